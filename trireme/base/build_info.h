@@ -1,0 +1,36 @@
+// BuildInfo says what this binary was made of; `trireme version` prints it and ranks compare its
+// build_id when they meet, since two builds may disagree about anything.
+//
+// Meaning:  build_id is a hash over all of Trireme's sources, the compiler, its flags, torch and
+//           the optional parts. It knows no commit, host or path: equal trees built alike agree.
+// Threads:  constant data; read it from anywhere.
+// Failure:  none.
+// Lifetime: static.
+
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace trireme::base {
+
+struct BuildPart {
+  std::string_view name;   // "mpi"
+  std::string_view state;  // "on: 4.1" or "off: why"
+
+  bool is_on() const noexcept { return state.starts_with("on"); }
+};
+
+struct BuildInfo {
+  std::string_view version;     // "0.1.0"
+  std::string_view build_id;    // 16 hexadecimal digits
+  std::string_view compiler;    // "GNU 12.2.0"
+  std::string_view build_type;  // "RelWithDebInfo"
+  std::string_view sanitizer;   // "OFF", "thread", "address", "fuzz"
+  std::string_view torch;       // "2.13.0+cpu", or "none"
+  std::array<BuildPart, 2> parts;
+};
+
+const BuildInfo& build_info();
+
+}  // namespace trireme::base

@@ -1,0 +1,57 @@
+// Log writes structured lines: a level, a fixed event text and named values.
+//
+//   log.warn("cores oversubscribed", {{"ranks", 8}, {"cores", 2}});
+//
+// A Log is a cheap handle on a sink that several parts share; there is no global one. A part
+// that was given no log writes nothing (Log() discards).
+//
+// Threads: any thread may write; a line is never mixed with another.
+// Failure: writing never throws; a sink that cannot write drops the line.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "trireme/base/record.h"
+
+namespace trireme {
+
+enum class LogLevel : unsigned char { Debug, Info, Warn, Error };
+
+std::string_view name_of(LogLevel level) noexcept;
+
+class LogSink {
+ public:
+  virtual ~LogSink() = default;
+  virtual void write(LogLevel level, std::string_view event, const Record& record) noexcept = 0;
+};
+
+class Log {
+ public:
+  Log() = default;
+  Log(std::shared_ptr<LogSink> sink, LogLevel least) : sink_(std::move(sink)), least_(least) {}
+
+  void debug(std::string_view event, const Record& record = {}) const;
+  void info(std::string_view event, const Record& record = {}) const;
+  void warn(std::string_view event, const Record& record = {}) const;
+  void error(std::string_view event, const Record& record = {}) const;
+
+  // The same sink, with these fields put before those of every line.
+  Log with(const Record& always) const;
+
+ private:
+  void write(LogLevel level, std::string_view event, const Record& record) const;
+
+  std::shared_ptr<LogSink> sink_;
+  LogLevel least_ = LogLevel::Info;
+  Record always_;
+};
+
+// `12:03:04.567 warn cores oversubscribed ranks=8 cores=2`, one write(2) a line.
+std::shared_ptr<LogSink> text_log(int descriptor);
+// {"time":...,"level":"warn","event":"cores oversubscribed","ranks":8,"cores":2}
+std::shared_ptr<LogSink> json_log(int descriptor);
+
+}  // namespace trireme

@@ -1,0 +1,58 @@
+// Record is an ordered list of named values: one line of a log, one event, one metric sample.
+//
+// It is the only structured form that leaves a process for people and tools to read: as JSON for
+// files and sockets, as `key=value` text for a terminal. Values are few on purpose.
+
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace trireme {
+
+class Record {
+ public:
+  using Value = std::variant<bool, std::int64_t, double, std::string>;
+
+  class Field {
+   public:
+    template <class T>
+    Field(std::string_view key, const T& value) : key(key), value(to_value(value)) {}
+
+    std::string key;
+    Value value;
+
+   private:
+    template <class T>
+    static Value to_value(const T& value) {
+      if constexpr (std::is_same_v<T, bool>) return value;
+      else if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(value);
+      else if constexpr (std::is_floating_point_v<T>) return static_cast<double>(value);
+      else return std::string(value);
+    }
+  };
+
+  Record() = default;
+  Record(std::initializer_list<Field> fields) : fields_(fields) {}
+
+  Record& add(Field field);
+  const std::vector<Field>& fields() const noexcept { return fields_; }
+  // Null when there is no such key.
+  const Value* find(std::string_view key) const noexcept;
+
+  // {"key":value,...} on one line; text that is not UTF-8 has its bad bytes replaced, and NaN and
+  // infinities are written as strings, so that any JSON reader accepts every line.
+  std::string to_json() const;
+  // key=value key="two words"
+  std::string to_text() const;
+
+ private:
+  std::vector<Field> fields_;
+};
+
+}  // namespace trireme

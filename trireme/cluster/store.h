@@ -1,0 +1,74 @@
+// Store is a small, strongly ordered map from text to bytes through which the ranks of a job
+// find and wait for each other. It is for meeting, not for data: values are at most 16 MiB.
+//
+// Implementations: LocalStore (one process), RemoteStore (a StoreService behind net::Server),
+// FolderStore (a folder that all hosts see). They behave alike; one test suite runs on all.
+//
+// Order:    all changes of a store happen one after the other and every reader sees them in
+//           that order. Each change has a revision, larger than any before.
+// Lifetime: a key set with Lifetime::Session disappears when the Store object that set it is
+//           destroyed or its process dies; that is what locks and presence are made of.
+// Failure:  Deadline when time is up; PeerLost when the server is gone. A call that failed with
+//           Deadline may or may not have happened; retries inside one call never apply twice.
+// Threads:  any thread may call.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/deadline.h"
+
+namespace trireme::cluster {
+
+enum class Lifetime : std::uint8_t { Job, Session };
+
+struct StoreChange {
+  std::string key;
+  std::optional<Bytes> value;  // nothing: the key was erased
+  std::uint64_t revision = 0;
+};
+
+struct SwapResult {
+  bool swapped = false;
+  std::optional<Bytes> current;  // the value after the call
+};
+
+// A sequence of changes under a prefix, none missed, oldest first.
+class Watch {
+ public:
+  virtual ~Watch() = default;
+  // Throws Deadline when none came in time.
+  virtual StoreChange next(Deadline deadline) = 0;
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  virtual void set(std::string_view key, ByteView value, Deadline deadline,
+                   Lifetime lifetime = Lifetime::Job) = 0;
+  virtual std::optional<Bytes> get(std::string_view key, Deadline deadline) = 0;
+  // The value, as soon as there is one.
+  virtual Bytes wait(std::string_view key, Deadline deadline) = 0;
+  // Adds to a decimal number (absent counts as 0) and returns the sum. Mismatch if it is none.
+  virtual std::int64_t add(std::string_view key, std::int64_t delta, Deadline deadline) = 0;
+  // Replaces `expected` (nothing: the key must be absent) by `desired` (nothing: erase).
+  virtual SwapResult compare_and_set(std::string_view key, std::optional<ByteView> expected,
+                                     std::optional<ByteView> desired, Deadline deadline,
+                                     Lifetime lifetime = Lifetime::Job) = 0;
+  // False when there was no such key.
+  virtual bool erase(std::string_view key, Deadline deadline) = 0;
+  // All keys with this prefix, sorted, with the revision of each one's last change.
+  virtual std::vector<StoreChange> list(std::string_view prefix, Deadline deadline) = 0;
+  // First what is there now, as changes, then everything that happens.
+  virtual std::unique_ptr<Watch> watch(std::string_view prefix, Deadline deadline) = 0;
+};
+
+}  // namespace trireme::cluster

@@ -1,0 +1,50 @@
+// Address is where a job's parts listen: a TCP port or a socket in a private folder.
+//
+//   tcp://127.0.0.1:4711   tcp://[::1]:4711   tcp://node7:4711   unix:/run/user/0/trireme/j/ctl
+//
+// Port 0 means "any free one"; the listener says which it got. Nothing here opens a socket.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/socket.h>
+
+namespace trireme::net {
+
+struct Address {
+  enum class Kind { Tcp, Unix };
+
+  Kind kind = Kind::Tcp;
+  std::string host;         // tcp: name or number, without brackets
+  std::uint16_t port = 0;   // tcp
+  std::string path;         // unix
+
+  // Throws InvalidInput, saying what an address looks like.
+  static Address parse(std::string_view text);
+  static Address tcp(std::string_view host, std::uint16_t port);
+  static Address unix_socket(std::string_view path);
+
+  std::string to_text() const;
+  friend bool operator==(const Address&, const Address&) = default;
+};
+
+// One concrete socket address.
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+};
+
+// What the address stands for now, IPv4 and IPv6, in the resolver's order.
+// Throws Unreachable for a name that does not resolve.
+std::vector<SocketAddress> resolve(const Address& address);
+
+// The numeric address at which other hosts reach this one: that of the named interface, or, with
+// no name, the first that is up and not loopback. A host name is not asked, since it often
+// resolves to 127.0.1.1. Throws NotFound and lists the interfaces there are.
+std::string host_address(std::string_view interface = {});
+
+}  // namespace trireme::net

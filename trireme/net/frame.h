@@ -1,0 +1,63 @@
+// Frame is the unit that travels on an authenticated connection: a fixed header and a payload.
+//
+// | bytes | field   |                                                         |
+// |   4   | magic   | "TRM1": the version; anything else is not ours          |
+// |   1   | kind    |                                                         |
+// |   1   | flags   | zero; room for checksums                                |
+// |   2   | method  | which service and call a Request is for                 |
+// |   8   | id      | the request that this frame belongs to                  |
+// |   4   | size    | of the payload                                          |
+//
+// FrameReader is fed whatever arrived, in any pieces, and yields whole frames; it never holds
+// more than one frame of at most `payload_max` bytes.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "trireme/base/bytes.h"
+
+namespace trireme::net {
+
+enum class FrameKind : std::uint8_t {
+  Request = 1,  // expects one Reply or Failure, or Items and then an End or Failure
+  Reply = 2,
+  Item = 3,     // one element of a stream
+  End = 4,      // the stream is over
+  Failure = 5,  // payload is an encoded Error
+  Post = 6,     // one way, no answer
+  Cancel = 7,   // the caller no longer wants answers to `id`
+};
+
+struct Frame {
+  FrameKind kind = FrameKind::Request;
+  std::uint16_t method = 0;
+  std::uint64_t id = 0;
+  Bytes payload;
+};
+
+inline constexpr std::size_t kFrameHeaderSize = 20;
+inline constexpr std::size_t kPayloadMax = std::size_t{64} << 20;
+
+Bytes encode(const Frame& frame);
+
+class FrameReader {
+ public:
+  explicit FrameReader(std::size_t payload_max = kPayloadMax) : payload_max_(payload_max) {}
+
+  // Adds what arrived. Throws Protocol at the first impossible header.
+  void feed(ByteView input);
+  // The next whole frame, if there is one.
+  std::optional<Frame> next();
+  // Bytes held that are not yet a whole frame.
+  std::size_t pending() const noexcept { return buffer_.size() - begin_; }
+
+ private:
+  std::size_t payload_max_;
+  Bytes buffer_;
+  std::size_t begin_ = 0;
+};
+
+}  // namespace trireme::net
