@@ -1,0 +1,42 @@
+# How every file of ours is compiled: language, warnings, sanitizers, ccache.
+# trireme_flags carries it; it is never installed, so that users keep their own flags.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+# Assertions of ours are always on, so NDEBUG has nothing to switch off; -g1 still names every
+# line of a backtrace at a third of the size.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+
+find_package(Threads REQUIRED)
+find_program(TRIREME_CCACHE ccache)
+if(TRIREME_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # The two sloppinesses are what ccache asks for before it caches with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TRIREME_CCACHE})
+endif()
+
+add_library(trireme_flags INTERFACE)
+target_compile_options(trireme_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(trireme_flags INTERFACE -fpch-preprocess)
+endif()
+
+if(TRIREME_SANITIZE STREQUAL "thread")
+  set(sanitize -fsanitize=thread)
+  # GCC's ThreadSanitizer does not model fences and warns where they are used.
+  set(sanitize_quirks $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
+elseif(TRIREME_SANITIZE STREQUAL "address")
+  set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all)
+elseif(TRIREME_SANITIZE STREQUAL "fuzz")
+  set(sanitize -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+endif()
+if(TRIREME_SANITIZE)
+  add_compile_options(-O1 -g1 -fno-omit-frame-pointer ${sanitize} ${sanitize_quirks})
+  add_link_options(${sanitize})
+endif()

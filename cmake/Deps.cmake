@@ -1,0 +1,51 @@
+# The header-only parts, from TRIREME_DEPS first and from the system second.
+# trireme_private carries them to our own .cpp files; no public header of ours includes one, so
+# whoever links the installed library needs none of them.
+
+set(trireme_deps_hints)
+if(TRIREME_DEPS)
+  get_filename_component(TRIREME_DEPS "${TRIREME_DEPS}" ABSOLUTE BASE_DIR "${CMAKE_SOURCE_DIR}")
+  if(NOT IS_DIRECTORY "${TRIREME_DEPS}/include")
+    message(FATAL_ERROR "TRIREME_DEPS=${TRIREME_DEPS} has no include/ folder. "
+      "Make one with `make deps` on a machine that has the Debian packages, and copy it here.")
+  endif()
+  set(trireme_deps_hints "${TRIREME_DEPS}/include")
+endif()
+
+add_library(trireme_private INTERFACE)
+target_link_libraries(trireme_private INTERFACE trireme_flags)
+target_compile_definitions(trireme_private INTERFACE FMT_HEADER_ONLY=1 TOML_HEADER_ONLY=1)
+
+# Finds `header` and adds its folder; names the Debian package when it is nowhere.
+function(trireme_require_header header package)
+  string(MAKE_C_IDENTIFIER "TRIREME_PATH_${header}" path)
+  find_path(${path} NAMES ${header} HINTS ${trireme_deps_hints})
+  mark_as_advanced(${path})
+  if(NOT ${path})
+    message(FATAL_ERROR "<${header}> is missing. Install it (apt-get install ${package}), or run "
+      "`make deps` elsewhere and name the folder with DEPS=/path.")
+  endif()
+  if(NOT ${path} STREQUAL "/usr/include")
+    target_include_directories(trireme_private SYSTEM INTERFACE "${${path}}")
+  endif()
+endfunction()
+
+trireme_require_header(fmt/format.h libfmt-dev)
+trireme_require_header(toml++/toml.h libtomlplusplus-dev)
+trireme_require_header(CLI/CLI.hpp libcli11-dev)
+trireme_require_header(nlohmann/json.hpp nlohmann-json3-dev)
+
+# GoogleTest comes as sources in TRIREME_DEPS and as a library from the system.
+macro(trireme_require_googletest)
+  if(TRIREME_DEPS AND EXISTS "${TRIREME_DEPS}/googletest/CMakeLists.txt")
+    set(INSTALL_GTEST OFF)
+    add_subdirectory("${TRIREME_DEPS}/googletest" "${CMAKE_BINARY_DIR}/googletest"
+      EXCLUDE_FROM_ALL SYSTEM)
+    if(NOT TARGET GTest::gmock)
+      add_library(GTest::gmock ALIAS gmock)
+      add_library(GTest::gtest ALIAS gtest)
+    endif()
+  else()
+    find_package(GTest REQUIRED)
+  endif()
+endmacro()
