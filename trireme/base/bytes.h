@@ -22,7 +22,9 @@ static_assert(std::endian::native == std::endian::little,
 using Bytes = std::vector<std::byte>;
 using ByteView = std::span<const std::byte>;
 
-inline ByteView bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+inline ByteView bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
 inline std::string_view text_of(ByteView bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

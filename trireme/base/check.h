@@ -13,8 +13,8 @@
 
 namespace trireme::detail {
 
-[[noreturn]] void check_failed(const char* expression, const std::string& message,
-                               const char* file, int line);
+[[noreturn]] void check_failed(const char* expression, const std::string& message, const char* file,
+                               int line);
 
 template <class... Parts>
 std::string concatenate(const Parts&... parts) {
@@ -25,25 +25,24 @@ std::string concatenate(const Parts&... parts) {
 
 }  // namespace trireme::detail
 
-#define TRIREME_CHECK(condition, ...)                                                      \
-  do {                                                                                     \
-    if (!(condition)) [[unlikely]] {                                                       \
-      ::trireme::detail::check_failed(#condition,                                          \
-                                      ::trireme::detail::concatenate("" __VA_OPT__(, )     \
-                                                                         __VA_ARGS__),     \
-                                      __FILE__, __LINE__);                                 \
-    }                                                                                      \
+#define TRIREME_CHECK(condition, ...)                                                          \
+  do {                                                                                         \
+    if (!(condition)) [[unlikely]] {                                                           \
+      ::trireme::detail::check_failed(                                                         \
+          #condition, ::trireme::detail::concatenate("" __VA_OPT__(, ) __VA_ARGS__), __FILE__, \
+          __LINE__);                                                                           \
+    }                                                                                          \
   } while (false)
 
-#define TRIREME_CHECK_EQ(left, right, ...)                                                    \
-  do {                                                                                        \
-    const auto& trireme_left = (left);                                                        \
-    const auto& trireme_right = (right);                                                      \
-    if (!(trireme_left == trireme_right)) [[unlikely]] {                                      \
-      ::trireme::detail::check_failed(                                                        \
-          #left " == " #right,                                                                \
-          ::trireme::detail::concatenate("" __VA_OPT__(, ) __VA_ARGS__, " (", trireme_left,   \
-                                         " against ", trireme_right, ")"),                    \
-          __FILE__, __LINE__);                                                                \
-    }                                                                                         \
+#define TRIREME_CHECK_EQ(left, right, ...)                                                  \
+  do {                                                                                      \
+    const auto& trireme_left = (left);                                                      \
+    const auto& trireme_right = (right);                                                    \
+    if (!(trireme_left == trireme_right)) [[unlikely]] {                                    \
+      ::trireme::detail::check_failed(                                                      \
+          #left " == " #right,                                                              \
+          ::trireme::detail::concatenate("" __VA_OPT__(, ) __VA_ARGS__, " (", trireme_left, \
+                                         " against ", trireme_right, ")"),                  \
+          __FILE__, __LINE__);                                                              \
+    }                                                                                       \
   } while (false)

@@ -48,10 +48,14 @@ Consequence consequence_of(ErrorCode code) noexcept {
 
 std::string_view name_of(Consequence consequence) noexcept {
   switch (consequence) {
-    case Consequence::Retry: return "retry";
-    case Consequence::Rebuild: return "rebuild";
-    case Consequence::Restart: return "restart";
-    case Consequence::Stop: return "stop";
+    case Consequence::Retry:
+      return "retry";
+    case Consequence::Rebuild:
+      return "rebuild";
+    case Consequence::Restart:
+      return "restart";
+    case Consequence::Stop:
+      return "stop";
   }
   return "unknown";
 }

@@ -26,7 +26,8 @@ class Faults {
 };
 
 inline void reach(Faults* faults, FaultPoint point, int rank) {
-  if (faults != nullptr) [[unlikely]] faults->reached(point, rank);
+  if (faults != nullptr) [[unlikely]]
+    faults->reached(point, rank);
 }
 
 }  // namespace trireme

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -22,7 +23,7 @@ class Record {
   class Field {
    public:
     template <class T>
-    Field(std::string_view key, const T& value) : key(key), value(to_value(value)) {}
+    Field(std::string_view name, const T& content) : key(name), value(to_value(content)) {}
 
     std::string key;
     Value value;
@@ -30,10 +31,14 @@ class Record {
    private:
     template <class T>
     static Value to_value(const T& value) {
-      if constexpr (std::is_same_v<T, bool>) return value;
-      else if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(value);
-      else if constexpr (std::is_floating_point_v<T>) return static_cast<double>(value);
-      else return std::string(value);
+      if constexpr (std::is_same_v<T, bool>)
+        return value;
+      else if constexpr (std::is_integral_v<T>)
+        return static_cast<std::int64_t>(value);
+      else if constexpr (std::is_floating_point_v<T>)
+        return static_cast<double>(value);
+      else
+        return std::string(value);
     }
   };
 
@@ -42,11 +47,12 @@ class Record {
 
   Record& add(Field field);
   const std::vector<Field>& fields() const noexcept { return fields_; }
-  // Null when there is no such key.
+  // The first field of that name; null when there is none.
   const Value* find(std::string_view key) const noexcept;
 
-  // {"key":value,...} on one line; text that is not UTF-8 has its bad bytes replaced, and NaN and
-  // infinities are written as strings, so that any JSON reader accepts every line.
+  // {"key":value,...} on one line, of equal keys only the first; text that is not UTF-8 has its bad
+  // bytes replaced, and NaN and infinities are written as strings, so that any JSON reader accepts
+  // every line.
   std::string to_json() const;
   // key=value key="two words"
   std::string to_text() const;

@@ -1,0 +1,196 @@
+#include "trireme/base/log.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <mutex>
+#include <string>
+
+#include "trireme/base/clock.h"
+
+namespace trireme {
+namespace {
+
+// A reader that stalls costs its writer this much once; then lines are dropped until it reads on.
+constexpr int kPatienceMs = 1000;
+
+// Keeps a write to a pipe without readers from killing the process, whatever the program around
+// us does with SIGPIPE.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() {
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~WithoutSigpipe() {
+    const timespec at_once{};
+    if (!was_pending_) sigtimedwait(&pipe_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutSigpipe(const WithoutSigpipe&) = delete;
+  WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
+
+ private:
+  bool was_pending_ = false;
+  sigset_t pipe_;
+  sigset_t before_;
+};
+
+// Whole lines to a descriptor, or none of a line.
+class LineWriter {
+ public:
+  explicit LineWriter(int descriptor) : descriptor_(descriptor) {}
+
+  void write(std::string line) {
+    const std::lock_guard lock(mutex_);
+    if (is_torn_) line.insert(0, 1, '\n');
+    line += '\n';
+    const WithoutSigpipe guard;
+    const std::size_t written = write_all(line);
+    is_stalled_ = written < line.size();
+    // What follows half a line must not become part of it.
+    if (written > 0) is_torn_ = is_stalled_;
+  }
+
+ private:
+  // Pieces of at most PIPE_BUF after a poll, so that no write can block for ever.
+  std::size_t write_all(std::string_view line) {
+    std::size_t done = 0;
+    while (done < line.size() && is_writable()) {
+      const std::size_t piece = std::min<std::size_t>(line.size() - done, PIPE_BUF);
+      const ssize_t count = ::write(descriptor_, line.data() + done, piece);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      done += static_cast<std::size_t>(count);
+    }
+    return done;
+  }
+
+  bool is_writable() {
+    pollfd entry{.fd = descriptor_, .events = POLLOUT, .revents = 0};
+    int ready = 0;
+    do {
+      ready = ::poll(&entry, 1, is_stalled_ ? 0 : kPatienceMs);
+    } while (ready < 0 && errno == EINTR);
+    return ready == 1 && (entry.revents & POLLOUT) != 0;
+  }
+
+  const int descriptor_;
+  std::mutex mutex_;
+  bool is_torn_ = false;
+  bool is_stalled_ = false;
+};
+
+class TextLog final : public LogSink {
+ public:
+  explicit TextLog(int descriptor) : out_(descriptor) {}
+
+  void write(LogLevel level, std::string_view event, const Record& record) noexcept override try {
+    std::string line = time_of_day();
+    line += ' ';
+    line += name_of(level);
+    line += ' ';
+    line += event;
+    const std::string fields = record.to_text();
+    if (!fields.empty()) line += ' ' + fields;
+    // An event is a fixed text of ours; should it ever hold a line break, it stays one line.
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    out_.write(std::move(line));
+  } catch (...) {
+  }
+
+ private:
+  static std::string time_of_day() {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    std::tm local{};
+    localtime_r(&now.tv_sec, &local);
+    std::array<char, 32> buffer;
+    const std::size_t size = std::strftime(buffer.data(), buffer.size(), "%H:%M:%S", &local);
+    const std::string fraction = std::to_string(1000 + now.tv_nsec / 1'000'000);
+    return std::string(buffer.data(), size) + '.' + fraction.substr(1);
+  }
+
+  LineWriter out_;
+};
+
+class JsonLog final : public LogSink {
+ public:
+  explicit JsonLog(int descriptor) : out_(descriptor) {}
+
+  void write(LogLevel level, std::string_view event, const Record& record) noexcept override try {
+    Record line{{"time", wall_seconds()}, {"level", name_of(level)}, {"event", event}};
+    for (const Record::Field& field : record.fields()) line.add(field);
+    out_.write(line.to_json());
+  } catch (...) {
+  }
+
+ private:
+  LineWriter out_;
+};
+
+}  // namespace
+
+std::string_view name_of(LogLevel level) noexcept {
+  switch (level) {
+    case LogLevel::Debug:
+      return "debug";
+    case LogLevel::Info:
+      return "info";
+    case LogLevel::Warn:
+      return "warn";
+    case LogLevel::Error:
+      return "error";
+  }
+  return "unknown";
+}
+
+void Log::debug(std::string_view event, const Record& record) const {
+  write(LogLevel::Debug, event, record);
+}
+
+void Log::info(std::string_view event, const Record& record) const {
+  write(LogLevel::Info, event, record);
+}
+
+void Log::warn(std::string_view event, const Record& record) const {
+  write(LogLevel::Warn, event, record);
+}
+
+void Log::error(std::string_view event, const Record& record) const {
+  write(LogLevel::Error, event, record);
+}
+
+Log Log::with(const Record& always) const {
+  Log copy = *this;
+  for (const Record::Field& field : always.fields()) copy.always_.add(field);
+  return copy;
+}
+
+void Log::write(LogLevel level, std::string_view event, const Record& record) const {
+  if (sink_ == nullptr || level < least_) return;
+  if (always_.fields().empty()) return sink_->write(level, event, record);
+  Record line = always_;
+  for (const Record::Field& field : record.fields()) line.add(field);
+  sink_->write(level, event, line);
+}
+
+std::shared_ptr<LogSink> text_log(int descriptor) {
+  return std::make_shared<TextLog>(descriptor);
+}
+
+std::shared_ptr<LogSink> json_log(int descriptor) {
+  return std::make_shared<JsonLog>(descriptor);
+}
+
+}  // namespace trireme
