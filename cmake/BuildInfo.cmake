@@ -2,19 +2,24 @@
 # every source below trireme/, the compiler and its flags, torch and the parts: equal trees built
 # alike on two hosts agree, and ranks of two different builds find out when they meet.
 
-set(TRIREME_BUILD_INFO_SOURCE "${CMAKE_BINARY_DIR}/generated/build_info.cpp")
+set(TRIREME_BUILD_INFO_SOURCE "${PROJECT_BINARY_DIR}/generated/build_info.cpp")
 set(TRIREME_COMPILER "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
-file(GLOB_RECURSE hashed CONFIGURE_DEPENDS
-  "${CMAKE_SOURCE_DIR}/trireme/*.h" "${CMAKE_SOURCE_DIR}/trireme/*.cpp"
-  "${CMAKE_SOURCE_DIR}/trireme/*.cu")
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
-set(TRIREME_TYPE_FLAGS "${CMAKE_CXX_FLAGS_${type}}")
-configure_file("${CMAKE_SOURCE_DIR}/cmake/build_info.cmake.in"
-  "${CMAKE_BINARY_DIR}/generated/build_info.cmake" @ONLY)
+string(JOIN " " TRIREME_BUILD_SALT
+  "${TRIREME_COMPILER}" "${CMAKE_SYSTEM_PROCESSOR}" "${TRIREME_SANITIZE}" "${CMAKE_CXX_FLAGS}"
+  "${CMAKE_CXX_FLAGS_${type}}" "${TRIREME_TORCH_VERSION}" "${TRIREME_PART_MPI}"
+  "${TRIREME_PART_OPENSSL}")
+string(REPLACE "\"" "" TRIREME_BUILD_SALT "${TRIREME_BUILD_SALT}")
+set(sources "${PROJECT_SOURCE_DIR}/trireme")
+file(GLOB_RECURSE hashed CONFIGURE_DEPENDS "${sources}/*.h" "${sources}/*.cpp" "${sources}/*.cu")
+# Files of the tests' own library may come and go without making another Trireme.
+list(FILTER hashed EXCLUDE REGEX "/trireme/testing/")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/build_info.cmake.in"
+  "${PROJECT_BINARY_DIR}/generated/build_info.cmake" @ONLY)
 add_custom_command(
   OUTPUT "${TRIREME_BUILD_INFO_SOURCE}"
-  COMMAND ${CMAKE_COMMAND} -P "${CMAKE_BINARY_DIR}/generated/build_info.cmake"
-  DEPENDS ${hashed} "${CMAKE_BINARY_DIR}/generated/build_info.cmake"
-    "${CMAKE_SOURCE_DIR}/cmake/build_info.cpp.in"
+  COMMAND ${CMAKE_COMMAND} -P "${PROJECT_BINARY_DIR}/generated/build_info.cmake"
+  DEPENDS ${hashed} "${PROJECT_BINARY_DIR}/generated/build_info.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/build_info.cpp.in" "${PROJECT_SOURCE_DIR}/cmake/build_id.cmake"
   COMMENT "Hashing the sources into the build id"
   VERBATIM)

@@ -23,9 +23,6 @@ endif()
 
 add_library(trireme_flags INTERFACE)
 target_compile_options(trireme_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(trireme_flags INTERFACE -fpch-preprocess)
-endif()
 
 if(TRIREME_SANITIZE STREQUAL "thread")
   set(sanitize -fsanitize=thread)
@@ -40,3 +37,11 @@ if(TRIREME_SANITIZE)
   add_compile_options(-O1 -g1 -fno-omit-frame-pointer ${sanitize} ${sanitize_quirks})
   add_link_options(${sanitize})
 endif()
+
+# trireme_precompile(<target> <header>...): a precompiled header that ccache can see through.
+function(trireme_precompile target)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fpch-preprocess)
+  endif()
+endfunction()

@@ -38,7 +38,7 @@ function(trireme_import_torch folder)
   if(NOT TARGET trireme::libtorch)
     add_library(trireme::libtorch INTERFACE IMPORTED GLOBAL)
     set_target_properties(trireme::libtorch PROPERTIES
-      INTERFACE_SYSTEM_INCLUDE_DIRECTORIES
+      INTERFACE_INCLUDE_DIRECTORIES
         "${folder}/include;${folder}/include/torch/csrc/api/include"
       INTERFACE_COMPILE_DEFINITIONS "_GLIBCXX_USE_CXX11_ABI=1"
       # libtorch.so and libtorch_cuda.so hold kernels that register themselves when loaded: no

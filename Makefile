@@ -1,0 +1,78 @@
+# Two commands for a newcomer: `make quickstart` and `make test`. The rest: `make help`.
+#
+# TORCH=/path/to/site-packages/torch   another PyTorch (2.11 or newer, CPU or CUDA); OFF for none
+# DEPS=/path                           a folder made by `make deps`, where no packages are
+# BUILD=folder  JOBS=n                 where to build, and with how many processes at once
+
+TORCH ?= auto
+DEPS ?=
+BUILD ?= build
+JOBS ?= $(shell nproc)
+export TORCH DEPS
+
+SECONDS_EACH ?= 60
+SOAK_TIMES ?= 100
+ALL ?=
+
+CMAKE_BUILD := cmake --build $(BUILD) --parallel $(JOBS)
+CTEST := ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+CONFIGURE_ARGUMENTS := -DTRIREME_TORCH=$(TORCH) -DTRIREME_DEPS=$(DEPS)
+
+.DEFAULT_GOAL := help
+.PHONY: help quickstart setup setup-all configure build test bench format tidy sanitize fuzz soak \
+  results deps install clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
+
+quickstart: setup configure ## install what is missing, build, run four ranks that meet
+	$(CMAKE_BUILD) --target trireme examples
+	$(BUILD)/trireme run -n 4 $(BUILD)/examples/01_hello_ranks
+
+setup:
+	@scripts/setup.sh build
+
+setup-all:
+	@scripts/setup.sh all
+
+# CMake runs again only when its arguments changed; ninja sees everything else by itself.
+configure: setup
+	@scripts/configure.sh $(BUILD) $(CONFIGURE_ARGUMENTS)
+
+build: configure ## build everything into build/
+	@$(CMAKE_BUILD)
+
+test: setup-all build ## install, build, and run every test; ctest's summary is the last word
+	@$(CTEST)
+
+bench: build ## run the benchmarks
+	@scripts/bench.sh $(BUILD)
+
+format: setup-all ## format all C++ files in place
+	@git ls-files '*.h' '*.cpp' '*.cu' | xargs -r clang-format-19 -i
+
+tidy: setup-all build ## tidy test, then clang-tidy over changed files (ALL=1: over all)
+	@$(CTEST) -L tidy
+	@scripts/clang_tidy.sh $(BUILD) $(ALL)
+
+sanitize: setup-all configure ## TSAN and ASAN+UBSAN over everything without torch
+	@scripts/sanitize.sh $(BUILD)
+
+fuzz: setup-all configure ## a minute of fuzzing for each parser (SECONDS_EACH=60)
+	@scripts/fuzz.sh $(BUILD) $(SECONDS_EACH)
+
+soak: build ## unit and process tests again and again until one fails (SOAK_TIMES=100)
+	@$(CTEST) -L 'unit|process' --repeat until-fail:$(SOAK_TIMES)
+
+results: build ## benchmarks with repetitions, written to build/results/
+	@scripts/bench.sh $(BUILD) $(BUILD)/results
+
+deps: setup ## gather the header-only parts into .deps/ for machines without packages
+	@scripts/deps.sh .deps
+
+install: build ## install the CMake package to PREFIX
+	@test -n "$(PREFIX)" || { echo "make install PREFIX=/path" >&2; exit 2; }
+	@cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+clean: ## remove build/
+	rm -rf $(BUILD)

@@ -1,0 +1,30 @@
+# The installed package: find_package(Trireme) gives trireme::core and, where torch is,
+# trireme::trireme. It names no folder of the machine that built it, save the torch it found.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Trireme")
+
+set_target_properties(trireme_core PROPERTIES EXPORT_NAME core)
+install(TARGETS trireme_core EXPORT TriremeCoreTargets)
+install(EXPORT TriremeCoreTargets NAMESPACE trireme:: DESTINATION "${package_dir}")
+if(TARGET trireme_torch)
+  set_target_properties(trireme_torch PROPERTIES EXPORT_NAME trireme)
+  install(TARGETS trireme_torch EXPORT TriremeTorchTargets)
+  install(EXPORT TriremeTorchTargets NAMESPACE trireme:: DESTINATION "${package_dir}")
+endif()
+if(TARGET trireme)
+  install(TARGETS trireme)
+endif()
+install(DIRECTORY trireme/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trireme"
+  FILES_MATCHING PATTERN "*.h"
+  PATTERN "testing" EXCLUDE PATTERN "cli" EXCLUDE PATTERN "console" EXCLUDE)
+
+configure_package_config_file(cmake/TriremeConfig.cmake.in
+  "${CMAKE_BINARY_DIR}/generated/TriremeConfig.cmake" INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${CMAKE_BINARY_DIR}/generated/TriremeConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES cmake/TriremeTorch.cmake
+  "${CMAKE_BINARY_DIR}/generated/TriremeConfig.cmake"
+  "${CMAKE_BINARY_DIR}/generated/TriremeConfigVersion.cmake"
+  DESTINATION "${package_dir}")

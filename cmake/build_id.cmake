@@ -1,0 +1,15 @@
+# trireme_build_id(<variable> <root> <salt> <file>...): 16 hexadecimal digits over the salt and the
+# names and content of the files. Where the root lies does not matter, nor the files' order.
+function(trireme_build_id variable root salt)
+  set(files ${ARGN})
+  list(SORT files)
+  set(digest "${salt}")
+  foreach(file ${files})
+    file(SHA256 "${file}" hash)
+    file(RELATIVE_PATH name "${root}" "${file}")
+    string(APPEND digest "\n${name} ${hash}")
+  endforeach()
+  string(SHA256 id "${digest}")
+  string(SUBSTRING "${id}" 0 16 id)
+  set(${variable} "${id}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,41 @@
+#!/bin/bash
+# Gathers the header-only parts and GoogleTest's sources from this machine's Debian packages into
+# a folder (default .deps) that can be copied to a machine without a package manager.
+# There:  make build DEPS=/path/to/the/folder
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=${1:-.deps}
+
+headers=(fmt toml++ CLI nlohmann)
+packages=(libfmt-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev)
+for i in "${!headers[@]}"; do
+  [ -d "/usr/include/${headers[$i]}" ] || {
+    echo "deps: /usr/include/${headers[$i]} is missing; type: sudo apt-get install -y ${packages[$i]}" >&2
+    exit 1
+  }
+done
+[ -d /usr/src/googletest ] || {
+  echo "deps: /usr/src/googletest is missing; type: sudo apt-get install -y googletest" >&2
+  exit 1
+}
+
+# Made aside and moved into place, so that an interrupted run leaves no half folder behind.
+new=$(mktemp -d "$target.XXXXXX")
+trap 'rm -rf "$new"' EXIT
+mkdir -p "$new/include" "$new/licenses"
+for i in "${!headers[@]}"; do
+  cp -rL "/usr/include/${headers[$i]}" "$new/include/"
+  cp -L "/usr/share/doc/${packages[$i]}/copyright" "$new/licenses/${headers[$i]}"
+  printf '%s %s\n' "${packages[$i]}" \
+    "$(dpkg-query -W -f '${Version}' "${packages[$i]}")" >>"$new/versions.txt"
+done
+cp -rL /usr/src/googletest "$new/googletest"
+rm -rf "$new"/googletest/*/{docs,samples,test}
+cp -L /usr/share/doc/googletest/copyright "$new/licenses/googletest"
+printf 'googletest %s\n' "$(dpkg-query -W -f '${Version}' googletest)" >>"$new/versions.txt"
+chmod 755 "$new"
+rm -rf "$target"
+mv "$new" "$target"
+trap - EXIT
+echo "deps: $(du -sh "$target" | cut -f1) in $target; copy it and build there with" \
+  "make build DEPS=/path/to/$(basename "$target")"

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Builds another preset beside the main build and runs what it made: the sanitizers and the
+# fuzzers, which ctest calls as tests of the main build.
+#
+#   scripts/nested.sh build PRESET FOLDER TARGET...     configures and builds
+#   scripts/nested.sh run PRESET PROGRAM ARGS...        runs with that preset's options
+#   scripts/nested.sh fuzz FOLDER NAME SECONDS          the corpus, then SECONDS of new inputs
+#
+# DEPS=/path is handed on. Exits with 77, which ctest calls skipped, where the compiler is missing.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+build() {
+  local preset=$1 folder=$2
+  shift 2
+  if [ "$preset" = fuzz ] && ! command -v clang++-19 >/dev/null; then
+    echo "SKIPPED: the fuzzers need clang-19 and libclang-rt-19-dev, which are not installed." >&2
+    exit 77
+  fi
+  local generator=()
+  command -v ninja >/dev/null || generator=(-G "Unix Makefiles")
+  [ -f "$folder/CMakeCache.txt" ] && generator=()
+  (cd "$root" && cmake --preset "$preset" -B "$folder" "${generator[@]}" \
+    -DTRIREME_DEPS="${DEPS:-}" >"$folder.log" 2>&1) || { cat "$folder.log" && exit 1; }
+  cmake --build "$folder" --parallel "$(nproc)" --target "$@"
+}
+
+run() {
+  local preset=$1 plain=()
+  shift
+  export TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1 ${TSAN_OPTIONS:-}"
+  export ASAN_OPTIONS="detect_stack_use_after_return=1 strict_string_checks=1 ${ASAN_OPTIONS:-}"
+  export UBSAN_OPTIONS="print_stacktrace=1 ${UBSAN_OPTIONS:-}"
+  # GCC 12's ThreadSanitizer cannot live with the address randomisation of newer kernels.
+  if [ "$preset" = tsan ] && setarch -R true 2>/dev/null; then plain=(setarch -R); fi
+  exec "${plain[@]}" "$@"
+}
+
+fuzz() {
+  local folder=$1 name=$2 seconds=$3
+  local corpus=$root/fuzz/corpus/${name%_fuzz}
+  if [ ! -x "$folder/$name" ]; then
+    echo "SKIPPED: $folder/$name was not built." >&2
+    exit 77
+  fi
+  # New inputs go to the build folder; a finding leaves its input there and fails.
+  mkdir -p "$folder/found/$name"
+  local seeds=()
+  [ -d "$corpus" ] && seeds=("$corpus")
+  if [ ${#seeds[@]} -gt 0 ]; then
+    run fuzz "$folder/$name" -runs=0 -timeout=10 "$corpus" &
+    wait $!
+  fi
+  run fuzz "$folder/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+    -print_final_stats=1 -artifact_prefix="$folder/found/$name-" "$folder/found/$name" "${seeds[@]}"
+}
+
+"$@"

@@ -1,0 +1,13 @@
+#!/bin/bash
+# scripts/sanitize.sh BUILD: all tests without torch, the process tests too, under
+# ThreadSanitizer and under AddressSanitizer with UBSan. `make test` runs only core_tests so.
+set -euo pipefail
+build=$1
+here=$(cd "$(dirname "$0")" && pwd)
+status=0
+for preset in tsan asan; do
+  "$here/nested.sh" build $preset "$PWD/$build/$preset" all
+  "$here/nested.sh" run $preset ctest --test-dir "$build/$preset" --output-on-failure \
+    --parallel "$(nproc)" -L 'unit|process' || status=1
+done
+exit $status

@@ -1,0 +1,181 @@
+#!/bin/bash
+# Installs what the build needs and this machine lacks; says what to type where it may not.
+#
+#   scripts/setup.sh build    compiler, CMake, header-only parts, torch: what `make build` needs
+#   scripts/setup.sh all      the same and clang: what `make test`, `fuzz`, `tidy`, `format` need
+#
+# TORCH=/path/to/site-packages/torch   use that PyTorch; nothing is installed into .venv
+# TORCH=OFF                            build what needs no torch
+# DEPS=/path                           a machine without a package manager: install nothing
+#
+# It may be interrupted at any point and run again: a stamp is written last, and whatever has no
+# stamp is verified before it is believed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# pip answers Ctrl-C with an ordinary failure; without this the script would try again.
+trap 'echo "setup: interrupted; run make again to go on where it stopped" >&2; exit 130' INT TERM
+
+TORCH_PIN=2.13.0
+PYTHON_PACKAGES=("torch==$TORCH_PIN" numpy)
+
+# Each line: packages, and what needs them.
+BUILD_PACKAGES=(
+  build-essential cmake ninja-build                       # compiler and build
+  ccache                                                  # a rebuild costs seconds
+  python3-venv python3-pip                                # the torch wheel
+  libfmt-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev  # header-only parts
+  libgtest-dev libgmock-dev                               # tests
+)
+TEST_PACKAGES=(iproute2 util-linux)                       # tests look at the machine's interfaces
+# Absent, the part that wants them switches itself off and says so.
+OPTIONAL_BUILD_PACKAGES=(libbenchmark-dev libssl-dev libopenmpi-dev openmpi-bin)
+OPTIONAL_TEST_PACKAGES=(clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19)
+
+level=${1:-all}
+torch=${TORCH:-auto}
+deps=${DEPS:-}
+case $level in build | all) ;; *) echo "usage: scripts/setup.sh build|all" >&2 && exit 2 ;; esac
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() {
+  printf 'setup: %s\n' "$@" >&2
+  exit 1
+}
+
+missing_packages() {
+  local package
+  for package in "$@"; do
+    dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed ||
+      printf '%s ' "$package"
+  done
+}
+
+# Prints the command prefix that lets us install, or nothing.
+root_prefix() {
+  if [ "$(id -u)" = 0 ]; then
+    echo env
+  elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    echo sudo
+  fi
+}
+
+install_packages() {
+  local wanted missing optional prefix
+  wanted=("${BUILD_PACKAGES[@]}")
+  optional=("${OPTIONAL_BUILD_PACKAGES[@]}")
+  if [ "$level" = all ]; then
+    wanted+=("${TEST_PACKAGES[@]}")
+    optional+=("${OPTIONAL_TEST_PACKAGES[@]}")
+  fi
+  missing=$(missing_packages "${wanted[@]}")
+  optional=$(missing_packages "${optional[@]}")
+  [ -n "$missing$optional" ] || return 0
+  prefix=$(root_prefix)
+  if [ -z "$prefix" ]; then
+    if [ -z "$missing" ]; then
+      say "going on without optional packages: $optional"
+      return 0
+    fi
+    fail "these Debian packages are missing, and neither root nor password-less sudo is at hand." \
+      "Type this, then run make again:" "" \
+      "  sudo apt-get update && sudo apt-get install -y --no-install-recommends $missing$optional" ""
+  fi
+  say "installing Debian packages: $missing$optional"
+  export DEBIAN_FRONTEND=noninteractive
+  # An interrupted earlier run may have left packages unpacked but not configured.
+  $prefix dpkg --configure -a >/dev/null || true
+  $prefix apt-get update -qq || say "apt-get update failed; trying with the lists at hand"
+  # shellcheck disable=SC2086
+  if [ -n "$missing" ] && ! apt_install "$prefix" $missing; then
+    fail "apt-get could not install them. Type this to see why:" "" \
+      "  sudo apt-get update && sudo apt-get install -y --no-install-recommends $missing" ""
+  fi
+  # shellcheck disable=SC2086
+  if [ -n "$optional" ] && ! apt_install "$prefix" $optional; then
+    local package
+    for package in $optional; do
+      apt_install "$prefix" "$package" || say "going on without $package: apt-get has no such package"
+    done
+  fi
+}
+
+apt_install() {
+  local prefix=$1
+  shift
+  $prefix env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# True when every file of the pinned wheels is there in its recorded size: pip does not notice
+# what an interrupted pip left behind.
+venv_is_whole() {
+  [ -x .venv/bin/python ] && .venv/bin/python - "$TORCH_PIN" <<'PYTHON' 2>/dev/null
+import importlib.metadata, os, sys
+for name in ("torch", "numpy"):
+    package = importlib.metadata.distribution(name)
+    assert name != "torch" or package.version.split("+")[0] == sys.argv[1]
+    for file in package.files:
+        assert not file.size or os.path.getsize(file.locate()) == file.size
+PYTHON
+}
+
+install_torch() {
+  if venv_is_whole; then return 0; fi
+  if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+    say "making .venv"
+    python3 -m venv --clear .venv ||
+      fail "python3 cannot make .venv. Type: sudo apt-get install -y python3-venv python3-pip"
+  fi
+  say "installing ${PYTHON_PACKAGES[*]} into .venv (a large download, once)"
+  .venv/bin/python -m pip install -q --disable-pip-version-check "${PYTHON_PACKAGES[@]}" || true
+  if venv_is_whole; then return 0; fi
+  say "the wheels are incomplete; installing them again"
+  .venv/bin/python -m pip install -q --disable-pip-version-check --force-reinstall \
+    "${PYTHON_PACKAGES[@]}" || true
+  venv_is_whole ||
+    fail "pip could not install torch==$TORCH_PIN. Type this to see why:" "" \
+      "  .venv/bin/python -m pip install ${PYTHON_PACKAGES[*]}" "" \
+      "or name a PyTorch 2.11 or newer that you have:  make build TORCH=/path/to/site-packages/torch"
+}
+
+# Without a package manager there is nothing to install, only to check.
+check_bare_machine() {
+  local tool absent=()
+  for tool in c++ cmake; do
+    command -v $tool >/dev/null || absent+=("$tool")
+  done
+  command -v ninja >/dev/null || command -v make >/dev/null || absent+=(ninja)
+  [ ${#absent[@]} = 0 ] || fail "DEPS=$deps: install by hand what it cannot bring: ${absent[*]}"
+  [ -d "$deps/include" ] || fail "DEPS=$deps has no include/ folder; make one with: make deps"
+}
+
+if [ -n "$deps" ]; then
+  check_bare_machine
+  exit 0
+fi
+
+stamp=.setup-stamp
+pins=$(sha256sum <scripts/setup.sh | cut -c1-16)
+is_stamped() {
+  grep -qxF -e "$pins $level $torch" -e "$pins all $torch" $stamp 2>/dev/null &&
+    command -v c++ >/dev/null && command -v cmake >/dev/null &&
+    { [ "$torch" != auto ] || { [ -f .venv/.whole ] && [ -x .venv/bin/python ]; }; }
+}
+if is_stamped; then exit 0; fi
+
+if command -v apt-get >/dev/null; then
+  install_packages
+else
+  say "no apt-get here; install by hand what CMake finds missing. On Debian it would be:"
+  say "${BUILD_PACKAGES[*]} ${OPTIONAL_BUILD_PACKAGES[*]}"
+fi
+if [ "$torch" = auto ]; then
+  install_torch
+  touch .venv/.whole
+fi
+{
+  grep -F "$pins " $stamp 2>/dev/null || true
+  echo "$pins $level $torch"
+} >$stamp.new
+mv $stamp.new $stamp
+say "done"

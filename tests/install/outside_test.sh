@@ -1,0 +1,26 @@
+#!/bin/bash
+# Goal:   a project elsewhere finds, links and runs the installed library, with torch and without.
+# Method: installs to a new prefix, builds tests/install/outside against it, runs its programs.
+set -euo pipefail
+build=$1 outside=$2 torch=$3
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+cmake --install "$build" --prefix "$temporary/prefix" >"$temporary/log"
+
+# The project is copied, so that nothing of our tree is near it.
+cp -r "$outside" "$temporary/outside"
+cd "$temporary"
+cmake -S outside -B made -DCMAKE_PREFIX_PATH="$temporary/prefix" -DCMAKE_BUILD_TYPE=Release \
+  -DEXPECT_TORCH="$([ -n "$torch" ] && echo ON || echo OFF)"
+cmake --build made
+./made/without_torch
+if [ -n "$torch" ]; then ./made/with_torch; fi
+
+if grep -rIlF -e "$build" -e "$(dirname "$outside")" prefix/lib*/cmake; then
+  echo "the files above name the folder of the build" >&2
+  exit 1
+fi
+if [ -e prefix/include/trireme/testing ]; then
+  echo "trireme/testing was installed; it is for our tests alone" >&2
+  exit 1
+fi

@@ -1,0 +1,39 @@
+# The sanitizers and the fuzzers are builds of their own, made when ctest runs: a file that does
+# not compile there is a failed test with its compiler's words, and nobody else waits for them.
+
+set(nested "${PROJECT_SOURCE_DIR}/scripts/nested.sh")
+
+# trireme_nested_build(<preset> <label> <target>...): the test that builds, which others require.
+function(trireme_nested_build preset label)
+  set(test ${label}.${preset}.build)
+  add_test(NAME ${test} COMMAND "${nested}" build ${preset} "${CMAKE_BINARY_DIR}/${preset}" ${ARGN})
+  set_tests_properties(${test} PROPERTIES
+    LABELS ${label} FIXTURES_SETUP ${preset} SKIP_RETURN_CODE 77 TIMEOUT 1200 RUN_SERIAL TRUE
+    ENVIRONMENT "DEPS=${TRIREME_DEPS}")
+endfunction()
+
+# A test binary in shards: enough to fill two cores, few enough to start quickly.
+set(shards 4)
+math(EXPR last_shard "${shards} - 1")
+foreach(preset tsan asan)
+  trireme_nested_build(${preset} sanitize core_tests)
+  foreach(shard RANGE ${last_shard})
+    set(test sanitize.${preset}.core_tests.${shard})
+    add_test(NAME ${test}
+      COMMAND "${nested}" run ${preset} "${CMAKE_BINARY_DIR}/${preset}/core_tests" --gtest_brief=0)
+    set_tests_properties(${test} PROPERTIES
+      LABELS sanitize FIXTURES_REQUIRED ${preset} TIMEOUT 300
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
+endforeach()
+
+file(GLOB fuzz_targets CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cpp")
+if(fuzz_targets)
+  trireme_nested_build(fuzz fuzz all)
+endif()
+foreach(target ${fuzz_targets})
+  get_filename_component(name "${target}" NAME_WE)
+  add_test(NAME fuzz.${name} COMMAND "${nested}" fuzz "${CMAKE_BINARY_DIR}/fuzz/fuzz" ${name} 5)
+  set_tests_properties(fuzz.${name} PROPERTIES
+    LABELS fuzz FIXTURES_REQUIRED fuzz SKIP_RETURN_CODE 77 TIMEOUT 120)
+endforeach()
