@@ -1,0 +1,178 @@
+"""The rules for documents and for text in general. Each takes a Tree and the path of the program
+(or None), and yields (file, line, complaint)."""
+
+import functools
+import posixpath
+import re
+import shlex
+import subprocess
+
+SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+PATH = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?$")
+SOURCE_NAME = re.compile(r"[\w.+-]+\.(?:h|cpp|cu|md|cmake|py|sh)$")
+# Folders of the house that documents may come to speak of before they exist.
+HOUSE = {"trireme", "tests", "docs", "examples", "bench", "fuzz", "cmake", "scripts", "recipes"}
+PLACES = ("home", "root", "Users", "mnt", "srv", "work", "workspace")
+MACHINE_PATH = re.compile(r"(?<![\w./~}>)$*-])/(?:" + "|".join(PLACES) + r")/[\w.-]+")
+
+
+def documents(tree):
+    for name, lines in tree.files.items():
+        if name.endswith(".md") and lines is not None:
+            yield name, lines
+
+
+def spans(lines):
+    """(line number, text, is it a line of a code block) of all that is set as code."""
+    fence = None
+    for number, line in enumerate(lines, 1):
+        mark = re.match(r"\s*(```+|~~~+)\s*(\w*)", line)
+        if mark:
+            fence = None if fence is not None else mark.group(2)
+        elif fence is not None:
+            yield number, line, fence
+        else:
+            for match in SPAN.finditer(line):
+                yield number, match.group(1), None
+
+
+def named_paths_exist(tree, _program):
+    basenames = {posixpath.basename(name) for name in tree.files}
+    for name, lines in documents(tree):
+        for number, text, fence in spans(lines):
+            for word in re.split(r"[\s,;()\"'=]+", text):
+                word = word.rstrip(".:")
+                if PATH.match(word) and not _path_exists(tree, basenames, word, fence):
+                    yield name, number, f"{word} does not exist"
+
+
+def _path_exists(tree, basenames, word, fence):
+    word = posixpath.normpath(word)
+    top = word.split("/")[0]
+    if "/" not in word:
+        return fence is not None or not SOURCE_NAME.match(word) or word in basenames
+    if top == "build":
+        return _build_product_exists(tree, word)
+    if top not in HOUSE and top not in tree.folders:
+        return True
+    return word in tree.files or word in tree.folders
+
+
+def _build_product_exists(tree, word):
+    parts = word.split("/")
+    if len(parts) == 3 and parts[1] in ("examples", "bench"):
+        return f"{parts[1]}/{parts[2]}.cpp" in tree.files
+    if parts[1] == "trireme":
+        return "trireme/cli" in tree.folders
+    return True
+
+
+def links_resolve(tree, _program):
+    for name, lines in documents(tree):
+        inside = {number for number, _, fence in spans(lines) if fence is not None}
+        for number, line in enumerate(lines, 1):
+            if number in inside:
+                continue
+            for target in LINK.findall(SPAN.sub("", line)):
+                if not re.match(r"[a-z]+:", target):
+                    yield from _one_link(tree, name, number, target)
+
+
+def _one_link(tree, name, number, target):
+    path, _, anchor = target.partition("#")
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) if path else name
+    if path not in tree.files and path not in tree.folders:
+        yield name, number, f"the link {target} leads nowhere"
+    elif anchor and path.endswith(".md") and anchor not in _anchors(tree.files[path]):
+        yield name, number, f"the link {target}: there is no such heading"
+
+
+def _anchors(lines):
+    headings = (re.match(r"#+\s+(.*)", line) for line in lines)
+    texts = (re.sub(r"[^\w\- ]", "", h.group(1).strip().lower()) for h in headings if h)
+    return {text.replace(" ", "-") for text in texts}
+
+
+def commands(lines):
+    """(line number, words) of every make or trireme command that a document names."""
+    for number, text, fence in spans(lines):
+        if fence not in (None, "", "sh", "bash", "console", "shell", "text"):
+            continue
+        text = re.sub(r"^\s*[$#]\s+", "", text).split(" #")[0]
+        for part in re.split(r"&&|\|\||[|;]", text):
+            try:
+                words = shlex.split(part)
+            except ValueError:
+                words = part.split()
+            while words and re.match(r"\w+=", words[0]):
+                words.pop(0)
+            if words and posixpath.basename(words[0]) in ("make", "trireme", "sudo"):
+                yield number, words[1:] if words[0] == "sudo" else words
+
+
+def make_targets_exist(tree, _program):
+    targets = set()
+    for line in tree.files.get("Makefile") or []:
+        match = re.match(r"([\w-]+):(?!=)", line)
+        if match:
+            targets.add(match.group(1))
+    for name, lines in documents(tree):
+        for number, words in commands(lines):
+            if words and words[0] == "make":
+                for word in words[1:]:
+                    if re.fullmatch(r"[a-z][\w-]*", word) and word not in targets:
+                        yield name, number, f"make {word}: there is no such target"
+
+
+def program_commands_exist(tree, program):
+    """The program itself says which subcommands and options it has."""
+    if program is None:
+        return
+    for name, lines in documents(tree):
+        for number, words in commands(lines):
+            if words and posixpath.basename(words[0]) == "trireme":
+                complaint = _command_complaint(program, words[1:])
+                if complaint:
+                    yield name, number, complaint
+
+
+def _command_complaint(program, words):
+    if not words or not re.fullmatch(r"[a-z][a-z-]*", words[0]):
+        help_text, command = _help(program, ""), ""
+    else:
+        command = words.pop(0)
+        help_text = _help(program, command)
+        if help_text is None:
+            return f"trireme {command}: there is no such command"
+    for word in words:
+        if word in ("--", "...") or not word.startswith("-"):
+            # What follows the program to launch belongs to that program.
+            if word == "--" or (command == "run" and "/" in word):
+                break
+            continue
+        option = word.split("=")[0].rstrip(",")
+        if not re.search(r"(?<![\w-])" + re.escape(option) + r"(?![\w-])", help_text or ""):
+            return f"trireme {command} {option}: there is no such option"
+    return None
+
+
+@functools.lru_cache(maxsize=None)
+def _help(program, command):
+    words = [program] + ([command] if command else []) + ["--help"]
+    run = subprocess.run(words, capture_output=True, text=True, timeout=20)
+    return run.stdout + run.stderr if run.returncode == 0 else None
+
+
+def no_machine_paths(tree, _program):
+    for name, lines in tree.files.items():
+        if lines is None or name.startswith("fuzz/corpus/"):
+            continue
+        for number, line in enumerate(lines, 1):
+            match = MACHINE_PATH.search(line)
+            if match:
+                yield name, number, f"{match.group(0)} is a path of one machine"
+
+
+RULES = [named_paths_exist, links_resolve, make_targets_exist, program_commands_exist,
+         no_machine_paths]

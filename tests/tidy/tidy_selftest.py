@@ -1,0 +1,132 @@
+"""Goal:   every rule of the tidy test can fail, and a tree that keeps them all is left in peace.
+Method: a small clean tree in a temporary folder, broken in one way at a time."""
+
+import pathlib
+import stat
+import tempfile
+import unittest
+
+import tidy
+from tree import Tree
+
+HEADER = "// A Noun is one.\n\n#pragma once\n"
+TEST = "// Goal: a\n// Method: b\n"
+CLEAN = {
+    "tests/tidy/layers.txt": "base  # first\nnet\ntrain torch\ncli\ntesting tests\n",
+    "trireme/base/error.h": HEADER,
+    "trireme/net/frame.h": HEADER + '#include "trireme/base/error.h"\n',
+    "trireme/train/step.h": HEADER + "#include <torch/torch.h>\n",
+    "trireme/testing/ranks.h": HEADER + '#include "trireme/net/frame.h"\n',
+    "tests/all_test.cpp": TEST + "".join(
+        f'#include "trireme/{name}.h"\n'
+        for name in ("base/error", "net/frame", "train/step", "testing/ranks")),
+    "trireme/cli/run.cpp": "\n",
+    "examples/01_hello.cpp": '#include "trireme/net/frame.h"\n',
+    "Makefile": "build: x\n\techo\nNAME := value\n",
+    "README.md": "# Big `Title`\n\nSee `trireme/base/`, `frame.h`, [it](docs/a.md#a-part), "
+                 "`make build JOBS=2`, `cat/dog`, `build/examples/01_hello`.\n\n"
+                 "```sh\n$ make build && build/trireme run -n 4 -- build/x --any\n```\n",
+    "docs/a.md": "# A part\n[up](../README.md#big-title) [out](https://example.org/x)\n",
+}
+PROGRAM = """#!/bin/bash
+case "$1" in
+  run) echo "usage: trireme run [-n COUNT]" ;;
+  --help) echo "usage: trireme COMMAND" ;;
+  *) exit 2 ;;
+esac
+"""
+
+
+class Rules(unittest.TestCase):
+    def complaints(self, changes):
+        with tempfile.TemporaryDirectory() as root:
+            for name, text in {**CLEAN, **changes}.items():
+                if text is not None:
+                    path = pathlib.Path(root, name)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_text(text)
+            with tempfile.NamedTemporaryFile("w", delete=False) as program:
+                program.write(PROGRAM)
+            path = pathlib.Path(program.name)
+            path.chmod(path.stat().st_mode | stat.S_IXUSR)
+            try:
+                return tidy.complaints(Tree(root), program.name)
+            finally:
+                path.unlink()
+
+    def broken(self, changes, words, count=1):
+        """These changes make `count` complaints, and one of them says `words`."""
+        found = self.complaints(changes)
+        self.assertEqual(len(found), count, found)
+        self.assertTrue(any(words in text for _, _, text in found), found)
+
+    def test_a_clean_tree_has_no_complaints(self):
+        self.assertEqual(self.complaints({}), [])
+
+    def test_layers(self):
+        up = HEADER + '#include "trireme/net/frame.h"\n'
+        cycle = self.complaints({"trireme/base/error.h": up})
+        self.assertTrue(any("its layer is not above" in c[2] for c in cycle), cycle)
+        self.assertTrue(any("includes itself" in c[2] for c in cycle), cycle)
+        self.broken({"trireme/odd/x.cpp": "\n"}, "not in tests/tidy/layers.txt")
+        self.broken({"trireme/net/x.cpp": '#include "frame.h"\n'}, "not written as")
+        self.broken({"trireme/net/x.cpp": '#include "trireme/net/gone.h"\n'}, "does not exist")
+
+    def test_testing_is_for_tests(self):
+        include = '#include "trireme/testing/ranks.h"\n'
+        self.broken({"trireme/net/x.cpp": include}, "its layer is not above")
+        self.broken({"examples/02_x.cpp": include}, "for tests alone")
+
+    def test_torch_only_where_allowed(self):
+        self.broken({"trireme/net/x.cpp": "#include <torch/torch.h>\n"}, "knows no torch")
+        self.broken({"tests/net/x_test.cpp": TEST + "#include <ATen/ATen.h>\n"}, "knows no torch")
+        self.assertEqual(self.complaints({"trireme/train/x.cpp": "#include <c10/x.h>\n"}), [])
+
+    def test_headers(self):
+        test = CLEAN["tests/all_test.cpp"] + '#include "trireme/net/x.h"\n'
+        both = {"tests/all_test.cpp": test}
+        self.broken({"trireme/net/x.h": "#pragma once\n", **both}, "starts with its contract")
+        self.broken({"trireme/net/x.h": "// Noun.\nint x;\n", **both}, "#pragma once follows")
+        self.broken({"trireme/net/x.h": HEADER + "#include <toml++/toml.h>\n", **both}, "heavy")
+        self.broken({"trireme/net/x.h": HEADER}, "no test includes this header")
+
+    def test_tests_say_why(self):
+        self.broken({"tests/x_test.cpp": "// Goal: a\n"}, "Method")
+
+    def test_names(self):
+        self.broken({"trireme/net/x.cpp": "class FrameManager {\n"}, "is no name")
+
+    def test_sizes_and_blanks(self):
+        self.broken({"trireme/net/x.cpp": "//\n" * 601}, "601 lines")
+        self.assertEqual(self.complaints({"trireme/net/x.cpp": "//\n" * 600}), [])
+        self.broken({"trireme/net/x.cpp": "/" * 101 + "\n"}, "101 columns")
+        self.assertEqual(self.complaints({"trireme/net/x.cpp": "/" * 100 + "\n"}), [])
+        self.broken({"trireme/net/x.cpp": "int x; \n"}, "blanks at the end")
+        self.broken({"trireme/net/x.cpp": "int x;"}, "no newline")
+
+    def test_paths_in_documents(self):
+        self.broken({"docs/b.md": "`trireme/base/gone.h`\n"}, "does not exist")
+        self.broken({"docs/b.md": "`gone.h`\n"}, "does not exist")
+        self.broken({"docs/b.md": "```\nrecipes/gone.toml\n```\n"}, "does not exist")
+        self.broken({"docs/b.md": "`build/examples/02_gone`\n"}, "does not exist")
+
+    def test_links_in_documents(self):
+        self.broken({"docs/b.md": "[x](gone.md)\n"}, "leads nowhere")
+        self.broken({"docs/b.md": "[x](a.md#gone)\n"}, "no such heading")
+
+    def test_commands_in_documents(self):
+        self.broken({"docs/b.md": "`make gone`\n"}, "make gone: there is no such target")
+        self.broken({"docs/b.md": "```sh\nA=1 make build gone\n```\n"}, "no such target")
+        self.broken({"docs/b.md": "`trireme gone`\n"}, "there is no such command")
+        self.broken({"docs/b.md": "`trireme run -n 4 --gone x`\n"}, "there is no such option")
+        self.broken({"docs/b.md": "```\n$ build/trireme gone\n```\n"}, "there is no such command")
+
+    def test_machine_paths(self):
+        path = "/" + "home/somebody/x"
+        self.broken({"trireme/net/x.cpp": f'open("{path}");\n'}, "a path of one machine")
+        self.broken({"notes.txt": f"in {path}\n"}, "a path of one machine")
+        self.assertEqual(self.complaints({"docs/b.md": f"see https://example.org{path}\n"}), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
