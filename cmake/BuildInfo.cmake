@@ -11,7 +11,8 @@ string(JOIN " " TRIREME_BUILD_SALT
   "${TRIREME_PART_OPENSSL}")
 string(REPLACE "\"" "" TRIREME_BUILD_SALT "${TRIREME_BUILD_SALT}")
 set(sources "${PROJECT_SOURCE_DIR}/trireme")
-file(GLOB_RECURSE hashed CONFIGURE_DEPENDS "${sources}/*.h" "${sources}/*.cpp" "${sources}/*.cu")
+file(GLOB_RECURSE hashed CONFIGURE_DEPENDS "${sources}/*.h" "${sources}/*.inc"
+  "${sources}/*.cpp" "${sources}/*.cu")
 # Files of the tests' own library may come and go without making another Trireme.
 list(FILTER hashed EXCLUDE REGEX "/trireme/testing/")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/build_info.cmake.in"

@@ -21,6 +21,9 @@ if(TRIREME_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TRIREME_CCACHE})
 endif()
 
+# A program asks for the shared libraries it uses and for no others, so that `trireme` starts fast.
+add_link_options(LINKER:--as-needed)
+
 add_library(trireme_flags INTERFACE)
 target_compile_options(trireme_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow)
 

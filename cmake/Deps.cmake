@@ -4,7 +4,7 @@
 
 set(trireme_deps_hints)
 if(TRIREME_DEPS)
-  get_filename_component(TRIREME_DEPS "${TRIREME_DEPS}" ABSOLUTE BASE_DIR "${CMAKE_SOURCE_DIR}")
+  get_filename_component(TRIREME_DEPS "${TRIREME_DEPS}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
   if(NOT IS_DIRECTORY "${TRIREME_DEPS}/include")
     message(FATAL_ERROR "TRIREME_DEPS=${TRIREME_DEPS} has no include/ folder. "
       "Make one with `make deps` on a machine that has the Debian packages, and copy it here.")

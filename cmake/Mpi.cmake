@@ -1,14 +1,28 @@
-# MPI: used by trireme/comm/mpi once that folder exists; absent, that backend is a stub.
+# MPI: trireme/comm/mpi. With MPI that folder's sources are compiled, without it only its stub.cpp,
+# which has the same functions and says that there is no MPI. Nobody else asks.
 # Sets TRIREME_HAS_MPI and TRIREME_PART_MPI, the line that `trireme version` prints.
 
-find_program(TRIREME_MPICXX mpicxx)
-mark_as_advanced(TRIREME_MPICXX)
 set(TRIREME_HAS_MPI FALSE)
-set(TRIREME_PART_MPI "off: no mpicxx (libopenmpi-dev)")
-if(TRIREME_MPICXX AND EXISTS "${CMAKE_SOURCE_DIR}/trireme/comm/mpi")
-  find_package(MPI COMPONENTS CXX)
-  set(TRIREME_HAS_MPI ${MPI_CXX_FOUND})
-  set(TRIREME_PART_MPI "on: ${MPI_CXX_VERSION}")
-elseif(TRIREME_MPICXX)
-  set(TRIREME_PART_MPI "off: found, but nothing uses it yet")
+set(TRIREME_PART_MPI "off: nothing uses it yet")
+trireme_sources(mpi_sources comm/mpi)
+if(mpi_sources)
+  find_program(TRIREME_MPICXX mpicxx)
+  mark_as_advanced(TRIREME_MPICXX)
+  if(TRIREME_MPICXX AND NOT TRIREME_SANITIZE)
+    # The C++ bindings were deleted from the standard long ago; only the C functions are used.
+    set(MPI_CXX_SKIP_MPICXX TRUE)
+    find_package(MPI QUIET COMPONENTS CXX)
+  endif()
+  if(MPI_CXX_FOUND)
+    set(TRIREME_HAS_MPI TRUE)
+    set(TRIREME_PART_MPI "on: MPI ${MPI_CXX_VERSION}")
+    list(FILTER mpi_sources EXCLUDE REGEX "/stub\\.cpp$")
+  elseif(TRIREME_SANITIZE)
+    set(TRIREME_PART_MPI "off: not under a sanitizer")
+  else()
+    set(TRIREME_PART_MPI "off: no MPI found (libopenmpi-dev)")
+  endif()
+  if(NOT TRIREME_HAS_MPI)
+    list(FILTER mpi_sources INCLUDE REGEX "/stub\\.cpp$")
+  endif()
 endif()

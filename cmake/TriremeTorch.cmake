@@ -29,22 +29,25 @@ function(trireme_import_torch folder)
       "${TRIREME_TORCH_MINIMUM} or newer (pip install torch==2.13.0).")
   endif()
 
-  set(libraries)
+  # libtorch.so and libtorch_cuda.so hold kernels that register themselves when loaded: no symbol
+  # asks for them, so the linker must be told to keep them.
+  set(link "-Wl,--push-state,--no-as-needed")
   foreach(name torch torch_cpu c10 torch_cuda c10_cuda)
     if(EXISTS "${folder}/lib/lib${name}.so")
-      list(APPEND libraries "${folder}/lib/lib${name}.so")
+      string(APPEND link ",${folder}/lib/lib${name}.so")
     endif()
   endforeach()
+  string(APPEND link ",--pop-state")
   if(NOT TARGET trireme::libtorch)
     add_library(trireme::libtorch INTERFACE IMPORTED GLOBAL)
     set_target_properties(trireme::libtorch PROPERTIES
       INTERFACE_INCLUDE_DIRECTORIES
         "${folder}/include;${folder}/include/torch/csrc/api/include"
       INTERFACE_COMPILE_DEFINITIONS "_GLIBCXX_USE_CXX11_ABI=1"
-      # libtorch.so and libtorch_cuda.so hold kernels that register themselves when loaded: no
-      # symbol asks for them, so the linker must be told to keep them.
-      INTERFACE_LINK_OPTIONS "LINKER:--no-as-needed;LINKER:-rpath,${folder}/lib"
-      INTERFACE_LINK_LIBRARIES "${libraries}"
+      # A CUDA wheel's libraries find NVIDIA's beside them when they are loaded; the linker does
+      # not look there, and need not.
+      INTERFACE_LINK_OPTIONS "LINKER:-rpath,${folder}/lib;LINKER:--allow-shlib-undefined"
+      INTERFACE_LINK_LIBRARIES "${link}"
       INTERFACE_COMPILE_FEATURES cxx_std_20)
   endif()
   set(TRIREME_TORCH_VERSION "${version}" PARENT_SCOPE)

@@ -5,7 +5,7 @@ import pathlib
 import re
 import subprocess
 
-CODE = (".h", ".cpp", ".cu")
+CODE = (".h", ".inc", ".cpp", ".cu")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
