@@ -19,6 +19,9 @@ target_compile_definitions(trireme_private INTERFACE FMT_HEADER_ONLY=1 TOML_HEAD
 # Finds `header` and adds its folder; names the Debian package when it is nowhere.
 function(trireme_require_header header package)
   string(MAKE_C_IDENTIFIER "TRIREME_PATH_${header}" path)
+  if(NOT "${trireme_deps_hints}" STREQUAL "${TRIREME_DEPS_SEARCHED}")
+    unset(${path} CACHE)  # What an earlier DEPS brought.
+  endif()
   find_path(${path} NAMES ${header} HINTS ${trireme_deps_hints})
   mark_as_advanced(${path})
   if(NOT ${path})
@@ -34,6 +37,7 @@ trireme_require_header(fmt/format.h libfmt-dev)
 trireme_require_header(toml++/toml.h libtomlplusplus-dev)
 trireme_require_header(CLI/CLI.hpp libcli11-dev)
 trireme_require_header(nlohmann/json.hpp nlohmann-json3-dev)
+set(TRIREME_DEPS_SEARCHED "${trireme_deps_hints}" CACHE INTERNAL "")
 
 # GoogleTest comes as sources in TRIREME_DEPS and as a library from the system.
 macro(trireme_require_googletest)

@@ -1,0 +1,23 @@
+#!/bin/bash
+# Goal:   a folder made by `make deps` brings every header-only part and GoogleTest by itself.
+# Method: gathers one, configures with it, and looks where CMake found each part. (Compiling it all
+#         again would prove little more: that folder comes first on the compiler's search path.)
+set -euo pipefail
+root=$1
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+if [ ! -d /usr/src/googletest ]; then
+  echo "SKIPPED: the googletest package is not installed here." >&2
+  exit 77
+fi
+"$root/scripts/deps.sh" "$temporary/deps"
+cmake -S "$root" -B "$temporary/made" -DTRIREME_DEPS="$temporary/deps" -DTRIREME_TORCH=OFF \
+  -DCMAKE_BUILD_TYPE=Release >"$temporary/log"
+paths=$(grep '^TRIREME_PATH_.*:PATH=' "$temporary/made/CMakeCache.txt")
+echo "$paths"
+[ "$(wc -l <<<"$paths")" -ge 4 ] || { echo "CMake looked for fewer than 4 parts" >&2 && exit 1; }
+if grep -v "=$temporary/deps/include$" <<<"$paths"; then
+  echo "the parts above came from elsewhere" >&2
+  exit 1
+fi
+[ -d "$temporary/made/googletest" ] || { echo "GoogleTest came from elsewhere" >&2 && exit 1; }
