@@ -19,11 +19,11 @@ struct Address {
   enum class Kind { Tcp, Unix };
 
   Kind kind = Kind::Tcp;
-  std::string host;         // tcp: name or number, without brackets
-  std::uint16_t port = 0;   // tcp
-  std::string path;         // unix
+  std::string host;        // tcp: name or number, without brackets
+  std::uint16_t port = 0;  // tcp
+  std::string path;        // unix
 
-  // Throws InvalidInput, saying what an address looks like.
+  // Each throws InvalidInput, saying what an address looks like.
   static Address parse(std::string_view text);
   static Address tcp(std::string_view host, std::uint16_t port);
   static Address unix_socket(std::string_view path);
@@ -38,9 +38,15 @@ struct SocketAddress {
   socklen_t size = 0;
 };
 
-// What the address stands for now, IPv4 and IPv6, in the resolver's order.
+// What the address stands for now, IPv4 and IPv6, in the resolver's order. A number is answered at
+// once; a name may take as long as the host's resolver is configured to wait.
 // Throws Unreachable for a name that does not resolve.
 std::vector<SocketAddress> resolve(const Address& address);
+
+// The numeric form, without port or brackets; an IPv4 address in IPv6 clothes is shown as IPv4.
+// Empty for a unix socket.
+std::string host_of(const SocketAddress& address);
+std::uint16_t port_of(const SocketAddress& address);
 
 // The numeric address at which other hosts reach this one: that of the named interface, or, with
 // no name, the first that is up and not loopback. A host name is not asked, since it often

@@ -8,11 +8,15 @@
 // |   8   | id      | the request that this frame belongs to                  |
 // |   4   | size    | of the payload                                          |
 //
-// FrameReader is fed whatever arrived, in any pieces, and yields whole frames; it never holds
-// more than one frame of at most `payload_max` bytes.
+// FrameReader is fed whatever arrived, in any pieces, and yields whole frames. It allocates for
+// bytes that came, never for a size that a header only claims, and holds at most one unfinished
+// frame of `payload_max` bytes besides whole ones not yet taken.
+//
+// Threads: values; one at a time a reader.
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -41,23 +45,33 @@ struct Frame {
 inline constexpr std::size_t kFrameHeaderSize = 20;
 inline constexpr std::size_t kPayloadMax = std::size_t{64} << 20;
 
+using FrameHeader = std::array<std::byte, kFrameHeaderSize>;
+
+// The header of a frame whose payload of `size` bytes is sent from where it lies.
+// REQUIRES: size <= kPayloadMax.
+FrameHeader encode_header(FrameKind kind, std::uint16_t method, std::uint64_t id, std::size_t size);
 Bytes encode(const Frame& frame);
 
 class FrameReader {
  public:
   explicit FrameReader(std::size_t payload_max = kPayloadMax) : payload_max_(payload_max) {}
 
-  // Adds what arrived. Throws Protocol at the first impossible header.
+  // Adds what arrived. Throws Protocol at the first impossible header, and again ever after.
   void feed(ByteView input);
   // The next whole frame, if there is one.
   std::optional<Frame> next();
-  // Bytes held that are not yet a whole frame.
+  // Bytes held that were not taken yet.
   std::size_t pending() const noexcept { return buffer_.size() - begin_; }
 
  private:
+  // The payload size that the header at `at` claims, once it is plausible.
+  std::size_t check_header(std::size_t at) const;
+  void compact();
+
   std::size_t payload_max_;
   Bytes buffer_;
-  std::size_t begin_ = 0;
+  std::size_t begin_ = 0;    // of the first frame not yet taken
+  std::size_t checked_ = 0;  // of the first header not yet found plausible
 };
 
 }  // namespace trireme::net

@@ -26,10 +26,10 @@ namespace trireme::net {
 
 struct ServerCounters {
   std::uint64_t sessions_accepted = 0;
-  std::uint64_t strangers_refused = 0;   // wrong secret, garbage, wrong version
+  std::uint64_t strangers_refused = 0;  // wrong secret, garbage, wrong version
   std::uint64_t strangers_timed_out = 0;
   std::uint64_t strangers_crowded_out = 0;
-  std::uint64_t sessions_cut = 0;        // broke the protocol or lagged after being let in
+  std::uint64_t sessions_cut = 0;  // broke the protocol or lagged after being let in
 };
 
 class Server {

@@ -1,0 +1,113 @@
+// Goal:   addresses survive the way to text and back, and wrong ones are refused with a remedy.
+// Method: known texts both ways; numbers resolved without a network; the host's own interfaces.
+
+#include "trireme/net/address.h"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+
+#include <string>
+
+#include "trireme/base/error.h"
+
+namespace trireme::net {
+namespace {
+
+TEST(Address, SurvivesTextBothWays) {
+  for (const char* text : {"tcp://127.0.0.1:4711", "tcp://[::1]:0", "tcp://node-7.rack_2:65535",
+                           "unix:/run/user/0/trireme/j/ctl", "unix:relative"}) {
+    EXPECT_EQ(Address::parse(text).to_text(), text);
+    EXPECT_EQ(Address::parse(text), Address::parse(Address::parse(text).to_text()));
+  }
+  const Address v6 = Address::parse("tcp://[::1]:17");
+  EXPECT_EQ(v6.host, "::1");
+  EXPECT_EQ(v6.port, 17);
+  EXPECT_NE(v6, Address::tcp("::1", 18));
+}
+
+TEST(Address, RefusesWhatIsNone) {
+  for (const char* text :
+       {"", "tcp://", "tcp://host", "tcp://host:", "tcp://:1", "tcp://host:65536", "tcp://host:-1",
+        "tcp://host:1x", "tcp://::1:80", "tcp://[::1]", "tcp://[::1]80", "tcp://[::1:80",
+        "tcp://a b:1", "tcp://a/b:1", "http://host:1", "host:1", "unix:", "tcp://[]:1"}) {
+    try {
+      Address::parse(text);
+      ADD_FAILURE() << "accepted " << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidInput) << text;
+      EXPECT_NE(error.message().find("expected tcp://HOST:PORT"), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(Address, UnixPathsEndWhereTheKernelSays) {
+  EXPECT_EQ(Address::unix_socket(std::string(107, 'p')).path.size(), 107u);
+  try {
+    Address::parse("unix:" + std::string(108, 'p'));
+    FAIL() << "accepted 108 bytes";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+    EXPECT_NE(error.message().find("108 bytes and the kernel takes 107"), std::string::npos)
+        << error.what();
+  }
+  Address by_hand;
+  by_hand.kind = Address::Kind::Unix;
+  by_hand.path = std::string(500, 'p');
+  EXPECT_THROW(resolve(by_hand), Error);
+}
+
+TEST(Address, ResolvesNumbersOfBothFamilies) {
+  const auto v4 = resolve(Address::tcp("127.0.0.1", 80));
+  ASSERT_EQ(v4.size(), 1u);
+  EXPECT_EQ(host_of(v4[0]), "127.0.0.1");
+  EXPECT_EQ(port_of(v4[0]), 80);
+  const auto v6 = resolve(Address::tcp("::1", 65535));
+  ASSERT_EQ(v6.size(), 1u);
+  EXPECT_EQ(host_of(v6[0]), "::1");
+  EXPECT_EQ(port_of(v6[0]), 65535);
+  const auto mapped = resolve(Address::tcp("::ffff:10.1.2.3", 1));
+  ASSERT_EQ(mapped.size(), 1u);
+  EXPECT_EQ(host_of(mapped[0]), "10.1.2.3");
+  const auto local = resolve(Address::unix_socket("x"));
+  ASSERT_EQ(local.size(), 1u);
+  EXPECT_EQ(host_of(local[0]), "");
+  EXPECT_EQ(port_of(local[0]), 0);
+}
+
+TEST(Address, NamesThatDoNotResolveAreUnreachable) {
+  try {
+    resolve(Address::tcp("no-such-host.invalid", 1));
+    FAIL() << "resolved";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Unreachable);
+    EXPECT_NE(error.message().find("no-such-host.invalid"), std::string::npos);
+  }
+}
+
+TEST(HostAddress, AsksTheInterfaceNotTheHostName) {
+  EXPECT_EQ(host_address("lo"), "127.0.0.1");
+  try {
+    const std::string host = host_address();
+    EXPECT_FALSE(host.starts_with("127.")) << host;
+    EXPECT_NE(host, "::1");
+    EXPECT_EQ(resolve(Address::tcp(host, 0)).size(), 1u) << "not a number: " << host;
+  } catch (const Error& error) {
+    // A machine without a network, which is what the message must then say.
+    EXPECT_EQ(error.code(), ErrorCode::NotFound);
+    EXPECT_NE(error.message().find("other than loopback"), std::string::npos);
+  }
+}
+
+TEST(HostAddress, ListsTheInterfacesThereAre) {
+  try {
+    host_address("no-such-interface");
+    FAIL() << "found";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::NotFound);
+    EXPECT_NE(error.message().find("no-such-interface"), std::string::npos);
+    EXPECT_NE(error.message().find("lo (127.0.0.1)"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace trireme::net

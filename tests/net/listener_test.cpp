@@ -1,0 +1,170 @@
+// Goal:   a Listener is private, replaces only what is dead, and leaves nothing behind.
+// Method: paths in a temporary folder in each state; both IP families; two makers at once.
+
+#include "trireme/net/listener.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+
+namespace trireme::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ListenerAtPath : public testing::Test {
+ protected:
+  const TemporaryFolder folder_{"listener-test"};
+  const std::string path_ = (folder_.path() / "ctl").string();
+  const Address address_ = Address::unix_socket(path_);
+
+  bool can_connect() const {
+    try {
+      return connect(resolve(address_).front(), Deadline::after(1s)).is_open();
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  // What a killed process leaves: a socket file that nobody listens at.
+  void leave_dead_socket() const {
+    const Socket socket = make_socket(AF_UNIX);
+    const SocketAddress where = resolve(address_).front();
+    ASSERT_EQ(
+        bind(socket.descriptor(), reinterpret_cast<const sockaddr*>(&where.storage), where.size),
+        0);
+  }
+
+  std::string refusal() const {
+    try {
+      Listener listener(address_);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Io);
+      return error.message();
+    }
+    return "none";
+  }
+};
+
+TEST_F(ListenerAtPath, IsPrivateAndGoesWithItsOwner) {
+  {
+    Listener listener(address_);
+    struct stat info{};
+    ASSERT_EQ(stat(path_.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, 0600u);
+    EXPECT_TRUE(can_connect());
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(ListenerAtPath, ReplacesADeadSocket) {
+  leave_dead_socket();
+  ASSERT_TRUE(std::filesystem::exists(path_));
+  EXPECT_FALSE(can_connect());
+  Listener listener(address_);
+  EXPECT_TRUE(can_connect());
+}
+
+TEST_F(ListenerAtPath, LeavesALivingOneAlone) {
+  Listener living(address_);
+  EXPECT_NE(refusal().find("a living process listens there"), std::string::npos);
+  EXPECT_TRUE(can_connect());
+}
+
+TEST_F(ListenerAtPath, LeavesAFileThatIsNoSocketAlone) {
+  write_file_atomically(path_, "precious");
+  EXPECT_NE(refusal().find("no socket"), std::string::npos);
+  EXPECT_EQ(read_file(path_), "precious");
+}
+
+TEST_F(ListenerAtPath, DoesNotRemoveWhatSucceededIt) {
+  auto first = std::make_unique<Listener>(address_);
+  ASSERT_EQ(unlink(path_.c_str()), 0);
+  Listener second(address_);
+  first.reset();
+  EXPECT_TRUE(can_connect());
+}
+
+TEST_F(ListenerAtPath, OfManyAtOnceExactlyOneWins) {
+  for (int round = 0; round < 20; ++round) {
+    leave_dead_socket();
+    std::atomic<int> ready = 0;
+    std::atomic<int> won = 0;
+    std::vector<std::unique_ptr<Listener>> listeners(4);
+    std::vector<std::thread> threads;
+    for (auto& slot : listeners) {
+      threads.emplace_back([&] {
+        ++ready;
+        while (ready < 4) std::this_thread::yield();
+        try {
+          slot = std::make_unique<Listener>(address_);
+          ++won;
+        } catch (const Error&) {
+        }
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(won, 1);
+    EXPECT_TRUE(can_connect());
+  }
+}
+
+TEST_F(ListenerAtPath, AMissingFolderIsNamed) {
+  const std::string path = (folder_.path() / "missing" / "ctl").string();
+  try {
+    Listener listener(Address::unix_socket(path));
+    FAIL() << "listens";
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("missing"), std::string::npos) << error.what();
+  }
+}
+
+void expect_listens(const Address& address) {
+  Listener listener(address);
+  EXPECT_NE(listener.address().port, 0);
+  EXPECT_EQ(listener.address().host, address.host);
+  EXPECT_EQ(listener.accept().error, EAGAIN);
+  const Socket client = connect(resolve(listener.address()).front(), Deadline::after(5s));
+  ASSERT_TRUE(wait_ready(listener.socket(), POLLIN, Deadline::after(5s)));
+  EXPECT_TRUE(listener.accept().socket.is_open());
+  EXPECT_THROW(Listener again(listener.address()), Error);
+}
+
+TEST(ListenerOnTcp, ListensOnIpv4) {
+  expect_listens(Address::tcp("127.0.0.1", 0));
+}
+
+TEST(ListenerOnTcp, ListensOnIpv6) {
+  try {
+    Listener probe(Address::tcp("::1", 0));
+  } catch (const Error& error) {
+    GTEST_SKIP() << "NO IPv6 HERE, NOT TESTED: " << error.what();
+  }
+  expect_listens(Address::tcp("::1", 0));
+}
+
+TEST(ListenerOnTcp, AnAddressOfAnotherHostIsRefused) {
+  try {
+    Listener listener(Address::tcp("192.0.2.1", 0));
+    FAIL() << "listens";
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("tcp://192.0.2.1:0"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace trireme::net

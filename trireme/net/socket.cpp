@@ -1,0 +1,134 @@
+#include "trireme/net/socket.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "trireme/base/error.h"
+
+namespace trireme::net {
+namespace {
+
+void set_option(const Socket& socket, int level, int name, int value) noexcept {
+  // Refused only where it means nothing (TCP options on a unix socket), so nobody needs to know.
+  (void)setsockopt(socket.descriptor(), level, name, &value, sizeof(value));
+}
+
+std::string text_of_address(const SocketAddress& address) {
+  const std::string host = host_of(address);
+  if (host.empty()) return "unix";
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port_of(address));
+}
+
+Transfer transfer_of(ssize_t result) noexcept {
+  if (result >= 0) return {.size = static_cast<std::size_t>(result), .error = 0};
+  return {.size = 0, .error = errno};
+}
+
+Error refused(int error_number) {
+  return Error(ErrorCode::Unreachable, std::strerror(error_number));
+}
+
+}  // namespace
+
+bool Transfer::must_wait() const noexcept {
+  return error == EAGAIN || error == EWOULDBLOCK;
+}
+
+std::string Transfer::reason() const {
+  return error == 0 ? "it closed the connection" : std::strerror(error);
+}
+
+Transfer receive(const Socket& socket, std::span<std::byte> into) noexcept {
+  ssize_t result;
+  do {
+    result = ::recv(socket.descriptor(), into.data(), into.size(), MSG_DONTWAIT);
+  } while (result < 0 && errno == EINTR);
+  return transfer_of(result);
+}
+
+Transfer send(const Socket& socket, ByteView bytes) noexcept {
+  ssize_t result;
+  do {
+    result = ::send(socket.descriptor(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  } while (result < 0 && errno == EINTR);
+  return transfer_of(result);
+}
+
+Transfer send(const Socket& socket, std::span<const iovec> pieces) noexcept {
+  msghdr message{};
+  message.msg_iov = const_cast<iovec*>(pieces.data());
+  message.msg_iovlen = pieces.size();
+  ssize_t result;
+  do {
+    result = ::sendmsg(socket.descriptor(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  } while (result < 0 && errno == EINTR);
+  return transfer_of(result);
+}
+
+bool wait_ready(const Socket& socket, short events, Deadline deadline) {
+  pollfd entry{.fd = socket.descriptor(), .events = events, .revents = 0};
+  while (true) {
+    const int count = ::poll(&entry, 1, deadline.poll_timeout());
+    if (count > 0) return true;
+    if (count < 0 && errno != EINTR) throw system_error("poll", errno);
+    if (deadline.is_past()) return false;
+  }
+}
+
+Socket connect(const SocketAddress& address, Deadline deadline) {
+  Socket socket = make_socket(address.storage.ss_family);
+  const auto* raw = reinterpret_cast<const sockaddr*>(&address.storage);
+  if (::connect(socket.descriptor(), raw, address.size) == 0) return socket;
+  if (errno != EINPROGRESS && errno != EINTR) throw refused(errno);
+  if (!wait_ready(socket, POLLOUT, deadline)) {
+    throw Error(ErrorCode::Unreachable, "no answer in time");
+  }
+  int outcome = 0;
+  socklen_t size = sizeof(outcome);
+  if (getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &outcome, &size) != 0) {
+    throw system_error("getsockopt", errno);
+  }
+  if (outcome != 0) throw refused(outcome);
+  return socket;
+}
+
+std::string peer_text(const Socket& socket) {
+  SocketAddress address;
+  address.size = sizeof(address.storage);
+  auto* raw = reinterpret_cast<sockaddr*>(&address.storage);
+  if (getpeername(socket.descriptor(), raw, &address.size) != 0) return "unknown";
+  return text_of_address(address);
+}
+
+SocketAddress local_address(const Socket& socket) {
+  SocketAddress address;
+  address.size = sizeof(address.storage);
+  auto* raw = reinterpret_cast<sockaddr*>(&address.storage);
+  if (getsockname(socket.descriptor(), raw, &address.size) != 0) {
+    throw system_error("getsockname", errno);
+  }
+  return address;
+}
+
+Socket make_socket(int family) {
+  Socket socket(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket.is_open()) throw system_error("cannot make a socket", errno);
+  prepare_stream(socket);
+  return socket;
+}
+
+void prepare_stream(const Socket& socket) noexcept {
+  set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 10);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 4);
+}
+
+}  // namespace trireme::net
