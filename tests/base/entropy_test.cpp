@@ -1,0 +1,41 @@
+// Goal:   every byte asked for is overwritten with fresh bits.
+// Method: sizes around the 256 bytes that the kernel gives at once; each position must change over
+//         a few draws (a byte stays equal in 16 draws by chance once in 2^120).
+
+#include "trireme/base/entropy.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace trireme {
+namespace {
+
+class SecureRandom : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(SecureRandom, OverwritesEveryByte) {
+  const std::size_t size = GetParam();
+  const Bytes first = secure_random(size);
+  ASSERT_EQ(first.size(), size);
+  std::vector<bool> has_changed(size, false);
+  for (int draw = 0; draw < 15; ++draw) {
+    Bytes next = first;
+    secure_random(std::span(next));
+    for (std::size_t i = 0; i < size; ++i) {
+      if (next[i] != first[i]) has_changed[i] = true;
+    }
+  }
+  for (std::size_t i = 0; i < size; ++i) EXPECT_TRUE(has_changed[i]) << "byte " << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, SecureRandom, testing::Values(0, 1, 31, 32, 256, 257, 4099));
+
+TEST(SecureRandom, NamesDoNotRepeat) {
+  std::set<std::string> names;
+  for (int i = 0; i < 1000; ++i) names.insert(secure_random_hex(8));
+  EXPECT_EQ(names.size(), 1000u);
+  EXPECT_EQ(names.begin()->size(), 16u);
+}
+
+}  // namespace
+}  // namespace trireme
