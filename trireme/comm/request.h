@@ -1,0 +1,56 @@
+// Request is what one rank asks of a group in one operation, in the form in which ranks compare
+// it: every member must ask for the same, or all of them fail with Mismatch.
+//
+// It is plain memory, because it travels through shared pages and wire headers as it is.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "trireme/comm/dtype.h"
+
+namespace trireme::comm {
+
+enum class OpKind : std::uint8_t {
+  None,
+  Barrier,
+  AllReduce,
+  ReduceScatter,
+  AllGather,
+  Broadcast,
+  Reduce,
+  Gather,
+  Scatter,
+  AllToAll,
+  OrderedSum,
+  Send,
+  Receive,
+};
+
+std::string_view name_of(OpKind kind) noexcept;
+
+struct Request {
+  OpKind kind = OpKind::None;
+  DType type = DType::UInt8;
+  ReduceOp reduce = ReduceOp::Sum;
+  std::uint8_t reserved = 0;
+  std::int32_t root = -1;       // -1 where there is none
+  std::uint64_t count = 0;      // elements over all members, or a member where they are equal
+  std::uint64_t layout = 0;     // hash of uneven counts or of slot owners; 0 when even
+
+  friend bool operator==(const Request&, const Request&) = default;
+
+  // "all_reduce of 1024 float32 (sum)"
+  std::string to_text() const;
+};
+
+static_assert(sizeof(Request) == 24);
+
+// A 64-bit hash of counts or owners, never 0.
+std::uint64_t layout_hash(std::span<const std::size_t> values) noexcept;
+
+}  // namespace trireme::comm

@@ -1,0 +1,135 @@
+// Task is the coroutine in which a collective is written: straight-line code that gives way
+// wherever it would have to wait, so that several operations move on one thread.
+//
+//   Task barrier(Lane& lane) {
+//     lane.enter();
+//     co_await until([&] { return lane.everyone_entered(); });
+//   }
+//
+// A Task awaits conditions (`until`) and other Tasks, nothing else. It never blocks. Whoever owns
+// the outermost Task calls step() now and then; destroying it abandons the whole chain.
+//
+// Threads: one at a time. Conditions are polled, so they must be cheap and must not throw.
+
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <utility>
+
+namespace trireme::comm {
+
+// What the outermost Task is waiting for: a condition, and the coroutine to wake.
+struct Waiting {
+  bool (*is_ready)(void* condition) = nullptr;
+  void* condition = nullptr;
+  std::coroutine_handle<> leaf;
+};
+
+class [[nodiscard]] Task {
+ public:
+  struct promise_type;
+  using Handle = std::coroutine_handle<promise_type>;
+
+  Task() = default;
+  explicit Task(Handle handle) : handle_(handle) {}
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  Task& operator=(Task&& other) noexcept {
+    if (this != &other) {
+      destroy();
+      handle_ = std::exchange(other.handle_, {});
+    }
+    return *this;
+  }
+  ~Task() { destroy(); }
+
+  // Runs until the next condition that does not hold yet. True when the task has finished; an
+  // exception that left it is thrown here. For outermost tasks only.
+  bool step();
+  bool is_done() const noexcept { return !handle_ || handle_.done(); }
+
+  // Awaiting a Task runs it as part of the awaiting one.
+  auto operator co_await() && noexcept;
+
+ private:
+  void destroy() noexcept {
+    if (handle_) std::exchange(handle_, {}).destroy();
+  }
+
+  Handle handle_;
+};
+
+struct Task::promise_type {
+  // Points at the outermost promise's `waiting`, so that a nested leaf can say what it waits for.
+  Waiting* root = &waiting;
+  Waiting waiting;
+  std::coroutine_handle<> continuation;
+  std::exception_ptr error;
+
+  Task get_return_object() { return Task(Handle::from_promise(*this)); }
+  std::suspend_always initial_suspend() noexcept { return {}; }
+  auto final_suspend() noexcept {
+    struct Return {
+      bool await_ready() noexcept { return false; }
+      std::coroutine_handle<> await_suspend(Handle self) noexcept {
+        auto next = self.promise().continuation;
+        return next ? next : std::noop_coroutine();
+      }
+      void await_resume() noexcept {}
+    };
+    return Return{};
+  }
+  void return_void() noexcept {}
+  void unhandled_exception() noexcept { error = std::current_exception(); }
+};
+
+inline auto Task::operator co_await() && noexcept {
+  struct Join {
+    Handle inner;
+    bool await_ready() noexcept { return !inner || inner.done(); }
+    std::coroutine_handle<> await_suspend(Handle outer) noexcept {
+      inner.promise().root = outer.promise().root;
+      inner.promise().continuation = outer;
+      return inner;
+    }
+    void await_resume() {
+      if (inner && inner.promise().error) std::rethrow_exception(inner.promise().error);
+    }
+  };
+  return Join{handle_};
+}
+
+inline bool Task::step() {
+  if (is_done()) return true;
+  Waiting& waiting = handle_.promise().waiting;
+  if (waiting.leaf) {
+    if (!waiting.is_ready(waiting.condition)) return false;
+    std::exchange(waiting.leaf, {}).resume();
+  } else {
+    handle_.resume();
+  }
+  if (!handle_.done()) return false;
+  if (handle_.promise().error) std::rethrow_exception(std::exchange(handle_.promise().error, {}));
+  return true;
+}
+
+// Awaitable: goes on once `condition()` holds; at once if it does already.
+template <class Condition>
+struct Until {
+  Condition condition;
+
+  bool await_ready() noexcept { return condition(); }
+  void await_suspend(Task::Handle self) noexcept {
+    *self.promise().root = {
+        [](void* c) { return static_cast<bool>((*static_cast<Condition*>(c))()); }, &condition,
+        self};
+  }
+  void await_resume() noexcept {}
+};
+
+template <class Condition>
+Until<Condition> until(Condition condition) {
+  return {std::move(condition)};
+}
+
+}  // namespace trireme::comm
