@@ -14,7 +14,7 @@ endif()
 
 add_library(trireme_private INTERFACE)
 target_link_libraries(trireme_private INTERFACE trireme_flags)
-target_compile_definitions(trireme_private INTERFACE FMT_HEADER_ONLY=1 TOML_HEADER_ONLY=1)
+target_compile_definitions(trireme_private INTERFACE TOML_HEADER_ONLY=1)
 
 # Finds `header` and adds its folder; names the Debian package when it is nowhere.
 function(trireme_require_header header package)
@@ -37,6 +37,15 @@ trireme_require_header(fmt/format.h libfmt-dev)
 trireme_require_header(toml++/toml.h libtomlplusplus-dev)
 trireme_require_header(CLI/CLI.hpp libcli11-dev)
 trireme_require_header(nlohmann/json.hpp nlohmann-json3-dev)
+# fmt 9 is compiled once (see the file); an fmt of another version is included header-only, which
+# is slow to compile but always right.
+file(STRINGS "${TRIREME_PATH_fmt_format_h}/fmt/core.h" line REGEX "define FMT_VERSION [0-9]+")
+if(line MATCHES "FMT_VERSION 90[0-9][0-9][0-9]")
+  set(TRIREME_FMT_SOURCE "${PROJECT_SOURCE_DIR}/cmake/fmt_once.cpp")
+else()
+  set(TRIREME_FMT_SOURCE "")
+  target_compile_definitions(trireme_private INTERFACE FMT_HEADER_ONLY=1)
+endif()
 set(TRIREME_DEPS_SEARCHED "${trireme_deps_hints}" CACHE INTERNAL "")
 
 # GoogleTest comes as sources in TRIREME_DEPS and as a library from the system.
