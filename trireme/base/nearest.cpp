@@ -1,0 +1,41 @@
+#include "trireme/base/nearest.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace trireme {
+
+// Optimal string alignment, by rows; the row before the last is what a swap needs.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    before.swap(last);
+    last.swap(row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t exchange = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({exchange, last[j] + 1, row[j - 1] + 1});
+      const bool is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (is_swap) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return row[b.size()];
+}
+
+std::optional<std::string> nearest(std::string_view word,
+                                   std::span<const std::string> candidates) {
+  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::optional<std::string> best;
+  for (const std::string& candidate : candidates) {
+    // Nobody means a name with none of the letters they wrote.
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < least && distance < std::max(word.size(), candidate.size())) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace trireme
