@@ -43,9 +43,11 @@ class [[nodiscard]] Task {
   }
   ~Task() { destroy(); }
 
-  // Runs until the next condition that does not hold yet. True when the task has finished; an
-  // exception that left it is thrown here. For outermost tasks only.
-  bool step();
+  enum class Step { Waiting, Moved, Done };
+
+  // Runs until the next condition that does not hold yet, or not at all if the present one does
+  // not. An exception that left the task is thrown here. For outermost tasks only.
+  Step step();
   bool is_done() const noexcept { return !handle_ || handle_.done(); }
 
   // Awaiting a Task runs it as part of the awaiting one.
@@ -99,18 +101,18 @@ inline auto Task::operator co_await() && noexcept {
   return Join{handle_};
 }
 
-inline bool Task::step() {
-  if (is_done()) return true;
+inline Task::Step Task::step() {
+  if (is_done()) return Step::Done;
   Waiting& waiting = handle_.promise().waiting;
   if (waiting.leaf) {
-    if (!waiting.is_ready(waiting.condition)) return false;
+    if (!waiting.is_ready(waiting.condition)) return Step::Waiting;
     std::exchange(waiting.leaf, {}).resume();
   } else {
     handle_.resume();
   }
-  if (!handle_.done()) return false;
+  if (!handle_.done()) return Step::Moved;
   if (handle_.promise().error) std::rethrow_exception(std::exchange(handle_.promise().error, {}));
-  return true;
+  return Step::Done;
 }
 
 // Awaitable: goes on once `condition()` holds; at once if it does already.
@@ -131,5 +133,14 @@ template <class Condition>
 Until<Condition> until(Condition condition) {
   return {std::move(condition)};
 }
+
+// Awaitable: gives way once, so that a long computation can be interrupted and others can move.
+struct GiveWay {
+  bool await_ready() noexcept { return false; }
+  void await_suspend(Task::Handle self) noexcept {
+    *self.promise().root = {[](void*) { return true; }, nullptr, self};
+  }
+  void await_resume() noexcept {}
+};
 
 }  // namespace trireme::comm

@@ -60,7 +60,8 @@ using Wide = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
   template <class A>                                                                        \
   inline A divide(A a, std::size_t divisor) {                                               \
     if constexpr (std::is_integral_v<A>) {                                                  \
-      return static_cast<A>(static_cast<__int128>(a) / static_cast<__int128>(divisor));     \
+      return static_cast<A>(static_cast<std::int64_t>(a) /                                   \
+                            static_cast<std::int64_t>(divisor));                            \
     } else {                                                                                \
       return a / static_cast<A>(divisor);                                                   \
     }                                                                                       \

@@ -1,0 +1,178 @@
+#include "trireme/comm/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trireme/comm/backend.h"
+
+namespace trireme::comm {
+namespace {
+
+// Sleeps are cut into slices so that deadlines and announced failures are seen in time even if a
+// wake-up were lost.
+constexpr Duration kSleepSlice = std::chrono::milliseconds(20);
+// With several sources only one can be slept in; the others are looked at this often.
+constexpr Duration kSharedSlice = std::chrono::microseconds(200);
+// How many polls pass between two looks at the clock.
+constexpr int kPollsPerLook = 64;
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+Error convert(const std::exception& thrown) {
+  if (const auto* error = dynamic_cast<const Error*>(&thrown)) return *error;
+  return Error(ErrorCode::RemoteFailure, thrown.what());
+}
+
+}  // namespace
+
+std::optional<Error> Fate::get() const {
+  if (!is_sealed()) return std::nullopt;
+  std::lock_guard lock(mutex_);
+  return error_;
+}
+
+bool Fate::seal(const Error& first) {
+  std::lock_guard lock(mutex_);
+  if (error_) return false;
+  error_ = first;
+  sealed_.store(true, std::memory_order_release);
+  return true;
+}
+
+void Engine::add_source(std::shared_ptr<ProgressSource> source) {
+  sources_.push_back(std::move(source));
+}
+
+void Engine::start(std::shared_ptr<Activity> activity) {
+  std::lock_guard lock(mutex_);
+  activity->started = steady_clock().now();
+  if (move(*activity) == Task::Step::Done) return;
+  const auto later = [&](const auto& other) {
+    return other->op.priority < activity->op.priority;
+  };
+  active_.insert(std::find_if(active_.begin(), active_.end(), later), activity);
+}
+
+bool Engine::test(Activity& activity) {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  if (!activity.done) progress();
+  if (!activity.done) check_time(activity, steady_clock().now());
+  return activity.done;
+}
+
+void Engine::wait(Activity& activity) {
+  std::unique_lock lock(mutex_);
+  TimePoint spin_until = steady_clock().now() + options_.spin;
+  int polls = 0;
+  while (!activity.done) {
+    if (activity.fate->is_sealed()) {
+      check_time(activity, steady_clock().now());
+      continue;
+    }
+    if (progress()) {
+      polls = 0;
+      spin_until = TimePoint::max();
+      continue;
+    }
+    if (++polls < kPollsPerLook) {
+      relax();
+      continue;
+    }
+    polls = 0;
+    const TimePoint now = steady_clock().now();
+    if (spin_until == TimePoint::max()) spin_until = now + options_.spin;
+    check_time(activity, now);
+    if (activity.done || now < spin_until) continue;
+    sleep(lock, std::min(kSleepSlice, activity.op.deadline.remaining()));
+    spin_until = TimePoint::max();
+  }
+  if (activity.error) throw *activity.error;
+}
+
+// True when anything moved. REQUIRES: the lock.
+bool Engine::progress() {
+  bool moved = false;
+  for (const auto& source : sources_) moved |= source->poll();
+  for (std::size_t i = 0; i < active_.size();) {
+    const auto activity = active_[i];
+    const Task::Step step = move(*activity);
+    moved |= step != Task::Step::Waiting;
+    if (step == Task::Step::Done) {
+      active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+  if (moved && someone_sleeps_) moved_.notify_all();
+  return moved;
+}
+
+Task::Step Engine::move(Activity& activity) {
+  if (activity.done) return Task::Step::Done;
+  try {
+    const Task::Step step = activity.task.step();
+    if (step == Task::Step::Done) finish(activity, std::nullopt);
+    return step;
+  } catch (const std::exception& thrown) {
+    const Error error = convert(thrown).with_rank(activity.backend->rank());
+    const bool is_named = !error.operation().empty();
+    activity.fate->seal(is_named ? error : error.with_operation(activity.op.name()));
+    finish(activity, activity.fate->get());
+    return Task::Step::Done;
+  }
+}
+
+void Engine::finish(Activity& activity, std::optional<Error> error) {
+  activity.error = std::move(error);
+  activity.task = Task();
+  activity.done = true;
+}
+
+// Ends the operation if its group failed elsewhere, or its time is up.
+void Engine::check_time(Activity& activity, TimePoint now) {
+  std::optional<Error> error = activity.fate->get();
+  if (!error) error = activity.backend->failure();
+  if (!error && now >= activity.op.deadline.when()) {
+    error = activity.backend->stalled(activity.op, now - activity.started);
+  }
+  if (!error) return;
+  activity.fate->seal(*error);
+  error = activity.fate->get();
+  for (const auto& other : active_) {
+    if (other->fate == activity.fate && !other->done) finish(*other, error);
+  }
+  finish(activity, error);
+}
+
+void Engine::sleep(std::unique_lock<std::mutex>& lock, Duration longest) {
+  if (someone_sleeps_) {
+    moved_.wait_for(lock, longest);
+    return;
+  }
+  if (sources_.empty()) return;
+  someone_sleeps_ = true;
+  for (const auto& source : sources_) source->prepare_sleep();
+  if (!progress()) {
+    const auto sleeper = sources_.front();
+    const Duration slice = sources_.size() == 1 ? longest : std::min(longest, kSharedSlice);
+    lock.unlock();
+    sleeper->sleep(slice);
+    lock.lock();
+  }
+  for (const auto& source : sources_) source->finish_sleep();
+  someone_sleeps_ = false;
+  moved_.notify_all();
+}
+
+void Engine::abort(Fate& fate, const Error& error) {
+  fate.seal(error);
+  for (const auto& source : sources_) source->wake();
+  moved_.notify_all();
+}
+
+}  // namespace trireme::comm

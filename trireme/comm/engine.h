@@ -1,0 +1,105 @@
+// Engine moves the operations of one rank: all groups of the rank share one, so that waiting for
+// any operation also moves every other.
+//
+// It owns no thread. Progress is made inside wait(), in test() and when a new operation starts:
+// a helper thread on a machine whose cores all compute would only steal from them.
+//
+// Waiting: spins for `spin` while progress is likely, then sleeps in the sources, which any
+//          peer's progress, an abort or the deadline ends.
+// Threads: any thread may start, wait for, test or abort; one at a time makes progress.
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "trireme/base/clock.h"
+#include "trireme/base/deadline.h"
+#include "trireme/base/error.h"
+#include "trireme/comm/operation.h"
+#include "trireme/comm/task.h"
+
+namespace trireme::comm {
+
+class Backend;
+
+// Something that can bring progress from outside: sockets, or a doorbell in shared memory.
+class ProgressSource {
+ public:
+  virtual ~ProgressSource() = default;
+  // Moves what can be moved without blocking; true when anything moved.
+  virtual bool poll() = 0;
+  // Call before a last look at the conditions; the sleep that follows ends at once if anything
+  // has happened since.
+  virtual void prepare_sleep() = 0;
+  virtual void sleep(Duration longest) = 0;
+  virtual void finish_sleep() = 0;
+  // Ends a sleep, from any thread.
+  virtual void wake() noexcept = 0;
+};
+
+// The fate that the operations of one group share: its first error.
+class Fate {
+ public:
+  bool is_sealed() const noexcept { return sealed_.load(std::memory_order_acquire); }
+  std::optional<Error> get() const;
+  // True if this was the first; later ones change nothing.
+  bool seal(const Error& first);
+
+ private:
+  mutable std::mutex mutex_;
+  std::atomic<bool> sealed_{false};
+  std::optional<Error> error_;
+};
+
+struct Activity {
+  Operation op;
+  std::shared_ptr<Backend> backend;
+  std::shared_ptr<Fate> fate;
+  Task task;
+  TimePoint started{};
+  bool done = false;
+  std::optional<Error> error;
+};
+
+class Engine {
+ public:
+  struct Options {
+    std::chrono::microseconds spin{50};
+  };
+
+  explicit Engine(Options options) : options_(options) {}
+
+  // Before the first operation; not thread-safe against anything else.
+  void add_source(std::shared_ptr<ProgressSource> source);
+
+  // Starts at once, as far as it gets without waiting.
+  void start(std::shared_ptr<Activity> activity);
+  // Throws the operation's error, if it has one.
+  void wait(Activity& activity);
+  bool test(Activity& activity);
+  // Ends everything in flight of that fate with the error; wakes whoever waits.
+  void abort(Fate& fate, const Error& error);
+
+ private:
+  bool progress();
+  Task::Step move(Activity& activity);
+  void finish(Activity& activity, std::optional<Error> error);
+  void check_time(Activity& activity, TimePoint now);
+  void sleep(std::unique_lock<std::mutex>& lock, Duration longest);
+
+  Options options_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<ProgressSource>> sources_;
+  std::vector<std::shared_ptr<Activity>> active_;  // highest priority first, then oldest
+  std::condition_variable moved_;
+  bool someone_sleeps_ = false;
+};
+
+}  // namespace trireme::comm

@@ -1,0 +1,48 @@
+// Operation is one call on one rank, as a Group hands it to a Backend: the request that all
+// members must share, this rank's memory, and what only this rank needs to know.
+//
+// Counts are elements. `counts[m]` is member m's share where shares differ (gather, scatter,
+// reduce_scatter, all_gather); empty means `request.count` each. For all_to_all `send_counts`
+// and `counts` are this rank's rows: what it sends to, and receives from, each member.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trireme/base/deadline.h"
+#include "trireme/comm/request.h"
+
+namespace trireme::comm {
+
+struct Operation {
+  Request request;
+  std::uint64_t sequence = 0;
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;
+  std::vector<std::size_t> counts;
+  std::vector<std::size_t> send_counts;
+  int peer = -1;           // send and receive
+  std::uint32_t tag = 0;   // send and receive
+  std::string label;
+  int priority = 0;
+  Deadline deadline = Deadline::never();
+
+  std::size_t element_size() const noexcept { return size_of(request.type); }
+  std::size_t count_of(int member) const noexcept {
+    return counts.empty() ? request.count : counts[static_cast<std::size_t>(member)];
+  }
+  // "all_reduce #1842 (bucket 2)"
+  std::string name() const;
+};
+
+inline std::string Operation::name() const {
+  std::string text(name_of(request.kind));
+  text += " #" + std::to_string(sequence);
+  if (!label.empty()) text += " (" + label + ")";
+  return text;
+}
+
+}  // namespace trireme::comm
