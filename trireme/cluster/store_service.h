@@ -1,0 +1,40 @@
+// StoreService offers a StoreState to the sessions of a net::Server; RemoteStore is its client.
+//
+//   net::Server server(options, {{kStoreServiceNumber, std::make_shared<StoreService>()}});
+//
+// A connection is a session of the store: when it closes, for whatever reason, what it waits for
+// is forgotten and its session-bound keys vanish.
+//
+// Threads: the server's loop thread only.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "trireme/cluster/store_state.h"
+#include "trireme/net/service.h"
+
+namespace trireme::cluster {
+
+inline constexpr std::uint8_t kStoreServiceNumber = 1;
+inline constexpr std::uint16_t kStoreMethod = 0x0100;
+
+class StoreService final : public net::Service {
+ public:
+  explicit StoreService(const StoreBounds& bounds = {}) : state_(bounds) {}
+
+  void on_request(const net::Request& request) override;
+  void on_session_end(net::SessionId session) override;
+
+ private:
+  void deliver();
+
+  StoreState state_;
+  // Who waits for the answer of which slot; a slot has one request at a time.
+  std::map<std::pair<StoreSessionId, std::uint16_t>, std::shared_ptr<net::Caller>> callers_;
+};
+
+}  // namespace trireme::cluster

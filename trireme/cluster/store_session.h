@@ -1,0 +1,64 @@
+// StoreSession is the client's half of exactly-once: it numbers requests, knows which are not
+// answered yet, says which are due to be sent again, and takes each answer once.
+//
+// RemoteStore drives it over a connection that loses nothing and never asks for repeats; the
+// simulation drives the same code over a network that loses, doubles and reorders.
+//
+// Pure: no clock, no sockets, no threads; time is what the caller says it is.
+// Bounds: at most `slots_max` requests in flight; begin() refuses more.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "trireme/base/clock.h"
+#include "trireme/cluster/store_message.h"
+
+namespace trireme::cluster {
+
+class StoreSession {
+ public:
+  struct Options {
+    std::size_t slots_max = 256;
+    // After how long without an answer a request is sent again; max() means never, and then
+    // requests are not kept.
+    Duration retry = Duration::max();
+  };
+
+  StoreSession() : StoreSession(Options{}) {}
+  explicit StoreSession(const Options& options) : options_(options) {}
+
+  // Gives the request its slot and number; the caller sends it. False when every slot is taken.
+  bool begin(StoreRequest& request, TimePoint now);
+  // The caller no longer wants the answer. It may still come, and is then refused by accept().
+  void abandon(std::uint16_t slot);
+  // True for the first answer to an outstanding request; false for copies and for answers to
+  // what was abandoned.
+  bool accept(const StoreReply& reply);
+
+  // Requests to send again now.
+  std::vector<StoreRequest> due(TimePoint now);
+  // When due() will next have something; TimePoint::max() if nothing is outstanding.
+  TimePoint next_due() const;
+  std::size_t outstanding() const noexcept { return outstanding_; }
+
+ private:
+  struct Slot {
+    std::uint64_t sequence = 0;
+    bool is_busy = false;
+    TimePoint due = TimePoint::max();
+    StoreRequest request;  // kept only when it may be sent again
+  };
+
+  TimePoint retry_after(TimePoint now) const;
+
+  Options options_;
+  std::vector<Slot> slots_;
+  std::set<std::uint16_t> free_;  // the lowest is taken first, so that the server keeps few
+  std::size_t outstanding_ = 0;
+};
+
+}  // namespace trireme::cluster
