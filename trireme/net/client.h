@@ -3,15 +3,18 @@
 //   net::Client client(net::Client::Options{.address = a, .credentials = &secret},
 //                      Deadline::after(5s));
 //   Bytes answer = client.call(kGet, payload, deadline);
-//   Stream changes = client.open(kWatch, payload);
+//   Stream changes = client.open(kWatch, payload, deadline);
 //   while (auto item = changes.next(deadline)) ...
 //
-// Threads: any thread may call; answers find their caller. One reader thread a Client.
-// Failure: a lost connection fails every call in flight and every later one with PeerLost. A
-//          Failure frame is thrown as the Error that the server raised. A deadline cancels that
-//          call alone; the connection lives on.
-// Bounds:  at most `stream_items_max` unread items a stream: beyond it the reader stops reading
-//          that connection until somebody takes one, which the server feels as back-pressure.
+// Threads: any thread may call; answers find their caller. A Client has no thread of its own:
+//          whoever waits reads, for all who wait, and while nobody waits nothing is read. One
+//          thread at a time a Stream, but cancel() from any.
+// Failure: a lost connection fails every call in flight and every later one with PeerLost
+//          (Protocol, if the server sent bytes that no server sends). A Failure frame is thrown
+//          as the Error that the server raised. A deadline cancels that call alone; the
+//          connection lives on.
+// Bounds:  at most `stream_items_max` unread items a stream: beyond it nobody reads that
+//          connection until somebody takes one, which the server feels as back-pressure.
 // Lifetime: Streams keep the connection alive; destroying the last handle closes it.
 
 #pragma once
@@ -36,7 +39,8 @@ class Stream {
   // The next item, or nothing when the server ended the stream. Throws Deadline, PeerLost, or
   // the server's error.
   std::optional<Bytes> next(Deadline deadline);
-  // Tells the server to stop, at once and without waiting. Also done by the destructor.
+  // Tells the server to stop, at once and without waiting, and drops what was not read. A next()
+  // in another thread returns nothing. Also done by the destructor.
   void cancel() noexcept;
 
   Stream(Stream&&) noexcept;
@@ -71,8 +75,10 @@ class Client {
   void post(std::uint16_t method, ByteView payload, Deadline deadline);
 
   const Identity& peer() const noexcept;
+  // False once the connection is known to be lost; looks at the socket, without waiting.
   bool is_open() const noexcept;
-  // The numeric address of our end; on TCP the one by which we reach the server.
+  // The numeric address of our end: on TCP the one by which we reach the server, on a unix socket
+  // loopback.
   std::string local_host() const;
 
  private:

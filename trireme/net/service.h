@@ -4,7 +4,8 @@
 //          service needs no locks for what only it touches. Caller handles may be used from any
 //          thread and outlive the session; using one after the session ended does nothing.
 // Failure: an Error thrown by on_request is sent to the caller as it is; any other exception as
-//          RemoteFailure with its text. The session and the server live on.
+//          RemoteFailure with its text. The session and the server live on. A Caller destroyed
+//          without an answer fails its request with RemoteFailure.
 
 #pragma once
 

@@ -1,0 +1,78 @@
+#include "trireme/net/client.h"
+
+#include <utility>
+
+#include "trireme/base/check.h"
+#include "trireme/net/client_core.h"
+#include "trireme/net/dial.h"
+
+namespace trireme::net {
+namespace {
+
+std::shared_ptr<ClientCore> join(const Client::Options& options, Deadline deadline) {
+  TRIREME_CHECK(options.credentials != nullptr, "a client needs credentials");
+  TRIREME_CHECK(options.stream_items_max > 0, "a stream of no items cannot be read");
+  return std::make_shared<ClientCore>(options,
+                                      dial(options.address, *options.credentials, deadline));
+}
+
+}  // namespace
+
+Client::Client(const Options& options, Deadline deadline) : core_(join(options, deadline)) {}
+Client::~Client() = default;
+Client::Client(Client&&) noexcept = default;
+Client& Client::operator=(Client&&) noexcept = default;
+
+Bytes Client::call(std::uint16_t method, ByteView payload, Deadline deadline) {
+  return core_->call(method, payload, deadline);
+}
+
+Stream Client::open(std::uint16_t method, ByteView payload, Deadline deadline) {
+  return Stream(core_, core_->open(method, payload, deadline));
+}
+
+void Client::post(std::uint16_t method, ByteView payload, Deadline deadline) {
+  core_->post(method, payload, deadline);
+}
+
+const Identity& Client::peer() const noexcept {
+  return core_->peer();
+}
+
+bool Client::is_open() const noexcept {
+  return core_ != nullptr && core_->is_open();
+}
+
+std::string Client::local_host() const {
+  return core_->local_host();
+}
+
+Stream::Stream(std::shared_ptr<ClientCore> core, std::uint64_t id)
+    : core_(std::move(core)), id_(id) {}
+
+Stream::Stream(Stream&& other) noexcept
+    : core_(std::move(other.core_)), id_(std::exchange(other.id_, 0)) {}
+
+Stream& Stream::operator=(Stream&& other) noexcept {
+  if (this != &other) {
+    if (core_) core_->close(id_);
+    core_ = std::move(other.core_);
+    id_ = std::exchange(other.id_, 0);
+  }
+  return *this;
+}
+
+Stream::~Stream() {
+  if (core_) core_->close(id_);
+}
+
+std::optional<Bytes> Stream::next(Deadline deadline) {
+  TRIREME_CHECK(core_ != nullptr, "this stream was moved away");
+  return core_->next(id_, deadline);
+}
+
+void Stream::cancel() noexcept {
+  if (core_) core_->cancel(id_);
+}
+
+}  // namespace trireme::net

@@ -1,0 +1,104 @@
+#include "trireme/net/dial.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "trireme/base/error.h"
+
+namespace trireme::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kPauseMin = 1ms;
+constexpr Duration kPauseMax = 50ms;
+
+// The server hung up before it had proven itself; the next attempt may find it in a better mood.
+Error hung_up(const Transfer& transfer) {
+  return Error(ErrorCode::Unreachable,
+               "the server ended the handshake (" + transfer.reason() + ")");
+}
+
+void send_all(const Socket& socket, ByteView bytes, Deadline deadline) {
+  while (!bytes.empty()) {
+    const Transfer sent = send(socket, bytes);
+    if (sent.has_moved()) {
+      bytes = bytes.subspan(sent.size);
+    } else if (!sent.must_wait()) {
+      throw hung_up(sent);
+    } else if (!wait_ready(socket, POLLOUT, deadline)) {
+      throw Error(ErrorCode::Deadline, "the server took the connection and reads nothing");
+    }
+  }
+}
+
+Dialed authenticate(Socket socket, const Credentials& credentials, Deadline deadline) {
+  const auto handshake = credentials.begin(Side::Client);
+  std::array<std::byte, 256> buffer;
+  ByteView rest;
+  send_all(socket, handshake->take_output(), deadline);
+  while (!handshake->is_done()) {
+    const Transfer got = receive(socket, buffer);
+    if (got.has_moved()) {
+      const ByteView input(buffer.data(), got.size);
+      rest = input.subspan(handshake->feed(input));
+      send_all(socket, handshake->take_output(), deadline);
+    } else if (!got.must_wait()) {
+      throw hung_up(got);
+    } else if (!wait_ready(socket, POLLIN, deadline)) {
+      throw Error(ErrorCode::Deadline, "the server took the connection and never answered");
+    }
+  }
+  return {.socket = std::move(socket),
+          .peer = handshake->peer(),
+          .rest = Bytes(rest.begin(), rest.end())};
+}
+
+// Each candidate gets an equal part of the time left, so that one that swallows packets does not
+// cost the others their turn.
+Socket connect_to_any(const std::vector<SocketAddress>& candidates, Deadline deadline) {
+  std::optional<Error> failure;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const auto left = static_cast<Duration::rep>(candidates.size() - i);
+    const Deadline turn =
+        deadline.is_never() ? deadline : Deadline::after(deadline.remaining() / left);
+    try {
+      return connect(candidates[i], turn);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::Unreachable) throw;
+      failure = error;
+    }
+  }
+  throw failure.value_or(Error(ErrorCode::Unreachable, "the name stands for no address"));
+}
+
+Error explain(const Address& address, const Error& error) {
+  return Error(error.code(), "cannot connect to " + address.to_text() + ": " + error.message());
+}
+
+}  // namespace
+
+Dialed dial(const Address& address, const Credentials& credentials, Deadline deadline) {
+  Duration pause = kPauseMin;
+  while (true) {
+    try {
+      return authenticate(connect_to_any(resolve(address), deadline), credentials, deadline);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::Unreachable || deadline.is_past()) {
+        throw explain(address, error);
+      }
+    }
+    std::this_thread::sleep_for(std::min(pause, deadline.remaining()));
+    pause = std::min(2 * pause, kPauseMax);
+  }
+}
+
+}  // namespace trireme::net

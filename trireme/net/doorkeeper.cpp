@@ -1,0 +1,180 @@
+#include "trireme/net/doorkeeper.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "trireme/base/error.h"
+
+namespace trireme::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+// So many newcomers at a time, that those already inside are never kept waiting by a crowd.
+constexpr int kAcceptedAtOnce = 32;
+// No message of a handshake is longer, so a stranger never has more than this in our memory.
+constexpr std::size_t kReceivedAtOnce = 256;
+// How long the listener rests when the process or the system has no descriptor for anybody.
+constexpr auto kShortageRest = 20ms;
+
+Descriptor open_spare() {
+  return Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+bool set_interest(int epoll, int operation, const Socket& socket, std::uint64_t tag,
+                  std::uint32_t events) {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = tag;
+  return ::epoll_ctl(epoll, operation, socket.descriptor(), &event) == 0;
+}
+
+// A stranger's socket is fresh and takes a whole message, or else something is wrong with it.
+bool send_whole(const Socket& socket, ByteView bytes) {
+  return bytes.empty() || send(socket, bytes).size == bytes.size();
+}
+
+}  // namespace
+
+Doorkeeper::Doorkeeper(const Address& address, Rules rules, int epoll, Log log)
+    : rules_(std::move(rules)),
+      epoll_(epoll),
+      listener_(address),
+      log_(std::move(log)),
+      spare_(open_spare()) {
+  if (!set_interest(epoll_, EPOLL_CTL_ADD, listener_.socket(), kListenerTag, EPOLLIN)) {
+    throw system_error("epoll_ctl", errno);
+  }
+}
+
+void Doorkeeper::on_listener() {
+  for (int i = 0; i < kAcceptedAtOnce; ++i) {
+    if (!make_room()) return rest_until(strangers_.begin()->second.since + rules_.grace);
+    Accepted accepted = listener_.accept();
+    if (accepted.socket.is_open()) {
+      admit(std::move(accepted.socket));
+    } else if (accepted.error == EMFILE || accepted.error == ENFILE || accepted.error == ENOBUFS ||
+               accepted.error == ENOMEM) {
+      return shed();
+    } else {
+      return;
+    }
+  }
+}
+
+bool Doorkeeper::make_room() {
+  if (strangers_.size() < rules_.strangers_max) return true;
+  const auto eldest = strangers_.begin();
+  if (steady_clock().now() - eldest->second.since < rules_.grace) return false;
+  drop(eldest, counters_.crowded_out, "gave way to the next one");
+  return true;
+}
+
+void Doorkeeper::admit(Socket socket) {
+  ++counters_.connections;
+  const std::uint64_t id = next_id_++;
+  const auto [stranger, is_new] =
+      strangers_.emplace(id, Stranger{.socket = std::move(socket),
+                                      .handshake = rules_.credentials->begin(Side::Server),
+                                      .since = steady_clock().now()});
+  if (!set_interest(epoll_, EPOLL_CTL_ADD, stranger->second.socket, id, EPOLLIN)) {
+    return drop(stranger, counters_.crowded_out, "no room in epoll");
+  }
+  if (!send_whole(stranger->second.socket, stranger->second.handshake->take_output())) {
+    drop(stranger, counters_.refused, "takes no bytes");
+  }
+}
+
+void Doorkeeper::shed() {
+  spare_.reset();
+  for (int i = 0; i < kAcceptedAtOnce; ++i) {
+    const Accepted victim = listener_.accept();
+    if (!victim.socket.is_open()) break;
+    ++counters_.connections;
+    ++counters_.crowded_out;
+  }
+  spare_ = open_spare();
+  log_.warn("no descriptor left for newcomers; raise the limit (ulimit -n)", {});
+  rest_until(steady_clock().now() + kShortageRest);
+}
+
+std::optional<Doorkeeper::Guest> Doorkeeper::on_stranger(std::uint64_t id) {
+  const auto at = strangers_.find(id);
+  Stranger& stranger = at->second;
+  std::array<std::byte, kReceivedAtOnce> buffer;
+  const Transfer got = receive(stranger.socket, buffer);
+  if (got.must_wait()) return std::nullopt;
+  if (!got.has_moved()) {
+    drop(at, counters_.refused, "left without proving itself");
+    return std::nullopt;
+  }
+  ByteView input(buffer.data(), got.size);
+  try {
+    input = input.subspan(stranger.handshake->feed(input));
+  } catch (const std::exception& error) {
+    (void)send_whole(stranger.socket, stranger.handshake->take_output());
+    drop(at, counters_.refused, error.what());
+    return std::nullopt;
+  }
+  if (!send_whole(stranger.socket, stranger.handshake->take_output())) {
+    drop(at, counters_.refused, "takes no bytes");
+    return std::nullopt;
+  }
+  if (!stranger.handshake->is_done()) {
+    if (!input.empty()) drop(at, counters_.refused, "said more than its turn");
+    return std::nullopt;
+  }
+  Guest guest{.id = id,
+              .socket = std::move(stranger.socket),
+              .identity = stranger.handshake->peer(),
+              .rest = Bytes(input.begin(), input.end())};
+  strangers_.erase(at);
+  listen();
+  return guest;
+}
+
+void Doorkeeper::drop(Strangers::iterator stranger, std::atomic<std::uint64_t>& counter,
+                      std::string_view why) {
+  ++counter;
+  log_.warn("stranger turned away", {{"from", peer_text(stranger->second.socket)}, {"why", why}});
+  strangers_.erase(stranger);
+  listen();
+}
+
+Deadline Doorkeeper::next_deadline() const {
+  Deadline next = Deadline::never();
+  if (!strangers_.empty()) {
+    next = Deadline::at(strangers_.begin()->second.since + rules_.handshake_timeout);
+  }
+  return resting_until_ ? min(next, Deadline::at(*resting_until_)) : next;
+}
+
+void Doorkeeper::on_time() {
+  if (strangers_.empty() && !resting_until_) return;
+  const TimePoint now = steady_clock().now();
+  while (!strangers_.empty() &&
+         now - strangers_.begin()->second.since >= rules_.handshake_timeout) {
+    drop(strangers_.begin(), counters_.timed_out, "took too long to prove itself");
+  }
+  if (resting_until_ && now >= *resting_until_) listen();
+}
+
+void Doorkeeper::rest_until(TimePoint when) {
+  if (set_interest(epoll_, EPOLL_CTL_MOD, listener_.socket(), kListenerTag, 0)) {
+    resting_until_ = when;
+  }
+}
+
+void Doorkeeper::listen() {
+  if (!resting_until_) return;
+  if (!spare_) spare_ = open_spare();
+  if (set_interest(epoll_, EPOLL_CTL_MOD, listener_.socket(), kListenerTag, EPOLLIN)) {
+    resting_until_.reset();
+  }
+}
+
+}  // namespace trireme::net
