@@ -9,6 +9,10 @@
 #include "trireme/base/temporary_folder.h"
 #include "trireme/cluster/folder_store.h"
 #include "trireme/cluster/local_store.h"
+#include "trireme/cluster/remote_store.h"
+#include "trireme/cluster/store_service.h"
+#include "trireme/net/secret_credentials.h"
+#include "trireme/net/server.h"
 
 namespace trireme::cluster {
 
@@ -31,6 +35,33 @@ class FolderKind {
   TemporaryFolder folder_{"store-test"};
 };
 
-using StoreKinds = ::testing::Types<LocalKind, FolderKind>;
+class RemoteKind {
+ public:
+  RemoteKind() {
+    net::Server::Options options;
+    options.credentials =
+        std::make_shared<net::SecretCredentials>(secret_, net::Identity{"server", "coordinator"});
+    server_ = std::make_unique<net::Server>(
+        std::move(options),
+        net::Server::Services{{kStoreServiceNumber, std::make_shared<StoreService>()}});
+  }
+
+  std::unique_ptr<Store> open() {
+    const net::SecretCredentials credentials(secret_, net::Identity{"rank", "worker"});
+    return std::make_unique<RemoteStore>(
+        net::Client::Options{.address = server_->address(), .credentials = &credentials},
+        Deadline::after(std::chrono::seconds(20)));
+  }
+  net::Server& server() { return *server_; }
+  const net::Secret& secret() const { return secret_; }
+  // The server and all its connections go at once.
+  void crash() { server_.reset(); }
+
+ private:
+  const net::Secret secret_ = net::Secret::generate();
+  std::unique_ptr<net::Server> server_;
+};
+
+using StoreKinds = ::testing::Types<LocalKind, FolderKind, RemoteKind>;
 
 }  // namespace trireme::cluster
