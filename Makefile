@@ -9,6 +9,7 @@ DEPS ?=
 BUILD ?= build
 JOBS ?= $(shell nproc)
 export TORCH DEPS
+MAKEFLAGS += --no-print-directory
 
 SECONDS_EACH ?= 60
 SOAK_TIMES ?= 100

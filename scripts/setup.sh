@@ -37,8 +37,11 @@ deps=${DEPS:-}
 case $level in build | all) ;; *) echo "usage: scripts/setup.sh build|all" >&2 && exit 2 ;; esac
 
 say() { printf 'setup: %s\n' "$*"; }
+# The first line says what is wrong, the others are left bare, to be copied and typed.
 fail() {
-  printf 'setup: %s\n' "$@" >&2
+  printf 'setup: %s\n' "$1" >&2
+  shift
+  if [ $# -gt 0 ]; then printf '%s\n' "$@" >&2; fi
   exit 1
 }
 
@@ -50,11 +53,12 @@ missing_packages() {
   done
 }
 
-# Prints the command prefix that lets us install, or nothing.
+# Prints the command prefix that lets us install, or nothing. Sudo may ask for a password where
+# somebody sits at a terminal to type it.
 root_prefix() {
   if [ "$(id -u)" = 0 ]; then
     echo env
-  elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+  elif command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
     echo sudo
   fi
 }
@@ -76,7 +80,7 @@ install_packages() {
       say "going on without optional packages: $optional"
       return 0
     fi
-    fail "these Debian packages are missing, and neither root nor password-less sudo is at hand." \
+    fail "Debian packages are missing, and there is neither root nor a sudo that needs no password." \
       "Type this, then run make again:" "" \
       "  sudo apt-get update && sudo apt-get install -y --no-install-recommends $missing$optional" ""
   fi

@@ -14,7 +14,7 @@ fake id 'echo 1000'
 fake sudo 'exit 1'
 fake apt-get 'echo called >>"$(dirname "$0")/called"'
 
-if output=$(PATH=$temporary/bin:$PATH TORCH=OFF DEPS= "$temporary/scripts/setup.sh" build 2>&1); then
+if output=$(PATH=$temporary/bin:$PATH TORCH=OFF DEPS= "$temporary/scripts/setup.sh" build 2>&1 </dev/null); then
   echo "set-up claims success without libcli11-dev: $output" >&2
   exit 1
 fi
