@@ -107,7 +107,7 @@ std::optional<MemoryFile> MemoryFile::open(const Proof& proof) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
   MemoryFile file(descriptor, nullptr, proof.size);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor, &status) != 0 ||
       static_cast<std::uint64_t>(status.st_size) != proof.size) {
     return std::nullopt;
@@ -142,15 +142,15 @@ MemoryFile::Proof MemoryFile::proof() const {
 }
 
 void MemoryFile::reserve(std::size_t offset, std::size_t size) const {
-  TRIREME_CHECK(offset <= size_ && size <= size_ - offset, "reserving ", size, " bytes at ",
-                offset, " in a memory file of ", size_);
+  TRIREME_CHECK(offset <= size_ && size <= size_ - offset, "reserving ", size, " bytes at ", offset,
+                " in a memory file of ", size_);
   if (size == 0) return;
   // The kernel would answer some shortages with its out-of-memory killer instead of an error.
   const std::uint64_t available = size < kPage * 16 ? UINT64_MAX : available_memory();
   if (size > available) {
-    throw Error(ErrorCode::Exhausted,
-                "shared memory of " + std::to_string(size) + " bytes was asked for, " +
-                    std::to_string(available) + " are available on this host");
+    throw Error(ErrorCode::Exhausted, "shared memory of " + std::to_string(size) +
+                                          " bytes was asked for, " + std::to_string(available) +
+                                          " are available on this host");
   }
   if (::fallocate(descriptor_, 0, static_cast<off_t>(offset), static_cast<off_t>(size)) != 0) {
     const int reason = errno;
@@ -169,8 +169,8 @@ void MemoryFile::release(std::size_t offset, std::size_t size) const noexcept {
   const std::size_t first = (offset + kPage - 1) / kPage * kPage;
   const std::size_t last = (offset + size) / kPage * kPage;
   if (first >= last) return;
-  ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-              static_cast<off_t>(first), static_cast<off_t>(last - first));
+  ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first),
+              static_cast<off_t>(last - first));
 }
 
 }  // namespace trireme

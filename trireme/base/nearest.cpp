@@ -23,8 +23,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::optional<std::string> nearest(std::string_view word,
-                                   std::span<const std::string> candidates) {
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
+  // The work grows with the product of the sizes, and no name of ours is that long.
+  constexpr std::size_t kLongest = 100;
+  if (word.size() > kLongest) return std::nullopt;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   std::optional<std::string> best;
   for (const std::string& candidate : candidates) {
