@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#if defined(__x86_64__) && defined(__GNUC__)
+// Clang has no pragma that gives a stretch of code an instruction set; it builds the baseline.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define TRIREME_COMBINE_HAS_X86 1
 #include <immintrin.h>
 #endif
