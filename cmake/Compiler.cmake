@@ -26,6 +26,9 @@ add_link_options(LINKER:--as-needed)
 
 add_library(trireme_flags INTERFACE)
 target_compile_options(trireme_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(trireme_flags INTERFACE -Wno-unknown-pragmas)
+endif()
 
 if(TRIREME_SANITIZE STREQUAL "thread")
   set(sanitize -fsanitize=thread)
