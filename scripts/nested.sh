@@ -43,16 +43,17 @@ fuzz() {
     echo "SKIPPED: $folder/$name was not built." >&2
     exit 77
   fi
-  # New inputs go to the build folder; a finding leaves its input there and fails.
+  # New inputs go to the build folder; a finding leaves its input there and fails. libFuzzer would
+  # exit with 77 on a finding, which ctest takes for skipped.
   mkdir -p "$folder/found/$name"
-  local seeds=()
-  [ -d "$corpus" ] && seeds=("$corpus")
-  if [ ${#seeds[@]} -gt 0 ]; then
-    run fuzz "$folder/$name" -runs=0 -timeout=10 "$corpus" &
-    wait $!
+  local seeds=() options=(-error_exitcode=1 -timeout=10 -rss_limit_mb=2048
+    -artifact_prefix="$folder/found/$name-")
+  if [ -d "$corpus" ]; then
+    seeds=("$corpus")
+    (run fuzz "$folder/$name" "${options[@]}" -runs=0 "$corpus") || exit 1
   fi
-  run fuzz "$folder/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-    -print_final_stats=1 -artifact_prefix="$folder/found/$name-" "$folder/found/$name" "${seeds[@]}"
+  run fuzz "$folder/$name" "${options[@]}" -max_total_time="$seconds" -print_final_stats=1 \
+    "$folder/found/$name" "${seeds[@]}"
 }
 
 "$@"
