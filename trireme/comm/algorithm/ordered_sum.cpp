@@ -1,0 +1,196 @@
+#include "trireme/comm/algorithm/ordered_sum.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "trireme/base/check.h"
+#include "trireme/comm/algorithm/partition.h"
+#include "trireme/comm/group.h"
+#include "trireme/comm/kernel/combine.h"
+#include "trireme/comm/kernel/convert.h"
+
+namespace trireme::comm {
+namespace {
+
+void collect(std::span<const int> owners, int first, int last, std::vector<Partial>& out) {
+  const int owner = owners[static_cast<std::size_t>(first)];
+  const auto begin = owners.begin() + first;
+  if (std::all_of(begin, owners.begin() + last, [&](int o) { return o == owner; })) {
+    out.push_back({first, last, owner});
+    return;
+  }
+  const auto middle = static_cast<int>(
+      tree_middle(static_cast<std::size_t>(first), static_cast<std::size_t>(last)));
+  collect(owners, first, middle, out);
+  collect(owners, middle, last, out);
+}
+
+DType wide_of(DType type) { return is_half(type) ? DType::Float32 : type; }
+
+// The slots [first, last), all held here, added up along the tree, in the wide type.
+void add_up(const Operation& op, const OrderedShares& shares, const Partial& partial,
+            std::byte* out) {
+  const auto slots = std::span(shares.data).subspan(
+      static_cast<std::size_t>(partial.first),
+      static_cast<std::size_t>(partial.last - partial.first));
+  const std::size_t count = op.request.count;
+  std::vector<const void*> sources(slots.begin(), slots.end());
+  std::vector<std::vector<float>> widened;
+  if (is_half(op.request.type)) {
+    for (const void*& source : sources) {
+      widened.emplace_back(count);
+      widen(op.request.type, source, widened.back().data(), count);
+      source = widened.back().data();
+    }
+  }
+  void* place = out;
+  combine({wide_of(op.request.type), ReduceOp::Sum, 1}, sources, {&place, 1}, count);
+}
+
+// Finishes the tree over [first, last) from its partial sums into `out`.
+class TreeSum {
+ public:
+  TreeSum(std::span<const Partial> partials, std::vector<const std::byte*> sums, DType type,
+          std::size_t count)
+      : partials_(partials), sums_(std::move(sums)), type_(type), count_(count) {}
+
+  void run(int first, int last, std::byte* out) const {
+    for (std::size_t p = 0; p < partials_.size(); ++p) {
+      if (partials_[p].first != first || partials_[p].last != last) continue;
+      std::memcpy(out, sums_[p], count_ * size_of(type_));
+      return;
+    }
+    const auto middle = static_cast<int>(
+        tree_middle(static_cast<std::size_t>(first), static_cast<std::size_t>(last)));
+    std::vector<std::byte> right(count_ * size_of(type_));
+    run(first, middle, out);
+    run(middle, last, right.data());
+    const void* sources[] = {out, right.data()};
+    void* place = out;
+    combine({type_, ReduceOp::Sum, 1}, sources, {&place, 1}, count_);
+  }
+
+ private:
+  std::span<const Partial> partials_;
+  std::vector<const std::byte*> sums_;
+  DType type_;
+  std::size_t count_;
+};
+
+// Divides for a mean and leaves the wide type.
+void complete(const Operation& op, std::size_t slots, std::byte* sum, std::byte* out,
+              std::size_t count) {
+  const DType wide = wide_of(op.request.type);
+  const void* source = sum;
+  void* place = sum;
+  combine({wide, op.request.reduce, slots}, {&source, 1}, {&place, 1}, count);
+  if (is_half(op.request.type)) {
+    narrow(op.request.type, reinterpret_cast<const float*>(sum), out, count);
+  } else {
+    std::memcpy(out, sum, count * size_of(wide));
+  }
+}
+
+}  // namespace
+
+std::vector<Partial> partials_of(std::span<const int> owners) {
+  std::vector<Partial> partials;
+  if (!owners.empty()) collect(owners, 0, static_cast<int>(owners.size()), partials);
+  return partials;
+}
+
+OrderedShares check_shares(Span out, std::span<const SlotShare> mine, std::span<const int> owners,
+                           int rank, int size) {
+  TRIREME_CHECK(!owners.empty(), "an ordered sum over no slots");
+  OrderedShares shares{{owners.begin(), owners.end()},
+                       std::vector<const void*>(owners.size(), nullptr)};
+  for (const SlotShare& share : mine) {
+    const auto slot = static_cast<std::size_t>(share.slot);
+    TRIREME_CHECK(share.slot >= 0 && slot < owners.size(), "slot ", share.slot);
+    TRIREME_CHECK_EQ(owners[slot], rank, "the owner of slot ", share.slot);
+    TRIREME_CHECK_EQ(share.data.count, out.count, "elements of slot ", share.slot);
+    TRIREME_CHECK(share.data.type == out.type, "slot ", share.slot, " is of another type");
+    TRIREME_CHECK(shares.data[slot] == nullptr, "slot ", share.slot, " was given twice");
+    shares.data[slot] = share.data.data;
+  }
+  for (std::size_t slot = 0; slot < owners.size(); ++slot) {
+    TRIREME_CHECK(owners[slot] >= 0 && owners[slot] < size, "owner ", owners[slot]);
+    TRIREME_CHECK(out.is_empty() || (owners[slot] == rank) == (shares.data[slot] != nullptr),
+                  "slot ", slot, " of rank ", owners[slot], " is missing");
+  }
+  return shares;
+}
+
+void sum_alone(const Operation& op, const OrderedShares& shares) {
+  std::vector<std::byte> sum(op.request.count * size_of(wide_of(op.request.type)));
+  add_up(op, shares, {0, static_cast<int>(shares.owners.size()), 0}, sum.data());
+  complete(op, shares.owners.size(), sum.data(), op.output, op.request.count);
+}
+
+Task ordered_sum(Backend& backend, const Operation& op, OrderedShares shares) {
+  const DType wide = wide_of(op.request.type);
+  const std::size_t element = size_of(wide);
+  const auto n = static_cast<std::size_t>(backend.size());
+  const auto me = static_cast<std::size_t>(backend.rank());
+  const std::size_t count = op.request.count;
+  const std::vector<Partial> partials = partials_of(shares.owners);
+  const auto slice = [&](std::size_t member) {
+    return slice_of(count, n, member, line_grain(element));
+  };
+
+  // 1. Every partial sum of this rank, cut into slices: all for rank 0, then all for rank 1, ...
+  Operation deal = op;
+  deal.request = {.kind = OpKind::AllToAll, .type = wide};
+  deal.request.layout =
+      layout_hash(std::vector<std::size_t>(shares.owners.begin(), shares.owners.end()));
+  deal.counts.assign(n, 0);
+  deal.send_counts.assign(n, 0);
+  std::vector<std::vector<std::byte>> sums;
+  for (const Partial& partial : partials) {
+    const auto owner = static_cast<std::size_t>(partial.owner);
+    deal.counts[owner] += slice(me).count;
+    if (owner != me) continue;
+    sums.emplace_back(count * element);
+    add_up(op, shares, partial, sums.back().data());
+    for (std::size_t m = 0; m < n; ++m) deal.send_counts[m] += slice(m).count;
+  }
+  std::vector<std::byte> sent;
+  for (std::size_t m = 0; m < n; ++m) {
+    for (const auto& sum : sums) {
+      const auto begin = sum.begin() + static_cast<std::ptrdiff_t>(slice(m).first * element);
+      sent.insert(sent.end(), begin,
+                  begin + static_cast<std::ptrdiff_t>(slice(m).count * element));
+    }
+  }
+  std::vector<std::byte> received(partials.size() * slice(me).count * element);
+  deal.input = sent.data();
+  deal.output = received.data();
+  co_await backend.run(deal);
+
+  // 2. The rest of the tree, for this rank's slice. What came is ordered by owner.
+  std::vector<std::size_t> next = offsets_of(deal.counts);
+  std::vector<const std::byte*> places;
+  for (const Partial& partial : partials) {
+    std::size_t& offset = next[static_cast<std::size_t>(partial.owner)];
+    places.push_back(received.data() + offset * element);
+    offset += slice(me).count;
+  }
+  std::vector<std::byte> sum(std::max<std::size_t>(1, slice(me).count * element));
+  TreeSum(partials, std::move(places), wide, slice(me).count)
+      .run(0, static_cast<int>(shares.owners.size()), sum.data());
+  std::vector<std::byte> piece(slice(me).count * op.element_size());
+  complete(op, shares.owners.size(), sum.data(), piece.data(), slice(me).count);
+
+  // 3. Everybody gets all slices.
+  Operation gather = op;
+  gather.request = {.kind = OpKind::AllGather, .type = op.request.type};
+  gather.request.count = count;
+  for (std::size_t m = 0; m < n; ++m) gather.counts.push_back(slice(m).count);
+  gather.request.layout = layout_hash(gather.counts);
+  gather.sequence = op.sequence + 1;
+  gather.input = piece.data();
+  gather.output = op.output;
+  co_await backend.run(gather);
+}
+
+}  // namespace trireme::comm

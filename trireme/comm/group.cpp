@@ -1,0 +1,360 @@
+#include "trireme/comm/group.h"
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "trireme/base/check.h"
+#include "trireme/comm/algorithm/ordered_sum.h"
+#include "trireme/comm/algorithm/packed_reduce.h"
+#include "trireme/comm/engine.h"
+
+namespace trireme::comm {
+namespace {
+
+std::size_t total(std::span<const std::size_t> counts) {
+  std::size_t sum = 0;
+  for (std::size_t count : counts) sum += count;
+  return sum;
+}
+
+void check_counts(std::span<const std::size_t> counts, int size) {
+  TRIREME_CHECK_EQ(counts.size(), static_cast<std::size_t>(size), "one count a rank");
+}
+
+const std::byte* bytes(ConstSpan span) { return static_cast<const std::byte*>(span.data); }
+std::byte* bytes(Span span) { return static_cast<std::byte*>(span.data); }
+
+void copy(Span out, ConstSpan in) {
+  if (in.size() != 0 && out.data != in.data) std::memmove(out.data, in.data, in.size());
+}
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0xbf58476d1ce4e5b9u;
+  return hash ^ hash >> 31;
+}
+
+}  // namespace
+
+struct Group::State {
+  std::shared_ptr<Backend> backend;  // null: the group of one
+  std::shared_ptr<Engine> engine;
+  Options options;
+  std::shared_ptr<Fate> fate = std::make_shared<Fate>();
+  std::uint64_t key = 0;
+  std::atomic<std::uint64_t> sequence{0};
+  std::mutex mutex;
+  std::map<std::vector<int>, std::uint64_t> subgroups;  // how often each list was made
+};
+
+Group Group::solo() { return Group(std::make_shared<State>()); }
+
+Group::Group(std::shared_ptr<Backend> backend, std::shared_ptr<Engine> engine,
+             const Options& options)
+    : state_(std::make_shared<State>()) {
+  state_->backend = std::move(backend);
+  state_->engine = std::move(engine);
+  state_->options = options;
+  state_->key = mix(0x7472697265u, options.epoch);
+}
+
+int Group::rank() const noexcept { return state_->backend ? state_->backend->rank() : 0; }
+int Group::size() const noexcept { return state_->backend ? state_->backend->size() : 1; }
+std::uint64_t Group::epoch() const noexcept { return state_->options.epoch; }
+
+Capabilities Group::capabilities() const noexcept {
+  if (state_->backend) return state_->backend->capabilities();
+  return {"solo", true, true, true, true, true, false};
+}
+
+std::shared_ptr<Arena> Group::arena() const {
+  return state_->backend ? state_->backend->arena() : nullptr;
+}
+
+Operation Group::prepare(OpKind kind, DType type, std::size_t count, const Call& call) const {
+  Operation op;
+  op.request.kind = kind;
+  op.request.type = type;
+  op.request.count = count;
+  op.label = call.label;
+  op.priority = call.priority;
+  op.deadline = call.deadline ? *call.deadline : Deadline::after(state_->options.timeout);
+  return op;
+}
+
+Work Group::start(Operation op) const {
+  auto activity = std::make_shared<Activity>();
+  const bool is_pairwise =
+      op.request.kind == OpKind::Send || op.request.kind == OpKind::Receive;
+  op.sequence = is_pairwise ? 0 : ++state_->sequence;
+  activity->op = std::move(op);
+  activity->task = state_->backend->run(activity->op);
+  return launch(std::move(activity));
+}
+
+Work Group::launch(std::shared_ptr<Activity> activity) const {
+  if (const auto error = state_->fate->get()) throw *error;
+  activity->backend = state_->backend;
+  activity->fate = state_->fate;
+  state_->engine->start(activity);
+  return Work(state_->engine, std::move(activity));
+}
+
+Work Group::all_reduce(Span data, ReduceOp reduce, const Call& call) const {
+  if (size() == 1 || data.is_empty()) return {};
+  Operation op = prepare(OpKind::AllReduce, data.type, data.count, call);
+  op.request.reduce = reduce;
+  op.input = bytes(data);
+  op.output = bytes(data);
+  return start(std::move(op));
+}
+
+Work Group::all_reduce(std::span<const Span> many, ReduceOp reduce, const Call& call) const {
+  std::size_t count = 0;
+  for (const Span& span : many) {
+    TRIREME_CHECK(span.type == many[0].type, "spans launched as one are of one type");
+    count += span.count;
+  }
+  if (size() == 1 || count == 0) return {};
+  auto activity = std::make_shared<Activity>();
+  activity->op = prepare(OpKind::AllReduce, many[0].type, count, call);
+  activity->op.request.reduce = reduce;
+  activity->op.sequence = ++state_->sequence;
+  activity->task =
+      packed_reduce(*state_->backend, activity->op, std::vector<Span>(many.begin(), many.end()));
+  return launch(std::move(activity));
+}
+
+Work Group::reduce(Span data, ReduceOp reduce, int root, const Call& call) const {
+  TRIREME_CHECK(root >= 0 && root < size(), "root ", root, " of ", size());
+  if (size() == 1 || data.is_empty()) return {};
+  Operation op = prepare(OpKind::Reduce, data.type, data.count, call);
+  op.request.reduce = reduce;
+  op.request.root = root;
+  op.input = bytes(data);
+  op.output = rank() == root ? bytes(data) : nullptr;
+  return start(std::move(op));
+}
+
+Work Group::reduce_scatter(Span out, ConstSpan in, ReduceOp reduce, const Call& call) const {
+  TRIREME_CHECK_EQ(in.count, out.count * static_cast<std::size_t>(size()), "reduce_scatter");
+  TRIREME_CHECK(in.type == out.type, "reduce_scatter of two types");
+  if (in.is_empty()) return {};
+  if (size() == 1) return copy(out, in), Work();
+  Operation op = prepare(OpKind::ReduceScatter, in.type, out.count, call);
+  op.request.reduce = reduce;
+  op.input = bytes(in);
+  op.output = bytes(out);
+  return start(std::move(op));
+}
+
+Work Group::reduce_scatter(Span out, ConstSpan in, std::span<const std::size_t> counts,
+                           ReduceOp reduce, const Call& call) const {
+  check_counts(counts, size());
+  TRIREME_CHECK_EQ(in.count, total(counts), "reduce_scatter input");
+  TRIREME_CHECK_EQ(out.count, counts[static_cast<std::size_t>(rank())], "reduce_scatter output");
+  TRIREME_CHECK(in.type == out.type, "reduce_scatter of two types");
+  if (in.is_empty()) return {};
+  if (size() == 1) return copy(out, in), Work();
+  Operation op = prepare(OpKind::ReduceScatter, in.type, in.count, call);
+  op.request.reduce = reduce;
+  op.request.layout = layout_hash(counts);
+  op.counts.assign(counts.begin(), counts.end());
+  op.input = bytes(in);
+  op.output = bytes(out);
+  return start(std::move(op));
+}
+
+Work Group::all_gather(Span out, ConstSpan piece, const Call& call) const {
+  TRIREME_CHECK_EQ(out.count, piece.count * static_cast<std::size_t>(size()), "all_gather");
+  TRIREME_CHECK(piece.type == out.type, "all_gather of two types");
+  if (out.is_empty()) return {};
+  if (size() == 1) return copy(out, piece), Work();
+  Operation op = prepare(OpKind::AllGather, piece.type, piece.count, call);
+  op.input = bytes(piece);
+  op.output = bytes(out);
+  return start(std::move(op));
+}
+
+Work Group::all_gather(Span out, ConstSpan piece, std::span<const std::size_t> counts,
+                       const Call& call) const {
+  check_counts(counts, size());
+  TRIREME_CHECK_EQ(out.count, total(counts), "all_gather output");
+  TRIREME_CHECK_EQ(piece.count, counts[static_cast<std::size_t>(rank())], "all_gather piece");
+  TRIREME_CHECK(piece.type == out.type, "all_gather of two types");
+  if (out.is_empty()) return {};
+  if (size() == 1) return copy(out, piece), Work();
+  Operation op = prepare(OpKind::AllGather, piece.type, out.count, call);
+  op.request.layout = layout_hash(counts);
+  op.counts.assign(counts.begin(), counts.end());
+  op.input = bytes(piece);
+  op.output = bytes(out);
+  return start(std::move(op));
+}
+
+Work Group::gather(Span out, ConstSpan piece, int root, const Call& call) const {
+  const std::vector<std::size_t> counts(static_cast<std::size_t>(size()), piece.count);
+  return gather(out, piece, counts, root, call);
+}
+
+Work Group::gather(Span out, ConstSpan piece, std::span<const std::size_t> counts, int root,
+                   const Call& call) const {
+  check_counts(counts, size());
+  TRIREME_CHECK(root >= 0 && root < size(), "root ", root, " of ", size());
+  TRIREME_CHECK_EQ(piece.count, counts[static_cast<std::size_t>(rank())], "gather piece");
+  if (rank() == root) {
+    TRIREME_CHECK_EQ(out.count, total(counts), "gather output");
+    TRIREME_CHECK(piece.type == out.type, "gather of two types");
+  }
+  if (total(counts) == 0) return {};
+  if (size() == 1) return copy(out, piece), Work();
+  Operation op = prepare(OpKind::Gather, piece.type, total(counts), call);
+  op.request.root = root;
+  op.request.layout = layout_hash(counts);
+  op.counts.assign(counts.begin(), counts.end());
+  op.input = bytes(piece);
+  op.output = rank() == root ? bytes(out) : nullptr;
+  return start(std::move(op));
+}
+
+Work Group::scatter(Span out, ConstSpan in, int root, const Call& call) const {
+  const std::vector<std::size_t> counts(static_cast<std::size_t>(size()), out.count);
+  return scatter(out, in, counts, root, call);
+}
+
+Work Group::scatter(Span out, ConstSpan in, std::span<const std::size_t> counts, int root,
+                    const Call& call) const {
+  check_counts(counts, size());
+  TRIREME_CHECK(root >= 0 && root < size(), "root ", root, " of ", size());
+  TRIREME_CHECK_EQ(out.count, counts[static_cast<std::size_t>(rank())], "scatter output");
+  if (rank() == root) {
+    TRIREME_CHECK_EQ(in.count, total(counts), "scatter input");
+    TRIREME_CHECK(in.type == out.type, "scatter of two types");
+  }
+  if (total(counts) == 0) return {};
+  if (size() == 1) return copy(out, in), Work();
+  Operation op = prepare(OpKind::Scatter, out.type, total(counts), call);
+  op.request.root = root;
+  op.request.layout = layout_hash(counts);
+  op.counts.assign(counts.begin(), counts.end());
+  op.input = rank() == root ? bytes(in) : nullptr;
+  op.output = bytes(out);
+  return start(std::move(op));
+}
+
+Work Group::broadcast(Span data, int root, const Call& call) const {
+  TRIREME_CHECK(root >= 0 && root < size(), "root ", root, " of ", size());
+  if (size() == 1 || data.is_empty()) return {};
+  Operation op = prepare(OpKind::Broadcast, data.type, data.count, call);
+  op.request.root = root;
+  op.input = rank() == root ? bytes(data) : nullptr;
+  op.output = bytes(data);
+  return start(std::move(op));
+}
+
+Work Group::all_to_all(Span out, ConstSpan in, const Call& call) const {
+  const auto n = static_cast<std::size_t>(size());
+  TRIREME_CHECK(in.count % n == 0, in.count, " elements cannot be cut into ", n, " equal parts");
+  const std::vector<std::size_t> counts(n, in.count / n);
+  return all_to_all(out, counts, in, counts, call);
+}
+
+Work Group::all_to_all(Span out, std::span<const std::size_t> receive_counts, ConstSpan in,
+                       std::span<const std::size_t> send_counts, const Call& call) const {
+  check_counts(receive_counts, size());
+  check_counts(send_counts, size());
+  TRIREME_CHECK_EQ(out.count, total(receive_counts), "all_to_all output");
+  TRIREME_CHECK_EQ(in.count, total(send_counts), "all_to_all input");
+  TRIREME_CHECK(in.type == out.type, "all_to_all of two types");
+  if (size() == 1) return copy(out, in), Work();
+  // Counts differ by rank, so they are compared pair by pair and not as part of the request.
+  Operation op = prepare(OpKind::AllToAll, in.type, 0, call);
+  op.counts.assign(receive_counts.begin(), receive_counts.end());
+  op.send_counts.assign(send_counts.begin(), send_counts.end());
+  op.input = bytes(in);
+  op.output = bytes(out);
+  return start(std::move(op));
+}
+
+Work Group::barrier(const Call& call) const {
+  if (size() == 1) return {};
+  return start(prepare(OpKind::Barrier, DType::UInt8, 0, call));
+}
+
+Work Group::send(ConstSpan data, int to, std::uint32_t tag, const Call& call) const {
+  TRIREME_CHECK(to >= 0 && to < size() && to != rank(), "send to rank ", to, " of ", size());
+  if (data.is_empty()) return {};
+  Operation op = prepare(OpKind::Send, data.type, data.count, call);
+  op.input = bytes(data);
+  op.peer = to;
+  op.tag = tag;
+  return start(std::move(op));
+}
+
+Work Group::receive(Span data, int from, std::uint32_t tag, const Call& call) const {
+  TRIREME_CHECK(from >= 0 && from < size() && from != rank(), "receive from rank ", from, " of ",
+                size());
+  if (data.is_empty()) return {};
+  Operation op = prepare(OpKind::Receive, data.type, data.count, call);
+  op.output = bytes(data);
+  op.peer = from;
+  op.tag = tag;
+  return start(std::move(op));
+}
+
+Work Group::ordered_sum(Span out, std::span<const SlotShare> mine, std::span<const int> owners,
+                        ReduceOp reduce, const Call& call) const {
+  TRIREME_CHECK(reduce == ReduceOp::Sum || reduce == ReduceOp::Mean, "ordered_sum sums");
+  OrderedShares shares = check_shares(out, mine, owners, rank(), size());
+  if (out.is_empty()) return {};
+  auto activity = std::make_shared<Activity>();
+  activity->op = prepare(OpKind::OrderedSum, out.type, out.count, call);
+  activity->op.request.reduce = reduce;
+  activity->op.output = bytes(out);
+  if (size() == 1) {
+    sum_alone(activity->op, shares);
+    return {};
+  }
+  // Two exchanges: the pieces to those who add them up, and the sums to everybody.
+  activity->op.sequence = (state_->sequence += 2) - 1;
+  activity->task = comm::ordered_sum(*state_->backend, activity->op, std::move(shares));
+  return launch(std::move(activity));
+}
+
+Group Group::subgroup(std::span<const int> ranks) const {
+  bool is_member = false;
+  std::uint64_t key = state_->key;
+  for (int rank_in : ranks) {
+    TRIREME_CHECK(rank_in >= 0 && rank_in < size(), "rank ", rank_in, " of ", size());
+    is_member |= rank_in == rank();
+    key = mix(key, static_cast<std::uint64_t>(rank_in) + 1);
+  }
+  TRIREME_CHECK(is_member, "rank ", rank(), " is not in the sub-group that it asked for");
+  if (ranks.size() == 1) return solo();
+  {
+    std::lock_guard lock(state_->mutex);
+    key = mix(key, ++state_->subgroups[std::vector<int>(ranks.begin(), ranks.end())]) | 2;
+  }
+  auto state = std::make_shared<State>();
+  state->backend = state_->backend->subgroup(ranks, key);
+  state->engine = state_->engine;
+  state->options = state_->options;
+  state->key = key;
+  return Group(std::move(state));
+}
+
+void Group::abort(const Error& cause) const {
+  if (state_->engine) state_->engine->abort(*state_->fate, cause.with_rank(rank()));
+}
+
+void Group::announce(const Error& cause) const {
+  if (!state_->backend) return;
+  state_->backend->announce(cause);
+  abort(cause);
+}
+
+std::optional<Error> Group::error() const { return state_->fate->get(); }
+
+}  // namespace trireme::comm

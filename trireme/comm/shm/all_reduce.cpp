@@ -1,0 +1,143 @@
+// all_reduce and reduce of SharedBackend: every member combines one slice of everybody's data.
+
+#include <algorithm>
+#include <cstring>
+
+#include "trireme/comm/kernel/combine.h"
+#include "trireme/comm/shm/backend.h"
+
+namespace trireme::comm::shm {
+namespace {
+
+// One stride of every member's data stays in the second-level cache while it is combined.
+constexpr std::size_t kStride = std::size_t{512} << 10;
+
+}  // namespace
+
+Task SharedBackend::all_reduce(const Operation& op) {
+  const bool wants = op.request.kind == OpKind::AllReduce || rank() == op.request.root;
+  if (!is_eager(op)) {
+    if (is_direct(op)) co_await all_reduce_direct(op);
+    else co_await all_reduce_staged(op);
+    co_return;
+  }
+  // So little that every member combines all of it by itself: one exchange instead of two.
+  if (!wants) co_return;
+  std::vector<const void*> sources;
+  for (int m = 0; m < size(); ++m) sources.push_back(lanes_.eager(m, op.sequence));
+  void* out = op.output;
+  combine({op.request.type, op.request.reduce, sources.size()}, sources, {&out, 1},
+          op.request.count);
+}
+
+// In place, without a copy: this rank reads its slice of everybody's span and writes the result
+// into everybody's.
+Task SharedBackend::all_reduce_direct(const Operation& op) {
+  const std::size_t element = op.element_size();
+  const auto n = static_cast<std::size_t>(size());
+  const Slice slice = slice_of(op.request.count, n, static_cast<std::size_t>(rank()),
+                               line_grain(element));
+  std::vector<const void*> sources(n);
+  std::vector<void*> destinations;
+  const std::size_t stride = kStride / element;
+  for (std::size_t done = 0; done < slice.count; done += stride) {
+    const std::size_t offset = (slice.first + done) * element;
+    destinations.clear();
+    for (int m = 0; m < size(); ++m) {
+      const Slot& slot = lanes_.slot(m, op.sequence);
+      sources[static_cast<std::size_t>(m)] = lanes_.arena().at(slot.input_offset) + offset;
+      if (op.request.kind == OpKind::Reduce && m != op.request.root) continue;
+      destinations.push_back(lanes_.arena().at(slot.output_offset) + offset);
+    }
+    combine({op.request.type, op.request.reduce, n}, sources, destinations,
+            std::min(stride, slice.count - done));
+    if (done == 0) pass(kHalfway);
+    if (slice.count > stride) co_await GiveWay{};
+  }
+  lanes_.publish(mine(op).reduced, Lanes::stage_word(op.sequence, 1));
+  co_await until([&] { return lanes_.everyone(&Slot::reduced, op.sequence, 1); });
+}
+
+// Through the windows, as a pipeline of three stages over pieces of the data:
+//   produce  copy what others will combine of my piece into my window,
+//   reduce   combine my slice of the piece from all windows, into my output and my result window,
+//   consume  copy the other slices of the piece from their result windows into my output.
+// Each stage runs ahead of the next by at most kWindows pieces.
+Task SharedBackend::all_reduce_staged(const Operation& op) {
+  co_await until([&] { return is_oldest(op); });
+  const std::size_t element = op.element_size();
+  const auto n = static_cast<std::size_t>(size());
+  const auto me = static_cast<std::size_t>(rank());
+  const std::size_t piece = kWindowSize / element;
+  const auto rounds = static_cast<std::uint32_t>((op.request.count + piece - 1) / piece);
+  const bool wants = op.request.kind == OpKind::AllReduce || rank() == op.request.root;
+  Slot& slot = mine(op);
+
+  const auto piece_count = [&](std::uint32_t round) {
+    return std::min(piece, op.request.count - round * piece);
+  };
+  const auto slice = [&](std::uint32_t round, std::size_t member) {
+    return slice_of(piece_count(round), n, member, line_grain(element));
+  };
+  const auto produce = [&](std::uint32_t round) {
+    std::byte* window = lanes_.staged(rank(), round);
+    const std::byte* input = op.input + round * piece * element;
+    const Slice own = slice(round, me);
+    const std::size_t after = own.first + own.count;
+    std::memcpy(window, input, own.first * element);
+    std::memcpy(window + after * element, input + after * element,
+                (piece_count(round) - after) * element);
+  };
+  std::vector<const void*> sources(n);
+  const auto reduce = [&](std::uint32_t round) {
+    const Slice own = slice(round, me);
+    const std::size_t offset = own.first * element;
+    for (int m = 0; m < size(); ++m) {
+      sources[static_cast<std::size_t>(m)] = lanes_.staged(m, round) + offset;
+    }
+    sources[me] = op.input + round * piece * element + offset;
+    void* places[2] = {lanes_.result(rank(), round) + offset,
+                       op.output + round * piece * element + offset};
+    const std::span<void* const> destinations(places, wants ? 2 : 1);
+    combine({op.request.type, op.request.reduce, n}, sources, destinations, own.count);
+  };
+  const auto consume = [&](std::uint32_t round) {
+    for (std::size_t m = 0; m < n && wants; ++m) {
+      const Slice part = slice(round, m);
+      if (m == me || part.count == 0) continue;
+      std::memcpy(op.output + (round * piece + part.first) * element,
+                  lanes_.result(static_cast<int>(m), round) + part.first * element,
+                  part.count * element);
+    }
+  };
+
+  std::uint32_t produced = 0, reduced = 0, consumed = 0;
+  const auto can_consume = [&] {
+    return consumed < reduced && lanes_.least(&Slot::reduced, op.sequence) > consumed;
+  };
+  const auto can_reduce = [&] {
+    return reduced < produced && lanes_.least(&Slot::produced, op.sequence) > reduced &&
+           lanes_.least(&Slot::consumed, op.sequence) + kWindows > reduced;
+  };
+  const auto can_produce = [&] {
+    return produced < rounds && lanes_.least(&Slot::reduced, op.sequence) + kWindows > produced;
+  };
+  while (consumed < rounds) {
+    if (can_consume()) {
+      consume(consumed++);
+      lanes_.publish(slot.consumed, Lanes::stage_word(op.sequence, consumed));
+    } else if (can_reduce()) {
+      reduce(reduced++);
+      if (reduced == 1) pass(kHalfway);
+      lanes_.publish(slot.reduced, Lanes::stage_word(op.sequence, reduced));
+    } else if (can_produce()) {
+      produce(produced++);
+      lanes_.publish(slot.produced, Lanes::stage_word(op.sequence, produced));
+    } else {
+      co_await until([&] { return can_consume() || can_reduce() || can_produce(); });
+    }
+  }
+  co_await until([&] { return lanes_.everyone(&Slot::consumed, op.sequence, rounds); });
+}
+
+}  // namespace trireme::comm::shm

@@ -1,0 +1,89 @@
+#include "trireme/comm/shm/backend.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstring>
+
+namespace trireme::comm::shm {
+
+void DoorbellSource::prepare_sleep() {
+  seen_ = bell_.rings.load(std::memory_order_seq_cst);
+  bell_.is_asleep.store(1, std::memory_order_seq_cst);
+}
+
+void DoorbellSource::sleep(Duration longest) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
+  const timespec timeout{static_cast<time_t>(seconds.count()),
+                         static_cast<long>((longest - seconds).count())};
+  ::syscall(SYS_futex, &bell_.rings, FUTEX_WAIT, seen_, &timeout, nullptr, 0);
+}
+
+void DoorbellSource::finish_sleep() { bell_.is_asleep.store(0, std::memory_order_seq_cst); }
+
+void DoorbellSource::wake() noexcept {
+  bell_.rings.fetch_add(1, std::memory_order_seq_cst);
+  ::syscall(SYS_futex, &bell_.rings, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+SharedBackend::SharedBackend(std::shared_ptr<Arena> arena, std::vector<Lanes::Member> members,
+                             int me, std::uint64_t key, Faults* faults)
+    : lanes_(std::move(arena), std::move(members), me, key,
+             Deadline::after(std::chrono::seconds(30))),
+      mailbox_(lanes_, key),
+      key_(key),
+      faults_(faults) {}
+
+Capabilities SharedBackend::capabilities() const noexcept {
+  return {.name = "shm",
+          .aborts = true,
+          .names_mismatch = true,
+          .names_the_dead = true,
+          .ordered_sums = true,
+          .rounds_once = true,
+          .shares_memory = true};
+}
+
+void SharedBackend::pass(FaultPoint point) const {
+  reach(faults_, point, lanes_.job_rank(lanes_.me()));
+}
+
+Task SharedBackend::run(const Operation& op) {
+  if (op.request.kind == OpKind::Send) return mailbox_.send(op);
+  if (op.request.kind == OpKind::Receive) return mailbox_.receive(op);
+  return collective(op);
+}
+
+Error SharedBackend::stalled(const Operation& op, Duration waited) const {
+  const bool is_pairwise =
+      op.request.kind == OpKind::Send || op.request.kind == OpKind::Receive;
+  const std::string who =
+      is_pairwise ? "rank " + std::to_string(lanes_.job_rank(op.peer)) + " did not answer with tag " +
+                        std::to_string(op.tag)
+                  : lanes_.describe_missing(op);
+  char time[32];
+  std::snprintf(time, sizeof(time), "%.1f s", std::chrono::duration<double>(waited).count());
+  return Error(ErrorCode::Deadline, who + "; rank " +
+                                        std::to_string(lanes_.job_rank(lanes_.me())) +
+                                        " waited " + time)
+      .with_rank(lanes_.job_rank(lanes_.me()))
+      .with_operation(op.name());
+}
+
+std::shared_ptr<Backend> SharedBackend::subgroup(std::span<const int> ranks, std::uint64_t key) {
+  std::vector<Lanes::Member> members;
+  int me = -1;
+  for (int rank : ranks) {
+    if (rank == lanes_.me()) me = static_cast<int>(members.size());
+    members.push_back(lanes_.members()[static_cast<std::size_t>(rank)]);
+  }
+  if (me < 0) return nullptr;
+  return std::make_shared<SharedBackend>(lanes_.shared_arena(), std::move(members), me, key,
+                                         faults_);
+}
+
+}  // namespace trireme::comm::shm

@@ -1,0 +1,91 @@
+// The backend of ranks that share an arena: processes that map it, or threads of one process.
+// One implementation serves both, so the thread sanitizer sees the code that processes run.
+//
+// Data moves in one of three ways, chosen alike by every member from the sizes and from where the
+// spans lie: small input rides in the lane (eager); spans in the arena are read and written in
+// place (direct); ordinary memory goes through the lanes in pipelined windows (staged).
+
+#pragma once
+
+#include <memory>
+#include <set>
+#include <span>
+
+#include "trireme/base/fault.h"
+#include "trireme/comm/algorithm/plan.h"
+#include "trireme/comm/backend.h"
+#include "trireme/comm/engine.h"
+#include "trireme/comm/shm/lanes.h"
+#include "trireme/comm/shm/mailbox.h"
+
+namespace trireme::comm::shm {
+
+// Passed by every operation; tests and chaos runs hook them.
+inline constexpr FaultPoint kBeforeEnter{"shm.before_enter"};
+inline constexpr FaultPoint kEntered{"shm.entered"};
+inline constexpr FaultPoint kHalfway{"shm.halfway"};
+inline constexpr FaultPoint kBeforeFinish{"shm.before_finish"};
+
+// Sleeps on this rank's doorbell in the arena.
+class DoorbellSource final : public ProgressSource {
+ public:
+  DoorbellSource(std::shared_ptr<Arena> arena, int arena_member)
+      : arena_(std::move(arena)), bell_(arena_->doorbell(arena_member)) {}
+
+  bool poll() override { return false; }
+  void prepare_sleep() override;
+  void sleep(Duration longest) override;
+  void finish_sleep() override;
+  void wake() noexcept override;
+
+ private:
+  std::shared_ptr<Arena> arena_;
+  Arena::Doorbell& bell_;
+  std::uint32_t seen_ = 0;
+};
+
+class SharedBackend final : public Backend {
+ public:
+  SharedBackend(std::shared_ptr<Arena> arena, std::vector<Lanes::Member> members, int me,
+                std::uint64_t key, Faults* faults = nullptr);
+
+  int rank() const noexcept override { return lanes_.me(); }
+  int size() const noexcept override { return lanes_.size(); }
+  Capabilities capabilities() const noexcept override;
+  Task run(const Operation& op) override;
+  Error stalled(const Operation& op, Duration waited) const override;
+  std::optional<Error> failure() const override { return lanes_.failure(); }
+  void announce(const Error& error) noexcept override { lanes_.announce(error); }
+  std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) override;
+  std::shared_ptr<Arena> arena() const override { return lanes_.shared_arena(); }
+
+ private:
+  Task collective(const Operation& op);
+  Task all_reduce(const Operation& op);
+  Task all_reduce_direct(const Operation& op);
+  Task all_reduce_staged(const Operation& op);
+  Task exchange(const Operation& op);
+  Task exchange_staged(const Operation& op);
+
+  void enter(const Operation& op, bool is_eager);
+  void finish(const Operation& op);
+  void check_requests(const Operation& op) const;
+  void check_send_count(const Operation& op, int from) const;
+  bool is_eager(const Operation& op) const;
+  bool is_direct(const Operation& op) const;
+  bool is_oldest(const Operation& op) const { return *unfinished_.begin() == op.sequence; }
+  const std::byte* exposed_at(const Operation& op, int member, bool is_eager) const;
+  Slice block_at(const Operation& op, const Plan& plan, int from) const;
+  Slot& mine(const Operation& op) const { return lanes_.slot(lanes_.me(), op.sequence); }
+  void pass(FaultPoint point) const;
+
+  Lanes lanes_;
+  Mailbox mailbox_;
+  std::uint64_t key_;
+  Faults* faults_;
+  // Begun and not finished on this rank. Staged operations share the windows: one may begin only
+  // when it is the oldest here, which is the same order on every member.
+  std::set<std::uint64_t> unfinished_;
+};
+
+}  // namespace trireme::comm::shm

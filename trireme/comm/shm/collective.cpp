@@ -1,0 +1,247 @@
+// The collectives of SharedBackend: how members enter, agree and leave, and the reads by which
+// data moves. all_reduce and reduce have a file of their own.
+
+#include <algorithm>
+#include <cstring>
+
+#include "trireme/comm/kernel/combine.h"
+#include "trireme/comm/shm/backend.h"
+
+namespace trireme::comm::shm {
+namespace {
+
+// Long copies give way after so many bytes, so that an abort is noticed within a millisecond.
+constexpr std::size_t kStride = std::size_t{1} << 20;
+
+}  // namespace
+
+Task SharedBackend::collective(const Operation& op) {
+  unfinished_.insert(op.sequence);
+  pass(kBeforeEnter);
+  if (op.sequence > kInFlight) {
+    co_await until(
+        [&] { return lanes_.everyone(&Slot::finished, op.sequence - kInFlight, 1); });
+  }
+  enter(op, is_eager(op));
+  pass(kEntered);
+  co_await until([&] { return lanes_.everyone(&Slot::entered, op.sequence, 1); });
+  check_requests(op);
+  const OpKind kind = op.request.kind;
+  if (kind == OpKind::AllReduce || kind == OpKind::Reduce) {
+    co_await all_reduce(op);
+  } else if (kind != OpKind::Barrier) {
+    co_await exchange(op);
+  }
+  pass(kBeforeFinish);
+  finish(op);
+}
+
+void SharedBackend::enter(const Operation& op, bool is_eager) {
+  const Plan plan(op, size());
+  Arena& arena = lanes_.arena();
+  Slot& slot = mine(op);
+  const std::size_t input_size = plan.exposed(rank()) * op.element_size();
+  slot.request = op.request;
+  slot.input_offset = arena.contains(op.input, input_size) ? arena.offset_of(op.input) : kPrivate;
+  slot.output_offset = arena.contains(op.output, 1) ? arena.offset_of(op.output) : kPrivate;
+  slot.rounds = 0;
+  std::byte* eager = lanes_.eager(rank(), op.sequence);
+  if (is_eager && input_size != 0) std::memcpy(eager, op.input, input_size);
+  if (op.request.kind == OpKind::AllToAll) {
+    // Readers cannot know where in this input their block lies: tell them.
+    auto* blocks = reinterpret_cast<Slice*>(eager);
+    for (int reader = 0; reader < size(); ++reader) {
+      blocks[reader] = plan.block(reader, rank(), rank());
+      slot.rounds = std::max<std::uint64_t>(slot.rounds, blocks[reader].count);
+    }
+  }
+  lanes_.note(op, Phase::Entered);
+  lanes_.publish(slot.entered, Lanes::stage_word(op.sequence, 1));
+}
+
+void SharedBackend::finish(const Operation& op) {
+  unfinished_.erase(op.sequence);
+  lanes_.note(op, Phase::Finished);
+  lanes_.publish(mine(op).finished, Lanes::stage_word(op.sequence, 1));
+}
+
+// Every member compares all with the first, so that all name the same two.
+void SharedBackend::check_requests(const Operation& op) const {
+  const Request& first = lanes_.slot(0, op.sequence).request;
+  for (int m = 1; m < size(); ++m) {
+    const Request& other = lanes_.slot(m, op.sequence).request;
+    if (other == first) continue;
+    throw Error(ErrorCode::Mismatch, "operation #" + std::to_string(op.sequence) + ": rank " +
+                                         std::to_string(lanes_.job_rank(0)) + " asked for " +
+                                         first.to_text() + ", rank " +
+                                         std::to_string(lanes_.job_rank(m)) + " for " +
+                                         other.to_text())
+        .with_peer(lanes_.job_rank(m));
+  }
+}
+
+void SharedBackend::check_send_count(const Operation& op, int from) const {
+  const auto* blocks = reinterpret_cast<const Slice*>(lanes_.eager(from, op.sequence));
+  const std::size_t sent = blocks[rank()].count;
+  if (sent == op.count_of(from)) return;
+  throw Error(ErrorCode::Mismatch, "rank " + std::to_string(lanes_.job_rank(from)) + " sends " +
+                                       std::to_string(sent) + " elements to rank " +
+                                       std::to_string(lanes_.job_rank(rank())) +
+                                       ", which expects " + std::to_string(op.count_of(from)))
+      .with_peer(lanes_.job_rank(from));
+}
+
+bool SharedBackend::is_eager(const Operation& op) const {
+  const OpKind kind = op.request.kind;
+  if (kind == OpKind::Barrier || kind == OpKind::AllToAll) return false;
+  const Plan plan(op, size());
+  std::size_t largest = 0;
+  for (int m = 0; m < size(); ++m) largest = std::max(largest, plan.exposed(m));
+  return largest * op.element_size() <= kEagerSize;
+}
+
+bool SharedBackend::is_direct(const Operation& op) const {
+  const Plan plan(op, size());
+  const OpKind kind = op.request.kind;
+  for (int m = 0; m < size(); ++m) {
+    const Slot& slot = lanes_.slot(m, op.sequence);
+    const bool is_read = kind == OpKind::AllToAll || plan.exposed(m) != 0;
+    if (is_read && slot.input_offset == kPrivate) return false;
+    const bool is_written =
+        kind == OpKind::AllReduce || (kind == OpKind::Reduce && m == op.request.root);
+    if (is_written && slot.output_offset == kPrivate) return false;
+  }
+  return true;
+}
+
+const std::byte* SharedBackend::exposed_at(const Operation& op, int member, bool is_eager) const {
+  if (is_eager) return lanes_.eager(member, op.sequence);
+  return lanes_.arena().at(lanes_.slot(member, op.sequence).input_offset);
+}
+
+// What this rank reads of `from`'s input.
+Slice SharedBackend::block_at(const Operation& op, const Plan& plan, int from) const {
+  if (op.request.kind == OpKind::AllToAll) {
+    return reinterpret_cast<const Slice*>(lanes_.eager(from, op.sequence))[rank()];
+  }
+  return plan.block(rank(), from, rank());
+}
+
+// Gather, scatter, broadcast, all_gather, all_to_all, reduce_scatter: reads of others' blocks.
+Task SharedBackend::exchange(const Operation& op) {
+  const Plan plan(op, size());
+  if (op.request.kind == OpKind::AllToAll) {
+    for (int from = 0; from < size(); ++from) check_send_count(op, from);
+  }
+  const bool eager = is_eager(op);
+  if (!eager && !is_direct(op)) {
+    co_await exchange_staged(op);
+    co_return;
+  }
+  const std::size_t element = op.element_size();
+  if (plan.reduces()) {
+    const Slice block = plan.block(rank(), rank(), rank());
+    std::vector<const void*> sources(static_cast<std::size_t>(size()));
+    const std::size_t stride = kStride / element;
+    for (std::size_t done = 0; done < block.count; done += stride) {
+      for (int m = 0; m < size(); ++m) {
+        sources[static_cast<std::size_t>(m)] =
+            exposed_at(op, m, eager) + (block.first + done) * element;
+      }
+      void* out = op.output + done * element;
+      combine({op.request.type, op.request.reduce, static_cast<std::size_t>(size())}, sources,
+              {&out, 1}, std::min(stride, block.count - done));
+      if (block.count > stride) co_await GiveWay{};
+    }
+  }
+  for (int i = 0; i < size() && !plan.reduces(); ++i) {
+    // Everybody begins with another member, so that no one's memory is read by all at once.
+    const int from = (rank() + i) % size();
+    const Slice block = block_at(op, plan, from);
+    const std::byte* source = exposed_at(op, from, eager) + block.first * element;
+    std::byte* target = op.output + plan.target(from) * element;
+    const std::size_t bytes = block.count * element;
+    if (bytes == 0 || source == target) continue;
+    for (std::size_t done = 0; done < bytes; done += kStride) {
+      std::memcpy(target + done, source + done, std::min(kStride, bytes - done));
+      if (bytes > kStride) co_await GiveWay{};
+    }
+  }
+  pass(kHalfway);
+  if (eager) co_return;  // the lane is not reused before everybody has finished
+  lanes_.publish(mine(op).consumed, Lanes::stage_word(op.sequence, 1));
+  co_await until([&] { return lanes_.everyone(&Slot::consumed, op.sequence, 1); });
+}
+
+// The same through the windows. In round t every member stages the t-th piece of each of its
+// blocks; readers take theirs, and a window is filled again when everybody is past it.
+Task SharedBackend::exchange_staged(const Operation& op) {
+  co_await until([&] { return is_oldest(op); });
+  const Plan plan(op, size());
+  const std::size_t element = op.element_size();
+  const auto blocks = static_cast<std::size_t>(plan.is_shared() ? 1 : size());
+  const std::size_t piece = kWindowSize / blocks / 64 * 64 / element;
+  std::size_t longest = 0;
+  for (int from = 0; from < size(); ++from) {
+    longest = std::max(longest, lanes_.slot(from, op.sequence).rounds);
+    for (int reader = 0; reader < size(); ++reader) {
+      if (op.request.kind == OpKind::AllToAll) continue;  // `rounds` says it
+      longest = std::max(longest, plan.block(reader, from, rank()).count);
+    }
+  }
+  const auto rounds = static_cast<std::uint32_t>((longest + piece - 1) / piece);
+  const auto piece_of = [&](Slice block, std::uint32_t round) {
+    const std::size_t first = std::min(block.count, round * piece);
+    return Slice{block.first + first, std::min(piece, block.count - first)};
+  };
+
+  const auto produce = [&](std::uint32_t round) {
+    std::byte* window = lanes_.staged(rank(), round);
+    for (std::size_t b = 0; b < blocks; ++b) {
+      int reader = static_cast<int>(b);
+      if (plan.is_shared()) reader = op.request.kind == OpKind::Gather ? op.request.root : rank();
+      if (op.request.kind == OpKind::Broadcast) reader = (rank() + 1) % size();
+      const Slice part = piece_of(plan.block(reader, rank(), rank()), round);
+      if (part.count == 0) continue;
+      std::memcpy(window + b * piece * element, op.input + part.first * element,
+                  part.count * element);
+    }
+  };
+  const auto consume = [&](std::uint32_t round) {
+    std::vector<const void*> sources;
+    for (int from = 0; from < size(); ++from) {
+      const Slice block = plan.block(rank(), from, rank());
+      const Slice part = piece_of(block, round);
+      const std::size_t place = plan.is_shared() ? 0 : static_cast<std::size_t>(rank());
+      const std::byte* source = lanes_.staged(from, round) + place * piece * element;
+      if (plan.reduces()) {
+        sources.push_back(source);
+      } else if (part.count != 0) {
+        const std::size_t target = plan.target(from) + part.first - block.first;
+        std::memcpy(op.output + target * element, source, part.count * element);
+      }
+    }
+    if (!plan.reduces()) return;
+    const Slice block = plan.block(rank(), rank(), rank());
+    const Slice part = piece_of(block, round);
+    void* out = op.output + (part.first - block.first) * element;
+    combine({op.request.type, op.request.reduce, sources.size()}, sources, {&out, 1}, part.count);
+  };
+
+  Slot& slot = mine(op);
+  std::uint32_t produced = 0;
+  for (std::uint32_t consumed = 0; consumed < rounds; ++consumed) {
+    while (produced < rounds &&
+           produced < lanes_.least(&Slot::consumed, op.sequence) + kWindows) {
+      produce(produced++);
+      lanes_.publish(slot.produced, Lanes::stage_word(op.sequence, produced));
+    }
+    co_await until([&] { return lanes_.everyone(&Slot::produced, op.sequence, consumed + 1); });
+    consume(consumed);
+    if (consumed == 0) pass(kHalfway);
+    lanes_.publish(slot.consumed, Lanes::stage_word(op.sequence, consumed + 1));
+  }
+  co_await until([&] { return lanes_.everyone(&Slot::consumed, op.sequence, rounds); });
+}
+
+}  // namespace trireme::comm::shm

@@ -1,0 +1,187 @@
+#include "trireme/comm/shm/lanes.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+
+#include "trireme/base/clock.h"
+
+namespace trireme::comm::shm {
+namespace {
+
+constexpr std::size_t kTextSize = 480;
+
+enum FailureState : std::uint32_t { kNone = 0, kWriting = 1, kReady = 2 };
+
+std::uint64_t now_ns() {
+  return static_cast<std::uint64_t>(steady_clock().now().time_since_epoch().count());
+}
+
+std::string seconds_text(std::uint64_t nanoseconds) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f s", static_cast<double>(nanoseconds) * 1e-9);
+  return text;
+}
+
+}  // namespace
+
+struct Lanes::Header {
+  std::atomic<std::uint32_t> failure_state;
+  std::int32_t failure_rank;
+  std::uint32_t failure_code;
+  char failure_text[kTextSize];
+};
+
+struct alignas(4096) Lanes::Lane {
+  BoardRow row;
+  Slot slots[kInFlight];
+  std::byte eager[kInFlight][kEagerSize];
+  std::byte staged[kWindows][kWindowSize];
+  std::byte result[kWindows][kWindowSize];
+};
+
+Lanes::Lanes(std::shared_ptr<Arena> arena, std::vector<Member> members, int me,
+             std::uint64_t key, Deadline deadline)
+    : arena_(std::move(arena)), members_(std::move(members)), me_(me), key_(key) {
+  const std::size_t size = sizeof(Lane) * (members_.size() + 1);
+  block_ = arena_->find_or_make(key_, size, deadline);
+}
+
+Lanes::~Lanes() { arena_->release(key_); }
+
+// The header has the room of a lane to itself, in front.
+Lanes::Lane& Lanes::lane(int member) const noexcept {
+  return reinterpret_cast<Lane*>(block_)[member + 1];
+}
+
+Slot& Lanes::slot(int member, std::uint64_t sequence) const noexcept {
+  return lane(member).slots[sequence % kInFlight];
+}
+
+std::byte* Lanes::eager(int member, std::uint64_t sequence) const noexcept {
+  return lane(member).eager[sequence % kInFlight];
+}
+
+std::byte* Lanes::staged(int member, std::uint32_t round) const noexcept {
+  return lane(member).staged[round % kWindows];
+}
+
+std::byte* Lanes::result(int member, std::uint32_t round) const noexcept {
+  return lane(member).result[round % kWindows];
+}
+
+// Sequentially consistent on purpose: a sleeper sets is_asleep and then looks at the words; we
+// set the word and then look at is_asleep. One of the two must see the other.
+void Lanes::publish(Word& word, std::uint64_t value) const noexcept {
+  word.store(value, std::memory_order_seq_cst);
+  for (int m = 0; m < size(); ++m) {
+    if (m == me_) continue;
+    Arena::Doorbell& bell = arena_->doorbell(members_[static_cast<std::size_t>(m)].arena_member);
+    if (bell.is_asleep.load(std::memory_order_seq_cst) == 0) continue;
+    bell.rings.fetch_add(1, std::memory_order_seq_cst);
+    ::syscall(SYS_futex, &bell.rings, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  }
+}
+
+std::uint32_t Lanes::least(Word Slot::*stage, std::uint64_t sequence) const noexcept {
+  std::uint32_t smallest = UINT32_MAX;
+  for (int m = 0; m < size(); ++m) {
+    const std::uint64_t word = (slot(m, sequence).*stage).load(std::memory_order_seq_cst);
+    const std::uint64_t floor = stage_word(sequence, 0);
+    if (word <= floor) return 0;
+    const std::uint64_t steps = std::min<std::uint64_t>(word - floor, UINT32_MAX);
+    smallest = std::min(smallest, static_cast<std::uint32_t>(steps));
+  }
+  return smallest;
+}
+
+bool Lanes::everyone(Word Slot::*stage, std::uint64_t sequence,
+                     std::uint32_t steps) const noexcept {
+  const std::uint64_t wanted = stage_word(sequence, steps);
+  for (int m = 0; m < size(); ++m) {
+    if ((slot(m, sequence).*stage).load(std::memory_order_seq_cst) < wanted) return false;
+  }
+  return true;
+}
+
+void Lanes::note(const Operation& op, Phase phase) const noexcept {
+  BoardRow& row = lane(me_).row;
+  constexpr auto relaxed = std::memory_order_relaxed;
+  if (phase == Phase::Entered) {
+    char text[sizeof(row.label)] = {};
+    std::memcpy(text, op.label.data(), std::min(op.label.size(), sizeof(text) - 1));
+    for (std::size_t i = 0; i < row.label.size(); ++i) {
+      std::uint64_t word;
+      std::memcpy(&word, text + 8 * i, 8);
+      row.label[i].store(word, relaxed);
+    }
+    row.kind.store(static_cast<std::uint32_t>(op.request.kind), relaxed);
+    row.sequence.store(op.sequence, relaxed);
+  }
+  row.phase.store(static_cast<std::uint32_t>(phase), relaxed);
+  row.since.store(now_ns(), relaxed);
+}
+
+std::string Lanes::describe_row(int member) const {
+  const BoardRow& row = lane(member).row;
+  const auto phase = static_cast<Phase>(row.phase.load());
+  if (phase == Phase::Outside) return "it has not begun any operation of this group";
+  char label[sizeof(row.label)];
+  for (std::size_t i = 0; i < row.label.size(); ++i) {
+    const std::uint64_t word = row.label[i].load();
+    std::memcpy(label + 8 * i, &word, 8);
+  }
+  label[sizeof(label) - 1] = '\0';
+  std::string text = phase == Phase::Finished ? "it finished " : "it is inside ";
+  text += name_of(static_cast<OpKind>(row.kind.load()));
+  text += " #" + std::to_string(row.sequence.load());
+  if (label[0] != '\0') text += " (" + std::string(label) + ")";
+  const std::uint64_t since = row.since.load();
+  const std::uint64_t now = now_ns();
+  return text + " since " + seconds_text(now > since ? now - since : 0);
+}
+
+std::string Lanes::describe_missing(const Operation& op) const {
+  std::string text;
+  for (int m = 0; m < size(); ++m) {
+    if (m == me_) continue;
+    const bool has_entered =
+        slot(m, op.sequence).entered.load() >= stage_word(op.sequence, 1);
+    const bool has_finished =
+        slot(m, op.sequence).finished.load() >= stage_word(op.sequence, 1);
+    if (has_finished) continue;
+    if (!text.empty()) text += "; ";
+    text += "rank " + std::to_string(job_rank(m));
+    text += has_entered ? " entered " + op.name() + " and did not finish it"
+                        : " never entered " + op.name() + " (" + describe_row(m) + ")";
+  }
+  return text.empty() ? "every rank entered " + op.name() : text;
+}
+
+std::optional<Error> Lanes::failure() const {
+  const auto& header = *reinterpret_cast<const Header*>(block_);
+  if (header.failure_state.load(std::memory_order_acquire) != kReady) return std::nullopt;
+  return Error(static_cast<ErrorCode>(header.failure_code), header.failure_text)
+      .with_peer(header.failure_rank)
+      .with_rank(job_rank(me_));
+}
+
+void Lanes::announce(const Error& error) const noexcept {
+  auto& header = *reinterpret_cast<Header*>(block_);
+  std::uint32_t none = kNone;
+  if (!header.failure_state.compare_exchange_strong(none, kWriting)) return;
+  header.failure_rank = job_rank(me_);
+  header.failure_code = static_cast<std::uint32_t>(ErrorCode::RemoteFailure);
+  std::snprintf(header.failure_text, kTextSize, "rank %d failed: %s", job_rank(me_),
+                error.what());
+  header.failure_state.store(kReady, std::memory_order_release);
+  // Rings everybody: any word will do.
+  publish(lane(me_).row.since, now_ns());
+}
+
+}  // namespace trireme::comm::shm

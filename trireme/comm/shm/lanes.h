@@ -1,0 +1,119 @@
+// Lanes is the block of shared memory through which the members of one group on one host run
+// their collectives: for each member a lane that it alone writes and all others read.
+//
+// Every stage of an operation is one 64-bit word, `sequence << 32 | steps`, that only grows; a
+// waiter compares and nothing is ever reset. Operation s uses slot s % kInFlight and may begin
+// there once every member has finished operation s - kInFlight.
+//
+// The rows of the progress board lie in the lanes too, so a survivor can read where a dead or
+// frozen member stands.
+
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trireme/base/error.h"
+#include "trireme/comm/arena.h"
+#include "trireme/comm/operation.h"
+
+namespace trireme::comm::shm {
+
+inline constexpr std::uint64_t kInFlight = 16;
+inline constexpr std::size_t kEagerSize = 2048;
+inline constexpr std::size_t kWindowSize = std::size_t{256} << 10;
+inline constexpr std::uint32_t kWindows = 4;
+// An offset that says: this memory is not in the arena.
+inline constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
+
+using Word = std::atomic<std::uint64_t>;
+
+struct alignas(128) Slot {
+  Word entered;   // the request below is valid
+  Word produced;  // windows of input that others may read
+  Word reduced;   // windows, or all, of this member's slice combined
+  Word consumed;  // windows, or all, of others' data read
+  Word finished;
+  Request request;
+  std::uint64_t input_offset;
+  std::uint64_t output_offset;
+  std::uint64_t rounds;
+};
+
+// What a member does, for others to read at any time; each field by itself is whole.
+struct alignas(64) BoardRow {
+  Word sequence;
+  std::atomic<std::uint32_t> kind;
+  std::atomic<std::uint32_t> phase;
+  Word since;  // steady clock, nanoseconds
+  std::array<Word, 5> label;
+};
+
+enum class Phase : std::uint32_t { Outside, Entered, Moving, Finished };
+
+class Lanes {
+ public:
+  struct Member {
+    int arena_member = 0;  // whose doorbell
+    int job_rank = 0;      // for messages
+  };
+
+  Lanes(std::shared_ptr<Arena> arena, std::vector<Member> members, int me, std::uint64_t key,
+        Deadline deadline);
+  ~Lanes();
+  Lanes(const Lanes&) = delete;
+  Lanes& operator=(const Lanes&) = delete;
+
+  int me() const noexcept { return me_; }
+  int size() const noexcept { return static_cast<int>(members_.size()); }
+  int job_rank(int member) const noexcept {
+    return members_[static_cast<std::size_t>(member)].job_rank;
+  }
+  Arena& arena() const noexcept { return *arena_; }
+  const std::shared_ptr<Arena>& shared_arena() const noexcept { return arena_; }
+  const std::vector<Member>& members() const noexcept { return members_; }
+
+  Slot& slot(int member, std::uint64_t sequence) const noexcept;
+  std::byte* eager(int member, std::uint64_t sequence) const noexcept;
+  // Window `round % kWindows` of the member's staged input, and of its combined results.
+  std::byte* staged(int member, std::uint32_t round) const noexcept;
+  std::byte* result(int member, std::uint32_t round) const noexcept;
+
+  // Publishes progress and wakes the members that sleep.
+  void publish(Word& word, std::uint64_t value) const noexcept;
+  // The smallest step count of a stage over all members, 0 for those still behind `sequence`.
+  std::uint32_t least(Word Slot::*stage, std::uint64_t sequence) const noexcept;
+  bool everyone(Word Slot::*stage, std::uint64_t sequence, std::uint32_t steps) const noexcept;
+
+  void note(const Operation& op, Phase phase) const noexcept;
+  // "rank 3 never entered all_reduce #7 (bucket 2); it is outside any operation since ..."
+  std::string describe_missing(const Operation& op) const;
+
+  // The first failure that any member announced here.
+  std::optional<Error> failure() const;
+  void announce(const Error& error) const noexcept;
+
+  static std::uint64_t stage_word(std::uint64_t sequence, std::uint32_t steps) noexcept {
+    return sequence << 32 | steps;
+  }
+
+ private:
+  struct Header;
+  struct Lane;
+  Lane& lane(int member) const noexcept;
+  std::string describe_row(int member) const;
+
+  std::shared_ptr<Arena> arena_;
+  std::vector<Member> members_;
+  int me_;
+  std::uint64_t key_;
+  std::byte* block_ = nullptr;
+};
+
+}  // namespace trireme::comm::shm

@@ -1,0 +1,44 @@
+// Work is an operation in flight.
+//
+// Threads: may be waited for on another thread than the one that started it.
+// Failure: wait() throws the operation's error; so does every later wait().
+// Lifetime: the spans of an operation must outlive it, so the destructor waits for it. If the
+//           destructor runs because an exception is passing by, it abandons the operation and
+//           its group instead, since the other ranks may never come.
+
+#pragma once
+
+#include <memory>
+#include <vector>
+
+namespace trireme::comm {
+
+class Engine;
+struct Activity;
+
+class [[nodiscard]] Work {
+ public:
+  // Work that is already done.
+  Work() = default;
+  Work(std::shared_ptr<Engine> engine, std::shared_ptr<Activity> activity);
+  Work(Work&&) noexcept;
+  Work& operator=(Work&&) noexcept;
+  ~Work();
+
+  // Returns when the operation is complete on this rank.
+  void wait();
+  // Makes some progress without waiting. Throws the operation's error once it has failed.
+  bool is_done();
+
+ private:
+  void settle() noexcept;
+
+  std::shared_ptr<Engine> engine_;
+  std::shared_ptr<Activity> activity_;
+  int exceptions_ = 0;
+};
+
+// Waits for all of them, in order; the first error is thrown after the others have ended.
+void wait_all(std::vector<Work>& works);
+
+}  // namespace trireme::comm
