@@ -13,7 +13,7 @@ void refuse(StoreReply& reply, ErrorCode code, std::string text) {
   reply.error_text = std::move(text);
 }
 
-std::string quoted(std::string_view key) {
+std::string in_quotes(std::string_view key) {
   constexpr std::size_t kShown = 80;
   return "\"" + std::string(key.substr(0, kShown)) + (key.size() > kShown ? "...\"" : "\"");
 }
@@ -85,7 +85,7 @@ void StoreMap::plan_write(Plan& plan, StoreSessionId owner, const StoreRequest& 
     const std::size_t replaced = old ? old->value->size() : 0;
     if (value->size() > bounds_.value_size_max) {
       return refuse(plan.reply, ErrorCode::Exhausted,
-                    "the value of " + quoted(key) + " has " + std::to_string(value->size()) +
+                    "the value of " + in_quotes(key) + " has " + std::to_string(value->size()) +
                         " bytes; a store takes " + std::to_string(bounds_.value_size_max));
     }
     if (!old && entries_.size() >= bounds_.keys_max) {
@@ -106,13 +106,13 @@ void StoreMap::plan_add(Plan& plan, const StoreRequest& request) const {
   if (old) {
     const std::optional<std::int64_t> number = number_in(*old->value);
     if (!number) {
-      return refuse(plan.reply, ErrorCode::Mismatch, quoted(request.key) + " holds no number");
+      return refuse(plan.reply, ErrorCode::Mismatch, in_quotes(request.key) + " holds no number");
     }
     sum = *number;
   }
   if (__builtin_add_overflow(sum, request.delta, &sum)) {
     return refuse(plan.reply, ErrorCode::InvalidInput,
-                  "adding " + std::to_string(request.delta) + " to " + quoted(request.key) +
+                  "adding " + std::to_string(request.delta) + " to " + in_quotes(request.key) +
                       " leaves 64 bits");
   }
   plan.reply.number = sum;
@@ -137,7 +137,7 @@ void StoreMap::plan_list(Plan& plan, const StoreRequest& request) const {
     if (size > bounds_.reply_size_max) {
       plan.reply.items.clear();
       return refuse(plan.reply, ErrorCode::Exhausted,
-                    "what lies under " + quoted(request.key) + " has over " +
+                    "what lies under " + in_quotes(request.key) + " has over " +
                         std::to_string(bounds_.reply_size_max) + " bytes; list a longer prefix");
     }
     plan.reply.items.push_back({it->first, it->second.value, it->second.revision});
