@@ -6,10 +6,12 @@ set -euo pipefail
 root=$1
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
-if [ ! -d /usr/src/googletest ]; then
-  echo "SKIPPED: the googletest package is not installed here." >&2
-  exit 77
-fi
+for part in include/fmt include/toml++ include/CLI include/nlohmann src/googletest; do
+  if [ ! -d /usr/$part ]; then
+    echo "SKIPPED: there is no /usr/$part here to gather from." >&2
+    exit 77
+  fi
+done
 "$root/scripts/deps.sh" "$temporary/deps"
 cmake -S "$root" -B "$temporary/made" -DTRIREME_DEPS="$temporary/deps" -DTRIREME_TORCH=OFF \
   -DCMAKE_BUILD_TYPE=Release >"$temporary/log"
