@@ -1,0 +1,67 @@
+// Goal:   a rank finds out who it is, a person's own settings survive, an outer job's do not.
+// Method: environments by hand.
+
+#include "trireme/cluster/launch/environment.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace trireme::cluster::launch {
+namespace {
+
+const RankPlace kPlace{.rank = 2, .size = 4, .threads = 3, .job = "demo", .folder = "/run/t/demo"};
+
+TEST(Environment, SaysWhoAndWhere) {
+  const Environment environment = environment_of(kPlace, {"HOME=/root"});
+  EXPECT_EQ(find(environment, "TRIREME_RANK"), "2");
+  EXPECT_EQ(find(environment, "TRIREME_SIZE"), "4");
+  EXPECT_EQ(find(environment, "TRIREME_LOCAL_RANK"), "2");
+  EXPECT_EQ(find(environment, "TRIREME_LOCAL_SIZE"), "4");
+  EXPECT_EQ(find(environment, "TRIREME_JOB"), "demo");
+  EXPECT_EQ(find(environment, "TRIREME_STORE"), "unix:/run/t/demo/control.sock");
+  EXPECT_EQ(find(environment, "TRIREME_SECRET_FILE"), "/run/t/demo/secret");
+  EXPECT_EQ(find(environment, "TRIREME_THREADS"), "3");
+  EXPECT_EQ(find(environment, "OMP_NUM_THREADS"), "3");
+  EXPECT_EQ(find(environment, "MKL_NUM_THREADS"), "3");
+  EXPECT_EQ(find(environment, "HOME"), "/root");
+  EXPECT_EQ(find(environment, "TRIREME"), std::nullopt);
+}
+
+TEST(Environment, KeepsAPersonsOwnThreads) {
+  const Environment inherited{"OMP_NUM_THREADS=7", "MKL_NUM_THREADS="};
+  EXPECT_EQ(threads_wanted(inherited), 7);
+  const Environment environment = environment_of(kPlace, inherited);
+  EXPECT_EQ(find(environment, "OMP_NUM_THREADS"), "7");
+  EXPECT_EQ(find(environment, "MKL_NUM_THREADS"), "3");
+}
+
+TEST(Environment, ReplacesAnOuterJobs) {
+  const Environment outer = environment_of(
+      {.rank = 1, .size = 2, .threads = 8, .job = "outer", .folder = "/o"}, {"A=b"});
+  EXPECT_EQ(threads_wanted(outer), 0) << "the outer job's number is nobody's wish";
+  const Environment inner = environment_of(kPlace, outer);
+  EXPECT_EQ(find(inner, "OMP_NUM_THREADS"), "3");
+  EXPECT_EQ(find(inner, "TRIREME_JOB"), "demo");
+  EXPECT_EQ(std::count_if(inner.begin(), inner.end(),
+                          [](const auto& text) { return text.starts_with("TRIREME_RANK="); }),
+            1);
+}
+
+TEST(Environment, RemovesTheSecretOfAnotherJob) {
+  EXPECT_EQ(find(environment_of(kPlace, {"TRIREME_SECRET=00"}), "TRIREME_SECRET"), std::nullopt);
+}
+
+TEST(Environment, UnderstandsNestedOpenMp) {
+  EXPECT_EQ(threads_wanted({"OMP_NUM_THREADS=4,2"}), 4);
+  EXPECT_EQ(threads_wanted({"OMP_NUM_THREADS=many"}), 0);
+  EXPECT_EQ(threads_wanted({"OMP_NUM_THREADS=-1"}), 0);
+  EXPECT_EQ(threads_wanted({}), 0);
+}
+
+TEST(Environment, OwnOneIsThisProcesss) {
+  EXPECT_EQ(find(own_environment(), "PATH").has_value(), getenv("PATH") != nullptr);
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch

@@ -1,0 +1,130 @@
+// Goal:   every descendant is found and ended: children, grandchildren, those that left their
+//         session, and orphans; and nobody else is.
+// Method: real processes, in a forked process that is their subreaper, so that nothing of the
+//         test's own process changes.
+
+#include "trireme/cluster/launch/host/process_tree.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+
+namespace trireme::cluster::launch::host {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Runs `body` in a process of its own; its result is the exit code.
+int in_child(const std::function<int()>& body) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(body());
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+[[noreturn]] void sleep_for_ever() {
+  while (true) pause();
+}
+
+// A child, its child, and a daemon that left session and parents; returns when all three run.
+void start_family() {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const auto say = [&] { ASSERT_EQ(write(ready[1], "x", 1), 1); };
+  if (fork() == 0) {
+    if (fork() == 0) {
+      say();
+      sleep_for_ever();
+    }
+    if (fork() == 0) {
+      setsid();
+      if (fork() != 0) _exit(0);
+      signal(SIGTERM, SIG_IGN);
+      say();
+      sleep_for_ever();
+    }
+    say();
+    sleep_for_ever();
+  }
+  char byte = 0;
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(read(ready[0], &byte, 1), 1);
+}
+
+TEST(ProcessTree, FindsItselfAndItsParent) {
+  const auto self = find_process(getpid());
+  ASSERT_TRUE(self);
+  EXPECT_EQ(self->parent, getppid());
+  EXPECT_FALSE(self->is_zombie);
+  EXPECT_FALSE(self->is_dying);
+  EXPECT_EQ(find_process(0x3fffffff), std::nullopt);
+}
+
+TEST(ProcessTree, DescendantsAreThoseBelow) {
+  const std::vector<Process> all{{.pid = 7, .parent = 5}, {.pid = 5, .parent = 2},
+                                 {.pid = 2, .parent = 1}, {.pid = 3, .parent = 1},
+                                 {.pid = 8, .parent = 7}, {.pid = 1, .parent = 0}};
+  std::vector<pid_t> found;
+  for (const Process& process : descendants_of(2, all)) found.push_back(process.pid);
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, (std::vector<pid_t>{5, 7, 8}));
+  EXPECT_TRUE(descendants_of(8, all).empty());
+  EXPECT_TRUE(descendants_of(99, all).empty());
+}
+
+TEST(ProcessTree, KillsDaemonsAndOrphansToo) {
+  EXPECT_EQ(in_child([] {
+              become_subreaper();
+              start_family();
+              if (descendants_of(getpid(), list_processes()).size() < 3) return 1;
+              const auto begin = std::chrono::steady_clock::now();
+              const auto left = kill_descendants(Deadline::after(5s), [](pid_t, int) {});
+              if (left != 0) return 2;
+              if (!descendants_of(getpid(), list_processes()).empty()) return 3;
+              return std::chrono::steady_clock::now() - begin < 3s ? 0 : 4;
+            }),
+            0);
+}
+
+TEST(ProcessTree, TellsWhatItReaped) {
+  EXPECT_EQ(in_child([] {
+              const pid_t child = fork();
+              if (child == 0) sleep_for_ever();
+              int reaped = 0;
+              int status = 0;
+              kill_descendants(Deadline::after(5s), [&](pid_t pid, int how) {
+                if (pid == child) {
+                  ++reaped;
+                  status = how;
+                }
+              });
+              return reaped == 1 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? 0 : 1;
+            }),
+            0);
+}
+
+TEST(ProcessTree, NothingBelowIsNothingToDo) {
+  EXPECT_EQ(in_child([] {
+              return static_cast<int>(kill_descendants(Deadline::after(0s), [](pid_t, int) {}));
+            }),
+            0);
+}
+
+TEST(ProcessTree, AZombieIsSeenAsOne) {
+  EXPECT_EQ(in_child([] {
+              const pid_t child = fork();
+              if (child == 0) _exit(0);
+              siginfo_t info{};
+              if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) != 0) return 1;
+              const auto process = find_process(child);
+              return process && process->is_zombie && process->is_dying ? 0 : 2;
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch::host

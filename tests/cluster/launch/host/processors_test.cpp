@@ -1,0 +1,65 @@
+// Goal:   the processors we find are those of the affinity mask, placed as the kernel says, and
+//         binding to one of them holds.
+// Method: this machine's mask against sched_getaffinity; a made-up topology; threads, so that the
+//         binding ends with them.
+
+#include "trireme/cluster/launch/host/processors.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <cerrno>
+#include <fstream>
+#include <thread>
+
+#include "trireme/base/temporary_folder.h"
+
+namespace trireme::cluster::launch::host {
+namespace {
+
+TEST(Processors, AreThoseOfTheAffinityMask) {
+  cpu_set_t mask;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(mask), &mask), 0);
+  const auto processors = allowed_processors();
+  EXPECT_EQ(processors.size(), static_cast<std::size_t>(CPU_COUNT(&mask)));
+  for (const Processor& processor : processors) EXPECT_TRUE(CPU_ISSET(processor.id, &mask));
+}
+
+TEST(Processors, PlacesComeFromTheTopology) {
+  const TemporaryFolder root("processors-test");
+  const int id = allowed_processors().front().id;
+  const auto folder =
+      root.path() / "sys/devices/system/cpu" / ("cpu" + std::to_string(id)) / "topology";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "physical_package_id") << "1\n";
+  std::ofstream(folder / "thread_siblings_list") << "5,69\n";
+  const Processor first = allowed_processors(root.path()).front();
+  EXPECT_EQ(first.package, 1);
+  EXPECT_EQ(first.core, 5);
+}
+
+TEST(Processors, WithoutTopologyEachIsACore) {
+  const TemporaryFolder empty("processors-test");
+  for (const Processor& processor : allowed_processors(empty.path())) {
+    EXPECT_EQ(processor.core, processor.id);
+  }
+}
+
+TEST(Processors, BindingHolds) {
+  for (const Processor& processor : allowed_processors()) {
+    std::thread([&] {
+      EXPECT_EQ(bind_to(&processor.id, 1), 0);
+      const auto left = allowed_processors();
+      ASSERT_EQ(left.size(), 1u);
+      EXPECT_EQ(left.front().id, processor.id);
+      EXPECT_EQ(sched_getcpu(), processor.id);
+    }).join();
+  }
+}
+
+TEST(Processors, BindingToNothingFails) {
+  std::thread([] { EXPECT_EQ(bind_to(nullptr, 0), EINVAL); }).join();
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch::host

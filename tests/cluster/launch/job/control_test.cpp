@@ -1,0 +1,127 @@
+// Goal:   a running job can be listed, watched, reported to and stopped through its folder, and by
+//         those who know its secret only.
+// Method: a Control in this process and its clients, over the real socket.
+
+#include "trireme/cluster/launch/job/control.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <future>
+
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/cluster/launch/job/remote.h"
+#include "trireme/cluster/launch/job/root.h"
+#include "trireme/net/client.h"
+#include "trireme/net/secret_credentials.h"
+
+namespace trireme::cluster::launch::job {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class ControlSocket : public testing::Test {
+ protected:
+  ControlSocket() {
+    setenv("XDG_RUNTIME_DIR", runtime_.path().c_str(), 1);
+    folder_ = std::make_unique<Folder>(Folder::create(own_root(), "demo"));
+    control_ = std::make_unique<Control>(*folder_, "");
+    Card{.name = "demo", .ranks = 2, .state = "running", .command = "x", .started = 1,
+         .front = getpid(), .launcher = getpid(), .output = ""}
+        .save(folder_->card());
+  }
+  ~ControlSocket() override {
+    control_.reset();
+    folder_->remove();
+  }
+
+  TemporaryFolder runtime_{"control-test"};
+  std::unique_ptr<Folder> folder_;
+  std::unique_ptr<Control> control_;
+};
+
+TEST_F(ControlSocket, TheJobIsListedAndFound) {
+  const auto jobs = running_jobs();
+  const auto demo = std::find_if(jobs.begin(), jobs.end(), [&](const RunningJob& job) {
+    return job.folder == folder_->path();
+  });
+  ASSERT_NE(demo, jobs.end());
+  EXPECT_EQ(demo->card.ranks, 2);
+  EXPECT_EQ(find_job("demo").folder, folder_->path());
+  try {
+    find_job("dmeo");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::NotFound);
+    EXPECT_THAT(error.message(), HasSubstr("did you mean demo"));
+  }
+}
+
+TEST_F(ControlSocket, EventsReachWatchersAndTheFile) {
+  control_->publish("job started", {{"ranks", 2}});
+  std::promise<void> seen;
+  std::vector<std::string> lines;
+  auto watching = std::async(std::launch::async, [&] {
+    watch_job(find_job("demo"), [&](std::string_view line) {
+      lines.emplace_back(line);
+      if (lines.size() == 2) seen.set_value();
+      return true;
+    });
+  });
+  setenv("TRIREME_STORE", ("unix:" + folder_->socket().string()).c_str(), 1);
+  setenv("TRIREME_SECRET_FILE", folder_->secret().c_str(), 1);
+  setenv("TRIREME_RANK", "1", 1);
+  {
+    const auto feed = rank_feed(Deadline::after(5s));
+    ASSERT_NE(feed, nullptr);
+    feed->report(monitor::Channel::Events, {{"event", "hello"}});
+    feed->report(monitor::Channel::Metrics, {{"loss", 0.5}});
+    EXPECT_TRUE(feed->flush(Deadline::after(5s)));
+  }
+  ASSERT_EQ(seen.get_future().wait_for(10s), std::future_status::ready);
+  control_.reset();
+  ASSERT_EQ(watching.wait_for(10s), std::future_status::ready) << "the stream ends with the job";
+  watching.get();
+  EXPECT_THAT(lines[0], HasSubstr(R"("from":"launcher","event":"job started","ranks":2)"));
+  EXPECT_THAT(lines[1], HasSubstr(R"("rank":1,"event":"hello")"));
+  EXPECT_THAT(read_file(folder_->path() / "events.jsonl"), HasSubstr(lines[1]));
+  EXPECT_THAT(read_file(folder_->path() / "metrics.jsonl"), HasSubstr(R"("loss":0.5)"));
+}
+
+TEST_F(ControlSocket, AStopIsAskedForOnce) {
+  EXPECT_EQ(control_->take_stop(), std::nullopt);
+  for (bool is_kill : {false, true}) {
+    auto stopping = std::async(std::launch::async, [&] {
+      EXPECT_THROW(stop_job(find_job("demo"), is_kill, Deadline::after(300ms)), Error)
+          << "we are still here, so the wait has to end by its deadline";
+    });
+    pollfd wish{.fd = control_->descriptor(), .events = POLLIN, .revents = 0};
+    ASSERT_EQ(poll(&wish, 1, 10'000), 1);
+    EXPECT_EQ(control_->take_stop(), is_kill ? SIGKILL : SIGTERM);
+    EXPECT_EQ(control_->take_stop(), std::nullopt);
+    stopping.get();
+  }
+}
+
+TEST_F(ControlSocket, AStrangerIsNotServed) {
+  const net::SecretCredentials wrong(net::Secret::generate(), {.name = "x", .role = "observer"});
+  const auto address = net::Address::unix_socket(folder_->socket().string());
+  EXPECT_THROW(net::Client({.address = address, .credentials = &wrong}, Deadline::after(5s)),
+               Error);
+}
+
+TEST_F(ControlSocket, OutsideAJobThereIsNoFeed) {
+  unsetenv("TRIREME_STORE");
+  EXPECT_EQ(rank_feed(Deadline::after(1s)), nullptr);
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch::job

@@ -1,0 +1,139 @@
+// Goal:   a job's folder is private, says whether its job lives, and does not outlast it, however
+//         the job died.
+// Method: real folders; forked owners that are killed, alone and together with a forked sharer.
+
+#include "trireme/cluster/launch/job/folder.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+
+namespace trireme::cluster::launch::job {
+namespace {
+
+namespace fs = std::filesystem;
+
+mode_t mode_of(const fs::path& path) {
+  struct stat status {};
+  EXPECT_EQ(lstat(path.c_str(), &status), 0) << path;
+  return status.st_mode & 0777;
+}
+
+class JobFolder : public testing::Test {
+ protected:
+  // A process that owns a job until it is killed.
+  pid_t start_owner(const std::string& name) {
+    int ready[2];
+    EXPECT_EQ(pipe(ready), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+      const Folder folder = Folder::create(root(), name);
+      [[maybe_unused]] const ssize_t size = write(ready[1], "x", 1);
+      while (true) pause();
+    }
+    char byte = 0;
+    EXPECT_EQ(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return pid;
+  }
+  static void kill_and_reap(pid_t pid) {
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+  }
+  const fs::path& root() const { return folder_.path(); }
+
+  TemporaryFolder folder_{"job-folder-test"};
+};
+
+TEST_F(JobFolder, IsPrivateAndHasASecret) {
+  const Folder folder = Folder::create(root(), "demo");
+  EXPECT_EQ(folder.name(), "demo");
+  EXPECT_EQ(folder.path(), root() / "demo");
+  EXPECT_EQ(mode_of(folder.path()), 0700u);
+  EXPECT_EQ(mode_of(folder.secret()), 0600u);
+  const std::string secret = read_file(folder.secret());
+  EXPECT_EQ(secret.size(), 65u);
+  EXPECT_EQ(secret.find_first_not_of("0123456789abcdef\n"), std::string::npos);
+  const Folder other = Folder::create(root(), "");
+  EXPECT_NE(read_file(other.secret()), secret);
+  EXPECT_NE(other.name(), "demo");
+  folder.remove();
+  folder.remove();
+  EXPECT_FALSE(fs::exists(folder.path()));
+  other.remove();
+}
+
+TEST_F(JobFolder, ATakenNameIsRefused) {
+  const Folder folder = Folder::create(root(), "demo");
+  try {
+    Folder::create(root(), "demo");
+    FAIL() << "the name was given twice";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+  }
+  EXPECT_TRUE(fs::exists(folder.secret()));
+  EXPECT_THROW(Folder::create(root(), "../x"), Error);
+  folder.remove();
+}
+
+TEST_F(JobFolder, LivesAsLongAsItsOwner) {
+  EXPECT_TRUE(living(root()).empty());
+  const pid_t owner = start_owner("demo");
+  EXPECT_TRUE(is_alive(root() / "demo"));
+  EXPECT_EQ(living(root()), std::vector<fs::path>{root() / "demo"});
+  EXPECT_EQ(sweep(root()), 0);
+  kill_and_reap(owner);
+  EXPECT_FALSE(is_alive(root() / "demo"));
+  EXPECT_TRUE(living(root()).empty());
+  EXPECT_EQ(sweep(root()), 1);
+  EXPECT_FALSE(fs::exists(root() / "demo"));
+}
+
+TEST_F(JobFolder, OfAKilledJobMakesRoomForTheNext) {
+  kill_and_reap(start_owner("demo"));
+  const Folder folder = Folder::create(root(), "demo");
+  EXPECT_TRUE(is_alive(folder.path()));
+  folder.remove();
+}
+
+TEST_F(JobFolder, IsSharedByAForkedProcess) {
+  auto folder = std::make_unique<Folder>(Folder::create(root(), "demo"));
+  const pid_t sharer = fork();
+  if (sharer == 0) {
+    while (true) pause();
+  }
+  folder.reset();
+  EXPECT_TRUE(is_alive(root() / "demo")) << "the other process still watches the job";
+  kill_and_reap(sharer);
+  EXPECT_FALSE(is_alive(root() / "demo"));
+}
+
+TEST_F(JobFolder, SweepingEndsStrayProcessesOfTheDeadJob) {
+  fs::create_directory(root() / "dead");
+  const std::string sign = "TRIREME_STORE=unix:" + (root() / "dead/control.sock").string();
+  const pid_t stray = fork();
+  if (stray == 0) {
+    char* const arguments[] = {const_cast<char*>("sleep"), const_cast<char*>("100"), nullptr};
+    char* const environment[] = {const_cast<char*>(sign.c_str()), nullptr};
+    execve("/bin/sleep", arguments, environment);
+    _exit(127);
+  }
+  // Until exec the process has our own environment.
+  const fs::path file = "/proc/" + std::to_string(stray) + "/exe";
+  std::error_code error;
+  while (fs::read_symlink(file, error).filename() != "sleep" && !error) usleep(1000);
+  EXPECT_EQ(sweep(root()), 1);
+  int status = 0;
+  EXPECT_EQ(waitpid(stray, &status, 0), stray);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch::job

@@ -1,0 +1,104 @@
+// Goal:   a job's secret is never put where somebody else could read it.
+// Method: roots of every dangerous kind; XDG_RUNTIME_DIR set right and wrong.
+
+#include "trireme/cluster/launch/job/root.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "trireme/base/error.h"
+#include "trireme/base/temporary_folder.h"
+
+namespace trireme::cluster::launch::job {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+class Roots : public testing::Test {
+ protected:
+  std::string refusal(const fs::path& root) {
+    try {
+      make_safe(root);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+      return error.message();
+    }
+    return "";
+  }
+
+  TemporaryFolder folder_{"root-test"};
+};
+
+TEST_F(Roots, AreMadePrivate) {
+  const fs::path root = folder_.path() / "trireme";
+  make_safe(root);
+  make_safe(root);
+  struct stat status {};
+  ASSERT_EQ(lstat(root.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700u);
+}
+
+TEST_F(Roots, LinksFilesAndOpenFoldersAreRefused) {
+  const fs::path real = folder_.path() / "real";
+  make_safe(real);
+  const fs::path link = folder_.path() / "link";
+  fs::create_directory_symlink(real, link);
+  EXPECT_THAT(refusal(link), HasSubstr("is no folder"));
+  const fs::path file = folder_.path() / "file";
+  std::ofstream(file) << "x";
+  EXPECT_THAT(refusal(file), HasSubstr("is no folder"));
+  chmod(real.c_str(), 0755);
+  EXPECT_THAT(refusal(real), HasSubstr("open to other users"));
+  EXPECT_THAT(refusal(real), HasSubstr("XDG_RUNTIME_DIR"));
+}
+
+TEST_F(Roots, AnothersFolderIsRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to make a folder of another user";
+  const fs::path root = folder_.path() / "theirs";
+  make_safe(root);
+  ASSERT_EQ(chown(root.c_str(), 12345, 12345), 0);
+  EXPECT_THAT(refusal(root), HasSubstr("belongs to user 12345"));
+}
+
+TEST_F(Roots, TheRuntimeFolderIsUsedWhereItIsOurs) {
+  setenv("XDG_RUNTIME_DIR", folder_.path().c_str(), 1);
+  EXPECT_EQ(own_root(), folder_.path() / "trireme");
+  EXPECT_EQ(known_roots().front(), folder_.path() / "trireme");
+}
+
+TEST_F(Roots, AWrongRuntimeFolderIsPassedOver) {
+  const fs::path other = "/tmp/trireme-" + std::to_string(geteuid());
+  const std::string deep = (folder_.path() / std::string(90, 'x')).string();
+  fs::create_directory(deep);
+  for (const std::string& wrong : {std::string("relative"), std::string("/does/not/exist"), deep}) {
+    setenv("XDG_RUNTIME_DIR", wrong.c_str(), 1);
+    EXPECT_EQ(own_root(), other) << wrong;
+  }
+  unsetenv("XDG_RUNTIME_DIR");
+  EXPECT_EQ(own_root(), other);
+}
+
+TEST_F(Roots, UnsafeOnesAreNotLookedAt) {
+  setenv("XDG_RUNTIME_DIR", folder_.path().c_str(), 1);
+  const fs::path root = own_root();
+  chmod(root.c_str(), 0777);
+  EXPECT_THAT(known_roots(), Not(Contains(root)));
+}
+
+TEST_F(Roots, AreLockedByOneAtATime) {
+  make_safe(folder_.path());
+  { const Descriptor lock = lock_root(folder_.path()); }
+  const Descriptor again = lock_root(folder_.path());
+  EXPECT_TRUE(again);
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch::job

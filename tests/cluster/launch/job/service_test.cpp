@@ -1,0 +1,123 @@
+// Goal:   reports reach the right file and everybody who watches; bad ones reach nobody.
+// Method: the service itself, with callers that write down what they are sent.
+
+#include "trireme/cluster/launch/job/service.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+
+namespace trireme::cluster::launch::job {
+namespace {
+
+using monitor::Channel;
+using monitor::Report;
+using testing::ElementsAre;
+
+struct Listener final : net::Caller {
+  void reply(ByteView) override { ++replies; }
+  void fail(const Error& error) override { lines.push_back(error.what()); }
+  bool send_item(ByteView payload) override {
+    if (is_gone) return false;
+    lines.emplace_back(text_of(payload));
+    return true;
+  }
+  void end() override { is_ended = true; }
+
+  std::vector<std::string> lines;
+  int replies = 0;
+  bool is_gone = false;
+  bool is_ended = false;
+};
+
+class Service : public testing::Test {
+ protected:
+  Service()
+      : service_({.folder = folder_.path(),
+                  .on_stop = [this](bool is_kill) { stops_.push_back(is_kill); },
+                  .line_max = 100,
+                  .recall_max = 3}) {}
+
+  std::shared_ptr<Listener> ask(std::uint16_t method, ByteView payload = {}) {
+    auto listener = std::make_shared<Listener>();
+    net::Request request;
+    request.method = method;
+    request.payload = payload;
+    request.caller = listener;
+    service_.on_request(request);
+    return listener;
+  }
+  void report(const std::vector<Report>& reports) {
+    const Bytes payload = encode_reports(reports);
+    net::Request request;
+    request.method = kReportMethod;
+    request.payload = payload;
+    service_.on_request(request);
+  }
+  std::string file(const char* name) { return read_file(folder_.path() / name); }
+
+  TemporaryFolder folder_{"job-service-test"};
+  std::vector<bool> stops_;
+  JobService service_;
+};
+
+TEST_F(Service, ReportsAreEncodedAndDecoded) {
+  for (const std::vector<Report>& reports :
+       {std::vector<Report>{}, std::vector<Report>{{Channel::Metrics, "{}"}, {Channel::Events, ""}}}) {
+    const auto decoded = decode_reports(encode_reports(reports));
+    ASSERT_EQ(decoded.size(), reports.size());
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+      EXPECT_EQ(decoded[i].channel, reports[i].channel);
+      EXPECT_EQ(decoded[i].json, reports[i].json);
+    }
+  }
+  EXPECT_THROW(decode_reports(bytes_of("\x07")), Error);
+  EXPECT_THROW(decode_reports(bytes_of(std::string_view("\0\xff\xff\xff\xff", 5))), Error);
+}
+
+TEST_F(Service, EventsAndMetricsGoToTheirFiles) {
+  report({{Channel::Events, R"({"event":"a"})"}, {Channel::Metrics, R"({"loss":1})"}});
+  EXPECT_EQ(file("events.jsonl"), "{\"event\":\"a\"}\n");
+  EXPECT_EQ(file("metrics.jsonl"), "{\"loss\":1}\n");
+}
+
+TEST_F(Service, BadLinesAreRefusedAndCounted) {
+  report({{Channel::Events, "no json"}, {Channel::Events, "{\n}"}, {Channel::Events, ""},
+          {Channel::Events, "{" + std::string(100, 'x') + "}"}});
+  EXPECT_EQ(service_.refused(), 4u);
+  EXPECT_EQ(file("events.jsonl"), "");
+}
+
+TEST_F(Service, WatchersGetTheLastEventsThenAllTheRest) {
+  for (int i = 0; i < 5; ++i) {
+    report({{Channel::Events, "{" + std::to_string(i) + "}"}, {Channel::Metrics, "{}"}});
+  }
+  const auto watcher = ask(kWatchMethod);
+  EXPECT_THAT(watcher->lines, ElementsAre("{2}", "{3}", "{4}"));
+  const auto other = ask(kWatchMethod);
+  report({{Channel::Events, "{5}"}});
+  EXPECT_EQ(watcher->lines.back(), "{5}");
+  other->is_gone = true;
+  report({{Channel::Events, "{6}"}});
+  EXPECT_EQ(other->lines.back(), "{5}");
+  EXPECT_EQ(watcher->lines.back(), "{6}");
+  service_.end();
+  EXPECT_TRUE(watcher->is_ended);
+  EXPECT_FALSE(other->is_ended) << "it was dropped when it was gone";
+}
+
+TEST_F(Service, StopsArePassedOn) {
+  const std::byte ask_byte{0};
+  const std::byte kill_byte{1};
+  EXPECT_EQ(ask(kStopMethod, ByteView(&ask_byte, 1))->replies, 1);
+  EXPECT_EQ(ask(kStopMethod, ByteView(&kill_byte, 1))->replies, 1);
+  EXPECT_EQ(stops_, (std::vector<bool>{false, true}));
+  EXPECT_THROW(ask(kStopMethod), Error);
+  EXPECT_THROW(ask(0x02ff), Error);
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch::job

@@ -1,0 +1,168 @@
+#include "trireme/cluster/roster.h"
+
+#include <algorithm>
+#include <map>
+
+#include "trireme/base/check.h"
+#include "trireme/base/error.h"
+
+namespace trireme::cluster {
+namespace {
+
+constexpr std::uint8_t kMemberForm = 0x31;
+constexpr std::uint8_t kRosterForm = 0x41;
+constexpr std::size_t kAddressesMax = 64;
+
+// Gives every text a number; equal texts the same one.
+class TextTable {
+ public:
+  std::uint32_t number_of(const std::string& text) {
+    const auto [it, is_new] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
+    if (is_new) texts_.push_back(text);
+    return it->second;
+  }
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  std::map<std::string, std::uint32_t> numbers_;
+  std::vector<std::string> texts_;
+};
+
+void put_member(ByteWriter& out, TextTable& table, const Member& member) {
+  out.put<std::int32_t>(member.rank).put<std::int32_t>(member.size);
+  for (const std::string* text :
+       {&member.host, &member.host_name, &member.build, &member.job_hash}) {
+    out.put(table.number_of(*text));
+  }
+  out.put(member.pid).put(member.cores);
+  member.life.write(out);
+  out.put(static_cast<std::uint32_t>(member.addresses.size()));
+  for (const std::string& address : member.addresses) out.put(table.number_of(address));
+}
+
+std::string get_text(ByteReader& in, const std::vector<std::string>& table) {
+  const auto number = in.get<std::uint32_t>();
+  if (number >= table.size()) throw Error(ErrorCode::Protocol, "member: no such text");
+  return table[number];
+}
+
+Member get_member(ByteReader& in, const std::vector<std::string>& table) {
+  Member member;
+  member.rank = in.get<std::int32_t>();
+  member.size = in.get<std::int32_t>();
+  if (member.rank < 0 || member.rank >= member.size) {
+    throw Error(ErrorCode::Protocol, "member: rank " + std::to_string(member.rank) +
+                                         " of a job of " + std::to_string(member.size));
+  }
+  for (std::string* text : {&member.host, &member.host_name, &member.build, &member.job_hash}) {
+    *text = get_text(in, table);
+  }
+  member.pid = in.get<std::int32_t>();
+  member.cores = in.get<std::int32_t>();
+  member.life = MemoryFile::Proof::read(in);
+  const auto count = in.get<std::uint32_t>();
+  if (count > kAddressesMax) throw Error(ErrorCode::Protocol, "member: too many addresses");
+  for (std::uint32_t i = 0; i < count; ++i) member.addresses.push_back(get_text(in, table));
+  return member;
+}
+
+void put_table(ByteWriter& out, const TextTable& table) {
+  out.put(static_cast<std::uint32_t>(table.texts().size()));
+  for (const std::string& text : table.texts()) out.put_text(text);
+}
+
+std::vector<std::string> get_table(ByteReader& in) {
+  const auto count = in.get<std::uint32_t>();
+  std::vector<std::string> table;
+  table.reserve(std::min<std::size_t>(count, in.remaining() / sizeof(std::uint32_t)));
+  for (std::uint32_t i = 0; i < count; ++i) table.push_back(in.get_text());
+  return table;
+}
+
+void expect_form(ByteReader& in, std::uint8_t form) {
+  if (in.get<std::uint8_t>() != form) {
+    throw Error(ErrorCode::Protocol, "not a member or a roster of this version");
+  }
+}
+
+}  // namespace
+
+Bytes encode(const Member& member) {
+  TRIREME_CHECK(member.addresses.size() <= kAddressesMax, member.addresses.size(), " addresses");
+  TextTable table;
+  ByteWriter body;
+  put_member(body, table, member);
+  ByteWriter out;
+  out.put(kMemberForm);
+  put_table(out, table);
+  out.append(body.bytes());
+  return std::move(out).take();
+}
+
+Member decode_member(ByteView bytes) {
+  ByteReader in(bytes);
+  expect_form(in, kMemberForm);
+  const std::vector<std::string> table = get_table(in);
+  Member member = get_member(in, table);
+  in.expect_end();
+  return member;
+}
+
+Bytes encode(const Roster& roster) {
+  TextTable table;
+  ByteWriter body;
+  for (const Member& member : roster.members()) put_member(body, table, member);
+  ByteWriter out;
+  out.put(kRosterForm).put(roster.epoch());
+  put_table(out, table);
+  out.put(static_cast<std::uint32_t>(roster.size()));
+  out.append(body.bytes());
+  return std::move(out).take();
+}
+
+Roster decode_roster(ByteView bytes) {
+  ByteReader in(bytes);
+  expect_form(in, kRosterForm);
+  const auto epoch = in.get<std::uint64_t>();
+  const std::vector<std::string> table = get_table(in);
+  const auto count = in.get<std::uint32_t>();
+  std::vector<Member> members;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    members.push_back(get_member(in, table));
+    if (members.back().rank != static_cast<int>(i)) {
+      throw Error(ErrorCode::Protocol, "roster: ranks are not in order");
+    }
+  }
+  in.expect_end();
+  return Roster(epoch, std::move(members));
+}
+
+Roster::Roster(std::uint64_t epoch, std::vector<Member> members)
+    : epoch_(epoch), members_(std::move(members)), host_of_(members_.size()) {
+  std::map<std::string, int> index_of;
+  for (int rank = 0; rank < size(); ++rank) {
+    const Member& member = members_[static_cast<std::size_t>(rank)];
+    TRIREME_CHECK_EQ(member.rank, rank, "members are in the order of ranks");
+    const auto [it, is_new] =
+        index_of.try_emplace(member.host, static_cast<int>(hosts_.size()));
+    if (is_new) hosts_.emplace_back();
+    hosts_[static_cast<std::size_t>(it->second)].push_back(rank);
+    host_of_[static_cast<std::size_t>(rank)] = it->second;
+  }
+}
+
+const Member& Roster::member(int rank) const {
+  TRIREME_CHECK(rank >= 0 && rank < size(), "rank ", rank, " is outside a job of ", size());
+  return members_[static_cast<std::size_t>(rank)];
+}
+
+int Roster::host_of(int rank) const {
+  TRIREME_CHECK(rank >= 0 && rank < size(), "rank ", rank, " is outside a job of ", size());
+  return host_of_[static_cast<std::size_t>(rank)];
+}
+
+const std::vector<int>& Roster::ranks_beside(int rank) const {
+  return hosts_[static_cast<std::size_t>(host_of(rank))];
+}
+
+}  // namespace trireme::cluster
