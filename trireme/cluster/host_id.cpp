@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdio>
 
-
 namespace trireme::cluster {
 namespace {
 

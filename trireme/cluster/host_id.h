@@ -10,13 +10,11 @@
 
 #pragma once
 
-#include <functional>
 #include <string>
 
-namespace trireme::cluster {
+#include "trireme/cluster/variables.h"
 
-// std::getenv, or what a test says the environment is; null where unset.
-using Lookup = std::function<const char*(const char* name)>;
+namespace trireme::cluster {
 
 std::string host_id(const Lookup& lookup);
 

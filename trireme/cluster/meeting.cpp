@@ -75,9 +75,9 @@ void Meeting::on_reply(const StoreReply& reply) {
       return ask_swap(Step::Claim, member_name(self_.rank), record_, Lifetime::Session);
     case Step::Claim:
       if (!reply.flag) {
-        return refuse(ErrorCode::Mismatch,
-                      "rank " + std::to_string(self_.rank) + " came twice: " +
-                          describe(decode_member(*reply.value)) + " and " + describe(self_));
+        return refuse(ErrorCode::Mismatch, "rank " + std::to_string(self_.rank) + " came twice: " +
+                                               describe(decode_member(*reply.value)) + " and " +
+                                               describe(self_));
       }
       ask(Step::Count, StoreVerb::Add, "count");
       request_.delta = 1;
@@ -163,11 +163,11 @@ void Meeting::take_outcome(ByteView outcome) {
   }
   Roster roster = decode_roster(in.take(in.remaining()));
   if (roster.size() != self_.size || encode(roster.member(self_.rank)) != record_) {
-    error_ = Error(ErrorCode::Mismatch,
-                   "the store holds the meeting of another run (its rank " +
-                       std::to_string(self_.rank) +
-                       " is not this process): every run needs a store, a folder or an epoch of "
-                       "its own");
+    error_ =
+        Error(ErrorCode::Mismatch,
+              "the store holds the meeting of another run (its rank " + std::to_string(self_.rank) +
+                  " is not this process): every run needs a store, a folder or an epoch of "
+                  "its own");
     return;
   }
   roster_ = std::move(roster);
@@ -177,8 +177,8 @@ void Meeting::on_deadline(Duration waited) {
   TRIREME_CHECK(!is_over(), "a deadline after the meeting");
   if (is_late_) {
     error_ = refusal_ ? *refusal_
-                      : Error(ErrorCode::Deadline, "the store did not answer within " +
-                                                       name_seconds(waited));
+                      : Error(ErrorCode::Deadline,
+                              "the store did not answer within " + name_seconds(waited));
     return;
   }
   is_late_ = true;

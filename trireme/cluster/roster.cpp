@@ -143,8 +143,7 @@ Roster::Roster(std::uint64_t epoch, std::vector<Member> members)
   for (int rank = 0; rank < size(); ++rank) {
     const Member& member = members_[static_cast<std::size_t>(rank)];
     TRIREME_CHECK_EQ(member.rank, rank, "members are in the order of ranks");
-    const auto [it, is_new] =
-        index_of.try_emplace(member.host, static_cast<int>(hosts_.size()));
+    const auto [it, is_new] = index_of.try_emplace(member.host, static_cast<int>(hosts_.size()));
     if (is_new) hosts_.emplace_back();
     hosts_[static_cast<std::size_t>(it->second)].push_back(rank);
     host_of_[static_cast<std::size_t>(rank)] = it->second;

@@ -20,15 +20,15 @@ namespace trireme::cluster {
 
 struct Member {
   int rank = 0;
-  int size = 1;  // of the job, as this rank was told
+  int size = 1;             // of the job, as this rank was told
   std::string host{};       // see host_id.h
   std::string host_name{};  // for people
   std::string build{};      // base::build_info().build_id
   std::string job_hash{};   // of what must be equal on all ranks, such as the recipe
   std::int32_t pid = 0;
-  std::int32_t cores = 0;                   // that this rank may use
-  MemoryFile::Proof life{};                 // of its life page; descriptor -1: it has none
-  std::vector<std::string> addresses{};     // where it listens, if anywhere
+  std::int32_t cores = 0;                // that this rank may use
+  MemoryFile::Proof life{};              // of its life page; descriptor -1: it has none
+  std::vector<std::string> addresses{};  // where it listens, if anywhere
 };
 
 Bytes encode(const Member& member);

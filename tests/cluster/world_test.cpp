@@ -1,0 +1,129 @@
+// Goal:   a World joins by whatever the environment says, and leaves nothing behind.
+// Method: ranks as threads with made-up environments of each launcher. Real processes join in
+//         world_process_test.cpp.
+
+#include "trireme/cluster/world.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "tests/cluster/fake_environment.h"
+#include "trireme/base/error.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/cluster/job_store.h"
+#include "trireme/net/secret.h"
+
+namespace trireme::cluster {
+namespace {
+
+using namespace std::chrono_literals;
+using Map = std::map<std::string, std::string>;
+
+// Runs `body` as every rank of a job, each on a thread with its own environment.
+void run_ranks(int size, const std::function<Map(int rank)>& environment,
+               const std::function<void(World&)>& body) {
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < size; ++rank) {
+    ranks.emplace_back([&, rank] {
+      try {
+        World world = World::join(
+            {.lookup = fake_environment(environment(rank)), .timeout = 30s, .job_hash = "h"});
+        EXPECT_EQ(world.rank(), rank);
+        EXPECT_EQ(world.size(), size);
+        body(world);
+      } catch (const Error& error) {
+        ADD_FAILURE() << error.what();
+      }
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+}
+
+TEST(World, AJobOfOneNeedsNothing) {
+  World world = World::join({.lookup = fake_environment({})});
+  EXPECT_EQ(world.rank(), 0);
+  EXPECT_EQ(world.size(), 1);
+  EXPECT_EQ(world.local_rank(), 0);
+  EXPECT_EQ(world.local_size(), 1);
+  EXPECT_EQ(world.roster().member(0).pid, ::getpid());
+  EXPECT_GT(world.roster().member(0).cores, 0);
+  EXPECT_EQ(world.store().add("n", 1, Deadline::after(5s)), 1);
+  EXPECT_EQ(world.launcher(), Launcher::None);
+}
+
+TEST(World, MeetsThroughASharedFolder) {
+  const TemporaryFolder folder("world-test");
+  run_ranks(
+      3,
+      [&](int rank) {
+        return Map{{"TRIREME_RANK", std::to_string(rank)},
+                   {"TRIREME_SIZE", "3"},
+                   {"TRIREME_JOB", "a/b"},
+                   {"TRIREME_STORE", "folder:" + folder.path().string()}};
+      },
+      [](World& world) {
+        EXPECT_EQ(world.job(), "a/b");
+        EXPECT_EQ(world.local_rank(), world.rank());
+        EXPECT_EQ(world.local_size(), 3);
+        world.store().add("n", 1, Deadline::after(5s));
+      });
+}
+
+TEST(World, UnderMpirunRankZeroServesAndMakesTheSecret) {
+  const TemporaryFolder runtime("world-test");
+  run_ranks(
+      4,
+      [&](int rank) {
+        return Map{{"OMPI_COMM_WORLD_RANK", std::to_string(rank)},
+                   {"OMPI_COMM_WORLD_SIZE", "4"},
+                   {"OMPI_COMM_WORLD_LOCAL_RANK", std::to_string(rank)},
+                   {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"},
+                   {"PMIX_NAMESPACE", "n"},
+                   {"XDG_RUNTIME_DIR", runtime.path().string()}};
+      },
+      [](World& world) {
+        // Late ranks still find the store, though rank 0 has nothing more to do.
+        world.store().add("n", 1, Deadline::after(20s));
+        if (world.rank() == 3) {
+          while (world.store().add("n", 0, Deadline::after(20s)) < 4) std::this_thread::yield();
+        }
+      });
+  EXPECT_TRUE(std::filesystem::is_empty(runtime.path() / "trireme-ranks")) << "something is left";
+}
+
+TEST(World, AServerByTcpAsksForTheSecret) {
+  const Map variables{{"TRIREME_RANK", "0"},
+                      {"TRIREME_SIZE", "1"},
+                      {"TRIREME_STORE", "tcp://127.0.0.1:0"},
+                      {"TRIREME_STORE_RANK", "0"}};
+  try {
+    World::join({.lookup = fake_environment(variables)});
+    ADD_FAILURE() << "joined without a secret";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+    EXPECT_THAT(error.message(), ::testing::HasSubstr("TRIREME_SECRET_FILE"));
+  }
+  Map with_secret = variables;
+  with_secret["TRIREME_SECRET"] = net::Secret::generate().to_hex();
+  World world = World::join({.lookup = fake_environment(with_secret)});
+  EXPECT_EQ(world.store().add("n", 2, Deadline::after(5s)), 2);
+}
+
+TEST(World, SaysWhoDidNotCome) {
+  const TemporaryFolder folder("world-test");
+  const Map variables{{"TRIREME_RANK", "0"},
+                      {"TRIREME_SIZE", "3"},
+                      {"TRIREME_STORE", "folder:" + folder.path().string()}};
+  try {
+    World::join({.lookup = fake_environment(variables), .timeout = 200ms});
+    ADD_FAILURE() << "met nobody";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Deadline);
+    EXPECT_THAT(error.message(), ::testing::HasSubstr("ranks 1, 2 of 3 did not come within 0.2 s"));
+  }
+}
+
+}  // namespace
+}  // namespace trireme::cluster

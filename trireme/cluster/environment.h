@@ -1,0 +1,39 @@
+// Environment is what a process's variables say about its place in a job: which rank of how many,
+// of which job, and where the job's store is. It understands those of four launchers, in this
+// order; with none of them set it describes a job of one.
+//
+// | launcher    | rank, size, local rank, local size                          | job            |
+// | trireme run | TRIREME_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE               | TRIREME_JOB    |
+// | torchrun    | RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE              | TORCHELASTIC_… |
+// | mpirun      | OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE       | PMIX_NAMESPACE |
+// | srun        | SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID                   | job.step       |
+//
+// Where the store is: see store_place.h. The secret is read by net::Secret from TRIREME_SECRET or
+// TRIREME_SECRET_FILE.
+//
+// Failure: InvalidInput for malformed and contradictory variables, naming them and their values.
+// Pure:    reads nothing but what `lookup` says.
+
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "trireme/cluster/store_place.h"
+#include "trireme/cluster/variables.h"
+
+namespace trireme::cluster {
+
+struct Environment {
+  Launcher launcher = Launcher::None;
+  int rank = 0;
+  int size = 1;
+  std::optional<int> local_rank{};  // nothing: found out when the ranks meet
+  std::optional<int> local_size{};
+  std::string job{};  // differs between jobs that run at the same time
+  StorePlace store{};
+
+  static Environment read(const Lookup& lookup);
+};
+
+}  // namespace trireme::cluster

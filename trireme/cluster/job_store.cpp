@@ -1,0 +1,96 @@
+#include "trireme/cluster/job_store.h"
+
+#include <algorithm>
+#include <string>
+
+#include "trireme/base/error.h"
+#include "trireme/cluster/folder_store.h"
+#include "trireme/cluster/local_store.h"
+#include "trireme/cluster/remote_store.h"
+#include "trireme/cluster/store_service.h"
+#include "trireme/net/secret_credentials.h"
+
+namespace trireme::cluster {
+namespace {
+
+std::string rank_name(const Environment& environment) {
+  return "rank " + std::to_string(environment.rank);
+}
+
+// Beneath the folder that was named, so that jobs that share it do not meet.
+std::string folder_of(const Environment& environment) {
+  std::string name = environment.job;
+  std::replace(name.begin(), name.end(), '/', '_');
+  return environment.store.folder + "/" + name;
+}
+
+net::Secret secret_in(const Environment& environment, const Lookup& lookup) {
+  if (std::optional<net::Secret> secret = net::Secret::from_environment(lookup)) {
+    return *std::move(secret);
+  }
+  throw Error(ErrorCode::InvalidInput,
+              "the store at " + environment.store.connect.to_text() +
+                  " asks for the job's secret: put one into a file that only you can read (umask "
+                  "077; openssl rand -hex 32 > secret) and set TRIREME_SECRET_FILE to its path on "
+                  "every rank");
+}
+
+}  // namespace
+
+JobStore::JobStore(const Environment& environment, const Lookup& lookup, const Log& log,
+                   Deadline deadline) {
+  const StorePlace& place = environment.store;
+  switch (place.kind) {
+    case StorePlace::Kind::InProcess:
+      store_ = std::make_unique<LocalStore>();
+      return;
+    case StorePlace::Kind::Folder:
+      store_ = std::make_unique<FolderStore>(FolderStore::Options{.folder = folder_of(environment)},
+                                             deadline);
+      return;
+    case StorePlace::Kind::Server:
+      break;
+  }
+  const bool serves = place.served_by == environment.rank;
+  if (!place.makes_secret) {
+    const net::Secret secret = secret_in(environment, lookup);
+    if (serves) serve(environment, secret, log);
+    connect(environment, secret, deadline);
+  } else if (serves) {
+    secret_file_.emplace(SecretFile::make(place.listen.path, deadline));
+    serve(environment, secret_file_->secret(), log);
+    connect(environment, secret_file_->secret(), deadline);
+  } else {
+    connect(environment, SecretFile::find(place.connect.path, deadline), deadline);
+  }
+}
+
+void JobStore::serve(const Environment& environment, const net::Secret& secret, const Log& log) {
+  net::Server::Options options;
+  options.address = environment.store.listen;
+  options.credentials = std::make_shared<net::SecretCredentials>(
+      secret, net::Identity{rank_name(environment), "coordinator"});
+  options.log = log;
+  server_ = std::make_unique<net::Server>(
+      std::move(options),
+      net::Server::Services{{kStoreServiceNumber, std::make_shared<StoreService>()}});
+}
+
+void JobStore::connect(const Environment& environment, const net::Secret& secret,
+                       Deadline deadline) {
+  const net::SecretCredentials credentials(secret, {rank_name(environment), "worker"});
+  net::Client::Options options;
+  options.address = environment.store.connect;
+  if (server_ && environment.store.listen.kind == net::Address::Kind::Tcp) {
+    // The name by which others know this host may lead elsewhere from here.
+    options.address.port = server_->address().port;
+    options.address.host = environment.store.listen.host == "::" ? "::1" : "127.0.0.1";
+    const bool is_any =
+        environment.store.listen.host == "0.0.0.0" || environment.store.listen.host == "::";
+    if (!is_any) options.address = server_->address();
+  }
+  options.credentials = &credentials;
+  store_ = std::make_unique<RemoteStore>(options, deadline);
+}
+
+}  // namespace trireme::cluster

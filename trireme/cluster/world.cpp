@@ -1,0 +1,133 @@
+#include "trireme/cluster/world.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "trireme/base/build_info.h"
+#include "trireme/base/error.h"
+#include "trireme/cluster/host_id.h"
+#include "trireme/cluster/job_store.h"
+#include "trireme/cluster/rendezvous.h"
+
+namespace trireme::cluster {
+namespace {
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+Member describe_self(const Environment& environment, const World::Options& options) {
+  Member self;
+  self.rank = environment.rank;
+  self.size = environment.size;
+  self.host = host_id(options.lookup);
+  self.host_name = host_name(options.lookup);
+  self.build = base::build_info().build_id;
+  self.job_hash = options.job_hash;
+  self.pid = ::getpid();
+  self.cores = usable_cores();
+  self.life.descriptor = -1;
+  self.addresses = options.addresses;
+  return self;
+}
+
+}  // namespace
+
+class World::Membership {
+ public:
+  explicit Membership(const Options& options)
+      : begin_(steady_clock().now()),
+        leave_timeout_(options.leave_timeout),
+        environment_(Environment::read(options.lookup)),
+        store_(environment_, options.lookup, options.log, Deadline::after(options.timeout)),
+        roster_(rendezvous(store_.store(), options.epoch, describe_self(environment_, options),
+                           Deadline::at(begin_ + options.timeout))),
+        meeting_time_(steady_clock().now() - begin_) {}
+
+  ~Membership() {
+    if (store_.is_served_here()) wait_for_the_others();
+  }
+  Membership(const Membership&) = delete;
+  Membership& operator=(const Membership&) = delete;
+
+  const Environment& environment() const noexcept { return environment_; }
+  const Roster& roster() const noexcept { return roster_; }
+  Store& store() noexcept { return store_.store(); }
+  Duration meeting_time() const noexcept { return meeting_time_; }
+
+ private:
+  // A rank's record in the store lives as long as its session.
+  void wait_for_the_others() noexcept {
+    try {
+      const Deadline deadline = Deadline::after(leave_timeout_);
+      const std::string prefix = "meet/" + std::to_string(roster_.epoch()) + "/member/";
+      const std::unique_ptr<Watch> watch = store_.store().watch(prefix, deadline);
+      while (store_.store().list(prefix, deadline).size() > 1) watch->next(deadline);
+    } catch (const std::exception&) {
+      // They stay longer than we are willing to: their store ends now.
+    }
+  }
+
+  const TimePoint begin_;
+  const Duration leave_timeout_;
+  const Environment environment_;
+  JobStore store_;
+  const Roster roster_;
+  const Duration meeting_time_;
+};
+
+World World::join(const Options& options) {
+  return World(std::make_unique<Membership>(options));
+}
+
+World::World(std::unique_ptr<Membership> membership) : membership_(std::move(membership)) {}
+World::World(World&&) noexcept = default;
+World& World::operator=(World&&) noexcept = default;
+World::~World() = default;
+
+int World::rank() const noexcept {
+  return membership_->environment().rank;
+}
+
+int World::size() const noexcept {
+  return membership_->environment().size;
+}
+
+int World::local_rank() const noexcept {
+  if (const std::optional<int> said = membership_->environment().local_rank) return *said;
+  const std::vector<int>& beside = roster().ranks_beside(rank());
+  return static_cast<int>(std::find(beside.begin(), beside.end(), rank()) - beside.begin());
+}
+
+int World::local_size() const noexcept {
+  const std::optional<int> said = membership_->environment().local_size;
+  return said.value_or(static_cast<int>(roster().ranks_beside(rank()).size()));
+}
+
+const std::string& World::job() const noexcept {
+  return membership_->environment().job;
+}
+
+Launcher World::launcher() const noexcept {
+  return membership_->environment().launcher;
+}
+
+const Roster& World::roster() const noexcept {
+  return membership_->roster();
+}
+
+Store& World::store() noexcept {
+  return membership_->store();
+}
+
+Duration World::meeting_time() const noexcept {
+  return membership_->meeting_time();
+}
+
+}  // namespace trireme::cluster

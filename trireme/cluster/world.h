@@ -1,0 +1,69 @@
+// World is this process's membership in its job: who am I, who are the others, how do we talk.
+//
+//   cluster::World world = cluster::World::join();
+//   fmt::print("rank {} of {}\n", world.rank(), world.size());
+//
+// Joining reads the environment (see environment.h), connects to the job's store or serves it,
+// and waits until all ranks have come. Without a launcher it is a job of one.
+//
+// Failure:  what environment, store and rendezvous throw; nothing is left behind then.
+// Threads:  any thread may use a World. Several Worlds may live in one process, each with a
+//           lookup of its own: ranks as threads.
+// Lifetime: the destructor leaves in an orderly way, so that the others do not take it for a
+//           death. The rank that serves the store waits for the others to leave before it goes,
+//           at most `leave_timeout`.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trireme/base/log.h"
+#include "trireme/cluster/environment.h"
+#include "trireme/cluster/roster.h"
+#include "trireme/cluster/store.h"
+
+namespace trireme::cluster {
+
+class World {
+ public:
+  struct Options {
+    Lookup lookup = process_environment;
+    std::chrono::milliseconds timeout{60000};  // for all ranks to come
+    std::chrono::milliseconds leave_timeout{30000};
+    std::uint64_t epoch = 0;
+    std::string job_hash{};                // of what must be equal on all ranks
+    std::vector<std::string> addresses{};  // where this rank listens, for the others to know
+    Log log{};
+  };
+
+  static World join(const Options& options);
+  static World join() { return join(Options()); }
+
+  World(World&&) noexcept;
+  World& operator=(World&&) noexcept;
+  ~World();
+
+  int rank() const noexcept;
+  int size() const noexcept;
+  // Among the ranks of this host, as the launcher said or as they met.
+  int local_rank() const noexcept;
+  int local_size() const noexcept;
+  const std::string& job() const noexcept;
+  Launcher launcher() const noexcept;
+  const Roster& roster() const noexcept;
+  Store& store() noexcept;
+  // From the beginning of join() until all had met.
+  Duration meeting_time() const noexcept;
+
+ private:
+  class Membership;
+  explicit World(std::unique_ptr<Membership> membership);
+
+  std::unique_ptr<Membership> membership_;
+};
+
+}  // namespace trireme::cluster
