@@ -1,0 +1,381 @@
+#include "trireme/comm/algorithm/message_backend.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+#include "trireme/comm/algorithm/plan.h"
+#include "trireme/comm/kernel/combine.h"
+
+namespace trireme::comm {
+namespace {
+
+constexpr std::size_t kEagerSize = 4096;
+constexpr std::uint32_t kHello = 0;
+constexpr std::uint32_t kBulk = 1;  // channels from here on carry data
+constexpr std::uint64_t kPairwise = std::uint64_t{1} << 63;
+
+constexpr std::array<std::string_view, 6> kAlgorithmNames{
+    "auto", "direct", "recursive_doubling", "halving_doubling", "ring", "tree"};
+
+std::string seconds_text(Duration duration) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f s", std::chrono::duration<double>(duration).count());
+  return text;
+}
+
+}  // namespace
+
+std::string_view name_of(Algorithm algorithm) noexcept {
+  return kAlgorithmNames[static_cast<std::size_t>(algorithm)];
+}
+
+Algorithm algorithm_named(std::string_view name) {
+  std::string known;
+  for (std::size_t i = 0; i < kAlgorithmNames.size(); ++i) {
+    if (kAlgorithmNames[i] == name) return static_cast<Algorithm>(i);
+    known += (i == 0 ? "" : ", ") + std::string(kAlgorithmNames[i]);
+  }
+  throw Error(ErrorCode::InvalidInput,
+              "no algorithm is called '" + std::string(name) + "'; there are " + known);
+}
+
+// What came with each member's hello.
+struct MessageBackend::Hellos {
+  std::vector<Bytes> buffers;
+  std::vector<std::size_t> sizes;
+
+  Request request(int member) const {
+    Request request;
+    std::memcpy(&request, buffers[static_cast<std::size_t>(member)].data(), sizeof(request));
+    return request;
+  }
+  const std::byte* data(int member) const {
+    return buffers[static_cast<std::size_t>(member)].data() + sizeof(Request);
+  }
+  std::size_t data_size(int member) const {
+    return sizes[static_cast<std::size_t>(member)] - sizeof(Request);
+  }
+};
+
+MessageBackend::MessageBackend(std::shared_ptr<Messenger> messenger, std::vector<int> members,
+                               int me, std::uint64_t key, const Options& options)
+    : messenger_(std::move(messenger)),
+      members_(std::move(members)),
+      me_(me),
+      key_(key),
+      options_(options) {}
+
+Capabilities MessageBackend::capabilities() const noexcept {
+  const bool is_mpi = options_.name == "mpi";
+  return {.name = options_.name,
+          .aborts = true,
+          .names_mismatch = true,
+          .names_the_dead = !is_mpi,
+          .ordered_sums = true,
+          .rounds_once = true,
+          .shares_memory = false};
+}
+
+Task MessageBackend::run(const Operation& op) {
+  if (op.request.kind == OpKind::Send) return send(op);
+  if (op.request.kind == OpKind::Receive) return receive(op);
+  return collective(op);
+}
+
+std::optional<Error> MessageBackend::failure() const {
+  if (auto announced = messenger_->announcement(key_)) return announced;
+  for (int member : members_) {
+    if (member == peer(me_)) continue;
+    if (auto loss = messenger_->loss(member)) return loss->with_rank(peer(me_));
+  }
+  return std::nullopt;
+}
+
+void MessageBackend::announce(const Error& error) noexcept {
+  messenger_->announce(key_, members_, error);
+}
+
+std::shared_ptr<Backend> MessageBackend::subgroup(std::span<const int> ranks, std::uint64_t key) {
+  std::vector<int> members;
+  int me = -1;
+  for (int rank_in : ranks) {
+    if (rank_in == me_) me = static_cast<int>(members.size());
+    members.push_back(peer(rank_in));
+  }
+  if (me < 0) return nullptr;
+  return std::make_shared<MessageBackend>(messenger_, std::move(members), me, key, options_);
+}
+
+Error MessageBackend::stalled(const Operation& op, Duration waited) const {
+  std::string missing;
+  const auto entered = entered_.find(op.sequence);
+  for (int m = 0; m < size() && entered != entered_.end(); ++m) {
+    if (m == me_ || entered->second[static_cast<std::size_t>(m)]) continue;
+    missing += (missing.empty() ? "rank " : ", ") + std::to_string(peer(m));
+  }
+  std::string text = "every rank entered " + op.name() + ", but data stopped coming";
+  if (!missing.empty()) text = missing + " never entered " + op.name();
+  if (op.peer >= 0) {
+    text = "rank " + std::to_string(peer(op.peer)) + " did not answer with tag " +
+           std::to_string(op.tag);
+  }
+  return Error(ErrorCode::Deadline, text + "; rank " + std::to_string(peer(me_)) + " waited " +
+                                        seconds_text(waited))
+      .with_rank(peer(me_))
+      .with_operation(op.name());
+}
+
+void MessageBackend::check_requests(const Operation& op, const Hellos& hellos) const {
+  const auto request_of = [&](int m) { return m == me_ ? op.request : hellos.request(m); };
+  for (int m = 1; m < size(); ++m) {
+    if (request_of(m) == request_of(0)) continue;
+    throw Error(ErrorCode::Mismatch, "operation #" + std::to_string(op.sequence) + ": rank " +
+                                         std::to_string(peer(0)) + " asked for " +
+                                         request_of(0).to_text() + ", rank " +
+                                         std::to_string(peer(m)) + " for " +
+                                         request_of(m).to_text())
+        .with_peer(peer(m));
+  }
+}
+
+Task MessageBackend::collective(const Operation& op) {
+  const OpKind kind = op.request.kind;
+  const bool reduces_all = kind == OpKind::AllReduce || kind == OpKind::Reduce;
+  const Plan plan(op, size());
+  const std::size_t element = op.element_size();
+  const std::size_t whole = op.request.count * element;
+  auto& entered = entered_[op.sequence];
+  entered.assign(static_cast<std::size_t>(size()), false);
+
+  // The hello: the request, then what this peer needs of our input if that is little.
+  Hellos hellos{std::vector<Bytes>(static_cast<std::size_t>(size())), {}};
+  std::vector<Bytes> greetings(static_cast<std::size_t>(size()));
+  Transfers sent(*messenger_);
+  std::deque<Transfer> came;
+  for (int i = 1; i < size(); ++i) {
+    const int m = (me_ + i) % size();
+    ByteWriter hello;
+    hello.append(std::as_bytes(std::span(&op.request, 1)));
+    Slice block = plan.block(m, me_, me_);
+    if (reduces_all) block = {0, op.request.count};
+    const bool is_wanted = kind != OpKind::Reduce || m == op.request.root;
+    if (kind == OpKind::AllToAll) hello.put<std::uint64_t>(block.count);
+    if (is_wanted && block.count * element <= kEagerSize && block.count != 0) {
+      hello.append({op.input + block.first * element, block.count * element});
+    }
+    greetings[static_cast<std::size_t>(m)] = std::move(hello).take();
+    sent.send(peer(m), id(op, kHello), greetings[static_cast<std::size_t>(m)]);
+  }
+  for (int m = 0; m < size(); ++m) {
+    if (m == me_) continue;
+    hellos.buffers[static_cast<std::size_t>(m)].resize(kUnaskedMax);
+    Transfer& transfer = came.emplace_back(*messenger_);
+    messenger_->receive(peer(m), id(op, kHello), hellos.buffers[static_cast<std::size_t>(m)],
+                        transfer);
+  }
+  reach(options_.faults, kMessageEntered, peer(me_));
+  co_await until([&] {
+    bool all = true;
+    for (std::size_t i = 0; i < came.size(); ++i) {
+      const std::size_t member = i < static_cast<std::size_t>(me_) ? i : i + 1;
+      entered_[op.sequence][member] = came[i].is_done;
+      all &= came[i].is_done;
+    }
+    return all;
+  });
+  for (const Transfer& transfer : came) hellos.sizes.push_back(transfer.size);
+  hellos.sizes.insert(hellos.sizes.begin() + me_, sizeof(Request));
+  check_requests(op, hellos);
+
+  if (reduces_all && whole <= kEagerSize) {
+    if (op.output != nullptr) {
+      std::vector<const void*> sources;
+      for (int m = 0; m < size(); ++m) {
+        sources.push_back(m == me_ ? op.input : hellos.data(m));
+      }
+      void* out = op.output;
+      combine({op.request.type, op.request.reduce, sources.size()}, sources, {&out, 1},
+              op.request.count);
+    }
+  } else if (reduces_all) {
+    switch (choose(op)) {
+      case Algorithm::RecursiveDoubling: co_await recursive_doubling(op); break;
+      case Algorithm::HalvingDoubling: co_await halving_doubling(op); break;
+      case Algorithm::Ring: co_await ring(op); break;
+      case Algorithm::Tree: co_await tree(op); break;
+      default: co_await direct(op); break;
+    }
+  } else if (kind != OpKind::Barrier) {
+    co_await exchange(op, hellos);
+  }
+  co_await until([&] { return sent.all_done(); });
+  entered_.erase(op.sequence);
+}
+
+// Partial sums of the other algorithms travel in the type of the data: 16-bit sums would be
+// rounded at every hop, so those always go straight to the owner of their slice.
+Algorithm MessageBackend::choose(const Operation& op) const {
+  const bool sums_halves = is_half(op.request.type) && (op.request.reduce == ReduceOp::Sum ||
+                                                        op.request.reduce == ReduceOp::Mean ||
+                                                        op.request.reduce == ReduceOp::Product);
+  if (sums_halves || op.request.kind == OpKind::Reduce) return Algorithm::Direct;
+  if (options_.algorithm != Algorithm::Auto) return options_.algorithm;
+  const std::size_t whole = op.request.count * op.element_size();
+  if (size() <= 8) return Algorithm::Direct;
+  return whole <= (std::size_t{64} << 10) ? Algorithm::RecursiveDoubling : Algorithm::Ring;
+}
+
+// Copies between pairs: what is small came with the hello, the rest in chunks.
+Task MessageBackend::exchange(const Operation& op, const Hellos& hellos) {
+  const Plan plan(op, size());
+  const std::size_t element = op.element_size();
+  if (plan.reduces()) {
+    co_await reduce_blocks(op);
+    co_return;
+  }
+  Transfers transfers(*messenger_);
+  const std::size_t chunk = kChunkSize / element;
+  for (int i = 0; i < size(); ++i) {
+    const int to = (me_ + i) % size();
+    const Slice block = plan.block(to, me_, me_);
+    const std::byte* source = op.input + block.first * element;
+    if (to == me_) {
+      std::byte* target = op.output + plan.target(me_) * element;
+      if (block.count != 0 && source != target) {
+        std::memmove(target, source, block.count * element);
+      }
+      continue;
+    }
+    if (block.count * element <= kEagerSize) continue;
+    for (std::size_t done = 0, k = 0; done < block.count; done += chunk, ++k) {
+      transfers.send(peer(to), id(op, kBulk + static_cast<std::uint32_t>(k)),
+                     {source + done * element, std::min(chunk, block.count - done) * element});
+    }
+  }
+  for (int i = 1; i < size(); ++i) {
+    const int from = (me_ + size() - i) % size();
+    const Slice block = plan.block(me_, from, me_);
+    const std::size_t extra = op.request.kind == OpKind::AllToAll ? 8 : 0;
+    if (extra != 0) {
+      std::uint64_t count;
+      std::memcpy(&count, hellos.data(from), 8);
+      if (count != block.count) {
+        throw Error(ErrorCode::Mismatch,
+                    "rank " + std::to_string(peer(from)) + " sends " + std::to_string(count) +
+                        " elements to rank " + std::to_string(peer(me_)) + ", which expects " +
+                        std::to_string(block.count))
+            .with_peer(peer(from));
+      }
+    }
+    if (block.count == 0) continue;
+    std::byte* target = op.output + plan.target(from) * element;
+    if (block.count * element <= kEagerSize) {
+      std::memcpy(target, hellos.data(from) + extra, block.count * element);
+      continue;
+    }
+    for (std::size_t done = 0, k = 0; done < block.count; done += chunk, ++k) {
+      transfers.receive(peer(from), id(op, kBulk + static_cast<std::uint32_t>(k)),
+                        {target + done * element, std::min(chunk, block.count - done) * element});
+    }
+  }
+  reach(options_.faults, kMessageHalfway, peer(me_));
+  co_await until([&] { return transfers.all_done(); });
+}
+
+// reduce_scatter: every member receives its block from all others and combines them.
+Task MessageBackend::reduce_blocks(const Operation& op) {
+  const Plan plan(op, size());
+  const std::size_t element = op.element_size();
+  const std::size_t chunk = kChunkSize / element;
+  const Slice own = plan.block(me_, me_, me_);
+  Transfers transfers(*messenger_);
+  for (int i = 1; i < size(); ++i) {
+    const int to = (me_ + i) % size();
+    const Slice block = plan.block(to, me_, me_);
+    for (std::size_t done = 0, k = 0; done < block.count; done += chunk, ++k) {
+      transfers.send(peer(to), id(op, kBulk + static_cast<std::uint32_t>(k)),
+                     {op.input + (block.first + done) * element,
+                      std::min(chunk, block.count - done) * element});
+    }
+  }
+  // A second channel space would be needed to receive ahead; one chunk at a time is enough here,
+  // since the socket buffers already hold the next.
+  std::vector<Bytes> scratch(static_cast<std::size_t>(size()), Bytes(kChunkSize));
+  for (std::size_t done = 0, k = 0; done < own.count; done += chunk, ++k) {
+    const std::size_t count = std::min(chunk, own.count - done);
+    Transfers incoming(*messenger_);
+    std::vector<const void*> sources;
+    for (int m = 0; m < size(); ++m) {
+      Bytes& place = scratch[static_cast<std::size_t>(m)];
+      sources.push_back(m == me_ ? op.input + (own.first + done) * element : place.data());
+      if (m == me_) continue;
+      incoming.receive(peer(m), id(op, kBulk + static_cast<std::uint32_t>(k)),
+                       {place.data(), count * element});
+    }
+    co_await until([&] { return incoming.all_done(); });
+    if (k == 0) reach(options_.faults, kMessageHalfway, peer(me_));
+    void* out = op.output + done * element;
+    combine({op.request.type, op.request.reduce, sources.size()}, sources, {&out, 1}, count);
+  }
+  co_await until([&] { return transfers.all_done(); });
+}
+
+// A tagged message opens with its request; if it is large, the data follows when the receiver
+// has said that it is ready.
+Task MessageBackend::send(const Operation& op) {
+  const std::uint32_t index = sent_[{op.peer, op.tag}]++;
+  const std::uint64_t sequence = kPairwise | std::uint64_t{op.tag} << 24 | (index & 0xffffff);
+  const MessageId base{key_, sequence, 0};
+  const std::size_t size = op.request.count * op.element_size();
+  ByteWriter hello;
+  hello.append(std::as_bytes(std::span(&op.request, 1)));
+  if (size <= kEagerSize) hello.append({op.input, size});
+  Transfers transfers(*messenger_);
+  transfers.send(peer(op.peer), base, hello.bytes());
+  if (size > kEagerSize) {
+    std::byte ready[1];
+    Transfers answer(*messenger_);
+    answer.receive(peer(op.peer), {key_, sequence, 1}, ready);
+    co_await until([&] { return answer.all_done(); });
+    for (std::size_t done = 0, k = 0; done < size; done += kChunkSize, ++k) {
+      transfers.send(peer(op.peer), {key_, sequence, 2 + static_cast<std::uint32_t>(k)},
+                     {op.input + done, std::min(kChunkSize, size - done)});
+    }
+  }
+  co_await until([&] { return transfers.all_done(); });
+}
+
+Task MessageBackend::receive(const Operation& op) {
+  const std::uint32_t index = received_[{op.peer, op.tag}]++;
+  const std::uint64_t sequence = kPairwise | std::uint64_t{op.tag} << 24 | (index & 0xffffff);
+  const std::size_t size = op.request.count * op.element_size();
+  Bytes hello(kUnaskedMax);
+  Transfers transfers(*messenger_);
+  transfers.receive(peer(op.peer), {key_, sequence, 0}, hello);
+  co_await until([&] { return transfers.all_done(); });
+  Request request;
+  std::memcpy(&request, hello.data(), sizeof(request));
+  if (request.type != op.request.type || request.count != op.request.count) {
+    throw Error(ErrorCode::Mismatch, "rank " + std::to_string(peer(op.peer)) + " asked for " +
+                                         request.to_text() + ", rank " +
+                                         std::to_string(peer(me_)) + " for " +
+                                         op.request.to_text() + ", both with tag " +
+                                         std::to_string(op.tag))
+        .with_peer(peer(op.peer));
+  }
+  if (size <= kEagerSize) {
+    std::memcpy(op.output, hello.data() + sizeof(request), size);
+    co_return;
+  }
+  for (std::size_t done = 0, k = 0; done < size; done += kChunkSize, ++k) {
+    transfers.receive(peer(op.peer), {key_, sequence, 2 + static_cast<std::uint32_t>(k)},
+                      {op.output + done, std::min(kChunkSize, size - done)});
+  }
+  const std::byte ready[1] = {};
+  transfers.send(peer(op.peer), {key_, sequence, 1}, ready);
+  co_await until([&] { return transfers.all_done(); });
+}
+
+}  // namespace trireme::comm

@@ -1,0 +1,100 @@
+// The backend of ranks that exchange messages: every collective, once, over any Messenger.
+//
+// An operation opens with a hello to every other member: the request, and the data itself where
+// it is small. Hellos are how members compare requests, and how a member knows that another is
+// ready for larger messages; so nothing large ever arrives unasked and no order of operations on
+// several groups can block.
+//
+// Larger reductions use one of several algorithms (docs/collectives.md has their cost), chosen by
+// size and world, or by the caller to compare them.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "trireme/base/fault.h"
+#include "trireme/comm/algorithm/messenger.h"
+#include "trireme/comm/algorithm/partition.h"
+#include "trireme/comm/backend.h"
+
+namespace trireme::comm {
+
+enum class Algorithm : std::uint8_t {
+  Auto,
+  Direct,             // every slice goes straight to its owner and back
+  RecursiveDoubling,  // whole vectors between partners at distance 1, 2, 4, ...
+  HalvingDoubling,    // halves of vectors, then back
+  Ring,               // slices around a circle, twice
+  Tree,               // pipelined up a binary tree and down again
+};
+
+std::string_view name_of(Algorithm algorithm) noexcept;
+// Throws InvalidInput and lists the names.
+Algorithm algorithm_named(std::string_view name);
+
+inline constexpr FaultPoint kMessageEntered{"message.entered"};
+inline constexpr FaultPoint kMessageHalfway{"message.halfway"};
+
+class MessageBackend final : public Backend {
+ public:
+  struct Options {
+    std::string_view name = "tcp";
+    Algorithm algorithm = Algorithm::Auto;
+    Faults* faults = nullptr;
+  };
+
+  // `members[i]` is the messenger's number of rank i of this group.
+  MessageBackend(std::shared_ptr<Messenger> messenger, std::vector<int> members, int me,
+                 std::uint64_t key, const Options& options);
+
+  int rank() const noexcept override { return me_; }
+  int size() const noexcept override { return static_cast<int>(members_.size()); }
+  Capabilities capabilities() const noexcept override;
+  Task run(const Operation& op) override;
+  Error stalled(const Operation& op, Duration waited) const override;
+  std::optional<Error> failure() const override;
+  void announce(const Error& error) noexcept override;
+  std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) override;
+
+ private:
+  struct Hellos;
+
+  Task collective(const Operation& op);
+  Task exchange(const Operation& op, const Hellos& hellos);
+  Task reduce_blocks(const Operation& op);
+  Task send(const Operation& op);
+  Task receive(const Operation& op);
+
+  // all_reduce and reduce; see algorithm/*.cpp.
+  Task direct(const Operation& op);
+  Task recursive_doubling(const Operation& op);
+  Task halving_doubling(const Operation& op);
+  Task ring(const Operation& op);
+  Task tree(const Operation& op);
+
+  Algorithm choose(const Operation& op) const;
+  void check_requests(const Operation& op, const Hellos& hellos) const;
+  int peer(int member) const noexcept { return members_[static_cast<std::size_t>(member)]; }
+  MessageId id(const Operation& op, std::uint32_t channel) const noexcept {
+    return {key_, op.sequence, channel};
+  }
+
+  std::shared_ptr<Messenger> messenger_;
+  std::vector<int> members_;
+  int me_;
+  std::uint64_t key_;
+  Options options_;
+  // Which members have entered the operations that are in flight, for error messages.
+  std::map<std::uint64_t, std::vector<bool>> entered_;
+  std::map<std::pair<int, std::uint32_t>, std::uint32_t> sent_, received_;  // by peer and tag
+};
+
+// Messages larger than this are cut, so that operations of higher priority can get between and
+// what was just received is still in the cache when it is combined.
+inline constexpr std::size_t kChunkSize = std::size_t{256} << 10;
+
+}  // namespace trireme::comm

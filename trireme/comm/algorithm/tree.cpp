@@ -1,0 +1,85 @@
+// Tree all_reduce: chunks climb a binary tree of ranks, each rank adding its children's, and the
+// complete chunks come down again. 2 log2 n steps, pipelined, so about 2 log2 n + chunks; each
+// rank sends and receives at most three times the data.
+
+#include <algorithm>
+#include <memory>
+
+#include "trireme/comm/algorithm/message_backend.h"
+#include "trireme/comm/kernel/combine.h"
+
+namespace trireme::comm {
+namespace {
+
+constexpr std::size_t kAhead = 4;
+
+constexpr std::uint32_t up(std::size_t chunk) {
+  return 1 + 2 * static_cast<std::uint32_t>(chunk);
+}
+constexpr std::uint32_t down(std::size_t chunk) {
+  return 2 + 2 * static_cast<std::uint32_t>(chunk);
+}
+
+}  // namespace
+
+Task MessageBackend::tree(const Operation& op) {
+  const std::size_t element = op.element_size();
+  const std::size_t chunk = kChunkSize / element;
+  const std::size_t chunks = (op.request.count + chunk - 1) / chunk;
+  const int parent = (me_ - 1) / 2;
+  std::vector<int> children;
+  for (int child : {2 * me_ + 1, 2 * me_ + 2}) {
+    if (child < size()) children.push_back(child);
+  }
+  const auto bytes_of = [&](std::size_t k) {
+    const std::size_t first = k * chunk;
+    return std::span(op.output + first * element,
+                     std::min(chunk, op.request.count - first) * element);
+  };
+
+  Transfers results(*messenger_);
+  for (std::size_t k = 0; k < chunks && me_ != 0; ++k) {
+    results.receive(peer(parent), id(op, down(k)), bytes_of(k));
+  }
+  std::vector<Bytes> scratch(kAhead * children.size(), Bytes(kChunkSize));
+  std::vector<std::unique_ptr<Transfers>> shares(kAhead);
+  const auto ask = [&](std::size_t k) {
+    shares[k % kAhead] = std::make_unique<Transfers>(*messenger_);
+    for (std::size_t c = 0; c < children.size(); ++c) {
+      shares[k % kAhead]->receive(
+          peer(children[c]), id(op, up(k)),
+          {scratch[k % kAhead * children.size() + c].data(), bytes_of(k).size()});
+    }
+  };
+  for (std::size_t k = 0; k < std::min(kAhead, chunks); ++k) ask(k);
+
+  Transfers sent(*messenger_);
+  for (std::size_t k = 0; k < chunks; ++k) {
+    Transfers& incoming = *shares[k % kAhead];
+    co_await until([&] { return incoming.all_done(); });
+    std::vector<const void*> sources{bytes_of(k).data()};
+    for (std::size_t c = 0; c < children.size(); ++c) {
+      sources.push_back(scratch[k % kAhead * children.size() + c].data());
+    }
+    const bool is_mean = op.request.reduce == ReduceOp::Mean;
+    const ReduceOp how = is_mean && me_ != 0 ? ReduceOp::Sum : op.request.reduce;
+    void* out = bytes_of(k).data();
+    combine({op.request.type, how, static_cast<std::size_t>(size())}, sources, {&out, 1},
+            bytes_of(k).size() / element);
+    if (k == 0) reach(options_.faults, kMessageHalfway, peer(me_));
+    if (me_ != 0) sent.send(peer(parent), id(op, up(k)), bytes_of(k));
+    for (int child : children) {
+      if (me_ == 0) sent.send(peer(child), id(op, down(k)), bytes_of(k));
+    }
+    if (k + kAhead < chunks) ask(k + kAhead);
+  }
+  // What comes from above is passed on below, chunk by chunk.
+  for (std::size_t k = 0; k < chunks && me_ != 0; ++k) {
+    co_await until([&] { return results.first_done(); });
+    results.drop_first();
+    for (int child : children) sent.send(peer(child), id(op, down(k)), bytes_of(k));
+  }
+  co_await until([&] { return sent.all_done(); });
+}
+
+}  // namespace trireme::comm

@@ -1,0 +1,272 @@
+#include "trireme/comm/tcp/link.h"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace trireme::comm::tcp {
+namespace {
+
+// Small messages that came before anybody asked. Operations in flight are bounded, so this is
+// reached only by a peer that runs far ahead; it then waits.
+constexpr std::size_t kUnaskedTotal = std::size_t{64} << 20;
+// How much one call of move() reads or writes before others get their turn.
+constexpr std::size_t kTurnSize = std::size_t{1} << 20;
+
+MessageId id_of(const WireHeader& header) {
+  return {header.group, header.sequence, header.channel};
+}
+
+}  // namespace
+
+Link::Link(net::Socket socket, Bytes already_read, Options options)
+    : socket_(std::move(socket)), early_(std::move(already_read)), options_(std::move(options)) {}
+
+void Link::fail(ErrorCode code, const std::string& what) {
+  if (loss_) return;
+  loss_ = Error(code, what).with_peer(options_.peer);
+}
+
+std::optional<Error> Link::loss() const {
+  if (loss_) return loss_;
+  if (has_left_ && !posted_.empty()) {
+    return Error(ErrorCode::PeerLost,
+                 "rank " + std::to_string(options_.peer) + " left while it was waited for")
+        .with_peer(options_.peer);
+  }
+  return std::nullopt;
+}
+
+void Link::enqueue(WireKind kind, const MessageId& id, ByteView data, Bytes kept,
+                   Transfer* transfer) {
+  Outgoing& out = outgoing_.emplace_back();
+  out.header.kind = kind;
+  out.header.group = id.group;
+  out.header.sequence = id.sequence;
+  out.header.channel = id.channel;
+  out.header.size = static_cast<std::uint32_t>(data.size());
+  if (options_.checksums) {
+    out.header.has_checksum = 1;
+    out.header.payload_check = checksum(data);
+  }
+  out.header.header_check = header_checksum(out.header);
+  out.data = data;
+  out.kept = std::move(kept);
+  out.transfer = transfer;
+}
+
+void Link::send(const MessageId& id, ByteView data, Transfer& transfer) {
+  transfer.peer = options_.peer;
+  enqueue(WireKind::Data, id, data, {}, &transfer);
+  if (outgoing_.size() == 1) write_some();
+}
+
+void Link::send_announcement(std::uint64_t group, const Error& error) {
+  const std::string text = error.what();
+  Bytes kept = to_bytes(text.substr(0, kUnaskedMax));
+  const ByteView view = kept;
+  enqueue(WireKind::Announce, {group, 0, 0}, view, std::move(kept), nullptr);
+  write_some();
+}
+
+void Link::leave() noexcept {
+  if (loss_ || has_left_) return;
+  enqueue(WireKind::Bye, {}, {}, {}, nullptr);
+  while (write_some()) {
+  }
+}
+
+void Link::receive(const MessageId& id, std::span<std::byte> into, Transfer& transfer) {
+  transfer.peer = options_.peer;
+  const auto early = unasked_.find(id);
+  if (early == unasked_.end()) {
+    posted_[id] = {into, &transfer};
+    is_stalled_ = false;
+    return;
+  }
+  transfer.size = std::min(into.size(), early->second.size());
+  if (transfer.size != 0) std::memcpy(into.data(), early->second.data(), transfer.size);
+  transfer.is_done = true;
+  unasked_size_ -= early->second.size();
+  unasked_.erase(early);
+}
+
+// What was begun has to be finished, or the stream loses its place: the rest of a message being
+// written is copied, the rest of one being read goes aside.
+void Link::cancel(Transfer& transfer) noexcept {
+  for (auto out = outgoing_.begin(); out != outgoing_.end(); ++out) {
+    if (out->transfer != &transfer) continue;
+    out->transfer = nullptr;
+    if (out->written == 0 && out != outgoing_.begin()) {
+      outgoing_.erase(out);
+    } else {
+      out->kept.assign(out->data.begin(), out->data.end());
+      out->data = out->kept;
+    }
+    return;
+  }
+  std::erase_if(posted_, [&](const auto& entry) { return entry.second.transfer == &transfer; });
+  if (reading_ == &transfer) {
+    reading_ = nullptr;
+    aside_.resize(header_.size);
+    target_ = aside_;
+  }
+}
+
+bool Link::move() {
+  bool moved = false;
+  if (wants_write()) moved |= write_some();
+  if (wants_read()) moved |= read_some();
+  return moved;
+}
+
+bool Link::write_some() {
+  std::size_t total = 0;
+  while (wants_write() && total < kTurnSize) {
+    Outgoing& out = outgoing_.front();
+    iovec pieces[2];
+    std::size_t count = 0;
+    std::size_t begin = out.written;
+    if (begin < sizeof(WireHeader)) {
+      pieces[count++] = {reinterpret_cast<std::byte*>(&out.header) + begin,
+                         sizeof(WireHeader) - begin};
+      begin = sizeof(WireHeader);
+    }
+    const std::size_t done = begin - sizeof(WireHeader);
+    if (done < out.data.size()) {
+      pieces[count++] = {const_cast<std::byte*>(out.data.data()) + done, out.data.size() - done};
+    }
+    const net::Transfer result = net::send(socket_, std::span<const iovec>(pieces, count));
+    if (!result.has_moved()) {
+      if (!result.must_wait()) {
+        fail(ErrorCode::PeerLost, "the connection to rank " + std::to_string(options_.peer) +
+                                      " broke: " + result.reason());
+      }
+      break;
+    }
+    total += result.size;
+    out.written += result.size;
+    if (out.written < sizeof(WireHeader) + out.data.size()) continue;
+    if (out.transfer != nullptr) out.transfer->is_done = true;
+    outgoing_.pop_front();
+  }
+  return total != 0;
+}
+
+std::size_t Link::read_into(std::span<std::byte> into) {
+  if (early_taken_ < early_.size()) {
+    const std::size_t size = std::min(into.size(), early_.size() - early_taken_);
+    std::memcpy(into.data(), early_.data() + early_taken_, size);
+    early_taken_ += size;
+    return size;
+  }
+  const net::Transfer result = net::receive(socket_, into);
+  if (result.has_moved()) return result.size;
+  if (!result.must_wait()) {
+    fail(ErrorCode::PeerLost, "the connection to rank " + std::to_string(options_.peer) +
+                                  " closed (" + result.reason() + "): it died or was cut off");
+  }
+  return 0;
+}
+
+bool Link::read_some() {
+  std::size_t total = 0;
+  while (wants_read() && total < kTurnSize) {
+    if (!in_payload_) {
+      if (header_read_ < sizeof(header_)) {
+        const std::size_t got = read_into(
+            {reinterpret_cast<std::byte*>(&header_) + header_read_,
+             sizeof(header_) - header_read_});
+        if (got == 0) break;
+        total += got;
+        header_read_ += got;
+        if (header_read_ < sizeof(header_)) continue;
+      }
+      begin_payload();
+      continue;
+    }
+    if (payload_read_ < header_.size) {
+      const std::size_t got = read_into(target_.subspan(payload_read_));
+      if (got == 0) break;
+      total += got;
+      payload_read_ += got;
+    }
+    if (payload_read_ == header_.size) end_payload();
+  }
+  return total != 0;
+}
+
+// A whole header is here: decides where its payload goes.
+void Link::begin_payload() {
+  if (header_.magic != kMagic || header_checksum(header_) != header_.header_check) {
+    fail(ErrorCode::Protocol, "rank " + std::to_string(options_.peer) +
+                                  " sent a header that is damaged or not ours");
+    return;
+  }
+  payload_read_ = 0;
+  reading_ = nullptr;
+  const auto posted = posted_.find(id_of(header_));
+  if (header_.kind == WireKind::Data && posted != posted_.end()) {
+    if (header_.size > posted->second.into.size()) {
+      fail(ErrorCode::Protocol, "rank " + std::to_string(options_.peer) + " sent " +
+                                    std::to_string(header_.size) + " bytes where " +
+                                    std::to_string(posted->second.into.size()) +
+                                    " were expected");
+      return;
+    }
+    reading_ = posted->second.transfer;
+    target_ = posted->second.into.first(header_.size);
+    posted_.erase(posted);
+  } else if (header_.size <= kUnaskedMax && unasked_size_ + header_.size <= kUnaskedTotal) {
+    aside_.assign(header_.size, std::byte{0});
+    target_ = aside_;
+  } else {
+    is_stalled_ = true;  // until somebody asks
+    return;
+  }
+  in_payload_ = true;
+  if (header_.size == 0) end_payload();
+}
+
+void Link::end_payload() {
+  in_payload_ = false;
+  header_read_ = 0;
+  if (header_.has_checksum != 0 && checksum(target_) != header_.payload_check) {
+    fail(ErrorCode::Corrupt, "a message of " + std::to_string(header_.size) +
+                                 " bytes from rank " + std::to_string(options_.peer) +
+                                 " was damaged on the way");
+    return;
+  }
+  if (header_.kind != WireKind::Data) {
+    deliver_control();
+  } else if (reading_ != nullptr) {
+    reading_->size = header_.size;
+    reading_->is_done = true;
+  } else if (target_.data() == aside_.data() && header_.size <= kUnaskedMax) {
+    unasked_size_ += aside_.size();
+    unasked_[id_of(header_)] = std::move(aside_);
+  }
+  reading_ = nullptr;
+  target_ = {};
+}
+
+void Link::deliver_control() {
+  if (header_.kind == WireKind::Bye) {
+    has_left_ = true;
+    return;
+  }
+  if (header_.kind != WireKind::Announce || aside_.empty()) {
+    fail(ErrorCode::Protocol, "rank " + std::to_string(options_.peer) +
+                                  " sent a message of an unknown kind");
+    return;
+  }
+  const std::string text(text_of(aside_));
+  options_.on_announcement(
+      header_.group, Error(ErrorCode::RemoteFailure, "rank " + std::to_string(options_.peer) +
+                                                         " failed: " + text)
+                         .with_peer(options_.peer));
+}
+
+}  // namespace trireme::comm::tcp

@@ -1,0 +1,95 @@
+// Link is one connection to one peer: messages out in order, messages in matched by id.
+//
+// It never blocks: move() reads and writes what the socket takes. A large message that nobody has
+// asked for yet stays in the socket, which the sender feels; small ones are kept, up to a bound.
+//
+// Failure: the first thing that goes wrong is final and named by loss(): a closed connection, a
+//          header that cannot be, a payload that does not match its checksum.
+// Threads: one at a time.
+
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "trireme/comm/algorithm/messenger.h"
+#include "trireme/comm/tcp/wire.h"
+#include "trireme/net/socket.h"
+
+namespace trireme::comm::tcp {
+
+class Link {
+ public:
+  struct Options {
+    int peer = 0;
+    bool checksums = false;
+    // Called with every announcement that arrives.
+    std::function<void(std::uint64_t group, const Error& error)> on_announcement;
+  };
+
+  Link(net::Socket socket, Bytes already_read, Options options);
+
+  void send(const MessageId& id, ByteView data, Transfer& transfer);
+  void receive(const MessageId& id, std::span<std::byte> into, Transfer& transfer);
+  void cancel(Transfer& transfer) noexcept;
+  void send_announcement(std::uint64_t group, const Error& error);
+  // Says goodbye and writes it as far as the socket takes it now.
+  void leave() noexcept;
+
+  // Reads and writes what it can; true when anything moved.
+  bool move();
+  bool wants_write() const noexcept { return !outgoing_.empty() && !loss_; }
+  // False while a message waits at the door that nobody has asked for.
+  bool wants_read() const noexcept { return !is_stalled_ && !has_left_ && !loss_; }
+  std::optional<Error> loss() const;
+  const net::Socket& socket() const noexcept { return socket_; }
+
+ private:
+  struct Outgoing {
+    WireHeader header;
+    ByteView data;
+    Bytes kept;  // owns the data where the sender does not
+    Transfer* transfer = nullptr;
+    std::size_t written = 0;
+  };
+  struct Posted {
+    std::span<std::byte> into;
+    Transfer* transfer = nullptr;
+  };
+
+  void enqueue(WireKind kind, const MessageId& id, ByteView data, Bytes kept, Transfer* transfer);
+  bool write_some();
+  bool read_some();
+  std::size_t read_into(std::span<std::byte> into);
+  void begin_payload();
+  void end_payload();
+  void deliver_control();
+  void fail(ErrorCode code, const std::string& what);
+
+  net::Socket socket_;
+  Bytes early_;  // came behind the handshake
+  std::size_t early_taken_ = 0;
+  Options options_;
+  std::deque<Outgoing> outgoing_;
+  std::map<MessageId, Posted> posted_;
+  std::map<MessageId, Bytes> unasked_;
+  std::size_t unasked_size_ = 0;
+
+  // The message that is being read.
+  WireHeader header_;
+  std::size_t header_read_ = 0;
+  std::span<std::byte> target_;
+  Transfer* reading_ = nullptr;
+  Bytes aside_;
+  std::size_t payload_read_ = 0;
+  bool in_payload_ = false;
+  bool is_stalled_ = false;
+
+  bool has_left_ = false;
+  std::optional<Error> loss_;
+};
+
+}  // namespace trireme::comm::tcp

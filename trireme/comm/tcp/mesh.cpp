@@ -1,0 +1,138 @@
+#include "trireme/comm/tcp/mesh.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include <array>
+#include <cerrno>
+
+#include "trireme/base/check.h"
+
+namespace trireme::comm::tcp {
+namespace {
+
+constexpr std::uint64_t kWakeToken = ~std::uint64_t{0};
+
+}  // namespace
+
+Mesh::Mesh(int rank, std::vector<Connected> connections, bool checksums)
+    : rank_(rank), epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!epoll_ || !wake_) throw system_error("cannot watch connections", errno);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = kWakeToken;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event);
+  for (Connected& connected : connections) {
+    Link::Options options;
+    options.peer = connected.peer;
+    options.checksums = checksums;
+    options.on_announcement = [this](std::uint64_t group, const Error& error) {
+      announcements_.emplace(group, error.with_rank(rank_));
+    };
+    by_peer_[connected.peer].push_back(streams_.size());
+    Stream& stream = streams_.emplace_back();
+    stream.link = std::make_unique<Link>(std::move(connected.socket), std::move(connected.rest),
+                                         std::move(options));
+    event.events = 0;
+    event.data.u64 = streams_.size() - 1;
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stream.link->socket().descriptor(), &event);
+    watch(stream);
+  }
+}
+
+Mesh::~Mesh() {
+  for (Stream& stream : streams_) stream.link->leave();
+}
+
+Link& Mesh::link(int peer, const MessageId& id) {
+  const auto found = by_peer_.find(peer);
+  TRIREME_CHECK(found != by_peer_.end(), "rank ", rank_, " has no connection to rank ", peer);
+  const auto& streams = found->second;
+  return *streams_[streams[id.channel % streams.size()]].link;
+}
+
+void Mesh::send(int peer, const MessageId& id, ByteView data, Transfer& transfer) {
+  link(peer, id).send(id, data, transfer);
+}
+
+void Mesh::receive(int peer, const MessageId& id, std::span<std::byte> into, Transfer& transfer) {
+  link(peer, id).receive(id, into, transfer);
+}
+
+void Mesh::cancel(Transfer& transfer) noexcept {
+  const auto found = by_peer_.find(transfer.peer);
+  if (found == by_peer_.end()) return;
+  for (std::size_t index : found->second) streams_[index].link->cancel(transfer);
+}
+
+std::optional<Error> Mesh::loss(int peer) const {
+  const auto found = by_peer_.find(peer);
+  if (found == by_peer_.end()) return std::nullopt;
+  for (std::size_t index : found->second) {
+    if (auto loss = streams_[index].link->loss()) return loss;
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> Mesh::announcement(std::uint64_t group) const {
+  const auto found = announcements_.find(group);
+  if (found == announcements_.end()) return std::nullopt;
+  return found->second;
+}
+
+void Mesh::announce(std::uint64_t group, std::span<const int> peers,
+                    const Error& error) noexcept {
+  for (int peer : peers) {
+    const auto found = by_peer_.find(peer);
+    if (found == by_peer_.end()) continue;
+    streams_[found->second.front()].link->send_announcement(group, error);
+  }
+}
+
+// Tells epoll what the link waits for, if that has changed.
+void Mesh::watch(Stream& stream) {
+  const std::uint32_t wanted = (stream.link->wants_read() ? EPOLLIN : 0u) |
+                               (stream.link->wants_write() ? EPOLLOUT : 0u);
+  if (wanted == stream.watched) return;
+  epoll_event event{};
+  event.events = wanted;
+  event.data.u64 = static_cast<std::uint64_t>(&stream - streams_.data());
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, stream.link->socket().descriptor(), &event);
+  stream.watched = wanted;
+}
+
+bool Mesh::poll() {
+  for (Stream& stream : streams_) watch(stream);
+  std::array<epoll_event, 64> events;
+  const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), 0);
+  bool moved = false;
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t token = events[static_cast<std::size_t>(i)].data.u64;
+    if (token == kWakeToken) {
+      std::uint64_t rings;
+      [[maybe_unused]] const auto got = ::read(wake_.get(), &rings, sizeof(rings));
+      continue;
+    }
+    moved |= streams_[token].link->move();
+  }
+  return moved;
+}
+
+void Mesh::sleep(Duration longest) {
+  std::array<epoll_event, 1> events;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
+  const timespec timeout{static_cast<time_t>(seconds.count()),
+                         static_cast<long>((longest - seconds).count())};
+  const int ready = ::epoll_pwait2(epoll_.get(), events.data(), 1, &timeout, nullptr);
+  // Kernels before 5.11 know milliseconds only.
+  if (ready < 0 && errno == ENOSYS) ::epoll_wait(epoll_.get(), events.data(), 1, 1);
+}
+
+void Mesh::wake() noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto put = ::write(wake_.get(), &one, sizeof(one));
+}
+
+}  // namespace trireme::comm::tcp

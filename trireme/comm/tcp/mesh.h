@@ -1,0 +1,66 @@
+// Mesh is one rank's connections to the other ranks of a job over TCP: a Messenger for
+// collectives and a ProgressSource for the engine.
+//
+// Several streams a pair carry the chunks of large messages in turn, where one alone does not
+// fill the wire.
+//
+// Threads: one at a time (the engine's lock), except wake().
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "trireme/base/descriptor.h"
+#include "trireme/comm/engine.h"
+#include "trireme/comm/tcp/link.h"
+
+namespace trireme::comm::tcp {
+
+struct Connected {
+  int peer = 0;
+  net::Socket socket;
+  Bytes rest;  // read behind the handshake
+};
+
+class Mesh final : public Messenger, public ProgressSource {
+ public:
+  // `connections` hold the streams of each peer, in the same order on both sides.
+  Mesh(int rank, std::vector<Connected> connections, bool checksums);
+  ~Mesh() override;
+
+  int rank() const noexcept override { return rank_; }
+  void send(int peer, const MessageId& id, ByteView data, Transfer& transfer) override;
+  void receive(int peer, const MessageId& id, std::span<std::byte> into,
+               Transfer& transfer) override;
+  void cancel(Transfer& transfer) noexcept override;
+  std::optional<Error> loss(int peer) const override;
+  std::optional<Error> announcement(std::uint64_t group) const override;
+  void announce(std::uint64_t group, std::span<const int> peers,
+                const Error& error) noexcept override;
+
+  bool poll() override;
+  void prepare_sleep() override {}
+  void sleep(Duration longest) override;
+  void finish_sleep() override {}
+  void wake() noexcept override;
+
+ private:
+  struct Stream {
+    std::unique_ptr<Link> link;
+    std::uint32_t watched = 0;  // the events that epoll knows of
+  };
+
+  Link& link(int peer, const MessageId& id);
+  void watch(Stream& stream);
+
+  int rank_;
+  Descriptor epoll_;
+  Descriptor wake_;
+  std::vector<Stream> streams_;
+  std::map<int, std::vector<std::size_t>> by_peer_;  // indices of streams_
+  std::map<std::uint64_t, Error> announcements_;
+};
+
+}  // namespace trireme::comm::tcp
