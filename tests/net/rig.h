@@ -109,6 +109,13 @@ struct Rig {
   }
 };
 
+// Sanitizers cost a factor; what is promised is promised without them.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+inline constexpr int kSlowness = 8;
+#else
+inline constexpr int kSlowness = 1;
+#endif
+
 inline Deadline soon() {
   return Deadline::after(10s);
 }

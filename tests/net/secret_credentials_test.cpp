@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -37,6 +38,7 @@ struct Exchange {
   Bytes hello = client->take_output();
   Bytes proof;
   Bytes answer;
+  Bytes welcome;
 
   Exchange() {
     server->feed(hello);
@@ -44,6 +46,9 @@ struct Exchange {
     client->feed(proof);
     answer = client->take_output();
     server->feed(answer);
+    welcome = server->take_output();
+    EXPECT_FALSE(client->is_done()) << "before it is told";
+    client->feed(welcome);
   }
 };
 
@@ -58,6 +63,7 @@ TEST(SecretCredentials, BothEndsLearnWhoTheOtherIs) {
   EXPECT_EQ(exchange.hello.size(), SecretCredentials::kHelloSize);
   EXPECT_EQ(exchange.proof.size(), SecretCredentials::kProofSize);
   EXPECT_EQ(exchange.answer.size(), SecretCredentials::kAnswerSize);
+  EXPECT_EQ(exchange.welcome.size(), SecretCredentials::kWelcomeSize);
 }
 
 TEST(SecretCredentials, PiecesOfAnySizeAreFineAndTheRestIsLeft) {
@@ -76,8 +82,9 @@ TEST(SecretCredentials, PiecesOfAnySizeAreFineAndTheRestIsLeft) {
       EXPECT_EQ(used, size) << step;
     };
     pump(*client, *server, "");
-    pump(*server, *client, "first frame");
+    pump(*server, *client, "");
     pump(*client, *server, "first frame");
+    pump(*server, *client, "first frame");
     EXPECT_TRUE(client->is_done());
     EXPECT_TRUE(server->is_done());
     EXPECT_EQ(server->feed(bytes_of("first frame")), 0u);
@@ -167,6 +174,13 @@ TEST(SecretCredentials, NoByteCanBeAltered) {
     proof[at] ^= std::byte{1};
     EXPECT_NE(outcome(*client, proof), std::nullopt) << "byte " << at;
     EXPECT_TRUE(client->take_output().empty());
+  }
+  {
+    const auto client = kClientSide.begin(Side::Client);
+    const auto server = kServerSide.begin(Side::Server);
+    server->feed(client->take_output());
+    client->feed(server->take_output());
+    EXPECT_EQ(outcome(*client, bytes_of("w")), ErrorCode::Protocol) << "the welcome";
   }
   for (std::size_t at = 0; at < honest.answer.size(); ++at) {
     const auto client = kClientSide.begin(Side::Client);

@@ -80,21 +80,25 @@ Socket connect_to_any(const std::vector<SocketAddress>& candidates, Deadline dea
   throw failure.value_or(Error(ErrorCode::Unreachable, "the name stands for no address"));
 }
 
-Error explain(const Address& address, const Error& error) {
-  return Error(error.code(), "cannot connect to " + address.to_text() + ": " + error.message());
+// With what the attempt before the last one met, which often says more.
+Error explain(const Address& address, const Error& error, const std::optional<Error>& before) {
+  const Error out(error.code(), "cannot connect to " + address.to_text() + ": " + error.message());
+  return before && error.code() == ErrorCode::Deadline ? out.with_cause(before->message()) : out;
 }
 
 }  // namespace
 
 Dialed dial(const Address& address, const Credentials& credentials, Deadline deadline) {
   Duration pause = kPauseMin;
+  std::optional<Error> before;
   while (true) {
     try {
       return authenticate(connect_to_any(resolve(address), deadline), credentials, deadline);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::Unreachable || deadline.is_past()) {
-        throw explain(address, error);
+        throw explain(address, error, before);
       }
+      before = error;
     }
     std::this_thread::sleep_for(std::min(pause, deadline.remaining()));
     pause = std::min(2 * pause, kPauseMax);

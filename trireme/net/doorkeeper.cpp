@@ -53,9 +53,14 @@ Doorkeeper::Doorkeeper(const Address& address, Rules rules, int epoll, Log log)
 
 void Doorkeeper::on_listener() {
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
-    if (!make_room()) return rest_until(strangers_.begin()->second.since + rules_.grace);
+    const bool is_full = strangers_.size() >= rules_.strangers_max;
+    if (is_full) {
+      const TimePoint yields_at = strangers_.begin()->second.since + rules_.grace;
+      if (steady_clock().now() < yields_at) return rest_until(yields_at);
+    }
     Accepted accepted = listener_.accept();
     if (accepted.socket.is_open()) {
+      if (is_full) drop(strangers_.begin(), counters_.crowded_out, "gave way to the next one");
       admit(std::move(accepted.socket));
     } else if (accepted.error == EMFILE || accepted.error == ENFILE || accepted.error == ENOBUFS ||
                accepted.error == ENOMEM) {
@@ -64,14 +69,6 @@ void Doorkeeper::on_listener() {
       return;
     }
   }
-}
-
-bool Doorkeeper::make_room() {
-  if (strangers_.size() < rules_.strangers_max) return true;
-  const auto eldest = strangers_.begin();
-  if (steady_clock().now() - eldest->second.since < rules_.grace) return false;
-  drop(eldest, counters_.crowded_out, "gave way to the next one");
-  return true;
 }
 
 void Doorkeeper::admit(Socket socket) {
@@ -102,32 +99,28 @@ void Doorkeeper::shed() {
   rest_until(steady_clock().now() + kShortageRest);
 }
 
-std::optional<Doorkeeper::Guest> Doorkeeper::on_stranger(std::uint64_t id) {
+std::optional<Doorkeeper::Guest> Doorkeeper::on_stranger(std::uint64_t id, bool has_room) {
   const auto at = strangers_.find(id);
   Stranger& stranger = at->second;
   std::array<std::byte, kReceivedAtOnce> buffer;
   const Transfer got = receive(stranger.socket, buffer);
   if (got.must_wait()) return std::nullopt;
-  if (!got.has_moved()) {
-    drop(at, counters_.refused, "left without proving itself");
+  ByteView input(buffer.data(), got.size);
+  const auto fault = got.has_moved() ? converse(stranger, input)
+                                     : std::optional<std::string>("left without proving itself");
+  if (fault) {
+    drop(at, counters_.refused, *fault);
     return std::nullopt;
   }
-  ByteView input(buffer.data(), got.size);
-  try {
-    input = input.subspan(stranger.handshake->feed(input));
-  } catch (const std::exception& error) {
-    (void)send_whole(stranger.socket, stranger.handshake->take_output());
-    drop(at, counters_.refused, error.what());
+  if (stranger.handshake->is_done() && !has_room) {
+    drop(at, counters_.crowded_out, "has proven itself, but there is no room for a member more");
     return std::nullopt;
   }
   if (!send_whole(stranger.socket, stranger.handshake->take_output())) {
     drop(at, counters_.refused, "takes no bytes");
     return std::nullopt;
   }
-  if (!stranger.handshake->is_done()) {
-    if (!input.empty()) drop(at, counters_.refused, "said more than its turn");
-    return std::nullopt;
-  }
+  if (!stranger.handshake->is_done()) return std::nullopt;
   Guest guest{.id = id,
               .socket = std::move(stranger.socket),
               .identity = stranger.handshake->peer(),
@@ -135,6 +128,16 @@ std::optional<Doorkeeper::Guest> Doorkeeper::on_stranger(std::uint64_t id) {
   strangers_.erase(at);
   listen();
   return guest;
+}
+
+std::optional<std::string> Doorkeeper::converse(Stranger& stranger, ByteView& input) {
+  try {
+    input = input.subspan(stranger.handshake->feed(input));
+    return std::nullopt;
+  } catch (const std::exception& error) {
+    (void)send_whole(stranger.socket, stranger.handshake->take_output());
+    return error.what();
+  }
 }
 
 void Doorkeeper::drop(Strangers::iterator stranger, std::atomic<std::uint64_t>& counter,

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "trireme/base/clock.h"
@@ -63,8 +64,9 @@ class Doorkeeper {
   // Somebody knocks.
   void on_listener();
   bool has_stranger(std::uint64_t id) const { return strangers_.contains(id); }
-  // A stranger sent something or left.
-  std::optional<Guest> on_stranger(std::uint64_t id);
+  // A stranger sent something or left. With no room inside, who has proven itself is still turned
+  // away, before it is told that it is welcome.
+  std::optional<Guest> on_stranger(std::uint64_t id, bool has_room);
   // When on_time() has something to do.
   Deadline next_deadline() const;
   void on_time();
@@ -77,8 +79,9 @@ class Doorkeeper {
   };
   using Strangers = std::map<std::uint64_t, Stranger>;  // ids grow, so the first is the eldest
 
-  bool make_room();
   void admit(Socket socket);
+  // Takes from `input` what belongs to the handshake. Says why the stranger has to go, or nothing.
+  std::optional<std::string> converse(Stranger& stranger, ByteView& input);
   void shed();
   void drop(Strangers::iterator stranger, std::atomic<std::uint64_t>& counter,
             std::string_view why);

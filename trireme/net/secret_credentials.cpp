@@ -21,6 +21,7 @@ constexpr std::size_t kNonceSize = 32;
 constexpr std::size_t kTextSize = 1 + SecretCredentials::kIdentityTextMax;
 constexpr std::size_t kIdentitySize = 2 * kTextSize;
 constexpr std::size_t kMacSize = sizeof(Sha256Digest);
+constexpr std::byte kWelcome{'W'};
 
 static_assert(SecretCredentials::kHelloSize == kPreambleSize + kNonceSize);
 static_assert(SecretCredentials::kProofSize ==
@@ -161,9 +162,15 @@ class ClientHandshake final : public SecretHandshake {
   }
 
  private:
-  void check_early(ByteView message) override { check_preamble(message); }
+  void check_early(ByteView message) override {
+    if (server_nonce_.empty()) check_preamble(message);
+  }
 
   std::size_t on_message(ByteView message) override {
+    return server_nonce_.empty() ? on_proof(message) : on_welcome(message);
+  }
+
+  std::size_t on_proof(ByteView message) {
     ByteReader in(message.subspan(kPreambleSize));
     const ByteView nonce = in.take(kNonceSize);
     const ByteView identity = in.take(kIdentitySize);
@@ -173,8 +180,15 @@ class ClientHandshake final : public SecretHandshake {
       throw Error(ErrorCode::Unauthenticated,
                   "the server does not know this job's secret; is it a server of another job?");
     }
-    finish(identity);
     output_ = std::move(ByteWriter().append(self_).append(mac(kClientLabel, self_))).take();
+    return SecretCredentials::kWelcomeSize;
+  }
+
+  std::size_t on_welcome(ByteView message) {
+    if (message[0] != kWelcome) {
+      throw Error(ErrorCode::Protocol, "the server's welcome is none");
+    }
+    finish(server_identity_);
     return 0;
   }
 };
@@ -219,6 +233,7 @@ class ServerHandshake final : public SecretHandshake {
       throw Error(ErrorCode::Unauthenticated, "the client does not know this job's secret");
     }
     finish(identity);
+    output_.push_back(kWelcome);
     return 0;
   }
 };

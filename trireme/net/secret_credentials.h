@@ -4,6 +4,7 @@
 //   client -> server   hello    magic, version, client nonce                            37 bytes
 //   server -> client   proof    magic, version, server nonce, server identity, HMAC    199 bytes
 //   client -> server   answer   client identity, HMAC                                  162 bytes
+//   server -> client   welcome  so that a client knows that it was let in                1 byte
 //
 // Each HMAC-SHA256 covers a label of its side, the version, both nonces, the server's identity
 // and, in the answer, the client's: what one side sent is worth nothing from the other side
@@ -33,6 +34,7 @@ class SecretCredentials final : public Credentials {
   static constexpr std::size_t kHelloSize = 37;
   static constexpr std::size_t kProofSize = 199;
   static constexpr std::size_t kAnswerSize = 162;
+  static constexpr std::size_t kWelcomeSize = 1;
 
   // `self` is what the other end will know us by.
   // REQUIRES: name and role of at most kIdentityTextMax bytes.

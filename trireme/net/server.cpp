@@ -91,7 +91,6 @@ class Server::Loop {
   Sessions sessions_;
   std::array<std::byte, kScratchSize> scratch_;
   std::atomic<std::uint64_t> sessions_accepted_ = 0;
-  std::atomic<std::uint64_t> sessions_crowded_out_ = 0;
   std::atomic<std::uint64_t> sessions_cut_ = 0;
 
   std::mutex tasks_mutex_;
@@ -152,7 +151,8 @@ bool Server::Loop::handle(const epoll_event& event) {
     if (tag == kWakeTag) {
       run_tasks();
     } else if (doorkeeper_.has_stranger(tag)) {
-      if (auto guest = doorkeeper_.on_stranger(tag)) welcome(std::move(*guest));
+      const bool has_room = sessions_.size() < options_.sessions_max;
+      if (auto guest = doorkeeper_.on_stranger(tag, has_room)) welcome(std::move(*guest));
     } else {
       on_session(tag, event.events);
     }
@@ -164,12 +164,6 @@ bool Server::Loop::handle(const epoll_event& event) {
 }
 
 void Server::Loop::welcome(Doorkeeper::Guest guest) {
-  if (sessions_.size() >= options_.sessions_max) {
-    ++sessions_crowded_out_;
-    options_.log.warn("no room for a further member",
-                      {{"name", guest.identity.name}, {"sessions_max", options_.sessions_max}});
-    return;
-  }
   ++sessions_accepted_;
   auto outbox = std::make_shared<Outbox>(std::move(guest.socket),
                                          Outbox::Options{.epoll = epoll_.get(),
@@ -249,7 +243,7 @@ ServerCounters Server::Loop::counters() const {
   return {.sessions_accepted = sessions_accepted_,
           .strangers_refused = door.refused,
           .strangers_timed_out = door.timed_out,
-          .strangers_crowded_out = door.crowded_out + sessions_crowded_out_,
+          .strangers_crowded_out = door.crowded_out,
           .sessions_cut = sessions_cut_,
           .connections = door.connections};
 }

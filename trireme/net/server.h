@@ -46,14 +46,14 @@ class Server {
   struct Options {
     // Loopback unless told otherwise; port 0 picks a free one.
     Address address = Address::tcp("127.0.0.1", 0);
-    std::shared_ptr<const Credentials> credentials;
+    std::shared_ptr<const Credentials> credentials{};
     std::chrono::milliseconds handshake_timeout{2000};
     std::chrono::milliseconds stranger_grace{50};
     std::size_t strangers_max = 128;
     std::size_t sessions_max = 4096;
     std::size_t output_max = std::size_t{8} << 20;
     std::size_t payload_max = std::size_t{64} << 20;
-    Log log;
+    Log log{};
   };
 
   // Methods are dealt by their high byte: service s gets methods s*256 ... s*256+255.

@@ -1,0 +1,81 @@
+// RawPeer is an end of a connection that says whatever a test wants it to say.
+
+#pragma once
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "trireme/net/credentials.h"
+#include "trireme/net/socket.h"
+
+namespace trireme::net {
+
+class RawPeer {
+ public:
+  explicit RawPeer(const Address& address)
+      : RawPeer(connect(resolve(address).front(), Deadline::after(std::chrono::seconds(10)))) {}
+  explicit RawPeer(Socket socket) : socket_(std::move(socket)) {}
+
+  // False when the other end is gone.
+  bool say(ByteView bytes) {
+    const Deadline deadline = Deadline::after(std::chrono::seconds(10));
+    while (!bytes.empty()) {
+      const Transfer sent = send(socket_, bytes);
+      if (sent.has_moved()) {
+        bytes = bytes.subspan(sent.size);
+      } else if (!sent.must_wait() || !wait_ready(socket_, POLLOUT, deadline)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // At least one byte, or none when the other end is gone or the time is up.
+  Bytes hear(Deadline deadline = Deadline::after(std::chrono::seconds(10))) {
+    std::array<std::byte, 4096> buffer;
+    while (true) {
+      const Transfer got = receive(socket_, buffer);
+      if (got.has_moved()) return Bytes(buffer.begin(), buffer.begin() + got.size);
+      if (!got.must_wait() || !wait_ready(socket_, POLLIN, deadline)) return {};
+    }
+  }
+
+  // Listens until the other end hangs up.
+  bool is_hung_up_by(Deadline deadline) {
+    while (!hear(deadline).empty()) {
+    }
+    std::byte probe;
+    return !receive(socket_, {&probe, 1}).must_wait();
+  }
+
+  // Runs a whole handshake; false when the other end does not go along.
+  bool shake(Handshake& handshake) {
+    say(handshake.take_output());
+    while (!handshake.is_done()) {
+      const Bytes input = hear();
+      if (input.empty()) return false;
+      handshake.feed(input);
+      say(handshake.take_output());
+    }
+    return true;
+  }
+
+  // The next close() resets the connection instead of ending it.
+  void reset_on_close() {
+    const linger option{.l_onoff = 1, .l_linger = 0};
+    setsockopt(socket_.descriptor(), SOL_SOCKET, SO_LINGER, &option, sizeof(option));
+  }
+
+  Socket& socket() { return socket_; }
+
+ private:
+  Socket socket_;
+};
+
+}  // namespace trireme::net
