@@ -104,8 +104,18 @@ TEST_F(Spawn, HasTheLimitsAndMaskWeSay) {
 }
 
 TEST_F(Spawn, InheritsNoDescriptorsOfOurs) {
-  EXPECT_EQ(run_script("ls /proc/$$/fd | wc -l"), 0);
-  EXPECT_EQ(std::stoi(text_), 3);
+  const auto name = [](const Descriptor& file) {
+    return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file.get())).string();
+  };
+  const std::string trouble = name(trouble_in_);
+  const std::string output = name(in_);
+  EXPECT_EQ(run_script("ls -l /proc/$$/fd"), 0);
+  EXPECT_THAT(text_, testing::Not(HasSubstr(trouble)));
+  std::size_t count = 0;
+  for (std::size_t at = text_.find(output); at != std::string::npos; at = text_.find(output, at + 1)) {
+    ++count;
+  }
+  EXPECT_EQ(count, 2u) << "standard output and error, and no third";
 }
 
 TEST_F(Spawn, TroubleIsTold) {
