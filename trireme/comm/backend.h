@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "trireme/base/clock.h"
 #include "trireme/base/error.h"
@@ -54,6 +55,9 @@ class Backend {
 
   // Tells the other members, as far as the transport can, that this rank has failed.
   virtual void announce(const Error& error) noexcept = 0;
+
+  // The members' ranks in the job, in the order of this group.
+  virtual std::vector<int> job_ranks() const = 0;
 
   // The backend of a sub-group; null where this rank is no member. `key` is equal on all members
   // and new for every group.

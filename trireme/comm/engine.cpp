@@ -169,6 +169,25 @@ void Engine::sleep(std::unique_lock<std::mutex>& lock, Duration longest) {
   moved_.notify_all();
 }
 
+void Engine::adopt(const std::shared_ptr<Fate>& fate, std::vector<int> job_ranks) {
+  std::lock_guard lock(adopted_mutex_);
+  std::erase_if(adopted_, [](const Adopted& adopted) { return adopted.fate.expired(); });
+  adopted_.push_back({fate, std::move(job_ranks)});
+}
+
+void Engine::lose(int job_rank, const Error& error) {
+  std::vector<std::shared_ptr<Fate>> lost;
+  {
+    std::lock_guard lock(adopted_mutex_);
+    for (const Adopted& adopted : adopted_) {
+      const auto& ranks = adopted.job_ranks;
+      if (std::find(ranks.begin(), ranks.end(), job_rank) == ranks.end()) continue;
+      if (auto fate = adopted.fate.lock()) lost.push_back(std::move(fate));
+    }
+  }
+  for (const auto& fate : lost) abort(*fate, error);
+}
+
 void Engine::abort(Fate& fate, const Error& error) {
   fate.seal(error);
   for (const auto& source : sources_) source->wake();

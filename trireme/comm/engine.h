@@ -87,6 +87,11 @@ class Engine {
   // Ends everything in flight of that fate with the error; wakes whoever waits.
   void abort(Fate& fate, const Error& error);
 
+  // A group whose members have these ranks in the job, for lose().
+  void adopt(const std::shared_ptr<Fate>& fate, std::vector<int> job_ranks);
+  // A rank of the job is gone: aborts every group that it was in.
+  void lose(int job_rank, const Error& error);
+
  private:
   bool progress();
   Task::Step move(Activity& activity);
@@ -100,6 +105,13 @@ class Engine {
   std::vector<std::shared_ptr<Activity>> active_;  // highest priority first, then oldest
   std::condition_variable moved_;
   bool someone_sleeps_ = false;
+
+  struct Adopted {
+    std::weak_ptr<Fate> fate;
+    std::vector<int> job_ranks;
+  };
+  std::mutex adopted_mutex_;
+  std::vector<Adopted> adopted_;
 };
 
 }  // namespace trireme::comm

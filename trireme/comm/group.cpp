@@ -58,6 +58,7 @@ Group::Group(std::shared_ptr<Backend> backend, std::shared_ptr<Engine> engine,
   state_->engine = std::move(engine);
   state_->options = options;
   state_->key = mix(0x7472697265u, options.epoch);
+  state_->engine->adopt(state_->fate, state_->backend->job_ranks());
 }
 
 int Group::rank() const noexcept { return state_->backend ? state_->backend->rank() : 0; }
@@ -342,6 +343,7 @@ Group Group::subgroup(std::span<const int> ranks) const {
   state->engine = state_->engine;
   state->options = state_->options;
   state->key = key;
+  state->engine->adopt(state->fate, state->backend->job_ranks());
   return Group(std::move(state));
 }
 

@@ -81,8 +81,10 @@ Capabilities MessageBackend::capabilities() const noexcept {
 Task MessageBackend::run(const Operation& op) {
   if (op.request.kind == OpKind::Send) return send(op);
   if (op.request.kind == OpKind::Receive) return receive(op);
-  return collective(op);
+  return collective(op, false);
 }
+
+Task MessageBackend::greet(const Operation& op) { return collective(op, true); }
 
 std::optional<Error> MessageBackend::failure() const {
   if (auto announced = messenger_->announcement(key_)) return announced;
@@ -140,7 +142,7 @@ void MessageBackend::check_requests(const Operation& op, const Hellos& hellos) c
   }
 }
 
-Task MessageBackend::collective(const Operation& op) {
+Task MessageBackend::collective(const Operation& op, bool greets_only) {
   const OpKind kind = op.request.kind;
   const bool reduces_all = kind == OpKind::AllReduce || kind == OpKind::Reduce;
   const Plan plan(op, size());
@@ -162,7 +164,7 @@ Task MessageBackend::collective(const Operation& op) {
     if (reduces_all) block = {0, op.request.count};
     const bool is_wanted = kind != OpKind::Reduce || m == op.request.root;
     if (kind == OpKind::AllToAll) hello.put<std::uint64_t>(block.count);
-    if (is_wanted && block.count * element <= kEagerSize && block.count != 0) {
+    if (!greets_only && is_wanted && block.count * element <= kEagerSize && block.count != 0) {
       hello.append({op.input + block.first * element, block.count * element});
     }
     greetings[static_cast<std::size_t>(m)] = std::move(hello).take();
@@ -189,7 +191,9 @@ Task MessageBackend::collective(const Operation& op) {
   hellos.sizes.insert(hellos.sizes.begin() + me_, sizeof(Request));
   check_requests(op, hellos);
 
-  if (reduces_all && whole <= kEagerSize) {
+  if (greets_only) {
+    // The data goes another way.
+  } else if (reduces_all && whole <= kEagerSize) {
     if (op.output != nullptr) {
       std::vector<const void*> sources;
       for (int m = 0; m < size(); ++m) {

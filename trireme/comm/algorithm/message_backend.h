@@ -58,12 +58,16 @@ class MessageBackend final : public Backend {
   Error stalled(const Operation& op, Duration waited) const override;
   std::optional<Error> failure() const override;
   void announce(const Error& error) noexcept override;
+  // Only the hello: waits for every member and compares requests. For operations whose data goes
+  // another way.
+  Task greet(const Operation& op);
+  std::vector<int> job_ranks() const override { return members_; }
   std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) override;
 
  private:
   struct Hellos;
 
-  Task collective(const Operation& op);
+  Task collective(const Operation& op, bool greets_only);
   Task exchange(const Operation& op, const Hellos& hellos);
   Task reduce_blocks(const Operation& op);
   Task send(const Operation& op);

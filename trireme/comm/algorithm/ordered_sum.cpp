@@ -165,7 +165,20 @@ Task ordered_sum(Backend& backend, const Operation& op, OrderedShares shares) {
   std::vector<std::byte> received(partials.size() * slice(me).count * element);
   deal.input = sent.data();
   deal.output = received.data();
-  co_await backend.run(deal);
+  std::vector<std::byte> piece(slice(me).count * op.element_size());
+  Operation gather = op;
+  gather.request = {.kind = OpKind::AllGather, .type = op.request.type};
+  gather.request.count = count;
+  for (std::size_t m = 0; m < n; ++m) gather.counts.push_back(slice(m).count);
+  gather.request.layout = layout_hash(gather.counts);
+  gather.sequence = op.sequence + 1;
+  gather.input = piece.data();
+  gather.output = op.output;
+  // Both are made before the first can wait: a backend numbers what it is given, and the order of
+  // that must not depend on when the first exchange ends.
+  Task dealing = backend.run(deal);
+  Task gathering = backend.run(gather);
+  co_await std::move(dealing);
 
   // 2. The rest of the tree, for this rank's slice. What came is ordered by owner.
   std::vector<std::size_t> next = offsets_of(deal.counts);
@@ -178,19 +191,10 @@ Task ordered_sum(Backend& backend, const Operation& op, OrderedShares shares) {
   std::vector<std::byte> sum(std::max<std::size_t>(1, slice(me).count * element));
   TreeSum(partials, std::move(places), wide, slice(me).count)
       .run(0, static_cast<int>(shares.owners.size()), sum.data());
-  std::vector<std::byte> piece(slice(me).count * op.element_size());
   complete(op, shares.owners.size(), sum.data(), piece.data(), slice(me).count);
 
   // 3. Everybody gets all slices.
-  Operation gather = op;
-  gather.request = {.kind = OpKind::AllGather, .type = op.request.type};
-  gather.request.count = count;
-  for (std::size_t m = 0; m < n; ++m) gather.counts.push_back(slice(m).count);
-  gather.request.layout = layout_hash(gather.counts);
-  gather.sequence = op.sequence + 1;
-  gather.input = piece.data();
-  gather.output = op.output;
-  co_await backend.run(gather);
+  co_await std::move(gathering);
 }
 
 }  // namespace trireme::comm

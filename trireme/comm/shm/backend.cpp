@@ -74,6 +74,12 @@ Error SharedBackend::stalled(const Operation& op, Duration waited) const {
       .with_operation(op.name());
 }
 
+std::vector<int> SharedBackend::job_ranks() const {
+  std::vector<int> ranks;
+  for (const Lanes::Member& member : lanes_.members()) ranks.push_back(member.job_rank);
+  return ranks;
+}
+
 std::shared_ptr<Backend> SharedBackend::subgroup(std::span<const int> ranks, std::uint64_t key) {
   std::vector<Lanes::Member> members;
   int me = -1;

@@ -56,6 +56,7 @@ class SharedBackend final : public Backend {
   Error stalled(const Operation& op, Duration waited) const override;
   std::optional<Error> failure() const override { return lanes_.failure(); }
   void announce(const Error& error) noexcept override { lanes_.announce(error); }
+  std::vector<int> job_ranks() const override;
   std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) override;
   std::shared_ptr<Arena> arena() const override { return lanes_.shared_arena(); }
 

@@ -1,0 +1,83 @@
+// The backend of ranks on several hosts with several ranks each: shared memory inside a host,
+// messages across.
+//
+// all_reduce: the ranks of a host reduce one slice each (shared memory); ranks with the same
+// place on their hosts reduce that slice over the network, all places at once; the slices are
+// gathered inside each host. Every byte crosses the network once a host instead of once a rank.
+// broadcast goes host by host likewise; everything else goes as plain messages. Each begins with a
+// greeting over the network, in which all members compare what they ask for.
+
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "trireme/comm/algorithm/message_backend.h"
+#include "trireme/comm/backend.h"
+
+namespace trireme::comm::hierarchy {
+
+class HierarchicalBackend final : public Backend {
+ public:
+  // Makes the shared-memory backend of some ranks of this rank's host (numbered as in the job's
+  // root group), and the message backend of any ranks.
+  struct Parts {
+    std::function<std::shared_ptr<Backend>(const std::vector<int>& ranks, std::uint64_t key)>
+        inside;
+    std::function<std::shared_ptr<MessageBackend>(const std::vector<int>& ranks,
+                                                  std::uint64_t key)>
+        across;
+    std::vector<int> host_of;  // by job rank
+  };
+
+  // REQUIRES: `members` are on at least two hosts, and one host holds at least two of them.
+  HierarchicalBackend(Parts parts, std::vector<int> members, int me, std::uint64_t key);
+
+  int rank() const noexcept override { return me_; }
+  int size() const noexcept override { return static_cast<int>(members_.size()); }
+  Capabilities capabilities() const noexcept override;
+  Task run(const Operation& op) override;
+  Error stalled(const Operation& op, Duration waited) const override;
+  std::optional<Error> failure() const override;
+  void announce(const Error& error) noexcept override;
+  std::vector<int> job_ranks() const override { return members_; }
+  std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) override;
+
+ private:
+  // Sequence numbers in the three backends, reserved when an operation is issued.
+  struct Numbers {
+    std::uint64_t inside = 0;
+    std::uint64_t across = 0;
+  };
+
+  Task all_reduce(const Operation& op, Numbers numbers);
+  Task broadcast(const Operation& op, Numbers numbers);
+  Task step(const Operation& whole, Backend* backend, const Operation& part);
+
+  Parts parts_;
+  std::vector<int> members_;
+  int me_;
+  std::uint64_t key_;
+  std::vector<std::vector<int>> hosts_;  // members by host, as ranks of this group
+  std::size_t places_ = 0;               // ranks that every host has
+  std::size_t my_place_ = 0;             // among the ranks of my host
+  std::size_t my_host_ = 0;
+  std::shared_ptr<Backend> inside_;  // null: this rank is alone on its host
+  std::shared_ptr<Backend> across_;  // null: more ranks here than on the smallest host
+  std::shared_ptr<MessageBackend> flat_;
+  Numbers next_;
+  struct Stage {
+    Backend* backend;
+    const Operation* op;
+  };
+  std::map<std::uint64_t, Stage> stages_;  // by sequence: what is being waited for
+};
+
+// The backend that fits: shared memory if all are on one host, messages if no two are, both
+// otherwise.
+std::shared_ptr<Backend> make_backend(const HierarchicalBackend::Parts& parts,
+                                      std::vector<int> members, int me, std::uint64_t key);
+
+}  // namespace trireme::comm::hierarchy
