@@ -1,0 +1,141 @@
+// Goal:   a command line is read as people write it, and all of its mistakes are told at once.
+// Method: commands made for the test; what they print is caught.
+
+#include "trireme/cli/command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trireme/base/error.h"
+
+namespace trireme::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using Words = std::vector<std::string>;
+
+class CommandLine : public testing::Test {
+ protected:
+  CommandLine() : command_("run", "Run it", "trireme run x") {
+    command_.option("-n,--ranks", "N", "how many", [this](const std::string& text) {
+      ranks_ = text;
+      return text == "bad" ? std::string("-n bad: no") : std::string();
+    });
+    command_.option("--name", "JOB", "its name", set_text(name_));
+    command_.flag("-q,--quiet", "say less", is_quiet_);
+    command_.action([this] {
+      ++calls_;
+      return 7;
+    });
+  }
+  void take_program() {
+    command_.program("what to run", [this](const Words& words) {
+      program_ = words;
+      return words.empty() ? std::string("PROGRAM is missing") : std::string();
+    });
+  }
+  int run(const Words& words) {
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int code = command_.run(words);
+    out_ = testing::internal::GetCapturedStdout();
+    error_ = testing::internal::GetCapturedStderr();
+    return code;
+  }
+
+  Command command_;
+  std::string ranks_, name_, out_, error_;
+  bool is_quiet_ = false;
+  Words program_;
+  int calls_ = 0;
+};
+
+TEST_F(CommandLine, OptionsInEverySpelling) {
+  for (const Words& words : {Words{"-n", "4"}, Words{"-n4"}, Words{"--ranks", "4"},
+                             Words{"--ranks=4"}, Words{"-n", "3", "-n", "4"}}) {
+    ranks_.clear();
+    EXPECT_EQ(run(words), 7) << words.front() << error_;
+    EXPECT_EQ(ranks_, "4");
+  }
+  EXPECT_FALSE(is_quiet_);
+  EXPECT_EQ(run({"-q"}), 7);
+  EXPECT_TRUE(is_quiet_);
+}
+
+TEST_F(CommandLine, EveryMistakeAtOnce) {
+  EXPECT_EQ(run({"-n", "bad", "--nmae=x", "stray", "--verbosity"}), 2);
+  EXPECT_THAT(error_, HasSubstr("-n bad: no"));
+  EXPECT_THAT(error_, HasSubstr("unknown option --nmae; did you mean --name?"));
+  EXPECT_THAT(error_, HasSubstr("unexpected argument stray"));
+  EXPECT_THAT(error_, HasSubstr("unknown option --verbosity\n"));
+  EXPECT_THAT(error_, HasSubstr("trireme run --help"));
+  EXPECT_EQ(calls_, 0);
+  EXPECT_EQ(run({"--name"}), 2) << "a value is missing";
+}
+
+TEST_F(CommandLine, TheProgramsOwnOptionsAreNotOurs) {
+  take_program();
+  EXPECT_EQ(run({"-n", "4", "python", "x.py", "-n", "9", "--name", "--", "--help"}), 7) << error_;
+  EXPECT_THAT(program_, ElementsAre("python", "x.py", "-n", "9", "--name", "--", "--help"));
+  EXPECT_EQ(ranks_, "4");
+  EXPECT_EQ(run({"-n4", "-q", "--name=j", "--", "-odd", "-q"}), 7) << error_;
+  EXPECT_THAT(program_, ElementsAre("-odd", "-q"));
+  EXPECT_EQ(name_, "j");
+  EXPECT_EQ(run({"-n", "4"}), 2);
+  EXPECT_EQ(run({"-n", "4", "--"}), 2);
+  EXPECT_THAT(error_, HasSubstr("PROGRAM is missing"));
+}
+
+TEST_F(CommandLine, ArgumentsHaveToBeThere) {
+  std::string job;
+  command_.argument("JOB", "which", set_text(job));
+  EXPECT_EQ(run({}), 2);
+  EXPECT_THAT(error_, HasSubstr("JOB is missing"));
+  EXPECT_EQ(run({"demo", "-q"}), 7);
+  EXPECT_EQ(job, "demo");
+  EXPECT_EQ(run({"demo", "more"}), 2);
+}
+
+TEST_F(CommandLine, HelpSaysEverything) {
+  take_program();
+  EXPECT_EQ(run({"-n", "4", "--help"}), 0);
+  for (const char* text : {"Run it", "-n,--ranks N", "how many", "[--] PROGRAM", "trireme run x"}) {
+    EXPECT_THAT(out_, HasSubstr(text));
+  }
+  EXPECT_EQ(calls_, 0);
+}
+
+TEST_F(CommandLine, ErrorsBecomeExitCodes) {
+  command_.action([]() -> int { throw Error(ErrorCode::InvalidInput, "wrong file"); });
+  EXPECT_EQ(run({}), 2);
+  EXPECT_EQ(error_, "trireme: wrong file\n");
+  command_.action([]() -> int { throw Error(ErrorCode::NotFound, "no job"); });
+  EXPECT_EQ(run({}), 1);
+}
+
+TEST_F(CommandLine, SubcommandsAreFoundOrProposed) {
+  std::vector<Command> commands{command_};
+  const auto run_all = [&](const Words& words) {
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int code = run_commands(commands, words);
+    out_ = testing::internal::GetCapturedStdout();
+    error_ = testing::internal::GetCapturedStderr();
+    return code;
+  };
+  EXPECT_EQ(run_all({"run", "-q"}), 7);
+  EXPECT_EQ(run_all({"rnu"}), 2);
+  EXPECT_THAT(error_, HasSubstr("no command 'rnu'; did you mean run?"));
+  EXPECT_EQ(run_all({"elephant"}), 2);
+  EXPECT_THAT(error_, Not(HasSubstr("did you mean")));
+  EXPECT_EQ(run_all({"--help"}), 0);
+  EXPECT_THAT(out_, HasSubstr("Run it"));
+  EXPECT_EQ(run_all({"help", "run"}), 0);
+  EXPECT_THAT(out_, HasSubstr("--ranks"));
+  EXPECT_EQ(run_all({}), 2);
+}
+
+}  // namespace
+}  // namespace trireme::cli

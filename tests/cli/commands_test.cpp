@@ -1,0 +1,81 @@
+// Goal:   every subcommand helps, refuses nonsense, and says what it has to before doing anything.
+// Method: the real commands, as far as they start no job.
+
+#include "trireme/cli/commands.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "trireme/base/build_info.h"
+#include "trireme/base/temporary_folder.h"
+
+namespace trireme::cli {
+namespace {
+
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+struct Outcome {
+  int code = 0;
+  std::string out, error;
+};
+
+Outcome run(Command command, const Words& words) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Outcome result;
+  result.code = command.run(words);
+  result.out = testing::internal::GetCapturedStdout();
+  result.error = testing::internal::GetCapturedStderr();
+  return result;
+}
+
+TEST(Commands, AllHelpWithAnExample) {
+  for (Command (*make)() :
+       {run_command, jobs_command, watch_command, stop_command, version_command}) {
+    const Outcome result = run(make(), {"--help"});
+    EXPECT_EQ(result.code, 0);
+    EXPECT_THAT(result.out, HasSubstr("Example:\n  trireme " + make().name()));
+    EXPECT_EQ(run(make(), {"--nonsense"}).code, 2);
+  }
+}
+
+TEST(Commands, VersionSaysWhatIsIn) {
+  const Outcome result = run(version_command(), {});
+  EXPECT_EQ(result.code, 0);
+  const base::BuildInfo& info = base::build_info();
+  for (std::string_view text : {info.version, info.build_id, info.compiler, info.torch}) {
+    EXPECT_THAT(result.out, HasSubstr(std::string(text)));
+  }
+  for (const base::BuildPart& part : info.parts) {
+    EXPECT_THAT(result.out, HasSubstr(std::string(part.state)));
+  }
+}
+
+TEST(Commands, RunExplainsEveryMistakeBeforeItStarts) {
+  const Outcome result = run(run_command(), {"-n", "0", "--name", "../x", "--grace", "-1", "--bind",
+                                             "maybe", "/no/such/program"});
+  EXPECT_EQ(result.code, 2);
+  for (const char* text : {"-n 0", "'../x'", "--grace -1", "--bind maybe", "/no/such/program"}) {
+    EXPECT_THAT(result.error, HasSubstr(text));
+  }
+  for (const char* ranks : {"", "four", "4x", "-1", "4097", "1e3"}) {
+    EXPECT_EQ(run(run_command(), {"-n", ranks, "true"}).code, 2) << ranks;
+  }
+}
+
+TEST(Commands, WithoutJobsThereIsNothingToListOrStop) {
+  const TemporaryFolder runtime("commands-test");
+  setenv("XDG_RUNTIME_DIR", runtime.path().c_str(), 1);
+  EXPECT_EQ(run(jobs_command(), {}).code, 0);
+  for (Command (*make)() : {watch_command, stop_command}) {
+    const Outcome result = run(make(), {"no-such-job"});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_THAT(result.error, HasSubstr("no job named 'no-such-job' is running"));
+    EXPECT_EQ(run(make(), {}).code, 2);
+  }
+}
+
+}  // namespace
+}  // namespace trireme::cli

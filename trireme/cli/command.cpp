@@ -1,0 +1,228 @@
+#include "trireme/cli/command.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "trireme/base/error.h"
+#include "trireme/base/nearest.h"
+
+namespace trireme::cli {
+namespace {
+
+constexpr int kExitUsage = 2;
+constexpr int kExitFailure = 1;
+
+std::vector<std::string> split_names(const std::string& names) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at <= names.size();) {
+    const std::size_t comma = std::min(names.find(',', at), names.size());
+    all.push_back(names.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return all;
+}
+
+// The last word of a value given more than once counts, as in most programs.
+struct Given {
+  std::vector<std::string> words;
+};
+
+int report(const std::string& program, const std::vector<std::string>& mistakes) {
+  for (const std::string& mistake : mistakes) {
+    std::fprintf(stderr, "trireme: %s\n", mistake.c_str());
+  }
+  std::fprintf(stderr, "Try `%s --help`.\n", program.c_str());
+  return kExitUsage;
+}
+
+}  // namespace
+
+Setter set_text(std::string& target) {
+  return [&target](const std::string& text) {
+    target = text;
+    return std::string();
+  };
+}
+
+Command::Command(std::string name, std::string summary, std::string example)
+    : name_(std::move(name)), summary_(std::move(summary)), example_(std::move(example)) {}
+
+void Command::option(std::string names, std::string value, std::string help, Setter set) {
+  fields_.push_back({std::move(names), std::move(value), std::move(help), std::move(set), nullptr});
+}
+
+void Command::flag(std::string names, std::string help, bool& target) {
+  fields_.push_back({std::move(names), {}, std::move(help), {}, &target});
+}
+
+void Command::argument(std::string value, std::string help, Setter set) {
+  arguments_.push_back({{}, std::move(value), std::move(help), std::move(set), nullptr});
+}
+
+void Command::program(std::string help,
+                      std::function<std::string(const std::vector<std::string>&)> set) {
+  program_help_ = std::move(help);
+  set_program_ = std::move(set);
+}
+
+const Command::Field* Command::field_of(std::string_view option) const {
+  for (const Field& field : fields_) {
+    for (const std::string& name : split_names(field.names)) {
+      if (name == option) return &field;
+    }
+  }
+  return nullptr;
+}
+
+// The first word that is neither an option of ours nor the value of one.
+std::size_t Command::program_begin(const std::vector<std::string>& words) const {
+  std::size_t i = 0;
+  while (i < words.size() && words[i].size() > 1 && words[i][0] == '-' && words[i] != "--") {
+    const Field* field = field_of(words[i]);
+    i += field != nullptr && !field->value.empty() ? 2 : 1;
+  }
+  return std::min(i, words.size());
+}
+
+std::string Command::about_unknown(const std::string& word) const {
+  if (!word.starts_with('-')) return "unexpected argument " + word;
+  std::vector<std::string> names{"--help"};
+  for (const Field& field : fields_) {
+    for (std::string& name : split_names(field.names)) names.push_back(std::move(name));
+  }
+  const std::string option = word.substr(0, word.find('='));
+  std::string text = "unknown option " + option;
+  if (const auto near = nearest(option, names)) text += "; did you mean " + *near + "?";
+  return text;
+}
+
+std::vector<std::string> Command::mistakes_in(std::vector<std::string> words) {
+  std::vector<std::string> mistakes;
+  std::vector<std::string> rest;
+  if (set_program_) {
+    const std::size_t begin = program_begin(words);
+    const std::size_t skip = begin < words.size() && words[begin] == "--" ? 1 : 0;
+    rest.assign(words.begin() + static_cast<std::ptrdiff_t>(begin + skip), words.end());
+    words.resize(begin);
+  }
+
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  std::vector<Given> given(fields_.size() + arguments_.size());
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    if (fields_[i].value.empty()) {
+      app.add_flag(fields_[i].names, *fields_[i].target);
+    } else {
+      app.add_option(fields_[i].names, given[i].words)->expected(1)->take_last();
+    }
+  }
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    app.add_option(arguments_[i].value, given[fields_.size() + i].words)->expected(1);
+  }
+  try {
+    std::reverse(words.begin(), words.end());
+    app.parse(std::move(words));
+    for (const std::string& word : app.remaining()) mistakes.push_back(about_unknown(word));
+  } catch (const CLI::ParseError& error) {
+    mistakes.emplace_back(error.what());
+  }
+
+  const auto check = [&](const Field& field, const Given& value) {
+    if (value.words.empty()) return;
+    std::string mistake = field.set(value.words.back());
+    if (!mistake.empty()) mistakes.push_back(std::move(mistake));
+  };
+  for (std::size_t i = 0; i < fields_.size(); ++i) check(fields_[i], given[i]);
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    const Given& value = given[fields_.size() + i];
+    if (value.words.empty()) mistakes.push_back(arguments_[i].value + " is missing");
+    check(arguments_[i], value);
+  }
+  if (set_program_) {
+    std::string mistake = set_program_(rest);
+    if (!mistake.empty()) mistakes.push_back(std::move(mistake));
+  }
+  return mistakes;
+}
+
+std::string Command::help() const {
+  std::string text = summary_ + "\n\nUsage: trireme " + name_;
+  if (!fields_.empty()) text += " [OPTIONS]";
+  for (const Field& field : arguments_) text += " " + field.value;
+  if (set_program_) text += " [--] PROGRAM [ARGUMENTS]";
+  text += "\n\n";
+  const auto line = [&](const std::string& left, const std::string& right) {
+    constexpr std::size_t kColumn = 26;
+    text += "  " + left + std::string(left.size() < kColumn ? kColumn - left.size() : 1, ' ');
+    text += right + "\n";
+  };
+  for (const Field& field : arguments_) line(field.value, field.help);
+  if (set_program_) line("PROGRAM", program_help_);
+  for (const Field& field : fields_) {
+    line(field.names + (field.value.empty() ? "" : " " + field.value), field.help);
+  }
+  line("-h,--help", "this text");
+  return text + "\nExample:\n  " + example_ + "\n";
+}
+
+int Command::run(const std::vector<std::string>& words) {
+  const std::size_t end = set_program_ ? program_begin(words) : words.size();
+  for (std::size_t i = 0; i < end; ++i) {
+    if (words[i] == "--help" || words[i] == "-h") {
+      std::fputs(help().c_str(), stdout);
+      return 0;
+    }
+  }
+  const std::vector<std::string> mistakes = mistakes_in(words);
+  if (!mistakes.empty()) return report("trireme " + name_, mistakes);
+  try {
+    return act_();
+  } catch (const Error& error) {
+    std::fprintf(stderr, "trireme: %s\n", error.message().c_str());
+    return error.code() == ErrorCode::InvalidInput ? kExitUsage : kExitFailure;
+  }
+}
+
+namespace {
+
+std::string overview(const std::vector<Command>& commands) {
+  std::string text =
+      "Trireme trains neural networks on many processes, cores, hosts and GPUs.\n\n"
+      "Usage: trireme COMMAND [OPTIONS]\n\n";
+  for (const Command& command : commands) {
+    text += "  " + command.name() +
+            std::string(12 - std::min<std::size_t>(command.name().size(), 11), ' ') +
+            command.summary() + "\n";
+  }
+  return text + "\n`trireme COMMAND --help` says more about one of them.\n";
+}
+
+}  // namespace
+
+int run_commands(std::vector<Command>& commands, const std::vector<std::string>& words) {
+  std::vector<std::string> rest(words.begin() + (words.empty() ? 0 : 1), words.end());
+  std::string name = words.empty() ? "--help" : words.front();
+  if (name == "--version") name = "version";
+  if (name == "help" && !rest.empty()) {
+    name = rest.front();
+    rest = {"--help"};
+  }
+  if (name == "--help" || name == "-h" || name == "help") {
+    std::fputs(overview(commands).c_str(), words.empty() ? stderr : stdout);
+    return words.empty() ? kExitUsage : 0;
+  }
+  std::vector<std::string> names;
+  for (Command& command : commands) {
+    if (command.name() == name) return command.run(rest);
+    names.push_back(command.name());
+  }
+  std::string mistake = "no command '" + name + "'";
+  if (const auto near = nearest(name, names)) mistake += "; did you mean " + *near + "?";
+  return report("trireme", {mistake});
+}
+
+}  // namespace trireme::cli

@@ -1,0 +1,15 @@
+// The subcommands of `trireme`, one function and one file each. main.cpp lists them.
+
+#pragma once
+
+#include "trireme/cli/command.h"
+
+namespace trireme::cli {
+
+Command run_command();
+Command jobs_command();
+Command watch_command();
+Command stop_command();
+Command version_command();
+
+}  // namespace trireme::cli

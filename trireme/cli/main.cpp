@@ -1,0 +1,17 @@
+// The program `trireme`. It links no torch, so that it starts in milliseconds.
+
+#include <string>
+#include <vector>
+
+#include "trireme/cli/commands.h"
+
+int main(int argc, char** argv) {
+  using namespace trireme::cli;
+  std::vector<Command> commands;
+  commands.push_back(run_command());
+  commands.push_back(jobs_command());
+  commands.push_back(watch_command());
+  commands.push_back(stop_command());
+  commands.push_back(version_command());
+  return run_commands(commands, std::vector<std::string>(argv + 1, argv + argc));
+}

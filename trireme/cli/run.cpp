@@ -1,0 +1,106 @@
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include "trireme/base/error.h"
+#include "trireme/cli/commands.h"
+#include "trireme/cluster/launch/front.h"
+#include "trireme/cluster/launch/host/cgroup.h"
+#include "trireme/cluster/launch/host/cores.h"
+#include "trireme/cluster/launch/host/processors.h"
+#include "trireme/cluster/launch/job/name.h"
+#include "trireme/cluster/launch/program.h"
+
+namespace trireme::cli {
+namespace {
+
+namespace launch = cluster::launch;
+
+constexpr int kRanksMax = 4096;
+constexpr double kGraceMax = 86400;
+
+int ranks_for_all_cores() {
+  return launch::host::plan_cores({.processors = launch::host::allowed_processors(),
+                                   .quota = launch::host::Cgroup().processor_quota().value_or(0)})
+      .shares.front()
+      .threads;
+}
+
+std::string set_ranks(launch::JobSpec& spec, const std::string& text) {
+  if (text == "auto") {
+    spec.ranks = ranks_for_all_cores();
+    return {};
+  }
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, spec.ranks);
+  if (read.ec == std::errc() && read.ptr == end && spec.ranks >= 1 && spec.ranks <= kRanksMax) {
+    return {};
+  }
+  return "-n " + text + ": the number of ranks is 1 to " + std::to_string(kRanksMax) +
+         ", or auto: one a core";
+}
+
+std::string set_grace(launch::JobSpec& spec, const std::string& text) {
+  double seconds = -1;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, seconds);
+  if (read.ec != std::errc() || read.ptr != end || !(seconds >= 0 && seconds <= kGraceMax)) {
+    return "--grace " + text + ": a number of seconds from 0 to 86400";
+  }
+  spec.grace = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+  return {};
+}
+
+std::string set_bind(launch::JobSpec& spec, const std::string& text) {
+  if (text != "auto" && text != "none") return "--bind " + text + ": either auto or none";
+  spec.bind = text == "auto";
+  return {};
+}
+
+std::string set_output(launch::JobSpec& spec, const std::string& text) {
+  std::error_code error;
+  std::filesystem::create_directories(text, error);
+  if (error) return "--output " + text + ": " + error.message();
+  spec.output = std::filesystem::absolute(text, error);
+  return {};
+}
+
+std::string set_program(launch::JobSpec& spec, const std::vector<std::string>& words) {
+  if (words.empty()) return "PROGRAM is missing: trireme run -n 4 ./my_program";
+  try {
+    spec.program = launch::find_program(words.front());
+  } catch (const Error& error) {
+    return error.message();
+  }
+  spec.command = words;
+  return {};
+}
+
+}  // namespace
+
+Command run_command() {
+  Command command("run", "Run a program as the ranks of a job on this host",
+                  "trireme run -n 4 --name demo -- ./my_program --steps 100");
+  const auto spec = std::make_shared<launch::JobSpec>();
+  command.option("-n,--ranks", "N", "how many processes, or auto: one a core (default 1)",
+                 [spec](const std::string& text) { return set_ranks(*spec, text); });
+  command.option("--name", "JOB", "what to call the job (default: made up)",
+                 [spec](const std::string& text) {
+                   spec->name = text;
+                   return launch::job::mistake_in_name(text);
+                 });
+  command.option("--grace", "SECONDS", "from asking ranks to end to killing them (default 5)",
+                 [spec](const std::string& text) { return set_grace(*spec, text); });
+  command.option("--bind", "auto|none", "give each rank cores of its own (default auto)",
+                 [spec](const std::string& text) { return set_bind(*spec, text); });
+  command.option("--output", "FOLDER", "keep events, metrics and a log a rank there",
+                 [spec](const std::string& text) { return set_output(*spec, text); });
+  command.program(
+      "what to run; it finds its rank in TRIREME_RANK and the number in TRIREME_SIZE",
+      [spec](const std::vector<std::string>& words) { return set_program(*spec, words); });
+  command.action([spec] { return launch::run_job(*spec); });
+  return command;
+}
+
+}  // namespace trireme::cli

@@ -1,0 +1,76 @@
+#include "trireme/cluster/launch/environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace trireme::cluster::launch {
+namespace {
+
+constexpr std::array<std::string_view, 2> kThreadVariables{"OMP_NUM_THREADS", "MKL_NUM_THREADS"};
+
+bool is_named(const std::string& variable, std::string_view name) {
+  return variable.size() > name.size() && variable[name.size()] == '=' &&
+         variable.starts_with(name);
+}
+
+// Whether the variable is there because a person wanted it.
+bool is_wanted(const Environment& environment, std::string_view name) {
+  const auto value = find(environment, name);
+  return value && !value->empty() && value != find(environment, "TRIREME_THREADS");
+}
+
+}  // namespace
+
+Environment own_environment() {
+  Environment environment;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    environment.emplace_back(*variable);
+  }
+  return environment;
+}
+
+std::optional<std::string_view> find(const Environment& environment, std::string_view name) {
+  for (const std::string& variable : environment) {
+    if (is_named(variable, name)) return std::string_view(variable).substr(name.size() + 1);
+  }
+  return std::nullopt;
+}
+
+void set(Environment& environment, std::string_view name, std::string_view value) {
+  std::erase_if(environment, [&](const std::string& other) { return is_named(other, name); });
+  environment.push_back(std::string(name).append("=").append(value));
+}
+
+int threads_wanted(const Environment& environment) {
+  constexpr std::string_view kName = kThreadVariables[0];
+  if (!is_wanted(environment, kName)) return 0;
+  const std::string_view text = *find(environment, kName);
+  int threads = 0;
+  // OpenMP allows "4,2" for nested regions; the outermost counts.
+  std::from_chars(text.data(), text.data() + text.size(), threads);
+  return std::max(threads, 0);
+}
+
+Environment environment_of(const RankPlace& place, Environment inherited) {
+  // Of another job; it would win over the file.
+  std::erase_if(inherited,
+                [](const std::string& text) { return is_named(text, "TRIREME_SECRET"); });
+  const std::string threads = std::to_string(place.threads);
+  for (const std::string_view name : kThreadVariables) {
+    if (!is_wanted(inherited, name)) set(inherited, name, threads);
+  }
+  set(inherited, "TRIREME_THREADS", threads);
+  set(inherited, "TRIREME_RANK", std::to_string(place.rank));
+  set(inherited, "TRIREME_SIZE", std::to_string(place.size));
+  set(inherited, "TRIREME_LOCAL_RANK", std::to_string(place.rank));
+  set(inherited, "TRIREME_LOCAL_SIZE", std::to_string(place.size));
+  set(inherited, "TRIREME_JOB", place.job);
+  set(inherited, "TRIREME_STORE", "unix:" + (place.folder / "control.sock").string());
+  set(inherited, "TRIREME_SECRET_FILE", (place.folder / "secret").string());
+  return inherited;
+}
+
+}  // namespace trireme::cluster::launch

@@ -1,0 +1,44 @@
+// The environment of a rank: who it is, where the others are found, how many threads it may use.
+//
+//   TRIREME_RANK, TRIREME_SIZE, TRIREME_LOCAL_RANK, TRIREME_LOCAL_SIZE, TRIREME_JOB
+//   TRIREME_STORE        unix:<job's folder>/control.sock
+//   TRIREME_SECRET_FILE  <job's folder>/secret; the secret itself is in no environment
+//   TRIREME_THREADS, OMP_NUM_THREADS, MKL_NUM_THREADS
+//
+// Meaning: the user's own OMP_NUM_THREADS and MKL_NUM_THREADS are kept; those that an outer
+//          `trireme run` had set (they equal its TRIREME_THREADS) are replaced, as is every
+//          TRIREME_ variable above. A TRIREME_SECRET of another job is removed.
+// Threads: pure.
+
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trireme::cluster::launch {
+
+using Environment = std::vector<std::string>;  // "NAME=value"
+
+struct RankPlace {
+  int rank = 0;
+  int size = 1;
+  int threads = 1;
+  std::string job;
+  std::filesystem::path folder;
+};
+
+// What this process was started with.
+Environment own_environment();
+
+std::optional<std::string_view> find(const Environment& environment, std::string_view name);
+void set(Environment& environment, std::string_view name, std::string_view value);
+
+// The user's own number of threads, where there is one; 0: none.
+int threads_wanted(const Environment& environment);
+
+Environment environment_of(const RankPlace& place, Environment inherited);
+
+}  // namespace trireme::cluster::launch

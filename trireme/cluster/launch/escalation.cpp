@@ -1,0 +1,44 @@
+#include "trireme/cluster/launch/escalation.h"
+
+#include <signal.h>
+
+#include <algorithm>
+
+namespace trireme::cluster::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+// After SIGINT had its grace, SIGTERM is a formality for those who only listen to that.
+constexpr Duration kTermTime = 1s;
+
+}  // namespace
+
+bool Escalation::is_killing() const noexcept {
+  return sent_ == SIGKILL;
+}
+
+int Escalation::send(int signal, TimePoint now) {
+  const bool is_second = sent_ == SIGINT;
+  const Duration time = is_second ? std::min(grace_, kTermTime) : grace_;
+  sent_ = signal;
+  const bool is_last = signal == SIGKILL;
+  next_ = is_last || time > TimePoint::max() - now ? TimePoint::max() : now + time;
+  return signal;
+}
+
+std::optional<int> Escalation::ask(int signal, TimePoint now) {
+  if (is_killing()) return std::nullopt;
+  if (!is_ending()) return send(signal, now);
+  if (signal == SIGINT || signal == SIGKILL) return send(SIGKILL, now);
+  // From Ctrl-C to SIGTERM is a step forward; from SIGTERM to SIGHUP is not.
+  if (sent_ == SIGINT) return send(signal, now);
+  return std::nullopt;
+}
+
+std::optional<int> Escalation::tick(TimePoint now) {
+  if (now < next_) return std::nullopt;
+  return send(sent_ == SIGINT ? SIGTERM : SIGKILL, now);
+}
+
+}  // namespace trireme::cluster::launch

@@ -1,0 +1,22 @@
+// The front is the process that the user started. It forks the launcher at once, forwards
+// signals to it, waits, and exits as it does.
+//
+// Why two: neither can clean up after its own SIGKILL, but each can after the other's. When the
+// front dies, its socket to the launcher ends, and the launcher kills the job. When the launcher
+// dies, the kernel kills the ranks (their parent-death signal), their orphans come to the front,
+// which kills them too. What remains is the death of both in the same instant: then ranks still
+// die, but processes that they had started may not; the next `trireme run` ends those.
+//
+// Threads: call it before the process has any other.
+// Failure: InvalidInput for what the user got wrong, before anything is started.
+
+#pragma once
+
+#include "trireme/cluster/launch/spec.h"
+
+namespace trireme::cluster::launch {
+
+// Runs the job and returns its exit code.
+int run_job(const JobSpec& spec);
+
+}  // namespace trireme::cluster::launch

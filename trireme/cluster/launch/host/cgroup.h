@@ -1,0 +1,43 @@
+// Cgroup finds the control groups that this process lives in, of either version, and reads what
+// they say about processor time and out-of-memory kills.
+//
+// Meaning: limits hold together: a quota is the least of our own group and all those above it.
+// Failure: what is missing or unreadable counts as "no limit" and "no count": a host without
+//          control groups is a normal host.
+// Threads: const members read files; any thread may call.
+
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace trireme::cluster::launch::host {
+
+class Cgroup {
+ public:
+  // Of the calling process. `root` is put before every path; tests have a tree of their own.
+  explicit Cgroup(const std::filesystem::path& root = "/");
+
+  // Processors' worth of time that we may use; nothing: no limit.
+  std::optional<double> processor_quota() const;
+
+  // How many processes of our memory group the kernel has killed for want of memory so far.
+  std::optional<std::uint64_t> oom_kills() const;
+
+ private:
+  struct Hierarchy {
+    std::filesystem::path mount;
+    std::filesystem::path own;  // mount/…/our group
+  };
+  std::optional<Hierarchy> find(std::string_view controller) const;
+  static std::vector<std::filesystem::path> upwards(const Hierarchy& hierarchy);
+
+  std::filesystem::path root_;
+  std::optional<Hierarchy> unified_;       // version 2
+  std::optional<Hierarchy> cpu_, memory_;  // version 1
+};
+
+}  // namespace trireme::cluster::launch::host

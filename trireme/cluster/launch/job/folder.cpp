@@ -1,0 +1,152 @@
+#include "trireme/cluster/launch/job/folder.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+
+#include "trireme/base/entropy.h"
+#include "trireme/base/error.h"
+#include "trireme/cluster/launch/host/process_tree.h"
+#include "trireme/cluster/launch/job/name.h"
+#include "trireme/cluster/launch/job/root.h"
+
+namespace trireme::cluster::launch::job {
+namespace {
+
+namespace fs = std::filesystem;
+
+Descriptor open_lock(const fs::path& folder, int flags) {
+  return Descriptor(open((folder / "lock").c_str(), flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+}
+
+// A lock of the open file, like flock(2)'s, that a forked process shares; unlike flock's it can
+// be asked for without being taken, so that whoever only looks disturbs nobody.
+struct flock whole_file() {
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+bool try_lock(const Descriptor& file) {
+  struct flock lock = whole_file();
+  return fcntl(file.get(), F_OFD_SETLK, &lock) == 0;
+}
+
+bool is_locked(const Descriptor& file) {
+  struct flock lock = whole_file();
+  return fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+std::vector<fs::path> folders_in(const fs::path& root) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (fs::directory_iterator entry(root, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->is_directory(error) && !entry->is_symlink(error)) folders.push_back(entry->path());
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+// Ends what a job left running when both of its watchers were killed at once.
+void kill_strays(const fs::path& folder) {
+  const std::string sign = "TRIREME_STORE=unix:" + (folder / "control.sock").string();
+  for (const host::Process& process : host::list_processes()) {
+    std::ifstream file("/proc/" + std::to_string(process.pid) + "/environ", std::ios::binary);
+    for (std::string variable; std::getline(file, variable, '\0');) {
+      if (variable == sign) kill(process.pid, SIGKILL);
+    }
+  }
+}
+
+// REQUIRES: the root's lock is held.
+int sweep_locked(const fs::path& root) {
+  int count = 0;
+  for (const fs::path& folder : folders_in(root)) {
+    const Descriptor lock = open_lock(folder, 0);
+    if (lock && !try_lock(lock)) continue;
+    kill_strays(folder);
+    std::error_code error;
+    fs::remove_all(folder, error);
+    if (!error) ++count;
+  }
+  return count;
+}
+
+void write_secret(const fs::path& path) {
+  const std::string secret = secure_random_hex(32) + "\n";
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file || write(file.get(), secret.data(), secret.size()) != std::ssize(secret)) {
+    throw system_error("cannot write " + path.string(), errno);
+  }
+}
+
+std::string make_folder(const fs::path& root, std::string_view wanted) {
+  constexpr int kAttemptsMax = 100;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    const std::string name = wanted.empty() ? make_name(attempt) : std::string(wanted);
+    if (mkdir((root / name).c_str(), 0700) == 0) return name;
+    if (errno != EEXIST) throw system_error("cannot make " + (root / name).string(), errno);
+    if (!wanted.empty()) break;
+  }
+  throw Error(ErrorCode::InvalidInput,
+              "a job named '" + std::string(wanted) + "' is already running (see `trireme jobs`)");
+}
+
+}  // namespace
+
+Folder::Folder(fs::path path, std::string name, Descriptor lock)
+    : path_(std::move(path)), name_(std::move(name)), lock_(std::move(lock)) {}
+
+Folder Folder::create(const fs::path& root, std::string_view name) {
+  if (!name.empty()) {
+    const std::string mistake = mistake_in_name(name);
+    if (!mistake.empty()) throw Error(ErrorCode::InvalidInput, mistake);
+  }
+  const Descriptor root_lock = lock_root(root);
+  sweep_locked(root);
+  const std::string made = make_folder(root, name);
+  const fs::path path = root / made;
+  try {
+    Descriptor lock = open_lock(path, O_CREAT | O_EXCL);
+    if (!lock || !try_lock(lock)) {
+      throw system_error("cannot lock " + path.string(), errno);
+    }
+    write_secret(path / "secret");
+    return Folder(path, made, std::move(lock));
+  } catch (...) {
+    std::error_code error;
+    fs::remove_all(path, error);
+    throw;
+  }
+}
+
+void Folder::remove() const noexcept {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+bool is_alive(const fs::path& folder) {
+  const Descriptor lock = open_lock(folder, 0);
+  return lock && is_locked(lock);
+}
+
+std::vector<fs::path> living(const fs::path& root) {
+  std::vector<fs::path> folders = folders_in(root);
+  std::erase_if(folders, [](const fs::path& folder) { return !is_alive(folder); });
+  return folders;
+}
+
+int sweep(const fs::path& root) {
+  const Descriptor lock = lock_root(root);
+  return sweep_locked(root);
+}
+
+}  // namespace trireme::cluster::launch::job

@@ -1,0 +1,58 @@
+// Folder is the private folder (0700) of one running job: its secret, its control socket, its
+// events and metrics, and a lock that says whether the job is alive.
+//
+//   lock            held by both processes that watch the job, so by either survivor
+//   secret          64 hexadecimal digits, 0600
+//   card.json       what `trireme jobs` shows
+//   control.sock, events.jsonl, metrics.jsonl
+//
+// Death:    the kernel drops the lock with its last holder, in whatever way that died. A folder
+//           without a lock is a dead job's; sweep() removes it, and ends processes that still
+//           carry its address in their environment.
+// Lifetime: the destructor removes nothing, since two processes hold the object; remove() does.
+// Threads:  one at a time.
+
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trireme/base/descriptor.h"
+
+namespace trireme::cluster::launch::job {
+
+class Folder {
+ public:
+  // Makes the folder, lock and secret of a job; an empty name is made up. First sweeps `root`.
+  // Throws InvalidInput for a bad name or one that is taken; Io, Exhausted.
+  static Folder create(const std::filesystem::path& root, std::string_view name);
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  const std::string& name() const noexcept { return name_; }
+  std::filesystem::path secret() const { return path_ / "secret"; }
+  std::filesystem::path socket() const { return path_ / "control.sock"; }
+  std::filesystem::path card() const { return path_ / "card.json"; }
+
+  // Removes it and all that is in it; what is already gone is fine.
+  void remove() const noexcept;
+
+ private:
+  Folder(std::filesystem::path path, std::string name, Descriptor lock);
+
+  std::filesystem::path path_;
+  std::string name_;
+  Descriptor lock_;
+};
+
+// Whether somebody watches the job of this folder.
+bool is_alive(const std::filesystem::path& folder);
+
+// The folders in `root` of jobs that are alive, sorted by name.
+std::vector<std::filesystem::path> living(const std::filesystem::path& root);
+
+// Removes what dead jobs left in `root`; says how many.
+int sweep(const std::filesystem::path& root);
+
+}  // namespace trireme::cluster::launch::job

@@ -1,0 +1,108 @@
+#include "trireme/cluster/launch/job/remote.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/error.h"
+#include "trireme/base/nearest.h"
+#include "trireme/cluster/launch/job/folder.h"
+#include "trireme/cluster/launch/job/root.h"
+#include "trireme/cluster/launch/job/service.h"
+#include "trireme/net/client.h"
+#include "trireme/net/secret_credentials.h"
+
+namespace trireme::cluster::launch::job {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr auto kConnectTime = 2s;
+constexpr auto kSendTime = 5s;
+
+net::Client connect_to(const fs::path& folder, net::Identity self, Deadline deadline) {
+  const net::SecretCredentials credentials(net::Secret::from_file(folder / "secret"),
+                                           std::move(self));
+  const net::Address address = net::Address::unix_socket((folder / "control.sock").string());
+  return net::Client({.address = address, .credentials = &credentials}, deadline);
+}
+
+}  // namespace
+
+std::vector<RunningJob> running_jobs() {
+  std::vector<RunningJob> jobs;
+  for (const fs::path& root : known_roots()) {
+    for (const fs::path& folder : living(root)) {
+      if (auto card = Card::load(folder / "card.json")) jobs.push_back({folder, std::move(*card)});
+    }
+  }
+  std::sort(jobs.begin(), jobs.end(),
+            [](const RunningJob& a, const RunningJob& b) { return a.card.name < b.card.name; });
+  return jobs;
+}
+
+RunningJob find_job(std::string_view name) {
+  std::vector<std::string> names;
+  for (RunningJob& job : running_jobs()) {
+    if (job.card.name == name) return std::move(job);
+    names.push_back(job.card.name);
+  }
+  std::string message = "no job named '" + std::string(name) + "' is running";
+  if (const auto near = nearest(name, names)) message += "; did you mean " + *near + "?";
+  throw Error(ErrorCode::NotFound, message);
+}
+
+void stop_job(const RunningJob& job, bool is_kill, Deadline deadline) {
+  {
+    net::Client client = connect_to(job.folder, {.name = "stop", .role = "observer"},
+                                    min(deadline, Deadline::after(kConnectTime)));
+    const std::byte wish{static_cast<unsigned char>(is_kill)};
+    client.call(kStopMethod, ByteView(&wish, 1), deadline);
+  }
+  while (is_alive(job.folder)) {
+    if (deadline.is_past()) {
+      throw Error(ErrorCode::Deadline, "job " + job.card.name + " is still ending; try --kill");
+    }
+    poll(nullptr, 0, 5);
+  }
+}
+
+void watch_job(const RunningJob& job, const std::function<bool(std::string_view)>& sink) {
+  net::Client client =
+      connect_to(job.folder, {.name = "watch", .role = "observer"}, Deadline::after(kConnectTime));
+  net::Stream events = client.open(kWatchMethod, {}, Deadline::after(kConnectTime));
+  try {
+    while (const auto line = events.next(Deadline::never())) {
+      if (!sink(text_of(*line))) return;
+    }
+  } catch (const Error& error) {
+    // The launcher closes the socket when the job is over; the stream's end may not arrive.
+    if (error.code() != ErrorCode::PeerLost) throw;
+  }
+}
+
+std::unique_ptr<monitor::Feed> rank_feed(Deadline deadline) {
+  const char* store = std::getenv("TRIREME_STORE");
+  const char* secret = std::getenv("TRIREME_SECRET_FILE");
+  const char* rank = std::getenv("TRIREME_RANK");
+  if (store == nullptr || secret == nullptr || rank == nullptr) return nullptr;
+  const net::Address address = net::Address::parse(store);
+  if (address.kind != net::Address::Kind::Unix) return nullptr;
+  const fs::path folder = fs::path(address.path).parent_path();
+  const int number = std::atoi(rank);
+  auto client = std::make_shared<net::Client>(
+      connect_to(folder, {.name = "rank " + std::to_string(number), .role = "worker"}, deadline));
+  monitor::Feed::Options options;
+  options.always = {{"rank", number}};
+  options.send = [client](std::span<const monitor::Report> batch) {
+    client->post(kReportMethod, encode_reports(batch), Deadline::after(kSendTime));
+  };
+  return std::make_unique<monitor::Feed>(std::move(options));
+}
+
+}  // namespace trireme::cluster::launch::job

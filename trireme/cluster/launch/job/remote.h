@@ -1,0 +1,42 @@
+// Remote is a running job seen from outside: by the one who watches or stops it, and by a rank
+// that reports to it.
+//
+// Failure: NotFound when no such job runs (with the nearest name that does); else what
+//          net::Client throws.
+// Threads: any.
+
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trireme/base/deadline.h"
+#include "trireme/cluster/launch/job/card.h"
+#include "trireme/monitor/feed.h"
+
+namespace trireme::cluster::launch::job {
+
+struct RunningJob {
+  std::filesystem::path folder;
+  Card card;
+};
+
+// All running jobs of this user, by name.
+std::vector<RunningJob> running_jobs();
+RunningJob find_job(std::string_view name);
+
+// Asks the job to end, or kills it, and waits until it is gone. Throws Deadline.
+void stop_job(const RunningJob& job, bool is_kill, Deadline deadline);
+
+// Hands every event, a JSON line each, to `sink` until the job ends or `sink` returns false.
+void watch_job(const RunningJob& job, const std::function<bool(std::string_view)>& sink);
+
+// The feed of this rank to its launcher, as TRIREME_STORE, TRIREME_SECRET_FILE and TRIREME_RANK
+// say. Null when this process was not started by `trireme run`.
+std::unique_ptr<monitor::Feed> rank_feed(Deadline deadline);
+
+}  // namespace trireme::cluster::launch::job

@@ -1,0 +1,71 @@
+// JobService is the part of a job's control socket that is not the store: ranks report events
+// and metrics to it, people watch those, and people stop the job.
+//
+//   Report  (post)     pairs of channel and JSON line
+//   Watch   (stream)   the last events, then each as it comes; ends with the job
+//   Stop    (request)  1 byte: 0 asks the ranks to end (SIGTERM), 1 kills them; no answer's data
+//
+// Bounds:   a line has at most `line_max` bytes and no newline; others are refused and counted.
+//           Files rotate at 8 MiB; the last `recall_max` events are kept for who watches later.
+// Threads:  the server's loop thread only, as every net::Service.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trireme/monitor/feed.h"
+#include "trireme/monitor/rotating_file.h"
+#include "trireme/net/service.h"
+
+namespace trireme::cluster::launch::job {
+
+inline constexpr std::uint8_t kJobServiceNumber = 2;
+inline constexpr std::uint16_t kReportMethod = 0x0200;
+inline constexpr std::uint16_t kWatchMethod = 0x0201;
+inline constexpr std::uint16_t kStopMethod = 0x0202;
+
+Bytes encode_reports(std::span<const monitor::Report> reports);
+// Throws Protocol.
+std::vector<monitor::Report> decode_reports(ByteView payload);
+
+class JobService final : public net::Service {
+ public:
+  struct Options {
+    std::filesystem::path folder;  // for events.jsonl and metrics.jsonl
+    // Called with true when the job is to be killed, with false when asked to end.
+    std::function<void(bool is_kill)> on_stop;
+    std::size_t line_max = std::size_t{64} << 10;
+    std::size_t recall_max = 256;
+  };
+
+  // Throws Io when the files cannot be made.
+  explicit JobService(Options options);
+
+  void on_request(const net::Request& request) override;
+
+  void publish(const monitor::Report& report);
+  // The job is over: ends every stream.
+  void end();
+
+  std::uint64_t refused() const noexcept { return refused_; }
+
+ private:
+  void watch(std::shared_ptr<net::Caller> watcher);
+
+  Options options_;
+  monitor::RotatingFile events_;
+  monitor::RotatingFile metrics_;
+  std::deque<std::string> recent_;
+  std::vector<std::shared_ptr<net::Caller>> watchers_;
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace trireme::cluster::launch::job

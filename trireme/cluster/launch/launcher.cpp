@@ -1,0 +1,301 @@
+#include "trireme/cluster/launch/launcher.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trireme/base/clock.h"
+#include "trireme/base/error.h"
+#include "trireme/cluster/launch/escalation.h"
+#include "trireme/cluster/launch/host/cgroup.h"
+#include "trireme/cluster/launch/host/process_tree.h"
+#include "trireme/cluster/launch/host/processors.h"
+#include "trireme/cluster/launch/job/card.h"
+#include "trireme/cluster/launch/job/control.h"
+#include "trireme/cluster/launch/output/writer.h"
+#include "trireme/cluster/launch/ranks.h"
+#include "trireme/cluster/launch/report.h"
+
+namespace trireme::cluster::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kKillTime = 10s;
+// How long a pipe may stay open after every process of the job is dead: somebody outside has it.
+constexpr Duration kQuietTime = 300ms;
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+host::CorePlan deal_cores(const JobSpec& spec) {
+  return host::plan_cores({.processors = host::allowed_processors(),
+                           .quota = host::Cgroup().processor_quota().value_or(0),
+                           .ranks = spec.ranks,
+                           .bind = spec.bind,
+                           .threads = threads_wanted(own_environment())});
+}
+
+std::string text_of(double number) {
+  std::string text = std::to_string(number);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+class Launcher {
+ public:
+  explicit Launcher(const LauncherOptions& options)
+      : options_(options),
+        spec_(*options.spec),
+        cores_(deal_cores(spec_)),
+        escalation_(spec_.grace),
+        ranks_({.spec = &spec_,
+                .job = options.folder->name(),
+                .folder = options.folder->path(),
+                .cores = cores_,
+                .mask = options.signals->mask_before()}) {}
+
+  int run() {
+    control_ = std::make_unique<job::Control>(*options_.folder, spec_.output);
+    save_card("running");
+    warn_of_oversubscription();
+    try {
+      ranks_.start();
+      publish_start();
+      while (ranks_.alive() > 0 && !is_abandoned_) turn(Deadline::never());
+    } catch (const Error& error) {
+      say(std::string("the job could not be started: ") + error.what());
+      exit_code_ = 1;
+    }
+    end();
+    return exit_code_.value_or(0);
+  }
+
+ private:
+  void say(const std::string& text) { writer_.push(STDERR_FILENO, "trireme: " + text + "\n"); }
+
+  void save_card(const std::string& state) {
+    job::Card{.name = options_.folder->name(),
+              .ranks = spec_.ranks,
+              .state = state,
+              .command = joined(spec_.command),
+              .started = started_,
+              .front = options_.front_pid,
+              .launcher = getpid(),
+              .output = spec_.output.string()}
+        .save(options_.folder->card());
+  }
+
+  void publish_start() {
+    control_->publish("job started", {{"job", options_.folder->name()},
+                                      {"ranks", spec_.ranks},
+                                      {"command", joined(spec_.command)}});
+    for (int rank = 0; rank < spec_.ranks; ++rank) {
+      const host::CoreShare& share = cores_.shares[static_cast<std::size_t>(rank)];
+      control_->publish("rank started", {{"rank", rank},
+                                         {"pid", ranks_.pid(rank)},
+                                         {"processors", host::to_text(share.processors)},
+                                         {"bound", cores_.is_bound},
+                                         {"threads", share.threads}});
+    }
+  }
+
+  void warn_of_oversubscription() {
+    if (!cores_.is_oversubscribed()) return;
+    const int threads = cores_.shares.front().threads;
+    say("warning: " + std::to_string(spec_.ranks) + " ranks with " + std::to_string(threads) +
+        (threads == 1 ? " thread" : " threads") + " each share " + text_of(cores_.available) +
+        (cores_.available == 1 ? " core" : " cores") + "; they will wait for each other");
+  }
+
+  // Waits until something happens, or the deadline, and acts on it.
+  void turn(Deadline deadline) {
+    std::vector<pollfd> waits;
+    for (const int file : {is_abandoned_ ? -1 : options_.front, options_.signals->descriptor(),
+                           control_->descriptor(), writer_.event()}) {
+      waits.push_back({.fd = file, .events = POLLIN, .revents = 0});
+    }
+    const std::size_t fixed = waits.size();
+    const bool has_room = writer_.has_room();
+    std::vector<output::RankStream*> open;
+    for (output::RankStream& stream : ranks_.streams()) {
+      if (!has_room || !stream.is_open()) continue;
+      open.push_back(&stream);
+      waits.push_back({.fd = stream.descriptor(), .events = POLLIN, .revents = 0});
+    }
+    poll(waits.data(), waits.size(), min(deadline, escalation_.next()).poll_timeout());
+    writer_.clear_event();
+    hear_front();
+    while (const auto signal = options_.signals->next()) on_signal(*signal);
+    while (const auto signal = control_->take_stop()) on_stop(*signal);
+    if (writer_.is_broken()) on_reader_gone();
+    for (std::size_t i = 0; i < open.size() && writer_.has_room(); ++i) {
+      if (waits[fixed + i].revents == 0) continue;
+      has_output_ |= open[i]->pump(steady_clock().now(), writer_);
+    }
+    reap();
+    if (escalation_.next().is_past()) send(escalation_.tick(steady_clock().now()));
+  }
+
+  void hear_front() {
+    char byte = 0;
+    ssize_t size = 0;
+    while ((size = recv(options_.front, &byte, 1, MSG_DONTWAIT)) == 1) on_signal(byte);
+    if (size != 0 || is_abandoned_) return;
+    is_abandoned_ = true;
+    exit_code_ = 128 + SIGKILL;
+    say("the process that was started as `trireme run` was killed; ending the job");
+  }
+
+  void on_signal(int signal) {
+    switch (signal) {
+      case SIGCHLD:
+        return;
+      case SIGUSR1:
+      case SIGUSR2:
+      case SIGCONT:
+        ranks_.signal(signal);
+        return;
+      case SIGTSTP:
+        ranks_.signal(SIGSTOP);
+        return;
+      default:
+        break;
+    }
+    is_hurried_ = escalation_.is_ending();
+    if (!escalation_.is_ending()) {
+      exit_code_ = exit_code_.value_or(128 + signal);
+      const std::string grace = text_of(std::chrono::duration<double>(spec_.grace).count());
+      say(signal == SIGINT ? "interrupted; Ctrl-C again kills, " + grace + " s do so too"
+                           : host::name_of(signal) + ": ending the job");
+      begin_ending(host::name_of(signal));
+    }
+    send(escalation_.ask(signal, steady_clock().now()));
+  }
+
+  void on_stop(int signal) {
+    if (!escalation_.is_ending()) {
+      exit_code_ = exit_code_.value_or(128 + signal);
+      say("stopped by `trireme stop`");
+      begin_ending("stop");
+    }
+    send(escalation_.ask(signal, steady_clock().now()));
+  }
+
+  void on_reader_gone() {
+    if (is_reader_gone_) return;
+    is_reader_gone_ = true;
+    exit_code_ = exit_code_.value_or(128 + SIGPIPE);
+    begin_ending("nobody reads the output");
+    send(escalation_.ask(SIGTERM, steady_clock().now()));
+  }
+
+  void begin_ending(const std::string& why) {
+    control_->publish("job ending", {{"why", why}});
+    try {
+      save_card("ending");
+    } catch (const Error&) {
+      // A full disk must not keep a job from ending.
+    }
+  }
+
+  void send(std::optional<int> signal) {
+    if (!signal) return;
+    ranks_.signal(*signal);
+    if (*signal == SIGKILL) kill_all();
+  }
+
+  void reap() {
+    host::reap_children([this](pid_t pid, int status) { on_reaped(pid, status); });
+  }
+
+  void on_reaped(pid_t pid, int status) {
+    const RankExit* exit = ranks_.on_reaped(pid, status, oom_watch_);
+    if (exit == nullptr) return;
+    control_->publish(exit->is_success() ? "rank ended" : "rank failed",
+                      {{"rank", exit->rank}, {"how", describe(*exit)}});
+    if (exit->is_success() || escalation_.is_ending()) return;
+    begin_ending("rank " + std::to_string(exit->rank) + " failed");
+    send(escalation_.ask(SIGTERM, steady_clock().now()));
+  }
+
+  void kill_all() {
+    const std::size_t left = host::kill_descendants(
+        Deadline::after(kKillTime), [this](pid_t pid, int status) { on_reaped(pid, status); });
+    if (left > 0) say(std::to_string(left) + " processes of the job could not be killed");
+  }
+
+  void end() {
+    // Whoever was asked to end had its time; from here on only a hurried Ctrl-C matters.
+    ranks_.signal(SIGKILL);
+    kill_all();
+    is_hurried_ = false;
+    drain_ranks();
+    const auto tail_of = [this](int rank) -> const output::Tail& { return ranks_.tail(rank); };
+    writer_.push(STDERR_FILENO, report_failure(ranks_.exits(), tail_of));
+    if (const auto culprit = blame(ranks_.exits()); culprit && !exit_code_) {
+      exit_code_ = exit_code_of(ranks_.exits()[*culprit]);
+    }
+    control_->publish("job ended", {{"code", exit_code_.value_or(0)}});
+    const Deadline patience = is_abandoned_ ? Deadline::after(kQuietTime) : Deadline::never();
+    while (!writer_.is_drained() && !is_hurried_ && !patience.is_past()) turn(patience);
+    if (writer_.is_broken() && !exit_code_) exit_code_ = 128 + SIGPIPE;
+    control_.reset();
+  }
+
+  // Reads what the dead have left in their pipes.
+  void drain_ranks() {
+    const auto is_open = [](const output::RankStream& stream) { return stream.is_open(); };
+    Deadline quiet = Deadline::after(kQuietTime);
+    while (std::any_of(ranks_.streams().begin(), ranks_.streams().end(), is_open)) {
+      has_output_ = false;
+      turn(quiet);
+      if (has_output_ || !writer_.has_room()) quiet = Deadline::after(kQuietTime);
+      if (quiet.is_past() || is_hurried_ || is_abandoned_ || writer_.is_broken()) break;
+    }
+    for (output::RankStream& stream : ranks_.streams()) stream.finish(writer_);
+  }
+
+  LauncherOptions options_;
+  const JobSpec& spec_;
+  const double started_ = wall_seconds();
+  host::OomWatch oom_watch_;
+  host::CorePlan cores_;
+  Escalation escalation_;
+  output::Writer writer_;
+  Ranks ranks_;
+  std::unique_ptr<job::Control> control_;
+  std::optional<int> exit_code_;
+  bool is_abandoned_ = false;    // the front is gone
+  bool is_reader_gone_ = false;  // nobody reads our output
+  bool is_hurried_ = false;      // asked again while ending
+  bool has_output_ = false;
+};
+
+}  // namespace
+
+int run_launcher(const LauncherOptions& options) noexcept {
+  int code = 1;
+  try {
+    code = Launcher(options).run();
+  } catch (const std::exception& error) {
+    const std::string text = std::string("trireme: ") + error.what() + "\n";
+    [[maybe_unused]] const ssize_t size = write(STDERR_FILENO, text.data(), text.size());
+    host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
+  }
+  options.folder->remove();
+  return code;
+}
+
+}  // namespace trireme::cluster::launch

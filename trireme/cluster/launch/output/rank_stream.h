@@ -1,0 +1,62 @@
+// RankStream is our end of one rank's standard output or error: it reads the pipe, cuts lines,
+// puts the rank's number before each and hands them to the Writer.
+//
+// Order:    lines of one stream keep their order, and a line is never mixed with another's.
+// Bounds:   reads at most 64 KiB a call, and only when the caller found room in the Writer.
+// Failure:  a pipe that cannot be read counts as closed. A log file that cannot be written is
+//           given up; log_error() says why.
+// Threads:  one.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trireme/base/clock.h"
+#include "trireme/base/descriptor.h"
+#include "trireme/cluster/launch/output/line_splitter.h"
+#include "trireme/cluster/launch/output/tail.h"
+#include "trireme/cluster/launch/output/writer.h"
+
+namespace trireme::cluster::launch::output {
+
+class RankStream {
+ public:
+  struct Options {
+    Descriptor pipe;     // non-blocking
+    int target = 1;      // ours: 1 or 2
+    std::string prefix;  // "[2] "
+    bool is_terminal = false;
+    Tail* tail = nullptr;  // of the rank; both its streams share it
+    int log = -1;          // the rank's log file, which gets the bytes as they are; -1: none
+  };
+
+  explicit RankStream(Options options);
+
+  int descriptor() const noexcept { return options_.pipe.get(); }
+  bool is_open() const noexcept { return static_cast<bool>(options_.pipe); }
+
+  // Reads once. False when nothing was there to read.
+  bool pump(TimePoint now, Writer& writer);
+  // No more is wanted: writes out a last line without a newline and closes the pipe.
+  void finish(Writer& writer);
+
+  // errno of the log file's failure; 0: none.
+  int log_error() const noexcept { return log_error_; }
+
+ private:
+  void write_log(std::string_view bytes);
+  LineSplitter::Sink into(std::string& text);
+
+  Options options_;
+  LineSplitter splitter_;
+  int log_error_ = 0;
+};
+
+// "[2] ", in the rank's colour where `is_coloured`.
+std::string prefix_of(int rank, bool is_coloured);
+
+// Whether to colour what goes to `descriptor`: a terminal that can, and no NO_COLOR set.
+bool wants_colour(int descriptor);
+
+}  // namespace trireme::cluster::launch::output

@@ -1,0 +1,138 @@
+#include "trireme/cluster/launch/output/writer.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "trireme/base/error.h"
+
+namespace trireme::cluster::launch::output {
+namespace {
+
+constexpr std::size_t kWriteSize = std::size_t{64} << 10;
+
+struct Piece {
+  int descriptor = -1;
+  std::string text;
+};
+
+// False when nobody will ever read it.
+bool write_whole(const Piece& piece) {
+  const char* at = piece.text.data();
+  std::size_t left = piece.text.size();
+  while (left > 0) {
+    const ssize_t size = write(piece.descriptor, at, left);
+    if (size >= 0) {
+      at += size;
+      left -= static_cast<std::size_t>(size);
+    } else if (errno == EAGAIN) {
+      // Somebody who shares the terminal or pipe with us made it non-blocking.
+      pollfd room{.fd = piece.descriptor, .events = POLLOUT, .revents = 0};
+      poll(&room, 1, -1);
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+// Shared with the thread, which may outlive the Writer while a write hangs.
+struct Writer::State {
+  explicit State(std::size_t bound) : pending_max(bound) {
+    event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (event < 0) throw system_error("eventfd", errno);
+  }
+  ~State() { close(event); }
+
+  void announce() const {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t size = ::write(event, &one, sizeof(one));
+  }
+
+  void run() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      work.wait(lock, [&] { return is_stopping || !queue.empty(); });
+      if (is_stopping) return;
+      const Piece piece = std::move(queue.front());
+      queue.pop_front();
+      const bool was_broken = is_broken;
+      lock.unlock();
+      const bool is_written = !was_broken && write_whole(piece);
+      lock.lock();
+      is_broken = !is_written;
+      pending -= piece.text.size();
+      announce();
+    }
+  }
+
+  const std::size_t pending_max;
+  int event = -1;
+  std::mutex mutex;
+  std::condition_variable work;
+  std::deque<Piece> queue;
+  std::size_t pending = 0;  // bytes, with those being written
+  bool is_broken = false;
+  bool is_stopping = false;
+};
+
+Writer::Writer(std::size_t pending_max) : state_(std::make_shared<State>(pending_max)) {
+  std::thread([state = state_] { state->run(); }).detach();
+}
+
+Writer::~Writer() {
+  const std::lock_guard lock(state_->mutex);
+  state_->is_stopping = true;
+  state_->work.notify_one();
+}
+
+void Writer::push(int descriptor, std::string text) {
+  if (text.empty()) return;
+  const std::lock_guard lock(state_->mutex);
+  if (state_->is_broken) return;
+  state_->pending += text.size();
+  auto& queue = state_->queue;
+  const bool can_join = !queue.empty() && queue.back().descriptor == descriptor &&
+                        queue.back().text.size() + text.size() <= kWriteSize;
+  if (can_join) {
+    queue.back().text += text;
+  } else {
+    queue.push_back({.descriptor = descriptor, .text = std::move(text)});
+  }
+  state_->work.notify_one();
+}
+
+bool Writer::has_room() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->pending < state_->pending_max || state_->is_broken;
+}
+
+bool Writer::is_drained() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->pending == 0 || state_->is_broken;
+}
+
+bool Writer::is_broken() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->is_broken;
+}
+
+int Writer::event() const noexcept {
+  return state_->event;
+}
+
+void Writer::clear_event() {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t size = read(state_->event, &count, sizeof(count));
+}
+
+}  // namespace trireme::cluster::launch::output

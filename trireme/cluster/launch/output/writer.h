@@ -1,0 +1,45 @@
+// Writer puts whole lines on our standard output and error, on a thread of its own, so that a
+// slow terminal never keeps the launcher from its duties.
+//
+// Order:    as pushed, over both descriptors.
+// Bounds:   at most `pending_max` bytes wait, plus one push; whoever pushes asks has_room() first
+//           and otherwise stops reading its ranks, which is how a slow reader slows them.
+// Failure:  when the reader is gone (EPIPE, a hung-up terminal) is_broken() turns true and
+//           everything further is dropped. Nothing throws.
+// Threads:  push, has_room, … from one thread; the writing thread is inside.
+// Lifetime: the destructor drops what is pending, and leaves the thread to itself where a reader
+//           that reads nothing holds it; wait for is_drained() first to have it all written.
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace trireme::cluster::launch::output {
+
+class Writer {
+ public:
+  explicit Writer(std::size_t pending_max = std::size_t{1} << 20);
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // `text` is written to `descriptor` whole; no other push comes between.
+  void push(int descriptor, std::string text);
+
+  bool has_room() const;
+  bool is_drained() const;
+  bool is_broken() const;
+
+  // Readable after any of the three has turned true; call clear_event() before asking them.
+  int event() const noexcept;
+  void clear_event();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace trireme::cluster::launch::output

@@ -1,0 +1,87 @@
+#include "trireme/cluster/launch/rank_exit.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "trireme/cluster/launch/host/signals.h"
+
+namespace trireme::cluster::launch {
+namespace {
+
+// 0: never to blame.
+int weight_of(const RankExit& exit) {
+  if (exit.is_success() || exit.is_ours()) return 0;
+  if (!exit.not_started.empty()) return 4;
+  if (WIFSIGNALED(exit.status)) return WTERMSIG(exit.status) == SIGABRT ? 2 : 3;
+  return WEXITSTATUS(exit.status) == kExitPeerLost ? 1 : 2;
+}
+
+std::string describe_kill(host::OomKill oom) {
+  switch (oom) {
+    case host::OomKill::Proven:
+      return "killed by the kernel's out-of-memory killer";
+    case host::OomKill::Likely:
+      return "killed by signal 9 (probably the kernel's out-of-memory killer, which killed a "
+             "process on this host meanwhile)";
+    case host::OomKill::No:
+      break;
+  }
+  return "killed by signal 9 (kill -9 or another process)";
+}
+
+std::string describe_code(int code, host::OomKill oom) {
+  std::string text = "exit code " + std::to_string(code);
+  if (code == kExitPeerLost) return text + " (it lost a peer)";
+  if (oom != host::OomKill::No) {
+    return text + " (the kernel's out-of-memory killer killed a process it had started)";
+  }
+  // A shell reports the death of what it ran so.
+  if (code > 128 && code < 128 + SIGRTMIN) {
+    text += " (what it ran was killed by " + host::name_of(code - 128) + ")";
+  }
+  return text;
+}
+
+}  // namespace
+
+bool RankExit::is_success() const noexcept {
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool RankExit::is_ours() const noexcept {
+  if (signal_sent == 0) return false;
+  // Whoever dies of SIGKILL without us having sent it was killed by somebody else.
+  const bool is_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  return !is_killed || signal_sent == SIGKILL;
+}
+
+int exit_code_of(const RankExit& exit) noexcept {
+  if (WIFSIGNALED(exit.status)) return 128 + WTERMSIG(exit.status);
+  return WEXITSTATUS(exit.status);
+}
+
+std::string describe(const RankExit& exit) {
+  if (!exit.not_started.empty()) return exit.not_started;
+  if (!WIFSIGNALED(exit.status)) return describe_code(WEXITSTATUS(exit.status), exit.oom);
+  const int signal = WTERMSIG(exit.status);
+  if (signal == SIGKILL) return describe_kill(exit.oom);
+  std::string_view meaning = host::meaning_of(signal);
+  const std::string name = host::name_of(signal);
+  if (meaning.empty()) meaning = name;
+  std::string text = "killed by signal " + std::to_string(signal);
+  return text.append(" (").append(meaning).append(")");
+}
+
+std::optional<std::size_t> blame(std::span<const RankExit> in_order_seen) {
+  std::optional<std::size_t> worst;
+  int weight = 0;
+  for (std::size_t i = 0; i < in_order_seen.size(); ++i) {
+    if (weight_of(in_order_seen[i]) > weight) {
+      worst = i;
+      weight = weight_of(in_order_seen[i]);
+    }
+  }
+  return worst;
+}
+
+}  // namespace trireme::cluster::launch

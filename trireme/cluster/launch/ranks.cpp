@@ -1,0 +1,166 @@
+#include "trireme/cluster/launch/ranks.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "trireme/base/error.h"
+#include "trireme/cluster/launch/host/process_tree.h"
+
+namespace trireme::cluster::launch {
+namespace {
+
+struct Pipe {
+  Descriptor out, in;
+};
+
+Pipe make_pipe(int flags) {
+  int ends[2];
+  if (pipe2(ends, flags | O_CLOEXEC) != 0) throw system_error("pipe", errno);
+  return {.out = Descriptor(ends[0]), .in = Descriptor(ends[1])};
+}
+
+void set_non_blocking(const Descriptor& file) {
+  fcntl(file.get(), F_SETFL, fcntl(file.get(), F_GETFL) | O_NONBLOCK);
+}
+
+// Two pipes a rank add up; the ranks themselves get the limit that we had.
+rlimit raise_files_max() {
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit raised{.rlim_cur = before.rlim_max, .rlim_max = before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &raised);
+  return before;
+}
+
+// A terminal stops a background process that reads it, and ranks are in groups of their own.
+int input_of(int rank) {
+  return rank == 0 && isatty(STDIN_FILENO) == 0 ? STDIN_FILENO : -1;
+}
+
+Descriptor open_log(const std::filesystem::path& folder, int rank) {
+  if (folder.empty()) return Descriptor();
+  const auto path = folder / ("rank-" + std::to_string(rank) + ".log");
+  Descriptor log(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  if (!log) throw system_error("cannot write " + path.string(), errno);
+  return log;
+}
+
+bool is_for_group(int signal) {
+  return signal != SIGUSR1 && signal != SIGUSR2;
+}
+
+bool is_ending(int signal) {
+  return is_for_group(signal) && signal != SIGSTOP && signal != SIGCONT;
+}
+
+}  // namespace
+
+Ranks::Ranks(Options options) : options_(std::move(options)) {}
+
+void Ranks::start() {
+  const rlimit files_max = raise_files_max();
+  Pipe trouble = make_pipe(O_NONBLOCK);
+  trouble_out_ = std::move(trouble.out);
+  trouble_in_ = std::move(trouble.in);
+  members_.resize(static_cast<std::size_t>(options_.spec->ranks));
+  const Environment inherited = own_environment();
+  const bool is_out_terminal = isatty(STDOUT_FILENO) == 1;
+  const bool is_error_terminal = isatty(STDERR_FILENO) == 1;
+  const bool is_out_coloured = output::wants_colour(STDOUT_FILENO);
+  const bool is_error_coloured = output::wants_colour(STDERR_FILENO);
+  for (int rank = 0; rank < options_.spec->ranks; ++rank) {
+    Member& member = members_[static_cast<std::size_t>(rank)];
+    member.log = open_log(options_.spec->output, rank);
+    Pipe out = make_pipe(0);
+    Pipe error = make_pipe(0);
+    set_non_blocking(out.out);
+    set_non_blocking(error.out);
+    const host::CoreShare& share = options_.cores.shares.at(static_cast<std::size_t>(rank));
+    const RankPlace place{.rank = rank,
+                          .size = options_.spec->ranks,
+                          .threads = share.threads,
+                          .job = options_.job,
+                          .folder = options_.folder};
+    member.pid =
+        spawn({.rank = rank,
+               .program = options_.spec->program,
+               .arguments = options_.spec->command,
+               .environment = environment_of(place, inherited),
+               .processors = options_.cores.is_bound ? share.processors : std::vector<int>{},
+               .input = input_of(rank),
+               .output = out.in.get(),
+               .error = error.in.get(),
+               .trouble = trouble_in_.get(),
+               .mask = options_.mask,
+               .files_max = files_max});
+    member.is_alive = true;
+    ++alive_;
+    streams_.emplace_back(
+        output::RankStream::Options{.pipe = std::move(out.out),
+                                    .target = STDOUT_FILENO,
+                                    .prefix = output::prefix_of(rank, is_out_coloured),
+                                    .is_terminal = is_out_terminal,
+                                    .tail = &member.tail,
+                                    .log = member.log.get()});
+    streams_.emplace_back(
+        output::RankStream::Options{.pipe = std::move(error.out),
+                                    .target = STDERR_FILENO,
+                                    .prefix = output::prefix_of(rank, is_error_coloured),
+                                    .is_terminal = is_error_terminal,
+                                    .tail = &member.tail,
+                                    .log = member.log.get()});
+  }
+}
+
+void Ranks::read_troubles() {
+  SpawnTrouble trouble;
+  while (read(trouble_out_.get(), &trouble, sizeof(trouble)) == sizeof(trouble)) {
+    troubles_.push_back(trouble);
+  }
+}
+
+const RankExit* Ranks::on_reaped(pid_t pid, int status, host::OomWatch& oom_watch) {
+  const auto member = std::find_if(members_.begin(), members_.end(), [&](const Member& other) {
+    return other.is_alive && other.pid == pid;
+  });
+  if (member == members_.end()) return nullptr;
+  member->is_alive = false;
+  --alive_;
+  RankExit exit{.rank = static_cast<int>(member - members_.begin()),
+                .status = status,
+                .signal_sent = member->signal_sent,
+                .oom = host::OomKill::No,
+                .not_started = {}};
+  const bool is_killed = exit_code_of(exit) == 128 + SIGKILL;
+  if (is_killed && exit.signal_sent != SIGKILL) exit.oom = oom_watch.explain(pid);
+  read_troubles();
+  for (const SpawnTrouble& trouble : troubles_) {
+    if (trouble.rank == exit.rank) exit.not_started = describe(trouble);
+  }
+  exits_.push_back(std::move(exit));
+  return &exits_.back();
+}
+
+void Ranks::signal(int signal) {
+  for (Member& member : members_) {
+    if (!member.is_alive) continue;
+    if (is_ending(signal)) {
+      // Whoever is dying already does not do so because we ask.
+      const auto process = host::find_process(member.pid);
+      const bool is_well = process && !process->is_dying;
+      if (is_well || member.signal_sent != 0) member.signal_sent = signal;
+    }
+    kill(is_for_group(signal) ? -member.pid : member.pid, signal);
+    // A stopped process acts on a signal only once it is continued.
+    if (is_ending(signal)) kill(-member.pid, SIGCONT);
+  }
+}
+
+}  // namespace trireme::cluster::launch

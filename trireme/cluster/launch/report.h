@@ -1,0 +1,21 @@
+// The last words of a job: which rank failed, how, and what it wrote last.
+//
+// Threads: pure.
+
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "trireme/cluster/launch/output/tail.h"
+#include "trireme/cluster/launch/rank_exit.h"
+
+namespace trireme::cluster::launch {
+
+// Lines of text, empty when no rank failed by itself. The rank to blame comes last, so that it
+// stands at the bottom of a terminal; of the others that failed at most eight are named.
+std::string report_failure(std::span<const RankExit> in_order_seen,
+                           const std::function<const output::Tail&(int rank)>& tail_of);
+
+}  // namespace trireme::cluster::launch

@@ -1,0 +1,42 @@
+// Metrics is a set of named counters, gauges and histograms; a rank has one and passes it on.
+//
+//   Counter& bytes = metrics.counter("comm.bytes_sent");   // once
+//   bytes.add(size);                                       // often, lock-free
+//
+// Meaning:  the same name gives the same object. A name is of one kind; asking for another is
+//           Misuse.
+// Threads:  any. Finding one takes a lock, using it does not.
+// Lifetime: references stay valid as long as the Metrics.
+
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "trireme/base/record.h"
+#include "trireme/monitor/counter.h"
+#include "trireme/monitor/histogram.h"
+
+namespace trireme::monitor {
+
+class Metrics {
+ public:
+  Counter& counter(std::string_view name) { return find<Counter>(name); }
+  Gauge& gauge(std::string_view name) { return find<Gauge>(name); }
+  Histogram& histogram(std::string_view name) { return find<Histogram>(name); }
+
+  // All of them by name; a histogram as name.count, .mean, .p50, .p99 and .max.
+  Record snapshot() const;
+
+ private:
+  template <class T>
+  T& find(std::string_view name);
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::variant<Counter, Gauge, Histogram>, std::less<>> all_;
+};
+
+}  // namespace trireme::monitor
