@@ -97,7 +97,7 @@ TEST_F(Spawn, HasTheLimitsAndMaskWeSay) {
   sigset_t before;
   sigfillset(&blocked);
   sigprocmask(SIG_SETMASK, &blocked, &before);
-  EXPECT_EQ(run_script("ulimit -n; grep SigBlk /proc/$$/status"), 0);
+  EXPECT_EQ(run_script("ulimit -n; grep SigBlk /proc/self/status"), 0);
   sigprocmask(SIG_SETMASK, &before, nullptr);
   EXPECT_THAT(text_, HasSubstr("123\n"));
   EXPECT_THAT(text_, HasSubstr("0000000000000000\n"));
