@@ -61,13 +61,13 @@ void write_and_die(const fs::path& path, FaultPoint point) {
   ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the point was not reached";
 }
 
-class File : public testing::Test {
+class WholeFile : public testing::Test {
  protected:
   const TemporaryFolder folder_{"file-test"};
   const fs::path path_ = folder_.path() / "a file";
 };
 
-TEST_F(File, ReadsWhatWasWritten) {
+TEST_F(WholeFile, ReadsWhatWasWritten) {
   for (std::size_t size : {0, 1, 3, 4095, 4096, 4097, 1'000'003}) {
     std::string content(size, '\0');
     for (std::size_t i = 0; i < size; ++i) content[i] = static_cast<char>(i * 131 % 251);
@@ -77,18 +77,18 @@ TEST_F(File, ReadsWhatWasWritten) {
   }
 }
 
-TEST_F(File, ReadsFilesThatHideTheirSize) {
+TEST_F(WholeFile, ReadsFilesThatHideTheirSize) {
   EXPECT_NE(read_file("/proc/self/status").find("Name:"), std::string::npos);
 }
 
-TEST_F(File, BoundsWhatItReads) {
+TEST_F(WholeFile, BoundsWhatItReads) {
   write_file_atomically(path_, std::string(10, 'x'));
   EXPECT_EQ(read_file(path_, 10).size(), 10u);
   EXPECT_EQ(code_of([&] { read_file(path_, 9); }), ErrorCode::Exhausted);
   EXPECT_EQ(code_of([&] { read_file("/proc/self/status", 9); }), ErrorCode::Exhausted);
 }
 
-TEST_F(File, NamesWhatCannotBeRead) {
+TEST_F(WholeFile, NamesWhatCannotBeRead) {
   EXPECT_EQ(code_of([&] { read_file(path_); }), ErrorCode::NotFound);
   EXPECT_EQ(code_of([&] { read_file(folder_.path()); }), ErrorCode::InvalidInput);
   EXPECT_EQ(code_of([&] { read_file("/dev/zero"); }), ErrorCode::InvalidInput);
@@ -96,7 +96,7 @@ TEST_F(File, NamesWhatCannotBeRead) {
   EXPECT_EQ(code_of([&] { read_file(path_); }), ErrorCode::InvalidInput) << "a pipe would block";
 }
 
-TEST_F(File, NamesWhatCannotBeWritten) {
+TEST_F(WholeFile, NamesWhatCannotBeWritten) {
   EXPECT_EQ(code_of([&] { write_file_atomically("/no/such/folder/x", "x"); }), ErrorCode::Io);
   EXPECT_EQ(code_of([&] { write_file_atomically(folder_.path() / "", "x"); }),
             ErrorCode::InvalidInput);
@@ -106,14 +106,14 @@ TEST_F(File, NamesWhatCannotBeWritten) {
   EXPECT_EQ(files_in(folder_.path()), 1u) << "the temporary file stayed";
 }
 
-TEST_F(File, HasTheModeItWasGiven) {
+TEST_F(WholeFile, HasTheModeItWasGiven) {
   write_file_atomically(path_, "secret", {.mode = 0600});
   struct stat status{};
   ASSERT_EQ(::stat(path_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
-TEST_F(File, AWriterKilledBeforeTheRenameLeavesTheOldContent) {
+TEST_F(WholeFile, AWriterKilledBeforeTheRenameLeavesTheOldContent) {
   write_file_atomically(path_, "old");
   write_and_die(path_, kFileWritten);
   EXPECT_EQ(read_file(path_), "old");
@@ -122,7 +122,7 @@ TEST_F(File, AWriterKilledBeforeTheRenameLeavesTheOldContent) {
   EXPECT_EQ(files_in(folder_.path()), 1u);
 }
 
-TEST_F(File, AWriterKilledAfterTheRenameLeavesTheNewContent) {
+TEST_F(WholeFile, AWriterKilledAfterTheRenameLeavesTheNewContent) {
   write_file_atomically(path_, "old");
   write_and_die(path_, kFileRenamed);
   EXPECT_EQ(read_file(path_), "new");
@@ -141,7 +141,7 @@ class SweepAt : public Faults {
   fs::path folder_;
 };
 
-TEST_F(File, TheSweeperSparesLivingWritersAndOtherFiles) {
+TEST_F(WholeFile, TheSweeperSparesLivingWritersAndOtherFiles) {
   SweepAt sweep(folder_.path());
   write_file_atomically(path_, "x", {.faults = &sweep});
   write_file_atomically(folder_.path() / ".hidden", "x");
@@ -152,7 +152,7 @@ TEST_F(File, TheSweeperSparesLivingWritersAndOtherFiles) {
   EXPECT_EQ(sweep_temporary_files("/no/such/folder"), 0);
 }
 
-TEST_F(File, WritersSweepersAndReadersMeetInPeace) {
+TEST_F(WholeFile, WritersSweepersAndReadersMeetInPeace) {
   write_file_atomically(path_, std::string(5000, 'a'));
   std::vector<std::jthread> threads;
   for (char letter : {'a', 'b'}) {

@@ -25,7 +25,7 @@ void fill(const fs::path& folder) {
   fs::create_symlink("/", folder / "a" / "root");
 }
 
-class Folder : public testing::Test {
+class OwnFolder : public testing::Test {
  protected:
   std::size_t count() const {
     return static_cast<std::size_t>(
@@ -35,7 +35,7 @@ class Folder : public testing::Test {
   const TemporaryFolder parent_{"folder-test"};
 };
 
-TEST_F(Folder, GoesWithItsOwnerAndItsContent) {
+TEST_F(OwnFolder, GoesWithItsOwnerAndItsContent) {
   fs::path path;
   {
     const TemporaryFolder folder("x", parent_.path());
@@ -49,7 +49,7 @@ TEST_F(Folder, GoesWithItsOwnerAndItsContent) {
   EXPECT_TRUE(fs::exists("/proc")) << "the symbolic link was not followed";
 }
 
-TEST_F(Folder, MovesWithItsOwner) {
+TEST_F(OwnFolder, MovesWithItsOwner) {
   std::optional<TemporaryFolder> first(std::in_place, "x", parent_.path());
   TemporaryFolder second = std::move(*first);
   first.reset();
@@ -58,14 +58,14 @@ TEST_F(Folder, MovesWithItsOwner) {
   EXPECT_EQ(count(), 1u) << "what was assigned to lost its first folder";
 }
 
-TEST_F(Folder, SiblingsLiveSideBySide) {
+TEST_F(OwnFolder, SiblingsLiveSideBySide) {
   const TemporaryFolder first("x", parent_.path());
   const TemporaryFolder second("x", parent_.path());
   EXPECT_NE(first.path(), second.path());
   EXPECT_TRUE(fs::exists(first.path()));
 }
 
-TEST_F(Folder, TheNextOneRemovesWhatAKilledOwnerLeft) {
+TEST_F(OwnFolder, TheNextOneRemovesWhatAKilledOwnerLeft) {
   const pid_t child = ::fork();
   if (child == 0) {
     const TemporaryFolder folder("x", parent_.path());
@@ -84,7 +84,7 @@ TEST_F(Folder, TheNextOneRemovesWhatAKilledOwnerLeft) {
   EXPECT_EQ(count(), 1u);
 }
 
-TEST_F(Folder, SweepsNothingButItsOwn) {
+TEST_F(OwnFolder, SweepsNothingButItsOwn) {
   fs::create_directory(parent_.path() / "trireme-x-0123456789abcdeg");
   fs::create_directory(parent_.path() / "trireme-x-0123");
   std::ofstream(parent_.path() / "trireme-x-0123456789abcdef") << "a file";
@@ -92,7 +92,7 @@ TEST_F(Folder, SweepsNothingButItsOwn) {
   EXPECT_EQ(count(), 3u);
 }
 
-TEST_F(Folder, ParentsThatAreNotThereAreNamed) {
+TEST_F(OwnFolder, ParentsThatAreNotThereAreNamed) {
   try {
     const TemporaryFolder folder("x", parent_.path() / "absent");
     FAIL() << folder.path();

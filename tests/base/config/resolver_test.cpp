@@ -1,0 +1,118 @@
+// Goal:   every statement is applied, refused or found to be about nothing, each with the place and
+//         the guess that help; schemas that cannot be right are found.
+// Method: statements given directly, without text.
+
+#include "trireme/base/config/resolver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/base/config/sample_config.h"
+#include "trireme/base/error.h"
+
+namespace trireme::config {
+namespace {
+
+using testing::HasSubstr;
+
+Statement said(std::string key, Value value, int line = 1) {
+  return {.key = std::move(key), .value = std::move(value), .place = {.name = "f", .line = line}};
+}
+
+// The only mistake that these statements make.
+std::string mistake(const std::vector<Statement>& statements) {
+  const Schema schema = sample_schema();
+  Report report;
+  Resolver resolver(schema, report);
+  resolver.resolve(statements);
+  EXPECT_EQ(report.mistakes().size(), 1u) << report.to_text();
+  return report.is_empty() ? "" : report.mistakes()[0].key + ": " + report.mistakes()[0].what;
+}
+
+TEST(ConfigResolver, AppliesStatementsInOrder) {
+  const Schema schema = sample_schema();
+  Report report;
+  Resolver resolver(schema, report);
+  resolver.resolve({said("run.ranks", {std::int64_t{2}}, 3),
+                    said("run.ranks", {std::int64_t{4}}, 7), said("model.width", {std::int64_t{8}}),
+                    said("seed", {std::int64_t{9}})});
+  ASSERT_TRUE(report.is_empty()) << report.to_text();
+  const Config config = resolver.finish();
+  EXPECT_EQ(config.get<RunConfig>("run").ranks, 4);
+  EXPECT_EQ(config.setting("run.ranks")->origin, "f:7");
+  EXPECT_EQ(config.get<MlpConfig>("model").width, 8);
+  EXPECT_EQ(config.get<TopConfig>("").seed, 9);
+}
+
+TEST(ConfigResolver, AKindIsHeardBeforeItsSettings) {
+  const Schema schema = sample_schema();
+  Report report;
+  Resolver resolver(schema, report);
+  resolver.resolve(
+      {said("model.heads", {std::int64_t{2}}), said("model.kind", {std::string("gpt")})});
+  ASSERT_TRUE(report.is_empty()) << report.to_text();
+  EXPECT_EQ(resolver.finish().get<GptConfig>("model").heads, 2);
+}
+
+TEST(ConfigResolver, GuessesWhatWasMeant) {
+  const Value one{std::int64_t{1}};
+  EXPECT_EQ(mistake({said("run.rnaks", one)}),
+            "run.rnaks: there is no such setting; did you mean run.ranks?");
+  EXPECT_EQ(mistake({said("run.limit.flies", one)}),
+            "run.limit.flies: there is no such setting; did you mean run.limit.files?");
+  EXPECT_EQ(mistake({said("ranks", one)}),
+            "ranks: there is no such setting; did you mean run.ranks?");
+  EXPECT_EQ(mistake({said("model.knid", one)}),
+            "model.knid: there is no such setting; did you mean model.kind?");
+  EXPECT_EQ(mistake({said("run.zzzzzz", one)}), "run.zzzzzz: there is no such setting");
+  EXPECT_EQ(mistake({said("rnu.ranks", one), said("rnu.grace", one)}),
+            "[rnu]: there is no such section; did you mean [run]?");
+  EXPECT_EQ(mistake({said("run.kind", one)}), "run.kind: there is no such setting");
+}
+
+TEST(ConfigResolver, TellsSettingsFromSections) {
+  EXPECT_THAT(mistake({said("run", {std::int64_t{1}})}), HasSubstr("is a section, not a setting"));
+  EXPECT_THAT(mistake({said("run.ranks.x", {true})}), HasSubstr("is a setting, not a section"));
+  EXPECT_THAT(mistake({said("\"run.ranks\"", {true})}), HasSubstr("no such setting"));
+}
+
+TEST(ConfigResolver, TellsSettingsOfOtherKinds) {
+  EXPECT_EQ(mistake({said("model.heads", {std::int64_t{1}})}),
+            "model.heads: belongs to the kind \"gpt\", and the kind here is \"mlp\" (default)");
+  EXPECT_THAT(mistake({said("model.kind", {std::string("gtp")}), said("model.heads", {true})}),
+              HasSubstr("did you mean \"gpt\"?"))
+      << "while the kind is unknown, its settings are not judged";
+}
+
+TEST(ConfigResolver, ChecksRequirementsWhereEachSettingIsRight) {
+  EXPECT_EQ(mistake({said("run.backend", {std::string("tcp")})}),
+            "[run]: one rank has nobody to talk to by tcp");
+  EXPECT_THAT(mistake({said("run.backend", {std::string("tcp")}), said("run.rate", {true})}),
+              HasSubstr("run.rate"));
+}
+
+TEST(ConfigResolver, OpensUnknownTablesOnce) {
+  const Schema schema = sample_schema();
+  Report report;
+  Resolver resolver(schema, report);
+  resolver.open("run", {.name = "f"});
+  resolver.open("run.limit", {.name = "f"});
+  EXPECT_TRUE(report.is_empty());
+  resolver.open("modle", {.name = "f"});
+  resolver.open("modle", {.name = "f"});
+  resolver.open("modle.deeper", {.name = "f"});
+  EXPECT_EQ(report.mistakes().size(), 1u) << report.to_text();
+}
+
+TEST(ConfigResolver, RefusesSchemasThatCollide) {
+  Report report;
+  Schema setting_and_section = sample_schema();
+  setting_and_section.section("run.ranks").fields<TopConfig>();
+  EXPECT_THROW(Resolver(setting_and_section, report), Error);
+  Schema nested_and_section = sample_schema();
+  nested_and_section.section("run.limit").fields<TopConfig>();
+  EXPECT_THROW(Resolver(nested_and_section, report), Error);
+}
+
+}  // namespace
+}  // namespace trireme::config

@@ -1,0 +1,94 @@
+// Field is one setting of a part, declared once: name, type, range, unit and help. Everything that
+// reads, writes or describes a configuration goes through this interface; MemberField implements
+// it for a member of a struct, and its setters are what a part's author writes.
+//
+//   f.add("ranks", &RunConfig::ranks).range(1, 4096).help("worker processes to start");
+//
+// Threads: declared by one thread, read by any afterwards.
+
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trireme/base/config/field_type.h"
+#include "trireme/base/config/rules.h"
+#include "trireme/base/config/value.h"
+
+namespace trireme::config {
+
+class Field {
+ public:
+  explicit Field(std::string name) : name_(std::move(name)) {}
+  virtual ~Field() = default;
+
+  // Within its section; a nested struct's fields have dots in theirs.
+  const std::string& name() const noexcept { return name_; }
+  virtual std::string help() const = 0;
+  // "integer", "1 to 4096", "worker processes": each may be empty but the first.
+  virtual std::string type() const = 0;
+  virtual std::string range() const = 0;
+  virtual std::string unit() const = 0;
+  virtual Shape shape() const = 0;
+
+  // Throws InvalidInput, and leaves the member as it was, where the value is wrong.
+  virtual void set(void* config, const Value& value) const = 0;
+  virtual Value get(const void* config) const = 0;
+
+ private:
+  std::string name_;
+};
+
+template <class Config, class Member>
+class MemberField final : public Field {
+ public:
+  using Type = FieldType<Member>;
+  using Element = typename Type::Element;
+
+  MemberField(std::string name, Member Config::* member)
+      : Field(std::move(name)), member_(member) {}
+
+  MemberField& help(std::string text) { return help_ = std::move(text), *this; }
+  MemberField& unit(std::string text) { return unit_ = std::move(text), *this; }
+  // Both ends are allowed. Of a list, this holds for each item.
+  MemberField& range(Element least, Element most) { return at_least(least).at_most(most); }
+  MemberField& at_least(Element least) { return rules_.least = std::move(least), *this; }
+  MemberField& at_most(Element most) { return rules_.most = std::move(most), *this; }
+  // Of an enum, all its values: .names({{"auto", Backend::Auto}, {"shm", Backend::Shm}}).
+  MemberField& names(std::vector<std::pair<std::string, Element>> all)
+    requires std::is_enum_v<Element>
+  {
+    return rules_.names = std::move(all), *this;
+  }
+  // Whatever else must hold: returns what is wrong with a value, or "".
+  MemberField& check(std::function<std::string(const Member&)> complaint) {
+    return complaint_ = std::move(complaint), *this;
+  }
+
+  std::string help() const override { return help_; }
+  std::string type() const override { return Type::name(rules_); }
+  std::string range() const override { return range_text(rules_); }
+  std::string unit() const override { return unit_; }
+  Shape shape() const override { return Type::kShape; }
+
+  void set(void* config, const Value& value) const override {
+    Member member = Type::read(value, rules_);
+    const std::string complaint = complaint_ ? complaint_(member) : std::string();
+    if (!complaint.empty()) refuse(value, complaint);
+    static_cast<Config*>(config)->*member_ = std::move(member);
+  }
+  Value get(const void* config) const override {
+    return Type::write(static_cast<const Config*>(config)->*member_, rules_);
+  }
+
+ private:
+  Member Config::* member_;
+  Rules<Element> rules_;
+  std::string help_;
+  std::string unit_;
+  std::function<std::string(const Member&)> complaint_;
+};
+
+}  // namespace trireme::config

@@ -1,0 +1,275 @@
+#include "trireme/base/config/resolver.h"
+
+#include <algorithm>
+
+#include "trireme/base/check.h"
+#include "trireme/base/config/override.h"
+#include "trireme/base/config/read_value.h"
+#include "trireme/base/error.h"
+#include "trireme/base/nearest.h"
+
+namespace trireme::config {
+namespace {
+
+// Where the dots are that separate a key's components; those in quotation marks do not.
+std::vector<std::size_t> dots_of(const std::string& key) {
+  std::vector<std::size_t> dots;
+  bool is_quoted = false;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    if (key[i] == '\\') {
+      ++i;
+    } else if (key[i] == '"') {
+      is_quoted = !is_quoted;
+    } else if (key[i] == '.' && !is_quoted) {
+      dots.push_back(i);
+    }
+  }
+  return dots;
+}
+
+struct Split {
+  std::string parent;  // "" at the top of the file
+  std::string leaf;
+};
+
+Split split(const std::string& key) {
+  const auto dots = dots_of(key);
+  if (dots.empty()) return {.parent = "", .leaf = key};
+  return {.parent = key.substr(0, dots.back()), .leaf = key.substr(dots.back() + 1)};
+}
+
+std::string did_you_mean(const std::optional<std::string>& name) {
+  return name ? "; did you mean " + *name + "?" : "";
+}
+
+}  // namespace
+
+Resolver::Resolver(const Schema& schema, Report& report) : schema_(schema), report_(report) {
+  for (const Section& section : schema.sections()) add(section);
+  check_schema();
+}
+
+void Resolver::add(const Section& section) {
+  if (!section.name().empty()) tables_.insert(section.name());
+  add_tables(section.name());
+  const auto kinds = section.kinds();
+  if (!kinds.empty()) kinds_[&section].name = kinds.front();
+  for (const Part& part : section.parts()) {
+    structs_[&part] = part.make();
+    for (const auto& field : part.fields) {
+      const std::string key = section.key(field->name());
+      add_tables(key);
+      slots_.emplace(key, Slot{.section = &section, .part = &part, .field = field.get()});
+    }
+  }
+}
+
+void Resolver::add_tables(const std::string& key) {
+  for (std::size_t dot : dots_of(key)) tables_.insert(key.substr(0, dot));
+}
+
+void Resolver::check_schema() const {
+  for (const auto& [key, slot] : slots_) {
+    TRIREME_CHECK(!tables_.contains(key), key, " is a setting and a section");
+    for (const Section& other : schema_.sections()) {
+      const bool is_nearer = other.name().size() > slot.section->name().size();
+      TRIREME_CHECK(!is_nearer || !key.starts_with(other.name() + "."), key, " of [",
+                    slot.section->name(), "] would be in [", other.name(), "]");
+    }
+  }
+}
+
+const Section* Resolver::section_of_kind(const std::string& key) const {
+  for (const auto& [section, kind] : kinds_) {
+    if (section->key(kKindKey) == key) return section;
+  }
+  return nullptr;
+}
+
+bool Resolver::is_active(const Section& section, const Part& part) const {
+  return part.kind.empty() || kinds_.at(&section).name == part.kind;
+}
+
+void Resolver::complain(const Place& place, const std::string& key, std::string what) {
+  report_.add({.place = place, .key = key, .what = std::move(what)});
+}
+
+void Resolver::open(const std::string& table, const Place& place) {
+  is_in_unknown_table(table + ".x", place);
+}
+
+void Resolver::resolve(const std::vector<Statement>& statements) {
+  for (const Statement& statement : statements) {
+    if (const Section* section = section_of_kind(statement.key)) choose_kind(*section, statement);
+  }
+  for (const Statement& statement : statements) {
+    if (section_of_kind(statement.key) == nullptr) set(statement);
+  }
+  for (const Section& section : schema_.sections()) check_requirements(section);
+}
+
+void Resolver::check_requirements(const Section& section) {
+  for (const Part& part : section.parts()) {
+    if (!is_active(section, part) || wrong_parts_.contains(&part)) continue;
+    const auto spoken = spoken_of_.find(&part);
+    const Place place = spoken != spoken_of_.end() ? spoken->second : Place{.name = "defaults"};
+    for (const std::string& complaint : part.complaints(structs_.at(&part).get())) {
+      complain(place, "[" + section.name() + "]", complaint);
+    }
+  }
+}
+
+void Resolver::choose_kind(const Section& section, const Statement& statement) {
+  Kind& kind = kinds_.at(&section);
+  const auto names = section.kinds();
+  Value value = statement.value;
+  if (statement.is_override) {
+    value = override_value(std::get<std::string>(value.content), {.is_text = true});
+  }
+  try {
+    kind = {.name = names[read_name(value, names)], .origin = statement.place.to_text()};
+  } catch (const Error& error) {
+    kind.is_wrong = true;
+    complain(statement.place, statement.key, error.message());
+  }
+}
+
+void Resolver::set(const Statement& statement) {
+  const auto [begin, end] = slots_.equal_range(statement.key);
+  for (auto found = begin; found != end; ++found) {
+    Slot& slot = found->second;
+    if (is_active(*slot.section, *slot.part)) return set(slot, statement);
+  }
+  if (begin != end) {
+    const Kind& kind = kinds_.at(begin->second.section);
+    // Which settings a section has is not known while its kind is not.
+    if (kind.is_wrong) return;
+    return complain(statement.place, statement.key,
+                    "belongs to the kind " + other_kinds(statement.key) +
+                        ", and the kind here is " + quote_toml(kind.name) + " (" + kind.origin +
+                        ")");
+  }
+  if (tables_.contains(statement.key)) {
+    return complain(statement.place, statement.key,
+                    "is a section, not a setting; write [" + statement.key + "]");
+  }
+  if (is_in_unknown_table(statement.key, statement.place)) return;
+  complain(statement.place, statement.key,
+           "there is no such setting" + did_you_mean(nearest_key(statement.key)));
+}
+
+void Resolver::set(Slot& slot, const Statement& statement) {
+  spoken_of_[slot.part] = statement.place;
+  try {
+    if (statement.is_override) {
+      const auto& text = std::get<std::string>(statement.value.content);
+      slot.field->set(structs_.at(slot.part).get(), override_value(text, slot.field->shape()));
+    } else {
+      slot.field->set(structs_.at(slot.part).get(), statement.value);
+    }
+    slot.origin = statement.place.to_text();
+  } catch (const Error& error) {
+    wrong_parts_.insert(slot.part);
+    complain(statement.place, statement.key, error.message());
+  }
+}
+
+std::string Resolver::other_kinds(const std::string& key) const {
+  std::string all;
+  const auto [begin, end] = slots_.equal_range(key);
+  for (auto found = begin; found != end; ++found) {
+    all += (all.empty() ? "" : " or ") + quote_toml(found->second.part->kind);
+  }
+  return all;
+}
+
+bool Resolver::is_in_unknown_table(const std::string& key, const Place& place) {
+  for (std::size_t dot : dots_of(key)) {
+    const std::string table = key.substr(0, dot);
+    if (tables_.contains(table)) continue;
+    if (!unknown_tables_.insert(table).second) return true;
+    if (slots_.contains(table)) {
+      complain(place, table, "is a setting, not a section");
+      return true;
+    }
+    std::optional<std::string> meant = nearest_table(table);
+    if (meant) meant = "[" + *meant + "]";
+    complain(place, "[" + table + "]", "there is no such section" + did_you_mean(meant));
+    return true;
+  }
+  return false;
+}
+
+std::optional<std::string> Resolver::nearest_table(const std::string& table) const {
+  if (report_.is_full()) return std::nullopt;
+  return nearest(table, std::vector<std::string>(tables_.begin(), tables_.end()));
+}
+
+std::optional<std::string> Resolver::nearest_key(const std::string& key) const {
+  if (report_.is_full()) return std::nullopt;
+  const Split wrong = split(key);
+  std::vector<std::string> beside;
+  std::optional<std::string> elsewhere;
+  for (const auto& [known, slot] : slots_) {
+    if (!is_active(*slot.section, *slot.part)) continue;
+    const Split right = split(known);
+    if (right.parent == wrong.parent) beside.push_back(right.leaf);
+    if (right.leaf == wrong.leaf && !elsewhere) elsewhere = known;
+  }
+  for (const auto& [section, kind] : kinds_) {
+    if (section->name() == wrong.parent) beside.push_back(kKindKey);
+  }
+  const auto meant = nearest(wrong.leaf, beside);
+  if (!meant) return elsewhere;
+  return wrong.parent.empty() ? *meant : wrong.parent + "." + *meant;
+}
+
+Config Resolver::finish() {
+  Config config;
+  // The top of the file comes before the first table, or TOML takes it for part of that.
+  if (const Section* top = schema_.find("")) add_settings(*top, config);
+  for (const Section& section : schema_.sections()) {
+    if (!section.name().empty()) add_settings(section, config);
+  }
+  return config;
+}
+
+void Resolver::add_settings(const Section& section, Config& config) const {
+  if (const auto kind = kinds_.find(&section); kind != kinds_.end()) {
+    std::string names;
+    for (const std::string& name : section.kinds()) {
+      names += (names.empty() ? "" : ", ") + quote_toml(name);
+    }
+    config.settings_.push_back({.section = section.name(),
+                                .name = kKindKey,
+                                .value = {kind->second.name},
+                                .default_value = {section.kinds().front()},
+                                .origin = kind->second.origin,
+                                .type = "one of " + names,
+                                .range = "",
+                                .unit = "",
+                                .help = section.help()});
+  }
+  for (const Part& part : section.parts()) {
+    if (!is_active(section, part)) continue;
+    const auto& held = structs_.at(&part);
+    const auto defaults = part.make();
+    config.parts_.insert({{section.name(), part.type}, held});
+    for (const auto& field : part.fields) {
+      const auto [begin, end] = slots_.equal_range(section.key(field->name()));
+      const auto slot = std::find_if(
+          begin, end, [&](const auto& entry) { return entry.second.field == field.get(); });
+      config.settings_.push_back({.section = section.name(),
+                                  .name = field->name(),
+                                  .value = field->get(held.get()),
+                                  .default_value = field->get(defaults.get()),
+                                  .origin = slot->second.origin,
+                                  .type = field->type(),
+                                  .range = field->range(),
+                                  .unit = field->unit(),
+                                  .help = field->help()});
+    }
+  }
+}
+
+}  // namespace trireme::config
