@@ -65,6 +65,8 @@ class Backend {
 
   // Memory that this group's members share, if they do.
   virtual std::shared_ptr<Arena> arena() const { return nullptr; }
+  // This rank's segment of that memory.
+  virtual int arena_member() const noexcept { return 0; }
 };
 
 }  // namespace trireme::comm

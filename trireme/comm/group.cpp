@@ -74,6 +74,10 @@ std::shared_ptr<Arena> Group::arena() const {
   return state_->backend ? state_->backend->arena() : nullptr;
 }
 
+int Group::arena_member() const noexcept {
+  return state_->backend ? state_->backend->arena_member() : 0;
+}
+
 Operation Group::prepare(OpKind kind, DType type, std::size_t count, const Call& call) const {
   Operation op;
   op.request.kind = kind;

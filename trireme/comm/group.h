@@ -53,6 +53,8 @@ class Group {
   Capabilities capabilities() const noexcept;
   // Memory in which spans are combined in place; null where the members share none.
   std::shared_ptr<Arena> arena() const;
+  // This rank's segment of it, for Arena::allocate().
+  int arena_member() const noexcept;
 
   // Replaces `data` by its reduction over all ranks.
   Work all_reduce(Span data, ReduceOp op, const Call& call = {}) const;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <type_traits>
 
@@ -60,12 +61,14 @@ constexpr DType dtype_of() {
 
 // span(vector), span(array): views of containers of plain numbers.
 template <class Container>
+  requires requires(Container& c) { std::size(c), std::data(c); }
 Span span(Container& values) {
   const std::span all(values);
   return {all.data(), all.size(), dtype_of<typename decltype(all)::value_type>()};
 }
 
 template <class Container>
+  requires requires(const Container& c) { std::size(c), std::data(c); }
 ConstSpan const_span(const Container& values) {
   const std::span all(values);
   return {all.data(), all.size(), dtype_of<typename decltype(all)::value_type>()};

@@ -59,6 +59,9 @@ class SharedBackend final : public Backend {
   std::vector<int> job_ranks() const override;
   std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) override;
   std::shared_ptr<Arena> arena() const override { return lanes_.shared_arena(); }
+  int arena_member() const noexcept override {
+    return lanes_.members()[static_cast<std::size_t>(lanes_.me())].arena_member;
+  }
 
  private:
   Task collective(const Operation& op);

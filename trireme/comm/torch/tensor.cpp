@@ -1,0 +1,160 @@
+#include "trireme/comm/torch/tensor.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <c10/core/InferenceMode.h>
+
+#include <memory>
+#include <utility>
+
+#include "trireme/base/check.h"
+#include "trireme/comm/arena.h"
+
+namespace trireme::comm {
+
+DType dtype_of(at::ScalarType type) {
+  switch (type) {
+    case at::kDouble: return DType::Float64;
+    case at::kFloat: return DType::Float32;
+    case at::kHalf: return DType::Float16;
+    case at::kBFloat16: return DType::BFloat16;
+    case at::kLong: return DType::Int64;
+    case at::kInt: return DType::Int32;
+    case at::kChar: return DType::Int8;
+    case at::kByte: return DType::UInt8;
+    default: break;
+  }
+  TRIREME_CHECK(false, "tensors of ", c10::toString(type), " do not travel; convert them first");
+  return DType::UInt8;
+}
+
+at::ScalarType scalar_type_of(DType type) {
+  switch (type) {
+    case DType::Float64: return at::kDouble;
+    case DType::Float32: return at::kFloat;
+    case DType::Float16: return at::kHalf;
+    case DType::BFloat16: return at::kBFloat16;
+    case DType::Int64: return at::kLong;
+    case DType::Int32: return at::kInt;
+    case DType::Int8: return at::kChar;
+    case DType::UInt8: return at::kByte;
+  }
+  return at::kByte;
+}
+
+Span span(const at::Tensor& tensor) {
+  TRIREME_CHECK(tensor.defined(), "an undefined tensor");
+  TRIREME_CHECK(tensor.is_cpu(), "a tensor on ", tensor.device().str(), "; copy it to the CPU");
+  TRIREME_CHECK(tensor.is_contiguous(), "a tensor that is not contiguous has no one span");
+  return {tensor.data_ptr(), static_cast<std::size_t>(tensor.numel()),
+          dtype_of(tensor.scalar_type())};
+}
+
+// Collects what one call needs: readable and writable spans of any tensors.
+class TensorCall {
+ public:
+  ConstSpan read(const at::Tensor& tensor) { return span(keep(tensor.detach().contiguous())); }
+
+  // `is_read`: the operation also looks at what is there before.
+  Span write(const at::Tensor& tensor, bool is_read) {
+    const at::Tensor plain = tensor.detach();
+    if (plain.is_contiguous()) return span(keep(plain));
+    at::Tensor packed = is_read ? plain.contiguous()
+                                : at::empty(plain.sizes(), plain.options().memory_format(
+                                                               at::MemoryFormat::Contiguous));
+    work_.unpacks_.push_back({packed, plain});
+    return span(packed);
+  }
+
+  TensorWork start(Work work) {
+    work_.work_ = std::move(work);
+    return std::move(work_);
+  }
+
+ private:
+  const at::Tensor& keep(at::Tensor tensor) {
+    return work_.kept_.emplace_back(std::move(tensor));
+  }
+
+  TensorWork work_;
+};
+
+void TensorWork::wait() {
+  work_.wait();
+  for (const Unpack& unpack : std::exchange(unpacks_, {})) unpack.to.copy_(unpack.from);
+}
+
+// The memory must outlive the operation, so the work ends before the tensors go.
+TensorWork::~TensorWork() { work_ = Work(); }
+
+TensorWork all_reduce(const Group& group, const at::Tensor& data, ReduceOp op,
+                      const Call& call) {
+  TensorCall tensors;
+  const Span all = tensors.write(data, true);
+  return tensors.start(group.all_reduce(all, op, call));
+}
+
+TensorWork reduce(const Group& group, const at::Tensor& data, ReduceOp op, int root,
+                  const Call& call) {
+  TensorCall tensors;
+  const Span all = tensors.write(data, true);
+  return tensors.start(group.reduce(all, op, root, call));
+}
+
+TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::Tensor& in,
+                          ReduceOp op, const Call& call) {
+  TensorCall tensors;
+  const Span result = tensors.write(out, false);
+  const ConstSpan source = tensors.read(in);
+  return tensors.start(group.reduce_scatter(result, source, op, call));
+}
+
+TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
+                      const Call& call) {
+  TensorCall tensors;
+  const Span result = tensors.write(out, false);
+  const ConstSpan source = tensors.read(piece);
+  return tensors.start(group.all_gather(result, source, call));
+}
+
+TensorWork broadcast(const Group& group, const at::Tensor& data, int root, const Call& call) {
+  TensorCall tensors;
+  const Span all = tensors.write(data, true);
+  return tensors.start(group.broadcast(all, root, call));
+}
+
+TensorWork all_to_all(const Group& group, const at::Tensor& out, const at::Tensor& in,
+                      const Call& call) {
+  TensorCall tensors;
+  const Span result = tensors.write(out, false);
+  const ConstSpan source = tensors.read(in);
+  return tensors.start(group.all_to_all(result, source, call));
+}
+
+TensorWork send(const Group& group, const at::Tensor& data, int to, std::uint32_t tag,
+                const Call& call) {
+  TensorCall tensors;
+  const ConstSpan source = tensors.read(data);
+  return tensors.start(group.send(source, to, tag, call));
+}
+
+TensorWork receive(const Group& group, const at::Tensor& data, int from, std::uint32_t tag,
+                   const Call& call) {
+  TensorCall tensors;
+  const Span result = tensors.write(data, false);
+  return tensors.start(group.receive(result, from, tag, call));
+}
+
+at::Tensor empty_in_arena(const Group& group, at::IntArrayRef sizes, at::ScalarType type) {
+  const auto arena = group.arena();
+  const auto options = at::TensorOptions().dtype(type);
+  if (!arena) return at::empty(sizes, options);
+  std::size_t count = 1;
+  for (std::int64_t size : sizes) count *= static_cast<std::size_t>(size);
+  auto piece = std::make_shared<Piece>(
+      arena->allocate(group.arena_member(), count * size_of(dtype_of(type))));
+  void* data = piece->data();
+  return at::from_blob(data, sizes, [piece](void*) mutable { piece.reset(); }, options);
+}
+
+}  // namespace trireme::comm

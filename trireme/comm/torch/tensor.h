@@ -1,0 +1,71 @@
+// The collectives of Group on torch tensors: the one place where comm/ and torch meet.
+//
+// Tensors may be strided in any way: one that is not contiguous is packed before and unpacked
+// when the work is waited for. Tensors from empty_in_arena() are reduced in place by all ranks,
+// without a copy.
+//
+// Autograd: data is read and written behind autograd's back, as gradients and parameters are.
+// Failure:  Misuse for devices other than the CPU and for types that do not travel; otherwise
+//           as Group.
+
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "trireme/comm/group.h"
+
+namespace trireme::comm {
+
+// Throws Misuse for a type that has no DType.
+DType dtype_of(at::ScalarType type);
+at::ScalarType scalar_type_of(DType type);
+
+// A view of a contiguous CPU tensor's memory.
+Span span(const at::Tensor& tensor);
+
+// Work on tensors: keeps them alive, and unpacks those that were packed.
+class [[nodiscard]] TensorWork {
+ public:
+  TensorWork(TensorWork&&) = default;
+  TensorWork& operator=(TensorWork&&) = default;
+  ~TensorWork();
+
+  void wait();
+
+ private:
+  friend class TensorCall;
+  TensorWork() = default;
+
+  struct Unpack {
+    at::Tensor from;
+    at::Tensor to;
+  };
+  std::vector<at::Tensor> kept_;
+  std::vector<Unpack> unpacks_;
+  Work work_;
+};
+
+TensorWork all_reduce(const Group& group, const at::Tensor& data, ReduceOp op,
+                      const Call& call = {});
+TensorWork reduce(const Group& group, const at::Tensor& data, ReduceOp op, int root,
+                  const Call& call = {});
+TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::Tensor& in,
+                          ReduceOp op, const Call& call = {});
+TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
+                      const Call& call = {});
+TensorWork broadcast(const Group& group, const at::Tensor& data, int root,
+                     const Call& call = {});
+TensorWork all_to_all(const Group& group, const at::Tensor& out, const at::Tensor& in,
+                      const Call& call = {});
+TensorWork send(const Group& group, const at::Tensor& data, int to, std::uint32_t tag,
+                const Call& call = {});
+TensorWork receive(const Group& group, const at::Tensor& data, int from, std::uint32_t tag,
+                   const Call& call = {});
+
+// A contiguous tensor, not initialized, in the memory that the group's ranks share; in ordinary
+// memory where they share none. Its memory goes back with the last tensor that refers to it.
+at::Tensor empty_in_arena(const Group& group, at::IntArrayRef sizes, at::ScalarType type);
+
+}  // namespace trireme::comm
