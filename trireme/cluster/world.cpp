@@ -32,7 +32,6 @@ Member describe_self(const Environment& environment, const World::Options& optio
   self.job_hash = options.job_hash;
   self.pid = ::getpid();
   self.cores = usable_cores();
-  self.life.descriptor = -1;
   self.addresses = options.addresses;
   return self;
 }
@@ -45,28 +44,50 @@ class World::Membership {
       : begin_(steady_clock().now()),
         leave_timeout_(options.leave_timeout),
         environment_(Environment::read(options.lookup)),
-        store_(environment_, options.lookup, options.log, Deadline::after(options.timeout)),
-        roster_(rendezvous(store_.store(), options.epoch, describe_self(environment_, options),
-                           Deadline::at(begin_ + options.timeout))),
-        meeting_time_(steady_clock().now() - begin_) {}
+        store_(environment_, options.lookup, options.log, deadline_of(options)),
+        detector_({.rank = environment_.rank,
+                   .size = environment_.size,
+                   .epoch = options.epoch,
+                   .heartbeat = options.heartbeat,
+                   .store_rank = environment_.store.served_by,
+                   .log = options.log},
+                  store_.store()) {
+    roster_.emplace(meet(options));
+    meeting_time_ = steady_clock().now() - begin_;
+    detector_.start(*roster_, deadline_of(options));
+  }
 
   ~Membership() {
+    detector_.leave();
     if (store_.is_served_here()) wait_for_the_others();
   }
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
 
   const Environment& environment() const noexcept { return environment_; }
-  const Roster& roster() const noexcept { return roster_; }
+  const Roster& roster() const noexcept { return *roster_; }
   Store& store() noexcept { return store_.store(); }
   Duration meeting_time() const noexcept { return meeting_time_; }
+  FailureDetector& detector() noexcept { return detector_; }
 
  private:
+  Deadline deadline_of(const Options& options) const {
+    return Deadline::at(begin_ + options.timeout);
+  }
+
+  Roster meet(const Options& options) {
+    const Deadline deadline = deadline_of(options);
+    Member self = describe_self(environment_, options);
+    self.life = detector_.proof();
+    detector_.announce(deadline);
+    return rendezvous(store_.store(), options.epoch, self, deadline);
+  }
+
   // A rank's record in the store lives as long as its session.
   void wait_for_the_others() noexcept {
     try {
       const Deadline deadline = Deadline::after(leave_timeout_);
-      const std::string prefix = "meet/" + std::to_string(roster_.epoch()) + "/member/";
+      const std::string prefix = "meet/" + std::to_string(roster_->epoch()) + "/member/";
       const std::unique_ptr<Watch> watch = store_.store().watch(prefix, deadline);
       while (store_.store().list(prefix, deadline).size() > 1) watch->next(deadline);
     } catch (const std::exception&) {
@@ -78,8 +99,9 @@ class World::Membership {
   const Duration leave_timeout_;
   const Environment environment_;
   JobStore store_;
-  const Roster roster_;
-  const Duration meeting_time_;
+  std::optional<Roster> roster_;  // before the detector, which reads it
+  FailureDetector detector_;
+  Duration meeting_time_{};
 };
 
 World World::join(const Options& options) {
@@ -128,6 +150,18 @@ Store& World::store() noexcept {
 
 Duration World::meeting_time() const noexcept {
   return membership_->meeting_time();
+}
+
+void World::on_death(std::function<void(const Death&)> callback) {
+  membership_->detector().on_death(std::move(callback));
+}
+
+bool World::shares_memory_with(int rank) const {
+  return membership_->detector().shares_memory_with(rank);
+}
+
+bool World::wait_gone(int rank, Deadline deadline) const {
+  return membership_->detector().wait_gone(rank, deadline);
 }
 
 }  // namespace trireme::cluster

@@ -4,7 +4,8 @@
 //   fmt::print("rank {} of {}\n", world.rank(), world.size());
 //
 // Joining reads the environment (see environment.h), connects to the job's store or serves it,
-// and waits until all ranks have come. Without a launcher it is a job of one.
+// waits until all ranks have come, finds out who shares memory with whom, and begins to watch for
+// deaths. Without a launcher it is a job of one.
 //
 // Failure:  what environment, store and rendezvous throw; nothing is left behind then.
 // Threads:  any thread may use a World. Several Worlds may live in one process, each with a
@@ -17,12 +18,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "trireme/base/log.h"
 #include "trireme/cluster/environment.h"
+#include "trireme/cluster/failure_detector.h"
 #include "trireme/cluster/roster.h"
 #include "trireme/cluster/store.h"
 
@@ -37,6 +40,7 @@ class World {
     std::uint64_t epoch = 0;
     std::string job_hash{};                // of what must be equal on all ranks
     std::vector<std::string> addresses{};  // where this rank listens, for the others to know
+    HeartbeatConfig heartbeat{};
     Log log{};
   };
 
@@ -58,6 +62,15 @@ class World {
   Store& store() noexcept;
   // From the beginning of join() until all had met.
   Duration meeting_time() const noexcept;
+
+  // Calls back once for each rank that dies, also for those that already did; see
+  // failure_detector.h for when and on which thread.
+  void on_death(std::function<void(const Death&)> callback);
+  // Proven, not inferred. With itself: yes.
+  bool shares_memory_with(int rank) const;
+  // True once the process of a rank that shares memory with us is really gone, false if the
+  // deadline comes first. NotFound for other ranks.
+  bool wait_gone(int rank, Deadline deadline) const;
 
  private:
   class Membership;
