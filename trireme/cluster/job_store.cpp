@@ -24,6 +24,12 @@ std::string folder_of(const Environment& environment) {
   return environment.store.folder + "/" + name;
 }
 
+std::shared_ptr<const net::Credentials> worker_credentials(const Environment& environment,
+                                                           const net::Secret& secret) {
+  return std::make_shared<net::SecretCredentials>(
+      secret, net::Identity{rank_name(environment), "worker"});
+}
+
 net::Secret secret_in(const Environment& environment, const Lookup& lookup) {
   if (std::optional<net::Secret> secret = net::Secret::from_environment(lookup)) {
     return *std::move(secret);
@@ -45,6 +51,9 @@ JobStore::JobStore(const Environment& environment, const Lookup& lookup, const L
       store_ = std::make_unique<LocalStore>();
       return;
     case StorePlace::Kind::Folder:
+      if (const auto secret = net::Secret::from_environment(lookup)) {
+        credentials_ = worker_credentials(environment, *secret);
+      }
       store_ = std::make_unique<FolderStore>(FolderStore::Options{.folder = folder_of(environment)},
                                              deadline);
       return;
@@ -78,7 +87,7 @@ void JobStore::serve(const Environment& environment, const net::Secret& secret, 
 
 void JobStore::connect(const Environment& environment, const net::Secret& secret,
                        Deadline deadline) {
-  const net::SecretCredentials credentials(secret, {rank_name(environment), "worker"});
+  credentials_ = worker_credentials(environment, secret);
   net::Client::Options options;
   options.address = environment.store.connect;
   if (server_ && environment.store.listen.kind == net::Address::Kind::Tcp) {
@@ -89,7 +98,7 @@ void JobStore::connect(const Environment& environment, const net::Secret& secret
         environment.store.listen.host == "0.0.0.0" || environment.store.listen.host == "::";
     if (!is_any) options.address = server_->address();
   }
-  options.credentials = &credentials;
+  options.credentials = credentials_.get();
   store_ = std::make_unique<RemoteStore>(options, deadline);
 }
 

@@ -24,6 +24,10 @@ class JobStore {
   JobStore(const Environment& environment, const Lookup& lookup, const Log& log, Deadline deadline);
 
   Store& store() noexcept { return *store_; }
+  // What this rank proves its membership with to others; null where nobody gave it a secret.
+  const std::shared_ptr<const net::Credentials>& credentials() const noexcept {
+    return credentials_;
+  }
   bool is_served_here() const noexcept { return server_ != nullptr; }
 
  private:
@@ -31,6 +35,7 @@ class JobStore {
   void connect(const Environment& environment, const net::Secret& secret, Deadline deadline);
 
   std::optional<SecretFile> secret_file_;
+  std::shared_ptr<const net::Credentials> credentials_;
   std::unique_ptr<net::Server> server_;
   std::unique_ptr<Store> store_;  // after the server: a client leaves first
 };

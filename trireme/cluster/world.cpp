@@ -67,6 +67,7 @@ class World::Membership {
   const Environment& environment() const noexcept { return environment_; }
   const Roster& roster() const noexcept { return *roster_; }
   Store& store() noexcept { return store_.store(); }
+  const JobStore& job_store() const noexcept { return store_; }
   Duration meeting_time() const noexcept { return meeting_time_; }
   FailureDetector& detector() noexcept { return detector_; }
 
@@ -146,6 +147,10 @@ const Roster& World::roster() const noexcept {
 
 Store& World::store() noexcept {
   return membership_->store();
+}
+
+std::shared_ptr<const net::Credentials> World::credentials() const noexcept {
+  return membership_->job_store().credentials();
 }
 
 Duration World::meeting_time() const noexcept {

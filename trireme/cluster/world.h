@@ -28,6 +28,7 @@
 #include "trireme/cluster/failure_detector.h"
 #include "trireme/cluster/roster.h"
 #include "trireme/cluster/store.h"
+#include "trireme/net/credentials.h"
 
 namespace trireme::cluster {
 
@@ -60,6 +61,8 @@ class World {
   Launcher launcher() const noexcept;
   const Roster& roster() const noexcept;
   Store& store() noexcept;
+  // For connections of our own to other ranks; null where nobody gave this job a secret.
+  std::shared_ptr<const net::Credentials> credentials() const noexcept;
   // From the beginning of join() until all had met.
   Duration meeting_time() const noexcept;
 

@@ -14,9 +14,9 @@ constexpr std::size_t kStride = std::size_t{512} << 10;
 
 }  // namespace
 
-Task SharedBackend::all_reduce(const Operation& op) {
+Task SharedBackend::all_reduce(const Operation& op, bool is_eager) {
   const bool wants = op.request.kind == OpKind::AllReduce || rank() == op.request.root;
-  if (!is_eager(op)) {
+  if (!is_eager) {
     if (is_direct(op)) co_await all_reduce_direct(op);
     else co_await all_reduce_staged(op);
     co_return;

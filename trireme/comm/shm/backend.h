@@ -65,17 +65,17 @@ class SharedBackend final : public Backend {
 
  private:
   Task collective(const Operation& op);
-  Task all_reduce(const Operation& op);
+  Task all_reduce(const Operation& op, bool is_eager);
   Task all_reduce_direct(const Operation& op);
   Task all_reduce_staged(const Operation& op);
-  Task exchange(const Operation& op);
+  Task exchange(const Operation& op, bool is_eager);
   Task exchange_staged(const Operation& op);
 
   void enter(const Operation& op, bool is_eager);
   void finish(const Operation& op);
   void check_requests(const Operation& op) const;
   void check_send_count(const Operation& op, int from) const;
-  bool is_eager(const Operation& op) const;
+  bool fits_lane(const Operation& op) const;
   bool is_direct(const Operation& op) const;
   bool is_oldest(const Operation& op) const { return *unfinished_.begin() == op.sequence; }
   const std::byte* exposed_at(const Operation& op, int member, bool is_eager) const;

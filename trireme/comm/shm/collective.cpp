@@ -22,15 +22,16 @@ Task SharedBackend::collective(const Operation& op) {
     co_await until(
         [&] { return lanes_.everyone(&Slot::finished, op.sequence - kInFlight, 1); });
   }
-  enter(op, is_eager(op));
+  const bool is_eager = fits_lane(op);
+  enter(op, is_eager);
   pass(kEntered);
   co_await until([&] { return lanes_.everyone(&Slot::entered, op.sequence, 1); });
   check_requests(op);
   const OpKind kind = op.request.kind;
   if (kind == OpKind::AllReduce || kind == OpKind::Reduce) {
-    co_await all_reduce(op);
+    co_await all_reduce(op, is_eager);
   } else if (kind != OpKind::Barrier) {
-    co_await exchange(op);
+    co_await exchange(op, is_eager);
   }
   pass(kBeforeFinish);
   finish(op);
@@ -91,9 +92,12 @@ void SharedBackend::check_send_count(const Operation& op, int from) const {
       .with_peer(lanes_.job_rank(from));
 }
 
-bool SharedBackend::is_eager(const Operation& op) const {
+bool SharedBackend::fits_lane(const Operation& op) const {
   const OpKind kind = op.request.kind;
   if (kind == OpKind::Barrier || kind == OpKind::AllToAll) return false;
+  if (kind == OpKind::AllReduce || kind == OpKind::Reduce) {
+    return op.request.count * op.element_size() <= kEagerSize;
+  }
   const Plan plan(op, size());
   std::size_t largest = 0;
   for (int m = 0; m < size(); ++m) largest = std::max(largest, plan.exposed(m));
@@ -128,13 +132,12 @@ Slice SharedBackend::block_at(const Operation& op, const Plan& plan, int from) c
 }
 
 // Gather, scatter, broadcast, all_gather, all_to_all, reduce_scatter: reads of others' blocks.
-Task SharedBackend::exchange(const Operation& op) {
+Task SharedBackend::exchange(const Operation& op, bool is_eager) {
   const Plan plan(op, size());
   if (op.request.kind == OpKind::AllToAll) {
     for (int from = 0; from < size(); ++from) check_send_count(op, from);
   }
-  const bool eager = is_eager(op);
-  if (!eager && !is_direct(op)) {
+  if (!is_eager && !is_direct(op)) {
     co_await exchange_staged(op);
     co_return;
   }
@@ -146,7 +149,7 @@ Task SharedBackend::exchange(const Operation& op) {
     for (std::size_t done = 0; done < block.count; done += stride) {
       for (int m = 0; m < size(); ++m) {
         sources[static_cast<std::size_t>(m)] =
-            exposed_at(op, m, eager) + (block.first + done) * element;
+            exposed_at(op, m, is_eager) + (block.first + done) * element;
       }
       void* out = op.output + done * element;
       combine({op.request.type, op.request.reduce, static_cast<std::size_t>(size())}, sources,
@@ -158,7 +161,7 @@ Task SharedBackend::exchange(const Operation& op) {
     // Everybody begins with another member, so that no one's memory is read by all at once.
     const int from = (rank() + i) % size();
     const Slice block = block_at(op, plan, from);
-    const std::byte* source = exposed_at(op, from, eager) + block.first * element;
+    const std::byte* source = exposed_at(op, from, is_eager) + block.first * element;
     std::byte* target = op.output + plan.target(from) * element;
     const std::size_t bytes = block.count * element;
     if (bytes == 0 || source == target) continue;
@@ -168,7 +171,7 @@ Task SharedBackend::exchange(const Operation& op) {
     }
   }
   pass(kHalfway);
-  if (eager) co_return;  // the lane is not reused before everybody has finished
+  if (is_eager) co_return;  // the lane is not reused before everybody has finished
   lanes_.publish(mine(op).consumed, Lanes::stage_word(op.sequence, 1));
   co_await until([&] { return lanes_.everyone(&Slot::consumed, op.sequence, 1); });
 }

@@ -1,0 +1,183 @@
+#include "trireme/comm/connect.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "trireme/base/check.h"
+#include "trireme/comm/arena.h"
+#include "trireme/comm/engine.h"
+#include "trireme/comm/hierarchy/backend.h"
+#include "trireme/comm/mpi/messenger.h"
+#include "trireme/comm/shm/backend.h"
+#include "trireme/comm/spin.h"
+#include "trireme/comm/tcp/assemble.h"
+#include "trireme/net/address.h"
+
+namespace trireme::comm {
+namespace {
+
+constexpr std::array<std::string_view, 4> kTransportNames{"auto", "shm", "tcp", "mpi"};
+constexpr std::uint64_t kRootKey = 0x726f6f74u << 8;
+
+// The ranks with which this one shares memory, and the memory.
+struct Sharing {
+  std::shared_ptr<Arena> arena;
+  std::vector<int> ranks;  // ascending; this rank alone if nothing is shared
+};
+
+// The first rank of a host makes the arena; the others open it and say whether they could. Only
+// if all could is it used, so that every rank of the host comes to the same conclusion.
+Sharing share_memory(cluster::World& world, const std::string& prefix, Deadline deadline) {
+  const std::vector<int>& beside = world.roster().ranks_beside(world.rank());
+  Sharing alone{nullptr, {world.rank()}};
+  if (beside.size() == 1) return alone;
+  cluster::Store& store = world.store();
+  const std::string proof_key = prefix + "arena/" + std::to_string(beside.front());
+  Sharing sharing{nullptr, beside};
+  if (world.rank() == beside.front()) {
+    sharing.arena = Arena::create({.members = static_cast<int>(beside.size())});
+    ByteWriter out;
+    sharing.arena->proof().write(out);
+    store.set(proof_key, out.bytes(), deadline);
+  } else {
+    const Bytes proof = store.wait(proof_key, deadline);
+    ByteReader in(proof);
+    sharing.arena = Arena::open(MemoryFile::Proof::read(in));
+  }
+  const auto verdict_key = [&](int rank) { return prefix + "shares/" + std::to_string(rank); };
+  store.set(verdict_key(world.rank()), bytes_of(sharing.arena ? "yes" : "no"), deadline);
+  for (int rank : beside) {
+    if (text_of(store.wait(verdict_key(rank), deadline)) != "yes") return alone;
+  }
+  return sharing;
+}
+
+// For every rank of the job, the first rank of those with which it shares memory.
+std::vector<int> agree_on_hosts(cluster::World& world, const Sharing& sharing,
+                                const std::string& prefix, Deadline deadline) {
+  std::vector<int> host_of(static_cast<std::size_t>(world.size()));
+  const auto key = [&](int rank) { return prefix + "host/" + std::to_string(rank); };
+  world.store().set(key(world.rank()), bytes_of(std::to_string(sharing.ranks.front())), deadline);
+  for (int rank = 0; rank < world.size(); ++rank) {
+    const Bytes host = world.store().wait(key(rank), deadline);
+    host_of[static_cast<std::size_t>(rank)] = std::stoi(std::string(text_of(host)));
+  }
+  return host_of;
+}
+
+std::string listening_host(const cluster::World& world, const std::string& interface) {
+  const bool is_one_host = world.roster().hosts().size() == 1 && interface.empty();
+  return is_one_host ? "127.0.0.1" : net::host_address(interface);
+}
+
+std::vector<int> all_ranks(int size) {
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  for (int rank = 0; rank < size; ++rank) ranks[static_cast<std::size_t>(rank)] = rank;
+  return ranks;
+}
+
+}  // namespace
+
+std::string_view name_of(Transport transport) noexcept {
+  return kTransportNames[static_cast<std::size_t>(transport)];
+}
+
+Transport transport_named(std::string_view name) {
+  std::string known;
+  for (std::size_t i = 0; i < kTransportNames.size(); ++i) {
+    if (kTransportNames[i] == name) return static_cast<Transport>(i);
+    known += (i == 0 ? "" : ", ") + std::string(kTransportNames[i]);
+  }
+  throw Error(ErrorCode::InvalidInput,
+              "no transport is called '" + std::string(name) + "'; there are " + known);
+}
+
+Group connect(cluster::World& world, const ConnectOptions& options) {
+  if (world.size() == 1) return Group::solo();
+  const Deadline deadline = Deadline::after(options.timeout);
+  const std::uint64_t epoch = world.roster().epoch();
+  const std::string prefix = "comm/" + std::to_string(epoch) + "/";
+  const int rank = world.rank();
+  const Group::Options group_options{.epoch = epoch, .timeout = options.operation_timeout};
+  const auto engine =
+      std::make_shared<Engine>(Engine::Options{.spin = spin_for(world.local_size())});
+
+  std::shared_ptr<Messenger> messenger;
+  std::string_view name = "tcp";
+  if (options.transport == Transport::Mpi) {
+    const auto mpi = mpi::make_messenger();
+    engine->add_source(mpi.source);
+    messenger = mpi.messenger;
+    name = "mpi";
+  }
+  Sharing sharing{nullptr, {rank}};
+  if (options.transport == Transport::Auto || options.transport == Transport::Shm) {
+    sharing = share_memory(world, prefix, deadline);
+  }
+  std::vector<int> host_of = all_ranks(world.size());
+  if (!messenger) host_of = agree_on_hosts(world, sharing, prefix, deadline);
+  const bool is_one_arena = static_cast<int>(sharing.ranks.size()) == world.size();
+  if (options.transport == Transport::Shm && !is_one_arena) {
+    throw Error(ErrorCode::Unsupported, "not all ranks share memory, and nothing else is allowed")
+        .with_rank(rank)
+        .with_operation("connect");
+  }
+  if (!messenger && !is_one_arena) {
+    if (!world.credentials()) {
+      throw Error(ErrorCode::InvalidInput,
+                  "ranks that share no memory connect over TCP, and that needs the job's secret: "
+                  "set TRIREME_SECRET_FILE to a file that only you can read (umask 077; openssl "
+                  "rand -hex 32 > secret) on every rank");
+    }
+    const auto mesh = tcp::assemble({.rank = rank,
+                                     .size = world.size(),
+                                     .host = listening_host(world, options.interface),
+                                     .streams = options.streams,
+                                     .checksums = options.checksums,
+                                     .prefix = prefix + "tcp/"},
+                                    world.store(), world.credentials(), deadline);
+    engine->add_source(mesh);
+    messenger = mesh;
+  }
+  if (sharing.arena) {
+    const int place = static_cast<int>(
+        std::find(sharing.ranks.begin(), sharing.ranks.end(), rank) - sharing.ranks.begin());
+    engine->add_source(std::make_shared<shm::DoorbellSource>(sharing.arena, place));
+  }
+
+  hierarchy::HierarchicalBackend::Parts parts;
+  parts.host_of = host_of;
+  parts.inside = [sharing, rank, faults = options.faults](const std::vector<int>& ranks,
+                                                          std::uint64_t key) {
+    std::vector<shm::Lanes::Member> members;
+    int me = 0;
+    for (int member : ranks) {
+      if (member == rank) me = static_cast<int>(members.size());
+      const auto place = std::find(sharing.ranks.begin(), sharing.ranks.end(), member);
+      members.push_back({static_cast<int>(place - sharing.ranks.begin()), member});
+    }
+    return std::make_shared<shm::SharedBackend>(sharing.arena, members, me, key, faults);
+  };
+  parts.across = [messenger, rank, name, algorithm = options.algorithm, faults = options.faults](
+                     const std::vector<int>& ranks, std::uint64_t key) {
+    const auto me = std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
+    return std::make_shared<MessageBackend>(
+        messenger, ranks, static_cast<int>(me), key,
+        MessageBackend::Options{.name = name, .algorithm = algorithm, .faults = faults});
+  };
+  auto backend =
+      hierarchy::make_backend(parts, all_ranks(world.size()), rank, kRootKey + 2 * epoch + 2);
+  Group group(std::move(backend), engine, group_options);
+  world.on_death([engine = std::weak_ptr<Engine>(engine), rank](const cluster::Death& death) {
+    const auto living = engine.lock();
+    if (!living) return;
+    living->lose(death.rank, Error(ErrorCode::PeerLost, "rank " + std::to_string(death.rank) +
+                                                            " is gone: " + death.cause)
+                                 .with_peer(death.rank)
+                                 .with_rank(rank));
+  });
+  return group;
+}
+
+}  // namespace trireme::comm
