@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
@@ -19,8 +20,7 @@ constexpr std::size_t kMethodAt = 6;
 constexpr std::size_t kIdAt = 8;
 constexpr std::size_t kSizeAt = 16;
 
-// A reader that once held a large frame gives its memory back.
-constexpr std::size_t kKeptCapacity = std::size_t{1} << 20;
+constexpr std::size_t kReservedMax = std::size_t{1} << 20;
 
 template <class T>
 T load(const std::byte* at) {
@@ -32,6 +32,29 @@ T load(const std::byte* at) {
 template <class T>
 void store(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof(T));
+}
+
+// The payload size that a header claims. Throws Protocol unless all of it is plausible.
+std::size_t check_header(const FrameHeader& header, std::size_t payload_max) {
+  if (std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0) {
+    throw Error(ErrorCode::Protocol, "frame begins with " +
+                                         to_hex(ByteView(header).first(kMagic.size())) +
+                                         " where a TRM1 header is due");
+  }
+  const auto kind = load<std::uint8_t>(header.data() + kKindAt);
+  if (kind < static_cast<std::uint8_t>(FrameKind::Request) ||
+      kind > static_cast<std::uint8_t>(FrameKind::Cancel)) {
+    throw Error(ErrorCode::Protocol, "frame of unknown kind " + std::to_string(kind));
+  }
+  if (const auto flags = load<std::uint8_t>(header.data() + kFlagsAt); flags != 0) {
+    throw Error(ErrorCode::Protocol, "frame with unknown flags " + std::to_string(flags));
+  }
+  const std::size_t size = load<std::uint32_t>(header.data() + kSizeAt);
+  if (size > payload_max) {
+    throw Error(ErrorCode::Protocol, "frame of " + std::to_string(size) + " bytes where at most " +
+                                         std::to_string(payload_max) + " are allowed");
+  }
+  return size;
 }
 
 }  // namespace
@@ -57,61 +80,47 @@ Bytes encode(const Frame& frame) {
   return out;
 }
 
-std::size_t FrameReader::check_header(std::size_t at) const {
-  const std::byte* header = buffer_.data() + at;
-  if (std::memcmp(header, kMagic.data(), kMagic.size()) != 0) {
-    throw Error(ErrorCode::Protocol, "frame begins with " + to_hex({header, kMagic.size()}) +
-                                         " where a TRM1 header is due");
+void FrameReader::feed(ByteView input) {
+  while (true) {
+    if (header_size_ < kFrameHeaderSize) feed_header(input);
+    if (header_size_ < kFrameHeaderSize) return;
+    // Checked again for whoever goes on feeding after a refusal.
+    payload_size_ = check_header(header_, payload_max_);
+    feed_payload(input);
+    if (unfinished_.payload.size() < payload_size_) return;
+    whole_.push_back(std::exchange(unfinished_, {}));
+    header_size_ = 0;
   }
-  const auto kind = load<std::uint8_t>(header + kKindAt);
-  if (kind < static_cast<std::uint8_t>(FrameKind::Request) ||
-      kind > static_cast<std::uint8_t>(FrameKind::Cancel)) {
-    throw Error(ErrorCode::Protocol, "frame of unknown kind " + std::to_string(kind));
-  }
-  if (const auto flags = load<std::uint8_t>(header + kFlagsAt); flags != 0) {
-    throw Error(ErrorCode::Protocol, "frame with unknown flags " + std::to_string(flags));
-  }
-  const std::size_t size = load<std::uint32_t>(header + kSizeAt);
-  if (size > payload_max_) {
-    throw Error(ErrorCode::Protocol, "frame of " + std::to_string(size) + " bytes where at most " +
-                                         std::to_string(payload_max_) + " are allowed");
-  }
-  return size;
 }
 
-void FrameReader::feed(ByteView input) {
-  compact();
-  buffer_.insert(buffer_.end(), input.begin(), input.end());
-  while (checked_ <= buffer_.size() && buffer_.size() - checked_ >= kFrameHeaderSize) {
-    checked_ += kFrameHeaderSize + check_header(checked_);
+void FrameReader::feed_header(ByteView& input) {
+  const std::size_t size = std::min(kFrameHeaderSize - header_size_, input.size());
+  if (size > 0) std::memcpy(header_.data() + header_size_, input.data(), size);
+  input = input.subspan(size);
+  header_size_ += size;
+  pending_ += size;
+}
+
+void FrameReader::feed_payload(ByteView& input) {
+  Bytes& payload = unfinished_.payload;
+  if (payload.empty()) {
+    unfinished_.kind = static_cast<FrameKind>(load<std::uint8_t>(header_.data() + kKindAt));
+    unfinished_.method = load<std::uint16_t>(header_.data() + kMethodAt);
+    unfinished_.id = load<std::uint64_t>(header_.data() + kIdAt);
+    payload.reserve(std::min(payload_size_, kReservedMax));
   }
+  const ByteView piece = input.first(std::min(payload_size_ - payload.size(), input.size()));
+  payload.insert(payload.end(), piece.begin(), piece.end());
+  input = input.subspan(piece.size());
+  pending_ += piece.size();
 }
 
 std::optional<Frame> FrameReader::next() {
-  if (pending() < kFrameHeaderSize || begin_ >= checked_) return std::nullopt;
-  const std::byte* header = buffer_.data() + begin_;
-  const std::size_t size = load<std::uint32_t>(header + kSizeAt);
-  if (pending() - kFrameHeaderSize < size) return std::nullopt;
-  Frame out;
-  out.kind = static_cast<FrameKind>(load<std::uint8_t>(header + kKindAt));
-  out.method = load<std::uint16_t>(header + kMethodAt);
-  out.id = load<std::uint64_t>(header + kIdAt);
-  const std::byte* payload = header + kFrameHeaderSize;
-  out.payload.assign(payload, payload + size);
-  begin_ += kFrameHeaderSize + size;
+  if (whole_.empty()) return std::nullopt;
+  Frame out = std::move(whole_.front());
+  whole_.pop_front();
+  pending_ -= kFrameHeaderSize + out.payload.size();
   return out;
-}
-
-void FrameReader::compact() {
-  if (begin_ == 0) return;
-  // Moving the rest only once half of the buffer is waste keeps the cost linear.
-  if (begin_ < buffer_.size() && begin_ < buffer_.size() / 2) return;
-  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(begin_));
-  checked_ -= begin_;
-  begin_ = 0;
-  if (buffer_.size() < kKeptCapacity / 2 && buffer_.capacity() > kKeptCapacity) {
-    buffer_.shrink_to_fit();
-  }
 }
 
 }  // namespace trireme::net

@@ -8,9 +8,9 @@
 // |   8   | id      | the request that this frame belongs to                  |
 // |   4   | size    | of the payload                                          |
 //
-// FrameReader is fed whatever arrived, in any pieces, and yields whole frames. It allocates for
-// bytes that came, never for a size that a header only claims, and holds at most one unfinished
-// frame of `payload_max` bytes besides whole ones not yet taken.
+// FrameReader is fed whatever arrived, in any pieces, and yields whole frames. What a header
+// claims is not taken at its word: at most a mebibyte is set aside before the bytes come. It holds
+// one unfinished frame of at most `payload_max` bytes, and the whole ones not yet taken.
 //
 // Threads: values; one at a time a reader.
 
@@ -19,6 +19,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 
 #include "trireme/base/bytes.h"
@@ -61,17 +62,20 @@ class FrameReader {
   // The next whole frame, if there is one.
   std::optional<Frame> next();
   // Bytes held that were not taken yet.
-  std::size_t pending() const noexcept { return buffer_.size() - begin_; }
+  std::size_t pending() const noexcept { return pending_; }
 
  private:
-  // The payload size that the header at `at` claims, once it is plausible.
-  std::size_t check_header(std::size_t at) const;
-  void compact();
+  // Each takes from the front of `input` what it needs.
+  void feed_header(ByteView& input);
+  void feed_payload(ByteView& input);
 
   std::size_t payload_max_;
-  Bytes buffer_;
-  std::size_t begin_ = 0;    // of the first frame not yet taken
-  std::size_t checked_ = 0;  // of the first header not yet found plausible
+  std::size_t pending_ = 0;
+  FrameHeader header_{};
+  std::size_t header_size_ = 0;   // how much of header_ has come
+  std::size_t payload_size_ = 0;  // what a whole header_ claims
+  Frame unfinished_;
+  std::deque<Frame> whole_;
 };
 
 }  // namespace trireme::net
