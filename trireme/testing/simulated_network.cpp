@@ -1,0 +1,98 @@
+#include "trireme/testing/simulated_network.h"
+
+#include <memory>
+#include <utility>
+
+#include "trireme/base/check.h"
+
+namespace trireme::testing {
+
+SimulatedNetwork::SimulatedNetwork(const Weather& weather)
+    : weather_(weather), random_(weather.seed) {
+  TRIREME_CHECK(weather.delay_min <= weather.delay_max, "delays are from min to max");
+}
+
+void SimulatedNetwork::attach(int node, Receive receive) {
+  NodeState& state = nodes_[node];
+  TRIREME_CHECK(state.life == 0, "node ", node, " is up already");
+  state.receive = std::move(receive);
+  state.life = ++state.starts;
+}
+
+void SimulatedNetwork::crash(int node) {
+  NodeState& state = nodes_[node];
+  state.life = 0;
+  trace(0xdead0000u + static_cast<std::uint64_t>(node));
+}
+
+bool SimulatedNetwork::is_up(int node) const {
+  const auto it = nodes_.find(node);
+  return it != nodes_.end() && it->second.life != 0;
+}
+
+void SimulatedNetwork::send(int from, int to, Bytes message) {
+  ++counters_.sent;
+  const std::uint64_t number = ++messages_;
+  // Drawn always, so that one choice does not shift all that follow.
+  const bool is_lost = random_.uniform_double() < weather_.lost;
+  const bool is_doubled = random_.uniform_double() < weather_.doubled;
+  const Duration first = delay();
+  const Duration second = delay();
+  counters_.lost += is_lost ? 1 : 0;
+  counters_.doubled += is_doubled ? 1 : 0;
+  const auto shared = std::make_shared<const Bytes>(std::move(message));
+  const auto arrive = [this, from, to, number, shared] { deliver(from, to, number, *shared); };
+  if (!is_lost) schedule(to, 0, first, arrive);
+  if (is_doubled) schedule(to, 0, second, arrive);
+}
+
+void SimulatedNetwork::after(int node, Duration delay, std::function<void()> action) {
+  const std::uint64_t life = nodes_[node].life;
+  TRIREME_CHECK(life != 0, "node ", node, " is down and sets no timers");
+  schedule(node, life, delay, std::move(action));
+}
+
+void SimulatedNetwork::schedule(int node, std::uint64_t life, Duration delay,
+                                std::function<void()> action) {
+  events_.push({clock_.now() + delay, ++order_, node, life, std::move(action)});
+}
+
+void SimulatedNetwork::deliver(int from, int to, std::uint64_t number, const Bytes& message) {
+  NodeState& state = nodes_[to];
+  if (state.life == 0) return;
+  std::uint64_t& newest = state.newest_from[from];
+  if (number < newest) ++counters_.reordered;
+  newest = std::max(newest, number);
+  ++counters_.delivered;
+  trace(static_cast<std::uint64_t>(clock_.now().time_since_epoch().count()));
+  trace(static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint64_t>(to));
+  for (std::byte byte : message) trace(std::to_integer<std::uint64_t>(byte));
+  // A copy: the handler may attach the node anew.
+  const Receive receive = state.receive;
+  receive(from, message);
+}
+
+bool SimulatedNetwork::step() {
+  if (events_.empty()) return false;
+  Event event = events_.top();
+  events_.pop();
+  clock_.advance_to(event.when);
+  if (event.life == 0 || nodes_[event.node].life == event.life) event.action();
+  return true;
+}
+
+void SimulatedNetwork::run_until(TimePoint when) {
+  while (!events_.empty() && events_.top().when <= when) step();
+  clock_.advance_to(std::max(when, clock_.now()));
+}
+
+Duration SimulatedNetwork::delay() {
+  const auto span = static_cast<double>((weather_.delay_max - weather_.delay_min).count());
+  return weather_.delay_min + Duration(static_cast<Duration::rep>(span * random_.uniform_double()));
+}
+
+void SimulatedNetwork::trace(std::uint64_t value) {
+  trace_ = (trace_ ^ value) * 0x100000001b3u;
+}
+
+}  // namespace trireme::testing
