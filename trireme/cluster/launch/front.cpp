@@ -88,6 +88,7 @@ class Front {
 int clean_up_after(int status, const job::Folder& folder) {
   const std::size_t left = host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
   folder.remove();
+  job::sweep_quietly(folder.path().parent_path());
   const int signal = WTERMSIG(status);
   say("the launcher was killed by signal " + std::to_string(signal) +
       (left == 0 ? "; every process of the job was ended" : "; some processes could not be ended"));

@@ -295,6 +295,8 @@ int run_launcher(const LauncherOptions& options) noexcept {
     host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
   }
   options.folder->remove();
+  // A job inside the job had its two watchers killed together.
+  if (code != 0) job::sweep_quietly(options.folder->path().parent_path());
   return code;
 }
 

@@ -149,4 +149,12 @@ int sweep(const fs::path& root) {
   return sweep_locked(root);
 }
 
+void sweep_quietly(const fs::path& root) noexcept {
+  try {
+    sweep(root);
+  } catch (const std::exception&) {
+    // The next job's start sweeps again.
+  }
+}
+
 }  // namespace trireme::cluster::launch::job

@@ -54,5 +54,7 @@ std::vector<std::filesystem::path> living(const std::filesystem::path& root);
 
 // Removes what dead jobs left in `root`; says how many.
 int sweep(const std::filesystem::path& root);
+// The same where failing would help nobody.
+void sweep_quietly(const std::filesystem::path& root) noexcept;
 
 }  // namespace trireme::cluster::launch::job

@@ -1,0 +1,71 @@
+// JobTest runs the real `trireme` and demands that it leaves nothing behind: no process, no file
+// in /dev/shm, no job's folder.
+
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "trireme/base/deadline.h"
+#include "trireme/base/error.h"
+#include "trireme/cluster/launch/host/process_tree.h"
+#include "trireme/testing/command_process.h"
+#include "trireme/testing/host_state.h"
+
+namespace trireme {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class JobTest : public ::testing::Test {
+ protected:
+  using Words = std::vector<std::string>;
+  using Command = testing::CommandProcess;
+
+  void TearDown() override {
+    for (const std::string& left : state_.leftovers(Deadline::after(5s))) {
+      ADD_FAILURE() << "left behind: " << left;
+    }
+  }
+
+  static Deadline soon() { return Deadline::after(30s); }
+  static const std::string& program() {
+    static const std::string path = TRIREME_BINARY_DIR "/trireme";
+    return path;
+  }
+
+  // `trireme run` with these options and a shell script as every rank.
+  static Command::Options script(const Words& options, const std::string& text) {
+    Words words{program(), "run"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", "/bin/sh", "-c", text});
+    return {.command = words};
+  }
+
+  // The launcher: the front's only child.
+  static pid_t launcher_of(const Command& job) {
+    for (const auto& process : cluster::launch::host::list_processes()) {
+      if (process.parent == job.pid()) return process.pid;
+    }
+    ADD_FAILURE() << "no launcher";
+    return -1;
+  }
+
+  // The number after "[rank] word " in the job's output.
+  static pid_t pid_after(const Command& job, const std::string& text) {
+    const std::size_t at = job.out().find(text);
+    if (at == std::string::npos) return -1;
+    return std::stoi(job.out().substr(at + text.size()));
+  }
+
+  testing::HostState state_;
+};
+
+}  // namespace trireme
