@@ -5,7 +5,7 @@
 //
 // Order:   run() is called with consecutive sequence numbers, the same on every member, except
 //          for send and receive, which are matched by peer and tag.
-// Failure: a Task throws Error; the group is dead from then on and the engine calls give_up().
+// Failure: a Task throws Error; the group is dead from then on and the engine calls announce().
 
 #pragma once
 
@@ -34,6 +34,12 @@ struct Capabilities {
   bool rounds_once = false;       // 16-bit sums are rounded once
   bool shares_memory = false;     // spans in the arena are read and written in place
 };
+
+// What an error is to the members that it is announced to: a difference between requests is
+// everybody's, anything else the failure of the rank that speaks.
+inline ErrorCode code_when_announced(const Error& error) noexcept {
+  return error.code() == ErrorCode::Mismatch ? ErrorCode::Mismatch : ErrorCode::RemoteFailure;
+}
 
 class Backend {
  public:

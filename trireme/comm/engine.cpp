@@ -13,7 +13,9 @@ namespace {
 constexpr Duration kSleepSlice = std::chrono::milliseconds(20);
 // With several sources only one can be slept in; the others are looked at this often.
 constexpr Duration kSharedSlice = std::chrono::microseconds(200);
-// How many polls pass between two looks at the clock.
+// A second waiter is woken by the first, but an abort may come while neither looks.
+constexpr Duration kSecondSlice = std::chrono::milliseconds(5);
+// How many polls, or moves, pass between two looks at the clock.
 constexpr int kPollsPerLook = 64;
 
 void relax() {
@@ -25,6 +27,12 @@ void relax() {
 Error convert(const std::exception& thrown) {
   if (const auto* error = dynamic_cast<const Error*>(&thrown)) return *error;
   return Error(ErrorCode::RemoteFailure, thrown.what());
+}
+
+// Lost and late ranks are noticed by every member itself; of anything else that an operation
+// throws the others know nothing, and would wait for this rank.
+bool concerns_others(const Error& error) {
+  return error.code() != ErrorCode::PeerLost && error.code() != ErrorCode::Deadline;
 }
 
 }  // namespace
@@ -68,7 +76,7 @@ bool Engine::test(Activity& activity) {
 void Engine::wait(Activity& activity) {
   std::unique_lock lock(mutex_);
   TimePoint spin_until = steady_clock().now() + options_.spin;
-  int polls = 0;
+  int polls = 0, moves = 0;
   while (!activity.done) {
     if (activity.fate->is_sealed()) {
       check_time(activity, steady_clock().now());
@@ -77,6 +85,9 @@ void Engine::wait(Activity& activity) {
     if (progress()) {
       polls = 0;
       spin_until = TimePoint::max();
+      if (++moves % kPollsPerLook == 0 && !activity.done) {
+        check_time(activity, steady_clock().now());
+      }
       continue;
     }
     if (++polls < kPollsPerLook) {
@@ -88,7 +99,7 @@ void Engine::wait(Activity& activity) {
     if (spin_until == TimePoint::max()) spin_until = now + options_.spin;
     check_time(activity, now);
     if (activity.done || now < spin_until) continue;
-    sleep(lock, std::min(kSleepSlice, activity.op.deadline.remaining()));
+    sleep(lock, *activity.fate, std::min(kSleepSlice, activity.op.deadline.remaining()));
     spin_until = TimePoint::max();
   }
   if (activity.error) throw *activity.error;
@@ -121,7 +132,10 @@ Task::Step Engine::move(Activity& activity) {
   } catch (const std::exception& thrown) {
     const Error error = convert(thrown).with_rank(activity.backend->rank());
     const bool is_named = !error.operation().empty();
-    activity.fate->seal(is_named ? error : error.with_operation(activity.op.name()));
+    const Error named = is_named ? error : error.with_operation(activity.op.name());
+    if (activity.fate->seal(named) && concerns_others(named)) {
+      activity.backend->announce(named);
+    }
     finish(activity, activity.fate->get());
     return Task::Step::Done;
   }
@@ -149,15 +163,16 @@ void Engine::check_time(Activity& activity, TimePoint now) {
   finish(activity, error);
 }
 
-void Engine::sleep(std::unique_lock<std::mutex>& lock, Duration longest) {
+void Engine::sleep(std::unique_lock<std::mutex>& lock, const Fate& fate, Duration longest) {
   if (someone_sleeps_) {
-    moved_.wait_for(lock, longest);
+    moved_.wait_for(lock, std::min(longest, kSecondSlice));
     return;
   }
   if (sources_.empty()) return;
   someone_sleeps_ = true;
   for (const auto& source : sources_) source->prepare_sleep();
-  if (!progress()) {
+  // An abort before the preparation wakes nobody, so look again.
+  if (!progress() && !fate.is_sealed()) {
     const auto sleeper = sources_.front();
     const Duration slice = sources_.size() == 1 ? longest : std::min(longest, kSharedSlice);
     lock.unlock();
@@ -186,6 +201,11 @@ void Engine::lose(int job_rank, const Error& error) {
     }
   }
   for (const auto& fate : lost) abort(*fate, error);
+}
+
+void Engine::announce(Backend& backend, const Error& error) {
+  std::lock_guard lock(mutex_);
+  backend.announce(error);
 }
 
 void Engine::abort(Fate& fate, const Error& error) {

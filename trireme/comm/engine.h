@@ -87,6 +87,9 @@ class Engine {
   // Ends everything in flight of that fate with the error; wakes whoever waits.
   void abort(Fate& fate, const Error& error);
 
+  // Tells the other members of the backend's group, in turn with whatever else uses its transport.
+  void announce(Backend& backend, const Error& error);
+
   // A group whose members have these ranks in the job, for lose().
   void adopt(const std::shared_ptr<Fate>& fate, std::vector<int> job_ranks);
   // A rank of the job is gone: aborts every group that it was in.
@@ -97,7 +100,7 @@ class Engine {
   Task::Step move(Activity& activity);
   void finish(Activity& activity, std::optional<Error> error);
   void check_time(Activity& activity, TimePoint now);
-  void sleep(std::unique_lock<std::mutex>& lock, Duration longest);
+  void sleep(std::unique_lock<std::mutex>& lock, const Fate& fate, Duration longest);
 
   Options options_;
   std::mutex mutex_;

@@ -357,7 +357,7 @@ void Group::abort(const Error& cause) const {
 
 void Group::announce(const Error& cause) const {
   if (!state_->backend) return;
-  state_->backend->announce(cause);
+  state_->engine->announce(*state_->backend, cause);
   abort(cause);
 }
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "trireme/base/check.h"
+#include "trireme/comm/backend.h"
 
 namespace trireme::comm::mpi {
 namespace {
@@ -79,8 +80,9 @@ class MpiMessenger final : public Messenger, public ProgressSource {
 
   void announce(std::uint64_t group, std::span<const int> peers,
                 const Error& error) noexcept override {
+    const auto code = static_cast<std::uint32_t>(code_when_announced(error));
     for (int peer : peers) {
-      if (peer != rank_) post(peer, {{group, 0, 0}, 1}, bytes_of(error.what()));
+      if (peer != rank_) post(peer, {{group, 0, code}, 1}, bytes_of(error.what()));
     }
   }
 
@@ -142,7 +144,7 @@ class MpiMessenger final : public Messenger, public ProgressSource {
     const int from = status.MPI_SOURCE;
     if (header.is_announcement != 0) {
       announcements_.emplace(header.id.group,
-                             Error(ErrorCode::RemoteFailure,
+                             Error(static_cast<ErrorCode>(header.id.channel),
                                    "rank " + std::to_string(from) +
                                        " failed: " + std::string(text_of(message)))
                                  .with_peer(from)

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "trireme/base/clock.h"
+#include "trireme/comm/backend.h"
 
 namespace trireme::comm::shm {
 namespace {
@@ -176,7 +177,7 @@ void Lanes::announce(const Error& error) const noexcept {
   std::uint32_t none = kNone;
   if (!header.failure_state.compare_exchange_strong(none, kWriting)) return;
   header.failure_rank = job_rank(me_);
-  header.failure_code = static_cast<std::uint32_t>(ErrorCode::RemoteFailure);
+  header.failure_code = static_cast<std::uint32_t>(code_when_announced(error));
   std::snprintf(header.failure_text, kTextSize, "rank %d failed: %s", job_rank(me_),
                 error.what());
   header.failure_state.store(kReady, std::memory_order_release);

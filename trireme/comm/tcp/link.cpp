@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "trireme/comm/backend.h"
+
 namespace trireme::comm::tcp {
 namespace {
 
@@ -67,7 +69,8 @@ void Link::send_announcement(std::uint64_t group, const Error& error) {
   const std::string text = error.what();
   Bytes kept = to_bytes(text.substr(0, kUnaskedMax));
   const ByteView view = kept;
-  enqueue(WireKind::Announce, {group, 0, 0}, view, std::move(kept), nullptr);
+  const auto code = static_cast<std::uint32_t>(code_when_announced(error));
+  enqueue(WireKind::Announce, {group, 0, code}, view, std::move(kept), nullptr);
   write_some();
 }
 
@@ -257,16 +260,18 @@ void Link::deliver_control() {
     has_left_ = true;
     return;
   }
-  if (header_.kind != WireKind::Announce || aside_.empty()) {
+  const auto code = static_cast<ErrorCode>(header_.channel);
+  const bool is_known = code == ErrorCode::Mismatch || code == ErrorCode::RemoteFailure;
+  if (header_.kind != WireKind::Announce || aside_.empty() || !is_known) {
     fail(ErrorCode::Protocol, "rank " + std::to_string(options_.peer) +
                                   " sent a message of an unknown kind");
     return;
   }
   const std::string text(text_of(aside_));
   options_.on_announcement(
-      header_.group, Error(ErrorCode::RemoteFailure, "rank " + std::to_string(options_.peer) +
-                                                         " failed: " + text)
-                         .with_peer(options_.peer));
+      header_.group,
+      Error(code, "rank " + std::to_string(options_.peer) + " failed: " + text)
+          .with_peer(options_.peer));
 }
 
 }  // namespace trireme::comm::tcp
