@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -20,10 +21,17 @@ constexpr std::size_t kEntries = 8192;
 // A used-up entry is never claimed again: two members that look for one key at the same time could
 // otherwise settle in different places.
 constexpr std::uint64_t kSpent = 1;
+// In place of an offset: whoever claimed the entry found no memory for it.
+constexpr std::uint64_t kFailed = 1;
 // Freed pieces of at least this size give their memory back; smaller ones keep it for reuse.
 constexpr std::size_t kReturnSize = std::size_t{1} << 20;
 
-std::size_t round_up(std::size_t size) { return (size + kPage - 1) / kPage * kPage; }
+std::size_t round_up(std::size_t size) {
+  if (size > SIZE_MAX - kPage) {
+    throw Error(ErrorCode::Exhausted, "no memory holds " + std::to_string(size) + " bytes");
+  }
+  return (size + kPage - 1) / kPage * kPage;
+}
 
 }  // namespace
 
@@ -96,29 +104,24 @@ Piece Arena::allocate(int member, std::size_t size) {
   const std::size_t whole = round_up(std::max<std::size_t>(size, 1));
   Segment& segment = segments_[static_cast<std::size_t>(member)];
   std::lock_guard lock(segment.mutex);
-  std::size_t begin = segment.used;
-  for (auto hole = segment.holes.begin(); hole != segment.holes.end(); ++hole) {
-    if (hole->second < whole) continue;
-    begin = hole->first;
-    const std::size_t rest = hole->second - whole;
-    segment.holes.erase(hole);
-    if (rest != 0) segment.holes.emplace(begin + whole, rest);
-    break;
-  }
-  const bool is_new = begin == segment.used;
+  const auto hole = std::find_if(segment.holes.begin(), segment.holes.end(),
+                                 [&](const auto& found) { return found.second >= whole; });
+  const bool is_new = hole == segment.holes.end();
   if (is_new && whole > header().segment_size - segment.used) {
     throw Error(ErrorCode::Exhausted, "the arena's segment of " +
                                           std::to_string(header().segment_size) +
                                           " bytes has no room for " + std::to_string(size));
   }
+  const std::size_t begin = is_new ? segment.used : hole->first;
   const std::size_t offset = segment_begin(member) + begin;
-  try {
-    file_.reserve(offset, whole);
-  } catch (...) {
-    if (!is_new) segment.holes.emplace(begin, whole);
-    throw;
+  file_.reserve(offset, whole);
+  if (is_new) {
+    segment.used += whole;
+  } else {
+    const std::size_t rest = hole->second - whole;
+    segment.holes.erase(hole);
+    if (rest != 0) segment.holes.emplace(begin + whole, rest);
   }
-  if (is_new) segment.used += whole;
   return Piece(shared_from_this(), member, at(offset), whole);
 }
 
@@ -141,6 +144,20 @@ void Arena::free(int member, std::byte* data, std::size_t size) noexcept {
   }
 }
 
+// Memory of the common part; never given to anyone else.
+std::size_t Arena::take_common(std::size_t size) {
+  std::uint64_t begin = header().common_used.load();
+  do {
+    if (size > kCommonSize - begin) {
+      throw Error(ErrorCode::Exhausted, "the arena's common part has no room for " +
+                                            std::to_string(size) + " bytes");
+    }
+  } while (!header().common_used.compare_exchange_weak(begin, begin + size));
+  const std::size_t offset = round_up(sizeof(Header)) + begin;
+  file_.reserve(offset, size);
+  return offset;
+}
+
 std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, Deadline deadline) {
   TRIREME_CHECK(key > kSpent, "keys 0 and 1 are taken");
   const std::size_t whole = round_up(size);
@@ -148,12 +165,13 @@ std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, Deadline dea
     Entry& entry = header().entries[(key + probe) % kEntries];
     std::uint64_t found = 0;
     if (entry.key.compare_exchange_strong(found, key)) {
-      const std::uint64_t begin = header().common_used.fetch_add(whole);
-      if (begin + whole > kCommonSize) {
-        throw Error(ErrorCode::Exhausted, "the arena's common part is full");
+      std::size_t offset = 0;
+      try {
+        offset = take_common(whole);
+      } catch (...) {
+        entry.offset.store(kFailed);
+        throw;
       }
-      const std::size_t offset = round_up(sizeof(Header)) + begin;
-      file_.reserve(offset, whole);
       entry.size = whole;
       entry.users.fetch_add(1);
       entry.offset.store(offset, std::memory_order_release);
@@ -164,6 +182,9 @@ std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, Deadline dea
     while ((offset = entry.offset.load(std::memory_order_acquire)) == 0) {
       if (deadline.is_past()) throw Error(ErrorCode::Deadline, "a shared block was never made");
       ::sched_yield();
+    }
+    if (offset == kFailed) {
+      throw Error(ErrorCode::Exhausted, "a shared block found no memory on another rank");
     }
     if (entry.size != whole) {
       throw Error(ErrorCode::Mismatch, "a shared block of " + std::to_string(entry.size) +

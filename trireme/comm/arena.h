@@ -98,6 +98,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
   Header& header() const noexcept;
   std::size_t segment_begin(int member) const noexcept;
   void free(int member, std::byte* data, std::size_t size) noexcept;
+  std::size_t take_common(std::size_t size);
 
   // Free ranges of one segment: offset -> size. Only ranges below `used` are listed.
   struct Segment {
