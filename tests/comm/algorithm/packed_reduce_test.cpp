@@ -1,0 +1,57 @@
+// Goal:   several spans are reduced as one operation, and each gets its own part back.
+// Method: a backend that only multiplies what it is given by ten, over spans of 0, 1, 3 and more
+//         elements, in order and at the places they were given.
+
+#include "trireme/comm/algorithm/packed_reduce.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/comm/fake_backend.h"
+
+namespace trireme::comm {
+namespace {
+
+TEST(PackedReduce, PacksReducesOnceAndUnpacks) {
+  FakeBackend backend;
+  int runs = 0;
+  std::vector<std::int32_t> seen;
+  backend.on_run = [&](const Operation& op) -> Task {
+    ++runs;
+    const auto* values = reinterpret_cast<const std::int32_t*>(op.input);
+    seen.assign(values, values + op.request.count);
+    auto* out = reinterpret_cast<std::int32_t*>(op.output);
+    for (std::size_t i = 0; i < op.request.count; ++i) out[i] = 10 * values[i];
+    co_return;
+  };
+  std::vector<std::int32_t> a{1, 2, 3}, none, b{4}, c{5, 6, 7, 8, 9};
+  Operation op;
+  op.request = {.kind = OpKind::AllReduce, .type = DType::Int32, .count = 9};
+  Task task = packed_reduce(backend, op, {span(a), span(none), span(b), span(c)});
+  while (task.step() != Task::Step::Done) {
+  }
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(seen, (std::vector<std::int32_t>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(a, (std::vector<std::int32_t>{10, 20, 30}));
+  EXPECT_EQ(b, (std::vector<std::int32_t>{40}));
+  EXPECT_EQ(c, (std::vector<std::int32_t>{50, 60, 70, 80, 90}));
+}
+
+TEST(PackedReduce, AFailedReductionChangesNoSpan) {
+  FakeBackend backend;
+  backend.on_run = [](const Operation& op) -> Task {
+    op.output[0] = std::byte{77};
+    throw Error(ErrorCode::PeerLost, "gone");
+    co_return;
+  };
+  std::vector<std::int8_t> a{1, 2};
+  Operation op;
+  op.request = {.kind = OpKind::AllReduce, .type = DType::Int8, .count = 2};
+  Task task = packed_reduce(backend, op, {span(a)});
+  EXPECT_THROW(task.step(), Error);
+  EXPECT_EQ(a, (std::vector<std::int8_t>{1, 2}));
+}
+
+}  // namespace
+}  // namespace trireme::comm

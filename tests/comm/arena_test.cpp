@@ -1,0 +1,229 @@
+// Goal:   pieces of an arena are apart, page-aligned and reused; shortage is Exhausted and keeps
+//         nothing; a shared block is one and the same for all who ask for its key.
+// Method: one process. What crosses processes is in arena_process_test.cpp.
+
+#include "trireme/comm/arena.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "trireme/base/error.h"
+
+namespace trireme::comm {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kPage = 4096;
+
+// Small segments, so that they can be filled.
+std::shared_ptr<Arena> small_arena(std::size_t pages = 64) {
+  return Arena::create({.members = 3, .segment_size = pages * kPage});
+}
+
+Deadline soon() {
+  return Deadline::after(10s);
+}
+
+template <class Body>
+ErrorCode code_of(Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return ErrorCode::NotFound;  // nothing was thrown
+}
+
+// Bytes of memory that the file really holds.
+std::size_t memory_of(const Arena& arena) {
+  struct stat status{};
+  EXPECT_EQ(::fstat(arena.proof().descriptor, &status), 0);
+  return static_cast<std::size_t>(status.st_blocks) * 512;
+}
+
+TEST(Arena, SaysWhatItIs) {
+  const auto arena = small_arena();
+  EXPECT_EQ(arena->members(), 3);
+  EXPECT_EQ(arena->kind(), MemoryKind::Host);
+  EXPECT_TRUE(arena->outlives_writer());
+  EXPECT_EQ(code_of([] { Arena::create({.members = 0}); }), ErrorCode::Misuse);
+  EXPECT_EQ(code_of([] { Arena::create({.members = 100000}); }), ErrorCode::Misuse);
+}
+
+TEST(Arena, PiecesAreAlignedApartAndUsable) {
+  const auto arena = small_arena();
+  std::vector<Piece> pieces;
+  for (int member = 0; member < 3; ++member) {
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, kPage, kPage + 1}) {
+      pieces.push_back(arena->allocate(member, size));
+      ASSERT_GE(pieces.back().size(), size);
+      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(pieces.back().data()) % kPage, 0u);
+      ASSERT_TRUE(arena->contains(pieces.back().data(), pieces.back().size()));
+    }
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    std::memset(pieces[i].data(), static_cast<int>(i + 1), pieces[i].size());
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    for (std::size_t b = 0; b < pieces[i].size(); ++b) {
+      ASSERT_EQ(pieces[i].data()[b], static_cast<std::byte>(i + 1)) << "piece " << i;
+    }
+  }
+}
+
+TEST(Arena, ContainsKnowsItsEdges) {
+  const auto arena = small_arena();
+  const Piece piece = arena->allocate(0, kPage);
+  EXPECT_EQ(arena->at(arena->offset_of(piece.data())), piece.data());
+  EXPECT_TRUE(arena->contains(piece.data(), 0));
+  const int here = 0;
+  EXPECT_FALSE(arena->contains(&here, sizeof(here)));
+  EXPECT_FALSE(arena->contains(nullptr, 0));
+  std::byte* const end = arena->at(arena->proof().size);
+  EXPECT_TRUE(arena->contains(end - 1, 1));
+  EXPECT_FALSE(arena->contains(end - 1, 2));
+  EXPECT_FALSE(arena->contains(piece.data(), SIZE_MAX));
+}
+
+TEST(Arena, FreedPiecesAreJoinedAndUsedAgain) {
+  const auto arena = small_arena(12);
+  std::vector<Piece> pieces;
+  for (int i = 0; i < 4; ++i) pieces.push_back(arena->allocate(1, 3 * kPage));
+  EXPECT_EQ(code_of([&] { (void)arena->allocate(1, 1); }), ErrorCode::Exhausted) << "full";
+  std::byte* const begin = pieces[0].data();
+  for (const std::size_t i : {1u, 3u, 0u, 2u}) pieces[i] = Piece();
+  const Piece whole = arena->allocate(1, 12 * kPage);
+  EXPECT_EQ(whole.data(), begin) << "the four holes became one";
+}
+
+TEST(Arena, AHoleIsCutFromItsFront) {
+  const auto arena = small_arena(8);
+  Piece first = arena->allocate(0, 6 * kPage);
+  const Piece guard = arena->allocate(0, 2 * kPage);
+  std::byte* const begin = first.data();
+  first = Piece();
+  const Piece a = arena->allocate(0, 2 * kPage), b = arena->allocate(0, 4 * kPage);
+  EXPECT_EQ(a.data(), begin);
+  EXPECT_EQ(b.data(), begin + 2 * kPage);
+  EXPECT_EQ(code_of([&] { (void)arena->allocate(0, 1); }), ErrorCode::Exhausted);
+}
+
+TEST(Arena, LargePiecesGiveTheirMemoryBack) {
+  const auto arena = Arena::create({.members = 1});
+  const std::size_t before = memory_of(*arena);
+  constexpr std::size_t kSize = std::size_t{8} << 20;
+  {
+    const Piece piece = arena->allocate(0, kSize);
+    EXPECT_GE(memory_of(*arena), before + kSize) << "taken at once, not at the first touch";
+  }
+  EXPECT_LT(memory_of(*arena), before + kSize / 8);
+}
+
+TEST(Arena, AbsurdSizesAreExhaustedAndKeepNothing) {
+  const auto arena = Arena::create({.members = 2, .segment_size = std::size_t{1} << 45});
+  const std::size_t before = memory_of(*arena);
+  for (const std::size_t size :
+       {std::size_t{1} << 44, std::size_t{1} << 47, SIZE_MAX / 2, SIZE_MAX - kPage, SIZE_MAX}) {
+    EXPECT_EQ(code_of([&] { (void)arena->allocate(1, size); }), ErrorCode::Exhausted) << size;
+  }
+  EXPECT_EQ(memory_of(*arena), before);
+  EXPECT_NE(arena->allocate(1, kPage).data(), nullptr) << "still of use";
+}
+
+TEST(Arena, AFailedReuseLeavesTheHoleWhole) {
+  const auto arena = Arena::create({.members = 1, .segment_size = std::size_t{1} << 46});
+  Piece small = arena->allocate(0, 4 * kPage);
+  std::byte* const begin = small.data();
+  small = Piece();
+  EXPECT_EQ(code_of([&] { (void)arena->allocate(0, std::size_t{1} << 45); }), ErrorCode::Exhausted);
+  EXPECT_EQ(arena->allocate(0, 4 * kPage).data(), begin);
+}
+
+TEST(Arena, MembersAreChecked) {
+  const auto arena = small_arena();
+  EXPECT_EQ(code_of([&] { (void)arena->allocate(3, 1); }), ErrorCode::Misuse);
+  EXPECT_EQ(code_of([&] { (void)arena->allocate(-1, 1); }), ErrorCode::Misuse);
+}
+
+TEST(Arena, PiecesSurviveTheHandleThatMadeThem) {
+  auto arena = small_arena();
+  Piece piece = arena->allocate(2, 100);
+  arena.reset();
+  std::memset(piece.data(), 7, piece.size());
+  Piece moved = std::move(piece);
+  EXPECT_EQ(piece.data(), nullptr);  // NOLINT: moved from, on purpose
+  EXPECT_EQ(moved.data()[99], std::byte{7});
+}
+
+TEST(Arena, SharedBlocksAreFoundByKey) {
+  const auto arena = small_arena();
+  std::byte* const made = arena->find_or_make(42, 100, soon());
+  EXPECT_EQ(made[99], std::byte{0});
+  EXPECT_EQ(arena->find_or_make(42, 100, soon()), made);
+  EXPECT_NE(arena->find_or_make(43, 100, soon()), made);
+  EXPECT_NE(arena->find_or_make(42 + 8192, 100, soon()), made) << "the same place in the directory";
+  EXPECT_EQ(code_of([&] { arena->find_or_make(42, 5000, soon()); }), ErrorCode::Mismatch);
+  EXPECT_EQ(code_of([&] { arena->find_or_make(0, 100, soon()); }), ErrorCode::Misuse);
+}
+
+TEST(Arena, ABlockGoesBackWithItsLastUser) {
+  const auto arena = small_arena();
+  constexpr std::size_t kSize = std::size_t{4} << 20;
+  const std::size_t before = memory_of(*arena);
+  std::byte* const block = arena->find_or_make(7, kSize, soon());
+  arena->find_or_make(7, kSize, soon());
+  std::memset(block, 1, kSize);
+  arena->release(7);
+  EXPECT_EQ(block[kSize - 1], std::byte{1}) << "one user is left";
+  arena->release(7);
+  EXPECT_LT(memory_of(*arena), before + kSize / 4);
+  EXPECT_EQ(arena->find_or_make(7, kSize, soon())[kSize - 1], std::byte{0}) << "a new one";
+}
+
+TEST(Arena, AShortageOfSharedMemoryReachesEveryoneWhoAsks) {
+  const auto arena = small_arena();
+  constexpr std::size_t kAbsurd = std::size_t{1} << 35;  // fits the address space, no memory
+  const TimePoint begun = steady_clock().now();
+  for (int asker = 0; asker < 2; ++asker) {
+    EXPECT_EQ(code_of([&] { arena->find_or_make(9, kAbsurd, Deadline::after(20s)); }),
+              ErrorCode::Exhausted);
+    EXPECT_EQ(code_of([&] { arena->find_or_make(10, SIZE_MAX, Deadline::after(20s)); }),
+              ErrorCode::Exhausted);
+  }
+  EXPECT_LT(steady_clock().now() - begun, 10s) << "the second waited for the first's block";
+}
+
+TEST(Arena, ThreadsThatRaceForAKeyMeetInOneBlock) {
+  const auto arena = small_arena();
+  constexpr int kThreads = 4;
+  for (std::uint64_t key = 100; key < 160; ++key) {
+    std::byte* blocks[kThreads] = {};
+    std::atomic<int> ready{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        ++ready;
+        while (ready < kThreads) std::this_thread::yield();
+        blocks[t] = arena->find_or_make(key, 3 * kPage, soon());
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    for (std::byte* block : blocks) ASSERT_EQ(block, blocks[0]);
+    ASSERT_EQ(blocks[0][3 * kPage - 1], std::byte{0});
+  }
+}
+
+TEST(Arena, EveryMemberHasADoorbellOfItsOwn) {
+  const auto arena = small_arena();
+  EXPECT_NE(&arena->doorbell(0), &arena->doorbell(1));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&arena->doorbell(1)) % 64, 0u);
+  EXPECT_EQ(arena->doorbell(2).rings, 0u);
+}
+
+}  // namespace
+}  // namespace trireme::comm

@@ -1,0 +1,54 @@
+// Goal:   a caller who says nothing gets an unlabelled operation of even priority, within the
+//         group's own timeout; what is said reaches the operation.
+// Method: the defaults, and a group of two threads in which nobody else comes, read back from
+//         the error.
+
+#include "trireme/comm/call.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "trireme/base/error.h"
+#include "trireme/comm/connect_threads.h"
+
+namespace trireme::comm {
+namespace {
+
+using namespace std::chrono_literals;
+
+Error error_of(const Group& group, const Call& call) {
+  std::vector<float> data(3);
+  try {
+    group.all_reduce(span(data), ReduceOp::Sum, call).wait();
+  } catch (const Error& error) {
+    return error;
+  }
+  return Error(ErrorCode::Misuse, "nothing was thrown");
+}
+
+TEST(Call, SaysNothingByDefault) {
+  const Call call;
+  EXPECT_TRUE(call.label.empty());
+  EXPECT_EQ(call.priority, 0);
+  EXPECT_FALSE(call.deadline.has_value());
+  EXPECT_EQ(call.stream, nullptr);
+}
+
+TEST(Call, ItsDeadlineReplacesTheGroupsTimeout) {
+  const auto groups = connect_threads(2, {.timeout = 1h});
+  const TimePoint begun = steady_clock().now();
+  const Error error = error_of(groups[0], {.label = "bucket 2", .deadline = Deadline::after(20ms)});
+  EXPECT_EQ(error.code(), ErrorCode::Deadline) << error.what();
+  EXPECT_GE(steady_clock().now() - begun, 20ms);
+  EXPECT_LT(steady_clock().now() - begun, 10s);
+  EXPECT_EQ(error.operation(), "all_reduce #1 (bucket 2)");
+}
+
+TEST(Call, TheGroupsTimeoutHoldsOtherwise) {
+  const auto groups = connect_threads(2, {.timeout = 20ms});
+  EXPECT_EQ(error_of(groups[1], {}).code(), ErrorCode::Deadline);
+}
+
+}  // namespace
+}  // namespace trireme::comm

@@ -1,0 +1,84 @@
+// Goal:   two requests are equal exactly when every part is, each says in words what it is, and
+//         layouts of different counts have different hashes.
+// Method: one request changed in each part by turns; all small layouts hashed into a set.
+
+#include "trireme/comm/request.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <vector>
+
+namespace trireme::comm {
+namespace {
+
+Request all_reduce() {
+  return {.kind = OpKind::AllReduce, .type = DType::Float32, .reduce = ReduceOp::Sum, .count = 9};
+}
+
+TEST(Request, DiffersInEveryPartByItself) {
+  const Request same = all_reduce();
+  std::vector<Request> others(6, same);
+  others[0].kind = OpKind::Reduce;
+  others[1].type = DType::Int32;
+  others[2].reduce = ReduceOp::Max;
+  others[3].root = 0;
+  others[4].count = 8;
+  others[5].layout = 1;
+  EXPECT_EQ(same, all_reduce());
+  for (const Request& other : others) EXPECT_FALSE(other == same) << other.to_text();
+}
+
+TEST(Request, SaysWhatItIs) {
+  EXPECT_EQ(all_reduce().to_text(), "all_reduce of 9 float32 (sum)");
+  Request request{.kind = OpKind::Broadcast, .type = DType::BFloat16, .root = 0, .count = 1};
+  EXPECT_EQ(request.to_text(), "broadcast of 1 bfloat16, root 0");
+  request = {.kind = OpKind::Reduce, .type = DType::Int8, .reduce = ReduceOp::Mean, .root = 3};
+  EXPECT_EQ(request.to_text(), "reduce of 0 int8 (mean), root 3");
+  EXPECT_EQ((Request{.kind = OpKind::Barrier}.to_text()), "barrier");
+  EXPECT_EQ(Request{}.to_text(), "nothing");
+  request = {.kind = OpKind::AllGather, .type = DType::Float64, .count = 4, .layout = 7};
+  EXPECT_EQ(request.to_text(), "all_gather of 4 float64, uneven layout 7");
+}
+
+TEST(Request, EveryKindHasItsOwnName) {
+  std::set<std::string_view> names;
+  const int count = static_cast<int>(OpKind::Receive) + 1;
+  for (int i = 0; i < count; ++i) names.insert(name_of(static_cast<OpKind>(i)));
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(count));
+  EXPECT_EQ(names.count("?"), 0u);
+  EXPECT_EQ(name_of(static_cast<OpKind>(count)), "?");
+}
+
+TEST(Request, TravelsAsPlainMemory) {
+  const Request sent = all_reduce();
+  unsigned char wire[sizeof(Request)];
+  std::memcpy(wire, &sent, sizeof(sent));
+  Request received;
+  std::memcpy(&received, wire, sizeof(wire));
+  EXPECT_EQ(received, sent);
+}
+
+TEST(Request, LayoutsOfDifferentCountsHaveDifferentHashes) {
+  std::set<std::uint64_t> hashes;
+  std::size_t layouts = 0;
+  for (std::size_t a = 0; a < 16; ++a) {
+    hashes.insert(layout_hash(std::vector<std::size_t>{a}));
+    ++layouts;
+    for (std::size_t b = 0; b < 16; ++b) {
+      hashes.insert(layout_hash(std::vector<std::size_t>{a, b}));
+      ++layouts;
+      for (std::size_t c = 0; c < 16; ++c) {
+        hashes.insert(layout_hash(std::vector<std::size_t>{a, b, c}));
+        ++layouts;
+      }
+    }
+  }
+  EXPECT_EQ(hashes.size(), layouts);
+  EXPECT_EQ(hashes.count(0), 0u) << "0 means even";
+  EXPECT_NE(layout_hash({}), 0u);
+}
+
+}  // namespace
+}  // namespace trireme::comm
