@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -49,19 +50,24 @@ class JobTest : public ::testing::Test {
     return {.command = words};
   }
 
+  // Never -1 or 0, which kill(2) takes for everybody.
+  static void kill_one(pid_t pid, int signal) {
+    if (pid <= 1) throw Error(ErrorCode::Misuse, "no such process to kill");
+    kill(pid, signal);
+  }
+
   // The launcher: the front's only child.
   static pid_t launcher_of(const Command& job) {
     for (const auto& process : cluster::launch::host::list_processes()) {
       if (process.parent == job.pid()) return process.pid;
     }
-    ADD_FAILURE() << "no launcher";
-    return -1;
+    throw Error(ErrorCode::NotFound, "the job has no launcher");
   }
 
-  // The number after "[rank] word " in the job's output.
+  // The number after `text` in the job's output.
   static pid_t pid_after(const Command& job, const std::string& text) {
     const std::size_t at = job.out().find(text);
-    if (at == std::string::npos) return -1;
+    if (at == std::string::npos) throw Error(ErrorCode::NotFound, "no \"" + text + "\"");
     return std::stoi(job.out().substr(at + text.size()));
   }
 

@@ -20,7 +20,7 @@ constexpr const char* kFamily =
 class KillTest : public JobTest {
  protected:
   KillTest() : job_(script({"-n", "3", "--name", "victim", "--grace", "0.2"}, kFamily)) {
-    job_.wait_for_output("rank", soon(), 3);
+    job_.wait_for_output("] rank ", soon(), 3);
     job_.wait_for_output("] up", soon(), 3);
     EXPECT_GE(state_.processes().size(), 11u) << "front, launcher, 3 ranks, 6 daemons";
   }
@@ -53,7 +53,7 @@ class KillTest : public JobTest {
 
 TEST_F(KillTest, ARank) {
   const pid_t victim = pid_after(job_, "[1] rank ");
-  kill(victim, SIGKILL);
+  kill_one(victim, SIGKILL);
   EXPECT_EQ(job_.wait_exit(soon()), 137);
   EXPECT_THAT(job_.error(),
               HasSubstr("trireme: rank 1 failed: killed by signal 9 (kill -9 or another process)"));
@@ -63,14 +63,14 @@ TEST_F(KillTest, ARank) {
 
 TEST_F(KillTest, AllRanksAtOnce) {
   for (const char* rank : {"[0] rank ", "[1] rank ", "[2] rank "}) {
-    kill(pid_after(job_, rank), SIGKILL);
+    kill_one(pid_after(job_, rank), SIGKILL);
   }
   EXPECT_EQ(job_.wait_exit(soon()), 137);
   EXPECT_LT(time_to_die(), 3s);
 }
 
 TEST_F(KillTest, TheLauncher) {
-  kill(launcher_of(job_), SIGKILL);
+  kill_one(launcher_of(job_), SIGKILL);
   EXPECT_EQ(job_.wait_exit(soon()), 137);
   EXPECT_THAT(job_.error(), HasSubstr("the launcher was killed by signal 9; every process of the "
                                       "job was ended"));
@@ -86,17 +86,17 @@ TEST_F(KillTest, TheFront) {
 
 TEST_F(KillTest, TheFrontsWholeGroup) {
   // As `kill -9 %1` does in a shell: the launcher is in a group of its own.
-  kill(job_.pid(), SIGKILL);
-  kill(pid_after(job_, "[0] rank "), SIGKILL);
+  kill_one(job_.pid(), SIGKILL);
+  kill_one(pid_after(job_, "[0] rank "), SIGKILL);
   EXPECT_LT(time_to_die(), 3s);
 }
 
 TEST_F(KillTest, FrontAndLauncherAtOnceIsSweptByTheNextRun) {
   const pid_t launcher = launcher_of(job_);
   const pid_t rank = pid_after(job_, "[0] rank ");
-  kill(launcher, SIGSTOP);
+  kill_one(launcher, SIGSTOP);
   job_.signal(SIGKILL);
-  kill(launcher, SIGKILL);
+  kill_one(launcher, SIGKILL);
   // The ranks die with the launcher; their daemons may not, which docs/jobs.md admits.
   const auto begin = std::chrono::steady_clock::now();
   while (kill(rank, 0) == 0 && std::chrono::steady_clock::now() - begin < 5s) {

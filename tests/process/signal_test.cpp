@@ -98,7 +98,7 @@ TEST_F(SignalTest, UserSignalsAreForwardedAndEndNothing) {
 TEST_F(SignalTest, TheLauncherMayBeSignalledToo) {
   Command job(script({"-n", "2"}, "echo up; exec sleep 1000"));
   job.wait_for_output("] up", soon(), 2);
-  kill(launcher_of(job), SIGTERM);
+  kill_one(launcher_of(job), SIGTERM);
   EXPECT_EQ(job.wait_exit(soon()), 143);
 }
 

@@ -131,13 +131,17 @@ void CommandProcess::type(std::string_view text) {
 }
 
 void CommandProcess::signal(int number) const {
-  kill(pid_, number);
+  if (!code_) kill(pid_, number);
 }
 
 bool CommandProcess::has_exited() {
   if (code_) return true;
   int status = 0;
-  if (waitpid(pid_, &status, WNOHANG) != pid_) return false;
+  const pid_t reaped = waitpid(pid_, &status, WNOHANG);
+  // Somebody else of this process may have reaped it; then nobody knows how it ended.
+  const bool is_gone = reaped < 0 && errno == ECHILD;
+  if (reaped != pid_ && !is_gone) return false;
+  if (is_gone) status = SIGKILL;
   code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   elapsed_ = std::chrono::steady_clock::now() - begin_;
   return true;

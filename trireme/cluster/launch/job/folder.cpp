@@ -61,7 +61,7 @@ void kill_strays(const fs::path& folder) {
   for (const host::Process& process : host::list_processes()) {
     std::ifstream file("/proc/" + std::to_string(process.pid) + "/environ", std::ios::binary);
     for (std::string variable; std::getline(file, variable, '\0');) {
-      if (variable == sign) kill(process.pid, SIGKILL);
+      if (variable == sign && process.pid != getpid()) kill(process.pid, SIGKILL);
     }
   }
 }
