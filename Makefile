@@ -63,7 +63,7 @@ fuzz: setup-all configure ## a minute of fuzzing for each parser (SECONDS_EACH=6
 	@scripts/fuzz.sh $(BUILD) $(SECONDS_EACH)
 
 soak: build ## unit and process tests again and again until one fails (SOAK_TIMES=100)
-	@$(CTEST) -L 'unit|process' --repeat until-fail:$(SOAK_TIMES)
+	@$(CTEST) -L 'unit|process|torch' --repeat until-fail:$(SOAK_TIMES)
 
 results: build ## benchmarks with repetitions, written to build/results/
 	@scripts/bench.sh $(BUILD) $(BUILD)/results

@@ -13,9 +13,7 @@ if(TARGET trireme_torch)
   install(TARGETS trireme_torch EXPORT TriremeTorchTargets)
   install(EXPORT TriremeTorchTargets NAMESPACE trireme:: DESTINATION "${package_dir}")
 endif()
-if(TARGET trireme)
-  install(TARGETS trireme)
-endif()
+install(TARGETS trireme)
 install(DIRECTORY trireme/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trireme"
   FILES_MATCHING PATTERN "*.h"
   PATTERN "testing" EXCLUDE PATTERN "cli" EXCLUDE PATTERN "console" EXCLUDE)

@@ -5,8 +5,7 @@ foreach(file ${expected})
   if(TARGET ${name})
     add_test(NAME example.${name}
       COMMAND Python3::Interpreter "${CMAKE_CURRENT_LIST_DIR}/expect.py" "${file}"
-        --trireme "$<IF:$<BOOL:$<TARGET_EXISTS:trireme>>,${CMAKE_BINARY_DIR}/trireme,none>"
-        --example "$<TARGET_FILE:${name}>")
+        --trireme "$<TARGET_FILE:trireme>" --example "$<TARGET_FILE:${name}>")
     set_tests_properties(example.${name} PROPERTIES LABELS process TIMEOUT 60)
   endif()
 endforeach()
