@@ -99,11 +99,7 @@ TEST_F(OutputTest, AReaderThatStopsSlowsTheRanksAndCostsNoMemory) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   EXPECT_LT(now, 64 * 1024) << "KiB";
 #endif
-  // Even so a signal is obeyed: twice, since the output cannot be written.
-  job.signal(SIGINT);
-  std::this_thread::sleep_for(50ms);
-  job.signal(SIGINT);
-  std::this_thread::sleep_for(300ms);
+  // Even so a signal is obeyed, though the output cannot be written.
   job.signal(SIGINT);
   EXPECT_EQ(job.wait_exit(soon()), 130);
 }

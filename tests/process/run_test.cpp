@@ -88,6 +88,13 @@ TEST_F(RunTest, AMissingInterpreterIsARanksFailure) {
   EXPECT_THAT(job.error(), HasSubstr("could not be started: execve"));
 }
 
+TEST_F(RunTest, TooFewDescriptorsAreSaid) {
+  Command job(
+      {.command = {"/bin/sh", "-c", "ulimit -n 40; exec " + program() + " run -n 30 true"}});
+  EXPECT_EQ(job.wait_exit(soon()), 1);
+  EXPECT_THAT(job.error(), HasSubstr("the job could not be started: pipe: Too many open files"));
+}
+
 TEST_F(RunTest, InputGoesToRankZero) {
   Command job(script({"-n", "2"}, "cat; echo done"));
   job.type("for rank zero\n");

@@ -173,18 +173,21 @@ class Launcher {
       default:
         break;
     }
-    is_hurried_ = escalation_.is_ending();
+    is_hurried_ = is_told_;
+    is_told_ = true;
     if (!escalation_.is_ending()) {
       exit_code_ = exit_code_.value_or(128 + signal);
       const std::string grace = text_of(std::chrono::duration<double>(spec_.grace).count());
-      say(signal == SIGINT ? "interrupted; Ctrl-C again kills, " + grace + " s do so too"
-                           : host::name_of(signal) + ": ending the job");
+      say(signal == SIGINT
+              ? "interrupted: ranks have " + grace + " s to end; Ctrl-C again kills them"
+              : host::name_of(signal) + ": ending the job");
       begin_ending(host::name_of(signal));
     }
     send(escalation_.ask(signal, steady_clock().now()));
   }
 
   void on_stop(int signal) {
+    is_told_ = true;
     if (!escalation_.is_ending()) {
       exit_code_ = exit_code_.value_or(128 + signal);
       say("stopped by `trireme stop`");
@@ -237,32 +240,34 @@ class Launcher {
   }
 
   void end() {
-    // Whoever was asked to end had its time; from here on only a hurried Ctrl-C matters.
     ranks_.signal(SIGKILL);
     kill_all();
+    // Any program waits for whoever reads it, but not once it was told to end.
+    const Deadline patience = is_abandoned_ || is_hurried_ ? Deadline::after(kQuietTime)
+                              : is_told_                   ? Deadline::after(spec_.grace)
+                                                           : Deadline::never();
     is_hurried_ = false;
-    drain_ranks();
+    drain_ranks(patience);
     const auto tail_of = [this](int rank) -> const output::Tail& { return ranks_.tail(rank); };
     writer_.push(STDERR_FILENO, report_failure(ranks_.exits(), tail_of));
     if (const auto culprit = blame(ranks_.exits()); culprit && !exit_code_) {
       exit_code_ = exit_code_of(ranks_.exits()[*culprit]);
     }
     control_->publish("job ended", {{"code", exit_code_.value_or(0)}});
-    const Deadline patience = is_abandoned_ ? Deadline::after(kQuietTime) : Deadline::never();
     while (!writer_.is_drained() && !is_hurried_ && !patience.is_past()) turn(patience);
     if (writer_.is_broken() && !exit_code_) exit_code_ = 128 + SIGPIPE;
     control_.reset();
   }
 
   // Reads what the dead have left in their pipes.
-  void drain_ranks() {
+  void drain_ranks(Deadline patience) {
     const auto is_open = [](const output::RankStream& stream) { return stream.is_open(); };
     Deadline quiet = Deadline::after(kQuietTime);
     while (std::any_of(ranks_.streams().begin(), ranks_.streams().end(), is_open)) {
       has_output_ = false;
-      turn(quiet);
+      turn(min(quiet, patience));
       if (has_output_ || !writer_.has_room()) quiet = Deadline::after(kQuietTime);
-      if (quiet.is_past() || is_hurried_ || is_abandoned_ || writer_.is_broken()) break;
+      if (quiet.is_past() || patience.is_past() || is_hurried_ || writer_.is_broken()) break;
     }
     for (output::RankStream& stream : ranks_.streams()) stream.finish(writer_);
   }
@@ -279,7 +284,8 @@ class Launcher {
   std::optional<int> exit_code_;
   bool is_abandoned_ = false;    // the front is gone
   bool is_reader_gone_ = false;  // nobody reads our output
-  bool is_hurried_ = false;      // asked again while ending
+  bool is_told_ = false;         // to end, from outside
+  bool is_hurried_ = false;      // and told again
   bool has_output_ = false;
 };
 

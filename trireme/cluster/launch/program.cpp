@@ -66,9 +66,12 @@ fs::path find_program(const std::string& name) {
     if (near) message += "; did you mean " + (folder / *near).string() + "?";
     throw Error(ErrorCode::InvalidInput, message);
   }
-  std::vector<std::string> names;
-  for (const fs::path& folder : path_folders()) {
+  const std::vector<fs::path> folders = path_folders();
+  for (const fs::path& folder : folders) {
     if (is_runnable(folder / name)) return folder / name;
+  }
+  std::vector<std::string> names;
+  for (const fs::path& folder : folders) {
     const std::vector<std::string> more = runnable_in(folder);
     names.insert(names.end(), more.begin(), more.end());
   }

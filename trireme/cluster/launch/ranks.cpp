@@ -157,7 +157,7 @@ void Ranks::signal(int signal) {
       const bool is_well = process && !process->is_dying;
       if (is_well || member.signal_sent != 0) member.signal_sent = signal;
     }
-    kill(is_for_group(signal) ? -member.pid : member.pid, signal);
+    if (!is_for_group(signal) || kill(-member.pid, signal) != 0) kill(member.pid, signal);
     // A stopped process acts on a signal only once it is continued.
     if (is_ending(signal)) kill(-member.pid, SIGCONT);
   }
