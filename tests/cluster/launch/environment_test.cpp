@@ -37,8 +37,8 @@ TEST(Environment, KeepsAPersonsOwnThreads) {
 }
 
 TEST(Environment, ReplacesAnOuterJobs) {
-  const Environment outer = environment_of(
-      {.rank = 1, .size = 2, .threads = 8, .job = "outer", .folder = "/o"}, {"A=b"});
+  const Environment outer =
+      environment_of({.rank = 1, .size = 2, .threads = 8, .job = "outer", .folder = "/o"}, {"A=b"});
   EXPECT_EQ(threads_wanted(outer), 0) << "the outer job's number is nobody's wish";
   const Environment inner = environment_of(kPlace, outer);
   EXPECT_EQ(find(inner, "OMP_NUM_THREADS"), "3");
@@ -48,8 +48,10 @@ TEST(Environment, ReplacesAnOuterJobs) {
             1);
 }
 
-TEST(Environment, RemovesTheSecretOfAnotherJob) {
-  EXPECT_EQ(find(environment_of(kPlace, {"TRIREME_SECRET=00"}), "TRIREME_SECRET"), std::nullopt);
+TEST(Environment, RemovesWhatWasMeantForAnotherLauncher) {
+  for (const char* name : {"TRIREME_SECRET", "TRIREME_STORE_RANK"}) {
+    EXPECT_EQ(find(environment_of(kPlace, {std::string(name) + "=0"}), name), std::nullopt);
+  }
 }
 
 TEST(Environment, UnderstandsNestedOpenMp) {

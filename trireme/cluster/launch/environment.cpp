@@ -55,9 +55,10 @@ int threads_wanted(const Environment& environment) {
 }
 
 Environment environment_of(const RankPlace& place, Environment inherited) {
-  // Of another job; it would win over the file.
-  std::erase_if(inherited,
-                [](const std::string& text) { return is_named(text, "TRIREME_SECRET"); });
+  // A secret would win over the file, and no rank of ours serves the store.
+  std::erase_if(inherited, [](const std::string& text) {
+    return is_named(text, "TRIREME_SECRET") || is_named(text, "TRIREME_STORE_RANK");
+  });
   const std::string threads = std::to_string(place.threads);
   for (const std::string_view name : kThreadVariables) {
     if (!is_wanted(inherited, name)) set(inherited, name, threads);

@@ -7,7 +7,8 @@
 //
 // Meaning: the user's own OMP_NUM_THREADS and MKL_NUM_THREADS are kept; those that an outer
 //          `trireme run` had set (they equal its TRIREME_THREADS) are replaced, as is every
-//          TRIREME_ variable above. A TRIREME_SECRET of another job is removed.
+//          TRIREME_ variable above. TRIREME_SECRET and TRIREME_STORE_RANK, which
+//          were meant for another launcher, are removed.
 // Threads: pure.
 
 #pragma once
