@@ -29,7 +29,9 @@ class RankProcesses : public testing::Test {
     sigemptyset(&none);
     const std::vector<host::Processor> one{{.id = 0}};
     ranks_ = std::make_unique<Ranks>(Ranks::Options{
-        .spec = &spec_, .job = "demo", .folder = folder_.path(),
+        .spec = &spec_,
+        .job = "demo",
+        .folder = folder_.path(),
         .cores = host::plan_cores({.processors = one, .ranks = count, .bind = false}),
         .mask = none});
     ranks_->start();

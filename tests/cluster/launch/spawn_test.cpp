@@ -112,7 +112,8 @@ TEST_F(Spawn, InheritsNoDescriptorsOfOurs) {
   EXPECT_EQ(run_script("ls -l /proc/$$/fd"), 0);
   EXPECT_THAT(text_, testing::Not(HasSubstr(trouble)));
   std::size_t count = 0;
-  for (std::size_t at = text_.find(output); at != std::string::npos; at = text_.find(output, at + 1)) {
+  for (std::size_t at = text_.find(output); at != std::string::npos;
+       at = text_.find(output, at + 1)) {
     ++count;
   }
   EXPECT_EQ(count, 2u) << "standard output and error, and no third";

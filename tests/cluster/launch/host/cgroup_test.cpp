@@ -24,8 +24,8 @@ class CgroupTree : public testing::Test {
 
   void make_version_2(const std::string& group, const std::string& mounted = "/") {
     write("proc/self/cgroup", "0::" + group + "\n");
-    write("proc/self/mountinfo", "30 23 0:26 " + mounted +
-                                     " /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n");
+    write("proc/self/mountinfo",
+          "30 23 0:26 " + mounted + " /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n");
   }
 
   TemporaryFolder folder_{"cgroup-test"};

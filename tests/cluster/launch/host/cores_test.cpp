@@ -113,11 +113,12 @@ TEST(Cores, KnownPlans) {
 TEST(Cores, SaysWhenThereAreTooFew) {
   EXPECT_TRUE(plan_cores({.processors = make_host(1, 2, 1), .ranks = 3}).is_oversubscribed());
   EXPECT_FALSE(plan_cores({.processors = make_host(1, 2, 1), .ranks = 2}).is_oversubscribed());
-  const CorePlan squeezed = plan_cores({.processors = make_host(1, 8, 1), .quota = 1.5, .ranks = 2});
+  const CorePlan squeezed =
+      plan_cores({.processors = make_host(1, 8, 1), .quota = 1.5, .ranks = 2});
   EXPECT_TRUE(squeezed.is_oversubscribed());
   EXPECT_EQ(squeezed.available, 1.5);
-  EXPECT_TRUE(plan_cores({.processors = make_host(1, 8, 1), .ranks = 4, .threads = 8})
-                  .is_oversubscribed());
+  EXPECT_TRUE(
+      plan_cores({.processors = make_host(1, 8, 1), .ranks = 4, .threads = 8}).is_oversubscribed());
 }
 
 TEST(Cores, KeepsTheUsersNumberOfThreads) {

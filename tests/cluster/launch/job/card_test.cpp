@@ -15,9 +15,14 @@ namespace {
 TEST(Card, RoundTrip) {
   const TemporaryFolder folder("card-test");
   const auto path = folder.path() / "card.json";
-  const Card card{.name = "demo", .ranks = 4, .state = "running",
-                  .command = "sh -c \"echo 'x'\\n\"", .started = 1700000000.25, .front = 12,
-                  .launcher = 13, .output = "/tmp/ä b"};
+  const Card card{.name = "demo",
+                  .ranks = 4,
+                  .state = "running",
+                  .command = "sh -c \"echo 'x'\\n\"",
+                  .started = 1700000000.25,
+                  .front = 12,
+                  .launcher = 13,
+                  .output = "/tmp/ä b"};
   card.save(path);
   card.save(path);
   const auto loaded = Card::load(path);
@@ -36,7 +41,8 @@ TEST(Card, RubbishIsNone) {
   const TemporaryFolder folder("card-test");
   const auto path = folder.path() / "card.json";
   EXPECT_FALSE(Card::load(path).has_value());
-  for (const char* text : {"", "{", "[]", "{}", "7", R"({"name":3})", R"({"name":"x","ranks":"y"})"}) {
+  for (const char* text :
+       {"", "{", "[]", "{}", "7", R"({"name":3})", R"({"name":"x","ranks":"y"})"}) {
     std::ofstream(path, std::ios::trunc) << text;
     EXPECT_FALSE(Card::load(path).has_value()) << text;
   }

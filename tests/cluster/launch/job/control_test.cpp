@@ -34,8 +34,14 @@ class ControlSocket : public testing::Test {
     setenv("XDG_RUNTIME_DIR", runtime_.path().c_str(), 1);
     folder_ = std::make_unique<Folder>(Folder::create(own_root(), "demo"));
     control_ = std::make_unique<Control>(*folder_, "");
-    Card{.name = "demo", .ranks = 2, .state = "running", .command = "x", .started = 1,
-         .front = getpid(), .launcher = getpid(), .output = ""}
+    Card{.name = "demo",
+         .ranks = 2,
+         .state = "running",
+         .command = "x",
+         .started = 1,
+         .front = getpid(),
+         .launcher = getpid(),
+         .output = ""}
         .save(folder_->card());
   }
   ~ControlSocket() override {

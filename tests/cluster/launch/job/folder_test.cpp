@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 mode_t mode_of(const fs::path& path) {
-  struct stat status {};
+  struct stat status{};
   EXPECT_EQ(lstat(path.c_str(), &status), 0) << path;
   return status.st_mode & 0777;
 }

@@ -41,7 +41,7 @@ TEST_F(Roots, AreMadePrivate) {
   const fs::path root = folder_.path() / "trireme";
   make_safe(root);
   make_safe(root);
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(lstat(root.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0700u);
 }
@@ -95,7 +95,9 @@ TEST_F(Roots, UnsafeOnesAreNotLookedAt) {
 
 TEST_F(Roots, AreLockedByOneAtATime) {
   make_safe(folder_.path());
-  { const Descriptor lock = lock_root(folder_.path()); }
+  {
+    const Descriptor lock = lock_root(folder_.path());
+  }
   const Descriptor again = lock_root(folder_.path());
   EXPECT_TRUE(again);
 }

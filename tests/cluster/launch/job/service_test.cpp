@@ -66,7 +66,8 @@ class Service : public testing::Test {
 
 TEST_F(Service, ReportsAreEncodedAndDecoded) {
   for (const std::vector<Report>& reports :
-       {std::vector<Report>{}, std::vector<Report>{{Channel::Metrics, "{}"}, {Channel::Events, ""}}}) {
+       {std::vector<Report>{},
+        std::vector<Report>{{Channel::Metrics, "{}"}, {Channel::Events, ""}}}) {
     const auto decoded = decode_reports(encode_reports(reports));
     ASSERT_EQ(decoded.size(), reports.size());
     for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -85,7 +86,9 @@ TEST_F(Service, EventsAndMetricsGoToTheirFiles) {
 }
 
 TEST_F(Service, BadLinesAreRefusedAndCounted) {
-  report({{Channel::Events, "no json"}, {Channel::Events, "{\n}"}, {Channel::Events, ""},
+  report({{Channel::Events, "no json"},
+          {Channel::Events, "{\n}"},
+          {Channel::Events, ""},
           {Channel::Events, "{" + std::string(100, 'x') + "}"}});
   EXPECT_EQ(service_.refused(), 4u);
   EXPECT_EQ(file("events.jsonl"), "");

@@ -58,8 +58,12 @@ TEST(RankStream, PrefixesWholeLinesAndKeepsTheTail) {
   Pipe screen;
   Writer writer;
   Tail tail;
-  RankStream stream({.pipe = std::move(rank.out), .target = screen.in.get(), .prefix = "[2] ",
-                     .is_terminal = false, .tail = &tail, .log = log.get()});
+  RankStream stream({.pipe = std::move(rank.out),
+                     .target = screen.in.get(),
+                     .prefix = "[2] ",
+                     .is_terminal = false,
+                     .tail = &tail,
+                     .log = log.get()});
   EXPECT_FALSE(stream.pump({}, writer)) << "nothing there yet";
   rank.write_text("hello\nwor");
   EXPECT_TRUE(stream.pump({}, writer));
@@ -97,8 +101,12 @@ TEST(RankStream, AFullDiskCostsTheLogOnly) {
   Pipe rank;
   Pipe screen;
   Writer writer;
-  RankStream stream({.pipe = std::move(rank.out), .target = screen.in.get(), .prefix = "[0] ",
-                     .is_terminal = false, .tail = nullptr, .log = full.get()});
+  RankStream stream({.pipe = std::move(rank.out),
+                     .target = screen.in.get(),
+                     .prefix = "[0] ",
+                     .is_terminal = false,
+                     .tail = nullptr,
+                     .log = full.get()});
   rank.write_text("hello\n");
   EXPECT_TRUE(stream.pump({}, writer));
   drain(writer);
