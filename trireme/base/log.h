@@ -6,7 +6,8 @@
 // that was given no log writes nothing (Log() discards).
 //
 // Threads: any thread may write; a line is never mixed with another.
-// Failure: writing never throws; a sink that cannot write drops the line.
+// Failure: writing never throws; a sink that cannot write drops the line. A reader that stalls
+//          costs its writers one second once, and then lines until it reads on.
 
 #pragma once
 

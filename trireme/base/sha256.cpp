@@ -31,7 +31,7 @@ void store_big_endian(std::byte* at, std::uint32_t word) {
 
 void compress(std::array<std::uint32_t, 8>& state, const std::byte* block) {
   std::array<std::uint32_t, 64> w;
-  for (int t = 0; t < 16; ++t) w[t] = load_big_endian(block + 4 * t);
+  for (std::size_t t = 0; t < 16; ++t) w[t] = load_big_endian(block + 4 * t);
   for (int t = 16; t < 64; ++t) {
     const std::uint32_t s0 = std::rotr(w[t - 15], 7) ^ std::rotr(w[t - 15], 18) ^ (w[t - 15] >> 3);
     const std::uint32_t s1 = std::rotr(w[t - 2], 17) ^ std::rotr(w[t - 2], 19) ^ (w[t - 2] >> 10);
@@ -88,7 +88,7 @@ Sha256Digest Sha256::digest() const noexcept {
   copy.update(ByteView(padding).first(zeros_end + 8));
 
   Sha256Digest out;
-  for (int i = 0; i < 8; ++i) store_big_endian(&out[4 * i], copy.state_[i]);
+  for (std::size_t i = 0; i < 8; ++i) store_big_endian(&out[4 * i], copy.state_[i]);
   return out;
 }
 

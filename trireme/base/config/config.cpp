@@ -55,6 +55,7 @@ std::string Config::explain(std::string_view key) const {
   const Setting* found = setting(key);
   if (found == nullptr) {
     std::vector<std::string> keys;
+    keys.reserve(settings_.size());
     for (const Setting& known : settings_) keys.push_back(known.key());
     const auto meant = nearest(key, keys);
     throw Error(ErrorCode::NotFound, "there is no setting " + std::string(key) +

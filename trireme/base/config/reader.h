@@ -30,9 +30,10 @@ struct ConfigText {
 ConfigText load_config(const std::filesystem::path& path);
 
 struct Sources {
-  std::vector<ConfigText> files = {};
+  // GCC warns of designated initialisers that leave out a member without one of its own.
+  std::vector<ConfigText> files = {};  // NOLINT(readability-redundant-member-init)
   // "dotted.key=value", see trireme/base/config/override.h.
-  std::vector<std::string> overrides = {};
+  std::vector<std::string> overrides = {};  // NOLINT(readability-redundant-member-init)
 };
 
 Config read_config(const Schema& schema, const Sources& sources);

@@ -18,6 +18,7 @@ void Report::add(Mistake mistake) {
 
 std::string Report::to_text() const {
   std::vector<const Mistake*> sorted;
+  sorted.reserve(mistakes_.size());
   for (const Mistake& mistake : mistakes_) sorted.push_back(&mistake);
   // Among mistakes of one place, addresses keep the order in which they were found.
   std::sort(sorted.begin(), sorted.end(), [](const Mistake* a, const Mistake* b) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trireme/base/check.h"
+#include "trireme/base/config/dotted_key.h"
 #include "trireme/base/config/override.h"
 #include "trireme/base/config/read_value.h"
 #include "trireme/base/error.h"
@@ -10,33 +11,6 @@
 
 namespace trireme::config {
 namespace {
-
-// Where the dots are that separate a key's components; those in quotation marks do not.
-std::vector<std::size_t> dots_of(const std::string& key) {
-  std::vector<std::size_t> dots;
-  bool is_quoted = false;
-  for (std::size_t i = 0; i < key.size(); ++i) {
-    if (key[i] == '\\') {
-      ++i;
-    } else if (key[i] == '"') {
-      is_quoted = !is_quoted;
-    } else if (key[i] == '.' && !is_quoted) {
-      dots.push_back(i);
-    }
-  }
-  return dots;
-}
-
-struct Split {
-  std::string parent;  // "" at the top of the file
-  std::string leaf;
-};
-
-Split split(const std::string& key) {
-  const auto dots = dots_of(key);
-  if (dots.empty()) return {.parent = "", .leaf = key};
-  return {.parent = key.substr(0, dots.back()), .leaf = key.substr(dots.back() + 1)};
-}
 
 std::string did_you_mean(const std::optional<std::string>& name) {
   return name ? "; did you mean " + *name + "?" : "";
@@ -65,7 +39,7 @@ void Resolver::add(const Section& section) {
 }
 
 void Resolver::add_tables(const std::string& key) {
-  for (std::size_t dot : dots_of(key)) tables_.insert(key.substr(0, dot));
+  for (std::string& table : tables_of(key)) tables_.insert(std::move(table));
 }
 
 void Resolver::check_schema() const {
@@ -184,8 +158,7 @@ std::string Resolver::other_kinds(const std::string& key) const {
 }
 
 bool Resolver::is_in_unknown_table(const std::string& key, const Place& place) {
-  for (std::size_t dot : dots_of(key)) {
-    const std::string table = key.substr(0, dot);
+  for (const std::string& table : tables_of(key)) {
     if (tables_.contains(table)) continue;
     if (!unknown_tables_.insert(table).second) return true;
     if (slots_.contains(table)) {
@@ -207,21 +180,21 @@ std::optional<std::string> Resolver::nearest_table(const std::string& table) con
 
 std::optional<std::string> Resolver::nearest_key(const std::string& key) const {
   if (report_.is_full()) return std::nullopt;
-  const Split wrong = split(key);
+  const std::string parent = parent_of(key);
+  const std::string leaf = leaf_of(key);
   std::vector<std::string> beside;
   std::optional<std::string> elsewhere;
   for (const auto& [known, slot] : slots_) {
     if (!is_active(*slot.section, *slot.part)) continue;
-    const Split right = split(known);
-    if (right.parent == wrong.parent) beside.push_back(right.leaf);
-    if (right.leaf == wrong.leaf && !elsewhere) elsewhere = known;
+    if (parent_of(known) == parent) beside.push_back(leaf_of(known));
+    if (leaf_of(known) == leaf && !elsewhere) elsewhere = known;
   }
   for (const auto& [section, kind] : kinds_) {
-    if (section->name() == wrong.parent) beside.push_back(kKindKey);
+    if (section->name() == parent) beside.push_back(kKindKey);
   }
-  const auto meant = nearest(wrong.leaf, beside);
+  const auto meant = nearest(leaf, beside);
   if (!meant) return elsewhere;
-  return wrong.parent.empty() ? *meant : wrong.parent + "." + *meant;
+  return parent.empty() ? *meant : parent + "." + *meant;
 }
 
 Config Resolver::finish() {
@@ -234,21 +207,25 @@ Config Resolver::finish() {
   return config;
 }
 
+void Resolver::add_kind(const Section& section, const Kind& kind, Config& config) {
+  std::string names;
+  for (const std::string& name : section.kinds()) {
+    names += (names.empty() ? "" : ", ") + quote_toml(name);
+  }
+  config.settings_.push_back({.section = section.name(),
+                              .name = kKindKey,
+                              .value = {kind.name},
+                              .default_value = {section.kinds().front()},
+                              .origin = kind.origin,
+                              .type = "one of " + names,
+                              .range = "",
+                              .unit = "",
+                              .help = section.help()});
+}
+
 void Resolver::add_settings(const Section& section, Config& config) const {
   if (const auto kind = kinds_.find(&section); kind != kinds_.end()) {
-    std::string names;
-    for (const std::string& name : section.kinds()) {
-      names += (names.empty() ? "" : ", ") + quote_toml(name);
-    }
-    config.settings_.push_back({.section = section.name(),
-                                .name = kKindKey,
-                                .value = {kind->second.name},
-                                .default_value = {section.kinds().front()},
-                                .origin = kind->second.origin,
-                                .type = "one of " + names,
-                                .range = "",
-                                .unit = "",
-                                .help = section.help()});
+    add_kind(section, kind->second, config);
   }
   for (const Part& part : section.parts()) {
     if (!is_active(section, part)) continue;

@@ -70,6 +70,7 @@ class Resolver {
   std::optional<std::string> nearest_table(const std::string& table) const;
   std::optional<std::string> nearest_key(const std::string& key) const;
   void complain(const Place& place, const std::string& key, std::string what);
+  static void add_kind(const Section& section, const Kind& kind, Config& config);
   void add_settings(const Section& section, Config& config) const;
 
   const Schema& schema_;

@@ -37,6 +37,7 @@ struct Rules {
   }
   std::vector<std::string> only_names() const {
     std::vector<std::string> all;
+    all.reserve(names.size());
     for (const auto& [name, value] : names) all.push_back(name);
     return all;
   }

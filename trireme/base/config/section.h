@@ -53,20 +53,20 @@ class Section {
     return add(make_part<Config>("", ""));
   }
   template <class Config>
-  Section& kind(std::string name, std::string help) {
-    return add(make_part<Config>(std::move(name), std::move(help)));
+  Section& kind(const std::string& name, const std::string& help) {
+    return add(make_part<Config>(name, help));
   }
 
  private:
   friend class Schema;
 
   template <class Config>
-  static Part make_part(std::string kind, std::string help) {
+  static Part make_part(const std::string& kind, const std::string& help) {
     Fields<Config> fields;
     Config::describe(fields);
     const auto requirements = fields.requirements();
-    return {.kind = std::move(kind),
-            .help = std::move(help),
+    return {.kind = kind,
+            .help = help,
             .type = typeid(Config),
             .fields = fields.all(),
             .make = [] { return std::make_shared<Config>(); },
