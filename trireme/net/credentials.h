@@ -5,8 +5,9 @@
 // event loop, in a simulation and under a fuzzer. SecretCredentials know one shared secret;
 // TLS and per-client keys will be further implementations.
 //
-// Failure: feed() throws Unauthenticated (wrong secret) or Protocol (not our bytes); the
-//          connection is then closed without an answer that would help a stranger.
+// Failure: feed() throws Unauthenticated (wrong secret) or Protocol (not our bytes). What
+//          take_output() then still holds (at most which version this end speaks) is sent, and the
+//          connection closed without an answer that would help a stranger.
 
 #pragma once
 
