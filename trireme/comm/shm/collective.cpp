@@ -193,6 +193,7 @@ Task SharedBackend::exchange_staged(const Operation& op) {
     }
   }
   const auto rounds = static_cast<std::uint32_t>((longest + piece - 1) / piece);
+  if (rounds == 0) co_return;  // all_to_all of nothing, which everybody sees alike
   const auto piece_of = [&](Slice block, std::uint32_t round) {
     const std::size_t first = std::min(block.count, round * piece);
     return Slice{block.first + first, std::min(piece, block.count - first)};
