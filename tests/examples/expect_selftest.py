@@ -46,6 +46,10 @@ class Program(unittest.TestCase):
         self.assertEqual(self.run_with("", "true"), 0)
         self.assertEqual(self.run_with("", "false"), 1)
 
+    def test_warnings_of_the_launcher_are_not_the_examples(self):
+        self.assertEqual(self.run_with("# run: echo trireme: warning: few cores\n"), 0)
+        self.assertEqual(self.run_with("# run: echo trireme: something else\n"), 1)
+
 
 if __name__ == "__main__":
     unittest.main()
