@@ -46,7 +46,7 @@ build: configure ## build everything into build/
 test: setup-all build ## install, build, and run every test; ctest's summary is the last word
 	@$(CTEST)
 
-bench: build ## run the benchmarks
+bench: build ## run the benchmarks, with peers beside them; ends with the table of bars
 	@scripts/bench.sh $(BUILD)
 
 format: setup-all ## format all C++ files in place

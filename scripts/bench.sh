@@ -1,20 +1,19 @@
 #!/bin/bash
-# scripts/bench.sh BUILD [RESULTS]: runs every benchmark; with RESULTS, five times each and with a
-# JSON file each in that folder.
+# scripts/bench.sh BUILD [RESULTS]: runs every benchmark, and the collectives beside their peers
+# last, which ends with the table of bars. With RESULTS, Google Benchmark's programs run five times
+# each, and all write a JSON file into that folder. Fails if a bar was missed.
+#
+# It says something only on a machine that does nothing else meanwhile.
 set -euo pipefail
 build=$1 results=${2:-}
 shopt -s nullglob
-programs=("$build"/bench/*_bench)
-if [ ${#programs[@]} = 0 ]; then
-  echo "bench: there is no benchmark in $build/bench" >&2
-  exit 1
-fi
-for program in "${programs[@]}"; do
+if [ -n "$results" ]; then mkdir -p "$results"; fi
+for program in "$build"/bench/*_bench; do
   arguments=()
   if [ -n "$results" ]; then
-    mkdir -p "$results"
     arguments=(--benchmark_repetitions=5 --benchmark_report_aggregates_only=true
       --benchmark_out="$results/$(basename "$program").json" --benchmark_out_format=json)
   fi
   "$program" "${arguments[@]}"
 done
+exec "$build/trireme" bench comm --bars ${results:+--json "$results/comm.json"}

@@ -10,6 +10,7 @@ Command run_command();
 Command jobs_command();
 Command watch_command();
 Command stop_command();
+Command bench_command();
 Command version_command();
 
 }  // namespace trireme::cli

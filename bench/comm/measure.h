@@ -1,0 +1,29 @@
+// measure() times one exercise and its bounds, in turns: a batch of calls, a batch of each bound,
+// and again until the time is used up.
+//
+// Calls:   each is timed by itself on every rank, so there are percentiles; of the ranks the
+//          slowest counts.
+// Bounds:  nobody waits, so the ranks' rates are added up.
+// A collective: every rank calls it with the same exercise, bounds and time.
+
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "bench/comm/bound.h"
+#include "bench/comm/exercise.h"
+
+namespace trireme::bench {
+
+struct Timing {
+  double p50 = 0;  // seconds
+  double p99 = 0;
+  std::vector<double> bounds;  // seconds for the same work, in the order of the bounds
+};
+
+// `seconds` are those spent in calls of the exercise.
+Timing measure(const comm::Group& group, Exercise& exercise,
+               const std::vector<std::unique_ptr<Bound>>& bounds, double seconds);
+
+}  // namespace trireme::bench

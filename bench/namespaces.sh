@@ -1,0 +1,63 @@
+#!/bin/bash
+# bench/namespaces.sh BITS PROGRAM ARGUMENTS...: two ranks of PROGRAM as if on two hosts, each in a
+# network namespace of its own, with a wire of BITS a second between them. Root only.
+#
+# The namespaces have no names: the kernel takes them away, and the wire with them, when the last
+# process in them ends. All processes live in one process namespace, which ends with its first; that
+# one is killed when its parent dies. So nothing stays behind, whatever is killed, and no packet
+# leaves the namespaces that were made here.
+set -euo pipefail
+if [ $# -lt 2 ]; then
+  echo "usage: bench/namespaces.sh BITS PROGRAM ARGUMENTS..." >&2
+  exit 2
+fi
+if [ "$(id -u)" != 0 ]; then
+  echo "SKIPPED: only root may make network namespaces" >&2
+  exit 77
+fi
+for tool in unshare nsenter ip tc; do
+  command -v $tool >/dev/null && continue
+  echo "SKIPPED: $tool is missing (apt-get install iproute2 util-linux)" >&2
+  exit 77
+done
+if [ -z "${TRIREME_BENCH_INSIDE:-}" ]; then
+  export TRIREME_BENCH_INSIDE=1
+  exec unshare --net --pid --mount-proc --fork --kill-child=KILL "$0" "$@"
+fi
+
+# Inside, as process 1 of the new namespaces; the second network namespace is a sleeper's.
+unset TRIREME_BENCH_INSIDE
+trap 'exit 130' INT TERM HUP
+bits=$1
+shift
+unshare --net sleep infinity &
+sleeper=$!
+# Until the sleeper is in a namespace of its own.
+for _ in $(seq 500); do
+  [ "$(readlink /proc/$sleeper/ns/net)" != "$(readlink /proc/self/ns/net)" ] && break
+  sleep 0.01
+done
+beyond() { nsenter --target "$sleeper" --net -- "$@"; }
+
+ip link add wire0 type veth peer name wire1
+ip link set wire1 netns "$sleeper"
+ip link set lo up && ip address add 10.77.0.1/24 dev wire0 && ip link set wire0 up
+beyond ip link set lo up && beyond ip address add 10.77.0.2/24 dev wire1 &&
+  beyond ip link set wire1 up
+# A bucket of 10 ms at this rate, and as long a queue again before packets are dropped.
+bucket=$((bits / 800 > 65536 ? bits / 800 : 65536))
+tc qdisc add dev wire0 root tbf rate "${bits}bit" burst "$bucket" limit $((4 * bucket))
+beyond tc qdisc add dev wire1 root tbf rate "${bits}bit" burst "$bucket" limit $((4 * bucket))
+
+TRIREME_SECRET=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
+export TRIREME_SECRET TRIREME_SIZE=2 TRIREME_LOCAL_RANK=0 TRIREME_LOCAL_SIZE=1
+export TRIREME_JOB=wire TRIREME_STORE=tcp://10.77.0.1:4711 TRIREME_STORE_RANK=0
+unset TRIREME_SECRET_FILE
+TRIREME_RANK=1 beyond "$@" --interface wire1 &
+other=$!
+TRIREME_RANK=0 "$@" --interface wire0 &
+first=$!
+code=0
+wait "$first" || code=$?
+wait "$other" || code=$?
+exit "$code"

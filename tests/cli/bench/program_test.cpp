@@ -1,0 +1,88 @@
+// Goal:   a program's lines and end arrive whole; it is ended when it takes too long, and told
+//         what we are told.
+// Method: small shell scripts. Run as the tests are, on the main thread.
+
+#include "trireme/cli/bench/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "trireme/base/error.h"
+
+namespace trireme::cli::bench {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+struct Outcome {
+  ProgramEnd end;
+  std::vector<std::string> lines;
+};
+
+Program shell(const std::string& script) {
+  return {{"/bin/sh", "-c", script}};
+}
+
+Outcome run(const Program& program, Deadline deadline = Deadline::after(60s)) {
+  Outcome outcome;
+  outcome.end = run_program(program, deadline,
+                            [&](std::string_view line) { outcome.lines.emplace_back(line); });
+  return outcome;
+}
+
+TEST(Program, LinesArriveWholeAndTheLastNeedsNoNewline) {
+  const Outcome outcome = run(shell("printf 'one\\n\\ntw'; printf 'o\\nthree'; exit 3"));
+  EXPECT_THAT(outcome.lines, ElementsAre("one", "", "two", "three"));
+  EXPECT_EQ(outcome.end.code, 3);
+  EXPECT_FALSE(outcome.end.is_interrupted);
+}
+
+TEST(Program, ASignalIsACodeAbove128) {
+  EXPECT_EQ(run(shell("kill -9 $$")).end.code, 137);
+}
+
+TEST(Program, ReadsNothingFromUs) {
+  EXPECT_THAT(run(shell("cat; echo done")).lines, ElementsAre("done"));
+}
+
+TEST(Program, OneThatDoesNotExistIsNamed) {
+  EXPECT_THROW(run({{"/no/such/program"}}), Error);
+}
+
+TEST(Program, IsEndedWhenItTakesTooLong) {
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    run(shell("echo $$; sleep 1000"), Deadline::after(200ms));
+    FAIL() << "it ended by itself";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Deadline);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
+}
+
+TEST(Program, IsToldWhatWeAreTold) {
+  // The script asks its parent, which is us, to end; the parent hands that on.
+  const std::string script = "trap 'echo told; exit 5' TERM; kill -TERM " +
+                             std::to_string(getpid()) + "; while :; do sleep 0.01; done";
+  const Outcome outcome = run(shell(script));
+  EXPECT_THAT(outcome.lines, ElementsAre("told"));
+  EXPECT_EQ(outcome.end.code, 5);
+  EXPECT_TRUE(outcome.end.is_interrupted);
+}
+
+TEST(Program, WhateverTheSinkThrowsLeavesNothingRunning) {
+  pid_t pid = 0;
+  const auto throwing = [&](std::string_view line) {
+    pid = std::stoi(std::string(line));
+    throw Error(ErrorCode::Io, "enough");
+  };
+  EXPECT_THROW(run_program(shell("echo $$; exec sleep 1000"), Deadline::after(60s), throwing),
+               Error);
+  ASSERT_GT(pid, 0);
+  EXPECT_NE(kill(pid, 0), 0);
+}
+
+}  // namespace
+}  // namespace trireme::cli::bench

@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "trireme/base/error.h"
+#include "trireme/cli/bench/bars.h"
+#include "trireme/cli/bench/contest.h"
+#include "trireme/cli/bench/options.h"
+#include "trireme/cli/bench/tools.h"
+#include "trireme/cli/commands.h"
+
+namespace trireme::cli {
+namespace {
+
+using bench::Contender;
+using bench::Options;
+
+constexpr int kExitInterrupted = 130;
+constexpr double kWireBits = 1e9;
+constexpr double kTurnMin = 0.2;  // seconds a case and round
+
+struct FileClosed {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, FileClosed>;
+
+// Opened before anything runs, so that a mistyped path costs no minutes.
+File open_json(const std::string& path) {
+  if (path.empty()) return nullptr;
+  File file(std::fopen(path.c_str(), "we"));
+  if (!file) throw Error(ErrorCode::InvalidInput, "--json " + path + " cannot be written");
+  return file;
+}
+
+void write_json(const File& file, const bench::Record& record) {
+  if (!file) return;
+  std::fprintf(file.get(), "%s\n", bench::to_public_json(record).c_str());
+  std::fflush(file.get());
+}
+
+std::string label_of(const Options& run) {
+  return fmt::format("{}{} {}, {} ranks", run.backend, run.is_symmetric ? " symmetric" : "",
+                     run.type, run.ranks);
+}
+
+// Time for starting, for checking answers, and for a machine that is busy with other things.
+Duration time_max(const Options& run) {
+  const double seconds = 120 + static_cast<double>(run.sizes.size()) * (60 + 10 * run.seconds);
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+}
+
+Contender our_contender(const bench::Tools& tools, const Options& run) {
+  return {bench::kOurs, label_of(run), tools.ours(run), time_max(run)};
+}
+
+void add_peer(bench::Contest& contest, const bench::Tools& tools, const Options& run) {
+  const std::string why_not = tools.why_no_peer(run.backend);
+  if (!why_not.empty()) {
+    std::fprintf(stderr, "SKIPPED: %s\n", why_not.c_str());
+    return;
+  }
+  contest.add({run.backend, label_of(run), tools.peer(run), time_max(run)});
+}
+
+void add_wire(bench::Contest& contest, const bench::Tools& tools, double seconds) {
+  const std::string why_not = tools.why_no_wire();
+  if (!why_not.empty()) {
+    std::fprintf(stderr, "SKIPPED: %s\n", why_not.c_str());
+    return;
+  }
+  Options run;
+  run.backend = "tcp";
+  run.sizes = {std::size_t{64} << 20};
+  run.seconds = seconds;
+  contest.add({bench::kWire, "tcp over 1 Gbit/s, 2 ranks", tools.over_wire(run, kWireBits),
+               time_max(run), 1});
+}
+
+int run_alone(const Options& options) {
+  const File json = open_json(options.json);
+  bool is_right = true;
+  bench::Contest contest;
+  contest.add(our_contender(bench::Tools::find(), options));
+  std::puts(bench::table_head().c_str());
+  const bool is_whole = contest.run(1, [&](const std::string&, const bench::Record& record) {
+    std::puts(bench::table_line(record).c_str());
+    std::fflush(stdout);
+    write_json(json, record);
+    is_right &= record.is_verified;
+  });
+  if (!is_whole) return kExitInterrupted;
+  return is_right ? 0 : 1;
+}
+
+void print_ratios(const std::vector<bench::Series>& all) {
+  for (const bench::Series& ours : all) {
+    if (ours.who != bench::kOurs) continue;
+    for (const char* peer : {bench::kGloo, bench::kOpenMpi}) {
+      const bench::Series* theirs = bench::find(all, peer, ours.rounds.front());
+      if (theirs == nullptr) continue;
+      const bench::Record& of = ours.rounds.front();
+      std::printf("%s%s %s, %d ranks: %.2f x %s (best against best %.2f x)\n", of.backend.c_str(),
+                  of.is_symmetric ? " symmetric" : "", bench::size_text(of.bytes).c_str(), of.ranks,
+                  bench::times_as_fast(ours, *theirs), peer,
+                  bench::times_as_fast_at_best(ours, *theirs));
+    }
+  }
+}
+
+// Prints those that were measured, or all. Says whether none was missed.
+bool print_bars(const std::vector<bench::Series>& all, bool is_whole_table) {
+  std::vector<bench::Verdict> verdicts;
+  bool is_met = true;
+  for (const bench::Bar& bar : bench::all_bars()) {
+    bench::Verdict verdict = bench::judge(bar, all);
+    is_met &= verdict.is_met.value_or(true);
+    if (is_whole_table || verdict.is_met) verdicts.push_back(std::move(verdict));
+  }
+  if (!verdicts.empty()) std::printf("\n%s", bench::table_of(verdicts).c_str());
+  return is_met;
+}
+
+int finish(const bench::Contest& contest, const Options& options, const File& json) {
+  bool is_right = true;
+  std::puts(bench::table_head().c_str());
+  for (const bench::Series& series : contest.series()) {
+    const bench::Record record = series.combined();
+    std::puts(bench::table_line(record).c_str());
+    write_json(json, record);
+    is_right &= record.is_verified;
+  }
+  std::puts("");
+  print_ratios(contest.series());
+  const bool is_met = print_bars(contest.series(), options.has_bars);
+  return is_right && (is_met || !options.has_bars) ? 0 : 1;
+}
+
+int run_contest(bench::Contest& contest, const Options& options) {
+  const File json = open_json(options.json);
+  if (!contest.run(options.rounds, [](const std::string&, const bench::Record&) {})) {
+    return kExitInterrupted;
+  }
+  return finish(contest, options, json);
+}
+
+double turn_seconds(const Options& options) {
+  return std::max(kTurnMin, options.seconds / options.rounds);
+}
+
+int run_with_peers(const Options& options) {
+  const bench::Tools tools = bench::Tools::find();
+  bench::Contest contest;
+  Options turn = options;
+  turn.seconds = turn_seconds(options);
+  contest.add(our_contender(tools, turn));
+  for (const char* peer : {bench::kGloo, bench::kOpenMpi}) {
+    turn.backend = peer;
+    turn.is_symmetric = false;
+    add_peer(contest, tools, turn);
+  }
+  return run_contest(contest, options);
+}
+
+int run_bars(const Options& options) {
+  const bench::Tools tools = bench::Tools::find();
+  const std::vector<bench::Bar> bars = bench::all_bars();
+  bench::Contest contest;
+  for (Options run : bench::our_runs_for(bars)) {
+    run.seconds = turn_seconds(options);
+    contest.add(our_contender(tools, run));
+  }
+  for (Options run : bench::peer_runs_for(bars)) {
+    run.seconds = turn_seconds(options);
+    add_peer(contest, tools, run);
+  }
+  add_wire(contest, tools, options.seconds);
+  return run_contest(contest, options);
+}
+
+int run_bench(const Options& options) {
+  options.check();
+  if (options.has_bars) return run_bars(options);
+  return options.has_peers ? run_with_peers(options) : run_alone(options);
+}
+
+}  // namespace
+
+Command bench_command() {
+  Command command("bench", "Measure collectives, beside what bounds them and beside others",
+                  "trireme bench comm --ranks 2 --backend shm --op all_reduce --symmetric");
+  const auto options = std::make_shared<Options>();
+  command.argument("WHAT", "comm: the collectives", [](const std::string& text) {
+    return text == "comm" ? std::string() : "there is no benchmark '" + text + "'; there is comm";
+  });
+  bench::add_case_options(command, options);
+  bench::add_program_options(command, options);
+  command.action([options] { return run_bench(*options); });
+  return command;
+}
+
+}  // namespace trireme::cli

@@ -1,0 +1,56 @@
+// Options is what a person asked `trireme bench comm` for, or it asked its workers for: both take
+// the same words.
+//
+// Failure: a setter returns what is wrong with a value, as Command wants it; check() throws
+//          InvalidInput for values that do not go together.
+// Threads: values; a Command keeps the Options that it fills alive.
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trireme/cli/command.h"
+
+namespace trireme::cli::bench {
+
+struct Options {
+  int ranks = 2;
+  std::string backend = "shm";
+  std::string op = "all_reduce";
+  std::vector<std::size_t> sizes = {64, 4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20};
+  std::string type = "float32";
+  bool is_symmetric = false;
+  std::string algorithm = "auto";
+  int streams = 1;
+  std::string interface = {};
+  double seconds = 3;
+  std::string json = {};
+
+  // Of the program alone.
+  bool has_peers = false;
+  bool has_bars = false;
+  int rounds = 5;
+
+  // Of the worker alone.
+  bool prints_records = false;  // whole ones, for the program that started it
+  double wire = 0;              // bits a second between hosts; 0: not known
+
+  void check() const;
+};
+
+// The options that both take, then those of one of them.
+void add_case_options(Command& command, const std::shared_ptr<Options>& options);
+void add_program_options(Command& command, const std::shared_ptr<Options>& options);
+void add_worker_options(Command& command, const std::shared_ptr<Options>& options);
+
+// What makes a worker run these cases and report them as records.
+std::vector<std::string> worker_words(const Options& options);
+
+// "64,4K,1 MiB" -> bytes. Throws InvalidInput.
+std::vector<std::size_t> parse_sizes(std::string_view text);
+
+}  // namespace trireme::cli::bench

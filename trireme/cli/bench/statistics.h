@@ -1,0 +1,46 @@
+// What a benchmark says about many timings of one thing: pure functions.
+//
+// A percentile is the smallest value that at least this share of all values do not exceed, so it
+// is always one of them.
+
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace trireme::cli::bench {
+
+// `share` in [0, 1]; 0.5 is the median. 0 for no values at all.
+inline double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  const double count = static_cast<double>(values.size());
+  const auto place = static_cast<std::size_t>(std::max(std::ceil(share * count), 1.0)) - 1;
+  const auto found =
+      values.begin() + static_cast<std::ptrdiff_t>(std::min(place, values.size() - 1));
+  std::nth_element(values.begin(), found, values.end());
+  return *found;
+}
+
+inline double median(std::vector<double> values) {
+  return percentile(std::move(values), 0.5);
+}
+
+inline double least(const std::vector<double>& values) {
+  return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
+}
+
+// Of seconds for equal work: what all of them together come to for one. Values of 0 took no part.
+inline double harmonic_mean(const std::vector<double>& values) {
+  double rates = 0;
+  double count = 0;
+  for (double value : values) {
+    if (value <= 0) continue;
+    rates += 1 / value;
+    count += 1;
+  }
+  return count == 0 ? 0 : count / rates;
+}
+
+}  // namespace trireme::cli::bench
