@@ -119,13 +119,14 @@ class Group {
   std::shared_ptr<State> state_;
 };
 
-// Runs `body` and, if it throws, tells the other ranks why before passing the exception on.
+// Runs `body` and, if it throws, tells the other ranks why before passing the exception on. An
+// error of the group itself is known to them already.
 template <class Body>
 void guarded(const Group& group, Body&& body) {
   try {
     body();
   } catch (const std::exception& thrown) {
-    group.announce(Error(ErrorCode::RemoteFailure, thrown.what()));
+    if (!group.error()) group.announce(Error(ErrorCode::RemoteFailure, thrown.what()));
     throw;
   }
 }

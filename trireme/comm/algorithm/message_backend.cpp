@@ -84,7 +84,9 @@ Task MessageBackend::run(const Operation& op) {
   return collective(op, false);
 }
 
-Task MessageBackend::greet(const Operation& op) { return collective(op, true); }
+Task MessageBackend::greet(const Operation& op) {
+  return collective(op, true);
+}
 
 std::optional<Error> MessageBackend::failure() const {
   if (auto announced = messenger_->announcement(key_)) return announced;
@@ -111,20 +113,28 @@ std::shared_ptr<Backend> MessageBackend::subgroup(std::span<const int> ranks, st
 }
 
 Error MessageBackend::stalled(const Operation& op, Duration waited) const {
-  std::string missing;
+  std::string absent, slow;
   const auto entered = entered_.find(op.sequence);
   for (int m = 0; m < size() && entered != entered_.end(); ++m) {
-    if (m == me_ || entered->second[static_cast<std::size_t>(m)]) continue;
-    missing += (missing.empty() ? "rank " : ", ") + std::to_string(peer(m));
+    if (m == me_) continue;
+    std::string* list = nullptr;
+    if (!entered->second[static_cast<std::size_t>(m)])
+      list = &absent;
+    else if (messenger_->awaits(peer(m), key_, op.sequence))
+      list = &slow;
+    if (list != nullptr) *list += (list->empty() ? "rank " : ", rank ") + std::to_string(peer(m));
   }
-  std::string text = "every rank entered " + op.name() + ", but data stopped coming";
-  if (!missing.empty()) text = missing + " never entered " + op.name();
+  std::string text = "nothing moves in " + op.name();
+  if (!absent.empty())
+    text = absent + " never entered " + op.name();
+  else if (!slow.empty())
+    text = slow + " entered " + op.name() + " and stopped sending";
   if (op.peer >= 0) {
     text = "rank " + std::to_string(peer(op.peer)) + " did not answer with tag " +
            std::to_string(op.tag);
   }
-  return Error(ErrorCode::Deadline, text + "; rank " + std::to_string(peer(me_)) + " waited " +
-                                        seconds_text(waited))
+  return Error(ErrorCode::Deadline,
+               text + "; rank " + std::to_string(peer(me_)) + " waited " + seconds_text(waited))
       .with_rank(peer(me_))
       .with_operation(op.name());
 }
@@ -133,11 +143,10 @@ void MessageBackend::check_requests(const Operation& op, const Hellos& hellos) c
   const auto request_of = [&](int m) { return m == me_ ? op.request : hellos.request(m); };
   for (int m = 1; m < size(); ++m) {
     if (request_of(m) == request_of(0)) continue;
-    throw Error(ErrorCode::Mismatch, "operation #" + std::to_string(op.sequence) + ": rank " +
-                                         std::to_string(peer(0)) + " asked for " +
-                                         request_of(0).to_text() + ", rank " +
-                                         std::to_string(peer(m)) + " for " +
-                                         request_of(m).to_text())
+    throw Error(ErrorCode::Mismatch,
+                "operation #" + std::to_string(op.sequence) + ": rank " + std::to_string(peer(0)) +
+                    " asked for " + request_of(0).to_text() + ", rank " + std::to_string(peer(m)) +
+                    " for " + request_of(m).to_text())
         .with_peer(peer(m));
   }
 }
@@ -205,11 +214,21 @@ Task MessageBackend::collective(const Operation& op, bool greets_only) {
     }
   } else if (reduces_all) {
     switch (choose(op)) {
-      case Algorithm::RecursiveDoubling: co_await recursive_doubling(op); break;
-      case Algorithm::HalvingDoubling: co_await halving_doubling(op); break;
-      case Algorithm::Ring: co_await ring(op); break;
-      case Algorithm::Tree: co_await tree(op); break;
-      default: co_await direct(op); break;
+      case Algorithm::RecursiveDoubling:
+        co_await recursive_doubling(op);
+        break;
+      case Algorithm::HalvingDoubling:
+        co_await halving_doubling(op);
+        break;
+      case Algorithm::Ring:
+        co_await ring(op);
+        break;
+      case Algorithm::Tree:
+        co_await tree(op);
+        break;
+      default:
+        co_await direct(op);
+        break;
     }
   } else if (kind != OpKind::Barrier) {
     co_await exchange(op, hellos);
@@ -266,10 +285,10 @@ Task MessageBackend::exchange(const Operation& op, const Hellos& hellos) {
       std::uint64_t count;
       std::memcpy(&count, hellos.data(from), 8);
       if (count != block.count) {
-        throw Error(ErrorCode::Mismatch,
-                    "rank " + std::to_string(peer(from)) + " sends " + std::to_string(count) +
-                        " elements to rank " + std::to_string(peer(me_)) + ", which expects " +
-                        std::to_string(block.count))
+        throw Error(ErrorCode::Mismatch, "rank " + std::to_string(peer(from)) + " sends " +
+                                             std::to_string(count) + " elements to rank " +
+                                             std::to_string(peer(me_)) + ", which expects " +
+                                             std::to_string(block.count))
             .with_peer(peer(from));
       }
     }
@@ -363,9 +382,8 @@ Task MessageBackend::receive(const Operation& op) {
   std::memcpy(&request, hello.data(), sizeof(request));
   if (request.type != op.request.type || request.count != op.request.count) {
     throw Error(ErrorCode::Mismatch, "rank " + std::to_string(peer(op.peer)) + " asked for " +
-                                         request.to_text() + ", rank " +
-                                         std::to_string(peer(me_)) + " for " +
-                                         op.request.to_text() + ", both with tag " +
+                                         request.to_text() + ", rank " + std::to_string(peer(me_)) +
+                                         " for " + op.request.to_text() + ", both with tag " +
                                          std::to_string(op.tag))
         .with_peer(peer(op.peer));
   }

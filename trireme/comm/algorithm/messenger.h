@@ -58,6 +58,8 @@ class Messenger {
                        Transfer& transfer) = 0;
   virtual void cancel(Transfer& transfer) noexcept = 0;
 
+  // Whether something of this operation has been asked of this peer and not come yet.
+  virtual bool awaits(int peer, std::uint64_t group, std::uint64_t sequence) const = 0;
   // Why nothing more will come from this peer, if so.
   virtual std::optional<Error> loss(int peer) const = 0;
   // What some rank announced to this group, if anything.

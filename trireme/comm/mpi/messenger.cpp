@@ -70,6 +70,12 @@ class MpiMessenger final : public Messenger, public ProgressSource {
     std::erase_if(posted_, [&](const auto& entry) { return entry.second.transfer == &transfer; });
   }
 
+  bool awaits(int peer, std::uint64_t group, std::uint64_t sequence) const override {
+    const auto first = posted_.lower_bound({peer, {group, sequence, 0}});
+    return first != posted_.end() && first->first.first == peer &&
+           first->first.second.group == group && first->first.second.sequence == sequence;
+  }
+
   std::optional<Error> loss(int) const override { return std::nullopt; }
 
   std::optional<Error> announcement(std::uint64_t group) const override {
@@ -143,12 +149,11 @@ class MpiMessenger final : public Messenger, public ProgressSource {
     message.erase(message.begin(), message.begin() + sizeof(header));
     const int from = status.MPI_SOURCE;
     if (header.is_announcement != 0) {
-      announcements_.emplace(header.id.group,
-                             Error(static_cast<ErrorCode>(header.id.channel),
-                                   "rank " + std::to_string(from) +
-                                       " failed: " + std::string(text_of(message)))
-                                 .with_peer(from)
-                                 .with_rank(rank_));
+      announcements_.emplace(header.id.group, Error(static_cast<ErrorCode>(header.id.channel),
+                                                    "rank " + std::to_string(from) +
+                                                        " failed: " + std::string(text_of(message)))
+                                                  .with_peer(from)
+                                                  .with_rank(rank_));
       return;
     }
     const auto posted = posted_.find({from, header.id});
@@ -161,8 +166,8 @@ class MpiMessenger final : public Messenger, public ProgressSource {
   }
 
   static void deliver(const Bytes& message, std::span<std::byte> into, Transfer& transfer) {
-    TRIREME_CHECK(message.size() <= into.size(), message.size(), " bytes came where ",
-                  into.size(), " were expected");
+    TRIREME_CHECK(message.size() <= into.size(), message.size(), " bytes came where ", into.size(),
+                  " were expected");
     if (!message.empty()) std::memcpy(into.data(), message.data(), message.size());
     transfer.size = message.size();
     transfer.is_done = true;
@@ -179,7 +184,9 @@ class MpiMessenger final : public Messenger, public ProgressSource {
 
 }  // namespace
 
-bool is_available() noexcept { return true; }
+bool is_available() noexcept {
+  return true;
+}
 
 MpiParts make_messenger() {
   auto both = std::make_shared<MpiMessenger>();

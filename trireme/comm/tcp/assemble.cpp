@@ -34,8 +34,7 @@ void call(const AssembleOptions& options, cluster::Store& store,
   for (int peer = 0; peer < options.rank; ++peer) {
     const Bytes where = store.wait(options.prefix + std::to_string(peer), deadline);
     for (int s = 0; s < options.streams; ++s) {
-      net::Dialed dialed =
-          net::dial(net::Address::parse(text_of(where)), credentials, deadline);
+      net::Dialed dialed = net::dial(net::Address::parse(text_of(where)), credentials, deadline);
       const Bytes preface = encode({options.rank, s});
       if (net::send(dialed.socket, preface).size != preface.size()) {
         throw Error(ErrorCode::PeerLost, "the new connection broke").with_peer(peer);

@@ -96,6 +96,14 @@ void Link::receive(const MessageId& id, std::span<std::byte> into, Transfer& tra
   unasked_.erase(early);
 }
 
+bool Link::awaits(std::uint64_t group, std::uint64_t sequence) const {
+  const auto first = posted_.lower_bound({group, sequence, 0});
+  const bool is_posted =
+      first != posted_.end() && first->first.group == group && first->first.sequence == sequence;
+  return is_posted || (in_payload_ && reading_ != nullptr && header_.group == group &&
+                       header_.sequence == sequence);
+}
+
 // What was begun has to be finished, or the stream loses its place: the rest of a message being
 // written is copied, the rest of one being read goes aside.
 void Link::cancel(Transfer& transfer) noexcept {
@@ -179,9 +187,8 @@ bool Link::read_some() {
   while (wants_read() && total < kTurnSize) {
     if (!in_payload_) {
       if (header_read_ < sizeof(header_)) {
-        const std::size_t got = read_into(
-            {reinterpret_cast<std::byte*>(&header_) + header_read_,
-             sizeof(header_) - header_read_});
+        const std::size_t got = read_into({reinterpret_cast<std::byte*>(&header_) + header_read_,
+                                           sizeof(header_) - header_read_});
         if (got == 0) break;
         total += got;
         header_read_ += got;
@@ -204,8 +211,8 @@ bool Link::read_some() {
 // A whole header is here: decides where its payload goes.
 void Link::begin_payload() {
   if (header_.magic != kMagic || header_checksum(header_) != header_.header_check) {
-    fail(ErrorCode::Protocol, "rank " + std::to_string(options_.peer) +
-                                  " sent a header that is damaged or not ours");
+    fail(ErrorCode::Protocol,
+         "rank " + std::to_string(options_.peer) + " sent a header that is damaged or not ours");
     return;
   }
   payload_read_ = 0;
@@ -215,8 +222,7 @@ void Link::begin_payload() {
     if (header_.size > posted->second.into.size()) {
       fail(ErrorCode::Protocol, "rank " + std::to_string(options_.peer) + " sent " +
                                     std::to_string(header_.size) + " bytes where " +
-                                    std::to_string(posted->second.into.size()) +
-                                    " were expected");
+                                    std::to_string(posted->second.into.size()) + " were expected");
       return;
     }
     reading_ = posted->second.transfer;
@@ -237,9 +243,8 @@ void Link::end_payload() {
   in_payload_ = false;
   header_read_ = 0;
   if (header_.has_checksum != 0 && checksum(target_) != header_.payload_check) {
-    fail(ErrorCode::Corrupt, "a message of " + std::to_string(header_.size) +
-                                 " bytes from rank " + std::to_string(options_.peer) +
-                                 " was damaged on the way");
+    fail(ErrorCode::Corrupt, "a message of " + std::to_string(header_.size) + " bytes from rank " +
+                                 std::to_string(options_.peer) + " was damaged on the way");
     return;
   }
   if (header_.kind != WireKind::Data) {
@@ -263,15 +268,14 @@ void Link::deliver_control() {
   const auto code = static_cast<ErrorCode>(header_.channel);
   const bool is_known = code == ErrorCode::Mismatch || code == ErrorCode::RemoteFailure;
   if (header_.kind != WireKind::Announce || aside_.empty() || !is_known) {
-    fail(ErrorCode::Protocol, "rank " + std::to_string(options_.peer) +
-                                  " sent a message of an unknown kind");
+    fail(ErrorCode::Protocol,
+         "rank " + std::to_string(options_.peer) + " sent a message of an unknown kind");
     return;
   }
   const std::string text(text_of(aside_));
-  options_.on_announcement(
-      header_.group,
-      Error(code, "rank " + std::to_string(options_.peer) + " failed: " + text)
-          .with_peer(options_.peer));
+  options_.on_announcement(header_.group,
+                           Error(code, "rank " + std::to_string(options_.peer) + " failed: " + text)
+                               .with_peer(options_.peer));
 }
 
 }  // namespace trireme::comm::tcp

@@ -35,6 +35,7 @@ class Link {
   void send(const MessageId& id, ByteView data, Transfer& transfer);
   void receive(const MessageId& id, std::span<std::byte> into, Transfer& transfer);
   void cancel(Transfer& transfer) noexcept;
+  bool awaits(std::uint64_t group, std::uint64_t sequence) const;
   void send_announcement(std::uint64_t group, const Error& error);
   // Says goodbye and writes it as far as the socket takes it now.
   void leave() noexcept;

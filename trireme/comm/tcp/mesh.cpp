@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -17,7 +18,8 @@ constexpr std::uint64_t kWakeToken = ~std::uint64_t{0};
 }  // namespace
 
 Mesh::Mesh(int rank, std::vector<Connected> connections, bool checksums)
-    : rank_(rank), epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+    : rank_(rank),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!epoll_ || !wake_) throw system_error("cannot watch connections", errno);
   epoll_event event{};
@@ -67,6 +69,14 @@ void Mesh::cancel(Transfer& transfer) noexcept {
   for (std::size_t index : found->second) streams_[index].link->cancel(transfer);
 }
 
+bool Mesh::awaits(int peer, std::uint64_t group, std::uint64_t sequence) const {
+  const auto found = by_peer_.find(peer);
+  if (found == by_peer_.end()) return false;
+  return std::any_of(found->second.begin(), found->second.end(), [&](std::size_t index) {
+    return streams_[index].link->awaits(group, sequence);
+  });
+}
+
 std::optional<Error> Mesh::loss(int peer) const {
   const auto found = by_peer_.find(peer);
   if (found == by_peer_.end()) return std::nullopt;
@@ -82,8 +92,7 @@ std::optional<Error> Mesh::announcement(std::uint64_t group) const {
   return found->second;
 }
 
-void Mesh::announce(std::uint64_t group, std::span<const int> peers,
-                    const Error& error) noexcept {
+void Mesh::announce(std::uint64_t group, std::span<const int> peers, const Error& error) noexcept {
   for (int peer : peers) {
     const auto found = by_peer_.find(peer);
     if (found == by_peer_.end()) continue;
@@ -93,8 +102,8 @@ void Mesh::announce(std::uint64_t group, std::span<const int> peers,
 
 // Tells epoll what the link waits for, if that has changed.
 void Mesh::watch(Stream& stream) {
-  const std::uint32_t wanted = (stream.link->wants_read() ? EPOLLIN : 0u) |
-                               (stream.link->wants_write() ? EPOLLOUT : 0u);
+  const std::uint32_t wanted =
+      (stream.link->wants_read() ? EPOLLIN : 0u) | (stream.link->wants_write() ? EPOLLOUT : 0u);
   if (wanted == stream.watched) return;
   epoll_event event{};
   event.events = wanted;

@@ -35,6 +35,7 @@ class Mesh final : public Messenger, public ProgressSource {
   void receive(int peer, const MessageId& id, std::span<std::byte> into,
                Transfer& transfer) override;
   void cancel(Transfer& transfer) noexcept override;
+  bool awaits(int peer, std::uint64_t group, std::uint64_t sequence) const override;
   std::optional<Error> loss(int peer) const override;
   std::optional<Error> announcement(std::uint64_t group) const override;
   void announce(std::uint64_t group, std::span<const int> peers,

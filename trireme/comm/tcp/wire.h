@@ -39,7 +39,7 @@ static_assert(sizeof(WireHeader) == 40);
 
 // Detects accidents, not attacks.
 inline std::uint32_t checksum(ByteView bytes) noexcept {
-  std::uint64_t hash = 0x9e3779b97f4a7c15u ^ bytes.size();
+  std::uint64_t hash = 0x9e3779b97f4a7c15u * (bytes.size() + 1);
   std::size_t i = 0;
   for (; i + 8 <= bytes.size(); i += 8) {
     std::uint64_t word;
@@ -54,8 +54,8 @@ inline std::uint32_t checksum(ByteView bytes) noexcept {
 }
 
 inline std::uint32_t header_checksum(const WireHeader& header) noexcept {
-  return checksum({reinterpret_cast<const std::byte*>(&header),
-                   offsetof(WireHeader, header_check)});
+  return checksum(
+      {reinterpret_cast<const std::byte*>(&header), offsetof(WireHeader, header_check)});
 }
 
 }  // namespace trireme::comm::tcp

@@ -1,0 +1,135 @@
+// Goal:   connect() finds the right way between any ranks: shared memory, TCP, or both, and the
+//         results are the same.
+// Method: ranks as threads with Worlds of their own; TRIREME_HOST splits them into made-up hosts.
+
+#include "trireme/comm/connect.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "trireme/base/temporary_folder.h"
+#include "trireme/comm/hierarchy/backend.h"
+#include "trireme/comm/mpi/messenger.h"
+#include "trireme/net/secret.h"
+#include "trireme/testing/rank_threads.h"
+
+namespace trireme::comm {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Layout {
+  std::vector<std::string> hosts = {};  // of each rank
+  Transport transport = Transport::Auto;
+  std::string_view expected = {};  // the backend's name
+};
+
+void run_world(const Layout& layout, const std::function<void(const Group&)>& body) {
+  const TemporaryFolder folder("connect-test");
+  const std::string secret = net::Secret::generate().to_hex();
+  const int size = static_cast<int>(layout.hosts.size());
+  testing::run_rank_threads(size, [&](int rank) {
+    std::map<std::string, std::string> variables{
+        {"TRIREME_RANK", std::to_string(rank)},
+        {"TRIREME_SIZE", std::to_string(size)},
+        {"TRIREME_JOB", "connect"},
+        {"TRIREME_STORE", "folder:" + folder.path().string()},
+        {"TRIREME_SECRET", secret}};
+    const std::string& host = layout.hosts[static_cast<std::size_t>(rank)];
+    if (!host.empty()) variables["TRIREME_HOST"] = host;
+    const auto lookup = [&](const char* name) -> const char* {
+      const auto found = variables.find(name);
+      return found == variables.end() ? nullptr : found->second.c_str();
+    };
+    cluster::World world = cluster::World::join({.lookup = lookup, .timeout = 20s});
+    const Group group =
+        connect(world, {.transport = layout.transport, .timeout = 20s, .operation_timeout = 20s});
+    EXPECT_EQ(group.capabilities().name, layout.expected);
+    guarded(group, [&] { body(group); });
+    group.barrier().wait();
+  });
+}
+
+void check_everything(const Group& group) {
+  const int n = group.size();
+  for (std::size_t count :
+       {std::size_t{1}, std::size_t{17}, std::size_t{4097}, std::size_t{200001}}) {
+    std::vector<float> data(count, static_cast<float>(group.rank() + 1));
+    group.all_reduce(span(data), ReduceOp::Sum).wait();
+    ASSERT_EQ(data.back(), static_cast<float>(n * (n + 1) / 2)) << count;
+    ASSERT_EQ(data.front(), data.back());
+    std::vector<double> mean(count, group.rank());
+    group.all_reduce(span(mean), ReduceOp::Mean).wait();
+    ASSERT_EQ(mean[count / 2], (n - 1) / 2.0);
+    for (int root : {0, n - 1}) {
+      std::vector<std::int32_t> word(count, group.rank());
+      group.broadcast(span(word), root).wait();
+      ASSERT_EQ(word[count - 1], root);
+    }
+    std::vector<std::int32_t> all(count * static_cast<std::size_t>(n)), mine(count, group.rank());
+    group.all_gather(span(all), const_span(mine)).wait();
+    for (int r = 0; r < n; ++r) ASSERT_EQ(all[static_cast<std::size_t>(r) * count], r);
+  }
+  std::vector<int> owners;
+  for (int s = 0; s < 5; ++s) owners.push_back(s % n);
+  std::vector<float> share(100, 1.5f), sum(100);
+  std::vector<SlotShare> mine;
+  for (int s = 0; s < 5; ++s) {
+    if (owners[static_cast<std::size_t>(s)] == group.rank()) {
+      mine.push_back({s, const_span(share)});
+    }
+  }
+  group.ordered_sum(span(sum), mine, owners).wait();
+  EXPECT_EQ(sum[99], 7.5f);
+}
+
+TEST(Connect, OneHostSharesMemory) {
+  run_world({.hosts = {"", "", ""}, .expected = "shm"}, check_everything);
+}
+
+TEST(Connect, TcpByRequest) {
+  run_world({.hosts = {"", "", ""}, .transport = Transport::Tcp, .expected = "tcp"},
+            check_everything);
+}
+
+TEST(Connect, EveryRankItsOwnHost) {
+  run_world({.hosts = {"a", "b", "c"}, .expected = "tcp"}, check_everything);
+}
+
+TEST(Connect, TwoHostsOfTwo) {
+  run_world({.hosts = {"a", "a", "b", "b"}, .expected = "hierarchical"}, check_everything);
+}
+
+TEST(Connect, UnevenHostsInterleaved) {
+  run_world({.hosts = {"a", "b", "a", "a"}, .expected = "hierarchical"}, check_everything);
+}
+
+TEST(Connect, HostsOverHostsCompareRequests) {
+  run_world({.hosts = {"a", "a", "b", "b"}, .expected = "hierarchical"}, [](const Group& group) {
+    const Group doomed = group.subgroup(std::vector<int>{0, 1, 2, 3});
+    std::vector<float> data(group.rank() == 3 ? 11 : 10, 1.0f);
+    try {
+      doomed.all_reduce(span(data), ReduceOp::Sum).wait();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Mismatch) << error.what();
+    }
+  });
+}
+
+TEST(Connect, TransportsHaveNames) {
+  for (int i = 0; i < 4; ++i) {
+    const auto transport = static_cast<Transport>(i);
+    EXPECT_EQ(transport_named(name_of(transport)), transport);
+  }
+  EXPECT_THROW(transport_named("smoke"), Error);
+}
+
+TEST(Connect, WithoutMpiItSaysSo) {
+  if (mpi::is_available()) GTEST_SKIP() << "this build has MPI";
+  EXPECT_THROW(mpi::make_messenger(), Error);
+}
+
+}  // namespace
+}  // namespace trireme::comm

@@ -1,0 +1,198 @@
+// Goal:   a Link delivers by id in any order, keeps its place when a transfer is abandoned, and
+//         names every way in which a connection goes bad.
+// Method: two Links, or a Link and raw bytes, on the ends of one socket pair.
+
+#include "trireme/comm/tcp/link.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <memory>
+
+namespace trireme::comm::tcp {
+namespace {
+
+// A Messenger that forwards to one link, so that Transfers can be abandoned.
+class OneLink final : public Messenger {
+ public:
+  OneLink(int descriptor, bool checksums) : link(net::Socket(descriptor), {}, options(checksums)) {}
+
+  int rank() const noexcept override { return 0; }
+  void send(int, const MessageId& id, ByteView data, Transfer& transfer) override {
+    link.send(id, data, transfer);
+  }
+  void receive(int, const MessageId& id, std::span<std::byte> into, Transfer& transfer) override {
+    link.receive(id, into, transfer);
+  }
+  void cancel(Transfer& transfer) noexcept override { link.cancel(transfer); }
+  bool awaits(int, std::uint64_t group, std::uint64_t sequence) const override {
+    return link.awaits(group, sequence);
+  }
+  std::optional<Error> loss(int) const override { return link.loss(); }
+  std::optional<Error> announcement(std::uint64_t) const override { return std::nullopt; }
+  void announce(std::uint64_t group, std::span<const int>, const Error& error) noexcept override {
+    link.send_announcement(group, error);
+  }
+
+  std::uint64_t announced_group = 0;
+  std::string announced_text;
+  Link link;
+
+ private:
+  Link::Options options(bool checksums) {
+    Link::Options made;
+    made.peer = 7;
+    made.checksums = checksums;
+    made.on_announcement = [this](std::uint64_t group, const Error& error) {
+      announced_group = group;
+      announced_text = error.what();
+    };
+    return made;
+  }
+};
+
+class LinkTest : public ::testing::Test {
+ protected:
+  void open(bool checksums = false) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    here = std::make_unique<OneLink>(ends[0], checksums);
+    there = std::make_unique<OneLink>(ends[1], checksums);
+  }
+  // Moves both ends until nothing moves any more.
+  void settle() {
+    for (bool moved = true; moved;) {
+      moved = here->link.move();
+      if (there && there->link.move()) moved = true;
+    }
+  }
+  // Writes these bytes by hand and lets our end read them.
+  void feed_raw(ByteView bytes) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    here = std::make_unique<OneLink>(ends[0], true);
+    const net::Socket raw(ends[1]);
+    ASSERT_EQ(net::send(raw, bytes).size, bytes.size());
+    here->link.move();
+  }
+
+  std::unique_ptr<OneLink> here, there;
+};
+
+TEST_F(LinkTest, DeliversByIdInAnyOrder) {
+  open();
+  const Bytes first = to_bytes("first"), second = to_bytes("second");
+  Bytes a(5), b(6);
+  Transfers sent(*here), got(*there);
+  sent.send(7, {1, 1, 1}, first);
+  sent.send(7, {1, 1, 2}, second);
+  settle();
+  got.receive(7, {1, 1, 2}, b);
+  got.receive(7, {1, 1, 1}, a);
+  settle();
+  EXPECT_TRUE(sent.all_done());
+  EXPECT_TRUE(got.all_done());
+  EXPECT_EQ(a, first);
+  EXPECT_EQ(b, second);
+}
+
+TEST_F(LinkTest, ALargeMessageWaitsAtTheDoorUntilAskedFor) {
+  open(true);
+  const Bytes large(1 << 20, std::byte{5});
+  Transfers sent(*here), got(*there);
+  sent.send(7, {1, 1, 1}, large);
+  settle();
+  EXPECT_FALSE(there->link.wants_read());
+  EXPECT_FALSE(sent.all_done());
+  Bytes into(large.size());
+  got.receive(7, {1, 1, 1}, into);
+  EXPECT_TRUE(there->link.awaits(1, 1));
+  settle();
+  EXPECT_TRUE(got.all_done());
+  EXPECT_FALSE(there->link.awaits(1, 1));
+  EXPECT_EQ(into, large);
+}
+
+TEST_F(LinkTest, AnAbandonedTransferKeepsTheStreamsPlace) {
+  open();
+  {
+    // Both ends give up in the middle of a message; its memory is gone afterwards.
+    const Bytes large(4 << 20, std::byte{1});
+    Bytes target(large.size());
+    Transfers sent(*here), got(*there);
+    got.receive(7, {1, 1, 1}, target);
+    sent.send(7, {1, 1, 1}, large);
+    there->link.move();
+    ASSERT_FALSE(sent.all_done());
+  }
+  const Bytes small = to_bytes("after");
+  Bytes into(5);
+  Transfers sent(*here), got(*there);
+  got.receive(7, {1, 2, 0}, into);
+  sent.send(7, {1, 2, 0}, small);
+  settle();
+  EXPECT_TRUE(got.all_done());
+  EXPECT_EQ(into, small);
+}
+
+TEST_F(LinkTest, AClosedConnectionIsALossAndAGoodbyeIsNot) {
+  open();
+  there->link.leave();
+  settle();
+  EXPECT_FALSE(here->link.loss());
+  Bytes into(1);
+  {
+    Transfers got(*here);
+    got.receive(7, {1, 1, 1}, into);
+    ASSERT_TRUE(here->link.loss());
+    EXPECT_EQ(here->link.loss()->code(), ErrorCode::PeerLost);
+  }
+  open();
+  there.reset();
+  settle();
+  ASSERT_TRUE(here->link.loss());
+  EXPECT_EQ(here->link.loss()->code(), ErrorCode::PeerLost);
+  EXPECT_EQ(here->link.loss()->peer(), 7);
+}
+
+TEST_F(LinkTest, DamagedHeadersAndPayloadsAreNamed) {
+  WireHeader header;
+  header.size = 4;
+  header.header_check = header_checksum(header) + 1;
+  feed_raw(std::as_bytes(std::span(&header, 1)));
+  ASSERT_TRUE(here->link.loss());
+  EXPECT_EQ(here->link.loss()->code(), ErrorCode::Protocol);
+
+  header.has_checksum = 1;
+  header.payload_check = checksum(bytes_of("good"));
+  header.header_check = header_checksum(header);
+  ByteWriter message;
+  message.append(std::as_bytes(std::span(&header, 1))).append(bytes_of("bad!"));
+  feed_raw(message.bytes());
+  ASSERT_TRUE(here->link.loss());
+  EXPECT_EQ(here->link.loss()->code(), ErrorCode::Corrupt);
+}
+
+TEST_F(LinkTest, MoreThanWasAskedForIsRefused) {
+  open();
+  const Bytes five = to_bytes("12345");
+  Bytes four(4);
+  Transfers sent(*here), got(*there);
+  got.receive(7, {1, 1, 1}, four);
+  sent.send(7, {1, 1, 1}, five);
+  settle();
+  ASSERT_TRUE(there->link.loss());
+  EXPECT_EQ(there->link.loss()->code(), ErrorCode::Protocol);
+}
+
+TEST_F(LinkTest, AnnouncementsArrive) {
+  open();
+  here->link.send_announcement(42, Error(ErrorCode::Io, "no disk"));
+  settle();
+  EXPECT_EQ(there->announced_group, 42u);
+  EXPECT_NE(there->announced_text.find("no disk"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trireme::comm::tcp
