@@ -21,6 +21,10 @@ for tool in unshare nsenter ip tc; do
   exit 77
 done
 if [ -z "${TRIREME_BENCH_INSIDE:-}" ]; then
+  if ! unshare --net --pid --mount-proc --fork true; then
+    echo "SKIPPED: this root may not make namespaces, as in many containers" >&2
+    exit 77
+  fi
   export TRIREME_BENCH_INSIDE=1
   exec unshare --net --pid --mount-proc --fork --kill-child=KILL "$0" "$@"
 fi
@@ -46,7 +50,10 @@ beyond ip link set lo up && beyond ip address add 10.77.0.2/24 dev wire1 &&
   beyond ip link set wire1 up
 # A bucket of 10 ms at this rate, and as long a queue again before packets are dropped.
 bucket=$((bits / 800 > 65536 ? bits / 800 : 65536))
-tc qdisc add dev wire0 root tbf rate "${bits}bit" burst "$bucket" limit $((4 * bucket))
+if ! tc qdisc add dev wire0 root tbf rate "${bits}bit" burst "$bucket" limit $((4 * bucket)); then
+  echo "SKIPPED: this kernel has no token bucket (sch_tbf)" >&2
+  exit 77
+fi
 beyond tc qdisc add dev wire1 root tbf rate "${bits}bit" burst "$bucket" limit $((4 * bucket))
 
 TRIREME_SECRET=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')

@@ -89,7 +89,9 @@ class CombineBound : public Bound {
   std::vector<void*> sources_, destinations_;
 };
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+// The sanitizers' own start comes too late for functions that are chosen at load time.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 [[gnu::target_clones("avx512f", "avx2", "default"), gnu::optimize("O3")]]
 #endif
 void add_pair(float* a, float* b, std::size_t count) {

@@ -2,6 +2,8 @@
 //         that it promises, and leaves nothing behind, also when it is interrupted or killed.
 // Method: the real program, tiny sizes and times.
 
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
@@ -94,6 +96,43 @@ TEST_F(BenchTest, MistakesCostNothing) {
   Command nowhere(bench({"--json", "/no/such/folder/file"}));
   EXPECT_EQ(nowhere.wait_exit(soon()), 2);
   EXPECT_THAT(nowhere.error(), HasSubstr("/no/such/folder/file cannot be written"));
+}
+
+// Two ranks in network namespaces of their own, with a wire between them.
+class WireTest : public BenchTest {
+ protected:
+  void SetUp() override {
+    BenchTest::SetUp();
+    if (geteuid() != 0) GTEST_SKIP() << "SKIPPED: only root may make network namespaces";
+  }
+
+  static Command::Options over_wire(const Words& options) {
+    Words words{TRIREME_BINARY_DIR "/bench/namespaces.sh", "1000000000",
+                TRIREME_BINARY_DIR "/trireme-bench-comm", "--backend", "auto"};
+    words.insert(words.end(), options.begin(), options.end());
+    return {.command = words};
+  }
+};
+
+TEST_F(WireTest, RanksOfTwoNamespacesMeetOverIt) {
+  Command run(over_wire({"--sizes", "64,1M", "--seconds", "0.01", "--wire", "1e9"}));
+  const int code = run.wait_exit(Deadline::after(60s));
+  if (code == 77) GTEST_SKIP() << run.error();
+  EXPECT_EQ(code, 0) << run.error();
+  EXPECT_THAT(run.out(), HasSubstr(" of the wire 0.12 GB/s; raw socket exchange "));
+  EXPECT_THAT(run.out(), Not(HasSubstr("WRONG")));
+}
+
+TEST_F(WireTest, KillingItLeavesNothing) {
+  Command run(over_wire(kLong));
+  try {
+    run.wait_for_output("64 B", soon());
+  } catch (const Error&) {
+    ASSERT_EQ(run.wait_exit(soon()), 77) << run.error();
+    GTEST_SKIP() << run.error();
+  }
+  kill_one(run.pid(), SIGKILL);
+  EXPECT_EQ(run.wait_exit(soon()), 137);
 }
 
 TEST_F(BenchTest, CtrlCEndsIt) {
