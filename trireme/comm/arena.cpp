@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kPage = 4096;
 // Address space only.
 constexpr std::size_t kCommonSize = std::size_t{64} << 30;
-constexpr std::uint32_t kMembersMax = 256;
+// Where all_to_all announces its blocks, a lane has room for one a member.
+constexpr std::uint32_t kMembersMax = 128;
 constexpr std::size_t kEntries = 8192;
 // A used-up entry is never claimed again: two members that look for one key at the same time could
 // otherwise settle in different places.

@@ -28,6 +28,7 @@ Task SharedBackend::all_reduce(const Operation& op, bool is_eager) {
   void* out = op.output;
   combine({op.request.type, op.request.reduce, sources.size()}, sources, {&out, 1},
           op.request.count);
+  pass(kHalfway);
 }
 
 // In place, without a copy: this rank reads its slice of everybody's span and writes the result
@@ -126,6 +127,7 @@ Task SharedBackend::all_reduce_staged(const Operation& op) {
     if (can_consume()) {
       consume(consumed++);
       lanes_.publish(slot.consumed, Lanes::stage_word(op.sequence, consumed));
+      co_await GiveWay{};
     } else if (can_reduce()) {
       reduce(reduced++);
       if (reduced == 1) pass(kHalfway);

@@ -233,17 +233,26 @@ Task SharedBackend::exchange_staged(const Operation& op) {
   };
 
   Slot& slot = mine(op);
-  std::uint32_t produced = 0;
-  for (std::uint32_t consumed = 0; consumed < rounds; ++consumed) {
-    while (produced < rounds &&
-           produced < lanes_.least(&Slot::consumed, op.sequence) + kWindows) {
+  std::uint32_t produced = 0, consumed = 0;
+  const auto can_produce = [&] {
+    return produced < rounds && lanes_.least(&Slot::consumed, op.sequence) + kWindows > produced;
+  };
+  const auto can_consume = [&] {
+    return lanes_.everyone(&Slot::produced, op.sequence, consumed + 1);
+  };
+  while (consumed < rounds) {
+    if (can_produce()) {
       produce(produced++);
       lanes_.publish(slot.produced, Lanes::stage_word(op.sequence, produced));
+    } else if (can_consume()) {
+      consume(consumed++);
+      if (consumed == 1) pass(kHalfway);
+      lanes_.publish(slot.consumed, Lanes::stage_word(op.sequence, consumed));
+      co_await GiveWay{};
+    } else {
+      // Either may come first: this rank's own window is needed for the next round too.
+      co_await until([&] { return can_produce() || can_consume(); });
     }
-    co_await until([&] { return lanes_.everyone(&Slot::produced, op.sequence, consumed + 1); });
-    consume(consumed);
-    if (consumed == 0) pass(kHalfway);
-    lanes_.publish(slot.consumed, Lanes::stage_word(op.sequence, consumed + 1));
   }
   co_await until([&] { return lanes_.everyone(&Slot::consumed, op.sequence, rounds); });
 }

@@ -1,9 +1,10 @@
 // Lanes is the block of shared memory through which the members of one group on one host run
 // their collectives: for each member a lane that it alone writes and all others read.
 //
-// Every stage of an operation is one 64-bit word, `sequence << 32 | steps`, that only grows; a
-// waiter compares and nothing is ever reset. Operation s uses slot s % kInFlight and may begin
-// there once every member has finished operation s - kInFlight.
+// Every stage of an operation is one 64-bit word, `sequence << 24 | steps`, that only grows; a
+// waiter compares and nothing is ever reset. That is enough for 2^40 operations of 2^24 windows.
+// Operation s uses slot s % kInFlight and may begin there once every member has finished
+// operation s - kInFlight.
 //
 // The rows of the progress board lie in the lanes too, so a survivor can read where a dead or
 // frozen member stands.
@@ -100,7 +101,7 @@ class Lanes {
   void announce(const Error& error) const noexcept;
 
   static std::uint64_t stage_word(std::uint64_t sequence, std::uint32_t steps) noexcept {
-    return sequence << 32 | steps;
+    return sequence << 24 | steps;
   }
 
  private:

@@ -34,7 +34,7 @@ void Mailbox::open(Deadline deadline) {
   const auto n = static_cast<std::size_t>(lanes_.size());
   block_ = lanes_.arena().find_or_make(key_ ^ kMailboxSalt, n * n * kLetters * sizeof(Letter),
                                        deadline);
-  tickets_.assign(n, 0);
+  sending_.assign(n, {});
 }
 
 Mailbox::Letter& Mailbox::letter(int from, int to, int index) const noexcept {
@@ -72,13 +72,17 @@ void Mailbox::check(const Operation& op, const Letter& found) const {
 Task Mailbox::send(const Operation& op) {
   open(op.deadline);
   lanes_.note(op, Phase::Entered);
+  Line& line = sending_[static_cast<std::size_t>(op.peer)];
+  const std::uint64_t ticket = line.last++;
   Letter* post = nullptr;
-  co_await until([&] { return (post = find_free(op.peer)) != nullptr; });
+  co_await until(
+      [&] { return line.next == ticket && (post = find_free(op.peer)) != nullptr; });
+  ++line.next;
   const std::size_t size = op.request.count * op.element_size();
   const bool is_shared = lanes_.arena().contains(op.input, size);
   post->request = op.request;
   post->tag = op.tag;
-  post->ticket = tickets_[static_cast<std::size_t>(op.peer)]++;
+  post->ticket = ticket;
   post->offset = is_shared ? lanes_.arena().offset_of(op.input) : kPrivate;
   post->filled.store(0);
   post->drained.store(0);
@@ -104,12 +108,15 @@ Task Mailbox::send(const Operation& op) {
 Task Mailbox::receive(const Operation& op) {
   open(op.deadline);
   lanes_.note(op, Phase::Entered);
+  Line& line = receiving_[{op.peer, op.tag}];
+  const std::uint64_t ticket = line.last++;
   Letter* post = nullptr;
   co_await until([&] {
-    post = find_posted(op.peer, op.tag);
-    if (post != nullptr) post->state.store(kTaken);
-    return post != nullptr;
+    return line.next == ticket && (post = find_posted(op.peer, op.tag)) != nullptr;
   });
+  post->state.store(kTaken);
+  // A tag that nobody waits for is forgotten.
+  if (++line.next == line.last) receiving_.erase({op.peer, op.tag});
   check(op, *post);
   const std::size_t size = op.request.count * op.element_size();
   if (post->offset != kPrivate) {

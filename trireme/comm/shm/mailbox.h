@@ -10,6 +10,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "trireme/comm/operation.h"
@@ -40,7 +42,14 @@ class Mailbox {
   Lanes& lanes_;
   std::uint64_t key_;
   std::byte* block_ = nullptr;
-  std::vector<std::uint64_t> tickets_;  // sent so far, by receiver
+
+  // Who comes first, first: operations that wait are looked at in any order.
+  struct Line {
+    std::uint64_t last = 0;  // tickets given out
+    std::uint64_t next = 0;  // whose turn it is
+  };
+  std::vector<Line> sending_;                                // by receiver
+  std::map<std::pair<int, std::uint32_t>, Line> receiving_;  // by sender and tag
 };
 
 }  // namespace trireme::comm::shm
