@@ -19,13 +19,14 @@ Request all_reduce() {
 
 TEST(Request, DiffersInEveryPartByItself) {
   const Request same = all_reduce();
-  std::vector<Request> others(6, same);
+  std::vector<Request> others(7, same);
   others[0].kind = OpKind::Reduce;
   others[1].type = DType::Int32;
   others[2].reduce = ReduceOp::Max;
   others[3].root = 0;
   others[4].count = 8;
   others[5].layout = 1;
+  others[6].part_of = OpKind::OrderedSum;
   EXPECT_EQ(same, all_reduce());
   for (const Request& other : others) EXPECT_FALSE(other == same) << other.to_text();
 }
@@ -40,6 +41,8 @@ TEST(Request, SaysWhatItIs) {
   EXPECT_EQ(Request{}.to_text(), "nothing");
   request = {.kind = OpKind::AllGather, .type = DType::Float64, .count = 4, .layout = 7};
   EXPECT_EQ(request.to_text(), "all_gather of 4 float64, uneven layout 7");
+  request.part_of = OpKind::OrderedSum;
+  EXPECT_EQ(request.to_text(), "ordered_sum of 4 float64 (sum), uneven layout 7");
 }
 
 TEST(Request, EveryKindHasItsOwnName) {

@@ -22,11 +22,11 @@ std::string_view name_of(OpKind kind) noexcept {
 }
 
 std::string Request::to_text() const {
-  std::string text(name_of(kind));
+  std::string text(name_of(part_of == OpKind::None ? kind : part_of));
   if (kind == OpKind::Barrier || kind == OpKind::None) return text;
   text += " of " + std::to_string(count) + " " + std::string(name_of(type));
   const bool reduces = kind == OpKind::AllReduce || kind == OpKind::ReduceScatter ||
-                       kind == OpKind::Reduce;
+                       kind == OpKind::Reduce || part_of == OpKind::OrderedSum;
   if (reduces) text += " (" + std::string(name_of(reduce)) + ")";
   if (root >= 0) text += ", root " + std::to_string(root);
   if (layout != 0) text += ", uneven layout " + std::to_string(layout % 100000);

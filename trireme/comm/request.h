@@ -37,7 +37,7 @@ struct Request {
   OpKind kind = OpKind::None;
   DType type = DType::UInt8;
   ReduceOp reduce = ReduceOp::Sum;
-  std::uint8_t reserved = 0;
+  OpKind part_of = OpKind::None;  // the operation that people called, where this is a step of one
   std::int32_t root = -1;       // -1 where there is none
   std::uint64_t count = 0;      // elements over all members, or a member where they are equal
   std::uint64_t layout = 0;     // hash of uneven counts or of slot owners; 0 when even

@@ -140,7 +140,9 @@ Task ordered_sum(Backend& backend, const Operation& op, OrderedShares shares) {
 
   // 1. Every partial sum of this rank, cut into slices: all for rank 0, then all for rank 1, ...
   Operation deal = op;
-  deal.request = {.kind = OpKind::AllToAll, .type = wide};
+  deal.request.kind = OpKind::AllToAll;
+  deal.request.part_of = OpKind::OrderedSum;
+  deal.request.type = wide;
   deal.request.layout =
       layout_hash(std::vector<std::size_t>(shares.owners.begin(), shares.owners.end()));
   deal.counts.assign(n, 0);
@@ -167,8 +169,8 @@ Task ordered_sum(Backend& backend, const Operation& op, OrderedShares shares) {
   deal.output = received.data();
   std::vector<std::byte> piece(slice(me).count * op.element_size());
   Operation gather = op;
-  gather.request = {.kind = OpKind::AllGather, .type = op.request.type};
-  gather.request.count = count;
+  gather.request.kind = OpKind::AllGather;
+  gather.request.part_of = OpKind::OrderedSum;
   for (std::size_t m = 0; m < n; ++m) gather.counts.push_back(slice(m).count);
   gather.request.layout = layout_hash(gather.counts);
   gather.sequence = op.sequence + 1;
