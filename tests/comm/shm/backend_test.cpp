@@ -1,0 +1,144 @@
+// Goal:   what is particular to ranks that share memory: they find each other's doorbells, pass
+//         the named fault points, and combine spans of the arena in place and in rank order.
+// Method: threads over one arena. What any backend must do is in the conformance suite.
+
+#include "trireme/comm/shm/backend.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "trireme/comm/connect_threads.h"
+#include "trireme/testing/rank_threads.h"
+
+namespace trireme::comm::shm {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Recorder : public Faults {
+ public:
+  void reached(FaultPoint point, int rank) override {
+    std::lock_guard lock(mutex_);
+    if (rank == 1) points_.emplace_back(point.name);
+  }
+  std::vector<std::string> take() {
+    std::lock_guard lock(mutex_);
+    return std::exchange(points_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> points_;
+};
+
+TEST(DoorbellSource, ARingAfterThePreparationEndsTheSleepAtOnce) {
+  const auto arena = Arena::create({.members = 2});
+  DoorbellSource source(arena, 1);
+  source.prepare_sleep();
+  EXPECT_EQ(arena->doorbell(1).is_asleep, 1u);
+  source.wake();
+  const TimePoint begun = steady_clock().now();
+  source.sleep(30s);
+  EXPECT_LT(steady_clock().now() - begun, 10s);
+  source.finish_sleep();
+  EXPECT_EQ(arena->doorbell(1).is_asleep, 0u);
+  EXPECT_FALSE(source.poll());
+}
+
+TEST(DoorbellSource, SleepsNoLongerThanItIsTold) {
+  const auto arena = Arena::create({.members = 1});
+  DoorbellSource source(arena, 0);
+  source.prepare_sleep();
+  const TimePoint begun = steady_clock().now();
+  source.sleep(5ms);
+  EXPECT_LT(steady_clock().now() - begun, 10s);
+}
+
+TEST(DoorbellSource, IsWokenFromAnotherThread) {
+  const auto arena = Arena::create({.members = 1});
+  DoorbellSource source(arena, 0);
+  source.prepare_sleep();
+  std::thread waker([&] { source.wake(); });
+  const TimePoint begun = steady_clock().now();
+  source.sleep(30s);
+  EXPECT_LT(steady_clock().now() - begun, 10s);
+  waker.join();
+}
+
+TEST(SharedBackend, PromisesEverything) {
+  const auto groups = connect_threads(2);
+  const Capabilities can = groups[0].capabilities();
+  EXPECT_EQ(can.name, "shm");
+  EXPECT_TRUE(can.aborts && can.names_mismatch && can.names_the_dead && can.ordered_sums);
+  EXPECT_TRUE(can.rounds_once && can.shares_memory);
+}
+
+TEST(SharedBackend, EveryWayOfMovingDataPassesItsFaultPoints) {
+  Recorder recorder;
+  const auto groups = connect_threads(2, {.timeout = 30s}, &recorder);
+  const std::vector<std::string> whole{"shm.before_enter", "shm.entered", "shm.halfway",
+                                       "shm.before_finish"};
+  std::vector<Piece> pieces;
+  for (int rank = 0; rank < 2; ++rank) pieces.push_back(groups[0].arena()->allocate(rank, 1 << 20));
+  for (const bool is_direct : {false, true}) {
+    for (const std::size_t count : {std::size_t{4096}, std::size_t{200000}}) {
+      testing::run_rank_threads(2, [&](int rank) {
+        std::vector<float> own(count);
+        const auto r = static_cast<std::size_t>(rank);
+        void* data = is_direct ? static_cast<void*>(pieces[r].data()) : own.data();
+        groups[r].all_reduce({data, count, DType::Float32}, ReduceOp::Sum).wait();
+      });
+      EXPECT_EQ(recorder.take(), whole) << count << (is_direct ? " direct" : " staged");
+    }
+  }
+  testing::run_rank_threads(2, [&](int rank) {
+    std::vector<float> few(3);
+    const Group& group = groups[static_cast<std::size_t>(rank)];
+    group.broadcast(span(few), 0).wait();
+  });
+  EXPECT_EQ(recorder.take(), whole) << "eager";
+  testing::run_rank_threads(2, [&](int rank) {
+    std::vector<float> few(3);
+    groups[static_cast<std::size_t>(rank)].all_reduce(span(few), ReduceOp::Sum).wait();
+  });
+  EXPECT_EQ(recorder.take(), whole) << "eager all_reduce";
+}
+
+// big + 1 is big and big + 2 is not, so that any other order of the same numbers shows.
+void expect_rank_order(std::size_t count, bool is_direct) {
+  constexpr float kBig = 0x1p24f;
+  const float values[] = {kBig, 1, 1, 1, 2, 1, 1};
+  constexpr float kExpected = ((kBig + 1) + (1 + 1)) + ((2 + 1) + 1);
+  const auto groups = connect_threads(7, {.timeout = 30s});
+  std::vector<Piece> pieces;
+  for (int r = 0; r < 7; ++r) {
+    pieces.push_back(groups[0].arena()->allocate(r, count * sizeof(float)));
+  }
+  testing::run_rank_threads(7, [&](int rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    std::vector<float> own(count);
+    float* data = is_direct ? reinterpret_cast<float*>(pieces[r].data()) : own.data();
+    std::fill_n(data, count, values[rank]);
+    groups[r].all_reduce({data, count, DType::Float32}, ReduceOp::Sum).wait();
+    EXPECT_EQ(std::count(data, data + count, kExpected), static_cast<std::ptrdiff_t>(count));
+  });
+}
+
+TEST(SharedBackend, AddsInRankOrderAlongTheTreeHoweverDataMoves) {
+  expect_rank_order(3, false);
+  expect_rank_order(70001, false);
+  expect_rank_order(3, true);
+  expect_rank_order(70001, true);
+}
+
+TEST(SharedBackend, AllToAllFitsTheLargestArena) {
+  // Every member's lane holds one block for each reader.
+  EXPECT_THROW(Arena::create({.members = static_cast<int>(kEagerSize / sizeof(Slice)) + 1}), Error);
+}
+
+}  // namespace
+}  // namespace trireme::comm::shm

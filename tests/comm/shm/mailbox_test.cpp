@@ -1,0 +1,213 @@
+// Goal:   tagged messages arrive whole, in order by tag, from ordinary memory and from the arena,
+//         within the stated bound of unread ones; a wrong length is named.
+// Method: sender and receiver are two tasks of one thread, stepped in every order that matters.
+
+#include "trireme/comm/shm/mailbox.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+namespace trireme::comm::shm {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kLetters = 4;
+constexpr std::size_t kWindow = std::size_t{32} << 10;
+
+class MailboxTest : public ::testing::Test {
+ protected:
+  struct Member {
+    Member(const std::shared_ptr<Arena>& arena, int me)
+        : lanes(arena, {{0, 10}, {1, 11}}, me, 5, Deadline::after(10s)), mailbox(lanes, 5) {}
+    Lanes lanes;
+    Mailbox mailbox;
+  };
+  struct Message {
+    Operation op;
+    Task task;
+    bool step() { return task.step() == Task::Step::Done; }
+  };
+
+  std::unique_ptr<Message> message(OpKind kind, int peer, std::uint32_t tag, std::size_t size) {
+    auto message = std::make_unique<Message>();
+    message->op.request = {.kind = kind, .type = DType::UInt8, .count = size};
+    message->op.peer = peer;
+    message->op.tag = tag;
+    message->op.deadline = Deadline::after(10s);
+    return message;
+  }
+  std::unique_ptr<Message> send(const void* data, std::size_t size, std::uint32_t tag = 0) {
+    auto sent = message(OpKind::Send, 1, tag, size);
+    sent->op.input = static_cast<const std::byte*>(data);
+    sent->task = first_.mailbox.send(sent->op);
+    sent->step();
+    return sent;
+  }
+  std::unique_ptr<Message> receive(void* data, std::size_t size, std::uint32_t tag = 0) {
+    auto received = message(OpKind::Receive, 0, tag, size);
+    received->op.output = static_cast<std::byte*>(data);
+    received->task = second_.mailbox.receive(received->op);
+    received->step();
+    return received;
+  }
+  static std::vector<std::uint8_t> numbers(std::size_t size) {
+    std::vector<std::uint8_t> values(size);
+    for (std::size_t i = 0; i < size; ++i) values[i] = static_cast<std::uint8_t>(i * 7 + i / 251);
+    return values;
+  }
+
+  std::shared_ptr<Arena> arena_ = Arena::create({.members = 2});
+  Member first_{arena_, 0};
+  Member second_{arena_, 1};
+};
+
+TEST_F(MailboxTest, ASmallMessageLeavesTheSenderAtOnce) {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{3}, kWindow}) {
+    std::vector<std::uint8_t> data = numbers(size), got(size);
+    const auto sent = send(data.data(), size);
+    EXPECT_TRUE(sent->task.is_done());
+    std::memset(data.data(), 0, size);
+    EXPECT_TRUE(receive(got.data(), size)->task.is_done());
+    EXPECT_EQ(got, numbers(size));
+  }
+}
+
+TEST_F(MailboxTest, AReceiverMayWaitFirst) {
+  std::uint8_t got = 0, data = 42;
+  const auto received = receive(&got, 1);
+  EXPECT_FALSE(received->task.is_done());
+  const auto sent = send(&data, 1);
+  EXPECT_TRUE(received->step());
+  EXPECT_EQ(got, 42);
+}
+
+TEST_F(MailboxTest, LargeMessagesStreamThroughTwoWindows) {
+  for (const std::size_t size : {kWindow + 1, 2 * kWindow, 10 * kWindow + 17}) {
+    const std::vector<std::uint8_t> data = numbers(size);
+    std::vector<std::uint8_t> got(size);
+    const auto sent = send(data.data(), size);
+    EXPECT_FALSE(sent->task.is_done()) << "the data is still the sender's";
+    const auto received = receive(got.data(), size);
+    int steps = 0;
+    while (!(sent->step() & received->step())) ASSERT_LT(++steps, 1000);
+    EXPECT_EQ(got, data);
+  }
+}
+
+TEST_F(MailboxTest, FromTheArenaNothingIsCopiedTwice) {
+  const Piece piece = arena_->allocate(0, 3 * kWindow);
+  const std::vector<std::uint8_t> data = numbers(3 * kWindow);
+  std::memcpy(piece.data(), data.data(), data.size());
+  std::vector<std::uint8_t> got(data.size());
+  const auto sent = send(piece.data(), data.size());
+  EXPECT_FALSE(sent->step()) << "the receiver reads it in place";
+  EXPECT_TRUE(receive(got.data(), got.size())->task.is_done()) << "in one go";
+  EXPECT_TRUE(sent->step());
+  EXPECT_EQ(got, data);
+}
+
+TEST_F(MailboxTest, MessagesOfOneTagKeepTheirOrder) {
+  std::uint8_t got = 0;
+  for (std::uint8_t round = 0; round < 10; ++round) {
+    for (std::uint8_t i = 1; i <= kLetters; ++i) {
+      const auto data = static_cast<std::uint8_t>(round * 10 + i);
+      EXPECT_TRUE(send(&data, 1)->task.is_done());
+    }
+    for (std::uint8_t i = 1; i <= kLetters; ++i) {
+      EXPECT_TRUE(receive(&got, 1)->task.is_done());
+      EXPECT_EQ(got, round * 10 + i);
+    }
+  }
+}
+
+TEST_F(MailboxTest, TagsArePickedInAnyOrder) {
+  for (std::uint8_t tag = 1; tag <= kLetters; ++tag) send(&tag, 1, tag);
+  std::uint8_t got = 0;
+  for (const std::uint8_t tag : {3, 1, 4, 2}) {
+    EXPECT_TRUE(receive(&got, 1, tag)->task.is_done());
+    EXPECT_EQ(got, tag);
+  }
+  EXPECT_FALSE(receive(&got, 1, 9)->task.is_done());
+}
+
+TEST_F(MailboxTest, OneMoreThanTheLettersWaits) {
+  const std::uint8_t data[kLetters + 1] = {1, 2, 3, 4, 5};
+  for (int i = 0; i < kLetters; ++i) EXPECT_TRUE(send(&data[i], 1)->task.is_done());
+  const auto waiting = send(&data[kLetters], 1);
+  EXPECT_FALSE(waiting->step());
+  std::uint8_t got = 0;
+  EXPECT_TRUE(receive(&got, 1)->task.is_done());
+  EXPECT_TRUE(waiting->step());
+  for (std::uint8_t expected = 2; expected <= kLetters + 1; ++expected) {
+    EXPECT_TRUE(receive(&got, 1)->task.is_done());
+    EXPECT_EQ(got, expected);
+  }
+}
+
+// Whoever waits first is served first, in whatever order the waiting are looked at.
+TEST_F(MailboxTest, TheOrderOfWaitingDecidesAndNotThatOfLooking) {
+  std::uint8_t got[2] = {};
+  const auto first = receive(&got[0], 1), second = receive(&got[1], 1);
+  for (const std::uint8_t data : {1, 2}) send(&data, 1);
+  EXPECT_FALSE(second->step());
+  EXPECT_TRUE(first->step());
+  EXPECT_TRUE(second->step());
+  EXPECT_EQ(got[0], 1);
+  EXPECT_EQ(got[1], 2);
+
+  const std::uint8_t data[kLetters + 2] = {1, 2, 3, 4, 5, 6};
+  for (int i = 0; i < kLetters; ++i) send(&data[i], 1);
+  const auto fifth = send(&data[4], 1), sixth = send(&data[5], 1);
+  for (int i = 0; i < kLetters; ++i) receive(&got[0], 1);
+  EXPECT_FALSE(sixth->step());
+  EXPECT_TRUE(fifth->step());
+  EXPECT_TRUE(sixth->step());
+  receive(&got[0], 1);
+  EXPECT_EQ(got[0], 5);
+}
+
+TEST_F(MailboxTest, BothDirectionsAreApart) {
+  const std::uint8_t there = 1, back = 2;
+  std::uint8_t got = 0;
+  const auto sent = send(&there, 1);
+  auto answer = message(OpKind::Send, 0, 0, 1);
+  answer->op.input = reinterpret_cast<const std::byte*>(&back);
+  answer->task = second_.mailbox.send(answer->op);
+  EXPECT_TRUE(answer->step());
+  auto heard = message(OpKind::Receive, 1, 0, 1);
+  heard->op.output = reinterpret_cast<std::byte*>(&got);
+  heard->task = first_.mailbox.receive(heard->op);
+  EXPECT_TRUE(heard->step());
+  EXPECT_EQ(got, 2);
+  EXPECT_TRUE(receive(&got, 1)->task.is_done());
+  EXPECT_EQ(got, 1);
+}
+
+TEST_F(MailboxTest, AnotherLengthOrTypeIsAMismatch) {
+  const std::uint8_t data[2] = {1, 2};
+  std::uint8_t got[2] = {};
+  send(data, 2, 7);
+  auto received = message(OpKind::Receive, 0, 7, 1);
+  received->op.output = reinterpret_cast<std::byte*>(got);
+  received->task = second_.mailbox.receive(received->op);
+  try {
+    received->step();
+    FAIL() << "accepted two elements for one";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Mismatch);
+    EXPECT_EQ(error.peer(), 10);
+    const std::string text = error.what();
+    EXPECT_NE(text.find("rank 10 asked for send of 2 uint8"), std::string::npos) << text;
+    EXPECT_NE(text.find("rank 11 for receive of 1 uint8"), std::string::npos) << text;
+    EXPECT_NE(text.find("tag 7"), std::string::npos) << text;
+  }
+  EXPECT_EQ(got[0], 0) << "nothing was written";
+}
+
+}  // namespace
+}  // namespace trireme::comm::shm

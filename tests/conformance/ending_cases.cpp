@@ -1,0 +1,194 @@
+// How groups end: a deadline, an abort from another thread, an announcement, an exception. Each
+// in time: the best of a few rounds counts, since the machine may be busy with something else.
+
+#include <atomic>
+#include <thread>
+
+#include "tests/conformance/buffer.h"
+#include "tests/conformance/failing.h"
+
+namespace trireme::comm::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+
+double ms(Duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+// Everybody but the last rank enters; it is named, with the label, at the deadline.
+void a_rank_that_never_comes(const Group& group, Report& report) {
+  if (group.size() == 1) return;
+  const int absent = group.size() - 1;
+  constexpr Duration kTimeout = 60ms;
+  for (const std::size_t count : {3u, 50000u}) {
+    Duration latest = 1h;
+    for (int round = 0; round < 3; ++round) {
+      const Group sub = everybody(group);
+      group.barrier().wait();
+      if (group.rank() != absent) {
+        Buffer data(group, DType::Float32, count, Place::Mixed);
+        const TimePoint begun = steady_clock().now();
+        const auto error = error_of([&] {
+          const Call call{.label = "bucket 2", .deadline = Deadline::after(kTimeout)};
+          sub.all_reduce(data.span(), ReduceOp::Sum, call).wait();
+        });
+        const Duration late = steady_clock().now() - begun - kTimeout;
+        report.expect(late >= 0ms, "ended before its deadline");
+        latest = std::min(latest, late);
+        expect_end(sub, error, ErrorCode::Deadline,
+                   {"rank " + std::to_string(absent), "bucket 2", "never entered"},
+                   "a rank that never comes", report);
+      }
+      group.barrier().wait();
+    }
+    report.expect(group.rank() == absent || latest <= 100ms,
+                  "a deadline was noticed " + std::to_string(ms(latest)) + " ms late");
+  }
+}
+
+void a_message_that_never_comes(const Group& group, Report& report) {
+  if (group.size() == 1) return;
+  const Group sub = everybody(group);
+  if (group.rank() == 1) {
+    std::int32_t number = 0;
+    const auto error = error_of([&] {
+      const Call call{.label = "halo", .deadline = Deadline::after(20ms)};
+      sub.receive({&number, 1, DType::Int32}, 0, 42, call).wait();
+    });
+    expect_end(sub, error, ErrorCode::Deadline, {"rank 0", "halo", "tag 42"},
+               "a message that never comes", report);
+  }
+  group.barrier().wait();
+}
+
+// Waits for an operation that cannot end, until another thread aborts the group.
+Duration time_to_abort(const Group& sub, const std::function<Work()>& start, Report& report) {
+  std::atomic<bool> is_waiting{false};
+  TimePoint aborted;
+  std::thread other([&] {
+    while (!is_waiting) std::this_thread::yield();
+    aborted = steady_clock().now();
+    sub.abort(Error(ErrorCode::Aborted, "the epoch is over"));
+  });
+  const auto error = error_of([&] {
+    Work work = start();
+    is_waiting = true;
+    work.wait();
+  });
+  const TimePoint ended = steady_clock().now();
+  is_waiting = true;
+  other.join();
+  expect_end(sub, error, ErrorCode::Aborted, {"the epoch is over"}, "an abort", report);
+  return ended - aborted;
+}
+
+void abort_from_another_thread(const Group& group, Report& report) {
+  if (group.size() == 1 || !group.capabilities().aborts) return;
+  const int absent = group.size() - 1;
+  const Duration limit = group.size() <= 2 ? 10ms : 50ms;
+  for (const std::size_t count : {3u, 300000u}) {
+    Duration fastest = 1h;
+    for (int round = 0; round < 5; ++round) {
+      const Group sub = everybody(group);
+      group.barrier().wait();
+      if (group.rank() != absent) {
+        Buffer data(group, DType::Float32, count, Place::Ordinary);
+        fastest = std::min(
+            fastest,
+            time_to_abort(sub, [&] { return sub.all_reduce(data.span(), ReduceOp::Sum); }, report));
+      }
+      group.barrier().wait();
+    }
+    report.expect(group.rank() == absent || fastest <= limit,
+                  "an abort took " + std::to_string(ms(fastest)) + " ms");
+  }
+}
+
+// Rank 0 fails by `fail`; the others wait for it in vain and learn why.
+void expect_told(const Group& group, const std::function<void(const Group&)>& fail,
+                 const std::string& text, Report& report) {
+  std::int64_t fastest = INT64_MAX;
+  for (int round = 0; round < 3; ++round) {
+    const Group sub = everybody(group);
+    Buffer data(group, DType::Float32, round == 1 ? 200000 : 3, Place::Mixed);
+    group.barrier().wait();
+    const auto now = [] { return steady_clock().now().time_since_epoch().count(); };
+    std::int64_t time = 0;
+    if (group.rank() == 0) {
+      time = now();
+      fail(sub);
+      report.expect(sub.error().has_value(), "the rank that failed goes on");
+    } else {
+      const auto error = error_of([&] { sub.all_reduce(data.span(), ReduceOp::Sum).wait(); });
+      time = now();
+      expect_end(sub, error, ErrorCode::RemoteFailure, {"rank 0", text}, text, report);
+    }
+    std::vector<std::int64_t> times(static_cast<std::size_t>(group.size()));
+    group.all_gather(span(times), {&time, 1, DType::Int64}).wait();
+    fastest = std::min(fastest, time - times[0]);
+  }
+  report.expect(fastest <= 100'000'000, text + ": told after " + std::to_string(fastest) + " ns");
+}
+
+void announcement(const Group& group, Report& report) {
+  if (group.size() == 1) return;
+  expect_told(
+      group,
+      [](const Group& sub) { sub.announce(Error(ErrorCode::Exhausted, "the disk is full")); },
+      "the disk is full", report);
+}
+
+void exception_in_user_code(const Group& group, Report& report) {
+  if (group.size() == 1) return;
+  expect_told(
+      group,
+      [](const Group& sub) {
+        try {
+          guarded(sub, [] { throw std::runtime_error("the loss is not a number"); });
+        } catch (const std::runtime_error&) {
+          // It goes on to whoever called.
+        }
+      },
+      "the loss is not a number", report);
+}
+
+// A group that has ended refuses everything and says why; others are as they were.
+void nothing_after_the_end(const Group& group, Report& report) {
+  if (group.size() == 1) return;
+  const Group sub = everybody(group);
+  sub.abort(Error(ErrorCode::Aborted, "over"));
+  std::vector<float> data(static_cast<std::size_t>(group.size()), 1.0f), out = data;
+  const Span all = span(data);
+  const std::function<Work()> calls[] = {
+      [&] { return sub.all_reduce(all, ReduceOp::Sum); },
+      [&] { return sub.reduce(all, ReduceOp::Sum, 0); },
+      [&] { return sub.reduce_scatter(span(out).part(0, 1), all, ReduceOp::Sum); },
+      [&] { return sub.all_gather(span(out), all.part(0, 1)); },
+      [&] { return sub.broadcast(all, 0); },
+      [&] { return sub.all_to_all(span(out), all); },
+      [&] { return sub.barrier(); },
+      [&] { return sub.send(all, (sub.rank() + 1) % sub.size(), 1); },
+      [&] { return sub.receive(all, (sub.rank() + 1) % sub.size(), 1); }};
+  for (const auto& call : calls) {
+    const auto error = error_of([&] { call().wait(); });
+    report.expect(error && says(*error, "over"), "a group that has ended took a call");
+  }
+  group.all_reduce(all, ReduceOp::Sum).wait();
+  report.expect(data[0] == static_cast<float>(group.size()), "another group suffered");
+}
+
+constexpr Case kCases[] = {{"a_rank_that_never_comes", a_rank_that_never_comes},
+                           {"a_message_that_never_comes", a_message_that_never_comes},
+                           {"abort_from_another_thread", abort_from_another_thread},
+                           {"announcement", announcement},
+                           {"exception_in_user_code", exception_in_user_code},
+                           {"nothing_after_the_end", nothing_after_the_end}};
+
+}  // namespace
+
+std::span<const Case> ending_cases() {
+  return kCases;
+}
+
+}  // namespace trireme::comm::conformance
