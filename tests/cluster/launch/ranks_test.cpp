@@ -9,6 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+
+#include "trireme/base/deadline.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
 #include "trireme/cluster/launch/host/process_tree.h"
@@ -16,6 +19,8 @@
 
 namespace trireme::cluster::launch {
 namespace {
+
+using namespace std::chrono_literals;
 
 class RankProcesses : public testing::Test {
  protected:
@@ -86,8 +91,13 @@ TEST_F(RankProcesses, SignalsReachTheWholeGroup) {
   }
   EXPECT_GE(family.size(), 4u);
   for (const host::Process& process : family) {
-    const auto now = host::find_process(process.pid);
-    EXPECT_TRUE(!now || now->is_dying || now->start != process.start) << "a child survived";
+    const Deadline deadline = Deadline::after(5s);
+    const auto lives = [&] {
+      const auto now = host::find_process(process.pid);
+      return now && !now->is_dying && now->start == process.start;
+    };
+    while (lives() && !deadline.is_past()) usleep(1000);
+    EXPECT_FALSE(lives()) << "a child survived";
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -248,6 +249,7 @@ class Launcher {
                                                            : Deadline::never();
     is_hurried_ = false;
     drain_ranks(patience);
+    say_lost_logs();
     const auto tail_of = [this](int rank) -> const output::Tail& { return ranks_.tail(rank); };
     writer_.push(STDERR_FILENO, report_failure(ranks_.exits(), tail_of));
     if (const auto culprit = blame(ranks_.exits()); culprit && !exit_code_) {
@@ -257,6 +259,15 @@ class Launcher {
     while (!writer_.is_drained() && !is_hurried_ && !patience.is_past()) turn(patience);
     if (writer_.is_broken() && !exit_code_) exit_code_ = 128 + SIGPIPE;
     control_.reset();
+  }
+
+  void say_lost_logs() {
+    for (const output::RankStream& stream : ranks_.streams()) {
+      if (stream.log_error() == 0) continue;
+      say(std::string("a log in ") + spec_.output.string() +
+          " is not complete: " + std::strerror(stream.log_error()));
+      return;
+    }
   }
 
   // Reads what the dead have left in their pipes.

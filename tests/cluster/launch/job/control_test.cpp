@@ -122,6 +122,10 @@ TEST_F(ControlSocket, AStrangerIsNotServed) {
   const auto address = net::Address::unix_socket(folder_->socket().string());
   EXPECT_THROW(net::Client({.address = address, .credentials = &wrong}, Deadline::after(5s)),
                Error);
+  const Deadline deadline = Deadline::after(5s);
+  const auto events = [&] { return read_file(folder_->path() / "events.jsonl"); };
+  while (events().empty() && !deadline.is_past()) usleep(1000);
+  EXPECT_THAT(events(), HasSubstr("\"event\":\"stranger turned away\",\"level\":\"warn\""));
 }
 
 TEST_F(ControlSocket, OutsideAJobThereIsNoFeed) {

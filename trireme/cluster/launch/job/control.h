@@ -1,5 +1,6 @@
 // Control is the launcher's end of a job's control socket: it serves the store and the
-// JobService, takes down the launcher's own events, and passes on the wish to stop.
+// JobService, takes down the launcher's own events and what the server logs (strangers that it
+// turned away), and passes on the wish to stop.
 //
 // Threads:  the launcher's one thread; the server has its own.
 // Failure:  making it throws what net::Server throws, or Io.
