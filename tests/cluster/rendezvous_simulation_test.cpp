@@ -214,7 +214,7 @@ class Scene {
 };
 
 TEST(RendezvousSimulation, EndsInTimeAndAlikeUnderEverySeed) {
-  const int count = base::build_info().sanitizer == "OFF" ? 3000 : 600;
+  const int count = base::build_info().sanitizer == "OFF" ? 3000 : 200;
   const auto failure = for_each_seed("RendezvousSimulation.Ends*", count,
                                      [](std::uint64_t seed) { return Scene(seed, false).run(); });
   EXPECT_FALSE(failure) << *failure;

@@ -192,7 +192,7 @@ class World {
 };
 
 int seed_count() {
-  return base::build_info().sanitizer == "OFF" ? 2000 : 400;
+  return base::build_info().sanitizer == "OFF" ? 2000 : 100;
 }
 
 TEST(StoreSimulation, EveryRequestAppliesOnceUnderEverySeed) {

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <string>
 
@@ -68,7 +69,7 @@ TEST_F(WriterPipe, WritesInOrder) {
   }
   EXPECT_TRUE(wait_for(writer, [&] { return writer.is_drained(); }));
   EXPECT_EQ(read_bytes(expected.size()), expected);
-  EXPECT_FALSE(writer.is_broken());
+  EXPECT_EQ(writer.error(), 0);
 }
 
 TEST_F(WriterPipe, ASlowReaderIsFeltAndLosesNothing) {
@@ -88,10 +89,21 @@ TEST_F(WriterPipe, AReaderThatLeftIsNoticed) {
   Writer writer;
   out_.reset();
   writer.push(in_.get(), "lost\n");
-  EXPECT_TRUE(wait_for(writer, [&] { return writer.is_broken(); }));
-  EXPECT_TRUE(writer.has_room());
-  EXPECT_TRUE(writer.is_drained());
-  writer.push(in_.get(), "lost too\n");
+  EXPECT_TRUE(wait_for(writer, [&] { return writer.error() != 0; }));
+  EXPECT_EQ(writer.error(), EPIPE);
+  writer.push(in_.get(), std::string(5'000'000, 'x'));
+  EXPECT_TRUE(wait_for(writer, [&] { return writer.has_room() && writer.is_drained(); }));
+}
+
+TEST_F(WriterPipe, AFullDiskLeavesTheOtherDescriptor) {
+  const Descriptor full(open("/dev/full", O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(full);
+  Writer writer;
+  writer.push(full.get(), "lost\n");
+  writer.push(in_.get(), "kept\n");
+  EXPECT_TRUE(wait_for(writer, [&] { return writer.is_drained(); }));
+  EXPECT_EQ(writer.error(), ENOSPC);
+  EXPECT_EQ(read_bytes(5), "kept\n");
 }
 
 TEST_F(WriterPipe, AReaderThatNeverReadsHoldsNobodyUp) {
