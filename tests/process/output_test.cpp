@@ -138,6 +138,15 @@ TEST_F(OutputTest, ATerminalHasColoursUnlessAskedNotTo) {
   EXPECT_THAT(plain.out(), Not(HasSubstr("\x1b[3")));
 }
 
+TEST_F(OutputTest, AFullDiskIsSaidAndEndsTheJob) {
+  Command shell({.command = {"/bin/sh", "-c",
+                             TRIREME_BINARY_DIR "/trireme run -n 2 -- " TRIREME_BINARY_DIR
+                                                "/tests/flood forever > /dev/full"}});
+  EXPECT_EQ(shell.wait_exit(soon()), 1);
+  EXPECT_THAT(shell.error(), HasSubstr("the output cannot be written: No space left on device"));
+  EXPECT_LT(shell.elapsed(), 5s);
+}
+
 TEST_F(OutputTest, ClosedStandardStreamsHarmNobody) {
   Command shell(
       {.command = {"/bin/sh", "-c",

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -140,7 +141,7 @@ class Launcher {
     hear_front();
     while (const auto signal = options_.signals->next()) on_signal(*signal);
     while (const auto signal = control_->take_stop()) on_stop(*signal);
-    if (writer_.is_broken()) on_reader_gone();
+    if (writer_.error() != 0) on_output_lost();
     for (std::size_t i = 0; i < open.size() && writer_.has_room(); ++i) {
       if (waits[fixed + i].revents == 0) continue;
       has_output_ |= open[i]->pump(steady_clock().now(), writer_);
@@ -197,11 +198,15 @@ class Launcher {
     send(escalation_.ask(signal, steady_clock().now()));
   }
 
-  void on_reader_gone() {
-    if (is_reader_gone_) return;
-    is_reader_gone_ = true;
-    exit_code_ = exit_code_.value_or(128 + SIGPIPE);
-    begin_ending("nobody reads the output");
+  // Nobody reads us any more, as after `| head`, or the disk is full.
+  void on_output_lost() {
+    if (is_output_lost_) return;
+    is_output_lost_ = true;
+    const std::string why = std::strerror(writer_.error());
+    const bool is_reader_gone = writer_.error() == EPIPE;
+    exit_code_ = exit_code_.value_or(is_reader_gone ? 128 + SIGPIPE : 1);
+    if (!is_reader_gone) say("the output cannot be written: " + why);
+    begin_ending("the output cannot be written: " + why);
     send(escalation_.ask(SIGTERM, steady_clock().now()));
   }
 
@@ -255,10 +260,15 @@ class Launcher {
     if (const auto culprit = blame(ranks_.exits()); culprit && !exit_code_) {
       exit_code_ = exit_code_of(ranks_.exits()[*culprit]);
     }
+    drain_writer(patience);
+    if (writer_.error() != 0) on_output_lost();
+    drain_writer(patience);
     control_->publish("job ended", {{"code", exit_code_.value_or(0)}});
-    while (!writer_.is_drained() && !is_hurried_ && !patience.is_past()) turn(patience);
-    if (writer_.is_broken() && !exit_code_) exit_code_ = 128 + SIGPIPE;
     control_.reset();
+  }
+
+  void drain_writer(Deadline patience) {
+    while (!writer_.is_drained() && !is_hurried_ && !patience.is_past()) turn(patience);
   }
 
   void say_lost_logs() {
@@ -278,7 +288,7 @@ class Launcher {
       has_output_ = false;
       turn(min(quiet, patience));
       if (has_output_ || !writer_.has_room()) quiet = Deadline::after(kQuietTime);
-      if (quiet.is_past() || patience.is_past() || is_hurried_ || writer_.is_broken()) break;
+      if (quiet.is_past() || patience.is_past() || is_hurried_) break;
     }
     for (output::RankStream& stream : ranks_.streams()) stream.finish(writer_);
   }
@@ -293,10 +303,10 @@ class Launcher {
   Ranks ranks_;
   std::unique_ptr<job::Control> control_;
   std::optional<int> exit_code_;
-  bool is_abandoned_ = false;    // the front is gone
-  bool is_reader_gone_ = false;  // nobody reads our output
-  bool is_told_ = false;         // to end, from outside
-  bool is_hurried_ = false;      // and told again
+  bool is_abandoned_ = false;  // the front is gone
+  bool is_output_lost_ = false;
+  bool is_told_ = false;     // to end, from outside
+  bool is_hurried_ = false;  // and told again
   bool has_output_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "trireme/base/error.h"
@@ -23,8 +24,8 @@ struct Piece {
   std::string text;
 };
 
-// False when nobody will ever read it.
-bool write_whole(const Piece& piece) {
+// 0, or the errno because of which it will never be taken.
+int write_whole(const Piece& piece) {
   const char* at = piece.text.data();
   std::size_t left = piece.text.size();
   while (left > 0) {
@@ -37,10 +38,10 @@ bool write_whole(const Piece& piece) {
       pollfd room{.fd = piece.descriptor, .events = POLLOUT, .revents = 0};
       poll(&room, 1, -1);
     } else if (errno != EINTR) {
-      return false;
+      return errno;
     }
   }
-  return true;
+  return 0;
 }
 
 }  // namespace
@@ -65,11 +66,14 @@ struct Writer::State {
       if (is_stopping) return;
       const Piece piece = std::move(queue.front());
       queue.pop_front();
-      const bool was_broken = is_broken;
+      const bool is_lost = broken.contains(piece.descriptor);
       lock.unlock();
-      const bool is_written = !was_broken && write_whole(piece);
+      const int failure = is_lost ? 0 : write_whole(piece);
       lock.lock();
-      is_broken = !is_written;
+      if (failure != 0) {
+        broken.insert(piece.descriptor);
+        if (error == 0) error = failure;
+      }
       pending -= piece.text.size();
       announce();
     }
@@ -81,7 +85,8 @@ struct Writer::State {
   std::condition_variable work;
   std::deque<Piece> queue;
   std::size_t pending = 0;  // bytes, with those being written
-  bool is_broken = false;
+  std::set<int> broken;
+  int error = 0;
   bool is_stopping = false;
 };
 
@@ -98,7 +103,7 @@ Writer::~Writer() {
 void Writer::push(int descriptor, std::string text) {
   if (text.empty()) return;
   const std::lock_guard lock(state_->mutex);
-  if (state_->is_broken) return;
+  if (state_->broken.contains(descriptor)) return;
   state_->pending += text.size();
   auto& queue = state_->queue;
   const bool can_join = !queue.empty() && queue.back().descriptor == descriptor &&
@@ -113,17 +118,17 @@ void Writer::push(int descriptor, std::string text) {
 
 bool Writer::has_room() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->pending < state_->pending_max || state_->is_broken;
+  return state_->pending < state_->pending_max;
 }
 
 bool Writer::is_drained() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->pending == 0 || state_->is_broken;
+  return state_->pending == 0;
 }
 
-bool Writer::is_broken() const {
+int Writer::error() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->is_broken;
+  return state_->error;
 }
 
 int Writer::event() const noexcept {

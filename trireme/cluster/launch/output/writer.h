@@ -4,8 +4,9 @@
 // Order:    as pushed, over both descriptors.
 // Bounds:   at most `pending_max` bytes wait, plus one push; whoever pushes asks has_room() first
 //           and otherwise stops reading its ranks, which is how a slow reader slows them.
-// Failure:  when the reader is gone (EPIPE, a hung-up terminal) is_broken() turns true and
-//           everything further is dropped. Nothing throws.
+// Failure:  when a descriptor takes no more (its reader is gone, the disk is full) error() says
+//           why and everything further for it is dropped; the other one is written on. Nothing
+//           throws.
 // Threads:  push, has_room, … from one thread; the writing thread is inside.
 // Lifetime: the destructor drops what is pending, and leaves the thread to itself where a reader
 //           that reads nothing holds it; wait for is_drained() first to have it all written.
@@ -31,9 +32,10 @@ class Writer {
 
   bool has_room() const;
   bool is_drained() const;
-  bool is_broken() const;
+  // errno of the first failure; 0: none.
+  int error() const;
 
-  // Readable after any of the three has turned true; call clear_event() before asking them.
+  // Readable after any of the three has changed; call clear_event() before asking them.
   int event() const noexcept;
   void clear_event();
 
