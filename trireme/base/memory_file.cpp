@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::string_view kLinkPrefix = "/memfd:trireme";
 constexpr std::size_t kPage = 4096;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 std::byte* map(int descriptor, std::size_t size) {
   void* mapped =
@@ -158,10 +159,12 @@ void MemoryFile::reserve(std::size_t offset, std::size_t size) const {
     throw system_error("cannot reserve " + std::to_string(size) + " bytes of shared memory",
                        reason);
   }
+  std::byte* begin = data_ + offset / kPage * kPage;
+  // Honoured where the host allows huge pages for shared memory; refused elsewhere, harmlessly.
+  if (size >= kHugePage) ::madvise(begin, size + offset % kPage, MADV_HUGEPAGE);
 #ifdef MADV_POPULATE_WRITE
   // Maps the pages here too, which spares this process a fault for each.
-  std::byte* first = data_ + offset / kPage * kPage;
-  ::madvise(first, size + offset % kPage, MADV_POPULATE_WRITE);
+  ::madvise(begin, size + offset % kPage, MADV_POPULATE_WRITE);
 #endif
 }
 

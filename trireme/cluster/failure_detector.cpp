@@ -94,10 +94,8 @@ class FailureDetector::Watchman {
       const std::lock_guard lock(mutex_);
       known = deaths_;
     }
-    callback_ = std::move(callback);
-    for (const Death& death : known) {
-      if (callback_) callback_(death);
-    }
+    for (const Death& death : known) callback(death);
+    callbacks_.push_back(std::move(callback));
   }
 
   bool shares_memory_with(int rank) const {
@@ -137,7 +135,7 @@ class FailureDetector::Watchman {
     }
     changed_.notify_all();
     options_.log.warn("a rank died", {{"rank", rank}, {"cause", cause}});
-    if (callback_) callback_({rank, cause});
+    for (const auto& callback : callbacks_) callback({rank, cause});
   }
 
   bool is_over(int rank) const {
@@ -249,7 +247,7 @@ class FailureDetector::Watchman {
   const Roster* roster_ = nullptr;
 
   std::mutex calling_;  // held while the callback runs; taken before mutex_
-  std::function<void(const Death&)> callback_;
+  std::vector<std::function<void(const Death&)>> callbacks_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -27,12 +27,12 @@ class Arena;
 // What a backend promises. Callers and tests ask these, never the backend's name.
 struct Capabilities {
   std::string_view name;
-  bool aborts = false;            // abort() ends what is in flight at once
-  bool names_mismatch = false;    // different requests fail with both of them named
-  bool names_the_dead = false;    // a peer's death is noticed and named
-  bool ordered_sums = false;      // ordered_sum, and plain sums in an order fixed by rank
-  bool rounds_once = false;       // 16-bit sums are rounded once
-  bool shares_memory = false;     // spans in the arena are read and written in place
+  bool aborts = false;          // abort() ends what is in flight at once
+  bool names_mismatch = false;  // different requests fail with both of them named
+  bool names_the_dead = false;  // a peer's death is noticed and named
+  bool ordered_sums = false;    // ordered_sum, and plain sums in an order fixed by rank
+  bool rounds_once = false;     // 16-bit sums are rounded once
+  bool shares_memory = false;   // spans in the arena are read and written in place
 };
 
 // What an error is to the members that it is announced to: a difference between requests is
@@ -52,6 +52,13 @@ class Backend {
   // The coroutine of one operation. `op` outlives it.
   virtual Task run(const Operation& op) = 0;
 
+  // Says that an operation of this number will come, for backends whose operations run in the
+  // order in which they were issued and not in which they begin.
+  virtual void expect(std::uint64_t sequence) { (void)sequence; }
+
+  // The group has failed: what still arrives for it is nobody's.
+  virtual void give_up() noexcept {}
+
   // Who is missing, where they are and for how long this rank has waited: the message of the
   // Deadline error for `op`.
   virtual Error stalled(const Operation& op, Duration waited) const = 0;
@@ -64,6 +71,9 @@ class Backend {
 
   // The members' ranks in the job, in the order of this group.
   virtual std::vector<int> job_ranks() const = 0;
+
+  // This rank's number in the job.
+  int job_rank() const { return job_ranks()[static_cast<std::size_t>(rank())]; }
 
   // The backend of a sub-group; null where this rank is no member. `key` is equal on all members
   // and new for every group.

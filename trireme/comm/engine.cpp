@@ -1,6 +1,7 @@
 #include "trireme/comm/engine.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "trireme/comm/backend.h"
@@ -56,12 +57,10 @@ void Engine::add_source(std::shared_ptr<ProgressSource> source) {
 }
 
 void Engine::start(std::shared_ptr<Activity> activity) {
-  std::lock_guard lock(mutex_);
+  const std::unique_lock lock = seek_lock();
   activity->started = steady_clock().now();
   if (move(*activity) == Task::Step::Done) return;
-  const auto later = [&](const auto& other) {
-    return other->op.priority < activity->op.priority;
-  };
+  const auto later = [&](const auto& other) { return other->op.priority < activity->op.priority; };
   active_.insert(std::find_if(active_.begin(), active_.end(), later), activity);
 }
 
@@ -73,8 +72,16 @@ bool Engine::test(Activity& activity) {
   return activity.done;
 }
 
-void Engine::wait(Activity& activity) {
+// Whoever makes progress keeps the lock while things move, and lets others in who ask.
+std::unique_lock<std::mutex> Engine::seek_lock() {
+  ++seekers_;
   std::unique_lock lock(mutex_);
+  --seekers_;
+  return lock;
+}
+
+void Engine::wait(Activity& activity) {
+  std::unique_lock lock = seek_lock();
   TimePoint spin_until = steady_clock().now() + options_.spin;
   int polls = 0, moves = 0;
   while (!activity.done) {
@@ -87,6 +94,11 @@ void Engine::wait(Activity& activity) {
       spin_until = TimePoint::max();
       if (++moves % kPollsPerLook == 0 && !activity.done) {
         check_time(activity, steady_clock().now());
+      }
+      if (seekers_.load(std::memory_order_relaxed) != 0) {
+        lock.unlock();
+        std::this_thread::yield();
+        lock.lock();
       }
       continue;
     }
@@ -130,7 +142,7 @@ Task::Step Engine::move(Activity& activity) {
     if (step == Task::Step::Done) finish(activity, std::nullopt);
     return step;
   } catch (const std::exception& thrown) {
-    const Error error = convert(thrown).with_rank(activity.backend->rank());
+    const Error error = convert(thrown).with_rank(activity.backend->job_rank());
     const bool is_named = !error.operation().empty();
     const Error named = is_named ? error : error.with_operation(activity.op.name());
     if (activity.fate->seal(named) && concerns_others(named)) {
@@ -142,9 +154,11 @@ Task::Step Engine::move(Activity& activity) {
 }
 
 void Engine::finish(Activity& activity, std::optional<Error> error) {
+  const bool has_failed = error.has_value();
   activity.error = std::move(error);
   activity.task = Task();
   activity.done = true;
+  if (has_failed) activity.backend->give_up();
 }
 
 // Ends the operation if its group failed elsewhere, or its time is up.
@@ -187,6 +201,9 @@ void Engine::sleep(std::unique_lock<std::mutex>& lock, const Fate& fate, Duratio
 void Engine::adopt(const std::shared_ptr<Fate>& fate, std::vector<int> job_ranks) {
   std::lock_guard lock(adopted_mutex_);
   std::erase_if(adopted_, [](const Adopted& adopted) { return adopted.fate.expired(); });
+  for (const auto& [rank, error] : lost_) {
+    if (std::find(job_ranks.begin(), job_ranks.end(), rank) != job_ranks.end()) fate->seal(error);
+  }
   adopted_.push_back({fate, std::move(job_ranks)});
 }
 
@@ -194,6 +211,7 @@ void Engine::lose(int job_rank, const Error& error) {
   std::vector<std::shared_ptr<Fate>> lost;
   {
     std::lock_guard lock(adopted_mutex_);
+    lost_.emplace(job_rank, error);
     for (const Adopted& adopted : adopted_) {
       const auto& ranks = adopted.job_ranks;
       if (std::find(ranks.begin(), ranks.end(), job_rank) == ranks.end()) continue;
@@ -204,7 +222,7 @@ void Engine::lose(int job_rank, const Error& error) {
 }
 
 void Engine::announce(Backend& backend, const Error& error) {
-  std::lock_guard lock(mutex_);
+  const std::unique_lock lock = seek_lock();
   backend.announce(error);
 }
 

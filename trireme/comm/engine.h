@@ -14,6 +14,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -92,10 +93,11 @@ class Engine {
 
   // A group whose members have these ranks in the job, for lose().
   void adopt(const std::shared_ptr<Fate>& fate, std::vector<int> job_ranks);
-  // A rank of the job is gone: aborts every group that it was in.
+  // A rank of the job is gone: aborts every group that it is in, also those made later.
   void lose(int job_rank, const Error& error);
 
  private:
+  std::unique_lock<std::mutex> seek_lock();
   bool progress();
   Task::Step move(Activity& activity);
   void finish(Activity& activity, std::optional<Error> error);
@@ -107,6 +109,7 @@ class Engine {
   std::vector<std::shared_ptr<ProgressSource>> sources_;
   std::vector<std::shared_ptr<Activity>> active_;  // highest priority first, then oldest
   std::condition_variable moved_;
+  std::atomic<int> seekers_{0};  // threads that want the lock while another one moves things
   bool someone_sleeps_ = false;
 
   struct Adopted {
@@ -115,6 +118,7 @@ class Engine {
   };
   std::mutex adopted_mutex_;
   std::vector<Adopted> adopted_;
+  std::map<int, Error> lost_;  // by job rank; no group with one of them can live
 };
 
 }  // namespace trireme::comm

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "trireme/base/check.h"
@@ -24,8 +25,18 @@ void check_counts(std::span<const std::size_t> counts, int size) {
   TRIREME_CHECK_EQ(counts.size(), static_cast<std::size_t>(size), "one count a rank");
 }
 
-const std::byte* bytes(ConstSpan span) { return static_cast<const std::byte*>(span.data); }
-std::byte* bytes(Span span) { return static_cast<std::byte*>(span.data); }
+void check_host(Device device) {
+  TRIREME_CHECK(device == Device::Host, "only host memory travels yet; copy the span there first");
+}
+
+const std::byte* bytes(ConstSpan span) {
+  check_host(span.device);
+  return static_cast<const std::byte*>(span.data);
+}
+std::byte* bytes(Span span) {
+  check_host(span.device);
+  return static_cast<std::byte*>(span.data);
+}
 
 void copy(Span out, ConstSpan in) {
   if (in.size() != 0 && out.data != in.data) std::memmove(out.data, in.data, in.size());
@@ -49,7 +60,9 @@ struct Group::State {
   std::map<std::vector<int>, std::uint64_t> subgroups;  // how often each list was made
 };
 
-Group Group::solo() { return Group(std::make_shared<State>()); }
+Group Group::solo() {
+  return Group(std::make_shared<State>());
+}
 
 Group::Group(std::shared_ptr<Backend> backend, std::shared_ptr<Engine> engine,
              const Options& options)
@@ -61,9 +74,15 @@ Group::Group(std::shared_ptr<Backend> backend, std::shared_ptr<Engine> engine,
   state_->engine->adopt(state_->fate, state_->backend->job_ranks());
 }
 
-int Group::rank() const noexcept { return state_->backend ? state_->backend->rank() : 0; }
-int Group::size() const noexcept { return state_->backend ? state_->backend->size() : 1; }
-std::uint64_t Group::epoch() const noexcept { return state_->options.epoch; }
+int Group::rank() const noexcept {
+  return state_->backend ? state_->backend->rank() : 0;
+}
+int Group::size() const noexcept {
+  return state_->backend ? state_->backend->size() : 1;
+}
+std::uint64_t Group::epoch() const noexcept {
+  return state_->options.epoch;
+}
 
 Capabilities Group::capabilities() const noexcept {
   if (state_->backend) return state_->backend->capabilities();
@@ -91,8 +110,7 @@ Operation Group::prepare(OpKind kind, DType type, std::size_t count, const Call&
 
 Work Group::start(Operation op) const {
   auto activity = std::make_shared<Activity>();
-  const bool is_pairwise =
-      op.request.kind == OpKind::Send || op.request.kind == OpKind::Receive;
+  const bool is_pairwise = op.request.kind == OpKind::Send || op.request.kind == OpKind::Receive;
   op.sequence = is_pairwise ? 0 : ++state_->sequence;
   activity->op = std::move(op);
   activity->task = state_->backend->run(activity->op);
@@ -329,15 +347,20 @@ Work Group::ordered_sum(Span out, std::span<const SlotShare> mine, std::span<con
 }
 
 Group Group::subgroup(std::span<const int> ranks) const {
-  bool is_member = false;
+  std::set<int> members;
   std::uint64_t key = state_->key;
   for (int rank_in : ranks) {
     TRIREME_CHECK(rank_in >= 0 && rank_in < size(), "rank ", rank_in, " of ", size());
-    is_member |= rank_in == rank();
+    TRIREME_CHECK(members.insert(rank_in).second, "rank ", rank_in, " twice in a sub-group");
     key = mix(key, static_cast<std::uint64_t>(rank_in) + 1);
   }
-  TRIREME_CHECK(is_member, "rank ", rank(), " is not in the sub-group that it asked for");
-  if (ranks.size() == 1) return solo();
+  TRIREME_CHECK(members.count(rank()) != 0, "rank ", rank(),
+                " is not in the sub-group that it asked for");
+  if (ranks.size() == 1) {
+    Group alone = solo();
+    alone.state_->options = state_->options;
+    return alone;
+  }
   {
     std::lock_guard lock(state_->mutex);
     key = mix(key, ++state_->subgroups[std::vector<int>(ranks.begin(), ranks.end())]) | 2;
@@ -352,7 +375,8 @@ Group Group::subgroup(std::span<const int> ranks) const {
 }
 
 void Group::abort(const Error& cause) const {
-  if (state_->engine) state_->engine->abort(*state_->fate, cause.with_rank(rank()));
+  if (!state_->engine) return;
+  state_->engine->abort(*state_->fate, cause.with_rank(state_->backend->job_rank()));
 }
 
 void Group::announce(const Error& cause) const {
@@ -361,6 +385,8 @@ void Group::announce(const Error& cause) const {
   abort(cause);
 }
 
-std::optional<Error> Group::error() const { return state_->fate->get(); }
+std::optional<Error> Group::error() const {
+  return state_->fate->get();
+}
 
 }  // namespace trireme::comm

@@ -26,6 +26,7 @@ class OneLink final : public Messenger {
     link.receive(id, into, transfer);
   }
   void cancel(Transfer& transfer) noexcept override { link.cancel(transfer); }
+  void forget(std::uint64_t group) noexcept override { link.forget(group); }
   bool awaits(int, std::uint64_t group, std::uint64_t sequence) const override {
     return link.awaits(group, sequence);
   }
@@ -115,7 +116,7 @@ TEST_F(LinkTest, ALargeMessageWaitsAtTheDoorUntilAskedFor) {
 }
 
 TEST_F(LinkTest, AnAbandonedTransferKeepsTheStreamsPlace) {
-  open();
+  open(true);
   {
     // Both ends give up in the middle of a message; its memory is gone afterwards.
     const Bytes large(4 << 20, std::byte{1});
@@ -133,6 +134,25 @@ TEST_F(LinkTest, AnAbandonedTransferKeepsTheStreamsPlace) {
   sent.send(7, {1, 2, 0}, small);
   settle();
   EXPECT_TRUE(got.all_done());
+  EXPECT_EQ(into, small);
+}
+
+TEST_F(LinkTest, WhatComesForAForgottenGroupIsDroppedAndBlocksNobody) {
+  open(true);
+  const Bytes large(1 << 20, std::byte{5}), small = to_bytes("small");
+  Bytes into(5);
+  Transfers sent(*here), got(*there);
+  sent.send(7, {1, 1, 1}, large);
+  sent.send(7, {1, 1, 2}, small);
+  sent.send(7, {2, 1, 1}, small);
+  settle();
+  got.receive(7, {2, 1, 1}, into);
+  settle();
+  EXPECT_FALSE(got.all_done()) << "the large one stands in front";
+  there->link.forget(1);
+  settle();
+  EXPECT_TRUE(got.all_done());
+  EXPECT_TRUE(sent.all_done());
   EXPECT_EQ(into, small);
 }
 

@@ -128,7 +128,7 @@ Error MessageBackend::stalled(const Operation& op, Duration waited) const {
   if (!absent.empty())
     text = absent + " never entered " + op.name();
   else if (!slow.empty())
-    text = slow + " entered " + op.name() + " and stopped sending";
+    text = slow + " entered " + op.name() + " and then stopped";
   if (op.peer >= 0) {
     text = "rank " + std::to_string(peer(op.peer)) + " did not answer with tag " +
            std::to_string(op.tag);
@@ -323,24 +323,36 @@ Task MessageBackend::reduce_blocks(const Operation& op) {
                       std::min(chunk, block.count - done) * element});
     }
   }
-  // A second channel space would be needed to receive ahead; one chunk at a time is enough here,
-  // since the socket buffers already hold the next.
-  std::vector<Bytes> scratch(static_cast<std::size_t>(size()), Bytes(kChunkSize));
-  for (std::size_t done = 0, k = 0; done < own.count; done += chunk, ++k) {
-    const std::size_t count = std::min(chunk, own.count - done);
-    Transfers incoming(*messenger_);
-    std::vector<const void*> sources;
-    for (int m = 0; m < size(); ++m) {
-      Bytes& place = scratch[static_cast<std::size_t>(m)];
-      sources.push_back(m == me_ ? op.input + (own.first + done) * element : place.data());
-      if (m == me_) continue;
-      incoming.receive(peer(m), id(op, kBulk + static_cast<std::uint32_t>(k)),
-                       {place.data(), count * element});
+  // Everything is asked for at once: if a chunk could wait at the door, two operations could wait
+  // behind each other's. The price is as much memory as the other members' shares.
+  const auto n = static_cast<std::size_t>(size());
+  std::vector<Bytes> scratch(n);
+  std::deque<Transfers> incoming;
+  for (int m = 0; m < size(); ++m) {
+    incoming.emplace_back(*messenger_);
+    if (m == me_) continue;
+    Bytes& place = scratch[static_cast<std::size_t>(m)];
+    place.resize(own.count * element);
+    for (std::size_t done = 0, k = 0; done < own.count; done += chunk, ++k) {
+      incoming.back().receive(
+          peer(m), id(op, kBulk + static_cast<std::uint32_t>(k)),
+          {place.data() + done * element, std::min(chunk, own.count - done) * element});
     }
-    co_await until([&] { return incoming.all_done(); });
-    if (k == 0) reach(options_.faults, kMessageHalfway, peer(me_));
+  }
+  for (std::size_t done = 0; done < own.count; done += chunk) {
+    std::vector<const void*> sources;
+    for (std::size_t m = 0; m < n; ++m) {
+      const bool is_mine = static_cast<int>(m) == me_;
+      sources.push_back(is_mine ? op.input + (own.first + done) * element
+                                : scratch[m].data() + done * element);
+      if (is_mine) continue;
+      co_await until([&] { return incoming[m].first_done(); });
+      incoming[m].drop_first();
+    }
+    if (done == 0) reach(options_.faults, kMessageHalfway, peer(me_));
     void* out = op.output + done * element;
-    combine({op.request.type, op.request.reduce, sources.size()}, sources, {&out, 1}, count);
+    combine({op.request.type, op.request.reduce, n}, sources, {&out, 1},
+            std::min(chunk, own.count - done));
   }
   co_await until([&] { return transfers.all_done(); });
 }

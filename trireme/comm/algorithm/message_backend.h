@@ -51,10 +51,13 @@ class MessageBackend final : public Backend {
   MessageBackend(std::shared_ptr<Messenger> messenger, std::vector<int> members, int me,
                  std::uint64_t key, const Options& options);
 
+  ~MessageBackend() override { give_up(); }
+
   int rank() const noexcept override { return me_; }
   int size() const noexcept override { return static_cast<int>(members_.size()); }
   Capabilities capabilities() const noexcept override;
   Task run(const Operation& op) override;
+  void give_up() noexcept override { messenger_->forget(key_); }
   Error stalled(const Operation& op, Duration waited) const override;
   std::optional<Error> failure() const override;
   void announce(const Error& error) noexcept override;

@@ -42,6 +42,7 @@ struct Transfer {
   Transfer& operator=(const Transfer&) = delete;
 
   Messenger* owner;
+  MessageId id{};
   int peer = -1;
   bool is_done = false;
   std::size_t size = 0;  // received: how much came
@@ -58,7 +59,10 @@ class Messenger {
                        Transfer& transfer) = 0;
   virtual void cancel(Transfer& transfer) noexcept = 0;
 
-  // Whether something of this operation has been asked of this peer and not come yet.
+  // The group is over on this rank: what still comes for it is read and dropped. Any thread.
+  virtual void forget(std::uint64_t group) noexcept = 0;
+
+  // Whether something of this operation is still to come from, or to go to, this peer.
   virtual bool awaits(int peer, std::uint64_t group, std::uint64_t sequence) const = 0;
   // Why nothing more will come from this peer, if so.
   virtual std::optional<Error> loss(int peer) const = 0;

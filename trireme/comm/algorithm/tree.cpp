@@ -3,15 +3,12 @@
 // rank sends and receives at most three times the data.
 
 #include <algorithm>
-#include <memory>
 
 #include "trireme/comm/algorithm/message_backend.h"
 #include "trireme/comm/kernel/combine.h"
 
 namespace trireme::comm {
 namespace {
-
-constexpr std::size_t kAhead = 4;
 
 constexpr std::uint32_t up(std::size_t chunk) {
   return 1 + 2 * static_cast<std::uint32_t>(chunk);
@@ -41,25 +38,25 @@ Task MessageBackend::tree(const Operation& op) {
   for (std::size_t k = 0; k < chunks && me_ != 0; ++k) {
     results.receive(peer(parent), id(op, down(k)), bytes_of(k));
   }
-  std::vector<Bytes> scratch(kAhead * children.size(), Bytes(kChunkSize));
-  std::vector<std::unique_ptr<Transfers>> shares(kAhead);
-  const auto ask = [&](std::size_t k) {
-    shares[k % kAhead] = std::make_unique<Transfers>(*messenger_);
-    for (std::size_t c = 0; c < children.size(); ++c) {
-      shares[k % kAhead]->receive(
-          peer(children[c]), id(op, up(k)),
-          {scratch[k % kAhead * children.size() + c].data(), bytes_of(k).size()});
+  // Everything is asked for at once, so that no chunk waits at the door in front of another
+  // operation's; the price is as much memory as the children's data.
+  std::vector<Bytes> scratch(children.size(), Bytes(op.request.count * element));
+  std::deque<Transfers> shares;
+  for (std::size_t c = 0; c < children.size(); ++c) {
+    shares.emplace_back(*messenger_);
+    for (std::size_t k = 0; k < chunks; ++k) {
+      shares.back().receive(peer(children[c]), id(op, up(k)),
+                            {scratch[c].data() + k * chunk * element, bytes_of(k).size()});
     }
-  };
-  for (std::size_t k = 0; k < std::min(kAhead, chunks); ++k) ask(k);
+  }
 
   Transfers sent(*messenger_);
   for (std::size_t k = 0; k < chunks; ++k) {
-    Transfers& incoming = *shares[k % kAhead];
-    co_await until([&] { return incoming.all_done(); });
     std::vector<const void*> sources{bytes_of(k).data()};
     for (std::size_t c = 0; c < children.size(); ++c) {
-      sources.push_back(scratch[k % kAhead * children.size() + c].data());
+      co_await until([&] { return shares[c].first_done(); });
+      shares[c].drop_first();
+      sources.push_back(scratch[c].data() + k * chunk * element);
     }
     const bool is_mean = op.request.reduce == ReduceOp::Mean;
     const ReduceOp how = is_mean && me_ != 0 ? ReduceOp::Sum : op.request.reduce;
@@ -71,7 +68,6 @@ Task MessageBackend::tree(const Operation& op) {
     for (int child : children) {
       if (me_ == 0) sent.send(peer(child), id(op, down(k)), bytes_of(k));
     }
-    if (k + kAhead < chunks) ask(k + kAhead);
   }
   // What comes from above is passed on below, chunk by chunk.
   for (std::size_t k = 0; k < chunks && me_ != 0; ++k) {

@@ -100,14 +100,22 @@ Task HierarchicalBackend::run(const Operation& op) {
     case OpKind::AllReduce:
       // 16-bit sums would be rounded twice: they go straight to their owners instead.
       if (sums_halves) return flat_->run(op);
-      next_.inside += 2;
-      next_.across += 1;
+      reserve(2);
       return all_reduce(op, numbers);
     case OpKind::Broadcast:
-      next_.inside += 1;
-      next_.across += 1;
+      reserve(1);
       return broadcast(op, numbers);
-    default: return flat_->run(op);
+    default:
+      return flat_->run(op);
+  }
+}
+
+// Now, and not when the parts begin: every rank of a host must run them in the same order.
+void HierarchicalBackend::reserve(int inside_count) {
+  ++next_.across;
+  for (int i = 0; i < inside_count; ++i) {
+    ++next_.inside;
+    if (inside_) inside_->expect(next_.inside);
   }
 }
 
@@ -208,6 +216,12 @@ std::optional<Error> HierarchicalBackend::failure() const {
     if (auto error = inside_->failure()) return error;
   }
   return flat_->failure();
+}
+
+void HierarchicalBackend::give_up() noexcept {
+  if (inside_) inside_->give_up();
+  if (across_) across_->give_up();
+  flat_->give_up();
 }
 
 void HierarchicalBackend::announce(const Error& error) noexcept {

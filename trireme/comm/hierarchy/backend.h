@@ -26,8 +26,7 @@ class HierarchicalBackend final : public Backend {
   struct Parts {
     std::function<std::shared_ptr<Backend>(const std::vector<int>& ranks, std::uint64_t key)>
         inside;
-    std::function<std::shared_ptr<MessageBackend>(const std::vector<int>& ranks,
-                                                  std::uint64_t key)>
+    std::function<std::shared_ptr<MessageBackend>(const std::vector<int>& ranks, std::uint64_t key)>
         across;
     std::vector<int> host_of;  // by job rank
   };
@@ -39,6 +38,7 @@ class HierarchicalBackend final : public Backend {
   int size() const noexcept override { return static_cast<int>(members_.size()); }
   Capabilities capabilities() const noexcept override;
   Task run(const Operation& op) override;
+  void give_up() noexcept override;
   Error stalled(const Operation& op, Duration waited) const override;
   std::optional<Error> failure() const override;
   void announce(const Error& error) noexcept override;
@@ -52,6 +52,7 @@ class HierarchicalBackend final : public Backend {
     std::uint64_t across = 0;
   };
 
+  void reserve(int inside_count);
   Task all_reduce(const Operation& op, Numbers numbers);
   Task broadcast(const Operation& op, Numbers numbers);
   Task step(const Operation& whole, Backend* backend, const Operation& part);

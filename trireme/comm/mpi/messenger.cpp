@@ -70,6 +70,8 @@ class MpiMessenger final : public Messenger, public ProgressSource {
     std::erase_if(posted_, [&](const auto& entry) { return entry.second.transfer == &transfer; });
   }
 
+  void forget(std::uint64_t) noexcept override {}
+
   bool awaits(int peer, std::uint64_t group, std::uint64_t sequence) const override {
     const auto first = posted_.lower_bound({peer, {group, sequence, 0}});
     return first != posted_.end() && first->first.first == peer &&

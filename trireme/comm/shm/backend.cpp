@@ -23,7 +23,9 @@ void DoorbellSource::sleep(Duration longest) {
   ::syscall(SYS_futex, &bell_.rings, FUTEX_WAIT, seen_, &timeout, nullptr, 0);
 }
 
-void DoorbellSource::finish_sleep() { bell_.is_asleep.store(0, std::memory_order_seq_cst); }
+void DoorbellSource::finish_sleep() {
+  bell_.is_asleep.store(0, std::memory_order_seq_cst);
+}
 
 void DoorbellSource::wake() noexcept {
   bell_.rings.fetch_add(1, std::memory_order_seq_cst);
@@ -55,21 +57,19 @@ void SharedBackend::pass(FaultPoint point) const {
 Task SharedBackend::run(const Operation& op) {
   if (op.request.kind == OpKind::Send) return mailbox_.send(op);
   if (op.request.kind == OpKind::Receive) return mailbox_.receive(op);
+  expect(op.sequence);
   return collective(op);
 }
 
 Error SharedBackend::stalled(const Operation& op, Duration waited) const {
-  const bool is_pairwise =
-      op.request.kind == OpKind::Send || op.request.kind == OpKind::Receive;
-  const std::string who =
-      is_pairwise ? "rank " + std::to_string(lanes_.job_rank(op.peer)) + " did not answer with tag " +
-                        std::to_string(op.tag)
-                  : lanes_.describe_missing(op);
+  const bool is_pairwise = op.request.kind == OpKind::Send || op.request.kind == OpKind::Receive;
+  const std::string who = is_pairwise ? "rank " + std::to_string(lanes_.job_rank(op.peer)) +
+                                            " did not answer with tag " + std::to_string(op.tag)
+                                      : lanes_.describe_missing(op);
   char time[32];
   std::snprintf(time, sizeof(time), "%.1f s", std::chrono::duration<double>(waited).count());
-  return Error(ErrorCode::Deadline, who + "; rank " +
-                                        std::to_string(lanes_.job_rank(lanes_.me())) +
-                                        " waited " + time)
+  return Error(ErrorCode::Deadline,
+               who + "; rank " + std::to_string(lanes_.job_rank(lanes_.me())) + " waited " + time)
       .with_rank(lanes_.job_rank(lanes_.me()))
       .with_operation(op.name());
 }

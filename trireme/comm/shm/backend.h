@@ -53,6 +53,7 @@ class SharedBackend final : public Backend {
   int size() const noexcept override { return lanes_.size(); }
   Capabilities capabilities() const noexcept override;
   Task run(const Operation& op) override;
+  void expect(std::uint64_t sequence) override { unfinished_.insert(sequence); }
   Error stalled(const Operation& op, Duration waited) const override;
   std::optional<Error> failure() const override { return lanes_.failure(); }
   void announce(const Error& error) noexcept override { lanes_.announce(error); }

@@ -16,11 +16,9 @@ constexpr std::size_t kStride = std::size_t{1} << 20;
 }  // namespace
 
 Task SharedBackend::collective(const Operation& op) {
-  unfinished_.insert(op.sequence);
   pass(kBeforeEnter);
   if (op.sequence > kInFlight) {
-    co_await until(
-        [&] { return lanes_.everyone(&Slot::finished, op.sequence - kInFlight, 1); });
+    co_await until([&] { return lanes_.everyone(&Slot::finished, op.sequence - kInFlight, 1); });
   }
   const bool is_eager = fits_lane(op);
   enter(op, is_eager);
@@ -72,11 +70,10 @@ void SharedBackend::check_requests(const Operation& op) const {
   for (int m = 1; m < size(); ++m) {
     const Request& other = lanes_.slot(m, op.sequence).request;
     if (other == first) continue;
-    throw Error(ErrorCode::Mismatch, "operation #" + std::to_string(op.sequence) + ": rank " +
-                                         std::to_string(lanes_.job_rank(0)) + " asked for " +
-                                         first.to_text() + ", rank " +
-                                         std::to_string(lanes_.job_rank(m)) + " for " +
-                                         other.to_text())
+    throw Error(ErrorCode::Mismatch,
+                "operation #" + std::to_string(op.sequence) + ": rank " +
+                    std::to_string(lanes_.job_rank(0)) + " asked for " + first.to_text() +
+                    ", rank " + std::to_string(lanes_.job_rank(m)) + " for " + other.to_text())
         .with_peer(lanes_.job_rank(m));
   }
 }

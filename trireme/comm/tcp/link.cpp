@@ -61,6 +61,7 @@ void Link::enqueue(WireKind kind, const MessageId& id, ByteView data, Bytes kept
 
 void Link::send(const MessageId& id, ByteView data, Transfer& transfer) {
   transfer.peer = options_.peer;
+  transfer.id = id;
   enqueue(WireKind::Data, id, data, {}, &transfer);
   if (outgoing_.size() == 1) write_some();
 }
@@ -83,6 +84,7 @@ void Link::leave() noexcept {
 
 void Link::receive(const MessageId& id, std::span<std::byte> into, Transfer& transfer) {
   transfer.peer = options_.peer;
+  transfer.id = id;
   const auto early = unasked_.find(id);
   if (early == unasked_.end()) {
     posted_[id] = {into, &transfer};
@@ -96,7 +98,21 @@ void Link::receive(const MessageId& id, std::span<std::byte> into, Transfer& tra
   unasked_.erase(early);
 }
 
+void Link::forget(std::uint64_t group) {
+  forgotten_.insert(group);
+  std::erase_if(unasked_, [&](const auto& entry) {
+    if (entry.first.group != group) return false;
+    unasked_size_ -= entry.second.size();
+    return true;
+  });
+  is_stalled_ = false;  // what waits at the door may be of this group
+}
+
 bool Link::awaits(std::uint64_t group, std::uint64_t sequence) const {
+  const auto is_of_it = [&](const Outgoing& out) {
+    return out.transfer != nullptr && out.header.group == group && out.header.sequence == sequence;
+  };
+  if (std::any_of(outgoing_.begin(), outgoing_.end(), is_of_it)) return true;
   const auto first = posted_.lower_bound({group, sequence, 0});
   const bool is_posted =
       first != posted_.end() && first->first.group == group && first->first.sequence == sequence;
@@ -118,10 +134,11 @@ void Link::cancel(Transfer& transfer) noexcept {
     }
     return;
   }
-  std::erase_if(posted_, [&](const auto& entry) { return entry.second.transfer == &transfer; });
+  const auto posted = posted_.find(transfer.id);
+  if (posted != posted_.end() && posted->second.transfer == &transfer) posted_.erase(posted);
   if (reading_ == &transfer) {
     reading_ = nullptr;
-    aside_.resize(header_.size);
+    aside_.assign(target_.begin(), target_.end());
     target_ = aside_;
   }
 }
@@ -228,6 +245,9 @@ void Link::begin_payload() {
     reading_ = posted->second.transfer;
     target_ = posted->second.into.first(header_.size);
     posted_.erase(posted);
+  } else if (header_.kind == WireKind::Data && forgotten_.contains(header_.group)) {
+    aside_.resize(header_.size);
+    target_ = aside_;
   } else if (header_.size <= kUnaskedMax && unasked_size_ + header_.size <= kUnaskedTotal) {
     aside_.assign(header_.size, std::byte{0});
     target_ = aside_;
@@ -252,7 +272,7 @@ void Link::end_payload() {
   } else if (reading_ != nullptr) {
     reading_->size = header_.size;
     reading_->is_done = true;
-  } else if (target_.data() == aside_.data() && header_.size <= kUnaskedMax) {
+  } else if (header_.size <= kUnaskedMax && !forgotten_.contains(header_.group)) {
     unasked_size_ += aside_.size();
     unasked_[id_of(header_)] = std::move(aside_);
   }

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "trireme/comm/algorithm/messenger.h"
@@ -35,6 +36,7 @@ class Link {
   void send(const MessageId& id, ByteView data, Transfer& transfer);
   void receive(const MessageId& id, std::span<std::byte> into, Transfer& transfer);
   void cancel(Transfer& transfer) noexcept;
+  void forget(std::uint64_t group);
   bool awaits(std::uint64_t group, std::uint64_t sequence) const;
   void send_announcement(std::uint64_t group, const Error& error);
   // Says goodbye and writes it as far as the socket takes it now.
@@ -78,6 +80,7 @@ class Link {
   std::map<MessageId, Posted> posted_;
   std::map<MessageId, Bytes> unasked_;
   std::size_t unasked_size_ = 0;
+  std::set<std::uint64_t> forgotten_;  // groups
 
   // The message that is being read.
   WireHeader header_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "trireme/base/check.h"
 
@@ -69,6 +70,11 @@ void Mesh::cancel(Transfer& transfer) noexcept {
   for (std::size_t index : found->second) streams_[index].link->cancel(transfer);
 }
 
+void Mesh::forget(std::uint64_t group) noexcept {
+  std::lock_guard lock(forgotten_mutex_);
+  forgotten_.push_back(group);
+}
+
 bool Mesh::awaits(int peer, std::uint64_t group, std::uint64_t sequence) const {
   const auto found = by_peer_.find(peer);
   if (found == by_peer_.end()) return false;
@@ -105,6 +111,12 @@ void Mesh::watch(Stream& stream) {
   const std::uint32_t wanted =
       (stream.link->wants_read() ? EPOLLIN : 0u) | (stream.link->wants_write() ? EPOLLOUT : 0u);
   if (wanted == stream.watched) return;
+  if (stream.link->loss()) {
+    // Taken out altogether: a reset connection would report itself for ever.
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, stream.link->socket().descriptor(), nullptr);
+    stream.watched = wanted;
+    return;
+  }
   epoll_event event{};
   event.events = wanted;
   event.data.u64 = static_cast<std::uint64_t>(&stream - streams_.data());
@@ -113,6 +125,12 @@ void Mesh::watch(Stream& stream) {
 }
 
 bool Mesh::poll() {
+  {
+    std::lock_guard lock(forgotten_mutex_);
+    for (std::uint64_t group : std::exchange(forgotten_, {})) {
+      for (Stream& stream : streams_) stream.link->forget(group);
+    }
+  }
   for (Stream& stream : streams_) watch(stream);
   std::array<epoll_event, 64> events;
   const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), 0);

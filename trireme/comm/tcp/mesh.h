@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "trireme/base/descriptor.h"
@@ -35,6 +36,7 @@ class Mesh final : public Messenger, public ProgressSource {
   void receive(int peer, const MessageId& id, std::span<std::byte> into,
                Transfer& transfer) override;
   void cancel(Transfer& transfer) noexcept override;
+  void forget(std::uint64_t group) noexcept override;
   bool awaits(int peer, std::uint64_t group, std::uint64_t sequence) const override;
   std::optional<Error> loss(int peer) const override;
   std::optional<Error> announcement(std::uint64_t group) const override;
@@ -62,6 +64,9 @@ class Mesh final : public Messenger, public ProgressSource {
   std::vector<Stream> streams_;
   std::map<int, std::vector<std::size_t>> by_peer_;  // indices of streams_
   std::map<std::uint64_t, Error> announcements_;
+
+  std::mutex forgotten_mutex_;
+  std::vector<std::uint64_t> forgotten_;  // groups that the links do not know of yet
 };
 
 }  // namespace trireme::comm::tcp

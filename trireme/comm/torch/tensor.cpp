@@ -14,15 +14,24 @@ namespace trireme::comm {
 
 DType dtype_of(at::ScalarType type) {
   switch (type) {
-    case at::kDouble: return DType::Float64;
-    case at::kFloat: return DType::Float32;
-    case at::kHalf: return DType::Float16;
-    case at::kBFloat16: return DType::BFloat16;
-    case at::kLong: return DType::Int64;
-    case at::kInt: return DType::Int32;
-    case at::kChar: return DType::Int8;
-    case at::kByte: return DType::UInt8;
-    default: break;
+    case at::kDouble:
+      return DType::Float64;
+    case at::kFloat:
+      return DType::Float32;
+    case at::kHalf:
+      return DType::Float16;
+    case at::kBFloat16:
+      return DType::BFloat16;
+    case at::kLong:
+      return DType::Int64;
+    case at::kInt:
+      return DType::Int32;
+    case at::kChar:
+      return DType::Int8;
+    case at::kByte:
+      return DType::UInt8;
+    default:
+      break;
   }
   TRIREME_CHECK(false, "tensors of ", c10::toString(type), " do not travel; convert them first");
   return DType::UInt8;
@@ -30,14 +39,22 @@ DType dtype_of(at::ScalarType type) {
 
 at::ScalarType scalar_type_of(DType type) {
   switch (type) {
-    case DType::Float64: return at::kDouble;
-    case DType::Float32: return at::kFloat;
-    case DType::Float16: return at::kHalf;
-    case DType::BFloat16: return at::kBFloat16;
-    case DType::Int64: return at::kLong;
-    case DType::Int32: return at::kInt;
-    case DType::Int8: return at::kChar;
-    case DType::UInt8: return at::kByte;
+    case DType::Float64:
+      return at::kDouble;
+    case DType::Float32:
+      return at::kFloat;
+    case DType::Float16:
+      return at::kHalf;
+    case DType::BFloat16:
+      return at::kBFloat16;
+    case DType::Int64:
+      return at::kLong;
+    case DType::Int32:
+      return at::kInt;
+    case DType::Int8:
+      return at::kChar;
+    case DType::UInt8:
+      return at::kByte;
   }
   return at::kByte;
 }
@@ -59,9 +76,10 @@ class TensorCall {
   Span write(const at::Tensor& tensor, bool is_read) {
     const at::Tensor plain = tensor.detach();
     if (plain.is_contiguous()) return span(keep(plain));
-    at::Tensor packed = is_read ? plain.contiguous()
-                                : at::empty(plain.sizes(), plain.options().memory_format(
-                                                               at::MemoryFormat::Contiguous));
+    at::Tensor packed =
+        is_read
+            ? plain.contiguous()
+            : at::empty(plain.sizes(), plain.options().memory_format(at::MemoryFormat::Contiguous));
     work_.unpacks_.push_back({packed, plain});
     return span(packed);
   }
@@ -72,9 +90,7 @@ class TensorCall {
   }
 
  private:
-  const at::Tensor& keep(at::Tensor tensor) {
-    return work_.kept_.emplace_back(std::move(tensor));
-  }
+  const at::Tensor& keep(at::Tensor tensor) { return work_.kept_.emplace_back(std::move(tensor)); }
 
   TensorWork work_;
 };
@@ -85,10 +101,18 @@ void TensorWork::wait() {
 }
 
 // The memory must outlive the operation, so the work ends before the tensors go.
-TensorWork::~TensorWork() { work_ = Work(); }
+TensorWork& TensorWork::operator=(TensorWork&& other) noexcept {
+  work_ = std::move(other.work_);
+  kept_ = std::move(other.kept_);
+  unpacks_ = std::move(other.unpacks_);
+  return *this;
+}
 
-TensorWork all_reduce(const Group& group, const at::Tensor& data, ReduceOp op,
-                      const Call& call) {
+TensorWork::~TensorWork() {
+  work_ = Work();
+}
+
+TensorWork all_reduce(const Group& group, const at::Tensor& data, ReduceOp op, const Call& call) {
   TensorCall tensors;
   const Span all = tensors.write(data, true);
   return tensors.start(group.all_reduce(all, op, call));

@@ -29,7 +29,7 @@ Span span(const at::Tensor& tensor);
 class [[nodiscard]] TensorWork {
  public:
   TensorWork(TensorWork&&) = default;
-  TensorWork& operator=(TensorWork&&) = default;
+  TensorWork& operator=(TensorWork&& other) noexcept;
   ~TensorWork();
 
   void wait();
@@ -55,8 +55,7 @@ TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::T
                           ReduceOp op, const Call& call = {});
 TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
                       const Call& call = {});
-TensorWork broadcast(const Group& group, const at::Tensor& data, int root,
-                     const Call& call = {});
+TensorWork broadcast(const Group& group, const at::Tensor& data, int root, const Call& call = {});
 TensorWork all_to_all(const Group& group, const at::Tensor& out, const at::Tensor& in,
                       const Call& call = {});
 TensorWork send(const Group& group, const at::Tensor& data, int to, std::uint32_t tag,
