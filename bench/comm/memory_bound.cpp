@@ -23,7 +23,7 @@ class SharedSpans {
     const auto arena = group.arena();
     comm::Span mine = exercise.input();
     if (!arena->contains(mine.data, mine.size())) {
-      own_ = arena->allocate(group.rank(), mine.size());
+      own_ = arena->allocate(group.arena_member(), mine.size());
       std::memset(own_.data(), 0, mine.size());
       mine.data = own_.data();
     }
