@@ -134,7 +134,8 @@ TEST(ArenaProcess, BlocksAreTheSameForAllProcesses) {
       const auto mine = Arena::open(arena->proof());
       if (!mine) return 1;
       for (std::uint64_t key = 10; key < 20; ++key) {
-        auto* words = reinterpret_cast<std::atomic<int>*>(mine->find_or_make(key, 4096, soon()));
+        auto* words = reinterpret_cast<std::atomic<int>*>(
+            mine->find_or_make(key, 4096, kChildren + 1, soon()));
         words[0].fetch_add(1);
       }
       return 0;
@@ -142,7 +143,8 @@ TEST(ArenaProcess, BlocksAreTheSameForAllProcesses) {
   }
   for (const pid_t child : children) EXPECT_EQ(wait_for(child), 0);
   for (std::uint64_t key = 10; key < 20; ++key) {
-    auto* words = reinterpret_cast<std::atomic<int>*>(arena->find_or_make(key, 4096, soon()));
+    auto* words =
+        reinterpret_cast<std::atomic<int>*>(arena->find_or_make(key, 4096, kChildren + 1, soon()));
     EXPECT_EQ(words[0].load(), kChildren);
   }
 }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <thread>
@@ -23,6 +24,11 @@ constexpr std::size_t kPage = 4096;
 // Small segments, so that they can be filled.
 std::shared_ptr<Arena> small_arena(std::size_t pages = 64) {
   return Arena::create({.members = 3, .segment_size = pages * kPage});
+}
+
+// More than this machine has, and little enough for a sanitizer's address space.
+std::size_t absurd_size() {
+  return 2 * static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * kPage;
 }
 
 Deadline soon() {
@@ -125,10 +131,10 @@ TEST(Arena, LargePiecesGiveTheirMemoryBack) {
 }
 
 TEST(Arena, AbsurdSizesAreExhaustedAndKeepNothing) {
-  const auto arena = Arena::create({.members = 2, .segment_size = std::size_t{1} << 45});
+  const auto arena = Arena::create({.members = 2, .segment_size = 2 * absurd_size()});
   const std::size_t before = memory_of(*arena);
   for (const std::size_t size :
-       {std::size_t{1} << 44, std::size_t{1} << 47, SIZE_MAX / 2, SIZE_MAX - kPage, SIZE_MAX}) {
+       {absurd_size(), 3 * absurd_size(), SIZE_MAX / 2, SIZE_MAX - kPage, SIZE_MAX}) {
     EXPECT_EQ(code_of([&] { (void)arena->allocate(1, size); }), ErrorCode::Exhausted) << size;
   }
   EXPECT_EQ(memory_of(*arena), before);
@@ -136,11 +142,12 @@ TEST(Arena, AbsurdSizesAreExhaustedAndKeepNothing) {
 }
 
 TEST(Arena, AFailedReuseLeavesTheHoleWhole) {
-  const auto arena = Arena::create({.members = 1, .segment_size = std::size_t{1} << 46});
+  const auto arena = Arena::create({.members = 1, .segment_size = absurd_size()});
   Piece small = arena->allocate(0, 4 * kPage);
   std::byte* const begin = small.data();
   small = Piece();
-  EXPECT_EQ(code_of([&] { (void)arena->allocate(0, std::size_t{1} << 45); }), ErrorCode::Exhausted);
+  EXPECT_EQ(code_of([&] { (void)arena->allocate(0, absurd_size() / 4 * 3); }),
+            ErrorCode::Exhausted);
   EXPECT_EQ(arena->allocate(0, 4 * kPage).data(), begin);
 }
 
@@ -162,37 +169,39 @@ TEST(Arena, PiecesSurviveTheHandleThatMadeThem) {
 
 TEST(Arena, SharedBlocksAreFoundByKey) {
   const auto arena = small_arena();
-  std::byte* const made = arena->find_or_make(42, 100, soon());
+  std::byte* const made = arena->find_or_make(42, 100, 1, soon());
   EXPECT_EQ(made[99], std::byte{0});
-  EXPECT_EQ(arena->find_or_make(42, 100, soon()), made);
-  EXPECT_NE(arena->find_or_make(43, 100, soon()), made);
-  EXPECT_NE(arena->find_or_make(42 + 8192, 100, soon()), made) << "the same place in the directory";
-  EXPECT_EQ(code_of([&] { arena->find_or_make(42, 5000, soon()); }), ErrorCode::Mismatch);
-  EXPECT_EQ(code_of([&] { arena->find_or_make(0, 100, soon()); }), ErrorCode::Misuse);
+  EXPECT_EQ(arena->find_or_make(42, 100, 1, soon()), made);
+  EXPECT_NE(arena->find_or_make(43, 100, 1, soon()), made);
+  EXPECT_NE(arena->find_or_make(42 + 8192, 100, 1, soon()), made)
+      << "the same place in the directory";
+  EXPECT_EQ(code_of([&] { arena->find_or_make(42, 5000, 1, soon()); }), ErrorCode::Mismatch);
+  EXPECT_EQ(code_of([&] { arena->find_or_make(0, 100, 1, soon()); }), ErrorCode::Misuse);
 }
 
-TEST(Arena, ABlockGoesBackWithItsLastUser) {
+TEST(Arena, ABlockGoesBackWhenTheLastOfItsUsersHasLeft) {
   const auto arena = small_arena();
   constexpr std::size_t kSize = std::size_t{4} << 20;
   const std::size_t before = memory_of(*arena);
-  std::byte* const block = arena->find_or_make(7, kSize, soon());
-  arena->find_or_make(7, kSize, soon());
+  std::byte* const block = arena->find_or_make(7, kSize, 2, soon());
   std::memset(block, 1, kSize);
-  arena->release(7);
-  EXPECT_EQ(block[kSize - 1], std::byte{1}) << "one user is left";
-  arena->release(7);
+  EXPECT_FALSE(arena->release(7));
+  EXPECT_EQ(arena->find_or_make(7, kSize, 2, soon()), block) << "one user is still to come";
+  EXPECT_EQ(block[kSize - 1], std::byte{1});
+  EXPECT_TRUE(arena->release(7));
   EXPECT_LT(memory_of(*arena), before + kSize / 4);
-  EXPECT_EQ(arena->find_or_make(7, kSize, soon())[kSize - 1], std::byte{0}) << "a new one";
+  EXPECT_EQ(arena->find_or_make(7, kSize, 2, soon())[kSize - 1], std::byte{0}) << "a new one";
+  EXPECT_FALSE(arena->release(8)) << "never made";
 }
 
 TEST(Arena, AShortageOfSharedMemoryReachesEveryoneWhoAsks) {
   const auto arena = small_arena();
-  constexpr std::size_t kAbsurd = std::size_t{1} << 35;  // fits the address space, no memory
+  constexpr std::size_t kAbsurd = std::size_t{65} << 30;  // more than there is address space
   const TimePoint begun = steady_clock().now();
   for (int asker = 0; asker < 2; ++asker) {
-    EXPECT_EQ(code_of([&] { arena->find_or_make(9, kAbsurd, Deadline::after(20s)); }),
+    EXPECT_EQ(code_of([&] { arena->find_or_make(9, kAbsurd, 2, Deadline::after(20s)); }),
               ErrorCode::Exhausted);
-    EXPECT_EQ(code_of([&] { arena->find_or_make(10, SIZE_MAX, Deadline::after(20s)); }),
+    EXPECT_EQ(code_of([&] { arena->find_or_make(10, SIZE_MAX, 2, Deadline::after(20s)); }),
               ErrorCode::Exhausted);
   }
   EXPECT_LT(steady_clock().now() - begun, 10s) << "the second waited for the first's block";
@@ -209,7 +218,7 @@ TEST(Arena, ThreadsThatRaceForAKeyMeetInOneBlock) {
       threads.emplace_back([&, t] {
         ++ready;
         while (ready < kThreads) std::this_thread::yield();
-        blocks[t] = arena->find_or_make(key, 3 * kPage, soon());
+        blocks[t] = arena->find_or_make(key, 3 * kPage, kThreads, soon());
       });
     }
     for (auto& thread : threads) thread.join();

@@ -40,7 +40,7 @@ struct Arena::Entry {
   std::atomic<std::uint64_t> key;     // 0: free; kSpent: used up
   std::atomic<std::uint64_t> offset;  // 0: not ready yet
   std::atomic<std::uint64_t> size;
-  std::atomic<std::int64_t> users;
+  std::atomic<std::int64_t> users;  // that have not left, whether they came yet or not
 };
 
 struct Arena::Header {
@@ -159,7 +159,8 @@ std::size_t Arena::take_common(std::size_t size) {
   return offset;
 }
 
-std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, Deadline deadline) {
+std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, int users,
+                               Deadline deadline) {
   TRIREME_CHECK(key > kSpent, "keys 0 and 1 are taken");
   const std::size_t whole = round_up(size);
   for (std::size_t probe = 0; probe < kEntries; ++probe) {
@@ -174,7 +175,7 @@ std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, Deadline dea
         throw;
       }
       entry.size = whole;
-      entry.users.fetch_add(1);
+      entry.users = users;
       entry.offset.store(offset, std::memory_order_release);
       return at(offset);
     }
@@ -191,22 +192,23 @@ std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, Deadline dea
       throw Error(ErrorCode::Mismatch, "a shared block of " + std::to_string(entry.size) +
                                            " bytes was asked for as " + std::to_string(whole));
     }
-    entry.users.fetch_add(1);
     return at(offset);
   }
   throw Error(ErrorCode::Exhausted, "the arena's directory is full");
 }
 
-void Arena::release(std::uint64_t key) noexcept {
+bool Arena::release(std::uint64_t key) noexcept {
   for (std::size_t probe = 0; probe < kEntries; ++probe) {
     Entry& entry = header().entries[(key + probe) % kEntries];
-    if (entry.key.load() != key) continue;
-    if (entry.users.fetch_sub(1) == 1) {
-      file_.release(entry.offset.load(), entry.size.load());
-      entry.key.store(kSpent);
-    }
-    return;
+    const std::uint64_t found = entry.key.load();
+    if (found == 0) break;
+    if (found != key) continue;
+    if (entry.users.fetch_sub(1) != 1) return false;
+    file_.release(entry.offset.load(), entry.size.load());
+    entry.key.store(kSpent);
+    return true;
   }
+  return false;
 }
 
 bool Arena::contains(const void* data, std::size_t size) const noexcept {

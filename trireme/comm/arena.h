@@ -78,11 +78,12 @@ class Arena : public std::enable_shared_from_this<Arena> {
   // At least `size` zeroed or reused bytes, aligned to a page, touched first by this thread.
   Piece allocate(int member, std::size_t size);
 
-  // The common block of this key: made, zeroed, by whoever comes first; the same memory for all.
-  // Throws Mismatch when sizes differ, Deadline when its maker does not finish.
-  std::byte* find_or_make(std::uint64_t key, std::size_t size, Deadline deadline);
-  // Drops this member's use of it; the memory goes back with the last one.
-  void release(std::uint64_t key) noexcept;
+  // The common block of this key: made, zeroed, by whoever comes first; the same memory for all,
+  // also for those who come when others have already left. Throws Mismatch when sizes differ,
+  // Deadline when its maker does not finish.
+  std::byte* find_or_make(std::uint64_t key, std::size_t size, int users, Deadline deadline);
+  // One of its users has left: true for the last of all `users`, with whom the memory goes back.
+  bool release(std::uint64_t key) noexcept;
 
   bool contains(const void* data, std::size_t size) const noexcept;
   std::uint64_t offset_of(const void* data) const noexcept;

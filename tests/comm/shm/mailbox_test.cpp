@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace trireme::comm::shm {
@@ -22,8 +23,8 @@ constexpr std::size_t kWindow = std::size_t{32} << 10;
 class MailboxTest : public ::testing::Test {
  protected:
   struct Member {
-    Member(const std::shared_ptr<Arena>& arena, int me)
-        : lanes(arena, {{0, 10}, {1, 11}}, me, 5, Deadline::after(10s)), mailbox(lanes, 5) {}
+    Member(const std::shared_ptr<Arena>& arena, int me, std::uint64_t key)
+        : lanes(arena, {{0, 10}, {1, 11}}, me, key, Deadline::after(10s)), mailbox(lanes) {}
     Lanes lanes;
     Mailbox mailbox;
   };
@@ -44,14 +45,14 @@ class MailboxTest : public ::testing::Test {
   std::unique_ptr<Message> send(const void* data, std::size_t size, std::uint32_t tag = 0) {
     auto sent = message(OpKind::Send, 1, tag, size);
     sent->op.input = static_cast<const std::byte*>(data);
-    sent->task = first_.mailbox.send(sent->op);
+    sent->task = first_->mailbox.send(sent->op);
     sent->step();
     return sent;
   }
   std::unique_ptr<Message> receive(void* data, std::size_t size, std::uint32_t tag = 0) {
     auto received = message(OpKind::Receive, 0, tag, size);
     received->op.output = static_cast<std::byte*>(data);
-    received->task = second_.mailbox.receive(received->op);
+    received->task = second_->mailbox.receive(received->op);
     received->step();
     return received;
   }
@@ -62,8 +63,8 @@ class MailboxTest : public ::testing::Test {
   }
 
   std::shared_ptr<Arena> arena_ = Arena::create({.members = 2});
-  Member first_{arena_, 0};
-  Member second_{arena_, 1};
+  std::optional<Member> first_{std::in_place, arena_, 0, 5};
+  std::optional<Member> second_{std::in_place, arena_, 1, 5};
 };
 
 TEST_F(MailboxTest, ASmallMessageLeavesTheSenderAtOnce) {
@@ -171,17 +172,28 @@ TEST_F(MailboxTest, TheOrderOfWaitingDecidesAndNotThatOfLooking) {
   EXPECT_EQ(got[0], 5);
 }
 
+TEST_F(MailboxTest, AMessageIsReadWhenItsSenderHasLeft) {
+  const std::uint8_t data = 42;
+  std::uint8_t got = 0;
+  first_.emplace(arena_, 0, 6);
+  send(&data, 1);
+  first_.reset();
+  second_.emplace(arena_, 1, 6);
+  EXPECT_TRUE(receive(&got, 1)->task.is_done());
+  EXPECT_EQ(got, 42);
+}
+
 TEST_F(MailboxTest, BothDirectionsAreApart) {
   const std::uint8_t there = 1, back = 2;
   std::uint8_t got = 0;
   const auto sent = send(&there, 1);
   auto answer = message(OpKind::Send, 0, 0, 1);
   answer->op.input = reinterpret_cast<const std::byte*>(&back);
-  answer->task = second_.mailbox.send(answer->op);
+  answer->task = second_->mailbox.send(answer->op);
   EXPECT_TRUE(answer->step());
   auto heard = message(OpKind::Receive, 1, 0, 1);
   heard->op.output = reinterpret_cast<std::byte*>(&got);
-  heard->task = first_.mailbox.receive(heard->op);
+  heard->task = first_->mailbox.receive(heard->op);
   EXPECT_TRUE(heard->step());
   EXPECT_EQ(got, 2);
   EXPECT_TRUE(receive(&got, 1)->task.is_done());
@@ -194,7 +206,7 @@ TEST_F(MailboxTest, AnotherLengthOrTypeIsAMismatch) {
   send(data, 2, 7);
   auto received = message(OpKind::Receive, 0, 7, 1);
   received->op.output = reinterpret_cast<std::byte*>(got);
-  received->task = second_.mailbox.receive(received->op);
+  received->task = second_->mailbox.receive(received->op);
   try {
     received->step();
     FAIL() << "accepted two elements for one";

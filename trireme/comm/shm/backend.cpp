@@ -36,7 +36,7 @@ SharedBackend::SharedBackend(std::shared_ptr<Arena> arena, std::vector<Lanes::Me
                              int me, std::uint64_t key, Faults* faults)
     : lanes_(std::move(arena), std::move(members), me, key,
              Deadline::after(std::chrono::seconds(30))),
-      mailbox_(lanes_, key),
+      mailbox_(lanes_),
       key_(key),
       faults_(faults) {}
 

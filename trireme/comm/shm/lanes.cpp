@@ -50,10 +50,12 @@ Lanes::Lanes(std::shared_ptr<Arena> arena, std::vector<Member> members, int me,
              std::uint64_t key, Deadline deadline)
     : arena_(std::move(arena)), members_(std::move(members)), me_(me), key_(key) {
   const std::size_t size = sizeof(Lane) * (members_.size() + 1);
-  block_ = arena_->find_or_make(key_, size, deadline);
+  block_ = arena_->find_or_make(key_, size, this->size(), deadline);
 }
 
-Lanes::~Lanes() { arena_->release(key_); }
+Lanes::~Lanes() {
+  if (arena_->release(key_)) arena_->release(mailbox_key());
+}
 
 // The header has the room of a lane to itself, in front.
 Lanes::Lane& Lanes::lane(int member) const noexcept {

@@ -79,6 +79,9 @@ class Lanes {
   Arena& arena() const noexcept { return *arena_; }
   const std::shared_ptr<Arena>& shared_arena() const noexcept { return arena_; }
   const std::vector<Member>& members() const noexcept { return members_; }
+  // The block in which members leave messages; it goes with the lanes of the last member, since a
+  // message may be read when its sender has left.
+  std::uint64_t mailbox_key() const noexcept { return key_ ^ 0x6d61696c626f7821u; }
 
   Slot& slot(int member, std::uint64_t sequence) const noexcept;
   std::byte* eager(int member, std::uint64_t sequence) const noexcept;

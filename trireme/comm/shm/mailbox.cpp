@@ -8,7 +8,6 @@ namespace {
 
 constexpr int kLetters = 4;
 constexpr std::size_t kLetterWindow = std::size_t{32} << 10;
-constexpr std::uint64_t kMailboxSalt = 0x6d61696c626f7821u;
 
 enum LetterState : std::uint64_t { kFree = 0, kPosted = 1, kTaken = 2 };
 
@@ -25,14 +24,10 @@ struct alignas(4096) Mailbox::Letter {
   std::byte windows[2][kLetterWindow];
 };
 
-Mailbox::~Mailbox() {
-  if (block_ != nullptr) lanes_.arena().release(key_ ^ kMailboxSalt);
-}
-
 void Mailbox::open(Deadline deadline) {
   if (block_ != nullptr) return;
   const auto n = static_cast<std::size_t>(lanes_.size());
-  block_ = lanes_.arena().find_or_make(key_ ^ kMailboxSalt, n * n * kLetters * sizeof(Letter),
+  block_ = lanes_.arena().find_or_make(lanes_.mailbox_key(), n * n * kLetters * sizeof(Letter), 1,
                                        deadline);
   sending_.assign(n, {});
 }

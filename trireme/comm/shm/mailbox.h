@@ -23,8 +23,7 @@ namespace trireme::comm::shm {
 class Mailbox {
  public:
   // The memory is made at the first use: most groups never send.
-  Mailbox(Lanes& lanes, std::uint64_t key) : lanes_(lanes), key_(key) {}
-  ~Mailbox();
+  explicit Mailbox(Lanes& lanes) : lanes_(lanes) {}
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
@@ -40,7 +39,6 @@ class Mailbox {
   void check(const Operation& op, const Letter& letter) const;
 
   Lanes& lanes_;
-  std::uint64_t key_;
   std::byte* block_ = nullptr;
 
   // Who comes first, first: operations that wait are looked at in any order.
