@@ -113,6 +113,9 @@ TEST(Task, AwaitsSeveralOneAfterTheOther) {
 }
 
 TEST(Task, ManyThatNeverWaitUseNoStack) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
+  GTEST_SKIP() << "only optimized builds turn the hand-over between coroutines into a jump";
+#endif
   const auto ready = []() -> Task { co_return; };
   const auto many = [&](int count) -> Task {
     for (int i = 0; i < count; ++i) co_await ready();

@@ -1,5 +1,6 @@
 #include "trireme/testing/seeds.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <exception>
 
@@ -26,7 +27,7 @@ std::optional<std::string> for_each_seed(const std::string& test, int count,
     if (const std::optional<std::string> failure = run(seed, scenario)) {
       return "seed " + std::to_string(seed) + ": " + *failure +
              "\nto see it again: TRIREME_SEED=" + std::to_string(seed) +
-             " build/core_tests --gtest_filter=" + test;
+             " " + std::string(program_invocation_name) + " --gtest_filter=" + test;
     }
   }
   return std::nullopt;

@@ -1,0 +1,119 @@
+// Goal:   every case of the suite holds between real processes, on every transport.
+// Method: this binary again once a rank; a world is connected once and runs the whole sweep, then
+//         random programs. Several hosts are played by TRIREME_HOST, which can only split one.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tests/conformance/random_program.h"
+#include "tests/conformance/sweep.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/cluster/world.h"
+#include "trireme/comm/connect.h"
+#include "trireme/net/secret.h"
+#include "trireme/testing/rank_processes.h"
+
+namespace trireme::comm::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::RankChannel;
+using testing::RankProcesses;
+
+// A transport, and on how many hosts its ranks believe to be.
+struct Carrier {
+  std::string_view name;
+  Transport transport;
+  int hosts;
+};
+
+constexpr Carrier kCarriers[] = {
+    {"shm", Transport::Shm, 1}, {"tcp", Transport::Tcp, 1}, {"hierarchical", Transport::Auto, 2}};
+
+struct Param {
+  Carrier carrier;
+  int ranks;
+
+  std::string name() const { return std::string(carrier.name) + "_" + std::to_string(ranks); }
+  friend void PrintTo(const Param& param, std::ostream* out) { *out << param.name(); }
+};
+
+std::vector<Param> all_params() {
+  std::vector<Param> params;
+  for (const Carrier& carrier : kCarriers) {
+    for (const int ranks : {1, 2, 3, 4, 7}) params.push_back({carrier, ranks});
+  }
+  return params;
+}
+
+std::string run_random_programs(const Group& group) {
+  std::string complaints;
+  int left = 5;
+  for (std::uint64_t seed = 1000; left != 0 && complaints.empty(); ++seed) {
+    const Program program = make_program(seed);
+    if (program.ranks != group.size()) continue;
+    complaints = run_program(program, seed, group);
+    if (!complaints.empty()) complaints = "seed " + std::to_string(seed) + ": " + complaints;
+    --left;
+  }
+  return complaints;
+}
+
+// What the environment says to one rank: its number, and its host.
+cluster::Lookup lookup_of(const Param& param, int rank) {
+  return [param, rank](const char* name) -> const char* {
+    static thread_local std::string value;
+    if (std::string_view(name) == "TRIREME_RANK")
+      value = std::to_string(rank);
+    else if (std::string_view(name) == "TRIREME_HOST")
+      value = "host" + std::to_string(rank * param.carrier.hosts / param.ranks);
+    else
+      return std::getenv(name);
+    return value.c_str();
+  };
+}
+
+std::string sweep(const Param& param, int rank) {
+  cluster::World world = cluster::World::join({.lookup = lookup_of(param, rank), .timeout = 30s});
+  const Group group = connect(
+      world, {.transport = param.carrier.transport, .timeout = 30s, .operation_timeout = 30s});
+  std::string complaints = conformance_sweep(group);
+  if (group.size() >= 2 && group.size() <= 5) complaints += run_random_programs(group);
+  group.barrier().wait();
+  return complaints;
+}
+
+class Processes : public ::testing::TestWithParam<Param> {};
+
+TEST_P(Processes, Conform) {
+  const Param param = GetParam();
+  const auto body = [&](RankChannel& channel) {
+    std::string complaints;
+    try {
+      complaints = sweep(param, channel.rank());
+    } catch (const std::exception& thrown) {
+      complaints = std::string("the sweep threw: ") + thrown.what();
+    }
+    std::replace(complaints.begin(), complaints.end(), '\n', '|');
+    channel.say(complaints);
+    channel.hear();
+  };
+  RankProcesses::run_if_child(body);
+  const TemporaryFolder folder("conformance");
+  RankProcesses ranks({.count = param.ranks,
+                       .environment = {{"TRIREME_SIZE", std::to_string(param.ranks)},
+                                       {"TRIREME_JOB", "conformance"},
+                                       {"TRIREME_STORE", "folder:" + folder.path().string()},
+                                       {"TRIREME_SECRET", net::Secret::generate().to_hex()}}},
+                      body);
+  const Deadline deadline = Deadline::after(110s);
+  for (int rank = 0; rank < param.ranks; ++rank) EXPECT_EQ(ranks.hear(rank, deadline), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Carriers, Processes, ::testing::ValuesIn(all_params()),
+                         [](const auto& test) { return test.param.name(); });
+
+}  // namespace
+}  // namespace trireme::comm::conformance
