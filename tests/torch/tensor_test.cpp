@@ -67,7 +67,7 @@ TEST(Tensor, GatherScatterBroadcastAndMessages) {
     EXPECT_EQ(out[0].item<int>(), 2 * (2 * rank));
 
     const at::Tensor swapped = at::empty({4}, at::kInt);
-    all_to_all(group, swapped, in + 10 * rank).wait();
+    all_to_all(group, swapped, in.add(10 * rank)).wait();
     EXPECT_EQ(swapped[2].item<int>(), 10 + 2 * rank);
 
     const at::Tensor word = at::full({2}, rank, at::kInt);
