@@ -33,7 +33,7 @@ void Barrier::wait(Deadline deadline) {
     store_.wait(round + "open", deadline);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Deadline) throw;
-    throw_who_is_missing(round, steady_clock().now() - begin);
+    throw_who_is_missing(round, deadline.when() - begin);
   }
   // Everybody is in this round, so nobody looks at the one before any more.
   if (round_ > 0) clear(round_key(round_ - 1), deadline);
@@ -41,13 +41,12 @@ void Barrier::wait(Deadline deadline) {
 }
 
 // The count spares everybody but the last from looking at all keys. A rank that comes again after
-// a failure cannot know whether it was counted, and looks.
+// a failure cannot know whether it was counted, and counts again: too many only cost a look.
 void Barrier::arrive(const std::string& round, Deadline deadline) {
   const std::string mine = round + "rank/" + std::to_string(options_.rank);
-  const bool is_new = store_.compare_and_set(mine, std::nullopt, ByteView{}, deadline).swapped;
-  const bool is_last = is_new ? store_.add(round + "count", 1, deadline) == options_.size
-                              : missing_in(round, deadline).empty();
-  if (is_last) store_.set(round + "open", {}, deadline);
+  store_.compare_and_set(mine, std::nullopt, ByteView{}, deadline);
+  if (store_.add(round + "count", 1, deadline) < options_.size) return;
+  if (missing_in(round, deadline).empty()) store_.set(round + "open", {}, deadline);
 }
 
 std::vector<int> Barrier::missing_in(const std::string& round, Deadline deadline) {

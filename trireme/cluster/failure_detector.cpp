@@ -160,8 +160,11 @@ class FailureDetector::Watchman {
                    Deadline::after(options_.heartbeat.timeout), Lifetime::Session);
         look_at_others();
       } catch (const Error& error) {
-        // A slow store is no reason to fall silent for good.
-        if (error.code() != ErrorCode::Deadline) return on_store_error(error);
+        // A slow store, or a full disk behind it, is no reason to fall silent for good.
+        const ErrorCode code = error.code();
+        const bool is_over = code == ErrorCode::PeerLost || code == ErrorCode::Protocol ||
+                             code == ErrorCode::Corrupt;
+        if (is_over) return on_store_error(error);
       }
     }
   }

@@ -47,6 +47,15 @@ void make_folder(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     throw system_error("cannot make the folder " + folder, errno);
   }
+  // Whoever can write there can forge what ranks tell each other.
+  struct stat status{};
+  if (::lstat(folder.c_str(), &status) != 0) throw system_error("cannot stat " + folder, errno);
+  if (!S_ISDIR(status.st_mode) || status.st_uid != ::getuid() || (status.st_mode & 077) != 0) {
+    throw Error(ErrorCode::InvalidInput,
+                folder +
+                    " is not a folder of this user alone (mode 0700): remove it, or name "
+                    "another one in TRIREME_STORE");
+  }
 }
 
 }  // namespace
@@ -217,7 +226,11 @@ StoreReply FolderStore::exchange(StoreRequest request, Deadline deadline) {
     const Hold hold(*this, lock, LOCK_EX, deadline);
     catch_up(StoreJournal::Access::Writing);
     state_.apply(id_, request);
-    journal_.compact_if_worthwhile(state_.map());
+    try {
+      journal_.compact_if_worthwhile(state_.map());
+    } catch (const Error&) {
+      // The change is made and written; a longer journal is only longer.
+    }
   } else {
     if (is_read(request.verb)) {
       const Hold hold(*this, lock, LOCK_SH, deadline);

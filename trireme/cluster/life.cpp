@@ -203,7 +203,9 @@ class Life::Watcher {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(until);
     const timespec when{seconds.count(), (until - seconds).count()};
     const long woken = ::syscall(SYS_futex_waitv, waits, count + 1, 0, &when, CLOCK_MONOTONIC);
-    if (woken < 0 && errno == ENOSYS) has_waitv_ = false;
+    // Missing, or forbidden by a container's filter.
+    const bool is_expected = errno == EAGAIN || errno == ETIMEDOUT || errno == EINTR;
+    if (woken < 0 && !is_expected) has_waitv_ = false;
   }
 
   void sleep_on_pidfds(const Peers& peers) {

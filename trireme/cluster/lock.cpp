@@ -72,8 +72,8 @@ class ReadWriteLock::Attempt {
     for (;;) {
       look();
       if (!has_writer_ && !has_writer_before_) {
-        store_.set(mine, {}, deadline_, Lifetime::Session);
         try {
+          store_.set(mine, {}, deadline_, Lifetime::Session);
           if (!store_.get(writer_, deadline_)) return mine;
           store_.erase(mine, deadline_);
         } catch (const Error&) {

@@ -36,6 +36,11 @@ std::string any_host_like(const std::string& host) {
   return host.find(':') == std::string::npos ? "0.0.0.0" : "::";
 }
 
+bool is_name(const net::Address& address) {
+  return address.kind == net::Address::Kind::Tcp && address.host != "localhost" &&
+         address.host.find_first_not_of("0123456789abcdefABCDEF.:") != std::string::npos;
+}
+
 StorePlace said(const std::string& text) {
   StorePlace place;
   if (text.starts_with(kFolderScheme)) {
@@ -49,6 +54,8 @@ StorePlace said(const std::string& text) {
   }
   try {
     place = server_at(net::Address::parse(text), net::Address::parse(text));
+    // A host's own name often stands for 127.0.1.1 on the host itself, where nobody else comes.
+    if (is_name(place.listen)) place.listen.host = any_host_like(place.listen.host);
   } catch (const Error& error) {
     throw Error(ErrorCode::InvalidInput, "TRIREME_STORE=" + text + ": " + error.message());
   }

@@ -129,6 +129,8 @@ void prepare_stream(const Socket& socket) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 10);
   set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 5);
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 4);
+  // Keep-alive is silent while data waits to be acknowledged; this bounds that too.
+  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 30000);
 }
 
 }  // namespace trireme::net
