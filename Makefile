@@ -23,6 +23,8 @@ CTEST := ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS) \
 CONFIGURE_ARGUMENTS := -DTRIREME_TORCH=$(TORCH) -DTRIREME_DEPS=$(DEPS)
 
 .DEFAULT_GOAL := help
+# Set-up must not run twice at once; ninja and ctest are parallel by themselves.
+.NOTPARALLEL:
 .PHONY: help quickstart setup setup-all configure build test bench format tidy sanitize fuzz soak \
   results deps install clean
 

@@ -99,8 +99,9 @@ int clean_up_after(int status, const job::Folder& folder) {
 
 int run_job(const JobSpec& spec) {
   open_standard_descriptors();
-  const job::Folder folder = job::Folder::create(job::own_root(), spec.name);
+  // Before there is anything to leave behind.
   host::SignalQueue signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT});
+  const job::Folder folder = job::Folder::create(job::own_root(), spec.name);
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     const int error = errno;

@@ -190,6 +190,7 @@ class Launcher {
 
   void on_stop(int signal) {
     is_told_ = true;
+    if (signal == SIGKILL) is_hurried_ = true;
     if (!escalation_.is_ending()) {
       exit_code_ = exit_code_.value_or(128 + signal);
       say("stopped by `trireme stop`");
@@ -322,8 +323,8 @@ int run_launcher(const LauncherOptions& options) noexcept {
     host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
   }
   options.folder->remove();
-  // A job inside the job had its two watchers killed together.
-  if (code != 0) job::sweep_quietly(options.folder->path().parent_path());
+  // A job inside the job may have had its two watchers killed together.
+  job::sweep_quietly(options.folder->path().parent_path());
   return code;
 }
 

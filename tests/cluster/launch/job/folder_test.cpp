@@ -115,8 +115,19 @@ TEST_F(JobFolder, IsSharedByAForkedProcess) {
   EXPECT_FALSE(is_alive(root() / "demo"));
 }
 
+TEST_F(JobFolder, SweepingSparesAFolderWhoseLockSomebodyRemoved) {
+  const Folder folder = Folder::create(root(), "demo");
+  fs::remove(folder.path() / "lock");
+  fs::create_directory(root() / "unborn");
+  sweep(root());
+  EXPECT_TRUE(fs::exists(folder.path() / "secret")) << "its job may live";
+  EXPECT_FALSE(fs::exists(root() / "unborn")) << "its maker died at once";
+  folder.remove();
+}
+
 TEST_F(JobFolder, SweepingEndsStrayProcessesOfTheDeadJob) {
   fs::create_directory(root() / "dead");
+  std::ofstream(root() / "dead/lock").put('\n');  // and nobody holds it
   const std::string sign = "TRIREME_STORE=unix:" + (root() / "dead/control.sock").string();
   const pid_t stray = fork();
   if (stray == 0) {

@@ -71,9 +71,15 @@ int sweep_locked(const fs::path& root) {
   int count = 0;
   for (const fs::path& folder : folders_in(root)) {
     const Descriptor lock = open_lock(folder, 0);
-    if (lock && !try_lock(lock)) continue;
-    kill_strays(folder);
     std::error_code error;
+    if (!lock) {
+      // Its maker died before it had one, and it is empty; or somebody cleaned up in a living
+      // job's folder, which is then none of our business.
+      fs::remove(folder, error);
+      continue;
+    }
+    if (!try_lock(lock)) continue;
+    kill_strays(folder);
     fs::remove_all(folder, error);
     if (!error) ++count;
   }
