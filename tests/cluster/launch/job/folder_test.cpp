@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
