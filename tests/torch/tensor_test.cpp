@@ -22,8 +22,7 @@ constexpr at::ScalarType kTypes[] = {at::kDouble, at::kFloat, at::kHalf, at::kBF
 
 void run(int ranks, const std::function<void(const Group&)>& body) {
   const std::vector<Group> groups = connect_threads(ranks, {.timeout = std::chrono::seconds(20)});
-  testing::run_rank_threads(
-      ranks, [&](int rank) { body(groups[static_cast<std::size_t>(rank)]); });
+  testing::run_rank_threads(ranks, [&](int rank) { body(groups[static_cast<std::size_t>(rank)]); });
 }
 
 TEST(Tensor, TypesMapOntoEachOther) {

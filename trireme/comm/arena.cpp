@@ -67,7 +67,9 @@ Piece::~Piece() {
 Arena::Arena(MemoryFile file)
     : file_(std::move(file)), segments_(static_cast<std::size_t>(header().members)) {}
 
-Arena::Header& Arena::header() const noexcept { return *reinterpret_cast<Header*>(file_.data()); }
+Arena::Header& Arena::header() const noexcept {
+  return *reinterpret_cast<Header*>(file_.data());
+}
 
 std::shared_ptr<Arena> Arena::create(const Options& options) {
   TRIREME_CHECK(options.members >= 1 && options.members <= static_cast<int>(kMembersMax),
@@ -89,7 +91,9 @@ std::shared_ptr<Arena> Arena::open(const MemoryFile::Proof& proof) {
   return std::shared_ptr<Arena>(new Arena(std::move(*file)));
 }
 
-int Arena::members() const noexcept { return static_cast<int>(header().members); }
+int Arena::members() const noexcept {
+  return static_cast<int>(header().members);
+}
 
 Arena::Doorbell& Arena::doorbell(int member) const noexcept {
   return header().doorbells[member];
@@ -150,8 +154,8 @@ std::size_t Arena::take_common(std::size_t size) {
   std::uint64_t begin = header().common_used.load();
   do {
     if (size > kCommonSize - begin) {
-      throw Error(ErrorCode::Exhausted, "the arena's common part has no room for " +
-                                            std::to_string(size) + " bytes");
+      throw Error(ErrorCode::Exhausted,
+                  "the arena's common part has no room for " + std::to_string(size) + " bytes");
     }
   } while (!header().common_used.compare_exchange_weak(begin, begin + size));
   const std::size_t offset = round_up(sizeof(Header)) + begin;
@@ -159,8 +163,7 @@ std::size_t Arena::take_common(std::size_t size) {
   return offset;
 }
 
-std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, int users,
-                               Deadline deadline) {
+std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, int users, Deadline deadline) {
   TRIREME_CHECK(key > kSpent, "keys 0 and 1 are taken");
   const std::size_t whole = round_up(size);
   for (std::size_t probe = 0; probe < kEntries; ++probe) {

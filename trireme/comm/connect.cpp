@@ -141,8 +141,8 @@ Group connect(cluster::World& world, const ConnectOptions& options) {
     messenger = mesh;
   }
   if (sharing.arena) {
-    const int place = static_cast<int>(
-        std::find(sharing.ranks.begin(), sharing.ranks.end(), rank) - sharing.ranks.begin());
+    const int place = static_cast<int>(std::find(sharing.ranks.begin(), sharing.ranks.end(), rank) -
+                                       sharing.ranks.begin());
     engine->add_source(std::make_shared<shm::DoorbellSource>(sharing.arena, place));
   }
 

@@ -36,12 +36,12 @@ Transport transport_named(std::string_view name);
 
 struct ConnectOptions {
   Transport transport = Transport::Auto;
-  Duration timeout = std::chrono::seconds(60);             // for connecting
-  Duration operation_timeout = std::chrono::minutes(5);    // for operations that name none
-  Algorithm algorithm = Algorithm::Auto;                   // of large reductions over TCP
-  int streams = 1;                                         // TCP connections a pair
-  bool checksums = false;                                  // of TCP payloads
-  std::string interface = {};                              // network interface by name
+  Duration timeout = std::chrono::seconds(60);           // for connecting
+  Duration operation_timeout = std::chrono::minutes(5);  // for operations that name none
+  Algorithm algorithm = Algorithm::Auto;                 // of large reductions over TCP
+  int streams = 1;                                       // TCP connections a pair
+  bool checksums = false;                                // of TCP payloads
+  std::string interface = {};                            // network interface by name
   Faults* faults = nullptr;
 };
 

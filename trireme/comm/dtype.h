@@ -25,13 +25,17 @@ inline constexpr int kDTypeCount = 8;
 constexpr std::size_t size_of(DType type) noexcept {
   switch (type) {
     case DType::Float64:
-    case DType::Int64: return 8;
+    case DType::Int64:
+      return 8;
     case DType::Float32:
-    case DType::Int32: return 4;
+    case DType::Int32:
+      return 4;
     case DType::Float16:
-    case DType::BFloat16: return 2;
+    case DType::BFloat16:
+      return 2;
     case DType::Int8:
-    case DType::UInt8: return 1;
+    case DType::UInt8:
+      return 1;
   }
   return 0;
 }
@@ -43,14 +47,22 @@ constexpr bool is_half(DType type) noexcept {
 
 constexpr std::string_view name_of(DType type) noexcept {
   switch (type) {
-    case DType::Float64: return "float64";
-    case DType::Float32: return "float32";
-    case DType::Float16: return "float16";
-    case DType::BFloat16: return "bfloat16";
-    case DType::Int64: return "int64";
-    case DType::Int32: return "int32";
-    case DType::Int8: return "int8";
-    case DType::UInt8: return "uint8";
+    case DType::Float64:
+      return "float64";
+    case DType::Float32:
+      return "float32";
+    case DType::Float16:
+      return "float16";
+    case DType::BFloat16:
+      return "bfloat16";
+    case DType::Int64:
+      return "int64";
+    case DType::Int32:
+      return "int32";
+    case DType::Int8:
+      return "int8";
+    case DType::UInt8:
+      return "uint8";
   }
   return "?";
 }
@@ -61,11 +73,16 @@ inline constexpr int kReduceOpCount = 5;
 
 constexpr std::string_view name_of(ReduceOp op) noexcept {
   switch (op) {
-    case ReduceOp::Sum: return "sum";
-    case ReduceOp::Mean: return "mean";
-    case ReduceOp::Min: return "min";
-    case ReduceOp::Max: return "max";
-    case ReduceOp::Product: return "product";
+    case ReduceOp::Sum:
+      return "sum";
+    case ReduceOp::Mean:
+      return "mean";
+    case ReduceOp::Min:
+      return "min";
+    case ReduceOp::Max:
+      return "max";
+    case ReduceOp::Product:
+      return "product";
   }
   return "?";
 }

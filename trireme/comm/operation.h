@@ -24,8 +24,8 @@ struct Operation {
   std::byte* output = nullptr;
   std::vector<std::size_t> counts;
   std::vector<std::size_t> send_counts;
-  int peer = -1;           // send and receive
-  std::uint32_t tag = 0;   // send and receive
+  int peer = -1;          // send and receive
+  std::uint32_t tag = 0;  // send and receive
   std::string label;
   int priority = 0;
   Deadline deadline = Deadline::never();

@@ -4,19 +4,32 @@ namespace trireme::comm {
 
 std::string_view name_of(OpKind kind) noexcept {
   switch (kind) {
-    case OpKind::None: return "nothing";
-    case OpKind::Barrier: return "barrier";
-    case OpKind::AllReduce: return "all_reduce";
-    case OpKind::ReduceScatter: return "reduce_scatter";
-    case OpKind::AllGather: return "all_gather";
-    case OpKind::Broadcast: return "broadcast";
-    case OpKind::Reduce: return "reduce";
-    case OpKind::Gather: return "gather";
-    case OpKind::Scatter: return "scatter";
-    case OpKind::AllToAll: return "all_to_all";
-    case OpKind::OrderedSum: return "ordered_sum";
-    case OpKind::Send: return "send";
-    case OpKind::Receive: return "receive";
+    case OpKind::None:
+      return "nothing";
+    case OpKind::Barrier:
+      return "barrier";
+    case OpKind::AllReduce:
+      return "all_reduce";
+    case OpKind::ReduceScatter:
+      return "reduce_scatter";
+    case OpKind::AllGather:
+      return "all_gather";
+    case OpKind::Broadcast:
+      return "broadcast";
+    case OpKind::Reduce:
+      return "reduce";
+    case OpKind::Gather:
+      return "gather";
+    case OpKind::Scatter:
+      return "scatter";
+    case OpKind::AllToAll:
+      return "all_to_all";
+    case OpKind::OrderedSum:
+      return "ordered_sum";
+    case OpKind::Send:
+      return "send";
+    case OpKind::Receive:
+      return "receive";
   }
   return "?";
 }

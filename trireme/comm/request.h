@@ -38,9 +38,9 @@ struct Request {
   DType type = DType::UInt8;
   ReduceOp reduce = ReduceOp::Sum;
   OpKind part_of = OpKind::None;  // the operation that people called, where this is a step of one
-  std::int32_t root = -1;       // -1 where there is none
-  std::uint64_t count = 0;      // elements over all members, or a member where they are equal
-  std::uint64_t layout = 0;     // hash of uneven counts or of slot owners; 0 when even
+  std::int32_t root = -1;         // -1 where there is none
+  std::uint64_t count = 0;        // elements over all members, or a member where they are equal
+  std::uint64_t layout = 0;       // hash of uneven counts or of slot owners; 0 when even
 
   friend bool operator==(const Request&, const Request&) = default;
 

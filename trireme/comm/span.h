@@ -50,13 +50,20 @@ struct ConstSpan : BasicSpan<const void*> {
 // The DType of a C++ type. 16-bit floats have no portable C++ type: name them by hand.
 template <class T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, double>) return DType::Float64;
-  else if constexpr (std::is_same_v<T, float>) return DType::Float32;
-  else if constexpr (std::is_same_v<T, std::int64_t>) return DType::Int64;
-  else if constexpr (std::is_same_v<T, std::int32_t>) return DType::Int32;
-  else if constexpr (std::is_same_v<T, std::int8_t>) return DType::Int8;
-  else if constexpr (std::is_same_v<T, std::uint8_t>) return DType::UInt8;
-  else static_assert(!sizeof(T), "no DType for this type");
+  if constexpr (std::is_same_v<T, double>)
+    return DType::Float64;
+  else if constexpr (std::is_same_v<T, float>)
+    return DType::Float32;
+  else if constexpr (std::is_same_v<T, std::int64_t>)
+    return DType::Int64;
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return DType::Int32;
+  else if constexpr (std::is_same_v<T, std::int8_t>)
+    return DType::Int8;
+  else if constexpr (std::is_same_v<T, std::uint8_t>)
+    return DType::UInt8;
+  else
+    static_assert(!sizeof(T), "no DType for this type");
 }
 
 // span(vector), span(array): views of containers of plain numbers.

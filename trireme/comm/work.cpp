@@ -27,7 +27,9 @@ Work& Work::operator=(Work&& other) noexcept {
   return *this;
 }
 
-Work::~Work() { settle(); }
+Work::~Work() {
+  settle();
+}
 
 void Work::settle() noexcept {
   if (!activity_) return;

@@ -26,8 +26,8 @@ std::optional<std::string> for_each_seed(const std::string& test, int count,
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     if (const std::optional<std::string> failure = run(seed, scenario)) {
       return "seed " + std::to_string(seed) + ": " + *failure +
-             "\nto see it again: TRIREME_SEED=" + std::to_string(seed) +
-             " " + std::string(program_invocation_name) + " --gtest_filter=" + test;
+             "\nto see it again: TRIREME_SEED=" + std::to_string(seed) + " " +
+             std::string(program_invocation_name) + " --gtest_filter=" + test;
     }
   }
   return std::nullopt;

@@ -35,7 +35,9 @@ void receive_run(Transfers& transfers, int peer, MessageId id, std::span<std::by
   }
 }
 
-constexpr std::uint32_t step_channel(std::uint32_t step) { return 1 + step * kStepWidth; }
+constexpr std::uint32_t step_channel(std::uint32_t step) {
+  return 1 + step * kStepWidth;
+}
 
 // Lower rank first, so that both partners add in the same order.
 void add(const Operation& op, ReduceOp how, std::size_t n, bool is_lower, std::byte* own,

@@ -25,14 +25,16 @@ void collect(std::span<const int> owners, int first, int last, std::vector<Parti
   collect(owners, middle, last, out);
 }
 
-DType wide_of(DType type) { return is_half(type) ? DType::Float32 : type; }
+DType wide_of(DType type) {
+  return is_half(type) ? DType::Float32 : type;
+}
 
 // The slots [first, last), all held here, added up along the tree, in the wide type.
 void add_up(const Operation& op, const OrderedShares& shares, const Partial& partial,
             std::byte* out) {
-  const auto slots = std::span(shares.data).subspan(
-      static_cast<std::size_t>(partial.first),
-      static_cast<std::size_t>(partial.last - partial.first));
+  const auto slots = std::span(shares.data)
+                         .subspan(static_cast<std::size_t>(partial.first),
+                                  static_cast<std::size_t>(partial.last - partial.first));
   const std::size_t count = op.request.count;
   std::vector<const void*> sources(slots.begin(), slots.end());
   std::vector<std::vector<float>> widened;
@@ -160,8 +162,7 @@ Task ordered_sum(Backend& backend, const Operation& op, OrderedShares shares) {
   for (std::size_t m = 0; m < n; ++m) {
     for (const auto& sum : sums) {
       const auto begin = sum.begin() + static_cast<std::ptrdiff_t>(slice(m).first * element);
-      sent.insert(sent.end(), begin,
-                  begin + static_cast<std::ptrdiff_t>(slice(m).count * element));
+      sent.insert(sent.end(), begin, begin + static_cast<std::ptrdiff_t>(slice(m).count * element));
     }
   }
   std::vector<std::byte> received(partials.size() * slice(me).count * element);

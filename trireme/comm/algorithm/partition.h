@@ -29,7 +29,9 @@ constexpr Slice slice_of(std::size_t count, std::size_t members, std::size_t mem
 }
 
 // Elements in a cache line.
-constexpr std::size_t line_grain(std::size_t element_size) noexcept { return 64 / element_size; }
+constexpr std::size_t line_grain(std::size_t element_size) noexcept {
+  return 64 / element_size;
+}
 
 // Where each member's share begins, when shares lie one behind the other; one more than counts,
 // the last being the total.

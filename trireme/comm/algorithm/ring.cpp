@@ -36,8 +36,7 @@ Task MessageBackend::ring(const Operation& op) {
   const auto pass_on = [&](std::size_t step, std::size_t k) {
     const Slice p = part(me + 2 * n - step, k);
     if (step >= steps || p.count == 0) return;
-    sent.send(right, id(op, channel(step, k)),
-              {op.output + p.first * element, p.count * element});
+    sent.send(right, id(op, channel(step, k)), {op.output + p.first * element, p.count * element});
   };
   for (std::size_t k = 0; k < chunks; ++k) pass_on(0, k);
 

@@ -36,43 +36,44 @@ using Wide = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
 
 // Each instruction set gets its own copy of the loops, under its own name: a shared inline
 // function could otherwise be emitted with instructions that another machine lacks.
-#define TRIREME_COMBINE_PRIMITIVES                                                          \
-  inline float from_bits(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }    \
-  inline std::uint32_t to_bits(float value) {                                               \
-    return __builtin_bit_cast(std::uint32_t, value);                                        \
-  }                                                                                         \
-  template <class A>                                                                        \
-  inline A wrapping_sum(A a, A b) {                                                         \
-    if constexpr (std::is_integral_v<A>) {                                                  \
-      using U = std::make_unsigned_t<A>;                                                    \
-      return static_cast<A>(static_cast<U>(static_cast<U>(a) + static_cast<U>(b)));         \
-    } else {                                                                                \
-      return a + b;                                                                         \
-    }                                                                                       \
-  }                                                                                         \
-  template <class A>                                                                        \
-  inline A wrapping_product(A a, A b) {                                                     \
-    if constexpr (std::is_integral_v<A>) {                                                  \
-      return static_cast<A>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b)); \
-    } else {                                                                                \
-      return a * b;                                                                         \
-    }                                                                                       \
-  }                                                                                         \
-  template <class A>                                                                        \
-  inline A divide(A a, std::size_t divisor) {                                               \
-    if constexpr (std::is_integral_v<A>) {                                                  \
-      return static_cast<A>(static_cast<std::int64_t>(a) /                                   \
-                            static_cast<std::int64_t>(divisor));                            \
-    } else {                                                                                \
-      return a / static_cast<A>(divisor);                                                   \
-    }                                                                                       \
+#define TRIREME_COMBINE_PRIMITIVES                                                              \
+  inline float from_bits(std::uint32_t bits) {                                                  \
+    return __builtin_bit_cast(float, bits);                                                     \
+  }                                                                                             \
+  inline std::uint32_t to_bits(float value) {                                                   \
+    return __builtin_bit_cast(std::uint32_t, value);                                            \
+  }                                                                                             \
+  template <class A>                                                                            \
+  inline A wrapping_sum(A a, A b) {                                                             \
+    if constexpr (std::is_integral_v<A>) {                                                      \
+      using U = std::make_unsigned_t<A>;                                                        \
+      return static_cast<A>(static_cast<U>(static_cast<U>(a) + static_cast<U>(b)));             \
+    } else {                                                                                    \
+      return a + b;                                                                             \
+    }                                                                                           \
+  }                                                                                             \
+  template <class A>                                                                            \
+  inline A wrapping_product(A a, A b) {                                                         \
+    if constexpr (std::is_integral_v<A>) {                                                      \
+      return static_cast<A>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));     \
+    } else {                                                                                    \
+      return a * b;                                                                             \
+    }                                                                                           \
+  }                                                                                             \
+  template <class A>                                                                            \
+  inline A divide(A a, std::size_t divisor) {                                                   \
+    if constexpr (std::is_integral_v<A>) {                                                      \
+      return static_cast<A>(static_cast<std::int64_t>(a) / static_cast<std::int64_t>(divisor)); \
+    } else {                                                                                    \
+      return a / static_cast<A>(divisor);                                                       \
+    }                                                                                           \
   }
 
 // So many floats at a time, in whatever registers the instruction set has.
-#define TRIREME_COMBINE_LANES(count)                                 \
-  constexpr std::size_t kLanes = count;                              \
-  using Lanes [[gnu::vector_size(4 * count)]] = float;               \
-  using LaneBits [[gnu::vector_size(4 * count)]] = std::uint32_t;    \
+#define TRIREME_COMBINE_LANES(count)                              \
+  constexpr std::size_t kLanes = count;                           \
+  using Lanes [[gnu::vector_size(4 * count)]] = float;            \
+  using LaneBits [[gnu::vector_size(4 * count)]] = std::uint32_t; \
   using Packed [[gnu::vector_size(2 * count)]] = std::uint16_t;
 
 namespace baseline {
@@ -90,8 +91,12 @@ inline Lanes unpack(const Float16* in) {
   for (std::size_t i = 0; i < kLanes; ++i) value[i] = widen_half(in[i].bits);
   return value;
 }
-inline LaneBits whole_words(Packed bits) { return __builtin_convertvector(bits, LaneBits); }
-inline Packed low_halves(LaneBits bits) { return __builtin_convertvector(bits, Packed); }
+inline LaneBits whole_words(Packed bits) {
+  return __builtin_convertvector(bits, LaneBits);
+}
+inline Packed low_halves(LaneBits bits) {
+  return __builtin_convertvector(bits, Packed);
+}
 inline Packed pack(Lanes value, Float16) {
   Packed packed;
   for (std::size_t i = 0; i < kLanes; ++i) packed[i] = narrow_half(value[i]);
@@ -103,22 +108,22 @@ inline Packed pack(Lanes value, Float16) {
 
 #ifdef TRIREME_COMBINE_HAS_X86
 // The compiler does not vectorize these conversions well by itself.
-#define TRIREME_COMBINE_F16C                                                                \
-  inline void widen(const Float16* in, float* out, std::size_t count) {                     \
-    std::size_t i = 0;                                                                      \
-    for (; i + 8 <= count; i += 8) {                                                        \
-      const auto packed = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i));        \
-      _mm256_storeu_ps(out + i, _mm256_cvtph_ps(packed));                                   \
-    }                                                                                       \
-    for (; i < count; ++i) out[i] = _cvtsh_ss(in[i].bits);                                  \
-  }                                                                                         \
-  inline void narrow(const float* in, Float16* out, std::size_t count) {                    \
-    std::size_t i = 0;                                                                      \
-    for (; i + 8 <= count; i += 8) {                                                        \
+#define TRIREME_COMBINE_F16C                                                                   \
+  inline void widen(const Float16* in, float* out, std::size_t count) {                        \
+    std::size_t i = 0;                                                                         \
+    for (; i + 8 <= count; i += 8) {                                                           \
+      const auto packed = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i));           \
+      _mm256_storeu_ps(out + i, _mm256_cvtph_ps(packed));                                      \
+    }                                                                                          \
+    for (; i < count; ++i) out[i] = _cvtsh_ss(in[i].bits);                                     \
+  }                                                                                            \
+  inline void narrow(const float* in, Float16* out, std::size_t count) {                       \
+    std::size_t i = 0;                                                                         \
+    for (; i + 8 <= count; i += 8) {                                                           \
       const auto packed = _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT); \
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), packed);                        \
-    }                                                                                       \
-    for (; i < count; ++i) out[i].bits = _cvtss_sh(in[i], _MM_FROUND_TO_NEAREST_INT);       \
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), packed);                           \
+    }                                                                                          \
+    for (; i < count; ++i) out[i].bits = _cvtss_sh(in[i], _MM_FROUND_TO_NEAREST_INT);          \
   }
 
 #pragma GCC push_options
@@ -210,6 +215,8 @@ void combine(const Combination& how, std::span<const void* const> sources,
   if (count != 0) choice().run(how, sources, destinations, count);
 }
 
-const char* combine_isa() noexcept { return choice().isa; }
+const char* combine_isa() noexcept {
+  return choice().isa;
+}
 
 }  // namespace trireme::comm

@@ -4,7 +4,9 @@
 
 namespace trireme::comm::mpi {
 
-bool is_available() noexcept { return false; }
+bool is_available() noexcept {
+  return false;
+}
 
 MpiParts make_messenger() {
   throw Error(ErrorCode::Unsupported,

@@ -17,8 +17,10 @@ constexpr std::size_t kStride = std::size_t{512} << 10;
 Task SharedBackend::all_reduce(const Operation& op, bool is_eager) {
   const bool wants = op.request.kind == OpKind::AllReduce || rank() == op.request.root;
   if (!is_eager) {
-    if (is_direct(op)) co_await all_reduce_direct(op);
-    else co_await all_reduce_staged(op);
+    if (is_direct(op))
+      co_await all_reduce_direct(op);
+    else
+      co_await all_reduce_staged(op);
     co_return;
   }
   // So little that every member combines all of it by itself: one exchange instead of two.
@@ -36,8 +38,8 @@ Task SharedBackend::all_reduce(const Operation& op, bool is_eager) {
 Task SharedBackend::all_reduce_direct(const Operation& op) {
   const std::size_t element = op.element_size();
   const auto n = static_cast<std::size_t>(size());
-  const Slice slice = slice_of(op.request.count, n, static_cast<std::size_t>(rank()),
-                               line_grain(element));
+  const Slice slice =
+      slice_of(op.request.count, n, static_cast<std::size_t>(rank()), line_grain(element));
   std::vector<const void*> sources(n);
   std::vector<void*> destinations;
   const std::size_t stride = kStride / element;

@@ -46,8 +46,8 @@ struct alignas(4096) Lanes::Lane {
   std::byte result[kWindows][kWindowSize];
 };
 
-Lanes::Lanes(std::shared_ptr<Arena> arena, std::vector<Member> members, int me,
-             std::uint64_t key, Deadline deadline)
+Lanes::Lanes(std::shared_ptr<Arena> arena, std::vector<Member> members, int me, std::uint64_t key,
+             Deadline deadline)
     : arena_(std::move(arena)), members_(std::move(members)), me_(me), key_(key) {
   const std::size_t size = sizeof(Lane) * (members_.size() + 1);
   block_ = arena_->find_or_make(key_, size, this->size(), deadline);
@@ -91,7 +91,7 @@ void Lanes::publish(Word& word, std::uint64_t value) const noexcept {
   }
 }
 
-std::uint32_t Lanes::least(Word Slot::*stage, std::uint64_t sequence) const noexcept {
+std::uint32_t Lanes::least(Word Slot::* stage, std::uint64_t sequence) const noexcept {
   std::uint32_t smallest = UINT32_MAX;
   for (int m = 0; m < size(); ++m) {
     const std::uint64_t word = (slot(m, sequence).*stage).load(std::memory_order_seq_cst);
@@ -103,7 +103,7 @@ std::uint32_t Lanes::least(Word Slot::*stage, std::uint64_t sequence) const noex
   return smallest;
 }
 
-bool Lanes::everyone(Word Slot::*stage, std::uint64_t sequence,
+bool Lanes::everyone(Word Slot::* stage, std::uint64_t sequence,
                      std::uint32_t steps) const noexcept {
   const std::uint64_t wanted = stage_word(sequence, steps);
   for (int m = 0; m < size(); ++m) {
@@ -153,10 +153,8 @@ std::string Lanes::describe_missing(const Operation& op) const {
   std::string text;
   for (int m = 0; m < size(); ++m) {
     if (m == me_) continue;
-    const bool has_entered =
-        slot(m, op.sequence).entered.load() >= stage_word(op.sequence, 1);
-    const bool has_finished =
-        slot(m, op.sequence).finished.load() >= stage_word(op.sequence, 1);
+    const bool has_entered = slot(m, op.sequence).entered.load() >= stage_word(op.sequence, 1);
+    const bool has_finished = slot(m, op.sequence).finished.load() >= stage_word(op.sequence, 1);
     if (has_finished) continue;
     if (!text.empty()) text += "; ";
     text += "rank " + std::to_string(job_rank(m));
@@ -180,8 +178,7 @@ void Lanes::announce(const Error& error) const noexcept {
   if (!header.failure_state.compare_exchange_strong(none, kWriting)) return;
   header.failure_rank = job_rank(me_);
   header.failure_code = static_cast<std::uint32_t>(code_when_announced(error));
-  std::snprintf(header.failure_text, kTextSize, "rank %d failed: %s", job_rank(me_),
-                error.what());
+  std::snprintf(header.failure_text, kTextSize, "rank %d failed: %s", job_rank(me_), error.what());
   header.failure_state.store(kReady, std::memory_order_release);
   // Rings everybody: any word will do.
   publish(lane(me_).row.since, now_ns());

@@ -92,8 +92,8 @@ class Lanes {
   // Publishes progress and wakes the members that sleep.
   void publish(Word& word, std::uint64_t value) const noexcept;
   // The smallest step count of a stage over all members, 0 for those still behind `sequence`.
-  std::uint32_t least(Word Slot::*stage, std::uint64_t sequence) const noexcept;
-  bool everyone(Word Slot::*stage, std::uint64_t sequence, std::uint32_t steps) const noexcept;
+  std::uint32_t least(Word Slot::* stage, std::uint64_t sequence) const noexcept;
+  bool everyone(Word Slot::* stage, std::uint64_t sequence, std::uint32_t steps) const noexcept;
 
   void note(const Operation& op, Phase phase) const noexcept;
   // "rank 3 never entered all_reduce #7 (bucket 2); it is outside any operation since ..."

@@ -56,11 +56,11 @@ Mailbox::Letter* Mailbox::find_posted(int from, std::uint32_t tag) const noexcep
 
 void Mailbox::check(const Operation& op, const Letter& found) const {
   if (found.request.type == op.request.type && found.request.count == op.request.count) return;
-  throw Error(ErrorCode::Mismatch,
-              "rank " + std::to_string(lanes_.job_rank(op.peer)) + " asked for " +
-                  found.request.to_text() + ", rank " +
-                  std::to_string(lanes_.job_rank(lanes_.me())) + " for " +
-                  op.request.to_text() + ", both with tag " + std::to_string(op.tag))
+  throw Error(ErrorCode::Mismatch, "rank " + std::to_string(lanes_.job_rank(op.peer)) +
+                                       " asked for " + found.request.to_text() + ", rank " +
+                                       std::to_string(lanes_.job_rank(lanes_.me())) + " for " +
+                                       op.request.to_text() + ", both with tag " +
+                                       std::to_string(op.tag))
       .with_peer(lanes_.job_rank(op.peer));
 }
 
@@ -70,8 +70,7 @@ Task Mailbox::send(const Operation& op) {
   Line& line = sending_[static_cast<std::size_t>(op.peer)];
   const std::uint64_t ticket = line.last++;
   Letter* post = nullptr;
-  co_await until(
-      [&] { return line.next == ticket && (post = find_free(op.peer)) != nullptr; });
+  co_await until([&] { return line.next == ticket && (post = find_free(op.peer)) != nullptr; });
   ++line.next;
   const std::size_t size = op.request.count * op.element_size();
   const bool is_shared = lanes_.arena().contains(op.input, size);
@@ -106,9 +105,8 @@ Task Mailbox::receive(const Operation& op) {
   Line& line = receiving_[{op.peer, op.tag}];
   const std::uint64_t ticket = line.last++;
   Letter* post = nullptr;
-  co_await until([&] {
-    return line.next == ticket && (post = find_posted(op.peer, op.tag)) != nullptr;
-  });
+  co_await until(
+      [&] { return line.next == ticket && (post = find_posted(op.peer, op.tag)) != nullptr; });
   post->state.store(kTaken);
   // A tag that nobody waits for is forgotten.
   if (++line.next == line.last) receiving_.erase({op.peer, op.tag});

@@ -1,0 +1,84 @@
+// Goal:   the transfers of an operation are forgotten as they end, and those that are dropped
+//         unfinished are taken back, so that nobody writes into memory that is gone.
+// Method: a messenger that records what is asked of it and ends transfers when told.
+
+#include "trireme/comm/algorithm/messenger.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace trireme::comm {
+namespace {
+
+class FakeMessenger final : public Messenger {
+ public:
+  int rank() const noexcept override { return 0; }
+  void send(int peer, const MessageId&, ByteView, Transfer& transfer) override {
+    transfer.peer = peer;
+    begun.push_back(&transfer);
+  }
+  void receive(int peer, const MessageId&, std::span<std::byte>, Transfer& transfer) override {
+    transfer.peer = peer;
+    begun.push_back(&transfer);
+  }
+  void cancel(Transfer& transfer) noexcept override { cancelled.push_back(&transfer); }
+  void forget(std::uint64_t) noexcept override {}
+  bool awaits(int, std::uint64_t, std::uint64_t) const override { return false; }
+  std::optional<Error> loss(int) const override { return std::nullopt; }
+  std::optional<Error> announcement(std::uint64_t) const override { return std::nullopt; }
+  void announce(std::uint64_t, std::span<const int>, const Error&) noexcept override {}
+
+  std::vector<Transfer*> begun;
+  std::vector<Transfer*> cancelled;
+};
+
+TEST(Messenger, AnUnfinishedTransferIsTakenBack) {
+  FakeMessenger messenger;
+  const Transfer* dropped = nullptr;
+  {
+    Transfer finished(messenger), unfinished(messenger), never_begun(messenger);
+    messenger.send(1, {}, {}, finished);
+    messenger.send(2, {}, {}, unfinished);
+    finished.is_done = true;
+    dropped = &unfinished;
+  }
+  ASSERT_EQ(messenger.cancelled.size(), 1u);
+  EXPECT_EQ(messenger.cancelled[0], dropped);
+}
+
+TEST(Messenger, TransfersAreDoneWhenAllAre) {
+  FakeMessenger messenger;
+  Transfers transfers(messenger);
+  EXPECT_TRUE(transfers.all_done()) << "of none";
+  for (int peer = 1; peer <= 3; ++peer) transfers.send(peer, {}, {});
+  messenger.begun[2]->is_done = true;
+  EXPECT_FALSE(transfers.all_done());
+  messenger.begun[0]->is_done = true;
+  EXPECT_FALSE(transfers.all_done());
+  messenger.begun[1]->is_done = true;
+  EXPECT_TRUE(transfers.all_done());
+  EXPECT_TRUE(messenger.cancelled.empty());
+}
+
+TEST(Messenger, TransfersMayBeTakenOneByOne) {
+  FakeMessenger messenger;
+  Transfers transfers(messenger);
+  transfers.receive(1, {}, {});
+  transfers.receive(2, {}, {});
+  EXPECT_FALSE(transfers.first_done());
+  messenger.begun[0]->is_done = true;
+  EXPECT_TRUE(transfers.first_done());
+  transfers.drop_first();
+  EXPECT_FALSE(transfers.first_done()) << "now the second";
+}
+
+TEST(Messenger, IdsAreOrderedByGroupThenOperationThenChannel) {
+  EXPECT_LT((MessageId{1, 9, 9}), (MessageId{2, 0, 0}));
+  EXPECT_LT((MessageId{1, 1, 9}), (MessageId{1, 2, 0}));
+  EXPECT_LT((MessageId{1, 1, 1}), (MessageId{1, 1, 2}));
+  EXPECT_EQ((MessageId{1, 1, 1}), (MessageId{1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace trireme::comm
