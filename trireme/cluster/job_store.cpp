@@ -26,8 +26,8 @@ std::string folder_of(const Environment& environment) {
 
 std::shared_ptr<const net::Credentials> worker_credentials(const Environment& environment,
                                                            const net::Secret& secret) {
-  return std::make_shared<net::SecretCredentials>(
-      secret, net::Identity{rank_name(environment), "worker"});
+  return std::make_shared<net::SecretCredentials>(secret,
+                                                  net::Identity{rank_name(environment), "worker"});
 }
 
 net::Secret secret_in(const Environment& environment, const Lookup& lookup) {
