@@ -19,7 +19,7 @@ Deadline soon() {
   return Deadline::after(30s);
 }
 
-TEST(RankProcesses, EachRankIsAProcessThatHearsAndSays) {
+TEST(RanksAsProcesses, EachRankIsAProcessThatHearsAndSays) {
   const auto body = [](RankChannel& channel) {
     channel.say(std::to_string(channel.rank()) + " of " + std::to_string(channel.count()));
     channel.say("heard " + channel.hear() + " in " + std::getenv("TEST_VALUE"));
@@ -36,14 +36,14 @@ TEST(RankProcesses, EachRankIsAProcessThatHearsAndSays) {
   }
 }
 
-TEST(RankProcesses, AnExceptionIsSaidAndFailsTheProcess) {
+TEST(RanksAsProcesses, AnExceptionIsSaidAndFailsTheProcess) {
   RankProcesses ranks({.count = 1},
                       [](RankChannel&) { throw Error(ErrorCode::Corrupt, "on purpose"); });
   EXPECT_EQ(ranks.hear(0, soon()), "threw on purpose [Corrupt]");
   EXPECT_NE(WEXITSTATUS(ranks.wait_exit(0, soon())), 0);
 }
 
-TEST(RankProcesses, SilenceAndDeathAreDifferentErrors) {
+TEST(RanksAsProcesses, SilenceAndDeathAreDifferentErrors) {
   RankProcesses ranks({.count = 2}, [](RankChannel& channel) { channel.hear(); });
   try {
     ranks.hear(0, Deadline::after(10ms));
@@ -63,7 +63,7 @@ TEST(RankProcesses, SilenceAndDeathAreDifferentErrors) {
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-TEST(RankProcesses, NobodyIsLeftBehind) {
+TEST(RanksAsProcesses, NobodyIsLeftBehind) {
   pid_t pid = 0;
   {
     RankProcesses ranks({.count = 1}, [](RankChannel& channel) {

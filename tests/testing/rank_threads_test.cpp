@@ -10,7 +10,7 @@
 namespace trireme::testing {
 namespace {
 
-TEST(RankThreads, RunTogether) {
+TEST(RanksAsThreads, RunTogether) {
   for (const int count : {0, 1, 5}) {
     std::barrier together(count > 0 ? count : 1);
     std::atomic<int> sum = 0;
@@ -22,7 +22,7 @@ TEST(RankThreads, RunTogether) {
   }
 }
 
-TEST(RankThreads, TheErrorOfTheLowestRankComesBack) {
+TEST(RanksAsThreads, TheErrorOfTheLowestRankComesBack) {
   try {
     run_rank_threads(4, [](int rank) {
       if (rank >= 2) throw Error(ErrorCode::Corrupt, "broken");
