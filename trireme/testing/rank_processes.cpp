@@ -116,6 +116,8 @@ void RankProcesses::start(int rank, const Options& options) {
   variables[kCountVariable] = std::to_string(options.count);
   std::vector<std::string> texts;
   for (char** entry = environ; *entry != nullptr; ++entry) {
+    // A child runs its one test whatever share of all tests its parent runs.
+    if (std::string_view(*entry).starts_with("GTEST_")) continue;
     const std::string_view text(*entry);
     if (!variables.contains(std::string(text.substr(0, text.find('='))))) texts.emplace_back(text);
   }
