@@ -59,6 +59,9 @@ void Engine::add_source(std::shared_ptr<ProgressSource> source) {
 void Engine::start(std::shared_ptr<Activity> activity) {
   const std::unique_lock lock = seek_lock();
   activity->started = steady_clock().now();
+  // Here, because backends keep count of what they are given, and another thread may be moving
+  // earlier operations of the same group.
+  if (activity->task.is_done()) activity->task = activity->backend->run(activity->op);
   if (move(*activity) == Task::Step::Done) return;
   const auto later = [&](const auto& other) { return other->op.priority < activity->op.priority; };
   active_.insert(std::find_if(active_.begin(), active_.end(), later), activity);

@@ -80,7 +80,7 @@ class Engine {
   // Before the first operation; not thread-safe against anything else.
   void add_source(std::shared_ptr<ProgressSource> source);
 
-  // Starts at once, as far as it gets without waiting.
+  // Starts at once, as far as it gets without waiting. Without a task, that of the backend.
   void start(std::shared_ptr<Activity> activity);
   // Throws the operation's error, if it has one.
   void wait(Activity& activity);

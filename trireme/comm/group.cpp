@@ -113,7 +113,6 @@ Work Group::start(Operation op) const {
   const bool is_pairwise = op.request.kind == OpKind::Send || op.request.kind == OpKind::Receive;
   op.sequence = is_pairwise ? 0 : ++state_->sequence;
   activity->op = std::move(op);
-  activity->task = state_->backend->run(activity->op);
   return launch(std::move(activity));
 }
 
