@@ -61,6 +61,12 @@ std::string run_random_programs(const Group& group) {
   return complaints;
 }
 
+// Neighbours share a host; in a world of four every other rank does.
+int host_of(const Param& param, int rank) {
+  if (param.ranks == 4) return rank % param.carrier.hosts;
+  return rank * param.carrier.hosts / param.ranks;
+}
+
 // What the environment says to one rank: its number, and its host.
 cluster::Lookup lookup_of(const Param& param, int rank) {
   return [param, rank](const char* name) -> const char* {
@@ -68,7 +74,7 @@ cluster::Lookup lookup_of(const Param& param, int rank) {
     if (std::string_view(name) == "TRIREME_RANK")
       value = std::to_string(rank);
     else if (std::string_view(name) == "TRIREME_HOST")
-      value = "host" + std::to_string(rank * param.carrier.hosts / param.ranks);
+      value = "host" + std::to_string(host_of(param, rank));
     else
       return std::getenv(name);
     return value.c_str();

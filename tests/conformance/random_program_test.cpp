@@ -19,7 +19,7 @@ namespace {
 
 TEST(RandomProgram, RanksAgreeWithTheModel) {
   const auto failure = testing::for_each_seed(
-      "RandomProgram.RanksAgreeWithTheModel", 60,
+      "RandomProgram.RanksAgreeWithTheModel", 40,
       [](std::uint64_t seed) -> std::optional<std::string> {
         const Program program = make_program(seed);
         const auto groups = connect_threads(program.ranks, {.timeout = std::chrono::seconds(20)});

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tests/conformance/buffer.h"
+#include "trireme/testing/rank_threads.h"
 
 namespace trireme::comm::conformance {
 namespace {
@@ -127,11 +128,28 @@ void same_list_twice(const Group& group, Report& report) {
   expect_sum(second, b, 3, report);
 }
 
+// A thread for each of two groups, both waiting at once on every rank.
+void a_thread_for_each(const Group& group, Report& report) {
+  Ranks all(static_cast<std::size_t>(group.size()));
+  std::iota(all.begin(), all.end(), 0);
+  const Group groups[2] = {group.subgroup(all), group.subgroup(Ranks(all.rbegin(), all.rend()))};
+  Report reports[2] = {Report(group.rank()), Report(group.rank())};
+  testing::run_rank_threads(2, [&](int which) {
+    for (int round = 0; round < 20; ++round) {
+      const std::size_t count = round % 4 == 0 ? 70001 : 11;
+      Buffer data(group, DType::Float32, count, round % 2 == 0 ? Place::Ordinary : Place::Shared);
+      sum(groups[which], data, round).wait();
+      expect_sum(groups[which], data, round, reports[which]);
+    }
+  });
+  for (const Report& one : reports) report.expect(one.text().empty(), one.text());
+}
+
 // Short-lived groups leave nothing behind that would run out.
 void many_short_lived(const Group& group, Report& report) {
   Ranks all(static_cast<std::size_t>(group.size()));
   std::iota(all.begin(), all.end(), 0);
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 12; ++i) {
     const Group sub = group.subgroup(all);
     Buffer data(group, DType::Float32, 3, Place::Ordinary);
     sum(sub, data, i).wait();
@@ -143,6 +161,7 @@ constexpr Case kCases[] = {{"lists", lists},
                            {"mesh", mesh},
                            {"groups_of_groups", groups_of_groups},
                            {"same_list_twice", same_list_twice},
+                           {"a_thread_for_each", a_thread_for_each},
                            {"many_short_lived", many_short_lived}};
 
 }  // namespace
