@@ -16,9 +16,11 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 find_package(Threads REQUIRED)
 find_program(TRIREME_CCACHE ccache)
 if(TRIREME_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The two sloppinesses are what ccache asks for before it caches with a precompiled header.
+  # The two sloppinesses are what ccache asks for before it caches with a precompiled header; the
+  # rest lets a second checkout or build folder find what the first one compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TRIREME_CCACHE})
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${TRIREME_CCACHE})
 endif()
 
 # A program asks for the shared libraries it uses and for no others, so that `trireme` starts fast.
@@ -44,9 +46,14 @@ if(TRIREME_SANITIZE)
   add_link_options(${sanitize})
 endif()
 
-# trireme_precompile(<target> <header>...): a precompiled header that ccache can see through.
+# trireme_precompile(<target> <header>...) or (<target> REUSE_FROM <other>): a precompiled header
+# that ccache can see through.
 function(trireme_precompile target)
-  target_precompile_headers(${target} PRIVATE ${ARGN})
+  if("REUSE_FROM" IN_LIST ARGN)
+    target_precompile_headers(${target} ${ARGN})
+  else()
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -fpch-preprocess)
   endif()

@@ -12,19 +12,26 @@ function(trireme_nested_build preset label)
     ENVIRONMENT "DEPS=${TRIREME_DEPS}")
 endfunction()
 
-# A test binary in shards: enough to fill two cores, few enough to start quickly.
-set(shards 4)
-math(EXPR last_shard "${shards} - 1")
-foreach(preset tsan asan)
-  trireme_nested_build(${preset} sanitize core_tests)
-  foreach(shard RANGE ${last_shard})
-    set(test sanitize.${preset}.core_tests.${shard})
+# trireme_nested_tests(<preset> <binary> <shards> <filter>): runs a test binary of that preset, in
+# shards: enough to fill two cores, few enough to start quickly.
+function(trireme_nested_tests preset binary shards filter)
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    set(test sanitize.${preset}.${binary}.${shard})
     add_test(NAME ${test}
-      COMMAND "${nested}" run ${preset} "${CMAKE_BINARY_DIR}/${preset}/core_tests" --gtest_brief=0)
+      COMMAND "${nested}" run ${preset} "${CMAKE_BINARY_DIR}/${preset}/${binary}"
+        "--gtest_filter=${filter}")
     set_tests_properties(${test} PROPERTIES
       LABELS sanitize FIXTURES_REQUIRED ${preset} TIMEOUT 300
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
   endforeach()
+endfunction()
+
+foreach(preset tsan asan)
+  trireme_nested_build(${preset} sanitize core_tests conformance_tests)
+  trireme_nested_tests(${preset} core_tests 4 "*")
+  # Ranks as threads: a sanitizer sees nothing between processes.
+  trireme_nested_tests(${preset} conformance_tests 2 "Threads/*:RandomProgram.*")
 endforeach()
 
 file(GLOB fuzz_targets CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cpp")

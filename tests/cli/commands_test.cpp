@@ -5,15 +5,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include "trireme/base/build_info.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/testing/scoped_variable.h"
 
 namespace trireme::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 struct Outcome {
@@ -22,12 +22,12 @@ struct Outcome {
 };
 
 Outcome run(Command command, const Words& words) {
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
   Outcome result;
   result.code = command.run(words);
-  result.out = testing::internal::GetCapturedStdout();
-  result.error = testing::internal::GetCapturedStderr();
+  result.out = ::testing::internal::GetCapturedStdout();
+  result.error = ::testing::internal::GetCapturedStderr();
   return result;
 }
 
@@ -67,7 +67,7 @@ TEST(Commands, RunExplainsEveryMistakeBeforeItStarts) {
 
 TEST(Commands, WithoutJobsThereIsNothingToListOrStop) {
   const TemporaryFolder runtime("commands-test");
-  setenv("XDG_RUNTIME_DIR", runtime.path().c_str(), 1);
+  const trireme::testing::ScopedVariable variable("XDG_RUNTIME_DIR", runtime.path());
   EXPECT_EQ(run(jobs_command(), {}).code, 0);
   for (Command (*make)() : {watch_command, stop_command}) {
     const Outcome result = run(make(), {"no-such-job"});

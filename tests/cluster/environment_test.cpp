@@ -30,7 +30,7 @@ std::string refusal_of(Map variables) {
   return "accepted";
 }
 
-TEST(Environment, NothingSetIsAJobOfOne) {
+TEST(JobEnvironment, NothingSetIsAJobOfOne) {
   for (const Map& variables :
        {Map{}, Map{{"RANK", "5"}}, Map{{"SLURM_PROCID", "0"}}, Map{{"TRIREME_RANK", ""}}}) {
     const Environment env = read(variables);
@@ -42,7 +42,7 @@ TEST(Environment, NothingSetIsAJobOfOne) {
   }
 }
 
-TEST(Environment, TriremeRun) {
+TEST(JobEnvironment, TriremeRun) {
   const Environment env = read({{"TRIREME_RANK", "2"},
                                 {"TRIREME_SIZE", "4"},
                                 {"TRIREME_LOCAL_RANK", "2"},
@@ -71,7 +71,7 @@ Map torchrun(int rank, int size, int local_size) {
           {"TORCHELASTIC_RUN_ID", "none"}};
 }
 
-TEST(Environment, Torchrun) {
+TEST(JobEnvironment, Torchrun) {
   const Environment one_host = read(torchrun(1, 2, 2));
   EXPECT_EQ(one_host.launcher, Launcher::Torchrun);
   EXPECT_EQ(one_host.store.served_by, 0);
@@ -84,7 +84,7 @@ TEST(Environment, Torchrun) {
   EXPECT_EQ(many_hosts.store.listen.to_text(), "tcp://0.0.0.0:29501");
 }
 
-TEST(Environment, Mpirun) {
+TEST(JobEnvironment, Mpirun) {
   Map variables{{"OMPI_COMM_WORLD_RANK", "1"},       {"OMPI_COMM_WORLD_SIZE", "3"},
                 {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"},
                 {"PMIX_NAMESPACE", "1234567"},       {"XDG_RUNTIME_DIR", "/run/user/7"}};
@@ -104,7 +104,7 @@ TEST(Environment, Mpirun) {
   EXPECT_EQ(read(other).store.folder, "/shared/run1");
 }
 
-TEST(Environment, Srun) {
+TEST(JobEnvironment, Srun) {
   Map variables{{"SLURM_PROCID", "5"},
                 {"SLURM_NTASKS", "8"},
                 {"SLURM_LOCALID", "1"},
@@ -133,7 +133,7 @@ TEST(Environment, Srun) {
   EXPECT_EQ(read(other).store.connect.kind, net::Address::Kind::Unix);
 }
 
-TEST(Environment, SaysWhoServesWhenAsked) {
+TEST(JobEnvironment, SaysWhoServesWhenAsked) {
   const Map variables{{"TRIREME_RANK", "0"},
                       {"TRIREME_SIZE", "2"},
                       {"TRIREME_STORE", "tcp://h:1"},
@@ -141,7 +141,7 @@ TEST(Environment, SaysWhoServesWhenAsked) {
   EXPECT_EQ(read(variables).store.served_by, 1);
 }
 
-TEST(Environment, WrongVariablesAreNamedWithTheirValues) {
+TEST(JobEnvironment, WrongVariablesAreNamedWithTheirValues) {
   const Map store{{"TRIREME_STORE", "unix:/s"}};
   const auto with = [&](Map more) {
     more.insert(store.begin(), store.end());

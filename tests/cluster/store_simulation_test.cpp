@@ -30,9 +30,9 @@ StoreRequest request_of(StoreVerb verb, const std::string& key) {
   return request;
 }
 
-class World {
+class Simulation {
  public:
-  World(std::uint64_t seed, Mistake mistake)
+  Simulation(std::uint64_t seed, Mistake mistake)
       : network({.seed = seed,
                  .lost = 0.05 * static_cast<double>(seed % 7),
                  .doubled = 0.07 * static_cast<double>(seed % 5),
@@ -198,15 +198,15 @@ int seed_count() {
 TEST(StoreSimulation, EveryRequestAppliesOnceUnderEverySeed) {
   const auto failure =
       for_each_seed("StoreSimulation.Every*", seed_count(),
-                    [](std::uint64_t seed) { return World(seed, Mistake::None).run(); });
+                    [](std::uint64_t seed) { return Simulation(seed, Mistake::None).run(); });
   EXPECT_FALSE(failure) << *failure;
 }
 
 TEST(StoreSimulation, ASeedDecidesEverything) {
   std::set<std::uint64_t> hashes;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    World first(seed, Mistake::None);
-    World second(seed, Mistake::None);
+    Simulation first(seed, Mistake::None);
+    Simulation second(seed, Mistake::None);
     first.run();
     second.run();
     EXPECT_EQ(first.trace_hash(), second.trace_hash());
@@ -217,8 +217,9 @@ TEST(StoreSimulation, ASeedDecidesEverything) {
 
 TEST(StoreSimulation, DeliberateMistakesAreNoticed) {
   for (const Mistake mistake : {Mistake::ServerAppliesCopies, Mistake::ClientRenumbersRetries}) {
-    const auto failure = for_each_seed(
-        "StoreSimulation.*", 100, [&](std::uint64_t seed) { return World(seed, mistake).run(); });
+    const auto failure = for_each_seed("StoreSimulation.*", 100, [&](std::uint64_t seed) {
+      return Simulation(seed, mistake).run();
+    });
     ASSERT_TRUE(failure) << "a broken store passes: the simulation is blind";
     EXPECT_THAT(*failure, ::testing::HasSubstr("TRIREME_SEED="));
   }

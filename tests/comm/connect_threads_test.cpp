@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
@@ -59,6 +60,25 @@ TEST(ConnectThreads, GroupsOutliveEachOther) {
     group.all_reduce(span(mine), ReduceOp::Sum).wait();
     EXPECT_EQ(mine[0], 2.0f);
   });
+}
+
+TEST(ConnectThreads, PiecesOfTheArenaSurviveTheGroups) {
+  auto groups = connect_threads(2, {.timeout = 30s});
+  std::vector<Piece> pieces;
+  for (const Group& group : groups) {
+    pieces.push_back(group.arena()->allocate(group.arena_member(), 20000));
+  }
+  testing::run_rank_threads(2, [&](int rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    auto* data = reinterpret_cast<float*>(pieces[r].data());
+    std::fill_n(data, 5000, 1.0f);
+    groups[r].all_reduce({data, 5000, DType::Float32}, ReduceOp::Sum).wait();
+  });
+  groups.clear();
+  for (const Piece& piece : pieces) {
+    const auto* data = reinterpret_cast<const float*>(piece.data());
+    EXPECT_EQ(std::count(data, data + 5000, 2.0f), 5000);
+  }
 }
 
 TEST(ConnectThreads, PassesFaultsOn) {

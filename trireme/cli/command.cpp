@@ -25,11 +25,6 @@ std::vector<std::string> split_names(const std::string& names) {
   return all;
 }
 
-// The last word of a value given more than once counts, as in most programs.
-struct Given {
-  std::vector<std::string> words;
-};
-
 int report(const std::string& program, const std::vector<std::string>& mistakes) {
   for (const std::string& mistake : mistakes) {
     std::fprintf(stderr, "trireme: %s\n", mistake.c_str());
@@ -99,16 +94,19 @@ std::string Command::about_unknown(const std::string& word) const {
   return text;
 }
 
-std::vector<std::string> Command::mistakes_in(std::vector<std::string> words) {
-  std::vector<std::string> mistakes;
-  std::vector<std::string> rest;
-  if (set_program_) {
-    const std::size_t begin = program_begin(words);
-    const std::size_t skip = begin < words.size() && words[begin] == "--" ? 1 : 0;
-    rest.assign(words.begin() + static_cast<std::ptrdiff_t>(begin + skip), words.end());
-    words.resize(begin);
-  }
+// Cuts the program and its words off the end of ours.
+std::vector<std::string> Command::take_program(std::vector<std::string>& words) const {
+  const std::size_t begin = program_begin(words);
+  const std::size_t skip = begin < words.size() && words[begin] == "--" ? 1 : 0;
+  std::vector<std::string> program(words.begin() + static_cast<std::ptrdiff_t>(begin + skip),
+                                   words.end());
+  words.resize(begin);
+  return program;
+}
 
+// The values of options and arguments, in that order.
+std::vector<Command::Given> Command::parse(std::vector<std::string> words,
+                                           std::vector<std::string>& mistakes) {
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
@@ -117,11 +115,12 @@ std::vector<std::string> Command::mistakes_in(std::vector<std::string> words) {
     if (fields_[i].value.empty()) {
       app.add_flag(fields_[i].names, *fields_[i].target);
     } else {
-      app.add_option(fields_[i].names, given[i].words)->expected(1)->take_last();
+      // The last of a value given more than once counts, as in most programs.
+      app.add_option(fields_[i].names, given[i])->expected(1)->take_last();
     }
   }
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
-    app.add_option(arguments_[i].value, given[fields_.size() + i].words)->expected(1);
+    app.add_option(arguments_[i].value, given[fields_.size() + i])->expected(1);
   }
   try {
     std::reverse(words.begin(), words.end());
@@ -130,22 +129,25 @@ std::vector<std::string> Command::mistakes_in(std::vector<std::string> words) {
   } catch (const CLI::ParseError& error) {
     mistakes.emplace_back(error.what());
   }
+  return given;
+}
 
-  const auto check = [&](const Field& field, const Given& value) {
-    if (value.words.empty()) return;
-    std::string mistake = field.set(value.words.back());
+std::vector<std::string> Command::mistakes_in(std::vector<std::string> words) {
+  std::vector<std::string> mistakes;
+  const auto note = [&](std::string mistake) {
     if (!mistake.empty()) mistakes.push_back(std::move(mistake));
   };
-  for (std::size_t i = 0; i < fields_.size(); ++i) check(fields_[i], given[i]);
+  const std::vector<std::string> program =
+      set_program_ ? take_program(words) : std::vector<std::string>{};
+  const std::vector<Given> given = parse(std::move(words), mistakes);
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    if (!given[i].empty()) note(fields_[i].set(given[i].back()));
+  }
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     const Given& value = given[fields_.size() + i];
-    if (value.words.empty()) mistakes.push_back(arguments_[i].value + " is missing");
-    check(arguments_[i], value);
+    note(value.empty() ? arguments_[i].value + " is missing" : arguments_[i].set(value.back()));
   }
-  if (set_program_) {
-    std::string mistake = set_program_(rest);
-    if (!mistake.empty()) mistakes.push_back(std::move(mistake));
-  }
+  if (set_program_) note(set_program_(program));
   return mistakes;
 }
 

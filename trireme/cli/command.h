@@ -55,7 +55,11 @@ class Command {
     bool* target = nullptr;
   };
 
+  using Given = std::vector<std::string>;  // each time the value was written
+
   std::vector<std::string> mistakes_in(std::vector<std::string> words);
+  std::vector<std::string> take_program(std::vector<std::string>& words) const;
+  std::vector<Given> parse(std::vector<std::string> words, std::vector<std::string>& mistakes);
   std::size_t program_begin(const std::vector<std::string>& words) const;
   std::string about_unknown(const std::string& word) const;
   const Field* field_of(std::string_view option) const;

@@ -47,8 +47,10 @@ StoreReply call(Store& store, const StoreRequest& request, Deadline deadline) {
 
 }  // namespace
 
-Roster rendezvous(Store& store, std::uint64_t epoch, const Member& self, Deadline deadline) {
-  const TimePoint begin = steady_clock().now();
+Roster rendezvous(Store& store, std::uint64_t epoch, const Member& self, Deadline deadline,
+                  std::optional<TimePoint> begin) {
+  // What the caller granted, not how late this thread came to run.
+  const Duration granted = deadline.when() - begin.value_or(steady_clock().now());
   Meeting meeting(epoch, self);
   while (!meeting.is_over()) {
     try {
@@ -57,7 +59,7 @@ Roster rendezvous(Store& store, std::uint64_t epoch, const Member& self, Deadlin
       if (error.code() != ErrorCode::Deadline) {
         throw error.with_rank(self.rank).with_operation("rendezvous").with_cause(error.operation());
       }
-      meeting.on_deadline(steady_clock().now() - begin);
+      meeting.on_deadline(granted);
       deadline = Deadline::after(kGrace);
     }
   }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "trireme/base/deadline.h"
 #include "trireme/cluster/roster.h"
@@ -17,7 +18,9 @@
 
 namespace trireme::cluster {
 
+// `begin` is when the caller's time began to run, which messages count from; by default now.
 // REQUIRES: 0 <= self.rank < self.size, and an epoch that no earlier meeting of this store used.
-Roster rendezvous(Store& store, std::uint64_t epoch, const Member& self, Deadline deadline);
+Roster rendezvous(Store& store, std::uint64_t epoch, const Member& self, Deadline deadline,
+                  std::optional<TimePoint> begin = std::nullopt);
 
 }  // namespace trireme::cluster

@@ -81,7 +81,7 @@ class World::Membership {
     Member self = describe_self(environment_, options);
     self.life = detector_.proof();
     detector_.announce(deadline);
-    return rendezvous(store_.store(), options.epoch, self, deadline);
+    return rendezvous(store_.store(), options.epoch, self, deadline, begin_);
   }
 
   // A rank's record in the store lives as long as its session.

@@ -35,6 +35,9 @@ struct Pipe {
       setenv(name.c_str(), value.c_str(), 1);
     }
   }
+  // A shell ignores these for what it starts in the background, and that is inherited.
+  signal(SIGINT, SIG_DFL);
+  signal(SIGQUIT, SIG_DFL);
   std::vector<char*> words;
   for (const std::string& word : options.command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);

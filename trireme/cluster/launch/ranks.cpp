@@ -65,58 +65,55 @@ bool is_ending(int signal) {
 Ranks::Ranks(Options options) : options_(std::move(options)) {}
 
 void Ranks::start() {
-  const rlimit files_max = raise_files_max();
+  files_max_ = raise_files_max();
   Pipe trouble = make_pipe(O_NONBLOCK);
   trouble_out_ = std::move(trouble.out);
   trouble_in_ = std::move(trouble.in);
   members_.resize(static_cast<std::size_t>(options_.spec->ranks));
   const Environment inherited = own_environment();
-  const bool is_out_terminal = isatty(STDOUT_FILENO) == 1;
-  const bool is_error_terminal = isatty(STDERR_FILENO) == 1;
-  const bool is_out_coloured = output::wants_colour(STDOUT_FILENO);
-  const bool is_error_coloured = output::wants_colour(STDERR_FILENO);
-  for (int rank = 0; rank < options_.spec->ranks; ++rank) {
-    Member& member = members_[static_cast<std::size_t>(rank)];
-    member.log = open_log(options_.spec->output, rank);
-    Pipe out = make_pipe(0);
-    Pipe error = make_pipe(0);
-    set_non_blocking(out.out);
-    set_non_blocking(error.out);
-    const host::CoreShare& share = options_.cores.shares.at(static_cast<std::size_t>(rank));
-    const RankPlace place{.rank = rank,
-                          .size = options_.spec->ranks,
-                          .threads = share.threads,
-                          .job = options_.job,
-                          .folder = options_.folder};
-    member.pid =
-        spawn({.rank = rank,
-               .program = options_.spec->program,
-               .arguments = options_.spec->command,
-               .environment = environment_of(place, inherited),
-               .processors = options_.cores.is_bound ? share.processors : std::vector<int>{},
-               .input = input_of(rank),
-               .output = out.in.get(),
-               .error = error.in.get(),
-               .trouble = trouble_in_.get(),
-               .mask = options_.mask,
-               .files_max = files_max});
-    member.is_alive = true;
-    ++alive_;
-    streams_.emplace_back(
-        output::RankStream::Options{.pipe = std::move(out.out),
-                                    .target = STDOUT_FILENO,
-                                    .prefix = output::prefix_of(rank, is_out_coloured),
-                                    .is_terminal = is_out_terminal,
-                                    .tail = &member.tail,
-                                    .log = member.log.get()});
-    streams_.emplace_back(
-        output::RankStream::Options{.pipe = std::move(error.out),
-                                    .target = STDERR_FILENO,
-                                    .prefix = output::prefix_of(rank, is_error_coloured),
-                                    .is_terminal = is_error_terminal,
-                                    .tail = &member.tail,
-                                    .log = member.log.get()});
-  }
+  for (int rank = 0; rank < options_.spec->ranks; ++rank) start_one(rank, inherited);
+}
+
+void Ranks::start_one(int rank, const Environment& inherited) {
+  Member& member = members_[static_cast<std::size_t>(rank)];
+  member.log = open_log(options_.spec->output, rank);
+  Pipe out = make_pipe(0);
+  Pipe error = make_pipe(0);
+  const host::CoreShare& share = options_.cores.shares.at(static_cast<std::size_t>(rank));
+  const RankPlace place{.rank = rank,
+                        .size = options_.spec->ranks,
+                        .threads = share.threads,
+                        .job = options_.job,
+                        .folder = options_.folder};
+  SpawnOptions process{.rank = rank,
+                       .program = options_.spec->program,
+                       .arguments = options_.spec->command,
+                       .environment = environment_of(place, inherited),
+                       .processors = {},
+                       .input = input_of(rank),
+                       .output = out.in.get(),
+                       .error = error.in.get(),
+                       .trouble = trouble_in_.get(),
+                       .mask = options_.mask,
+                       .files_max = files_max_};
+  if (options_.cores.is_bound) process.processors = share.processors;
+  member.pid = spawn(process);
+  member.is_alive = true;
+  ++alive_;
+  add_stream(rank, STDOUT_FILENO, std::move(out.out));
+  add_stream(rank, STDERR_FILENO, std::move(error.out));
+}
+
+void Ranks::add_stream(int rank, int target, Descriptor pipe) {
+  set_non_blocking(pipe);
+  Member& member = members_[static_cast<std::size_t>(rank)];
+  streams_.emplace_back(
+      output::RankStream::Options{.pipe = std::move(pipe),
+                                  .target = target,
+                                  .prefix = output::prefix_of(rank, output::wants_colour(target)),
+                                  .is_terminal = isatty(target) == 1,
+                                  .tail = &member.tail,
+                                  .log = member.log.get()});
 }
 
 void Ranks::read_troubles() {

@@ -59,7 +59,8 @@ class Ranks {
     Descriptor log;
   };
 
-  void start_one(int rank, int input);
+  void start_one(int rank, const Environment& inherited);
+  void add_stream(int rank, int target, Descriptor pipe);
   void read_troubles();
 
   Options options_;
@@ -68,6 +69,7 @@ class Ranks {
   std::vector<RankExit> exits_;
   std::vector<SpawnTrouble> troubles_;
   Descriptor trouble_out_, trouble_in_;
+  rlimit files_max_{};
   int alive_ = 0;
 };
 

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -21,17 +20,18 @@
 #include "trireme/cluster/launch/job/root.h"
 #include "trireme/net/client.h"
 #include "trireme/net/secret_credentials.h"
+#include "trireme/testing/scoped_variable.h"
 
 namespace trireme::cluster::launch::job {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
+using trireme::testing::ScopedVariable;
 
-class ControlSocket : public testing::Test {
+class ControlSocket : public ::testing::Test {
  protected:
   ControlSocket() {
-    setenv("XDG_RUNTIME_DIR", runtime_.path().c_str(), 1);
     folder_ = std::make_unique<Folder>(Folder::create(own_root(), "demo"));
     control_ = std::make_unique<Control>(*folder_, "");
     Card{.name = "demo",
@@ -50,6 +50,7 @@ class ControlSocket : public testing::Test {
   }
 
   TemporaryFolder runtime_{"control-test"};
+  const ScopedVariable variable_{"XDG_RUNTIME_DIR", runtime_.path()};
   std::unique_ptr<Folder> folder_;
   std::unique_ptr<Control> control_;
 };
@@ -82,9 +83,9 @@ TEST_F(ControlSocket, EventsReachWatchersAndTheFile) {
       return true;
     });
   });
-  setenv("TRIREME_STORE", ("unix:" + folder_->socket().string()).c_str(), 1);
-  setenv("TRIREME_SECRET_FILE", folder_->secret().c_str(), 1);
-  setenv("TRIREME_RANK", "1", 1);
+  const ScopedVariable store("TRIREME_STORE", "unix:" + folder_->socket().string());
+  const ScopedVariable secret("TRIREME_SECRET_FILE", folder_->secret());
+  const ScopedVariable rank("TRIREME_RANK", "1");
   {
     const auto feed = rank_feed(Deadline::after(5s));
     ASSERT_NE(feed, nullptr);
@@ -129,7 +130,7 @@ TEST_F(ControlSocket, AStrangerIsNotServed) {
 }
 
 TEST_F(ControlSocket, OutsideAJobThereIsNoFeed) {
-  unsetenv("TRIREME_STORE");
+  const ScopedVariable store("TRIREME_STORE", std::nullopt);
   EXPECT_EQ(rank_feed(Deadline::after(1s)), nullptr);
 }
 

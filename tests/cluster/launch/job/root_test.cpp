@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,16 +12,17 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/testing/scoped_variable.h"
 
 namespace trireme::cluster::launch::job {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Contains;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class Roots : public testing::Test {
+class Roots : public ::testing::Test {
  protected:
   std::string refusal(const fs::path& root) {
     try {
@@ -35,6 +35,7 @@ class Roots : public testing::Test {
   }
 
   TemporaryFolder folder_{"root-test"};
+  trireme::testing::ScopedVariable variable_{"XDG_RUNTIME_DIR", std::nullopt};
 };
 
 TEST_F(Roots, AreMadePrivate) {
@@ -69,7 +70,7 @@ TEST_F(Roots, AnothersFolderIsRefused) {
 }
 
 TEST_F(Roots, TheRuntimeFolderIsUsedWhereItIsOurs) {
-  setenv("XDG_RUNTIME_DIR", folder_.path().c_str(), 1);
+  variable_.set(folder_.path());
   EXPECT_EQ(own_root(), folder_.path() / "trireme");
   EXPECT_EQ(known_roots().front(), folder_.path() / "trireme");
 }
@@ -79,15 +80,15 @@ TEST_F(Roots, AWrongRuntimeFolderIsPassedOver) {
   const std::string deep = (folder_.path() / std::string(90, 'x')).string();
   fs::create_directory(deep);
   for (const std::string& wrong : {std::string("relative"), std::string("/does/not/exist"), deep}) {
-    setenv("XDG_RUNTIME_DIR", wrong.c_str(), 1);
+    variable_.set(wrong);
     EXPECT_EQ(own_root(), other) << wrong;
   }
-  unsetenv("XDG_RUNTIME_DIR");
+  variable_.set(std::nullopt);
   EXPECT_EQ(own_root(), other);
 }
 
 TEST_F(Roots, UnsafeOnesAreNotLookedAt) {
-  setenv("XDG_RUNTIME_DIR", folder_.path().c_str(), 1);
+  variable_.set(folder_.path());
   const fs::path root = own_root();
   chmod(root.c_str(), 0777);
   EXPECT_THAT(known_roots(), Not(Contains(root)));

@@ -16,11 +16,13 @@
 #include "trireme/base/deadline.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/testing/scoped_variable.h"
 
 namespace trireme::cluster::launch::output {
 namespace {
 
 using namespace std::chrono_literals;
+using trireme::testing::ScopedVariable;
 
 struct Pipe {
   Pipe() {
@@ -122,13 +124,13 @@ TEST(RankStream, ColoursAreByRankAndOnlyForTerminals) {
   EXPECT_FALSE(wants_colour(pipe.in.get()));
   const Descriptor terminal(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!terminal) GTEST_SKIP() << "this machine has no pseudo-terminals";
-  setenv("TERM", "xterm", 1);
-  unsetenv("NO_COLOR");
+  ScopedVariable kind("TERM", "xterm");
+  ScopedVariable off("NO_COLOR", std::nullopt);
   EXPECT_TRUE(wants_colour(terminal.get()));
-  setenv("NO_COLOR", "1", 1);
+  off.set("1");
   EXPECT_FALSE(wants_colour(terminal.get()));
-  unsetenv("NO_COLOR");
-  setenv("TERM", "dumb", 1);
+  off.set(std::nullopt);
+  kind.set("dumb");
   EXPECT_FALSE(wants_colour(terminal.get()));
 }
 
