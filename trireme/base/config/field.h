@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,10 @@ class Field {
   virtual std::string range() const = 0;
   virtual std::string unit() const = 0;
   virtual Shape shape() const = 0;
+  // The same for programs: nothing where there is no bound, no names where it is no enum.
+  virtual Value least() const { return {}; }
+  virtual Value most() const { return {}; }
+  virtual std::vector<std::string> names() const { return {}; }
 
   // Throws InvalidInput, and leaves the member as it was, where the value is wrong.
   virtual void set(void* config, const Value& value) const = 0;
@@ -72,6 +77,9 @@ class MemberField final : public Field {
   std::string range() const override { return range_text(rules_); }
   std::string unit() const override { return unit_; }
   Shape shape() const override { return Type::kShape; }
+  Value least() const override { return bound(rules_.least); }
+  Value most() const override { return bound(rules_.most); }
+  std::vector<std::string> names() const override { return rules_.only_names(); }
 
   void set(void* config, const Value& value) const override {
     Member member = Type::read(value, rules_);
@@ -84,6 +92,10 @@ class MemberField final : public Field {
   }
 
  private:
+  Value bound(const std::optional<Element>& element) const {
+    return element ? FieldType<Element>::write(*element, rules_) : Value{};
+  }
+
   Member Config::* member_;
   Rules<Element> rules_;
   std::string help_;

@@ -43,6 +43,9 @@ class NestedField final : public Field {
   std::string range() const override { return field_->range(); }
   std::string unit() const override { return field_->unit(); }
   Shape shape() const override { return field_->shape(); }
+  Value least() const override { return field_->least(); }
+  Value most() const override { return field_->most(); }
+  std::vector<std::string> names() const override { return field_->names(); }
   void set(void* config, const Value& value) const override {
     field_->set(&(static_cast<Config*>(config)->*member_), value);
   }

@@ -56,6 +56,8 @@ class Section {
   Section& kind(const std::string& name, const std::string& help) {
     return add(make_part<Config>(name, help));
   }
+  // A struct that this program does not have, described by one that does.
+  Section& add(Part part);
 
  private:
   friend class Schema;
@@ -80,7 +82,6 @@ class Section {
                   return all;
                 }};
   }
-  Section& add(Part part);
   void check_against(const Part& part) const;
 
   std::string name_;

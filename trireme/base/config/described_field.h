@@ -1,0 +1,61 @@
+// DescribedField is a setting of a struct that lives in another program: its name, type, bounds
+// and default are known from a description, its value is kept as it was written.
+//
+// It refuses what the owner's field would refuse by type, range and name, so that a recipe's
+// mistakes are found before that program starts. What the owner checks by code of its own, the
+// owner finds.
+//
+// Threads: as Field.
+
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trireme/base/config/field.h"
+
+namespace trireme::config {
+
+// What stands in for the struct: values by field.
+using DescribedValues = std::map<std::string, Value>;
+
+struct FieldDescription {
+  std::string name;
+  std::string help;
+  std::string type;  // as Field::type() says it
+  std::string range;
+  std::string unit;
+  Shape shape;
+  Value default_value;
+  Value least;
+  Value most;
+  std::vector<std::string> names;
+};
+
+class DescribedField final : public Field {
+ public:
+  explicit DescribedField(FieldDescription said) : Field(said.name), said_(std::move(said)) {}
+
+  std::string help() const override { return said_.help; }
+  std::string type() const override { return said_.type; }
+  std::string range() const override { return said_.range; }
+  std::string unit() const override { return said_.unit; }
+  Shape shape() const override { return said_.shape; }
+  Value least() const override { return said_.least; }
+  Value most() const override { return said_.most; }
+  std::vector<std::string> names() const override { return said_.names; }
+  const Value& default_value() const noexcept { return said_.default_value; }
+
+  void set(void* config, const Value& value) const override;
+  Value get(const void* config) const override;
+
+ private:
+  Value checked(const Value& value, std::string_view type) const;
+  void check_bounds(const Value& value, std::string_view type) const;
+
+  FieldDescription said_;
+};
+
+}  // namespace trireme::config

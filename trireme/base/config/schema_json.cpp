@@ -1,0 +1,142 @@
+#include "trireme/base/config/schema_json.h"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "trireme/base/config/described_field.h"
+#include "trireme/base/error.h"
+
+namespace trireme::config {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Value& value) {
+  struct Visitor {
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(const List& list) const {
+      Json all = Json::array();
+      for (const Value& item : list) all.push_back(json_of(item));
+      return all;
+    }
+    Json operator()(const Other& other) const { return other.type; }
+    Json operator()(bool content) const { return content; }
+    Json operator()(std::int64_t content) const { return content; }
+    Json operator()(double content) const { return content; }
+    Json operator()(const std::string& content) const { return content; }
+  };
+  return std::visit(Visitor{}, value.content);
+}
+
+Value value_of(const Json& json) {
+  switch (json.type()) {
+    case Json::value_t::null:
+      return {};
+    case Json::value_t::boolean:
+      return {json.get<bool>()};
+    case Json::value_t::number_integer:
+    case Json::value_t::number_unsigned:
+      return {json.get<std::int64_t>()};
+    case Json::value_t::number_float:
+      return {json.get<double>()};
+    case Json::value_t::array: {
+      List all;
+      for (const Json& item : json) all.push_back(value_of(item));
+      return {std::move(all)};
+    }
+    default:
+      return {json.get<std::string>()};
+  }
+}
+
+Json json_of(const Field& field, const void* defaults) {
+  Json json{{"name", field.name()}, {"type", field.type()}, {"help", field.help()}};
+  json["default"] = json_of(field.get(defaults));
+  if (const std::string range = field.range(); !range.empty()) json["range"] = range;
+  if (const std::string unit = field.unit(); !unit.empty()) json["unit"] = unit;
+  if (const Json least = json_of(field.least()); !least.is_null()) json["least"] = least;
+  if (const Json most = json_of(field.most()); !most.is_null()) json["most"] = most;
+  if (const auto names = field.names(); !names.empty()) json["names"] = names;
+  if (field.shape().is_text) json["is_text"] = true;
+  if (field.shape().is_list) json["is_list"] = true;
+  return json;
+}
+
+FieldDescription description_of(const Json& json) {
+  return {
+      .name = json.at("name"),
+      .help = json.at("help"),
+      .type = json.at("type"),
+      .range = json.value("range", ""),
+      .unit = json.value("unit", ""),
+      .shape = {.is_text = json.value("is_text", false), .is_list = json.value("is_list", false)},
+      .default_value = value_of(json.at("default")),
+      .least = value_of(json.value("least", Json())),
+      .most = value_of(json.value("most", Json())),
+      .names = json.value("names", std::vector<std::string>{})};
+}
+
+Part part_of(const Json& json) {
+  const std::string kind = json.value("kind", "");
+  // A section refuses two structs of one type unless they are alternatives.
+  Part part{.kind = kind,
+            .help = json.value("help", ""),
+            .type = kind.empty() ? typeid(DescribedValues) : typeid(DescribedField),
+            .fields = {},
+            .make = [] { return std::make_shared<DescribedValues>(); },
+            .complaints = [](const void*) { return std::vector<std::string>{}; }};
+  for (const Json& field : json.at("fields")) {
+    part.fields.push_back(std::make_shared<DescribedField>(description_of(field)));
+  }
+  return part;
+}
+
+Schema read_schema(const Json& json) {
+  Schema schema;
+  for (const Json& section : json.at("sections")) {
+    Section& target = schema.section(section.at("name"), section.at("help"));
+    // A section's structs without a kind are one here: what stands in for them has one type.
+    Part common = part_of({{"fields", Json::array()}});
+    std::vector<Part> kinds;
+    for (const Json& part : section.at("parts")) {
+      Part read = part_of(part);
+      if (read.kind.empty()) {
+        common.fields.insert(common.fields.end(), read.fields.begin(), read.fields.end());
+      } else {
+        kinds.push_back(std::move(read));
+      }
+    }
+    if (!common.fields.empty()) target.add(std::move(common));
+    for (Part& kind : kinds) target.add(std::move(kind));
+  }
+  return schema;
+}
+
+}  // namespace
+
+std::string schema_json(const Schema& schema) {
+  Json sections = Json::array();
+  for (const Section& section : schema.sections()) {
+    Json parts = Json::array();
+    for (const Part& part : section.parts()) {
+      const auto defaults = part.make();
+      Json fields = Json::array();
+      for (const auto& field : part.fields) fields.push_back(json_of(*field, defaults.get()));
+      Json json{{"fields", fields}};
+      if (!part.kind.empty()) json = {{"kind", part.kind}, {"help", part.help}, {"fields", fields}};
+      parts.push_back(std::move(json));
+    }
+    sections.push_back({{"name", section.name()}, {"help", section.help()}, {"parts", parts}});
+  }
+  return Json{{"version", 1}, {"sections", sections}}.dump(1);
+}
+
+Schema schema_from_json(std::string_view json) {
+  try {
+    return read_schema(Json::parse(json));
+  } catch (const Json::exception& error) {
+    throw Error(ErrorCode::Protocol, std::string("this describes no settings: ") + error.what());
+  }
+}
+
+}  // namespace trireme::config
