@@ -25,10 +25,11 @@ BUILD_PACKAGES=(
   python3-venv python3-pip                                # the torch wheel
   libfmt-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev  # header-only parts
   libgtest-dev libgmock-dev                               # tests
+  dataset-fashion-mnist                                   # what the quickstart trains on
 )
 TEST_PACKAGES=(iproute2 util-linux)                       # tests look at the machine's interfaces
 # Absent, the part that wants them switches itself off and says so.
-OPTIONAL_BUILD_PACKAGES=(libbenchmark-dev libssl-dev libopenmpi-dev openmpi-bin)
+OPTIONAL_BUILD_PACKAGES=(libbenchmark-dev libssl-dev zlib1g-dev libopenmpi-dev openmpi-bin)
 OPTIONAL_TEST_PACKAGES=(clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19)
 
 level=${1:-all}

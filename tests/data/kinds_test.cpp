@@ -1,0 +1,84 @@
+// Goal:   `[data]` of a recipe opens the data that it describes, and a program's own kinds beside
+// it. Method: recipes as text, read against the schema; the sets' forms are looked at.
+
+#include "trireme/data/kinds.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/data/counting_source.h"
+#include "trireme/base/config/reader.h"
+#include "trireme/base/error.h"
+#include "trireme/data/data_config.h"
+#include "trireme/data/form.h"
+#include "trireme/data/registry.h"
+#include "trireme/data/source.h"
+
+namespace trireme::data {
+namespace {
+
+config::Config read(const std::string& text) {
+  config::Schema schema;
+  add_data_sections(schema);
+  return config::read_config(schema, {.files = {{"job.toml", text}}});
+}
+
+TEST(DataKinds, OpensWhatARecipeNames) {
+  const config::Config config = read(R"(
+      [data]
+      kind = "synthetic"
+      count = 30
+      sizes = [3, 8, 8]
+      threads = 2
+      drop_last = true
+      resize = [4, 4]
+      pad_crop = 1
+      mean = [0.5, 0.5, 0.5]
+      std = [0.1, 0.2, 0.3])");
+  const Sets sets = open_data(config);
+  EXPECT_EQ(sets.train->count(), 30);
+  EXPECT_THAT(sets.train->form().input_sizes, testing::ElementsAre(3, 4, 4));
+  EXPECT_THAT(sets.test->form().input_sizes, testing::ElementsAre(3, 4, 4));
+  EXPECT_EQ(sets.train->form().input_bytes(), 48U * 4);
+  EXPECT_EQ(sets.train->form().target_bytes(), 8U);
+  const auto& how = config.get<DataConfig>("data");
+  EXPECT_EQ(how.threads, 2);
+  EXPECT_TRUE(how.is_last_dropped);
+  EXPECT_TRUE(how.is_shuffled);
+}
+
+TEST(DataKinds, FindsMistakesBeforeAnyFileIsOpened) {
+  EXPECT_THROW(read("[data]\nkind = \"synthetic\"\nsizes = [1, 2]"), Error);
+  EXPECT_THROW(read("[data]\nkind = \"idx\"\nset = \"other\""), Error);
+  EXPECT_THROW(read("[data]\nmean = [1.0]"), Error);
+  EXPECT_THROW(read("[data]\nresize = [5]"), Error);
+  EXPECT_THROW(read("[data]\nkind = \"nonsense\""), Error);
+}
+
+TEST(DataKinds, ImagesAreTransformedAndNothingElse) {
+  EXPECT_THROW(open_data(read("[data]\nkind = \"synthetic\"\ntask = \"tokens\"\nflip = true")),
+               Error);
+}
+
+struct OwnConfig {
+  int count = 3;
+  static void describe(config::Fields<OwnConfig>& f) {
+    f.add("count", &OwnConfig::count).help("how many");
+  }
+};
+
+TEST(DataRegistry, TakesKindsOfAProgramsOwn) {
+  Registry registry;
+  add_kinds(registry);
+  registry.add<OwnConfig>("own", "numbers", [](const OwnConfig& c) -> Sets {
+    return {.train = std::make_shared<CountingSource>(c.count), .test = nullptr};
+  });
+  config::Schema schema;
+  registry.add_sections(schema);
+  const auto config = config::read_config(schema, {.overrides = {"data.kind=own", "data.count=5"}});
+  EXPECT_EQ(registry.open(config).train->count(), 5);
+  EXPECT_EQ(registry.open(config).test, nullptr);
+}
+
+}  // namespace
+}  // namespace trireme::data

@@ -1,0 +1,33 @@
+// Batch is what a model is given at once: the samples of one slot in one step.
+// StepBatches are those of all slots that this rank runs in the step.
+//
+// Lifetime: the tensors belong to a loader, which uses them again for a later step unless somebody
+//           still holds them.
+
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "trireme/data/position.h"
+
+namespace trireme::data {
+
+struct Batch {
+  at::Tensor input;   // (B, form.input_sizes...)
+  at::Tensor target;  // (B, form.target_sizes...)
+  at::Tensor places;  // int64 (B): indices in the step's global batch
+
+  std::int64_t count() const { return places.defined() ? places.size(0) : 0; }
+};
+
+struct StepBatches {
+  Position at;             // where the step begins
+  std::int64_t total = 0;  // samples of the whole step, of all slots everywhere
+  std::vector<int> slots;  // batches[i] is that of slot slots[i]
+  std::vector<Batch> batches;
+};
+
+}  // namespace trireme::data

@@ -1,0 +1,15 @@
+#include "trireme/data/data_config.h"
+
+namespace trireme::data {
+
+void DataConfig::describe(config::Fields<DataConfig>& f) {
+  f.add("threads", &DataConfig::threads)
+      .range(0, 256)
+      .help("that read samples while a step runs; 0: read between steps");
+  f.add("ahead", &DataConfig::ahead).range(1, 1024).help("steps whose batches are read in advance");
+  f.add("shuffle", &DataConfig::is_shuffled).help("train in another order each epoch");
+  f.add("drop_last", &DataConfig::is_last_dropped)
+      .help("leave out the last batch of an epoch where it is smaller than the others");
+}
+
+}  // namespace trireme::data

@@ -1,0 +1,48 @@
+// Form is what every sample of a source looks like: sizes and types of its input and its target,
+// and what the targets stand for. Models are sized from it and batches allocated from it.
+//
+// Threads: a value.
+
+#pragma once
+
+#include <c10/core/ScalarType.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trireme::data {
+
+// GCC warns of designated initialisers that leave out a member without one of its own.
+// NOLINTBEGIN(readability-redundant-member-init)
+struct Form {
+  std::vector<std::int64_t> input_sizes = {};  // of one sample: (C, H, W), (T), (features)
+  at::ScalarType input_type = at::kFloat;
+  std::vector<std::int64_t> target_sizes = {};  // empty: one number a sample
+  at::ScalarType target_type = at::kLong;
+  // Classes, or tokens of the vocabulary; 0 where targets are numbers to be predicted.
+  std::int64_t classes = 0;
+  // What class i is called: names, or of text the characters. Empty where nobody said.
+  std::vector<std::string> class_names = {};
+
+  std::int64_t input_count() const noexcept { return product(input_sizes); }
+  std::int64_t target_count() const noexcept { return product(target_sizes); }
+  std::size_t input_bytes() const noexcept {
+    return static_cast<std::size_t>(input_count()) * c10::elementSize(input_type);
+  }
+  std::size_t target_bytes() const noexcept {
+    return static_cast<std::size_t>(target_count()) * c10::elementSize(target_type);
+  }
+  // (C, H, W) of float32.
+  bool is_image() const noexcept { return input_sizes.size() == 3 && input_type == at::kFloat; }
+
+ private:
+  static std::int64_t product(const std::vector<std::int64_t>& sizes) noexcept {
+    std::int64_t count = 1;
+    for (std::int64_t size : sizes) count *= size;
+    return count;
+  }
+};
+// NOLINTEND(readability-redundant-member-init)
+
+}  // namespace trireme::data

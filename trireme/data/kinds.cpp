@@ -1,0 +1,30 @@
+#include "trireme/data/kinds.h"
+
+#include "trireme/data/idx/idx_set.h"
+#include "trireme/data/memory/synthetic_source.h"
+#include "trireme/data/sequence/text_source.h"
+
+namespace trireme::data {
+
+void add_kinds(Registry& registry) {
+  registry.add<idx::IdxConfig>("idx", "images in IDX files: Fashion-MNIST, MNIST, or your own",
+                               idx::open_idx);
+  registry.add<sequence::TextConfig>("text", "the characters or bytes of a text file",
+                                     sequence::open_text);
+  registry.add<memory::SyntheticConfig>("synthetic", "made up from a seed, for trying things out",
+                                        memory::open_synthetic);
+}
+
+void add_data_sections(config::Schema& schema) {
+  Registry registry;
+  add_kinds(registry);
+  registry.add_sections(schema);
+}
+
+Sets open_data(const config::Config& config) {
+  Registry registry;
+  add_kinds(registry);
+  return registry.open(config);
+}
+
+}  // namespace trireme::data

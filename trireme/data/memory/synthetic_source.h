@@ -1,0 +1,44 @@
+// SyntheticSource makes samples up: each is a function of the seed and its number, costs no memory,
+// and can be learned, so that a job on it shows whether training works.
+//
+//   images          each class has a pattern of its own; an image is that of its class and noise
+//   classification  features are normal; a hidden linear map of them says the class
+//   regression      features are normal; the target is a hidden linear function of them and noise
+//   tokens          each sample counts upwards by a step of its own from 1 to 4, round and round
+//
+// Threads: any thread.
+
+#pragma once
+
+#include <vector>
+
+#include "trireme/data/memory/synthetic_config.h"
+#include "trireme/data/registry.h"
+#include "trireme/data/source.h"
+
+namespace trireme::data::memory {
+
+class SyntheticSource final : public Source {
+ public:
+  // Samples first .. first + count - 1 of the endless set that `config` describes.
+  SyntheticSource(const SyntheticConfig& config, std::int64_t first, std::int64_t count);
+
+  std::int64_t count() const override { return count_; }
+  const Form& form() const override { return form_; }
+  void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
+
+ private:
+  void read_image(std::int64_t sample, float* input, std::int64_t* label) const;
+  void read_features(std::int64_t sample, float* input, void* target) const;
+  void read_tokens(std::int64_t sample, std::int64_t* input, std::int64_t* target) const;
+
+  SyntheticConfig config_;
+  std::int64_t first_;
+  std::int64_t count_;
+  Form form_;
+  std::vector<float> hidden_;  // (classes, input_count): patterns or weights
+};
+
+Sets open_synthetic(const SyntheticConfig& config);
+
+}  // namespace trireme::data::memory

@@ -1,0 +1,86 @@
+#include "trireme/data/transform/transformed_source.h"
+
+#include <vector>
+
+#include "trireme/base/error.h"
+#include "trireme/base/philox.h"
+
+namespace trireme::data::transform {
+namespace {
+
+// Sets these draws apart from all others that a seed is used for.
+constexpr std::uint32_t kPurpose = 0x41554731;
+
+ImageSize size_of(const Form& form) {
+  if (!form.is_image()) {
+    throw Error(ErrorCode::InvalidInput,
+                "data.resize, pad_crop, flip, standardize, mean and std are for images, and this "
+                "data has none");
+  }
+  return {form.input_sizes[0], form.input_sizes[1], form.input_sizes[2]};
+}
+
+// One of 0 .. bound-1 by the high bits; its bias of bound / 2^32 is nothing for so few pixels.
+std::int64_t below(std::uint32_t bits, std::int64_t bound) {
+  return static_cast<std::int64_t>((std::uint64_t{bits} * static_cast<std::uint64_t>(bound)) >> 32);
+}
+
+}  // namespace
+
+TransformedSource::TransformedSource(std::shared_ptr<const Source> source,
+                                     const TransformConfig& config, Use use)
+    : source_(std::move(source)),
+      config_(config),
+      use_(use),
+      form_(source_->form()),
+      from_(size_of(form_)),
+      to_(from_) {
+  if (!config.resize.empty()) {
+    to_ = {from_.channels, config.resize.at(0), config.resize.at(1)};
+    form_.input_sizes = {to_.channels, to_.height, to_.width};
+  }
+  if (!config.mean.empty() && std::ssize(config.mean) != to_.channels) {
+    throw Error(ErrorCode::InvalidInput, "data.mean has " + std::to_string(config.mean.size()) +
+                                             " numbers and the images have " +
+                                             std::to_string(to_.channels) + " channels");
+  }
+}
+
+void TransformedSource::read(std::int64_t sample, const SampleKey& key, void* input,
+                             void* target) const {
+  auto* const image = static_cast<float*>(input);
+  if (config_.resize.empty()) {
+    source_->read(sample, key, input, target);
+  } else {
+    // A reader's own, kept so that no sample allocates.
+    thread_local std::vector<float> original;
+    original.resize(static_cast<std::size_t>(from_.count()));
+    source_->read(sample, key, original.data(), target);
+    resize(original.data(), from_, image, to_);
+  }
+  if (use_ == Use::Training) augment(key, image);
+  if (config_.is_standardized) standardize(image, to_);
+  if (!config_.mean.empty()) normalize(image, to_, config_.mean.data(), config_.deviation.data());
+}
+
+void TransformedSource::augment(const SampleKey& key, float* image) const {
+  if (config_.pad_crop == 0 && !config_.is_flipped) return;
+  const auto sample = static_cast<std::uint64_t>(key.sample);
+  const PhiloxBlock bits =
+      philox(philox_key(key.seed),
+             {static_cast<std::uint32_t>(sample), static_cast<std::uint32_t>(sample >> 32),
+              static_cast<std::uint32_t>(key.epoch), kPurpose});
+  const std::int64_t pad = config_.pad_crop;
+  const std::int64_t down = below(bits[0], 2 * pad + 1) - pad;
+  const std::int64_t right = below(bits[1], 2 * pad + 1) - pad;
+  if (down != 0 || right != 0) shift(image, to_, down, right);
+  if (config_.is_flipped && (bits[2] & 1) != 0) flip(image, to_);
+}
+
+std::shared_ptr<const Source> transformed(std::shared_ptr<const Source> source,
+                                          const TransformConfig& config, Use use) {
+  if (source == nullptr || config.is_nothing()) return source;
+  return std::make_shared<TransformedSource>(std::move(source), config, use);
+}
+
+}  // namespace trireme::data::transform
