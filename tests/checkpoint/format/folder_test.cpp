@@ -1,0 +1,70 @@
+// Goal:   checkpoints appear and go whole; a folder has one writer.
+// Method: a folder used as a Saver would, with leftovers put there by hand.
+
+#include "trireme/checkpoint/format/folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/checkpoint/format/stored_bytes.h"
+#include "trireme/base/error.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/checkpoint/format/verify.h"
+
+namespace trireme::checkpoint::format {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(CheckpointFolder, Names) {
+  EXPECT_EQ(folder_name(1234), "step-00001234");
+  EXPECT_EQ(folder_name(123456789012), "step-123456789012");
+  EXPECT_EQ(step_in("step-00001234"), 1234);
+  EXPECT_EQ(step_in("step-123456789012"), 123456789012);
+  for (const char* name : {"step-1234", "step-", "step-0000123x", "stop-00001234", "step--0000001",
+                           ".step-00001234.00.draft"}) {
+    EXPECT_EQ(step_in(name), std::nullopt) << name;
+  }
+}
+
+TEST(CheckpointFolder, DraftsAreNotListedAndAreSwept) {
+  const TemporaryFolder folder("folder");
+  const fs::path draft = make_draft(folder.path(), 3);
+  EXPECT_THAT(list_checkpoints(folder.path()), IsEmpty());
+  EXPECT_THAT(list_checkpoints(folder.path() / "none"), IsEmpty());
+  fs::create_directory(folder.path() / ".mine.draft");
+  EXPECT_EQ(sweep_drafts(folder.path()), 1);
+  EXPECT_FALSE(fs::exists(draft));
+  EXPECT_TRUE(fs::exists(folder.path() / ".mine.draft"));
+}
+
+TEST(CheckpointFolder, TheSameStepIsReplacedAndNothingStays) {
+  const TemporaryFolder folder("folder");
+  const fs::path path = store_bytes(folder.path(), 5);
+  fs::create_directory(path / "old");
+  EXPECT_EQ(store_bytes(folder.path(), 5), path);
+  EXPECT_FALSE(fs::exists(path / "old"));
+  EXPECT_THAT(damage_in(path), IsEmpty());
+  EXPECT_EQ(sweep_drafts(folder.path()), 0);
+  remove_checkpoint(path);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST(CheckpointFolder, TheSecondWriterIsRefusedWithTheFirstOnesName) {
+  const TemporaryFolder folder("folder");
+  std::optional<FolderLock> first(std::in_place, folder.path() / "deep" / "er");
+  try {
+    FolderLock second(folder.path() / "deep" / "er");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+    EXPECT_THAT(error.message(), HasSubstr("process " + std::to_string(::getpid())));
+  }
+  first.reset();
+  EXPECT_NO_THROW(FolderLock(folder.path() / "deep" / "er"));
+}
+
+}  // namespace
+}  // namespace trireme::checkpoint::format

@@ -1,0 +1,99 @@
+// Goal:   any range of a tensor reads the same in whatever pieces it lies, and damage is named.
+// Method: one tensor in two parts; ranges around every bound; then files cut and bits flipped.
+
+#include "trireme/checkpoint/format/reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/checkpoint/format/stored_bytes.h"
+#include "trireme/base/error.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/checkpoint/format/part.h"
+#include "trireme/checkpoint/format/verify.h"
+
+namespace trireme::checkpoint::format {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+void flip(const fs::path& path, std::int64_t at) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(at);
+  const char was = static_cast<char>(file.get());
+  file.seekp(at);
+  file.put(static_cast<char>(was ^ 4));
+}
+
+TEST(StoredReader, RangesAcrossPiecesAndChunks) {
+  const TemporaryFolder folder("reader");
+  const Reader reader(store_bytes(folder.path(), 7));
+  const Bytes a = bytes_a();
+  const StoredTensor& tensor = reader.tensor("a");
+  const std::int64_t chunk = kChunkSize;
+  const std::vector<std::int64_t> bounds{0,     1,         chunk - 1,     chunk,       kCutA - 1,
+                                         kCutA, kCutA + 1, kCutA + chunk, kCountA - 1, kCountA};
+  for (const std::int64_t begin : bounds) {
+    for (const std::int64_t end : bounds) {
+      if (end < begin) continue;
+      Bytes out(static_cast<std::size_t>(end - begin) + 1, std::byte{0xEE});
+      reader.read(tensor, begin, end - begin, out.data());
+      EXPECT_TRUE(std::equal(out.begin(), out.end() - 1, a.begin() + begin)) << begin << " " << end;
+      EXPECT_EQ(out.back(), std::byte{0xEE});
+    }
+  }
+  EXPECT_THROW(reader.read(tensor, 0, kCountA + 1, nullptr), Error);
+  EXPECT_THROW(reader.tensor("c"), Error);
+  EXPECT_THAT(damage_in(reader.folder()), IsEmpty());
+}
+
+TEST(StoredReader, AFlippedBitIsNamedByFileTensorAndByte) {
+  const TemporaryFolder folder("reader");
+  const fs::path path = store_bytes(folder.path(), 7);
+  const Manifest manifest = Reader(path).manifest();
+  const StoredPiece& piece = manifest.find("a")->pieces[1];
+  const auto hurt = static_cast<std::int64_t>(piece.offset + kChunkSize + 5);
+  flip(path / piece.file, hurt);
+  const std::string place = "bytes " + std::to_string(piece.offset + kChunkSize);
+  EXPECT_THAT(damage_in(path), ElementsAre(AllOf(HasSubstr("part-00001.safetensors, tensor a: "),
+                                                 HasSubstr(place))));
+  // What lies in other chunks is still to be had.
+  const Reader reader(path);
+  Bytes out(kChunkSize);
+  reader.read(reader.tensor("a"), 0, kChunkSize, out.data());
+  EXPECT_THROW(reader.read(reader.tensor("a"), kCountA - 1, 1, out.data()), Error);
+}
+
+TEST(StoredReader, CutAndMissingFilesAreNamed) {
+  const TemporaryFolder folder("reader");
+  const fs::path path = store_bytes(folder.path(), 7);
+  fs::resize_file(path / "part-00000.safetensors", 1000);
+  EXPECT_THAT(damage_in(path), ElementsAre(HasSubstr("part-00000.safetensors has 1000 bytes")));
+  fs::remove(path / "part-00000.safetensors");
+  EXPECT_THAT(damage_in(path), ElementsAre(HasSubstr("part-00000.safetensors is missing")));
+  fs::remove(path / kManifestName);
+  EXPECT_THAT(damage_in(path), ElementsAre(HasSubstr("manifest.json does not exist")));
+}
+
+TEST(StoredReader, TheNewestWholeOneIsFoundAndTheSkippedAreNamed) {
+  const TemporaryFolder folder("reader");
+  EXPECT_EQ(find_newest_whole(folder.path()).path, std::nullopt);
+  const fs::path first = store_bytes(folder.path(), 9);
+  const fs::path second = store_bytes(folder.path(), 10);
+  const fs::path third = store_bytes(folder.path(), 100);
+  flip(second / "part-00001.safetensors", 5000);
+  fs::remove(third / kManifestName);
+  const Newest newest = find_newest_whole(folder.path());
+  EXPECT_EQ(newest.path, first);
+  ASSERT_EQ(newest.skipped.size(), 2u);
+  EXPECT_EQ(newest.skipped[0].path, third);
+  EXPECT_THAT(newest.skipped[1].reason, HasSubstr("tensor a"));
+}
+
+}  // namespace
+}  // namespace trireme::checkpoint::format

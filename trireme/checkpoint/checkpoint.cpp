@@ -1,0 +1,74 @@
+#include "trireme/checkpoint/checkpoint.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+
+#include "trireme/base/error.h"
+#include "trireme/checkpoint/scalar_type.h"
+
+namespace trireme::checkpoint {
+
+Checkpoint::Checkpoint(const std::filesystem::path& path)
+    : reader_(std::make_shared<const format::Reader>(path)) {}
+
+Checkpoint Checkpoint::open(const std::filesystem::path& path) {
+  return Checkpoint(path);
+}
+
+Checkpoint::Newest Checkpoint::newest_whole(const std::filesystem::path& folder) {
+  format::Newest found = format::find_newest_whole(folder);
+  Newest newest{.checkpoint = std::nullopt, .skipped = std::move(found.skipped)};
+  if (found.path) newest.checkpoint = open(*found.path);
+  return newest;
+}
+
+std::vector<std::string> Checkpoint::names() const {
+  std::vector<std::string> names;
+  for (const format::StoredTensor& tensor : reader_->manifest().tensors) {
+    names.push_back(tensor.name);
+  }
+  return names;
+}
+
+bool Checkpoint::has(std::string_view name) const {
+  return reader_->manifest().find(name) != nullptr;
+}
+
+std::vector<std::int64_t> Checkpoint::sizes(std::string_view name) const {
+  return reader_->tensor(name).sizes;
+}
+
+at::ScalarType Checkpoint::scalar_type(std::string_view name) const {
+  return to_scalar_type(reader_->tensor(name).dtype);
+}
+
+at::Tensor Checkpoint::read(std::string_view name) const {
+  const format::StoredTensor& tensor = reader_->tensor(name);
+  at::Tensor out = at::empty(tensor.sizes, to_scalar_type(tensor.dtype));
+  reader_->read(tensor, 0, tensor.count(), static_cast<std::byte*>(out.data_ptr()));
+  return out;
+}
+
+void Checkpoint::read_into(std::string_view name, at::Tensor out) const {
+  read(name, 0, reader_->tensor(name).count(), std::move(out));
+}
+
+void Checkpoint::read(std::string_view name, std::int64_t begin, std::int64_t count,
+                      at::Tensor out) const {
+  const at::NoGradGuard no_grad;
+  const format::StoredTensor& tensor = reader_->tensor(name);
+  if (out.numel() != count) {
+    throw Error(ErrorCode::Mismatch, "tensor " + std::string(name) + ": " + std::to_string(count) +
+                                         " elements into " + std::to_string(out.numel()));
+  }
+  const at::ScalarType type = to_scalar_type(tensor.dtype);
+  if (out.is_cpu() && out.is_contiguous() && out.scalar_type() == type) {
+    reader_->read(tensor, begin, count, static_cast<std::byte*>(out.data_ptr()));
+  } else {
+    const at::Tensor held = at::empty(out.sizes(), type);
+    reader_->read(tensor, begin, count, static_cast<std::byte*>(held.data_ptr()));
+    out.copy_(held);
+  }
+}
+
+}  // namespace trireme::checkpoint

@@ -1,0 +1,202 @@
+#include "trireme/checkpoint/format/manifest.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/check.h"
+#include "trireme/base/error.h"
+#include "trireme/base/xxh64.h"
+#include "trireme/checkpoint/format/safetensors.h"
+
+namespace trireme::checkpoint::format {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormatName = "trireme-checkpoint";
+constexpr std::string_view kSeal = ",\n\"checksum\":\"";
+
+std::string hex_of(std::uint64_t value) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text(16, '0');
+  for (int i = 15; i >= 0; --i, value >>= 4)
+    text[static_cast<std::size_t>(i)] = kDigits[value & 15];
+  return text;
+}
+
+std::uint64_t value_of(const std::string& hex) {
+  std::size_t used = 0;
+  const std::uint64_t value = hex.size() == 16 ? std::stoull(hex, &used, 16) : 0;
+  if (used != 16) throw Error(ErrorCode::Corrupt, "'" + hex + "' is no checksum");
+  return value;
+}
+
+[[noreturn]] void corrupt(const std::string& file, const std::string& what) {
+  throw Error(ErrorCode::Corrupt, file + " is damaged: " + what);
+}
+
+Json json_of(const StoredPiece& piece) {
+  Json checksums = Json::array();
+  for (const std::uint64_t checksum : piece.checksums) checksums.push_back(hex_of(checksum));
+  return {{"file", piece.file},
+          {"begin", piece.begin},
+          {"count", piece.count},
+          {"offset", piece.offset},
+          {"checksums", checksums}};
+}
+
+StoredPiece piece_from(const Json& json) {
+  StoredPiece piece{.file = json.at("file").get<std::string>(),
+                    .begin = json.at("begin").get<std::int64_t>(),
+                    .count = json.at("count").get<std::int64_t>(),
+                    .offset = json.at("offset").get<std::uint64_t>()};
+  for (const Json& checksum : json.at("checksums")) {
+    piece.checksums.push_back(value_of(checksum.get<std::string>()));
+  }
+  return piece;
+}
+
+StoredTensor tensor_from(const Json& json) {
+  StoredTensor tensor{.name = json.at("name").get<std::string>()};
+  const auto dtype = dtype_named(json.at("dtype").get<std::string>());
+  if (!dtype) throw Error(ErrorCode::Corrupt, "elements of type " + json.at("dtype").dump());
+  tensor.dtype = *dtype;
+  tensor.sizes = json.at("sizes").get<std::vector<std::int64_t>>();
+  for (const Json& piece : json.at("pieces")) tensor.pieces.push_back(piece_from(piece));
+  return tensor;
+}
+
+// What is wrong with the pieces of a tensor, which are sorted; nothing when all is well.
+std::string gap_in(const StoredTensor& tensor) {
+  std::int64_t at = 0;
+  for (const StoredPiece& piece : tensor.pieces) {
+    if (piece.begin != at || piece.count < 0) {
+      return "tensor " + tensor.name + ": a piece begins at element " +
+             std::to_string(piece.begin) + " where " + std::to_string(at) + " should";
+    }
+    const std::uint64_t size = static_cast<std::uint64_t>(piece.count) * size_of(tensor.dtype);
+    if (piece.checksums.size() != (size + kChunkSize - 1) / kChunkSize) {
+      return "tensor " + tensor.name + ": " + std::to_string(piece.checksums.size()) +
+             " checksums for " + std::to_string(size) + " bytes";
+    }
+    at += piece.count;
+  }
+  if (at == tensor.count()) return {};
+  return "tensor " + tensor.name + " has " + std::to_string(tensor.count()) +
+         " elements, its pieces " + std::to_string(at);
+}
+
+std::string first_gap(const Manifest& manifest) {
+  for (std::size_t i = 0; i < manifest.tensors.size(); ++i) {
+    if (i > 0 && manifest.tensors[i - 1].name == manifest.tensors[i].name) {
+      return "tensor " + manifest.tensors[i].name + " is there twice";
+    }
+    if (std::string gap = gap_in(manifest.tensors[i]); !gap.empty()) return gap;
+  }
+  return {};
+}
+
+Manifest manifest_from(const Json& json) {
+  Manifest manifest{.step = json.at("step").get<std::int64_t>(), .meta = json.at("meta").dump()};
+  if (!json.at("score").is_null()) manifest.score = json.at("score").get<double>();
+  for (const Json& file : json.at("files")) {
+    manifest.files.push_back(
+        {.name = file.at("name").get<std::string>(), .size = file.at("size").get<std::uint64_t>()});
+  }
+  for (const Json& tensor : json.at("tensors")) manifest.tensors.push_back(tensor_from(tensor));
+  return manifest;
+}
+
+// The text without its last line, which must be the checksum of the rest.
+std::string_view unsealed(std::string_view text, const std::string& file) {
+  const std::size_t seal = text.rfind(kSeal);
+  if (seal == std::string_view::npos) corrupt(file, "its last line is not a checksum");
+  const std::string_view body = text.substr(0, seal);
+  const std::string_view rest = text.substr(seal + kSeal.size());
+  if (rest != hex_of(xxh64(bytes_of(body))) + "\"}\n") corrupt(file, "its checksum does not match");
+  return body;
+}
+
+}  // namespace
+
+std::int64_t StoredTensor::count() const {
+  return count_of(sizes);
+}
+
+const StoredTensor* Manifest::find(std::string_view name) const {
+  const auto at = std::lower_bound(
+      tensors.begin(), tensors.end(), name,
+      [](const StoredTensor& tensor, std::string_view wanted) { return tensor.name < wanted; });
+  return at != tensors.end() && at->name == name ? &*at : nullptr;
+}
+
+std::uint64_t Manifest::data_size() const {
+  std::uint64_t size = 0;
+  for (const StoredTensor& tensor : tensors) size += tensor.size();
+  return size;
+}
+
+void settle(Manifest& manifest) {
+  std::ranges::sort(manifest.files, {}, &StoredFile::name);
+  std::ranges::sort(manifest.tensors, {}, &StoredTensor::name);
+  for (StoredTensor& tensor : manifest.tensors) {
+    std::ranges::sort(tensor.pieces, {}, &StoredPiece::begin);
+  }
+  const std::string gap = first_gap(manifest);
+  TRIREME_CHECK(gap.empty(), gap);
+}
+
+std::string manifest_text(const Manifest& manifest) {
+  Json meta = Json::parse(manifest.meta, nullptr, false);
+  TRIREME_CHECK(!meta.is_discarded(), "a checkpoint's meta is JSON, not: ", manifest.meta);
+  // A line each for what a person looks for, and a line a tensor.
+  std::string text = "{\"format\":\"" + std::string(kFormatName) +
+                     "\",\n\"version\":" + std::to_string(kManifestVersion) +
+                     ",\n\"step\":" + std::to_string(manifest.step) +
+                     ",\n\"score\":" + (manifest.score ? Json(*manifest.score).dump() : "null") +
+                     ",\n\"meta\":" + meta.dump() + ",\n\"files\":[";
+  std::string_view comma;
+  for (const StoredFile& file : manifest.files) {
+    text += std::string(comma) + "\n" + Json{{"name", file.name}, {"size", file.size}}.dump();
+    comma = ",";
+  }
+  text += "],\n\"tensors\":[";
+  comma = "";
+  for (const StoredTensor& tensor : manifest.tensors) {
+    Json pieces = Json::array();
+    for (const StoredPiece& piece : tensor.pieces) pieces.push_back(json_of(piece));
+    text += std::string(comma) + "\n" +
+            Json{{"name", tensor.name},
+                 {"dtype", name_of(tensor.dtype)},
+                 {"sizes", tensor.sizes},
+                 {"pieces", std::move(pieces)}}
+                .dump();
+    comma = ",";
+  }
+  text += "]";
+  return text + std::string(kSeal) + hex_of(xxh64(bytes_of(text))) + "\"}\n";
+}
+
+Manifest parse_manifest(std::string_view text, const std::string& file) {
+  const std::string body = std::string(unsealed(text, file)) + "}";
+  const Json json = Json::parse(body, nullptr, false);
+  if (!json.is_object() || json.value("format", "") != kFormatName) {
+    corrupt(file, "it is no manifest of a checkpoint");
+  }
+  try {
+    const int version = json.at("version").get<int>();
+    if (version > kManifestVersion) {
+      throw Error(ErrorCode::Unsupported, file + " is of version " + std::to_string(version) +
+                                              "; this build reads up to " +
+                                              std::to_string(kManifestVersion));
+    }
+    Manifest manifest = manifest_from(json);
+    if (const std::string gap = first_gap(manifest); !gap.empty()) corrupt(file, gap);
+    return manifest;
+  } catch (const nlohmann::json::exception& error) {
+    corrupt(file, error.what());
+  }
+}
+
+}  // namespace trireme::checkpoint::format

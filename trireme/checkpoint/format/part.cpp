@@ -1,0 +1,146 @@
+#include "trireme/checkpoint/format/part.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+#include "trireme/base/check.h"
+#include "trireme/base/descriptor.h"
+#include "trireme/base/error.h"
+#include "trireme/base/xxh64.h"
+
+namespace trireme::checkpoint::format {
+namespace {
+
+constexpr std::size_t kWriteSize = std::size_t{8} << 20;
+
+// Writes what it is given in order, in one go what lies together in memory.
+class GatheringWriter {
+ public:
+  explicit GatheringWriter(const std::filesystem::path& path) : path_(path) {
+    descriptor_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (!descriptor_) throw system_error("creating " + path.string(), errno);
+  }
+
+  void add(ByteView bytes) {
+    if (bytes.empty()) return;
+    if (pending_.data() + pending_.size() == bytes.data()) {
+      pending_ = ByteView(pending_.data(), pending_.size() + bytes.size());
+    } else {
+      flush();
+      pending_ = bytes;
+    }
+    if (pending_.size() >= kWriteSize) flush();
+  }
+
+  void flush() {
+    while (!pending_.empty()) {
+      const ssize_t count = ::write(descriptor_.get(), pending_.data(), pending_.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) throw system_error("writing " + path_.string(), errno);
+      pending_ = pending_.subspan(static_cast<std::size_t>(count));
+    }
+  }
+
+  void finish() {
+    flush();
+    if (::fsync(descriptor_.get()) != 0) {
+      throw system_error("writing to disk " + path_.string(), errno);
+    }
+  }
+
+ private:
+  std::filesystem::path path_;
+  Descriptor descriptor_;
+  ByteView pending_;
+};
+
+Entry entry_of(const PieceForm& piece) {
+  Entry entry{.name = piece.name, .dtype = piece.dtype, .sizes = piece.sizes};
+  if (!piece.is_whole()) {
+    entry.name += "@" + std::to_string(piece.begin);
+    entry.sizes = {piece.count};
+  }
+  return entry;
+}
+
+void check_form(const PieceForm& piece) {
+  TRIREME_CHECK(
+      piece.begin >= 0 && piece.count >= 0 && piece.begin + piece.count <= count_of(piece.sizes),
+      "tensor ", piece.name, ": elements ", piece.begin, " to ", piece.begin + piece.count, " of ",
+      count_of(piece.sizes));
+}
+
+}  // namespace
+
+PartLayout::PartLayout(std::vector<PieceForm> pieces,
+                       const std::map<std::string, std::string>& metadata)
+    : pieces_(std::move(pieces)), offsets_(pieces_.size()) {
+  std::vector<Entry> entries;
+  std::set<std::string> names;
+  for (const PieceForm& piece : pieces_) {
+    check_form(piece);
+    entries.push_back(entry_of(piece));
+    TRIREME_CHECK(names.insert(entries.back().name).second, "two pieces are called ",
+                  entries.back().name);
+  }
+  order_ = lay_out(entries);
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    offsets_[order_[i]] = entries[i].begin;
+    data_size_ += entries[i].size;
+  }
+  header_ = header_text(entries, metadata);
+}
+
+WrittenPart write_part(const std::filesystem::path& path, const PartLayout& layout,
+                       const std::vector<ByteView>& contents, Faults* faults, int rank) {
+  TRIREME_CHECK_EQ(contents.size(), layout.pieces().size(), "contents of a part");
+  WrittenPart part{.file = {.name = path.filename().string(),
+                            .size = layout.header().size() + layout.data_size()}};
+  GatheringWriter writer(path);
+  writer.add(bytes_of(layout.header()));
+  writer.flush();
+  std::size_t done = 0;
+  for (const std::size_t index : layout.order()) {
+    const PieceForm& form = layout.pieces()[index];
+    TRIREME_CHECK_EQ(contents[index].size(), form.size(), "bytes of ", form.name);
+    StoredPiece piece{.file = part.file.name,
+                      .begin = form.begin,
+                      .count = form.count,
+                      .offset = layout.header().size() + layout.offset(index)};
+    // The checksum first: its read brings the bytes into the cache for the write.
+    for (ByteView rest = contents[index]; !rest.empty();) {
+      const ByteView chunk = rest.first(std::min<std::size_t>(rest.size(), kChunkSize));
+      piece.checksums.push_back(xxh64(chunk));
+      writer.add(chunk);
+      rest = rest.subspan(chunk.size());
+    }
+    part.tensors.push_back(
+        {.name = form.name, .dtype = form.dtype, .sizes = form.sizes, .pieces = {piece}});
+    if (++done == layout.order().size() / 2) reach(faults, kPartHalfWritten, rank);
+  }
+  writer.finish();
+  return part;
+}
+
+void add_part(Manifest& manifest, WrittenPart part) {
+  manifest.files.push_back(std::move(part.file));
+  std::map<std::string, std::size_t> known;
+  for (std::size_t i = 0; i < manifest.tensors.size(); ++i) known[manifest.tensors[i].name] = i;
+  for (StoredTensor& tensor : part.tensors) {
+    const auto [at, is_new] = known.emplace(tensor.name, manifest.tensors.size());
+    if (is_new) {
+      manifest.tensors.push_back(std::move(tensor));
+      continue;
+    }
+    StoredTensor& held = manifest.tensors[at->second];
+    TRIREME_CHECK(held.dtype == tensor.dtype && held.sizes == tensor.sizes, "tensor ", tensor.name,
+                  " has other sizes or another type in ", tensor.pieces.front().file);
+    std::ranges::move(tensor.pieces, std::back_inserter(held.pieces));
+  }
+}
+
+}  // namespace trireme::checkpoint::format

@@ -1,0 +1,73 @@
+#include "trireme/checkpoint/format/verify.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/error.h"
+#include "trireme/checkpoint/format/folder.h"
+#include "trireme/checkpoint/format/reader.h"
+#include "trireme/checkpoint/format/safetensors.h"
+
+namespace trireme::checkpoint::format {
+namespace {
+
+// Our own reader needs no header of a part, but other programs do.
+void add_header_damage(const Reader& reader, std::vector<std::string>& damage) {
+  for (const StoredFile& file : reader.manifest().files) {
+    try {
+      read_header(reader.folder() / file.name);
+    } catch (const Error& error) {
+      damage.emplace_back(error.message());
+    }
+  }
+}
+
+void add_piece_damage(const Reader& reader, const StoredTensor& tensor, const StoredPiece& piece,
+                      Bytes& buffer, std::vector<std::string>& damage) {
+  const auto chunk = static_cast<std::int64_t>(kChunkSize / size_of(tensor.dtype));
+  for (std::int64_t at = 0; at < piece.count; at += chunk) {
+    try {
+      reader.read(tensor, piece.begin + at, std::min(chunk, piece.count - at), buffer.data());
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::Corrupt) throw;
+      damage.emplace_back(error.message());
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> damage_in(const std::filesystem::path& checkpoint) {
+  std::vector<std::string> damage;
+  try {
+    const Reader reader(checkpoint);
+    add_header_damage(reader, damage);
+    Bytes buffer(kChunkSize);
+    for (const StoredTensor& tensor : reader.manifest().tensors) {
+      for (const StoredPiece& piece : tensor.pieces) {
+        add_piece_damage(reader, tensor, piece, buffer, damage);
+      }
+    }
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::Io) throw;
+    damage.emplace_back(error.message());
+  }
+  return damage;
+}
+
+Newest find_newest_whole(const std::filesystem::path& folder) {
+  Newest newest;
+  const std::vector<Listed> listed = list_checkpoints(folder);
+  for (const Listed& candidate : std::views::reverse(listed)) {
+    const std::vector<std::string> damage = damage_in(candidate.path);
+    if (damage.empty()) {
+      newest.path = candidate.path;
+      break;
+    }
+    newest.skipped.push_back({.path = candidate.path, .reason = damage.front()});
+  }
+  return newest;
+}
+
+}  // namespace trireme::checkpoint::format

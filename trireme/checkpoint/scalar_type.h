@@ -1,0 +1,18 @@
+// The element types of tensors and of files, one for the other.
+//
+// Threads: pure.
+
+#pragma once
+
+#include <c10/core/ScalarType.h>
+
+#include "trireme/checkpoint/format/dtype.h"
+
+namespace trireme::checkpoint {
+
+// Throws Unsupported for types that safetensors files do not have, such as complex numbers.
+format::DType to_dtype(at::ScalarType type);
+
+at::ScalarType to_scalar_type(format::DType dtype);
+
+}  // namespace trireme::checkpoint
