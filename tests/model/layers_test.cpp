@@ -1,0 +1,150 @@
+// Goal:   our layers are LibTorch's, a strategy takes over where it is attached, generation with a
+//         cache gives what the whole text gives, and documents do not see each other.
+// Method: small layers against torch::nn::functional; strategies that mark what they saw.
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "trireme/base/error.h"
+#include "trireme/model/attention.h"
+#include "trireme/model/cross_entropy.h"
+#include "trireme/model/embedding.h"
+#include "trireme/model/gpt.h"
+#include "trireme/model/gpt_config.h"
+#include "trireme/model/key_value_cache.h"
+#include "trireme/model/linear.h"
+#include "trireme/model/loss.h"
+#include "trireme/model/norm.h"
+
+namespace trireme::model {
+namespace {
+
+namespace F = torch::nn::functional;
+
+struct Marker final : LinearStrategy,
+                      EmbeddingStrategy,
+                      NormStrategy,
+                      AttentionStrategy,
+                      CrossEntropyStrategy {
+  at::Tensor forward(const Linear& layer, const at::Tensor& x, const Context&) override {
+    return torch::full({x.size(0), layer.weight.size(0)}, 1);
+  }
+  at::Tensor forward(const Embedding&, const at::Tensor&, const Context&) override {
+    return torch::full({1}, 2);
+  }
+  at::Tensor forward(const Norm&, const at::Tensor&, const Context&) override {
+    return torch::full({1}, 3);
+  }
+  at::Tensor attend(const at::Tensor& queries, const at::Tensor&, const at::Tensor&,
+                    const Context&) override {
+    return torch::zeros_like(queries);
+  }
+  at::Tensor sum(const CrossEntropy&, const at::Tensor&, const at::Tensor&) override {
+    return torch::full({}, 5);
+  }
+};
+
+TEST(ModelLayers, StrategiesTakeOver) {
+  const auto marker = std::make_shared<Marker>();
+  Linear linear({.inputs = 3, .outputs = 2});
+  linear.strategy = marker;
+  EXPECT_EQ(linear.forward(torch::rand({4, 3}), {}).sum().item<float>(), 8);
+  Embedding embedding({.rows = 3, .width = 2});
+  embedding.strategy = marker;
+  EXPECT_EQ(embedding.forward(torch::zeros({1}, at::kLong), {}).item<float>(), 2);
+  Norm norm({.width = 3});
+  norm.strategy = marker;
+  EXPECT_EQ(norm.forward(torch::rand({3}), {}).item<float>(), 3);
+  Attention attention({.width = 4, .heads = 2});
+  attention.strategy = marker;
+  torch::NoGradGuard no_grad;
+  attention.c_proj->bias.fill_(7);
+  EXPECT_TRUE(attention.forward(torch::rand({1, 3, 4}), {}).eq(7).all().item<bool>());
+  CrossEntropy loss;
+  loss.strategy = marker;
+  EXPECT_EQ(loss.sum(torch::rand({2, 3}), torch::zeros({2}, at::kLong)).item<float>(), 5);
+}
+
+TEST(ModelLayers, WithoutOneAreLibTorchs) {
+  torch::manual_seed(1);
+  Linear linear({.inputs = 3, .outputs = 2});
+  Norm norm({.width = 3});
+  Embedding table({.rows = 5, .width = 3});
+  torch::NoGradGuard no_grad;
+  for (const at::Tensor& p : {linear.weight, linear.bias, norm.weight, norm.bias, table.weight}) {
+    p.normal_();
+  }
+  const at::Tensor x = torch::rand({4, 3});
+  EXPECT_TRUE(linear.forward(x, {}).equal(F::linear(x, linear.weight, linear.bias)));
+  const auto options = F::LayerNormFuncOptions({3}).weight(norm.weight).bias(norm.bias);
+  EXPECT_TRUE(norm.forward(x, {}).allclose(F::layer_norm(x, options), 1e-5, 1e-6));
+  const at::Tensor rows = torch::tensor({4, 0, 4});
+  EXPECT_TRUE(table.forward(rows, {}).equal(table.weight.index_select(0, rows)));
+}
+
+TEST(ModelLayers, CrossEntropyIsASum) {
+  torch::manual_seed(2);
+  const at::Tensor logits = torch::randn({3, 5, 7}), target = torch::randint(7, {3, 5});
+  for (const double smoothing : {0.0, 0.1}) {
+    const auto loss = cross_entropy({.label_smoothing = smoothing});
+    const auto options =
+        F::CrossEntropyFuncOptions().reduction(torch::kSum).label_smoothing(smoothing);
+    const at::Tensor wanted = F::cross_entropy(logits.view({15, 7}), target.view({15}), options);
+    EXPECT_TRUE(loss->sum(logits, target).allclose(wanted, 1e-5));
+    EXPECT_EQ(loss->terms(target), 15);
+  }
+  const auto padded = cross_entropy({.ignored = -1});
+  at::Tensor some = target.clone();
+  some[0].fill_(-1);
+  EXPECT_EQ(padded->terms(some), 10);
+  EXPECT_TRUE(padded->sum(logits, some)
+                  .allclose(cross_entropy()->sum(logits.slice(0, 1), target.slice(0, 1)), 1e-5));
+  EXPECT_THROW(padded->sum(logits, target.slice(0, 1)), Error);
+}
+
+TEST(ModelLayers, MseIsASum) {
+  const at::Tensor output = torch::tensor({1.0f, 4.0f}).view({2, 1});
+  EXPECT_EQ(mse()->sum(output, torch::tensor({0.0f, 2.0f})).item<float>(), 5);
+  EXPECT_EQ(mse()->terms(torch::zeros({2})), 2);
+}
+
+class SmallGpt : public ::testing::Test {
+ protected:
+  SmallGpt() : gpt({.vocabulary = 13, .context = 12, .width = 16, .layers = 2, .heads = 4}, {}) {
+    torch::manual_seed(5);
+    for (const at::Tensor& p : gpt.parameters()) p.normal_(0, 0.3);
+    tokens = torch::randint(13, {2, 12});
+  }
+  torch::NoGradGuard no_grad;
+  Gpt gpt;
+  at::Tensor tokens;
+};
+
+TEST_F(SmallGpt, GeneratesWithACacheWhatItGivesWithout) {
+  const at::Tensor whole = gpt.forward(tokens, {});
+  KeyValueCache cache({.layers = 2, .capacity = 12});
+  Context context{.cache = &cache};
+  std::vector<at::Tensor> parts;
+  for (const auto& [begin, end] : {std::pair{0, 5}, {5, 6}, {6, 7}, {7, 11}, {11, 12}}) {
+    EXPECT_EQ(cache.length(), begin);
+    parts.push_back(gpt.forward(tokens.slice(1, begin, end), context));
+  }
+  EXPECT_LT((torch::cat(parts, 1) - whole).abs().max().item<float>(), 1e-4);
+  EXPECT_THROW(gpt.forward(tokens.slice(1, 0, 1), context), Error);
+  cache.clear();
+  EXPECT_LT((gpt.forward(tokens, context) - whole).abs().max().item<float>(), 1e-4);
+}
+
+TEST_F(SmallGpt, DocumentsDoNotSeeEachOther) {
+  const at::Tensor documents = torch::zeros({2, 12}, at::kLong);
+  documents.slice(1, 5).fill_(1);
+  at::Tensor positions = torch::cat({torch::arange(5), torch::arange(7)});
+  const Context context{.positions = positions, .documents = documents};
+  const at::Tensor both = gpt.forward(tokens, context);
+  const at::Tensor first = gpt.forward(tokens.slice(1, 0, 5), {});
+  const at::Tensor second = gpt.forward(tokens.slice(1, 5), {});
+  EXPECT_LT((both - torch::cat({first, second}, 1)).abs().max().item<float>(), 1e-4);
+}
+
+}  // namespace
+}  // namespace trireme::model

@@ -1,0 +1,116 @@
+// Goal:   recipes name models, a user's own among them; weights at the start are a function of the
+//         seed and the name alone, of the right distributions, whole or slice by slice.
+// Method: recipes as text; moments of filled tensors; the same model made twice, in both widths.
+
+#include "trireme/model/registry.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "trireme/base/config/reader.h"
+#include "trireme/base/error.h"
+#include "trireme/model/model_config.h"
+#include "trireme/model/start.h"
+#include "trireme/model/wrap.h"
+
+namespace trireme::model {
+namespace {
+
+struct OwnConfig {
+  int width = 3;
+  static void describe(config::Fields<OwnConfig>& f) { f.add("width", &OwnConfig::width); }
+};
+
+std::shared_ptr<Model> make(const std::string& recipe, const data::Form& form) {
+  Registry registry;
+  add_models(registry);
+  registry.add<OwnConfig>("own", "a user's", [](const OwnConfig& c, const Facts& facts) {
+    return wrap(torch::nn::Linear(facts.form.input_count(), c.width));
+  });
+  config::Schema schema;
+  registry.add_sections(schema);
+  const auto config = read_config(schema, {.files = {{.name = "recipe", .text = recipe}}});
+  return registry.make(config, {.form = form});
+}
+
+data::Form images() {
+  data::Form form;
+  form.input_sizes = {1, 28, 28};
+  form.classes = 10;
+  return form;
+}
+
+TEST(ModelRegistry, MakesWhatTheRecipeNames) {
+  EXPECT_EQ(parameter_count(*make("[model]\nkind = \"cnn\"", images())), 1663370);
+  EXPECT_EQ(make("[model]\nkind = \"mlp\"\nwidths = [5]", images())->blocks().size(), 2u);
+  EXPECT_EQ(parameter_count(*make("[model]\nkind = \"own\"\nwidth = 2", images())), 2 * 785);
+  EXPECT_THROW(make("[model]\nkind = \"gpt\"\nwidth = 10\nheads = 3", images()), Error);
+  EXPECT_THROW(make("[model]\nkind = \"own\"\nrecompute = true", images()), Error);
+  Registry registry;
+  add_models(registry);
+  EXPECT_EQ(registry.names(), (std::vector<std::string>{"mlp", "cnn", "gpt"}));
+  EXPECT_THROW(add_models(registry), Error);
+}
+
+TEST(ModelStart, IsAFunctionOfTheSeedAlone) {
+  const std::string recipe =
+      "[model]\nkind = \"gpt\"\nvocabulary = 9\ncontext = 4\nwidth = 8\nlayers = 1\nheads = 2";
+  const auto a = make(recipe, {}), b = make(recipe, {}), other = make(recipe, {});
+  initialize(*a, 11);
+  torch::rand({5});  // torch's generator plays no part
+  initialize(*b, 11);
+  initialize(*other, 12);
+  for (const auto& item : a->named_parameters()) {
+    EXPECT_TRUE(item.value().equal(b->named_parameters()[item.key()])) << item.key();
+    const bool is_random = item.value().dim() > 1;
+    EXPECT_EQ(item.value().equal(other->named_parameters()[item.key()]), !is_random);
+  }
+  b->to(at::kDouble);
+  initialize(*b, 11);
+  for (const auto& item : a->named_parameters()) {
+    EXPECT_TRUE(item.value().equal(b->named_parameters()[item.key()].to(at::kFloat)));
+  }
+}
+
+TEST(ModelStart, DistributionsArePyTorchs) {
+  const auto mlp = make("[model]\nkind = \"mlp\"\nwidths = [300]", images());
+  initialize(*mlp, 1);
+  const double bound = 1 / std::sqrt(784.0);
+  for (const char* name : {"layers.0.weight", "layers.0.bias"}) {
+    const at::Tensor values = mlp->named_parameters()[name].detach();
+    EXPECT_LE(values.abs().max().item<double>(), bound);
+    EXPECT_GT(values.abs().max().item<double>(), 0.95 * bound);
+    EXPECT_NEAR(values.std().item<double>(), bound / std::sqrt(3.0), 0.07 * bound);
+  }
+  const auto gpt = make(
+      "[model]\nkind = \"gpt\"\nvocabulary = 100\ncontext = 8\nwidth = 64\n"
+      "layers = 8\nheads = 2",
+      {});
+  initialize(*gpt, 1);
+  const auto all = gpt->named_parameters();
+  EXPECT_NEAR(all["transformer.wte.weight"].std().item<double>(), 0.02, 0.001);
+  EXPECT_NEAR(all["transformer.h.3.mlp.c_proj.weight"].std().item<double>(), 0.005, 0.0003);
+  EXPECT_TRUE(all["transformer.ln_f.weight"].eq(1).all().item<bool>());
+  EXPECT_TRUE(all["transformer.h.3.mlp.c_proj.bias"].eq(0).all().item<bool>());
+}
+
+TEST(ModelStart, SlicesAreThoseOfTheWhole) {
+  const at::Tensor whole = torch::empty({7, 11});
+  for (const Start& start : {Start::normal(2), Start::uniform(3), Start::constant(4)}) {
+    fill(whole, start, 5, "name");
+    for (const std::int64_t begin : {0, 1, 33, 76, 77}) {
+      const at::Tensor part = torch::empty({77 - begin});
+      fill_slice(part, begin, start, 5, "name");
+      EXPECT_TRUE(part.equal(whole.view({-1}).slice(0, begin)));
+    }
+    const at::Tensor strided = torch::empty({11, 7}).t();
+    fill(strided, start, 5, "name");
+    EXPECT_TRUE(strided.equal(whole));
+  }
+  const at::Tensor kept = torch::full({3}, 8);
+  fill(kept, Start::keep(), 5, "name");
+  EXPECT_TRUE(kept.eq(8).all().item<bool>());
+}
+
+}  // namespace
+}  // namespace trireme::model

@@ -1,0 +1,153 @@
+// Goal:   rules leave gradients alone, give the same bits however slices are cut on the grid, take
+// a scale as
+//         if gradients had been multiplied; clipping measures and shortens as PyTorch does.
+// Method: random slices, cut in pieces; hand-computed norms.
+
+#include "trireme/optim/optimizer.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+#include <limits>
+
+#include "trireme/base/error.h"
+#include "trireme/optim/adam.h"
+#include "trireme/optim/clip.h"
+#include "trireme/optim/fused.h"
+#include "trireme/optim/sgd.h"
+#include "trireme/optim/slice.h"
+
+namespace trireme::optim {
+namespace {
+
+Slice make_slice(std::int64_t count, std::size_t states, at::ScalarType type = at::kFloat) {
+  torch::manual_seed(3);
+  Slice slice{.value = torch::randn({count}, type),
+              .gradient = torch::randn({count}, type),
+              .state = {},
+              .learning_rate = 0.01,
+              .weight_decay = 0.1};
+  for (std::size_t i = 0; i < states; ++i) slice.state.push_back(torch::zeros({count}, type));
+  return slice;
+}
+
+Slice cut(const Slice& whole, std::int64_t begin, std::int64_t end) {
+  Slice part = whole;
+  part.value = whole.value.slice(0, begin, end);
+  part.gradient = whole.gradient.slice(0, begin, end);
+  for (at::Tensor& state : part.state) state = state.slice(0, begin, end);
+  return part;
+}
+
+std::vector<std::shared_ptr<Optimizer>> all_rules() {
+  return {std::make_shared<Sgd>(SgdConfig{.momentum = 0}),
+          std::make_shared<Sgd>(SgdConfig{.momentum = 0.9}),
+          std::make_shared<Sgd>(SgdConfig{.momentum = 0.9, .nesterov = true}),
+          std::make_shared<Adam>(AdamConfig{}), std::make_shared<Adam>(AdamwConfig{})};
+}
+
+TEST(Optimizer, CutsOnTheGridGiveTheSameBits) {
+  for (const auto& rule : all_rules()) {
+    for (const double scale : {1.0, 0.3}) {
+      const std::size_t states = rule->state_names().size();
+      Slice whole = make_slice(1009, states), cuts = make_slice(1009, states);
+      const at::Tensor gradient = whole.gradient.clone();
+      for (std::int64_t step = 1; step <= 3; ++step) {
+        rule->update({&whole, 1}, step, scale);
+        const std::int64_t one = kSliceGrid, many = 7 * kSliceGrid;
+        const std::vector<Slice> parts = {cut(cuts, 0, one), cut(cuts, one, one),
+                                          cut(cuts, one, many), cut(cuts, many, 1009)};
+        rule->update(parts, step, scale);
+      }
+      EXPECT_TRUE(whole.value.equal(cuts.value));
+      EXPECT_TRUE(whole.gradient.equal(gradient));
+      EXPECT_FALSE(whole.value.equal(make_slice(1009, states).value));
+    }
+  }
+}
+
+TEST(Optimizer, AScaleIsAMultipleOfTheGradient) {
+  constexpr std::int64_t kCount = (1 << 18) + 3;  // more than one scaled copy
+  for (const auto& rule : all_rules()) {
+    Slice scaled = make_slice(kCount, rule->state_names().size());
+    Slice multiplied = make_slice(kCount, rule->state_names().size());
+    multiplied.gradient.mul_(0.25);
+    rule->update({&scaled, 1}, 1, 0.25);
+    rule->update({&multiplied, 1}, 1);
+    EXPECT_TRUE(scaled.value.equal(multiplied.value));
+  }
+}
+
+TEST(Optimizer, SlicesKeepTheirOwnRates) {
+  const Adam rule{AdamwConfig{}};
+  std::vector<Slice> slices = {make_slice(5, 2), make_slice(5, 2), make_slice(5, 2),
+                               make_slice(5, 2, at::kDouble)};
+  slices[1].learning_rate = 0;
+  slices[1].weight_decay = 0.1;
+  slices[2].weight_decay = 0;
+  rule.update(slices, 1);
+  const at::Tensor before = make_slice(5, 2).value;
+  EXPECT_TRUE(slices[1].value.equal(before));
+  EXPECT_LT((slices[2].value - before).abs().max().item<float>(), 0.01001);
+  EXPECT_TRUE((slices[0].value - slices[2].value).allclose(-0.01 * 0.1 * before, 1e-3, 1e-6));
+  EXPECT_FALSE(slices[3].value.equal(make_slice(5, 2, at::kDouble).value));
+}
+
+TEST(Optimizer, RefusesSlicesThatDoNotMatch) {
+  const Adam rule{AdamConfig{}};
+  Slice slice = make_slice(4, 2);
+  EXPECT_THROW(rule.update({&slice, 1}, 0), Error);
+  slice.gradient = torch::zeros({5});
+  EXPECT_THROW(rule.update({&slice, 1}, 1), Error);
+  slice = make_slice(4, 1);
+  EXPECT_THROW(rule.update({&slice, 1}, 1), Error);
+  slice = make_slice(4, 2);
+  slice.gradient = slice.gradient.to(at::kDouble);
+  EXPECT_THROW(rule.update({&slice, 1}, 1), Error);
+  rule.update({}, 1);
+  EXPECT_THROW(Sgd({.momentum = 0, .nesterov = true}), Error);
+}
+
+TEST(OptimClip, NormsAreExactAndFindWhatIsNotFinite) {
+  Slice slice = make_slice(0, 0);
+  EXPECT_EQ(squared_norm({&slice, 1}), 0);
+  for (const std::int64_t count : {1, 7, 8, 9, 100003}) {
+    EXPECT_EQ(squared_norm(torch::full({count}, 2.0f)), 4.0 * static_cast<double>(count));
+  }
+  EXPECT_EQ(squared_norm(torch::full({9}, 0.5, at::kBFloat16)), 2.25);
+  for (const float wrong : {std::numeric_limits<float>::infinity(), std::nanf("")}) {
+    at::Tensor values = torch::zeros({70000});
+    values[69999] = wrong;
+    EXPECT_FALSE(std::isfinite(squared_norm(values)));
+  }
+  const at::Tensor values = torch::randn({200001});
+  at::set_num_threads(1);
+  const double one = squared_norm(values);
+  at::set_num_threads(2);
+  EXPECT_EQ(squared_norm(values), one);
+  at::set_num_threads(1);
+}
+
+TEST(OptimClip, ShortensThroughTheReducer) {
+  Slice slice = make_slice(2, 0);
+  slice.gradient = torch::tensor({3.0f, 0.0f});
+  const auto other_rank = [](double mine) { return mine + 16.0; };
+  Clipped clipped = clip_by_norm({&slice, 1}, 1.0, 2.0, other_rank);
+  EXPECT_EQ(clipped.norm, 10);
+  EXPECT_NEAR(clipped.scale, 0.2, 1e-6);
+  clipped = clip_by_norm({&slice, 1}, 100.0, 2.0, other_rank);
+  EXPECT_EQ(clipped.scale, 2);
+  EXPECT_EQ(clip_by_norm({&slice, 1}, 0, 1).scale, 1);
+  EXPECT_FALSE(std::isfinite(clip_by_norm(std::nan(""), 1).norm));
+}
+
+TEST(OptimClip, CutsValuesOff) {
+  Slice slice = make_slice(3, 0);
+  slice.gradient = torch::tensor({-8.0f, 1.0f, 5.0f});
+  clip_by_value({&slice, 1}, 1.0, 0.25);
+  EXPECT_TRUE(slice.gradient.equal(torch::tensor({-4.0f, 1.0f, 4.0f})));
+}
+
+}  // namespace
+}  // namespace trireme::optim

@@ -1,0 +1,75 @@
+#include "trireme/model/attention.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+
+#include "trireme/base/check.h"
+#include "trireme/model/key_value_cache.h"
+
+namespace trireme::model {
+namespace {
+
+// True where a query may look: at its own document, up to itself. (B, 1, T, T)
+at::Tensor document_mask(const at::Tensor& documents) {
+  const std::int64_t length = documents.size(1);
+  const at::Tensor is_past =
+      at::ones({length, length}, documents.options().dtype(at::kBool)).tril();
+  return documents.unsqueeze(2).eq(documents.unsqueeze(1)).logical_and_(is_past).unsqueeze(1);
+}
+
+// True where a query may look, for the last `queries` of `keys` tokens. (queries, keys)
+at::Tensor tail_mask(std::int64_t queries, std::int64_t keys, const at::TensorOptions& options) {
+  return at::ones({queries, keys}, options.dtype(at::kBool)).tril(keys - queries);
+}
+
+}  // namespace
+
+Attention::Attention(const Options& options)
+    : torch::nn::Module("Attention"), layer_(options.layer) {
+  TRIREME_CHECK(options.heads > 0 && options.width % options.heads == 0, "a width of ",
+                options.width, " cannot be shared by ", options.heads, " heads");
+  head_width_ = options.width / options.heads;
+  c_attn = register_module(
+      "c_attn",
+      std::make_shared<Linear>(Linear::Options{
+          .inputs = options.width, .outputs = 3 * options.width, .has_bias = options.has_bias}));
+  c_proj = register_module(
+      "c_proj",
+      std::make_shared<Linear>(Linear::Options{
+          .inputs = options.width, .outputs = options.width, .has_bias = options.has_bias}));
+}
+
+at::Tensor Attention::attend(const at::Tensor& queries, const at::Tensor& keys,
+                             const at::Tensor& values, const Context& context) const {
+  if (context.cache) {
+    const auto [all_keys, all_values] = context.cache->append(layer_, keys, values);
+    const bool is_first = all_keys.size(2) == queries.size(2);
+    if (is_first || queries.size(2) == 1) {
+      return at::scaled_dot_product_attention(queries, all_keys, all_values, {}, 0.0, is_first);
+    }
+    return at::scaled_dot_product_attention(
+        queries, all_keys, all_values,
+        tail_mask(queries.size(2), all_keys.size(2), queries.options()));
+  }
+  if (context.documents.defined()) {
+    return at::scaled_dot_product_attention(queries, keys, values,
+                                            document_mask(context.documents));
+  }
+  return at::scaled_dot_product_attention(queries, keys, values, {}, 0.0, /*is_causal=*/true);
+}
+
+at::Tensor Attention::forward(const at::Tensor& x, const Context& context) const {
+  const at::Tensor all = c_attn->forward(x, context);
+  const std::int64_t batch = all.size(0), length = all.size(1);
+  const std::int64_t width = all.size(2) / 3;
+  const std::vector<at::Tensor> parts =
+      all.view({batch, length, 3, width / head_width_, head_width_})
+          .permute({2, 0, 3, 1, 4})
+          .unbind(0);
+  const at::Tensor out = strategy ? strategy->attend(parts[0], parts[1], parts[2], context)
+                                  : attend(parts[0], parts[1], parts[2], context);
+  return c_proj->forward(out.transpose(1, 2).reshape({batch, length, width}), context);
+}
+
+}  // namespace trireme::model

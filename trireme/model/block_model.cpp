@@ -1,0 +1,93 @@
+#include "trireme/model/block_model.h"
+
+#include <utility>
+
+#include "trireme/base/check.h"
+#include "trireme/model/recompute.h"
+
+namespace trireme::model {
+namespace {
+
+using torch::nn::Module;
+
+Module& folder_of(Module& parent, const std::string& name) {
+  const auto children = parent.named_children();
+  if (const auto* found = children.find(name)) return **found;
+  return *parent.register_module(name, std::make_shared<Module>("folder"));
+}
+
+// Shows the block's tensors under the model's names. The block keeps its modules: two blocks can
+// then lie in one folder, and a name need not follow the cut.
+void show(Module& folder, const Module& source, const Module& model) {
+  for (const auto& item : source.named_parameters(/*recurse=*/false)) {
+    bool is_tied = false;
+    for (const at::Tensor& known : model.parameters()) is_tied |= known.is_same(item.value());
+    if (!is_tied) {
+      folder.register_parameter(item.key(), item.value(), item.value().requires_grad());
+    }
+  }
+  for (const auto& item : source.named_buffers(/*recurse=*/false)) {
+    folder.register_buffer(item.key(), item.value());
+  }
+  for (const auto& child : source.named_children()) {
+    show(folder_of(folder, child.key()), *child.value(), model);
+  }
+}
+
+}  // namespace
+
+void BlockModel::add(const std::string& path, std::shared_ptr<Block> block) {
+  TRIREME_CHECK(block != nullptr, "no block for ", path);
+  Module* folder = this;
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    folder = &folder_of(*folder, path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  show(*folder, *block, *this);
+  blocks_.push_back(std::move(block));
+  paths_.push_back(path);
+}
+
+Activations BlockModel::forward_blocks(Activations in, const Context& context, std::size_t begin,
+                                       std::size_t end) {
+  TRIREME_CHECK(begin <= end && end <= blocks_.size(), "blocks ", begin, " to ", end, " of ",
+                blocks_.size());
+  for (std::size_t i = begin; i < end; ++i) {
+    in = is_recomputed_ ? recompute(blocks_[i], std::move(in), context)
+                        : blocks_[i]->forward(std::move(in), context);
+  }
+  return in;
+}
+
+at::Tensor BlockModel::forward(const at::Tensor& input, const Context& context) {
+  Activations out = forward_blocks(Activations(input), context, 0, blocks_.size());
+  if (context.losses) {
+    context.losses->insert(context.losses->end(), out.losses.begin(), out.losses.end());
+  }
+  return out.main;
+}
+
+double BlockModel::flops_a_sample(const data::Form& form) const {
+  double forward = 0;
+  for (const auto& block : blocks_) forward += block->forward_flops(form);
+  // Backward multiplies by every matrix twice: for its input's gradient and for its own.
+  return 3 * forward;
+}
+
+Start BlockModel::start_of(const std::string& name, const at::Tensor& parameter) const {
+  at::Tensor weight;
+  if (name.ends_with("bias")) {
+    const auto all = named_parameters();
+    const auto* found = all.find(name.substr(0, name.size() - 4) + "weight");
+    if (found) weight = *found;
+  }
+  return default_start(name, parameter, weight);
+}
+
+void BlockModel::train(bool on) {
+  Model::train(on);
+  for (const auto& block : blocks_) block->train(on);
+}
+
+}  // namespace trireme::model

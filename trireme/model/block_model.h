@@ -1,0 +1,52 @@
+// BlockModel is a model that is an ordered list of blocks, and nothing else.
+//
+//   class Net : public model::BlockModel {
+//    public:
+//     Net() {
+//       add("stem", std::make_shared<Stem>());
+//       add("head", std::make_shared<Head>());
+//     }
+//   };
+//
+// Names: a block's parameter `weight` is the model's `stem.weight`. Blocks may share a path
+//        ("h.0" for attention and for the mlp after it) as long as no two parameters collide, and
+//        the same tensor in two blocks is tied: the model has it once, under its first name.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trireme/model/model.h"
+
+namespace trireme::model {
+
+class BlockModel : public Model {
+ public:
+  at::Tensor forward(const at::Tensor& input, const Context& context) override;
+  // Blocks [begin, end) alone: a stage of a pipeline.
+  Activations forward_blocks(Activations in, const Context& context, std::size_t begin,
+                             std::size_t end);
+
+  std::vector<std::shared_ptr<Block>> blocks() const override { return blocks_; }
+  // The path each was added under, in order.
+  const std::vector<std::string>& paths() const noexcept { return paths_; }
+
+  void set_recompute(bool is_on) override { is_recomputed_ = is_on; }
+  double flops_a_sample(const data::Form& form) const override;
+  // PyTorch's defaults.
+  Start start_of(const std::string& name, const at::Tensor& parameter) const override;
+  void train(bool on = true) override;
+
+ protected:
+  // REQUIRES: all of the block's parameters and buffers are registered.
+  void add(const std::string& path, std::shared_ptr<Block> block);
+
+ private:
+  std::vector<std::shared_ptr<Block>> blocks_;
+  std::vector<std::string> paths_;
+  bool is_recomputed_ = false;
+};
+
+}  // namespace trireme::model

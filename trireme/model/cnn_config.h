@@ -1,0 +1,38 @@
+// CnnConfig: convolutions, each followed by pooling, then a hidden layer. The defaults are the
+// network for MNIST of McMahan et al., "Communication-efficient learning of deep networks from
+// decentralized data", 2017.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trireme/base/config/fields.h"
+
+namespace trireme::model {
+
+struct CnnConfig {
+  std::vector<std::int64_t> channels = {32, 64};
+  std::int64_t kernel = 5;
+  std::int64_t hidden = 512;
+  double dropout = 0;
+
+  static void describe(config::Fields<CnnConfig>& f) {
+    f.add("channels", &CnnConfig::channels)
+        .range(1, 1 << 16)
+        .help("channels of each convolution, first to last; each halves the image");
+    f.add("kernel", &CnnConfig::kernel)
+        .range(1, 31)
+        .check([](const std::int64_t& kernel) {
+          return kernel % 2 ? "" : "is even; the padding keeps the image's size for odd ones only";
+        })
+        .unit("pixels")
+        .help("side of the convolutions");
+    f.add("hidden", &CnnConfig::hidden).range(1, 1 << 20).help("neurons of the hidden layer");
+    f.add("dropout", &CnnConfig::dropout)
+        .range(0.0, 0.99)
+        .help("share of the hidden layer that training drops");
+  }
+};
+
+}  // namespace trireme::model

@@ -1,0 +1,42 @@
+// Embedding looks rows of a table up, with a seam: a strategy, where one is attached, does it
+// instead (a vocabulary cut over ranks).
+//
+// Threads:  as torch::nn::Module.
+// Lifetime: the layer shares its strategy.
+
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <memory>
+
+#include "trireme/model/context.h"
+
+namespace trireme::model {
+
+class Embedding;
+
+class EmbeddingStrategy {
+ public:
+  virtual ~EmbeddingStrategy() = default;
+  // tokens: int64 (...); the answer: (..., width).
+  virtual at::Tensor forward(const Embedding& layer, const at::Tensor& tokens,
+                             const Context& context) = 0;
+};
+
+class Embedding : public torch::nn::Module {
+ public:
+  struct Options {
+    std::int64_t rows = 1;
+    std::int64_t width = 1;
+  };
+
+  explicit Embedding(const Options& options);
+
+  at::Tensor forward(const at::Tensor& tokens, const Context& context) const;
+
+  at::Tensor weight;  // (rows, width)
+  std::shared_ptr<EmbeddingStrategy> strategy;
+};
+
+}  // namespace trireme::model

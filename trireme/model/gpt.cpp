@@ -1,0 +1,58 @@
+#include "trireme/model/gpt.h"
+
+#include <cmath>
+
+#include "trireme/base/error.h"
+#include "trireme/model/gpt_blocks.h"
+
+namespace trireme::model {
+namespace {
+
+GptConfig sized(GptConfig config, const data::Form& form) {
+  if (config.vocabulary == 0) config.vocabulary = form.classes;
+  if (config.context == 0 && !form.input_sizes.empty()) config.context = form.input_sizes[0];
+  if (config.vocabulary < 1 || config.context < 1) {
+    throw Error(ErrorCode::InvalidInput,
+                "a gpt needs a vocabulary and a context; the data are no texts and the recipe says "
+                "neither model.vocabulary nor model.context");
+  }
+  if (form.classes > config.vocabulary) {
+    throw Error(ErrorCode::InvalidInput, "the data have " + std::to_string(form.classes) +
+                                             " distinct tokens, and model.vocabulary is " +
+                                             std::to_string(config.vocabulary));
+  }
+  return config;
+}
+
+bool is_projection(const std::string& name) {
+  return name.ends_with(".c_attn.weight") || name.ends_with(".c_proj.weight") ||
+         name.ends_with(".c_fc.weight");
+}
+
+}  // namespace
+
+Gpt::Gpt(const GptConfig& config, const data::Form& form) : config_(sized(config, form)) {
+  const auto embedding = std::make_shared<GptEmbedding>(config_);
+  add("transformer", embedding);
+  for (int layer = 0; layer < config_.layers; ++layer) {
+    const std::string path = "transformer.h." + std::to_string(layer);
+    add(path, std::make_shared<GptAttention>(config_, layer));
+    add(path, std::make_shared<GptMlp>(config_, layer));
+  }
+  add("",
+      std::make_shared<GptHead>(config_, config_.tied_head ? embedding->table() : at::Tensor()));
+}
+
+Start Gpt::start_of(const std::string& name, const at::Tensor& parameter) const {
+  if (name.ends_with("bias")) return Start::constant(0);
+  if (parameter.dim() < 2) return Start::constant(1);
+  const bool is_residual = name.ends_with(".c_proj.weight");
+  return Start::normal(is_residual ? 0.02 / std::sqrt(2.0 * static_cast<double>(config_.layers))
+                                   : 0.02);
+}
+
+Published Gpt::published(const std::string& parameter) const {
+  return {.name = parameter, .is_transposed = is_projection(parameter)};
+}
+
+}  // namespace trireme::model

@@ -1,0 +1,26 @@
+// MlpConfig: layers of neurons, each fully connected to the next.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trireme/base/config/fields.h"
+
+namespace trireme::model {
+
+struct MlpConfig {
+  std::vector<std::int64_t> widths = {512, 512};
+  double dropout = 0;
+
+  static void describe(config::Fields<MlpConfig>& f) {
+    f.add("widths", &MlpConfig::widths)
+        .range(1, 1 << 20)
+        .help("neurons of each hidden layer, first to last");
+    f.add("dropout", &MlpConfig::dropout)
+        .range(0.0, 0.99)
+        .help("share of hidden values that training drops");
+  }
+};
+
+}  // namespace trireme::model

@@ -1,0 +1,29 @@
+#include "trireme/model/model.h"
+
+#include <set>
+
+#include "trireme/base/error.h"
+
+namespace trireme::model {
+
+void Model::set_recompute(bool is_on) {
+  if (is_on) {
+    throw Error(ErrorCode::Unsupported,
+                "recomputation needs a model made of blocks (trireme/model/block_model.h)");
+  }
+}
+
+Start Model::start_of(const std::string&, const at::Tensor&) const {
+  return Start::keep();
+}
+
+std::int64_t parameter_count(const torch::nn::Module& module) {
+  std::set<const void*> seen;
+  std::int64_t count = 0;
+  for (const at::Tensor& parameter : module.parameters()) {
+    if (seen.insert(parameter.unsafeGetTensorImpl()).second) count += parameter.numel();
+  }
+  return count;
+}
+
+}  // namespace trireme::model

@@ -1,0 +1,43 @@
+// Norm is layer normalisation over the last dim, with a seam: a strategy, where one is attached,
+// does it instead (a sequence cut over ranks).
+//
+// Threads:  as torch::nn::Module.
+// Lifetime: the layer shares its strategy.
+
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <memory>
+
+#include "trireme/model/context.h"
+
+namespace trireme::model {
+
+class Norm;
+
+class NormStrategy {
+ public:
+  virtual ~NormStrategy() = default;
+  virtual at::Tensor forward(const Norm& layer, const at::Tensor& x, const Context& context) = 0;
+};
+
+class Norm : public torch::nn::Module {
+ public:
+  struct Options {
+    std::int64_t width = 1;
+    bool has_bias = true;
+    double epsilon = 1e-5;
+  };
+
+  explicit Norm(const Options& options);
+
+  at::Tensor forward(const at::Tensor& x, const Context& context) const;
+
+  double epsilon;
+  at::Tensor weight;
+  at::Tensor bias;  // undefined where there is none
+  std::shared_ptr<NormStrategy> strategy;
+};
+
+}  // namespace trireme::model

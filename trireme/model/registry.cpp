@@ -1,0 +1,54 @@
+#include "trireme/model/registry.h"
+
+#include "trireme/base/check.h"
+#include "trireme/model/cnn.h"
+#include "trireme/model/gpt.h"
+#include "trireme/model/mlp.h"
+#include "trireme/model/model_config.h"
+
+namespace trireme::model {
+
+void Registry::add_entry(Entry entry) {
+  for (const Entry& other : entries_) {
+    TRIREME_CHECK(other.name != entry.name, "there is a model ", entry.name, " already");
+  }
+  entries_.push_back(std::move(entry));
+}
+
+std::vector<std::string> Registry::names() const {
+  std::vector<std::string> all;
+  for (const Entry& entry : entries_) all.push_back(entry.name);
+  return all;
+}
+
+void Registry::add_sections(config::Schema& schema) const {
+  config::Section& section = schema.section(kModelSection, "what is trained");
+  section.fields<ModelConfig>();
+  for (const Entry& entry : entries_) entry.declare(section);
+}
+
+std::shared_ptr<Model> Registry::make(const config::Config& config, const Facts& facts) const {
+  const std::string& kind = config.kind(kModelSection);
+  for (const Entry& entry : entries_) {
+    if (entry.name != kind) continue;
+    std::shared_ptr<Model> model = entry.make(config, facts);
+    TRIREME_CHECK(model != nullptr, "the model ", kind, " was not made");
+    model->set_recompute(config.get<ModelConfig>(kModelSection).recompute);
+    return model;
+  }
+  TRIREME_CHECK(false, "no model is named ", kind);
+}
+
+void add_models(Registry& registry) {
+  registry.add<MlpConfig>("mlp", "layers of neurons", [](const MlpConfig& c, const Facts& f) {
+    return std::make_shared<Mlp>(c, f.form);
+  });
+  registry.add<CnnConfig>(
+      "cnn", "convolutions for small images",
+      [](const CnnConfig& c, const Facts& f) { return std::make_shared<Cnn>(c, f.form); });
+  registry.add<GptConfig>(
+      "gpt", "a decoder-only transformer of the GPT-2 family",
+      [](const GptConfig& c, const Facts& f) { return std::make_shared<Gpt>(c, f.form); });
+}
+
+}  // namespace trireme::model

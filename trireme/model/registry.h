@@ -1,0 +1,74 @@
+// Registry is the models that a program can train by name: the kinds of a recipe's [model].
+//
+//   model::Registry registry;
+//   model::add_models(registry);  // mlp, cnn, gpt
+//   registry.add<TowerConfig>("tower", "two towers", [](const TowerConfig& c, const Facts& f) {
+//     return std::make_shared<Tower>(c, f.form);
+//   });
+//
+// Threads:  filled by one thread, read by any afterwards.
+// Failure:  Misuse for a name that is taken; making throws InvalidInput where the data and the
+//           model do not fit.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trireme/base/config/config.h"
+#include "trireme/base/config/schema.h"
+#include "trireme/data/form.h"
+#include "trireme/model/model.h"
+
+namespace trireme::model {
+
+inline constexpr const char* kModelSection = "model";
+
+// What a model is sized from.
+struct Facts {
+  data::Form form;
+};
+
+class Registry {
+ public:
+  template <class Config>
+  using Make = std::function<std::shared_ptr<Model>(const Config&, const Facts&)>;
+
+  template <class Config>
+  void add(const std::string& name, const std::string& help, Make<Config> make) {
+    add_entry(
+        {.name = name,
+         .declare = [name, help](config::Section& section) { section.kind<Config>(name, help); },
+         .make =
+             [make = std::move(make)](const config::Config& config, const Facts& facts) {
+               return make(config.get<Config>(kModelSection), facts);
+             }});
+  }
+
+  std::vector<std::string> names() const;
+
+  // The section [model]: what every model has, and a kind for each.
+  void add_sections(config::Schema& schema) const;
+
+  // The model that [model] names. Its weights are not set: see initialize().
+  std::shared_ptr<Model> make(const config::Config& config, const Facts& facts) const;
+
+ private:
+  struct Entry {
+    std::string name;
+    std::function<void(config::Section&)> declare;
+    std::function<std::shared_ptr<Model>(const config::Config&, const Facts&)> make;
+  };
+
+  void add_entry(Entry entry);
+
+  std::vector<Entry> entries_;
+};
+
+// mlp, cnn, gpt.
+void add_models(Registry& registry);
+
+}  // namespace trireme::model

@@ -1,0 +1,29 @@
+// Adam and AdamW, as torch.optim's: running means of gradients and of their squares, corrected for
+// having begun at zero. Adam adds weight decay to the gradient; AdamW shrinks the weights apart
+// from it.
+//
+// Threads: as Optimizer.
+
+#pragma once
+
+#include "trireme/optim/optim_config.h"
+#include "trireme/optim/optimizer.h"
+
+namespace trireme::optim {
+
+class Adam final : public Optimizer {
+ public:
+  explicit Adam(const AdamConfig& config);
+  explicit Adam(const AdamwConfig& config);
+
+  Grain grain() const noexcept override { return Grain::Element; }
+  std::vector<std::string> state_names() const override { return {"exp_avg", "exp_avg_sq"}; }
+  void update(std::span<const Slice> slices, std::int64_t step,
+              double gradient_scale = 1.0) const override;
+
+ private:
+  double beta1_, beta2_, epsilon_;
+  bool is_decay_apart_;
+};
+
+}  // namespace trireme::optim

@@ -1,0 +1,45 @@
+// Groups say which parameters decay and which learn at a rate of their own. Two parameters of
+// equal groups can lie end to end in one slice.
+//
+// Threads: constant.
+// Failure: InvalidInput for a factor that is no "pattern=factor".
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trireme/optim/optim_config.h"
+
+namespace trireme::optim {
+
+struct Group {
+  double rate_factor = 1;
+  bool is_decayed = true;
+
+  friend bool operator==(const Group&, const Group&) = default;
+};
+
+class Groups {
+ public:
+  explicit Groups(const OptimConfig& config = {});
+
+  // Parameters of fewer than 2 dims are norms and biases.
+  Group group_of(std::string_view name, std::int64_t dims) const;
+
+ private:
+  bool is_all_decayed_;
+  std::vector<std::string> no_decay_;
+  std::vector<std::pair<std::string, double>> factors_;
+};
+
+// Whether a name fits a pattern, in which * stands for any text, also none.
+bool is_match(std::string_view pattern, std::string_view name) noexcept;
+
+// What is wrong with a list of "pattern=factor", or "".
+std::string complaint_of_factors(const std::vector<std::string>& all);
+
+}  // namespace trireme::optim

@@ -1,0 +1,52 @@
+// The settings of [optim]: the rule, its numbers, and what every rule has (groups, clipping).
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trireme/base/config/fields.h"
+
+namespace trireme::optim {
+
+// What every rule has.
+struct OptimConfig {
+  double clip_norm = 0;
+  double clip_value = 0;
+  bool decay_all = false;
+  std::vector<std::string> no_decay = {};
+  std::vector<std::string> rate_factors = {};
+
+  static void describe(config::Fields<OptimConfig>& f);
+};
+
+struct SgdConfig {
+  double learning_rate = 0.01;
+  double momentum = 0.9;
+  bool nesterov = false;
+  double weight_decay = 0;
+
+  static void describe(config::Fields<SgdConfig>& f);
+};
+
+struct AdamConfig {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+
+  static void describe(config::Fields<AdamConfig>& f);
+};
+
+struct AdamwConfig {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0.01;
+
+  static void describe(config::Fields<AdamwConfig>& f);
+};
+
+}  // namespace trireme::optim

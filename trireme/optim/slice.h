@@ -1,0 +1,22 @@
+// Slice is a flat run of elements that an optimizer updates: a part of a parameter, a parameter,
+// or many of them end to end, as long as they share learning rate and weight decay.
+//
+// Lifetime: tensors are views of memory that the caller keeps, perhaps shared with other ranks.
+
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+namespace trireme::optim {
+
+struct Slice {
+  at::Tensor value;               // flat, float32 or float64
+  at::Tensor gradient;            // as many of the same type; an update leaves it as it was
+  std::vector<at::Tensor> state;  // as many of the same type each, in the order of state_names()
+  double learning_rate = 0;       // of this step, the group's factor included
+  double weight_decay = 0;
+};
+
+}  // namespace trireme::optim
