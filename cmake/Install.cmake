@@ -14,6 +14,10 @@ if(TARGET trireme_torch)
   install(EXPORT TriremeTorchTargets NAMESPACE trireme:: DESTINATION "${package_dir}")
 endif()
 install(TARGETS trireme)
+if(TARGET trireme-worker)
+  install(TARGETS trireme-worker)
+  install(FILES "$<TARGET_FILE:trireme-worker>.json" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
 install(DIRECTORY trireme/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trireme"
   FILES_MATCHING PATTERN "*.h"
   PATTERN "testing" EXCLUDE PATTERN "cli" EXCLUDE PATTERN "console" EXCLUDE)

@@ -30,6 +30,7 @@ constexpr std::array<CodeRow, kErrorCodeCount> kCodes{{
     {"Corrupt", Consequence::Stop},
     {"Io", Consequence::Restart},
     {"Unsupported", Consequence::Stop},
+    {"Diverged", Consequence::Stop},
 }};
 
 const CodeRow& row_of(ErrorCode code) noexcept {

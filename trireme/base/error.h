@@ -31,9 +31,10 @@ enum class ErrorCode : unsigned char {
   Corrupt,          // stored data does not match its checksum or form
   Io,               // the operating system refused
   Unsupported,      // this build, backend or kernel cannot do it
+  Diverged,         // training came to a number that is not finite
 };
 
-inline constexpr int kErrorCodeCount = 15;
+inline constexpr int kErrorCodeCount = 16;
 
 // What the holder of an error should do.
 enum class Consequence {

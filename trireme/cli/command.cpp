@@ -57,6 +57,12 @@ void Command::argument(std::string value, std::string help, Setter set) {
   arguments_.push_back({{}, std::move(value), std::move(help), std::move(set), nullptr});
 }
 
+void Command::words(std::string value, std::string help,
+                    std::function<std::string(const std::vector<std::string>&)> set) {
+  words_ = {.names = "", .value = std::move(value), .help = std::move(help), .set = {}};
+  set_words_ = std::move(set);
+}
+
 void Command::program(std::string help,
                       std::function<std::string(const std::vector<std::string>&)> set) {
   program_help_ = std::move(help);
@@ -125,11 +131,25 @@ std::vector<Command::Given> Command::parse(std::vector<std::string> words,
   try {
     std::reverse(words.begin(), words.end());
     app.parse(std::move(words));
-    for (const std::string& word : app.remaining()) mistakes.push_back(about_unknown(word));
+    take_words(app.remaining(), mistakes);
   } catch (const CLI::ParseError& error) {
     mistakes.emplace_back(error.what());
   }
   return given;
+}
+
+void Command::take_words(const std::vector<std::string>& extras,
+                         std::vector<std::string>& mistakes) const {
+  std::vector<std::string> taken;
+  for (const std::string& word : extras) {
+    if (set_words_ && !word.starts_with('-')) {
+      taken.push_back(word);
+    } else {
+      mistakes.push_back(about_unknown(word));
+    }
+  }
+  if (!set_words_) return;
+  if (std::string mistake = set_words_(taken); !mistake.empty()) mistakes.push_back(mistake);
 }
 
 std::vector<std::string> Command::mistakes_in(std::vector<std::string> words) {
@@ -155,6 +175,7 @@ std::string Command::help() const {
   std::string text = summary_ + "\n\nUsage: trireme " + name_;
   if (!fields_.empty()) text += " [OPTIONS]";
   for (const Field& field : arguments_) text += " " + field.value;
+  if (set_words_) text += " [" + words_.value + " ...]";
   if (set_program_) text += " [--] PROGRAM [ARGUMENTS]";
   text += "\n\n";
   const auto line = [&](const std::string& left, const std::string& right) {
@@ -163,6 +184,7 @@ std::string Command::help() const {
     text += right + "\n";
   };
   for (const Field& field : arguments_) line(field.value, field.help);
+  if (set_words_) line(words_.value, words_.help);
   if (set_program_) line("PROGRAM", program_help_);
   for (const Field& field : fields_) {
     line(field.names + (field.value.empty() ? "" : " " + field.value), field.help);

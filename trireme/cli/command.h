@@ -34,6 +34,9 @@ class Command {
   void flag(std::string names, std::string help, bool& target);
   // One word that has to be there.
   void argument(std::string value, std::string help, Setter set);
+  // Any number of words that are no options, after the arguments.
+  void words(std::string value, std::string help,
+             std::function<std::string(const std::vector<std::string>&)> set);
   // A program and everything after it, none of it ours, with or without `--` before it.
   void program(std::string help, std::function<std::string(const std::vector<std::string>&)> set);
   // Called when the command line is right. Returns the exit code.
@@ -60,6 +63,7 @@ class Command {
   std::vector<std::string> mistakes_in(std::vector<std::string> words);
   std::vector<std::string> take_program(std::vector<std::string>& words) const;
   std::vector<Given> parse(std::vector<std::string> words, std::vector<std::string>& mistakes);
+  void take_words(const std::vector<std::string>& extras, std::vector<std::string>& mistakes) const;
   std::size_t program_begin(const std::vector<std::string>& words) const;
   std::string about_unknown(const std::string& word) const;
   const Field* field_of(std::string_view option) const;
@@ -67,6 +71,8 @@ class Command {
   std::string name_, summary_, example_;
   std::vector<Field> fields_;
   std::vector<Field> arguments_;
+  Field words_;
+  std::function<std::string(const std::vector<std::string>&)> set_words_;
   std::string program_help_;
   std::function<std::string(const std::vector<std::string>&)> set_program_;
   std::function<int()> act_;

@@ -5,10 +5,8 @@
 
 #include "trireme/base/error.h"
 #include "trireme/cli/commands.h"
+#include "trireme/cli/ranks_option.h"
 #include "trireme/cluster/launch/front.h"
-#include "trireme/cluster/launch/host/cgroup.h"
-#include "trireme/cluster/launch/host/cores.h"
-#include "trireme/cluster/launch/host/processors.h"
 #include "trireme/cluster/launch/job/name.h"
 #include "trireme/cluster/launch/program.h"
 
@@ -17,29 +15,7 @@ namespace {
 
 namespace launch = cluster::launch;
 
-constexpr int kRanksMax = 4096;
 constexpr double kGraceMax = 86400;
-
-int ranks_for_all_cores() {
-  return launch::host::plan_cores({.processors = launch::host::allowed_processors(),
-                                   .quota = launch::host::Cgroup().processor_quota().value_or(0)})
-      .shares.front()
-      .threads;
-}
-
-std::string set_ranks(launch::JobSpec& spec, const std::string& text) {
-  if (text == "auto") {
-    spec.ranks = ranks_for_all_cores();
-    return {};
-  }
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, spec.ranks);
-  if (read.ec == std::errc() && read.ptr == end && spec.ranks >= 1 && spec.ranks <= kRanksMax) {
-    return {};
-  }
-  return "-n " + text + ": the number of ranks is 1 to " + std::to_string(kRanksMax) +
-         ", or auto: one a core";
-}
 
 std::string set_grace(launch::JobSpec& spec, const std::string& text) {
   double seconds = -1;
@@ -84,7 +60,7 @@ Command run_command() {
                   "trireme run -n 4 --name demo -- ./my_program --steps 100");
   const auto spec = std::make_shared<launch::JobSpec>();
   command.option("-n,--ranks", "N", "how many processes, or auto: one a core (default 1)",
-                 [spec](const std::string& text) { return set_ranks(*spec, text); });
+                 [spec](const std::string& text) { return set_ranks(spec->ranks, text); });
   command.option("--name", "JOB", "what to call the job (default: made up)",
                  [spec](const std::string& text) {
                    spec->name = text;

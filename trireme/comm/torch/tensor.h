@@ -33,6 +33,8 @@ class [[nodiscard]] TensorWork {
   ~TensorWork();
 
   void wait();
+  // Makes some progress without waiting; wait() is still to be called.
+  bool is_done() { return work_.is_done(); }
 
  private:
   friend class TensorCall;

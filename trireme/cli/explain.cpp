@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "trireme/base/config/schema_text.h"
+#include "trireme/cli/commands.h"
+#include "trireme/cli/train/worker.h"
+
+namespace trireme::cli {
+namespace {
+
+struct ExplainWords {
+  RecipeWords recipe;
+  std::string worker;
+  std::string key;
+  bool is_list = false;
+};
+
+// Every setting on two lines: its value and where it comes from; what it is.
+void print(const config::Setting& setting) {
+  const std::string unit = setting.unit.empty() ? "" : " " + setting.unit;
+  std::string origin = setting.origin;
+  if (!setting.is_default()) origin += "; default " + to_plain(setting.default_value);
+  std::printf("%-28s = %-16s (%s)\n", setting.name.c_str(),
+              (to_plain(setting.value) + unit).c_str(), origin.c_str());
+  std::string what = setting.help.empty() ? setting.type : setting.help + ": " + setting.type;
+  if (!setting.range.empty()) what += ", " + setting.range;
+  std::printf("    %s\n", what.c_str());
+}
+
+int explain(const ExplainWords& words) {
+  const Worker worker(words.worker);
+  if (words.is_list) {
+    std::fputs(config::to_help(worker.schema()).c_str(), stdout);
+    return 0;
+  }
+  const config::Config config = words.recipe.read(worker);
+  if (!words.key.empty()) {
+    std::fputs(config.explain(words.key).c_str(), stdout);
+    return 0;
+  }
+  std::string section = "\n";
+  for (const config::Setting& setting : config.settings()) {
+    if (setting.section != section) {
+      std::printf("%s[%s]\n", section == "\n" ? "" : "\n", setting.section.c_str());
+      section = setting.section;
+    }
+    print(setting);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command explain_command() {
+  Command command("explain", "Say what every setting of a recipe is, and where it was set",
+                  "trireme explain recipes/fashion_cnn.toml --key train.batch");
+  const auto words = std::make_shared<ExplainWords>();
+  command.words("[RECIPE] key=value", "the recipe, and settings that change it",
+                [words](const std::vector<std::string>& all) -> std::string {
+                  for (const std::string& word : all) {
+                    if (words->recipe.recipe.empty() && word.find('=') == std::string::npos) {
+                      words->recipe.recipe = word;
+                    } else {
+                      words->recipe.overrides.push_back(word);
+                    }
+                  }
+                  return words->recipe.recipe.empty() && !words->is_list
+                             ? "RECIPE is missing; --list shows all settings there are"
+                             : "";
+                });
+  command.option("--key", "KEY", "this setting alone", set_text(words->key));
+  command.option("--worker", "PROGRAM", "a program with models of your own",
+                 set_text(words->worker));
+  command.flag("--list", "all settings of all kinds, without a recipe", words->is_list);
+  command.action([words] { return explain(*words); });
+  return command;
+}
+
+}  // namespace trireme::cli

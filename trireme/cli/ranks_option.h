@@ -1,0 +1,12 @@
+// The option -n, as all commands that start ranks read it.
+
+#pragma once
+
+#include <string>
+
+namespace trireme::cli {
+
+// A number from 1 to 4096, or auto: one a core. Returns what is wrong with the text, or "".
+std::string set_ranks(int& ranks, const std::string& text);
+
+}  // namespace trireme::cli

@@ -1,0 +1,106 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/cli/commands.h"
+#include "trireme/cli/ranks_option.h"
+#include "trireme/cli/train/worker.h"
+#include "trireme/cluster/launch/front.h"
+#include "trireme/cluster/launch/job/name.h"
+
+namespace trireme::cli {
+namespace {
+
+namespace fs = std::filesystem;
+namespace launch = cluster::launch;
+
+struct TrainWords {
+  RecipeWords recipe;
+  std::string worker;
+  std::string output;
+  bool is_resumed = false;
+  launch::JobSpec spec;
+};
+
+// runs/<recipe>, then runs/<recipe>-2 and so on: what somebody trained is never overwritten.
+fs::path free_output(const fs::path& recipe) {
+  const fs::path first = fs::path("runs") / recipe.stem();
+  fs::path path = first;
+  for (int i = 2; fs::exists(path / "config.toml"); ++i) {
+    path = first.string() + "-" + std::to_string(i);
+  }
+  return path;
+}
+
+fs::path output_of(const TrainWords& words) {
+  if (words.output.empty()) {
+    if (words.is_resumed) {
+      throw Error(ErrorCode::InvalidInput, "--resume needs --output DIR: the job to go on with");
+    }
+    return fs::absolute(free_output(words.recipe.recipe));
+  }
+  if (!words.is_resumed && fs::exists(fs::path(words.output) / "config.toml")) {
+    throw Error(ErrorCode::InvalidInput, words.output +
+                                             " holds a job already: --resume goes on with it, "
+                                             "another --output begins anew");
+  }
+  return fs::absolute(words.output);
+}
+
+int train(TrainWords words) {
+  const Worker worker(words.worker);
+  words.recipe.read(worker);
+  const fs::path output = output_of(words);
+  fs::create_directories(output);
+  launch::JobSpec& spec = words.spec;
+  spec.program = worker.path();
+  spec.command = {worker.path().string(), "train", "--recipe",
+                  fs::absolute(words.recipe.recipe).string(), "--output", output.string()};
+  if (words.is_resumed) spec.command.push_back("--resume");
+  for (const std::string& text : words.recipe.overrides) {
+    spec.command.insert(spec.command.end(), {"--set", text});
+  }
+  // Rank 0 draws on the user's terminal itself: what goes through the launcher comes in lines.
+  if (const char* terminal = isatty(STDOUT_FILENO) == 1 ? ttyname(STDOUT_FILENO) : nullptr) {
+    setenv("TRIREME_TERMINAL", terminal, 1);
+  }
+  return launch::run_job(spec);
+}
+
+}  // namespace
+
+Command train_command() {
+  Command command("train", "Train what a recipe describes",
+                  "trireme train recipes/fashion_cnn.toml train.epochs=2 --output runs/first");
+  const auto words = std::make_shared<TrainWords>();
+  // A checkpoint may have to be written once the job was asked to end.
+  words->spec.grace = std::chrono::seconds(60);
+  command.argument("RECIPE", "a TOML file; `trireme explain` shows what it can hold",
+                   set_text(words->recipe.recipe));
+  command.words("key=value", "settings that change the recipe's",
+                [words](const std::vector<std::string>& all) {
+                  words->recipe.overrides = all;
+                  return std::string();
+                });
+  command.option("-n,--ranks", "N", "how many processes, or auto: one a core (default 1)",
+                 [words](const std::string& text) { return set_ranks(words->spec.ranks, text); });
+  command.option("--output", "DIR", "the job's folder (default: runs/ and the recipe's name)",
+                 set_text(words->output));
+  command.flag("--resume", "go on from the newest whole checkpoint in --output",
+               words->is_resumed);
+  command.option("--worker", "PROGRAM", "a program with models of your own",
+                 set_text(words->worker));
+  command.option("--name", "JOB", "what to call the job (default: made up)",
+                 [words](const std::string& text) {
+                   words->spec.name = text;
+                   return launch::job::mistake_in_name(text);
+                 });
+  command.action([words] { return train(*words); });
+  return command;
+}
+
+}  // namespace trireme::cli

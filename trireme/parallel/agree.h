@@ -1,0 +1,92 @@
+// Agreement is how the ranks of a job come to the same update from gradients that each computed
+// for itself: one interface for all-reduce, one shared copy, ZeRO, and a job of one.
+//
+// A step, as its caller writes it:
+//
+//   agreement.begin_step(plan);              // parameters are current from here on
+//   for (each of this rank's slots) {
+//     agreement.begin_slot(index);
+//     loss.backward();                       // gradients are taken as they are born
+//     agreement.end_slot();
+//   }
+//   Gradients all = agreement.reduce({loss}); // of all slots of all ranks; all ranks are here
+//   agreement.update(how);                   // or drop()
+//
+// After reduce() every rank is known to hold its share of the step (prepare); nothing of the
+// model's state has changed yet, unless `plan.early` allowed it.
+//
+// Failure:  what Group throws. The step is then neither done nor undone on this rank; recovery
+//           decides.
+// Threads:  one, the one that runs backward.
+// Lifetime: the model outlives its agreement, which takes its hooks off when it ends.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trireme/checkpoint/state.h"
+
+namespace trireme::parallel {
+
+struct Update {
+  std::int64_t number = 1;  // of this update, from 1
+  double rate = 0;          // learning rate, before a parameter's own factor
+  double scale = 1;         // multiplied into the gradients: clipping, loss scaling
+};
+
+struct StepPlan {
+  int slot_count = 1;            // of the global batch
+  std::vector<int> slots = {0};  // this rank's, ascending
+  std::vector<int> owners = {0};  // by slot: the rank that runs it
+  bool is_norm_wanted = false;
+  bool is_checked = false;       // whether reduce() says if gradients are finite
+  double clip_value = 0;         // each element is cut off there in update(); 0: none
+  // Where nothing can stop the update any more, it may be made parameter by parameter while
+  // backward still runs.
+  std::optional<Update> early = std::nullopt;
+};
+
+// What a rank brings to the end of its slots besides gradients.
+struct Share {
+  double loss = 0;
+  bool is_stop_wanted = false;  // somebody asked this rank to end
+};
+
+struct Gradients {
+  double loss = 0;              // the sum over all ranks
+  bool is_stop_wanted = false;  // of any rank: all of them end after the same step
+  double norm = 0;  // of the whole gradient, where the plan wanted it
+  bool is_finite = true;
+};
+
+class Agreement {
+ public:
+  virtual ~Agreement() = default;
+
+  virtual void begin_step(const StepPlan& plan) = 0;
+  virtual void begin_slot(std::size_t index) = 0;
+  virtual void end_slot() = 0;
+  virtual Gradients reduce(const Share& mine) = 0;
+  virtual void update(const Update& how) = 0;
+  // Throws the step's gradients away.
+  virtual void drop() = 0;
+
+  // Waits until this rank's parameters are whole and current, for evaluation.
+  virtual void settle() {}
+
+  // Values and optimizer state, as this rank holds them and others do not: to be saved, or
+  // overwritten by what was saved.
+  virtual std::vector<checkpoint::Piece> pieces() = 0;
+  // The name of a piece of optimizer state: "optim/exp_avg/h.0.attn.c_attn.weight".
+  static std::string state_name(const std::string& state, const std::string& parameter) {
+    return "optim/" + state + "/" + parameter;
+  }
+  // The first parameter whose gradient or value is not finite, by name; "" where all are.
+  virtual std::string first_not_finite() const = 0;
+};
+
+}  // namespace trireme::parallel

@@ -1,0 +1,50 @@
+#include "trireme/parallel/data/bucket_plan.h"
+
+#include <algorithm>
+
+#include "trireme/base/check.h"
+
+namespace trireme::parallel::data {
+namespace {
+
+std::int64_t round_up(std::int64_t value, std::int64_t step) {
+  return (value + step - 1) / step * step;
+}
+
+}  // namespace
+
+BucketPlan BucketPlan::make(std::span<const Parameter> parameters,
+                            std::span<const std::size_t> order, const Options& options) {
+  TRIREME_CHECK_EQ(order.size(), parameters.size(), "an order of all parameters");
+  BucketPlan plan;
+  plan.bucket_of.resize(parameters.size());
+  plan.range_of.resize(parameters.size());
+  std::size_t next = 0;
+  while (next < order.size()) {
+    std::vector<std::size_t> members;
+    std::int64_t filled = 0;
+    while (next < order.size() && (members.empty() || filled < options.bucket_count)) {
+      filled += round_up(parameters[order[next]].count, kAlignment);
+      members.push_back(order[next++]);
+    }
+    std::stable_sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
+      return parameters[a].group < parameters[b].group;
+    });
+    Bucket bucket{.range = {plan.count, plan.count}, .entries = {}};
+    for (const std::size_t member : members) {
+      const ElementRange range{bucket.range.end, bucket.range.end + parameters[member].count};
+      bucket.entries.push_back({.parameter = member, .range = range});
+      bucket.range.end += round_up(range.count(), kAlignment);
+      plan.bucket_of[member] = plan.buckets.size();
+      plan.range_of[member] = range;
+    }
+    const std::int64_t padded =
+        round_up(bucket.range.count(), kAlignment * static_cast<std::int64_t>(options.slices));
+    bucket.range.end = bucket.range.begin + padded;
+    plan.count = bucket.range.end;
+    plan.buckets.push_back(std::move(bucket));
+  }
+  return plan;
+}
+
+}  // namespace trireme::parallel::data

@@ -1,0 +1,63 @@
+// BucketPlan says where each parameter's gradient lies: in which bucket, from which element on.
+// Parameters fill buckets in the order in which their gradients arrive, so that a bucket is whole
+// early and can travel while later gradients are still being computed.
+//
+// Layout:  buckets lie end to end in one flat space. Every parameter begins at a multiple of
+//          kAlignment elements. Inside a bucket, parameters that are updated alike lie together. A
+//          bucket is padded so that it cuts into equal slices, one a rank, each aligned too.
+// Threads: pure.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace trireme::parallel::data {
+
+inline constexpr std::int64_t kAlignment = 16;  // elements: 64 bytes of float32
+
+struct ElementRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  std::int64_t count() const noexcept { return end - begin; }
+  friend bool operator==(const ElementRange&, const ElementRange&) = default;
+};
+
+struct BucketPlan {
+  struct Parameter {
+    std::int64_t count = 0;
+    int group = 0;  // of those that are updated alike
+  };
+  struct Entry {
+    std::size_t parameter = 0;
+    ElementRange range;  // in the flat space, without padding
+  };
+  struct Bucket {
+    ElementRange range;
+    std::vector<Entry> entries;
+
+    // Rank's equal share of it.
+    ElementRange slice(int rank, int ranks) const noexcept {
+      const std::int64_t share = range.count() / ranks;
+      return {range.begin + rank * share, range.begin + (rank + 1) * share};
+    }
+  };
+  struct Options {
+    std::int64_t bucket_count = 1 << 20;  // elements; one parameter may exceed it
+    int slices = 1;
+  };
+
+  std::vector<Bucket> buckets;
+  std::int64_t count = 0;                // of the flat space
+  std::vector<std::size_t> bucket_of;    // by parameter
+  std::vector<ElementRange> range_of;    // by parameter
+
+  // `order`: every parameter once, earliest gradient first.
+  static BucketPlan make(std::span<const Parameter> parameters, std::span<const std::size_t> order,
+                         const Options& options);
+};
+
+}  // namespace trireme::parallel::data

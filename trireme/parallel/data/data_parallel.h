@@ -1,0 +1,89 @@
+// DataParallel is the agreement of ranks that each hold the whole model and share the batch.
+//
+//   all_reduce  every rank has all parameters and all optimizer state, and updates everything
+//   shared      one copy of both on the host, in memory that all ranks map; each updates a slice
+//   zero1       every rank has all parameters, and the state and the update of one slice
+//   zero2       the same, and gradients are kept as slices too
+//
+// Gradients go to their bucket as they are born; a full bucket's reduction runs while backward
+// goes on. reduce() ends with a small all-reduce that no rank passes before all are there.
+//
+// Layout: buckets follow the order in which the first step's gradients arrived on rank 0.
+
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "trireme/comm/group.h"
+#include "trireme/comm/torch/tensor.h"
+#include "trireme/optim/optimizer.h"
+#include "trireme/parallel/agree.h"
+#include "trireme/parallel/data/bucket_plan.h"
+#include "trireme/parallel/data/gradient_buckets.h"
+#include "trireme/parallel/gradient_hooks.h"
+#include "trireme/parallel/parameter.h"
+
+namespace trireme::parallel::data {
+
+enum class SyncKind { AllReduce, Shared, Zero1, Zero2 };
+
+class DataParallel final : public Agreement {
+ public:
+  struct Options {
+    std::vector<Parameter> parameters;
+    std::vector<at::Tensor> buffers{};  // rank 0's are everybody's, from step to step
+    std::shared_ptr<const optim::Optimizer> optimizer;
+    comm::Group group;
+    SyncKind kind = SyncKind::AllReduce;
+    std::int64_t bucket_size = 4 << 20;  // bytes
+    // Sums over slots follow the fixed tree, whoever runs which: each slot's gradient is kept.
+    bool is_ordered = false;
+    // A parameter's gradient may come in several parts: buckets wait for the end of backward.
+    bool is_in_parts = false;
+  };
+  explicit DataParallel(Options options);
+  ~DataParallel() override;
+
+  void begin_step(const StepPlan& plan) override;
+  void begin_slot(std::size_t index) override;
+  void end_slot() override;
+  Gradients reduce(const Share& mine) override;
+  void update(const Update& how) override;
+  void drop() override;
+  void settle() override;
+  std::vector<checkpoint::Piece> pieces() override;
+  std::string first_not_finite() const override;
+
+ private:
+  struct Layout;
+
+  bool is_sliced() const noexcept { return options_.kind != SyncKind::AllReduce; }
+  void born(std::size_t parameter);
+  void lay_out(std::vector<std::size_t> order);
+  void move_values();
+  void launch(std::size_t bucket);
+  void poll();
+  void launch_ordered(std::size_t bucket, const std::string& label);
+  GradientBuckets& buckets_of(std::size_t slot);
+  ElementRange slice(std::size_t bucket) const;
+  std::vector<optim::Slice> slices(double rate);
+  std::vector<double> common_figures(const Share& mine);
+  void broadcast_buffers();
+
+  Options options_;
+  std::vector<int> groups_;  // of parameters that are updated alike
+  std::unique_ptr<Layout> layout_;
+  std::vector<std::size_t> arrival_;  // of the first step's gradients
+  StepPlan plan_;
+  std::size_t slot_ = 0;  // that runs, of this rank's
+  std::vector<bool> is_used_;  // by any rank, in this step
+  std::vector<comm::TensorWork> works_;
+  std::vector<comm::Work> ordered_;
+  std::optional<comm::Work> published_;  // new values reach everybody
+  std::vector<comm::TensorWork> gathers_;
+  GradientHooks hooks_;
+};
+
+}  // namespace trireme::parallel::data

@@ -1,0 +1,69 @@
+#include "trireme/parallel/data/gradient_buckets.h"
+
+#include <c10/core/GradMode.h>
+
+#include <utility>
+
+namespace trireme::parallel::data {
+
+GradientBuckets::GradientBuckets(const BucketPlan& plan, const std::vector<Parameter>& parameters,
+                                 Options options)
+    : plan_(plan), options_(std::move(options)) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const ElementRange range = plan.range_of[i];
+    parameters_.push_back(parameters[i].tensor);
+    views_.push_back(
+        options_.memory.narrow(0, range.begin, range.count()).view(parameters[i].tensor.sizes()));
+  }
+  is_used_.resize(parameters.size());
+  has_come_.resize(parameters.size());
+  missing_.resize(plan.buckets.size());
+}
+
+void GradientBuckets::begin_slot(const Slot& slot) {
+  slot_ = slot;
+  if (slot.is_first) is_used_.assign(is_used_.size(), false);
+  has_come_.assign(has_come_.size(), false);
+  for (std::size_t b = 0; b < missing_.size(); ++b) missing_[b] = plan_.buckets[b].entries.size();
+  announced_ = 0;
+}
+
+void GradientBuckets::take(std::size_t parameter) {
+  at::Tensor& gradient = parameters_[parameter].mutable_grad();
+  if (!gradient.defined()) return;
+  const c10::NoGradGuard no_grad;
+  // A shared parameter's gradient may come in parts, each of them new.
+  if (is_used_[parameter]) {
+    views_[parameter].add_(gradient.is_sparse() ? gradient.to_dense() : gradient);
+  } else {
+    views_[parameter].copy_(gradient.is_sparse() ? gradient.to_dense() : gradient);
+  }
+  gradient.reset();
+  is_used_[parameter] = true;
+  if (has_come_[parameter]) return;
+  has_come_[parameter] = true;
+  --missing_[plan_.bucket_of[parameter]];
+  if (!options_.is_in_parts) announce();
+}
+
+void GradientBuckets::announce() {
+  if (!slot_.is_last) return;
+  while (announced_ < missing_.size() && missing_[announced_] == 0) options_.full(announced_++);
+}
+
+void GradientBuckets::end_slot() {
+  if (!slot_.is_last) return;
+  const c10::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < is_used_.size(); ++i) {
+    if (!is_used_[i]) views_[i].zero_();
+  }
+  missing_.assign(missing_.size(), 0);
+  announce();
+}
+
+at::Tensor GradientBuckets::bucket(std::size_t index) const {
+  const ElementRange range = plan_.buckets[index].range;
+  return options_.memory.narrow(0, range.begin, range.count());
+}
+
+}  // namespace trireme::parallel::data

@@ -1,0 +1,65 @@
+// GradientBuckets gathers a rank's gradients, as they are born, in buckets that travel as one.
+//
+//   buckets.begin_slot({.is_first = true, .is_last = true});
+//   ... each gradient: buckets.take(parameter)     // copied once, its tensor given back
+//   buckets.end_slot();
+//
+// A bucket is announced to `full` when the last slot has brought all its gradients: in the order
+// of the plan on every rank, whatever the order of their coming. What never came counts as zero
+// and is not marked as used.
+//
+// Threads: the one that runs backward.
+
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <vector>
+
+#include "trireme/parallel/data/bucket_plan.h"
+#include "trireme/parallel/parameter.h"
+
+namespace trireme::parallel::data {
+
+class GradientBuckets {
+ public:
+  struct Slot {
+    bool is_first = true;  // of this rank's in the step
+    bool is_last = true;
+  };
+
+  struct Options {
+    at::Tensor memory;  // flat, of plan.count elements
+    std::function<void(std::size_t bucket)> full;
+    // A gradient may come in several parts: buckets are full when the slot ends.
+    bool is_in_parts = false;
+  };
+  // Parameters' gradients arrive in Tensor::grad().
+  GradientBuckets(const BucketPlan& plan, const std::vector<Parameter>& parameters,
+                  Options options);
+
+  void begin_slot(const Slot& slot);
+  void take(std::size_t parameter);
+  // Announces what is left after the last slot.
+  void end_slot();
+
+  bool is_used(std::size_t parameter) const { return is_used_[parameter]; }
+  at::Tensor bucket(std::size_t index) const;
+  const at::Tensor& memory() const noexcept { return options_.memory; }
+
+ private:
+  void announce();
+
+  const BucketPlan& plan_;
+  std::vector<at::Tensor> parameters_;
+  Options options_;
+  std::vector<at::Tensor> views_;  // by parameter, in its shape
+  Slot slot_;
+  std::vector<bool> is_used_;             // in this step
+  std::vector<bool> has_come_;            // in this slot
+  std::vector<std::size_t> missing_;      // in this slot, by bucket
+  std::size_t announced_ = 0;
+};
+
+}  // namespace trireme::parallel::data

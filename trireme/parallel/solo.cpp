@@ -1,0 +1,125 @@
+#include "trireme/parallel/solo.h"
+
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+
+#include <cmath>
+#include <utility>
+
+#include "trireme/optim/clip.h"
+
+namespace trireme::parallel {
+
+Solo::Solo(Options options)
+    : options_(std::move(options)),
+      hooks_(options_.parameters, [this](std::size_t parameter) { born(parameter); }) {
+  const std::size_t states = options_.optimizer->state_names().size();
+  for (const Parameter& parameter : options_.parameters) {
+    std::vector<at::Tensor>& own = state_.emplace_back();
+    const auto options_of = parameter.tensor.options().requires_grad(false);
+    for (std::size_t i = 0; i < states; ++i) {
+      own.push_back(at::zeros({parameter.tensor.numel()}, options_of));
+    }
+  }
+}
+
+void Solo::begin_step(const StepPlan& plan) {
+  plan_ = plan;
+  if (plan_.slot_count > 1) slots_.begin(plan_.slot_count);
+  drop();
+}
+
+void Solo::begin_slot(std::size_t) {
+  is_early_ = plan_.early && options_.can_update_early && plan_.slot_count == 1;
+}
+
+void Solo::born(std::size_t parameter) {
+  if (!is_early_) return;
+  const c10::NoGradGuard no_grad;
+  at::Tensor& gradient = options_.parameters[parameter].tensor.mutable_grad();
+  const optim::Slice slice = slice_of(parameter, gradient, plan_.early->rate);
+  options_.optimizer->update({&slice, 1}, plan_.early->number, plan_.early->scale);
+  gradient.reset();
+}
+
+void Solo::end_slot() {
+  is_early_ = false;
+  if (plan_.slot_count == 1) return;
+  const c10::NoGradGuard no_grad;
+  std::vector<at::Tensor> gradients;
+  for (Parameter& parameter : options_.parameters) {
+    gradients.push_back(std::exchange(parameter.tensor.mutable_grad(), at::Tensor()));
+  }
+  slots_.add(plan_.slots.at(slots_done_++), std::move(gradients));
+}
+
+Gradients Solo::reduce(const Share& mine) {
+  const c10::NoGradGuard no_grad;
+  if (plan_.slot_count > 1) {
+    auto whole = slots_.take();
+    for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
+      options_.parameters[i].tensor.mutable_grad() = std::move(whole.at(0).sums[i]);
+    }
+  }
+  Gradients all{.loss = mine.loss, .is_stop_wanted = mine.is_stop_wanted};
+  if (!plan_.is_norm_wanted && !plan_.is_checked) return all;
+  double squares = 0;
+  for (const Parameter& parameter : options_.parameters) {
+    if (parameter.tensor.grad().defined()) squares += optim::squared_norm(parameter.tensor.grad());
+  }
+  all.norm = std::sqrt(squares);
+  all.is_finite = std::isfinite(all.norm);
+  return all;
+}
+
+optim::Slice Solo::slice_of(std::size_t parameter, const at::Tensor& gradient, double rate) {
+  const Parameter& own = options_.parameters[parameter];
+  return {.value = own.tensor.detach().view({-1}),
+          .gradient = gradient.detach().contiguous().view({-1}),
+          .state = state_[parameter],
+          .learning_rate = rate * own.rate_factor,
+          .weight_decay = own.weight_decay};
+}
+
+void Solo::update(const Update& how) {
+  const c10::NoGradGuard no_grad;
+  std::vector<optim::Slice> slices;
+  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
+    const at::Tensor& gradient = options_.parameters[i].tensor.grad();
+    if (gradient.defined()) slices.push_back(slice_of(i, gradient, how.rate));
+  }
+  if (plan_.clip_value > 0) optim::clip_by_value(slices, plan_.clip_value, how.scale);
+  if (!slices.empty()) options_.optimizer->update(slices, how.number, how.scale);
+  drop();
+}
+
+void Solo::drop() {
+  slots_done_ = 0;
+  for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
+}
+
+std::vector<checkpoint::Piece> Solo::pieces() {
+  std::vector<checkpoint::Piece> all;
+  const std::vector<std::string> names = options_.optimizer->state_names();
+  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
+    const Parameter& own = options_.parameters[i];
+    const std::vector<std::int64_t> sizes = own.tensor.sizes().vec();
+    all.push_back({.name = own.name, .sizes = sizes, .data = own.tensor.detach()});
+    for (std::size_t s = 0; s < names.size(); ++s) {
+      all.push_back(
+          {.name = state_name(names[s], own.name), .sizes = sizes, .data = state_[i][s]});
+    }
+  }
+  return all;
+}
+
+std::string Solo::first_not_finite() const {
+  for (const Parameter& own : options_.parameters) {
+    const at::Tensor gradient = own.tensor.grad();
+    if (gradient.defined() && !std::isfinite(optim::squared_norm(gradient))) return own.name;
+    if (!std::isfinite(optim::squared_norm(own.tensor.detach()))) return own.name;
+  }
+  return {};
+}
+
+}  // namespace trireme::parallel

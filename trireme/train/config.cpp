@@ -1,0 +1,76 @@
+#include "trireme/train/config.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr const char* kMetrics[] = {"loss", "accuracy", "perplexity", "f1"};
+
+std::string mistake_in_metric(const std::string& name) {
+  std::string all;
+  for (const char* metric : kMetrics) {
+    if (name == metric) return {};
+    all += std::string(all.empty() ? "" : ", ") + metric;
+  }
+  return "is no metric; there are " + all;
+}
+
+}  // namespace
+
+void TrainConfig::describe(config::Fields<TrainConfig>& f) {
+  using T = TrainConfig;
+  f.add("batch", &T::batch).at_least(1).unit("samples").help("samples a step, over all ranks");
+  f.add("epochs", &T::epochs).at_least(0).help("passes over the data, where steps is not set");
+  f.add("steps", &T::steps).at_least(0).help("updates to make; instead of epochs");
+  f.add("seed", &T::seed).help("decides first weights, order of samples, augmentation, dropout");
+  f.add("virtual_ranks", &T::virtual_ranks)
+      .range(0, 4096)
+      .help("slots a batch is cut into; fixed, the bits do not depend on the number of ranks; "
+            "0: one a rank");
+  f.add("accumulate", &T::accumulate)
+      .range(1, 4096)
+      .help("slots a rank runs one after the other, where virtual_ranks is 0");
+  f.add("threads", &T::threads)
+      .range(0, 1024)
+      .help("for each rank's arithmetic; 0: its share of the cores, or 1 with virtual_ranks");
+  f.add("precision", &T::precision)
+      .names({{"float32", Precision::Float32},
+              {"bfloat16", Precision::BFloat16},
+              {"float16", Precision::Float16}})
+      .help("of forward and backward; parameters and updates stay float32");
+  f.add("non_finite", &T::non_finite)
+      .names({{"stop", NonFinite::Stop},
+              {"skip", NonFinite::Skip},
+              {"rollback", NonFinite::Rollback}})
+      .help("what to do where loss or gradient is not finite");
+  f.add("non_finite_max", &T::non_finite_max)
+      .at_least(1)
+      .help("skipped or rolled back in a row before the job stops");
+}
+
+void EvalConfig::describe(config::Fields<EvalConfig>& f) {
+  using T = EvalConfig;
+  f.add("every", &T::every).at_least(0).unit("steps").help("between evaluations; 0: once an epoch");
+  f.add("batch", &T::batch).at_least(1).unit("samples").help("evaluated at once");
+  f.add("metric", &T::metric)
+      .check(mistake_in_metric)
+      .help("by which the best is known: loss, accuracy, perplexity, f1");
+  f.add("patience", &T::patience)
+      .at_least(0)
+      .help("evaluations in a row without a better one before the job stops; 0: never");
+}
+
+void CheckpointConfig::describe(config::Fields<CheckpointConfig>& f) {
+  using T = CheckpointConfig;
+  f.add("every", &T::every)
+      .at_least(0)
+      .unit("steps")
+      .help("between checkpoints; 0: once an epoch; always at the end");
+  f.add("keep", &T::keep).at_least(1).help("how many of the latest stay");
+  f.add("keep_best", &T::is_best_kept).help("whether the best by eval.metric stays too");
+}
+
+bool is_larger_better(const std::string& metric) {
+  return metric == "accuracy" || metric == "f1";
+}
+
+}  // namespace trireme::train

@@ -1,0 +1,62 @@
+#include "trireme/train/evaluation.h"
+
+#include <ATen/ops/argmax.h>
+#include <ATen/ops/eq.h>
+#include <c10/core/InferenceMode.h>
+
+#include "trireme/data/loader.h"
+#include "trireme/train/autocast.h"
+
+namespace trireme::train {
+namespace {
+
+void count_answers(Scores& scores, const at::Tensor& output, const at::Tensor& target) {
+  if (target.numel() == 0) return;
+  const at::Tensor answers = output.argmax(-1).reshape({-1});
+  const at::Tensor truths = target.reshape({-1});
+  if (scores.matrix().empty()) {
+    scores.add_answers(answers.eq(truths).sum().item<std::int64_t>(), truths.numel());
+    return;
+  }
+  const auto answer = answers.accessor<std::int64_t, 1>();
+  const auto truth = truths.accessor<std::int64_t, 1>();
+  for (std::int64_t i = 0; i < truths.numel(); ++i) scores.add_answer(truth[i], answer[i]);
+}
+
+}  // namespace
+
+Scores evaluate(model::Model& model, const EvaluationOptions& options) {
+  const c10::InferenceMode guard;
+  const data::Form& form = options.source->form();
+  Scores scores(form.classes);
+  data::Loader loader({.source = options.source,
+                       .batch = options.batch * options.group.size(),
+                       .slots = options.group.size(),
+                       .mine = {options.group.rank()},
+                       .is_shuffled = false,
+                       .threads = options.threads});
+  model.eval();
+  const Autocast precision(options.precision);
+  for (std::int64_t step = 0; step < loader.steps_an_epoch(); ++step) {
+    const data::StepBatches& work = loader.next();
+    const data::Batch& batch = work.batches[0];
+    if (batch.count() == 0) continue;
+    const model::Context context{.slot = work.slots[0], .places = batch.places};
+    const at::Tensor output = model.forward(batch.input, context).to(at::kFloat);
+    scores.add_loss(options.loss->sum(output, batch.target).item<double>(),
+                    options.loss->terms(batch.target));
+    if (form.classes > 0) count_answers(scores, output, batch.target);
+  }
+  model.train();
+  if (options.group.size() > 1) {
+    std::vector<double> counts = scores.counts();
+    options.group
+        .all_reduce({counts.data(), counts.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
+                    {.label = "evaluation"})
+        .wait();
+    scores.set_counts(counts);
+  }
+  return scores;
+}
+
+}  // namespace trireme::train

@@ -1,0 +1,33 @@
+// evaluate() runs a model over a whole data set and counts: every sample exactly once, whatever
+// the batch, the remainder and the number of ranks.
+//
+// Threads: one.
+// Failure: what the source, the model and the group throw.
+
+#pragma once
+
+#include <memory>
+
+#include "trireme/comm/group.h"
+#include "trireme/data/source.h"
+#include "trireme/model/loss.h"
+#include "trireme/model/model.h"
+#include "trireme/train/config.h"
+#include "trireme/train/scores.h"
+
+namespace trireme::train {
+
+struct EvaluationOptions {
+  std::shared_ptr<const data::Source> source;
+  const model::Loss* loss = nullptr;
+  std::int64_t batch = 256;
+  int threads = 1;  // that read data
+  Precision precision = Precision::Float32;
+  // Ranks share the batches; all get the same scores.
+  comm::Group group = comm::Group::solo();
+};
+
+// Leaves the model in training mode.
+Scores evaluate(model::Model& model, const EvaluationOptions& options);
+
+}  // namespace trireme::train

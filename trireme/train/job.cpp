@@ -1,0 +1,116 @@
+#include "trireme/train/job.h"
+
+#include <ATen/Parallel.h>
+
+#include <cmath>
+
+#include "trireme/data/data_config.h"
+#include "trireme/model/model_config.h"
+#include "trireme/model/start.h"
+#include "trireme/optim/groups.h"
+#include "trireme/optim/kinds.h"
+#include "trireme/parallel/kinds.h"
+
+namespace trireme::train {
+namespace {
+
+// With virtual ranks the number of threads is part of what decides the bits.
+void set_threads(const TrainConfig& config) {
+  const int threads = config.threads > 0 ? config.threads : config.virtual_ranks > 0 ? 1 : 0;
+  if (threads > 0) at::set_num_threads(threads);
+}
+
+int slot_count(const TrainConfig& config, int ranks) {
+  return config.virtual_ranks > 0 ? config.virtual_ranks : ranks * config.accumulate;
+}
+
+// Neighbouring slots to one rank, as evenly as they go.
+std::vector<int> owners_of(int slots, int ranks) {
+  std::vector<int> owners;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int count = (rank + 1) * slots / ranks - rank * slots / ranks;
+    owners.insert(owners.end(), static_cast<std::size_t>(count), rank);
+  }
+  return owners;
+}
+
+std::vector<int> slots_of(int rank, const std::vector<int>& owners) {
+  std::vector<int> mine;
+  for (std::size_t slot = 0; slot < owners.size(); ++slot) {
+    if (owners[slot] == rank) mine.push_back(static_cast<int>(slot));
+  }
+  return mine;
+}
+
+std::int64_t steps_of(const TrainConfig& config, std::int64_t steps_an_epoch) {
+  if (config.steps) return *config.steps;
+  return static_cast<std::int64_t>(
+      std::ceil(config.epochs * static_cast<double>(steps_an_epoch)));
+}
+
+parallel::Treat treatment_of(const config::Config& config) {
+  const optim::Groups groups(config.get<optim::OptimConfig>(optim::kOptimSection));
+  const double decay = optim::weight_decay_of(config);
+  return [groups, decay](const std::string& name, const at::Tensor& tensor) {
+    const optim::Group group = groups.group_of(name, tensor.dim());
+    return parallel::Treatment{.rate_factor = group.rate_factor,
+                               .weight_decay = group.is_decayed ? decay : 0};
+  };
+}
+
+}  // namespace
+
+std::shared_ptr<model::Model> make_model(const config::Config& config, const Kinds& kinds,
+                                         const data::Form& form) {
+  auto model = kinds.models.make(config, {.form = form});
+  model::initialize(*model, config.get<TrainConfig>("train").seed);
+  model->train();
+  return model;
+}
+
+Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group& group) {
+  Job job{.config = config, .group = group};
+  const TrainConfig& train = job.train();
+  const auto& reading = config.get<data::DataConfig>("data");
+  set_threads(train);
+  job.hash = job_hash(config);
+  job.sets = kinds.data.open(config);
+  const data::Form& form = job.sets.train->form();
+  job.model = make_model(config, kinds, form);
+  job.loss = make_loss(config, form);
+  job.flops_a_sample = job.model->flops_a_sample(form);
+
+  const std::vector<int> owners = owners_of(slot_count(train, group.size()), group.size());
+  auto loader = std::make_shared<data::Loader>(
+      data::Loader::Options{.source = job.sets.train,
+                            .seed = train.seed,
+                            .batch = train.batch,
+                            .slots = static_cast<int>(owners.size()),
+                            .mine = slots_of(group.rank(), owners),
+                            .is_shuffled = reading.is_shuffled,
+                            .is_last_dropped = reading.is_last_dropped,
+                            .threads = reading.threads,
+                            .ahead = reading.ahead});
+  job.steps_an_epoch = loader->steps_an_epoch();
+  job.steps = steps_of(train, job.steps_an_epoch);
+  const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
+  const bool is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute;
+  job.step = std::make_unique<Step>(Step::Parts{
+      .model = job.model,
+      .loss = job.loss,
+      .loader = std::move(loader),
+      .agreement = parallel::make_agreement(
+          {.parameters = parallel::parameters_of(*job.model, treatment_of(config)),
+           .optimizer = optim::make_optimizer(config),
+           .group = group,
+           .is_ordered = train.virtual_ranks > 0,
+           .is_recomputed = is_recomputed}),
+      .schedule = optim::make_schedule(config, job.steps),
+      .clip_norm = rule.clip_norm,
+      .clip_value = rule.clip_value,
+      .config = train,
+      .slot_owners = owners});
+  return job;
+}
+
+}  // namespace trireme::train

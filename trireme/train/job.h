@@ -1,0 +1,48 @@
+// Job is a recipe made real on this rank: data opened, model built and given its first weights,
+// loss, agreement and loader ready for the first step.
+//
+// Threads: one.
+// Failure: what opening the data, sizing the model and connecting throw; nothing was written.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "trireme/base/config/config.h"
+#include "trireme/comm/group.h"
+#include "trireme/train/config.h"
+#include "trireme/train/recipe.h"
+#include "trireme/train/step.h"
+
+namespace trireme::train {
+
+struct Job {
+  config::Config config;
+  comm::Group group;
+  data::Sets sets;
+  std::shared_ptr<model::Model> model;
+  std::shared_ptr<const model::Loss> loss;
+  std::unique_ptr<Step> step;
+  std::int64_t steps = 0;           // to make in all
+  std::int64_t steps_an_epoch = 0;
+  double flops_a_sample = 0;
+  std::string hash;
+
+  const TrainConfig& train() const { return config.get<TrainConfig>("train"); }
+  const EvalConfig& eval() const { return config.get<EvalConfig>("eval"); }
+  const CheckpointConfig& checkpoint() const {
+    return config.get<CheckpointConfig>("checkpoint");
+  }
+  data::Loader& loader() const { return *step->parts().loader; }
+  parallel::Agreement& agreement() const { return *step->parts().agreement; }
+};
+
+// The model alone, with its first weights: enough to evaluate or generate.
+std::shared_ptr<model::Model> make_model(const config::Config& config, const Kinds& kinds,
+                                         const data::Form& form);
+
+Job open_job(const config::Config& config, const Kinds& kinds,
+             const comm::Group& group = comm::Group::solo());
+
+}  // namespace trireme::train

@@ -1,0 +1,35 @@
+// Progress is how far a job has come: everything beside the tensors that a resumed job needs to go
+// on as if nothing had happened. It travels in a checkpoint's meta as JSON.
+//
+// Randomness needs no state of its own: it is a function of the seed and these numbers.
+//
+// Failure: reading throws Corrupt for text that is not a progress.
+
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "trireme/data/position.h"
+
+namespace trireme::train {
+
+struct Progress {
+  std::int64_t step = 0;     // batches used
+  std::int64_t updates = 0;  // made; fewer than steps where some were skipped
+  data::Position position{};
+  std::int64_t samples = 0;
+  double loss_scale = 0;  // float16 only; 0: none yet
+  std::int64_t loss_scale_good_steps = 0;
+  double best = std::numeric_limits<double>::quiet_NaN();  // by eval.metric
+  std::int64_t best_step = -1;
+  int evaluations_since_best = 0;
+  std::string recipe;    // the resolved configuration
+  std::string job_hash;  // of what a resumed job must have in common
+
+  std::string to_json() const;
+  static Progress from_json(const std::string& json);
+};
+
+}  // namespace trireme::train

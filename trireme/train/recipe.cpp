@@ -1,0 +1,88 @@
+#include "trireme/train/recipe.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/sha256.h"
+#include "trireme/data/kinds.h"
+#include "trireme/optim/kinds.h"
+#include "trireme/train/config.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr const char* kLossSection = "loss";
+
+struct AutoLossConfig {
+  static void describe(config::Fields<AutoLossConfig>&) {}
+};
+
+struct CrossEntropyConfig {
+  double label_smoothing = 0;
+
+  static void describe(config::Fields<CrossEntropyConfig>& f) {
+    f.add("label_smoothing", &CrossEntropyConfig::label_smoothing)
+        .range(0.0, 1.0)
+        .help("share of the target that is spread over all classes");
+  }
+};
+
+struct MseConfig {
+  static void describe(config::Fields<MseConfig>&) {}
+};
+
+// Settings that change how long or how visibly a job runs, not what it computes.
+constexpr std::array<std::string_view, 8> kFree = {
+    "train.epochs", "train.steps", "train.non_finite", "train.non_finite_max",
+    "data.threads", "data.ahead",  "eval.",            "checkpoint."};
+
+bool is_free(const std::string& key) {
+  return std::any_of(kFree.begin(), kFree.end(), [&](std::string_view free) {
+    return free.ends_with('.') ? key.starts_with(free) : key == free;
+  });
+}
+
+}  // namespace
+
+Kinds built_in_kinds() {
+  Kinds kinds;
+  model::add_models(kinds.models);
+  data::add_kinds(kinds.data);
+  return kinds;
+}
+
+config::Schema recipe_schema(const Kinds& kinds) {
+  config::Schema schema;
+  kinds.models.add_sections(schema);
+  kinds.data.add_sections(schema);
+  schema.section("train", "how long, how much at once, how exactly").fields<TrainConfig>();
+  schema.section(kLossSection, "what training makes small")
+      .kind<AutoLossConfig>("auto", "cross entropy for classes, mse for numbers")
+      .kind<CrossEntropyConfig>("cross_entropy", "of the right class")
+      .kind<MseConfig>("mse", "mean squared error");
+  optim::add_optim_sections(schema);
+  schema.section("eval", "what is looked at on the way").fields<EvalConfig>();
+  schema.section("checkpoint", "what is kept on the way").fields<CheckpointConfig>();
+  return schema;
+}
+
+std::shared_ptr<const model::Loss> make_loss(const config::Config& config,
+                                             const data::Form& form) {
+  if (const auto* entropy = config.find<CrossEntropyConfig>(kLossSection)) {
+    return model::cross_entropy({.label_smoothing = entropy->label_smoothing});
+  }
+  if (config.find<MseConfig>(kLossSection) != nullptr || form.classes == 0) return model::mse();
+  return model::cross_entropy();
+}
+
+std::string job_hash(const config::Config& config) {
+  std::string all;
+  for (const config::Setting& setting : config.settings()) {
+    if (!is_free(setting.key())) all += setting.key() + "=" + to_plain(setting.value) + "\n";
+  }
+  return to_hex(sha256(bytes_of(all))).substr(0, 16);
+}
+
+}  // namespace trireme::train

@@ -1,0 +1,37 @@
+// A recipe is a whole job in one TOML file. Kinds is what a worker can make of it: its models and
+// its data, to which a program adds its own.
+//
+// Threads: pure.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "trireme/base/config/config.h"
+#include "trireme/base/config/schema.h"
+#include "trireme/data/registry.h"
+#include "trireme/model/loss.h"
+#include "trireme/model/registry.h"
+
+namespace trireme::train {
+
+struct Kinds {
+  model::Registry models;
+  data::Registry data;
+};
+
+// All that Trireme brings.
+Kinds built_in_kinds();
+
+// Every section of a recipe, in the order in which people read them.
+config::Schema recipe_schema(const Kinds& kinds);
+
+// The loss that [loss] names; by default what fits the data.
+std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const data::Form& form);
+
+// Of everything that decides a result: equal hashes may resume each other's checkpoints and meet
+// in one job. How long to train, what to look at and where to write do not count.
+std::string job_hash(const config::Config& config);
+
+}  // namespace trireme::train

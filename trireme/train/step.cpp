@@ -1,0 +1,93 @@
+#include "trireme/train/step.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "trireme/train/autocast.h"
+#include "trireme/train/stopwatch.h"
+
+namespace trireme::train {
+
+Step::Step(Parts parts) : parts_(std::move(parts)) {}
+
+Outcome Step::run(std::int64_t updates, bool is_stop_wanted) {
+  parallel::Agreement& agreement = *parts_.agreement;
+  Outcome outcome;
+  Stopwatch watch;
+  const data::StepBatches& work = parts_.loader->next();
+  outcome.times.data = watch.lap();
+  outcome.samples = work.total;
+  outcome.rate = parts_.schedule.rate(updates);
+  parallel::Update update{.number = updates + 1, .rate = outcome.rate};
+
+  agreement.begin_step(plan(work, update));
+  outcome.times.wait += watch.lap();
+  double loss_share = 0;
+  for (std::size_t i = 0; i < work.batches.size(); ++i) {
+    agreement.begin_slot(i);
+    // A slot may have no samples where the last batch of an epoch is small.
+    if (work.batches[i].count() > 0) {
+      const at::Tensor loss = forward(work, i, updates);
+      const auto share = loss.item<double>();
+      outcome.times.forward += watch.lap();
+      loss_share += share;
+      // A loss that is not finite has no gradient worth computing.
+      if (std::isfinite(share)) (is_scaled() ? loss * loss_scale_.scale() : loss).backward();
+    }
+    agreement.end_slot();
+    outcome.times.backward += watch.lap();
+  }
+
+  const parallel::Gradients all = agreement.reduce({.loss = loss_share, .is_stop_wanted = is_stop_wanted});
+  outcome.times.wait += watch.lap();
+  outcome.loss = all.loss;
+  outcome.is_stop_wanted = all.is_stop_wanted;
+  const double unscale = is_scaled() ? loss_scale_.inverse() : 1;
+  const bool was_finite = std::isfinite(all.loss) && all.is_finite;
+  outcome.is_finite = is_scaled() ? loss_scale_.update(was_finite) : was_finite;
+  if (outcome.is_finite) {
+    update.scale = unscale;
+    outcome.norm = all.norm * update.scale;
+    if (parts_.clip_norm > 0) {
+      update.scale *= std::min(1.0, parts_.clip_norm / (outcome.norm + 1e-6));
+    }
+    agreement.update(update);
+  } else {
+    agreement.drop();
+  }
+  outcome.times.update = watch.lap();
+  return outcome;
+}
+
+parallel::StepPlan Step::plan(const data::StepBatches& work,
+                              const parallel::Update& update) const {
+  parallel::StepPlan plan{.slot_count = static_cast<int>(parts_.slot_owners.size()),
+                          .slots = work.slots,
+                          .owners = parts_.slot_owners};
+  plan.is_norm_wanted = parts_.clip_norm > 0;
+  plan.is_checked = is_scaled() || parts_.config.non_finite != NonFinite::Stop;
+  plan.clip_value = parts_.clip_value;
+  if (!plan.is_norm_wanted && !plan.is_checked && plan.clip_value == 0) plan.early = update;
+  return plan;
+}
+
+at::Tensor Step::forward(const data::StepBatches& work, std::size_t index, std::int64_t updates) {
+  const data::Batch& batch = work.batches[index];
+  std::vector<at::Tensor> auxiliary;
+  const model::Context context{.is_training = true,
+                               .seed = parts_.config.seed,
+                               .step = updates,
+                               .slot = work.slots[index],
+                               .places = batch.places,
+                               .losses = &auxiliary};
+  const Autocast precision(parts_.config.precision);
+  const at::Tensor output = parts_.model->forward(batch.input, context);
+  const double terms = static_cast<double>(parts_.loss->terms(batch.target)) /
+                       static_cast<double>(batch.count()) * static_cast<double>(work.total);
+  at::Tensor sum = parts_.loss->sum(output, batch.target);
+  for (const at::Tensor& more : auxiliary) sum = sum + more;
+  return sum * (1.0 / terms);
+}
+
+}  // namespace trireme::train

@@ -1,0 +1,181 @@
+#include "trireme/train/trainer.h"
+
+#include <cmath>
+#include <utility>
+
+#include "trireme/base/error.h"
+#include "trireme/data/data_config.h"
+#include "trireme/train/evaluation.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr auto kSaveMax = std::chrono::minutes(30);
+
+bool is_better(double score, double best, const std::string& metric) {
+  if (std::isnan(best)) return !std::isnan(score);
+  return is_larger_better(metric) ? score > best : score < best;
+}
+
+}  // namespace
+
+Trainer::Trainer(Job& job, Options options) : job_(job), options_(std::move(options)) {
+  progress_.recipe = job_.config.to_toml();
+  progress_.job_hash = job_.hash;
+  if (options_.output.empty()) return;
+  saver_ = std::make_unique<checkpoint::Saver>(
+      checkpoint::Saver::Options{.folder = options_.output / "checkpoints",
+                                 .keep_last = job_.checkpoint().keep,
+                                 .keep_best = job_.checkpoint().is_best_kept ? 1 : 0,
+                                 .is_larger_better = is_larger_better(job_.eval().metric),
+                                 .faults = options_.faults});
+  if (options_.is_resumed) resume();
+}
+
+Ending Trainer::run() {
+  options_.reporter->begin(job_, progress_);
+  Ending ending = Ending::Done;
+  while (progress_.step < job_.steps) {
+    const bool is_asked = options_.is_stop_wanted != nullptr && options_.is_stop_wanted->load();
+    const Outcome outcome = job_.step->run(progress_.updates, is_asked);
+    advance(outcome);
+    if (!outcome.is_finite) on_not_finite(outcome);
+    options_.reporter->step(progress_, outcome);
+    if (is_due(job_.eval().every)) evaluate();
+    if (is_due(job_.checkpoint().every)) save(false);
+    if (outcome.is_stop_wanted) {
+      ending = Ending::Stopped;
+      break;
+    }
+    if (!has_patience()) {
+      ending = Ending::NoBetter;
+      break;
+    }
+  }
+  if (ending != Ending::Stopped) evaluate();
+  save(true);
+  options_.reporter->end(progress_, ending);
+  return ending;
+}
+
+// Every so many steps, or at the end of each epoch.
+bool Trainer::is_due(std::int64_t every) const {
+  return progress_.step % (every > 0 ? every : job_.steps_an_epoch) == 0;
+}
+
+void Trainer::advance(const Outcome& outcome) {
+  ++progress_.step;
+  if (outcome.is_finite) ++progress_.updates;
+  progress_.samples += outcome.samples;
+  progress_.position = job_.loader().position();
+  const optim::LossScale::State& scale = job_.step->loss_scale().state();
+  progress_.loss_scale = scale.scale;
+  progress_.loss_scale_good_steps = scale.good_steps;
+  if (outcome.is_finite) not_finite_ = 0;
+  score_.reset();
+}
+
+void Trainer::on_not_finite(const Outcome& outcome) {
+  const TrainConfig& config = job_.train();
+  // Float16 overflows now and then by design: the scale has already answered.
+  if (config.precision == Precision::Float16 && std::isfinite(outcome.loss)) return;
+  ++not_finite_;
+  const std::string where = job_.agreement().first_not_finite();
+  const std::string what =
+      "step " + std::to_string(progress_.step) + ": the " +
+      (std::isfinite(outcome.loss) ? "gradient" : "loss") + " is not finite" +
+      (where.empty() ? std::string(", though all weights are") : "; first in " + where);
+  if (config.non_finite == NonFinite::Stop || not_finite_ > config.non_finite_max) {
+    throw Error(ErrorCode::Diverged,
+                what + ". Try a lower optim.learning_rate, optim.clip_norm=1, or "
+                       "train.non_finite=skip; --resume goes on from the last checkpoint");
+  }
+  options_.reporter->event(
+      {{"event", config.non_finite == NonFinite::Skip ? "skipped" : "rolled back"},
+       {"step", progress_.step},
+       {"why", what}});
+  if (config.non_finite == NonFinite::Skip || !saver_) return;
+  // Back to the weights of the last checkpoint, on to the samples after those that did it.
+  saver_->wait(Deadline::after(kSaveMax));
+  const Progress here = progress_;
+  if (auto newest = checkpoint::Checkpoint::newest_whole(saver_->folder())) restore(*newest);
+  progress_.step = here.step;
+  progress_.position = here.position;
+  progress_.samples = here.samples;
+  job_.loader().seek(here.position);
+}
+
+void Trainer::evaluate() {
+  if (!job_.sets.test || evaluated_at_ == progress_.step) return;
+  evaluated_at_ = progress_.step;
+  job_.agreement().settle();
+  scores_ = train::evaluate(*job_.model, {.source = job_.sets.test,
+                                          .loss = job_.loss.get(),
+                                          .batch = job_.eval().batch,
+                                          .threads = job_.config.get<data::DataConfig>("data").threads,
+                                          .precision = job_.train().precision,
+                                          .group = job_.group});
+  score_ = scores_->value_of(job_.eval().metric);
+  if (is_better(*score_, progress_.best, job_.eval().metric)) {
+    progress_.best = *score_;
+    progress_.best_step = progress_.step;
+    progress_.evaluations_since_best = 0;
+  } else {
+    ++progress_.evaluations_since_best;
+  }
+  options_.reporter->evaluated(progress_, *scores_);
+}
+
+bool Trainer::has_patience() const {
+  const int patience = job_.eval().patience;
+  return patience == 0 || progress_.evaluations_since_best < patience;
+}
+
+void Trainer::save(bool is_waited) {
+  if (!saver_) return;
+  if (saved_at_ != progress_.step) {
+    saved_at_ = progress_.step;
+    job_.agreement().settle();
+    checkpoint::State state{.pieces = job_.agreement().pieces(), .meta = progress_.to_json()};
+    for (const auto& buffer : job_.model->named_buffers()) {
+      state.pieces.push_back({.name = buffer.key(),
+                              .sizes = buffer.value().sizes().vec(),
+                              .data = buffer.value().detach()});
+    }
+    const double stall = saver_->save(state, progress_.step, score_);
+    options_.reporter->saved(progress_, stall);
+  }
+  if (is_waited) saver_->wait(Deadline::after(kSaveMax));
+}
+
+void Trainer::resume() {
+  auto newest = checkpoint::Checkpoint::newest_whole(saver_->folder());
+  if (!newest) return;
+  restore(*newest);
+  saved_at_ = progress_.step;
+  job_.loader().seek(progress_.position);
+}
+
+void Trainer::restore(const checkpoint::Checkpoint& from) {
+  Progress saved = Progress::from_json(from.meta());
+  if (saved.job_hash != job_.hash) {
+    throw Error(ErrorCode::InvalidInput,
+                from.path().string() + " was written by another recipe; give its settings, or "
+                                       "another --output");
+  }
+  saved.recipe = progress_.recipe;
+  progress_ = std::move(saved);
+  for (checkpoint::Piece& piece : job_.agreement().pieces()) from.read(piece);
+  for (const auto& buffer : job_.model->named_buffers()) {
+    checkpoint::Piece piece{.name = buffer.key(),
+                            .sizes = buffer.value().sizes().vec(),
+                            .data = buffer.value().detach()};
+    from.read(piece);
+  }
+  if (progress_.loss_scale > 0) {
+    job_.step->loss_scale().restore(
+        {.scale = progress_.loss_scale, .good_steps = progress_.loss_scale_good_steps});
+  }
+}
+
+}  // namespace trireme::train

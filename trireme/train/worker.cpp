@@ -1,0 +1,116 @@
+#include "trireme/train/worker.h"
+
+#include <c10/util/Exception.h>
+#include <signal.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "trireme/base/config/reader.h"
+#include "trireme/base/config/schema_json.h"
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/cluster/world.h"
+#include "trireme/comm/connect.h"
+#include "trireme/train/answers.h"
+#include "trireme/train/trainer.h"
+#include "trireme/train/worker_words.h"
+
+namespace trireme::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A signal can reach nothing but a global; only this process's main thread looks at it.
+std::atomic<bool> g_is_stop_wanted{false};
+
+void ask_to_stop(int) {
+  g_is_stop_wanted.store(true);
+}
+
+void listen_for_stop() {
+  struct sigaction action {};
+  action.sa_handler = ask_to_stop;
+  // Once is a request. A second one ends the process as it would any other.
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+int rank_in_environment() {
+  const char* rank = std::getenv("TRIREME_RANK");
+  return rank == nullptr ? 0 : std::atoi(rank);
+}
+
+// A job of one needs nobody to meet.
+std::optional<cluster::World> join_others(const config::Config& config) {
+  const char* size = std::getenv("TRIREME_SIZE");
+  if (size != nullptr && std::string(size) == "1") return std::nullopt;
+  return cluster::World::join({.job_hash = job_hash(config)});
+}
+
+int train(const WorkerWords& words, const Kinds& kinds) {
+  const config::Config config = config::read_config(
+      recipe_schema(kinds), {.files = {config::load_config(words.text("--recipe"))},
+                             .overrides = words.overrides()});
+  const fs::path output = words.text("--output");
+  listen_for_stop();
+  std::optional<cluster::World> world = join_others(config);
+  const comm::Group group =
+      world && world->size() > 1 ? comm::connect(*world) : comm::Group::solo();
+  Job job = open_job(config, kinds, group);
+  if (group.rank() == 0) write_file_atomically(output / "config.toml", config.to_toml());
+  Reporter reporter({.folder = group.rank() == 0 ? output : fs::path(),
+                     .terminal = words.text("--terminal", "")});
+  Trainer trainer(job, {.output = output,
+                        .is_resumed = words.has("--resume"),
+                        .is_stop_wanted = &g_is_stop_wanted,
+                        .reporter = &reporter});
+  try {
+    trainer.run();
+  } catch (const std::exception& thrown) {
+    reporter.event({{"event", "failed"}, {"why", thrown.what()}});
+    throw;
+  }
+  return 0;
+}
+
+int describe(const Kinds& kinds) {
+  std::puts(config::schema_json(recipe_schema(kinds)).c_str());
+  return 0;
+}
+
+int dispatch(const WorkerWords& words, const Kinds& kinds) {
+  if (words.command() == "describe") return describe(kinds);
+  if (words.command() == "train") return train(words, kinds);
+  if (words.command() == "eval") return answer_eval(words, kinds);
+  if (words.command() == "generate") return answer_generate(words, kinds);
+  throw Error(ErrorCode::InvalidInput,
+              "this is a worker: `trireme train RECIPE --worker` starts it; by hand it takes "
+              "describe, train, eval or generate");
+}
+
+}  // namespace
+
+int run_worker(int argc, char** argv, const Kinds& kinds) {
+  try {
+    return dispatch(WorkerWords(argc, argv), kinds);
+  } catch (const Error& error) {
+    const bool is_users = error.code() == ErrorCode::InvalidInput;
+    // A mistake in a recipe is the same on every rank: it is said once.
+    if (!is_users || rank_in_environment() == 0) {
+      std::fprintf(stderr, "trireme: %s\n", is_users ? error.message().c_str() : error.what());
+    }
+    return is_users ? 2 : 1;
+  } catch (const c10::Error& error) {
+    std::fprintf(stderr, "trireme: %s\n", error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "trireme: %s\n", error.what());
+  }
+  return 1;
+}
+
+}  // namespace trireme::train

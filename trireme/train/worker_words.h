@@ -1,0 +1,33 @@
+// WorkerWords is a worker's command line: a command, options with values, and flags.
+//
+// Failure: InvalidInput for a word that the command does not have, or a number that is none.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace trireme::train {
+
+class WorkerWords {
+ public:
+  WorkerWords(int argc, char** argv);
+
+  const std::string& command() const noexcept { return command_; }
+  bool has(const std::string& flag) const { return values_.contains(flag); }
+  // REQUIRES a value unless there is a default.
+  std::string text(const std::string& option) const;
+  std::string text(const std::string& option, const std::string& otherwise) const;
+  double number(const std::string& option, double otherwise) const;
+  // Every --set.
+  const std::vector<std::string>& overrides() const noexcept { return overrides_; }
+
+ private:
+  std::string command_;
+  std::map<std::string, std::string> values_;
+  std::vector<std::string> overrides_;
+};
+
+}  // namespace trireme::train
