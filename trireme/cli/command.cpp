@@ -125,31 +125,27 @@ std::vector<Command::Given> Command::parse(std::vector<std::string> words,
       app.add_option(fields_[i].names, given[i])->expected(1)->take_last();
     }
   }
+  // Each takes one word: a list would take those of the next as well.
+  std::vector<std::string> single(arguments_.size());
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
-    app.add_option(arguments_[i].value, given[fields_.size() + i])->expected(1);
+    app.add_option(arguments_[i].value, single[i]);
   }
+  std::vector<std::string> more;
+  if (set_words_) app.add_option("words", more)->expected(0, 1 << 16);
   try {
     std::reverse(words.begin(), words.end());
     app.parse(std::move(words));
-    take_words(app.remaining(), mistakes);
+    for (const std::string& word : app.remaining()) mistakes.push_back(about_unknown(word));
+    if (set_words_) {
+      if (std::string mistake = set_words_(more); !mistake.empty()) mistakes.push_back(mistake);
+    }
   } catch (const CLI::ParseError& error) {
     mistakes.emplace_back(error.what());
   }
-  return given;
-}
-
-void Command::take_words(const std::vector<std::string>& extras,
-                         std::vector<std::string>& mistakes) const {
-  std::vector<std::string> taken;
-  for (const std::string& word : extras) {
-    if (set_words_ && !word.starts_with('-')) {
-      taken.push_back(word);
-    } else {
-      mistakes.push_back(about_unknown(word));
-    }
+  for (std::size_t i = 0; i < single.size(); ++i) {
+    if (!single[i].empty()) given[fields_.size() + i] = {single[i]};
   }
-  if (!set_words_) return;
-  if (std::string mistake = set_words_(taken); !mistake.empty()) mistakes.push_back(mistake);
+  return given;
 }
 
 std::vector<std::string> Command::mistakes_in(std::vector<std::string> words) {

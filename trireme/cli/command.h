@@ -63,7 +63,6 @@ class Command {
   std::vector<std::string> mistakes_in(std::vector<std::string> words);
   std::vector<std::string> take_program(std::vector<std::string>& words) const;
   std::vector<Given> parse(std::vector<std::string> words, std::vector<std::string>& mistakes);
-  void take_words(const std::vector<std::string>& extras, std::vector<std::string>& mistakes) const;
   std::size_t program_begin(const std::vector<std::string>& words) const;
   std::string about_unknown(const std::string& word) const;
   const Field* field_of(std::string_view option) const;

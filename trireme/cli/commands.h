@@ -6,6 +6,10 @@
 
 namespace trireme::cli {
 
+Command train_command();
+Command eval_command();
+Command generate_command();
+Command explain_command();
 Command run_command();
 Command jobs_command();
 Command watch_command();

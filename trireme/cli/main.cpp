@@ -8,6 +8,10 @@
 int main(int argc, char** argv) {
   using namespace trireme::cli;
   std::vector<Command> commands;
+  commands.push_back(train_command());
+  commands.push_back(eval_command());
+  commands.push_back(generate_command());
+  commands.push_back(explain_command());
   commands.push_back(run_command());
   commands.push_back(jobs_command());
   commands.push_back(watch_command());

@@ -20,14 +20,14 @@ namespace trireme::train {
 struct Job {
   config::Config config;
   comm::Group group;
-  data::Sets sets;
-  std::shared_ptr<model::Model> model;
-  std::shared_ptr<const model::Loss> loss;
-  std::unique_ptr<Step> step;
+  data::Sets sets{};
+  std::shared_ptr<model::Model> model{};
+  std::shared_ptr<const model::Loss> loss{};
+  std::unique_ptr<Step> step{};
   std::int64_t steps = 0;           // to make in all
   std::int64_t steps_an_epoch = 0;
   double flops_a_sample = 0;
-  std::string hash;
+  std::string hash{};
 
   const TrainConfig& train() const { return config.get<TrainConfig>("train"); }
   const EvalConfig& eval() const { return config.get<EvalConfig>("eval"); }

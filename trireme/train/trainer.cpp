@@ -25,9 +25,10 @@ Trainer::Trainer(Job& job, Options options) : job_(job), options_(std::move(opti
   if (options_.output.empty()) return;
   saver_ = std::make_unique<checkpoint::Saver>(
       checkpoint::Saver::Options{.folder = options_.output / "checkpoints",
-                                 .keep_last = job_.checkpoint().keep,
-                                 .keep_best = job_.checkpoint().is_best_kept ? 1 : 0,
-                                 .is_larger_better = is_larger_better(job_.eval().metric),
+                                 .retention = {.keep_last = job_.checkpoint().keep,
+                                               .keep_best = job_.checkpoint().is_best_kept ? 1 : 0,
+                                               .is_higher_better =
+                                                   is_larger_better(job_.eval().metric)},
                                  .faults = options_.faults});
   if (options_.is_resumed) resume();
 }
@@ -98,7 +99,8 @@ void Trainer::on_not_finite(const Outcome& outcome) {
   // Back to the weights of the last checkpoint, on to the samples after those that did it.
   saver_->wait(Deadline::after(kSaveMax));
   const Progress here = progress_;
-  if (auto newest = checkpoint::Checkpoint::newest_whole(saver_->folder())) restore(*newest);
+  const auto newest = checkpoint::Checkpoint::newest_whole(checkpoints());
+  if (newest.checkpoint) restore(*newest.checkpoint);
   progress_.step = here.step;
   progress_.position = here.position;
   progress_.samples = here.samples;
@@ -138,20 +140,24 @@ void Trainer::save(bool is_waited) {
     job_.agreement().settle();
     checkpoint::State state{.pieces = job_.agreement().pieces(), .meta = progress_.to_json()};
     for (const auto& buffer : job_.model->named_buffers()) {
-      state.pieces.push_back({.name = buffer.key(),
-                              .sizes = buffer.value().sizes().vec(),
-                              .data = buffer.value().detach()});
+      state.add(buffer.key(), buffer.value().detach());
     }
-    const double stall = saver_->save(state, progress_.step, score_);
-    options_.reporter->saved(progress_, stall);
+    saver_->save(state, progress_.step, score_);
+    options_.reporter->saved(progress_, saver_->figures());
   }
   if (is_waited) saver_->wait(Deadline::after(kSaveMax));
 }
 
 void Trainer::resume() {
-  auto newest = checkpoint::Checkpoint::newest_whole(saver_->folder());
-  if (!newest) return;
-  restore(*newest);
+  const auto newest = checkpoint::Checkpoint::newest_whole(checkpoints());
+  for (const auto& skipped : newest.skipped) {
+    options_.reporter->event({{"event", "checkpoint passed over"},
+                              {"path", skipped.path.string()},
+                              {"why", skipped.reason}});
+  }
+  if (!newest.checkpoint) return;
+  restore(*newest.checkpoint);
+  saver_->remove_after(progress_.step);
   saved_at_ = progress_.step;
   job_.loader().seek(progress_.position);
 }
@@ -165,12 +171,11 @@ void Trainer::restore(const checkpoint::Checkpoint& from) {
   }
   saved.recipe = progress_.recipe;
   progress_ = std::move(saved);
-  for (checkpoint::Piece& piece : job_.agreement().pieces()) from.read(piece);
+  for (checkpoint::Piece& piece : job_.agreement().pieces()) {
+    from.read(piece.name, piece.begin, piece.data.numel(), piece.data);
+  }
   for (const auto& buffer : job_.model->named_buffers()) {
-    checkpoint::Piece piece{.name = buffer.key(),
-                            .sizes = buffer.value().sizes().vec(),
-                            .data = buffer.value().detach()};
-    from.read(piece);
+    from.read_into(buffer.key(), buffer.value().detach());
   }
   if (progress_.loss_scale > 0) {
     job_.step->loss_scale().restore(

@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 
+#include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/saver.h"
 #include "trireme/train/job.h"
 #include "trireme/train/progress.h"
@@ -44,6 +45,7 @@ class Trainer {
   const std::optional<Scores>& scores() const noexcept { return scores_; }
 
  private:
+  std::filesystem::path checkpoints() const { return options_.output / "checkpoints"; }
   void resume();
   void restore(const checkpoint::Checkpoint& from);
   void advance(const Outcome& outcome);

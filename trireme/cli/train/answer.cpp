@@ -1,0 +1,47 @@
+#include "trireme/cli/train/answer.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "trireme/base/error.h"
+#include "trireme/cli/train/worker.h"
+
+namespace trireme::cli {
+
+Setter hand_on(const std::shared_ptr<AnswerWords>& words, const std::string& option) {
+  return [words, option](const std::string& text) {
+    words->options.insert(words->options.end(), {option, text});
+    return std::string();
+  };
+}
+
+std::shared_ptr<AnswerWords> answer_words(Command& command, const std::string& verb) {
+  auto words = std::make_shared<AnswerWords>();
+  words->verb = verb;
+  command.argument("DIR", "the folder of a trained job", set_text(words->output));
+  command.words("key=value", "settings that change the recipe's",
+                [words](const std::vector<std::string>& all) {
+                  words->overrides = all;
+                  return std::string();
+                });
+  command.option("--checkpoint", "STEP", "which one (default: the newest whole one)",
+                 hand_on(words, "--checkpoint"));
+  command.option("--worker", "PROGRAM", "a program with models of your own",
+                 set_text(words->worker));
+  return words;
+}
+
+void become_worker(const AnswerWords& words) {
+  const Worker worker(words.worker);
+  std::vector<std::string> all{worker.path().string(), words.verb, "--output", words.output};
+  all.insert(all.end(), words.options.begin(), words.options.end());
+  for (const std::string& text : words.overrides) all.insert(all.end(), {"--set", text});
+  std::vector<char*> argv;
+  for (std::string& word : all) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(worker.path().c_str(), argv.data());
+  throw system_error("starting " + worker.path().string(), errno);
+}
+
+}  // namespace trireme::cli

@@ -1,0 +1,143 @@
+#include "trireme/train/answers.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+
+#include "trireme/base/config/reader.h"
+#include "trireme/base/error.h"
+#include "trireme/base/record.h"
+#include "trireme/checkpoint/checkpoint.h"
+#include "trireme/train/evaluation.h"
+#include "trireme/train/generation.h"
+#include "trireme/train/job.h"
+
+namespace trireme::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Trained {
+  config::Config config;
+  data::Sets sets{};
+  std::shared_ptr<model::Model> model{};
+  std::int64_t step = 0;
+};
+
+checkpoint::Checkpoint checkpoint_of(const WorkerWords& words, const fs::path& folder) {
+  if (words.has("--checkpoint")) {
+    char name[32];
+    std::snprintf(name, sizeof(name), "step-%08" PRId64,
+                  static_cast<std::int64_t>(words.number("--checkpoint", 0)));
+    return checkpoint::Checkpoint::open(folder / name);
+  }
+  auto newest = checkpoint::Checkpoint::newest_whole(folder);
+  if (!newest.checkpoint) {
+    throw Error(ErrorCode::NotFound, folder.string() + " holds no whole checkpoint");
+  }
+  return *newest.checkpoint;
+}
+
+Trained open_trained(const WorkerWords& words, const Kinds& kinds) {
+  const fs::path output = words.text("--output");
+  Trained trained{.config = config::read_config(
+                      recipe_schema(kinds),
+                      {.files = {config::load_config(output / "config.toml")},
+                       .overrides = words.overrides()})};
+  trained.sets = kinds.data.open(trained.config);
+  trained.model = make_model(trained.config, kinds, trained.sets.train->form());
+  const checkpoint::Checkpoint from = checkpoint_of(words, output / "checkpoints");
+  trained.step = from.step();
+  const c10::NoGradGuard no_grad;
+  for (const auto& parameter : trained.model->named_parameters()) {
+    if (from.has(parameter.key())) from.read_into(parameter.key(), parameter.value().detach());
+  }
+  for (const auto& buffer : trained.model->named_buffers()) {
+    from.read_into(buffer.key(), buffer.value().detach());
+  }
+  return trained;
+}
+
+std::string class_name(const data::Form& form, std::size_t index) {
+  return index < form.class_names.size() ? form.class_names[index] : std::to_string(index);
+}
+
+void print_classes(const Scores& scores, const data::Form& form) {
+  const std::vector<ClassScore> classes = scores.classes();
+  if (classes.empty() || classes.size() > 100) return;
+  std::printf("\n%-20s %9s %9s %9s %9s\n", "class", "precision", "recall", "f1", "count");
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    std::printf("%-20s %9.4f %9.4f %9.4f %9" PRId64 "\n", class_name(form, c).c_str(),
+                classes[c].precision, classes[c].recall, classes[c].f1, classes[c].count);
+  }
+  if (classes.size() > 20) return;
+  std::printf("\nconfusion: row is what it is, column what it was taken for\n");
+  for (std::size_t row = 0; row < classes.size(); ++row) {
+    std::printf("%-20s", class_name(form, row).c_str());
+    for (std::size_t column = 0; column < classes.size(); ++column) {
+      std::printf(" %6" PRId64, scores.matrix()[row * classes.size() + column]);
+    }
+    std::printf("\n");
+  }
+}
+
+}  // namespace
+
+int answer_eval(const WorkerWords& words, const Kinds& kinds) {
+  const Trained trained = open_trained(words, kinds);
+  if (!trained.sets.test) {
+    throw Error(ErrorCode::InvalidInput, "this recipe's data have no part to evaluate on");
+  }
+  const data::Form& form = trained.sets.test->form();
+  const auto loss = make_loss(trained.config, form);
+  const Scores scores =
+      evaluate(*trained.model, {.source = trained.sets.test,
+                                .loss = loss.get(),
+                                .batch = trained.config.get<EvalConfig>("eval").batch});
+  Record record{{"step", trained.step}, {"loss", scores.loss()}};
+  if (scores.answers() > 0) {
+    record.add({"accuracy", scores.accuracy()});
+    if (!scores.matrix().empty()) record.add({"f1", scores.f1()});
+  }
+  if (form.target_sizes.size() == 1 && form.classes > 0) {
+    record.add({"perplexity", scores.perplexity()});
+  }
+  if (words.has("--json")) {
+    std::printf("%s\n", record.to_json().c_str());
+    return 0;
+  }
+  std::printf("%s\n", record.to_text().c_str());
+  print_classes(scores, form);
+  return 0;
+}
+
+int answer_generate(const WorkerWords& words, const Kinds& kinds) {
+  const Trained trained = open_trained(words, kinds);
+  const data::Form& form = trained.sets.train->form();
+  if (form.classes == 0 || form.input_type != at::kLong) {
+    throw Error(ErrorCode::InvalidInput, "only a model of texts generates; this one's data are not");
+  }
+  const Vocabulary vocabulary(form);
+  const std::string prompt = words.text("--prompt", "\n");
+  const auto blocks = static_cast<int>(trained.model->blocks().size());
+  std::fputs(words.has("--prompt") ? prompt.c_str() : "", stdout);
+  generate(*trained.model,
+           {.prompt = vocabulary.encode(prompt),
+            .count = static_cast<std::int64_t>(words.number("--count", 200)),
+            .context = form.input_sizes.at(0),
+            .layers = blocks,
+            .sampling = {.temperature = words.number("--temperature", 0.8),
+                         .top_k = static_cast<std::int64_t>(words.number("--top-k", 0)),
+                         .top_p = words.number("--top-p", 1),
+                         .seed = static_cast<std::uint64_t>(words.number("--seed", 1))}},
+           [&](std::int64_t token) {
+             std::fputs(vocabulary.decode(token).c_str(), stdout);
+             std::fflush(stdout);
+             return true;
+           });
+  std::fputs("\n", stdout);
+  return 0;
+}
+
+}  // namespace trireme::train

@@ -1,0 +1,47 @@
+// Reporter is what people see of a job: a view on the terminal or plain lines, metrics.jsonl,
+// events.jsonl and TensorBoard's curves in the job's folder.
+//
+// Of several ranks the first reports; the others have a Reporter without a folder, which is silent.
+//
+// Failure: opening the folder's files throws; later nothing here ends a training.
+// Threads: one.
+
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "trireme/base/record.h"
+#include "trireme/checkpoint/saver.h"
+#include "trireme/train/progress.h"
+#include "trireme/train/scores.h"
+#include "trireme/train/step.h"
+
+namespace trireme::train {
+
+struct Job;
+enum class Ending;
+
+class Reporter {
+ public:
+  struct Options {
+    std::filesystem::path folder{};  // empty: says and writes nothing
+    std::string terminal{};          // where a live view is drawn; empty: plain lines
+  };
+  explicit Reporter(Options options);
+  ~Reporter();
+
+  void begin(const Job& job, const Progress& progress);
+  void step(const Progress& progress, const Outcome& outcome);
+  void evaluated(const Progress& progress, const Scores& scores);
+  void saved(const Progress& progress, const checkpoint::Saver::Figures& figures);
+  void event(const Record& what);
+  void end(const Progress& progress, Ending ending);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace trireme::train
