@@ -1,26 +1,40 @@
-// make_agreement() gives a model the way to agree that fits its job.
+// The ways to agree that a recipe can name under [sync], and the one that fits a job.
+//
+// auto: alone where there is one rank; one shared copy where all ranks share a host's memory;
+// all_reduce elsewhere.
 
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "trireme/base/config/config.h"
+#include "trireme/base/config/schema.h"
 #include "trireme/comm/group.h"
 #include "trireme/optim/optimizer.h"
 #include "trireme/parallel/agree.h"
 #include "trireme/parallel/parameter.h"
+#include "trireme/parallel/sync_config.h"
 
 namespace trireme::parallel {
 
+inline constexpr const char* kSyncSection = "sync";
+
+void add_sync_section(config::Schema& schema);
+
 struct AgreementOptions {
   std::vector<Parameter> parameters;
+  std::vector<at::Tensor> buffers{};
   std::shared_ptr<const optim::Optimizer> optimizer;
   comm::Group group = comm::Group::solo();
+  SyncConfig sync{};
   bool is_ordered = false;     // sums over slots follow the fixed tree
   bool is_recomputed = false;  // a parameter's gradient may come in several parts
 };
 
+// Throws InvalidInput where the ranks cannot agree in the way that is named.
 std::shared_ptr<Agreement> make_agreement(AgreementOptions options);
 
 }  // namespace trireme::parallel

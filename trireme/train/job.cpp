@@ -101,8 +101,10 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
       .loader = std::move(loader),
       .agreement = parallel::make_agreement(
           {.parameters = parallel::parameters_of(*job.model, treatment_of(config)),
+           .buffers = job.model->buffers(),
            .optimizer = optim::make_optimizer(config),
            .group = group,
+           .sync = config.get<parallel::SyncConfig>(parallel::kSyncSection),
            .is_ordered = train.virtual_ranks > 0,
            .is_recomputed = is_recomputed}),
       .schedule = optim::make_schedule(config, job.steps),

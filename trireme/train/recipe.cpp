@@ -8,6 +8,7 @@
 #include "trireme/base/sha256.h"
 #include "trireme/data/kinds.h"
 #include "trireme/optim/kinds.h"
+#include "trireme/parallel/kinds.h"
 #include "trireme/train/config.h"
 
 namespace trireme::train {
@@ -34,7 +35,8 @@ struct MseConfig {
 };
 
 // Settings that change how long or how visibly a job runs, not what it computes.
-constexpr std::array<std::string_view, 8> kFree = {
+constexpr std::array<std::string_view, 9> kFree = {
+    "sync.",
     "train.epochs", "train.steps", "train.non_finite", "train.non_finite_max",
     "data.threads", "data.ahead",  "eval.",            "checkpoint."};
 
@@ -63,6 +65,7 @@ config::Schema recipe_schema(const Kinds& kinds) {
       .kind<CrossEntropyConfig>("cross_entropy", "of the right class")
       .kind<MseConfig>("mse", "mean squared error");
   optim::add_optim_sections(schema);
+  parallel::add_sync_section(schema);
   schema.section("eval", "what is looked at on the way").fields<EvalConfig>();
   schema.section("checkpoint", "what is kept on the way").fields<CheckpointConfig>();
   return schema;
