@@ -133,6 +133,10 @@ Piece Arena::allocate(int member, std::size_t size) {
 void Arena::free(int member, std::byte* data, std::size_t size) noexcept {
   Segment& segment = segments_[static_cast<std::size_t>(member)];
   std::lock_guard lock(segment.mutex);
+  const std::size_t end = offset_of(data) - segment_begin(member) + size;
+  for (const auto& [first, length] : segment.quarantined) {
+    if (first < end && first + length > end - size) return;
+  }
   if (size >= kReturnSize) file_.release(offset_of(data), size);
   const std::size_t begin = offset_of(data) - segment_begin(member);
   auto hole = segment.holes.emplace(begin, size).first;
@@ -147,6 +151,15 @@ void Arena::free(int member, std::byte* data, std::size_t size) noexcept {
     before->second += hole->second;
     segment.holes.erase(hole);
   }
+}
+
+void Arena::quarantine(const void* data, std::size_t size) {
+  if (!contains(data, size) || offset_of(data) < segment_begin(0)) return;
+  const std::size_t offset = offset_of(data) - segment_begin(0);
+  Segment& segment = segments_[offset / header().segment_size];
+  std::lock_guard lock(segment.mutex);
+  std::size_t& length = segment.quarantined[offset % header().segment_size];
+  length = std::max(length, size);
 }
 
 // Memory of the common part; never given to anyone else.

@@ -85,6 +85,10 @@ class Arena : public std::enable_shared_from_this<Arena> {
   // One of its users has left: true for the last of all `users`, with whom the memory goes back.
   bool release(std::uint64_t key) noexcept;
 
+  // A frozen process may still write here when it wakes: the pieces that hold any of this memory
+  // are not allocated again when they are freed.
+  void quarantine(const void* data, std::size_t size);
+
   bool contains(const void* data, std::size_t size) const noexcept;
   std::uint64_t offset_of(const void* data) const noexcept;
   std::byte* at(std::uint64_t offset) const noexcept { return file_.data() + offset; }
@@ -106,6 +110,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
     std::mutex mutex;
     std::map<std::size_t, std::size_t> holes;
     std::size_t used = 0;
+    std::map<std::size_t, std::size_t> quarantined;
   };
 
   MemoryFile file_;

@@ -42,8 +42,8 @@ Task SharedBackend::all_reduce_direct(const Operation& op) {
       slice_of(op.request.count, n, static_cast<std::size_t>(rank()), line_grain(element));
   std::vector<const void*> sources(n);
   std::vector<void*> destinations;
-  const std::size_t stride = kStride / element;
-  for (std::size_t done = 0; done < slice.count; done += stride) {
+  const std::size_t step = kStride / element;
+  for (std::size_t done = 0; done < slice.count; done += step) {
     const std::size_t offset = (slice.first + done) * element;
     destinations.clear();
     for (int m = 0; m < size(); ++m) {
@@ -52,10 +52,14 @@ Task SharedBackend::all_reduce_direct(const Operation& op) {
       if (op.request.kind == OpKind::Reduce && m != op.request.root) continue;
       destinations.push_back(lanes_.arena().at(slot.output_offset) + offset);
     }
-    combine({op.request.type, op.request.reduce, n}, sources, destinations,
-            std::min(stride, slice.count - done));
+    const bool is_sound = stride([&] {
+      combine({op.request.type, op.request.reduce, n}, sources, destinations,
+              std::min(step, slice.count - done));
+    });
+    // The others' own error, or the deadline, ends this operation.
+    if (!is_sound) co_await until([] { return false; });
     if (done == 0) pass(kHalfway);
-    if (slice.count > stride) co_await GiveWay{};
+    if (slice.count > step) co_await GiveWay{};
   }
   lanes_.publish(mine(op).reduced, Lanes::stage_word(op.sequence, 1));
   co_await until([&] { return lanes_.everyone(&Slot::reduced, op.sequence, 1); });

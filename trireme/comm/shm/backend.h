@@ -24,6 +24,7 @@ namespace trireme::comm::shm {
 inline constexpr FaultPoint kBeforeEnter{"shm.before_enter"};
 inline constexpr FaultPoint kEntered{"shm.entered"};
 inline constexpr FaultPoint kHalfway{"shm.halfway"};
+inline constexpr FaultPoint kTouching{"shm.touching"};  // others' memory, in place
 inline constexpr FaultPoint kBeforeFinish{"shm.before_finish"};
 
 // Sleeps on this rank's doorbell in the arena.
@@ -55,6 +56,7 @@ class SharedBackend final : public Backend {
   Task run(const Operation& op) override;
   void expect(std::uint64_t sequence) override { unfinished_.insert(sequence); }
   Error stalled(const Operation& op, Duration waited) const override;
+  void give_up() noexcept override { lanes_.close(); }
   std::optional<Error> failure() const override { return lanes_.failure(); }
   void announce(const Error& error) noexcept override { lanes_.announce(error); }
   std::vector<int> job_ranks() const override;
@@ -83,6 +85,22 @@ class SharedBackend final : public Backend {
   Slice block_at(const Operation& op, const Plan& plan, int from) const;
   Slot& mine(const Operation& op) const { return lanes_.slot(lanes_.me(), op.sequence); }
   void pass(FaultPoint point) const;
+  // Runs `touch` on memory of others; false, and perhaps without running it, if one of them has
+  // given up.
+  template <class Touch>
+  bool stride(Touch&& touch) const {
+    struct Stride {
+      const Lanes& lanes;
+      ~Stride() { lanes.end_stride(); }
+    };
+    if (!lanes_.begin_stride()) return false;
+    {
+      const Stride ends{lanes_};
+      pass(kTouching);
+      touch();
+    }
+    return !lanes_.anyone_closed();
+  }
 
   Lanes lanes_;
   Mailbox mailbox_;

@@ -43,6 +43,10 @@ void SharedBackend::enter(const Operation& op, bool is_eager) {
   slot.request = op.request;
   slot.input_offset = arena.contains(op.input, input_size) ? arena.offset_of(op.input) : kPrivate;
   slot.output_offset = arena.contains(op.output, 1) ? arena.offset_of(op.output) : kPrivate;
+  if (!is_eager && slot.input_offset != kPrivate) lanes_.expose(op.input, input_size);
+  if (!is_eager && slot.output_offset != kPrivate && op.output != op.input) {
+    lanes_.expose(op.output, op.request.count * op.element_size());
+  }
   slot.rounds = 0;
   std::byte* eager = lanes_.eager(rank(), op.sequence);
   if (is_eager && input_size != 0) std::memcpy(eager, op.input, input_size);
@@ -60,6 +64,8 @@ void SharedBackend::enter(const Operation& op, bool is_eager) {
 
 void SharedBackend::finish(const Operation& op) {
   unfinished_.erase(op.sequence);
+  lanes_.cover(op.input);
+  if (op.output != op.input) lanes_.cover(op.output);
   lanes_.note(op, Phase::Finished);
   lanes_.publish(mine(op).finished, Lanes::stage_word(op.sequence, 1));
 }
@@ -139,19 +145,29 @@ Task SharedBackend::exchange(const Operation& op, bool is_eager) {
     co_return;
   }
   const std::size_t element = op.element_size();
+  // What rides in the lanes belongs to no caller. If a member gives up, its own error or the
+  // deadline ends the operation here too.
+  const auto read = [&](auto&& touch) {
+    if (!is_eager) return stride(touch);
+    touch();
+    return true;
+  };
   if (plan.reduces()) {
     const Slice block = plan.block(rank(), rank(), rank());
     std::vector<const void*> sources(static_cast<std::size_t>(size()));
-    const std::size_t stride = kStride / element;
-    for (std::size_t done = 0; done < block.count; done += stride) {
+    const std::size_t step = kStride / element;
+    for (std::size_t done = 0; done < block.count; done += step) {
       for (int m = 0; m < size(); ++m) {
         sources[static_cast<std::size_t>(m)] =
             exposed_at(op, m, is_eager) + (block.first + done) * element;
       }
       void* out = op.output + done * element;
-      combine({op.request.type, op.request.reduce, static_cast<std::size_t>(size())}, sources,
-              {&out, 1}, std::min(stride, block.count - done));
-      if (block.count > stride) co_await GiveWay{};
+      const bool is_sound = read([&] {
+        combine({op.request.type, op.request.reduce, static_cast<std::size_t>(size())}, sources,
+                {&out, 1}, std::min(step, block.count - done));
+      });
+      if (!is_sound) co_await until([] { return false; });
+      if (block.count > step) co_await GiveWay{};
     }
   }
   for (int i = 0; i < size() && !plan.reduces(); ++i) {
@@ -163,7 +179,9 @@ Task SharedBackend::exchange(const Operation& op, bool is_eager) {
     const std::size_t bytes = block.count * element;
     if (bytes == 0 || source == target) continue;
     for (std::size_t done = 0; done < bytes; done += kStride) {
-      std::memcpy(target + done, source + done, std::min(kStride, bytes - done));
+      const bool is_sound = read(
+          [&] { std::memcpy(target + done, source + done, std::min(kStride, bytes - done)); });
+      if (!is_sound) co_await until([] { return false; });
       if (bytes > kStride) co_await GiveWay{};
     }
   }

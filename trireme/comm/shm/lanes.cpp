@@ -1,6 +1,7 @@
 #include "trireme/comm/shm/lanes.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@ namespace trireme::comm::shm {
 namespace {
 
 constexpr std::size_t kTextSize = 480;
+// A stride takes a millisecond; its owner may have lost its core meanwhile.
+constexpr Duration kQuietMax = std::chrono::milliseconds(20);
 
 enum FailureState : std::uint32_t { kNone = 0, kWriting = 1, kReady = 2 };
 
@@ -40,6 +43,8 @@ struct Lanes::Header {
 
 struct alignas(4096) Lanes::Lane {
   BoardRow row;
+  alignas(64) Word busy;    // inside a stride
+  alignas(64) Word closed;  // has given up
   Slot slots[kInFlight];
   std::byte eager[kInFlight][kEagerSize];
   std::byte staged[kWindows][kWindowSize];
@@ -112,6 +117,61 @@ bool Lanes::everyone(Word Slot::* stage, std::uint64_t sequence,
   return true;
 }
 
+void Lanes::expose(const void* data, std::size_t size) {
+  exposed_.emplace(data, size);
+}
+
+void Lanes::cover(const void* data) noexcept {
+  const auto found = exposed_.find(data);
+  if (found != exposed_.end()) exposed_.erase(found);
+}
+
+bool Lanes::has_closed(int member) const noexcept {
+  return lane(member).closed.load(std::memory_order_seq_cst) != 0;
+}
+
+// Whoever enters a stride says so before it looks who has closed; whoever closes says so before it
+// looks who is in a stride. One of the two sees the other.
+bool Lanes::begin_stride() const noexcept {
+  lane(me_).busy.store(1, std::memory_order_seq_cst);
+  if (!anyone_closed()) return true;
+  end_stride();
+  return false;
+}
+
+void Lanes::end_stride() const noexcept {
+  lane(me_).busy.store(0, std::memory_order_seq_cst);
+}
+
+bool Lanes::anyone_closed() const noexcept {
+  for (int m = 0; m < size(); ++m) {
+    if (has_closed(m)) return true;
+  }
+  return false;
+}
+
+bool Lanes::is_quiet() const noexcept {
+  for (int m = 0; m < size(); ++m) {
+    if (m != me_ && lane(m).busy.load(std::memory_order_seq_cst) != 0) return false;
+  }
+  return true;
+}
+
+void Lanes::close() noexcept {
+  if (is_closed_) return;
+  is_closed_ = true;
+  lane(me_).closed.store(1, std::memory_order_seq_cst);
+  const Deadline bound = Deadline::after(kQuietMax);
+  while (!exposed_.empty() && !is_quiet()) {
+    if (bound.is_past()) {
+      for (const auto& [data, size] : exposed_) arena_->quarantine(data, size);
+      break;
+    }
+    ::sched_yield();
+  }
+  exposed_.clear();
+}
+
 void Lanes::note(const Operation& op, Phase phase) const noexcept {
   BoardRow& row = lane(me_).row;
   constexpr auto relaxed = std::memory_order_relaxed;
@@ -158,6 +218,10 @@ std::string Lanes::describe_missing(const Operation& op) const {
     if (has_finished) continue;
     if (!text.empty()) text += "; ";
     text += "rank " + std::to_string(job_rank(m));
+    if (has_closed(m)) {
+      text += " gave up on the group";
+      continue;
+    }
     text += has_entered ? " entered " + op.name() + " and did not finish it"
                         : " never entered " + op.name() + " (" + describe_row(m) + ")";
   }

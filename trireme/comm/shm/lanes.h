@@ -14,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -89,6 +90,20 @@ class Lanes {
   std::byte* staged(int member, std::uint32_t round) const noexcept;
   std::byte* result(int member, std::uint32_t round) const noexcept;
 
+  // Memory of an operation that others read or write where it lies, until the operation has
+  // finished; what is exposed when this member gives up may have to be kept from reuse.
+  void expose(const void* data, std::size_t size);
+  void cover(const void* data) noexcept;
+  // A stride is the time in which this member touches memory that others exposed. False, and no
+  // stride, where one of them has given up: that memory is its owner's again.
+  bool begin_stride() const noexcept;
+  void end_stride() const noexcept;
+  // Whether a member gave up; what was read from it in a stride before may then be anything.
+  bool anyone_closed() const noexcept;
+  // This member's memory may not be touched any more. Waits a moment until nobody does; if a
+  // member stays inside a stride (it is frozen), what is exposed is never allocated again.
+  void close() noexcept;
+
   // Publishes progress and wakes the members that sleep.
   void publish(Word& word, std::uint64_t value) const noexcept;
   // The smallest step count of a stage over all members, 0 for those still behind `sequence`.
@@ -112,12 +127,16 @@ class Lanes {
   struct Lane;
   Lane& lane(int member) const noexcept;
   std::string describe_row(int member) const;
+  bool has_closed(int member) const noexcept;
+  bool is_quiet() const noexcept;
 
   std::shared_ptr<Arena> arena_;
   std::vector<Member> members_;
   int me_;
   std::uint64_t key_;
   std::byte* block_ = nullptr;
+  std::multimap<const void*, std::size_t> exposed_;
+  bool is_closed_ = false;
 };
 
 }  // namespace trireme::comm::shm
