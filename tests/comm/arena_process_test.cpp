@@ -149,6 +149,26 @@ TEST(ArenaProcess, BlocksAreTheSameForAllProcesses) {
   }
 }
 
+// Killed anywhere, so now and then inside the directory.
+TEST(ArenaProcess, TheDirectoryOutlivesWhoeverDiedAtIt) {
+  const auto arena = Arena::create({.members = 2});
+  for (int round = 0; round < 20; ++round) {
+    const pid_t child = start_child([&] {
+      for (std::uint64_t key = 100;; key = key % 50 + 100) {
+        arena->find_or_make(key, std::size_t{1} << 20, 1, soon());
+        arena->release(key);
+      }
+      return 0;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    ::kill(child, SIGKILL);
+    wait_for(child);
+    ASSERT_EQ(arena->find_or_make(7, 4096, 1, soon())[4095], std::byte{0}) << "round " << round;
+    EXPECT_TRUE(arena->release(7));
+    EXPECT_LE(arena->usage(soon()).entries, static_cast<std::size_t>(round) + 1);
+  }
+}
+
 TEST(ArenaProcess, NothingHasANameInTheFileSystem) {
   const std::set<std::string> before = named_memory();
   const Holder holder;

@@ -227,6 +227,53 @@ TEST(Arena, ThreadsThatRaceForAKeyMeetInOneBlock) {
   }
 }
 
+TEST(Arena, EntriesAndRoomOfBlocksAreUsedAgain) {
+  const auto arena = small_arena();
+  std::byte* const first = arena->find_or_make(1000, kPage, 1, soon());
+  std::byte* const second = arena->find_or_make(1001, kPage, 1, soon());
+  ASSERT_TRUE(arena->release(1000));
+  for (std::uint64_t key = 2000; key < 30000; ++key) {
+    ASSERT_EQ(arena->find_or_make(key, kPage, 1, soon()), first) << "the gap is found again";
+    ASSERT_TRUE(arena->release(key));
+  }
+  EXPECT_EQ(arena->usage(soon()).entries, 1u);
+  EXPECT_EQ(arena->usage(soon()).bytes, kPage);
+  EXPECT_EQ(arena->find_or_make(1001, kPage, 1, soon()), second);
+}
+
+TEST(Arena, AddressesAloneCostNoMemory) {
+  const auto arena = small_arena();
+  const std::size_t before = memory_of(*arena);
+  constexpr std::size_t kSize = std::size_t{64} << 20;
+  std::byte* const block = arena->try_find_or_make(5, kSize, 1, false);
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(memory_of(*arena), before);
+  arena->reserve(block + kSize / 2, kPage);
+  EXPECT_EQ(memory_of(*arena), before + kPage);
+}
+
+TEST(Arena, RegisteredMemoryIsFoundUntilItsRegistrationEnds) {
+  const auto arena = small_arena();
+  const Piece piece = arena->allocate(1, 100);
+  EXPECT_FALSE(arena->find_memory(77).has_value());
+  {
+    const Registration known = arena->register_memory(77, piece.data(), 100, 3, soon());
+    const auto found = arena->find_memory(77);
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->data, piece.data());
+    EXPECT_EQ(found->size, 100u);
+    EXPECT_EQ(found->note, 3u);
+    EXPECT_EQ(code_of([&] { (void)arena->register_memory(77, piece.data(), 1, 0, soon()); }),
+              ErrorCode::Misuse)
+        << "taken";
+  }
+  EXPECT_FALSE(arena->find_memory(77).has_value());
+  const int elsewhere = 0;
+  EXPECT_EQ(code_of([&] { (void)arena->register_memory(78, &elsewhere, 4, 0, soon()); }),
+            ErrorCode::Misuse);
+  EXPECT_EQ(arena->usage(soon()).entries, 0u);
+}
+
 TEST(Arena, EveryMemberHasADoorbellOfItsOwn) {
   const auto arena = small_arena();
   EXPECT_NE(&arena->doorbell(0), &arena->doorbell(1));

@@ -174,5 +174,28 @@ TEST(Guarded, PassesTheExceptionOnAndEndsTheGroup) {
   EXPECT_TRUE(has_run);
 }
 
+TEST(Group, MembersOfASubGroupFindEachOthersSpansByName) {
+  const auto groups = connect_threads(3, {.timeout = 30s});
+  testing::run_rank_threads(3, [&](int rank) {
+    if (rank == 1) return;
+    const Group& whole = groups[static_cast<std::size_t>(rank)];
+    const std::vector<int> ends{0, 2};
+    const Group group = whole.subgroup(ends);
+    const Piece piece = group.arena()->allocate(group.arena_member(), 8 * sizeof(double));
+    auto* values = reinterpret_cast<double*>(piece.data());
+    std::fill_n(values, 8, rank + 0.5);
+    const Registration known = group.share("weights", {values, 8, DType::Float64});
+    const int other = 1 - group.rank();
+    const Span view = group.shared(other, "weights", Deadline::after(10s));
+    EXPECT_EQ(view.count, 8u);
+    EXPECT_EQ(view.type, DType::Float64);
+    EXPECT_EQ(static_cast<double*>(view.data)[7], ends[static_cast<std::size_t>(other)] + 0.5);
+    EXPECT_THROW(group.shared(other, "weight", Deadline::after(1ms)), Error);
+    EXPECT_THROW(whole.shared(0, "weights", Deadline::after(1ms)), Error) << "of another group";
+    group.barrier().wait();
+  });
+  EXPECT_THROW(Group::solo().shared(0, "weights", Deadline::after(1ms)), Error);
+}
+
 }  // namespace
 }  // namespace trireme::comm

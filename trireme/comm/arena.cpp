@@ -16,14 +16,6 @@ namespace {
 constexpr std::size_t kPage = 4096;
 // Address space only.
 constexpr std::size_t kCommonSize = std::size_t{64} << 30;
-// Where all_to_all announces its blocks, a lane has room for one a member.
-constexpr std::uint32_t kMembersMax = 128;
-constexpr std::size_t kEntries = 8192;
-// A used-up entry is never claimed again: two members that look for one key at the same time could
-// otherwise settle in different places.
-constexpr std::uint64_t kSpent = 1;
-// In place of an offset: whoever claimed the entry found no memory for it.
-constexpr std::uint64_t kFailed = 1;
 // Freed pieces of at least this size give their memory back; smaller ones keep it for reuse.
 constexpr std::size_t kReturnSize = std::size_t{1} << 20;
 
@@ -36,20 +28,11 @@ std::size_t round_up(std::size_t size) {
 
 }  // namespace
 
-struct Arena::Entry {
-  std::atomic<std::uint64_t> key;     // 0: free; kSpent: used up
-  std::atomic<std::uint64_t> offset;  // 0: not ready yet
-  std::atomic<std::uint64_t> size;
-  std::atomic<std::int64_t> users;  // that have not left, whether they came yet or not
-};
-
 struct Arena::Header {
   MemoryFile::Nonce nonce;
   std::uint64_t segment_size;
   std::uint32_t members;
-  std::atomic<std::uint64_t> common_used;
   Doorbell doorbells[kMembersMax];
-  Entry entries[kEntries];
 };
 
 Piece& Piece::operator=(Piece&& other) noexcept {
@@ -65,23 +48,31 @@ Piece::~Piece() {
 }
 
 Arena::Arena(MemoryFile file)
-    : file_(std::move(file)), segments_(static_cast<std::size_t>(header().members)) {}
+    : file_(std::move(file)),
+      directory_(file_, {.table = sizeof(Header), .begin = head_size(), .size = kCommonSize}),
+      segments_(static_cast<std::size_t>(header().members)) {}
 
 Arena::Header& Arena::header() const noexcept {
   return *reinterpret_cast<Header*>(file_.data());
 }
 
+// The header, and behind it the directory's table.
+std::size_t Arena::head_size() noexcept {
+  return round_up(sizeof(Header) + Directory::table_size());
+}
+
 std::shared_ptr<Arena> Arena::create(const Options& options) {
-  TRIREME_CHECK(options.members >= 1 && options.members <= static_cast<int>(kMembersMax),
+  TRIREME_CHECK(options.members >= 1 && options.members <= kMembersMax,
                 "an arena for ", options.members, " members");
   const std::size_t segment = round_up(options.segment_size);
-  const std::size_t head = round_up(sizeof(Header));
+  const std::size_t head = head_size();
   MemoryFile file = MemoryFile::create(
       "arena", head + kCommonSize + segment * static_cast<std::size_t>(options.members));
   file.reserve(0, head);
   auto& header = *reinterpret_cast<Header*>(file.data());
   header.segment_size = segment;
   header.members = static_cast<std::uint32_t>(options.members);
+  Directory::initialize(file.data() + sizeof(Header));
   return std::shared_ptr<Arena>(new Arena(std::move(file)));
 }
 
@@ -100,7 +91,7 @@ Arena::Doorbell& Arena::doorbell(int member) const noexcept {
 }
 
 std::size_t Arena::segment_begin(int member) const noexcept {
-  return round_up(sizeof(Header)) + kCommonSize +
+  return head_size() + kCommonSize +
          header().segment_size * static_cast<std::size_t>(member);
 }
 
@@ -162,69 +153,55 @@ void Arena::quarantine(const void* data, std::size_t size) {
   length = std::max(length, size);
 }
 
-// Memory of the common part; never given to anyone else.
-std::size_t Arena::take_common(std::size_t size) {
-  std::uint64_t begin = header().common_used.load();
-  do {
-    if (size > kCommonSize - begin) {
-      throw Error(ErrorCode::Exhausted,
-                  "the arena's common part has no room for " + std::to_string(size) + " bytes");
-    }
-  } while (!header().common_used.compare_exchange_weak(begin, begin + size));
-  const std::size_t offset = round_up(sizeof(Header)) + begin;
-  file_.reserve(offset, size);
-  return offset;
+std::byte* Arena::try_find_or_make(std::uint64_t key, std::size_t size, int users,
+                                   bool reserves) {
+  const auto block = directory_.find_or_make(key, round_up(size), users, reserves);
+  return block ? at(block->offset) : nullptr;
 }
 
-std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, int users, Deadline deadline) {
-  TRIREME_CHECK(key > kSpent, "keys 0 and 1 are taken");
-  const std::size_t whole = round_up(size);
-  for (std::size_t probe = 0; probe < kEntries; ++probe) {
-    Entry& entry = header().entries[(key + probe) % kEntries];
-    std::uint64_t found = 0;
-    if (entry.key.compare_exchange_strong(found, key)) {
-      std::size_t offset = 0;
-      try {
-        offset = take_common(whole);
-      } catch (...) {
-        entry.offset.store(kFailed);
-        throw;
-      }
-      entry.size = whole;
-      entry.users = users;
-      entry.offset.store(offset, std::memory_order_release);
-      return at(offset);
+namespace {
+
+// Asks until there is an answer.
+template <class Ask>
+auto ask_until(Deadline deadline, Ask&& ask) {
+  while (true) {
+    if (auto answer = ask()) return answer;
+    if (deadline.is_past()) {
+      throw Error(ErrorCode::Deadline, "another process holds the arena's directory up");
     }
-    if (found != key) continue;
-    std::uint64_t offset = 0;
-    while ((offset = entry.offset.load(std::memory_order_acquire)) == 0) {
-      if (deadline.is_past()) throw Error(ErrorCode::Deadline, "a shared block was never made");
-      ::sched_yield();
-    }
-    if (offset == kFailed) {
-      throw Error(ErrorCode::Exhausted, "a shared block found no memory on another rank");
-    }
-    if (entry.size != whole) {
-      throw Error(ErrorCode::Mismatch, "a shared block of " + std::to_string(entry.size) +
-                                           " bytes was asked for as " + std::to_string(whole));
-    }
-    return at(offset);
+    ::sched_yield();
   }
-  throw Error(ErrorCode::Exhausted, "the arena's directory is full");
+}
+
+}  // namespace
+
+std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, int users, Deadline deadline) {
+  return ask_until(deadline, [&] { return try_find_or_make(key, size, users); });
+}
+
+Directory::Usage Arena::usage(Deadline deadline) {
+  return *ask_until(deadline, [&] { return directory_.usage(); });
 }
 
 bool Arena::release(std::uint64_t key) noexcept {
-  for (std::size_t probe = 0; probe < kEntries; ++probe) {
-    Entry& entry = header().entries[(key + probe) % kEntries];
-    const std::uint64_t found = entry.key.load();
-    if (found == 0) break;
-    if (found != key) continue;
-    if (entry.users.fetch_sub(1) != 1) return false;
-    file_.release(entry.offset.load(), entry.size.load());
-    entry.key.store(kSpent);
-    return true;
-  }
-  return false;
+  return directory_.release(key);
+}
+
+Registration::~Registration() {
+  if (arena_) arena_->release(key_);
+}
+
+Registration Arena::register_memory(std::uint64_t key, const void* data, std::size_t size,
+                                    std::uint32_t note, Deadline deadline) {
+  TRIREME_CHECK(size != 0 && contains(data, size), "only memory of the arena can be registered");
+  ask_until(deadline, [&] { return directory_.add(key, {offset_of(data), size, note}); });
+  return Registration(shared_from_this(), key);
+}
+
+std::optional<Arena::Registered> Arena::find_memory(std::uint64_t key) {
+  const auto block = directory_.find(key);
+  if (!block) return std::nullopt;
+  return Registered{at(block->offset), block->size, block->note};
 }
 
 bool Arena::contains(const void* data, std::size_t size) const noexcept {

@@ -20,10 +20,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "trireme/base/deadline.h"
 #include "trireme/base/memory_file.h"
+#include "trireme/comm/directory.h"
 
 namespace trireme::comm {
 
@@ -51,8 +53,30 @@ class Piece {
   std::size_t size_ = 0;
 };
 
+// Memory of an arena that its other members can find by key; no longer when destroyed.
+class [[nodiscard]] Registration {
+ public:
+  Registration() = default;
+  Registration(std::shared_ptr<Arena> arena, std::uint64_t key)
+      : arena_(std::move(arena)), key_(key) {}
+  Registration(Registration&& other) noexcept { *this = std::move(other); }
+  Registration& operator=(Registration&& other) noexcept {
+    std::swap(arena_, other.arena_);
+    std::swap(key_, other.key_);
+    return *this;
+  }
+  ~Registration();
+
+ private:
+  std::shared_ptr<Arena> arena_;
+  std::uint64_t key_ = 0;
+};
+
 class Arena : public std::enable_shared_from_this<Arena> {
  public:
+  // Where all_to_all announces its blocks, a lane has room for one a member.
+  static constexpr int kMembersMax = 128;
+
   struct Options {
     int members = 1;
     // Address space a member; memory is taken only as it is used.
@@ -80,10 +104,30 @@ class Arena : public std::enable_shared_from_this<Arena> {
 
   // The common block of this key: made, zeroed, by whoever comes first; the same memory for all,
   // also for those who come when others have already left. Throws Mismatch when sizes differ,
-  // Deadline when its maker does not finish.
+  // Exhausted, and Deadline when another process holds the directory up.
   std::byte* find_or_make(std::uint64_t key, std::size_t size, int users, Deadline deadline);
+  // The same without waiting: null while another process is at the directory. Without `reserves`
+  // only addresses are taken, and each user reserves what it is going to touch.
+  std::byte* try_find_or_make(std::uint64_t key, std::size_t size, int users, bool reserves = true);
   // One of its users has left: true for the last of all `users`, with whom the memory goes back.
   bool release(std::uint64_t key) noexcept;
+  // Takes the memory behind these addresses of a common block now, from this thread's node.
+  void reserve(const std::byte* data, std::size_t size) { file_.reserve(offset_of(data), size); }
+  // How much of the common part is in use.
+  Directory::Usage usage(Deadline deadline);
+
+  // Makes memory of this arena known to all its members under a key, with a note of the caller's,
+  // until the Registration ends. The memory must outlive it. Throws Misuse if it is not of this
+  // arena or the key is taken, Deadline when another process holds the directory up.
+  Registration register_memory(std::uint64_t key, const void* data, std::size_t size,
+                               std::uint32_t note, Deadline deadline);
+  struct Registered {
+    std::byte* data = nullptr;
+    std::size_t size = 0;
+    std::uint32_t note = 0;
+  };
+  // What a member registered under this key; nothing if none has, or cannot be asked just now.
+  std::optional<Registered> find_memory(std::uint64_t key);
 
   // A frozen process may still write here when it wakes: the pieces that hold any of this memory
   // are not allocated again when they are freed.
@@ -97,13 +141,12 @@ class Arena : public std::enable_shared_from_this<Arena> {
  private:
   friend class Piece;
   struct Header;
-  struct Entry;
 
   explicit Arena(MemoryFile file);
   Header& header() const noexcept;
+  static std::size_t head_size() noexcept;
   std::size_t segment_begin(int member) const noexcept;
   void free(int member, std::byte* data, std::size_t size) noexcept;
-  std::size_t take_common(std::size_t size);
 
   // Free ranges of one segment: offset -> size. Only ranges below `used` are listed.
   struct Segment {
@@ -114,6 +157,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
   };
 
   MemoryFile file_;
+  Directory directory_;
   std::vector<Segment> segments_;
 };
 

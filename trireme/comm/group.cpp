@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "trireme/base/check.h"
@@ -46,6 +47,17 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   hash = (hash ^ value) * 0xbf58476d1ce4e5b9u;
   return hash ^ hash >> 31;
 }
+
+// The key under which a member's memory of this name is found.
+std::uint64_t memory_key(std::uint64_t group, int rank, std::string_view name) {
+  std::uint64_t key = mix(group, static_cast<std::uint64_t>(rank) + 1);
+  for (const char letter : name) key = mix(key, static_cast<unsigned char>(letter));
+  return key | 4;
+}
+
+// How often a name that is not there yet is looked for.
+constexpr Duration kLookAgain = std::chrono::microseconds(200);
+constexpr Duration kShareTime = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -95,6 +107,33 @@ std::shared_ptr<Arena> Group::arena() const {
 
 int Group::arena_member() const noexcept {
   return state_->backend ? state_->backend->arena_member() : 0;
+}
+
+Registration Group::share(std::string_view name, Span data) const {
+  const auto memory = arena();
+  TRIREME_CHECK(memory != nullptr, "the members of this group share no memory");
+  return memory->register_memory(memory_key(state_->key, rank(), name), data.data, data.size(),
+                                 static_cast<std::uint32_t>(data.type),
+                                 Deadline::after(kShareTime));
+}
+
+Span Group::shared(int rank, std::string_view name, Deadline deadline) const {
+  const auto memory = arena();
+  TRIREME_CHECK(memory != nullptr, "the members of this group share no memory");
+  TRIREME_CHECK(rank >= 0 && rank < size(), "rank ", rank, " of ", size());
+  while (true) {
+    if (const auto found = memory->find_memory(memory_key(state_->key, rank, name))) {
+      const auto type = static_cast<DType>(found->note);
+      return {found->data, found->size / size_of(type), type};
+    }
+    if (const auto error = state_->fate->get()) throw *error;
+    if (deadline.is_past()) {
+      throw Error(ErrorCode::Deadline,
+                  "rank " + std::to_string(rank) + " shares no memory named " + std::string(name))
+          .with_peer(rank);
+    }
+    std::this_thread::sleep_for(kLookAgain);
+  }
 }
 
 Operation Group::prepare(OpKind kind, DType type, std::size_t count, const Call& call) const {

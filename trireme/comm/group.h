@@ -16,9 +16,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "trireme/base/error.h"
+#include "trireme/comm/arena.h"
 #include "trireme/comm/backend.h"
 #include "trireme/comm/call.h"
 #include "trireme/comm/span.h"
@@ -55,6 +57,13 @@ class Group {
   std::shared_ptr<Arena> arena() const;
   // This rank's segment of it, for Arena::allocate().
   int arena_member() const noexcept;
+
+  // Makes a span in the arena known to the other members under a name, until the Registration
+  // ends; the span must outlive it. Throws Misuse where the members share no memory.
+  Registration share(std::string_view name, Span data) const;
+  // The span that `rank` shares under that name, as this process sees it. Waits for it; throws
+  // Deadline, or the group's error.
+  Span shared(int rank, std::string_view name, Deadline deadline) const;
 
   // Replaces `data` by its reduction over all ranks.
   Work all_reduce(Span data, ReduceOp op, const Call& call = {}) const;

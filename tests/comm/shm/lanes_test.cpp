@@ -54,7 +54,8 @@ TEST_F(LanesTest, MembersKnowThemselvesAndTheOthers) {
 
 TEST_F(LanesTest, NothingOverlaps) {
   std::map<std::byte*, std::size_t> areas;
-  const Lanes& lanes = *lanes_[0];
+  Lanes& lanes = *lanes_[0];
+  ASSERT_TRUE(lanes.open_windows());
   for (int m = 0; m < kMembers; ++m) {
     for (std::uint64_t s = 0; s < kInFlight; ++s) {
       areas[reinterpret_cast<std::byte*>(&lanes.slot(m, s))] = sizeof(Slot);

@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kLetters = 4;
-constexpr std::size_t kWindow = std::size_t{32} << 10;
+constexpr std::size_t kWindow = kLetterWindow;
+constexpr int kFew = 4;
 
 class MailboxTest : public ::testing::Test {
  protected:
@@ -115,11 +115,11 @@ TEST_F(MailboxTest, FromTheArenaNothingIsCopiedTwice) {
 TEST_F(MailboxTest, MessagesOfOneTagKeepTheirOrder) {
   std::uint8_t got = 0;
   for (std::uint8_t round = 0; round < 10; ++round) {
-    for (std::uint8_t i = 1; i <= kLetters; ++i) {
+    for (std::uint8_t i = 1; i <= kFew; ++i) {
       const auto data = static_cast<std::uint8_t>(round * 10 + i);
       EXPECT_TRUE(send(&data, 1)->task.is_done());
     }
-    for (std::uint8_t i = 1; i <= kLetters; ++i) {
+    for (std::uint8_t i = 1; i <= kFew; ++i) {
       EXPECT_TRUE(receive(&got, 1)->task.is_done());
       EXPECT_EQ(got, round * 10 + i);
     }
@@ -127,7 +127,7 @@ TEST_F(MailboxTest, MessagesOfOneTagKeepTheirOrder) {
 }
 
 TEST_F(MailboxTest, TagsArePickedInAnyOrder) {
-  for (std::uint8_t tag = 1; tag <= kLetters; ++tag) send(&tag, 1, tag);
+  for (std::uint8_t tag = 1; tag <= kFew; ++tag) send(&tag, 1, tag);
   std::uint8_t got = 0;
   for (const std::uint8_t tag : {3, 1, 4, 2}) {
     EXPECT_TRUE(receive(&got, 1, tag)->task.is_done());
@@ -136,18 +136,40 @@ TEST_F(MailboxTest, TagsArePickedInAnyOrder) {
   EXPECT_FALSE(receive(&got, 1, 9)->task.is_done());
 }
 
-TEST_F(MailboxTest, OneMoreThanTheLettersWaits) {
-  const std::uint8_t data[kLetters + 1] = {1, 2, 3, 4, 5};
-  for (int i = 0; i < kLetters; ++i) EXPECT_TRUE(send(&data[i], 1)->task.is_done());
-  const auto waiting = send(&data[kLetters], 1);
-  EXPECT_FALSE(waiting->step());
-  std::uint8_t got = 0;
-  EXPECT_TRUE(receive(&got, 1)->task.is_done());
-  EXPECT_TRUE(waiting->step());
-  for (std::uint8_t expected = 2; expected <= kLetters + 1; ++expected) {
-    EXPECT_TRUE(receive(&got, 1)->task.is_done());
-    EXPECT_EQ(got, expected);
+TEST_F(MailboxTest, NoMessageWaitsBehindOneOfAnotherTag) {
+  std::vector<std::uint8_t> data(kUnreadMax);
+  std::iota(data.begin(), data.end(), std::uint8_t{1});
+  std::vector<std::unique_ptr<Message>> sent;
+  for (std::size_t tag = 0; tag < data.size(); ++tag) {
+    sent.push_back(send(&data[tag], 1, static_cast<std::uint32_t>(tag)));
+    EXPECT_EQ(sent.back()->task.is_done(), tag < kLetterWindows) << "windows for the first";
   }
+  for (std::size_t tag = data.size(); tag-- > 0;) {
+    std::uint8_t got = 0;
+    const auto received = receive(&got, 1, static_cast<std::uint32_t>(tag));
+    int steps = 0;
+    while (!received->step()) {
+      sent[tag]->step();
+      ASSERT_LT(++steps, 10) << "tag " << tag;
+    }
+    EXPECT_EQ(got, data[tag]);
+  }
+  for (const auto& message : sent) EXPECT_TRUE(message->step());
+}
+
+TEST_F(MailboxTest, OneMoreThanTheUnreadWaits) {
+  std::vector<std::uint8_t> data(kUnreadMax + 1);
+  std::iota(data.begin(), data.end(), std::uint8_t{1});
+  std::vector<std::unique_ptr<Message>> sent;
+  for (const std::uint8_t& value : data) sent.push_back(send(&value, 1, value));
+  std::uint8_t got = 0;
+  const auto last = receive(&got, 1, kUnreadMax + 1);
+  EXPECT_FALSE(sent.back()->step());
+  EXPECT_FALSE(last->step());
+  EXPECT_TRUE(receive(&got, 1, 1)->task.is_done());
+  sent.back()->step();
+  EXPECT_TRUE(last->step());
+  EXPECT_EQ(got, kUnreadMax + 1);
 }
 
 // Whoever waits first is served first, in whatever order the waiting are looked at.
@@ -160,16 +182,15 @@ TEST_F(MailboxTest, TheOrderOfWaitingDecidesAndNotThatOfLooking) {
   EXPECT_TRUE(second->step());
   EXPECT_EQ(got[0], 1);
   EXPECT_EQ(got[1], 2);
+}
 
-  const std::uint8_t data[kLetters + 2] = {1, 2, 3, 4, 5, 6};
-  for (int i = 0; i < kLetters; ++i) send(&data[i], 1);
-  const auto fifth = send(&data[4], 1), sixth = send(&data[5], 1);
-  for (int i = 0; i < kLetters; ++i) receive(&got[0], 1);
-  EXPECT_FALSE(sixth->step());
-  EXPECT_TRUE(fifth->step());
-  EXPECT_TRUE(sixth->step());
-  receive(&got[0], 1);
-  EXPECT_EQ(got[0], 5);
+TEST_F(MailboxTest, ASenderThatGaveUpIsNotReadAnyMore) {
+  const Piece piece = arena_->allocate(0, 3 * kWindow);
+  std::vector<std::uint8_t> got(3 * kWindow);
+  const auto sent = send(piece.data(), got.size());
+  first_->lanes.close();
+  const auto received = receive(got.data(), got.size());
+  EXPECT_FALSE(received->step()) << "took what may be anything";
 }
 
 TEST_F(MailboxTest, AMessageIsReadWhenItsSenderHasLeft) {

@@ -71,6 +71,7 @@ Task SharedBackend::all_reduce_direct(const Operation& op) {
 //   consume  copy the other slices of the piece from their result windows into my output.
 // Each stage runs ahead of the next by at most kWindows pieces.
 Task SharedBackend::all_reduce_staged(const Operation& op) {
+  while (!lanes_.open_windows()) co_await GiveWay{};
   co_await until([&] { return is_oldest(op); });
   const std::size_t element = op.element_size();
   const auto n = static_cast<std::size_t>(size());

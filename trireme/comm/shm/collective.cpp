@@ -194,6 +194,7 @@ Task SharedBackend::exchange(const Operation& op, bool is_eager) {
 // The same through the windows. In round t every member stages the t-th piece of each of its
 // blocks; readers take theirs, and a window is filled again when everybody is past it.
 Task SharedBackend::exchange_staged(const Operation& op) {
+  while (!lanes_.open_windows()) co_await GiveWay{};
   co_await until([&] { return is_oldest(op); });
   const Plan plan(op, size());
   const std::size_t element = op.element_size();

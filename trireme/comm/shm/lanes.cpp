@@ -46,7 +46,11 @@ struct alignas(4096) Lanes::Lane {
   alignas(64) Word busy;    // inside a stride
   alignas(64) Word closed;  // has given up
   Slot slots[kInFlight];
+  Word mailbox;
   std::byte eager[kInFlight][kEagerSize];
+};
+
+struct alignas(4096) Lanes::Windows {
   std::byte staged[kWindows][kWindowSize];
   std::byte result[kWindows][kWindowSize];
 };
@@ -59,7 +63,24 @@ Lanes::Lanes(std::shared_ptr<Arena> arena, std::vector<Member> members, int me, 
 }
 
 Lanes::~Lanes() {
-  if (arena_->release(key_)) arena_->release(mailbox_key());
+  if (!arena_->release(key_)) return;
+  arena_->release(mailbox_key());
+  arena_->release(windows_key());
+}
+
+bool Lanes::open_windows() {
+  if (windows_ != nullptr) return true;
+  std::byte* all = arena_->try_find_or_make(windows_key(), members_.size() * sizeof(Windows), 1,
+                                            false);
+  if (all == nullptr) return false;
+  auto* windows = reinterpret_cast<Windows*>(all);
+  arena_->reserve(reinterpret_cast<std::byte*>(windows + me_), sizeof(Windows));
+  windows_ = windows;
+  return true;
+}
+
+Word& Lanes::mailbox_word(int member) const noexcept {
+  return lane(member).mailbox;
 }
 
 // The header has the room of a lane to itself, in front.
@@ -76,17 +97,21 @@ std::byte* Lanes::eager(int member, std::uint64_t sequence) const noexcept {
 }
 
 std::byte* Lanes::staged(int member, std::uint32_t round) const noexcept {
-  return lane(member).staged[round % kWindows];
+  return windows_[member].staged[round % kWindows];
 }
 
 std::byte* Lanes::result(int member, std::uint32_t round) const noexcept {
-  return lane(member).result[round % kWindows];
+  return windows_[member].result[round % kWindows];
 }
 
 // Sequentially consistent on purpose: a sleeper sets is_asleep and then looks at the words; we
 // set the word and then look at is_asleep. One of the two must see the other.
 void Lanes::publish(Word& word, std::uint64_t value) const noexcept {
   word.store(value, std::memory_order_seq_cst);
+  ring();
+}
+
+void Lanes::ring() const noexcept {
   for (int m = 0; m < size(); ++m) {
     if (m == me_) continue;
     Arena::Doorbell& bell = arena_->doorbell(members_[static_cast<std::size_t>(m)].arena_member);

@@ -6,6 +6,9 @@
 // Operation s uses slot s % kInFlight and may begin there once every member has finished
 // operation s - kInFlight.
 //
+// Memory: a lane is small. The windows through which ordinary memory goes are taken by each member
+// when it first needs them, and so is its mailbox; what stays unused costs addresses alone.
+//
 // The rows of the progress board lie in the lanes too, so a survivor can read where a dead or
 // frozen member stands.
 
@@ -83,10 +86,17 @@ class Lanes {
   // The block in which members leave messages; it goes with the lanes of the last member, since a
   // message may be read when its sender has left.
   std::uint64_t mailbox_key() const noexcept { return key_ ^ 0x6d61696c626f7821u; }
+  // Says, and asks, whether a member has made its part of that block; others read it only then.
+  void open_mailbox() const noexcept { publish(mailbox_word(me_), 1); }
+  bool has_mailbox(int member) const noexcept { return mailbox_word(member).load() != 0; }
+
+  // Makes this member's windows; false while another process is at the arena's directory.
+  bool open_windows();
 
   Slot& slot(int member, std::uint64_t sequence) const noexcept;
   std::byte* eager(int member, std::uint64_t sequence) const noexcept;
-  // Window `round % kWindows` of the member's staged input, and of its combined results.
+  // Window `round % kWindows` of the member's staged input, and of its combined results. REQUIRES:
+  // open_windows(); that of another member only when it has published something there.
   std::byte* staged(int member, std::uint32_t round) const noexcept;
   std::byte* result(int member, std::uint32_t round) const noexcept;
 
@@ -106,6 +116,8 @@ class Lanes {
 
   // Publishes progress and wakes the members that sleep.
   void publish(Word& word, std::uint64_t value) const noexcept;
+  // Only wakes them, after progress was published in another way.
+  void ring() const noexcept;
   // The smallest step count of a stage over all members, 0 for those still behind `sequence`.
   std::uint32_t least(Word Slot::* stage, std::uint64_t sequence) const noexcept;
   bool everyone(Word Slot::* stage, std::uint64_t sequence, std::uint32_t steps) const noexcept;
@@ -125,7 +137,10 @@ class Lanes {
  private:
   struct Header;
   struct Lane;
+  struct Windows;
   Lane& lane(int member) const noexcept;
+  Word& mailbox_word(int member) const noexcept;
+  std::uint64_t windows_key() const noexcept { return key_ ^ 0x77696e646f777321u; }
   std::string describe_row(int member) const;
   bool has_closed(int member) const noexcept;
   bool is_quiet() const noexcept;
@@ -135,6 +150,7 @@ class Lanes {
   int me_;
   std::uint64_t key_;
   std::byte* block_ = nullptr;
+  Windows* windows_ = nullptr;  // by member
   std::multimap<const void*, std::size_t> exposed_;
   bool is_closed_ = false;
 };

@@ -1,57 +1,111 @@
 #include "trireme/comm/shm/mailbox.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace trireme::comm::shm {
 namespace {
 
-constexpr int kLetters = 4;
-constexpr std::size_t kLetterWindow = std::size_t{32} << 10;
+// Reads of the sender's own memory give way after so many bytes.
+constexpr std::size_t kStride = std::size_t{1} << 20;
+constexpr std::size_t kMarkWords = kLetters / 64;
 
 enum LetterState : std::uint64_t { kFree = 0, kPosted = 1, kTaken = 2 };
 
+// How the data of a letter goes.
+enum Way : std::uint32_t { kInWindow, kByStream, kInPlace };
+
+std::uint64_t windows_in(std::size_t size) {
+  return (size + kLetterWindow - 1) / kLetterWindow;
+}
+
 }  // namespace
 
-struct alignas(4096) Mailbox::Letter {
+struct alignas(128) Mailbox::Letter {
   Word state;
   Word filled;   // windows written by the sender
   Word drained;  // windows read by the receiver
   Request request;
   std::uint32_t tag;
+  Way way;
+  std::uint32_t index;  // of the window, or of the stream
   std::uint64_t ticket;
-  std::uint64_t offset;  // of the data in the arena, or kPrivate
-  std::byte windows[2][kLetterWindow];
+  std::uint64_t offset;  // of the data in the arena
 };
 
-void Mailbox::open(Deadline deadline) {
-  if (block_ != nullptr) return;
+struct alignas(4096) Mailbox::Box {
+  // By receiver: a bit for every letter that it has not taken. One cache line to look at.
+  struct alignas(64) Marks {
+    Word words[kMarkWords];
+  };
+  Marks marks[Arena::kMembersMax];
+  Letter letters[kLetters];
+  Word is_window_used[kLetterWindows];
+  alignas(4096) std::byte windows[kLetterWindows][kLetterWindow];
+  std::byte streams[kLetterStreams][2][kLetterWindow];
+};
+
+bool Mailbox::find_boxes() {
+  if (boxes_ != nullptr) return true;
   const auto n = static_cast<std::size_t>(lanes_.size());
-  block_ = lanes_.arena().find_or_make(lanes_.mailbox_key(), n * n * kLetters * sizeof(Letter), 1,
-                                       deadline);
-  sending_.assign(n, {});
+  boxes_ = reinterpret_cast<Box*>(
+      lanes_.arena().try_find_or_make(lanes_.mailbox_key(), n * sizeof(Box), 1, false));
+  return boxes_ != nullptr;
 }
 
-Mailbox::Letter& Mailbox::letter(int from, int to, int index) const noexcept {
-  return reinterpret_cast<Letter*>(block_)[(from * lanes_.size() + to) * kLetters + index];
+bool Mailbox::open_box() {
+  if (!sending_.empty()) return true;
+  if (!find_boxes()) return false;
+  if (!lanes_.has_mailbox(lanes_.me())) {
+    lanes_.arena().reserve(reinterpret_cast<std::byte*>(&box(lanes_.me())), sizeof(Box));
+    lanes_.open_mailbox();
+  }
+  sending_.resize(static_cast<std::size_t>(lanes_.size()));
+  return true;
 }
 
-Mailbox::Letter* Mailbox::find_free(int to) const noexcept {
+Mailbox::Box& Mailbox::box(int member) const noexcept {
+  return boxes_[member];
+}
+
+Mailbox::Letter* Mailbox::find_free(int to) noexcept {
+  Box& mine = box(lanes_.me());
+  int unread = 0;
+  for (const Word& word : mine.marks[to].words) unread += std::popcount(word.load());
+  if (unread >= kUnreadMax) return nullptr;
   for (int i = 0; i < kLetters; ++i) {
-    Letter& found = letter(lanes_.me(), to, i);
+    Letter& found = mine.letters[next_letter_++ % kLetters];
     if (found.state.load() == kFree) return &found;
   }
   return nullptr;
 }
 
 Mailbox::Letter* Mailbox::find_posted(int from, std::uint32_t tag) const noexcept {
+  if (!lanes_.has_mailbox(from)) return nullptr;
+  Box& theirs = box(from);
   Letter* oldest = nullptr;
-  for (int i = 0; i < kLetters; ++i) {
-    Letter& found = letter(from, lanes_.me(), i);
-    if (found.state.load() != kPosted || found.tag != tag) continue;
-    if (oldest == nullptr || found.ticket < oldest->ticket) oldest = &found;
+  for (std::size_t w = 0; w < kMarkWords; ++w) {
+    std::uint64_t marks = theirs.marks[lanes_.me()].words[w].load();
+    for (; marks != 0; marks &= marks - 1) {
+      Letter& found = theirs.letters[w * 64 + static_cast<std::size_t>(std::countr_zero(marks))];
+      if (found.tag != tag) continue;
+      if (oldest == nullptr || found.ticket < oldest->ticket) oldest = &found;
+    }
   }
   return oldest;
+}
+
+int Mailbox::find_window() const noexcept {
+  for (int i = 0; i < kLetterWindows; ++i) {
+    if (box(lanes_.me()).is_window_used[i].load() == 0) return i;
+  }
+  return -1;
+}
+
+int Mailbox::find_stream() const noexcept {
+  const auto free = std::find(is_streaming_.begin(), is_streaming_.end(), false);
+  return free == is_streaming_.end() ? -1 : static_cast<int>(free - is_streaming_.begin());
 }
 
 void Mailbox::check(const Operation& op, const Letter& found) const {
@@ -64,70 +118,133 @@ void Mailbox::check(const Operation& op, const Letter& found) const {
       .with_peer(lanes_.job_rank(op.peer));
 }
 
+// Fills the letter and shows it to its receiver. `window`: where a short message waits, or -1.
+void Mailbox::post(const Operation& op, Letter& letter, std::uint64_t ticket, int window) {
+  const std::size_t size = op.request.count * op.element_size();
+  Box& mine = box(lanes_.me());
+  letter.request = op.request;
+  letter.tag = op.tag;
+  letter.ticket = ticket;
+  letter.filled.store(0);
+  letter.drained.store(0);
+  letter.way = kByStream;
+  if (lanes_.arena().contains(op.input, size)) {
+    letter.way = kInPlace;
+    letter.offset = lanes_.arena().offset_of(op.input);
+    lanes_.expose(op.input, size);
+  } else if (window >= 0) {
+    letter.way = kInWindow;
+    letter.index = static_cast<std::uint32_t>(window);
+    mine.is_window_used[window].store(1);
+    std::memcpy(mine.windows[window], op.input, size);
+  }
+  letter.state.store(kPosted);
+  const auto index = static_cast<std::size_t>(&letter - mine.letters);
+  mine.marks[op.peer].words[index / 64].fetch_or(std::uint64_t{1} << index % 64);
+  lanes_.ring();
+}
+
 Task Mailbox::send(const Operation& op) {
-  open(op.deadline);
+  while (!open_box()) co_await GiveWay{};
   lanes_.note(op, Phase::Entered);
   Line& line = sending_[static_cast<std::size_t>(op.peer)];
   const std::uint64_t ticket = line.last++;
-  Letter* post = nullptr;
-  co_await until([&] { return line.next == ticket && (post = find_free(op.peer)) != nullptr; });
+  Letter* letter = nullptr;
+  co_await until([&] { return line.next == ticket && (letter = find_free(op.peer)) != nullptr; });
   ++line.next;
   const std::size_t size = op.request.count * op.element_size();
-  const bool is_shared = lanes_.arena().contains(op.input, size);
-  post->request = op.request;
-  post->tag = op.tag;
-  post->ticket = ticket;
-  post->offset = is_shared ? lanes_.arena().offset_of(op.input) : kPrivate;
-  post->filled.store(0);
-  post->drained.store(0);
-  const bool is_small = !is_shared && size <= kLetterWindow;
-  if (is_small) std::memcpy(post->windows[0], op.input, size);
-  lanes_.publish(post->state, kPosted);
-  if (is_small) {
-    lanes_.note(op, Phase::Finished);
-    co_return;
+  post(op, *letter, ticket, size <= kLetterWindow ? find_window() : -1);
+  if (letter->way == kByStream) {
+    co_await pour(op, *letter);
+  } else if (letter->way == kInPlace) {
+    co_await until([&] { return letter->drained.load() != 0; });
+    lanes_.cover(op.input);
+    lanes_.publish(letter->state, kFree);
   }
-  const std::uint64_t windows = is_shared ? 1 : (size + kLetterWindow - 1) / kLetterWindow;
-  for (std::uint64_t w = 0; w < windows && !is_shared; ++w) {
-    co_await until([&] { return post->drained.load() + 2 > w; });
-    const std::size_t first = w * kLetterWindow;
-    std::memcpy(post->windows[w % 2], op.input + first, std::min(kLetterWindow, size - first));
-    lanes_.publish(post->filled, w + 1);
-  }
-  co_await until([&] { return post->drained.load() >= windows; });
-  lanes_.publish(post->state, kFree);
   lanes_.note(op, Phase::Finished);
 }
 
+// Through a stream, which is only held while the receiver reads: whatever it does not want yet
+// cannot stand in the way of what it wants.
+Task Mailbox::pour(const Operation& op, Letter& letter) {
+  int stream = -1;
+  co_await until(
+      [&] { return letter.state.load() == kTaken && (stream = find_stream()) >= 0; });
+  const auto s = static_cast<std::size_t>(stream);
+  is_streaming_[s] = true;
+  letter.index = static_cast<std::uint32_t>(stream);
+  const std::size_t size = op.request.count * op.element_size();
+  const std::uint64_t windows = windows_in(size);
+  for (std::uint64_t w = 0; w < windows; ++w) {
+    co_await until([&] { return letter.drained.load() + 2 > w; });
+    const std::size_t first = w * kLetterWindow;
+    std::memcpy(box(lanes_.me()).streams[s][w % 2], op.input + first,
+                std::min(kLetterWindow, size - first));
+    lanes_.publish(letter.filled, w + 1);
+  }
+  co_await until([&] { return letter.drained.load() >= windows; });
+  is_streaming_[s] = false;
+  lanes_.publish(letter.state, kFree);
+}
+
+void Mailbox::take(const Operation& op, Letter& letter) {
+  Box& theirs = box(op.peer);
+  const auto index = static_cast<std::size_t>(&letter - theirs.letters);
+  theirs.marks[lanes_.me()].words[index / 64].fetch_and(~(std::uint64_t{1} << index % 64));
+  lanes_.publish(letter.state, kTaken);
+}
+
 Task Mailbox::receive(const Operation& op) {
-  open(op.deadline);
+  while (!find_boxes()) co_await GiveWay{};
   lanes_.note(op, Phase::Entered);
   Line& line = receiving_[{op.peer, op.tag}];
   const std::uint64_t ticket = line.last++;
-  Letter* post = nullptr;
+  Letter* letter = nullptr;
   co_await until(
-      [&] { return line.next == ticket && (post = find_posted(op.peer, op.tag)) != nullptr; });
-  post->state.store(kTaken);
+      [&] { return line.next == ticket && (letter = find_posted(op.peer, op.tag)) != nullptr; });
+  take(op, *letter);
   // A tag that nobody waits for is forgotten.
   if (++line.next == line.last) receiving_.erase({op.peer, op.tag});
-  check(op, *post);
-  const std::size_t size = op.request.count * op.element_size();
-  if (post->offset != kPrivate) {
-    std::memcpy(op.output, lanes_.arena().at(post->offset), size);
-    lanes_.publish(post->drained, 1);
-  } else if (size <= kLetterWindow) {
-    std::memcpy(op.output, post->windows[0], size);
-    lanes_.publish(post->state, kFree);
+  check(op, *letter);
+  if (letter->way == kInPlace) {
+    co_await read_in_place(op, *letter);
+  } else if (letter->way == kByStream) {
+    co_await drain(op, *letter);
   } else {
-    const std::uint64_t windows = (size + kLetterWindow - 1) / kLetterWindow;
-    for (std::uint64_t w = 0; w < windows; ++w) {
-      co_await until([&] { return post->filled.load() > w; });
-      const std::size_t first = w * kLetterWindow;
-      std::memcpy(op.output + first, post->windows[w % 2], std::min(kLetterWindow, size - first));
-      lanes_.publish(post->drained, w + 1);
-    }
+    Box& theirs = box(op.peer);
+    std::memcpy(op.output, theirs.windows[letter->index], op.request.count * op.element_size());
+    theirs.is_window_used[letter->index].store(0);
+    lanes_.publish(letter->state, kFree);
   }
   lanes_.note(op, Phase::Finished);
+}
+
+Task Mailbox::drain(const Operation& op, Letter& letter) {
+  const std::size_t size = op.request.count * op.element_size();
+  for (std::uint64_t w = 0; w < windows_in(size); ++w) {
+    co_await until([&] { return letter.filled.load() > w; });
+    const std::size_t first = w * kLetterWindow;
+    std::memcpy(op.output + first, box(op.peer).streams[letter.index][w % 2],
+                std::min(kLetterWindow, size - first));
+    lanes_.publish(letter.drained, w + 1);
+  }
+}
+
+Task Mailbox::read_in_place(const Operation& op, Letter& letter) {
+  const std::size_t size = op.request.count * op.element_size();
+  const std::byte* source = lanes_.arena().at(letter.offset);
+  for (std::size_t done = 0; done < size; done += kStride) {
+    bool is_sound = lanes_.begin_stride();
+    if (is_sound) {
+      std::memcpy(op.output + done, source + done, std::min(kStride, size - done));
+      lanes_.end_stride();
+      is_sound = !lanes_.anyone_closed();
+    }
+    // Its sender gave up: that error, or the deadline, ends this operation.
+    if (!is_sound) co_await until([] { return false; });
+    if (size > kStride) co_await GiveWay{};
+  }
+  lanes_.publish(letter.drained, 1);
 }
 
 }  // namespace trireme::comm::shm

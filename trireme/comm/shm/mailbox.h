@@ -1,13 +1,20 @@
-// Mailbox carries tagged messages between the members of a group that share an arena: a few
-// letters for every ordered pair, each with two windows through which ordinary memory streams.
+// Mailbox carries tagged messages between the members of a group that share an arena.
 //
-// A message of one window or less is out of the sender's hands as soon as a letter is free;
-// larger ones, and those in the arena, when the receiver has them. Messages of one pair and tag
-// arrive in the order in which they were sent. At most kLetters messages of a pair wait unread;
-// the next send waits for one of them.
+// Each sender has a box of its own: letters, which say what is sent and to whom, a few windows in
+// which short messages wait, and a few streams of two windows each, through which the others go
+// once their receiver has taken the letter. A receiver sees every letter for it, and picks by tag:
+// no message waits behind one of another tag.
+//
+// A message of one window or less is out of the sender's hands as soon as a window is free for it;
+// all others, and those in the arena, when the receiver has them. Messages of one pair and tag
+// arrive in the order in which they were sent.
+//
+// Bounds: kUnreadMax letters of a pair, and kLetters of a sender, wait unread; the next send waits.
+// Memory: one box a member that sends; receivers need none.
 
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -20,9 +27,14 @@
 
 namespace trireme::comm::shm {
 
+inline constexpr int kLetters = 512;
+inline constexpr int kUnreadMax = 64;
+inline constexpr int kLetterWindows = 8;
+inline constexpr int kLetterStreams = 4;
+inline constexpr std::size_t kLetterWindow = std::size_t{32} << 10;
+
 class Mailbox {
  public:
-  // The memory is made at the first use: most groups never send.
   explicit Mailbox(Lanes& lanes) : lanes_(lanes) {}
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
@@ -32,14 +44,25 @@ class Mailbox {
 
  private:
   struct Letter;
-  void open(Deadline deadline);
-  Letter& letter(int from, int to, int index) const noexcept;
-  Letter* find_free(int to) const noexcept;
+  struct Box;
+  bool find_boxes();
+  bool open_box();
+  Box& box(int member) const noexcept;
+  Letter* find_free(int to) noexcept;
   Letter* find_posted(int from, std::uint32_t tag) const noexcept;
+  int find_window() const noexcept;
+  int find_stream() const noexcept;
+  void post(const Operation& op, Letter& letter, std::uint64_t ticket, int window);
+  void take(const Operation& op, Letter& letter);
+  Task pour(const Operation& op, Letter& letter);
+  Task drain(const Operation& op, Letter& letter);
+  Task read_in_place(const Operation& op, Letter& letter);
   void check(const Operation& op, const Letter& letter) const;
 
   Lanes& lanes_;
-  std::byte* block_ = nullptr;
+  Box* boxes_ = nullptr;  // by member
+  std::size_t next_letter_ = 0;
+  std::array<bool, kLetterStreams> is_streaming_{};
 
   // Who comes first, first: operations that wait are looked at in any order.
   struct Line {
