@@ -12,6 +12,8 @@
 #include <set>
 #include <vector>
 
+#include "tests/comm/fake_backend.h"
+#include "trireme/comm/algorithm/strides.h"
 #include "trireme/comm/group.h"
 #include "trireme/comm/kernel/half.h"
 
@@ -142,6 +144,25 @@ TEST(OrderedSum, OneRankAloneAddsAlongTheTree) {
       }
     }
   }
+}
+
+// Rank 1 of three holds two slots that are no subtree: what it adds and sends is long.
+TEST(OrderedSum, LongSumsGiveWay) {
+  FakeBackend backend;
+  backend.on_run = [](const Operation&) -> Task { co_return; };
+  const std::size_t count = 30 * kStrideSize / sizeof(float);
+  const std::vector<float> share(count, 1.0f);
+  std::vector<float> out(count);
+  const std::vector<int> owners{1, 1, 1, 0};
+  Operation op;
+  op.request = {.kind = OpKind::OrderedSum, .type = DType::Float32, .count = count};
+  op.output = reinterpret_cast<std::byte*>(out.data());
+  const void* const held = share.data();
+  Task task = ordered_sum(backend, op, {owners, {held, held, held, nullptr}});
+  int steps = 1;
+  while (task.step() != Task::Step::Done) ++steps;
+  // Two partial sums in three slices of ten strides, and this rank's slice at the end.
+  EXPECT_EQ(steps, 2 * 3 * 9 + 9 + 1);
 }
 
 TEST(OrderedSum, HalvesAreRoundedOnce) {

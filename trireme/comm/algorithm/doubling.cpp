@@ -11,7 +11,7 @@
 #include <bit>
 
 #include "trireme/comm/algorithm/message_backend.h"
-#include "trireme/comm/kernel/combine.h"
+#include "trireme/comm/algorithm/strides.h"
 
 namespace trireme::comm {
 namespace {
@@ -40,11 +40,10 @@ constexpr std::uint32_t step_channel(std::uint32_t step) {
 }
 
 // Lower rank first, so that both partners add in the same order.
-void add(const Operation& op, ReduceOp how, std::size_t n, bool is_lower, std::byte* own,
+Task add(const Operation& op, ReduceOp how, std::size_t n, bool is_lower, std::byte* own,
          const std::byte* other, std::size_t count) {
-  const void* sources[] = {is_lower ? own : other, is_lower ? other : own};
-  void* out = own;
-  combine({op.request.type, how, n}, sources, {&out, 1}, count);
+  return combine_in_strides({op.request.type, how, n}, is_lower ? own : other,
+                            is_lower ? other : own, own, count);
 }
 
 }  // namespace
@@ -68,7 +67,7 @@ Task MessageBackend::recursive_doubling(const Operation& op) {
     Transfers fold(*messenger_);
     receive_run(fold, peer(me_ + core), id(op, step_channel(kFoldIn)), other);
     co_await until([&] { return fold.all_done(); });
-    add(op, how, n, true, op.output, other.data(), op.request.count);
+    co_await add(op, how, n, true, op.output, other.data(), op.request.count);
   }
   std::uint32_t step = kSteps;
   for (int distance = 1; distance < core; distance *= 2, ++step) {
@@ -77,13 +76,12 @@ Task MessageBackend::recursive_doubling(const Operation& op) {
     receive_run(swap, peer(partner), id(op, step_channel(step)), other);
     send_run(swap, peer(partner), id(op, step_channel(step)), {op.output, whole});
     co_await until([&] { return swap.all_done(); });
-    add(op, how, n, me_ < partner, op.output, other.data(), op.request.count);
+    co_await add(op, how, n, me_ < partner, op.output, other.data(), op.request.count);
     if (distance == 1) reach(options_.faults, kMessageHalfway, peer(me_));
   }
   if (op.request.reduce == ReduceOp::Mean) {
-    const void* source = op.output;
-    void* out = op.output;
-    combine({op.request.type, ReduceOp::Mean, n}, {&source, 1}, {&out, 1}, op.request.count);
+    co_await combine_in_strides({op.request.type, ReduceOp::Mean, n}, op.output, nullptr, op.output,
+                                op.request.count);
   }
   if (me_ + core < size()) {
     Transfers fold(*messenger_);
@@ -110,7 +108,7 @@ Task MessageBackend::halving_doubling(const Operation& op) {
   if (me_ + core < size()) {
     receive_run(fold, peer(me_ + core), id(op, step_channel(kFoldIn)), other);
     co_await until([&] { return fold.all_done(); });
-    add(op, how, n, true, op.output, other.data(), op.request.count);
+    co_await add(op, how, n, true, op.output, other.data(), op.request.count);
   }
   // The range that this rank still has to complete; halved in each step, and remembered.
   std::vector<std::pair<Slice, Slice>> kept_and_given;
@@ -130,15 +128,15 @@ Task MessageBackend::halving_doubling(const Operation& op) {
     send_run(swap, peer(partner), id(op, step_channel(step)),
              {op.output + give.first * element, give.count * element});
     co_await until([&] { return swap.all_done(); });
-    add(op, how, n, is_lower, op.output + keep.first * element, other.data(), keep.count);
+    co_await add(op, how, n, is_lower, op.output + keep.first * element, other.data(), keep.count);
     if (kept_and_given.empty()) reach(options_.faults, kMessageHalfway, peer(me_));
     kept_and_given.push_back({keep, give});
     range = keep;
   }
   if (op.request.reduce == ReduceOp::Mean) {
-    const void* source = op.output + range.first * element;
-    void* out = op.output + range.first * element;
-    combine({op.request.type, ReduceOp::Mean, n}, {&source, 1}, {&out, 1}, range.count);
+    std::byte* mine = op.output + range.first * element;
+    co_await combine_in_strides({op.request.type, ReduceOp::Mean, n}, mine, nullptr, mine,
+                                range.count);
   }
   for (int distance = 1; distance < core; distance *= 2, ++step) {
     const int partner = me_ ^ distance;

@@ -5,6 +5,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/comm/algorithm/partition.h"
+#include "trireme/comm/algorithm/strides.h"
 #include "trireme/comm/group.h"
 #include "trireme/comm/kernel/combine.h"
 #include "trireme/comm/kernel/convert.h"
@@ -29,14 +30,17 @@ DType wide_of(DType type) {
   return is_half(type) ? DType::Float32 : type;
 }
 
-// The slots [first, last), all held here, added up along the tree, in the wide type.
+// Elements [at, at + count) of the slots [first, last), all held here, added up along the tree, in
+// the wide type.
 void add_up(const Operation& op, const OrderedShares& shares, const Partial& partial,
-            std::byte* out) {
+            std::size_t at, std::size_t count, std::byte* out) {
   const auto slots = std::span(shares.data)
                          .subspan(static_cast<std::size_t>(partial.first),
                                   static_cast<std::size_t>(partial.last - partial.first));
-  const std::size_t count = op.request.count;
-  std::vector<const void*> sources(slots.begin(), slots.end());
+  std::vector<const void*> sources;
+  for (const void* slot : slots) {
+    sources.push_back(static_cast<const std::byte*>(slot) + at * op.element_size());
+  }
   std::vector<std::vector<float>> widened;
   if (is_half(op.request.type)) {
     for (const void*& source : sources) {
@@ -125,7 +129,8 @@ OrderedShares check_shares(Span out, std::span<const SlotShare> mine, std::span<
 
 void sum_alone(const Operation& op, const OrderedShares& shares) {
   std::vector<std::byte> sum(op.request.count * size_of(wide_of(op.request.type)));
-  add_up(op, shares, {0, static_cast<int>(shares.owners.size()), 0}, sum.data());
+  add_up(op, shares, {0, static_cast<int>(shares.owners.size()), 0}, 0, op.request.count,
+         sum.data());
   complete(op, shares.owners.size(), sum.data(), op.output, op.request.count);
 }
 
@@ -149,22 +154,15 @@ Task ordered_sum(Backend& backend, const Operation& op, OrderedShares shares) {
       layout_hash(std::vector<std::size_t>(shares.owners.begin(), shares.owners.end()));
   deal.counts.assign(n, 0);
   deal.send_counts.assign(n, 0);
-  std::vector<std::vector<std::byte>> sums;
+  std::vector<Partial> mine;
   for (const Partial& partial : partials) {
     const auto owner = static_cast<std::size_t>(partial.owner);
     deal.counts[owner] += slice(me).count;
     if (owner != me) continue;
-    sums.emplace_back(count * element);
-    add_up(op, shares, partial, sums.back().data());
+    mine.push_back(partial);
     for (std::size_t m = 0; m < n; ++m) deal.send_counts[m] += slice(m).count;
   }
-  std::vector<std::byte> sent;
-  for (std::size_t m = 0; m < n; ++m) {
-    for (const auto& sum : sums) {
-      const auto begin = sum.begin() + static_cast<std::ptrdiff_t>(slice(m).first * element);
-      sent.insert(sent.end(), begin, begin + static_cast<std::ptrdiff_t>(slice(m).count * element));
-    }
-  }
+  std::vector<std::byte> sent(mine.size() * count * element);
   std::vector<std::byte> received(partials.size() * slice(me).count * element);
   deal.input = sent.data();
   deal.output = received.data();
@@ -181,6 +179,15 @@ Task ordered_sum(Backend& backend, const Operation& op, OrderedShares shares) {
   // that must not depend on when the first exchange ends.
   Task dealing = backend.run(deal);
   Task gathering = backend.run(gather);
+  std::byte* place = sent.data();
+  for (std::size_t m = 0; m < n; ++m) {
+    for (const Partial& partial : mine) {
+      co_await in_strides(slice(m).count, element, [&](std::size_t first, std::size_t part) {
+        add_up(op, shares, partial, slice(m).first + first, part, place + first * element);
+      });
+      place += slice(m).count * element;
+    }
+  }
   co_await std::move(dealing);
 
   // 2. The rest of the tree, for this rank's slice. What came is ordered by owner.
@@ -191,10 +198,14 @@ Task ordered_sum(Backend& backend, const Operation& op, OrderedShares shares) {
     places.push_back(received.data() + offset * element);
     offset += slice(me).count;
   }
-  std::vector<std::byte> sum(std::max<std::size_t>(1, slice(me).count * element));
-  TreeSum(partials, std::move(places), wide, slice(me).count)
-      .run(0, static_cast<int>(shares.owners.size()), sum.data());
-  complete(op, shares.owners.size(), sum.data(), piece.data(), slice(me).count);
+  co_await in_strides(slice(me).count, element, [&](std::size_t first, std::size_t part) {
+    std::vector<const std::byte*> here;
+    for (const std::byte* sum : places) here.push_back(sum + first * element);
+    std::vector<std::byte> sum(part * element);
+    TreeSum(partials, std::move(here), wide, part)
+        .run(0, static_cast<int>(shares.owners.size()), sum.data());
+    complete(op, shares.owners.size(), sum.data(), piece.data() + first * op.element_size(), part);
+  });
 
   // 3. Everybody gets all slices.
   co_await std::move(gathering);

@@ -2,9 +2,9 @@
 
 #pragma once
 
-#include <cstring>
 #include <vector>
 
+#include "trireme/comm/algorithm/strides.h"
 #include "trireme/comm/backend.h"
 #include "trireme/comm/span.h"
 
@@ -13,18 +13,22 @@ namespace trireme::comm {
 // REQUIRES: op.request describes an all_reduce of all spans' elements together.
 inline Task packed_reduce(Backend& backend, const Operation& op, std::vector<Span> spans) {
   std::vector<std::byte> packed(op.request.count * op.element_size());
-  std::size_t place = 0;
-  for (const Span& span : spans) {
-    if (span.size() != 0) std::memcpy(packed.data() + place, span.data, span.size());
-    place += span.size();
-  }
   Operation inner = op;
   inner.input = packed.data();
   inner.output = packed.data();
-  co_await backend.run(inner);
+  // Made before the first wait: a backend numbers what it is given, in the order of the calls.
+  Task reduction = backend.run(inner);
+  std::size_t place = 0;
+  for (const Span& span : spans) {
+    co_await copy_in_strides(packed.data() + place, static_cast<std::byte*>(span.data),
+                             span.size());
+    place += span.size();
+  }
+  co_await std::move(reduction);
   place = 0;
   for (const Span& span : spans) {
-    if (span.size() != 0) std::memcpy(span.data, packed.data() + place, span.size());
+    co_await copy_in_strides(static_cast<std::byte*>(span.data), packed.data() + place,
+                             span.size());
     place += span.size();
   }
 }

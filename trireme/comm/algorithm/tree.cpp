@@ -52,6 +52,8 @@ Task MessageBackend::tree(const Operation& op) {
 
   Transfers sent(*messenger_);
   for (std::size_t k = 0; k < chunks; ++k) {
+    // Everything may have come already: let others move between two chunks.
+    if (k != 0) co_await GiveWay{};
     std::vector<const void*> sources{bytes_of(k).data()};
     for (std::size_t c = 0; c < children.size(); ++c) {
       co_await until([&] { return shares[c].first_done(); });

@@ -4,7 +4,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/comm/algorithm/partition.h"
-#include "trireme/comm/kernel/combine.h"
+#include "trireme/comm/algorithm/strides.h"
 
 namespace trireme::comm::hierarchy {
 namespace {
@@ -158,10 +158,8 @@ Task HierarchicalBackend::all_reduce(const Operation& op, Numbers numbers) {
     row.output = slice;
     co_await step(op, across_.get(), row);
     if (is_mean) {
-      const void* source = slice;
-      void* out = slice;
-      combine({op.request.type, ReduceOp::Mean, members_.size()}, {&source, 1}, {&out, 1},
-              counts[my_place_]);
+      co_await combine_in_strides({op.request.type, ReduceOp::Mean, members_.size()}, slice,
+                                  nullptr, slice, counts[my_place_]);
     }
   }
 
