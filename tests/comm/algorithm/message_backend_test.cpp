@@ -7,8 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <numeric>
 
+#include "tests/comm/fake_messenger.h"
 #include "tests/comm/tcp_ranks.h"
 #include "trireme/comm/kernel/half.h"
 
@@ -122,6 +124,68 @@ TEST(MessageBackend, MembersThatDisagreeAreTold) {
           << error.what();
       EXPECT_NE(std::string(error.what()).find("rank 1 for all_reduce of 11"), std::string::npos);
     }
+  });
+}
+
+// Rank 0 of two, whose peer never answers.
+class MessageBackendAhead : public ::testing::Test {
+ protected:
+  void begin(OpKind kind) {
+    ops_.emplace_back();
+    ops_.back().request = {.kind = kind, .count = kind == OpKind::Send ? 1u : 0u};
+    ops_.back().sequence = ops_.size();
+    ops_.back().peer = kind == OpKind::Send ? 1 : -1;
+    ops_.back().tag = static_cast<std::uint32_t>(ops_.size());
+    ops_.back().input = &data_;
+    tasks_.push_back(backend_.run(ops_.back()));
+    tasks_.back().step();
+  }
+
+  std::byte data_{};
+  std::shared_ptr<FakeMessenger> messenger_ = std::make_shared<FakeMessenger>();
+  MessageBackend backend_{messenger_, {0, 1}, 0, 5, {}};
+  std::deque<Operation> ops_;
+  std::vector<Task> tasks_;
+};
+
+TEST_F(MessageBackendAhead, AnOperationWaitsForTheOldestOfSoMany) {
+  for (int i = 0; i < 100; ++i) begin(OpKind::Barrier);
+  EXPECT_EQ(messenger_->sends, static_cast<int>(kAheadMax)) << "hellos that nobody asked for";
+  const Error error = backend_.stalled(ops_[99], std::chrono::seconds(1));
+  EXPECT_NE(std::string(error.what()).find("waits behind operation #1"), std::string::npos)
+      << error.what();
+}
+
+TEST_F(MessageBackendAhead, SoManyTaggedMessagesGoBeforeAnAcknowledgement) {
+  for (int i = 0; i < 150; ++i) begin(OpKind::Send);
+  EXPECT_EQ(messenger_->sends, static_cast<int>(kUnreadMax));
+  EXPECT_EQ(messenger_->receives, 1) << "the acknowledgement";
+  messenger_->begun.back()->is_done = true;
+  for (std::size_t i = kUnreadMax; i < 150; ++i) tasks_[i].step();
+  EXPECT_EQ(messenger_->sends, static_cast<int>(kUnreadMax + kAckEvery));
+}
+
+TEST(MessageBackend, TaggedMessagesArePickedInAnyOrderAndKeepTheirsWithinATag) {
+  run_tcp_ranks({.count = 2}, [](const Group& group) {
+    constexpr int kMany = 1000;
+    std::vector<std::int32_t> values(kMany);
+    std::vector<Work> works;
+    // Both ways at once; in batches whose tags are received backwards.
+    for (int i = 0; i < kMany; ++i) {
+      values[static_cast<std::size_t>(i)] = i;
+      const auto tag = static_cast<std::uint32_t>(i % 50);
+      works.push_back(group.send({&values[static_cast<std::size_t>(i)], 1, DType::Int32},
+                                 1 - group.rank(), tag));
+    }
+    for (int batch = 0; batch < kMany / 50; ++batch) {
+      for (int tag = 49; tag >= 0; --tag) {
+        std::int32_t got = -1;
+        group.receive({&got, 1, DType::Int32}, 1 - group.rank(), static_cast<std::uint32_t>(tag))
+            .wait();
+        ASSERT_EQ(got, batch * 50 + tag);
+      }
+    }
+    wait_all(works);
   });
 }
 

@@ -6,32 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
+#include "tests/comm/fake_messenger.h"
 
 namespace trireme::comm {
 namespace {
-
-class FakeMessenger final : public Messenger {
- public:
-  int rank() const noexcept override { return 0; }
-  void send(int peer, const MessageId&, ByteView, Transfer& transfer) override {
-    transfer.peer = peer;
-    begun.push_back(&transfer);
-  }
-  void receive(int peer, const MessageId&, std::span<std::byte>, Transfer& transfer) override {
-    transfer.peer = peer;
-    begun.push_back(&transfer);
-  }
-  void cancel(Transfer& transfer) noexcept override { cancelled.push_back(&transfer); }
-  void forget(std::uint64_t) noexcept override {}
-  bool awaits(int, std::uint64_t, std::uint64_t) const override { return false; }
-  std::optional<Error> loss(int) const override { return std::nullopt; }
-  std::optional<Error> announcement(std::uint64_t) const override { return std::nullopt; }
-  void announce(std::uint64_t, std::span<const int>, const Error&) noexcept override {}
-
-  std::vector<Transfer*> begun;
-  std::vector<Transfer*> cancelled;
-};
 
 TEST(Messenger, AnUnfinishedTransferIsTakenBack) {
   FakeMessenger messenger;

@@ -137,6 +137,23 @@ TEST(SharedBackend, AddsInRankOrderAlongTheTreeHoweverDataMoves) {
   expect_rank_order(70001, true);
 }
 
+// Letters wrap around the words in which a receiver looks for them.
+TEST(SharedBackend, MessagesOfOneTagKeepTheirOrderWhileTheyAreLookedFor) {
+  const auto groups = connect_threads(2, {.timeout = 30s});
+  testing::run_rank_threads(2, [&](int rank) {
+    const Group& group = groups[static_cast<std::size_t>(rank)];
+    for (std::int32_t i = 0; i < 20000; ++i) {
+      std::int32_t value = i;
+      if (rank == 0) {
+        group.send({&value, 1, DType::Int32}, 1, 5).wait();
+      } else {
+        group.receive({&value, 1, DType::Int32}, 0, 5).wait();
+        ASSERT_EQ(value, i);
+      }
+    }
+  });
+}
+
 TEST(SharedBackend, AllToAllFitsTheLargestArena) {
   // Every member's lane holds one block for each reader.
   EXPECT_THROW(Arena::create({.members = static_cast<int>(kEagerSize / sizeof(Slice)) + 1}), Error);

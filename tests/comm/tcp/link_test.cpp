@@ -156,6 +156,61 @@ TEST_F(LinkTest, WhatComesForAForgottenGroupIsDroppedAndBlocksNobody) {
   EXPECT_EQ(into, small);
 }
 
+TEST_F(LinkTest, MessagesOfOneIdAreReceivedInTheOrderOfSending) {
+  open();
+  Bytes texts[] = {to_bytes("a"), to_bytes("b"), to_bytes("c"), to_bytes("d")};
+  Bytes into[4] = {Bytes(1), Bytes(1), Bytes(1), Bytes(1)};
+  Transfers sent(*here), got(*there);
+  for (int i = 0; i < 2; ++i) sent.send(7, {1, 1, 1}, texts[i]);
+  settle();
+  for (int i = 0; i < 4; ++i) got.receive(7, {1, 1, 1}, into[i]);
+  for (int i = 2; i < 4; ++i) sent.send(7, {1, 1, 1}, texts[i]);
+  settle();
+  EXPECT_TRUE(got.all_done());
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(into[i], texts[i]);
+}
+
+TEST_F(LinkTest, AbandonedMessagesAreNotSent) {
+  open();
+  const Bytes first = to_bytes("first"), last = to_bytes("last");
+  const Bytes large(4 << 20, std::byte{1});
+  Bytes in_front(large.size()), into(4);
+  Transfers sent(*here), got(*there);
+  sent.send(7, {1, 1, 1}, large);
+  {
+    Transfers abandoned(*here);
+    for (std::uint32_t i = 0; i < 1000; ++i) abandoned.send(7, {1, 2, i}, first);
+    sent.send(7, {1, 3, 0}, last);
+  }
+  got.receive(7, {1, 1, 1}, in_front);
+  got.receive(7, {1, 3, 0}, into);
+  settle();
+  EXPECT_TRUE(sent.all_done());
+  EXPECT_TRUE(got.all_done());
+  EXPECT_EQ(into, last);
+  Transfers early(*there);
+  early.receive(7, {1, 2, 0}, into);
+  settle();
+  EXPECT_FALSE(early.all_done()) << "it came all the same";
+}
+
+// 64 MiB of small messages that nobody asked for: the next stays at the door until one is taken.
+TEST_F(LinkTest, RoomForUnaskedMessagesComesBackWhenOneIsTaken) {
+  open();
+  const Bytes small(4096, std::byte{3});
+  Transfers sent(*here), got(*there);
+  const std::uint32_t many = (64u << 20) / 4096;
+  for (std::uint32_t i = 0; i <= many; ++i) sent.send(7, {1, 1, i}, small);
+  settle();
+  EXPECT_FALSE(there->link.wants_read());
+  Bytes into(4096);
+  got.receive(7, {1, 1, 5}, into);
+  EXPECT_TRUE(got.all_done());
+  settle();
+  EXPECT_TRUE(there->link.wants_read());
+  EXPECT_TRUE(sent.all_done());
+}
+
 TEST_F(LinkTest, AClosedConnectionIsALossAndAGoodbyeIsNot) {
   open();
   there->link.leave();

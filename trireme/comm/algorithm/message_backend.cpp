@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "trireme/comm/algorithm/plan.h"
+#include "trireme/comm/algorithm/strides.h"
 #include "trireme/comm/kernel/combine.h"
 
 namespace trireme::comm {
@@ -14,7 +15,18 @@ namespace {
 constexpr std::size_t kEagerSize = 4096;
 constexpr std::uint32_t kHello = 0;
 constexpr std::uint32_t kBulk = 1;  // channels from here on carry data
+// Above the numbers of collectives: tagged messages (by tag), what follows a large one (by number)
+// and acknowledgements (by number).
 constexpr std::uint64_t kPairwise = std::uint64_t{1} << 63;
+constexpr std::uint64_t kFollowing = kPairwise | std::uint64_t{1} << 62;
+constexpr std::uint64_t kAcks = kPairwise | std::uint64_t{1} << 61;
+
+// What opens a tagged message.
+struct Opening {
+  Request request;
+  std::uint64_t number = 0;  // of all from this sender to this receiver
+};
+static_assert(sizeof(Opening) + kEagerSize <= kUnaskedMax);
 
 constexpr std::array<std::string_view, 6> kAlgorithmNames{
     "auto", "direct", "recursive_doubling", "halving_doubling", "ring", "tree"};
@@ -65,7 +77,8 @@ MessageBackend::MessageBackend(std::shared_ptr<Messenger> messenger, std::vector
       members_(std::move(members)),
       me_(me),
       key_(key),
-      options_(options) {}
+      options_(options),
+      lines_(members_.size()) {}
 
 Capabilities MessageBackend::capabilities() const noexcept {
   const bool is_mpi = options_.name == "mpi";
@@ -112,23 +125,33 @@ std::shared_ptr<Backend> MessageBackend::subgroup(std::span<const int> ranks, st
   return std::make_shared<MessageBackend>(messenger_, std::move(members), me, key, options_);
 }
 
-Error MessageBackend::stalled(const Operation& op, Duration waited) const {
+// An ordered sum has two numbers; one that waits for its turn waits for the oldest.
+std::string MessageBackend::who_is_missing(const Operation& op) const {
+  auto entered = entered_.find(op.sequence);
+  if (entered == entered_.end() && op.request.kind == OpKind::OrderedSum) {
+    entered = entered_.find(op.sequence + 1);
+  }
+  if (entered == entered_.end()) return "nothing moves in " + op.name();
+  if (entered->second.empty()) {
+    return op.name() + " waits behind operation #" + std::to_string(entered_.begin()->first);
+  }
   std::string absent, slow;
-  const auto entered = entered_.find(op.sequence);
-  for (int m = 0; m < size() && entered != entered_.end(); ++m) {
+  for (int m = 0; m < size(); ++m) {
     if (m == me_) continue;
     std::string* list = nullptr;
     if (!entered->second[static_cast<std::size_t>(m)])
       list = &absent;
-    else if (messenger_->awaits(peer(m), key_, op.sequence))
+    else if (messenger_->awaits(peer(m), key_, entered->first))
       list = &slow;
     if (list != nullptr) *list += (list->empty() ? "rank " : ", rank ") + std::to_string(peer(m));
   }
-  std::string text = "nothing moves in " + op.name();
-  if (!absent.empty())
-    text = absent + " never entered " + op.name();
-  else if (!slow.empty())
-    text = slow + " entered " + op.name() + " and then stopped";
+  if (!absent.empty()) return absent + " never entered " + op.name();
+  if (!slow.empty()) return slow + " entered " + op.name() + " and then stopped";
+  return "nothing moves in " + op.name();
+}
+
+Error MessageBackend::stalled(const Operation& op, Duration waited) const {
+  std::string text = who_is_missing(op);
   if (op.peer >= 0) {
     text = "rank " + std::to_string(peer(op.peer)) + " did not answer with tag " +
            std::to_string(op.tag);
@@ -157,8 +180,9 @@ Task MessageBackend::collective(const Operation& op, bool greets_only) {
   const Plan plan(op, size());
   const std::size_t element = op.element_size();
   const std::size_t whole = op.request.count * element;
-  auto& entered = entered_[op.sequence];
-  entered.assign(static_cast<std::size_t>(size()), false);
+  entered_[op.sequence] = {};
+  co_await until([&] { return entered_.begin()->first + kAheadMax > op.sequence; });
+  entered_[op.sequence].assign(static_cast<std::size_t>(size()), false);
 
   // The hello: the request, then what this peer needs of our input if that is little.
   Hellos hellos{std::vector<Bytes>(static_cast<std::size_t>(size())), {}};
@@ -260,17 +284,17 @@ Task MessageBackend::exchange(const Operation& op, const Hellos& hellos) {
   }
   Transfers transfers(*messenger_);
   const std::size_t chunk = kChunkSize / element;
-  for (int i = 0; i < size(); ++i) {
+  const Slice own = plan.block(me_, me_, me_);
+  const std::byte* own_source = op.input + own.first * element;
+  std::byte* own_target = op.output + plan.target(me_) * element;
+  // Before anything that arrives can overwrite it.
+  if (own.count != 0 && own_source != own_target) {
+    co_await copy_in_strides(own_target, own_source, own.count * element);
+  }
+  for (int i = 1; i < size(); ++i) {
     const int to = (me_ + i) % size();
     const Slice block = plan.block(to, me_, me_);
     const std::byte* source = op.input + block.first * element;
-    if (to == me_) {
-      std::byte* target = op.output + plan.target(me_) * element;
-      if (block.count != 0 && source != target) {
-        std::memmove(target, source, block.count * element);
-      }
-      continue;
-    }
     if (block.count * element <= kEagerSize) continue;
     for (std::size_t done = 0, k = 0; done < block.count; done += chunk, ++k) {
       transfers.send(peer(to), id(op, kBulk + static_cast<std::uint32_t>(k)),
@@ -340,6 +364,8 @@ Task MessageBackend::reduce_blocks(const Operation& op) {
     }
   }
   for (std::size_t done = 0; done < own.count; done += chunk) {
+    // Everything may have come already: let others move between two chunks.
+    if (done != 0) co_await GiveWay{};
     std::vector<const void*> sources;
     for (std::size_t m = 0; m < n; ++m) {
       const bool is_mine = static_cast<int>(m) == me_;
@@ -360,22 +386,32 @@ Task MessageBackend::reduce_blocks(const Operation& op) {
 // A tagged message opens with its request; if it is large, the data follows when the receiver
 // has said that it is ready.
 Task MessageBackend::send(const Operation& op) {
-  const std::uint32_t index = sent_[{op.peer, op.tag}]++;
-  const std::uint64_t sequence = kPairwise | std::uint64_t{op.tag} << 24 | (index & 0xffffff);
-  const MessageId base{key_, sequence, 0};
+  Line& line = lines_[static_cast<std::size_t>(op.peer)];
+  const Opening opening{op.request, line.sent++};
+  const std::uint64_t number = opening.number;
+  co_await until([&] { return line.next == number; });
+  if (number == line.allowed) {
+    std::byte acknowledged[1];
+    Transfers answer(*messenger_);
+    answer.receive(peer(op.peer), {key_, kAcks | (number - kUnreadMax) / kAckEvery, 0},
+                   acknowledged);
+    co_await until([&] { return answer.all_done(); });
+    line.allowed += kAckEvery;
+  }
   const std::size_t size = op.request.count * op.element_size();
   ByteWriter hello;
-  hello.append(std::as_bytes(std::span(&op.request, 1)));
+  hello.append(std::as_bytes(std::span(&opening, 1)));
   if (size <= kEagerSize) hello.append({op.input, size});
   Transfers transfers(*messenger_);
-  transfers.send(peer(op.peer), base, hello.bytes());
+  transfers.send(peer(op.peer), {key_, kPairwise | op.tag, 0}, hello.bytes());
+  ++line.next;
   if (size > kEagerSize) {
     std::byte ready[1];
     Transfers answer(*messenger_);
-    answer.receive(peer(op.peer), {key_, sequence, 1}, ready);
+    answer.receive(peer(op.peer), {key_, kFollowing | number, 1}, ready);
     co_await until([&] { return answer.all_done(); });
     for (std::size_t done = 0, k = 0; done < size; done += kChunkSize, ++k) {
-      transfers.send(peer(op.peer), {key_, sequence, 2 + static_cast<std::uint32_t>(k)},
+      transfers.send(peer(op.peer), {key_, kFollowing | number, 2 + static_cast<std::uint32_t>(k)},
                      {op.input + done, std::min(kChunkSize, size - done)});
     }
   }
@@ -383,15 +419,19 @@ Task MessageBackend::send(const Operation& op) {
 }
 
 Task MessageBackend::receive(const Operation& op) {
-  const std::uint32_t index = received_[{op.peer, op.tag}]++;
-  const std::uint64_t sequence = kPairwise | std::uint64_t{op.tag} << 24 | (index & 0xffffff);
+  Line& line = lines_[static_cast<std::size_t>(op.peer)];
   const std::size_t size = op.request.count * op.element_size();
   Bytes hello(kUnaskedMax);
   Transfers transfers(*messenger_);
-  transfers.receive(peer(op.peer), {key_, sequence, 0}, hello);
+  transfers.receive(peer(op.peer), {key_, kPairwise | op.tag, 0}, hello);
   co_await until([&] { return transfers.all_done(); });
-  Request request;
-  std::memcpy(&request, hello.data(), sizeof(request));
+  Opening opening;
+  std::memcpy(&opening, hello.data(), sizeof(opening));
+  const std::byte nothing[1] = {};
+  if (++line.received % kAckEvery == 0) {
+    transfers.send(peer(op.peer), {key_, kAcks | (line.received / kAckEvery - 1), 0}, nothing);
+  }
+  const Request& request = opening.request;
   if (request.type != op.request.type || request.count != op.request.count) {
     throw Error(ErrorCode::Mismatch, "rank " + std::to_string(peer(op.peer)) + " asked for " +
                                          request.to_text() + ", rank " + std::to_string(peer(me_)) +
@@ -400,15 +440,15 @@ Task MessageBackend::receive(const Operation& op) {
         .with_peer(peer(op.peer));
   }
   if (size <= kEagerSize) {
-    std::memcpy(op.output, hello.data() + sizeof(request), size);
-    co_return;
+    std::memcpy(op.output, hello.data() + sizeof(opening), size);
+  } else {
+    const std::uint64_t sequence = kFollowing | opening.number;
+    for (std::size_t done = 0, k = 0; done < size; done += kChunkSize, ++k) {
+      transfers.receive(peer(op.peer), {key_, sequence, 2 + static_cast<std::uint32_t>(k)},
+                        {op.output + done, std::min(kChunkSize, size - done)});
+    }
+    transfers.send(peer(op.peer), {key_, sequence, 1}, nothing);
   }
-  for (std::size_t done = 0, k = 0; done < size; done += kChunkSize, ++k) {
-    transfers.receive(peer(op.peer), {key_, sequence, 2 + static_cast<std::uint32_t>(k)},
-                      {op.output + done, std::min(kChunkSize, size - done)});
-  }
-  const std::byte ready[1] = {};
-  transfers.send(peer(op.peer), {key_, sequence, 1}, ready);
   co_await until([&] { return transfers.all_done(); });
 }
 

@@ -5,6 +5,11 @@
 // ready for larger messages; so nothing large ever arrives unasked and no order of operations on
 // several groups can block.
 //
+// Bounds: a rank is at most kAheadMax operations of a group ahead of the others: the next hello
+// waits until the oldest is done here. Of tagged messages at least so many of a pair may wait
+// unread, too; the receiver's acknowledgements, one for every kAckEvery of them, let further ones
+// go.
+//
 // Larger reductions use one of several algorithms (docs/collectives.md has their cost), chosen by
 // size and world, or by the caller to compare them.
 
@@ -39,6 +44,11 @@ Algorithm algorithm_named(std::string_view name);
 inline constexpr FaultPoint kMessageEntered{"message.entered"};
 inline constexpr FaultPoint kMessageHalfway{"message.halfway"};
 
+inline constexpr std::uint64_t kAheadMax = 64;
+inline constexpr std::uint64_t kAckEvery = kAheadMax / 2;
+// What was read since the last acknowledgement still counts as unread.
+inline constexpr std::uint64_t kUnreadMax = kAheadMax + kAckEvery;
+
 class MessageBackend final : public Backend {
  public:
   struct Options {
@@ -71,6 +81,7 @@ class MessageBackend final : public Backend {
   struct Hellos;
 
   Task collective(const Operation& op, bool greets_only);
+  std::string who_is_missing(const Operation& op) const;
   Task exchange(const Operation& op, const Hellos& hellos);
   Task reduce_blocks(const Operation& op);
   Task send(const Operation& op);
@@ -95,9 +106,16 @@ class MessageBackend final : public Backend {
   int me_;
   std::uint64_t key_;
   Options options_;
-  // Which members have entered the operations that are in flight, for error messages.
+  // The operations in flight, and which members have entered them.
   std::map<std::uint64_t, std::vector<bool>> entered_;
-  std::map<std::pair<int, std::uint32_t>, std::uint32_t> sent_, received_;  // by peer and tag
+  // Tagged messages to and from one member.
+  struct Line {
+    std::uint64_t sent = 0;  // numbers given out
+    std::uint64_t next = 0;  // whose turn it is
+    std::uint64_t allowed = kUnreadMax;
+    std::uint64_t received = 0;
+  };
+  std::vector<Line> lines_;
 };
 
 // Messages larger than this are cut, so that operations of higher priority can get between and

@@ -5,7 +5,7 @@
 // a Transfer is destroyed earlier (its operation was abandoned) the messenger forgets it and no
 // longer touches that memory.
 //
-// Order:   messages of one pair arrive in the order in which they were sent.
+// Order:   messages of one pair and id are received in the order in which they were sent.
 // Bounds:  a message that nobody has asked for yet is kept if it is at most kUnaskedMax bytes.
 //          Larger ones may only be sent to a peer that is known to wait for them.
 // Threads: one at a time; the engine's lock covers all calls.
@@ -46,6 +46,9 @@ struct Transfer {
   int peer = -1;
   bool is_done = false;
   std::size_t size = 0;  // received: how much came
+  // The messenger's own, to find the transfer again.
+  bool is_sending = false;
+  std::uint64_t place = 0;
 };
 
 class Messenger {

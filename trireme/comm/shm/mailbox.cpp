@@ -82,7 +82,13 @@ Mailbox::Letter* Mailbox::find_free(int to) noexcept {
 }
 
 Mailbox::Letter* Mailbox::find_posted(int from, std::uint32_t tag) const noexcept {
-  if (!lanes_.has_mailbox(from)) return nullptr;
+  if (!lanes_.has_mailbox(from) || look_for(from, tag) == nullptr) return nullptr;
+  // Letters may have come while the words were read one after the other: the first look can see a
+  // later one and not an earlier. Whatever came before the one it saw, the second sees.
+  return look_for(from, tag);
+}
+
+Mailbox::Letter* Mailbox::look_for(int from, std::uint32_t tag) const noexcept {
   Box& theirs = box(from);
   Letter* oldest = nullptr;
   for (std::size_t w = 0; w < kMarkWords; ++w) {
@@ -168,8 +174,7 @@ Task Mailbox::send(const Operation& op) {
 // cannot stand in the way of what it wants.
 Task Mailbox::pour(const Operation& op, Letter& letter) {
   int stream = -1;
-  co_await until(
-      [&] { return letter.state.load() == kTaken && (stream = find_stream()) >= 0; });
+  co_await until([&] { return letter.state.load() == kTaken && (stream = find_stream()) >= 0; });
   const auto s = static_cast<std::size_t>(stream);
   is_streaming_[s] = true;
   letter.index = static_cast<std::uint32_t>(stream);

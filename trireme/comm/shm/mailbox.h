@@ -50,6 +50,7 @@ class Mailbox {
   Box& box(int member) const noexcept;
   Letter* find_free(int to) noexcept;
   Letter* find_posted(int from, std::uint32_t tag) const noexcept;
+  Letter* look_for(int from, std::uint32_t tag) const noexcept;
   int find_window() const noexcept;
   int find_stream() const noexcept;
   void post(const Operation& op, Letter& letter, std::uint64_t ticket, int window);

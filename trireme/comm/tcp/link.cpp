@@ -11,8 +11,8 @@
 namespace trireme::comm::tcp {
 namespace {
 
-// Small messages that came before anybody asked. Operations in flight are bounded, so this is
-// reached only by a peer that runs far ahead; it then waits.
+// Small messages that came before anybody asked. A group bounds how far a rank may run ahead of
+// another (see MessageBackend), so this is reached only with very many groups; the peer then waits.
 constexpr std::size_t kUnaskedTotal = std::size_t{64} << 20;
 // How much one call of move() reads or writes before others get their turn.
 constexpr std::size_t kTurnSize = std::size_t{1} << 20;
@@ -57,6 +57,10 @@ void Link::enqueue(WireKind kind, const MessageId& id, ByteView data, Bytes kept
   out.data = data;
   out.kept = std::move(kept);
   out.transfer = transfer;
+  if (transfer != nullptr) {
+    transfer->is_sending = true;
+    transfer->place = outgoing_begin_ + outgoing_.size() - 1;
+  }
 }
 
 void Link::send(const MessageId& id, ByteView data, Transfer& transfer) {
@@ -85,10 +89,10 @@ void Link::leave() noexcept {
 void Link::receive(const MessageId& id, std::span<std::byte> into, Transfer& transfer) {
   transfer.peer = options_.peer;
   transfer.id = id;
-  const auto early = unasked_.find(id);
-  if (early == unasked_.end()) {
-    posted_[id] = {into, &transfer};
-    is_stalled_ = false;
+  is_stalled_ = false;  // what waits at the door may be this, or find room now
+  const auto early = unasked_.lower_bound(id);
+  if (early == unasked_.end() || early->first != id) {
+    posted_.emplace(id, Posted{into, &transfer});
     return;
   }
   transfer.size = std::min(into.size(), early->second.size());
@@ -123,24 +127,34 @@ bool Link::awaits(std::uint64_t group, std::uint64_t sequence) const {
 // What was begun has to be finished, or the stream loses its place: the rest of a message being
 // written is copied, the rest of one being read goes aside.
 void Link::cancel(Transfer& transfer) noexcept {
-  for (auto out = outgoing_.begin(); out != outgoing_.end(); ++out) {
-    if (out->transfer != &transfer) continue;
-    out->transfer = nullptr;
-    if (out->written == 0 && out != outgoing_.begin()) {
-      outgoing_.erase(out);
-    } else {
-      out->kept.assign(out->data.begin(), out->data.end());
-      out->data = out->kept;
-    }
+  if (transfer.is_sending) {
+    cancel_outgoing(transfer);
     return;
   }
-  const auto posted = posted_.find(transfer.id);
-  if (posted != posted_.end() && posted->second.transfer == &transfer) posted_.erase(posted);
+  const auto [first, last] = posted_.equal_range(transfer.id);
+  const auto posted = std::find_if(
+      first, last, [&](const auto& entry) { return entry.second.transfer == &transfer; });
+  if (posted != last) posted_.erase(posted);
   if (reading_ == &transfer) {
     reading_ = nullptr;
     aside_.assign(target_.begin(), target_.end());
     target_ = aside_;
   }
+}
+
+void Link::cancel_outgoing(const Transfer& transfer) noexcept {
+  if (transfer.place < outgoing_begin_) return;
+  Outgoing& out = outgoing_[transfer.place - outgoing_begin_];
+  out.transfer = nullptr;
+  out.is_dropped = out.written == 0;
+  if (!out.is_dropped) out.kept.assign(out.data.begin(), out.data.end());
+  out.data = out.kept;
+  while (!outgoing_.empty() && outgoing_.front().is_dropped) drop_front();
+}
+
+void Link::drop_front() noexcept {
+  outgoing_.pop_front();
+  ++outgoing_begin_;
 }
 
 bool Link::move() {
@@ -154,6 +168,10 @@ bool Link::write_some() {
   std::size_t total = 0;
   while (wants_write() && total < kTurnSize) {
     Outgoing& out = outgoing_.front();
+    if (out.is_dropped) {
+      drop_front();
+      continue;
+    }
     iovec pieces[2];
     std::size_t count = 0;
     std::size_t begin = out.written;
@@ -178,7 +196,7 @@ bool Link::write_some() {
     out.written += result.size;
     if (out.written < sizeof(WireHeader) + out.data.size()) continue;
     if (out.transfer != nullptr) out.transfer->is_done = true;
-    outgoing_.pop_front();
+    drop_front();
   }
   return total != 0;
 }
@@ -234,8 +252,9 @@ void Link::begin_payload() {
   }
   payload_read_ = 0;
   reading_ = nullptr;
-  const auto posted = posted_.find(id_of(header_));
-  if (header_.kind == WireKind::Data && posted != posted_.end()) {
+  const auto posted = posted_.lower_bound(id_of(header_));
+  const bool is_asked = posted != posted_.end() && posted->first == id_of(header_);
+  if (header_.kind == WireKind::Data && is_asked) {
     if (header_.size > posted->second.into.size()) {
       fail(ErrorCode::Protocol, "rank " + std::to_string(options_.peer) + " sent " +
                                     std::to_string(header_.size) + " bytes where " +
@@ -274,7 +293,7 @@ void Link::end_payload() {
     reading_->is_done = true;
   } else if (header_.size <= kUnaskedMax && !forgotten_.contains(header_.group)) {
     unasked_size_ += aside_.size();
-    unasked_[id_of(header_)] = std::move(aside_);
+    unasked_.emplace(id_of(header_), std::move(aside_));
   }
   reading_ = nullptr;
   target_ = {};

@@ -57,6 +57,7 @@ class Link {
     Bytes kept;  // owns the data where the sender does not
     Transfer* transfer = nullptr;
     std::size_t written = 0;
+    bool is_dropped = false;  // abandoned before its first byte was written
   };
   struct Posted {
     std::span<std::byte> into;
@@ -71,14 +72,17 @@ class Link {
   void end_payload();
   void deliver_control();
   void fail(ErrorCode code, const std::string& what);
+  void drop_front() noexcept;
+  void cancel_outgoing(const Transfer& transfer) noexcept;
 
   net::Socket socket_;
   Bytes early_;  // came behind the handshake
   std::size_t early_taken_ = 0;
   Options options_;
   std::deque<Outgoing> outgoing_;
-  std::map<MessageId, Posted> posted_;
-  std::map<MessageId, Bytes> unasked_;
+  std::uint64_t outgoing_begin_ = 0;         // how many were there before the first of them
+  std::multimap<MessageId, Posted> posted_;  // those of one id in the order of asking
+  std::multimap<MessageId, Bytes> unasked_;  // those of one id in the order of coming
   std::size_t unasked_size_ = 0;
   std::set<std::uint64_t> forgotten_;  // groups
 

@@ -65,9 +65,7 @@ void Mesh::receive(int peer, const MessageId& id, std::span<std::byte> into, Tra
 }
 
 void Mesh::cancel(Transfer& transfer) noexcept {
-  const auto found = by_peer_.find(transfer.peer);
-  if (found == by_peer_.end()) return;
-  for (std::size_t index : found->second) streams_[index].link->cancel(transfer);
+  if (by_peer_.contains(transfer.peer)) link(transfer.peer, transfer.id).cancel(transfer);
 }
 
 void Mesh::forget(std::uint64_t group) noexcept {
