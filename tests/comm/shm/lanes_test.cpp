@@ -139,6 +139,41 @@ TEST_F(LanesTest, TheBoardTellsFinishedFromNeverBegun) {
   EXPECT_NE(text.find("it has not begun any operation of this group"), std::string::npos) << text;
 }
 
+TEST_F(LanesTest, TheBoardNamesTheOperationThatFinishedAndNotTheLastThatEntered) {
+  lanes_[1]->note(operation(2, "bucket 1"), Phase::Entered);
+  lanes_[1]->note(operation(3, "bucket 2"), Phase::Entered);
+  lanes_[1]->note(operation(2, "bucket 1"), Phase::Finished);
+  const std::string text = lanes_[0]->describe_missing(operation(4));
+  EXPECT_NE(text.find("it finished all_reduce #2 (bucket 1) since"), std::string::npos) << text;
+}
+
+TEST_F(LanesTest, TheBoardTellsWhoMovesDataFromWhoWaits) {
+  publish(1, &Slot::entered, 3, 1);
+  publish(2, &Slot::entered, 3, 1);
+  lanes_[1]->note(operation(3), Phase::Moving);
+  lanes_[2]->note(operation(3), Phase::Entered);
+  const std::string text = lanes_[0]->describe_missing(operation(3));
+  EXPECT_NE(text.find("rank 11 entered all_reduce #3 and did not finish it (it moves data in"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("rank 12 entered all_reduce #3 and did not finish it (it is inside"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(LanesTest, WhoIsMissingInTheSecondHalfOfAnOrderedSumIsNamed) {
+  Operation sum = operation(5, "loss");
+  sum.request.kind = OpKind::OrderedSum;
+  std::string text = lanes_[0]->describe_missing(sum);
+  EXPECT_NE(text.find("rank 11 never entered ordered_sum #5 (loss)"), std::string::npos) << text;
+  for (int m = 0; m < kMembers; ++m) publish(m, &Slot::finished, 5, 1);
+  publish(2, &Slot::finished, 6, 1);
+  text = lanes_[0]->describe_missing(sum);
+  EXPECT_NE(text.find("rank 11 never entered the second half of ordered_sum #5"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("rank 12"), std::string::npos) << text;
+}
+
 TEST_F(LanesTest, LongLabelsAreCut) {
   lanes_[1]->note(operation(2, std::string(200, 'x')), Phase::Entered);
   const std::string text = lanes_[0]->describe_missing(operation(3));

@@ -25,6 +25,7 @@ Task SharedBackend::collective(const Operation& op) {
   pass(kEntered);
   co_await until([&] { return lanes_.everyone(&Slot::entered, op.sequence, 1); });
   check_requests(op);
+  if (!is_eager) lanes_.note(op, Phase::Moving);
   const OpKind kind = op.request.kind;
   if (kind == OpKind::AllReduce || kind == OpKind::Reduce) {
     co_await all_reduce(op, is_eager);
@@ -179,8 +180,8 @@ Task SharedBackend::exchange(const Operation& op, bool is_eager) {
     const std::size_t bytes = block.count * element;
     if (bytes == 0 || source == target) continue;
     for (std::size_t done = 0; done < bytes; done += kStride) {
-      const bool is_sound = read(
-          [&] { std::memcpy(target + done, source + done, std::min(kStride, bytes - done)); });
+      const bool is_sound =
+          read([&] { std::memcpy(target + done, source + done, std::min(kStride, bytes - done)); });
       if (!is_sound) co_await until([] { return false; });
       if (bytes > kStride) co_await GiveWay{};
     }

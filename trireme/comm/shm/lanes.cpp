@@ -32,6 +32,11 @@ std::string seconds_text(std::uint64_t nanoseconds) {
   return text;
 }
 
+// What people called, where this is a part of it.
+OpKind called_kind(const Request& request) {
+  return request.part_of == OpKind::None ? request.kind : request.part_of;
+}
+
 }  // namespace
 
 struct Lanes::Header {
@@ -70,8 +75,8 @@ Lanes::~Lanes() {
 
 bool Lanes::open_windows() {
   if (windows_ != nullptr) return true;
-  std::byte* all = arena_->try_find_or_make(windows_key(), members_.size() * sizeof(Windows), 1,
-                                            false);
+  std::byte* all =
+      arena_->try_find_or_make(windows_key(), members_.size() * sizeof(Windows), 1, false);
   if (all == nullptr) return false;
   auto* windows = reinterpret_cast<Windows*>(all);
   arena_->reserve(reinterpret_cast<std::byte*>(windows + me_), sizeof(Windows));
@@ -200,17 +205,16 @@ void Lanes::close() noexcept {
 void Lanes::note(const Operation& op, Phase phase) const noexcept {
   BoardRow& row = lane(me_).row;
   constexpr auto relaxed = std::memory_order_relaxed;
-  if (phase == Phase::Entered) {
-    char text[sizeof(row.label)] = {};
-    std::memcpy(text, op.label.data(), std::min(op.label.size(), sizeof(text) - 1));
-    for (std::size_t i = 0; i < row.label.size(); ++i) {
-      std::uint64_t word;
-      std::memcpy(&word, text + 8 * i, 8);
-      row.label[i].store(word, relaxed);
-    }
-    row.kind.store(static_cast<std::uint32_t>(op.request.kind), relaxed);
-    row.sequence.store(op.sequence, relaxed);
+  // Whole every time: with several in flight, the one that finishes is not the last that entered.
+  char text[sizeof(row.label)] = {};
+  std::memcpy(text, op.label.data(), std::min(op.label.size(), sizeof(text) - 1));
+  for (std::size_t i = 0; i < row.label.size(); ++i) {
+    std::uint64_t word;
+    std::memcpy(&word, text + 8 * i, 8);
+    row.label[i].store(word, relaxed);
   }
+  row.kind.store(static_cast<std::uint32_t>(called_kind(op.request)), relaxed);
+  row.sequence.store(op.sequence, relaxed);
   row.phase.store(static_cast<std::uint32_t>(phase), relaxed);
   row.since.store(now_ns(), relaxed);
 }
@@ -225,9 +229,12 @@ std::string Lanes::describe_row(int member) const {
     std::memcpy(label + 8 * i, &word, 8);
   }
   label[sizeof(label) - 1] = '\0';
-  std::string text = phase == Phase::Finished ? "it finished " : "it is inside ";
+  std::string text = "it is inside ";
+  if (phase == Phase::Moving) text = "it moves data in ";
+  if (phase == Phase::Finished) text = "it finished ";
   text += name_of(static_cast<OpKind>(row.kind.load()));
-  text += " #" + std::to_string(row.sequence.load());
+  // Sends and receives have no number.
+  if (row.sequence.load() != 0) text += " #" + std::to_string(row.sequence.load());
   if (label[0] != '\0') text += " (" + std::string(label) + ")";
   const std::uint64_t since = row.since.load();
   const std::uint64_t now = now_ns();
@@ -235,20 +242,28 @@ std::string Lanes::describe_row(int member) const {
 }
 
 std::string Lanes::describe_missing(const Operation& op) const {
+  // An ordered sum has two numbers, one for each of its exchanges: who is missing, is missing in
+  // the first that this rank has not finished.
+  std::uint64_t sequence = op.sequence;
+  const bool has_two = op.request.kind == OpKind::OrderedSum;
+  if (has_two && slot(me_, sequence).finished.load() >= stage_word(sequence, 1)) ++sequence;
   std::string text;
   for (int m = 0; m < size(); ++m) {
     if (m == me_) continue;
-    const bool has_entered = slot(m, op.sequence).entered.load() >= stage_word(op.sequence, 1);
-    const bool has_finished = slot(m, op.sequence).finished.load() >= stage_word(op.sequence, 1);
+    const bool has_entered = slot(m, sequence).entered.load() >= stage_word(sequence, 1);
+    const bool has_finished = slot(m, sequence).finished.load() >= stage_word(sequence, 1);
     if (has_finished) continue;
     if (!text.empty()) text += "; ";
     text += "rank " + std::to_string(job_rank(m));
     if (has_closed(m)) {
       text += " gave up on the group";
-      continue;
+    } else if (has_entered) {
+      text += " entered " + op.name() + " and did not finish it (" + describe_row(m) + ")";
+    } else if (sequence != op.sequence) {
+      text += " never entered the second half of " + op.name() + " (" + describe_row(m) + ")";
+    } else {
+      text += " never entered " + op.name() + " (" + describe_row(m) + ")";
     }
-    text += has_entered ? " entered " + op.name() + " and did not finish it"
-                        : " never entered " + op.name() + " (" + describe_row(m) + ")";
   }
   return text.empty() ? "every rank entered " + op.name() : text;
 }
