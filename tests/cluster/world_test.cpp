@@ -6,8 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
+#include <thread>
 
 #include "tests/cluster/fake_environment.h"
 #include "trireme/base/error.h"
@@ -109,6 +111,62 @@ TEST(World, AServerByTcpAsksForTheSecret) {
   with_secret["TRIREME_SECRET"] = net::Secret::generate().to_hex();
   World world = World::join({.lookup = fake_environment(with_secret)});
   EXPECT_EQ(world.store().add("n", 2, Deadline::after(5s)), 2);
+}
+
+// Rank 0 serves the store; the ranks disagree, and every one of them must hear of it, late or not.
+TEST(World, AFailedMeetingIsToldByTheStoreToThoseWhoComeLate) {
+  const TemporaryFolder runtime("world-test");
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < 3; ++rank) {
+    ranks.emplace_back([&, rank] {
+      const Map variables{{"OMPI_COMM_WORLD_RANK", std::to_string(rank)},
+                          {"OMPI_COMM_WORLD_SIZE", "3"},
+                          {"PMIX_NAMESPACE", "n"},
+                          {"XDG_RUNTIME_DIR", runtime.path().string()}};
+      if (rank == 2) std::this_thread::sleep_for(500ms);
+      const TimePoint begun = steady_clock().now();
+      try {
+        World::join({.lookup = fake_environment(variables),
+                     .timeout = 20s,
+                     .leave_timeout = 10s,
+                     .job_hash = rank == 1 ? "other" : "h"});
+        ADD_FAILURE() << "met";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::Mismatch) << rank << ": " << error.what();
+      }
+      EXPECT_LT(steady_clock().now() - begun, 8s) << rank;
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+}
+
+// All share memory, so that nobody watches the store; its end must not be taken for a death.
+TEST(World, ARankThatLeftInOrderIsNotReportedWhenItsStoreEnds) {
+  const TemporaryFolder runtime("world-test");
+  std::atomic<int> deaths{0};
+  std::atomic<bool> has_left{false};
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < 2; ++rank) {
+    ranks.emplace_back([&, rank] {
+      const Map variables{{"OMPI_COMM_WORLD_RANK", std::to_string(rank)},
+                          {"OMPI_COMM_WORLD_SIZE", "2"},
+                          {"PMIX_NAMESPACE", "n"},
+                          {"XDG_RUNTIME_DIR", runtime.path().string()}};
+      {
+        World world = World::join({.lookup = fake_environment(variables),
+                                   .timeout = 20s,
+                                   .leave_timeout = 200ms,
+                                   .heartbeat = {.interval = 50ms, .timeout = 5s}});
+        world.on_death([&](const Death&) { ++deaths; });
+        const Deadline patience = Deadline::after(20s);
+        while (rank == 1 && !has_left && !patience.is_past()) std::this_thread::sleep_for(10ms);
+        if (rank == 1) std::this_thread::sleep_for(500ms);  // several heartbeats without a store
+      }
+      if (rank == 0) has_left = true;
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+  EXPECT_EQ(deaths, 0);
 }
 
 TEST(World, SaysWhoDidNotCome) {

@@ -82,9 +82,10 @@ class FailureDetector::Watchman {
       proven_.insert(rank);
     }
     if (roster.size() == 1) return;
-    beating_ = std::thread([this] { beat(); });
     // Whoever shares memory with all learns everything from it.
-    if (static_cast<int>(proven_.size()) < roster.size()) watch_fates(deadline);
+    is_watching_ = static_cast<int>(proven_.size()) < roster.size();
+    beating_ = std::thread([this] { beat(); });
+    if (is_watching_) watch_fates(deadline);
   }
 
   void on_death(std::function<void(const Death&)> callback) {
@@ -145,16 +146,18 @@ class FailureDetector::Watchman {
 
   void beat() noexcept {
     TimePoint next = steady_clock().now();
+    std::deque<Death> deaths;  // what the store does not take is told it again with the next beat
     for (std::uint64_t count = 1;; ++count) {
       std::unique_lock lock(mutex_);
       changed_.wait_until(lock, next, [&] { return is_over_ || !to_announce_.empty(); });
       if (is_over_) return;
-      const std::deque<Death> deaths = std::exchange(to_announce_, {});
+      for (Death& death : std::exchange(to_announce_, {})) deaths.push_back(std::move(death));
       lock.unlock();
+      const bool is_due = steady_clock().now() >= next;
+      if (is_due) next = steady_clock().now() + options_.heartbeat.interval;
       try {
-        for (const Death& death : deaths) publish(death);
-        if (steady_clock().now() < next) continue;
-        next = steady_clock().now() + options_.heartbeat.interval;
+        for (; !deaths.empty(); deaths.pop_front()) publish(deaths.front());
+        if (!is_due) continue;
         const std::string text = std::to_string(count);
         store_.set(key_of("beat", options_.epoch, options_.rank), bytes_of(text),
                    Deadline::after(options_.heartbeat.timeout), Lifetime::Session);
@@ -164,7 +167,9 @@ class FailureDetector::Watchman {
         const ErrorCode code = error.code();
         const bool is_over = code == ErrorCode::PeerLost || code == ErrorCode::Protocol ||
                              code == ErrorCode::Corrupt;
-        if (is_over) return on_store_error(error);
+        // Whoever watches hears first what the store still had to say.
+        if (is_over && !is_watching_) on_store_error(error);
+        if (is_over) return;
       }
     }
   }
@@ -240,7 +245,9 @@ class FailureDetector::Watchman {
     }
     options_.log.warn("the store is gone; deaths on other hosts go unnoticed",
                       {{"error", error.what()}});
-    if (options_.store_rank && *options_.store_rank != options_.rank) {
+    if (!options_.store_rank || *options_.store_rank == options_.rank) return;
+    // A rank that left in order may be outlived by others for longer than it keeps its store.
+    if (!life_.has_left(*options_.store_rank)) {
       report(*options_.store_rank, "the store that it serves is gone");
     }
   }
@@ -255,6 +262,7 @@ class FailureDetector::Watchman {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool is_over_ = false;
+  bool is_watching_ = false;  // set before the threads begin
   std::set<int> proven_;
   std::set<int> over_;  // died or left
   std::vector<Death> deaths_;

@@ -108,6 +108,14 @@ class Life::Watcher {
     return count == 1;
   }
 
+  bool has_left(int rank) const {
+    const std::lock_guard lock(mutex_);
+    const auto it = peers_.find(rank);
+    if (it == peers_.end()) return false;
+    const Peer& peer = *it->second;
+    return peer.page.sign_of(peer.page.load(peer.place)) == LifeSign::Left;
+  }
+
   void stop() {
     {
       const std::lock_guard lock(mutex_);
@@ -245,6 +253,10 @@ bool Life::watch(int rank, const MemoryFile::Proof& proof, int place) {
 
 bool Life::wait_gone(int rank, Deadline deadline) const {
   return watcher_->wait_gone(rank, deadline);
+}
+
+bool Life::has_left(int rank) const {
+  return watcher_->has_left(rank);
 }
 
 void Life::leave() {

@@ -50,6 +50,9 @@ class Life {
   // Throws NotFound for a rank that is not watched.
   bool wait_gone(int rank, Deadline deadline) const;
 
+  // Whether this watched rank said that it ends on purpose. False for a rank that is not watched.
+  bool has_left(int rank) const;
+
   // Tells the peers that we end on purpose and stops watching them. Idempotent.
   void leave();
 

@@ -4,7 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "trireme/base/build_info.h"
@@ -52,14 +56,21 @@ class World::Membership {
                    .store_rank = environment_.store.served_by,
                    .log = options.log},
                   store_.store()) {
-    roster_.emplace(meet(options));
+    try {
+      roster_.emplace(meet(options));
+    } catch (...) {
+      // The others shall hear why from the store, and not of its end.
+      detector_.leave();
+      if (store_.is_served_here()) wait_for_the_others(options.epoch, deadline_of(options));
+      throw;
+    }
     meeting_time_ = steady_clock().now() - begin_;
     detector_.start(*roster_, deadline_of(options));
   }
 
   ~Membership() {
     detector_.leave();
-    if (store_.is_served_here()) wait_for_the_others();
+    if (store_.is_served_here()) wait_for_the_others(roster_->epoch(), Deadline::at(begin_));
   }
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
@@ -70,6 +81,10 @@ class World::Membership {
   const JobStore& job_store() const noexcept { return store_; }
   Duration meeting_time() const noexcept { return meeting_time_; }
   FailureDetector& detector() noexcept { return detector_; }
+  std::uint64_t next_number(const std::string& use) {
+    std::lock_guard lock(numbers_mutex_);
+    return numbers_[use]++;
+  }
 
  private:
   Deadline deadline_of(const Options& options) const {
@@ -84,13 +99,36 @@ class World::Membership {
     return rendezvous(store_.store(), options.epoch, self, deadline, begin_);
   }
 
-  // A rank's record in the store lives as long as its session.
-  void wait_for_the_others() noexcept {
+  static void wait_for_change(Watch& watch, Deadline deadline, std::set<std::string>& came) {
+    try {
+      came.insert(watch.next(deadline).key);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::Deadline) throw;
+    }
+  }
+
+  // Serves until the others have gone, but no longer than the leave timeout. Until `coming` it
+  // also waits for those who have not come yet. What the detector says of a rank in the store is
+  // "here" until it leaves or its session ends.
+  void wait_for_the_others(std::uint64_t epoch, Deadline coming) noexcept {
     try {
       const Deadline deadline = Deadline::after(leave_timeout_);
-      const std::string prefix = "meet/" + std::to_string(roster_->epoch()) + "/member/";
+      const std::string prefix = "fate/" + std::to_string(epoch) + "/";
       const std::unique_ptr<Watch> watch = store_.store().watch(prefix, deadline);
-      while (store_.store().list(prefix, deadline).size() > 1) watch->next(deadline);
+      std::set<std::string> came;
+      for (;;) {
+        std::size_t here = 0;
+        for (const StoreChange& fate : store_.store().list(prefix, deadline)) {
+          came.insert(fate.key);
+          const bool is_self = std::stoi(fate.key.substr(prefix.size())) == environment_.rank;
+          if (!is_self && text_of(*fate.value) == "here") ++here;
+        }
+        const bool is_complete =
+            coming.is_past() || static_cast<int>(came.size()) == environment_.size;
+        if (is_complete && here == 0) return;
+        wait_for_change(*watch, is_complete ? deadline : min(deadline, coming), came);
+        if (deadline.is_past()) return;
+      }
     } catch (const std::exception&) {
       // They stay longer than we are willing to: their store ends now.
     }
@@ -103,6 +141,8 @@ class World::Membership {
   std::optional<Roster> roster_;  // before the detector, which reads it
   FailureDetector detector_;
   Duration meeting_time_{};
+  std::mutex numbers_mutex_;
+  std::map<std::string, std::uint64_t> numbers_;
 };
 
 World World::join(const Options& options) {
@@ -155,6 +195,10 @@ std::shared_ptr<const net::Credentials> World::credentials() const noexcept {
 
 Duration World::meeting_time() const noexcept {
   return membership_->meeting_time();
+}
+
+std::uint64_t World::next_number(const std::string& use) {
+  return membership_->next_number(use);
 }
 
 void World::on_death(std::function<void(const Death&)> callback) {

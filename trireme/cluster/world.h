@@ -66,6 +66,10 @@ class World {
   // From the beginning of join() until all had met.
   Duration meeting_time() const noexcept;
 
+  // 0, 1, 2, ... for this use, on this rank: what ranks do equally often and in the same order can
+  // be named by it.
+  std::uint64_t next_number(const std::string& use);
+
   // Calls back once for each rank that dies, also for those that already did; see
   // failure_detector.h for when and on which thread.
   void on_death(std::function<void(const Death&)> callback);
