@@ -163,6 +163,32 @@ TYPED_TEST(StoreConformance, AWatchMissesNothing) {
   writer.join();
 }
 
+TYPED_TEST(StoreConformance, AWatchThatCameTooLateIsNotKept) {
+  // More than a session may have.
+  for (int i = 0; i < 1100; ++i) {
+    try {
+      this->a->watch("w/", Deadline::after(0ms));
+    } catch (const Error& error) {
+      ASSERT_EQ(error.code(), ErrorCode::Deadline) << error.what();
+    }
+  }
+  this->b->set("w/k", bytes_of("v"), soon());
+  EXPECT_EQ(this->a->watch("w/", soon())->next(soon()).key, "w/k");
+}
+
+TYPED_TEST(StoreConformance, EachWhoWaitsForAWatchHasItsOwnDeadline) {
+  const std::unique_ptr<Watch> watch = this->a->watch("w/", soon());
+  std::future<StoreChange> patient =
+      std::async(std::launch::async, [&] { return watch->next(soon()); });
+  const TimePoint begun = steady_clock().now();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(code_of([&] { watch->next(Deadline::after(20ms)); }), ErrorCode::Deadline);
+  }
+  EXPECT_LT(steady_clock().now() - begun, 10s);
+  this->b->set("w/k", bytes_of("v"), soon());
+  EXPECT_EQ(patient.get().key, "w/k");
+}
+
 TYPED_TEST(StoreConformance, SessionKeysVanishWithTheirStore) {
   const std::unique_ptr<Watch> watch = this->b->watch("s", soon());
   this->a->set("s", bytes_of("here"), soon(), Lifetime::Session);

@@ -78,6 +78,15 @@ TEST_F(StoreStateTest, ACopyOfASwapDoesNotSeeItsOwnEffect) {
   EXPECT_FALSE(answer(kB, swap).flag);
 }
 
+TEST_F(StoreStateTest, AWatchWhoseNumberNeverArrivedIsEndedByItsName) {
+  EXPECT_GT(answer(kA, {.verb = StoreVerb::Watch, .key = "w", .watch = 7}).number, 0);
+  answer(kB, {.verb = StoreVerb::Unwatch, .taken = 7});
+  answer(kA, {.verb = StoreVerb::Unwatch, .sequence = 2, .taken = 8});
+  EXPECT_EQ(state->watch_count(), 1u) << "another session's, another name";
+  answer(kA, {.verb = StoreVerb::Unwatch, .sequence = 3, .taken = 7});
+  EXPECT_EQ(state->watch_count(), 0u);
+}
+
 TEST_F(StoreStateTest, NobodyRevivesAnEndedSession) {
   const Call set{.verb = StoreVerb::Set, .key = "k", .value = "1", .lifetime = Lifetime::Session};
   answer(kA, set);

@@ -1,5 +1,6 @@
 #include "trireme/cluster/message_store.h"
 
+#include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -106,8 +107,23 @@ class MessageStore::MessageWatch final : public Watch {
     store_.tell(std::move(request));
   }
 
+  // One thread at a time asks; the others wait for their turn, each until its own deadline.
   StoreChange next(Deadline deadline) override {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (!turn_.wait_until(lock, deadline.when(), [&] { return !is_asking_; })) {
+      throw Error(ErrorCode::Deadline, "another thread waits for this watch");
+    }
+    is_asking_ = true;
+    struct Turn {
+      MessageWatch& watch;
+      std::unique_lock<std::mutex>& lock;
+      ~Turn() {
+        if (!lock.owns_lock()) lock.lock();
+        watch.is_asking_ = false;
+        watch.turn_.notify_one();
+      }
+    } const turn{*this, lock};
+    lock.unlock();
     while (items_.empty()) fetch(deadline);
     StoreItem item = std::move(items_.front());
     items_.pop_front();
@@ -130,12 +146,26 @@ class MessageStore::MessageWatch final : public Watch {
   MessageStore& store_;
   const std::uint64_t id_;
   std::mutex mutex_;
+  std::condition_variable turn_;
+  bool is_asking_ = false;  // guarded by mutex_; what follows is of whoever asks
   std::uint64_t taken_ = 0;
   std::deque<StoreItem> items_;
 };
 
 std::unique_ptr<Watch> MessageStore::watch(std::string_view prefix, Deadline deadline) {
-  const StoreReply reply = ask(request_of(StoreVerb::Watch, prefix), deadline);
+  StoreRequest request = request_of(StoreVerb::Watch, prefix);
+  const std::uint64_t name = ++last_watch_;
+  request.watch = name;
+  StoreReply reply;
+  try {
+    reply = ask(std::move(request), deadline);
+  } catch (const Error& error) {
+    // It may be there all the same, and would gather changes for nobody.
+    StoreRequest unwatch = request_of(StoreVerb::Unwatch, {});
+    unwatch.taken = name;
+    if (error.code() == ErrorCode::Deadline) tell(std::move(unwatch));
+    throw;
+  }
   return std::make_unique<MessageWatch>(*this, static_cast<std::uint64_t>(reply.number));
 }
 

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,6 +41,8 @@ class MessageStore : public Store {
 
  private:
   class MessageWatch;
+
+  std::atomic<std::uint64_t> last_watch_{0};
 
   // exchange(), with refusals thrown and every error saying what was asked of which key.
   StoreReply ask(StoreRequest request, Deadline deadline);

@@ -53,8 +53,10 @@ struct StoreRequest {
   StoreValue value;     // Set, and what Swap desires
   StoreValue expected;  // Swap
   Lifetime lifetime = Lifetime::Job;
-  std::int64_t delta = 0;   // Add
-  std::uint64_t watch = 0;  // Next, Unwatch
+  std::int64_t delta = 0;  // Add
+  // Next, Unwatch: its number. Watch: a name of the client's choice, by which it can be ended
+  // even if its number never arrived: Unwatch with no number, and the name in `taken`.
+  std::uint64_t watch = 0;
   std::uint64_t taken = 0;  // Next: how many changes of this watch arrived so far
 };
 

@@ -100,6 +100,7 @@ void StoreState::dispatch(StoreSessionId session, const StoreRequest& request) {
       const auto it = watches_.find(request.watch);
       const bool is_ours = it != watches_.end() && it->second.session == session;
       if (is_ours) unwatch(request.watch);
+      if (request.watch == 0) unwatch_named(session, request.taken);
       StoreReply reply = reply_to(request);
       reply.flag = is_ours;
       return answer(session, std::move(reply));
@@ -146,6 +147,7 @@ void StoreState::watch(StoreSessionId session, const StoreRequest& request) {
   const std::uint64_t id = ++last_watch_;
   WatchEntry entry;
   entry.session = session;
+  entry.name = request.watch;
   entry.prefix = request.key;
   std::vector<StoreItem> items = map_.list(request.key);
   std::sort(items.begin(), items.end(),
@@ -201,6 +203,14 @@ void StoreState::answer_next(WatchEntry& watch, std::uint16_t slot) {
     if (reply.items.size() >= kBatchItems || size >= kBatchBytes) break;
   }
   answer(watch.session, std::move(reply));
+}
+
+void StoreState::unwatch_named(StoreSessionId session, std::uint64_t name) {
+  for (const std::uint64_t id : sessions_.at(session).watches) {
+    if (name == 0 || watches_.at(id).name != name) continue;
+    unwatch(id);
+    return;
+  }
 }
 
 void StoreState::unwatch(std::uint64_t id) {

@@ -69,6 +69,7 @@ class StoreState {
   };
   struct WatchEntry {
     StoreSessionId session = 0;
+    std::uint64_t name = 0;  // the client's own
     std::string prefix;
     std::deque<StoreItem> items;
     std::uint64_t first = 0;  // the place of items.front() among all changes of this watch
@@ -85,6 +86,7 @@ class StoreState {
   void watch(StoreSessionId session, const StoreRequest& request);
   void next(StoreSessionId session, const StoreRequest& request);
   void unwatch(std::uint64_t id);
+  void unwatch_named(StoreSessionId session, std::uint64_t name);
   void change(StoreSessionId session, const StoreRequest& request);
   void answer(StoreSessionId session, StoreReply reply);
   void answer_next(WatchEntry& watch, std::uint16_t slot);
