@@ -45,6 +45,15 @@ TEST(Call, ItsDeadlineReplacesTheGroupsTimeout) {
   EXPECT_EQ(error.operation(), "all_reduce #1 (bucket 2)");
 }
 
+TEST(Call, AStreamIsRefusedForHostMemory) {
+  const auto groups = connect_threads(2, {.timeout = 20ms});
+  int stream = 0;
+  const Error error = error_of(groups[0], {.stream = &stream});
+  EXPECT_EQ(error.code(), ErrorCode::Misuse);
+  EXPECT_NE(std::string(error.what()).find("stream"), std::string::npos) << error.what();
+  EXPECT_FALSE(groups[0].error().has_value()) << "the group lives";
+}
+
 TEST(Call, TheGroupsTimeoutHoldsOtherwise) {
   const auto groups = connect_threads(2, {.timeout = 20ms});
   EXPECT_EQ(error_of(groups[1], {}).code(), ErrorCode::Deadline);

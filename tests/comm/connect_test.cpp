@@ -23,6 +23,7 @@ struct Layout {
   std::vector<std::string> hosts = {};  // of each rank
   Transport transport = Transport::Auto;
   std::string_view expected = {};  // the backend's name
+  bool connects_twice = false;
 };
 
 void run_world(const Layout& layout, const std::function<void(const Group&)>& body) {
@@ -47,6 +48,11 @@ void run_world(const Layout& layout, const std::function<void(const Group&)>& bo
         connect(world, {.transport = layout.transport, .timeout = 20s, .operation_timeout = 20s});
     EXPECT_EQ(group.capabilities().name, layout.expected);
     guarded(group, [&] { body(group); });
+    group.barrier().wait();
+    if (!layout.connects_twice) return;
+    const Group again =
+        connect(world, {.transport = layout.transport, .timeout = 20s, .operation_timeout = 20s});
+    guarded(again, [&] { body(again); });
     group.barrier().wait();
   });
 }
@@ -82,6 +88,11 @@ void check_everything(const Group& group) {
   }
   group.ordered_sum(span(sum), mine, owners).wait();
   EXPECT_EQ(sum[99], 7.5f);
+}
+
+TEST(Connect, TwiceInOneEpochGivesTwoGroups) {
+  run_world({.hosts = {"a", "a", "b"}, .expected = "hierarchical", .connects_twice = true},
+            check_everything);
 }
 
 TEST(Connect, OneHostSharesMemory) {

@@ -7,10 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
 #include "trireme/comm/connect_threads.h"
+#include "trireme/testing/rank_threads.h"
 
 namespace trireme::comm {
 namespace {

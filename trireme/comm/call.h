@@ -16,7 +16,8 @@ struct Call {
   int priority = 0;
   // By default the group's own timeout, counted from the call.
   std::optional<Deadline> deadline = {};
-  // An opaque stream of the span's device, for backends that order work on one.
+  // An opaque stream of the span's device, in whose order the operation runs. Host memory has none
+  // (its order is that of calls and waits): null there, anything else is Misuse.
   void* stream = nullptr;
 };
 

@@ -97,7 +97,9 @@ Group connect(cluster::World& world, const ConnectOptions& options) {
   if (world.size() == 1) return Group::solo();
   const Deadline deadline = Deadline::after(options.timeout);
   const std::uint64_t epoch = world.roster().epoch();
-  const std::string prefix = "comm/" + std::to_string(epoch) + "/";
+  // Keys of their own for every call: ranks connect equally often, in the same order.
+  const std::string prefix =
+      "comm/" + std::to_string(epoch) + "/" + std::to_string(world.next_number("connect")) + "/";
   const int rank = world.rank();
   const Group::Options group_options{.epoch = epoch, .timeout = options.operation_timeout};
   const auto engine =
@@ -110,6 +112,14 @@ Group connect(cluster::World& world, const ConnectOptions& options) {
     engine->add_source(mpi.source);
     messenger = mpi.messenger;
     name = "mpi";
+    if (messenger->rank() != rank || mpi.size != world.size()) {
+      throw Error(ErrorCode::InvalidInput,
+                  "this is rank " + std::to_string(rank) + " of " + std::to_string(world.size()) +
+                      " in the job, but " + std::to_string(messenger->rank()) + " of " +
+                      std::to_string(mpi.size) +
+                      " in MPI; is a launcher's environment left over from outside mpirun?")
+          .with_rank(rank);
+    }
   }
   Sharing sharing{nullptr, {rank}};
   if (options.transport == Transport::Auto || options.transport == Transport::Shm) {

@@ -137,6 +137,8 @@ Span Group::shared(int rank, std::string_view name, Deadline deadline) const {
 }
 
 Operation Group::prepare(OpKind kind, DType type, std::size_t count, const Call& call) const {
+  TRIREME_CHECK(call.stream == nullptr,
+                "host memory has no streams: leave Call::stream null and wait for the Work");
   Operation op;
   op.request.kind = kind;
   op.request.type = type;

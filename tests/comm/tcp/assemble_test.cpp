@@ -63,6 +63,23 @@ TEST(Assemble, NamesWhoDidNotCome) {
   }
 }
 
+TEST(Assemble, NamesWhoseConnectionsAreIncomplete) {
+  cluster::LocalStore store;
+  const net::Secret secret = net::Secret::generate();
+  testing::run_rank_threads(2, [&](int rank) {
+    // The two disagree on the number of streams: rank 0 waits for a second one.
+    try {
+      assemble({.rank = rank, .size = 2, .streams = rank == 0 ? 2 : 1}, store, credentials(secret),
+               Deadline::after(500ms));
+      EXPECT_EQ(rank, 1);
+    } catch (const Error& error) {
+      EXPECT_EQ(rank, 0);
+      EXPECT_NE(std::string(error.what()).find("1 (1 of 2 connections)"), std::string::npos)
+          << error.what();
+    }
+  });
+}
+
 TEST(Assemble, AnotherSecretIsRefused) {
   cluster::LocalStore store;
   std::thread first([&] {

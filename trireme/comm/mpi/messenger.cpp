@@ -3,17 +3,23 @@
 #include <mpi.h>
 
 #include <cstring>
+#include <deque>
 #include <list>
 #include <map>
+#include <mutex>
+#include <set>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "trireme/base/check.h"
+#include "trireme/base/deadline.h"
 #include "trireme/comm/backend.h"
 
 namespace trireme::comm::mpi {
 namespace {
 
-// Every message is one MPI message: this header, then the payload. It is copied on both sides,
+// Every message is one MPI message: this header, then the payload. It is copied once on each side,
 // because MPI cannot be told to let go of memory when an operation is abandoned.
 struct Header {
   MessageId id;
@@ -21,45 +27,62 @@ struct Header {
 };
 
 constexpr int kTag = 17;
+// Copies that MPI has not sent yet; what is beyond them waits where it is.
+constexpr std::size_t kCopiedMax = std::size_t{8} << 20;
+// Leaving MPI takes all ranks. A rank that waits in vain leaves without, which ends the job.
+constexpr Duration kLeaveMax = std::chrono::minutes(5);
 
 class MpiMessenger final : public Messenger, public ProgressSource {
  public:
   MpiMessenger() {
-    int is_initialized = 0;
+    int is_initialized = 0, is_finalized = 0, provided = 0;
     MPI_Initialized(&is_initialized);
+    MPI_Finalized(&is_finalized);
+    if (is_finalized != 0) {
+      throw Error(ErrorCode::Unsupported, "MPI was left already; a process can join it only once");
+    }
     if (is_initialized == 0) {
-      int provided = 0;
       MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
       finalizes_ = true;
-      if (provided < MPI_THREAD_SERIALIZED) {
-        throw Error(ErrorCode::Unsupported, "this MPI serves only one thread a process");
-      }
+    }
+    MPI_Query_thread(&provided);
+    if (provided < MPI_THREAD_SERIALIZED) {
+      throw Error(ErrorCode::Unsupported, "this MPI serves only one thread a process");
     }
     // A communicator of our own keeps our messages apart from the program's.
     MPI_Comm_dup(MPI_COMM_WORLD, &world_);
     MPI_Comm_rank(world_, &rank_);
+    MPI_Comm_size(world_, &size_);
   }
 
   ~MpiMessenger() override {
-    for (Sending& sending : sending_) MPI_Request_free(&sending.request);
+    if (!has_left()) {
+      // MPI still reads these: they stay until the process ends.
+      [[maybe_unused]] auto* kept = new std::list<Sending>(std::move(sending_));
+      return;
+    }
     MPI_Comm_free(&world_);
     if (finalizes_) MPI_Finalize();
   }
 
+  int size() const noexcept { return size_; }
   int rank() const noexcept override { return rank_; }
 
   void send(int peer, const MessageId& id, ByteView data, Transfer& transfer) override {
     transfer.peer = peer;
-    post(peer, {id, 0}, data);
-    transfer.is_done = true;
+    transfer.is_sending = true;
+    transfer.place = queue_begin_ + queue_.size();
+    queue_.push_back({peer, {id, 0}, data, &transfer});
+    post_some();
   }
 
   void receive(int peer, const MessageId& id, std::span<std::byte> into,
                Transfer& transfer) override {
     transfer.peer = peer;
-    const auto kept = kept_.find({peer, id});
-    if (kept == kept_.end()) {
-      posted_[{peer, id}] = {into, &transfer};
+    transfer.id = id;
+    const auto kept = kept_.lower_bound({peer, id});
+    if (kept == kept_.end() || kept->first != Key{peer, id}) {
+      posted_.emplace(Key{peer, id}, Posted{into, &transfer});
       return;
     }
     deliver(kept->second, into, transfer);
@@ -67,10 +90,22 @@ class MpiMessenger final : public Messenger, public ProgressSource {
   }
 
   void cancel(Transfer& transfer) noexcept override {
-    std::erase_if(posted_, [&](const auto& entry) { return entry.second.transfer == &transfer; });
+    if (transfer.is_sending) {
+      if (transfer.place >= queue_begin_) queue_[transfer.place - queue_begin_].transfer = nullptr;
+      return;
+    }
+    const auto [first, last] = posted_.equal_range({transfer.peer, transfer.id});
+    for (auto posted = first; posted != last; ++posted) {
+      if (posted->second.transfer != &transfer) continue;
+      posted_.erase(posted);
+      return;
+    }
   }
 
-  void forget(std::uint64_t) noexcept override {}
+  void forget(std::uint64_t group) noexcept override {
+    std::lock_guard lock(forgotten_mutex_);
+    newly_forgotten_.push_back(group);
+  }
 
   bool awaits(int peer, std::uint64_t group, std::uint64_t sequence) const override {
     const auto first = posted_.lower_bound({peer, {group, sequence, 0}});
@@ -95,12 +130,14 @@ class MpiMessenger final : public Messenger, public ProgressSource {
   }
 
   bool poll() override {
-    bool moved = false;
+    forget_some();
+    bool moved = post_some();
     for (auto sending = sending_.begin(); sending != sending_.end();) {
       int is_done = 0;
       MPI_Test(&sending->request, &is_done, MPI_STATUS_IGNORE);
-      sending = is_done != 0 ? sending_.erase(sending) : std::next(sending);
       moved |= is_done != 0;
+      if (is_done != 0) copied_ -= sending->message.size();
+      sending = is_done != 0 ? sending_.erase(sending) : std::next(sending);
     }
     int is_there = 0;
     MPI_Message message;
@@ -123,6 +160,12 @@ class MpiMessenger final : public Messenger, public ProgressSource {
     Bytes message;
     MPI_Request request;
   };
+  struct Queued {
+    int peer;
+    Header header;
+    ByteView data;
+    Transfer* transfer;  // null: abandoned
+  };
   struct Posted {
     std::span<std::byte> into;
     Transfer* transfer;
@@ -130,6 +173,7 @@ class MpiMessenger final : public Messenger, public ProgressSource {
   using Key = std::pair<int, MessageId>;
 
   void post(int peer, const Header& header, ByteView data) {
+    copied_ += sizeof(header) + data.size();
     Sending& sending = sending_.emplace_back();
     sending.message.resize(sizeof(header) + data.size());
     std::memcpy(sending.message.data(), &header, sizeof(header));
@@ -140,6 +184,44 @@ class MpiMessenger final : public Messenger, public ProgressSource {
               kTag, world_, &sending.request);
   }
 
+  // Hands what is queued to MPI, as far as the copies may grow.
+  bool post_some() {
+    bool moved = false;
+    for (; !queue_.empty(); queue_.pop_front(), ++queue_begin_) {
+      const Queued& first = queue_.front();
+      if (first.transfer == nullptr) continue;
+      if (copied_ != 0 && copied_ + first.data.size() > kCopiedMax) break;
+      post(first.peer, first.header, first.data);
+      first.transfer->is_done = true;
+      moved = true;
+    }
+    return moved;
+  }
+
+  void forget_some() {
+    std::lock_guard lock(forgotten_mutex_);
+    for (std::uint64_t group : std::exchange(newly_forgotten_, {})) {
+      forgotten_.insert(group);
+      std::erase_if(kept_, [&](const auto& entry) { return entry.first.second.group == group; });
+    }
+  }
+
+  // All is sent and every rank has come to its end; false when that takes too long.
+  bool has_left() {
+    const Deadline deadline = Deadline::after(kLeaveMax);
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    bool is_posted = false;
+    while (!deadline.is_past()) {
+      poll();  // also for the others, whose last messages come here
+      int is_done = 0;
+      if (!is_posted && sending_.empty()) is_posted = MPI_Ibarrier(world_, &barrier) == MPI_SUCCESS;
+      if (is_posted) MPI_Test(&barrier, &is_done, MPI_STATUS_IGNORE);
+      if (is_done != 0) return true;
+      sleep(std::chrono::microseconds(50));
+    }
+    return false;
+  }
+
   void take(MPI_Message& matched, const MPI_Status& status) {
     int size = 0;
     MPI_Get_count(&status, MPI_BYTE, &size);
@@ -148,39 +230,52 @@ class MpiMessenger final : public Messenger, public ProgressSource {
     Header header;
     TRIREME_CHECK(message.size() >= sizeof(header), "a message of ", message.size(), " bytes");
     std::memcpy(&header, message.data(), sizeof(header));
-    message.erase(message.begin(), message.begin() + sizeof(header));
     const int from = status.MPI_SOURCE;
     if (header.is_announcement != 0) {
       announcements_.emplace(header.id.group, Error(static_cast<ErrorCode>(header.id.channel),
-                                                    "rank " + std::to_string(from) +
-                                                        " failed: " + std::string(text_of(message)))
+                                                    "rank " + std::to_string(from) + " failed: " +
+                                                        std::string(text_of(payload_of(message))))
                                                   .with_peer(from)
                                                   .with_rank(rank_));
       return;
     }
-    const auto posted = posted_.find({from, header.id});
-    if (posted == posted_.end()) {
-      kept_[{from, header.id}] = std::move(message);
+    const auto posted = posted_.lower_bound({from, header.id});
+    if (posted == posted_.end() || posted->first != Key{from, header.id}) {
+      if (!forgotten_.contains(header.id.group)) {
+        kept_.emplace(Key{from, header.id}, std::move(message));
+      }
       return;
     }
     deliver(message, posted->second.into, *posted->second.transfer);
     posted_.erase(posted);
   }
 
+  static ByteView payload_of(const Bytes& message) {
+    return ByteView(message).subspan(sizeof(Header));
+  }
+
   static void deliver(const Bytes& message, std::span<std::byte> into, Transfer& transfer) {
-    TRIREME_CHECK(message.size() <= into.size(), message.size(), " bytes came where ", into.size(),
+    const ByteView payload = payload_of(message);
+    TRIREME_CHECK(payload.size() <= into.size(), payload.size(), " bytes came where ", into.size(),
                   " were expected");
-    if (!message.empty()) std::memcpy(into.data(), message.data(), message.size());
-    transfer.size = message.size();
+    if (!payload.empty()) std::memcpy(into.data(), payload.data(), payload.size());
+    transfer.size = payload.size();
     transfer.is_done = true;
   }
 
   MPI_Comm world_ = MPI_COMM_NULL;
   int rank_ = 0;
+  int size_ = 0;
   bool finalizes_ = false;
+  std::deque<Queued> queue_;
+  std::uint64_t queue_begin_ = 0;  // how many were there before the first of them
   std::list<Sending> sending_;
-  std::map<Key, Posted> posted_;
-  std::map<Key, Bytes> kept_;
+  std::size_t copied_ = 0;
+  std::multimap<Key, Posted> posted_;  // those of one key in the order of asking
+  std::multimap<Key, Bytes> kept_;     // those of one key in the order of coming; whole messages
+  std::set<std::uint64_t> forgotten_;  // groups
+  std::mutex forgotten_mutex_;
+  std::vector<std::uint64_t> newly_forgotten_;
   std::map<std::uint64_t, Error> announcements_;
 };
 
@@ -192,7 +287,7 @@ bool is_available() noexcept {
 
 MpiParts make_messenger() {
   auto both = std::make_shared<MpiMessenger>();
-  return {both, both};
+  return {both, both, both->size()};
 }
 
 }  // namespace trireme::comm::mpi

@@ -18,12 +18,14 @@ namespace trireme::comm::mpi {
 struct MpiParts {
   std::shared_ptr<Messenger> messenger;
   std::shared_ptr<ProgressSource> source;
+  int size = 0;  // ranks that MPI knows
 };
 
 bool is_available() noexcept;
 
-// Initializes MPI if the program has not, and finalizes it then at the end of the messenger.
-// REQUIRES: the process runs under mpirun.
+// Initializes MPI if the program has not, and finalizes it then at the end of the messenger: that
+// waits until all ranks have come so far, for at most 5 minutes; then the process leaves without,
+// which mpirun takes for a failure. REQUIRES: the process runs under mpirun.
 MpiParts make_messenger();
 
 }  // namespace trireme::comm::mpi

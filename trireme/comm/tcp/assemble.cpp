@@ -81,7 +81,14 @@ class Reception {
 std::string missing(const AssembleOptions& options, const Streams& streams) {
   std::string text;
   for (int peer = options.rank + 1; peer < options.size; ++peer) {
-    if (!streams.contains({peer, 0})) text += (text.empty() ? "" : ", ") + std::to_string(peer);
+    int missing = 0;
+    for (int s = 0; s < options.streams; ++s) missing += streams.contains({peer, s}) ? 0 : 1;
+    if (missing == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::to_string(peer);
+    if (missing < options.streams) {
+      text += " (" + std::to_string(missing) + " of " + std::to_string(options.streams) +
+              " connections)";
+    }
   }
   return text;
 }
