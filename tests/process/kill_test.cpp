@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "tests/process/job_fixture.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
 
 namespace trireme {
 namespace {
@@ -82,6 +84,18 @@ TEST_F(KillTest, TheFront) {
   EXPECT_LT(time_to_die(), 3s);
   EXPECT_EQ(job_.wait_exit(soon()), 137);
   EXPECT_THAT(job_.error(), HasSubstr("was killed; ending the job"));
+}
+
+TEST_F(JobTest, WhenTheFrontIsKilledNoRankIsToBlame) {
+  const TemporaryFolder folder("kill-test");
+  const std::string kept = folder.path() / "kept";
+  Command job(script({"-n", "2", "--output", kept}, "echo up; exec sleep 1000"));
+  job.wait_for_output("] up", soon(), 2);
+  job.signal(SIGKILL);
+  EXPECT_THAT(state_.leftovers(Deadline::after(5s)), ::testing::IsEmpty());
+  const std::string events = read_file(kept + "/events.jsonl");
+  EXPECT_THAT(events, HasSubstr("\"why\":\"`trireme run` was killed\""));
+  EXPECT_THAT(events, Not(HasSubstr("failed")));
 }
 
 TEST_F(KillTest, TheFrontsWholeGroup) {

@@ -4,6 +4,8 @@
 
 #include <signal.h>
 
+#include <thread>
+
 #include "tests/process/job_fixture.h"
 
 namespace trireme {
@@ -42,10 +44,23 @@ TEST_F(SignalTest, ASecondCtrlCKills) {
   job.wait_for_output("] up", soon(), 2);
   job.type("\x03");
   job.wait_for_output("Ctrl-C again kills", soon());
+  std::this_thread::sleep_for(250ms);  // faster is taken for an echo
   const auto begin = std::chrono::steady_clock::now();
   job.type("\x03");
   EXPECT_EQ(job.wait_exit(soon()), 130);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);
+}
+
+// timeout(1) signals the process and then its whole group.
+TEST_F(SignalTest, ASignalThatComesTwiceAtOnceIsOne) {
+  auto options = script({"-n", "2", "--grace", "100"},
+                        "trap 'sleep 0.5; echo saved; exit 0' INT; echo up; "
+                        "while :; do sleep 0.05; done");
+  const std::vector<std::string> timeout{"timeout", "-s", "INT", "1"};
+  options.command.insert(options.command.begin(), timeout.begin(), timeout.end());
+  Command job(options);
+  EXPECT_EQ(job.wait_exit(soon()), 124) << "that of timeout";
+  EXPECT_EQ(count(job.out(), "saved\n"), 2) << job.out() << job.error();
 }
 
 TEST_F(SignalTest, WhoDoesNotListenIsKilledAfterTheGrace) {

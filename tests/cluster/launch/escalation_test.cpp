@@ -49,9 +49,22 @@ TEST(Escalation, ASecondInterruptKillsAtOnce) {
   for (int first : {SIGINT, SIGTERM, SIGHUP}) {
     Escalation escalation(5s);
     escalation.ask(first, kStart);
-    EXPECT_EQ(escalation.ask(SIGINT, kStart + 1ms), SIGKILL);
-    EXPECT_EQ(escalation.ask(SIGINT, kStart + 2ms), std::nullopt);
+    EXPECT_EQ(escalation.ask(SIGINT, kStart + Escalation::kEchoTime), SIGKILL);
+    EXPECT_EQ(escalation.ask(SIGINT, kStart + 1s), std::nullopt);
   }
+}
+
+TEST(Escalation, TheSameSignalAtOnceIsHeardAsOne) {
+  Escalation escalation(5s);
+  EXPECT_EQ(escalation.ask(SIGINT, kStart), SIGINT);
+  EXPECT_TRUE(escalation.is_echo(SIGINT, kStart + 199ms));
+  EXPECT_EQ(escalation.ask(SIGINT, kStart + 199ms), std::nullopt);
+  EXPECT_FALSE(escalation.is_echo(SIGINT, kStart + 200ms));
+  EXPECT_FALSE(escalation.is_echo(SIGTERM, kStart + 1ms)) << "another signal";
+  EXPECT_EQ(escalation.ask(SIGINT, kStart + 200ms), SIGKILL);
+  Escalation other(5s);
+  EXPECT_EQ(other.ask(SIGTERM, kStart), SIGTERM);
+  EXPECT_EQ(other.ask(SIGINT, kStart + 1ms), SIGKILL) << "Ctrl-C while it ends";
 }
 
 TEST(Escalation, TermAfterInterruptIsAStepForward) {

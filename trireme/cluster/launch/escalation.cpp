@@ -28,7 +28,9 @@ int Escalation::send(int signal, TimePoint now) {
 }
 
 std::optional<int> Escalation::ask(int signal, TimePoint now) {
-  if (is_killing()) return std::nullopt;
+  if (is_killing() || is_echo(signal, now)) return std::nullopt;
+  asked_ = signal;
+  asked_at_ = now;
   if (!is_ending()) return send(signal, now);
   if (signal == SIGINT || signal == SIGKILL) return send(SIGKILL, now);
   // From Ctrl-C to SIGTERM is a step forward; from SIGTERM to SIGHUP is not.

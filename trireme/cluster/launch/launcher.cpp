@@ -158,6 +158,9 @@ class Launcher {
     is_abandoned_ = true;
     exit_code_ = 128 + SIGKILL;
     say("the process that was started as `trireme run` was killed; ending the job");
+    // Its ranks end because of that: none of them is to blame.
+    if (!escalation_.is_ending()) begin_ending("`trireme run` was killed");
+    escalation_.ask(SIGKILL, steady_clock().now());
   }
 
   void on_signal(int signal) {
@@ -175,6 +178,7 @@ class Launcher {
       default:
         break;
     }
+    if (escalation_.is_echo(signal, steady_clock().now())) return;
     is_hurried_ = is_told_;
     is_told_ = true;
     if (!escalation_.is_ending()) {
@@ -233,7 +237,8 @@ class Launcher {
   void on_reaped(pid_t pid, int status) {
     const RankExit* exit = ranks_.on_reaped(pid, status, oom_watch_);
     if (exit == nullptr) return;
-    control_->publish(exit->is_success() ? "rank ended" : "rank failed",
+    const bool has_failed = !exit->is_success() && !exit->is_ours();
+    control_->publish(has_failed ? "rank failed" : "rank ended",
                       {{"rank", exit->rank}, {"how", describe(*exit)}});
     if (exit->is_success() || escalation_.is_ending()) return;
     begin_ending("rank " + std::to_string(exit->rank) + " failed");
