@@ -3,12 +3,15 @@
 
 #include "trireme/cluster/secret_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 
+#include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
@@ -66,6 +69,20 @@ TEST_F(SecretFileTest, ADeadMakersSecretIsNotTakenAndIsSwept) {
   EXPECT_FALSE(std::filesystem::exists(folder / "other.secret"));
   EXPECT_FALSE(std::filesystem::exists(folder / "other.sock"));
   EXPECT_TRUE(std::ranges::equal(SecretFile::find(socket, soon()).bytes(), made.secret().bytes()));
+}
+
+TEST_F(SecretFileTest, WhatMakersWereKilledOverIsSweptAndWhatIsHeldIsNot) {
+  std::filesystem::create_directory(folder);
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+  for (const char* name : {"a.secret.new", "b.sock.lock", "c.sock.lock"}) {
+    write_file_atomically(folder / name, std::string_view());
+  }
+  const Descriptor held(::open((folder / "c.sock.lock").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::flock(held.get(), LOCK_EX), 0);
+  const SecretFile made = SecretFile::make(socket, soon());
+  EXPECT_FALSE(std::filesystem::exists(folder / "a.secret.new"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "b.sock.lock"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "c.sock.lock")) << "somebody makes a socket";
 }
 
 TEST_F(SecretFileTest, AFolderThatOthersCanEnterIsRefused) {

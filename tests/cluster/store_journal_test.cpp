@@ -154,5 +154,13 @@ TEST_F(StoreJournalTest, AFileThatIsNoJournalIsRefused) {
   }
 }
 
+TEST_F(StoreJournalTest, ALinkInItsPlaceIsRefused) {
+  const std::filesystem::path elsewhere = folder.path() / "elsewhere";
+  write_file_atomically(elsewhere, std::string_view("mine"));
+  std::filesystem::create_symlink(elsewhere, path);
+  EXPECT_THROW(Reader reader(path), Error);
+  EXPECT_EQ(read_file(elsewhere), "mine");
+}
+
 }  // namespace
 }  // namespace trireme::cluster

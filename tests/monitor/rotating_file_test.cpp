@@ -4,6 +4,7 @@
 #include "trireme/monitor/rotating_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <sstream>
@@ -66,6 +67,24 @@ TEST(RotatingFile, AFullDiskDropsAndCounts) {
   full.append("lost");
   full.append("lost too");
   EXPECT_EQ(full.dropped(), 2u);
+}
+
+TEST(RotatingFile, GoesOnWhenANewFileCouldNotBeBegunForAWhile) {
+  const TemporaryFolder folder("rotating-test");
+  const auto path = folder.path() / "x";
+  RotatingFile file(path, 4);
+  file.append("abc");
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 3, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  file.append("def");
+  file.append("ghi");
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(file.dropped(), 2u) << "no descriptor was to be had";
+  file.append("jkl");
+  EXPECT_EQ(read_file(path), "jkl\n");
+  EXPECT_EQ(file.dropped(), 2u);
 }
 
 }  // namespace

@@ -158,6 +158,27 @@ TEST_F(RunTest, OutputIsKeptWhereAsked) {
   EXPECT_TRUE(std::filesystem::exists(kept / "metrics.jsonl"));
 }
 
+TEST_F(RunTest, OutputIsPrivateAndFollowsNoLink) {
+  const TemporaryFolder folder("run-test");
+  const auto kept = folder.path() / "kept";
+  Command wrong(script({"-n", "0", "--output", kept}, "true"));
+  EXPECT_EQ(wrong.wait_exit(soon()), 2);
+  EXPECT_FALSE(std::filesystem::exists(kept)) << "made for a job that never was";
+  Command job(script({"--output", kept}, "echo hello"));
+  EXPECT_EQ(job.wait_exit(soon()), 0) << job.error();
+  EXPECT_EQ(std::filesystem::status(kept / "rank-0.log").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  const auto precious = folder.path() / "precious";
+  write_file_atomically(precious, std::string_view("mine"));
+  std::filesystem::remove(kept / "rank-0.log");
+  std::filesystem::create_symlink(precious, kept / "rank-0.log");
+  Command linked(script({"--output", kept}, "echo hello"));
+  EXPECT_EQ(linked.wait_exit(soon()), 1);
+  EXPECT_EQ(read_file(precious), "mine");
+  Command file(script({"--output", precious}, "true"));
+  EXPECT_EQ(file.wait_exit(soon()), 2);
+}
+
 TEST_F(RunTest, StartsInTime) {
   std::vector<std::chrono::nanoseconds> runs, versions;
   for (int i = 0; i < 7; ++i) {

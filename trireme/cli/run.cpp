@@ -36,9 +36,12 @@ std::string set_bind(launch::JobSpec& spec, const std::string& text) {
 
 std::string set_output(launch::JobSpec& spec, const std::string& text) {
   std::error_code error;
-  std::filesystem::create_directories(text, error);
-  if (error) return "--output " + text + ": " + error.message();
   spec.output = std::filesystem::absolute(text, error);
+  if (error || text.empty()) return "--output " + text + ": not a folder's name";
+  const auto status = std::filesystem::status(spec.output, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
+    return "--output " + text + ": there is a file of that name";
+  }
   return {};
 }
 

@@ -113,7 +113,8 @@ FolderStore::FolderStore(Options options, Deadline deadline)
   make_folder(options_.folder);
   make_folder(options_.folder + "/sessions");
   const std::string lock_path = options_.folder + "/lock";
-  lock_file_ = Descriptor(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  lock_file_ =
+      Descriptor(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock_file_) throw system_error("cannot open " + lock_path, errno);
   open_session(deadline);
 }
@@ -140,7 +141,8 @@ void FolderStore::open_session(Deadline deadline) {
   std::unique_lock lock(mutex_);
   const Hold hold(*this, lock, LOCK_EX, deadline);
   const std::string fresh = options_.folder + "/session.new";
-  session_file_ = Descriptor(::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  session_file_ =
+      Descriptor(::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!session_file_) throw system_error("cannot make " + fresh, errno);
   if (::flock(session_file_.get(), LOCK_EX | LOCK_NB) != 0) {
     throw system_error("cannot lock " + fresh, errno);
@@ -154,7 +156,7 @@ void FolderStore::open_session(Deadline deadline) {
 }
 
 bool FolderStore::is_dead(StoreSessionId id) const {
-  const Descriptor file(::open(session_path(id).c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::open(session_path(id).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file) return errno == ENOENT;
   return ::flock(file.get(), LOCK_SH | LOCK_NB) == 0;
 }

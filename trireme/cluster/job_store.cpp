@@ -1,5 +1,7 @@
 #include "trireme/cluster/job_store.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <string>
 
@@ -41,6 +43,18 @@ net::Secret secret_in(const Environment& environment, const Lookup& lookup) {
                   "every rank");
 }
 
+// Every rank has a connection here, and more while strangers knock; the usual limit is 1,024
+// descriptors a process.
+void make_room_for(int ranks) {
+  constexpr rlim_t kSpare = 512;
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  const rlim_t wanted = std::min(static_cast<rlim_t>(ranks) + kSpare, files.rlim_max);
+  if (files.rlim_cur >= wanted) return;
+  files.rlim_cur = wanted;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
 }  // namespace
 
 JobStore::JobStore(const Environment& environment, const Lookup& lookup, const Log& log,
@@ -75,6 +89,7 @@ JobStore::JobStore(const Environment& environment, const Lookup& lookup, const L
 }
 
 void JobStore::serve(const Environment& environment, const net::Secret& secret, const Log& log) {
+  make_room_for(environment.size);
   net::Server::Options options;
   options.address = environment.store.listen;
   options.credentials = std::make_shared<net::SecretCredentials>(

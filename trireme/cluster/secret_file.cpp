@@ -43,12 +43,24 @@ bool is_held(const Descriptor& file) {
   return ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-// Removes the secrets that nobody holds, with their sockets.
+// What a maker of a secret or of a socket was killed over. Secrets are only made in turn, so that
+// an unfinished one is nobody's; whoever makes a socket holds its lock.
+void sweep_unfinished(const std::filesystem::path& path) {
+  if (path.extension() == ".new") {
+    ::unlink(path.c_str());
+  } else if (path.extension() == ".lock") {
+    const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
+  }
+}
+
+// Removes the secrets that nobody holds, with their sockets. REQUIRES: the folder's lock is held.
 void sweep(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    sweep_unfinished(entry.path());
     if (entry.path().extension() != kSuffix) continue;
-    const Descriptor file(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
+    const Descriptor file(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!file || is_held(file)) continue;
     ::unlink(std::filesystem::path(entry.path()).replace_extension(".sock").c_str());
     ::unlink(entry.path().c_str());
@@ -57,7 +69,7 @@ void sweep(const std::string& folder) {
 
 // Nothing while there is none, or none that somebody living holds.
 std::optional<net::Secret> read_held(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file || !is_held(file)) return std::nullopt;
   try {
     return net::Secret::from_file(path);
@@ -86,7 +98,7 @@ SecretFile SecretFile::make(const std::string& socket, Deadline deadline) {
   net::Secret secret = net::Secret::generate();
   const std::string fresh = path + ".new";
   secret.save(fresh);
-  Descriptor held(::open(fresh.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor held(::open(fresh.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!held || ::flock(held.get(), LOCK_EX | LOCK_NB) != 0) {
     throw system_error("cannot lock " + fresh, errno);
   }

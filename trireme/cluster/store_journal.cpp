@@ -99,7 +99,8 @@ void StoreJournal::make(const StoreMap* map) const {
     for (const StoreMap::Change& change : map->snapshot()) put_record(out, change);
   }
   const std::string fresh = path_ + ".new";
-  const Descriptor file(::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const Descriptor file(
+      ::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) throw system_error("cannot make " + fresh, errno);
   try {
     write_all(file, out.bytes(), 0, fresh);
@@ -114,7 +115,7 @@ void StoreJournal::make(const StoreMap* map) const {
 
 void StoreJournal::reopen() {
   const bool is_first = !file_;
-  Descriptor opened(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+  Descriptor opened(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (!opened) throw system_error("cannot open " + path_, errno);
   const Bytes head = read_at(opened, kFileHead, 0, path_);
   if (head.size() != kFileHead || text_of(head).substr(0, kMagic.size()) != kMagic) {

@@ -25,11 +25,14 @@ RotatingFile::RotatingFile(std::filesystem::path path, std::size_t size_max)
 }
 
 bool RotatingFile::rotate() noexcept {
-  std::error_code error;
-  std::filesystem::path older = path_;
-  older += ".1";
-  std::filesystem::rename(path_, older, error);
-  if (error) return false;
+  // Without a file the old one was renamed already, and only the new one could not be begun.
+  if (file_) {
+    std::error_code error;
+    std::filesystem::path older = path_;
+    older += ".1";
+    std::filesystem::rename(path_, older, error);
+    if (error) return false;
+  }
   file_ = begin_file(path_);
   size_ = 0;
   return static_cast<bool>(file_);

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <string>
 
 #include "trireme/base/descriptor.h"
@@ -39,6 +40,14 @@ void open_standard_descriptors() {
 void say(const std::string& text) {
   const std::string line = "trireme: " + text + "\n";
   [[maybe_unused]] const ssize_t size = write(STDERR_FILENO, line.data(), line.size());
+}
+
+void make_output_folder(const std::filesystem::path& folder) {
+  if (folder.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return;
+  throw Error(ErrorCode::InvalidInput, "--output " + folder.string() + ": " + error.message());
 }
 
 [[noreturn]] void become_launcher(const LauncherOptions& options) {
@@ -99,6 +108,8 @@ int clean_up_after(int status, const job::Folder& folder) {
 
 int run_job(const JobSpec& spec) {
   open_standard_descriptors();
+  // Only now, when every mistake in the command line would have been found.
+  make_output_folder(spec.output);
   // Before there is anything to leave behind.
   host::SignalQueue signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT});
   const job::Folder folder = job::Folder::create(job::own_root(), spec.name);

@@ -47,7 +47,8 @@ int input_of(int rank) {
 Descriptor open_log(const std::filesystem::path& folder, int rank) {
   if (folder.empty()) return Descriptor();
   const auto path = folder / ("rank-" + std::to_string(rank) + ".log");
-  Descriptor log(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  Descriptor log(open(path.c_str(), kFlags, 0600));
   if (!log) throw system_error("cannot write " + path.string(), errno);
   return log;
 }
