@@ -8,7 +8,7 @@ TORCH ?= auto
 DEPS ?=
 BUILD ?= build
 JOBS ?= $(shell nproc)
-export TORCH DEPS
+export TORCH DEPS JOBS
 MAKEFLAGS += --no-print-directory
 
 SECONDS_EACH ?= 60

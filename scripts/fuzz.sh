@@ -1,7 +1,8 @@
 #!/bin/bash
 # scripts/fuzz.sh BUILD SECONDS: every fuzz target for SECONDS, one after the other.
 set -euo pipefail
-build=$PWD/$1 seconds=$2
+build=$1 seconds=$2
+case $build in /*) ;; *) build=$PWD/$build ;; esac
 here=$(cd "$(dirname "$0")" && pwd)
 "$here/nested.sh" build fuzz "$build/fuzz" all
 for source in "$here"/../fuzz/*_fuzz.cpp; do

@@ -6,7 +6,7 @@
 #   scripts/nested.sh run PRESET PROGRAM ARGS...        runs with that preset's options
 #   scripts/nested.sh fuzz FOLDER NAME SECONDS          the corpus, then SECONDS of new inputs
 #
-# DEPS=/path is handed on. Exits with 77, which ctest calls skipped, where the compiler is missing.
+# DEPS=/path is handed on; JOBS=n says how many processes build at once. Exits with 77, which ctest calls skipped, where the compiler is missing.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -22,7 +22,7 @@ build() {
   [ -f "$folder/CMakeCache.txt" ] && generator=()
   (cd "$root" && cmake --preset "$preset" -B "$folder" "${generator[@]}" \
     -DTRIREME_DEPS="${DEPS:-}" >"$folder.log" 2>&1) || { cat "$folder.log" && exit 1; }
-  cmake --build "$folder" --parallel "$(nproc)" --target "$@"
+  cmake --build "$folder" --parallel "${JOBS:-$(nproc)}" --target "$@"
 }
 
 run() {

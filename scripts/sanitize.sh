@@ -3,11 +3,12 @@
 # ThreadSanitizer and under AddressSanitizer with UBSan. `make test` runs only core_tests so.
 set -euo pipefail
 build=$1
+case $build in /*) ;; *) build=$PWD/$build ;; esac
 here=$(cd "$(dirname "$0")" && pwd)
 status=0
 for preset in tsan asan; do
-  "$here/nested.sh" build $preset "$PWD/$build/$preset" all
+  "$here/nested.sh" build $preset "$build/$preset" all
   "$here/nested.sh" run $preset ctest --test-dir "$build/$preset" --output-on-failure \
-    --parallel "$(nproc)" -L 'unit|process' || status=1
+    --parallel "${JOBS:-$(nproc)}" -L 'unit|process' || status=1
 done
 exit $status

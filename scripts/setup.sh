@@ -81,7 +81,7 @@ install_packages() {
       say "going on without optional packages: $optional"
       return 0
     fi
-    fail "Debian packages are missing, and there is neither root nor a sudo that needs no password." \
+    fail "Debian packages are missing, and there is neither root nor a sudo that works here." \
       "Type this, then run make again:" "" \
       "  sudo apt-get update && sudo apt-get install -y --no-install-recommends $missing$optional" ""
   fi

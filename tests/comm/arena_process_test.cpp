@@ -13,6 +13,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "trireme/comm/arena.h"

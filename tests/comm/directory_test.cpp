@@ -1,4 +1,5 @@
-// Goal:   the table of common blocks gives the same block to all who ask for a key, fills gaps, says
+// Goal:   the table of common blocks gives the same block to all who ask for a key, fills gaps,
+// says
 //         when it is full, and never waits for a lock that another one holds.
 // Method: one process, a table over a small file.
 

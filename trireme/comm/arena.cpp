@@ -62,8 +62,8 @@ std::size_t Arena::head_size() noexcept {
 }
 
 std::shared_ptr<Arena> Arena::create(const Options& options) {
-  TRIREME_CHECK(options.members >= 1 && options.members <= kMembersMax,
-                "an arena for ", options.members, " members");
+  TRIREME_CHECK(options.members >= 1 && options.members <= kMembersMax, "an arena for ",
+                options.members, " members");
   const std::size_t segment = round_up(options.segment_size);
   const std::size_t head = head_size();
   MemoryFile file = MemoryFile::create(
@@ -91,8 +91,7 @@ Arena::Doorbell& Arena::doorbell(int member) const noexcept {
 }
 
 std::size_t Arena::segment_begin(int member) const noexcept {
-  return head_size() + kCommonSize +
-         header().segment_size * static_cast<std::size_t>(member);
+  return head_size() + kCommonSize + header().segment_size * static_cast<std::size_t>(member);
 }
 
 Piece Arena::allocate(int member, std::size_t size) {
@@ -153,8 +152,7 @@ void Arena::quarantine(const void* data, std::size_t size) {
   length = std::max(length, size);
 }
 
-std::byte* Arena::try_find_or_make(std::uint64_t key, std::size_t size, int users,
-                                   bool reserves) {
+std::byte* Arena::try_find_or_make(std::uint64_t key, std::size_t size, int users, bool reserves) {
   const auto block = directory_.find_or_make(key, round_up(size), users, reserves);
   return block ? at(block->offset) : nullptr;
 }

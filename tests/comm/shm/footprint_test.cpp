@@ -1,5 +1,6 @@
 // Goal:   a group takes memory for what its members use, in proportion to their number.
-// Method: 64 members of one arena in one thread; what the arena really holds is asked of the kernel.
+// Method: 64 members of one arena in one thread; what the arena really holds is asked of the
+// kernel.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
