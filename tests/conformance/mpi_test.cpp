@@ -47,6 +47,41 @@ TEST_P(Mpi, Conforms) {
 
 INSTANTIATE_TEST_SUITE_P(Worlds, Mpi, ::testing::Values(2, 3, 4, 7));
 
+// The job numbers the two ranks the other way round than mpirun does.
+TEST(MpiNumbers, MustBeThoseOfTheJob) {
+  if (!mpi::is_available()) GTEST_SKIP() << "this build has no MPI";
+  if (::access(kMpirun, X_OK) != 0) GTEST_SKIP() << "no " << kMpirun << ": MPI was not tested";
+  const TemporaryFolder folder("mpi");
+  std::vector<std::string> command{kMpirun, "--allow-run-as-root", "--oversubscribe"};
+  for (const char* rank : {"TRIREME_RANK=1", "TRIREME_RANK=0"}) {
+    if (command.size() > 3) command.push_back(":");
+    for (const std::string& word :
+         {std::string("-n"), std::string("1"), std::string("-x"), std::string(rank), this_binary(),
+          std::string("--gtest_filter=MpiRank.IsRefused"), std::string("--gtest_brief=1")}) {
+      command.push_back(word);
+    }
+  }
+  testing::CommandProcess run(
+      {.command = command,
+       .environment = {{"CONFORMANCE_MPI", "1"},
+                       {"TRIREME_JOB", "mpi"},
+                       {"TRIREME_SIZE", "2"},
+                       {"TRIREME_STORE", "folder:" + folder.path().string()}}});
+  EXPECT_EQ(run.wait_exit(Deadline::after(60s)), 0) << run.out() << run.error();
+}
+
+TEST(MpiRank, IsRefused) {
+  if (std::getenv("CONFORMANCE_MPI") == nullptr) GTEST_SKIP() << "only under mpirun";
+  cluster::World world = cluster::World::join();
+  try {
+    connect(world, {.transport = Transport::Mpi, .timeout = 30s});
+    FAIL() << "connected";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+    EXPECT_NE(std::string(error.what()).find("of 2 in MPI"), std::string::npos) << error.what();
+  }
+}
+
 TEST(MpiRank, Sweeps) {
   if (std::getenv("CONFORMANCE_MPI") == nullptr) GTEST_SKIP() << "only under mpirun";
   cluster::World world = cluster::World::join();
