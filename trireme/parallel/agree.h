@@ -78,9 +78,13 @@ class Agreement {
   // Waits until this rank's parameters are whole and current, for evaluation.
   virtual void settle() {}
 
-  // Values and optimizer state, as this rank holds them and others do not: to be saved, or
-  // overwritten by what was saved.
+  // Values and optimizer state that this rank updates: to be overwritten by what was saved. Call
+  // restored() afterwards.
   virtual std::vector<checkpoint::Piece> pieces() = 0;
+  // Makes what every rank read known to all.
+  virtual void restored() {}
+  // All of it, to be saved by rank 0; empty elsewhere. A collective.
+  virtual std::vector<checkpoint::Piece> collect() = 0;
   // The name of a piece of optimizer state: "optim/exp_avg/h.0.attn.c_attn.weight".
   static std::string state_name(const std::string& state, const std::string& parameter) {
     return "optim/" + state + "/" + parameter;

@@ -34,6 +34,7 @@ class Solo final : public Agreement {
   void update(const Update& how) override;
   void drop() override;
   std::vector<checkpoint::Piece> pieces() override;
+  std::vector<checkpoint::Piece> collect() override { return pieces(); }
   std::string first_not_finite() const override;
 
  private:

@@ -23,6 +23,11 @@ Trainer::Trainer(Job& job, Options options) : job_(job), options_(std::move(opti
   progress_.recipe = job_.config.to_toml();
   progress_.job_hash = job_.hash;
   if (options_.output.empty()) return;
+  if (job_.group.rank() == 0) make_saver();
+  if (options_.is_resumed) resume();
+}
+
+void Trainer::make_saver() {
   saver_ = std::make_unique<checkpoint::Saver>(
       checkpoint::Saver::Options{.folder = options_.output / "checkpoints",
                                  .retention = {.keep_last = job_.checkpoint().keep,
@@ -30,7 +35,6 @@ Trainer::Trainer(Job& job, Options options) : job_(job), options_(std::move(opti
                                                .is_higher_better =
                                                    is_larger_better(job_.eval().metric)},
                                  .faults = options_.faults});
-  if (options_.is_resumed) resume();
 }
 
 Ending Trainer::run() {
@@ -95,12 +99,10 @@ void Trainer::on_not_finite(const Outcome& outcome) {
       {{"event", config.non_finite == NonFinite::Skip ? "skipped" : "rolled back"},
        {"step", progress_.step},
        {"why", what}});
-  if (config.non_finite == NonFinite::Skip || !saver_) return;
+  if (config.non_finite == NonFinite::Skip || options_.output.empty()) return;
   // Back to the weights of the last checkpoint, on to the samples after those that did it.
-  saver_->wait(Deadline::after(kSaveMax));
   const Progress here = progress_;
-  const auto newest = checkpoint::Checkpoint::newest_whole(checkpoints());
-  if (newest.checkpoint) restore(*newest.checkpoint);
+  if (const auto from = newest()) restore(*from);
   progress_.step = here.step;
   progress_.position = here.position;
   progress_.samples = here.samples;
@@ -134,30 +136,46 @@ bool Trainer::has_patience() const {
 }
 
 void Trainer::save(bool is_waited) {
-  if (!saver_) return;
+  if (options_.output.empty()) return;
   if (saved_at_ != progress_.step) {
     saved_at_ = progress_.step;
-    job_.agreement().settle();
-    checkpoint::State state{.pieces = job_.agreement().pieces(), .meta = progress_.to_json()};
-    for (const auto& buffer : job_.model->named_buffers()) {
-      state.add(buffer.key(), buffer.value().detach());
+    checkpoint::State state{.pieces = job_.agreement().collect(), .meta = progress_.to_json()};
+    if (saver_) {
+      for (const auto& buffer : job_.model->named_buffers()) {
+        state.add(buffer.key(), buffer.value().detach());
+      }
+      saver_->save(state, progress_.step, score_);
+      options_.reporter->saved(progress_, saver_->figures());
     }
-    saver_->save(state, progress_.step, score_);
-    options_.reporter->saved(progress_, saver_->figures());
+    // Nobody changes what is being copied.
+    job_.group.barrier({.label = "checkpoint copied"}).wait();
   }
-  if (is_waited) saver_->wait(Deadline::after(kSaveMax));
+  if (is_waited && saver_) saver_->wait(Deadline::after(kSaveMax));
+}
+
+// The first rank looks for the newest whole checkpoint; all of them read it.
+std::optional<checkpoint::Checkpoint> Trainer::newest() {
+  std::int64_t step = -1;
+  if (saver_) {
+    saver_->wait(Deadline::after(kSaveMax));
+    const auto found = checkpoint::Checkpoint::newest_whole(checkpoints());
+    for (const auto& skipped : found.skipped) {
+      options_.reporter->event({{"event", "checkpoint passed over"},
+                                {"path", skipped.path.string()},
+                                {"why", skipped.reason}});
+    }
+    if (found.checkpoint) step = found.checkpoint->step();
+  }
+  job_.group.broadcast({&step, 1, comm::DType::Int64}, 0, {.label = "checkpoint to read"}).wait();
+  if (step < 0) return std::nullopt;
+  return checkpoint::Checkpoint::open(checkpoints() / checkpoint::format::folder_name(step));
 }
 
 void Trainer::resume() {
-  const auto newest = checkpoint::Checkpoint::newest_whole(checkpoints());
-  for (const auto& skipped : newest.skipped) {
-    options_.reporter->event({{"event", "checkpoint passed over"},
-                              {"path", skipped.path.string()},
-                              {"why", skipped.reason}});
-  }
-  if (!newest.checkpoint) return;
-  restore(*newest.checkpoint);
-  saver_->remove_after(progress_.step);
+  const auto from = newest();
+  if (!from) return;
+  restore(*from);
+  if (saver_) saver_->remove_after(progress_.step);
   saved_at_ = progress_.step;
   job_.loader().seek(progress_.position);
 }
@@ -174,6 +192,7 @@ void Trainer::restore(const checkpoint::Checkpoint& from) {
   for (checkpoint::Piece& piece : job_.agreement().pieces()) {
     from.read(piece.name, piece.begin, piece.data.numel(), piece.data);
   }
+  job_.agreement().restored();
   for (const auto& buffer : job_.model->named_buffers()) {
     from.read_into(buffer.key(), buffer.value().detach());
   }

@@ -46,6 +46,8 @@ class Trainer {
 
  private:
   std::filesystem::path checkpoints() const { return options_.output / "checkpoints"; }
+  void make_saver();
+  std::optional<checkpoint::Checkpoint> newest();
   void resume();
   void restore(const checkpoint::Checkpoint& from);
   void advance(const Outcome& outcome);
@@ -63,7 +65,7 @@ class Trainer {
   std::int64_t evaluated_at_ = -1;
   std::int64_t saved_at_ = -1;
   int not_finite_ = 0;  // in a row
-  std::unique_ptr<checkpoint::Saver> saver_;
+  std::unique_ptr<checkpoint::Saver> saver_;  // rank 0's
 };
 
 }  // namespace trireme::train

@@ -1,5 +1,6 @@
 #include "trireme/parallel/data/data_parallel.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
@@ -281,6 +282,11 @@ void DataParallel::update(const Update& how) {
   const std::vector<optim::Slice> mine = slices(how.rate);
   if (plan_.clip_value > 0) optim::clip_by_value(mine, plan_.clip_value, how.scale);
   if (!mine.empty()) options_.optimizer->update(mine, how.number, how.scale);
+  publish();
+}
+
+// New values become everybody's; settle() waits for that.
+void DataParallel::publish() {
   if (options_.kind == SyncKind::Shared) {
     published_ = options_.group.barrier({.label = "updated"});
   } else if (is_sliced()) {
@@ -331,6 +337,52 @@ std::vector<checkpoint::Piece> DataParallel::pieces() {
       }
     }
   }
+  return all;
+}
+
+void DataParallel::restored() {
+  publish();
+  settle();
+}
+
+std::vector<checkpoint::Piece> DataParallel::collect() {
+  if (!layout_) lay_out(reverse_order(options_.parameters.size()));
+  settle();
+  std::vector<at::Tensor> states;
+  const bool is_first = options_.group.rank() == 0;
+  for (const FlatSpace& state : layout_->states) {
+    if (!state.is_compact) {
+      states.push_back(state.memory);
+      continue;
+    }
+    // Slices of all ranks, bucket by bucket.
+    at::Tensor whole = at::empty({is_first ? layout_->plan.count : 0}, state.memory.options());
+    for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
+      const ElementRange range = layout_->plan.buckets[b].range;
+      const comm::Span out =
+          is_first ? comm::span(whole.narrow(0, range.begin, range.count())) : comm::Span{};
+      options_.group
+          .gather(out, comm::span(state.at(b, slice(b))), 0, {.label = "state to be saved"})
+          .wait();
+    }
+    states.push_back(std::move(whole));
+  }
+  std::vector<checkpoint::Piece> all;
+  const std::vector<std::string> names = options_.optimizer->state_names();
+  for (std::size_t i = 0; is_first && i < options_.parameters.size(); ++i) {
+    const Parameter& parameter = options_.parameters[i];
+    const ElementRange range = layout_->plan.range_of[i];
+    const std::vector<std::int64_t> sizes = parameter.tensor.sizes().vec();
+    all.push_back({.name = parameter.name,
+                   .sizes = sizes,
+                   .data = layout_->values.narrow(0, range.begin, range.count())});
+    for (std::size_t s = 0; s < names.size(); ++s) {
+      all.push_back({.name = state_name(names[s], parameter.name),
+                     .sizes = sizes,
+                     .data = states[s].narrow(0, range.begin, range.count())});
+    }
+  }
+  // A snapshot of shared memory is taken while nobody updates it.
   return all;
 }
 

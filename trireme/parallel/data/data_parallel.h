@@ -54,6 +54,8 @@ class DataParallel final : public Agreement {
   void drop() override;
   void settle() override;
   std::vector<checkpoint::Piece> pieces() override;
+  void restored() override;
+  std::vector<checkpoint::Piece> collect() override;
   std::string first_not_finite() const override;
 
  private:
@@ -70,6 +72,7 @@ class DataParallel final : public Agreement {
   ElementRange slice(std::size_t bucket) const;
   std::vector<optim::Slice> slices(double rate);
   std::vector<double> common_figures(const Share& mine);
+  void publish();
   void broadcast_buffers();
 
   Options options_;
