@@ -14,7 +14,7 @@
 #include "trireme/base/error.h"
 #include "trireme/optim/adam.h"
 #include "trireme/optim/clip.h"
-#include "trireme/optim/fused.h"
+#include "trireme/optim/run_slices.h"
 #include "trireme/optim/sgd.h"
 #include "trireme/optim/slice.h"
 

@@ -1,11 +1,9 @@
 #include "trireme/optim/adam.h"
 
-#include <ATen/ops/_fused_adam.h>
-#include <ATen/ops/_fused_adamw.h>
-#include <ATen/ops/scalar_tensor.h>
+#include <cmath>
 
 #include "trireme/base/check.h"
-#include "trireme/optim/fused.h"
+#include "trireme/optim/run_slices.h"
 
 namespace trireme::optim {
 
@@ -18,22 +16,33 @@ Adam::Adam(const AdamConfig& config)
 Adam::Adam(const AdamwConfig& config)
     : beta1_(config.beta1), beta2_(config.beta2), epsilon_(config.epsilon), is_decay_apart_(true) {}
 
+template <class T>
+kernel::AdamNumbers<T> Adam::numbers_of(const Slice& slice, std::int64_t step,
+                                        double gradient_scale) const {
+  const double correction1 = 1 - std::pow(beta1_, static_cast<double>(step));
+  const double correction2 = 1 - std::pow(beta2_, static_cast<double>(step));
+  const double decay = slice.learning_rate * slice.weight_decay;
+  return {.scale = static_cast<T>(gradient_scale),
+          .decay = static_cast<T>(is_decay_apart_ ? 1 - decay : 1),
+          .penalty = static_cast<T>(is_decay_apart_ ? 0 : slice.weight_decay),
+          .keep1 = static_cast<T>(1 - beta1_),
+          .beta2 = static_cast<T>(beta2_),
+          .keep2 = static_cast<T>(1 - beta2_),
+          .step_size = static_cast<T>(slice.learning_rate / correction1),
+          .correction = static_cast<T>(1 / std::sqrt(correction2)),
+          .epsilon = static_cast<T>(epsilon_)};
+}
+
 void Adam::update(std::span<const Slice> slices, std::int64_t step, double gradient_scale) const {
   TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
-  const at::Tensor count = at::scalar_tensor(static_cast<double>(step), at::kFloat);
-  for_each_call(slices, 2, gradient_scale, [&](FusedCall& call) {
-    const std::vector<at::Tensor> counts(call.values.size(), count);
-    const auto run = [&](auto&& kernel) {
-      kernel(call.values, call.gradients, call.state[0], call.state[1], at::TensorList(), counts,
-             call.learning_rate, beta1_, beta2_, call.weight_decay, epsilon_, /*amsgrad=*/false,
-             /*maximize=*/false);
-    };
-    if (is_decay_apart_) {
-      run([](auto&&... all) { at::_fused_adamw_(all...); });
-    } else {
-      run([](auto&&... all) { at::_fused_adam_(all...); });
-    }
-  });
+  run_slices(slices, 2,
+             [&]<class T>(const Slice& slice, std::int64_t begin, std::int64_t count, T) {
+               kernel::adam(numbers_of<T>(slice, step, gradient_scale),
+                            slice.value.mutable_data_ptr<T>() + begin,
+                            slice.gradient.const_data_ptr<T>() + begin,
+                            slice.state[0].mutable_data_ptr<T>() + begin,
+                            slice.state[1].mutable_data_ptr<T>() + begin, count);
+             });
 }
 
 }  // namespace trireme::optim

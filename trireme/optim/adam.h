@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "trireme/optim/kernel/rules.h"
 #include "trireme/optim/optim_config.h"
 #include "trireme/optim/optimizer.h"
 
@@ -22,6 +23,10 @@ class Adam final : public Optimizer {
               double gradient_scale = 1.0) const override;
 
  private:
+  template <class T>
+  kernel::AdamNumbers<T> numbers_of(const Slice& slice, std::int64_t step,
+                                    double gradient_scale) const;
+
   double beta1_, beta2_, epsilon_;
   bool is_decay_apart_;
 };

@@ -1,9 +1,8 @@
 #include "trireme/optim/sgd.h"
 
-#include <ATen/ops/_fused_sgd.h>
-
 #include "trireme/base/check.h"
-#include "trireme/optim/fused.h"
+#include "trireme/optim/kernel/rules.h"
+#include "trireme/optim/run_slices.h"
 
 namespace trireme::optim {
 
@@ -19,14 +18,19 @@ std::vector<std::string> Sgd::state_names() const {
 void Sgd::update(std::span<const Slice> slices, std::int64_t step, double gradient_scale) const {
   TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
   const std::size_t states = config_.momentum == 0 ? 0 : 1;
-  for_each_call(slices, states, gradient_scale, [&](FusedCall& call) {
-    // Zeros times the momentum plus the gradient are the gradient: no first step to tell apart, so
-    // that state which begins later (a new parameter) is right too.
-    at::_fused_sgd_(call.values, call.gradients,
-                    states ? at::TensorList(call.state[0]) : at::TensorList(), call.weight_decay,
-                    config_.momentum, call.learning_rate, /*dampening=*/0.0, config_.nesterov,
-                    /*maximize=*/false, /*is_first_step=*/false);
-  });
+  // Zeros times the momentum plus the gradient are the gradient: no first step to tell apart, so
+  // that state which begins later (a new parameter) is right too.
+  run_slices(slices, states,
+             [&]<class T>(const Slice& slice, std::int64_t begin, std::int64_t count, T) {
+               const kernel::SgdNumbers<T> numbers{.scale = static_cast<T>(gradient_scale),
+                                                   .penalty = static_cast<T>(slice.weight_decay),
+                                                   .momentum = static_cast<T>(config_.momentum),
+                                                   .rate = static_cast<T>(slice.learning_rate),
+                                                   .is_nesterov = config_.nesterov};
+               T* buffer = states == 0 ? nullptr : slice.state[0].mutable_data_ptr<T>() + begin;
+               kernel::sgd(numbers, slice.value.mutable_data_ptr<T>() + begin,
+                           slice.gradient.const_data_ptr<T>() + begin, buffer, count);
+             });
 }
 
 }  // namespace trireme::optim
