@@ -17,6 +17,7 @@ trap 'echo "setup: interrupted; run make again to go on where it stopped" >&2; e
 
 TORCH_PIN=2.13.0
 PYTHON_PACKAGES=("torch==$TORCH_PIN" numpy)
+TEST_PYTHON_PACKAGES=(safetensors tensorboard)            # tests: others read what we write
 
 # Each line: packages, and what needs them.
 BUILD_PACKAGES=(
@@ -114,9 +115,9 @@ apt_install() {
 # True when every file of the pinned wheels is there in its recorded size: pip does not notice
 # what an interrupted pip left behind.
 venv_is_whole() {
-  [ -x .venv/bin/python ] && .venv/bin/python - "$TORCH_PIN" <<'PYTHON' 2>/dev/null
+  [ -x .venv/bin/python ] && .venv/bin/python - "$TORCH_PIN" torch numpy "$@" <<'PYTHON' 2>/dev/null
 import importlib.metadata, os, sys
-for name in ("torch", "numpy"):
+for name in sys.argv[2:]:
     package = importlib.metadata.distribution(name)
     assert name != "torch" or package.version.split("+")[0] == sys.argv[1]
     for file in package.files:
@@ -141,6 +142,18 @@ install_torch() {
     fail "pip could not install torch==$TORCH_PIN. Type this to see why:" "" \
       "  .venv/bin/python -m pip install ${PYTHON_PACKAGES[*]}" "" \
       "or name a PyTorch 2.11 or newer that you have:  make build TORCH=/path/to/site-packages/torch"
+}
+
+# What only tests want. Without it they skip what they compare with, and say so.
+install_test_packages() {
+  if venv_is_whole "${TEST_PYTHON_PACKAGES[@]}"; then return 0; fi
+  say "installing ${TEST_PYTHON_PACKAGES[*]} into .venv"
+  .venv/bin/python -m pip install -q --disable-pip-version-check "${TEST_PYTHON_PACKAGES[@]}" || true
+  if venv_is_whole "${TEST_PYTHON_PACKAGES[@]}"; then return 0; fi
+  .venv/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps \
+    "${TEST_PYTHON_PACKAGES[@]}" || true
+  venv_is_whole "${TEST_PYTHON_PACKAGES[@]}" ||
+    say "going on without ${TEST_PYTHON_PACKAGES[*]}: pip could not install them"
 }
 
 # Without a package manager there is nothing to install, only to check.
@@ -176,6 +189,7 @@ else
 fi
 if [ "$torch" = auto ]; then
   install_torch
+  if [ "$level" = all ]; then install_test_packages; fi
   touch .venv/.whole
 fi
 {

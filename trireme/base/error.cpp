@@ -109,7 +109,7 @@ void Error::rebuild_text() {
 Error system_error(std::string_view what, int error_number) {
   const bool is_shortage = error_number == ENOSPC || error_number == ENOMEM ||
                            error_number == EMFILE || error_number == ENFILE ||
-                           error_number == EDQUOT;
+                           error_number == EDQUOT || error_number == EFBIG;
   const ErrorCode code = is_shortage ? ErrorCode::Exhausted : ErrorCode::Io;
   return Error(code, std::string(what) + ": " + std::strerror(error_number));
 }

@@ -14,6 +14,7 @@ Command run_command();
 Command jobs_command();
 Command watch_command();
 Command stop_command();
+Command checkpoint_command();
 Command bench_command();
 Command version_command();
 

@@ -1,71 +1,82 @@
 #include "trireme/train/reporter.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cinttypes>
 #include <cstdio>
-#include <fstream>
 #include <optional>
 #include <utility>
 
 #include "trireme/base/clock.h"
+#include "trireme/base/descriptor.h"
+#include "trireme/monitor/live_view.h"
+#include "trireme/monitor/metrics_file.h"
 #include "trireme/monitor/tensorboard.h"
 #include "trireme/train/job.h"
+#include "trireme/train/peak_flops.h"
 #include "trireme/train/trainer.h"
 
 namespace trireme::train {
 namespace {
 
-constexpr double kSecondsBetweenLines = 5;
-constexpr std::int64_t kFirstLines = 3;
-constexpr double kSecondsBetweenMetrics = 1;
+constexpr double kSecondsBetweenMetrics = 0.5;
+constexpr std::int64_t kFirstMetrics = 10;
 
 double seconds_since(TimePoint then) {
   return std::chrono::duration<double>(steady_clock().now() - then).count();
 }
 
-std::string duration_text(double seconds) {
-  char text[32];
-  const auto whole = static_cast<std::int64_t>(seconds);
-  if (whole < 3600) {
-    std::snprintf(text, sizeof(text), "%" PRId64 ":%02" PRId64, whole / 60, whole % 60);
-  } else {
-    std::snprintf(text, sizeof(text), "%" PRId64 " h %02" PRId64 " min", whole / 3600,
-                  whole / 60 % 60);
+std::string text_of(const Scores& scores, bool is_text) {
+  char text[128];
+  std::snprintf(text, sizeof(text), "loss %.4f", scores.loss());
+  std::string all = text;
+  if (scores.answers() > 0) {
+    std::snprintf(text, sizeof(text), ", accuracy %.2f %%", 100 * scores.accuracy());
+    all += text;
   }
-  return text;
+  if (is_text) {
+    std::snprintf(text, sizeof(text), ", perplexity %.2f", scores.perplexity());
+    all += text;
+  }
+  return all;
 }
 
 }  // namespace
 
 struct Reporter::State {
-  std::ofstream metrics;
-  std::ofstream events;
+  std::filesystem::path folder;
+  Descriptor terminal;
+  std::optional<monitor::LiveView> view;
+  std::optional<monitor::MetricsFile> metrics;
+  std::optional<monitor::MetricsFile> events;
   std::optional<monitor::TensorboardWriter> board;
-  std::int64_t steps = 0;
-  std::int64_t units_a_sample = 1;  // tokens of a text
-  const char* unit = "samples";
-  TimePoint begin = steady_clock().now();
-  TimePoint line_at = begin;
-  TimePoint metric_at = begin;
-  std::int64_t lines = 0;
+  monitor::Progress shown;
+  std::int64_t step = 0;
   std::int64_t first_step = 0;
-  // Since the last line.
+  std::int64_t steps_an_epoch = 1;
+  std::int64_t units_a_sample = 1;  // tokens of a text
+  double flops_a_sample = 0;
+  double peak_flops = 0;  // of all ranks
+  TimePoint begin = steady_clock().now();
+  TimePoint metric_at = begin;
+  // Since the last metric.
   std::int64_t samples = 0;
   StepTimes times;
-  std::filesystem::path folder;
 
-  void write(std::ofstream& file, const Record& record) {
-    Record timed{{"time", wall_seconds()}};
-    for (const auto& field : record.fields()) timed.add(field);
-    file << timed.to_json() << '\n' << std::flush;
-  }
+  bool is_text() const { return units_a_sample > 1; }
 };
 
 Reporter::Reporter(Options options) {
   if (options.folder.empty()) return;
   state_ = std::make_unique<State>();
   state_->folder = options.folder;
-  state_->metrics.open(options.folder / "metrics.jsonl", std::ios::app);
-  state_->events.open(options.folder / "events.jsonl", std::ios::app);
+  if (!options.terminal.empty()) {
+    state_->terminal =
+        Descriptor(open(options.terminal.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+  }
+  state_->view.emplace(monitor::LiveView::options_for(
+      state_->terminal ? state_->terminal.get() : STDOUT_FILENO));
 }
 
 Reporter::~Reporter() = default;
@@ -73,24 +84,31 @@ Reporter::~Reporter() = default;
 void Reporter::begin(const Job& job, const Progress& progress) {
   if (!state_) return;
   State& s = *state_;
-  s.steps = job.steps;
   const data::Form& form = job.sets.train->form();
   if (form.target_sizes.size() == 1 && form.classes > 0) {
     s.units_a_sample = form.target_count();
-    s.unit = "tokens";
+    s.shown.unit = "tokens";
   }
-  s.begin = s.line_at = s.metric_at = steady_clock().now();
-  s.first_step = progress.step;
+  s.shown.steps = job.steps;
+  s.steps_an_epoch = job.steps_an_epoch;
+  s.flops_a_sample = job.flops_a_sample;
+  s.peak_flops = s.flops_a_sample > 0 ? measure_peak_flops() * job.group.size() : 0;
+  s.begin = s.metric_at = steady_clock().now();
+  s.step = s.first_step = progress.step;
+  const bool is_resumed = progress.step > 0;
+  s.metrics.emplace(s.folder / "metrics.jsonl", is_resumed ? progress.step : -1);
+  s.events.emplace(s.folder / "events.jsonl", is_resumed ? progress.step : -1);
   s.board.emplace(s.folder / "tensorboard",
-                  progress.step > 0 ? std::optional(progress.step) : std::nullopt);
-  std::printf("%s: %" PRId64 " parameters, %" PRId64 " samples, %" PRId64 " steps on %d rank%s\n",
-              job.config.kind("model").c_str(), model::parameter_count(*job.model),
-              job.sets.train->count(), job.steps, job.group.size(),
-              job.group.size() == 1 ? "" : "s");
-  if (progress.step > 0) std::printf("going on from step %" PRId64 "\n", progress.step);
-  std::fflush(stdout);
-  event({{"event", progress.step > 0 ? "resumed" : "began"},
-         {"step", progress.step},
+                  is_resumed ? std::optional(progress.step) : std::nullopt);
+  char text[160];
+  std::snprintf(text, sizeof(text), "%s: %s parameters, %s samples, %" PRId64 " steps, %d rank%s",
+                job.config.kind("model").c_str(),
+                monitor::number_text(double(model::parameter_count(*job.model))).c_str(),
+                monitor::number_text(double(job.sets.train->count())).c_str(), job.steps,
+                job.group.size(), job.group.size() == 1 ? "" : "s");
+  s.view->note(text);
+  if (is_resumed) s.view->note("going on from step " + std::to_string(progress.step));
+  event({{"event", is_resumed ? "resumed" : "began"},
          {"ranks", job.group.size()},
          {"job_hash", job.hash}});
 }
@@ -98,36 +116,50 @@ void Reporter::begin(const Job& job, const Progress& progress) {
 void Reporter::step(const Progress& progress, const Outcome& outcome) {
   if (!state_) return;
   State& s = *state_;
+  s.step = progress.step;
   s.samples += outcome.samples;
-  s.times.data += outcome.times.data;
-  s.times.forward += outcome.times.forward;
-  s.times.backward += outcome.times.backward;
-  s.times.wait += outcome.times.wait;
-  s.times.update += outcome.times.update;
-  const bool is_last = progress.step == s.steps;
-  if (seconds_since(s.metric_at) >= kSecondsBetweenMetrics || progress.step <= 10 || is_last) {
-    s.metric_at = steady_clock().now();
-    s.write(s.metrics, {{"step", progress.step},
-                        {"loss", outcome.loss},
-                        {"learning_rate", outcome.rate},
-                        {"norm", outcome.norm},
-                        {"samples", progress.samples}});
-    s.board->scalar("train/loss", outcome.loss, progress.step);
-    s.board->scalar("train/learning_rate", outcome.rate, progress.step);
+  s.times += outcome.times;
+  const double seconds = s.times.total();
+  const double a_step =
+      seconds_since(s.begin) / static_cast<double>(progress.step - s.first_step);
+  s.shown.step = progress.step;
+  s.shown.epoch = static_cast<double>(progress.step) / static_cast<double>(s.steps_an_epoch);
+  s.shown.loss = outcome.loss;
+  s.shown.learning_rate = outcome.rate;
+  s.shown.seconds_left = a_step * static_cast<double>(s.shown.steps - progress.step);
+  if (seconds > 0) {
+    const double rate = static_cast<double>(s.samples) / seconds;
+    s.shown.rate = rate * static_cast<double>(s.units_a_sample);
+    s.shown.data_wait = s.times.data / seconds;
+    if (s.peak_flops > 0) s.shown.mfu = rate * s.flops_a_sample / s.peak_flops;
   }
-  const double elapsed = seconds_since(s.line_at);
-  if (elapsed < kSecondsBetweenLines && s.lines >= kFirstLines && !is_last) return;
-  ++s.lines;
-  const double total = s.times.total();
-  const double rate = static_cast<double>(s.samples * s.units_a_sample) / std::max(total, 1e-9);
-  const double a_step = seconds_since(s.begin) / static_cast<double>(progress.step - s.first_step);
-  std::printf("step %" PRId64 "/%" PRId64 "  loss %.4f  rate %.2e  %.0f %s/s  data %.0f%%  left %s\n",
-              progress.step, s.steps, outcome.loss, outcome.rate, rate, s.unit,
-              100 * s.times.data / std::max(total, 1e-9),
-              duration_text(a_step * static_cast<double>(s.steps - progress.step)).c_str());
-  std::fflush(stdout);
-  s.board->scalar("speed/" + std::string(s.unit) + "_per_second", rate, progress.step);
-  s.line_at = steady_clock().now();
+  s.view->update(s.shown);
+  const bool is_due = seconds_since(s.metric_at) >= kSecondsBetweenMetrics ||
+                      progress.step <= kFirstMetrics || progress.step == s.shown.steps;
+  if (is_due) write_metrics(progress, outcome);
+}
+
+void Reporter::write_metrics(const Progress& progress, const Outcome& outcome) {
+  State& s = *state_;
+  const double seconds = std::max(s.times.total(), 1e-9);
+  Record record{{"loss", outcome.loss},
+                {"learning_rate", outcome.rate},
+                {s.shown.unit + "_per_second", s.shown.rate},
+                {"samples", progress.samples},
+                {"data_share", s.times.data / seconds},
+                {"forward_share", s.times.forward / seconds},
+                {"backward_share", s.times.backward / seconds},
+                {"wait_share", s.times.wait / seconds},
+                {"update_share", s.times.update / seconds}};
+  if (outcome.norm > 0) record.add({"gradient_norm", outcome.norm});
+  if (s.shown.mfu) record.add({"mfu", *s.shown.mfu});
+  s.metrics->write(progress.step, record);
+  for (const auto& field : record.fields()) {
+    if (const auto* value = std::get_if<double>(&field.value)) {
+      s.board->scalar("train/" + field.key, *value, progress.step);
+    }
+  }
+  s.metric_at = steady_clock().now();
   s.samples = 0;
   s.times = {};
 }
@@ -135,45 +167,48 @@ void Reporter::step(const Progress& progress, const Outcome& outcome) {
 void Reporter::evaluated(const Progress& progress, const Scores& scores) {
   if (!state_) return;
   State& s = *state_;
-  Record record{{"step", progress.step}, {"eval_loss", scores.loss()}};
+  Record record{{"eval_loss", scores.loss()}};
   s.board->scalar("eval/loss", scores.loss(), progress.step);
-  std::printf("step %" PRId64 "/%" PRId64 "  evaluation: loss %.4f", progress.step, s.steps,
-              scores.loss());
   if (scores.answers() > 0) {
-    record.add({"accuracy", scores.accuracy()});
+    record.add({"eval_accuracy", scores.accuracy()});
     s.board->scalar("eval/accuracy", scores.accuracy(), progress.step);
-    std::printf("  accuracy %.2f%%", 100 * scores.accuracy());
   }
-  if (s.units_a_sample > 1) std::printf("  perplexity %.2f", scores.perplexity());
-  std::printf("%s\n", progress.best_step == progress.step ? "  (best so far)" : "");
-  std::fflush(stdout);
-  s.write(s.metrics, record);
+  s.metrics->write(progress.step, record);
+  s.shown.evaluation = "step " + std::to_string(progress.step) + ": " + text_of(scores, s.is_text());
+  s.view->note("evaluation at " + s.shown.evaluation +
+               (progress.best_step == progress.step ? " (best so far)" : ""));
 }
 
 void Reporter::saved(const Progress& progress, const checkpoint::Saver::Figures& figures) {
+  if (!state_) return;
+  state_->shown.checkpoint_step = progress.step;
   event({{"event", "checkpoint"},
-         {"step", progress.step},
          {"seconds_copied", figures.seconds_copied},
          {"seconds_waited", figures.seconds_waited}});
 }
 
 void Reporter::event(const Record& what) {
-  if (state_) state_->write(state_->events, what);
+  if (!state_ || !state_->events) return;
+  Record timed{{"time", wall_seconds()}};
+  for (const auto& field : what.fields()) timed.add(field);
+  state_->events->write(state_->step, timed);
 }
 
 void Reporter::end(const Progress& progress, Ending ending) {
   if (!state_) return;
+  State& s = *state_;
   const char* how = ending == Ending::Done      ? "done"
                     : ending == Ending::Stopped ? "stopped"
-                                                : "no better for a while";
-  event({{"event", "ended"}, {"how", how}, {"step", progress.step}});
-  state_->board->flush();
-  std::printf("%s after %" PRId64 " steps, %s; everything is in %s\n", how, progress.step,
-              duration_text(seconds_since(state_->begin)).c_str(), state_->folder.c_str());
+                                                : "ended early: no better for a while";
+  event({{"event", "ended"}, {"how", how}});
+  s.board->flush();
+  s.view->finish();
+  s.view->note(std::string(how) + " after " + std::to_string(progress.step) + " steps, " +
+               monitor::duration_text(seconds_since(s.begin)) + "; everything is in " +
+               s.folder.string());
   if (ending == Ending::Stopped) {
-    std::printf("go on with: trireme train RECIPE --resume --output %s\n", state_->folder.c_str());
+    s.view->note("go on with: trireme train RECIPE --resume --output " + s.folder.string());
   }
-  std::fflush(stdout);
 }
 
 }  // namespace trireme::train

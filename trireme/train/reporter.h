@@ -40,6 +40,8 @@ class Reporter {
   void end(const Progress& progress, Ending ending);
 
  private:
+  void write_metrics(const Progress& progress, const Outcome& outcome);
+
   struct State;
   std::unique_ptr<State> state_;
 };

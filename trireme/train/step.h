@@ -32,6 +32,14 @@ struct StepTimes {
   double update = 0;
 
   double total() const noexcept { return data + forward + backward + wait + update; }
+  StepTimes& operator+=(const StepTimes& other) noexcept {
+    data += other.data;
+    forward += other.forward;
+    backward += other.backward;
+    wait += other.wait;
+    update += other.update;
+    return *this;
+  }
 };
 
 struct Outcome {

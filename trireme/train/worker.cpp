@@ -45,6 +45,12 @@ int rank_in_environment() {
   return rank == nullptr ? 0 : std::atoi(rank);
 }
 
+// Where the user looks: what goes through the launcher comes in lines.
+std::string terminal_in_environment() {
+  const char* terminal = std::getenv("TRIREME_TERMINAL");
+  return terminal == nullptr ? "" : terminal;
+}
+
 // A job of one needs nobody to meet.
 std::optional<cluster::World> join_others(const config::Config& config) {
   const char* size = std::getenv("TRIREME_SIZE");
@@ -64,7 +70,7 @@ int train(const WorkerWords& words, const Kinds& kinds) {
   Job job = open_job(config, kinds, group);
   if (group.rank() == 0) write_file_atomically(output / "config.toml", config.to_toml());
   Reporter reporter({.folder = group.rank() == 0 ? output : fs::path(),
-                     .terminal = words.text("--terminal", "")});
+                     .terminal = terminal_in_environment()});
   Trainer trainer(job, {.output = output,
                         .is_resumed = words.has("--resume"),
                         .is_stop_wanted = &g_is_stop_wanted,

@@ -1,0 +1,97 @@
+// Goal:   a process killed with SIGKILL at any point of saving leaves every earlier checkpoint
+//         whole, and what it left over is swept by the next Saver.
+// Method: this binary again as the writer, once a fault point; it dies by its own hand there, in
+//         the second of two saves. The parent then reads the folder.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <torch/torch.h>
+
+#include <csignal>
+
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/checkpoint/checkpoint.h"
+#include "trireme/checkpoint/saver.h"
+#include "trireme/testing/rank_processes.h"
+
+namespace trireme::checkpoint {
+namespace {
+
+using ::testing::IsEmpty;
+using namespace std::chrono_literals;
+
+constexpr const char* kFolder = "TRIREME_TEST_KILL_FOLDER";
+constexpr const char* kPoint = "TRIREME_TEST_KILL_POINT";
+
+class KillAt : public Faults {
+ public:
+  explicit KillAt(std::string point) : point_(std::move(point)) {}
+  void arm() { is_armed_ = true; }
+  void reached(FaultPoint point, int) override {
+    if (is_armed_ && point.name == point_) std::raise(SIGKILL);
+  }
+
+ private:
+  std::string point_;
+  std::atomic<bool> is_armed_ = false;
+};
+
+State state_of(int step) {
+  State state;
+  for (int i = 0; i < 4; ++i) {
+    state.add("w" + std::to_string(i), torch::full({1009}, static_cast<float>(step)));
+  }
+  return state;
+}
+
+void save_and_die(testing::RankChannel& channel) {
+  KillAt faults(std::getenv(kPoint));
+  Saver saver({.folder = std::getenv(kFolder),
+               .retention = {.keep_last = 1, .keep_best = 0},
+               .faults = &faults});
+  saver.save(state_of(1), 1);
+  saver.wait();
+  channel.say("first");
+  faults.arm();
+  saver.save(state_of(2), 2);
+  saver.wait();
+  channel.say("survived");
+}
+
+TEST(CheckpointKilled, AtEveryPointTheNewestIsWhole) {
+  testing::RankProcesses::run_if_child(save_and_die);
+  for (const FaultPoint point :
+       {kSnapshotTaken, format::kPartHalfWritten, kPartWritten, kFileWritten, kFileRenamed,
+        format::kManifestWritten, format::kPublished, format::kRemovalBegun}) {
+    SCOPED_TRACE(point.name);
+    const TemporaryFolder folder("kill");
+    testing::RankProcesses writer(
+        {.count = 1,
+         .environment = {{kFolder, folder.path().string()}, {kPoint, std::string(point.name)}}},
+        save_and_die);
+    const Deadline deadline = Deadline::after(60s);
+    EXPECT_EQ(writer.hear(0, deadline), "first");
+    const int status = writer.wait_exit(0, deadline);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+
+    const auto newest = Checkpoint::newest_whole(folder.path());
+    ASSERT_TRUE(newest.checkpoint.has_value());
+    EXPECT_THAT(newest.skipped, IsEmpty());
+    const bool is_published = point == format::kPublished || point == format::kRemovalBegun;
+    EXPECT_EQ(newest.checkpoint->step(), is_published ? 2 : 1);
+    for (const std::string& name : newest.checkpoint->names()) {
+      EXPECT_TRUE(at::equal(newest.checkpoint->read(name),
+                            torch::full({1009}, static_cast<float>(newest.checkpoint->step()))));
+    }
+    Saver next({.folder = folder.path()});
+    EXPECT_EQ(format::sweep_drafts(folder.path()), 0);
+    next.save(state_of(3), 3);
+    next.wait();
+    EXPECT_EQ(Checkpoint::newest_whole(folder.path()).checkpoint->step(), 3);
+  }
+}
+
+}  // namespace
+}  // namespace trireme::checkpoint

@@ -1,0 +1,27 @@
+"""python_files.py FOLDER: reads what the C++ test wrote there and writes what it is to read.
+
+Exits 77 where Python's safetensors is missing."""
+
+import pathlib
+import sys
+
+try:
+    import safetensors.torch
+except ImportError:
+    sys.exit(77)
+import torch
+
+folder = pathlib.Path(sys.argv[1])
+part = safetensors.torch.load_file(folder / "step-00000004" / "part-00000.safetensors")
+for name in sorted(part):
+    tensor = part[name]
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    print(name, dtype, list(tensor.shape), tensor.double().sum().item())
+single = safetensors.torch.load_file(folder / "single.safetensors")
+print(single["w"].flatten().tolist())
+
+weights = {"0.weight": torch.arange(6.0).reshape(2, 3), "0.bias": torch.tensor([7.0, 8.0])}
+safetensors.torch.save_file(weights, folder / "python.safetensors")
+torch.save(weights, folder / "dict.pt")
+torch.save(torch.nn.Sequential(torch.nn.Linear(3, 2)).state_dict(), folder / "ordered.pt")
+torch.save({"model": weights, "step": 3}, folder / "nested.pt")

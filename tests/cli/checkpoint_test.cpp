@@ -1,0 +1,61 @@
+// Goal:   `trireme checkpoint` lists, shows and verifies, for people and as JSON, and says with its
+//         exit code whether all is whole.
+// Method: the real command on checkpoints written here, one of them damaged.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/checkpoint/format/stored_bytes.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/cli/commands.h"
+
+namespace trireme::cli {
+namespace {
+
+namespace format = checkpoint::format;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+};
+
+Outcome run(const std::vector<std::string>& words) {
+  ::testing::internal::CaptureStdout();
+  Outcome outcome;
+  outcome.code = checkpoint_command().run(words);
+  outcome.out = ::testing::internal::GetCapturedStdout();
+  return outcome;
+}
+
+TEST(CheckpointCommand, ListsInspectsAndVerifies) {
+  const TemporaryFolder folder("checkpoint-command");
+  const auto inner = folder.path() / "checkpoints";
+  std::filesystem::create_directory(inner);
+  format::store_bytes(inner, 7);
+  const auto newest = format::store_bytes(inner, 12);
+  const std::string path = folder.path().string();
+  EXPECT_THAT(run({"ls", path}).out, AllOf(HasSubstr("step-00000007"), HasSubstr("8.4 MB")));
+  EXPECT_THAT(run({"ls", path, "--json"}).out, HasSubstr("\"step\": 12"));
+  EXPECT_THAT(run({"inspect", path}).out,
+              AllOf(HasSubstr("step 12, 2 tensors"), HasSubstr("(8400953)"), HasSubstr("I32")));
+  EXPECT_THAT(run({"inspect", newest.string(), "--json"}).out, HasSubstr("\"pieces\": 2"));
+  EXPECT_EQ(run({"verify", path}).code, 0);
+  std::filesystem::resize_file(newest / "part-00001.safetensors", 99);
+  const Outcome damaged = run({"verify", path});
+  EXPECT_EQ(damaged.code, 1);
+  EXPECT_THAT(damaged.out, AllOf(HasSubstr("whole"), HasSubstr("part-00001.safetensors has 99")));
+  EXPECT_THAT(run({"verify", path, "--json"}).out, HasSubstr("\"is_whole\": false"));
+  EXPECT_THAT(run({"ls", path}).out, HasSubstr("damaged"));
+}
+
+TEST(CheckpointCommand, RefusesWhatIsNone) {
+  const TemporaryFolder folder("checkpoint-command");
+  EXPECT_EQ(run({"list", folder.path().string()}).code, 2);
+  EXPECT_EQ(run({"ls", folder.path().string()}).code, 2);
+  EXPECT_EQ(run({"ls", "/no/such/folder"}).code, 2);
+}
+
+}  // namespace
+}  // namespace trireme::cli

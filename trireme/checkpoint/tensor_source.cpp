@@ -1,0 +1,171 @@
+#include "trireme/checkpoint/tensor_source.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <fcntl.h>
+#include <torch/serialize.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+
+#include "trireme/base/entropy.h"
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/checkpoint/format/part.h"
+#include "trireme/checkpoint/format/safetensors.h"
+#include "trireme/checkpoint/scalar_type.h"
+
+namespace trireme::checkpoint {
+namespace fs = std::filesystem;
+namespace {
+
+at::Tensor read_entry(const fs::path& path, const format::Header& header, const std::string& name) {
+  const auto entry = std::ranges::find(header.entries, name, &format::Entry::name);
+  if (entry == header.entries.end()) {
+    throw Error(ErrorCode::NotFound, path.string() + " has no tensor " + name);
+  }
+  at::Tensor out = at::empty(entry->sizes, to_scalar_type(entry->dtype));
+  const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!descriptor) throw system_error("opening " + path.string(), errno);
+  auto* to = static_cast<char*>(out.data_ptr());
+  for (std::uint64_t done = 0; done < entry->size;) {
+    const std::uint64_t at = header.data_begin + entry->begin + done;
+    const ssize_t count =
+        ::pread(descriptor.get(), to + done, entry->size - done, static_cast<off_t>(at));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw system_error("reading " + path.string(), errno);
+    if (count == 0) {
+      throw Error(ErrorCode::Corrupt,
+                  path.string() + ", tensor " + name + ": ends at byte " + std::to_string(at));
+    }
+    done += static_cast<std::uint64_t>(count);
+  }
+  return out;
+}
+
+TensorSource open_safetensors(const fs::path& path) {
+  auto header = std::make_shared<const format::Header>(format::read_header(path));
+  TensorSource source{
+      .label = path.string(), .names = {}, .read = [path, header](const auto& name) {
+        return read_entry(path, *header, name);
+      }};
+  for (const format::Entry& entry : header->entries) source.names.push_back(entry.name);
+  std::ranges::sort(source.names);
+  return source;
+}
+
+TensorSource from_map(const fs::path& path, std::map<std::string, at::Tensor> tensors) {
+  TensorSource source{.label = path.string(), .names = {}, .read = {}};
+  for (const auto& [name, tensor] : tensors) source.names.push_back(name);
+  source.read = [tensors = std::move(tensors), path](const std::string& name) {
+    const auto found = tensors.find(name);
+    if (found != tensors.end()) return found->second;
+    throw Error(ErrorCode::NotFound, path.string() + " has no tensor " + name);
+  };
+  return source;
+}
+
+void add_archive(torch::serialize::InputArchive& archive, const std::string& prefix,
+                 std::map<std::string, at::Tensor>& tensors) {
+  for (const std::string& key : archive.keys()) {
+    at::Tensor tensor;
+    torch::serialize::InputArchive inner;
+    if (archive.try_read(key, tensor) || archive.try_read(key, tensor, /*is_buffer=*/true)) {
+      tensors[prefix + key] = tensor;
+    } else if (archive.try_read(key, inner)) {
+      add_archive(inner, prefix + key + ".", tensors);
+    }
+  }
+}
+
+// What Python's torch.save wrote: a dict of tensors, or a dict that holds one as "model" or
+// "state_dict", as training scripts do.
+void add_pickled(const c10::IValue& value, const fs::path& path,
+                 std::map<std::string, at::Tensor>& tensors) {
+  if (!value.isGenericDict()) {
+    throw Error(ErrorCode::InvalidInput, path.string() + " holds no dict of tensors");
+  }
+  const auto dict = value.toGenericDict();
+  for (const char* key : {"model", "state_dict"}) {
+    const auto inner = dict.find(key);
+    if (inner != dict.end() && inner->value().isGenericDict()) {
+      return add_pickled(inner->value(), path, tensors);
+    }
+  }
+  for (const auto& item : dict) {
+    if (item.key().isString() && item.value().isTensor()) {
+      tensors[item.key().toStringRef()] = item.value().toTensor().detach();
+    }
+  }
+}
+
+bool is_torch_script(const fs::path& path) {
+  // An archive of torch::save holds a module, with its code beside it; a pickle has no code.
+  std::ifstream file(path, std::ios::binary);
+  const std::string content((std::istreambuf_iterator<char>(file)), {});
+  return content.find("/code/") != std::string::npos;
+}
+
+TensorSource open_archive(const fs::path& path) {
+  std::map<std::string, at::Tensor> tensors;
+  try {
+    if (is_torch_script(path)) {
+      torch::serialize::InputArchive archive;
+      archive.load_from(path.string());
+      add_archive(archive, "", tensors);
+    } else {
+      const std::string content = read_file(path, std::size_t{1} << 40);
+      add_pickled(torch::pickle_load({content.begin(), content.end()}), path, tensors);
+    }
+  } catch (const c10::Error& error) {
+    throw Error(ErrorCode::Corrupt,
+                path.string() + " is no archive of tensors: " + error.what_without_backtrace());
+  }
+  return from_map(path, std::move(tensors));
+}
+
+}  // namespace
+
+TensorSource open_tensors(const Checkpoint& checkpoint) {
+  return {.label = checkpoint.path().string(),
+          .names = checkpoint.names(),
+          .read = [checkpoint](const std::string& name) { return checkpoint.read(name); }};
+}
+
+TensorSource open_tensors(const fs::path& path) {
+  if (fs::is_directory(path)) return open_tensors(Checkpoint::open(path));
+  if (!fs::exists(path)) throw Error(ErrorCode::NotFound, path.string() + " does not exist");
+  return path.extension() == ".safetensors" ? open_safetensors(path) : open_archive(path);
+}
+
+void write_safetensors(const fs::path& path, const NamedTensors& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  std::vector<format::PieceForm> forms;
+  std::vector<at::Tensor> held;  // contiguous, on the CPU
+  std::vector<ByteView> contents;
+  for (const auto& [name, tensor] : tensors) {
+    const at::Tensor& kept = held.emplace_back(tensor.detach().cpu().contiguous());
+    forms.push_back({.name = name,
+                     .dtype = to_dtype(kept.scalar_type()),
+                     .sizes = kept.sizes().vec(),
+                     .count = kept.numel()});
+    contents.push_back(kept.numel() == 0 ? ByteView()
+                                         : ByteView(static_cast<std::byte*>(kept.data_ptr()),
+                                                    forms.back().size()));
+  }
+  const format::PartLayout layout(std::move(forms), metadata);
+  fs::path draft = path;
+  draft += "." + secure_random_hex(8) + ".draft";
+  try {
+    format::write_part(draft, layout, contents);
+    fs::rename(draft, path);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(draft, ignored);
+    throw;
+  }
+}
+
+}  // namespace trireme::checkpoint

@@ -1,0 +1,94 @@
+#include "trireme/monitor/live_view.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+namespace trireme::monitor {
+namespace {
+
+constexpr int kWidthUnknown = 80;
+
+}  // namespace
+
+LiveView::Options LiveView::options_for(int descriptor) {
+  const char* terminal = std::getenv("TERM");
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool is_terminal =
+      ::isatty(descriptor) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+  return {.descriptor = descriptor,
+          .is_terminal = is_terminal,
+          .has_color = is_terminal && (no_color == nullptr || *no_color == '\0')};
+}
+
+LiveView::LiveView(Options options) : options_(options) {}
+
+LiveView::~LiveView() {
+  finish();
+}
+
+void LiveView::update(const Progress& progress) {
+  progress_ = progress;
+  has_progress_ = true;
+  is_shown_ = false;
+  ++updates_;
+  const TimePoint now = options_.clock->now();
+  const bool is_first = !options_.is_terminal && updates_ <= options_.first_steps;
+  if (now < next_ && !is_first) return;
+  next_ = now + (options_.is_terminal ? options_.redraw_every : options_.line_every);
+  draw();
+}
+
+void LiveView::note(std::string_view line) {
+  std::string text = erased() + std::string(line) + "\n";
+  lines_ = 0;
+  write(text);
+  if (options_.is_terminal && has_progress_) draw();
+}
+
+void LiveView::finish() {
+  if (has_progress_ && !is_shown_) draw();
+  lines_ = 0;
+}
+
+void LiveView::draw() {
+  is_shown_ = true;
+  if (!options_.is_terminal) {
+    write(line_of(progress_) + "\n");
+    return;
+  }
+  // One column is left free: a full line would wrap on some terminals.
+  const std::vector<std::string> lines =
+      view_of(progress_, {.width = width() - 1, .has_color = options_.has_color});
+  std::string text = erased();
+  for (const std::string& line : lines) text += line + "\n";
+  lines_ = lines.size();
+  write(text);
+}
+
+// Moves to the first line of the view and clears from there on.
+std::string LiveView::erased() const {
+  if (lines_ == 0) return {};
+  return "\x1b[" + std::to_string(lines_) + "A\r\x1b[J";
+}
+
+int LiveView::width() const {
+  winsize size{};
+  if (::ioctl(options_.descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+    return kWidthUnknown;
+  }
+  return size.ws_col;
+}
+
+void LiveView::write(std::string_view text) const {
+  while (!text.empty()) {
+    const ssize_t count = ::write(options_.descriptor, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace trireme::monitor

@@ -1,0 +1,46 @@
+// Progress is what a person wants to know of a running job, and how it is written: as a view of a
+// few lines for a terminal, or as one plain line.
+//
+// Threads: values; the functions are pure.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trireme::monitor {
+
+struct Progress {
+  std::int64_t step = 0;
+  std::int64_t steps = 0;  // in all; 0: nobody knows
+  double epoch = 0;        // 1.5: half of the second
+  double loss = 0;
+  double learning_rate = 0;
+  double rate = 0;  // units a second
+  std::string unit = "samples";
+  std::optional<double> mfu{};        // share of the machine's peak
+  std::optional<double> data_wait{};  // share of time spent waiting for data
+  std::optional<double> seconds_left{};
+  std::string evaluation{};  // the last, as "step 500: accuracy 91.2 %"
+  std::optional<std::int64_t> checkpoint_step{};
+};
+
+struct ViewStyle {
+  int width = 80;  // columns
+  bool has_color = false;
+};
+
+// Lines of at most `width` columns, none with a newline; colours take no columns.
+std::vector<std::string> view_of(const Progress& progress, const ViewStyle& style);
+
+// "step 100/2000  loss 0.3456  rate 1.0e-03  12.3k samples/s  2 % waiting  1:05 left"
+std::string line_of(const Progress& progress);
+
+// "1:05", "2:00:59", "3 d 04:05"
+std::string duration_text(double seconds);
+// "950", "12.3k", "4.56M"
+std::string number_text(double value);
+
+}  // namespace trireme::monitor
