@@ -1,0 +1,60 @@
+// A worker with a model of its own: `trireme` then trains, explains and evaluates it by name.
+//
+//   trireme train recipes/tower.toml --worker build/examples/04_own_model
+//   trireme explain recipes/tower.toml --worker build/examples/04_own_model
+
+#include <torch/torch.h>
+
+#include "trireme/model/wrap.h"
+#include "trireme/train/worker.h"
+
+namespace {
+
+struct TowerConfig {
+  std::int64_t width = 64;
+  std::int64_t floors = 3;
+
+  static void describe(trireme::config::Fields<TowerConfig>& f) {
+    f.add("width", &TowerConfig::width).range(1, 4096).help("neurons on each floor");
+    f.add("floors", &TowerConfig::floors).range(1, 64).help("floors, each adding to the one below");
+  }
+};
+
+class Tower : public torch::nn::Module {
+ public:
+  Tower(const TowerConfig& config, const trireme::data::Form& form) {
+    ground_ = register_module("ground", torch::nn::Linear(form.input_count(), config.width));
+    for (std::int64_t i = 0; i < config.floors; ++i) {
+      floors_.push_back(register_module("floor" + std::to_string(i),
+                                        torch::nn::Linear(config.width, config.width)));
+    }
+    roof_ = register_module("roof", torch::nn::Linear(config.width, form.classes));
+  }
+
+  at::Tensor forward(const at::Tensor& input) {
+    at::Tensor x = torch::relu(ground_(input.flatten(1)));
+    for (auto& floor : floors_) x = x + torch::relu(floor(x));
+    return roof_(x);
+  }
+
+ private:
+  torch::nn::Linear ground_{nullptr};
+  std::vector<torch::nn::Linear> floors_;
+  torch::nn::Linear roof_{nullptr};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  trireme::train::Kinds kinds = trireme::train::built_in_kinds();
+  kinds.models.add<TowerConfig>(
+      "tower", "floors that each add to the one below",
+      [](const TowerConfig& config, const trireme::model::Facts& facts) {
+        return trireme::model::wrap(
+            std::make_shared<Tower>(config, facts.form),
+            [](Tower& tower, const at::Tensor& input, const trireme::model::Context&) {
+              return tower.forward(input);
+            });
+      });
+  return trireme::train::run_worker(argc, argv, kinds);
+}
