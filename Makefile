@@ -31,9 +31,9 @@ CONFIGURE_ARGUMENTS := -DTRIREME_TORCH=$(TORCH) -DTRIREME_DEPS=$(DEPS)
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
 
-quickstart: setup configure ## install what is missing, build, run four ranks that meet
-	$(CMAKE_BUILD) --target trireme examples
-	$(BUILD)/trireme run -n 4 $(BUILD)/examples/01_hello_ranks
+quickstart: setup configure ## install what is missing, build, train a network on Fashion-MNIST
+	@$(CMAKE_BUILD) --target trireme trireme-worker
+	@scripts/quickstart.sh $(BUILD)
 
 setup:
 	@scripts/setup.sh build

@@ -75,6 +75,8 @@ class Agreement {
   // Throws the step's gradients away.
   virtual void drop() = 0;
 
+  // The end of the job: replicas that differ become one.
+  virtual void join() {}
   // Waits until this rank's parameters are whole and current, for evaluation.
   virtual void settle() {}
 

@@ -3,55 +3,71 @@
 #include <utility>
 
 #include "trireme/base/error.h"
+#include "trireme/parallel/apart.h"
 #include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/solo.h"
 
 namespace trireme::parallel {
 namespace {
 
-data::SyncKind kind_for(SyncChoice choice, const comm::Group& group) {
-  switch (choice) {
-    case SyncChoice::Auto:
-      return group.arena() ? data::SyncKind::Shared : data::SyncKind::AllReduce;
-    case SyncChoice::Shared:
-      if (!group.arena()) {
-        throw Error(ErrorCode::InvalidInput,
-                    "sync.kind = \"shared\" needs ranks that share memory; these are on several "
-                    "hosts: take all_reduce or zero1");
-      }
-      return data::SyncKind::Shared;
-    case SyncChoice::Zero1:
-      return data::SyncKind::Zero1;
-    case SyncChoice::Zero2:
-      return data::SyncKind::Zero2;
-    case SyncChoice::AllReduce:
-      break;
+// One shared copy where it can be: least memory, least to send.
+SyncKind resolved(SyncKind kind, const comm::Group& group) {
+  const bool is_one_host = group.arena() != nullptr;
+  if (kind == SyncKind::Auto) return is_one_host ? SyncKind::Shared : SyncKind::AllReduce;
+  if (kind == SyncKind::Shared && !is_one_host) {
+    throw Error(ErrorCode::InvalidInput,
+                "sync.kind = \"shared\" needs ranks that share memory; these are on several "
+                "hosts: take all_reduce or zero1");
   }
-  return data::SyncKind::AllReduce;
+  return kind;
+}
+
+std::shared_ptr<Solo> make_solo(AgreementOptions& options) {
+  return std::make_shared<Solo>(Solo::Options{.parameters = std::move(options.parameters),
+                                              .optimizer = std::move(options.optimizer),
+                                              .can_update_early = !options.is_recomputed});
 }
 
 }  // namespace
 
 void add_sync_section(config::Schema& schema) {
-  schema.section(kSyncSection, "how ranks come to the same weights").fields<SyncConfig>();
+  schema.section(kSyncSection, "how ranks come to the same weights")
+      .fields<SyncConfig>()
+      .kind<SyncKindConfig<SyncKind::Auto>>("auto", "shared on one host, all_reduce on several")
+      .kind<SyncKindConfig<SyncKind::AllReduce>>("all_reduce", "every rank holds everything")
+      .kind<SyncKindConfig<SyncKind::Shared>>(
+          "shared", "one copy of weights and optimizer state on the host, each rank updates a part")
+      .kind<SyncKindConfig<SyncKind::Zero1>>("zero1", "optimizer state in slices, one a rank")
+      .kind<SyncKindConfig<SyncKind::Zero2>>("zero2", "optimizer state and gradients in slices")
+      .kind<SyncKindConfig<SyncKind::None>>("none", "ranks never speak; averaged once at the end");
+}
+
+SyncKind sync_kind_of(const config::Config& config) {
+  const std::string& kind = config.kind(kSyncSection);
+  if (kind == "all_reduce") return SyncKind::AllReduce;
+  if (kind == "shared") return SyncKind::Shared;
+  if (kind == "zero1") return SyncKind::Zero1;
+  if (kind == "zero2") return SyncKind::Zero2;
+  if (kind == "none") return SyncKind::None;
+  return SyncKind::Auto;
 }
 
 std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
-  if (options.group.size() > 1) {
-    const data::SyncKind kind = kind_for(options.sync.kind, options.group);
-    return std::make_shared<data::DataParallel>(data::DataParallel::Options{
-        .parameters = std::move(options.parameters),
-        .buffers = std::move(options.buffers),
-        .optimizer = std::move(options.optimizer),
-        .group = options.group,
-        .kind = kind,
-        .bucket_size = static_cast<std::int64_t>(options.sync.bucket.count),
-        .is_ordered = options.is_ordered,
-        .is_in_parts = options.is_recomputed});
+  if (options.group.size() == 1) return make_solo(options);
+  const SyncKind kind = resolved(options.kind, options.group);
+  if (kind == SyncKind::None) {
+    const comm::Group group = options.group;
+    return std::make_shared<Apart>(make_solo(options), group);
   }
-  return std::make_shared<Solo>(Solo::Options{.parameters = std::move(options.parameters),
-                                              .optimizer = std::move(options.optimizer),
-                                              .can_update_early = !options.is_recomputed});
+  return std::make_shared<data::DataParallel>(
+      data::DataParallel::Options{.parameters = std::move(options.parameters),
+                                  .buffers = std::move(options.buffers),
+                                  .optimizer = std::move(options.optimizer),
+                                  .group = options.group,
+                                  .kind = kind,
+                                  .bucket_size = options.bucket_size,
+                                  .is_ordered = options.is_ordered,
+                                  .is_in_parts = options.is_recomputed});
 }
 
 }  // namespace trireme::parallel

@@ -23,13 +23,15 @@ namespace trireme::parallel {
 inline constexpr const char* kSyncSection = "sync";
 
 void add_sync_section(config::Schema& schema);
+SyncKind sync_kind_of(const config::Config& config);
 
 struct AgreementOptions {
   std::vector<Parameter> parameters;
   std::vector<at::Tensor> buffers{};
   std::shared_ptr<const optim::Optimizer> optimizer;
   comm::Group group = comm::Group::solo();
-  SyncConfig sync{};
+  SyncKind kind = SyncKind::Auto;
+  std::int64_t bucket_size = 4 << 20;
   bool is_ordered = false;     // sums over slots follow the fixed tree
   bool is_recomputed = false;  // a parameter's gradient may come in several parts
 };

@@ -104,7 +104,9 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
            .buffers = job.model->buffers(),
            .optimizer = optim::make_optimizer(config),
            .group = group,
-           .sync = config.get<parallel::SyncConfig>(parallel::kSyncSection),
+           .kind = parallel::sync_kind_of(config),
+           .bucket_size = static_cast<std::int64_t>(
+               config.get<parallel::SyncConfig>(parallel::kSyncSection).bucket.count),
            .is_ordered = train.virtual_ranks > 0,
            .is_recomputed = is_recomputed}),
       .schedule = optim::make_schedule(config, job.steps),

@@ -57,7 +57,10 @@ Ending Trainer::run() {
       break;
     }
   }
-  if (ending != Ending::Stopped) evaluate();
+  if (ending != Ending::Stopped) {
+    job_.agreement().join();
+    evaluate();
+  }
   save(true);
   options_.reporter->end(progress_, ending);
   return ending;

@@ -1,6 +1,7 @@
 #include "trireme/train/worker.h"
 
 #include <c10/util/Exception.h>
+#include <malloc.h>
 #include <signal.h>
 
 #include <atomic>
@@ -40,6 +41,14 @@ void listen_for_stop() {
   sigaction(SIGINT, &action, nullptr);
 }
 
+// A step asks for the same large tensors again and again. By default each comes fresh from the
+// kernel, which zeroes it page by page; kept in the heap, they cost nothing.
+void keep_large_memory() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, -1);
+  mallopt(M_TOP_PAD, 64 << 20);
+}
+
 int rank_in_environment() {
   const char* rank = std::getenv("TRIREME_RANK");
   return rank == nullptr ? 0 : std::atoi(rank);
@@ -63,6 +72,7 @@ int train(const WorkerWords& words, const Kinds& kinds) {
       recipe_schema(kinds), {.files = {config::load_config(words.text("--recipe"))},
                              .overrides = words.overrides()});
   const fs::path output = words.text("--output");
+  keep_large_memory();
   listen_for_stop();
   std::optional<cluster::World> world = join_others(config);
   const comm::Group group =

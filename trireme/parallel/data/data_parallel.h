@@ -24,10 +24,9 @@
 #include "trireme/parallel/data/gradient_buckets.h"
 #include "trireme/parallel/gradient_hooks.h"
 #include "trireme/parallel/parameter.h"
+#include "trireme/parallel/sync_config.h"
 
 namespace trireme::parallel::data {
-
-enum class SyncKind { AllReduce, Shared, Zero1, Zero2 };
 
 class DataParallel final : public Agreement {
  public:

@@ -1,0 +1,59 @@
+#include "trireme/parallel/apart.h"
+
+#include <c10/core/GradMode.h>
+
+#include <utility>
+
+#include "trireme/comm/torch/tensor.h"
+
+namespace trireme::parallel {
+
+Apart::Apart(std::shared_ptr<Solo> own, comm::Group group)
+    : own_(std::move(own)), group_(std::move(group)) {
+  const c10::NoGradGuard no_grad;
+  for (const checkpoint::Piece& piece : own_->pieces()) {
+    comm::broadcast(group_, piece.data, 0, {.label = "first weights"}).wait();
+  }
+}
+
+// To the replica, its own slots are all there are.
+void Apart::begin_step(const StepPlan& plan) {
+  StepPlan own = plan;
+  own.slot_count = static_cast<int>(plan.slots.size());
+  for (int i = 0; i < own.slot_count; ++i) own.slots[static_cast<std::size_t>(i)] = i;
+  weight_ = static_cast<double>(plan.slot_count) / own.slot_count;
+  if (own.early) own.early->scale *= weight_;
+  own_->begin_step(own);
+}
+
+Gradients Apart::reduce(const Share& mine) {
+  Gradients own = own_->reduce({.loss = mine.loss * weight_, .is_stop_wanted = false});
+  own.norm *= weight_;
+  // A signal reaches all ranks of a job; each would stop at a step of its own.
+  std::int32_t is_stop_wanted = mine.is_stop_wanted ? 1 : 0;
+  group_
+      .all_reduce({&is_stop_wanted, 1, comm::DType::Int32}, comm::ReduceOp::Max,
+                  {.label = "wish to stop"})
+      .wait();
+  own.is_stop_wanted = is_stop_wanted != 0;
+  return own;
+}
+
+void Apart::update(const Update& how) {
+  Update own = how;
+  own.scale *= weight_;
+  own_->update(own);
+}
+
+void Apart::join() {
+  const c10::NoGradGuard no_grad;
+  for (const checkpoint::Piece& piece : own_->pieces()) {
+    comm::all_reduce(group_, piece.data, comm::ReduceOp::Mean, {.label = "average"}).wait();
+  }
+}
+
+std::vector<checkpoint::Piece> Apart::collect() {
+  return group_.rank() == 0 ? own_->pieces() : std::vector<checkpoint::Piece>{};
+}
+
+}  // namespace trireme::parallel

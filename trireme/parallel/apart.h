@@ -1,0 +1,35 @@
+// Apart is the agreement of ranks that never speak: each trains a replica of its own on its slots
+// as if there were no others, and join() averages them once, at the end.
+
+#pragma once
+
+#include <memory>
+
+#include "trireme/comm/group.h"
+#include "trireme/parallel/solo.h"
+
+namespace trireme::parallel {
+
+class Apart final : public Agreement {
+ public:
+  Apart(std::shared_ptr<Solo> own, comm::Group group);
+
+  void begin_step(const StepPlan& plan) override;
+  void begin_slot(std::size_t index) override { own_->begin_slot(index); }
+  void end_slot() override { own_->end_slot(); }
+  Gradients reduce(const Share& mine) override;
+  void update(const Update& how) override;
+  void drop() override { own_->drop(); }
+  void join() override;
+  std::vector<checkpoint::Piece> pieces() override { return own_->pieces(); }
+  // Rank 0's: until they are joined there is no model that all of them have.
+  std::vector<checkpoint::Piece> collect() override;
+  std::string first_not_finite() const override { return own_->first_not_finite(); }
+
+ private:
+  std::shared_ptr<Solo> own_;
+  comm::Group group_;
+  double weight_ = 1;  // this replica's batch is a part of the global one
+};
+
+}  // namespace trireme::parallel
