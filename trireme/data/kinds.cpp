@@ -3,6 +3,8 @@
 #include "trireme/data/idx/idx_set.h"
 #include "trireme/data/memory/synthetic_source.h"
 #include "trireme/data/sequence/text_source.h"
+#include "trireme/data/sequence/token_source.h"
+#include "trireme/data/table/csv_set.h"
 
 namespace trireme::data {
 
@@ -11,6 +13,9 @@ void add_kinds(Registry& registry) {
                                idx::open_idx);
   registry.add<sequence::TextConfig>("text", "the characters or bytes of a text file",
                                      sequence::open_text);
+  registry.add<sequence::TokensConfig>("tokens", "files of tokens, as nanoGPT and llm.c write them",
+                                       sequence::open_tokens);
+  registry.add<table::CsvConfig>("csv", "columns of a CSV file", table::open_csv);
   registry.add<memory::SyntheticConfig>("synthetic", "made up from a seed, for trying things out",
                                         memory::open_synthetic);
 }

@@ -70,7 +70,7 @@ class Loader {
     std::int64_t claimed = 0;
     std::int64_t done = 0;
     std::int64_t failed_at = 0;
-    std::exception_ptr failure;
+    std::exception_ptr failure = nullptr;
 
     bool is_whole() const noexcept { return done == buffer.count(); }
   };

@@ -1,5 +1,7 @@
 #include "trireme/data/order.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 #include "trireme/base/check.h"
@@ -14,16 +16,42 @@ constexpr std::uint32_t kRounds = 12;
 // Sets these draws apart from all others that a seed is used for.
 constexpr std::uint32_t kPurpose = 0x4F524445;
 
-constexpr std::uint64_t mask_of(int bits) noexcept {
-  return (std::uint64_t{1} << bits) - 1;
+using RoundKeys = std::array<std::uint32_t, kRounds>;
+
+RoundKeys keys_of(std::uint64_t seed, std::uint64_t epoch) noexcept {
+  RoundKeys keys{};
+  for (std::uint32_t i = 0; i < kRounds; i += 4) {
+    const PhiloxBlock block = philox(
+        philox_key(seed),
+        {i, kPurpose, static_cast<std::uint32_t>(epoch), static_cast<std::uint32_t>(epoch >> 32)});
+    std::copy(block.begin(), block.end(), keys.begin() + i);
+  }
+  return keys;
 }
 
-std::uint64_t round_of(std::uint64_t seed, std::uint64_t epoch, std::uint32_t round,
-                       std::uint64_t half) noexcept {
-  const PhiloxCounter counter{static_cast<std::uint32_t>(half), kPurpose + round,
-                              static_cast<std::uint32_t>(epoch),
-                              static_cast<std::uint32_t>(epoch >> 32)};
-  return philox(philox_key(seed), counter)[0];
+constexpr std::uint32_t mask_of(int bits) noexcept {
+  return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1);
+}
+
+// MurmurHash3's last step: every bit of the sum reaches every bit of the result.
+constexpr std::uint32_t mixed(std::uint32_t half, std::uint32_t key) noexcept {
+  std::uint32_t x = half + key;
+  x = (x ^ x >> 16) * 0x85EBCA6B;
+  x = (x ^ x >> 13) * 0xC2B2AE35;
+  return x ^ x >> 16;
+}
+
+// A permutation of the numbers of low_bits + high_bits bits. Halves of different widths are no
+// obstacle: each round changes one by a function of the other, which undoes itself.
+std::uint64_t permuted(std::uint64_t value, const RoundKeys& keys, int low_bits,
+                       int high_bits) noexcept {
+  auto low = static_cast<std::uint32_t>(value) & mask_of(low_bits);
+  auto high = static_cast<std::uint32_t>(value >> low_bits);
+  for (std::size_t round = 0; round < kRounds; round += 2) {
+    high ^= mixed(low, keys[round]) & mask_of(high_bits);
+    low ^= mixed(high, keys[round + 1]) & mask_of(low_bits);
+  }
+  return std::uint64_t{high} << low_bits | low;
 }
 
 }  // namespace
@@ -41,24 +69,13 @@ Order::Order(std::uint64_t seed, std::int64_t count, bool is_shuffled)
 std::int64_t Order::sample(std::int64_t epoch, std::int64_t k) const {
   TRIREME_CHECK(k >= 0 && k < count_, "place ", k, " of an epoch of ", count_, " samples");
   if (!is_shuffled_ || count_ == 1) return k;
+  const RoundKeys keys = keys_of(seed_, static_cast<std::uint64_t>(epoch));
   // The walk ends: a permutation's cycle through k comes back to k itself, which is small enough.
   auto value = static_cast<std::uint64_t>(k);
   do {
-    value = permute(static_cast<std::uint64_t>(epoch), value);
+    value = permuted(value, keys, low_bits_, high_bits_);
   } while (value >= static_cast<std::uint64_t>(count_));
   return static_cast<std::int64_t>(value);
-}
-
-// Halves of different widths are no obstacle: each round changes one by a function of the other,
-// which undoes itself.
-std::uint64_t Order::permute(std::uint64_t epoch, std::uint64_t value) const noexcept {
-  std::uint64_t low = value & mask_of(low_bits_);
-  std::uint64_t high = value >> low_bits_;
-  for (std::uint32_t round = 0; round < kRounds; round += 2) {
-    high ^= round_of(seed_, epoch, round, low) & mask_of(high_bits_);
-    low ^= round_of(seed_, epoch, round + 1, high) & mask_of(low_bits_);
-  }
-  return high << low_bits_ | low;
 }
 
 }  // namespace trireme::data

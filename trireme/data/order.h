@@ -1,9 +1,9 @@
 // Order says which sample comes k-th in an epoch: a keyed permutation of 0 .. count-1, computed and
 // never stored, so that any rank, before or after any restart, finds the same answer alone.
 //
-// Meaning: a Feistel network over the next power of two, its rounds drawn from Philox, walked until
+// Meaning: a Feistel network over the next power of two, keyed by Philox, walked until
 //          it lands below `count`. Unshuffled, sample k is k.
-// Cost:    some 200 ns a sample, no memory, whatever the count.
+// Cost:    some 90 ns a sample, no memory, whatever the count.
 // Threads: pure.
 // Failure: Misuse for a negative count and for k outside [0, count).
 
@@ -21,8 +21,6 @@ class Order {
   std::int64_t sample(std::int64_t epoch, std::int64_t k) const;
 
  private:
-  std::uint64_t permute(std::uint64_t epoch, std::uint64_t value) const noexcept;
-
   std::uint64_t seed_;
   std::int64_t count_;
   bool is_shuffled_;

@@ -1,0 +1,139 @@
+// Goal:   columns become inputs and targets; classes, standardization and split follow from the
+// rows
+//         trained on; a wrong field is named by file, line and offset.
+// Method: small files written here, with figures worked out by hand.
+
+#include "trireme/data/table/csv_set.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/data/table/csv_config.h"
+#include "trireme/data/table/csv_source.h"
+
+namespace trireme::data::table {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class CsvSet : public testing::Test {
+ protected:
+  std::filesystem::path write(const std::string& name, const std::string& text) {
+    write_file_atomically(folder_.path() / name, text);
+    return folder_.path() / name;
+  }
+  static std::string error_of(const CsvConfig& config) {
+    try {
+      open_csv(config);
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return "";
+  }
+
+  TemporaryFolder folder_{"csv-test"};
+  std::filesystem::path irises_ =
+      write("irises.csv", "long,wide,kind\n1,10,setosa\n3,10,virginica\n1,10,setosa\n3,10,alba\n");
+};
+
+TEST_F(CsvSet, ClassesAreNumberedInOrder) {
+  const Sets sets = open_csv({.train = irises_, .test_share = 0, .targets = {"kind"}});
+  EXPECT_EQ(sets.test, nullptr);
+  ASSERT_EQ(sets.train->count(), 4);
+  EXPECT_THAT(sets.train->form().class_names, ElementsAre("alba", "setosa", "virginica"));
+  float input[2];
+  std::int64_t label = -1;
+  sets.train->read(1, {}, input, &label);
+  EXPECT_EQ(label, 2);
+  EXPECT_THAT(input, ElementsAre(1, 0));  // mean 2, deviation 1; a column that never changes
+  sets.train->read(0, {}, input, &label);
+  EXPECT_THAT(input, ElementsAre(-1, 0));
+}
+
+TEST_F(CsvSet, ClassesThatAreNumbersGoByValue) {
+  const auto path = write("digits.csv", "x,y\n0,10\n0,9\n0,-1\n");
+  const Sets sets = open_csv({.train = path, .test_share = 0, .targets = {"y"}});
+  EXPECT_THAT(sets.train->form().class_names, ElementsAre("-1", "9", "10"));
+}
+
+TEST_F(CsvSet, RegressionTakesSeveralTargetsAndATestFile) {
+  const auto train = write("train.csv", "a,b,c\n1,2,3\n5, +6 ,7e1\n");
+  const auto test = write("test.csv", "c,b,a,extra\n30,20,10,x\n");
+  const Sets sets = open_csv({.train = train,
+                              .test = test,
+                              .inputs = {"b"},
+                              .targets = {"c", "a"},
+                              .task = Task::Regression,
+                              .are_columns_standardized = false});
+  EXPECT_EQ(sets.train->form().target_type, at::kFloat);
+  EXPECT_THAT(sets.train->form().target_sizes, ElementsAre(2));
+  float input = 0;
+  float target[2];
+  sets.train->read(1, {}, &input, target);
+  EXPECT_EQ(input, 6);
+  EXPECT_THAT(target, ElementsAre(70, 5));
+  sets.test->read(0, {}, &input, target);
+  EXPECT_EQ(input, 20);
+  EXPECT_THAT(target, ElementsAre(30, 10));
+}
+
+TEST_F(CsvSet, SplitsEveryRowIntoOneOfTheSets) {
+  std::string text = "x,y\n";
+  for (int i = 0; i < 50; ++i) text += std::to_string(i) + ",0\n";
+  CsvConfig config{.train = write("many.csv", text),
+                   .test_share = 0.2,
+                   .targets = {"y"},
+                   .are_columns_standardized = false};
+  const auto all_of = [](const Sets& sets) {
+    std::vector<float> all;
+    for (const auto& source : {sets.train, sets.test}) {
+      for (std::int64_t i = 0; i < source->count(); ++i) {
+        std::int64_t label = 0;
+        source->read(i, {}, &all.emplace_back(), &label);
+      }
+    }
+    return all;
+  };
+  const Sets sets = open_csv(config);
+  EXPECT_EQ(sets.train->count(), 40);
+  EXPECT_EQ(sets.test->count(), 10);
+  std::vector<float> all = all_of(sets);
+  EXPECT_EQ(all, all_of(open_csv(config)));
+  config.split_seed = 1;
+  EXPECT_NE(all, all_of(open_csv(config)));
+  std::sort(all.begin(), all.end());
+  for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(all[i], static_cast<float>(i));
+}
+
+TEST_F(CsvSet, NamesWhatIsWrong) {
+  EXPECT_THAT(error_of({}), HasSubstr("data.train and data.targets"));
+  EXPECT_THAT(error_of({.train = irises_, .targets = {"kinds"}}), HasSubstr("mean 'kind'?"));
+  EXPECT_THAT(error_of({.train = irises_, .targets = {"kind"}, .task = Task::Regression}),
+              HasSubstr("irises.csv: line 2, byte 20: 'setosa' in column 'kind'"));
+  for (const std::string wrong : {"", "nan", "inf", "1e99", "1 2", "x"}) {
+    const auto path = write("wrong.csv", "x,y\n" + wrong + ",1\n");
+    EXPECT_THAT(error_of({.train = path, .targets = {"y"}}), HasSubstr("wrong.csv: line 2, byte 4"))
+        << wrong;
+  }
+  const auto test = write("test.csv", "long,wide,kind\n1,1,rose\n");
+  EXPECT_THAT(error_of({.train = irises_, .test = test, .targets = {"kind"}}),
+              HasSubstr("test.csv: line 2, byte 19: class 'rose'"));
+  EXPECT_THAT(error_of({.train = write("none.csv", "a,b\n"), .targets = {"b"}}),
+              HasSubstr("no rows"));
+}
+
+TEST(CsvSource, RefusesRowsThatAreNotThere) {
+  const CsvSource source({.inputs = {1, 2}, .values = {}, .classes = {0, 1}},
+                         {.input_sizes = {1}, .classes = 2}, 2);
+  float input = 0;
+  std::int64_t label = 0;
+  EXPECT_THROW(source.read(2, {}, &input, &label), Error);
+  EXPECT_THROW(CsvSource({}, {.input_sizes = {1}, .classes = 2}, 2), Error);
+}
+
+}  // namespace
+}  // namespace trireme::data::table

@@ -1,0 +1,80 @@
+#include "trireme/data/sequence/token_source.h"
+
+#include <algorithm>
+
+#include "trireme/base/check.h"
+#include "trireme/base/error.h"
+#include "trireme/data/sequence/windows.h"
+
+namespace trireme::data::sequence {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> files_of(const std::vector<fs::path>& paths) {
+  std::vector<fs::path> all;
+  for (const fs::path& path : paths) {
+    std::error_code ignored;
+    if (!fs::is_directory(path, ignored)) {
+      all.push_back(path);
+      continue;
+    }
+    std::vector<fs::path> within;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+      if (entry.path().extension() == ".bin") within.push_back(entry.path());
+    }
+    if (within.empty()) {
+      throw Error(ErrorCode::NotFound, path.string() + " has no .bin files of tokens");
+    }
+    std::sort(within.begin(), within.end());
+    all.insert(all.end(), within.begin(), within.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+TokenSource::TokenSource(const TokensConfig& config, const std::vector<fs::path>& paths)
+    : context_(config.context), stride_(config.stride > 0 ? config.stride : config.context) {
+  for (const fs::path& path : files_of(paths)) {
+    shards_.emplace_back(path, config.type, config.vocabulary);
+    const std::int64_t before = ends_.empty() ? 0 : ends_.back();
+    ends_.push_back(before + count_windows(shards_.back().count(), context_, stride_));
+  }
+  if (count() == 0) {
+    throw Error(ErrorCode::InvalidInput, (shards_.empty() ? "data.train" : shards_.front().name()) +
+                                             ": no file has the data.context + 1 = " +
+                                             std::to_string(context_ + 1) + " tokens of a sample");
+  }
+  form_ = {.input_sizes = {context_},
+           .input_type = at::kLong,
+           .target_sizes = {context_},
+           .target_type = at::kLong,
+           .classes = config.vocabulary};
+}
+
+void TokenSource::read(std::int64_t sample, const SampleKey&, void* input, void* target) const {
+  TRIREME_CHECK(sample >= 0 && sample < count(), "sample ", sample, " of ", count());
+  const auto shard = std::upper_bound(ends_.begin(), ends_.end(), sample) - ends_.begin();
+  const auto index = static_cast<std::size_t>(shard);
+  const std::int64_t within = sample - (index == 0 ? 0 : ends_[index - 1]);
+  const std::int64_t first = within * stride_;
+  // The targets are the inputs but for the first, and the token after the last.
+  auto* const from = static_cast<std::int64_t*>(input);
+  auto* const to = static_cast<std::int64_t*>(target);
+  shards_[index].read(first, context_, from);
+  std::copy(from + 1, from + context_, to);
+  shards_[index].read(first + context_, 1, to + context_ - 1);
+}
+
+Sets open_tokens(const TokensConfig& config) {
+  if (config.train.empty()) {
+    throw Error(ErrorCode::InvalidInput,
+                "data.train: name the .bin files to train on, or the folder that holds them");
+  }
+  Sets sets{.train = std::make_shared<TokenSource>(config, config.train), .test = nullptr};
+  if (!config.test.empty()) sets.test = std::make_shared<TokenSource>(config, config.test);
+  return sets;
+}
+
+}  // namespace trireme::data::sequence

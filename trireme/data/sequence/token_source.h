@@ -1,0 +1,38 @@
+// TokenSource is a list of token shards as windows; no window reaches from one shard into the next.
+//
+// Meaning: input and target are int64 (context), as in trireme/data/sequence/windows.h.
+// Failure: opening throws InvalidInput, NotFound or Corrupt; read() Corrupt for a token outside the
+//          vocabulary.
+
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "trireme/data/registry.h"
+#include "trireme/data/sequence/token_shard.h"
+#include "trireme/data/sequence/tokens_config.h"
+#include "trireme/data/source.h"
+
+namespace trireme::data::sequence {
+
+class TokenSource final : public Source {
+ public:
+  // Folders stand for their .bin files in the order of their names.
+  TokenSource(const TokensConfig& config, const std::vector<std::filesystem::path>& paths);
+
+  std::int64_t count() const override { return ends_.empty() ? 0 : ends_.back(); }
+  const Form& form() const override { return form_; }
+  void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
+
+ private:
+  std::vector<TokenShard> shards_;
+  std::vector<std::int64_t> ends_;  // windows in this shard and all before
+  std::int64_t context_;
+  std::int64_t stride_;
+  Form form_;
+};
+
+Sets open_tokens(const TokensConfig& config);
+
+}  // namespace trireme::data::sequence

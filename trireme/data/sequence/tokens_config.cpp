@@ -1,0 +1,26 @@
+#include "trireme/data/sequence/tokens_config.h"
+
+namespace trireme::data::sequence {
+
+void TokensConfig::describe(config::Fields<TokensConfig>& f) {
+  f.add("train", &TokensConfig::train)
+      .help("files of tokens to train on, or folders whose .bin files are taken by name");
+  f.add("test", &TokensConfig::test).help("the same to evaluate on; empty: none");
+  f.add("type", &TokensConfig::type)
+      .names({{"uint16", TokenType::Uint16}, {"uint32", TokenType::Uint32}})
+      .help("of a token in the files");
+  f.add("vocabulary", &TokensConfig::vocabulary)
+      .range(1, std::int64_t{1} << 32)
+      .unit("tokens")
+      .help("that there are; a larger one in a file is an error");
+  f.add("context", &TokensConfig::context)
+      .range(1, std::int64_t{1} << 24)
+      .unit("tokens")
+      .help("of a sample's input");
+  f.add("stride", &TokensConfig::stride)
+      .range(0, std::int64_t{1} << 24)
+      .unit("tokens")
+      .help("from one sample to the next; 0: the context");
+}
+
+}  // namespace trireme::data::sequence

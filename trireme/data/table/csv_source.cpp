@@ -1,0 +1,29 @@
+#include "trireme/data/table/csv_source.h"
+
+#include <algorithm>
+
+#include "trireme/base/check.h"
+
+namespace trireme::data::table {
+
+CsvSource::CsvSource(Rows rows, Form form, std::int64_t count)
+    : rows_(std::move(rows)), form_(std::move(form)), count_(count) {
+  const std::int64_t targets =
+      form_.classes > 0 ? std::ssize(rows_.classes) : std::ssize(rows_.values);
+  TRIREME_CHECK_EQ(std::ssize(rows_.inputs), count * form_.input_count(), "inputs of a table");
+  TRIREME_CHECK_EQ(targets, count * form_.target_count(), "targets of a table");
+}
+
+void CsvSource::read(std::int64_t sample, const SampleKey&, void* input, void* target) const {
+  TRIREME_CHECK(sample >= 0 && sample < count_, "sample ", sample, " of ", count_);
+  const std::int64_t width = form_.input_count();
+  std::copy_n(rows_.inputs.data() + sample * width, width, static_cast<float*>(input));
+  if (form_.classes > 0) {
+    *static_cast<std::int64_t*>(target) = rows_.classes[static_cast<std::size_t>(sample)];
+    return;
+  }
+  const std::int64_t targets = form_.target_count();
+  std::copy_n(rows_.values.data() + sample * targets, targets, static_cast<float*>(target));
+}
+
+}  // namespace trireme::data::table
