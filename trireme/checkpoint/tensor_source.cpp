@@ -120,8 +120,11 @@ TensorSource open_archive(const fs::path& path) {
       add_pickled(torch::pickle_load({content.begin(), content.end()}), path, tensors);
     }
   } catch (const c10::Error& error) {
-    throw Error(ErrorCode::Corrupt,
-                path.string() + " is no archive of tensors: " + error.what_without_backtrace());
+    // LibTorch's C++ reader knows dict, but not the OrderedDict that state_dict() returns.
+    throw Error(ErrorCode::Corrupt, path.string() +
+                                        " is no archive of tensors that C++ can read (in Python, "
+                                        "torch.save(dict(model.state_dict()), path) makes one): " +
+                                        error.what_without_backtrace());
   }
   return from_map(path, std::move(tensors));
 }
