@@ -17,9 +17,15 @@ KeyValueCache::KeyValueCache(const Options& options)
 }
 
 std::int64_t KeyValueCache::length() const noexcept {
+  // Whoever sizes the cache by a model's blocks has room for some that keep nothing.
   std::int64_t least = capacity_;
-  for (const Layer& layer : layers_) least = std::min(least, layer.length);
-  return least;
+  bool has_any = false;
+  for (const Layer& layer : layers_) {
+    if (layer.length == 0) continue;
+    least = std::min(least, layer.length);
+    has_any = true;
+  }
+  return has_any ? least : 0;
 }
 
 std::pair<at::Tensor, at::Tensor> KeyValueCache::append(int layer, const at::Tensor& keys,

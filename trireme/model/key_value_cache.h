@@ -22,14 +22,14 @@ namespace trireme::model {
 class KeyValueCache {
  public:
   struct Options {
-    int layers = 0;
+    int layers = 0;             // at most
     std::int64_t capacity = 0;  // tokens
   };
 
   explicit KeyValueCache(const Options& options);
 
-  // Tokens that every layer has seen. The first layer to append decides where a pass begins, so
-  // ask before it.
+  // Tokens that every layer which keeps any has seen. The first layer to append decides where a
+  // pass begins, so ask before it.
   std::int64_t length() const noexcept;
 
   // Adds keys and values (B, H, T, D) of a layer's new tokens; returns all of that layer's.

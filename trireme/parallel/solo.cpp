@@ -34,9 +34,11 @@ void Solo::begin_slot(std::size_t) {
 }
 
 void Solo::born(std::size_t parameter) {
-  if (!is_early_) return;
   const c10::NoGradGuard no_grad;
   at::Tensor& gradient = options_.parameters[parameter].tensor.mutable_grad();
+  // Rules work on flat slices: an embedding's sparse gradient is spread out.
+  if (gradient.is_sparse()) gradient = gradient.to_dense();
+  if (!is_early_) return;
   const optim::Slice slice = slice_of(parameter, gradient, plan_.early->rate);
   options_.optimizer->update({&slice, 1}, plan_.early->number, plan_.early->scale);
   gradient.reset();
@@ -106,8 +108,7 @@ std::vector<checkpoint::Piece> Solo::pieces() {
     const std::vector<std::int64_t> sizes = own.tensor.sizes().vec();
     all.push_back({.name = own.name, .sizes = sizes, .data = own.tensor.detach()});
     for (std::size_t s = 0; s < names.size(); ++s) {
-      all.push_back(
-          {.name = state_name(names[s], own.name), .sizes = sizes, .data = state_[i][s]});
+      all.push_back({.name = state_name(names[s], own.name), .sizes = sizes, .data = state_[i][s]});
     }
   }
   return all;

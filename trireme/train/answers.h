@@ -1,7 +1,7 @@
 // What a worker answers about a job that was trained: how good it is, and what it writes.
 //
 //   --output DIR         the job's folder; its config.toml says what the model is
-//   --checkpoint STEP    which one; by default the best, or else the newest whole one
+//   --checkpoint STEP    which one; by default the newest whole one
 //   --set key=value      settings that change the recipe's, data.path for example
 //
 // Failure: NotFound where there is no checkpoint; what reading throws.

@@ -3,7 +3,9 @@
 #include <ATen/Parallel.h>
 
 #include <cmath>
+#include <string>
 
+#include "trireme/base/error.h"
 #include "trireme/data/data_config.h"
 #include "trireme/model/model_config.h"
 #include "trireme/model/start.h"
@@ -21,6 +23,12 @@ void set_threads(const TrainConfig& config) {
 }
 
 int slot_count(const TrainConfig& config, int ranks) {
+  if (config.virtual_ranks > 0 && config.virtual_ranks < ranks) {
+    throw Error(ErrorCode::InvalidInput,
+                "train.virtual_ranks = " + std::to_string(config.virtual_ranks) +
+                    " leaves nothing to do for some of " + std::to_string(ranks) +
+                    " ranks: take a larger one, or fewer ranks");
+  }
   return config.virtual_ranks > 0 ? config.virtual_ranks : ranks * config.accumulate;
 }
 

@@ -39,22 +39,20 @@ void Trainer::make_saver() {
 
 Ending Trainer::run() {
   options_.reporter->begin(job_, progress_);
-  Ending ending = Ending::Done;
-  while (progress_.step < job_.steps) {
+  Ending ending = has_patience() ? Ending::Done : Ending::NoBetter;
+  while (ending == Ending::Done && progress_.step < job_.steps) {
     const bool is_asked = options_.is_stop_wanted != nullptr && options_.is_stop_wanted->load();
     const Outcome outcome = job_.step->run(progress_.updates, is_asked);
     advance(outcome);
     if (!outcome.is_finite) on_not_finite(outcome);
     options_.reporter->step(progress_, outcome);
     if (is_due(job_.eval().every)) evaluate();
-    if (is_due(job_.checkpoint().every)) save(false);
+    // The last one is saved below, with its score.
+    if (is_due(job_.checkpoint().every) && progress_.step < job_.steps) save(false);
     if (outcome.is_stop_wanted) {
       ending = Ending::Stopped;
-      break;
-    }
-    if (!has_patience()) {
+    } else if (!has_patience()) {
       ending = Ending::NoBetter;
-      break;
     }
   }
   if (ending != Ending::Stopped) {

@@ -78,13 +78,14 @@ int train(const WorkerWords& words, const Kinds& kinds) {
   const comm::Group group =
       world && world->size() > 1 ? comm::connect(*world) : comm::Group::solo();
   Job job = open_job(config, kinds, group);
-  if (group.rank() == 0) write_file_atomically(output / "config.toml", config.to_toml());
   Reporter reporter({.folder = group.rank() == 0 ? output : fs::path(),
                      .terminal = terminal_in_environment()});
   Trainer trainer(job, {.output = output,
                         .is_resumed = words.has("--resume"),
                         .is_stop_wanted = &g_is_stop_wanted,
                         .reporter = &reporter});
+  // Not before: a job that refuses to go on with this recipe keeps its own.
+  if (group.rank() == 0) write_file_atomically(output / "config.toml", config.to_toml());
   try {
     trainer.run();
   } catch (const std::exception& thrown) {

@@ -1,0 +1,199 @@
+// Goal:   every parameter lies exactly once in the flat space, aligned, with those that are updated
+//         alike; buckets cut into equal slices; updates reach every used element exactly once.
+// Method: plans over random sizes with 0, 1, primes and boundaries among them, for several numbers
+//         of ranks and sizes of buckets; each element is counted.
+
+#include "trireme/parallel/data/bucket_plan.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "trireme/base/random.h"
+#include "trireme/parallel/data/layout.h"
+#include "trireme/parallel/data/segments.h"
+
+namespace trireme::parallel::data {
+namespace {
+
+struct Case {
+  std::vector<BucketPlan::Parameter> parameters;
+  std::vector<std::size_t> order;
+  BucketPlan plan;
+  int ranks = 1;
+};
+
+constexpr std::int64_t kSizes[] = {0, 1, 2, 7, 15, 16, 17, 31, 64, 97, 1009};
+
+Case random_case(Random& random, std::size_t count, std::int64_t bucket_count, int ranks) {
+  Case made{.parameters = {}, .order = std::vector<std::size_t>(count), .plan = {}, .ranks = ranks};
+  for (std::size_t i = 0; i < count; ++i) {
+    made.parameters.push_back({.count = kSizes[random.below(std::size(kSizes))],
+                               .group = static_cast<int>(random.below(3))});
+  }
+  std::iota(made.order.begin(), made.order.end(), 0);
+  std::shuffle(made.order.begin(), made.order.end(), random);
+  made.plan = BucketPlan::make(made.parameters, made.order,
+                               {.bucket_count = bucket_count, .slices = ranks});
+  return made;
+}
+
+std::vector<Case> random_cases() {
+  Random random(5);
+  std::vector<Case> all;
+  for (const std::size_t count : {0, 1, 2, 13, 40}) {
+    for (const std::int64_t bucket : {1, 16, 100, 1000, 1 << 20}) {
+      for (const int ranks : {1, 2, 3, 7}) {
+        all.push_back(random_case(random, count, bucket, ranks));
+      }
+    }
+  }
+  return all;
+}
+
+TEST(BucketPlan, HoldsEveryParameterOnceAndAligned) {
+  for (const Case& c : random_cases()) {
+    std::vector<int> owners(static_cast<std::size_t>(c.plan.count), 0);
+    std::vector<int> seen(c.parameters.size(), 0);
+    for (std::size_t b = 0; b < c.plan.buckets.size(); ++b) {
+      for (const BucketPlan::Entry& entry : c.plan.buckets[b].entries) {
+        ++seen[entry.parameter];
+        EXPECT_EQ(entry.range.count(), c.parameters[entry.parameter].count);
+        EXPECT_EQ(entry.range.begin % kAlignment, 0);
+        EXPECT_EQ(c.plan.bucket_of[entry.parameter], b);
+        EXPECT_EQ(c.plan.range_of[entry.parameter], entry.range);
+        EXPECT_GE(entry.range.begin, c.plan.buckets[b].range.begin);
+        EXPECT_LE(entry.range.end, c.plan.buckets[b].range.end);
+        for (std::int64_t i = entry.range.begin; i < entry.range.end; ++i) {
+          ++owners[static_cast<std::size_t>(i)];
+        }
+      }
+    }
+    EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
+    EXPECT_TRUE(std::all_of(owners.begin(), owners.end(), [](int n) { return n <= 1; }));
+  }
+}
+
+TEST(BucketPlan, BucketsLieEndToEndAndCutIntoEqualAlignedSlices) {
+  for (const Case& c : random_cases()) {
+    std::int64_t end = 0;
+    for (const BucketPlan::Bucket& bucket : c.plan.buckets) {
+      EXPECT_EQ(bucket.range.begin, end);
+      end = bucket.range.end;
+      std::int64_t slice_end = bucket.range.begin;
+      for (int rank = 0; rank < c.ranks; ++rank) {
+        const ElementRange slice = bucket.slice(rank, c.ranks);
+        EXPECT_EQ(slice.begin, slice_end);
+        EXPECT_EQ(slice.begin % kAlignment, 0);
+        EXPECT_EQ(slice.count(), bucket.range.count() / c.ranks);
+        slice_end = slice.end;
+      }
+      EXPECT_EQ(slice_end, bucket.range.end);
+    }
+    EXPECT_EQ(end, c.plan.count);
+  }
+}
+
+TEST(BucketPlan, KeepsTheOrderOfArrivalBetweenBucketsAndGroupsInside) {
+  for (const Case& c : random_cases()) {
+    std::size_t last = 0;
+    for (const std::size_t parameter : c.order) {
+      EXPECT_GE(c.plan.bucket_of[parameter], last);
+      last = c.plan.bucket_of[parameter];
+    }
+    for (const BucketPlan::Bucket& bucket : c.plan.buckets) {
+      EXPECT_TRUE(std::is_sorted(
+          bucket.entries.begin(), bucket.entries.end(), [&](const auto& a, const auto& b) {
+            return c.parameters[a.parameter].group < c.parameters[b.parameter].group;
+          }));
+    }
+  }
+}
+
+TEST(BucketPlan, ABucketTakesNoMoreOnceItIsFull) {
+  const std::vector<BucketPlan::Parameter> parameters{{.count = 16}, {.count = 16}, {.count = 1}};
+  const std::vector<std::size_t> order{2, 1, 0};
+  const BucketPlan small = BucketPlan::make(parameters, order, {.bucket_count = 17, .slices = 1});
+  ASSERT_EQ(small.buckets.size(), 2U);
+  EXPECT_EQ(small.buckets[0].entries.size(), 2U);
+  EXPECT_EQ(small.bucket_of, (std::vector<std::size_t>{1, 0, 0}));
+}
+
+// Over all ranks' slices: an element of a used parameter is updated once, by its own group's rule,
+// and one of an unused parameter never.
+TEST(Segments, UpdateEveryUsedElementOnceAndNoOther) {
+  Random random(6);
+  for (const Case& c : random_cases()) {
+    std::vector<int> groups;
+    std::vector<bool> is_used;
+    for (const auto& parameter : c.parameters) {
+      groups.push_back(parameter.group);
+      is_used.push_back(random.below(3) > 0);
+    }
+    std::vector<int> group_at(static_cast<std::size_t>(c.plan.count), -1);
+    for (const BucketPlan::Bucket& bucket : c.plan.buckets) {
+      for (int rank = 0; rank < c.ranks; ++rank) {
+        const ElementRange slice = bucket.slice(rank, c.ranks);
+        for (const Segment& segment :
+             segments_of(bucket, slice, groups, [&](std::size_t p) { return is_used[p]; })) {
+          EXPECT_GE(segment.range.begin, slice.begin);
+          EXPECT_LE(segment.range.end, slice.end);
+          EXPECT_GT(segment.range.count(), 0);
+          for (std::int64_t i = segment.range.begin; i < segment.range.end; ++i) {
+            int& group = group_at[static_cast<std::size_t>(i)];
+            EXPECT_EQ(group, -1) << "updated twice";
+            group = groups[segment.parameter];
+          }
+        }
+      }
+    }
+    for (std::size_t p = 0; p < groups.size(); ++p) {
+      const ElementRange range = c.plan.range_of[p];
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        EXPECT_EQ(group_at[static_cast<std::size_t>(i)], is_used[p] ? groups[p] : -1);
+      }
+    }
+  }
+}
+
+TEST(Segments, JoinNeighboursThatAreUpdatedAlike) {
+  const std::vector<BucketPlan::Parameter> parameters{
+      {.count = 3, .group = 0}, {.count = 5, .group = 0}, {.count = 2, .group = 1}};
+  const BucketPlan plan =
+      BucketPlan::make(parameters, std::vector<std::size_t>{0, 1, 2}, {.slices = 1});
+  const std::vector<int> groups{0, 0, 1};
+  const auto all =
+      segments_of(plan.buckets[0], plan.buckets[0].range, groups, [](std::size_t) { return true; });
+  EXPECT_EQ(all, (std::vector<Segment>{{.range = {0, 21}, .parameter = 0},
+                                       {.range = {32, 34}, .parameter = 2}}));
+}
+
+TEST(Layout, CompactMemoryHoldsARanksSlicesEndToEnd) {
+  for (const Case& c : random_cases()) {
+    const at::Tensor whole = at::arange(c.plan.count, at::kLong);
+    std::int64_t held = 0;
+    for (int rank = 0; rank < c.ranks; ++rank) {
+      const CompactPlan compact(c.plan, rank, c.ranks);
+      std::vector<at::Tensor> slices{at::empty({0}, at::kLong)};
+      for (const BucketPlan::Bucket& bucket : c.plan.buckets) {
+        const ElementRange slice = bucket.slice(rank, c.ranks);
+        slices.push_back(whole.narrow(0, slice.begin, slice.count()));
+      }
+      const FlatSpace space{at::cat(slices), true, compact.shift};
+      const FlatSpace flat{whole, false, {}};
+      EXPECT_EQ(space.memory.numel(), compact.count);
+      held += compact.count;
+      for (std::size_t b = 0; b < c.plan.buckets.size(); ++b) {
+        const ElementRange slice = c.plan.buckets[b].slice(rank, c.ranks);
+        const ElementRange inner{slice.begin + slice.count() / 3, slice.end};
+        EXPECT_TRUE(space.at(b, inner).equal(flat.at(b, inner)));
+      }
+    }
+    EXPECT_EQ(held, c.plan.count);
+  }
+}
+
+}  // namespace
+}  // namespace trireme::parallel::data

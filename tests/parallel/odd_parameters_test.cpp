@@ -1,0 +1,171 @@
+// Goal:   parameters that are unused now and then, by some, or never; frozen, tied, used twice, or
+//         with sparse gradients: many ranks update them as one PyTorch optimizer would.
+// Method: every rank adds its own term to one loss. The reference is torch::optim::SGD with
+//         momentum and decay on the whole sum; every parameter must agree, and those without a
+//         gradient must not move.
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <memory>
+
+#include "trireme/comm/connect_threads.h"
+#include "trireme/optim/sgd.h"
+#include "trireme/parallel/kinds.h"
+#include "trireme/parallel/parameter.h"
+#include "trireme/parallel/sync_config.h"
+#include "trireme/testing/rank_threads.h"
+
+namespace trireme::parallel {
+namespace {
+
+constexpr int kSteps = 6;
+constexpr double kRate = 0.1;
+constexpr double kMomentum = 0.9;
+constexpr double kDecay = 0.05;
+
+struct Odd : torch::nn::Module {
+  Odd() {
+    torch::Generator generator = at::detail::createCPUGenerator(3);
+    const auto random = [&](at::IntArrayRef sizes) {
+      return torch::randn(sizes, generator, at::kDouble);
+    };
+    often = register_parameter("often", random({3, 5}));
+    sometimes = register_parameter("sometimes", random({7}));
+    by_one = register_parameter("by_one", random({2, 2}));
+    never = register_parameter("never", random({4}));
+    frozen = register_parameter("frozen", random({5}), false);
+    tied = register_parameter("tied", random({5, 3}));
+    register_parameter("tied_again", tied);
+    table = register_parameter("table", random({6, 3}));
+    single = register_parameter("single", random({}));
+    register_buffer("seen", torch::zeros({1}, at::kDouble));
+  }
+
+  at::Tensor loss(int rank, int step) {
+    const at::Tensor rows = torch::tensor({rank % 6, (rank + step) % 6, 2});
+    at::Tensor x = torch::embedding(table, rows, -1, false, /*sparse=*/true);
+    x = x.matmul(often).matmul(tied).matmul(tied.t()) + frozen * single;
+    at::Tensor sum = x.sin().sum() * (rank + 1);
+    if (step % 2 == 0) sum = sum + (sometimes * (rank + step)).cos().sum();
+    if (rank == 1 && step > 1) sum = sum + by_one.pow(2).sum();
+    return sum;
+  }
+
+  at::Tensor often, sometimes, by_one, never, frozen, tied, table, single;
+};
+
+std::map<std::string, at::Tensor> values_of(const torch::nn::Module& module) {
+  std::map<std::string, at::Tensor> all;
+  for (const auto& item : module.named_parameters())
+    all[item.key()] = item.value().detach().clone();
+  return all;
+}
+
+std::map<std::string, at::Tensor> by_pytorch(int ranks) {
+  Odd net;
+  std::vector<at::Tensor> trained;
+  for (const Parameter& parameter : parameters_of(net)) trained.push_back(parameter.tensor);
+  torch::optim::SGD optimizer(
+      trained, torch::optim::SGDOptions(kRate).momentum(kMomentum).weight_decay(kDecay));
+  for (int step = 0; step < kSteps; ++step) {
+    for (int rank = 0; rank < ranks; ++rank) net.loss(rank, step).backward();
+    at::Tensor& sparse = net.table.mutable_grad();
+    if (sparse.is_sparse()) sparse = sparse.to_dense();
+    optimizer.step();
+    optimizer.zero_grad(/*set_to_none=*/true);
+  }
+  return values_of(net);
+}
+
+std::shared_ptr<Agreement> agreement_of(Odd& net, const comm::Group& group, SyncKind choice) {
+  return make_agreement(
+      {.parameters = parameters_of(net,
+                                   [](const auto&, const auto&) {
+                                     return Treatment{.rate_factor = 1, .weight_decay = kDecay};
+                                   }),
+       .buffers = net.buffers(),
+       .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = kMomentum}),
+       .group = group,
+       .kind = choice,
+       .bucket_size = 1024});
+}
+
+// Ranks' slots on one rank, or one each.
+std::map<std::string, at::Tensor> by_us(int ranks, int slots, SyncKind choice) {
+  std::vector<comm::Group> groups{comm::Group::solo()};
+  if (ranks > 1) groups = comm::connect_threads(ranks);
+  std::vector<int> owners;
+  for (int slot = 0; slot < slots; ++slot) owners.push_back(slot * ranks / slots);
+  std::map<std::string, at::Tensor> found;
+  testing::run_rank_threads(ranks, [&](int rank) {
+    Odd net;
+    net.named_buffers()["seen"].fill_(rank + 7);
+    const auto agreement = agreement_of(net, groups[static_cast<std::size_t>(rank)], choice);
+    std::vector<int> mine;
+    for (int slot = 0; slot < slots; ++slot) {
+      if (owners[static_cast<std::size_t>(slot)] == rank) mine.push_back(slot);
+    }
+    for (int step = 0; step < kSteps; ++step) {
+      agreement->begin_step({.slot_count = slots, .slots = mine, .owners = owners});
+      EXPECT_EQ(net.named_buffers()["seen"].item<double>(), 7) << "rank 0's are everybody's";
+      double loss = 0;
+      for (std::size_t i = 0; i < mine.size(); ++i) {
+        agreement->begin_slot(i);
+        const at::Tensor term = net.loss(mine[i], step);
+        loss += term.item<double>();
+        term.backward();
+        agreement->end_slot();
+      }
+      const Gradients all = agreement->reduce({.loss = loss, .is_stop_wanted = rank == step});
+      EXPECT_EQ(all.is_stop_wanted, step < ranks);
+      agreement->update({.number = step + 1, .rate = kRate});
+    }
+    agreement->settle();
+    if (rank == 0) found = values_of(net);
+    if (ranks > 1) groups[static_cast<std::size_t>(rank)].barrier().wait();
+  });
+  return found;
+}
+
+TEST(OddParameters, AreUpdatedAsPyTorchDoes) {
+  const auto first = values_of(Odd());
+  for (const int slots : {1, 2, 3}) {
+    const auto expected = by_pytorch(slots);
+    const auto compare = [&](const auto& found, const std::string& what) {
+      ASSERT_EQ(found.size(), expected.size());
+      for (const auto& [name, value] : expected) {
+        EXPECT_LT((found.at(name) - value).abs().max().template item<double>(), 1e-10)
+            << name << ", " << what << ", " << slots << " slots";
+      }
+      EXPECT_TRUE(found.at("never").equal(first.at("never"))) << what;
+      EXPECT_TRUE(found.at("frozen").equal(first.at("frozen"))) << what;
+    };
+    compare(by_us(1, slots, SyncKind::Auto), "alone");
+    if (slots == 1) continue;
+    for (const auto& [choice, name] :
+         {std::pair(SyncKind::AllReduce, "all_reduce"), std::pair(SyncKind::Shared, "shared"),
+          std::pair(SyncKind::Zero1, "zero1"), std::pair(SyncKind::Zero2, "zero2")}) {
+      compare(by_us(slots, slots, choice), name);
+      compare(by_us(2, slots, choice), std::string(name) + " on two ranks");
+    }
+  }
+}
+
+TEST(Parameters, AreThoseThatAreTrainedEachOnce) {
+  const Odd net;
+  std::vector<std::string> names;
+  for (const Parameter& parameter : parameters_of(net)) names.push_back(parameter.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"often", "sometimes", "by_one", "never", "tied",
+                                             "table", "single"}));
+  const auto treated = parameters_of(net, [](const std::string& name, const at::Tensor& tensor) {
+    return Treatment{.rate_factor = name == "often" ? 0.5 : 1,
+                     .weight_decay = tensor.dim() > 1 ? 0.1 : 0};
+  });
+  EXPECT_EQ(treated[0].rate_factor, 0.5);
+  EXPECT_EQ(treated[0].weight_decay, 0.1);
+  EXPECT_EQ(treated[1].weight_decay, 0);
+}
+
+}  // namespace
+}  // namespace trireme::parallel

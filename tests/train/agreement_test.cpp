@@ -1,0 +1,116 @@
+// Goal:   N ranks equal one rank that runs the same slots, and one batch of all samples; with fixed
+//         virtual ranks even the bits do not depend on N.
+// Method: ranks are threads, each with a model of its own. In float64, 20 steps over uneven batches
+//         must agree within 1e-10 in every parameter; in float32 virtual ranks must agree exactly.
+
+#include "trireme/parallel/agree.h"
+
+#include "tests/train/tiny_job.h"
+#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/kinds.h"
+#include "trireme/parallel/solo.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr int kSteps = 20;
+constexpr double kNear = 1e-10;
+
+using Case = std::tuple<std::string, std::string>;  // how ranks agree, model
+
+class Agreement : public ::testing::TestWithParam<Case> {
+ protected:
+  std::string how() const { return "sync.kind=" + std::get<0>(GetParam()); }
+  std::string model() const { return std::get<1>(GetParam()); }
+};
+
+TEST_P(Agreement, OfManyRanksIsThatOfOne) {
+  const std::string model64 = model() + "64";
+  const Trained whole = train_threads(tiny_config(model64, {}), 1, kSteps);
+  const Trained untrained = train_threads(tiny_config(model64, {}), 1, 0);
+  ASSERT_GT(distance(whole.weights, untrained.weights), 1e-2) << "nothing was learned";
+  for (const int ranks : {2, 3, 4}) {
+    for (const int accumulate : {1, 2}) {
+      const std::string slots = std::to_string(accumulate * ranks);
+      const Trained alone =
+          train_threads(tiny_config(model64, {"train.accumulate=" + slots}), 1, kSteps);
+      const Trained many = train_threads(
+          tiny_config(model64, {how(), "train.accumulate=" + std::to_string(accumulate)}), ranks,
+          kSteps);
+      const std::string what =
+          std::to_string(ranks) + " ranks, " + std::to_string(accumulate) + " slots each";
+      EXPECT_LT(distance(many.weights, alone.weights), kNear) << what << ", against slots";
+      EXPECT_LT(distance(many.weights, whole.weights), kNear) << what << ", against one batch";
+      for (std::size_t i = 0; i < whole.losses.size(); ++i) {
+        EXPECT_NEAR(many.losses[i], whole.losses[i], kNear) << what << ", step " << i;
+      }
+    }
+  }
+}
+
+TEST_P(Agreement, WithClippingIsThatOfOne) {
+  const Words clipped{how(), "optim.clip_norm=0.1", "train.non_finite=skip"};
+  const Trained whole = train_threads(tiny_config(model() + "64", clipped), 1, kSteps);
+  const Trained many = train_threads(tiny_config(model() + "64", clipped), 3, kSteps);
+  EXPECT_LT(distance(many.weights, whole.weights), kNear);
+  const Words cut{how(), "optim.clip_value=0.001"};
+  EXPECT_LT(distance(train_threads(tiny_config(model() + "64", cut), 2, kSteps).weights,
+                     train_threads(tiny_config(model() + "64", cut), 1, kSteps).weights),
+            kNear);
+}
+
+TEST_P(Agreement, OfVirtualRanksIsTheSameToTheBit) {
+  for (const char* clip : {"optim.clip_norm=0", "optim.clip_norm=0.1"}) {
+    for (const char* slots : {"train.virtual_ranks=4", "train.virtual_ranks=7"}) {
+      const config::Config config = tiny_config(model(), {how(), clip, slots});
+      const Trained one = train_threads(config, 1, 8);
+      for (const int ranks : {2, 3, 4}) {
+        expect_same_bits(train_threads(config, ranks, 8), one,
+                         std::string(clip) + " " + slots + " on " + std::to_string(ranks));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Agreement,
+    ::testing::Combine(::testing::Values("all_reduce", "shared", "zero1", "zero2"),
+                       ::testing::Values("mlp", "cnn", "gpt")),
+    [](const auto& of) { return std::get<0>(of.param) + "_" + std::get<1>(of.param); });
+
+TEST(AgreementOf, RecomputedTiedWeightsIsThatOfOne) {
+  const Trained whole = train_threads(tiny_config("gpt64", {}), 1, kSteps);
+  const Words recomputed{"model.recompute=true"};
+  EXPECT_LT(
+      distance(train_threads(tiny_config("gpt64", recomputed), 1, kSteps).weights, whole.weights),
+      kNear);
+  for (const char* how : {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero2"}) {
+    EXPECT_LT(distance(train_threads(tiny_config("gpt64", {recomputed[0], how}), 2, kSteps).weights,
+                       whole.weights),
+              kNear)
+        << how;
+  }
+}
+
+TEST(AgreementOf, DropoutDoesNotDependOnRanks) {
+  const Words dropped{"model.dropout=0.3"};
+  const Trained whole = train_threads(tiny_config("gpt64", dropped), 1, kSteps);
+  EXPECT_GT(distance(whole.weights, train_threads(tiny_config("gpt64", {}), 1, kSteps).weights),
+            1e-6);
+  EXPECT_LT(
+      distance(train_threads(tiny_config("gpt64", dropped), 3, kSteps).weights, whole.weights),
+      kNear);
+}
+
+TEST(AgreementOf, RanksWithNothingToDoIsRefused) {
+  const config::Config config = tiny_config("mlp", {"train.virtual_ranks=2"});
+  try {
+    train_threads(config, 3, 3);
+    ADD_FAILURE() << "three ranks shared two slots";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::InvalidInput) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace trireme::train

@@ -1,0 +1,90 @@
+// Goal:   the figures of an evaluation are those that the counts say, and counts of ranks add up.
+// Method: a small confusion matrix worked out by hand.
+
+#include "trireme/train/scores.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace trireme::train {
+namespace {
+
+// Three classes, the last of which never occurs and is once answered.
+Scores by_hand() {
+  Scores scores(3);
+  scores.add_answer(0, 0);
+  scores.add_answer(0, 0);
+  scores.add_answer(0, 1);
+  scores.add_answer(1, 1);
+  scores.add_answer(1, 2);
+  scores.add_loss(6, 4);
+  scores.add_loss(1.5, 1);
+  return scores;
+}
+
+TEST(Scores, AreWhatTheCountsSay) {
+  const Scores scores = by_hand();
+  EXPECT_DOUBLE_EQ(scores.loss(), 1.5);
+  EXPECT_DOUBLE_EQ(scores.perplexity(), std::exp(1.5));
+  EXPECT_DOUBLE_EQ(scores.accuracy(), 0.6);
+  EXPECT_EQ(scores.answers(), 5);
+  EXPECT_EQ(scores.matrix(), (std::vector<std::int64_t>{2, 1, 0, 0, 1, 1, 0, 0, 0}));
+  const auto classes = scores.classes();
+  ASSERT_EQ(classes.size(), 3U);
+  EXPECT_DOUBLE_EQ(classes[0].precision, 1);
+  EXPECT_DOUBLE_EQ(classes[0].recall, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(classes[0].f1, 0.8);
+  EXPECT_EQ(classes[0].count, 3);
+  EXPECT_DOUBLE_EQ(classes[1].precision, 0.5);
+  EXPECT_DOUBLE_EQ(classes[1].recall, 0.5);
+  EXPECT_DOUBLE_EQ(classes[1].f1, 0.5);
+  EXPECT_DOUBLE_EQ(classes[2].f1, 0);
+  EXPECT_EQ(classes[2].count, 0);
+  // A class that never occurs does not count.
+  EXPECT_DOUBLE_EQ(scores.f1(), 0.65);
+  EXPECT_DOUBLE_EQ(scores.value_of("loss"), scores.loss());
+  EXPECT_DOUBLE_EQ(scores.value_of("accuracy"), scores.accuracy());
+  EXPECT_DOUBLE_EQ(scores.value_of("perplexity"), scores.perplexity());
+  EXPECT_DOUBLE_EQ(scores.value_of("f1"), scores.f1());
+}
+
+TEST(Scores, CountsOfRanksAddUp) {
+  Scores first(3);
+  first.add_answer(0, 0);
+  first.add_answer(1, 2);
+  first.add_loss(6, 4);
+  Scores second(3);
+  second.add_answer(0, 0);
+  second.add_answer(0, 1);
+  second.add_answer(1, 1);
+  second.add_loss(1.5, 1);
+  std::vector<double> sum = first.counts();
+  const std::vector<double> more = second.counts();
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
+  first.set_counts(sum);
+  EXPECT_EQ(first.counts(), by_hand().counts());
+  EXPECT_DOUBLE_EQ(first.f1(), 0.65);
+  EXPECT_ANY_THROW(first.set_counts({1, 2, 3, 4}));
+}
+
+TEST(Scores, NothingAndNumbersHaveNoClasses) {
+  const Scores nothing;
+  EXPECT_DOUBLE_EQ(nothing.loss(), 0);
+  EXPECT_DOUBLE_EQ(nothing.accuracy(), 0);
+  EXPECT_DOUBLE_EQ(nothing.f1(), 0);
+  EXPECT_TRUE(nothing.classes().empty());
+  EXPECT_EQ(nothing.counts().size(), 4U);
+}
+
+TEST(Scores, AVocabularyKeepsNoMatrix) {
+  Scores scores(Scores::kMatrixClassesMax + 1);
+  scores.add_answer(1000, 1000);
+  scores.add_answers(2, 3);
+  EXPECT_TRUE(scores.matrix().empty());
+  EXPECT_DOUBLE_EQ(scores.accuracy(), 0.75);
+  EXPECT_FALSE(Scores(Scores::kMatrixClassesMax).matrix().empty());
+}
+
+}  // namespace
+}  // namespace trireme::train
