@@ -9,6 +9,7 @@
 
 #include <memory>
 
+#include "tests/parallel/odd_net.h"
 #include "trireme/comm/connect_threads.h"
 #include "trireme/optim/sgd.h"
 #include "trireme/parallel/kinds.h"
@@ -23,44 +24,6 @@ constexpr int kSteps = 6;
 constexpr double kRate = 0.1;
 constexpr double kMomentum = 0.9;
 constexpr double kDecay = 0.05;
-
-struct Odd : torch::nn::Module {
-  Odd() {
-    torch::Generator generator = at::detail::createCPUGenerator(3);
-    const auto random = [&](at::IntArrayRef sizes) {
-      return torch::randn(sizes, generator, at::kDouble);
-    };
-    often = register_parameter("often", random({3, 5}));
-    sometimes = register_parameter("sometimes", random({7}));
-    by_one = register_parameter("by_one", random({2, 2}));
-    never = register_parameter("never", random({4}));
-    frozen = register_parameter("frozen", random({5}), false);
-    tied = register_parameter("tied", random({5, 3}));
-    register_parameter("tied_again", tied);
-    table = register_parameter("table", random({6, 3}));
-    single = register_parameter("single", random({}));
-    register_buffer("seen", torch::zeros({1}, at::kDouble));
-  }
-
-  at::Tensor loss(int rank, int step) {
-    const at::Tensor rows = torch::tensor({rank % 6, (rank + step) % 6, 2});
-    at::Tensor x = torch::embedding(table, rows, -1, false, /*sparse=*/true);
-    x = x.matmul(often).matmul(tied).matmul(tied.t()) + frozen * single;
-    at::Tensor sum = x.sin().sum() * (rank + 1);
-    if (step % 2 == 0) sum = sum + (sometimes * (rank + step)).cos().sum();
-    if (rank == 1 && step > 1) sum = sum + by_one.pow(2).sum();
-    return sum;
-  }
-
-  at::Tensor often, sometimes, by_one, never, frozen, tied, table, single;
-};
-
-std::map<std::string, at::Tensor> values_of(const torch::nn::Module& module) {
-  std::map<std::string, at::Tensor> all;
-  for (const auto& item : module.named_parameters())
-    all[item.key()] = item.value().detach().clone();
-  return all;
-}
 
 std::map<std::string, at::Tensor> by_pytorch(int ranks) {
   Odd net;

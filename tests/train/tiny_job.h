@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <cmath>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -146,7 +146,8 @@ inline double distance(const Weights& a, const Weights& b) {
   double most = 0;
   for (const auto& [name, value] : a) {
     const double difference = (value - b.at(name)).abs().max().item<double>();
-    if (!(difference <= most)) most = difference;
+    if (std::isnan(difference)) return difference;
+    most = std::max(most, difference);
   }
   return most;
 }

@@ -1,0 +1,150 @@
+// Goal:   a LibTorch program of one process stays what it is on many ranks: its own optimizer sees
+//         the mean of all ranks' gradients, passes without synchronization add up, and replicas
+//         that never speak are averaged at the end.
+// Method: ranks as threads with torch::optim::SGD, against one process with all ranks' losses.
+
+#include "trireme/parallel/replicas.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "tests/parallel/odd_net.h"
+#include "trireme/comm/connect_threads.h"
+#include "trireme/optim/sgd.h"
+#include "trireme/parallel/apart.h"
+#include "trireme/parallel/kinds.h"
+#include "trireme/testing/rank_threads.h"
+
+namespace trireme::parallel {
+namespace {
+
+constexpr int kSteps = 5;
+using Values = std::map<std::string, at::Tensor>;
+
+std::vector<at::Tensor> trained_of(const Odd& net) {
+  std::vector<at::Tensor> all;
+  for (const Parameter& parameter : parameters_of(net)) all.push_back(parameter.tensor);
+  return all;
+}
+
+torch::optim::SGD optimizer_of(const Odd& net) {
+  return torch::optim::SGD(trained_of(net),
+                           torch::optim::SGDOptions(0.1).momentum(0.9).weight_decay(0.05));
+}
+
+void make_dense(Odd& net) {
+  at::Tensor& gradient = net.table.mutable_grad();
+  if (gradient.defined() && gradient.is_sparse()) gradient = gradient.to_dense();
+}
+
+// The mean over `ranks` ranks of the sum of `passes` losses each.
+Values alone(int ranks, int passes) {
+  Odd net;
+  auto optimizer = optimizer_of(net);
+  for (int step = 0; step < kSteps; ++step) {
+    optimizer.zero_grad();
+    for (int rank = 0; rank < ranks; ++rank) {
+      for (int pass = 0; pass < passes; ++pass) {
+        (net.loss(rank, step + pass) / ranks).backward();
+        make_dense(net);
+      }
+    }
+    optimizer.step();
+  }
+  return values_of(net);
+}
+
+Values together(int ranks, int passes) {
+  const auto groups = comm::connect_threads(ranks);
+  std::vector<Values> found(static_cast<std::size_t>(ranks));
+  testing::run_rank_threads(ranks, [&](int rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    Odd net;
+    if (rank > 0) net.often.detach().zero_();  // everybody gets rank 0's
+    net.named_buffers()["seen"].fill_(rank + 7);
+    Replicas replicas(net, groups[index], {.bucket_size = 1024});
+    EXPECT_EQ(net.named_buffers()["seen"].item<double>(), 7);
+    auto optimizer = optimizer_of(net);
+    for (int step = 0; step < kSteps; ++step) {
+      optimizer.zero_grad();
+      for (int pass = 0; pass + 1 < passes; ++pass) {
+        const auto pause = replicas.no_sync();
+        net.loss(rank, step + pass).backward();
+      }
+      net.loss(rank, step + passes - 1).backward();
+      make_dense(net);
+      optimizer.step();
+    }
+    found[index] = values_of(net);
+    groups[index].barrier().wait();
+  });
+  for (const Values& other : found) {
+    for (const auto& [name, value] : found[0]) EXPECT_TRUE(other.at(name).equal(value)) << name;
+  }
+  return found[0];
+}
+
+void expect_near(const Values& found, const Values& expected, const std::string& what) {
+  for (const auto& [name, value] : expected) {
+    EXPECT_LT((found.at(name) - value).abs().max().item<double>(), 1e-10) << what << ": " << name;
+  }
+}
+
+TEST(Replicas, GiveAnyOptimizerTheMeanOfAllGradients) {
+  for (const int ranks : {1, 2, 3}) {
+    expect_near(together(ranks, 1), alone(ranks, 1), std::to_string(ranks) + " ranks");
+  }
+}
+
+TEST(Replicas, PassesWithoutSynchronizationAddUp) {
+  for (const int ranks : {2, 3}) {
+    expect_near(together(ranks, 2), alone(ranks, 2), std::to_string(ranks) + " ranks");
+  }
+}
+
+// Alone, a rank's share counts as the whole batch: twice what it is of two.
+TEST(Apart, TrainsReplicasThatNeverSpeakAndAveragesThem) {
+  constexpr int kRanks = 2;
+  const auto agreement_of = [](Odd& net, const comm::Group& group, SyncKind kind) {
+    return make_agreement({.parameters = parameters_of(net),
+                           .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{}),
+                           .group = group,
+                           .kind = kind});
+  };
+  const auto train = [](Odd& net, Agreement& agreement, const StepPlan& plan, int rank,
+                        double weight) {
+    for (int step = 0; step < kSteps; ++step) {
+      agreement.begin_step(plan);
+      agreement.begin_slot(0);
+      (net.loss(rank, step) * weight).backward();
+      agreement.end_slot();
+      agreement.reduce({.loss = 1});
+      agreement.update({.number = step + 1, .rate = 0.01});
+    }
+  };
+  std::vector<Values> single;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    Odd net;
+    const auto agreement = agreement_of(net, comm::Group::solo(), SyncKind::Auto);
+    train(net, *agreement, {}, rank, kRanks);
+    single.push_back(values_of(net));
+  }
+  const auto groups = comm::connect_threads(kRanks);
+  testing::run_rank_threads(kRanks, [&](int rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    Odd net;
+    const auto agreement = agreement_of(net, groups[index], SyncKind::None);
+    train(net, *agreement, {.slot_count = kRanks, .slots = {rank}, .owners = {0, 1}}, rank, 1);
+    expect_near(values_of(net), single[index], "before they join");
+    agreement->join();
+    const Values joined = values_of(net);
+    for (const auto& [name, value] : single[0]) {
+      const at::Tensor mean = (value + single[1].at(name)) / 2;
+      EXPECT_LT((joined.at(name) - mean).abs().max().item<double>(), 1e-12) << name;
+    }
+    groups[index].barrier().wait();
+  });
+}
+
+}  // namespace
+}  // namespace trireme::parallel

@@ -1,0 +1,234 @@
+// Goal:   the real programs: a job killed at any moment and resumed ends with the bits of one that
+//         was not; asked to stop it saves and ends; ranks as processes equal one; what is wrong is
+//         refused before anything is written; eval, generate and explain answer.
+// Method: `trireme` and its worker as a person runs them, on a tiny recipe. Workers are killed
+//         (SIGKILL) a random moment after the checkpoint that a round waited for.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/base/random.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/checkpoint/checkpoint.h"
+#include "trireme/checkpoint/format/folder.h"
+#include "trireme/testing/command_process.h"
+#include "trireme/train/answers.h"
+#include "trireme/train/worker.h"
+
+namespace trireme::train {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+constexpr const char* kRecipe = R"(
+[model]
+kind = "mlp"
+widths = [16]
+dropout = 0.1
+[data]
+kind = "synthetic"
+task = "classification"
+sizes = [6]
+classes = 3
+count = 200
+test_count = 20
+[train]
+batch = 12
+steps = 60
+virtual_ranks = 3
+[optim]
+kind = "adamw"
+clip_norm = 1.0
+[checkpoint]
+every = 1
+[eval]
+every = 7
+)";
+
+struct Ran {
+  int code = 0;
+  std::string out, error;
+};
+
+class TrainProcess : public ::testing::Test {
+ protected:
+  TrainProcess() { write_file_atomically(recipe(), kRecipe); }
+
+  std::string recipe() const { return (folder_.path() / "tiny.toml").string(); }
+  fs::path at(const std::string& job) const { return folder_.path() / job; }
+
+  static testing::CommandProcess::Options trireme(Words words) {
+    words.insert(words.begin(), TRIREME_BINARY_DIR "/trireme");
+    return {.command = words, .environment = {{"OMP_NUM_THREADS", "1"}}};
+  }
+  static Ran run(const Words& words) {
+    testing::CommandProcess process(trireme(words));
+    const int code = process.wait_exit(Deadline::after(2min));
+    return {code, process.out(), process.error()};
+  }
+  Ran train(const std::string& job, Words more = {}) const {
+    more.insert(more.begin(), {"train", recipe(), "--output", at(job).string()});
+    return run(more);
+  }
+
+  checkpoint::Checkpoint newest(const std::string& job) const {
+    auto found = checkpoint::Checkpoint::newest_whole(at(job) / "checkpoints");
+    if (!found.checkpoint) throw Error(ErrorCode::NotFound, "no checkpoint of " + job);
+    return *found.checkpoint;
+  }
+  void expect_same_end(const std::string& a, const std::string& b) const {
+    const auto left = newest(a);
+    const auto right = newest(b);
+    EXPECT_EQ(left.step(), 60);
+    EXPECT_EQ(right.step(), 60);
+    EXPECT_EQ(left.names(), right.names());
+    for (const std::string& name : left.names()) {
+      EXPECT_TRUE(left.read(name).equal(right.read(name))) << name;
+    }
+  }
+
+  bool has_checkpoint_from(const std::string& job, std::int64_t step) const {
+    for (std::int64_t s = step; s <= 60; ++s) {
+      if (fs::exists(at(job) / "checkpoints" / checkpoint::format::folder_name(s))) return true;
+    }
+    return false;
+  }
+
+  TemporaryFolder folder_{"train-process"};
+};
+
+TEST_F(TrainProcess, KilledAtAnyMomentAndResumedEndsWithTheSameBits) {
+  const Ran whole = train("whole");
+  ASSERT_EQ(whole.code, 0) << whole.out << whole.error;
+  for (const char* file : {"config.toml", "metrics.jsonl", "events.jsonl", "tensorboard"}) {
+    EXPECT_TRUE(fs::exists(at("whole") / file)) << file;
+  }
+  fs::create_directories(at("killed"));
+  Random random(17);
+  for (int kill = 0; kill < 20; ++kill) {
+    testing::CommandProcess worker(
+        {.command = {TRIREME_BINARY_DIR "/trireme-worker", "train", "--recipe", recipe(),
+                     "--output", at("killed").string(), "--resume"},
+         .environment = {{"OMP_NUM_THREADS", "1"}, {"TRIREME_SIZE", "1"}}});
+    const Deadline patience = Deadline::after(1min);
+    while (!has_checkpoint_from("killed", 2 * kill + 1) && !patience.is_past()) {
+      std::this_thread::sleep_for(1ms);
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(random.below(3000)));
+    worker.signal(SIGKILL);
+    worker.wait_exit(Deadline::after(10s));
+  }
+  const Ran rest = train("killed", {"--resume"});
+  ASSERT_EQ(rest.code, 0) << rest.out << rest.error;
+  expect_same_end("killed", "whole");
+}
+
+TEST_F(TrainProcess, RanksAsProcessesEqualOne) {
+  ASSERT_EQ(train("one").code, 0);
+  for (const char* ranks : {"2", "3"}) {
+    const Ran many = train(ranks, {"-n", ranks});
+    ASSERT_EQ(many.code, 0) << many.out << many.error;
+    expect_same_end(ranks, "one");
+  }
+}
+
+TEST_F(TrainProcess, AskedToEndSavesAndGoesOnLater) {
+  ASSERT_EQ(train("whole").code, 0);
+  {
+    testing::CommandProcess job(
+        trireme({"train", recipe(), "train.steps=100000000", "--output", at("ended").string(), "-n",
+                 "2", "checkpoint.every=100000000"}));
+    job.wait_for_output("step 3/", Deadline::after(1min));
+    job.signal(SIGTERM);
+    job.wait_exit(Deadline::after(1min));
+    EXPECT_THAT(job.out(), HasSubstr("stopped after")) << job.error();
+  }
+  const std::int64_t step = newest("ended").step();
+  EXPECT_GE(step, 3);
+  const Ran more = train("ended", {"--resume", "train.steps=" + std::to_string(step + 5)});
+  ASSERT_EQ(more.code, 0) << more.out << more.error;
+  EXPECT_EQ(newest("ended").step(), step + 5);
+}
+
+TEST_F(TrainProcess, WhatIsWrongIsRefusedBeforeAnythingIsWritten) {
+  const Ran wrong = train("wrong", {"train.batch=0", "train.speed=fast", "model.widths=[0]"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.error, HasSubstr("train.batch"));
+  EXPECT_THAT(wrong.error, HasSubstr("train.speed"));
+  EXPECT_THAT(wrong.error, HasSubstr("model.widths"));
+  EXPECT_FALSE(fs::exists(at("wrong")));
+  EXPECT_EQ(run({"train", (folder_.path() / "none.toml").string()}).code, 1);
+}
+
+TEST_F(TrainProcess, AJobGoesOnWithItsOwnRecipeAlone) {
+  ASSERT_EQ(train("job", {"train.steps=2"}).code, 0);
+  const std::string config = read_file(at("job") / "config.toml");
+  const Ran anew = train("job");
+  EXPECT_EQ(anew.code, 2);
+  EXPECT_THAT(anew.error, HasSubstr("--resume"));
+  const Ran other = train("job", {"--resume", "train.batch=13"});
+  EXPECT_EQ(other.code, 2) << other.out << other.error;
+  EXPECT_THAT(other.out + other.error, HasSubstr("another recipe"));
+  EXPECT_EQ(read_file(at("job") / "config.toml"), config);
+  EXPECT_EQ(newest("job").step(), 2);
+  EXPECT_EQ(train("job", {"train.virtual_ranks=1", "-n", "2", "--output", at("few").string()}).code,
+            2);
+}
+
+TEST_F(TrainProcess, AnswersAboutWhatWasTrained) {
+  ASSERT_EQ(train("job").code, 0);
+  const Ran scores = run({"eval", at("job").string(), "--json"});
+  EXPECT_EQ(scores.code, 0) << scores.error;
+  EXPECT_THAT(scores.out, HasSubstr("\"step\":60"));
+  EXPECT_THAT(scores.out, HasSubstr("\"accuracy\":"));
+  const Ran table = run({"eval", at("job").string()});
+  EXPECT_THAT(table.out, HasSubstr("precision"));
+  EXPECT_THAT(table.out, HasSubstr("confusion"));
+  EXPECT_EQ(run({"generate", at("job").string()}).code, 2) << "no model of texts";
+  EXPECT_EQ(run({"eval", at("nowhere").string()}).code, 1);
+}
+
+TEST_F(TrainProcess, ALanguageModelWrites) {
+  const std::string text = (folder_.path() / "text.txt").string();
+  std::string lines;
+  for (int i = 0; i < 200; ++i) lines += "to be or not to be\n";
+  write_file_atomically(text, lines);
+  const std::string recipe = (folder_.path() / "gpt.toml").string();
+  write_file_atomically(recipe,
+                        "[model]\nkind = \"gpt\"\nwidth = 8\nlayers = 1\nheads = 2\n"
+                        "[data]\nkind = \"text\"\ncontext = 8\n[train]\nbatch = 8\nsteps = 20\n");
+  const Ran trained =
+      run({"train", recipe, "data.file=" + text, "--output", at("gpt").string(), "-n", "2"});
+  ASSERT_EQ(trained.code, 0) << trained.out << trained.error;
+  const Words words{"generate", at("gpt").string(), "--prompt", "to", "--count", "30"};
+  const Ran first = run(words);
+  EXPECT_EQ(first.code, 0) << first.error;
+  EXPECT_EQ(first.out.size(), 2U + 30 + 1) << first.out;
+  EXPECT_EQ(run(words).out, first.out) << "the same seed writes the same";
+}
+
+TEST_F(TrainProcess, ExplainSaysWhereEverySettingComesFrom) {
+  const Ran all = run({"explain", recipe(), "train.seed=9"});
+  EXPECT_EQ(all.code, 0) << all.error;
+  EXPECT_THAT(all.out, HasSubstr("[optim]"));
+  EXPECT_THAT(all.out, HasSubstr("clip_norm"));
+  EXPECT_THAT(all.out, HasSubstr("tiny.toml:"));
+  EXPECT_THAT(run({"explain", recipe(), "train.seed=9", "--key", "train.seed"}).out,
+              HasSubstr("9"));
+  EXPECT_EQ(run({"explain", recipe(), "--key", "train.sed"}).code, 1);
+  EXPECT_THAT(run({"explain", "--list"}).out, HasSubstr("learning_rate"));
+  EXPECT_EQ(run({"explain"}).code, 2);
+}
+
+}  // namespace
+}  // namespace trireme::train
