@@ -11,6 +11,7 @@
 
 #include "tests/train/tiny_job.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/train/job.h"
 #include "trireme/train/reporter.h"
 #include "trireme/train/step.h"
 
