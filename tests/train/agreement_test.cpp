@@ -5,6 +5,7 @@
 
 #include "trireme/parallel/agree.h"
 
+#include "tests/comm/tcp_ranks.h"
 #include "tests/train/tiny_job.h"
 #include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/kinds.h"
@@ -100,6 +101,37 @@ TEST(AgreementOf, DropoutDoesNotDependOnRanks) {
   EXPECT_LT(
       distance(train_threads(tiny_config("gpt64", dropped), 3, kSteps).weights, whole.weights),
       kNear);
+}
+
+// Without memory in common, over TCP.
+Trained train_apart(const config::Config& config, int ranks, int steps) {
+  at::set_num_threads(1);
+  std::vector<Trained> all(static_cast<std::size_t>(ranks));
+  comm::run_tcp_ranks({.count = ranks}, [&](const comm::Group& group) {
+    Job job = open_job(config, tiny_kinds(), group);
+    for (int step = 0; step < steps; ++step) job.step->run(step);
+    job.agreement().settle();
+    all[static_cast<std::size_t>(group.rank())].weights = weights_of(*job.model);
+  });
+  for (const Trained& other : all) expect_same_bits(other, all[0], "ranks differ");
+  return all[0];
+}
+
+TEST(AgreementOf, RanksOnHostsOfTheirOwnIsThatOfOne) {
+  const Trained whole = train_threads(tiny_config("gpt64", {}), 1, kSteps);
+  const Trained bits = train_threads(tiny_config("mlp", {"train.virtual_ranks=4"}), 1, 8);
+  for (const std::string kind : {"auto", "all_reduce", "zero1", "zero2"}) {
+    const Trained many = train_apart(tiny_config("gpt64", {"sync.kind=" + kind}), 3, kSteps);
+    EXPECT_LT(distance(many.weights, whole.weights), kNear) << kind;
+    const Words fixed{"sync.kind=" + kind, "train.virtual_ranks=4"};
+    expect_same_bits(train_apart(tiny_config("mlp", fixed), 3, 8), bits, kind);
+  }
+  try {
+    train_apart(tiny_config("mlp", {"sync.kind=shared"}), 2, 1);
+    ADD_FAILURE() << "one copy on two hosts";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::InvalidInput) << error.what();
+  }
 }
 
 TEST(AgreementOf, RanksWithNothingToDoIsRefused) {

@@ -83,20 +83,6 @@ class TrainerTest : public ::testing::Test {
     return *found.checkpoint;
   }
 
-  void expect_equal_checkpoints(const std::string& a, const std::string& b) const {
-    const checkpoint::Checkpoint left = newest(a);
-    const checkpoint::Checkpoint right = newest(b);
-    EXPECT_EQ(left.step(), right.step());
-    EXPECT_EQ(left.names(), right.names());
-    EXPECT_GT(left.names().size(), 6U);
-    for (const std::string& name : left.names()) {
-      EXPECT_TRUE(left.read(name).equal(right.read(name))) << name;
-    }
-    Progress mine = Progress::from_json(left.meta());
-    mine.recipe = Progress::from_json(right.meta()).recipe;
-    EXPECT_EQ(mine.to_json(), right.meta());
-  }
-
   // Straight lines fitted with steps that are too long: each makes it worse by a factor.
   static Words diverging(const std::string& rate) {
     return {"data.task=regression", "model.widths=[]", "optim.kind=sgd", rate};
@@ -125,10 +111,7 @@ TEST_F(TrainerTest, ResumedEqualsUninterrupted) {
          {"train.steps=1", "train.steps=7", "train.steps=8", "train.steps=20"}) {
       Words fewer = words;
       fewer.emplace_back(steps);
-      // An end is evaluated, which is no part of the undisturbed job at that step.
-      fewer.emplace_back("data.test_count=11");
-      std::atomic<bool> stop{false};
-      run(cut, fewer, true, 1, &stop);
+      run(cut, fewer, true);
     }
     const auto left = newest(whole);
     const auto right = newest(cut);
@@ -157,6 +140,23 @@ TEST_F(TrainerTest, ResumedOnOtherRanksEqualsUninterrupted) {
     EXPECT_EQ(right.step(), 20);
     for (const std::string& name : left.names()) {
       EXPECT_TRUE(left.read(name).equal(right.read(name))) << how << " " << name;
+    }
+  }
+}
+
+// The same number of ranks, without virtual ones.
+TEST_F(TrainerTest, ResumedOnAsManyRanksEqualsUninterrupted) {
+  for (const char* kind :
+       {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero1", "sync.kind=zero2"}) {
+    const std::string whole = std::string("whole-") + (kind + 10);
+    const std::string cut = std::string("cut-") + (kind + 10);
+    run(whole, {kind, "optim.clip_norm=0.1"}, false, 3);
+    run(cut, {kind, "optim.clip_norm=0.1", "train.steps=7"}, false, 3);
+    run(cut, {kind, "optim.clip_norm=0.1"}, true, 3);
+    const auto left = newest(whole);
+    const auto right = newest(cut);
+    for (const std::string& name : left.names()) {
+      EXPECT_TRUE(left.read(name).equal(right.read(name))) << kind << " " << name;
     }
   }
 }
