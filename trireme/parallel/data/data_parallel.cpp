@@ -105,13 +105,19 @@ void DataParallel::lay_out(std::vector<std::size_t> order) {
 GradientBuckets& DataParallel::buckets_of(std::size_t slot) {
   const std::size_t index = options_.is_ordered ? slot : 0;
   const at::ScalarType type = options_.parameters[0].tensor.scalar_type();
+  const auto allocate = [this, type](std::int64_t count) {
+    return private_flat(options_.group, count, type);
+  };
   while (layout_->buckets.size() <= index) {
-    layout_->buckets.push_back(std::make_unique<GradientBuckets>(
-        layout_->plan, options_.parameters,
-        GradientBuckets::Options{
-            .memory = private_flat(options_.group, layout_->plan.count, type),
-            .full = [this](std::size_t bucket) { launch(bucket); },
-            .is_in_parts = options_.is_in_parts}));
+    GradientBuckets::Options own{.full = [this](std::size_t bucket) { launch(bucket); },
+                                 .is_in_parts = options_.is_in_parts};
+    if (is_released()) {
+      own.allocate = allocate;
+    } else {
+      own.memory = allocate(layout_->plan.count);
+    }
+    layout_->buckets.push_back(
+        std::make_unique<GradientBuckets>(layout_->plan, options_.parameters, std::move(own)));
   }
   return *layout_->buckets[index];
 }
@@ -160,8 +166,10 @@ void DataParallel::born(std::size_t parameter) {
 
 // Reductions move on while backward computes.
 void DataParallel::poll() {
-  for (comm::TensorWork& work : works_) {
-    if (!work.is_done()) break;
+  while (finished_ < works_.size() && works_[finished_].is_done()) {
+    works_[finished_].wait();
+    if (is_released()) buckets_of(0).release(finished_);
+    ++finished_;
   }
 }
 
@@ -188,10 +196,12 @@ void DataParallel::end_slot() {
 
 void DataParallel::launch(std::size_t bucket) {
   const std::string label = "bucket " + std::to_string(bucket);
-  const at::Tensor gradient = buckets_of(0).bucket(bucket);
   if (options_.is_ordered) {
     launch_ordered(bucket, label);
-  } else if (is_sliced()) {
+    return;
+  }
+  const at::Tensor gradient = buckets_of(0).bucket(bucket);
+  if (is_sliced()) {
     works_.push_back(comm::reduce_scatter(options_.group,
                                           layout_->reduced.at(bucket, slice(bucket)), gradient,
                                           comm::ReduceOp::Sum, {.label = label}));
@@ -219,8 +229,12 @@ ElementRange DataParallel::slice(std::size_t bucket) const {
 
 Gradients DataParallel::reduce(const Share& mine) {
   const c10::NoGradGuard no_grad;
-  for (comm::TensorWork& work : works_) work.wait();
+  for (; finished_ < works_.size(); ++finished_) {
+    works_[finished_].wait();
+    if (is_released()) buckets_of(0).release(finished_);
+  }
   works_.clear();
+  finished_ = 0;
   comm::wait_all(ordered_);
   ordered_.clear();
   std::vector<double> figures = common_figures(mine);

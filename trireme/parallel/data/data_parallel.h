@@ -61,6 +61,10 @@ class DataParallel final : public Agreement {
   struct Layout;
 
   bool is_sliced() const noexcept { return options_.kind != SyncKind::AllReduce; }
+  // Whether a bucket's memory goes back as soon as its slices are reduced.
+  bool is_released() const noexcept {
+    return options_.kind == SyncKind::Zero2 && !options_.is_ordered;
+  }
   void born(std::size_t parameter);
   void lay_out(std::vector<std::size_t> order);
   void move_values();
@@ -81,7 +85,8 @@ class DataParallel final : public Agreement {
   StepPlan plan_;
   std::size_t slot_ = 0;  // that runs, of this rank's
   std::vector<bool> is_used_;  // by any rank, in this step
-  std::vector<comm::TensorWork> works_;
+  std::vector<comm::TensorWork> works_;  // one a bucket, in order
+  std::size_t finished_ = 0;             // of them
   std::vector<comm::Work> ordered_;
   std::optional<comm::Work> published_;  // new values reach everybody
   std::vector<comm::TensorWork> gathers_;

@@ -9,15 +9,29 @@ namespace trireme::parallel::data {
 GradientBuckets::GradientBuckets(const BucketPlan& plan, const std::vector<Parameter>& parameters,
                                  Options options)
     : plan_(plan), options_(std::move(options)) {
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const ElementRange range = plan.range_of[i];
-    parameters_.push_back(parameters[i].tensor);
-    views_.push_back(
-        options_.memory.narrow(0, range.begin, range.count()).view(parameters[i].tensor.sizes()));
+  for (const Parameter& parameter : parameters) parameters_.push_back(parameter.tensor);
+  buckets_.resize(plan.buckets.size());
+  for (std::size_t b = 0; options_.memory.defined() && b < buckets_.size(); ++b) {
+    const ElementRange range = plan.buckets[b].range;
+    buckets_[b] = options_.memory.narrow(0, range.begin, range.count());
   }
   is_used_.resize(parameters.size());
   has_come_.resize(parameters.size());
   missing_.resize(plan.buckets.size());
+}
+
+at::Tensor GradientBuckets::view_of(std::size_t parameter) {
+  const std::size_t b = plan_.bucket_of[parameter];
+  const ElementRange range = plan_.range_of[parameter];
+  const ElementRange whole = plan_.buckets[b].range;
+  if (!buckets_[b].defined()) buckets_[b] = options_.allocate(whole.count());
+  return buckets_[b]
+      .narrow(0, range.begin - whole.begin, range.count())
+      .view(parameters_[parameter].sizes());
+}
+
+void GradientBuckets::release(std::size_t index) {
+  if (!options_.memory.defined()) buckets_[index].reset();
 }
 
 void GradientBuckets::begin_slot(const Slot& slot) {
@@ -34,9 +48,9 @@ void GradientBuckets::take(std::size_t parameter) {
   const c10::NoGradGuard no_grad;
   // A shared parameter's gradient may come in parts, each of them new.
   if (is_used_[parameter]) {
-    views_[parameter].add_(gradient.is_sparse() ? gradient.to_dense() : gradient);
+    view_of(parameter).add_(gradient.is_sparse() ? gradient.to_dense() : gradient);
   } else {
-    views_[parameter].copy_(gradient.is_sparse() ? gradient.to_dense() : gradient);
+    view_of(parameter).copy_(gradient.is_sparse() ? gradient.to_dense() : gradient);
   }
   gradient.reset();
   is_used_[parameter] = true;
@@ -55,15 +69,10 @@ void GradientBuckets::end_slot() {
   if (!slot_.is_last) return;
   const c10::NoGradGuard no_grad;
   for (std::size_t i = 0; i < is_used_.size(); ++i) {
-    if (!is_used_[i]) views_[i].zero_();
+    if (!is_used_[i]) view_of(i).zero_();
   }
   missing_.assign(missing_.size(), 0);
   announce();
-}
-
-at::Tensor GradientBuckets::bucket(std::size_t index) const {
-  const ElementRange range = plan_.buckets[index].range;
-  return options_.memory.narrow(0, range.begin, range.count());
 }
 
 }  // namespace trireme::parallel::data

@@ -30,7 +30,10 @@ class GradientBuckets {
   };
 
   struct Options {
-    at::Tensor memory;  // flat, of plan.count elements
+    // Flat, of plan.count elements. Undefined: each bucket's is taken when its first gradient
+    // comes, and goes back with release().
+    at::Tensor memory{};
+    std::function<at::Tensor(std::int64_t count)> allocate{};
     std::function<void(std::size_t bucket)> full;
     // A gradient may come in several parts: buckets are full when the slot ends.
     bool is_in_parts = false;
@@ -45,16 +48,20 @@ class GradientBuckets {
   void end_slot();
 
   bool is_used(std::size_t parameter) const { return is_used_[parameter]; }
-  at::Tensor bucket(std::size_t index) const;
+  // REQUIRES: some of its gradients came.
+  const at::Tensor& bucket(std::size_t index) const { return buckets_[index]; }
+  // Its content is no longer needed in this step.
+  void release(std::size_t index);
   const at::Tensor& memory() const noexcept { return options_.memory; }
 
  private:
   void announce();
+  at::Tensor view_of(std::size_t parameter);
 
   const BucketPlan& plan_;
   std::vector<at::Tensor> parameters_;
   Options options_;
-  std::vector<at::Tensor> views_;  // by parameter, in its shape
+  std::vector<at::Tensor> buckets_;  // undefined: released
   Slot slot_;
   std::vector<bool> is_used_;             // in this step
   std::vector<bool> has_come_;            // in this slot
