@@ -122,10 +122,7 @@ std::vector<Command::Given> Command::parse(std::vector<std::string> words,
       app.add_flag(fields_[i].names, *fields_[i].target);
     } else {
       // The last of a value given more than once counts, as in most programs.
-      app.add_option(fields_[i].names, given[i])
-          ->expected(1)
-          ->allow_extra_args(false)
-          ->take_last();
+      app.add_option(fields_[i].names, given[i])->expected(1)->allow_extra_args(false)->take_last();
     }
   }
   // Each takes one word: a list would take those of the next as well.

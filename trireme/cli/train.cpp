@@ -58,8 +58,12 @@ int train(TrainWords words) {
   fs::create_directories(output);
   launch::JobSpec& spec = words.spec;
   spec.program = worker.path();
-  spec.command = {worker.path().string(), "train", "--recipe",
-                  fs::absolute(words.recipe.recipe).string(), "--output", output.string()};
+  spec.command = {worker.path().string(),
+                  "train",
+                  "--recipe",
+                  fs::absolute(words.recipe.recipe).string(),
+                  "--output",
+                  output.string()};
   if (words.is_resumed) spec.command.push_back("--resume");
   for (const std::string& text : words.recipe.overrides) {
     spec.command.insert(spec.command.end(), {"--set", text});
@@ -90,8 +94,7 @@ Command train_command() {
                  [words](const std::string& text) { return set_ranks(words->spec.ranks, text); });
   command.option("--output", "DIR", "the job's folder (default: runs/ and the recipe's name)",
                  set_text(words->output));
-  command.flag("--resume", "go on from the newest whole checkpoint in --output",
-               words->is_resumed);
+  command.flag("--resume", "go on from the newest whole checkpoint in --output", words->is_resumed);
   command.option("--worker", "PROGRAM", "a program with models of your own",
                  set_text(words->worker));
   command.option("--name", "JOB", "what to call the job (default: made up)",

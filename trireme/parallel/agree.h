@@ -39,12 +39,12 @@ struct Update {
 };
 
 struct StepPlan {
-  int slot_count = 1;            // of the global batch
-  std::vector<int> slots = {0};  // this rank's, ascending
+  int slot_count = 1;             // of the global batch
+  std::vector<int> slots = {0};   // this rank's, ascending
   std::vector<int> owners = {0};  // by slot: the rank that runs it
   bool is_norm_wanted = false;
-  bool is_checked = false;       // whether reduce() says if gradients are finite
-  double clip_value = 0;         // each element is cut off there in update(); 0: none
+  bool is_checked = false;  // whether reduce() says if gradients are finite
+  double clip_value = 0;    // each element is cut off there in update(); 0: none
   // Where nothing can stop the update any more, it may be made parameter by parameter while
   // backward still runs.
   std::optional<Update> early = std::nullopt;
@@ -59,7 +59,7 @@ struct Share {
 struct Gradients {
   double loss = 0;              // the sum over all ranks
   bool is_stop_wanted = false;  // of any rank: all of them end after the same step
-  double norm = 0;  // of the whole gradient, where the plan wanted it
+  double norm = 0;              // of the whole gradient, where the plan wanted it
   bool is_finite = true;
 };
 

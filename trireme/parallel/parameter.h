@@ -18,7 +18,7 @@ namespace trireme::parallel {
 struct Parameter {
   std::string name;
   at::Tensor tensor;
-  double rate_factor = 1;   // of the learning rate
+  double rate_factor = 1;  // of the learning rate
   double weight_decay = 0;
 };
 

@@ -53,15 +53,15 @@ class Replicas::Reduction {
     const at::ScalarType type = parameters_[0].tensor.scalar_type();
     const auto element = static_cast<std::int64_t>(c10::elementSize(type));
     plan_ = data::BucketPlan::make(
-        shapes, order,
-        {.bucket_count = std::max<std::int64_t>(options_.bucket_size / element, 1)});
+        shapes, order, {.bucket_count = std::max<std::int64_t>(options_.bucket_size / element, 1)});
     memory_ = data::private_flat(group_, plan_.count, type);
     views_.clear();
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       // No views to autograd, which forbids zero_grad() to detach those.
       const at::Tensor part = memory_.narrow(0, plan_.range_of[i].begin, plan_.range_of[i].count());
-      views_.push_back(at::from_blob(part.mutable_data_ptr(), parameters_[i].tensor.sizes(),
-                                     [kept = memory_](void*) {}, memory_.options()));
+      views_.push_back(at::from_blob(
+          part.mutable_data_ptr(), parameters_[i].tensor.sizes(), [kept = memory_](void*) {},
+          memory_.options()));
     }
   }
 

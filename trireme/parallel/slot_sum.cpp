@@ -18,8 +18,8 @@ bool SlotSum::are_siblings(const Subtree& left, const Subtree& right) const {
   int first = 0;
   int last = slot_count_;
   while (last - first > 1) {
-    const int middle = static_cast<int>(comm::tree_middle(static_cast<std::size_t>(first),
-                                                          static_cast<std::size_t>(last)));
+    const int middle = static_cast<int>(
+        comm::tree_middle(static_cast<std::size_t>(first), static_cast<std::size_t>(last)));
     if (left.first == first && left.last == middle && right.last == last) return true;
     (left.first < middle ? last : first) = middle;
   }
@@ -29,8 +29,7 @@ bool SlotSum::are_siblings(const Subtree& left, const Subtree& right) const {
 void SlotSum::add(int slot, std::vector<at::Tensor> gradients) {
   TRIREME_CHECK(subtrees_.empty() || subtrees_.back().last <= slot, "slot ", slot, " comes late");
   subtrees_.push_back({.first = slot, .last = slot + 1, .sums = std::move(gradients)});
-  while (subtrees_.size() > 1 &&
-         are_siblings(subtrees_[subtrees_.size() - 2], subtrees_.back())) {
+  while (subtrees_.size() > 1 && are_siblings(subtrees_[subtrees_.size() - 2], subtrees_.back())) {
     Subtree right = std::move(subtrees_.back());
     subtrees_.pop_back();
     Subtree& left = subtrees_.back();

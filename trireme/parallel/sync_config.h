@@ -1,4 +1,5 @@
-// SyncConfig is [sync]: how ranks come to the same weights. Its kinds have no settings of their own.
+// SyncConfig is [sync]: how ranks come to the same weights. Its kinds have no settings of their
+// own.
 
 #pragma once
 

@@ -42,9 +42,8 @@ checkpoint::Checkpoint checkpoint_of(const WorkerWords& words, const fs::path& f
 Trained open_trained(const WorkerWords& words, const Kinds& kinds) {
   const fs::path output = words.text("--output");
   Trained trained{.config = config::read_config(
-                      recipe_schema(kinds),
-                      {.files = {config::load_config(output / "config.toml")},
-                       .overrides = words.overrides()})};
+                      recipe_schema(kinds), {.files = {config::load_config(output / "config.toml")},
+                                             .overrides = words.overrides()})};
   trained.sets = kinds.data.open(trained.config);
   trained.model = make_model(trained.config, kinds, trained.sets.train->form());
   const checkpoint::Checkpoint from = checkpoint_of(words, output / "checkpoints");
@@ -116,7 +115,8 @@ int answer_generate(const WorkerWords& words, const Kinds& kinds) {
   const Trained trained = open_trained(words, kinds);
   const data::Form& form = trained.sets.train->form();
   if (form.classes == 0 || form.input_type != at::kLong) {
-    throw Error(ErrorCode::InvalidInput, "only a model of texts generates; this one's data are not");
+    throw Error(ErrorCode::InvalidInput,
+                "only a model of texts generates; this one's data are not");
   }
   const Vocabulary vocabulary(form);
   const std::string prompt = words.text("--prompt", "\n");

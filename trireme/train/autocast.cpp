@@ -8,7 +8,8 @@ Autocast::Autocast(Precision precision) : is_on_(precision != Precision::Float32
   if (!is_on_) return;
   was_on_ = at::autocast::is_autocast_enabled(at::kCPU);
   type_before_ = at::autocast::get_autocast_dtype(at::kCPU);
-  at::autocast::set_autocast_dtype(at::kCPU, precision == Precision::BFloat16 ? at::kBFloat16 : at::kHalf);
+  at::autocast::set_autocast_dtype(at::kCPU,
+                                   precision == Precision::BFloat16 ? at::kBFloat16 : at::kHalf);
   at::autocast::set_autocast_enabled(at::kCPU, true);
 }
 

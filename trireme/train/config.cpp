@@ -24,8 +24,9 @@ void TrainConfig::describe(config::Fields<TrainConfig>& f) {
   f.add("seed", &T::seed).help("decides first weights, order of samples, augmentation, dropout");
   f.add("virtual_ranks", &T::virtual_ranks)
       .range(0, 4096)
-      .help("slots a batch is cut into; fixed, the bits do not depend on the number of ranks; "
-            "0: one a rank");
+      .help(
+          "slots a batch is cut into; fixed, the bits do not depend on the number of ranks; "
+          "0: one a rank");
   f.add("accumulate", &T::accumulate)
       .range(1, 4096)
       .help("slots a rank runs one after the other, where virtual_ranks is 0");
@@ -38,9 +39,8 @@ void TrainConfig::describe(config::Fields<TrainConfig>& f) {
               {"float16", Precision::Float16}})
       .help("of forward and backward; parameters and updates stay float32");
   f.add("non_finite", &T::non_finite)
-      .names({{"stop", NonFinite::Stop},
-              {"skip", NonFinite::Skip},
-              {"rollback", NonFinite::Rollback}})
+      .names(
+          {{"stop", NonFinite::Stop}, {"skip", NonFinite::Skip}, {"rollback", NonFinite::Rollback}})
       .help("what to do where loss or gradient is not finite");
   f.add("non_finite_max", &T::non_finite_max)
       .at_least(1)

@@ -22,8 +22,8 @@ namespace trireme::train {
 struct GenerationOptions {
   std::vector<std::int64_t> prompt;  // at least one token
   std::int64_t count = 200;
-  std::int64_t context = 0;          // tokens that the model can look at
-  int layers = 0;                    // that keep keys and values, at most
+  std::int64_t context = 0;  // tokens that the model can look at
+  int layers = 0;            // that keep keys and values, at most
   SamplerOptions sampling;
 };
 

@@ -52,8 +52,7 @@ std::vector<int> slots_of(int rank, const std::vector<int>& owners) {
 
 std::int64_t steps_of(const TrainConfig& config, std::int64_t steps_an_epoch) {
   if (config.steps) return *config.steps;
-  return static_cast<std::int64_t>(
-      std::ceil(config.epochs * static_cast<double>(steps_an_epoch)));
+  return static_cast<std::int64_t>(std::ceil(config.epochs * static_cast<double>(steps_an_epoch)));
 }
 
 parallel::Treat treatment_of(const config::Config& config) {
@@ -103,25 +102,25 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   job.steps = steps_of(train, job.steps_an_epoch);
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
   const bool is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute;
-  job.step = std::make_unique<Step>(Step::Parts{
-      .model = job.model,
-      .loss = job.loss,
-      .loader = std::move(loader),
-      .agreement = parallel::make_agreement(
-          {.parameters = parallel::parameters_of(*job.model, treatment_of(config)),
-           .buffers = job.model->buffers(),
-           .optimizer = optim::make_optimizer(config),
-           .group = group,
-           .kind = parallel::sync_kind_of(config),
-           .bucket_size = static_cast<std::int64_t>(
-               config.get<parallel::SyncConfig>(parallel::kSyncSection).bucket.count),
-           .is_ordered = train.virtual_ranks > 0,
-           .is_recomputed = is_recomputed}),
-      .schedule = optim::make_schedule(config, job.steps),
-      .clip_norm = rule.clip_norm,
-      .clip_value = rule.clip_value,
-      .config = train,
-      .slot_owners = owners});
+  job.step = std::make_unique<Step>(
+      Step::Parts{.model = job.model,
+                  .loss = job.loss,
+                  .loader = std::move(loader),
+                  .agreement = parallel::make_agreement(
+                      {.parameters = parallel::parameters_of(*job.model, treatment_of(config)),
+                       .buffers = job.model->buffers(),
+                       .optimizer = optim::make_optimizer(config),
+                       .group = group,
+                       .kind = parallel::sync_kind_of(config),
+                       .bucket_size = static_cast<std::int64_t>(
+                           config.get<parallel::SyncConfig>(parallel::kSyncSection).bucket.count),
+                       .is_ordered = train.virtual_ranks > 0,
+                       .is_recomputed = is_recomputed}),
+                  .schedule = optim::make_schedule(config, job.steps),
+                  .clip_norm = rule.clip_norm,
+                  .clip_value = rule.clip_value,
+                  .config = train,
+                  .slot_owners = owners});
   return job;
 }
 

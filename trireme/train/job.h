@@ -24,16 +24,14 @@ struct Job {
   std::shared_ptr<model::Model> model{};
   std::shared_ptr<const model::Loss> loss{};
   std::unique_ptr<Step> step{};
-  std::int64_t steps = 0;           // to make in all
+  std::int64_t steps = 0;  // to make in all
   std::int64_t steps_an_epoch = 0;
   double flops_a_sample = 0;
   std::string hash{};
 
   const TrainConfig& train() const { return config.get<TrainConfig>("train"); }
   const EvalConfig& eval() const { return config.get<EvalConfig>("eval"); }
-  const CheckpointConfig& checkpoint() const {
-    return config.get<CheckpointConfig>("checkpoint");
-  }
+  const CheckpointConfig& checkpoint() const { return config.get<CheckpointConfig>("checkpoint"); }
   data::Loader& loader() const { return *step->parts().loader; }
   parallel::Agreement& agreement() const { return *step->parts().agreement; }
 };

@@ -36,9 +36,8 @@ struct MseConfig {
 
 // Settings that change how long or how visibly a job runs, not what it computes.
 constexpr std::array<std::string_view, 9> kFree = {
-    "sync.",
-    "train.epochs", "train.steps", "train.non_finite", "train.non_finite_max",
-    "data.threads", "data.ahead",  "eval.",            "checkpoint."};
+    "sync.",        "train.epochs", "train.steps", "train.non_finite", "train.non_finite_max",
+    "data.threads", "data.ahead",   "eval.",       "checkpoint."};
 
 bool is_free(const std::string& key) {
   return std::any_of(kFree.begin(), kFree.end(), [&](std::string_view free) {
@@ -71,8 +70,7 @@ config::Schema recipe_schema(const Kinds& kinds) {
   return schema;
 }
 
-std::shared_ptr<const model::Loss> make_loss(const config::Config& config,
-                                             const data::Form& form) {
+std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const data::Form& form) {
   if (const auto* entropy = config.find<CrossEntropyConfig>(kLossSection)) {
     return model::cross_entropy({.label_smoothing = entropy->label_smoothing});
   }

@@ -72,11 +72,10 @@ Reporter::Reporter(Options options) {
   state_ = std::make_unique<State>();
   state_->folder = options.folder;
   if (!options.terminal.empty()) {
-    state_->terminal =
-        Descriptor(open(options.terminal.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+    state_->terminal = Descriptor(open(options.terminal.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
   }
-  state_->view.emplace(monitor::LiveView::options_for(
-      state_->terminal ? state_->terminal.get() : STDOUT_FILENO));
+  state_->view.emplace(
+      monitor::LiveView::options_for(state_->terminal ? state_->terminal.get() : STDOUT_FILENO));
 }
 
 Reporter::~Reporter() = default;
@@ -120,8 +119,7 @@ void Reporter::step(const Progress& progress, const Outcome& outcome) {
   s.samples += outcome.samples;
   s.times += outcome.times;
   const double seconds = s.times.total();
-  const double a_step =
-      seconds_since(s.begin) / static_cast<double>(progress.step - s.first_step);
+  const double a_step = seconds_since(s.begin) / static_cast<double>(progress.step - s.first_step);
   s.shown.step = progress.step;
   s.shown.epoch = static_cast<double>(progress.step) / static_cast<double>(s.steps_an_epoch);
   s.shown.loss = outcome.loss;
@@ -174,7 +172,8 @@ void Reporter::evaluated(const Progress& progress, const Scores& scores) {
     s.board->scalar("eval/accuracy", scores.accuracy(), progress.step);
   }
   s.metrics->write(progress.step, record);
-  s.shown.evaluation = "step " + std::to_string(progress.step) + ": " + text_of(scores, s.is_text());
+  s.shown.evaluation =
+      "step " + std::to_string(progress.step) + ": " + text_of(scores, s.is_text());
   s.view->note("evaluation at " + s.shown.evaluation +
                (progress.best_step == progress.step ? " (best so far)" : ""));
 }

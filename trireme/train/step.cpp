@@ -39,7 +39,8 @@ Outcome Step::run(std::int64_t updates, bool is_stop_wanted) {
     outcome.times.backward += watch.lap();
   }
 
-  const parallel::Gradients all = agreement.reduce({.loss = loss_share, .is_stop_wanted = is_stop_wanted});
+  const parallel::Gradients all =
+      agreement.reduce({.loss = loss_share, .is_stop_wanted = is_stop_wanted});
   outcome.times.wait += watch.lap();
   outcome.loss = all.loss;
   outcome.is_stop_wanted = all.is_stop_wanted;
@@ -60,8 +61,7 @@ Outcome Step::run(std::int64_t updates, bool is_stop_wanted) {
   return outcome;
 }
 
-parallel::StepPlan Step::plan(const data::StepBatches& work,
-                              const parallel::Update& update) const {
+parallel::StepPlan Step::plan(const data::StepBatches& work, const parallel::Update& update) const {
   parallel::StepPlan plan{.slot_count = static_cast<int>(parts_.slot_owners.size()),
                           .slots = work.slots,
                           .owners = parts_.slot_owners};

@@ -25,10 +25,10 @@ namespace trireme::train {
 
 // Where a step's time went, in seconds; they add up to the step.
 struct StepTimes {
-  double data = 0;      // waiting for batches
+  double data = 0;  // waiting for batches
   double forward = 0;
   double backward = 0;
-  double wait = 0;      // for other ranks
+  double wait = 0;  // for other ranks
   double update = 0;
 
   double total() const noexcept { return data + forward + backward + wait + update; }
@@ -46,8 +46,8 @@ struct Outcome {
   double loss = 0;  // mean over the global batch
   double norm = 0;  // of the gradient, where it was clipped
   double rate = 0;
-  std::int64_t samples = 0;  // of the global batch
-  bool is_finite = true;     // otherwise nothing was updated
+  std::int64_t samples = 0;     // of the global batch
+  bool is_finite = true;        // otherwise nothing was updated
   bool is_stop_wanted = false;  // some rank was asked to end: all end after this step
   StepTimes times;
 };

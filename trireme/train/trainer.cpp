@@ -28,13 +28,12 @@ Trainer::Trainer(Job& job, Options options) : job_(job), options_(std::move(opti
 }
 
 void Trainer::make_saver() {
-  saver_ = std::make_unique<checkpoint::Saver>(
-      checkpoint::Saver::Options{.folder = options_.output / "checkpoints",
-                                 .retention = {.keep_last = job_.checkpoint().keep,
-                                               .keep_best = job_.checkpoint().is_best_kept ? 1 : 0,
-                                               .is_higher_better =
-                                                   is_larger_better(job_.eval().metric)},
-                                 .faults = options_.faults});
+  saver_ = std::make_unique<checkpoint::Saver>(checkpoint::Saver::Options{
+      .folder = options_.output / "checkpoints",
+      .retention = {.keep_last = job_.checkpoint().keep,
+                    .keep_best = job_.checkpoint().is_best_kept ? 1 : 0,
+                    .is_higher_better = is_larger_better(job_.eval().metric)},
+      .faults = options_.faults});
 }
 
 Ending Trainer::run() {
@@ -93,8 +92,9 @@ void Trainer::on_not_finite(const Outcome& outcome) {
       (where.empty() ? std::string(", though all weights are") : "; first in " + where);
   if (config.non_finite == NonFinite::Stop || not_finite_ > config.non_finite_max) {
     throw Error(ErrorCode::Diverged,
-                what + ". Try a lower optim.learning_rate, optim.clip_norm=1, or "
-                       "train.non_finite=skip; --resume goes on from the last checkpoint");
+                what +
+                    ". Try a lower optim.learning_rate, optim.clip_norm=1, or "
+                    "train.non_finite=skip; --resume goes on from the last checkpoint");
   }
   options_.reporter->event(
       {{"event", config.non_finite == NonFinite::Skip ? "skipped" : "rolled back"},
@@ -114,12 +114,13 @@ void Trainer::evaluate() {
   if (!job_.sets.test || evaluated_at_ == progress_.step) return;
   evaluated_at_ = progress_.step;
   job_.agreement().settle();
-  scores_ = train::evaluate(*job_.model, {.source = job_.sets.test,
-                                          .loss = job_.loss.get(),
-                                          .batch = job_.eval().batch,
-                                          .threads = job_.config.get<data::DataConfig>("data").threads,
-                                          .precision = job_.train().precision,
-                                          .group = job_.group});
+  scores_ =
+      train::evaluate(*job_.model, {.source = job_.sets.test,
+                                    .loss = job_.loss.get(),
+                                    .batch = job_.eval().batch,
+                                    .threads = job_.config.get<data::DataConfig>("data").threads,
+                                    .precision = job_.train().precision,
+                                    .group = job_.group});
   score_ = scores_->value_of(job_.eval().metric);
   if (is_better(*score_, progress_.best, job_.eval().metric)) {
     progress_.best = *score_;
@@ -185,8 +186,9 @@ void Trainer::restore(const checkpoint::Checkpoint& from) {
   Progress saved = Progress::from_json(from.meta());
   if (saved.job_hash != job_.hash) {
     throw Error(ErrorCode::InvalidInput,
-                from.path().string() + " was written by another recipe; give its settings, or "
-                                       "another --output");
+                from.path().string() +
+                    " was written by another recipe; give its settings, or "
+                    "another --output");
   }
   saved.recipe = progress_.recipe;
   progress_ = std::move(saved);

@@ -64,7 +64,7 @@ class Trainer {
   std::optional<double> score_;  // by eval.metric, of the weights as they are
   std::int64_t evaluated_at_ = -1;
   std::int64_t saved_at_ = -1;
-  int not_finite_ = 0;  // in a row
+  int not_finite_ = 0;                        // in a row
   std::unique_ptr<checkpoint::Saver> saver_;  // rank 0's
 };
 

@@ -33,7 +33,7 @@ void ask_to_stop(int) {
 }
 
 void listen_for_stop() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = ask_to_stop;
   // Once is a request. A second one ends the process as it would any other.
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
@@ -69,8 +69,8 @@ std::optional<cluster::World> join_others(const config::Config& config) {
 
 int train(const WorkerWords& words, const Kinds& kinds) {
   const config::Config config = config::read_config(
-      recipe_schema(kinds), {.files = {config::load_config(words.text("--recipe"))},
-                             .overrides = words.overrides()});
+      recipe_schema(kinds),
+      {.files = {config::load_config(words.text("--recipe"))}, .overrides = words.overrides()});
   const fs::path output = words.text("--output");
   keep_large_memory();
   listen_for_stop();
@@ -78,8 +78,8 @@ int train(const WorkerWords& words, const Kinds& kinds) {
   const comm::Group group =
       world && world->size() > 1 ? comm::connect(*world) : comm::Group::solo();
   Job job = open_job(config, kinds, group);
-  Reporter reporter({.folder = group.rank() == 0 ? output : fs::path(),
-                     .terminal = terminal_in_environment()});
+  Reporter reporter(
+      {.folder = group.rank() == 0 ? output : fs::path(), .terminal = terminal_in_environment()});
   Trainer trainer(job, {.output = output,
                         .is_resumed = words.has("--resume"),
                         .is_stop_wanted = &g_is_stop_wanted,

@@ -22,8 +22,9 @@ fs::path built_in_worker() {
   const fs::path here = fs::read_symlink("/proc/self/exe").parent_path() / kBuiltIn;
   if (fs::exists(here)) return here;
   throw Error(ErrorCode::NotFound,
-              here.string() + " is not there: this build has no torch, so it trains nothing; "
-                              "`make build` makes it, or name a program of your own: --worker");
+              here.string() +
+                  " is not there: this build has no torch, so it trains nothing; "
+                  "`make build` makes it, or name a program of your own: --worker");
 }
 
 std::string quoted(const fs::path& path) {

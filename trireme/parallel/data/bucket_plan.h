@@ -51,9 +51,9 @@ struct BucketPlan {
   };
 
   std::vector<Bucket> buckets;
-  std::int64_t count = 0;                // of the flat space
-  std::vector<std::size_t> bucket_of;    // by parameter
-  std::vector<ElementRange> range_of;    // by parameter
+  std::int64_t count = 0;              // of the flat space
+  std::vector<std::size_t> bucket_of;  // by parameter
+  std::vector<ElementRange> range_of;  // by parameter
 
   // `order`: every parameter once, earliest gradient first.
   static BucketPlan make(std::span<const Parameter> parameters, std::span<const std::size_t> order,

@@ -77,14 +77,14 @@ void DataParallel::lay_out(std::vector<std::size_t> order) {
   }
   layout_ = std::make_unique<Layout>();
   const auto element = static_cast<std::int64_t>(c10::elementSize(type));
-  layout_->plan = BucketPlan::make(
-      shapes, order,
-      {.bucket_count = std::max<std::int64_t>(options_.bucket_size / element, 1),
-       .slices = group.size()});
+  layout_->plan =
+      BucketPlan::make(shapes, order,
+                       {.bucket_count = std::max<std::int64_t>(options_.bucket_size / element, 1),
+                        .slices = group.size()});
   const BucketPlan& plan = layout_->plan;
   const bool is_common = options_.kind == SyncKind::Shared;
-  layout_->values = is_common ? common_flat(group, plan.count, type)
-                              : private_flat(group, plan.count, type);
+  layout_->values =
+      is_common ? common_flat(group, plan.count, type) : private_flat(group, plan.count, type);
   const CompactPlan compact(plan, group.rank(), group.size());
   const auto space = [&]() -> FlatSpace {
     if (is_common) return {common_flat(group, plan.count, type), false, {}};
@@ -151,8 +151,8 @@ void DataParallel::broadcast_buffers() {
 void DataParallel::begin_slot(std::size_t index) {
   slot_ = index;
   if (!layout_) return;
-  buckets_of(slot_).begin_slot({.is_first = index == 0 || options_.is_ordered,
-                                .is_last = index + 1 == plan_.slots.size()});
+  buckets_of(slot_).begin_slot(
+      {.is_first = index == 0 || options_.is_ordered, .is_last = index + 1 == plan_.slots.size()});
 }
 
 void DataParallel::born(std::size_t parameter) {
@@ -409,7 +409,8 @@ std::string DataParallel::first_not_finite() const {
     const ElementRange range = layout_->plan.range_of[i];
     const ElementRange own = slice(bucket);
     const ElementRange part{std::max(range.begin, own.begin), std::min(range.end, own.end)};
-    if (part.count() > 0 && !std::isfinite(optim::squared_norm(layout_->reduced.at(bucket, part)))) {
+    if (part.count() > 0 &&
+        !std::isfinite(optim::squared_norm(layout_->reduced.at(bucket, part)))) {
       return options_.parameters[i].name;
     }
   }

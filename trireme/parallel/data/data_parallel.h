@@ -83,8 +83,8 @@ class DataParallel final : public Agreement {
   std::unique_ptr<Layout> layout_;
   std::vector<std::size_t> arrival_;  // of the first step's gradients
   StepPlan plan_;
-  std::size_t slot_ = 0;  // that runs, of this rank's
-  std::vector<bool> is_used_;  // by any rank, in this step
+  std::size_t slot_ = 0;                 // that runs, of this rank's
+  std::vector<bool> is_used_;            // by any rank, in this step
   std::vector<comm::TensorWork> works_;  // one a bucket, in order
   std::size_t finished_ = 0;             // of them
   std::vector<comm::Work> ordered_;

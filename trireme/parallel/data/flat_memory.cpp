@@ -26,8 +26,9 @@ at::Tensor common_flat(const comm::Group& group, std::int64_t count, at::ScalarT
   group.broadcast({&offset, 1, comm::DType::Int64}, 0, {.label = "place of shared memory"}).wait();
   if (group.rank() == 0) return own;
   // Nobody else's allocator knows of it: the arena itself stays as long as the tensor.
-  return at::from_blob(arena->at(static_cast<std::uint64_t>(offset)), {count},
-                       [arena](void*) {}, at::TensorOptions().dtype(type));
+  return at::from_blob(
+      arena->at(static_cast<std::uint64_t>(offset)), {count}, [arena](void*) {},
+      at::TensorOptions().dtype(type));
 }
 
 }  // namespace trireme::parallel::data

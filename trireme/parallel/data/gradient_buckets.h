@@ -63,9 +63,9 @@ class GradientBuckets {
   Options options_;
   std::vector<at::Tensor> buckets_;  // undefined: released
   Slot slot_;
-  std::vector<bool> is_used_;             // in this step
-  std::vector<bool> has_come_;            // in this slot
-  std::vector<std::size_t> missing_;      // in this slot, by bucket
+  std::vector<bool> is_used_;         // in this step
+  std::vector<bool> has_come_;        // in this slot
+  std::vector<std::size_t> missing_;  // in this slot, by bucket
   std::size_t announced_ = 0;
 };
 

@@ -1,0 +1,73 @@
+// Goal:   an update gives the same bits however its elements are cut into calls.
+// Method: every length up to a few vectors, cut at every place, against one element at a time.
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "trireme/base/random.h"
+#include "trireme/optim/kernel/rules.h"
+
+namespace trireme::optim::kernel {
+namespace {
+
+struct Elements {
+  explicit Elements(std::size_t count) {
+    Random random(7);
+    for (std::size_t i = 0; i < count; ++i) {
+      value.push_back(static_cast<float>(random.normal()));
+      gradient.push_back(static_cast<float>(random.normal()));
+      mean.push_back(static_cast<float>(random.normal()));
+      square.push_back(random.uniform_float());
+    }
+  }
+  std::vector<float> value, gradient, mean, square;
+};
+
+constexpr AdamNumbers<float> kAdam{.scale = 0.7f,
+                                   .decay = 0.999f,
+                                   .penalty = 0.01f,
+                                   .keep1 = 0.1f,
+                                   .beta2 = 0.999f,
+                                   .keep2 = 0.001f,
+                                   .step_size = 0.013f,
+                                   .correction = 1.7f,
+                                   .epsilon = 1e-8f};
+constexpr SgdNumbers<float> kSgd{
+    .scale = 0.7f, .penalty = 0.01f, .momentum = 0.9f, .rate = 0.013f, .is_nesterov = true};
+
+void run_adam(Elements& all, std::size_t begin, std::size_t end) {
+  adam(kAdam, &all.value[begin], &all.gradient[begin], &all.mean[begin], &all.square[begin],
+       static_cast<std::int64_t>(end - begin));
+}
+
+void run_sgd(Elements& all, std::size_t begin, std::size_t end) {
+  sgd(kSgd, &all.value[begin], &all.gradient[begin], &all.mean[begin],
+      static_cast<std::int64_t>(end - begin));
+}
+
+template <class Run>
+void expect_same_bits(const Run& run) {
+  constexpr std::size_t kCount = 67;
+  Elements single(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) run(single, i, i + 1);
+  for (std::size_t cut = 1; cut < kCount; ++cut) {
+    Elements parts(kCount);
+    run(parts, 0, cut);
+    run(parts, cut, kCount);
+    EXPECT_EQ(parts.value, single.value) << "cut at " << cut;
+    EXPECT_EQ(parts.mean, single.mean) << "cut at " << cut;
+    EXPECT_EQ(parts.square, single.square) << "cut at " << cut;
+  }
+}
+
+TEST(KernelRules, AdamHasTheSameBitsForEveryCut) {
+  expect_same_bits(run_adam);
+}
+
+TEST(KernelRules, SgdHasTheSameBitsForEveryCut) {
+  expect_same_bits(run_sgd);
+}
+
+}  // namespace
+}  // namespace trireme::optim::kernel

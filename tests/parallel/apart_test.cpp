@@ -1,0 +1,46 @@
+// Goal:   ranks that never speak train as if alone, and are one model after join().
+// Method: two threads, each with a weight of its own gradient; compared with plain descent by hand.
+
+#include "trireme/parallel/apart.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "trireme/comm/connect_threads.h"
+#include "trireme/optim/sgd.h"
+#include "trireme/testing/rank_threads.h"
+
+namespace trireme::parallel {
+namespace {
+
+TEST(Apart, EachReplicaMovesByItsOwnGradientUntilTheyAreJoined) {
+  constexpr int kRanks = 2;
+  const auto groups = comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)});
+  std::vector<double> before_join(kRanks);
+  std::vector<double> after_join(kRanks);
+  testing::run_rank_threads(kRanks, [&](int rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    at::Tensor weight = torch::full({1}, 1.0, torch::kDouble).requires_grad_();
+    const auto rule = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0});
+    auto own = std::make_shared<Solo>(
+        Solo::Options{.parameters = {{.name = "w", .tensor = weight}}, .optimizer = rule});
+    Apart apart(own, groups[r]);
+    apart.begin_step({.slot_count = kRanks, .slots = {rank}, .owners = {0, 1}});
+    apart.begin_slot(0);
+    // Half of the global batch: the replica makes it whole.
+    (weight * (rank + 1.0) / kRanks).sum().backward();
+    apart.end_slot();
+    apart.reduce({.loss = 0.5});
+    apart.update({.number = 1, .rate = 0.1});
+    before_join[r] = weight.item<double>();
+    apart.join();
+    after_join[r] = weight.item<double>();
+  });
+  EXPECT_NEAR(before_join[0], 1 - 0.1 * 1, 1e-12);
+  EXPECT_NEAR(before_join[1], 1 - 0.1 * 2, 1e-12);
+  EXPECT_NEAR(after_join[0], 1 - 0.1 * 1.5, 1e-12);
+  EXPECT_EQ(after_join[0], after_join[1]);
+}
+
+}  // namespace
+}  // namespace trireme::parallel
