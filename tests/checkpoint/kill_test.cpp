@@ -22,7 +22,7 @@ namespace {
 using ::testing::IsEmpty;
 using namespace std::chrono_literals;
 
-constexpr const char* kFolder = "TRIREME_TEST_KILL_FOLDER";
+constexpr const char* kKilledFolder = "TRIREME_TEST_KILL_FOLDER";
 constexpr const char* kPoint = "TRIREME_TEST_KILL_POINT";
 
 class KillAt : public Faults {
@@ -48,7 +48,7 @@ State state_of(int step) {
 
 void save_and_die(testing::RankChannel& channel) {
   KillAt faults(std::getenv(kPoint));
-  Saver saver({.folder = std::getenv(kFolder),
+  Saver saver({.folder = std::getenv(kKilledFolder),
                .retention = {.keep_last = 1, .keep_best = 0},
                .faults = &faults});
   saver.save(state_of(1), 1);
@@ -69,7 +69,7 @@ TEST(CheckpointKilled, AtEveryPointTheNewestIsWhole) {
     const TemporaryFolder folder("kill");
     testing::RankProcesses writer(
         {.count = 1,
-         .environment = {{kFolder, folder.path().string()}, {kPoint, std::string(point.name)}}},
+         .environment = {{kKilledFolder, folder.path().string()}, {kPoint, std::string(point.name)}}},
         save_and_die);
     const Deadline deadline = Deadline::after(60s);
     EXPECT_EQ(writer.hear(0, deadline), "first");

@@ -39,7 +39,7 @@ TEST(Deal, GivesEverySampleOnce) {
       for (int slots : {1, 2, 3, 5, 8, 24}) {
         for (bool is_last_dropped : {false, true}) {
           if (is_last_dropped && batch > count) continue;
-          SCOPED_TRACE(testing::Message() << count << " samples, batch " << batch << ", " << slots
+          SCOPED_TRACE(::testing::Message() << count << " samples, batch " << batch << ", " << slots
                                           << " slots, drop " << is_last_dropped);
           const Deal deal(
               {.count = count, .batch = batch, .slots = slots, .is_last_dropped = is_last_dropped});

@@ -37,8 +37,8 @@ TEST(DataKinds, OpensWhatARecipeNames) {
       std = [0.1, 0.2, 0.3])");
   const Sets sets = open_data(config);
   EXPECT_EQ(sets.train->count(), 30);
-  EXPECT_THAT(sets.train->form().input_sizes, testing::ElementsAre(3, 4, 4));
-  EXPECT_THAT(sets.test->form().input_sizes, testing::ElementsAre(3, 4, 4));
+  EXPECT_THAT(sets.train->form().input_sizes, ::testing::ElementsAre(3, 4, 4));
+  EXPECT_THAT(sets.test->form().input_sizes, ::testing::ElementsAre(3, 4, 4));
   EXPECT_EQ(sets.train->form().input_bytes(), 48U * 4);
   EXPECT_EQ(sets.train->form().target_bytes(), 8U);
   const auto& how = config.get<DataConfig>("data");

@@ -49,7 +49,7 @@ TEST(Loader, GivesWhatOrderAndDealSay) {
     const StepBatches& got = loader.next();
     EXPECT_EQ(got.at, at);
     EXPECT_EQ(got.total, deal.total(at));
-    ASSERT_THAT(got.slots, testing::ElementsAre(2, 0));
+    ASSERT_THAT(got.slots, ::testing::ElementsAre(2, 0));
     for (std::size_t i = 0; i < 2; ++i) {
       const Range places = deal.places(at, got.slots[i]);
       const Batch& batch = got.batches[i];

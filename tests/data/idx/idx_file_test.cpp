@@ -14,7 +14,7 @@
 namespace trireme::data::idx {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string small_file() {
   std::string text("\0\0\x08\x02\0\0\0\x02\0\0\0\x03", 12);
@@ -33,7 +33,7 @@ std::string error_of(const std::string& content) {
 
 TEST(IdxFile, ReadsSizesAndBytes) {
   const IdxFile file = IdxFile::parse(small_file(), "x");
-  EXPECT_THAT(file.sizes(), testing::ElementsAre(2, 3));
+  EXPECT_THAT(file.sizes(), ::testing::ElementsAre(2, 3));
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(file.data()), 6), "abcdef");
   EXPECT_EQ(file.offset(), 12U);
 }
@@ -68,7 +68,7 @@ TEST(IdxFile, RefusesSizesThatOverflow) {
 
 TEST(IdxFile, EmptyDimensionsAreFiles) {
   const std::string none("\0\0\x08\x01\0\0\0\0", 8);
-  EXPECT_THAT(IdxFile::parse(none, "x").sizes(), testing::ElementsAre(0));
+  EXPECT_THAT(IdxFile::parse(none, "x").sizes(), ::testing::ElementsAre(0));
 }
 
 TEST(IdxFile, NamesMustTellThePacking) {

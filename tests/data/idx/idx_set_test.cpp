@@ -17,8 +17,8 @@
 namespace trireme::data::idx {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string header(std::initializer_list<int> sizes) {
   std::string text{'\0', '\0', '\x08', static_cast<char>(sizes.size())};
@@ -44,7 +44,7 @@ std::string error_of(const IdxConfig& config) {
   return "";
 }
 
-class IdxSet : public testing::Test {
+class IdxSet : public ::testing::Test {
  protected:
   IdxSet() { write_set(folder_.path()); }
 

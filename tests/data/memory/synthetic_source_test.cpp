@@ -28,7 +28,7 @@ Read read(const Source& source, std::int64_t sample) {
   return all;
 }
 
-class Synthetic : public testing::TestWithParam<Task> {};
+class Synthetic : public ::testing::TestWithParam<Task> {};
 
 TEST_P(Synthetic, IsAFunctionOfSeedAndSample) {
   const Sets sets =
@@ -48,7 +48,7 @@ TEST_P(Synthetic, IsAFunctionOfSeedAndSample) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tasks, Synthetic,
-                         testing::Values(Task::Images, Task::Classification, Task::Regression,
+                         ::testing::Values(Task::Images, Task::Classification, Task::Regression,
                                          Task::Tokens));
 
 TEST(SyntheticImages, ResembleTheirClass) {

@@ -15,8 +15,8 @@
 namespace trireme::data::sequence {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(Windows, CountsAndSplits) {
   static_assert(count_windows(0, 4, 1) == 0);
@@ -55,7 +55,7 @@ TEST(Tokenize, NamesTheOffsetOfWhatIsNoCharacter) {
   }
 }
 
-class TextFile : public testing::Test {
+class TextFile : public ::testing::Test {
  protected:
   TextFile() { write_file_atomically(config_.file, "abcdefghijklmnopqrst"); }
 

@@ -17,8 +17,8 @@
 namespace trireme::data::sequence {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 template <class Number>
 Bytes tokens(std::initializer_list<int> all) {
@@ -34,7 +34,7 @@ Bytes with_header(int magic, int count, const Bytes& content) {
   return std::move(out).take();
 }
 
-class TokenFiles : public testing::Test {
+class TokenFiles : public ::testing::Test {
  protected:
   std::filesystem::path write(const std::string& name, const Bytes& content) {
     write_file_atomically(folder_.path() / name, content);

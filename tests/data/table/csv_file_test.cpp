@@ -11,8 +11,8 @@
 namespace trireme::data::table {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<std::string> row(const CsvFile& file, std::int64_t index) {
   std::vector<std::string> all;

@@ -17,10 +17,10 @@
 namespace trireme::data::table {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-class CsvSet : public testing::Test {
+class CsvSet : public ::testing::Test {
  protected:
   std::filesystem::path write(const std::string& name, const std::string& text) {
     write_file_atomically(folder_.path() / name, text);

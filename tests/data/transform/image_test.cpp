@@ -13,7 +13,7 @@
 namespace trireme::data::transform {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::vector<float> ramp(ImageSize size) {
   std::vector<float> image(static_cast<std::size_t>(size.count()));
@@ -86,7 +86,7 @@ TEST(Resize, OfOnePixelIsFlat) {
   const float from = 7;
   std::vector<float> to(6);
   resize(&from, {1, 1, 1}, to.data(), {1, 2, 3});
-  EXPECT_THAT(to, testing::Each(7.0F));
+  EXPECT_THAT(to, ::testing::Each(7.0F));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ bool has_zlib() {
   return false;
 }
 
-class Gunzip : public testing::Test {
+class Gunzip : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!has_zlib()) GTEST_SKIP() << "this build has no zlib";
@@ -82,7 +82,7 @@ TEST(GunzipStub, SaysWhatToInstall) {
     gunzip(packed(), "x.gz", kPlenty);
     FAIL() << "unpacked without zlib";
   } catch (const Error& error) {
-    EXPECT_THAT(error.message(), testing::HasSubstr("zlib1g-dev"));
+    EXPECT_THAT(error.message(), ::testing::HasSubstr("zlib1g-dev"));
   }
 }
 
