@@ -11,6 +11,7 @@
 
 #include "tests/train/tiny_job.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/model/wrap.h"
 #include "trireme/train/job.h"
 #include "trireme/train/reporter.h"
 #include "trireme/train/step.h"
@@ -231,6 +232,54 @@ TEST_F(TrainerTest, NamesTheFirstLayerThatIsNotFinite) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::Diverged);
     EXPECT_NE(error.message().find("layers.1.weight"), std::string::npos) << error.message();
+  }
+}
+
+struct EdgeConfig {
+  static void describe(config::Fields<EdgeConfig>&) {}
+};
+
+// The root of zero has a value but no slope: finite losses, gradients that are none.
+Kinds edge_kinds() {
+  Kinds kinds = tiny_kinds();
+  kinds.models.add<EdgeConfig>("edge", "", [](const EdgeConfig&, const model::Facts& facts) {
+    torch::nn::Linear layer(facts.form.input_count(), facts.form.classes);
+    const torch::NoGradGuard no_grad;
+    for (auto& parameter : layer->parameters()) parameter.zero_();
+    return model::wrap(layer.ptr(), [](auto& net, const at::Tensor& x, const model::Context&) {
+      return net.forward(x).abs().sqrt();
+    });
+  });
+  return kinds;
+}
+
+TEST_F(TrainerTest, WeightsThatAreNotFiniteAreNeverSaved) {
+  const Kinds kinds = edge_kinds();
+  std::string recipe = tiny_recipe("mlp");
+  recipe.replace(recipe.find("\"mlp\""), 5, "\"edge\"");
+  recipe.erase(recipe.find("widths"), std::string("widths = [7, 5]").size());
+  const config::Config config =
+      config::read_config(recipe_schema(kinds),
+                          {.files = {{"edge.toml", recipe}}, .overrides = {"checkpoint.every=1"}});
+  for (const int ranks : {1, 2}) {
+    std::vector<comm::Group> groups{comm::Group::solo()};
+    if (ranks > 1) groups = comm::connect_threads(ranks);
+    const std::string folder = "edge" + std::to_string(ranks);
+    testing::run_rank_threads(ranks, [&](int rank) {
+      Job job = open_job(config, kinds, groups[static_cast<std::size_t>(rank)]);
+      Reporter silent({});
+      Trainer trainer(job, {.output = at(folder), .reporter = &silent});
+      try {
+        trainer.run();
+        ADD_FAILURE() << "it went on";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::Diverged) << error.what();
+        EXPECT_NE(error.message().find("weight"), std::string::npos) << error.message();
+      }
+      groups[static_cast<std::size_t>(rank)].barrier().wait();
+    });
+    const auto found = checkpoint::Checkpoint::newest_whole(at(folder) / "checkpoints");
+    EXPECT_FALSE(found.checkpoint.has_value());
   }
 }
 

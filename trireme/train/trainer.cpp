@@ -5,6 +5,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/data/data_config.h"
+#include "trireme/optim/clip.h"
 #include "trireme/train/evaluation.h"
 
 namespace trireme::train {
@@ -137,10 +138,25 @@ bool Trainer::has_patience() const {
   return patience == 0 || progress_.evaluations_since_best < patience;
 }
 
+// A gradient can be not finite where the loss is. Nobody looks at each of them where the recipe
+// says to stop, so the weights are looked at before they take the place of good ones.
+void Trainer::refuse_broken_weights() {
+  if (job_.train().non_finite != NonFinite::Stop) return;
+  job_.agreement().settle();
+  for (const auto& parameter : job_.model->named_parameters()) {
+    if (std::isfinite(optim::squared_norm(parameter.value().detach()))) continue;
+    throw Error(ErrorCode::Diverged,
+                "step " + std::to_string(progress_.step) + ": " + parameter.key() +
+                    " is not finite, and was not saved. Try a lower optim.learning_rate or "
+                    "train.non_finite=skip; --resume goes on from the last checkpoint");
+  }
+}
+
 void Trainer::save(bool is_waited) {
   if (options_.output.empty()) return;
   if (saved_at_ != progress_.step) {
     saved_at_ = progress_.step;
+    refuse_broken_weights();
     checkpoint::State state{.pieces = job_.agreement().collect(), .meta = progress_.to_json()};
     if (saver_) {
       for (const auto& buffer : job_.model->named_buffers()) {

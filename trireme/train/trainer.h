@@ -54,6 +54,7 @@ class Trainer {
   void on_not_finite(const Outcome& outcome);
   void evaluate();
   void save(bool is_waited);
+  void refuse_broken_weights();
   bool is_due(std::int64_t every) const;
   bool has_patience() const;
 
