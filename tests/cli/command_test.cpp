@@ -137,5 +137,26 @@ TEST_F(CommandLine, SubcommandsAreFoundOrProposed) {
   EXPECT_EQ(run_all({}), 2);
 }
 
+TEST(CommandNames, MayBeTwoWords) {
+  std::vector<Command> commands;
+  for (const char* name : {"show one", "show two"}) {
+    commands.emplace_back(name, "", "");
+    commands.back().action([name] { return name == std::string("show one") ? 11 : 12; });
+  }
+  const auto run_all = [&](const Words& words) {
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int code = run_commands(commands, words);
+    return std::to_string(code) + " " + testing::internal::GetCapturedStdout() +
+           testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(run_all({"show", "one"}), "11 ");
+  EXPECT_EQ(run_all({"show", "two"}), "12 ");
+  EXPECT_THAT(run_all({"help", "show", "two"}), HasSubstr("trireme show two"));
+  for (const Words& words : {Words{"show"}, {"show", "three"}, {"show", "--help"}}) {
+    EXPECT_THAT(run_all(words), HasSubstr("there is show one, show two"));
+  }
+}
+
 }  // namespace
 }  // namespace trireme::cli

@@ -32,8 +32,9 @@ Outcome run(Command command, const Words& words) {
 }
 
 TEST(Commands, AllHelpWithAnExample) {
-  for (Command (*make)() : {run_command, jobs_command, watch_command, stop_command, bench_command,
-                            checkpoint_command, version_command}) {
+  for (Command (*make)() :
+       {run_command, jobs_command, watch_command, stop_command, checkpoint_command,
+        bench_comm_command, bench_train_command, version_command}) {
     const Outcome result = run(make(), {"--help"});
     EXPECT_EQ(result.code, 0);
     EXPECT_THAT(result.out, HasSubstr("Example:\n  trireme " + make().name()));

@@ -221,6 +221,16 @@ std::string overview(const std::vector<Command>& commands) {
   return text + "\n`trireme COMMAND --help` says more about one of them.\n";
 }
 
+// The commands whose names begin with this word and have a second.
+std::vector<std::string> second_words(const std::vector<Command>& commands,
+                                      const std::string& first) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    if (command.name().starts_with(first + " ")) names.push_back(command.name());
+  }
+  return names;
+}
+
 }  // namespace
 
 int run_commands(std::vector<Command>& commands, const std::vector<std::string>& words) {
@@ -229,11 +239,17 @@ int run_commands(std::vector<Command>& commands, const std::vector<std::string>&
   if (name == "--version") name = "version";
   if (name == "help" && !rest.empty()) {
     name = rest.front();
-    rest = {"--help"};
+    rest.erase(rest.begin());
+    rest.emplace_back("--help");
   }
   if (name == "--help" || name == "-h" || name == "help") {
     std::fputs(overview(commands).c_str(), words.empty() ? stderr : stdout);
     return words.empty() ? kExitUsage : 0;
+  }
+  const std::vector<std::string> seconds = second_words(commands, name);
+  if (!seconds.empty() && !rest.empty() && !rest.front().starts_with('-')) {
+    name += " " + rest.front();
+    rest.erase(rest.begin());
   }
   std::vector<std::string> names;
   for (Command& command : commands) {
@@ -241,6 +257,10 @@ int run_commands(std::vector<Command>& commands, const std::vector<std::string>&
     names.push_back(command.name());
   }
   std::string mistake = "no command '" + name + "'";
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    mistake += (i == 0 ? "; there is " : ", ") + seconds[i];
+  }
+  if (!seconds.empty()) return report("trireme", {mistake});
   if (const auto near = nearest(name, names)) mistake += "; did you mean " + *near + "?";
   return report("trireme", {mistake});
 }

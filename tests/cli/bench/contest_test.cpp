@@ -85,14 +85,5 @@ TEST(Contest, OursMayNotFail) {
   testing::internal::GetCapturedStderr();
 }
 
-TEST(Contest, OnlyARanksNumberIsTakenOffALine) {
-  EXPECT_EQ(without_rank("[0] x"), "x");
-  EXPECT_EQ(without_rank("[12] [3] x"), "[3] x");
-  for (const char* line : {"", "x", "[", "[]", "[] x", "[0]x", "[0", "[a] x", "[0] "}) {
-    const std::string_view whole = line;
-    EXPECT_EQ(without_rank(whole), whole == "[0] " ? "" : whole);
-  }
-}
-
 }  // namespace
 }  // namespace trireme::cli::bench

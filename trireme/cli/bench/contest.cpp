@@ -1,59 +1,21 @@
 #include "trireme/cli/bench/contest.h"
 
-#include <cstdio>
-
-#include "trireme/base/error.h"
-
 namespace trireme::cli::bench {
 
-std::string_view without_rank(std::string_view line) noexcept {
-  if (!line.starts_with('[')) return line;
-  const std::size_t end = line.find_first_not_of("0123456789", 1);
-  if (end == 1 || end == std::string_view::npos || line.substr(end, 2) != "] ") return line;
-  return line.substr(end + 2);
+void Contest::add(Contender contender) {
+  contender.may_fail |= contender.who != kOurs;
+  turns_.add(std::move(contender));
 }
 
 bool Contest::run(int rounds,
                   const std::function<void(const std::string&, const Record&)>& on_record) {
-  std::vector<bool> is_out(contenders_.size(), false);
-  for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < contenders_.size(); ++i) {
-      const Contender& contender = contenders_[i];
-      const bool is_over = contender.rounds != 0 && round >= contender.rounds;
-      if (is_out[i] || is_over) continue;
-      if (rounds > 1) {
-        std::fprintf(stderr, "round %d of %d: %s\n", round + 1, rounds, contender.label.c_str());
-      }
-      const Outcome outcome = run_one(contender, on_record);
-      if (outcome == Outcome::Interrupted) return false;
-      is_out[i] = outcome == Outcome::GivenUp;
-    }
-  }
-  return true;
-}
-
-Contest::Outcome Contest::run_one(
-    const Contender& contender,
-    const std::function<void(const std::string&, const Record&)>& on_record) {
-  int records = 0;
-  const auto end = run_program(
-      contender.program, Deadline::after(contender.time_max), [&](std::string_view line) {
-        const auto record = read_record(without_rank(line));
-        if (!record) {
-          std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
-          return;
-        }
-        ++records;
-        bench::add(series_, contender.who, *record);
-        on_record(contender.who, *record);
-      });
-  if (end.is_interrupted) return Outcome::Interrupted;
-  if (end.code == 0 && records != 0) return Outcome::Ended;
-  const std::string why = contender.label + " ended with exit code " + std::to_string(end.code) +
-                          " and " + std::to_string(records) + " results";
-  if (contender.who == kOurs) throw Error(ErrorCode::Io, why);
-  std::fprintf(stderr, "SKIPPED: %s\n", why.c_str());
-  return Outcome::GivenUp;
+  return turns_.run(rounds, [&](const Contender& contender, std::string_view line) {
+    const auto record = read_record(line);
+    if (!record) return false;
+    bench::add(series_, contender.who, *record);
+    on_record(contender.who, *record);
+    return true;
+  });
 }
 
 }  // namespace trireme::cli::bench

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <functional>
 
 #include "trireme/base/error.h"
-#include "trireme/base/nearest.h"
 #include "trireme/base/quantity.h"
+#include "trireme/cli/bench/setters.h"
 #include "trireme/comm/algorithm/message_backend.h"
 #include "trireme/comm/dtype.h"
 #include "trireme/comm/request.h"
@@ -45,54 +43,6 @@ Names types() {
     names.emplace_back(comm::name_of(static_cast<comm::DType>(i)));
   }
   return names;
-}
-
-std::string joined(const Names& names, std::string_view separator) {
-  return fmt::format("{}", fmt::join(names, separator));
-}
-
-Setter one_of(std::string option, Names names, std::string& target) {
-  return [option = std::move(option), names = std::move(names), &target](const std::string& text) {
-    if (std::find(names.begin(), names.end(), text) != names.end()) {
-      target = text;
-      return std::string();
-    }
-    std::string mistake = option + " " + text + ": there are " + joined(names, ", ");
-    if (const auto near = nearest(text, names)) mistake += "; did you mean " + *near + "?";
-    return mistake;
-  };
-}
-
-template <class Number>
-struct Range {
-  Number least;
-  Number most;
-};
-
-template <class Number>
-Setter number(std::string option, Range<Number> range, Number& target) {
-  return [option = std::move(option), range, &target](const std::string& text) {
-    const char* end = text.data() + text.size();
-    Number value{};
-    const auto read = std::from_chars(text.data(), end, value);
-    if (read.ec == std::errc() && read.ptr == end && value >= range.least && value <= range.most) {
-      target = value;
-      return std::string();
-    }
-    return fmt::format("{} {}: a number from {} to {}", option, text, range.least, range.most);
-  };
-}
-
-// Whatever `read` throws is the mistake.
-Setter checked(std::string option, std::function<void(const std::string&)> read) {
-  return [option = std::move(option), read = std::move(read)](const std::string& text) {
-    try {
-      read(text);
-    } catch (const Error& error) {
-      return option + " " + text + ": " + error.message();
-    }
-    return std::string();
-  };
 }
 
 [[noreturn]] void refuse(const std::string& why) {

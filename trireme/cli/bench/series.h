@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "trireme/cli/bench/record.h"
+#include "trireme/cli/bench/turns.h"
 
 namespace trireme::cli::bench {
 
-// Who ran a case. "trireme" is us; "wire" is us too, over a network of known speed.
-inline constexpr const char* kOurs = "trireme";
+// Who ran a case besides kOurs. "wire" is us too, over a network of known speed.
 inline constexpr const char* kWire = "wire";
 inline constexpr const char* kGloo = "gloo";
 inline constexpr const char* kOpenMpi = "openmpi";

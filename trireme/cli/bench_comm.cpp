@@ -187,13 +187,10 @@ int run_bench(const Options& options) {
 
 }  // namespace
 
-Command bench_command() {
-  Command command("bench", "Measure collectives, beside what bounds them and beside others",
+Command bench_comm_command() {
+  Command command("bench comm", "Measure collectives, beside what bounds them and beside others",
                   "trireme bench comm --ranks 2 --backend shm --op all_reduce --symmetric");
   const auto options = std::make_shared<Options>();
-  command.argument("WHAT", "comm: the collectives", [](const std::string& text) {
-    return text == "comm" ? std::string() : "there is no benchmark '" + text + "'; there is comm";
-  });
   bench::add_case_options(command, options);
   bench::add_program_options(command, options);
   command.action([options] { return run_bench(*options); });

@@ -1,0 +1,33 @@
+#include "bench/train/footprint.h"
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace trireme::bench {
+namespace {
+
+// The number of KiB in the line "<key> <number> kB".
+std::int64_t bytes_in(const char* path, const std::string& key) {
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    std::istringstream words(line.substr(key.size()));
+    std::int64_t kibibytes = 0;
+    words >> kibibytes;
+    return kibibytes * 1024;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::int64_t peak_bytes() {
+  return bytes_in("/proc/self/status", "VmHWM:");
+}
+
+std::int64_t proportional_bytes() {
+  return bytes_in("/proc/self/smaps_rollup", "Pss:");
+}
+
+}  // namespace trireme::bench

@@ -1,0 +1,155 @@
+// trireme-bench-train: the ranks of `trireme bench train`. It can be run by hand as well:
+//
+//   build/trireme-bench-train --model cnn --threads 2
+//   trireme run -n 2 build/trireme-bench-train --model mlp --ranks 2 --threads 1 --sync shared
+//
+// It is a worker like any other, with a kind of data of its own; the first rank prints.
+
+#include <c10/util/Exception.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "bench/train/measure.h"
+#include "bench/train/random_source.h"
+#include "bench/train/workload.h"
+#include "trireme/base/config/reader.h"
+#include "trireme/base/error.h"
+#include "trireme/cli/bench/train/options.h"
+#include "trireme/cli/bench/train/record.h"
+#include "trireme/cluster/world.h"
+#include "trireme/comm/connect.h"
+#include "trireme/train/job.h"
+
+namespace trireme::bench {
+namespace {
+
+using cli::bench::train::TrainOptions;
+using cli::bench::train::TrainRecord;
+
+struct RandomConfig {
+  static void describe(config::Fields<RandomConfig>&) {}
+};
+
+// One batch of all ranks, over and over.
+trireme::train::Kinds kinds_for(const Workload& workload, int ranks) {
+  trireme::train::Kinds kinds = trireme::train::built_in_kinds();
+  kinds.data.add<RandomConfig>("random", "random numbers", [=](const RandomConfig&) {
+    return data::Sets{
+        std::make_shared<RandomSource>(workload.form, workload.batch * ranks, /*seed=*/0), nullptr};
+  });
+  return kinds;
+}
+
+config::Config recipe_for(const TrainOptions& options, const Workload& workload,
+                          const trireme::train::Kinds& kinds) {
+  std::vector<std::string> settings = workload.settings;
+  const std::string precision = options.precision == "bf16" ? "bfloat16" : options.precision;
+  settings.insert(settings.end(),
+                  {"data.kind=random", "data.shuffle=false", "data.threads=0",
+                   "train.batch=" + std::to_string(workload.batch * options.ranks),
+                   "train.threads=" + std::to_string(options.threads),
+                   "train.precision=" + precision, "optim.kind=adamw", "optim.learning_rate=1e-3",
+                   "optim.weight_decay=0.01", "optim.decay_all=true", "sync.kind=" + options.sync});
+  return config::read_config(trireme::train::recipe_schema(kinds), {.overrides = settings});
+}
+
+std::string sync_of(const TrainOptions& options, const comm::Group& group) {
+  if (options.sync != "auto") return options.sync;
+  if (group.size() == 1) return "none";
+  return group.arena() ? "shared" : "all_reduce";
+}
+
+TrainRecord record_of(const TrainOptions& options, const Workload& workload,
+                      const Measured& measured) {
+  const auto steps = static_cast<double>(measured.steps);
+  const auto units = static_cast<double>(workload.batch * options.ranks * workload.units_a_sample);
+  TrainRecord record;
+  record.who = "trireme";
+  record.model = options.model;
+  record.ranks = options.ranks;
+  record.threads = options.threads;
+  record.precision = options.precision;
+  record.is_apart = options.is_apart;
+  record.units_per_second = units * steps / measured.seconds;
+  record.unit = workload.unit;
+  record.seconds_per_step = measured.seconds / steps;
+  record.cpu_seconds_per_step = measured.cpu_seconds / steps;
+  record.steps = measured.steps;
+  record.peak_bytes = measured.peak_bytes;
+  record.pss_bytes = measured.pss_bytes;
+  record.parts = {.data = measured.parts.data / steps,
+                  .forward = measured.parts.forward / steps,
+                  .backward = measured.parts.backward / steps,
+                  .wait = measured.parts.wait / steps,
+                  .update = measured.parts.update / steps};
+  record.is_verified = measured.wrong.empty();
+  return record;
+}
+
+void print(const TrainRecord& record, const TrainOptions& options) {
+  using namespace cli::bench::train;
+  if (options.prints_records) {
+    std::puts(to_json(record).c_str());
+  } else {
+    std::printf("%s\n%s\n", table_head().c_str(), table_line(record).c_str());
+  }
+  if (options.json.empty()) return;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(options.json.c_str(), "we"),
+                                                             std::fclose);
+  if (!file) throw Error(ErrorCode::Io, "--json " + options.json + " cannot be written");
+  std::fprintf(file.get(), "%s\n", to_json(record).c_str());
+}
+
+int run(const TrainOptions& given) {
+  given.check();
+  const TrainOptions options = given.whole();
+  const Workload workload = workload_named(options.model);
+  const trireme::train::Kinds kinds = kinds_for(workload, options.ranks);
+  const config::Config recipe = recipe_for(options, workload, kinds);
+  std::optional<cluster::World> world;
+  comm::Group group = comm::Group::solo();
+  if (options.ranks > 1) {
+    world.emplace(cluster::World::join());
+    group = comm::connect(
+        *world, {.transport = options.is_apart ? comm::Transport::Tcp : comm::Transport::Auto});
+  }
+  if (group.size() != options.ranks) {
+    throw Error(ErrorCode::InvalidInput, "--ranks " + std::to_string(options.ranks) + ", but " +
+                                             std::to_string(group.size()) + " are here");
+  }
+  bool is_right = false;
+  comm::guarded(group, [&] {
+    trireme::train::Job job = trireme::train::open_job(recipe, kinds, group);
+    const Measured measured = measure(job, options.seconds);
+    is_right = measured.wrong.empty();
+    if (group.rank() != 0) return;
+    if (!is_right) std::fprintf(stderr, "WRONG: %s\n", measured.wrong.c_str());
+    TrainRecord record = record_of(options, workload, measured);
+    record.sync = sync_of(options, group);
+    print(record, options);
+  });
+  // A record says by itself that the answer was wrong.
+  return is_right || options.prints_records ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace trireme::bench
+
+int main(int argc, char** argv) {
+  using namespace trireme;
+  cli::Command command("run -n 2 trireme-bench-train", "Measure training",
+                       "trireme run -n 2 build/trireme-bench-train --model mlp --ranks 2");
+  const auto options = std::make_shared<cli::bench::train::TrainOptions>();
+  cli::bench::train::add_case_options(command, options);
+  cli::bench::train::add_rank_options(command, options);
+  command.action([options] {
+    try {
+      return bench::run(*options);
+    } catch (const c10::Error& error) {
+      throw Error(ErrorCode::Io, error.what_without_backtrace());
+    }
+  });
+  return command.run(std::vector<std::string>(argv + 1, argv + argc));
+}

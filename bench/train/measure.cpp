@@ -1,0 +1,140 @@
+#include "bench/train/measure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <vector>
+
+#include "bench/train/footprint.h"
+#include "trireme/comm/span.h"
+#include "trireme/train/stopwatch.h"
+
+namespace trireme::bench {
+namespace {
+
+using trireme::train::Job;
+using trireme::train::Outcome;
+using trireme::train::StepTimes;
+
+constexpr std::int64_t kWarmSteps = 5;
+// What the parts of a step may leave unexplained.
+constexpr double kPartsSlack = 0.03;
+
+void add(StepTimes& sum, const StepTimes& more) {
+  sum.data += more.data;
+  sum.forward += more.forward;
+  sum.backward += more.backward;
+  sum.wait += more.wait;
+  sum.update += more.update;
+}
+
+std::vector<double> gather(const comm::Group& group, std::vector<double> mine) {
+  std::vector<double> all(mine.size() * static_cast<std::size_t>(group.size()));
+  group.all_gather(comm::span(all), comm::const_span(mine)).wait();
+  return all;
+}
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Any change of any bit changes it; as two halves that a double holds exactly.
+std::vector<double> checksum_of(const model::Model& model) {
+  std::uint64_t sum = 0;
+  for (const at::Tensor& parameter : model.parameters()) {
+    const at::Tensor flat = parameter.detach().contiguous();
+    const auto* at = static_cast<const unsigned char*>(flat.const_data_ptr());
+    for (std::size_t left = flat.nbytes(); left > 0;) {
+      std::uint64_t word = 0;
+      const std::size_t size = std::min(left, sizeof(word));
+      std::memcpy(&word, at, size);
+      sum = (sum ^ word) * 0x9e3779b97f4a7c15U;
+      sum ^= sum >> 29;
+      at += size;
+      left -= size;
+    }
+  }
+  return {static_cast<double>(sum >> 32), static_cast<double>(sum & 0xffffffffU)};
+}
+
+bool has_equal_weights(Job& job) {
+  job.agreement().settle();
+  const std::vector<double> mine = checksum_of(*job.model);
+  const std::vector<double> all = gather(job.group, mine);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] != mine[i % mine.size()]) return false;
+  }
+  return true;
+}
+
+void add_memory(Measured& measured, const comm::Group& group) {
+  const std::vector<double> all =
+      gather(group, {static_cast<double>(peak_bytes()), static_cast<double>(proportional_bytes())});
+  for (std::size_t i = 0; i < all.size(); i += 2) {
+    measured.peak_bytes = std::max(measured.peak_bytes, static_cast<std::int64_t>(all[i]));
+    measured.pss_bytes += static_cast<std::int64_t>(all[i + 1]);
+  }
+}
+
+void add_parts(Measured& measured, const comm::Group& group, const StepTimes& mine) {
+  const std::vector<double> all =
+      gather(group, {mine.data, mine.forward, mine.backward, mine.wait, mine.update});
+  const double share = 1.0 / group.size();
+  for (std::size_t i = 0; i < all.size(); i += 5) {
+    add(measured.parts, {.data = all[i] * share,
+                         .forward = all[i + 1] * share,
+                         .backward = all[i + 2] * share,
+                         .wait = all[i + 3] * share,
+                         .update = all[i + 4] * share});
+  }
+}
+
+}  // namespace
+
+Measured measure(Job& job, double seconds) {
+  Measured measured;
+  Outcome outcome = job.step->run(0);
+  const double first_loss = outcome.loss;
+  std::int64_t updates = 1;
+  while (updates < kWarmSteps) outcome = job.step->run(updates++);
+
+  StepTimes mine;
+  job.group.barrier().wait();
+  const double cpu_before = cpu_seconds();
+  train::Stopwatch watch;
+  do {
+    // The step during which the time is up is the last, on every rank.
+    const bool is_last = job.group.rank() == 0 && measured.seconds >= seconds;
+    outcome = job.step->run(updates++, is_last);
+    add(mine, outcome.times);
+    ++measured.steps;
+    measured.seconds += watch.lap();
+  } while (!outcome.is_stop_wanted);
+
+  for (double mine_of_cpu : gather(job.group, {cpu_seconds() - cpu_before})) {
+    measured.cpu_seconds += mine_of_cpu;
+  }
+  const std::vector<double> shares = gather(job.group, {mine.total() / measured.seconds});
+  const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+  // Those who came last decide how long it took.
+  const std::vector<double> all = gather(job.group, {measured.seconds});
+  measured.seconds = *std::max_element(all.begin(), all.end());
+  add_memory(measured, job.group);
+  add_parts(measured, job.group, mine);
+  if (!std::isfinite(outcome.loss)) {
+    measured.wrong = "the loss is not finite";
+  } else if (outcome.loss >= first_loss) {
+    measured.wrong =
+        "the loss went from " + std::to_string(first_loss) + " to " + std::to_string(outcome.loss);
+  } else if (!has_equal_weights(job)) {
+    measured.wrong = "ranks ended with different weights";
+  } else if (*least < 1 - kPartsSlack || *most > 1 + kPartsSlack) {
+    measured.wrong = "the parts of a step are " + std::to_string(*least) + " of it";
+  }
+  return measured;
+}
+
+}  // namespace trireme::bench

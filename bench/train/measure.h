@@ -1,0 +1,29 @@
+// measure() trains a job for a while and says how fast that was, where the time went and whether
+// the training was one: the loss finite and falling, weights the same on every rank.
+//
+// A collective: every rank calls it with its part of the same job. The first rank's clock decides
+// when all of them stop.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "trireme/train/job.h"
+#include "trireme/train/step.h"
+
+namespace trireme::bench {
+
+struct Measured {
+  double seconds = 0;      // for all steps that count
+  double cpu_seconds = 0;  // in them, of all ranks together
+  std::int64_t steps = 0;
+  trireme::train::StepTimes parts;  // of all steps together, the mean over ranks
+  std::int64_t peak_bytes = 0;      // of the rank that took most
+  std::int64_t pss_bytes = 0;       // of all ranks together
+  std::string wrong;                // why the answer is not right; empty where it is
+};
+
+Measured measure(trireme::train::Job& job, double seconds);
+
+}  // namespace trireme::bench

@@ -1,0 +1,33 @@
+// RandomSource is random samples in memory: inputs normal or, where they are tokens, of the whole
+// vocabulary; targets of all classes. There is nothing in them to learn but themselves, which is
+// what a few steps on the same batch do.
+//
+// Threads: any thread.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trireme/data/source.h"
+
+namespace trireme::bench {
+
+class RandomSource final : public data::Source {
+ public:
+  // REQUIRES: inputs are float32 or int64, targets int64.
+  RandomSource(data::Form form, std::int64_t count, std::uint64_t seed);
+
+  std::int64_t count() const override { return count_; }
+  const data::Form& form() const override { return form_; }
+  void read(std::int64_t sample, const data::SampleKey& key, void* input,
+            void* target) const override;
+
+ private:
+  data::Form form_;
+  std::int64_t count_;
+  std::vector<unsigned char> inputs_;
+  std::vector<std::int64_t> targets_;
+};
+
+}  // namespace trireme::bench

@@ -1,0 +1,100 @@
+// Goal:   a rank understands what the program tells it, what was left open is decided, and what
+//         does not go together is refused.
+// Method: real Commands filled from words, there and back.
+
+#include "trireme/cli/bench/train/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trireme/base/error.h"
+
+namespace trireme::cli::bench::train {
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Reading {
+  int code = 0;
+  TrainOptions options;
+};
+
+Reading read(const Words& words) {
+  Command command("x", "", "");
+  const auto options = std::make_shared<TrainOptions>();
+  add_case_options(command, options);
+  add_program_options(command, options);
+  add_rank_options(command, options);
+  command.action([] { return 0; });
+  testing::internal::CaptureStderr();
+  const int code = command.run(words);
+  testing::internal::GetCapturedStderr();
+  return {code, *options};
+}
+
+TEST(TrainOptions, ARankReadsWhatTheProgramWrites) {
+  TrainOptions options;
+  options.model = "gpt-wide";
+  options.ranks = 3;
+  options.threads = 2;
+  options.seconds = 0.25;
+  options.precision = "bf16";
+  options.sync = "zero2";
+  options.is_apart = true;
+  const Reading reading = read(case_words(options));
+  ASSERT_EQ(reading.code, 0);
+  EXPECT_EQ(reading.options.model, "gpt-wide");
+  EXPECT_EQ(reading.options.ranks, 3);
+  EXPECT_EQ(reading.options.threads, 2);
+  EXPECT_EQ(reading.options.seconds, 0.25);
+  EXPECT_EQ(reading.options.precision, "bf16");
+  EXPECT_EQ(reading.options.sync, "zero2");
+  EXPECT_TRUE(reading.options.is_apart);
+  EXPECT_TRUE(reading.options.prints_records);
+}
+
+TEST(TrainOptions, NonsenseIsRefused) {
+  for (const Words& words : {Words{"--model", "gpt"},
+                             {"--ranks", "0"},
+                             {"--threads", "0"},
+                             {"--precision", "float64"},
+                             {"--sync", "none"},
+                             {"--seconds", "-1"},
+                             {"--rounds", "0"}}) {
+    EXPECT_EQ(read(words).code, 2) << words.front();
+  }
+}
+
+TEST(TrainOptions, WhatWasLeftOpenIsDecided) {
+  const TrainOptions one = TrainOptions{}.whole();
+  EXPECT_EQ(one.model, "cnn");
+  EXPECT_EQ(one.ranks, 1);
+  EXPECT_GE(one.threads, 1);
+  TrainOptions many;
+  many.ranks = 1000;
+  EXPECT_EQ(many.whole().threads, 1);
+  many.threads = 5;
+  EXPECT_EQ(many.whole().threads, 5);
+}
+
+TEST(TrainOptions, WhatDoesNotGoTogetherIsRefused) {
+  EXPECT_NO_THROW(TrainOptions{}.check());
+  TrainOptions alone;
+  alone.ranks = 1;
+  alone.sync = "zero1";
+  EXPECT_THROW(alone.check(), Error);
+  TrainOptions apart;
+  apart.ranks = 2;
+  apart.is_apart = true;
+  EXPECT_NO_THROW(apart.check());
+  apart.sync = "shared";
+  EXPECT_THROW(apart.check(), Error);
+  TrainOptions bars;
+  bars.has_bars = true;
+  EXPECT_NO_THROW(bars.check());
+  bars.precision = "bf16";
+  EXPECT_THROW(bars.check(), Error);
+}
+
+}  // namespace
+}  // namespace trireme::cli::bench::train

@@ -1,0 +1,73 @@
+// Goal:   a record survives its way between processes, and its line shows what matters.
+// Method: records there and back, and lines that hold none.
+
+#include "trireme/cli/bench/train/record.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trireme::cli::bench::train {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TrainRecord sample() {
+  TrainRecord record;
+  record.who = "trireme";
+  record.model = "gpt-nano";
+  record.ranks = 2;
+  record.threads = 3;
+  record.precision = "bf16";
+  record.sync = "shared";
+  record.is_apart = true;
+  record.units_per_second = 1234.5;
+  record.unit = "tokens";
+  record.seconds_per_step = 0.25;
+  record.cpu_seconds_per_step = 0.375;
+  record.steps = 17;
+  record.peak_bytes = std::int64_t{5} << 30;
+  record.pss_bytes = 200 << 20;
+  record.parts = {.data = 0.01, .forward = 0.09, .backward = 0.1, .wait = 0.02, .update = 0.03};
+  record.is_verified = true;
+  return record;
+}
+
+TEST(TrainRecord, SurvivesItsWayAsJson) {
+  const auto back = read_record(to_json(sample()));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(to_json(*back), to_json(sample()));
+  EXPECT_EQ(back->peak_bytes, std::int64_t{5} << 30);
+  EXPECT_EQ(back->parts.wait, 0.02);
+  EXPECT_EQ(back->cpu_seconds_per_step, 0.375);
+  EXPECT_TRUE(back->is_apart);
+}
+
+TEST(TrainRecord, APeerHasNoParts) {
+  TrainRecord record = sample();
+  record.parts = {};
+  EXPECT_THAT(to_json(record), Not(HasSubstr("parts")));
+  const auto back = read_record(to_json(record));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->parts.total(), 0);
+}
+
+TEST(TrainRecord, OtherLinesHoldNone) {
+  for (const char* line :
+       {"", "warming up", "{\"model\":", "{\"model\": 3}", "{\"op\":\"send\"}"}) {
+    EXPECT_FALSE(read_record(line)) << line;
+  }
+}
+
+TEST(TrainRecord, ItsLineShowsShareOfParts) {
+  EXPECT_THAT(table_line(sample()), HasSubstr("4.0 36.0 40.0 8.0 12.0 %"));
+  EXPECT_THAT(table_line(sample()), HasSubstr("5120 MiB"));
+  EXPECT_THAT(table_line(sample()), Not(HasSubstr("WRONG")));
+  TrainRecord wrong = sample();
+  wrong.is_verified = false;
+  EXPECT_THAT(table_line(wrong), HasSubstr("WRONG"));
+  EXPECT_THAT(table_head(), HasSubstr("units/s"));
+}
+
+}  // namespace
+}  // namespace trireme::cli::bench::train

@@ -1,0 +1,52 @@
+// Goal:   one rank is started as it is and several by our launcher, peers unbound; what is missing
+//         says how to get it.
+// Method: command lines made from tools that only have names.
+
+#include "trireme/cli/bench/train/tools.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trireme/base/error.h"
+
+namespace trireme::cli::bench::train {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+const TrainTools kAll{"/b/trireme", "/b/rank", "/b/peer"};
+
+Entrant entrant(const std::string& who, int ranks) {
+  Entrant result{who, {}};
+  result.options.ranks = ranks;
+  return result;
+}
+
+Words first(const Words& words, std::size_t count) {
+  return {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+TEST(TrainTools, OneRankNeedsNoLauncher) {
+  EXPECT_EQ(kAll.program_of(entrant(kOurs, 1)).words[0], "/b/rank");
+  EXPECT_EQ(kAll.program_of(entrant(kPyTorch, 1)).words[0], "/b/peer");
+}
+
+TEST(TrainTools, SeveralAreStartedByOurs) {
+  EXPECT_THAT(first(kAll.program_of(entrant(kOurs, 3)).words, 6),
+              ElementsAre("/b/trireme", "run", "-n", "3", "--", "/b/rank"));
+  EXPECT_THAT(first(kAll.program_of(entrant(kPyTorch, 3)).words, 8),
+              ElementsAre("/b/trireme", "run", "-n", "3", "--bind", "none", "--", "/b/peer"));
+}
+
+TEST(TrainTools, WhatIsMissingSaysSo) {
+  const TrainTools none{"/b/trireme", "", ""};
+  EXPECT_THAT(none.why_not(entrant(kOurs, 1)), HasSubstr("/b/trireme"));
+  EXPECT_THAT(none.why_not(entrant(kPyTorch, 1)), HasSubstr("make setup"));
+  EXPECT_THROW(none.program_of(entrant(kPyTorch, 1)), Error);
+  EXPECT_EQ(kAll.why_not(entrant(kOurs, 1)), "");
+}
+
+}  // namespace
+}  // namespace trireme::cli::bench::train

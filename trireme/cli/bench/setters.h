@@ -1,0 +1,50 @@
+// The setters that benchmarks' options share: one of some names, a number in a range, and whatever
+// a function reads.
+//
+// Failure: a setter returns what is wrong with a value, as Command wants it, and then leaves its
+//          target as it was.
+// Lifetime: targets outlive the setters.
+
+#pragma once
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "trireme/cli/command.h"
+
+namespace trireme::cli::bench {
+
+std::string joined(const std::vector<std::string>& names, std::string_view separator);
+
+Setter one_of(std::string option, std::vector<std::string> names, std::string& target);
+
+template <class Number>
+struct Range {
+  Number least;
+  Number most;
+};
+
+template <class Number>
+Setter number(std::string option, Range<Number> range, Number& target) {
+  return [option = std::move(option), range, &target](const std::string& text) {
+    const char* end = text.data() + text.size();
+    Number value{};
+    const auto read = std::from_chars(text.data(), end, value);
+    if (read.ec == std::errc() && read.ptr == end && value >= range.least && value <= range.most) {
+      target = value;
+      return std::string();
+    }
+    return fmt::format("{} {}: a number from {} to {}", option, text, range.least, range.most);
+  };
+}
+
+// Whatever Error `read` throws is the mistake.
+Setter checked(std::string option, std::function<void(const std::string&)> read);
+
+}  // namespace trireme::cli::bench

@@ -1,0 +1,107 @@
+#include "trireme/cli/bench/train/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "trireme/base/error.h"
+#include "trireme/cli/bench/setters.h"
+
+namespace trireme::cli::bench::train {
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr int kRanksMax = 1024;
+constexpr int kThreadsMax = 1024;
+constexpr int kRoundsMax = 1000;
+constexpr double kSecondsMax = 3600;
+
+Names models() {
+  return {"cnn", "mlp", "gpt-nano", "gpt-mini", "gpt-wide"};
+}
+
+Names precisions() {
+  return {"float32", "bf16"};
+}
+
+Names kinds() {
+  return {"auto", "all_reduce", "shared", "zero1", "zero2", "zero3"};
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(ErrorCode::InvalidInput, why);
+}
+
+}  // namespace
+
+void TrainOptions::check() const {
+  if (ranks == 1 && sync != "auto") {
+    refuse("--sync " + sync + " is how several ranks agree: --ranks 2");
+  }
+  if (is_apart && sync == "shared") {
+    refuse("--sync shared needs ranks that share memory, which --apart keeps them from");
+  }
+  if (has_bars && (sync != "auto" || precision != "float32" || is_apart)) {
+    refuse("--bars decides by itself what to run; --model and --ranks choose among its cases");
+  }
+}
+
+TrainOptions TrainOptions::whole() const {
+  TrainOptions all = *this;
+  if (all.model.empty()) all.model = "cnn";
+  if (all.ranks == 0) all.ranks = 1;
+  if (all.threads == 0) {
+    const auto cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+    all.threads = std::max(1, cores / all.ranks);
+  }
+  return all;
+}
+
+void add_case_options(Command& command, const std::shared_ptr<TrainOptions>& options) {
+  TrainOptions& to = *options;
+  command.option("--model", joined(models(), "|"), "what to train (default cnn)",
+                 one_of("--model", models(), to.model));
+  command.option("--ranks", "N", "how many ranks (default 1)",
+                 number<int>("--ranks", {1, kRanksMax}, to.ranks));
+  command.option("--threads", "T", "for each rank's arithmetic (default: its share of the cores)",
+                 number<int>("--threads", {1, kThreadsMax}, to.threads));
+  command.option("--seconds", "S", "how long to measure (default 3)",
+                 number<double>("--seconds", {0.0, kSecondsMax}, to.seconds));
+  command.option("--precision", joined(precisions(), "|"),
+                 "of forward and backward (default float32)",
+                 one_of("--precision", precisions(), to.precision));
+  command.option("--sync", joined(kinds(), "|"),
+                 "how ranks come to the same weights (default auto)",
+                 one_of("--sync", kinds(), to.sync));
+  command.flag("--apart", "ranks share no memory, as if each was on a host of its own",
+               to.is_apart);
+  command.option("--json", "FILE", "also write a JSON object a case there", set_text(to.json));
+}
+
+void add_program_options(Command& command, const std::shared_ptr<TrainOptions>& options) {
+  command.flag("--peers", "run PyTorch in turns with it, and compare", options->has_peers);
+  command.flag("--bars", "run every case that has a bar; ends with the table of bars",
+               options->has_bars);
+  command.option("--rounds", "N", "turns of everybody with --peers and --bars (default 5)",
+                 number<int>("--rounds", {1, kRoundsMax}, options->rounds));
+}
+
+void add_rank_options(Command& command, const std::shared_ptr<TrainOptions>& options) {
+  command.flag("--records", "print JSON for `trireme bench` instead of a table",
+               options->prints_records);
+}
+
+std::vector<std::string> case_words(const TrainOptions& options) {
+  std::vector<std::string> words{"--model",     options.model,
+                                 "--ranks",     std::to_string(options.ranks),
+                                 "--threads",   std::to_string(options.threads),
+                                 "--seconds",   fmt::format("{}", options.seconds),
+                                 "--precision", options.precision,
+                                 "--sync",      options.sync,
+                                 "--records"};
+  if (options.is_apart) words.emplace_back("--apart");
+  return words;
+}
+
+}  // namespace trireme::cli::bench::train

@@ -1,0 +1,55 @@
+#include "trireme/cli/bench/train/tools.h"
+
+#include "trireme/base/error.h"
+
+namespace trireme::cli::bench::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path if_there(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) ? path : fs::path();
+}
+
+}  // namespace
+
+TrainTools TrainTools::find() {
+  std::error_code error;
+  TrainTools tools;
+  tools.self = fs::read_symlink("/proc/self/exe", error);
+  const fs::path folder = tools.self.parent_path();
+  tools.rank = if_there(folder / "trireme-bench-train");
+  tools.peer = if_there(folder / "bench/peers/torch_train");
+  return tools;
+}
+
+std::string TrainTools::why_not(const Entrant& entrant) const {
+  if (entrant.who == kOurs) {
+    return rank.empty() ? "trireme-bench-train is not beside " + self.string() +
+                              "; it is part of a build with torch and TRIREME_TESTS=ON, and is not "
+                              "installed"
+                        : "";
+  }
+  return peer.empty() ? "no PyTorch: CMake found no Python with torch (make setup)" : "";
+}
+
+Program TrainTools::program_of(const Entrant& entrant) const {
+  if (const std::string why = why_not(entrant); !why.empty()) {
+    throw Error(ErrorCode::NotFound, why);
+  }
+  Program program;
+  const bool is_ours = entrant.who == kOurs;
+  if (entrant.options.ranks > 1) {
+    program.words = {self.string(), "run", "-n", std::to_string(entrant.options.ranks)};
+    // Gloo moves data on threads of its own, which binding would put on its rank's core.
+    if (!is_ours) program.words.insert(program.words.end(), {"--bind", "none"});
+    program.words.emplace_back("--");
+  }
+  program.words.push_back(is_ours ? rank.string() : peer.string());
+  const std::vector<std::string> words = case_words(entrant.options);
+  program.words.insert(program.words.end(), words.begin(), words.end());
+  return program;
+}
+
+}  // namespace trireme::cli::bench::train

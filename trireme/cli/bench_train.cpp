@@ -1,0 +1,143 @@
+#include <cstdio>
+#include <memory>
+
+#include "trireme/base/error.h"
+#include "trireme/cli/bench/train/bars.h"
+#include "trireme/cli/bench/train/tools.h"
+#include "trireme/cli/commands.h"
+
+namespace trireme::cli {
+namespace {
+
+using namespace bench::train;
+using bench::Contender;
+
+constexpr int kExitInterrupted = 130;
+
+struct FileClosed {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, FileClosed>;
+
+// Opened before anything runs, so that a mistyped path costs no minutes.
+File open_json(const std::string& path) {
+  if (path.empty()) return nullptr;
+  File file(std::fopen(path.c_str(), "we"));
+  if (!file) throw Error(ErrorCode::InvalidInput, "--json " + path + " cannot be written");
+  return file;
+}
+
+// Time for starting, for a long step or two, and for a machine that is busy with other things.
+Duration time_max(const TrainOptions& run) {
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(180 + 10 * run.seconds));
+}
+
+struct Measured {
+  std::vector<TrainSeries> series;
+  bool is_whole = true;  // nobody interrupted it
+};
+
+// With bars, what of ours cannot run yet is one line in a table and not the end of it.
+Measured measure(const std::vector<Entrant>& entrants, const TrainOptions& options) {
+  const TrainTools tools = TrainTools::find();
+  bench::Turns turns;
+  Measured measured;
+  for (const Entrant& entrant : entrants) {
+    const bool may_fail = entrant.who != bench::kOurs || options.has_bars;
+    if (const std::string why = tools.why_not(entrant); may_fail && !why.empty()) {
+      std::fprintf(stderr, "SKIPPED: %s\n", why.c_str());
+      continue;
+    }
+    turns.add({.who = entrant.who,
+               .label = entrant.label(),
+               .program = tools.program_of(entrant),
+               .time_max = time_max(entrant.options),
+               .may_fail = may_fail});
+    measured.series.push_back({entrant});
+  }
+  const int rounds = options.has_peers || options.has_bars ? options.rounds : 1;
+  measured.is_whole = turns.run(rounds, [&](const Contender& contender, std::string_view line) {
+    const auto record = read_record(line);
+    for (TrainSeries& series : measured.series) {
+      if (record && series.entrant.label() == contender.label) series.rounds.push_back(*record);
+    }
+    return record.has_value();
+  });
+  return measured;
+}
+
+bool print_records(const Measured& measured, const File& json) {
+  bool is_right = true;
+  std::puts(table_head().c_str());
+  for (const TrainSeries& series : measured.series) {
+    if (series.rounds.empty()) continue;
+    const TrainRecord record = series.combined();
+    std::puts(table_line(record).c_str());
+    if (json) std::fprintf(json.get(), "%s\n", to_json(record).c_str());
+    is_right &= record.is_verified;
+  }
+  return is_right;
+}
+
+double ratio(std::int64_t ours, std::int64_t theirs) {
+  return theirs > 0 ? static_cast<double>(ours) / static_cast<double>(theirs) : 0;
+}
+
+void print_ratio(const Measured& measured, const Entrant& ours, const Entrant& theirs) {
+  const TrainSeries* left = find(measured.series, ours);
+  const TrainSeries* right = find(measured.series, theirs);
+  if (left == nullptr || right == nullptr) return;
+  const TrainRecord mine = left->combined(), other = right->combined();
+  std::printf("\n%s: %.2f x PyTorch, best against best; by rounds %.2f x\n", ours.label().c_str(),
+              times_as_fast(*left, *right), times_as_fast_by_rounds(*left, *right));
+  std::printf("CPU time %.2f x, peak %.2f x, PSS %.2f x\n",
+              mine.cpu_seconds_per_step / other.cpu_seconds_per_step,
+              ratio(mine.peak_bytes, other.peak_bytes), ratio(mine.pss_bytes, other.pss_bytes));
+}
+
+int run_one(const TrainOptions& options) {
+  const File json = open_json(options.json);
+  const Entrant ours{bench::kOurs, options.whole()};
+  const Entrant theirs{kPyTorch, options.whole()};
+  std::vector<Entrant> entrants{ours};
+  if (options.has_peers) entrants.push_back(theirs);
+  const Measured measured = measure(entrants, options);
+  if (!measured.is_whole) return kExitInterrupted;
+  const bool is_right = print_records(measured, json);
+  print_ratio(measured, ours, theirs);
+  return is_right ? 0 : 1;
+}
+
+int run_bars(const TrainOptions& options) {
+  const File json = open_json(options.json);
+  const std::vector<TrainBar> bars = bars_for(options);
+  const Measured measured = measure(entrants_of(bars), options);
+  if (!measured.is_whole) return kExitInterrupted;
+  bool is_fine = print_records(measured, json);
+  std::vector<bench::Verdict> verdicts;
+  for (const TrainBar& bar : bars) {
+    verdicts.push_back(judge(bar, measured.series));
+    // What did not run was asked for, and is missing.
+    is_fine &= verdicts.back().is_met.value_or(bar.limit == 0);
+  }
+  std::printf("\n%s", bench::table_of(verdicts).c_str());
+  return is_fine ? 0 : 1;
+}
+
+}  // namespace
+
+Command bench_train_command() {
+  Command command("bench train", "Measure training, beside PyTorch doing the same work",
+                  "trireme bench train --model cnn --ranks 2 --threads 1 --peers");
+  const auto options = std::make_shared<TrainOptions>();
+  add_case_options(command, options);
+  add_program_options(command, options);
+  command.action([options] {
+    options->check();
+    return options->has_bars ? run_bars(*options) : run_one(*options);
+  });
+  return command;
+}
+
+}  // namespace trireme::cli
