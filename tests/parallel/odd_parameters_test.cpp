@@ -20,7 +20,7 @@
 namespace trireme::parallel {
 namespace {
 
-constexpr int kSteps = 6;
+constexpr int kOddSteps = 6;
 constexpr double kRate = 0.1;
 constexpr double kMomentum = 0.9;
 constexpr double kDecay = 0.05;
@@ -31,7 +31,7 @@ std::map<std::string, at::Tensor> by_pytorch(int ranks) {
   for (const Parameter& parameter : parameters_of(net)) trained.push_back(parameter.tensor);
   torch::optim::SGD optimizer(
       trained, torch::optim::SGDOptions(kRate).momentum(kMomentum).weight_decay(kDecay));
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kOddSteps; ++step) {
     for (int rank = 0; rank < ranks; ++rank) net.loss(rank, step).backward();
     at::Tensor& sparse = net.table.mutable_grad();
     if (sparse.is_sparse()) sparse = sparse.to_dense();
@@ -69,7 +69,7 @@ std::map<std::string, at::Tensor> by_us(int ranks, int slots, SyncKind choice) {
     for (int slot = 0; slot < slots; ++slot) {
       if (owners[static_cast<std::size_t>(slot)] == rank) mine.push_back(slot);
     }
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kOddSteps; ++step) {
       agreement->begin_step({.slot_count = slots, .slots = mine, .owners = owners});
       EXPECT_EQ(net.named_buffers()["seen"].item<double>(), 7) << "rank 0's are everybody's";
       double loss = 0;

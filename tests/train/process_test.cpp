@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
-using Words = std::vector<std::string>;
+using Line = std::vector<std::string>;
 
 constexpr const char* kRecipe = R"(
 [model]
@@ -67,16 +67,16 @@ class TrainProcess : public ::testing::Test {
   std::string recipe() const { return (folder_.path() / "tiny.toml").string(); }
   fs::path at(const std::string& job) const { return folder_.path() / job; }
 
-  static testing::CommandProcess::Options trireme(Words words) {
+  static testing::CommandProcess::Options trireme(Line words) {
     words.insert(words.begin(), TRIREME_BINARY_DIR "/trireme");
     return {.command = words, .environment = {{"OMP_NUM_THREADS", "1"}}};
   }
-  static Ran run(const Words& words) {
+  static Ran run(const Line& words) {
     testing::CommandProcess process(trireme(words));
     const int code = process.wait_exit(Deadline::after(2min));
     return {code, process.out(), process.error()};
   }
-  Ran train(const std::string& job, Words more = {}) const {
+  Ran train(const std::string& job, Line more = {}) const {
     more.insert(more.begin(), {"train", recipe(), "--output", at(job).string()});
     return run(more);
   }
@@ -210,7 +210,7 @@ TEST_F(TrainProcess, ALanguageModelWrites) {
   const Ran trained =
       run({"train", recipe, "data.file=" + text, "--output", at("gpt").string(), "-n", "2"});
   ASSERT_EQ(trained.code, 0) << trained.out << trained.error;
-  const Words words{"generate", at("gpt").string(), "--prompt", "to", "--count", "30"};
+  const Line words{"generate", at("gpt").string(), "--prompt", "to", "--count", "30"};
   const Ran first = run(words);
   EXPECT_EQ(first.code, 0) << first.error;
   EXPECT_EQ(first.out.size(), 2U + 30 + 1) << first.out;

@@ -11,8 +11,8 @@
 namespace trireme::train {
 namespace {
 
-constexpr int kSteps = 50;
-constexpr std::int64_t kSamples = 8 * kSteps;
+constexpr int kReferenceSteps = 50;
+constexpr std::int64_t kSamples = 8 * kReferenceSteps;
 
 struct ReferenceConfig {
   static void describe(config::Fields<ReferenceConfig>&) {}
@@ -72,14 +72,14 @@ class TrainReference : public ::testing::Test {
     const config::Config config = config::read_config(
         recipe_schema(kinds),
         {.files = {{"reference", recipe_for(model)}}, .overrides = {"sync.kind=" + kind}});
-    const Trained mine = train_threads(config, ranks, kSteps, kinds, [&](Job& job) {
+    const Trained mine = train_threads(config, ranks, kReferenceSteps, kinds, [&](Job& job) {
       const torch::NoGradGuard no_grad;
       for (const auto& item : job.model->named_parameters()) {
         item.value().copy_(read(model, item.key(), item.value().sizes().vec()));
       }
     });
-    const at::Tensor theirs = read(model, losses, {kSteps});
-    for (int step = 0; step < kSteps; ++step) {
+    const at::Tensor theirs = read(model, losses, {kReferenceSteps});
+    for (int step = 0; step < kReferenceSteps; ++step) {
       ASSERT_NEAR(mine.losses[static_cast<std::size_t>(step)], theirs[step].item<float>(), 1e-4)
           << model << " on " << ranks << ", " << kind << ", step " << step;
     }

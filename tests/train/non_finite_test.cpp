@@ -1,0 +1,128 @@
+// Goal:   what is not finite is stopped, skipped or rolled back, and never saved.
+// Method: whole jobs in this process, on data of which one sample is not a number, with a weight
+//         that is none, with steps that are too long, and with a model whose slope is none.
+
+#include "tests/train/trainer_fixture.h"
+#include "trireme/model/wrap.h"
+
+namespace trireme::train {
+namespace {
+
+class NonFiniteTest : public TrainerTest {};
+
+TEST_F(NonFiniteTest, StopsWhereTheLossIsNotFinite) {
+  for (const int ranks : {1, 2}) {
+    const std::string folder = "stop" + std::to_string(ranks);
+    try {
+      run(folder, {"data.kind=poisoned", "checkpoint.every=1"}, false, ranks);
+      ADD_FAILURE() << "it went on";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Diverged) << error.what();
+      EXPECT_NE(error.message().find("not finite"), std::string::npos) << error.message();
+    }
+    if (!fs::exists(at(folder) / "checkpoints")) continue;
+    const auto found = checkpoint::Checkpoint::newest_whole(at(folder) / "checkpoints");
+    if (!found.checkpoint) continue;
+    for (const std::string& name : found.checkpoint->names()) {
+      EXPECT_TRUE(found.checkpoint->read(name).isfinite().all().item<bool>()) << name;
+    }
+  }
+}
+
+TEST_F(NonFiniteTest, NamesTheFirstLayerThatIsNotFinite) {
+  const Kinds kinds = tiny_kinds();
+  Job job = open_job(tiny_config("mlp", {}, kinds), kinds);
+  job.model->named_parameters()["layers.1.weight"].detach()[0][0] =
+      std::numeric_limits<float>::infinity();
+  Reporter silent({});
+  Trainer trainer(job, {.output = at("named"), .reporter = &silent});
+  try {
+    trainer.run();
+    ADD_FAILURE() << "it went on";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Diverged);
+    EXPECT_NE(error.message().find("layers.1.weight"), std::string::npos) << error.message();
+  }
+}
+
+struct EdgeConfig {
+  static void describe(config::Fields<EdgeConfig>&) {}
+};
+
+// The root of zero has a value but no slope: finite losses, gradients that are none.
+Kinds edge_kinds() {
+  Kinds kinds = tiny_kinds();
+  kinds.models.add<EdgeConfig>("edge", "", [](const EdgeConfig&, const model::Facts& facts) {
+    torch::nn::Linear layer(facts.form.input_count(), facts.form.classes);
+    const torch::NoGradGuard no_grad;
+    for (auto& parameter : layer->parameters()) parameter.zero_();
+    return model::wrap(layer.ptr(), [](auto& net, const at::Tensor& x, const model::Context&) {
+      return net.forward(x).abs().sqrt();
+    });
+  });
+  return kinds;
+}
+
+TEST_F(NonFiniteTest, WeightsThatAreNotFiniteAreNeverSaved) {
+  const Kinds kinds = edge_kinds();
+  std::string recipe = tiny_recipe("mlp");
+  recipe.replace(recipe.find("\"mlp\""), 5, "\"edge\"");
+  recipe.erase(recipe.find("widths"), std::string("widths = [7, 5]").size());
+  const config::Config config =
+      config::read_config(recipe_schema(kinds),
+                          {.files = {{"edge.toml", recipe}}, .overrides = {"checkpoint.every=1"}});
+  for (const int ranks : {1, 2}) {
+    std::vector<comm::Group> groups{comm::Group::solo()};
+    if (ranks > 1) groups = comm::connect_threads(ranks);
+    const std::string folder = "edge" + std::to_string(ranks);
+    testing::run_rank_threads(ranks, [&](int rank) {
+      Job job = open_job(config, kinds, groups[static_cast<std::size_t>(rank)]);
+      Reporter silent({});
+      Trainer trainer(job, {.output = at(folder), .reporter = &silent});
+      try {
+        trainer.run();
+        ADD_FAILURE() << "it went on";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::Diverged) << error.what();
+        EXPECT_NE(error.message().find("weight"), std::string::npos) << error.message();
+      }
+      groups[static_cast<std::size_t>(rank)].barrier().wait();
+    });
+    const auto found = checkpoint::Checkpoint::newest_whole(at(folder) / "checkpoints");
+    EXPECT_FALSE(found.checkpoint.has_value());
+  }
+}
+
+// 20 steps of 10 out of 37 samples are 5 epochs of 4 steps: sample 5 comes 5 times.
+TEST_F(NonFiniteTest, SkipsStepsThatAreNotFinite) {
+  for (const int ranks : {1, 2, 3}) {
+    const Ended ended = run("skip" + std::to_string(ranks),
+                            {"data.kind=poisoned", "train.non_finite=skip"}, false, ranks);
+    EXPECT_EQ(ended.progress.step, 20);
+    EXPECT_EQ(ended.progress.updates, 15);
+    for (const auto& [name, value] : ended.weights) {
+      EXPECT_TRUE(value.isfinite().all().item<bool>()) << name;
+    }
+  }
+}
+
+TEST_F(NonFiniteTest, RollsBackToTheLastCheckpoint) {
+  const Words words{"data.kind=poisoned", "train.non_finite=rollback", "checkpoint.every=2"};
+  const Ended one = run("back1", words);
+  EXPECT_EQ(one.progress.step, 20);
+  EXPECT_LE(one.progress.updates, 15);
+  for (const auto& [name, value] : one.weights) {
+    EXPECT_TRUE(value.isfinite().all().item<bool>()) << name;
+  }
+  const Ended two = run("back2", words, false, 2);
+  EXPECT_EQ(two.progress.updates, one.progress.updates);
+}
+
+TEST_F(NonFiniteTest, GivesUpAfterTooManyInARow) {
+  Words words = diverging("optim.learning_rate=1000");
+  words.insert(words.end(), {"train.non_finite=skip", "train.non_finite_max=3"});
+  EXPECT_THROW(run("many", words), Error);
+}
+
+}  // namespace
+}  // namespace trireme::train
