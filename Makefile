@@ -70,7 +70,8 @@ fuzz: setup-all configure ## a minute of fuzzing for each parser (SECONDS_EACH=6
 soak: build ## unit and process tests again and again until one fails (SOAK_TIMES=100)
 	@$(CTEST) -L 'unit|process|torch' --repeat until-fail:$(SOAK_TIMES)
 
-results: build ## benchmarks with repetitions, written to build/results/
+results: build ## what docs/results.md reports, then the benchmarks, into build/results/ (TEXT= MNIST=)
+	@scripts/results.sh $(BUILD) $(BUILD)/results
 	@scripts/bench.sh $(BUILD) $(BUILD)/results
 
 deps: setup ## gather the header-only parts into .deps/ for machines without packages
