@@ -67,10 +67,10 @@ TEST(CheckpointKilled, AtEveryPointTheNewestIsWhole) {
         format::kManifestWritten, format::kPublished, format::kRemovalBegun}) {
     SCOPED_TRACE(point.name);
     const TemporaryFolder folder("kill");
-    testing::RankProcesses writer(
-        {.count = 1,
-         .environment = {{kKilledFolder, folder.path().string()}, {kPoint, std::string(point.name)}}},
-        save_and_die);
+    testing::RankProcesses writer({.count = 1,
+                                   .environment = {{kKilledFolder, folder.path().string()},
+                                                   {kPoint, std::string(point.name)}}},
+                                  save_and_die);
     const Deadline deadline = Deadline::after(60s);
     EXPECT_EQ(writer.hear(0, deadline), "first");
     const int status = writer.wait_exit(0, deadline);

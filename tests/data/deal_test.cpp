@@ -40,7 +40,7 @@ TEST(Deal, GivesEverySampleOnce) {
         for (bool is_last_dropped : {false, true}) {
           if (is_last_dropped && batch > count) continue;
           SCOPED_TRACE(::testing::Message() << count << " samples, batch " << batch << ", " << slots
-                                          << " slots, drop " << is_last_dropped);
+                                            << " slots, drop " << is_last_dropped);
           const Deal deal(
               {.count = count, .batch = batch, .slots = slots, .is_last_dropped = is_last_dropped});
           Position at;

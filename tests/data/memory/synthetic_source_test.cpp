@@ -49,7 +49,7 @@ TEST_P(Synthetic, IsAFunctionOfSeedAndSample) {
 
 INSTANTIATE_TEST_SUITE_P(Tasks, Synthetic,
                          ::testing::Values(Task::Images, Task::Classification, Task::Regression,
-                                         Task::Tokens));
+                                           Task::Tokens));
 
 TEST(SyntheticImages, ResembleTheirClass) {
   const SyntheticConfig config{.count = 200, .sizes = {2, 5, 3}, .classes = 4, .noise = 0.1};
