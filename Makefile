@@ -70,7 +70,7 @@ fuzz: setup-all configure ## a minute of fuzzing for each parser (SECONDS_EACH=6
 soak: build ## unit and process tests again and again until one fails (SOAK_TIMES=100)
 	@$(CTEST) -L 'unit|process|torch' --repeat until-fail:$(SOAK_TIMES)
 
-results: build ## what docs/results.md reports, then the benchmarks, into build/results/ (TEXT= MNIST=)
+results: build ## trains the recipes with a figure to reach, then the benchmarks, into build/results/ (TEXT= MNIST=)
 	@scripts/results.sh $(BUILD) $(BUILD)/results
 	@scripts/bench.sh $(BUILD) $(BUILD)/results
 

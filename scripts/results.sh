@@ -1,5 +1,5 @@
 #!/bin/bash
-# scripts/results.sh BUILD FOLDER: trains what docs/results.md reports, and prints the figures.
+# scripts/results.sh BUILD FOLDER: trains the recipes that have a figure to reach, and prints what they reached.
 #
 # TEXT=file     a text of about a megabyte: three small GPTs; left out where it is not named
 # MNIST=folder  the four MNIST files; left out where it is not named

@@ -16,7 +16,7 @@ namespace {
 
 // Code and consequence of each row `| `Code` | meaning | consequence | remedy |`.
 std::map<std::string, std::string> rows_of_the_page() {
-  const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  const auto root = std::filesystem::path(TRIREME_SOURCE_DIR);
   std::istringstream page(read_file(root / "docs" / "errors.md"));
   std::map<std::string, std::string> rows;
   for (std::string line; std::getline(page, line);) {

@@ -143,6 +143,10 @@ def _command_complaint(program, words):
     else:
         command = words.pop(0)
         help_text = _help(program, command)
+        # A command's name may have two words.
+        if help_text is None and words and re.fullmatch(r"[a-z][a-z-]*", words[0]):
+            command += " " + words.pop(0)
+            help_text = _help(program, command)
         if help_text is None:
             return f"trireme {command}: there is no such command"
     for word in words:
@@ -159,7 +163,7 @@ def _command_complaint(program, words):
 
 @functools.lru_cache(maxsize=None)
 def _help(program, command):
-    words = [program] + ([command] if command else []) + ["--help"]
+    words = [program] + command.split() + ["--help"]
     run = subprocess.run(words, capture_output=True, text=True, timeout=20)
     return run.stdout + run.stderr if run.returncode == 0 else None
 

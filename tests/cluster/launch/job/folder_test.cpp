@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iterator>
 
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
@@ -138,10 +139,14 @@ TEST_F(JobFolder, SweepingEndsStrayProcessesOfTheDeadJob) {
     execve("/bin/sleep", arguments, environment);
     _exit(127);
   }
-  // Until exec the process has our own environment.
-  const fs::path file = "/proc/" + std::to_string(stray) + "/exe";
-  std::error_code error;
-  while (fs::read_symlink(file, error).filename() != "sleep" && !error) usleep(1000);
+  // Until exec the process has our own environment, and for a moment of it none.
+  const std::string file = "/proc/" + std::to_string(stray) + "/environ";
+  std::string environment;
+  while (environment.find(sign) == std::string::npos) {
+    usleep(1000);
+    std::ifstream in(file);
+    environment.assign(std::istreambuf_iterator<char>(in), {});
+  }
   EXPECT_EQ(sweep(root()), 1);
   int status = 0;
   EXPECT_EQ(waitpid(stray, &status, 0), stray);
