@@ -45,6 +45,21 @@ TEST_F(NonFiniteTest, NamesTheFirstLayerThatIsNotFinite) {
   }
 }
 
+// Weights so large that products overflow, all of them finite.
+TEST_F(NonFiniteTest, NamesTheFirstBlockThatOverflows) {
+  const Kinds kinds = tiny_kinds();
+  Job job = open_job(tiny_config("mlp", {}, kinds), kinds);
+  for (auto& parameter : job.model->parameters()) parameter.detach().fill_(3e38f);
+  Reporter silent({});
+  Trainer trainer(job, {.output = at("overflown"), .reporter = &silent});
+  try {
+    trainer.run();
+    ADD_FAILURE() << "it went on";
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("first in layers.0"), std::string::npos) << error.message();
+  }
+}
+
 struct EdgeConfig {
   static void describe(config::Fields<EdgeConfig>&) {}
 };

@@ -1,9 +1,12 @@
 #include "trireme/train/step.h"
 
+#include <c10/core/GradMode.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "trireme/model/block_model.h"
 #include "trireme/train/autocast.h"
 #include "trireme/train/stopwatch.h"
 
@@ -16,6 +19,8 @@ Outcome Step::run(std::int64_t updates, bool is_stop_wanted) {
   Outcome outcome;
   Stopwatch watch;
   const data::StepBatches& work = parts_.loader->next();
+  last_ = &work;
+  last_updates_ = updates;
   outcome.times.data = watch.lap();
   outcome.samples = work.total;
   outcome.rate = parts_.schedule.rate(updates);
@@ -72,22 +77,45 @@ parallel::StepPlan Step::plan(const data::StepBatches& work, const parallel::Upd
   return plan;
 }
 
+model::Context Step::context(const data::StepBatches& work, std::size_t index,
+                             std::int64_t updates) const {
+  return {.is_training = true,
+          .seed = parts_.config.seed,
+          .step = updates,
+          .slot = work.slots[index],
+          .places = work.batches[index].places};
+}
+
 at::Tensor Step::forward(const data::StepBatches& work, std::size_t index, std::int64_t updates) {
   const data::Batch& batch = work.batches[index];
   std::vector<at::Tensor> auxiliary;
-  const model::Context context{.is_training = true,
-                               .seed = parts_.config.seed,
-                               .step = updates,
-                               .slot = work.slots[index],
-                               .places = batch.places,
-                               .losses = &auxiliary};
+  model::Context known = context(work, index, updates);
+  known.losses = &auxiliary;
   const Autocast precision(parts_.config.precision);
-  const at::Tensor output = parts_.model->forward(batch.input, context);
+  const at::Tensor output = parts_.model->forward(batch.input, known);
   const double terms = static_cast<double>(parts_.loss->terms(batch.target)) /
                        static_cast<double>(batch.count()) * static_cast<double>(work.total);
   at::Tensor sum = parts_.loss->sum(output, batch.target);
   for (const at::Tensor& more : auxiliary) sum = sum + more;
   return sum * (1.0 / terms);
+}
+
+std::string Step::first_block_not_finite() {
+  auto* model = dynamic_cast<model::BlockModel*>(parts_.model.get());
+  if (model == nullptr || last_ == nullptr) return {};
+  const c10::NoGradGuard no_grad;
+  const Autocast precision(parts_.config.precision);
+  for (std::size_t i = 0; i < last_->batches.size(); ++i) {
+    if (last_->batches[i].count() == 0) continue;
+    const model::Context known = context(*last_, i, last_updates_);
+    model::Activations at;
+    at.main = last_->batches[i].input;
+    for (std::size_t b = 0; b < model->paths().size(); ++b) {
+      at = model->forward_blocks(std::move(at), known, b, b + 1);
+      if (!std::isfinite(at.main.sum().item<double>())) return model->paths()[b];
+    }
+  }
+  return {};
 }
 
 }  // namespace trireme::train

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "trireme/data/loader.h"
@@ -70,16 +71,24 @@ class Step {
   // `updates` were made before.
   Outcome run(std::int64_t updates, bool is_stop_wanted = false);
 
+  // The path of the first block whose output is not finite, of the batches that ran last; ""
+  // where there is none or the model is not made of blocks. Runs them forward again.
+  std::string first_block_not_finite();
+
   optim::LossScale& loss_scale() noexcept { return loss_scale_; }
   Parts& parts() noexcept { return parts_; }
 
  private:
   parallel::StepPlan plan(const data::StepBatches& work, const parallel::Update& update) const;
+  model::Context context(const data::StepBatches& work, std::size_t index,
+                         std::int64_t updates) const;
   at::Tensor forward(const data::StepBatches& work, std::size_t index, std::int64_t updates);
   bool is_scaled() const noexcept { return parts_.config.precision == Precision::Float16; }
 
   Parts parts_;
   optim::LossScale loss_scale_;
+  const data::StepBatches* last_ = nullptr;  // the loader's, until its next
+  std::int64_t last_updates_ = 0;
 };
 
 }  // namespace trireme::train

@@ -86,11 +86,12 @@ void Trainer::on_not_finite(const Outcome& outcome) {
   // Float16 overflows now and then by design: the scale has already answered.
   if (config.precision == Precision::Float16 && std::isfinite(outcome.loss)) return;
   ++not_finite_;
-  const std::string where = job_.agreement().first_not_finite();
+  std::string where = job_.agreement().first_not_finite();
+  if (where.empty()) where = job_.step->first_block_not_finite();
   const std::string what =
       "step " + std::to_string(progress_.step) + ": the " +
       (std::isfinite(outcome.loss) ? "gradient" : "loss") + " is not finite" +
-      (where.empty() ? std::string(", though all weights are") : "; first in " + where);
+      (where.empty() ? std::string(", though all weights and blocks are") : "; first in " + where);
   if (config.non_finite == NonFinite::Stop || not_finite_ > config.non_finite_max) {
     throw Error(ErrorCode::Diverged,
                 what +
