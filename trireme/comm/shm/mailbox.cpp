@@ -55,13 +55,11 @@ bool Mailbox::find_boxes() {
 }
 
 bool Mailbox::open_box() {
-  if (!sending_.empty()) return true;
   if (!find_boxes()) return false;
   if (!lanes_.has_mailbox(lanes_.me())) {
     lanes_.arena().reserve(reinterpret_cast<std::byte*>(&box(lanes_.me())), sizeof(Box));
     lanes_.open_mailbox();
   }
-  sending_.resize(static_cast<std::size_t>(lanes_.size()));
   return true;
 }
 
@@ -151,10 +149,10 @@ void Mailbox::post(const Operation& op, Letter& letter, std::uint64_t ticket, in
 }
 
 Task Mailbox::send(const Operation& op) {
+  Line& line = sending_[op.peer];
+  const std::uint64_t ticket = line.last++;
   while (!open_box()) co_await GiveWay{};
   lanes_.note(op, Phase::Entered);
-  Line& line = sending_[static_cast<std::size_t>(op.peer)];
-  const std::uint64_t ticket = line.last++;
   Letter* letter = nullptr;
   co_await until([&] { return line.next == ticket && (letter = find_free(op.peer)) != nullptr; });
   ++line.next;
@@ -200,10 +198,10 @@ void Mailbox::take(const Operation& op, Letter& letter) {
 }
 
 Task Mailbox::receive(const Operation& op) {
-  while (!find_boxes()) co_await GiveWay{};
-  lanes_.note(op, Phase::Entered);
   Line& line = receiving_[{op.peer, op.tag}];
   const std::uint64_t ticket = line.last++;
+  while (!find_boxes()) co_await GiveWay{};
+  lanes_.note(op, Phase::Entered);
   Letter* letter = nullptr;
   co_await until(
       [&] { return line.next == ticket && (letter = find_posted(op.peer, op.tag)) != nullptr; });

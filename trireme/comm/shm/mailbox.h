@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "trireme/comm/operation.h"
 #include "trireme/comm/shm/lanes.h"
@@ -65,12 +64,13 @@ class Mailbox {
   std::size_t next_letter_ = 0;
   std::array<bool, kLetterStreams> is_streaming_{};
 
-  // Who comes first, first: operations that wait are looked at in any order.
+  // Who comes first, first: operations that wait are looked at in any order, so each takes its
+  // ticket before it waits for anything, the box itself included.
   struct Line {
     std::uint64_t last = 0;  // tickets given out
     std::uint64_t next = 0;  // whose turn it is
   };
-  std::vector<Line> sending_;                                // by receiver
+  std::map<int, Line> sending_;                              // by receiver
   std::map<std::pair<int, std::uint32_t>, Line> receiving_;  // by sender and tag
 };
 
