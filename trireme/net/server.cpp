@@ -95,6 +95,7 @@ class Server::Loop {
 
   std::mutex tasks_mutex_;
   std::vector<std::function<void()>> tasks_;
+  std::size_t tasks_begun_ = 0;  // taken from tasks_ and not yet run
   std::atomic<bool> is_stopping_ = false;
   std::thread thread_;
 };
@@ -211,6 +212,7 @@ void Server::Loop::run_tasks() {
   {
     const std::lock_guard lock(tasks_mutex_);
     tasks.swap(tasks_);
+    tasks_begun_ = tasks.size();
   }
   for (const auto& task : tasks) {
     try {
@@ -218,13 +220,15 @@ void Server::Loop::run_tasks() {
     } catch (const std::exception& error) {
       options_.log.error("a posted task failed", {{"error", error.what()}});
     }
+    const std::lock_guard lock(tasks_mutex_);
+    --tasks_begun_;
   }
 }
 
 void Server::Loop::post(std::function<void()> task) {
   {
     const std::lock_guard lock(tasks_mutex_);
-    if (tasks_.size() >= kTasksMax) {
+    if (tasks_begun_ + tasks_.size() >= kTasksMax) {
       throw Error(ErrorCode::Exhausted, std::to_string(kTasksMax) + " tasks wait for the server");
     }
     tasks_.push_back(std::move(task));
