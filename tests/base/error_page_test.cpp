@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/folders.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 // Code and consequence of each row `| `Code` | meaning | consequence | remedy |`.
 std::map<std::string, std::string> rows_of_the_page() {
-  const auto root = std::filesystem::path(TRIREME_SOURCE_DIR);
+  const auto root = std::filesystem::path(source_folder());
   std::istringstream page(read_file(root / "docs" / "errors.md"));
   std::map<std::string, std::string> rows;
   for (std::string line; std::getline(page, line);) {

@@ -4,6 +4,7 @@
 // Method: small modules; one start of Python, which reads our files and writes its own.
 
 #include "trireme/checkpoint/load_into.h"
+#include "tests/folders.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -102,7 +103,7 @@ TEST(LoadInto, PythonReadsOursAndWeReadPythons) {
   write_safetensors(folder.path() / "single.safetensors",
                     {{"w", torch::arange(4.0).view({2, 2}).t()}});
   testing::CommandProcess python(
-      {.command = {TRIREME_PYTHON, TRIREME_SOURCE_DIR "/tests/checkpoint/python_files.py",
+      {.command = {python_program(), source_folder() + "/tests/checkpoint/python_files.py",
                    folder.path().string()}});
   const int code = python.wait_exit(Deadline::after(100s));
   if (code == 77) GTEST_SKIP() << "no safetensors beside this torch (scripts/setup.sh all)";

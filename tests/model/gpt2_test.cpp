@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 
+#include "tests/folders.h"
 #include "trireme/base/file.h"
 #include "trireme/checkpoint/format/safetensors.h"
 #include "trireme/model/gpt.h"
@@ -31,7 +32,7 @@ std::map<std::string, at::Tensor> read_all(const std::string& path) {
 }
 
 TEST(ModelGpt2, LogitsAreHuggingFaces) {
-  auto all = read_all(TRIREME_SOURCE_DIR "/tests/model/gpt2_fixture.safetensors");
+  auto all = read_all(source_folder() + "/tests/model/gpt2_fixture.safetensors");
   Gpt gpt({.vocabulary = 23, .context = 16, .width = 24, .layers = 2, .heads = 3}, {});
   const torch::NoGradGuard no_grad;
   for (const auto& item : gpt.named_parameters()) {

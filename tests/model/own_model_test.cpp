@@ -62,6 +62,7 @@ void add_tanh(model::Registry& registry) {
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "tests/folders.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/file.h"
 #include "trireme/model/loss.h"
@@ -98,7 +99,7 @@ TEST(OwnModel, ARecipeMakesItAndItLearns) {
 }
 
 TEST(OwnModel, ThePageShowsThisFile) {
-  const std::string root = TRIREME_SOURCE_DIR;
+  const std::string root = source_folder();
   const std::string page = read_file(root + "/docs/models.md");
   const std::string source = read_file(root + "/tests/model/own_model_test.cpp");
   const std::size_t begin = source.find("#include"), end = source.find("\n// End of the example.");

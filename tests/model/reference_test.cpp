@@ -7,6 +7,7 @@
 
 #include <chrono>
 
+#include "tests/folders.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
 #include "trireme/model/cnn.h"
@@ -23,7 +24,7 @@ class ModelReference : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TemporaryFolder>("model-reference");
     testing::CommandProcess python(
-        {.command = {TRIREME_PYTHON, TRIREME_SOURCE_DIR "/tests/model/reference.py",
+        {.command = {python_program(), source_folder() + "/tests/model/reference.py",
                      folder_->path().string()}});
     ASSERT_EQ(python.wait_exit(Deadline::after(std::chrono::minutes(2))), 0) << python.error();
   }

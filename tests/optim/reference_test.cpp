@@ -8,6 +8,7 @@
 
 #include <chrono>
 
+#include "tests/folders.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
 #include "trireme/optim/adam.h"
@@ -81,7 +82,7 @@ at::Tensor train(const Case& one, const at::Tensor& value, const at::Tensor& gra
 TEST(OptimReference, EndsWhereTorchsDo) {
   const TemporaryFolder folder("optim-reference");
   testing::CommandProcess python(
-      {.command = {TRIREME_PYTHON, TRIREME_SOURCE_DIR "/tests/optim/reference.py",
+      {.command = {python_program(), source_folder() + "/tests/optim/reference.py",
                    folder.path().string()}});
   ASSERT_EQ(python.wait_exit(Deadline::after(std::chrono::minutes(2))), 0) << python.error();
   const at::Tensor value = read(folder, "value", {kCount}, at::kFloat);

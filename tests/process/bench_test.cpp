@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/folders.h"
 #include "tests/process/job_fixture.h"
 #include "trireme/base/temporary_folder.h"
 
@@ -18,7 +19,7 @@ namespace {
 class BenchTest : public JobTest {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(TRIREME_BINARY_DIR "/trireme-bench-comm")) {
+    if (!std::filesystem::exists(build_folder() + "/trireme-bench-comm")) {
       GTEST_SKIP() << "SKIPPED: this build has no benchmarks";
     }
   }
@@ -107,8 +108,8 @@ class WireTest : public BenchTest {
   }
 
   static Command::Options over_wire(const Words& options) {
-    Words words{TRIREME_BINARY_DIR "/bench/namespaces.sh", "1000000000",
-                TRIREME_BINARY_DIR "/trireme-bench-comm", "--backend", "auto"};
+    Words words{build_folder() + "/bench/namespaces.sh", "1000000000",
+                build_folder() + "/trireme-bench-comm", "--backend", "auto"};
     words.insert(words.end(), options.begin(), options.end());
     return {.command = words};
   }

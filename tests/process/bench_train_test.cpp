@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/folders.h"
 #include "tests/process/job_fixture.h"
 #include "trireme/base/temporary_folder.h"
 
@@ -16,7 +17,7 @@ namespace {
 class BenchTrainTest : public JobTest {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(TRIREME_BINARY_DIR "/trireme-bench-train")) {
+    if (!std::filesystem::exists(build_folder() + "/trireme-bench-train")) {
       GTEST_SKIP() << "SKIPPED: this build has no torch or no benchmarks";
     }
   }
@@ -82,7 +83,7 @@ TEST_F(BenchTrainTest, RanksMaySitApart) {
 }
 
 TEST_F(BenchTrainTest, PyTorchTakesTurnsAndIsCompared) {
-  if (!std::filesystem::exists(TRIREME_BINARY_DIR "/bench/peers/torch_train")) {
+  if (!std::filesystem::exists(build_folder() + "/bench/peers/torch_train")) {
     GTEST_SKIP() << "SKIPPED: there is no Python with torch";
   }
   const auto lines = measure({"--model", "gpt-nano", "--threads", "1", "--peers", "--rounds", "1"});

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/folders.h"
 #include "trireme/base/deadline.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/launch/host/process_tree.h"
@@ -38,7 +39,7 @@ class JobTest : public ::testing::Test {
 
   static Deadline soon() { return Deadline::after(30s); }
   static const std::string& program() {
-    static const std::string path = TRIREME_BINARY_DIR "/trireme";
+    static const std::string path = build_folder() + "/trireme";
     return path;
   }
 

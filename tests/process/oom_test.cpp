@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "tests/folders.h"
 #include "tests/process/job_fixture.h"
 
 namespace trireme {
@@ -56,7 +57,8 @@ TEST_F(OomTest, TheKernelsKillIsNamed) {
       {.command = {"/bin/sh", "-c",
                    "echo $$ > " + group.path().string() + "/cgroup.procs && exec " + program() +
                        " run -n 2 -- /bin/sh -c 'echo up; [ $TRIREME_RANK = 0 ] && exec "
-                       "sleep 1000; exec " TRIREME_BINARY_DIR "/tests/hog'"}});
+                       "sleep 1000; exec " +
+                       build_folder() + "/tests/hog'"}});
   EXPECT_EQ(job.wait_exit(Deadline::after(60s)), 137) << job.error();
   EXPECT_THAT(job.error(),
               HasSubstr("trireme: rank 1 failed: killed by the kernel's out-of-memory killer"));

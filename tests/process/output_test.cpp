@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "tests/folders.h"
 #include "tests/process/job_fixture.h"
 
 namespace trireme {
@@ -21,7 +22,7 @@ class OutputTest : public JobTest {
   static Command::Options flood(const Words& options, const std::string& mode) {
     Words words{program(), "run"};
     words.insert(words.end(), options.begin(), options.end());
-    words.insert(words.end(), {"--", TRIREME_BINARY_DIR "/tests/flood", mode});
+    words.insert(words.end(), {"--", build_folder() + "/tests/flood", mode});
     return {.command = words};
   }
   static long memory_of(pid_t pid) {
@@ -69,10 +70,9 @@ TEST_F(OutputTest, AReaderThatLeavesEndsTheJob) {
 }
 
 TEST_F(OutputTest, HeadGetsItsLinesAndTheShellItsPrompt) {
-  Command shell(
-      {.command = {"/bin/bash", "-c",
-                   "set -o pipefail; " TRIREME_BINARY_DIR "/trireme run -n 2 -- " TRIREME_BINARY_DIR
-                   "/tests/flood forever | head -n 3"}});
+  Command shell({.command = {"/bin/bash", "-c",
+                             "set -o pipefail; " + build_folder() + "/trireme run -n 2 -- " +
+                                 build_folder() + "/tests/flood forever | head -n 3"}});
   EXPECT_EQ(shell.wait_exit(soon()), 141);
   EXPECT_EQ(std::count(shell.out().begin(), shell.out().end(), '\n'), 3);
   EXPECT_LT(shell.elapsed(), 5s);
@@ -140,18 +140,17 @@ TEST_F(OutputTest, ATerminalHasColoursUnlessAskedNotTo) {
 
 TEST_F(OutputTest, AFullDiskIsSaidAndEndsTheJob) {
   Command shell({.command = {"/bin/sh", "-c",
-                             TRIREME_BINARY_DIR "/trireme run -n 2 -- " TRIREME_BINARY_DIR
-                                                "/tests/flood forever > /dev/full"}});
+                             build_folder() + "/trireme run -n 2 -- " + build_folder() +
+                                 "/tests/flood forever > /dev/full"}});
   EXPECT_EQ(shell.wait_exit(soon()), 1);
   EXPECT_THAT(shell.error(), HasSubstr("the output cannot be written: No space left on device"));
   EXPECT_LT(shell.elapsed(), 5s);
 }
 
 TEST_F(OutputTest, ClosedStandardStreamsHarmNobody) {
-  Command shell(
-      {.command = {"/bin/sh", "-c",
-                   TRIREME_BINARY_DIR "/trireme run -n 2 -- sh -c 'echo hi' <&- >&- 2>&-; "
-                                      "echo code $?"}});
+  Command shell({.command = {"/bin/sh", "-c",
+                             build_folder() + "/trireme run -n 2 -- sh -c 'echo hi' <&- >&- 2>&-; "
+                                              "echo code $?"}});
   EXPECT_EQ(shell.wait_exit(soon()), 0);
   EXPECT_EQ(shell.out(), "code 0\n");
 }

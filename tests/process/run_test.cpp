@@ -10,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/folders.h"
 #include "tests/process/job_fixture.h"
 #include "trireme/base/file.h"
 #include "trireme/cluster/launch/front.h"
@@ -59,7 +60,7 @@ TEST_F(RunTest, SignalsAndExceptionsAreNamed) {
   Command segv(script({}, "kill -SEGV $$"));
   EXPECT_EQ(segv.wait_exit(soon()), 139);
   EXPECT_THAT(segv.error(), HasSubstr("rank 0 failed: killed by signal 11 (segmentation fault)"));
-  const std::string thrower = TRIREME_BINARY_DIR "/tests/thrower";
+  const std::string thrower = build_folder() + "/tests/thrower";
   Command thrown({.command = {program(), "run", "-n", "2", thrower}});
   EXPECT_EQ(thrown.wait_exit(soon()), 134);
   EXPECT_THAT(thrown.error(), HasSubstr("killed by signal 6 (abort: an uncaught exception"));

@@ -3,6 +3,7 @@
 //         wheel's Python.
 
 #include "trireme/monitor/tensorboard.h"
+#include "tests/folders.h"
 
 #include <gtest/gtest.h>
 
@@ -30,7 +31,7 @@ TEST(Tensorboard, ItsOwnReaderReadsWhatWasWritten) {
     board.scalar("rate", 1e-3, 1'000'000'000'000);
   }
   testing::CommandProcess reader(
-      {.command = {TRIREME_PYTHON, TRIREME_SOURCE_DIR "/tests/torch/tensorboard_reader.py",
+      {.command = {python_program(), source_folder() + "/tests/torch/tensorboard_reader.py",
                    folder.path().string()},
        .environment = {{"CUDA_VISIBLE_DEVICES", "-1"}}});
   const int code = reader.wait_exit(Deadline::after(100s));

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "tests/folders.h"
 #include "trireme/base/config/schema_text.h"
 #include "trireme/base/file.h"
 #include "trireme/train/recipe.h"
@@ -14,7 +15,7 @@ namespace trireme::train {
 namespace {
 
 TEST(ConfigPage, IsWhatTheDeclarationsSay) {
-  const std::filesystem::path page = std::filesystem::path(TRIREME_SOURCE_DIR) / "docs/config.md";
+  const std::filesystem::path page = std::filesystem::path(source_folder()) / "docs/config.md";
   const std::string rendered = config::to_markdown(recipe_schema(built_in_kinds()));
   if (std::getenv("TRIREME_REGENERATE") != nullptr) write_file_atomically(page, rendered);
   EXPECT_EQ(read_file(page), rendered)

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "tests/folders.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 #include "trireme/base/random.h"
@@ -68,7 +69,7 @@ class TrainProcess : public ::testing::Test {
   fs::path at(const std::string& job) const { return folder_.path() / job; }
 
   static testing::CommandProcess::Options trireme(Line words) {
-    words.insert(words.begin(), TRIREME_BINARY_DIR "/trireme");
+    words.insert(words.begin(), build_folder() + "/trireme");
     return {.command = words, .environment = {{"OMP_NUM_THREADS", "1"}}};
   }
   static Ran run(const Line& words) {
@@ -117,8 +118,8 @@ TEST_F(TrainProcess, KilledAtAnyMomentAndResumedEndsWithTheSameBits) {
   Random random(17);
   for (int kill = 0; kill < 20; ++kill) {
     testing::CommandProcess worker(
-        {.command = {TRIREME_BINARY_DIR "/trireme-worker", "train", "--recipe", recipe(),
-                     "--output", at("killed").string(), "--resume"},
+        {.command = {build_folder() + "/trireme-worker", "train", "--recipe", recipe(), "--output",
+                     at("killed").string(), "--resume"},
          .environment = {{"OMP_NUM_THREADS", "1"}, {"TRIREME_SIZE", "1"}}});
     const Deadline patience = Deadline::after(1min);
     while (!has_checkpoint_from("killed", 2 * kill + 1) && !patience.is_past()) {

@@ -87,10 +87,13 @@ TEST(WorkerWords, AreACommandOptionsAndFlags) {
   EXPECT_EQ(words.number("--top-k", 7), 7);
   EXPECT_EQ(words.text("--prompt", "otherwise"), "otherwise");
   EXPECT_EQ(words_of({}).command(), "");
+  EXPECT_EQ(words_of({"generate", "--prompt", "--- hear"}).text("--prompt"), "--- hear");
 }
 
 TEST(WorkerWords, SayWhatIsWrong) {
   EXPECT_EQ(code_of([] { words_of({"train", "stray"}); }), ErrorCode::InvalidInput);
+  EXPECT_EQ(code_of([] { words_of({"train", "--resmue"}); }), ErrorCode::InvalidInput);
+  EXPECT_EQ(code_of([] { words_of({"train", "--set"}); }), ErrorCode::InvalidInput);
   EXPECT_EQ(code_of([] { words_of({"train"}).text("--recipe"); }), ErrorCode::InvalidInput);
   EXPECT_EQ(code_of([] { words_of({"train", "--recipe", "--resume"}).text("--recipe"); }),
             ErrorCode::InvalidInput);

@@ -2,6 +2,7 @@
 // Method: tests/train/reference.py writes weights, samples and losses; the same weights and batches
 //         with AdamW, decay on matrices alone and clipping must stay within 1e-4 of every loss.
 
+#include "tests/folders.h"
 #include "tests/train/tiny_job.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
@@ -23,7 +24,7 @@ class TrainReference : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TemporaryFolder>("train-reference");
     testing::CommandProcess python(
-        {.command = {TRIREME_PYTHON, TRIREME_SOURCE_DIR "/tests/train/reference.py",
+        {.command = {python_program(), source_folder() + "/tests/train/reference.py",
                      folder_->path().string()},
          .environment = {{"OMP_NUM_THREADS", "1"}}});
     ASSERT_EQ(python.wait_exit(Deadline::after(std::chrono::minutes(3))), 0) << python.error();

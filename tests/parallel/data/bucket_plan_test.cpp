@@ -195,5 +195,12 @@ TEST(Layout, CompactMemoryHoldsARanksSlicesEndToEnd) {
   }
 }
 
+TEST(BucketPlan, AnOrderHasEveryParameterOnce) {
+  using Order = std::vector<std::size_t>;
+  EXPECT_EQ(order_of({}, 0), Order{});
+  EXPECT_EQ(order_of({}, 3), (Order{2, 1, 0}));
+  EXPECT_EQ(order_of(Order{1, 3, 1}, 5), (Order{1, 3, 4, 2, 0}));
+}
+
 }  // namespace
 }  // namespace trireme::parallel::data

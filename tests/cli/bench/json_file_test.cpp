@@ -1,0 +1,28 @@
+// Goal:   --json is refused before anything runs where it cannot be written.
+// Method: no path, a path in a folder, a path in no folder.
+
+#include "trireme/cli/bench/json_file.h"
+
+#include <gtest/gtest.h>
+
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+
+namespace trireme::cli::bench {
+namespace {
+
+TEST(JsonFile, IsOpenedOrRefused) {
+  const TemporaryFolder folder("json-file");
+  const std::string path = (folder.path() / "out.json").string();
+  EXPECT_EQ(open_json(""), nullptr);
+  {
+    const File file = open_json(path);
+    ASSERT_NE(file, nullptr);
+    std::fputs("{}", file.get());
+  }
+  EXPECT_EQ(read_file(path), "{}");
+  EXPECT_THROW(open_json((folder.path() / "none" / "out.json").string()), Error);
+}
+
+}  // namespace
+}  // namespace trireme::cli::bench
