@@ -16,10 +16,12 @@
 #include "bench/train/workload.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
+#include "trireme/cli/bench/json_file.h"
 #include "trireme/cli/bench/train/options.h"
 #include "trireme/cli/bench/train/record.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
+#include "trireme/train/heap.h"
 #include "trireme/train/job.h"
 
 namespace trireme::bench {
@@ -95,15 +97,14 @@ void print(const TrainRecord& record, const TrainOptions& options) {
   } else {
     std::printf("%s\n%s\n", table_head().c_str(), table_line(record).c_str());
   }
-  if (options.json.empty()) return;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(options.json.c_str(), "we"),
-                                                             std::fclose);
-  if (!file) throw Error(ErrorCode::Io, "--json " + options.json + " cannot be written");
-  std::fprintf(file.get(), "%s\n", to_json(record).c_str());
+  if (const cli::bench::File file = cli::bench::open_json(options.json)) {
+    std::fprintf(file.get(), "%s\n", to_json(record).c_str());
+  }
 }
 
 int run(const TrainOptions& given) {
   given.check();
+  trireme::train::keep_large_memory();
   const TrainOptions options = given.whole();
   const Workload workload = workload_named(options.model);
   const trireme::train::Kinds kinds = kinds_for(workload, options.ranks);

@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "trireme/base/error.h"
 #include "trireme/cli/bench/bars.h"
 #include "trireme/cli/bench/contest.h"
+#include "trireme/cli/bench/json_file.h"
 #include "trireme/cli/bench/options.h"
 #include "trireme/cli/bench/tools.h"
 #include "trireme/cli/commands.h"
@@ -15,24 +15,13 @@ namespace trireme::cli {
 namespace {
 
 using bench::Contender;
+using bench::File;
+using bench::open_json;
 using bench::Options;
 
 constexpr int kExitInterrupted = 130;
 constexpr double kWireBits = 1e9;
 constexpr double kTurnMin = 0.2;  // seconds a case and round
-
-struct FileClosed {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, FileClosed>;
-
-// Opened before anything runs, so that a mistyped path costs no minutes.
-File open_json(const std::string& path) {
-  if (path.empty()) return nullptr;
-  File file(std::fopen(path.c_str(), "we"));
-  if (!file) throw Error(ErrorCode::InvalidInput, "--json " + path + " cannot be written");
-  return file;
-}
 
 void write_json(const File& file, const bench::Record& record) {
   if (!file) return;

@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "trireme/base/error.h"
+#include "trireme/cli/bench/json_file.h"
 #include "trireme/cli/bench/train/bars.h"
 #include "trireme/cli/bench/train/tools.h"
 #include "trireme/cli/commands.h"
@@ -11,21 +11,10 @@ namespace {
 
 using namespace bench::train;
 using bench::Contender;
+using bench::File;
+using bench::open_json;
 
 constexpr int kExitInterrupted = 130;
-
-struct FileClosed {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, FileClosed>;
-
-// Opened before anything runs, so that a mistyped path costs no minutes.
-File open_json(const std::string& path) {
-  if (path.empty()) return nullptr;
-  File file(std::fopen(path.c_str(), "we"));
-  if (!file) throw Error(ErrorCode::InvalidInput, "--json " + path + " cannot be written");
-  return file;
-}
 
 // Time for starting, for a long step or two, and for a machine that is busy with other things.
 Duration time_max(const TrainOptions& run) {

@@ -4,7 +4,6 @@
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/engine.h>
 
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -31,9 +30,7 @@ class Replicas::Reduction {
       comm::broadcast(group_, parameter.tensor.detach(), 0, {.label = "first weights"}).wait();
     }
     share_buffers();
-    std::vector<std::size_t> order(parameters_.size());
-    std::iota(order.rbegin(), order.rend(), std::size_t{0});
-    lay_out(order);
+    lay_out(data::order_of({}, parameters_.size()));
   }
 
   void share_buffers() {
@@ -134,10 +131,8 @@ class Replicas::Reduction {
   // Rank 0's first backward decides the buckets of all later ones.
   void follow_arrival() {
     is_ordered_ = true;
-    std::vector<std::int64_t> order(arrival_.begin(), arrival_.end());
-    for (std::size_t i = parameters_.size(); i-- > 0;) {
-      if (has_come_[i] == 0) order.push_back(static_cast<std::int64_t>(i));
-    }
+    const std::vector<std::size_t> mine = data::order_of(arrival_, parameters_.size());
+    std::vector<std::int64_t> order(mine.begin(), mine.end());
     group_.broadcast({order.data(), order.size(), comm::DType::Int64}, 0, {.label = "order"})
         .wait();
     const std::vector<at::Tensor> before = views_;

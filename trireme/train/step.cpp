@@ -2,11 +2,11 @@
 
 #include <c10/core/GradMode.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "trireme/model/block_model.h"
+#include "trireme/optim/clip.h"
 #include "trireme/train/autocast.h"
 #include "trireme/train/stopwatch.h"
 
@@ -53,11 +53,10 @@ Outcome Step::run(std::int64_t updates, bool is_stop_wanted) {
   const bool was_finite = std::isfinite(all.loss) && all.is_finite;
   outcome.is_finite = is_scaled() ? loss_scale_.update(was_finite) : was_finite;
   if (outcome.is_finite) {
-    update.scale = unscale;
-    outcome.norm = all.norm * update.scale;
-    if (parts_.clip_norm > 0) {
-      update.scale *= std::min(1.0, parts_.clip_norm / (outcome.norm + 1e-6));
-    }
+    const optim::Clipped clipped =
+        optim::clip_by_norm(all.norm * all.norm, parts_.clip_norm, unscale);
+    outcome.norm = clipped.norm;
+    update.scale = clipped.scale;
     agreement.update(update);
   } else {
     agreement.drop();

@@ -5,7 +5,9 @@
 // gradients of all slots add up to that of the mean, however unevenly the slots were dealt.
 //
 // Failure: what loader, model and agreement throw. A result that is not finite is no error here:
-//          the outcome says so, and the weights are as they were.
+//          the outcome says so, and the weights are as they were. With NonFinite::Stop only the
+//          loss is looked at: a gradient that is not finite beside a loss that is goes into the
+//          weights, and whoever saves them looks there.
 
 #pragma once
 

@@ -1,7 +1,6 @@
 #include "trireme/train/worker.h"
 
 #include <c10/util/Exception.h>
-#include <malloc.h>
 #include <signal.h>
 
 #include <atomic>
@@ -17,6 +16,7 @@
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
 #include "trireme/train/answers.h"
+#include "trireme/train/heap.h"
 #include "trireme/train/trainer.h"
 #include "trireme/train/worker_words.h"
 
@@ -39,14 +39,6 @@ void listen_for_stop() {
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
-}
-
-// A step asks for the same large tensors again and again. By default each comes fresh from the
-// kernel, which zeroes it page by page; kept in the heap, they cost nothing.
-void keep_large_memory() {
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, -1);
-  mallopt(M_TOP_PAD, 64 << 20);
 }
 
 int rank_in_environment() {

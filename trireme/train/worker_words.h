@@ -1,6 +1,7 @@
 // WorkerWords is a worker's command line: a command, options with values, and flags.
 //
-// Failure: InvalidInput for a word that the command does not have, or a number that is none.
+// Failure: InvalidInput for a word that no command has, an option without its value, or a number
+//          that is none.
 
 #pragma once
 

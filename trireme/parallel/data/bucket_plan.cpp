@@ -47,4 +47,17 @@ BucketPlan BucketPlan::make(std::span<const Parameter> parameters,
   return plan;
 }
 
+std::vector<std::size_t> order_of(std::span<const std::size_t> arrival, std::size_t count) {
+  std::vector<std::size_t> order;
+  std::vector<bool> has_come(count);
+  const auto add = [&](std::size_t parameter) {
+    if (has_come.at(parameter)) return;
+    has_come[parameter] = true;
+    order.push_back(parameter);
+  };
+  for (const std::size_t parameter : arrival) add(parameter);
+  for (std::size_t i = count; i-- > 0;) add(i);
+  return order;
+}
+
 }  // namespace trireme::parallel::data

@@ -60,4 +60,8 @@ struct BucketPlan {
                          const Options& options);
 };
 
+// Every one of `count` parameters once: in the order of their first arrival, then those that never
+// came, the last layer's first, as their gradients are born as a rule.
+std::vector<std::size_t> order_of(std::span<const std::size_t> arrival, std::size_t count);
+
 }  // namespace trireme::parallel::data

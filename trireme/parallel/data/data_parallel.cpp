@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "trireme/base/error.h"
@@ -28,13 +27,6 @@ std::vector<int> groups_of(const std::vector<Parameter>& parameters) {
     groups.push_back(known.emplace(key, static_cast<int>(known.size())).first->second);
   }
   return groups;
-}
-
-// The last layer's gradient is the first to be born, as a rule.
-std::vector<std::size_t> reverse_order(std::size_t count) {
-  std::vector<std::size_t> order(count);
-  std::iota(order.rbegin(), order.rend(), std::size_t{0});
-  return order;
 }
 
 }  // namespace
@@ -176,18 +168,7 @@ void DataParallel::poll() {
 void DataParallel::end_slot() {
   if (!layout_) {
     // The first step's gradients waited in their parameters, for the layout that they decide.
-    std::vector<std::size_t> order;
-    for (const std::size_t parameter : arrival_) {
-      if (std::find(order.begin(), order.end(), parameter) == order.end()) {
-        order.push_back(parameter);
-      }
-    }
-    for (const std::size_t parameter : reverse_order(options_.parameters.size())) {
-      if (std::find(order.begin(), order.end(), parameter) == order.end()) {
-        order.push_back(parameter);
-      }
-    }
-    lay_out(std::move(order));
+    lay_out(order_of(arrival_, options_.parameters.size()));
     begin_slot(slot_);
     for (std::size_t i = 0; i < options_.parameters.size(); ++i) buckets_of(slot_).take(i);
   }
@@ -326,7 +307,7 @@ void DataParallel::settle() {
 }
 
 std::vector<checkpoint::Piece> DataParallel::pieces() {
-  if (!layout_) lay_out(reverse_order(options_.parameters.size()));
+  if (!layout_) lay_out(order_of({}, options_.parameters.size()));
   settle();
   std::vector<checkpoint::Piece> all;
   const std::vector<std::string> names = options_.optimizer->state_names();
@@ -360,7 +341,7 @@ void DataParallel::restored() {
 }
 
 std::vector<checkpoint::Piece> DataParallel::collect() {
-  if (!layout_) lay_out(reverse_order(options_.parameters.size()));
+  if (!layout_) lay_out(order_of({}, options_.parameters.size()));
   settle();
   std::vector<at::Tensor> states;
   const bool is_first = options_.group.rank() == 0;

@@ -1,0 +1,27 @@
+// The file of --json, for every benchmark: opened before anything runs, so that a mistyped path
+// costs no minutes.
+
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "trireme/base/error.h"
+
+namespace trireme::cli::bench {
+
+struct FileClosed {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, FileClosed>;
+
+// Null where no path was given; InvalidInput where it cannot be written.
+inline File open_json(const std::string& path) {
+  if (path.empty()) return nullptr;
+  File file(std::fopen(path.c_str(), "we"));
+  if (!file) throw Error(ErrorCode::InvalidInput, "--json " + path + " cannot be written");
+  return file;
+}
+
+}  // namespace trireme::cli::bench

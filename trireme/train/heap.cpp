@@ -1,0 +1,13 @@
+#include "trireme/train/heap.h"
+
+#include <malloc.h>
+
+namespace trireme::train {
+
+void keep_large_memory() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, -1);
+  mallopt(M_TOP_PAD, 64 << 20);
+}
+
+}  // namespace trireme::train
