@@ -16,6 +16,12 @@ namespace {
 constexpr std::size_t kPage = 4096;
 // Address space only.
 constexpr std::size_t kCommonSize = std::size_t{64} << 30;
+// Members lay the same things out at the same places of their segments, and read and write them
+// side by side. A distance that is a multiple of 1 GiB would be the worst: some processors find a
+// line in their first-level cache by a hash of the address that is then the same for both, and
+// each access drives the other out (measured on Zen 4: 12 instead of 90 GB/s). So many pages more
+// or less than that, for every two of 128 members, are harmless.
+constexpr std::size_t kSkew = 17 * kPage;
 // Freed pieces of at least this size give their memory back; smaller ones keep it for reuse.
 constexpr std::size_t kReturnSize = std::size_t{1} << 20;
 
@@ -67,7 +73,7 @@ std::shared_ptr<Arena> Arena::create(const Options& options) {
   const std::size_t segment = round_up(options.segment_size);
   const std::size_t head = head_size();
   MemoryFile file = MemoryFile::create(
-      "arena", head + kCommonSize + segment * static_cast<std::size_t>(options.members));
+      "arena", head + kCommonSize + (segment + kSkew) * static_cast<std::size_t>(options.members));
   file.reserve(0, head);
   auto& header = *reinterpret_cast<Header*>(file.data());
   header.segment_size = segment;
@@ -91,7 +97,8 @@ Arena::Doorbell& Arena::doorbell(int member) const noexcept {
 }
 
 std::size_t Arena::segment_begin(int member) const noexcept {
-  return head_size() + kCommonSize + header().segment_size * static_cast<std::size_t>(member);
+  return head_size() + kCommonSize +
+         (header().segment_size + kSkew) * static_cast<std::size_t>(member);
 }
 
 Piece Arena::allocate(int member, std::size_t size) {
@@ -146,9 +153,10 @@ void Arena::free(int member, std::byte* data, std::size_t size) noexcept {
 void Arena::quarantine(const void* data, std::size_t size) {
   if (!contains(data, size) || offset_of(data) < segment_begin(0)) return;
   const std::size_t offset = offset_of(data) - segment_begin(0);
-  Segment& segment = segments_[offset / header().segment_size];
+  const std::size_t stride = header().segment_size + kSkew;
+  Segment& segment = segments_[offset / stride];
   std::lock_guard lock(segment.mutex);
-  std::size_t& length = segment.quarantined[offset % header().segment_size];
+  std::size_t& length = segment.quarantined[offset % stride];
   length = std::max(length, size);
 }
 
