@@ -120,6 +120,6 @@ class MessageBackend final : public Backend {
 
 // Messages larger than this are cut, so that operations of higher priority can get between and
 // what was just received is still in the cache when it is combined.
-inline constexpr std::size_t kChunkSize = std::size_t{256} << 10;
+inline constexpr std::size_t kChunkSize = std::size_t{512} << 10;
 
 }  // namespace trireme::comm
