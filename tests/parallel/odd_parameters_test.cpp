@@ -108,7 +108,8 @@ TEST(OddParameters, AreUpdatedAsPyTorchDoes) {
     if (slots == 1) continue;
     for (const auto& [choice, name] :
          {std::pair(SyncKind::AllReduce, "all_reduce"), std::pair(SyncKind::Shared, "shared"),
-          std::pair(SyncKind::Zero1, "zero1"), std::pair(SyncKind::Zero2, "zero2")}) {
+          std::pair(SyncKind::Zero1, "zero1"), std::pair(SyncKind::Zero2, "zero2"),
+          std::pair(SyncKind::Zero3, "zero3")}) {
       compare(by_us(slots, slots, choice), name);
       compare(by_us(2, slots, choice), std::string(name) + " on two ranks");
     }

@@ -66,7 +66,7 @@ TEST_F(BenchTrainTest, OneRankTrainsTheOtherModels) {
 }
 
 TEST_F(BenchTrainTest, TwoRanksAgreeInEveryWay) {
-  for (const char* sync : {"auto", "all_reduce", "zero1", "zero2"}) {
+  for (const char* sync : {"auto", "all_reduce", "zero1", "zero2", "zero3"}) {
     const auto lines =
         measure({"--model", "cnn", "--ranks", "2", "--threads", "1", "--sync", sync});
     ASSERT_EQ(lines.size(), 1u) << sync;

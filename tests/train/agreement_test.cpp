@@ -75,7 +75,7 @@ TEST_P(Agreement, OfVirtualRanksIsTheSameToTheBit) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Agreement,
-    ::testing::Combine(::testing::Values("all_reduce", "shared", "zero1", "zero2"),
+    ::testing::Combine(::testing::Values("all_reduce", "shared", "zero1", "zero2", "zero3"),
                        ::testing::Values("mlp", "cnn", "gpt")),
     [](const auto& of) { return std::get<0>(of.param) + "_" + std::get<1>(of.param); });
 
@@ -85,7 +85,8 @@ TEST(AgreementOf, RecomputedTiedWeightsIsThatOfOne) {
   EXPECT_LT(
       distance(train_threads(tiny_config("gpt64", recomputed), 1, kSteps).weights, whole.weights),
       kNear);
-  for (const char* how : {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero2"}) {
+  for (const char* how :
+       {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero2", "sync.kind=zero3"}) {
     EXPECT_LT(distance(train_threads(tiny_config("gpt64", {recomputed[0], how}), 2, kSteps).weights,
                        whole.weights),
               kNear)
@@ -120,7 +121,7 @@ Trained train_apart(const config::Config& config, int ranks, int steps) {
 TEST(AgreementOf, RanksOnHostsOfTheirOwnIsThatOfOne) {
   const Trained whole = train_threads(tiny_config("gpt64", {}), 1, kSteps);
   const Trained bits = train_threads(tiny_config("mlp", {"train.virtual_ranks=4"}), 1, 8);
-  for (const std::string kind : {"auto", "all_reduce", "zero1", "zero2"}) {
+  for (const std::string kind : {"auto", "all_reduce", "zero1", "zero2", "zero3"}) {
     const Trained many = train_apart(tiny_config("gpt64", {"sync.kind=" + kind}), 3, kSteps);
     EXPECT_LT(distance(many.weights, whole.weights), kNear) << kind;
     const Words fixed{"sync.kind=" + kind, "train.virtual_ranks=4"};
@@ -132,6 +133,28 @@ TEST(AgreementOf, RanksOnHostsOfTheirOwnIsThatOfOne) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::InvalidInput) << error.what();
   }
+}
+
+// Each rank has slices of its own and gathers blocks while they run.
+TEST(AgreementOf, GatheredBlocksIsThatOfOne) {
+  for (const std::string model : {"mlp64", "cnn64", "gpt64"}) {
+    const Trained whole = train_threads(tiny_config(model, {}), 1, kSteps);
+    for (const int ranks : {2, 3}) {
+      for (const std::string more : {"train.accumulate=1", "train.accumulate=2",
+                                     "train.virtual_ranks=4", "sync.bucket=1KiB"}) {
+        const Words words{"sync.kind=zero3", more};
+        EXPECT_LT(
+            distance(train_apart(tiny_config(model, words), ranks, kSteps).weights, whole.weights),
+            kNear)
+            << model << ", " << ranks << " ranks, " << more;
+      }
+    }
+  }
+  const Trained whole = train_threads(tiny_config("gpt64", {}), 1, kSteps);
+  const Words recomputed{"sync.kind=zero3", "model.recompute=true"};
+  EXPECT_LT(
+      distance(train_apart(tiny_config("gpt64", recomputed), 2, kSteps).weights, whole.weights),
+      kNear);
 }
 
 TEST(AgreementOf, RanksWithNothingToDoIsRefused) {

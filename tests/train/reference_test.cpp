@@ -97,7 +97,7 @@ TEST_F(TrainReference, FiftyStepsAlone) {
 
 TEST_F(TrainReference, FiftyStepsOfTwoRanksAgainstDdp) {
   for (const char* model : {"mlp", "cnn", "gpt"}) {
-    for (const char* kind : {"all_reduce", "shared", "zero1", "zero2"}) {
+    for (const char* kind : {"all_reduce", "shared", "zero1", "zero2", "zero3"}) {
       compare(model, 2, kind, "losses_ddp");
     }
   }

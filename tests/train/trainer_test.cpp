@@ -42,8 +42,8 @@ TEST_F(TrainerTest, ResumedOnOtherRanksEqualsUninterrupted) {
   run("whole", words);
   Words fewer = words;
   fewer.emplace_back("train.steps=7");
-  for (const char* how :
-       {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero1", "sync.kind=zero2"}) {
+  for (const char* how : {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero1",
+                          "sync.kind=zero2", "sync.kind=zero3"}) {
     const std::string folder = std::string("cut-") + (how + 10);
     Words first = fewer;
     first.emplace_back(how);
@@ -62,8 +62,8 @@ TEST_F(TrainerTest, ResumedOnOtherRanksEqualsUninterrupted) {
 
 // The same number of ranks, without virtual ones.
 TEST_F(TrainerTest, ResumedOnAsManyRanksEqualsUninterrupted) {
-  for (const char* kind :
-       {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero1", "sync.kind=zero2"}) {
+  for (const char* kind : {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero1",
+                           "sync.kind=zero2", "sync.kind=zero3"}) {
     const std::string whole = std::string("whole-") + (kind + 10);
     const std::string cut = std::string("cut-") + (kind + 10);
     run(whole, {kind, "optim.clip_norm=0.1"}, false, 3);

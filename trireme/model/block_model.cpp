@@ -54,8 +54,14 @@ Activations BlockModel::forward_blocks(Activations in, const Context& context, s
   TRIREME_CHECK(begin <= end && end <= blocks_.size(), "blocks ", begin, " to ", end, " of ",
                 blocks_.size());
   for (std::size_t i = begin; i < end; ++i) {
+    if (gate_) gate_->reach(i, Pass::Forward);
     in = is_recomputed_ ? recompute(blocks_[i], std::move(in), context)
                         : blocks_[i]->forward(std::move(in), context);
+    if (gate_ && in.main.requires_grad()) {
+      // The first that backward does with a block is to take the gradient of what it gave.
+      in.main.register_hook(
+          [gate = gate_, i](const at::Tensor&) { gate->reach(i, Pass::Backward); });
+    }
   }
   return in;
 }

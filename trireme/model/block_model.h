@@ -16,6 +16,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trireme/model/model.h"
@@ -34,6 +35,7 @@ class BlockModel : public Model {
   const std::vector<std::string>& paths() const noexcept { return paths_; }
 
   void set_recompute(bool is_on) override { is_recomputed_ = is_on; }
+  void set_gate(std::shared_ptr<Gate> gate) override { gate_ = std::move(gate); }
   double flops_a_sample(const data::Form& form) const override;
   // PyTorch's defaults.
   Start start_of(const std::string& name, const at::Tensor& parameter) const override;
@@ -46,6 +48,7 @@ class BlockModel : public Model {
  private:
   std::vector<std::shared_ptr<Block>> blocks_;
   std::vector<std::string> paths_;
+  std::shared_ptr<Gate> gate_;
   bool is_recomputed_ = false;
 };
 

@@ -16,6 +16,7 @@
 #include "trireme/data/form.h"
 #include "trireme/model/block.h"
 #include "trireme/model/context.h"
+#include "trireme/model/gate.h"
 #include "trireme/model/start.h"
 
 namespace trireme::model {
@@ -37,6 +38,10 @@ class Model : public torch::nn::Module {
   // Forgets activations inside each block and computes them again in backward.
   // Unsupported where the model is not made of blocks.
   virtual void set_recompute(bool is_on);
+
+  // Told where passes are, until another is set, or none. Not called where the model is not made
+  // of blocks.
+  virtual void set_gate(std::shared_ptr<Gate>) {}
 
   // Floating-point operations of one sample, forward and backward; 0: unknown.
   virtual double flops_a_sample(const data::Form&) const { return 0; }

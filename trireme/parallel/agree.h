@@ -80,6 +80,10 @@ class Agreement {
   // Waits until this rank's parameters are whole and current, for evaluation.
   virtual void settle() {}
 
+  // Compares the ranks' copies of the weights. Throws Mismatch where they have drifted apart. A
+  // collective.
+  virtual void check() {}
+
   // Values and optimizer state that this rank updates: to be overwritten by what was saved. Call
   // restored() afterwards.
   virtual std::vector<checkpoint::Piece> pieces() = 0;

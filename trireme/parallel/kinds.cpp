@@ -39,6 +39,8 @@ void add_sync_section(config::Schema& schema) {
           "shared", "one copy of weights and optimizer state on the host, each rank updates a part")
       .kind<SyncKindConfig<SyncKind::Zero1>>("zero1", "optimizer state in slices, one a rank")
       .kind<SyncKindConfig<SyncKind::Zero2>>("zero2", "optimizer state and gradients in slices")
+      .kind<SyncKindConfig<SyncKind::Zero3>>(
+          "zero3", "optimizer state, gradients and weights in slices; a block is whole as it runs")
       .kind<SyncKindConfig<SyncKind::None>>("none", "ranks never speak; averaged once at the end");
 }
 
@@ -48,6 +50,7 @@ SyncKind sync_kind_of(const config::Config& config) {
   if (kind == "shared") return SyncKind::Shared;
   if (kind == "zero1") return SyncKind::Zero1;
   if (kind == "zero2") return SyncKind::Zero2;
+  if (kind == "zero3") return SyncKind::Zero3;
   if (kind == "none") return SyncKind::None;
   return SyncKind::Auto;
 }
@@ -64,6 +67,7 @@ std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
                                   .buffers = std::move(options.buffers),
                                   .optimizer = std::move(options.optimizer),
                                   .group = options.group,
+                                  .model = std::move(options.model),
                                   .kind = kind,
                                   .bucket_size = options.bucket_size,
                                   .is_ordered = options.is_ordered,

@@ -13,6 +13,7 @@
 #include "trireme/base/config/config.h"
 #include "trireme/base/config/schema.h"
 #include "trireme/comm/group.h"
+#include "trireme/model/model.h"
 #include "trireme/optim/optimizer.h"
 #include "trireme/parallel/agree.h"
 #include "trireme/parallel/parameter.h"
@@ -30,6 +31,7 @@ struct AgreementOptions {
   std::vector<at::Tensor> buffers{};
   std::shared_ptr<const optim::Optimizer> optimizer;
   comm::Group group = comm::Group::solo();
+  std::shared_ptr<model::Model> model{};  // zero3 gathers its blocks one by one
   SyncKind kind = SyncKind::Auto;
   std::int64_t bucket_size = 4 << 20;
   bool is_ordered = false;     // sums over slots follow the fixed tree

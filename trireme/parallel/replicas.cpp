@@ -12,6 +12,7 @@
 #include "trireme/parallel/data/flat_memory.h"
 #include "trireme/parallel/gradient_hooks.h"
 #include "trireme/parallel/parameter.h"
+#include "trireme/parallel/sameness.h"
 
 namespace trireme::parallel {
 
@@ -26,6 +27,7 @@ class Replicas::Reduction {
         buffers_(module.buffers()),
         hooks_(parameters_, [this](std::size_t parameter) { born(parameter); }) {
     const c10::NoGradGuard no_grad;
+    expect_same_parameters(group_, parameters_);
     for (const Parameter& parameter : parameters_) {
       comm::broadcast(group_, parameter.tensor.detach(), 0, {.label = "first weights"}).wait();
     }

@@ -8,7 +8,7 @@
 
 namespace trireme::parallel {
 
-enum class SyncKind { Auto, AllReduce, Shared, Zero1, Zero2, None };
+enum class SyncKind { Auto, AllReduce, Shared, Zero1, Zero2, Zero3, None };
 
 template <SyncKind>
 struct SyncKindConfig {
@@ -17,11 +17,16 @@ struct SyncKindConfig {
 
 struct SyncConfig {
   ByteSize bucket{4 << 20};
+  std::int64_t check_every = 100;
 
   static void describe(config::Fields<SyncConfig>& f) {
     f.add("bucket", &SyncConfig::bucket)
         .at_least(ByteSize{1024})
         .help("gradients that travel together");
+    f.add("check_every", &SyncConfig::check_every)
+        .at_least(0)
+        .unit("steps")
+        .help("between two comparisons of the ranks' copies of the weights; 0: never");
   }
 };
 

@@ -111,6 +111,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
                        .buffers = job.model->buffers(),
                        .optimizer = optim::make_optimizer(config),
                        .group = group,
+                       .model = job.model,
                        .kind = parallel::sync_kind_of(config),
                        .bucket_size = static_cast<std::int64_t>(
                            config.get<parallel::SyncConfig>(parallel::kSyncSection).bucket.count),

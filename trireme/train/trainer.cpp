@@ -6,6 +6,7 @@
 #include "trireme/base/error.h"
 #include "trireme/data/data_config.h"
 #include "trireme/optim/clip.h"
+#include "trireme/parallel/kinds.h"
 #include "trireme/train/evaluation.h"
 
 namespace trireme::train {
@@ -45,6 +46,7 @@ Ending Trainer::run() {
     const Outcome outcome = job_.step->run(progress_.updates, is_asked);
     advance(outcome);
     if (!outcome.is_finite) on_not_finite(outcome);
+    compare_ranks();
     options_.reporter->step(progress_, outcome);
     if (is_due(job_.eval().every)) evaluate();
     // The last one is saved below, with its score.
@@ -62,6 +64,11 @@ Ending Trainer::run() {
   save(true);
   options_.reporter->end(progress_, ending);
   return ending;
+}
+
+void Trainer::compare_ranks() {
+  const auto& sync = job_.config.get<parallel::SyncConfig>(parallel::kSyncSection);
+  if (sync.check_every > 0 && progress_.step % sync.check_every == 0) job_.agreement().check();
 }
 
 // Every so many steps, or at the end of each epoch.
@@ -86,6 +93,7 @@ void Trainer::on_not_finite(const Outcome& outcome) {
   // Float16 overflows now and then by design: the scale has already answered.
   if (config.precision == Precision::Float16 && std::isfinite(outcome.loss)) return;
   ++not_finite_;
+  job_.agreement().settle();
   std::string where = job_.agreement().first_not_finite();
   if (where.empty()) where = job_.step->first_block_not_finite();
   const std::string what =

@@ -55,6 +55,7 @@ class Trainer {
   void evaluate();
   void save(bool is_waited);
   void refuse_broken_weights();
+  void compare_ranks();
   bool is_due(std::int64_t every) const;
   bool has_patience() const;
 

@@ -31,7 +31,8 @@ Case random_case(Random& random, std::size_t count, std::int64_t bucket_count, i
   Case made{.parameters = {}, .order = std::vector<std::size_t>(count), .plan = {}, .ranks = ranks};
   for (std::size_t i = 0; i < count; ++i) {
     made.parameters.push_back({.count = kSizes[random.below(std::size(kSizes))],
-                               .group = static_cast<int>(random.below(3))});
+                               .group = static_cast<int>(random.below(3)),
+                               .unit = static_cast<int>(random.below(2))});
   }
   std::iota(made.order.begin(), made.order.end(), 0);
   std::shuffle(made.order.begin(), made.order.end(), random);
@@ -59,6 +60,8 @@ TEST(BucketPlan, HoldsEveryParameterOnceAndAligned) {
     std::vector<int> seen(c.parameters.size(), 0);
     for (std::size_t b = 0; b < c.plan.buckets.size(); ++b) {
       for (const BucketPlan::Entry& entry : c.plan.buckets[b].entries) {
+        EXPECT_EQ(c.parameters[entry.parameter].unit,
+                  c.parameters[c.plan.buckets[b].entries.front().parameter].unit);
         ++seen[entry.parameter];
         EXPECT_EQ(entry.range.count(), c.parameters[entry.parameter].count);
         EXPECT_EQ(entry.range.begin % kAlignment, 0);

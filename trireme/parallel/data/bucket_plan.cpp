@@ -23,7 +23,11 @@ BucketPlan BucketPlan::make(std::span<const Parameter> parameters,
   while (next < order.size()) {
     std::vector<std::size_t> members;
     std::int64_t filled = 0;
-    while (next < order.size() && (members.empty() || filled < options.bucket_count)) {
+    const auto fits = [&](std::size_t one) {
+      return members.empty() || (filled < options.bucket_count &&
+                                 parameters[one].unit == parameters[members.front()].unit);
+    };
+    while (next < order.size() && fits(order[next])) {
       filled += round_up(parameters[order[next]].count, kAlignment);
       members.push_back(order[next++]);
     }

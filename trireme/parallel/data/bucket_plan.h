@@ -30,6 +30,7 @@ struct BucketPlan {
   struct Parameter {
     std::int64_t count = 0;
     int group = 0;  // of those that are updated alike
+    int unit = 0;   // no bucket holds parameters of two
   };
   struct Entry {
     std::size_t parameter = 0;

@@ -1,19 +1,22 @@
 #include "trireme/parallel/data/data_parallel.h"
 
-#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
+#include <set>
 #include <utility>
 
 #include "trireme/base/error.h"
 #include "trireme/optim/clip.h"
 #include "trireme/parallel/data/flat_memory.h"
-#include "trireme/parallel/data/layout.h"
+#include "trireme/parallel/data/pieces.h"
 #include "trireme/parallel/data/segments.h"
+#include "trireme/parallel/sameness.h"
 
 namespace trireme::parallel::data {
 namespace {
@@ -29,60 +32,102 @@ std::vector<int> groups_of(const std::vector<Parameter>& parameters) {
   return groups;
 }
 
-}  // namespace
+// By block of the model: the parameters that it reads. Empty where some parameter is in no block.
+std::vector<std::vector<std::size_t>> blocks_of(const model::Model* model,
+                                                const std::vector<Parameter>& parameters) {
+  std::vector<std::vector<std::size_t>> blocks;
+  if (model == nullptr) return blocks;
+  std::vector<bool> is_found(parameters.size());
+  for (const auto& block : model->blocks()) {
+    std::vector<std::size_t>& read = blocks.emplace_back();
+    for (const at::Tensor& tensor : block->parameters()) {
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        if (!parameters[i].tensor.is_same(tensor)) continue;
+        read.push_back(i);
+        is_found[i] = true;
+      }
+    }
+  }
+  const bool is_whole = std::find(is_found.begin(), is_found.end(), false) == is_found.end();
+  return is_whole ? blocks : std::vector<std::vector<std::size_t>>{};
+}
 
-struct DataParallel::Layout {
-  BucketPlan plan;
-  at::Tensor values;
-  FlatSpace reduced;
-  std::vector<FlatSpace> states;
-  // One for all of this rank's slots; in ordered sums one for each.
-  std::vector<std::unique_ptr<GradientBuckets>> buckets;
-};
+ElementRange common(const ElementRange& a, const ElementRange& b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+}  // namespace
 
 DataParallel::DataParallel(Options options)
     : options_(std::move(options)),
       groups_(groups_of(options_.parameters)),
       hooks_(options_.parameters, [this](std::size_t parameter) { born(parameter); }) {
   const c10::NoGradGuard no_grad;
+  expect_same_parameters(options_.group, options_.parameters);
   // Everybody begins with rank 0's weights.
   for (const Parameter& parameter : options_.parameters) {
     comm::broadcast(options_.group, parameter.tensor.detach(), 0, {.label = "first weights"})
         .wait();
   }
+  // Where values are not to be whole, they are not for a first step either.
+  if (options_.kind == SyncKind::Zero3 && !is_one_copy()) {
+    blocks_ = blocks_of(options_.model.get(), options_.parameters);
+    lay_out(order_of({}, options_.parameters.size()));
+  }
 }
 
-DataParallel::~DataParallel() = default;
+DataParallel::~DataParallel() {
+  if (gathering_ && options_.model) options_.model->set_gate(nullptr);
+}
 
-void DataParallel::lay_out(std::vector<std::size_t> order) {
-  const c10::NoGradGuard no_grad;
+bool DataParallel::is_one_copy() const noexcept {
+  return options_.kind == SyncKind::Shared ||
+         (options_.kind == SyncKind::Zero3 && options_.group.arena() != nullptr);
+}
+
+BucketPlan DataParallel::plan_of(std::vector<std::size_t> order) const {
   const comm::Group& group = options_.group;
   // Rank 0 decides: gradients that arrive in another order elsewhere only wait a little.
   std::vector<std::int64_t> agreed(order.begin(), order.end());
   group.broadcast({agreed.data(), agreed.size(), comm::DType::Int64}, 0, {.label = "order"}).wait();
   order.assign(agreed.begin(), agreed.end());
 
-  const at::ScalarType type = options_.parameters.at(0).tensor.scalar_type();
   std::vector<BucketPlan::Parameter> shapes;
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     shapes.push_back({.count = options_.parameters[i].tensor.numel(), .group = groups_[i]});
   }
+  // A tied parameter goes with the first block that reads it.
+  for (std::size_t b = blocks_.size(); b-- > 0;) {
+    for (const std::size_t i : blocks_[b]) shapes[i].unit = static_cast<int>(b);
+  }
+  const auto element = static_cast<std::int64_t>(options_.parameters.at(0).tensor.element_size());
+  return BucketPlan::make(
+      shapes, order,
+      {.bucket_count = std::max<std::int64_t>(options_.bucket_size / element, 1),
+       .slices = group.size()});
+}
+
+void DataParallel::lay_out(std::vector<std::size_t> order) {
+  const c10::NoGradGuard no_grad;
+  const comm::Group& group = options_.group;
+  const at::ScalarType type = options_.parameters.at(0).tensor.scalar_type();
   layout_ = std::make_unique<Layout>();
-  const auto element = static_cast<std::int64_t>(c10::elementSize(type));
-  layout_->plan =
-      BucketPlan::make(shapes, order,
-                       {.bucket_count = std::max<std::int64_t>(options_.bucket_size / element, 1),
-                        .slices = group.size()});
+  layout_->plan = plan_of(std::move(order));
   const BucketPlan& plan = layout_->plan;
-  const bool is_common = options_.kind == SyncKind::Shared;
-  layout_->values =
-      is_common ? common_flat(group, plan.count, type) : private_flat(group, plan.count, type);
+  for (const BucketPlan::Bucket& bucket : plan.buckets) {
+    layout_->own.push_back(is_sliced() ? bucket.slice(group.rank(), group.size()) : bucket.range);
+  }
   const CompactPlan compact(plan, group.rank(), group.size());
   const auto space = [&]() -> FlatSpace {
-    if (is_common) return {common_flat(group, plan.count, type), false, {}};
+    if (is_one_copy()) return {common_flat(group, plan.count, type), false, {}};
     if (!is_sliced()) return {at::zeros({plan.count}, type), false, {}};
     return {at::zeros({compact.count}, type), true, compact.shift};
   };
+  if (is_one_copy() || options_.kind == SyncKind::Zero3) {
+    layout_->values = space();
+  } else {
+    layout_->values = {private_flat(group, plan.count, type), false, {}};
+  }
   for (std::size_t s = 0; s < options_.optimizer->state_names().size(); ++s) {
     layout_->states.push_back(space());
   }
@@ -91,7 +136,11 @@ void DataParallel::lay_out(std::vector<std::size_t> order) {
   } else {
     layout_->reduced = is_sliced() ? space() : FlatSpace{buckets_of(0).memory(), false, {}};
   }
-  move_values();
+  if (layout_->values.is_compact) {
+    make_gathering();
+  } else {
+    move_values();
+  }
 }
 
 GradientBuckets& DataParallel::buckets_of(std::size_t slot) {
@@ -100,7 +149,7 @@ GradientBuckets& DataParallel::buckets_of(std::size_t slot) {
   const auto allocate = [this, type](std::int64_t count) {
     return private_flat(options_.group, count, type);
   };
-  while (layout_->buckets.size() <= index) {
+  while (buckets_.size() <= index) {
     GradientBuckets::Options own{.full = [this](std::size_t bucket) { launch(bucket); },
                                  .is_in_parts = options_.is_in_parts};
     if (is_released()) {
@@ -108,29 +157,73 @@ GradientBuckets& DataParallel::buckets_of(std::size_t slot) {
     } else {
       own.memory = allocate(layout_->plan.count);
     }
-    layout_->buckets.push_back(
+    buckets_.push_back(
         std::make_unique<GradientBuckets>(layout_->plan, options_.parameters, std::move(own)));
   }
-  return *layout_->buckets[index];
+  return *buckets_[index];
 }
 
 // Parameters become views of the flat space.
 void DataParallel::move_values() {
-  const bool is_writer = options_.kind != SyncKind::Shared || options_.group.rank() == 0;
+  const bool is_writer = !is_one_copy() || options_.group.rank() == 0;
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     at::Tensor& parameter = options_.parameters[i].tensor;
     const ElementRange range = layout_->plan.range_of[i];
     const at::Tensor view =
-        layout_->values.narrow(0, range.begin, range.count()).view(parameter.sizes());
+        layout_->values.at(layout_->plan.bucket_of[i], range).view(parameter.sizes());
     if (is_writer) view.copy_(parameter);
     parameter.set_data(view);
   }
   options_.group.barrier({.label = "weights in shared memory"}).wait();
 }
 
+// This rank keeps its slices; parameters become views of what is gathered.
+void DataParallel::make_gathering() {
+  const BucketPlan& plan = layout_->plan;
+  std::vector<at::Tensor> slices;
+  for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
+    slices.push_back(layout_->values.at(b, layout_->own[b]));
+  }
+  std::vector<std::vector<std::size_t>> needs;
+  for (const std::vector<std::size_t>& block : blocks_) {
+    std::set<std::size_t> read;
+    for (const std::size_t i : block) read.insert(plan.bucket_of[i]);
+    needs.emplace_back(read.begin(), read.end());
+  }
+  std::vector<int> everybody(static_cast<std::size_t>(options_.group.size()));
+  std::iota(everybody.begin(), everybody.end(), 0);
+  gathering_ = std::make_shared<zero::Gathering>(
+      zero::Gathering::Options{.group = options_.group.subgroup(everybody),
+                               .slices = std::move(slices),
+                               .needs = std::move(needs)});
+  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
+    at::Tensor& parameter = options_.parameters[i].tensor;
+    const std::size_t b = plan.bucket_of[i];
+    const ElementRange range = plan.range_of[i];
+    const ElementRange part = common(range, layout_->own[b]);
+    if (part.count() > 0) {
+      const at::Tensor flat = parameter.detach().flatten();
+      layout_->values.at(b, part).copy_(flat.narrow(0, part.begin - range.begin, part.count()));
+    }
+    parameter.set_data(gathering_->whole(b)
+                           .narrow(0, range.begin - plan.buckets[b].range.begin, range.count())
+                           .view(parameter.sizes()));
+  }
+  if (options_.model) options_.model->set_gate(gathering_);
+}
+
+// Whether blocks come and go: that takes blocks, and as many slots on every rank.
+bool DataParallel::is_streamed() const {
+  if (!gathering_ || blocks_.empty()) return false;
+  std::vector<int> slots(static_cast<std::size_t>(options_.group.size()));
+  for (const int owner : plan_.owners) ++slots[static_cast<std::size_t>(owner)];
+  return std::adjacent_find(slots.begin(), slots.end(), std::not_equal_to<>()) == slots.end();
+}
+
 void DataParallel::begin_step(const StepPlan& plan) {
   plan_ = plan;
-  settle();
+  finish_publishing();
+  if (gathering_ && !is_streamed()) gathering_->gather_all();
   broadcast_buffers();
 }
 
@@ -142,6 +235,7 @@ void DataParallel::broadcast_buffers() {
 
 void DataParallel::begin_slot(std::size_t index) {
   slot_ = index;
+  if (is_streamed()) gathering_->begin_slot();
   if (!layout_) return;
   buckets_of(slot_).begin_slot(
       {.is_first = index == 0 || options_.is_ordered, .is_last = index + 1 == plan_.slots.size()});
@@ -172,6 +266,7 @@ void DataParallel::end_slot() {
     begin_slot(slot_);
     for (std::size_t i = 0; i < options_.parameters.size(); ++i) buckets_of(slot_).take(i);
   }
+  if (is_streamed()) gathering_->end_slot();
   buckets_of(slot_).end_slot();
 }
 
@@ -184,8 +279,8 @@ void DataParallel::launch(std::size_t bucket) {
   const at::Tensor gradient = buckets_of(0).bucket(bucket);
   if (is_sliced()) {
     works_.push_back(comm::reduce_scatter(options_.group,
-                                          layout_->reduced.at(bucket, slice(bucket)), gradient,
-                                          comm::ReduceOp::Sum, {.label = label}));
+                                          layout_->reduced.at(bucket, layout_->own[bucket]),
+                                          gradient, comm::ReduceOp::Sum, {.label = label}));
   } else {
     works_.push_back(
         comm::all_reduce(options_.group, gradient, comm::ReduceOp::Sum, {.label = label}));
@@ -201,11 +296,6 @@ void DataParallel::launch_ordered(std::size_t bucket, const std::string& label) 
   ordered_.push_back(options_.group.ordered_sum(comm::span(layout_->reduced.at(bucket, whole)),
                                                 mine, plan_.owners, comm::ReduceOp::Sum,
                                                 {.label = label}));
-}
-
-ElementRange DataParallel::slice(std::size_t bucket) const {
-  const BucketPlan::Bucket& whole = layout_->plan.buckets[bucket];
-  return is_sliced() ? whole.slice(options_.group.rank(), options_.group.size()) : whole.range;
 }
 
 Gradients DataParallel::reduce(const Share& mine) {
@@ -238,12 +328,12 @@ std::vector<double> DataParallel::common_figures(const Share& mine) {
   double squares = 0;
   if (plan_.is_norm_wanted || plan_.is_checked) {
     for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
-      squares += optim::squared_norm(layout_->reduced.at(b, slice(b)));
+      squares += optim::squared_norm(layout_->reduced.at(b, layout_->own[b]));
     }
   }
   std::vector<double> figures{mine.loss, mine.is_stop_wanted ? 1.0 : 0.0, squares};
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
-    const bool is_used = std::any_of(layout_->buckets.begin(), layout_->buckets.end(),
+    const bool is_used = std::any_of(buckets_.begin(), buckets_.end(),
                                      [&](const auto& slot) { return slot->is_used(i); });
     figures.push_back(is_used ? 1 : 0);
   }
@@ -254,15 +344,14 @@ std::vector<optim::Slice> DataParallel::slices(double rate) {
   std::vector<optim::Slice> all;
   for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
     for (const Segment& segment :
-         segments_of(layout_->plan.buckets[b], slice(b), groups_,
+         segments_of(layout_->plan.buckets[b], layout_->own[b], groups_,
                      [&](std::size_t parameter) { return is_used_[parameter]; })) {
       const Parameter& like = options_.parameters[segment.parameter];
-      optim::Slice slice{
-          .value = layout_->values.narrow(0, segment.range.begin, segment.range.count()),
-          .gradient = layout_->reduced.at(b, segment.range),
-          .state = {},
-          .learning_rate = rate * like.rate_factor,
-          .weight_decay = like.weight_decay};
+      optim::Slice slice{.value = layout_->values.at(b, segment.range),
+                         .gradient = layout_->reduced.at(b, segment.range),
+                         .state = {},
+                         .learning_rate = rate * like.rate_factor,
+                         .weight_decay = like.weight_decay};
       for (const FlatSpace& state : layout_->states) {
         slice.state.push_back(state.at(b, segment.range));
       }
@@ -280,24 +369,22 @@ void DataParallel::update(const Update& how) {
   publish();
 }
 
-// New values become everybody's; settle() waits for that.
+// New values become everybody's; finish_publishing() waits for that.
 void DataParallel::publish() {
-  if (options_.kind == SyncKind::Shared) {
+  if (is_one_copy()) {
     published_ = options_.group.barrier({.label = "updated"});
+  } else if (gathering_) {
+    gathering_->drop_all();  // what was whole is old
   } else if (is_sliced()) {
     for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
-      const ElementRange whole = layout_->plan.buckets[b].range;
-      const ElementRange own = slice(b);
-      gathers_.push_back(comm::all_gather(
-          options_.group, layout_->values.narrow(0, whole.begin, whole.count()),
-          layout_->values.narrow(0, own.begin, own.count()), {.label = "new values"}));
+      gathers_.push_back(
+          comm::all_gather(options_.group, layout_->values.at(b, layout_->plan.buckets[b].range),
+                           layout_->values.at(b, layout_->own[b]), {.label = "new values"}));
     }
   }
 }
 
-void DataParallel::drop() {}
-
-void DataParallel::settle() {
+void DataParallel::finish_publishing() {
   if (published_) {
     published_->wait();
     published_.reset();
@@ -306,94 +393,56 @@ void DataParallel::settle() {
   gathers_.clear();
 }
 
+void DataParallel::drop() {}
+
+void DataParallel::settle() {
+  finish_publishing();
+  if (gathering_) gathering_->gather_all();
+}
+
+void DataParallel::check() {
+  finish_publishing();
+  // Where there is one copy of a value, it cannot differ from itself.
+  if (!is_one_copy() && !gathering_) expect_same_values(options_.group, options_.parameters);
+}
+
 std::vector<checkpoint::Piece> DataParallel::pieces() {
   if (!layout_) lay_out(order_of({}, options_.parameters.size()));
-  settle();
-  std::vector<checkpoint::Piece> all;
-  const std::vector<std::string> names = options_.optimizer->state_names();
-  for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
-    const ElementRange own = slice(b);
-    for (const BucketPlan::Entry& entry : layout_->plan.buckets[b].entries) {
-      const Parameter& parameter = options_.parameters[entry.parameter];
-      const ElementRange part{std::max(entry.range.begin, own.begin),
-                              std::min(entry.range.end, own.end)};
-      if (part.count() <= 0) continue;
-      const std::vector<std::int64_t> sizes = parameter.tensor.sizes().vec();
-      const std::int64_t begin = part.begin - entry.range.begin;
-      all.push_back({.name = parameter.name,
-                     .sizes = sizes,
-                     .begin = begin,
-                     .data = layout_->values.narrow(0, part.begin, part.count())});
-      for (std::size_t s = 0; s < names.size(); ++s) {
-        all.push_back({.name = state_name(names[s], parameter.name),
-                       .sizes = sizes,
-                       .begin = begin,
-                       .data = layout_->states[s].at(b, part)});
-      }
-    }
-  }
-  return all;
+  finish_publishing();
+  return own_pieces(*layout_, options_.parameters, options_.optimizer->state_names());
 }
 
 void DataParallel::restored() {
   publish();
-  settle();
+  finish_publishing();
 }
 
 std::vector<checkpoint::Piece> DataParallel::collect() {
   if (!layout_) lay_out(order_of({}, options_.parameters.size()));
-  settle();
-  std::vector<at::Tensor> states;
-  const bool is_first = options_.group.rank() == 0;
-  for (const FlatSpace& state : layout_->states) {
-    if (!state.is_compact) {
-      states.push_back(state.memory);
-      continue;
-    }
-    // Slices of all ranks, bucket by bucket.
-    at::Tensor whole = at::empty({is_first ? layout_->plan.count : 0}, state.memory.options());
-    for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
-      const ElementRange range = layout_->plan.buckets[b].range;
-      const comm::Span out =
-          is_first ? comm::span(whole.narrow(0, range.begin, range.count())) : comm::Span{};
-      options_.group
-          .gather(out, comm::span(state.at(b, slice(b))), 0, {.label = "state to be saved"})
-          .wait();
-    }
-    states.push_back(std::move(whole));
-  }
-  std::vector<checkpoint::Piece> all;
-  const std::vector<std::string> names = options_.optimizer->state_names();
-  for (std::size_t i = 0; is_first && i < options_.parameters.size(); ++i) {
-    const Parameter& parameter = options_.parameters[i];
-    const ElementRange range = layout_->plan.range_of[i];
-    const std::vector<std::int64_t> sizes = parameter.tensor.sizes().vec();
-    all.push_back({.name = parameter.name,
-                   .sizes = sizes,
-                   .data = layout_->values.narrow(0, range.begin, range.count())});
-    for (std::size_t s = 0; s < names.size(); ++s) {
-      all.push_back({.name = state_name(names[s], parameter.name),
-                     .sizes = sizes,
-                     .data = states[s].narrow(0, range.begin, range.count())});
-    }
-  }
+  finish_publishing();
   // A snapshot of shared memory is taken while nobody updates it.
-  return all;
+  return collect_pieces(*layout_, options_.group, options_.parameters,
+                        options_.optimizer->state_names());
 }
 
+// Of values in slices, and of reduced gradients, every rank looks at its own.
 std::string DataParallel::first_not_finite() const {
-  for (const Parameter& own : options_.parameters) {
-    if (!std::isfinite(optim::squared_norm(own.tensor.detach()))) return own.name;
+  const auto is_finite = [](const at::Tensor& values) {
+    return std::isfinite(optim::squared_norm(values));
+  };
+  const auto own_part = [&](const FlatSpace& space, std::size_t i) {
+    const std::size_t bucket = layout_->plan.bucket_of[i];
+    const ElementRange part = common(layout_->plan.range_of[i], layout_->own[bucket]);
+    return space.at(bucket, part.count() > 0 ? part : ElementRange{part.begin, part.begin});
+  };
+  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
+    const Parameter& own = options_.parameters[i];
+    if (!is_finite(gathering_ ? own_part(layout_->values, i) : own.tensor.detach())) {
+      return own.name;
+    }
   }
   for (std::size_t i = 0; layout_ && i < options_.parameters.size(); ++i) {
-    const std::size_t bucket = layout_->plan.bucket_of[i];
-    const ElementRange range = layout_->plan.range_of[i];
-    const ElementRange own = slice(bucket);
-    const ElementRange part{std::max(range.begin, own.begin), std::min(range.end, own.end)};
-    if (part.count() > 0 &&
-        !std::isfinite(optim::squared_norm(layout_->reduced.at(bucket, part)))) {
-      return options_.parameters[i].name;
-    }
+    if (!is_finite(own_part(layout_->reduced, i))) return options_.parameters[i].name;
   }
   return {};
 }

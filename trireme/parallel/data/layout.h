@@ -1,9 +1,9 @@
 // Layout is the memory of a data-parallel model: values, gradients and optimizer state, all in the
 // order of one BucketPlan.
 //
-// What lies where: `values` and `gradients` are the whole flat space. `reduced` and each of
-// `states` are either that too, or this rank's slices end to end (is_compact); at() finds a range
-// of the flat space in either.
+// What lies where: each space is either the whole flat space, or this rank's slices of it end to
+// end (is_compact); at() finds a range of the flat space in either. GradientBuckets has the
+// gradients that are not yet reduced.
 
 #pragma once
 
@@ -39,6 +39,14 @@ struct CompactPlan {
       count += slice.count();
     }
   }
+};
+
+struct Layout {
+  BucketPlan plan;
+  std::vector<ElementRange> own;  // by bucket: what this rank updates
+  FlatSpace values;
+  FlatSpace reduced;  // gradients, of all ranks
+  std::vector<FlatSpace> states;
 };
 
 }  // namespace trireme::parallel::data

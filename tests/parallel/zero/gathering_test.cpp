@@ -1,0 +1,119 @@
+// Goal:   at every gate the block that runs is whole and right, the next is on its way, and nothing
+//         else has memory; ranks that miss gates keep in step; wrong uses are named.
+// Method: three ranks over TCP with slices whose values say whose they are.
+
+#include "trireme/parallel/zero/gathering.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "tests/comm/tcp_ranks.h"
+#include "trireme/base/error.h"
+
+namespace trireme::parallel::zero {
+namespace {
+
+using model::Pass;
+
+constexpr int kRanks = 3;
+constexpr std::int64_t kSliceCount = 5;
+
+// Four buckets for three blocks; the last block reads the first's, as a tied head does.
+Gathering make_gathering(const comm::Group& group) {
+  Gathering::Options options{.group = group, .slices = {}, .needs = {{0}, {1, 2}, {0, 3}}};
+  for (int bucket = 0; bucket < 4; ++bucket) {
+    options.slices.push_back(torch::full({kSliceCount}, 10.0 * bucket + group.rank()));
+  }
+  return Gathering(std::move(options));
+}
+
+bool has_bytes(const Gathering& gathering, std::size_t bucket) {
+  return gathering.whole(bucket).storage().data() != nullptr;
+}
+
+void expect_whole(const Gathering& gathering, std::size_t bucket) {
+  ASSERT_TRUE(has_bytes(gathering, bucket)) << bucket;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const at::Tensor slice = gathering.whole(bucket).narrow(0, rank * kSliceCount, kSliceCount);
+    EXPECT_TRUE(slice.eq(10.0 * static_cast<double>(bucket) + rank).all().item<bool>())
+        << "bucket " << bucket << ", rank " << rank;
+  }
+}
+
+std::string with_bytes(const Gathering& gathering) {
+  std::string all;
+  for (std::size_t b = 0; b < 4; ++b) all += has_bytes(gathering, b) ? std::to_string(b) : "";
+  return all;
+}
+
+TEST(Gathering, BlocksAreWholeWhileTheyRun) {
+  comm::run_tcp_ranks({.count = kRanks}, [](const comm::Group& group) {
+    Gathering gathering = make_gathering(group);
+    EXPECT_EQ(with_bytes(gathering), "");
+    for (int slot = 0; slot < 2; ++slot) {
+      gathering.begin_slot();
+      gathering.reach(0, Pass::Forward);
+      expect_whole(gathering, 0);
+      EXPECT_EQ(with_bytes(gathering), "012");
+      gathering.reach(1, Pass::Forward);
+      expect_whole(gathering, 1);
+      expect_whole(gathering, 2);
+      EXPECT_EQ(with_bytes(gathering), "0123");
+      gathering.reach(2, Pass::Forward);
+      expect_whole(gathering, 0);
+      expect_whole(gathering, 3);
+      EXPECT_EQ(with_bytes(gathering), "03");
+      gathering.reach(2, Pass::Backward);
+      expect_whole(gathering, 3);
+      EXPECT_EQ(with_bytes(gathering), "0123");
+      gathering.reach(1, Pass::Backward);
+      expect_whole(gathering, 2);
+      EXPECT_EQ(with_bytes(gathering), "012");
+      gathering.reach(0, Pass::Backward);
+      expect_whole(gathering, 0);
+      EXPECT_EQ(with_bytes(gathering), "0");
+      gathering.end_slot();
+      EXPECT_EQ(with_bytes(gathering), "");
+    }
+  });
+}
+
+TEST(Gathering, WhoMissesGatesKeepsInStep) {
+  comm::run_tcp_ranks({.count = kRanks}, [](const comm::Group& group) {
+    Gathering gathering = make_gathering(group);
+    for (int slot = 0; slot < 3; ++slot) {
+      gathering.begin_slot();
+      // One rank has no samples, one no backward pass, and one comes by all gates but the last.
+      if (group.rank() != slot) {
+        for (std::size_t block = 0; block < 3; ++block) gathering.reach(block, Pass::Forward);
+        if (group.rank() != (slot + 1) % 3) gathering.reach(1, Pass::Backward);
+      }
+      gathering.end_slot();
+    }
+    gathering.gather_all();
+    for (std::size_t bucket = 0; bucket < 4; ++bucket) expect_whole(gathering, bucket);
+    // Outside a slot everything stays, until it is old.
+    gathering.reach(0, Pass::Forward);
+    EXPECT_EQ(with_bytes(gathering), "0123");
+    gathering.drop_all();
+    EXPECT_EQ(with_bytes(gathering), "");
+  });
+}
+
+TEST(Gathering, BlocksOutOfTurnAreRefused) {
+  comm::run_tcp_ranks({.count = 2}, [](const comm::Group& group) {
+    Gathering gathering = make_gathering(group);
+    EXPECT_THROW(gathering.reach(0, Pass::Forward), Error);
+    gathering.begin_slot();
+    gathering.reach(1, Pass::Forward);
+    EXPECT_THROW(gathering.reach(0, Pass::Forward), Error);
+    gathering.end_slot();
+    Gathering blockless({.group = group, .slices = {torch::ones({2})}});
+    EXPECT_THROW(blockless.begin_slot(), Error);
+    blockless.gather_all();
+    EXPECT_EQ(blockless.whole(0).sum().item<double>(), 4);
+  });
+}
+
+}  // namespace
+}  // namespace trireme::parallel::zero

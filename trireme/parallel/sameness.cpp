@@ -1,0 +1,103 @@
+#include "trireme/parallel/sameness.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "trireme/base/error.h"
+#include "trireme/base/xxh64.h"
+
+namespace trireme::parallel {
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+std::string shape_of(const at::Tensor& tensor) {
+  std::string text = c10::toString(tensor.scalar_type());
+  text += " [";
+  for (const std::int64_t size : tensor.sizes()) {
+    text += (text.back() == '[' ? "" : ", ") + std::to_string(size);
+  }
+  return text + "]";
+}
+
+std::string described(const Parameter& parameter) {
+  return parameter.name + ", " + shape_of(parameter.tensor);
+}
+
+std::int64_t digest_of(const void* data, std::size_t size) {
+  return static_cast<std::int64_t>(xxh64({static_cast<const std::byte*>(data), size}));
+}
+
+// Everybody's numbers, rank after rank. REQUIRES: as many on every rank.
+Numbers gathered(const comm::Group& group, const Numbers& mine, const char* label) {
+  Numbers all(mine.size() * static_cast<std::size_t>(group.size()));
+  group
+      .all_gather({all.data(), all.size(), comm::DType::Int64},
+                  {mine.data(), mine.size(), comm::DType::Int64}, {.label = label})
+      .wait();
+  return all;
+}
+
+// Where a rank's numbers begin to differ from rank 0's, and which rank that is; rank 0 where none.
+struct Difference {
+  int rank = 0;
+  std::size_t index = 0;
+};
+
+Difference first_difference(const Numbers& all, std::size_t count) {
+  for (std::size_t index = 0; index < count; ++index) {
+    for (std::size_t at = index; at < all.size(); at += count) {
+      if (all[at] != all[index]) return {static_cast<int>(at / count), index};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void expect_same_parameters(const comm::Group& group, const std::vector<Parameter>& parameters) {
+  Numbers mine;
+  for (const Parameter& parameter : parameters) {
+    const std::string text = described(parameter);
+    mine.push_back(digest_of(text.data(), text.size()));
+  }
+  const Numbers counts =
+      gathered(group, {static_cast<std::int64_t>(mine.size())}, "how many parameters");
+  const Difference count = first_difference(counts, 1);
+  if (count.rank != 0) {
+    throw Error(ErrorCode::Mismatch,
+                "rank " + std::to_string(count.rank) + " has a model of " +
+                    std::to_string(counts[static_cast<std::size_t>(count.rank)]) +
+                    " trained tensors, rank 0 of " + std::to_string(counts[0]) +
+                    ": start all ranks with one program and one recipe")
+        .with_peer(count.rank);
+  }
+  const Difference found = first_difference(gathered(group, mine, "names and shapes"), mine.size());
+  if (found.rank == 0) return;
+  throw Error(ErrorCode::Mismatch, "the models of ranks 0 and " + std::to_string(found.rank) +
+                                       " differ from trained tensor " +
+                                       std::to_string(found.index) + " on, which here is " +
+                                       described(parameters[found.index]) +
+                                       ": start all ranks with one program and one recipe")
+      .with_peer(found.rank);
+}
+
+void expect_same_values(const comm::Group& group, const std::vector<Parameter>& parameters) {
+  Numbers mine;
+  for (const Parameter& parameter : parameters) {
+    const at::Tensor values = parameter.tensor.detach().contiguous();
+    mine.push_back(digest_of(values.const_data_ptr(), values.nbytes()));
+  }
+  const Difference found =
+      first_difference(gathered(group, mine, "checksums of weights"), mine.size());
+  if (found.rank == 0) return;
+  throw Error(ErrorCode::Mismatch,
+              "the weights of rank " + std::to_string(found.rank) +
+                  " have drifted from rank 0's, first in " + parameters[found.index].name +
+                  ": a rank's memory or processor is faulty, or the model is changed outside the "
+                  "step; the last checkpoint was written by rank 0")
+      .with_peer(found.rank);
+}
+
+}  // namespace trireme::parallel

@@ -1,0 +1,82 @@
+#include "trireme/parallel/sync_batch_norm.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+
+#include <numeric>
+#include <vector>
+
+#include "trireme/base/check.h"
+#include "trireme/parallel/sum_over_ranks.h"
+
+namespace trireme::parallel {
+namespace {
+
+// Every dimension but the channels'.
+std::vector<std::int64_t> others(const at::Tensor& input) {
+  std::vector<std::int64_t> dims{0};
+  for (std::int64_t dim = 2; dim < input.dim(); ++dim) dims.push_back(dim);
+  return dims;
+}
+
+// (C) so that it spreads over (N, C, ...).
+at::Tensor spread(const at::Tensor& by_channel, const at::Tensor& over) {
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(over.dim()), 1);
+  sizes[1] = by_channel.numel();
+  return by_channel.view(sizes);
+}
+
+// The group's own copy: its collectives run while gradients of others are reduced.
+comm::Group own(const comm::Group& group) {
+  std::vector<int> everybody(static_cast<std::size_t>(group.size()));
+  std::iota(everybody.begin(), everybody.end(), 0);
+  return group.subgroup(everybody);
+}
+
+}  // namespace
+
+SyncBatchNorm::SyncBatchNorm(const comm::Group& group, const Options& options)
+    : group_(group.size() == 1 ? group : own(group)), options_(options) {
+  weight = register_parameter("weight", at::ones({options.features}));
+  bias = register_parameter("bias", at::zeros({options.features}));
+  running_mean = register_buffer("running_mean", at::zeros({options.features}));
+  running_var = register_buffer("running_var", at::ones({options.features}));
+  num_batches_tracked = register_buffer("num_batches_tracked", at::zeros({}, at::kLong));
+}
+
+at::Tensor SyncBatchNorm::forward(const at::Tensor& input) {
+  TRIREME_CHECK(input.dim() >= 2 && input.size(1) == options_.features, "batch norm of ",
+                options_.features, " features on an input of ", input.dim(), " dimensions");
+  if (!is_training()) return normalized(input, running_mean, running_var);
+  const std::vector<std::int64_t> dims = others(input);
+  const double mine = static_cast<double>(input.numel() / options_.features);
+  // Counts travel with the sums. Two rounds, since one pass over squares loses digits.
+  const at::Tensor first =
+      sum_over_ranks(at::cat({input.sum(dims), at::full({1}, mine, input.options())}), group_);
+  const double count = first[options_.features].item<double>();
+  const at::Tensor mean = first.narrow(0, 0, options_.features) / count;
+  const at::Tensor centered = input - spread(mean, input);
+  const at::Tensor variance = sum_over_ranks(centered.square().sum(dims), group_) / count;
+  track(mean, variance, count);
+  return normalized(input, mean, variance);
+}
+
+at::Tensor SyncBatchNorm::normalized(const at::Tensor& input, const at::Tensor& mean,
+                                     const at::Tensor& variance) const {
+  const at::Tensor factor = weight * (variance + options_.eps).rsqrt();
+  return (input - spread(mean, input)) * spread(factor, input) + spread(bias, input);
+}
+
+// As torch's: the unbiased variance is kept.
+void SyncBatchNorm::track(const at::Tensor& mean, const at::Tensor& variance, double count) {
+  const c10::NoGradGuard no_grad;
+  running_mean.lerp_(mean.detach(), options_.momentum);
+  const double unbiased = count > 1 ? count / (count - 1) : 1;
+  running_var.lerp_(variance.detach() * unbiased, options_.momentum);
+  num_batches_tracked.add_(1);
+}
+
+}  // namespace trireme::parallel

@@ -1,0 +1,44 @@
+// SyncBatchNorm is torch::nn::BatchNorm over the samples of all ranks: a batch on N ranks is
+// normalized as it would be on one, however unevenly it was dealt.
+//
+//   norm = register_module("norm", std::make_shared<SyncBatchNorm>(group, {.features = 64}));
+//
+// Parameters and buffers have the names of torch::nn::BatchNorm's, so checkpoints fit both.
+//
+// In training, forward and backward are collectives: every rank runs them, with at least one
+// sample on some rank. In evaluation nobody speaks.
+// Failure: what Group throws; Misuse for an input without a channel dimension of that size.
+
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include "trireme/comm/group.h"
+
+namespace trireme::parallel {
+
+class SyncBatchNorm : public torch::nn::Module {
+ public:
+  struct Options {
+    std::int64_t features = 1;
+    double eps = 1e-5;
+    double momentum = 0.1;  // of the running statistics
+  };
+  SyncBatchNorm(const comm::Group& group, const Options& options);
+
+  // (N, C) or (N, C, ...).
+  at::Tensor forward(const at::Tensor& input);
+
+  at::Tensor weight, bias;
+  at::Tensor running_mean, running_var, num_batches_tracked;
+
+ private:
+  at::Tensor normalized(const at::Tensor& input, const at::Tensor& mean,
+                        const at::Tensor& variance) const;
+  void track(const at::Tensor& mean, const at::Tensor& variance, double count);
+
+  comm::Group group_;
+  Options options_;
+};
+
+}  // namespace trireme::parallel

@@ -1,0 +1,127 @@
+#include "trireme/parallel/zero/gathering.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/core/CPUAllocator.h>
+
+#include <algorithm>
+#include <string>
+
+#include "trireme/base/check.h"
+
+namespace trireme::parallel::zero {
+namespace {
+
+// Enough for the block that runs, the one on its way, and the next one's first bucket.
+constexpr std::size_t kSparesMax = 4;
+
+bool contains(const std::vector<std::size_t>& all, std::size_t one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+}  // namespace
+
+Gathering::Gathering(Options options) : options_(std::move(options)) {
+  for (const at::Tensor& slice : options_.slices) {
+    Bucket bucket;
+    bucket.whole = at::empty({slice.numel() * options_.group.size()}, slice.options());
+    bucket.whole.storage().set_data_ptr_noswap(at::DataPtr(nullptr, slice.device()));
+    buckets_.push_back(std::move(bucket));
+  }
+}
+
+const std::vector<std::size_t>& Gathering::needs_at(std::size_t gate) const {
+  static const std::vector<std::size_t> none;
+  const std::size_t blocks = options_.needs.size();
+  if (gate >= gates()) return none;
+  return options_.needs[gate < blocks ? gate : gates() - 1 - gate];
+}
+
+void Gathering::start(std::size_t index) {
+  Bucket& bucket = buckets_[index];
+  if (bucket.has_bytes) return;
+  const c10::Storage& storage = bucket.whole.storage();
+  const auto spare = std::find_if(spares_.begin(), spares_.end(), [&](const auto& found) {
+    return found.first == storage.nbytes();
+  });
+  if (spare == spares_.end()) {
+    storage.set_data_ptr_noswap(c10::GetCPUAllocator()->allocate(storage.nbytes()));
+  } else {
+    storage.set_data_ptr_noswap(std::move(spare->second));
+    spares_.erase(spare);
+  }
+  bucket.has_bytes = true;
+  bucket.work = comm::all_gather(options_.group, bucket.whole, options_.slices[index],
+                                 {.label = "values of bucket " + std::to_string(index)});
+}
+
+void Gathering::finish(std::size_t index) {
+  Bucket& bucket = buckets_[index];
+  if (!bucket.work) return;
+  bucket.work->wait();
+  bucket.work.reset();
+}
+
+void Gathering::drop(std::size_t index) {
+  Bucket& bucket = buckets_[index];
+  if (!bucket.has_bytes) return;
+  finish(index);
+  const c10::Storage& storage = bucket.whole.storage();
+  at::DataPtr bytes = storage.set_data_ptr(at::DataPtr(nullptr, bucket.whole.device()));
+  bucket.has_bytes = false;
+  if (spares_.size() == kSparesMax) spares_.erase(spares_.begin());
+  spares_.emplace_back(storage.nbytes(), std::move(bytes));
+}
+
+void Gathering::begin_slot() {
+  TRIREME_CHECK(!options_.needs.empty(), "a model without blocks is gathered as a whole");
+  drop_all();
+  passed_ = 0;
+  is_in_slot_ = true;
+}
+
+void Gathering::end_slot() {
+  if (!is_in_slot_) return;
+  while (passed_ < gates()) pass(passed_);
+  is_in_slot_ = false;
+  drop_all();
+}
+
+void Gathering::reach(std::size_t block, model::Pass direction) {
+  if (!is_in_slot_) {
+    TRIREME_CHECK(is_all_whole_, "block ", block,
+                  " is in slices: settle() the agreement before a pass outside a step");
+    return;
+  }
+  const std::size_t gate = direction == model::Pass::Forward ? block : gates() - 1 - block;
+  TRIREME_CHECK(gate + 1 >= passed_, "block ", block,
+                " runs a second time in its slot: zero3 takes one forward and one backward pass");
+  while (passed_ <= gate) pass(passed_);
+}
+
+void Gathering::pass(std::size_t gate) {
+  const std::vector<std::size_t>& now = needs_at(gate);
+  const std::vector<std::size_t>& next = needs_at(gate + 1);
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    if (!contains(now, b) && !contains(next, b)) drop(b);
+  }
+  for (const std::size_t b : now) start(b);
+  for (const std::size_t b : next) start(b);
+  for (const std::size_t b : now) finish(b);
+  passed_ = gate + 1;
+}
+
+void Gathering::gather_all() {
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    start(b);
+    if (b > 0) finish(b - 1);
+  }
+  if (!buckets_.empty()) finish(buckets_.size() - 1);
+  is_all_whole_ = true;
+}
+
+void Gathering::drop_all() {
+  for (std::size_t b = 0; b < buckets_.size(); ++b) drop(b);
+  is_all_whole_ = false;
+}
+
+}  // namespace trireme::parallel::zero
