@@ -16,12 +16,12 @@
 #include "bench/train/workload.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
+#include "trireme/base/heap.h"
 #include "trireme/cli/bench/json_file.h"
 #include "trireme/cli/bench/train/options.h"
 #include "trireme/cli/bench/train/record.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
-#include "trireme/train/heap.h"
 #include "trireme/train/job.h"
 
 namespace trireme::bench {
@@ -104,7 +104,7 @@ void print(const TrainRecord& record, const TrainOptions& options) {
 
 int run(const TrainOptions& given) {
   given.check();
-  trireme::train::keep_large_memory();
+  trireme::keep_large_memory();
   const TrainOptions options = given.whole();
   const Workload workload = workload_named(options.model);
   const trireme::train::Kinds kinds = kinds_for(workload, options.ranks);

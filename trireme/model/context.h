@@ -2,8 +2,8 @@
 // in the job's life they are seen. Everything random is a function of it, never of slot or rank.
 //
 // Threads:  read by one forward pass; passes of distinct contexts are independent.
-// Lifetime: the cache and the list of losses outlive the pass. Recomputation keeps a copy until
-//           the backward pass.
+// Lifetime: the cache and the list of losses outlive the pass, the homes its backward too.
+//           Recomputation keeps a copy until the backward pass.
 
 #pragma once
 
@@ -14,6 +14,7 @@
 
 namespace trireme::model {
 
+class GradientHomes;
 class KeyValueCache;
 
 struct Context {
@@ -25,6 +26,7 @@ struct Context {
   at::Tensor positions{};  // int64 (T): each token's place in its text; or: 0, 1, 2 ...
   at::Tensor documents{};  // int64 (B, T): tokens attend within their document only; or: one each
   KeyValueCache* cache = nullptr;  // generation: what attention has already seen
+  GradientHomes* homes = nullptr;  // where layers may write their weights' gradients; or: anywhere
   // Where a model leaves auxiliary losses, already weighted and summed over samples; null: dropped.
   std::vector<at::Tensor>* losses = nullptr;
 };

@@ -1,11 +1,47 @@
 #include "trireme/model/embedding.h"
 
 #include <ATen/ops/embedding.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include "trireme/base/check.h"
+#include "trireme/model/gradient_homes.h"
 
 namespace trireme::model {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// at::embedding whose table's gradient is added up where it is wanted: a tied head has often
+// written its own part there.
+struct HomedEmbedding : torch::autograd::Function<HomedEmbedding> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& table, const at::Tensor& tokens,
+                            c10::intrusive_ptr<HomesHolder> homes) {
+    ctx->save_for_backward({table, tokens});
+    ctx->saved_data["homes"] = c10::IValue::make_capsule(homes);
+    return at::embedding(table, tokens);
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
+    const variable_list saved = ctx->get_saved_variables();
+    const at::Tensor &table = saved[0], &tokens = saved[1];
+    const auto holder = ctx->saved_data["homes"].toCapsule();
+    GradientHomes& homes = *static_cast<HomesHolder&>(*holder).homes;
+    const at::Tensor rows = gradients[0].reshape({-1, table.size(1)});
+    if (at::Tensor other = homes.lent(table); other.defined()) {
+      other.index_add_(0, tokens.flatten(), rows);
+      return {at::Tensor(), at::Tensor(), at::Tensor()};
+    }
+    at::Tensor sum = homes.lend(table);
+    if (!sum.defined()) sum = at::empty_like(table);
+    sum.zero_().index_add_(0, tokens.flatten(), rows);
+    return {sum, at::Tensor(), at::Tensor()};
+  }
+};
+
+}  // namespace
 
 Embedding::Embedding(const Options& options) : torch::nn::Module("Embedding") {
   TRIREME_CHECK(options.rows > 0 && options.width > 0, "a table of ", options.rows, " x ",
@@ -15,6 +51,9 @@ Embedding::Embedding(const Options& options) : torch::nn::Module("Embedding") {
 
 at::Tensor Embedding::forward(const at::Tensor& tokens, const Context& context) const {
   if (strategy) return strategy->forward(*this, tokens, context);
+  if (const auto homes = homes_for(weight, context)) {
+    return HomedEmbedding::apply(weight, tokens, homes);
+  }
   return at::embedding(weight, tokens);
 }
 

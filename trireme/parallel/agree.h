@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "trireme/checkpoint/state.h"
+#include "trireme/model/gradient_homes.h"
 
 namespace trireme::parallel {
 
@@ -79,6 +80,9 @@ class Agreement {
   virtual void join() {}
   // Waits until this rank's parameters are whole and current, for evaluation.
   virtual void settle() {}
+
+  // Where gradients are wanted, for layers that can write them there; null: anywhere.
+  virtual model::GradientHomes* homes() { return nullptr; }
 
   // Compares the ranks' copies of the weights. Throws Mismatch where they have drifted apart. A
   // collective.

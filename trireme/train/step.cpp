@@ -82,7 +82,8 @@ model::Context Step::context(const data::StepBatches& work, std::size_t index,
           .seed = parts_.config.seed,
           .step = updates,
           .slot = work.slots[index],
-          .places = work.batches[index].places};
+          .places = work.batches[index].places,
+          .homes = parts_.agreement->homes()};
 }
 
 at::Tensor Step::forward(const data::StepBatches& work, std::size_t index, std::int64_t updates) {

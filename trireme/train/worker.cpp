@@ -13,10 +13,10 @@
 #include "trireme/base/config/schema_json.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
+#include "trireme/base/heap.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
 #include "trireme/train/answers.h"
-#include "trireme/train/heap.h"
 #include "trireme/train/trainer.h"
 #include "trireme/train/worker_words.h"
 

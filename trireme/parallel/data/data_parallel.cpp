@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-#include "trireme/base/error.h"
+#include "trireme/base/heap.h"
 #include "trireme/optim/clip.h"
 #include "trireme/parallel/data/flat_memory.h"
 #include "trireme/parallel/data/pieces.h"
@@ -64,6 +64,9 @@ DataParallel::DataParallel(Options options)
       hooks_(options_.parameters, [this](std::size_t parameter) { born(parameter); }) {
   const c10::NoGradGuard no_grad;
   expect_same_parameters(options_.group, options_.parameters);
+  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
+    index_.emplace(options_.parameters[i].tensor.unsafeGetTensorImpl(), i);
+  }
   // Everybody begins with rank 0's weights.
   for (const Parameter& parameter : options_.parameters) {
     comm::broadcast(options_.group, parameter.tensor.detach(), 0, {.label = "first weights"})
@@ -73,6 +76,7 @@ DataParallel::DataParallel(Options options)
   if (options_.kind == SyncKind::Zero3 && !is_one_copy()) {
     blocks_ = blocks_of(options_.model.get(), options_.parameters);
     lay_out(order_of({}, options_.parameters.size()));
+    return_free_memory();
   }
 }
 
@@ -241,6 +245,18 @@ void DataParallel::begin_slot(std::size_t index) {
       {.is_first = index == 0 || options_.is_ordered, .is_last = index + 1 == plan_.slots.size()});
 }
 
+at::Tensor DataParallel::lend(const at::Tensor& parameter) {
+  const auto found = index_.find(parameter.unsafeGetTensorImpl());
+  if (!layout_ || found == index_.end()) return {};
+  return buckets_of(slot_).lend(found->second);
+}
+
+at::Tensor DataParallel::lent(const at::Tensor& parameter) {
+  const auto found = index_.find(parameter.unsafeGetTensorImpl());
+  if (!layout_ || found == index_.end()) return {};
+  return buckets_of(slot_).lent(found->second);
+}
+
 void DataParallel::born(std::size_t parameter) {
   if (!layout_) {
     arrival_.push_back(parameter);
@@ -265,6 +281,8 @@ void DataParallel::end_slot() {
     lay_out(order_of(arrival_, options_.parameters.size()));
     begin_slot(slot_);
     for (std::size_t i = 0; i < options_.parameters.size(); ++i) buckets_of(slot_).take(i);
+    // The first memory of values and gradients is not asked for again.
+    return_free_memory();
   }
   if (is_streamed()) gathering_->end_slot();
   buckets_of(slot_).end_slot();

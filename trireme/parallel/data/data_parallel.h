@@ -16,6 +16,7 @@
 
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "trireme/comm/group.h"
@@ -33,7 +34,7 @@
 
 namespace trireme::parallel::data {
 
-class DataParallel final : public Agreement {
+class DataParallel final : public Agreement, private model::GradientHomes {
  public:
   struct Options {
     std::vector<Parameter> parameters;
@@ -59,6 +60,8 @@ class DataParallel final : public Agreement {
   void drop() override;
   void settle() override;
   void check() override;
+  // Sums in a fixed order are made of gradients that were, too.
+  model::GradientHomes* homes() override { return options_.is_ordered ? nullptr : this; }
   std::vector<checkpoint::Piece> pieces() override;
   void restored() override;
   std::vector<checkpoint::Piece> collect() override;
@@ -72,6 +75,8 @@ class DataParallel final : public Agreement {
     return (options_.kind == SyncKind::Zero2 || options_.kind == SyncKind::Zero3) &&
            !options_.is_ordered;
   }
+  at::Tensor lend(const at::Tensor& parameter) override;
+  at::Tensor lent(const at::Tensor& parameter) override;
   void born(std::size_t parameter);
   void lay_out(std::vector<std::size_t> order);
   BucketPlan plan_of(std::vector<std::size_t> order) const;
@@ -89,7 +94,8 @@ class DataParallel final : public Agreement {
   void broadcast_buffers();
 
   Options options_;
-  std::vector<int> groups_;  // of parameters that are updated alike
+  std::vector<int> groups_;                             // of parameters that are updated alike
+  std::unordered_map<const void*, std::size_t> index_;  // of a parameter, by its tensor
   // By block: the parameters that it reads. Empty unless they are gathered block by block.
   std::vector<std::vector<std::size_t>> blocks_;
   std::unique_ptr<Layout> layout_;

@@ -2,9 +2,15 @@
 
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace trireme::parallel::data {
+namespace {
+
+constexpr std::size_t kSparesMax = 4;
+
+}  // namespace
 
 GradientBuckets::GradientBuckets(const BucketPlan& plan, const std::vector<Parameter>& parameters,
                                  Options options)
@@ -17,6 +23,7 @@ GradientBuckets::GradientBuckets(const BucketPlan& plan, const std::vector<Param
   }
   is_used_.resize(parameters.size());
   has_come_.resize(parameters.size());
+  is_lent_.resize(parameters.size());
   missing_.resize(plan.buckets.size());
 }
 
@@ -24,20 +31,56 @@ at::Tensor GradientBuckets::view_of(std::size_t parameter) {
   const std::size_t b = plan_.bucket_of[parameter];
   const ElementRange range = plan_.range_of[parameter];
   const ElementRange whole = plan_.buckets[b].range;
-  if (!buckets_[b].defined()) buckets_[b] = options_.allocate(whole.count());
+  if (!buckets_[b].defined()) buckets_[b] = memory_for(b);
   return buckets_[b]
       .narrow(0, range.begin - whole.begin, range.count())
       .view(parameters_[parameter].sizes());
 }
 
+// Most buckets are of a few sizes: memory that one gave back serves the next.
+at::Tensor GradientBuckets::memory_for(std::size_t index) {
+  const BucketPlan::Bucket& bucket = plan_.buckets[index];
+  const auto spare = std::find_if(spares_.begin(), spares_.end(), [&](const at::Tensor& found) {
+    return found.numel() == bucket.range.count();
+  });
+  if (spare == spares_.end()) return options_.allocate(bucket.range.count());
+  at::Tensor memory = std::move(*spare);
+  spares_.erase(spare);
+  // What lies between gradients must add nothing.
+  std::int64_t end = bucket.range.begin;
+  const auto clear_until = [&](std::int64_t next) {
+    if (next > end) memory.narrow(0, end - bucket.range.begin, next - end).zero_();
+  };
+  for (const BucketPlan::Entry& entry : bucket.entries) {
+    clear_until(entry.range.begin);
+    end = entry.range.end;
+  }
+  clear_until(bucket.range.end);
+  return memory;
+}
+
 void GradientBuckets::release(std::size_t index) {
-  if (!options_.memory.defined()) buckets_[index].reset();
+  if (options_.memory.defined()) return;
+  if (spares_.size() == kSparesMax) spares_.erase(spares_.begin());
+  spares_.push_back(std::move(buckets_[index]));
+  buckets_[index].reset();
+}
+
+at::Tensor GradientBuckets::lend(std::size_t parameter) {
+  if (is_used_[parameter] || is_lent_[parameter]) return {};
+  is_lent_[parameter] = true;
+  return view_of(parameter);
+}
+
+at::Tensor GradientBuckets::lent(std::size_t parameter) {
+  return is_lent_[parameter] && !is_used_[parameter] ? view_of(parameter) : at::Tensor();
 }
 
 void GradientBuckets::begin_slot(const Slot& slot) {
   slot_ = slot;
   if (slot.is_first) is_used_.assign(is_used_.size(), false);
   has_come_.assign(has_come_.size(), false);
+  is_lent_.assign(is_lent_.size(), false);
   for (std::size_t b = 0; b < missing_.size(); ++b) missing_[b] = plan_.buckets[b].entries.size();
   announced_ = 0;
 }
@@ -46,11 +89,13 @@ void GradientBuckets::take(std::size_t parameter) {
   at::Tensor& gradient = parameters_[parameter].mutable_grad();
   if (!gradient.defined()) return;
   const c10::NoGradGuard no_grad;
-  // A shared parameter's gradient may come in parts, each of them new.
+  const at::Tensor dense = gradient.is_sparse() ? gradient.to_dense() : gradient;
+  const at::Tensor home = view_of(parameter);
   if (is_used_[parameter]) {
-    view_of(parameter).add_(gradient.is_sparse() ? gradient.to_dense() : gradient);
-  } else {
-    view_of(parameter).copy_(gradient.is_sparse() ? gradient.to_dense() : gradient);
+    // A shared parameter's gradient may come in parts, each of them new.
+    home.add_(dense);
+  } else if (dense.const_data_ptr() != home.const_data_ptr()) {
+    home.copy_(dense);
   }
   gradient.reset();
   is_used_[parameter] = true;

@@ -31,9 +31,9 @@ class GradientBuckets {
 
   struct Options {
     // Flat, of plan.count elements. Undefined: each bucket's is taken when its first gradient
-    // comes, and goes back with release().
+    // comes, and goes with release().
     at::Tensor memory{};
-    std::function<at::Tensor(std::int64_t count)> allocate{};
+    std::function<at::Tensor(std::int64_t count)> allocate{};  // gives zeros
     std::function<void(std::size_t bucket)> full;
     // A gradient may come in several parts: buckets are full when the slot ends.
     bool is_in_parts = false;
@@ -43,6 +43,11 @@ class GradientBuckets {
                   Options options);
 
   void begin_slot(const Slot& slot);
+  // Where the gradient that take() is going to find may be written; undefined where it has to be
+  // added to what is there, and for whoever asks a second time.
+  at::Tensor lend(std::size_t parameter);
+  // What was lent and not yet taken; undefined where there is none.
+  at::Tensor lent(std::size_t parameter);
   void take(std::size_t parameter);
   // Announces what is left after the last slot.
   void end_slot();
@@ -57,14 +62,17 @@ class GradientBuckets {
  private:
   void announce();
   at::Tensor view_of(std::size_t parameter);
+  at::Tensor memory_for(std::size_t bucket);
 
   const BucketPlan& plan_;
   std::vector<at::Tensor> parameters_;
   Options options_;
   std::vector<at::Tensor> buckets_;  // undefined: released
+  std::vector<at::Tensor> spares_;   // released, for buckets of their size
   Slot slot_;
   std::vector<bool> is_used_;         // in this step
   std::vector<bool> has_come_;        // in this slot
+  std::vector<bool> is_lent_;         // in this slot
   std::vector<std::size_t> missing_;  // in this slot, by bucket
   std::size_t announced_ = 0;
 };

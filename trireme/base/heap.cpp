@@ -1,8 +1,8 @@
-#include "trireme/train/heap.h"
+#include "trireme/base/heap.h"
 
 #include <malloc.h>
 
-namespace trireme::train {
+namespace trireme {
 
 void keep_large_memory() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
@@ -10,4 +10,8 @@ void keep_large_memory() {
   mallopt(M_TOP_PAD, 64 << 20);
 }
 
-}  // namespace trireme::train
+void return_free_memory() {
+  malloc_trim(0);
+}
+
+}  // namespace trireme
