@@ -1,7 +1,8 @@
 #!/bin/bash
-# scripts/bench.sh BUILD [RESULTS]: runs every benchmark, and the collectives beside their peers
-# last, which ends with the table of bars. With RESULTS, Google Benchmark's programs run five times
-# each, and all write a JSON file into that folder. Fails if a bar was missed.
+# scripts/bench.sh BUILD [RESULTS]: runs every benchmark: the small ones, the loader, then training
+# and the collectives beside their peers, each of which ends with its table of bars. With RESULTS,
+# Google Benchmark's programs run five times each, and all write a JSON file into that folder. Fails
+# if a bar was missed.
 #
 # It says something only on a machine that does nothing else meanwhile.
 set -euo pipefail
@@ -16,4 +17,10 @@ for program in "$build"/bench/*_bench; do
   fi
   "$program" "${arguments[@]}"
 done
-exec "$build/trireme" bench comm --bars ${results:+--json "$results/comm.json"}
+status=0
+if [ -x "$build/trireme-bench-data" ]; then "$build/trireme-bench-data" || status=1; fi
+if [ -x "$build/trireme-bench-train" ]; then
+  "$build/trireme" bench train --bars ${results:+--json "$results/train.json"} || status=1
+fi
+"$build/trireme" bench comm --bars ${results:+--json "$results/comm.json"} || status=1
+exit $status

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "bench/train/communication.h"
 #include "bench/train/measure.h"
 #include "bench/train/random_source.h"
 #include "bench/train/workload.h"
@@ -22,6 +23,7 @@
 #include "trireme/cli/bench/train/record.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
+#include "trireme/parallel/kinds.h"
 #include "trireme/train/job.h"
 
 namespace trireme::bench {
@@ -124,11 +126,17 @@ int run(const TrainOptions& given) {
   comm::guarded(group, [&] {
     trireme::train::Job job = trireme::train::open_job(recipe, kinds, group);
     const Measured measured = measure(job, options.seconds);
+    const auto& sync = recipe.get<parallel::SyncConfig>(parallel::kSyncSection);
+    const double alone =
+        communication_alone(group, {.sync = sync_of(options, group),
+                                    .parameters = model::parameter_count(*job.model),
+                                    .bucket = static_cast<std::int64_t>(sync.bucket.count)});
     is_right = measured.wrong.empty();
     if (group.rank() != 0) return;
     if (!is_right) std::fprintf(stderr, "WRONG: %s\n", measured.wrong.c_str());
     TrainRecord record = record_of(options, workload, measured);
     record.sync = sync_of(options, group);
+    record.communication_seconds = alone;
     print(record, options);
   });
   // A record says by itself that the answer was wrong.

@@ -6,13 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
-#include "trireme/base/temporary_folder.h"
+#include "tests/comm/hosted_ranks.h"
 #include "trireme/comm/hierarchy/backend.h"
 #include "trireme/comm/mpi/messenger.h"
-#include "trireme/net/secret.h"
-#include "trireme/testing/rank_threads.h"
 
 namespace trireme::comm {
 namespace {
@@ -27,33 +23,14 @@ struct Layout {
 };
 
 void run_world(const Layout& layout, const std::function<void(const Group&)>& body) {
-  const TemporaryFolder folder("connect-test");
-  const std::string secret = net::Secret::generate().to_hex();
-  const int size = static_cast<int>(layout.hosts.size());
-  testing::run_rank_threads(size, [&](int rank) {
-    std::map<std::string, std::string> variables{
-        {"TRIREME_RANK", std::to_string(rank)},
-        {"TRIREME_SIZE", std::to_string(size)},
-        {"TRIREME_JOB", "connect"},
-        {"TRIREME_STORE", "folder:" + folder.path().string()},
-        {"TRIREME_SECRET", secret}};
-    const std::string& host = layout.hosts[static_cast<std::size_t>(rank)];
-    if (!host.empty()) variables["TRIREME_HOST"] = host;
-    const auto lookup = [&](const char* name) -> const char* {
-      const auto found = variables.find(name);
-      return found == variables.end() ? nullptr : found->second.c_str();
-    };
-    cluster::World world = cluster::World::join({.lookup = lookup, .timeout = 20s});
-    const Group group =
-        connect(world, {.transport = layout.transport, .timeout = 20s, .operation_timeout = 20s});
+  run_hosted_ranks(layout.hosts, layout.transport, [&](cluster::World& world, const Group& group) {
     EXPECT_EQ(group.capabilities().name, layout.expected);
-    guarded(group, [&] { body(group); });
+    body(group);
     group.barrier().wait();
     if (!layout.connects_twice) return;
     const Group again =
         connect(world, {.transport = layout.transport, .timeout = 20s, .operation_timeout = 20s});
     guarded(again, [&] { body(again); });
-    group.barrier().wait();
   });
 }
 

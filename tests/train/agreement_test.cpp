@@ -5,6 +5,7 @@
 
 #include "trireme/parallel/agree.h"
 
+#include "tests/comm/hosted_ranks.h"
 #include "tests/comm/tcp_ranks.h"
 #include "tests/train/tiny_job.h"
 #include "trireme/parallel/data/data_parallel.h"
@@ -132,6 +133,44 @@ TEST(AgreementOf, RanksOnHostsOfTheirOwnIsThatOfOne) {
     ADD_FAILURE() << "one copy on two hosts";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::InvalidInput) << error.what();
+  }
+}
+
+// Two hosts of two ranks: memory in common inside each, TCP across.
+Trained train_hosted(const config::Config& config, int steps) {
+  at::set_num_threads(1);
+  std::vector<Trained> all(4);
+  comm::run_hosted_ranks({"a", "b", "a", "b"}, comm::Transport::Auto,
+                         [&](cluster::World&, const comm::Group& group) {
+                           Job job = open_job(config, tiny_kinds(), group);
+                           for (int step = 0; step < steps; ++step) job.step->run(step);
+                           job.agreement().check();
+                           job.agreement().settle();
+                           const auto rank = static_cast<std::size_t>(group.rank());
+                           all[rank].weights = weights_of(*job.model);
+                           // Rank 0 alone saves, and all of it.
+                           EXPECT_EQ(job.agreement().collect().empty(), group.rank() != 0);
+                         });
+  for (const Trained& other : all) expect_same_bits(other, all[0], "ranks differ");
+  return all[0];
+}
+
+TEST(AgreementOf, TwoHostsOfTwoIsThatOfOne) {
+  const Words clipped{"optim.clip_norm=0.1"};
+  const Trained whole = train_threads(tiny_config("gpt64", clipped), 1, kSteps);
+  const Trained bits = train_threads(tiny_config("mlp", {"train.virtual_ranks=5"}), 1, 8);
+  for (const std::string kind : {"auto", "all_reduce", "shared", "zero1", "zero2", "zero3"}) {
+    for (const std::string where : {"false", "true"}) {
+      const Words words{"sync.kind=" + kind, "sync.slice_in_host=" + where};
+      Words all = words;
+      all.push_back(clipped[0]);
+      EXPECT_LT(distance(train_hosted(tiny_config("gpt64", all), kSteps).weights, whole.weights),
+                kNear)
+          << kind << ", in hosts " << where;
+      all = words;
+      all.push_back("train.virtual_ranks=5");
+      expect_same_bits(train_hosted(tiny_config("mlp", all), 8), bits, kind + " " + where);
+    }
   }
 }
 

@@ -1,8 +1,11 @@
+#include <unistd.h>
+
 #include <cstdio>
 #include <memory>
 
 #include "trireme/cli/bench/json_file.h"
 #include "trireme/cli/bench/train/bars.h"
+#include "trireme/cli/bench/train/scaling.h"
 #include "trireme/cli/bench/train/tools.h"
 #include "trireme/cli/commands.h"
 
@@ -45,7 +48,8 @@ Measured measure(const std::vector<Entrant>& entrants, const TrainOptions& optio
                .may_fail = may_fail});
     measured.series.push_back({entrant});
   }
-  const int rounds = options.has_peers || options.has_bars ? options.rounds : 1;
+  const bool has_turns = options.has_peers || options.has_bars || options.scaling > 0;
+  const int rounds = has_turns ? options.rounds : 1;
   measured.is_whole = turns.run(rounds, [&](const Contender& contender, std::string_view line) {
     const auto record = read_record(line);
     for (TrainSeries& series : measured.series) {
@@ -98,6 +102,26 @@ int run_one(const TrainOptions& options) {
   return is_right ? 0 : 1;
 }
 
+int run_scaling(const TrainOptions& options) {
+  const File json = open_json(options.json);
+  std::vector<Entrant> entrants;
+  for (int ranks = 1; ranks <= options.scaling; ++ranks) {
+    TrainOptions one = options.whole();
+    one.ranks = ranks;
+    one.threads = options.threads > 0 ? options.threads : 1;
+    if (ranks == 1) one.sync = "auto";
+    entrants.push_back({bench::kOurs, one});
+  }
+  const Measured measured = measure(entrants, options);
+  if (!measured.is_whole) return kExitInterrupted;
+  const bool is_right = print_records(measured, json);
+  std::vector<TrainRecord> records;
+  for (const TrainSeries& series : measured.series) records.push_back(series.combined());
+  const auto cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  std::printf("\n%s", scaling_table(records, cores).c_str());
+  return is_right ? 0 : 1;
+}
+
 int run_bars(const TrainOptions& options) {
   const File json = open_json(options.json);
   const std::vector<TrainBar> bars = bars_for(options);
@@ -124,7 +148,8 @@ Command bench_train_command() {
   add_program_options(command, options);
   command.action([options] {
     options->check();
-    return options->has_bars ? run_bars(*options) : run_one(*options);
+    if (options->has_bars) return run_bars(*options);
+    return options->scaling > 0 ? run_scaling(*options) : run_one(*options);
   });
   return command;
 }

@@ -81,6 +81,9 @@ class Backend {
 
   // Memory that this group's members share, if they do.
   virtual std::shared_ptr<Arena> arena() const { return nullptr; }
+  // By member: the number of its host, from 0 in the order of their first members. Members with the
+  // same number share memory; by default all do, or none.
+  virtual std::vector<int> hosts() const;
   // This rank's segment of that memory.
   virtual int arena_member() const noexcept { return 0; }
 };

@@ -109,6 +109,10 @@ int Group::arena_member() const noexcept {
   return state_->backend ? state_->backend->arena_member() : 0;
 }
 
+std::vector<int> Group::hosts() const {
+  return state_->backend ? state_->backend->hosts() : std::vector<int>{0};
+}
+
 Registration Group::share(std::string_view name, Span data) const {
   const auto memory = arena();
   TRIREME_CHECK(memory != nullptr, "the members of this group share no memory");

@@ -57,6 +57,8 @@ class Group {
   std::shared_ptr<Arena> arena() const;
   // This rank's segment of it, for Arena::allocate().
   int arena_member() const noexcept;
+  // By rank: the number of its host, from 0. Ranks of one host share memory.
+  std::vector<int> hosts() const;
 
   // Makes a span in the arena known to the other members under a name, until the Registration
   // ends; the span must outlive it. Throws Misuse where the members share no memory.

@@ -1,8 +1,10 @@
 #include "trireme/parallel/kinds.h"
 
+#include <optional>
 #include <utility>
 
 #include "trireme/base/error.h"
+#include "trireme/mesh/mesh.h"
 #include "trireme/parallel/apart.h"
 #include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/solo.h"
@@ -10,14 +12,20 @@
 namespace trireme::parallel {
 namespace {
 
+// How the ranks lie on hosts, where several of them share memory and all hosts have as many.
+std::optional<mesh::Mesh> sharing_hosts(const comm::Group& group) {
+  std::optional<mesh::Mesh> hosts = mesh::Mesh::of_hosts(group);
+  if (hosts && hosts->size("inside") == 1) return std::nullopt;
+  return hosts;
+}
+
 // One shared copy where it can be: least memory, least to send.
-SyncKind resolved(SyncKind kind, const comm::Group& group) {
-  const bool is_one_host = group.arena() != nullptr;
-  if (kind == SyncKind::Auto) return is_one_host ? SyncKind::Shared : SyncKind::AllReduce;
-  if (kind == SyncKind::Shared && !is_one_host) {
+SyncKind resolved(SyncKind kind, bool has_sharing_hosts) {
+  if (kind == SyncKind::Auto) return has_sharing_hosts ? SyncKind::Shared : SyncKind::AllReduce;
+  if (kind == SyncKind::Shared && !has_sharing_hosts) {
     throw Error(ErrorCode::InvalidInput,
-                "sync.kind = \"shared\" needs ranks that share memory; these are on several "
-                "hosts: take all_reduce or zero1");
+                "sync.kind = \"shared\" needs several ranks on every host, as many on each: take "
+                "all_reduce or zero1");
   }
   return kind;
 }
@@ -33,10 +41,11 @@ std::shared_ptr<Solo> make_solo(AgreementOptions& options) {
 void add_sync_section(config::Schema& schema) {
   schema.section(kSyncSection, "how ranks come to the same weights")
       .fields<SyncConfig>()
-      .kind<SyncKindConfig<SyncKind::Auto>>("auto", "shared on one host, all_reduce on several")
+      .kind<SyncKindConfig<SyncKind::Auto>>("auto",
+                                            "shared where ranks share hosts, else all_reduce")
       .kind<SyncKindConfig<SyncKind::AllReduce>>("all_reduce", "every rank holds everything")
       .kind<SyncKindConfig<SyncKind::Shared>>(
-          "shared", "one copy of weights and optimizer state on the host, each rank updates a part")
+          "shared", "one copy of weights and optimizer state a host, each rank updates a part")
       .kind<SyncKindConfig<SyncKind::Zero1>>("zero1", "optimizer state in slices, one a rank")
       .kind<SyncKindConfig<SyncKind::Zero2>>("zero2", "optimizer state and gradients in slices")
       .kind<SyncKindConfig<SyncKind::Zero3>>(
@@ -57,13 +66,13 @@ SyncKind sync_kind_of(const config::Config& config) {
 
 std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
   if (options.group.size() == 1) return make_solo(options);
-  const SyncKind kind = resolved(options.kind, options.group);
+  const std::optional<mesh::Mesh> hosts = sharing_hosts(options.group);
+  const SyncKind kind = resolved(options.kind, hosts.has_value());
   if (kind == SyncKind::None) {
     const comm::Group group = options.group;
     return std::make_shared<Apart>(make_solo(options), group);
   }
-  return std::make_shared<data::DataParallel>(
-      data::DataParallel::Options{.parameters = std::move(options.parameters),
+  data::DataParallel::Options how{.parameters = std::move(options.parameters),
                                   .buffers = std::move(options.buffers),
                                   .optimizer = std::move(options.optimizer),
                                   .group = options.group,
@@ -71,7 +80,13 @@ std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
                                   .kind = kind,
                                   .bucket_size = options.bucket_size,
                                   .is_ordered = options.is_ordered,
-                                  .is_in_parts = options.is_recomputed});
+                                  .is_in_parts = options.is_recomputed};
+  const bool is_sliced = kind != SyncKind::AllReduce && kind != SyncKind::Shared;
+  if (hosts && (kind == SyncKind::Shared || (is_sliced && options.is_sliced_in_host))) {
+    how.inside = hosts->group("inside");
+    how.across = hosts->group("across");
+  }
+  return std::make_shared<data::DataParallel>(std::move(how));
 }
 
 }  // namespace trireme::parallel

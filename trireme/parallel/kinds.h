@@ -1,7 +1,7 @@
 // The ways to agree that a recipe can name under [sync], and the one that fits a job.
 //
-// auto: alone where there is one rank; one shared copy where all ranks share a host's memory;
-// all_reduce elsewhere.
+// auto: alone where there is one rank; one shared copy a host where hosts have as many ranks each,
+// and more than one; all_reduce elsewhere.
 
 #pragma once
 
@@ -33,6 +33,7 @@ struct AgreementOptions {
   comm::Group group = comm::Group::solo();
   std::shared_ptr<model::Model> model{};  // zero3 gathers its blocks one by one
   SyncKind kind = SyncKind::Auto;
+  bool is_sliced_in_host = false;  // zero kinds: among the ranks of a host, replicas across hosts
   std::int64_t bucket_size = 4 << 20;
   bool is_ordered = false;     // sums over slots follow the fixed tree
   bool is_recomputed = false;  // a parameter's gradient may come in several parts

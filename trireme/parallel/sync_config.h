@@ -18,11 +18,14 @@ struct SyncKindConfig {
 struct SyncConfig {
   ByteSize bucket{4 << 20};
   std::int64_t check_every = 100;
+  bool is_sliced_in_host = false;
 
   static void describe(config::Fields<SyncConfig>& f) {
     f.add("bucket", &SyncConfig::bucket)
         .at_least(ByteSize{1024})
         .help("gradients that travel together");
+    f.add("slice_in_host", &SyncConfig::is_sliced_in_host)
+        .help("zero kinds: slices among the ranks of a host, replicas across hosts");
     f.add("check_every", &SyncConfig::check_every)
         .at_least(0)
         .unit("steps")

@@ -101,6 +101,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   job.steps_an_epoch = loader->steps_an_epoch();
   job.steps = steps_of(train, job.steps_an_epoch);
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
+  const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
   const bool is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute;
   job.step = std::make_unique<Step>(
       Step::Parts{.model = job.model,
@@ -113,8 +114,8 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
                        .group = group,
                        .model = job.model,
                        .kind = parallel::sync_kind_of(config),
-                       .bucket_size = static_cast<std::int64_t>(
-                           config.get<parallel::SyncConfig>(parallel::kSyncSection).bucket.count),
+                       .is_sliced_in_host = sync.is_sliced_in_host,
+                       .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
                        .is_ordered = train.virtual_ranks > 0,
                        .is_recomputed = is_recomputed}),
                   .schedule = optim::make_schedule(config, job.steps),

@@ -80,6 +80,16 @@ Capabilities HierarchicalBackend::capabilities() const noexcept {
           .shares_memory = false};
 }
 
+std::vector<int> HierarchicalBackend::hosts() const {
+  std::vector<int> numbers;
+  std::map<int, int> known;  // by host as the job numbers it
+  for (const int member : members_) {
+    const int host = parts_.host_of[static_cast<std::size_t>(member)];
+    numbers.push_back(known.emplace(host, static_cast<int>(known.size())).first->second);
+  }
+  return numbers;
+}
+
 std::shared_ptr<Backend> HierarchicalBackend::subgroup(std::span<const int> ranks,
                                                        std::uint64_t key) {
   std::vector<int> members;

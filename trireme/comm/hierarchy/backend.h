@@ -43,6 +43,7 @@ class HierarchicalBackend final : public Backend {
   std::optional<Error> failure() const override;
   void announce(const Error& error) noexcept override;
   std::vector<int> job_ranks() const override { return members_; }
+  std::vector<int> hosts() const override;
   std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) override;
 
  private:

@@ -26,6 +26,11 @@ struct ElementRange {
   friend bool operator==(const ElementRange&, const ElementRange&) = default;
 };
 
+// What lies in both; its count may be negative where nothing does.
+inline ElementRange common(const ElementRange& a, const ElementRange& b) noexcept {
+  return {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
+}
+
 struct BucketPlan {
   struct Parameter {
     std::int64_t count = 0;

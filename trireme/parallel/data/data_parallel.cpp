@@ -1,14 +1,11 @@
 #include "trireme/parallel/data/data_parallel.h"
 
-#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
-#include <numeric>
-#include <set>
 #include <utility>
 
 #include "trireme/base/heap.h"
@@ -52,14 +49,11 @@ std::vector<std::vector<std::size_t>> blocks_of(const model::Model* model,
   return is_whole ? blocks : std::vector<std::vector<std::size_t>>{};
 }
 
-ElementRange common(const ElementRange& a, const ElementRange& b) {
-  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
-}
-
 }  // namespace
 
 DataParallel::DataParallel(Options options)
     : options_(std::move(options)),
+      inside_(options_.inside.value_or(options_.group)),
       groups_(groups_of(options_.parameters)),
       hooks_(options_.parameters, [this](std::size_t parameter) { born(parameter); }) {
   const c10::NoGradGuard no_grad;
@@ -86,72 +80,14 @@ DataParallel::~DataParallel() {
 
 bool DataParallel::is_one_copy() const noexcept {
   return options_.kind == SyncKind::Shared ||
-         (options_.kind == SyncKind::Zero3 && options_.group.arena() != nullptr);
-}
-
-BucketPlan DataParallel::plan_of(std::vector<std::size_t> order) const {
-  const comm::Group& group = options_.group;
-  // Rank 0 decides: gradients that arrive in another order elsewhere only wait a little.
-  std::vector<std::int64_t> agreed(order.begin(), order.end());
-  group.broadcast({agreed.data(), agreed.size(), comm::DType::Int64}, 0, {.label = "order"}).wait();
-  order.assign(agreed.begin(), agreed.end());
-
-  std::vector<BucketPlan::Parameter> shapes;
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    shapes.push_back({.count = options_.parameters[i].tensor.numel(), .group = groups_[i]});
-  }
-  // A tied parameter goes with the first block that reads it.
-  for (std::size_t b = blocks_.size(); b-- > 0;) {
-    for (const std::size_t i : blocks_[b]) shapes[i].unit = static_cast<int>(b);
-  }
-  const auto element = static_cast<std::int64_t>(options_.parameters.at(0).tensor.element_size());
-  return BucketPlan::make(
-      shapes, order,
-      {.bucket_count = std::max<std::int64_t>(options_.bucket_size / element, 1),
-       .slices = group.size()});
-}
-
-void DataParallel::lay_out(std::vector<std::size_t> order) {
-  const c10::NoGradGuard no_grad;
-  const comm::Group& group = options_.group;
-  const at::ScalarType type = options_.parameters.at(0).tensor.scalar_type();
-  layout_ = std::make_unique<Layout>();
-  layout_->plan = plan_of(std::move(order));
-  const BucketPlan& plan = layout_->plan;
-  for (const BucketPlan::Bucket& bucket : plan.buckets) {
-    layout_->own.push_back(is_sliced() ? bucket.slice(group.rank(), group.size()) : bucket.range);
-  }
-  const CompactPlan compact(plan, group.rank(), group.size());
-  const auto space = [&]() -> FlatSpace {
-    if (is_one_copy()) return {common_flat(group, plan.count, type), false, {}};
-    if (!is_sliced()) return {at::zeros({plan.count}, type), false, {}};
-    return {at::zeros({compact.count}, type), true, compact.shift};
-  };
-  if (is_one_copy() || options_.kind == SyncKind::Zero3) {
-    layout_->values = space();
-  } else {
-    layout_->values = {private_flat(group, plan.count, type), false, {}};
-  }
-  for (std::size_t s = 0; s < options_.optimizer->state_names().size(); ++s) {
-    layout_->states.push_back(space());
-  }
-  if (options_.is_ordered) {
-    layout_->reduced = {at::zeros({plan.count}, type), false, {}};
-  } else {
-    layout_->reduced = is_sliced() ? space() : FlatSpace{buckets_of(0).memory(), false, {}};
-  }
-  if (layout_->values.is_compact) {
-    make_gathering();
-  } else {
-    move_values();
-  }
+         (options_.kind == SyncKind::Zero3 && inside_.arena() != nullptr);
 }
 
 GradientBuckets& DataParallel::buckets_of(std::size_t slot) {
   const std::size_t index = options_.is_ordered ? slot : 0;
   const at::ScalarType type = options_.parameters[0].tensor.scalar_type();
   const auto allocate = [this, type](std::int64_t count) {
-    return private_flat(options_.group, count, type);
+    return private_flat(inside_, count, type);
   };
   while (buckets_.size() <= index) {
     GradientBuckets::Options own{.full = [this](std::size_t bucket) { launch(bucket); },
@@ -165,55 +101,6 @@ GradientBuckets& DataParallel::buckets_of(std::size_t slot) {
         std::make_unique<GradientBuckets>(layout_->plan, options_.parameters, std::move(own)));
   }
   return *buckets_[index];
-}
-
-// Parameters become views of the flat space.
-void DataParallel::move_values() {
-  const bool is_writer = !is_one_copy() || options_.group.rank() == 0;
-  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
-    at::Tensor& parameter = options_.parameters[i].tensor;
-    const ElementRange range = layout_->plan.range_of[i];
-    const at::Tensor view =
-        layout_->values.at(layout_->plan.bucket_of[i], range).view(parameter.sizes());
-    if (is_writer) view.copy_(parameter);
-    parameter.set_data(view);
-  }
-  options_.group.barrier({.label = "weights in shared memory"}).wait();
-}
-
-// This rank keeps its slices; parameters become views of what is gathered.
-void DataParallel::make_gathering() {
-  const BucketPlan& plan = layout_->plan;
-  std::vector<at::Tensor> slices;
-  for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
-    slices.push_back(layout_->values.at(b, layout_->own[b]));
-  }
-  std::vector<std::vector<std::size_t>> needs;
-  for (const std::vector<std::size_t>& block : blocks_) {
-    std::set<std::size_t> read;
-    for (const std::size_t i : block) read.insert(plan.bucket_of[i]);
-    needs.emplace_back(read.begin(), read.end());
-  }
-  std::vector<int> everybody(static_cast<std::size_t>(options_.group.size()));
-  std::iota(everybody.begin(), everybody.end(), 0);
-  gathering_ = std::make_shared<zero::Gathering>(
-      zero::Gathering::Options{.group = options_.group.subgroup(everybody),
-                               .slices = std::move(slices),
-                               .needs = std::move(needs)});
-  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
-    at::Tensor& parameter = options_.parameters[i].tensor;
-    const std::size_t b = plan.bucket_of[i];
-    const ElementRange range = plan.range_of[i];
-    const ElementRange part = common(range, layout_->own[b]);
-    if (part.count() > 0) {
-      const at::Tensor flat = parameter.detach().flatten();
-      layout_->values.at(b, part).copy_(flat.narrow(0, part.begin - range.begin, part.count()));
-    }
-    parameter.set_data(gathering_->whole(b)
-                           .narrow(0, range.begin - plan.buckets[b].range.begin, range.count())
-                           .view(parameter.sizes()));
-  }
-  if (options_.model) options_.model->set_gate(gathering_);
 }
 
 // Whether blocks come and go: that takes blocks, and as many slots on every rank.
@@ -268,11 +155,19 @@ void DataParallel::born(std::size_t parameter) {
 
 // Reductions move on while backward computes.
 void DataParallel::poll() {
-  while (finished_ < works_.size() && works_[finished_].is_done()) {
-    works_[finished_].wait();
-    if (is_released()) buckets_of(0).release(finished_);
-    ++finished_;
+  while (finished_ < works_.size() && works_[finished_].is_done()) finish_next();
+}
+
+// In the order of the plan on every rank, so that slices cross in the same order, too.
+void DataParallel::finish_next() {
+  works_[finished_].wait();
+  if (is_released()) buckets_of(0).release(finished_);
+  if (options_.across.size() > 1) {
+    const at::Tensor own = layout_->reduced.at(finished_, layout_->own[finished_]);
+    crossing_.push_back(comm::all_reduce(options_.across, own, comm::ReduceOp::Sum,
+                                         {.label = "slice of " + std::to_string(finished_)}));
   }
+  ++finished_;
 }
 
 void DataParallel::end_slot() {
@@ -296,7 +191,7 @@ void DataParallel::launch(std::size_t bucket) {
   }
   const at::Tensor gradient = buckets_of(0).bucket(bucket);
   if (is_sliced()) {
-    works_.push_back(comm::reduce_scatter(options_.group,
+    works_.push_back(comm::reduce_scatter(inside_,
                                           layout_->reduced.at(bucket, layout_->own[bucket]),
                                           gradient, comm::ReduceOp::Sum, {.label = label}));
   } else {
@@ -318,10 +213,9 @@ void DataParallel::launch_ordered(std::size_t bucket, const std::string& label) 
 
 Gradients DataParallel::reduce(const Share& mine) {
   const c10::NoGradGuard no_grad;
-  for (; finished_ < works_.size(); ++finished_) {
-    works_[finished_].wait();
-    if (is_released()) buckets_of(0).release(finished_);
-  }
+  while (finished_ < works_.size()) finish_next();
+  for (comm::TensorWork& slice : crossing_) slice.wait();
+  crossing_.clear();
   works_.clear();
   finished_ = 0;
   comm::wait_all(ordered_);
@@ -332,8 +226,8 @@ Gradients DataParallel::reduce(const Share& mine) {
                   {.label = "prepare"})
       .wait();
   Gradients all{.loss = figures[0], .is_stop_wanted = figures[1] > 0};
-  // Without slices every rank has counted all of it.
-  all.norm = std::sqrt(is_sliced() ? figures[2] : figures[2] / options_.group.size());
+  // Without slices every rank has counted all of it, with them every replica.
+  all.norm = std::sqrt(figures[2] / (is_sliced() ? options_.across.size() : options_.group.size()));
   all.is_finite = std::isfinite(figures[2]);
   is_used_.resize(options_.parameters.size());
   for (std::size_t i = 0; i < is_used_.size(); ++i) is_used_[i] = figures[3 + i] > 0;
@@ -390,13 +284,13 @@ void DataParallel::update(const Update& how) {
 // New values become everybody's; finish_publishing() waits for that.
 void DataParallel::publish() {
   if (is_one_copy()) {
-    published_ = options_.group.barrier({.label = "updated"});
+    published_ = inside_.barrier({.label = "updated"});
   } else if (gathering_) {
     gathering_->drop_all();  // what was whole is old
   } else if (is_sliced()) {
     for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
       gathers_.push_back(
-          comm::all_gather(options_.group, layout_->values.at(b, layout_->plan.buckets[b].range),
+          comm::all_gather(inside_, layout_->values.at(b, layout_->plan.buckets[b].range),
                            layout_->values.at(b, layout_->own[b]), {.label = "new values"}));
     }
   }
@@ -421,7 +315,8 @@ void DataParallel::settle() {
 void DataParallel::check() {
   finish_publishing();
   // Where there is one copy of a value, it cannot differ from itself.
-  if (!is_one_copy() && !gathering_) expect_same_values(options_.group, options_.parameters);
+  if (gathering_) return;
+  expect_same_values(is_one_copy() ? options_.across : options_.group, options_.parameters);
 }
 
 std::vector<checkpoint::Piece> DataParallel::pieces() {
@@ -438,9 +333,10 @@ void DataParallel::restored() {
 std::vector<checkpoint::Piece> DataParallel::collect() {
   if (!layout_) lay_out(order_of({}, options_.parameters.size()));
   finish_publishing();
-  // A snapshot of shared memory is taken while nobody updates it.
-  return collect_pieces(*layout_, options_.group, options_.parameters,
-                        options_.optimizer->state_names());
+  // Of replicas one is saved, rank 0's. A snapshot of shared memory is taken while nobody updates
+  // it.
+  if (options_.across.rank() != 0) return {};
+  return collect_pieces(*layout_, inside_, options_.parameters, options_.optimizer->state_names());
 }
 
 // Of values in slices, and of reduced gradients, every rank looks at its own.

@@ -7,6 +7,9 @@
 //   zero3       the same, and values are slices: in the host's one copy where ranks share memory,
 //               elsewhere each rank has its own and gathers a block while it runs
 //
+// Slices may be cut inside parts of the group, with replicas across: the ranks of a host share what
+// they hold, and the same slices of all hosts are added up over the network.
+//
 // Gradients go to their bucket as they are born; a full bucket's reduction runs while backward
 // goes on. reduce() ends with a small all-reduce that no rank passes before all are there.
 //
@@ -41,6 +44,9 @@ class DataParallel final : public Agreement, private model::GradientHomes {
     std::vector<at::Tensor> buffers{};  // rank 0's are everybody's, from step to step
     std::shared_ptr<const optim::Optimizer> optimizer;
     comm::Group group;
+    // Among whom slices are cut, and who has the same one elsewhere; all of them, and nobody.
+    std::optional<comm::Group> inside{};
+    comm::Group across = comm::Group::solo();
     std::shared_ptr<model::Model> model{};  // whose blocks zero3 gathers; null: all at once
     SyncKind kind = SyncKind::AllReduce;
     std::int64_t bucket_size = 4 << 20;  // bytes
@@ -85,6 +91,7 @@ class DataParallel final : public Agreement, private model::GradientHomes {
   bool is_streamed() const;
   void launch(std::size_t bucket);
   void poll();
+  void finish_next();
   void launch_ordered(std::size_t bucket, const std::string& label);
   GradientBuckets& buckets_of(std::size_t slot);
   std::vector<optim::Slice> slices(double rate);
@@ -94,6 +101,7 @@ class DataParallel final : public Agreement, private model::GradientHomes {
   void broadcast_buffers();
 
   Options options_;
+  comm::Group inside_;
   std::vector<int> groups_;                             // of parameters that are updated alike
   std::unordered_map<const void*, std::size_t> index_;  // of a parameter, by its tensor
   // By block: the parameters that it reads. Empty unless they are gathered block by block.
@@ -104,10 +112,11 @@ class DataParallel final : public Agreement, private model::GradientHomes {
   std::shared_ptr<zero::Gathering> gathering_;  // null where values are whole
   std::vector<std::size_t> arrival_;            // of the first step's gradients
   StepPlan plan_;
-  std::size_t slot_ = 0;                 // that runs, of this rank's
-  std::vector<bool> is_used_;            // by any rank, in this step
-  std::vector<comm::TensorWork> works_;  // one a bucket, in order
-  std::size_t finished_ = 0;             // of them
+  std::size_t slot_ = 0;                    // that runs, of this rank's
+  std::vector<bool> is_used_;               // by any rank, in this step
+  std::vector<comm::TensorWork> works_;     // one a bucket, in order
+  std::size_t finished_ = 0;                // of them
+  std::vector<comm::TensorWork> crossing_;  // own slices of finished ones
   std::vector<comm::Work> ordered_;
   std::optional<comm::Work> published_;  // new values reach everybody
   std::vector<comm::TensorWork> gathers_;

@@ -2,8 +2,6 @@
 
 #include <ATen/ops/empty.h>
 
-#include <algorithm>
-
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/agree.h"
 
@@ -35,8 +33,7 @@ std::vector<checkpoint::Piece> own_pieces(const Layout& layout,
     const ElementRange own = layout.own[b];
     for (const BucketPlan::Entry& entry : layout.plan.buckets[b].entries) {
       const Parameter& parameter = parameters[entry.parameter];
-      const ElementRange part{std::max(entry.range.begin, own.begin),
-                              std::min(entry.range.end, own.end)};
+      const ElementRange part = common(entry.range, own);
       if (part.count() <= 0) continue;
       const std::vector<std::int64_t> sizes = parameter.tensor.sizes().vec();
       const std::int64_t begin = part.begin - entry.range.begin;

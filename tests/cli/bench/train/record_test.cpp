@@ -29,6 +29,7 @@ TrainRecord sample() {
   record.peak_bytes = std::int64_t{5} << 30;
   record.pss_bytes = 200 << 20;
   record.parts = {.data = 0.01, .forward = 0.09, .backward = 0.1, .wait = 0.02, .update = 0.03};
+  record.communication_seconds = 0.04;
   record.is_verified = true;
   return record;
 }
@@ -52,6 +53,17 @@ TEST(TrainRecord, APeerHasNoParts) {
   EXPECT_EQ(back->parts.total(), 0);
 }
 
+TEST(TrainRecord, WhatNobodyWaitsForIsHidden) {
+  TrainRecord record = sample();
+  EXPECT_DOUBLE_EQ(hidden_share(record), 0.5);
+  record.parts.wait = 0.1;
+  EXPECT_EQ(hidden_share(record), 0);
+  record.parts.wait = 0;
+  EXPECT_EQ(hidden_share(record), 1);
+  record.communication_seconds = 0;
+  EXPECT_EQ(hidden_share(record), 1);
+}
+
 TEST(TrainRecord, OtherLinesHoldNone) {
   for (const char* line :
        {"", "warming up", "{\"model\":", "{\"model\": 3}", "{\"op\":\"send\"}"}) {
@@ -63,6 +75,7 @@ TEST(TrainRecord, ItsLineShowsShareOfParts) {
   EXPECT_THAT(table_line(sample()), HasSubstr("4.0 36.0 40.0 8.0 12.0 %"));
   EXPECT_THAT(table_line(sample()), HasSubstr("5120 MiB"));
   EXPECT_THAT(table_line(sample()), Not(HasSubstr("WRONG")));
+  EXPECT_THAT(table_line(sample()), HasSubstr("50 % of 40.00 ms exchange hidden"));
   TrainRecord wrong = sample();
   wrong.is_verified = false;
   EXPECT_THAT(table_line(wrong), HasSubstr("WRONG"));

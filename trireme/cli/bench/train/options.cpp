@@ -42,6 +42,9 @@ void TrainOptions::check() const {
   if (is_apart && sync == "shared") {
     refuse("--sync shared needs ranks that share memory, which --apart keeps them from");
   }
+  if (scaling > 0 && (has_bars || has_peers || ranks != 0)) {
+    refuse("--scaling runs 1 to N ranks of ours; it goes with neither --ranks, --peers nor --bars");
+  }
   if (has_bars && (sync != "auto" || precision != "float32" || is_apart)) {
     refuse("--bars decides by itself what to run; --model and --ranks choose among its cases");
   }
@@ -83,7 +86,10 @@ void add_program_options(Command& command, const std::shared_ptr<TrainOptions>& 
   command.flag("--peers", "run PyTorch in turns with it, and compare", options->has_peers);
   command.flag("--bars", "run every case that has a bar; ends with the table of bars",
                options->has_bars);
-  command.option("--rounds", "N", "turns of everybody with --peers and --bars (default 5)",
+  command.option("--scaling", "N", "1 to N ranks in turns, one thread each; ends with a table",
+                 number<int>("--scaling", {1, kRanksMax}, options->scaling));
+  command.option("--rounds", "N",
+                 "turns of everybody with --peers, --bars and --scaling (default 5)",
                  number<int>("--rounds", {1, kRoundsMax}, options->rounds));
 }
 

@@ -28,6 +28,7 @@ struct TrainOptions {
   // Of the program alone.
   bool has_peers = false;
   bool has_bars = false;
+  int scaling = 0;  // ranks up to which; 0: no
   int rounds = 5;
 
   // Of the ranks alone: whole records, for the program that started them.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "trireme/cli/bench/record.h"
@@ -26,6 +27,12 @@ std::string parts_text(const StepParts& parts) {
                      100 * parts.wait / total, 100 * parts.update / total);
 }
 
+std::string hidden_text(const TrainRecord& record) {
+  if (record.communication_seconds <= 0) return "";
+  return fmt::format("; {:.0f} % of {} exchange hidden", 100 * hidden_share(record),
+                     time_text(record.communication_seconds));
+}
+
 TrainRecord from_json(const Json& json) {
   TrainRecord record;
   record.model = json.at("model").get<std::string>();
@@ -41,6 +48,7 @@ TrainRecord from_json(const Json& json) {
   record.who = json.at("by").get<std::string>();
   record.threads = json.at("threads").get<int>();
   record.is_apart = json.value("apart", false);
+  record.communication_seconds = json.value("communication_seconds", 0.0);
   record.steps = json.at("steps").get<std::int64_t>();
   record.is_verified = json.at("verified").get<bool>();
   if (const auto parts = json.find("parts"); parts != json.end()) {
@@ -55,13 +63,18 @@ TrainRecord from_json(const Json& json) {
 
 }  // namespace
 
+double hidden_share(const TrainRecord& record) {
+  if (record.communication_seconds <= 0) return 1;
+  return std::clamp(1 - record.parts.wait / record.communication_seconds, 0.0, 1.0);
+}
+
 std::string table_head() {
   return fmt::format(kRow, "by", "model", "ranks", "threads", "precision", "sync", "units/s",
                      "a step", "of CPU", "peak", "PSS", "data, forward, backward, wait, update");
 }
 
 std::string table_line(const TrainRecord& record) {
-  std::string rest = parts_text(record.parts);
+  std::string rest = parts_text(record.parts) + hidden_text(record);
   if (!record.is_verified) rest += rest.empty() ? "WRONG" : "  WRONG";
   return fmt::format(kRow, record.who, record.model, record.ranks, record.threads, record.precision,
                      record.sync + (record.is_apart ? ", apart" : ""),
@@ -92,6 +105,7 @@ std::string to_json(const TrainRecord& record) {
                      {"backward", record.parts.backward},
                      {"wait", record.parts.wait},
                      {"update", record.parts.update}};
+    json["communication_seconds"] = record.communication_seconds;
   }
   return json.dump();
 }

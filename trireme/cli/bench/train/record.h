@@ -43,8 +43,13 @@ struct TrainRecord {
   std::int64_t peak_bytes = 0;  // resident, of the rank that took most
   std::int64_t pss_bytes = 0;   // proportional set sizes at the end of the steps, summed over ranks
   StepParts parts = {};
+  // What the ranks' exchange takes with nothing to hide behind; 0: none, or not said.
+  double communication_seconds = 0;
   bool is_verified = false;  // loss finite and falling, weights of all ranks equal
 };
+
+// The share of the exchange for which nobody waited.
+double hidden_share(const TrainRecord& record);
 
 std::string table_head();
 std::string table_line(const TrainRecord& record);

@@ -1,0 +1,61 @@
+#include "bench/train/communication.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "trireme/comm/torch/tensor.h"
+#include "trireme/parallel/data/flat_memory.h"
+#include "trireme/train/stopwatch.h"
+
+namespace trireme::bench {
+namespace {
+
+constexpr int kRounds = 3;
+
+struct Flat {
+  at::Tensor gradients, values, slice;
+};
+
+// The slice of each bucket lies in it, as ranks have it.
+void exchange_bucket(const comm::Group& group, const Exchange& how, const Flat& flat,
+                     std::int64_t begin, std::int64_t count) {
+  const at::Tensor gradients = flat.gradients.narrow(0, begin, count);
+  if (how.sync == "all_reduce") {
+    comm::all_reduce(group, gradients, comm::ReduceOp::Sum).wait();
+    return;
+  }
+  const std::int64_t share = count / group.size();
+  const at::Tensor slice = flat.slice.narrow(0, 0, share);
+  comm::reduce_scatter(group, slice, gradients, comm::ReduceOp::Sum).wait();
+  int gathers = 0;
+  if (how.sync == "zero1" || how.sync == "zero2") gathers = 1;
+  if (how.sync == "zero3" && !group.arena()) gathers = 2;
+  for (int i = 0; i < gathers; ++i) {
+    comm::all_gather(group, flat.values.narrow(0, begin, count), slice).wait();
+  }
+}
+
+}  // namespace
+
+double communication_alone(const comm::Group& group, const Exchange& exchange) {
+  if (group.size() == 1 || exchange.sync == "none") return 0;
+  const std::int64_t ranks = group.size();
+  const auto up = [&](std::int64_t count) { return (count + ranks - 1) / ranks * ranks; };
+  const std::int64_t bucket = up(std::max<std::int64_t>(exchange.bucket / 4, 1));
+  const std::int64_t whole = up(exchange.parameters);
+  const Flat flat{.gradients = parallel::data::private_flat(group, whole, at::kFloat),
+                  .values = parallel::data::private_flat(group, whole, at::kFloat),
+                  .slice = parallel::data::private_flat(group, bucket, at::kFloat)};
+  double best = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < kRounds; ++round) {
+    group.barrier().wait();
+    train::Stopwatch watch;
+    for (std::int64_t begin = 0; begin < whole; begin += bucket) {
+      exchange_bucket(group, exchange, flat, begin, std::min(bucket, whole - begin));
+    }
+    best = std::min(best, watch.lap());
+  }
+  return best;
+}
+
+}  // namespace trireme::bench

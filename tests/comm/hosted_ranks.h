@@ -1,0 +1,46 @@
+// Ranks as threads with Worlds of their own that believe to be on hosts as they are told.
+
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trireme/base/temporary_folder.h"
+#include "trireme/comm/connect.h"
+#include "trireme/net/secret.h"
+#include "trireme/testing/rank_threads.h"
+
+namespace trireme::comm {
+
+// `hosts`: by rank; empty names are one host. `body` gets the world too, to connect again.
+inline void run_hosted_ranks(const std::vector<std::string>& hosts, Transport transport,
+                             const std::function<void(cluster::World&, const Group&)>& body) {
+  const auto time = std::chrono::seconds(20);
+  const TemporaryFolder folder("hosted-ranks");
+  const std::string secret = net::Secret::generate().to_hex();
+  const int size = static_cast<int>(hosts.size());
+  testing::run_rank_threads(size, [&](int rank) {
+    std::map<std::string, std::string> variables{
+        {"TRIREME_RANK", std::to_string(rank)},
+        {"TRIREME_SIZE", std::to_string(size)},
+        {"TRIREME_JOB", "hosted"},
+        {"TRIREME_STORE", "folder:" + folder.path().string()},
+        {"TRIREME_SECRET", secret}};
+    const std::string& host = hosts[static_cast<std::size_t>(rank)];
+    if (!host.empty()) variables["TRIREME_HOST"] = host;
+    const auto lookup = [&](const char* name) -> const char* {
+      const auto found = variables.find(name);
+      return found == variables.end() ? nullptr : found->second.c_str();
+    };
+    cluster::World world = cluster::World::join({.lookup = lookup, .timeout = time});
+    const Group group =
+        connect(world, {.transport = transport, .timeout = time, .operation_timeout = time});
+    guarded(group, [&] { body(world, group); });
+    group.barrier().wait();
+  });
+}
+
+}  // namespace trireme::comm

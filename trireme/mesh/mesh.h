@@ -1,0 +1,56 @@
+// Mesh arranges the ranks of a group along named axes, and has a group for each axis: the ranks
+// that differ from this one along that axis alone.
+//
+//   Mesh mesh(group, {{"data", 2}, {"tensor", 4}});     // ranks 0 to 3 are neighbours in "tensor"
+//   mesh.group("tensor").all_reduce(...);
+//
+// The last axis runs fastest. Groups are made without a collective, by every rank in the same
+// order, and live as long as somebody holds them.
+//
+// Threads: a value; immutable.
+// Failure: InvalidInput where the axes do not fit the ranks.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trireme/comm/group.h"
+
+namespace trireme::mesh {
+
+struct Axis {
+  std::string name;
+  int size = 1;
+
+  friend bool operator==(const Axis&, const Axis&) = default;
+};
+
+class Mesh {
+ public:
+  // `order`: the ranks of the group as they lie on the mesh; empty: 0, 1, 2 ...
+  Mesh(const comm::Group& all, std::vector<Axis> axes, std::vector<int> order = {});
+
+  // Axes "across" (hosts) and "inside" (the ranks of a host). Nothing where hosts have unequal
+  // numbers of ranks.
+  static std::optional<Mesh> of_hosts(const comm::Group& all);
+
+  const comm::Group& all() const noexcept { return all_; }
+  const std::vector<Axis>& axes() const noexcept { return axes_; }
+  int size(std::string_view axis) const { return axes_[index_of(axis)].size; }
+  // This rank's place along the axis.
+  int place(std::string_view axis) const { return places_[index_of(axis)]; }
+  const comm::Group& group(std::string_view axis) const { return groups_[index_of(axis)]; }
+
+ private:
+  std::size_t index_of(std::string_view axis) const;
+
+  comm::Group all_;
+  std::vector<Axis> axes_;
+  std::vector<int> places_;          // by axis
+  std::vector<comm::Group> groups_;  // by axis
+};
+
+}  // namespace trireme::mesh
