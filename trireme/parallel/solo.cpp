@@ -14,7 +14,9 @@ Solo::Solo(Options options)
     : options_(std::move(options)),
       hooks_(options_.parameters, [this](std::size_t parameter) { born(parameter); }) {
   const std::size_t states = options_.optimizer->state_names().size();
-  for (const Parameter& parameter : options_.parameters) {
+  for (Parameter& parameter : options_.parameters) {
+    // Rules work on flat slices.
+    if (!parameter.tensor.is_contiguous()) parameter.tensor.set_data(parameter.tensor.contiguous());
     std::vector<at::Tensor>& own = state_.emplace_back();
     const auto options_of = parameter.tensor.options().requires_grad(false);
     for (std::size_t i = 0; i < states; ++i) {

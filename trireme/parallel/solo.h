@@ -22,10 +22,13 @@ class Solo final : public Agreement {
   struct Options {
     std::vector<Parameter> parameters;
     std::shared_ptr<const optim::Optimizer> optimizer;
-    // Recomputation may bring a shared parameter's gradient in several parts.
+    // Not where a gradient comes in several parts, as with recomputation, nor where backward may
+    // still read the value.
     bool can_update_early = true;
   };
   explicit Solo(Options options);
+
+  const std::vector<Parameter>& parameters() const noexcept { return options_.parameters; }
 
   void begin_step(const StepPlan& plan) override;
   void begin_slot(std::size_t index) override;
