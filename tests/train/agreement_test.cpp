@@ -118,6 +118,11 @@ TEST(AgreementOf, GradientsWrittenInPlaceIsThatOfOne) {
   for (const char* tied : {"model.tied_head=true", "model.tied_head=false"}) {
     const Words wide{"model.width=128", "model.vocabulary=300", tied};
     const Trained whole = train_threads(tiny_config("gpt64", wide), 1, 5);
+    Words plain = wide;
+    plain.push_back("train.virtual_ranks=1");
+    EXPECT_LT(distance(train_threads(tiny_config("gpt64", plain), 1, 5).weights, whole.weights),
+              kNear)
+        << "where nothing is written in place";
     for (const std::string more :
          {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero3", "train.accumulate=2"}) {
       Words words = wide;

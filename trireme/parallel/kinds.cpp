@@ -39,7 +39,8 @@ bool can_update_early(const AgreementOptions& options) {
 std::shared_ptr<Solo> make_solo(AgreementOptions& options) {
   return std::make_shared<Solo>(Solo::Options{.parameters = std::move(options.parameters),
                                               .optimizer = std::move(options.optimizer),
-                                              .can_update_early = can_update_early(options)});
+                                              .can_update_early = can_update_early(options),
+                                              .is_ordered = options.is_ordered});
 }
 
 }  // namespace
