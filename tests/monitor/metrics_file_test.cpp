@@ -1,10 +1,12 @@
-// Goal:   a resumed job's file reads as that of an undisturbed one.
-// Method: files written, spoiled as a kill would, and opened again.
+// Goal:   a resumed job's file reads as that of an undisturbed one; a full disk leaves whole lines.
+// Method: files written, spoiled as a kill would, and opened again; a limit on the size of files.
 
 #include "trireme/monitor/metrics_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <fstream>
 
 #include "trireme/base/file.h"
@@ -32,6 +34,34 @@ TEST(MetricsFile, IsCutBackToTheResumedStep) {
   EXPECT_EQ(read_file(path), kOne + kTwo);
   MetricsFile{path};
   EXPECT_EQ(read_file(path), "");
+}
+
+TEST(MetricsFile, GoesOnWithEveryStep) {
+  const TemporaryFolder folder("metrics");
+  const auto path = folder.path() / "events.jsonl";
+  std::ofstream(path, std::ios::binary) << kTwo << kOne << "{\"step\":7";
+  MetricsFile(path, MetricsFile::kEveryStep).write(1, {{"loss", 0.5}});
+  EXPECT_EQ(read_file(path), kTwo + kOne + kOne);
+}
+
+// The disk is full in the middle of the second line, and has room again for the third.
+TEST(MetricsFile, AFullDiskLeavesWholeLines) {
+  const TemporaryFolder folder("metrics");
+  const auto path = folder.path() / "metrics.jsonl";
+  MetricsFile file(path);
+  file.write(1, {{"loss", 0.5}});
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit{.rlim_cur = kOne.size() + 9, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  file.write(2, {{"loss", 0.75}});
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_TRUE(file.is_broken());
+  EXPECT_EQ(read_file(path), kOne);
+  file.write(2, {{"loss", 0.25}});
+  EXPECT_EQ(read_file(path), kOne + kTwo);
 }
 
 TEST(MetricsFile, AHalfWrittenLineIsCutOff) {

@@ -42,11 +42,15 @@ void MetricsFile::write(std::int64_t step, const Record& record) {
   Record line{{"step", step}};
   for (const Record::Field& field : record.fields()) line.add(field);
   const std::string text = line.to_json() + "\n";
+  const off_t begin = ::lseek(descriptor_.get(), 0, SEEK_END);
   for (std::string_view rest = text; !rest.empty();) {
     const ssize_t count = ::write(descriptor_.get(), rest.data(), rest.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       is_broken_ = true;
+      // A full disk may have had room for half of it; the next line must not go on from there.
+      const bool is_cut = begin >= 0 && ::ftruncate(descriptor_.get(), begin) == 0;
+      static_cast<void>(is_cut);
       return;
     }
     rest.remove_prefix(static_cast<std::size_t>(count));

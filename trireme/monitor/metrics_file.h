@@ -3,7 +3,7 @@
 // Resume:  a job that goes back to a step opens the file with it, and the lines of later steps are
 //          cut off, as is a last line that a killed writer left half written. The file then reads
 //          as that of an undisturbed run.
-// Failure: opening throws Io or Exhausted. A line that cannot be written is dropped and
+// Failure: opening throws Io or Exhausted. A line that cannot be written is dropped, all of it, and
 //          is_broken() says so: measurements are no reason to end a training run.
 // Threads: one at a time.
 
@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 
 #include "trireme/base/descriptor.h"
 #include "trireme/base/record.h"
@@ -19,7 +20,9 @@ namespace trireme::monitor {
 
 class MetricsFile {
  public:
-  // Keeps the lines up to and with `last_step`; -1 begins anew.
+  static constexpr std::int64_t kEveryStep = std::numeric_limits<std::int64_t>::max();
+
+  // Keeps the lines up to and with `last_step`; -1 begins anew, kEveryStep goes on.
   explicit MetricsFile(const std::filesystem::path& path, std::int64_t last_step = -1);
 
   // {"step": step, …}, written at once.
