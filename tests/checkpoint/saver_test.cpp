@@ -146,6 +146,47 @@ TEST(CheckpointSaver, LastAndBestAreKeptAlsoByTheNextSaver) {
   EXPECT_THAT(steps_in(folder.path()), ElementsAre(2, 3));
 }
 
+// A damaged one is nobody's to remove: not by going back, not by a new one of its step.
+TEST(CheckpointSaver, WhatCannotBeReadIsSetAside) {
+  const TemporaryFolder folder("saver");
+  State state;
+  state.add("w", torch::ones({3}));
+  {
+    Saver saver({.folder = folder.path()});
+    for (int step : {1, 2, 3}) saver.save(state, step);
+    saver.wait();
+  }
+  std::filesystem::remove(folder.path() / "step-00000002" / format::kManifestName);
+  Saver saver({.folder = folder.path()});
+  saver.remove_after(1);
+  EXPECT_THAT(steps_in(folder.path()), ElementsAre(1, 2));
+  saver.save(state, 2);
+  saver.wait();
+  EXPECT_EQ(Checkpoint::newest_whole(folder.path()).checkpoint->step(), 2);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "step-00000002.damaged"));
+  saver.set_aside(2);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "step-00000002.damaged-2"));
+  EXPECT_THAT(steps_in(folder.path()), ElementsAre(1));
+}
+
+TEST(CheckpointSaver, ScoresOfAnotherKindDoNotCount) {
+  const TemporaryFolder folder("saver");
+  State state{.pieces = {}, .meta = R"("old")"};
+  state.add("w", torch::ones({3}));
+  Saver::Options options{.folder = folder.path(), .retention = {.keep_last = 1, .keep_best = 1}};
+  {
+    Saver saver(options);
+    for (int step : {1, 2}) saver.save(state, step, 0.1 * step);
+    saver.wait();
+  }
+  EXPECT_THAT(steps_in(folder.path()), ElementsAre(1, 2));
+  options.is_score_alike = [](const std::string& meta) { return meta != R"("old")"; };
+  Saver saver(options);
+  saver.save(state, 3, 0.9);
+  saver.wait();
+  EXPECT_THAT(steps_in(folder.path()), ElementsAre(3));
+}
+
 class FailOnce : public Faults {
  public:
   void reached(FaultPoint point, int) override {
@@ -171,6 +212,26 @@ TEST(CheckpointSaver, AFailureIsThrownOnceAndTheNextSaveTriesAnew) {
   saver.save(state, 2);
   saver.wait();
   EXPECT_THAT(steps_in(folder.path()), ElementsAre(2));
+}
+
+TEST(CheckpointSaver, WhatWasToldIsNotThrown) {
+  const TemporaryFolder folder("saver");
+  FailOnce faults;
+  State state;
+  state.add("w", torch::ones({3}));
+  Saver saver({.folder = folder.path(), .faults = &faults});
+  EXPECT_FALSE(saver.poll().has_value());
+  saver.save(state, 1);
+  const auto failed = saver.settle();
+  ASSERT_TRUE(failed.has_value());
+  EXPECT_EQ(failed->step, 1);
+  EXPECT_TRUE(failed->failure != nullptr);
+  EXPECT_NO_THROW(saver.save(state, 2));
+  const auto written = saver.settle();
+  ASSERT_TRUE(written.has_value());
+  EXPECT_EQ(written->step, 2);
+  EXPECT_TRUE(written->failure == nullptr);
+  EXPECT_FALSE(saver.poll().has_value());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
+#include "trireme/checkpoint/format/verify.h"
 
 namespace trireme::checkpoint {
 namespace fs = std::filesystem;
@@ -16,17 +17,19 @@ double seconds_since(TimePoint begin) {
   return std::chrono::duration<double>(steady_clock().now() - begin).count();
 }
 
-// What lies in the folder and can be read. Damaged ones are left to people: they are neither
-// counted nor removed.
-std::vector<format::Scored> scores_in(const fs::path& folder) {
+// What lies in the folder and can be read. Damaged ones, and those of a later version, are left to
+// people: they are neither counted nor removed.
+std::vector<format::Scored> scores_in(const Saver::Options& options) {
   std::vector<format::Scored> scores;
-  for (const format::Listed& listed : format::list_checkpoints(folder)) {
+  for (const format::Listed& listed : format::list_checkpoints(options.folder)) {
     try {
       const fs::path path = listed.path / format::kManifestName;
       const format::Manifest manifest = format::parse_manifest(read_file(path), path.string());
-      scores.push_back({.step = listed.step, .score = manifest.score});
+      const bool is_alike = !options.is_score_alike || options.is_score_alike(manifest.meta);
+      scores.push_back(
+          {.step = listed.step, .score = is_alike ? manifest.score : std::optional<double>()});
     } catch (const Error& error) {
-      if (error.code() == ErrorCode::Io) throw;
+      if (!format::is_damage(error) && error.code() != ErrorCode::Unsupported) throw;
     }
   }
   return scores;
@@ -55,7 +58,7 @@ class Draft {
 
 Saver::Saver(Options options) : options_(std::move(options)), lock_(options_.folder) {
   format::sweep_drafts(options_.folder);
-  held_ = scores_in(options_.folder);
+  held_ = scores_in(options_);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -70,9 +73,7 @@ Saver::~Saver() {
 
 void Saver::save(const State& state, std::int64_t step, std::optional<double> score) {
   std::unique_lock lock(mutex_);
-  const TimePoint begin = steady_clock().now();
   wait_idle(lock, Deadline::after(options_.wait));
-  figures_.seconds_waited += seconds_since(begin);
   rethrow_failure();
   // The thread is idle until it sees a task, so the buffer is ours.
   const TimePoint copy_begin = steady_clock().now();
@@ -90,12 +91,33 @@ void Saver::wait(Deadline deadline) {
   rethrow_failure();
 }
 
+std::optional<Saver::Ended> Saver::poll() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(ended_, std::nullopt);
+}
+
+std::optional<Saver::Ended> Saver::settle(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  wait_idle(lock, deadline);
+  return std::exchange(ended_, std::nullopt);
+}
+
 void Saver::remove_after(std::int64_t step) {
   wait();
   for (const format::Listed& listed : format::list_checkpoints(options_.folder)) {
-    if (listed.step > step) format::remove_checkpoint(listed.path);
+    if (listed.step > step && is_held(listed.step)) format::remove_checkpoint(listed.path);
   }
   std::erase_if(held_, [&](const format::Scored& one) { return one.step > step; });
+}
+
+void Saver::set_aside(std::int64_t step) {
+  wait();
+  format::set_aside(options_.folder / format::folder_name(step));
+  std::erase_if(held_, [&](const format::Scored& one) { return one.step == step; });
+}
+
+bool Saver::is_held(std::int64_t step) const {
+  return std::ranges::find(held_, step, &format::Scored::step) != held_.end();
 }
 
 Saver::Figures Saver::figures() const {
@@ -105,16 +127,19 @@ Saver::Figures Saver::figures() const {
 
 void Saver::wait_idle(std::unique_lock<std::mutex>& lock, Deadline deadline) {
   const auto is_idle = [&] { return !task_.has_value(); };
+  const TimePoint begin = steady_clock().now();
   if (deadline.is_never()) {
     changed_.wait(lock, is_idle);
   } else if (!changed_.wait_until(lock, deadline.when(), is_idle)) {
     throw Error(ErrorCode::Deadline, "the checkpoint of step " + std::to_string(task_->step) +
                                          " is still being written to " + options_.folder.string());
   }
+  figures_.seconds_waited += seconds_since(begin);
 }
 
 void Saver::rethrow_failure() {
-  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  const auto ended = std::exchange(ended_, std::nullopt);
+  if (ended && ended->failure) std::rethrow_exception(ended->failure);
 }
 
 void Saver::run() {
@@ -133,7 +158,7 @@ void Saver::run() {
     }
     lock.lock();
     figures_.seconds_written += seconds_since(begin);
-    failure_ = failure;
+    ended_ = Ended{.step = task.step, .failure = failure};
     task_.reset();
     changed_.notify_all();
   }
@@ -147,6 +172,8 @@ void Saver::write(const Task& task) {
                                       snapshot_.contents(), options_.faults, options_.rank));
   reach(options_.faults, kPartWritten, options_.rank);
   format::settle(manifest);
+  const fs::path target = options_.folder / format::folder_name(task.step);
+  if (!is_held(task.step) && fs::exists(target)) format::set_aside(target);
   format::publish(draft.path(), manifest, options_.faults, options_.rank);
   draft.set_published();
   {

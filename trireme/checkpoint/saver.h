@@ -4,10 +4,12 @@
 //           the one before is still being written waits for it, at most Options::wait.
 // Whole:    a checkpoint is in the folder whole or not at all, whatever is killed at whatever
 //           moment; what a killed writer left is swept when the next Saver opens the folder.
-// Kept:     the last few and the best few; the others are removed after a new one is on disk.
+// Kept:     the last few and the best few; the others are removed after a new one is on disk. What
+//           cannot be read is never removed: it is set aside where a new one takes its name.
 // Failure:  a folder that another Saver has open is InvalidInput. What fails in the background is
-//           thrown by the next save() or wait(), once: Exhausted for a full disk. The checkpoints
-//           before it stay as they were, and the next save() tries anew.
+//           told once: by poll() or settle(), else thrown by the next save() or wait(); Exhausted
+//           for a full disk. The checkpoints before it stay as they were, and the next save()
+//           tries anew.
 // Threads:  one thread at a time.
 // Lifetime: the destructor lets a write in progress finish; its failure is then lost: call
 //           wait() first.
@@ -18,6 +20,7 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -41,9 +44,17 @@ class Saver {
   struct Options {
     std::filesystem::path folder;
     format::Retention retention{};
+    // Whether the score beside this meta may be compared with those to come; empty: every one may.
+    std::function<bool(const std::string& meta)> is_score_alike{};
     Duration wait = std::chrono::minutes(10);  // for the save before this one
     Faults* faults = nullptr;
     int rank = 0;  // of whom the fault points speak
+  };
+
+  // What became of a save.
+  struct Ended {
+    std::int64_t step = 0;
+    std::exception_ptr failure{};  // null: it is on disk
   };
 
   // What saving has cost so far; seconds are of the caller unless said otherwise.
@@ -66,8 +77,16 @@ class Saver {
   // Until everything saved is on disk.
   void wait(Deadline deadline = Deadline::never());
 
-  // Removes checkpoints of later steps: a job that goes back to `step` has no such future.
+  // The last save that has ended since somebody asked; at once, and after all have ended.
+  std::optional<Ended> poll();
+  std::optional<Ended> settle(Deadline deadline = Deadline::never());
+
+  // Removes checkpoints of later steps: a job that goes back to `step` has no such future. Those
+  // that cannot be read stay.
   void remove_after(std::int64_t step);
+
+  // Takes a damaged checkpoint out of the count and renames it, for people to look at.
+  void set_aside(std::int64_t step);
 
   Figures figures() const;
 
@@ -80,6 +99,7 @@ class Saver {
 
   void wait_idle(std::unique_lock<std::mutex>& lock, Deadline deadline);
   void rethrow_failure();
+  bool is_held(std::int64_t step) const;
   void run();
   void write(const Task& task);
   void retire();
@@ -92,7 +112,7 @@ class Saver {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Task> task_;  // being written, or about to be
-  std::exception_ptr failure_;
+  std::optional<Ended> ended_;
   Figures figures_;
   bool is_closing_ = false;
   std::thread thread_;

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <fstream>
 
@@ -78,6 +79,33 @@ TEST(StoredReader, CutAndMissingFilesAreNamed) {
   EXPECT_THAT(damage_in(path), ElementsAre(HasSubstr("part-00000.safetensors is missing")));
   fs::remove(path / kManifestName);
   EXPECT_THAT(damage_in(path), ElementsAre(HasSubstr("manifest.json does not exist")));
+}
+
+// Short of descriptors nothing can be said about a checkpoint, least of all that it is damaged.
+TEST(StoredReader, WhatSaysNothingAboutTheCheckpointIsThrown) {
+  const TemporaryFolder folder("reader");
+  const fs::path path = store_bytes(folder.path(), 7);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  std::string said = "nothing";
+  try {
+    find_newest_whole(path.parent_path());
+  } catch (const Error& error) {
+    said = name_of(error.code());
+  }
+  std::string about = "nothing";
+  try {
+    damage_in(path);
+  } catch (const Error& error) {
+    about = name_of(error.code());
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(said, "Exhausted");
+  EXPECT_EQ(about, "Exhausted");
+  EXPECT_FALSE(is_damage(Error(ErrorCode::Unsupported, "of a later version")));
+  EXPECT_TRUE(is_damage(Error(ErrorCode::Corrupt, "a flipped bit")));
 }
 
 TEST(StoredReader, TheNewestWholeOneIsFoundAndTheSkippedAreNamed) {

@@ -154,6 +154,19 @@ void remove_checkpoint(const fs::path& checkpoint, Faults* faults, int rank) {
   delete_folder(away);
 }
 
+fs::path set_aside(const fs::path& checkpoint) {
+  const std::string name = checkpoint.filename().string();
+  TRIREME_CHECK(step_in(name).has_value(), checkpoint.string(), " is not called like a checkpoint");
+  const fs::path parent = parent_of(checkpoint);
+  fs::path aside = parent / (name + ".damaged");
+  for (int i = 2; fs::exists(aside); ++i) {
+    aside = parent / (name + ".damaged-" + std::to_string(i));
+  }
+  rename_folder(checkpoint, aside);
+  sync_folder(parent);
+  return aside;
+}
+
 int sweep_drafts(const fs::path& folder) {
   int count = 0;
   for (const std::string& name : names_in(folder)) {

@@ -60,6 +60,10 @@ void publish(const std::filesystem::path& draft, const Manifest& manifest, Fault
 void remove_checkpoint(const std::filesystem::path& checkpoint, Faults* faults = nullptr,
                        int rank = 0);
 
+// Renames a checkpoint to `step-….damaged`, where nothing lists, counts or replaces it. Returns the
+// new path.
+std::filesystem::path set_aside(const std::filesystem::path& checkpoint);
+
 // Removes drafts and half-removed checkpoints; says how many. The caller holds the lock.
 int sweep_drafts(const std::filesystem::path& folder);
 

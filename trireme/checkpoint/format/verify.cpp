@@ -18,6 +18,7 @@ void add_header_damage(const Reader& reader, std::vector<std::string>& damage) {
     try {
       read_header(reader.folder() / file.name);
     } catch (const Error& error) {
+      if (!is_damage(error)) throw;
       damage.emplace_back(error.message());
     }
   }
@@ -30,13 +31,17 @@ void add_piece_damage(const Reader& reader, const StoredTensor& tensor, const St
     try {
       reader.read(tensor, piece.begin + at, std::min(chunk, piece.count - at), buffer.data());
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::Corrupt) throw;
+      if (!is_damage(error)) throw;
       damage.emplace_back(error.message());
     }
   }
 }
 
 }  // namespace
+
+bool is_damage(const Error& error) noexcept {
+  return error.code() == ErrorCode::Corrupt || error.code() == ErrorCode::NotFound;
+}
 
 std::vector<std::string> damage_in(const std::filesystem::path& checkpoint) {
   std::vector<std::string> damage;
@@ -50,7 +55,7 @@ std::vector<std::string> damage_in(const std::filesystem::path& checkpoint) {
       }
     }
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::Io) throw;
+    if (!is_damage(error)) throw;
     damage.emplace_back(error.message());
   }
   return damage;

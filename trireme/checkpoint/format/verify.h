@@ -1,6 +1,9 @@
 // Whether a checkpoint is whole, told by reading all of it; and the newest one that is.
 //
-// Failure: damage is what is returned, not thrown. Io where the operating system refuses to read.
+// Failure: damage is what is returned, not thrown. What says nothing about the checkpoint is
+// thrown:
+//          Io where the operating system refuses to read, Exhausted where descriptors or memory
+//          are short, Unsupported for one of a later version.
 // Threads: any; a checkpoint that is removed meanwhile reads as damaged.
 
 #pragma once
@@ -10,7 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "trireme/base/error.h"
+
 namespace trireme::checkpoint::format {
+
+// Whether an error of reading is about the checkpoint itself.
+bool is_damage(const Error& error) noexcept;
 
 // One sentence a piece of damage, with its file, tensor and byte; none when all is whole.
 std::vector<std::string> damage_in(const std::filesystem::path& checkpoint);
