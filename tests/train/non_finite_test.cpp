@@ -8,7 +8,22 @@
 namespace trireme::train {
 namespace {
 
-class NonFiniteTest : public TrainerTest {};
+class NonFiniteTest : public TrainerTest {
+ protected:
+  // The steps, of 20, that the poisoned sample is in; not the first, so that something was saved.
+  static std::vector<int> poisoned_steps() {
+    const Kinds kinds = poisoned_kinds();
+    Job job =
+        open_job(tiny_config("mlp", {"data.kind=poisoned", "train.non_finite=skip"}, kinds), kinds);
+    std::vector<int> steps;
+    for (int step = 1; step <= 20; ++step) {
+      if (!job.step->run(0).is_finite) steps.push_back(step);
+    }
+    EXPECT_GT(steps.front(), 1);
+    return steps;
+  }
+  static int first_poisoned_step() { return poisoned_steps().front(); }
+};
 
 TEST_F(NonFiniteTest, StopsWhereTheLossIsNotFinite) {
   for (const int ranks : {1, 2}) {
@@ -20,11 +35,10 @@ TEST_F(NonFiniteTest, StopsWhereTheLossIsNotFinite) {
       EXPECT_EQ(error.code(), ErrorCode::Diverged) << error.what();
       EXPECT_NE(error.message().find("not finite"), std::string::npos) << error.message();
     }
-    if (!fs::exists(at(folder) / "checkpoints")) continue;
-    const auto found = checkpoint::Checkpoint::newest_whole(at(folder) / "checkpoints");
-    if (!found.checkpoint) continue;
-    for (const std::string& name : found.checkpoint->names()) {
-      EXPECT_TRUE(found.checkpoint->read(name).isfinite().all().item<bool>()) << name;
+    const auto left = newest(folder);
+    EXPECT_EQ(left.step(), first_poisoned_step() - 1);
+    for (const std::string& name : left.names()) {
+      EXPECT_TRUE(left.read(name).isfinite().all().item<bool>()) << name;
     }
   }
 }
@@ -78,14 +92,54 @@ Kinds edge_kinds() {
   return kinds;
 }
 
-TEST_F(NonFiniteTest, WeightsThatAreNotFiniteAreNeverSaved) {
-  const Kinds kinds = edge_kinds();
+config::Config edge_config(const Kinds& kinds, const Words& overrides) {
   std::string recipe = tiny_recipe("mlp");
   recipe.replace(recipe.find("\"mlp\""), 5, "\"edge\"");
   recipe.erase(recipe.find("widths"), std::string("widths = [7, 5]").size());
-  const config::Config config =
-      config::read_config(recipe_schema(kinds),
-                          {.files = {{"edge.toml", recipe}}, .overrides = {"checkpoint.every=1"}});
+  return config::read_config(recipe_schema(kinds),
+                             {.files = {{"edge.toml", recipe}}, .overrides = overrides});
+}
+
+// No scale makes them finite: skipping goes on until it is plain that it leads nowhere.
+TEST_F(NonFiniteTest, Float16ThatNeverBecomesFiniteEnds) {
+  const Kinds kinds = edge_kinds();
+  is_reported_ = true;
+  for (const char* answer : {"stop", "skip"}) {
+    Job job = open_job(edge_config(kinds, {"train.precision=float16", "train.non_finite_max=4",
+                                           std::string("train.non_finite=") + answer}),
+                       kinds);
+    Reporter reporter(reporting(answer));
+    Trainer trainer(job, {.output = at(answer), .reporter = &reporter});
+    try {
+      trainer.run();
+      ADD_FAILURE() << "it went on";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Diverged) << error.what();
+    }
+    EXPECT_EQ(trainer.progress().step, 5);
+    EXPECT_EQ(trainer.progress().updates, 0);
+    const std::string events = said(answer, "events.jsonl");
+    EXPECT_NE(events.find("{\"step\":4,"), std::string::npos) << events;
+    EXPECT_NE(events.find("overflowed float16\",\"loss_scale\":32768"), std::string::npos)
+        << events;
+  }
+}
+
+TEST_F(NonFiniteTest, Float16AtItsLeastScaleEnds) {
+  const Kinds kinds = edge_kinds();
+  Job job = open_job(edge_config(kinds, {"train.precision=float16", "train.non_finite_max=1000",
+                                         "train.steps=99"}),
+                     kinds);
+  Reporter silent({});
+  Trainer trainer(job, {.output = at("least"), .reporter = &silent});
+  EXPECT_THROW(trainer.run(), Error);
+  EXPECT_TRUE(job.step->loss_scale().is_least());
+  EXPECT_EQ(trainer.progress().step, 30) << "from 65536 by halves to 1 / 16384";
+}
+
+TEST_F(NonFiniteTest, WeightsThatAreNotFiniteAreNeverSaved) {
+  const Kinds kinds = edge_kinds();
+  const config::Config config = edge_config(kinds, {"checkpoint.every=1"});
   for (const int ranks : {1, 2}) {
     std::vector<comm::Group> groups{comm::Group::solo()};
     if (ranks > 1) groups = comm::connect_threads(ranks);
@@ -123,9 +177,29 @@ TEST_F(NonFiniteTest, SkipsStepsThatAreNotFinite) {
 
 TEST_F(NonFiniteTest, RollsBackToTheLastCheckpoint) {
   const Words words{"data.kind=poisoned", "train.non_finite=rollback", "checkpoint.every=2"};
+  const std::vector<int> poisoned = poisoned_steps();
+  std::int64_t updates = 0;
+  std::int64_t saved = 0;
+  for (int step = 1; step <= 20; ++step) {
+    const bool is_poisoned = std::ranges::find(poisoned, step) != poisoned.end();
+    // Before the first checkpoint there is nothing to go back to.
+    updates = !is_poisoned ? updates + 1 : step > 2 ? saved : updates;
+    if (step % 2 == 0) saved = updates;
+  }
+  ASSERT_LT(updates, 15) << "as many as by skipping";
+  is_reported_ = true;
   const Ended one = run("back1", words);
   EXPECT_EQ(one.progress.step, 20);
-  EXPECT_LE(one.progress.updates, 15);
+  EXPECT_EQ(one.progress.updates, updates);
+  const std::string events = said("back1", "events.jsonl");
+  for (const int step : poisoned) {
+    const std::size_t why = events.find("\"why\":\"step " + std::to_string(step) + ":");
+    ASSERT_NE(why, std::string::npos) << step << events;
+    const std::size_t begin = events.rfind('{', why);
+    const std::string line = events.substr(begin, why - begin);
+    EXPECT_TRUE(line.starts_with("{\"step\":" + std::to_string(step) + ",")) << line;
+    EXPECT_EQ(line.find("rolled back") != std::string::npos, step > 2) << line;
+  }
   for (const auto& [name, value] : one.weights) {
     EXPECT_TRUE(value.isfinite().all().item<bool>()) << name;
   }

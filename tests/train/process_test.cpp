@@ -87,11 +87,11 @@ class TrainProcess : public ::testing::Test {
     if (!found.checkpoint) throw Error(ErrorCode::NotFound, "no checkpoint of " + job);
     return *found.checkpoint;
   }
-  void expect_same_end(const std::string& a, const std::string& b) const {
+  void expect_same_end(const std::string& a, const std::string& b, std::int64_t step = 60) const {
     const auto left = newest(a);
     const auto right = newest(b);
-    EXPECT_EQ(left.step(), 60);
-    EXPECT_EQ(right.step(), 60);
+    EXPECT_EQ(left.step(), step);
+    EXPECT_EQ(right.step(), step);
     EXPECT_EQ(left.names(), right.names());
     for (const std::string& name : left.names()) {
       EXPECT_TRUE(left.read(name).equal(right.read(name))) << name;
@@ -144,7 +144,6 @@ TEST_F(TrainProcess, RanksAsProcessesEqualOne) {
 }
 
 TEST_F(TrainProcess, AskedToEndSavesAndGoesOnLater) {
-  ASSERT_EQ(train("whole").code, 0);
   {
     testing::CommandProcess job(
         trireme({"train", recipe(), "train.steps=100000000", "--output", at("ended").string(), "-n",
@@ -153,12 +152,16 @@ TEST_F(TrainProcess, AskedToEndSavesAndGoesOnLater) {
     job.signal(SIGTERM);
     job.wait_exit(Deadline::after(1min));
     EXPECT_THAT(job.out(), HasSubstr("stopped after")) << job.error();
+    EXPECT_THAT(job.out(), HasSubstr("trireme train " + (at("ended") / "config.toml").string() +
+                                     " --resume --output " + at("ended").string()));
   }
   const std::int64_t step = newest("ended").step();
   EXPECT_GE(step, 3);
   const Ran more = train("ended", {"--resume", "train.steps=" + std::to_string(step + 5)});
   ASSERT_EQ(more.code, 0) << more.out << more.error;
   EXPECT_EQ(newest("ended").step(), step + 5);
+  ASSERT_EQ(train("whole", {"train.steps=" + std::to_string(step + 5)}).code, 0);
+  expect_same_end("ended", "whole", step + 5);
 }
 
 TEST_F(TrainProcess, WhatIsWrongIsRefusedBeforeAnythingIsWritten) {

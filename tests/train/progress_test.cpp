@@ -33,6 +33,7 @@ TEST(Progress, ReadsBackAsWritten) {
                     .samples = 123456789012,
                     .loss_scale = 65536,
                     .loss_scale_good_steps = 1999,
+                    .metric = "f1",
                     .best = 0.1,
                     .best_step = 5,
                     .evaluations_since_best = 2,
@@ -46,6 +47,7 @@ TEST(Progress, ReadsBackAsWritten) {
   EXPECT_EQ(read.samples, 123456789012);
   EXPECT_EQ(read.loss_scale, 65536);
   EXPECT_EQ(read.loss_scale_good_steps, 1999);
+  EXPECT_EQ(read.metric, "f1");
   EXPECT_EQ(read.best, 0.1);
   EXPECT_EQ(read.best_step, 5);
   EXPECT_EQ(read.evaluations_since_best, 2);
@@ -58,6 +60,16 @@ TEST(Progress, ABeginningHasNoBest) {
   EXPECT_TRUE(std::isnan(read.best));
   EXPECT_EQ(read.best_step, -1);
   EXPECT_EQ(read.step, 0);
+}
+
+TEST(Progress, AnInfiniteBestReadsBack) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double best : {kInfinity, -kInfinity}) {
+    EXPECT_EQ(Progress::from_json(Progress{.best = best}.to_json()).best, best);
+  }
+  Progress progress{.best = kInfinity, .best_step = 3, .evaluations_since_best = 2};
+  progress.forget_best();
+  EXPECT_EQ(progress.to_json(), Progress{}.to_json());
 }
 
 TEST(Progress, RefusesWhatIsNone) {

@@ -1,5 +1,5 @@
-// Whole jobs in this process, on one rank or on threads, each in a folder of the test's own; and
-// data of which one sample is not a number.
+// Whole jobs in this process, on one rank or on threads, each in a folder of the test's own; data
+// of which one sample is not a number, and data whose test samples ask the job to stop.
 
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "tests/train/tiny_job.h"
+#include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
 #include "trireme/train/trainer.h"
 
@@ -31,8 +32,30 @@ class PoisonedSource final : public data::Source {
   std::shared_ptr<const Source> of_;
 };
 
-inline Kinds poisoned_kinds() {
+// Whoever reads a sample of it has asked the job to stop.
+class AskingSource final : public data::Source {
+ public:
+  AskingSource(std::shared_ptr<const Source> of, std::atomic<bool>* stop)
+      : of_(std::move(of)), stop_(stop) {}
+  std::int64_t count() const override { return of_->count(); }
+  const data::Form& form() const override { return of_->form(); }
+  void read(std::int64_t sample, const data::SampleKey& key, void* input,
+            void* target) const override {
+    of_->read(sample, key, input, target);
+    if (stop_ != nullptr) stop_->store(true);
+  }
+
+ private:
+  std::shared_ptr<const Source> of_;
+  std::atomic<bool>* stop_;
+};
+
+inline Kinds poisoned_kinds(std::atomic<bool>* asked = nullptr) {
   Kinds kinds = tiny_kinds();
+  kinds.data.add<data::memory::SyntheticConfig>("asking", "", [asked](const auto& config) {
+    const data::Sets sets = data::memory::open_synthetic(config);
+    return data::Sets{sets.train, std::make_shared<AskingSource>(sets.test, asked)};
+  });
   kinds.data.add<data::memory::SyntheticConfig>("poisoned", "", [](const auto& config) {
     const data::Sets sets = data::memory::open_synthetic(config);
     return data::Sets{std::make_shared<PoisonedSource>(sets.train), sets.test};
@@ -50,20 +73,21 @@ class TrainerTest : public ::testing::Test {
 
   // The whole job, every rank a thread.
   Ended run(const std::string& folder, const Words& overrides, bool is_resumed = false,
-            int ranks = 1, const std::atomic<bool>* stop = nullptr) {
+            int ranks = 1, std::atomic<bool>* stop = nullptr) {
     at::set_num_threads(1);
-    const Kinds kinds = poisoned_kinds();
+    const Kinds kinds = poisoned_kinds(stop);
     const config::Config config = tiny_config("mlp", overrides, kinds);
     std::vector<comm::Group> groups{comm::Group::solo()};
     if (ranks > 1) groups = comm::connect_threads(ranks);
     Ended ended;
     testing::run_rank_threads(ranks, [&](int rank) {
       Job job = open_job(config, kinds, groups[static_cast<std::size_t>(rank)]);
-      Reporter silent({});
+      Reporter reporter(rank == 0 ? reporting(folder) : Reporter::Options{});
       Trainer trainer(job, {.output = at(folder),
                             .is_resumed = is_resumed,
                             .is_stop_wanted = stop,
-                            .reporter = &silent});
+                            .reporter = &reporter,
+                            .faults = faults_});
       const Ending ending = trainer.run();
       if (rank == 0) ended = {ending, trainer.progress(), weights_of(*job.model)};
       job.group.barrier().wait();
@@ -71,7 +95,32 @@ class TrainerTest : public ::testing::Test {
     return ended;
   }
 
+  // What people see goes to a file `screen` in the folder, from its beginning.
+  Reporter::Options reporting(const std::string& folder) const {
+    if (!is_reported_) return {};
+    fs::create_directories(at(folder));
+    write_file_atomically(at(folder) / "screen", "");
+    return {.folder = at(folder), .terminal = (at(folder) / "screen").string()};
+  }
+  std::string said(const std::string& folder, const char* file) const {
+    return read_file(at(folder) / file);
+  }
+
+  // One of them: every tensor of the last checkpoints is the same.
+  void expect_same_end(const std::string& a, const std::string& b) const {
+    const auto left = newest(a);
+    const auto right = newest(b);
+    EXPECT_EQ(left.step(), right.step());
+    EXPECT_EQ(left.names(), right.names());
+    for (const std::string& name : left.names()) {
+      EXPECT_TRUE(left.read(name).equal(right.read(name))) << b << " " << name;
+    }
+  }
+
   fs::path at(const std::string& folder) const { return folder_.path() / folder; }
+  fs::path checkpoint_at(const std::string& folder, std::int64_t step) const {
+    return at(folder) / "checkpoints" / checkpoint::format::folder_name(step);
+  }
   checkpoint::Checkpoint newest(const std::string& folder) const {
     auto found = checkpoint::Checkpoint::newest_whole(at(folder) / "checkpoints");
     EXPECT_TRUE(found.checkpoint.has_value());
@@ -90,6 +139,8 @@ class TrainerTest : public ::testing::Test {
   }
 
   TemporaryFolder folder_{"trainer-test"};
+  bool is_reported_ = false;
+  Faults* faults_ = nullptr;
 };
 
 }  // namespace trireme::train

@@ -29,11 +29,7 @@ TEST_F(TrainerTest, ResumedEqualsUninterrupted) {
       fewer.emplace_back(steps);
       run(cut, fewer, true);
     }
-    const auto left = newest(whole);
-    const auto right = newest(cut);
-    for (const std::string& name : left.names()) {
-      EXPECT_TRUE(left.read(name).equal(right.read(name))) << precision << " " << name;
-    }
+    expect_same_end(whole, cut);
   }
 }
 
@@ -51,12 +47,8 @@ TEST_F(TrainerTest, ResumedOnOtherRanksEqualsUninterrupted) {
     then.emplace_back(how);
     run(folder, first, false, 2);
     run(folder, then, true, 3);
-    const auto left = newest("whole");
-    const auto right = newest(folder);
-    EXPECT_EQ(right.step(), 20);
-    for (const std::string& name : left.names()) {
-      EXPECT_TRUE(left.read(name).equal(right.read(name))) << how << " " << name;
-    }
+    EXPECT_EQ(newest(folder).step(), 20);
+    expect_same_end("whole", folder);
   }
 }
 
@@ -69,37 +61,51 @@ TEST_F(TrainerTest, ResumedOnAsManyRanksEqualsUninterrupted) {
     run(whole, {kind, "optim.clip_norm=0.1"}, false, 3);
     run(cut, {kind, "optim.clip_norm=0.1", "train.steps=7"}, false, 3);
     run(cut, {kind, "optim.clip_norm=0.1"}, true, 3);
-    const auto left = newest(whole);
-    const auto right = newest(cut);
-    for (const std::string& name : left.names()) {
-      EXPECT_TRUE(left.read(name).equal(right.read(name))) << kind << " " << name;
-    }
+    expect_same_end(whole, cut);
   }
 }
 
 TEST_F(TrainerTest, AskedToStopSavesAndGoesOnLater) {
-  run("whole", {});
+  const Words words{"train.virtual_ranks=2", "eval.every=3"};
+  run("whole", words);
   std::atomic<bool> stop{true};
-  // Every run makes one step before it stops.
+  // Every run makes one step before it stops, the third without its evaluation.
   for (int i = 1; i < 5; ++i) {
-    const Ended ended = run("stopped", {}, true, 1 + i % 2, &stop);
+    const Ended ended = run("stopped", words, true, 1 + i % 2, &stop);
     EXPECT_EQ(ended.ending, Ending::Stopped);
+    EXPECT_EQ(ended.progress.best_step, -1);
     EXPECT_EQ(newest("stopped").step(), i);
   }
   stop = false;
-  EXPECT_EQ(run("stopped", {}, true, 1, &stop).ending, Ending::Done);
+  EXPECT_EQ(run("stopped", words, true, 1, &stop).ending, Ending::Done);
   EXPECT_EQ(newest("stopped").step(), 20);
+  expect_same_end("whole", "stopped");
+}
+
+// Asked within an evaluation: it is given up between two batches and counts for nothing.
+TEST_F(TrainerTest, AnEvaluationEndsWhereAStopIsWanted) {
+  const Words words{"data.kind=asking", "train.virtual_ranks=2", "eval.every=7", "eval.batch=1",
+                    "checkpoint.every=7"};
+  run("whole", words);
+  for (const int ranks : {1, 2}) {
+    const std::string folder = "given-up" + std::to_string(ranks);
+    std::atomic<bool> stop{false};
+    const Ended ended = run(folder, words, false, ranks, &stop);
+    EXPECT_EQ(ended.ending, Ending::Stopped);
+    EXPECT_EQ(ended.progress.step, 7);
+    EXPECT_EQ(ended.progress.best_step, -1);
+    EXPECT_EQ(newest(folder).step(), 7);
+    EXPECT_FALSE(newest(folder).score().has_value());
+    EXPECT_EQ(run(folder, words, true, ranks).ending, Ending::Done);
+    expect_same_end("whole", folder);
+  }
 }
 
 TEST_F(TrainerTest, ReadersDoNotChangeBits) {
   run("one", {"data.threads=1"});
   for (const char* threads : {"data.threads=0", "data.threads=3"}) {
     run(threads, {threads, "data.ahead=4"});
-    const auto left = newest("one");
-    const auto right = newest(threads);
-    for (const std::string& name : left.names()) {
-      EXPECT_TRUE(left.read(name).equal(right.read(name))) << threads << " " << name;
-    }
+    expect_same_end("one", threads);
   }
 }
 
@@ -110,7 +116,8 @@ TEST_F(TrainerTest, AnotherRecipesCheckpointIsRefused) {
     ADD_FAILURE() << "it went on";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
-    EXPECT_NE(error.message().find("another recipe"), std::string::npos) << error.message();
+    EXPECT_NE(error.message().find("another recipe: train.batch (10, now 11). "), std::string::npos)
+        << error.message();
   }
   EXPECT_EQ(newest("first").step(), 2);
 }
@@ -139,13 +146,30 @@ TEST_F(TrainerTest, TheBestStaysBesideTheLast) {
   ASSERT_LT(ended.progress.best_step, 9);
   EXPECT_EQ(checkpoints_in(at("best")), 2);
   EXPECT_EQ(newest("best").step(), 9);
-  const auto best = checkpoint::Checkpoint::open(
-      at("best") / "checkpoints" / checkpoint::format::folder_name(ended.progress.best_step));
+  const auto best = checkpoint::Checkpoint::open(checkpoint_at("best", ended.progress.best_step));
   EXPECT_EQ(best.score(), ended.progress.best);
-  Words without = words;
-  without.emplace_back("checkpoint.keep_best=false");
-  run("last", without);
+  words.emplace_back("checkpoint.keep_best=false");
+  run("last", words);
   EXPECT_EQ(checkpoints_in(at("last")), 1);
+}
+
+// Steps of evaluations and of checkpoints that never meet.
+TEST_F(TrainerTest, TheBestIsSavedWhereverItIsFound) {
+  Words words = diverging("optim.learning_rate=2");
+  words.insert(words.end(), {"eval.every=3", "checkpoint.every=5", "train.steps=11"});
+  const Ended ended = run("best", words);
+  ASSERT_EQ(ended.progress.best_step, 3);
+  EXPECT_EQ(checkpoint::Checkpoint::open(checkpoint_at("best", 3)).score(), ended.progress.best);
+  words.emplace_back("checkpoint.keep_best=false");
+  run("last", words);
+  EXPECT_FALSE(fs::exists(checkpoint_at("last", 3)));
+}
+
+TEST_F(TrainerTest, ALongEpochIsSavedOnItsWay) {
+  run("long", {"data.count=20000", "checkpoint.every=0", "train.steps=1003"});
+  EXPECT_TRUE(fs::exists(checkpoint_at("long", 1000)));
+  EXPECT_EQ(newest("long").step(), 1003);
+  EXPECT_EQ(checkpoints_in(at("long")), 2);
 }
 
 // The last step is due for a checkpoint but not for an evaluation: it gets one first.

@@ -46,9 +46,7 @@ void Work::settle() noexcept {
 }
 
 void Work::wait() {
-  if (!activity_) return;
-  engine_->wait(*activity_);
-  activity_.reset();  // what is over cannot be abandoned
+  if (activity_) engine_->wait(*activity_);
 }
 
 bool Work::is_done() {

@@ -34,6 +34,8 @@ class LossScale {
   explicit LossScale(const Options& options);
 
   double scale() const noexcept { return state_.scale; }
+  // Whether it cannot get smaller: what overflows now is no matter of scale.
+  bool is_least() const noexcept { return state_.scale <= options_.least; }
   // What gradients are to be multiplied by.
   double inverse() const noexcept { return 1.0 / state_.scale; }
 

@@ -64,7 +64,9 @@ void CheckpointConfig::describe(config::Fields<CheckpointConfig>& f) {
   f.add("every", &T::every)
       .at_least(0)
       .unit("steps")
-      .help("between checkpoints; 0: once an epoch; always at the end");
+      .help(
+          "between checkpoints; 0: once an epoch, and after 1000 steps without one; always at the "
+          "end, and at a new best where keep_best is on");
   f.add("keep", &T::keep).at_least(1).help("how many of the latest stay");
   f.add("keep_best", &T::is_best_kept).help("whether the best by eval.metric stays too");
 }

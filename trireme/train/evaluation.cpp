@@ -23,9 +23,32 @@ void count_answers(Scores& scores, const at::Tensor& output, const at::Tensor& t
   for (std::int64_t i = 0; i < truths.numel(); ++i) scores.add_answer(truth[i], answer[i]);
 }
 
-}  // namespace
+bool is_wanted_by_any(const std::atomic<bool>& flag, const comm::Group& group) {
+  std::int64_t wanted = flag.load() ? 1 : 0;
+  if (group.size() > 1) {
+    group
+        .all_reduce({&wanted, 1, comm::DType::Int64}, comm::ReduceOp::Max,
+                    {.label = "evaluation goes on"})
+        .wait();
+  }
+  return wanted != 0;
+}
 
-Scores evaluate(model::Model& model, const EvaluationOptions& options) {
+// Back to training whatever happens.
+class Evaluating {
+ public:
+  explicit Evaluating(model::Model& model) : model_(model) { model_.eval(); }
+  ~Evaluating() { model_.train(); }
+  Evaluating(const Evaluating&) = delete;
+  Evaluating& operator=(const Evaluating&) = delete;
+
+ private:
+  model::Model& model_;
+};
+
+// Where there is a flag, all ranks look at it before each batch.
+std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
+                          const std::atomic<bool>* is_stop_wanted) {
   const c10::InferenceMode guard;
   const data::Form& form = options.source->form();
   Scores scores(form.classes);
@@ -35,9 +58,10 @@ Scores evaluate(model::Model& model, const EvaluationOptions& options) {
                        .mine = {options.group.rank()},
                        .is_shuffled = false,
                        .threads = options.threads});
-  model.eval();
+  const Evaluating evaluating(model);
   const Autocast precision(options.precision);
   for (std::int64_t step = 0; step < loader.steps_an_epoch(); ++step) {
+    if (is_stop_wanted != nullptr && is_wanted_by_any(*is_stop_wanted, options.group)) return {};
     const data::StepBatches& work = loader.next();
     const data::Batch& batch = work.batches[0];
     if (batch.count() == 0) continue;
@@ -47,7 +71,6 @@ Scores evaluate(model::Model& model, const EvaluationOptions& options) {
                     options.loss->terms(batch.target));
     if (form.classes > 0) count_answers(scores, output, batch.target);
   }
-  model.train();
   if (options.group.size() > 1) {
     std::vector<double> counts = scores.counts();
     options.group
@@ -57,6 +80,17 @@ Scores evaluate(model::Model& model, const EvaluationOptions& options) {
     scores.set_counts(counts);
   }
   return scores;
+}
+
+}  // namespace
+
+Scores evaluate(model::Model& model, const EvaluationOptions& options) {
+  return *run(model, options, nullptr);
+}
+
+std::optional<Scores> evaluate_unless(model::Model& model, const EvaluationOptions& options,
+                                      const std::atomic<bool>& is_stop_wanted) {
+  return run(model, options, &is_stop_wanted);
 }
 
 }  // namespace trireme::train

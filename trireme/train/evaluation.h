@@ -6,7 +6,9 @@
 
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <optional>
 
 #include "trireme/comm/group.h"
 #include "trireme/data/source.h"
@@ -29,5 +31,10 @@ struct EvaluationOptions {
 
 // Leaves the model in training mode.
 Scores evaluate(model::Model& model, const EvaluationOptions& options);
+
+// Nothing where the flag of any rank turned true before the last batch: all ranks then give up
+// after the same one. Ranks agree before each batch, with one small reduction.
+std::optional<Scores> evaluate_unless(model::Model& model, const EvaluationOptions& options,
+                                      const std::atomic<bool>& is_stop_wanted);
 
 }  // namespace trireme::train

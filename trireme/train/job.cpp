@@ -6,13 +6,13 @@
 #include <string>
 
 #include "trireme/base/error.h"
-#include "trireme/comm/torch/tensor.h"
 #include "trireme/data/data_config.h"
 #include "trireme/model/model_config.h"
 #include "trireme/model/start.h"
 #include "trireme/optim/groups.h"
 #include "trireme/optim/kinds.h"
 #include "trireme/parallel/kinds.h"
+#include "trireme/train/scores.h"
 
 namespace trireme::train {
 namespace {
@@ -56,6 +56,22 @@ std::int64_t steps_of(const TrainConfig& config, std::int64_t steps_an_epoch) {
   return static_cast<std::int64_t>(std::ceil(config.epochs * static_cast<double>(steps_an_epoch)));
 }
 
+// The best by a number that is always 0 would be the first, and nobody would know.
+void check_metric(const std::string& metric, const data::Form& form) {
+  const bool is_of_classes = metric != "loss";
+  if (is_of_classes && form.classes == 0) {
+    throw Error(ErrorCode::InvalidInput, "eval.metric = \"" + metric +
+                                             "\" needs data with classes, and the targets here "
+                                             "are numbers: take eval.metric = \"loss\"");
+  }
+  if (metric == "f1" && form.classes > Scores::kMatrixClassesMax) {
+    throw Error(ErrorCode::InvalidInput,
+                "eval.metric = \"f1\" is counted for at most " +
+                    std::to_string(Scores::kMatrixClassesMax) + " classes, and the data has " +
+                    std::to_string(form.classes) + ": take accuracy or loss");
+  }
+}
+
 parallel::Treat treatment_of(const config::Config& config) {
   const optim::Groups groups(config.get<optim::OptimConfig>(optim::kOptimSection));
   const double decay = optim::weight_decay_of(config);
@@ -84,15 +100,10 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   job.hash = job_hash(config);
   job.sets = kinds.data.open(config);
   const data::Form& form = job.sets.train->form();
+  check_metric(job.eval().metric, form);
   job.model = make_model(config, kinds, form);
   job.loss = make_loss(config, form);
   job.flops_a_sample = job.model->flops_a_sample(form);
-
-  // What is not trained must be the same everywhere, too.
-  for (const at::Tensor& parameter : job.model->parameters()) {
-    if (parameter.requires_grad()) continue;
-    comm::broadcast(group, parameter.detach(), 0, {.label = "frozen weights"}).wait();
-  }
 
   const std::vector<int> owners = owners_of(slot_count(train, group.size()), group.size());
   auto loader = std::make_shared<data::Loader>(

@@ -6,6 +6,31 @@
 #include "trireme/base/error.h"
 
 namespace trireme::train {
+namespace {
+
+// JSON has no infinities.
+nlohmann::ordered_json to_json_number(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+double from_json_number(const nlohmann::json& json) {
+  if (json.is_number()) return json.get<double>();
+  if (!json.is_string()) return std::numeric_limits<double>::quiet_NaN();
+  const std::string& name = json.get_ref<const std::string&>();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (name == "inf") return kInfinity;
+  if (name == "-inf") return -kInfinity;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+void Progress::forget_best() {
+  best = std::numeric_limits<double>::quiet_NaN();
+  best_step = -1;
+  evaluations_since_best = 0;
+}
 
 std::string Progress::to_json() const {
   nlohmann::ordered_json json{{"step", step},
@@ -15,11 +40,12 @@ std::string Progress::to_json() const {
                               {"samples", samples},
                               {"loss_scale", loss_scale},
                               {"loss_scale_good_steps", loss_scale_good_steps},
+                              {"metric", metric},
+                              {"best", to_json_number(best)},
                               {"best_step", best_step},
                               {"evaluations_since_best", evaluations_since_best},
                               {"job_hash", job_hash},
                               {"recipe", recipe}};
-  if (!std::isnan(best)) json["best"] = best;
   return json.dump();
 }
 
@@ -33,11 +59,12 @@ Progress Progress::from_json(const std::string& text) {
     read.samples = json.at("samples");
     read.loss_scale = json.at("loss_scale");
     read.loss_scale_good_steps = json.at("loss_scale_good_steps");
+    read.metric = json.value("metric", "");
+    if (json.contains("best")) read.best = from_json_number(json.at("best"));
     read.best_step = json.at("best_step");
     read.evaluations_since_best = json.at("evaluations_since_best");
     read.job_hash = json.at("job_hash");
     read.recipe = json.at("recipe");
-    if (json.contains("best")) read.best = json.at("best");
     return read;
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorCode::Corrupt,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <sstream>
 #include <string_view>
 
 #include "trireme/base/bytes.h"
@@ -45,6 +47,22 @@ bool is_free(const std::string& key) {
   });
 }
 
+// The settings of a resolved recipe, which has one a line, as they are written.
+std::map<std::string, std::string> settings_in(const std::string& resolved) {
+  std::map<std::string, std::string> settings;
+  std::istringstream lines(resolved);
+  std::string section;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t equals = line.find(" = ");
+    if (line.starts_with('[')) {
+      section = line.substr(1, line.find(']') - 1);
+    } else if (equals != std::string::npos) {
+      settings[section + "." + line.substr(0, equals)] = line.substr(equals + 3);
+    }
+  }
+  return settings;
+}
+
 }  // namespace
 
 Kinds built_in_kinds() {
@@ -84,6 +102,25 @@ std::string job_hash(const config::Config& config) {
     if (!is_free(setting.key())) all += setting.key() + "=" + to_plain(setting.value) + "\n";
   }
   return to_hex(sha256(bytes_of(all))).substr(0, 16);
+}
+
+std::string differences(const std::string& resolved, const config::Config& config) {
+  const auto then = settings_in(resolved);
+  const auto now = settings_in(config.to_toml());
+  auto keys = then;
+  keys.insert(now.begin(), now.end());
+  const auto value_in = [](const auto& settings, const std::string& key) {
+    const auto found = settings.find(key);
+    return found == settings.end() ? std::string("not set") : found->second;
+  };
+  std::string all;
+  for (const auto& [key, any] : keys) {
+    const std::string was = value_in(then, key);
+    const std::string is = value_in(now, key);
+    if (was == is || is_free(key)) continue;
+    all += (all.empty() ? "" : ", ") + key + " (" + was + ", now " + is + ")";
+  }
+  return all;
 }
 
 }  // namespace trireme::train

@@ -34,4 +34,8 @@ std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const
 // in one job. How long to train, what to look at and where to write do not count.
 std::string job_hash(const config::Config& config);
 
+// Of these settings, those in which a resolved recipe differs from a configuration, for people:
+// "train.batch (10, now 11), optim.kind (adamw, now sgd)".
+std::string differences(const std::string& resolved, const config::Config& config);
+
 }  // namespace trireme::train

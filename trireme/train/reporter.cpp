@@ -96,9 +96,8 @@ void Reporter::begin(const Job& job, const Progress& progress) {
   s.step = s.first_step = progress.step;
   const bool is_resumed = progress.step > 0;
   s.metrics.emplace(s.folder / "metrics.jsonl", is_resumed ? progress.step : -1);
-  s.events.emplace(s.folder / "events.jsonl", is_resumed ? progress.step : -1);
   s.board.emplace(s.folder / "tensorboard",
-                  is_resumed ? std::optional(progress.step) : std::nullopt);
+                  is_resumed ? std::optional(progress.step + 1) : std::nullopt);
   char text[160];
   std::snprintf(text, sizeof(text), "%s: %s parameters, %s samples, %" PRId64 " steps, %d rank%s",
                 job.config.kind("model").c_str(),
@@ -172,25 +171,39 @@ void Reporter::evaluated(const Progress& progress, const Scores& scores) {
     s.board->scalar("eval/accuracy", scores.accuracy(), progress.step);
   }
   s.metrics->write(progress.step, record);
+  s.board->flush();
   s.shown.evaluation =
       "step " + std::to_string(progress.step) + ": " + text_of(scores, s.is_text());
   s.view->note("evaluation at " + s.shown.evaluation +
                (progress.best_step == progress.step ? " (best so far)" : ""));
 }
 
-void Reporter::saved(const Progress& progress, const checkpoint::Saver::Figures& figures) {
+void Reporter::saved(std::int64_t step, const checkpoint::Saver::Figures& figures) {
   if (!state_) return;
-  state_->shown.checkpoint_step = progress.step;
+  state_->shown.checkpoint_step = step;
+  // Whoever is killed after this goes on from here, and finds its curves up to here.
+  if (state_->board) state_->board->flush();
   event({{"event", "checkpoint"},
+         {"step", step},
          {"seconds_copied", figures.seconds_copied},
          {"seconds_waited", figures.seconds_waited}});
 }
 
 void Reporter::event(const Record& what) {
-  if (!state_ || !state_->events) return;
+  if (!state_) return;
+  State& s = *state_;
+  if (!s.events) s.events.emplace(s.folder / "events.jsonl", monitor::MetricsFile::kEveryStep);
+  const auto* own = what.find("step");
+  const auto* step = own != nullptr ? std::get_if<std::int64_t>(own) : nullptr;
   Record timed{{"time", wall_seconds()}};
   for (const auto& field : what.fields()) timed.add(field);
-  state_->events->write(state_->step, timed);
+  s.events->write(step != nullptr ? *step : s.step, timed);
+}
+
+void Reporter::warn(const std::string& text, const Record& what) {
+  if (!state_) return;
+  state_->view->note(text);
+  event(what);
 }
 
 void Reporter::end(const Progress& progress, Ending ending) {
@@ -206,7 +219,8 @@ void Reporter::end(const Progress& progress, Ending ending) {
                monitor::duration_text(seconds_since(s.begin)) + "; everything is in " +
                s.folder.string());
   if (ending == Ending::Stopped) {
-    s.view->note("go on with: trireme train RECIPE --resume --output " + s.folder.string());
+    s.view->note("go on with: trireme train " + (s.folder / "config.toml").string() +
+                 " --resume --output " + s.folder.string());
   }
 }
 

@@ -3,6 +3,7 @@
 //
 // Of several ranks the first reports; the others have a Reporter without a folder, which is silent.
 //
+// Resume:  metrics.jsonl is cut back to the step, events.jsonl never: it tells of every attempt.
 // Failure: opening the folder's files throws; later nothing here ends a training.
 // Threads: one.
 
@@ -35,8 +36,12 @@ class Reporter {
   void begin(const Job& job, const Progress& progress);
   void step(const Progress& progress, const Outcome& outcome);
   void evaluated(const Progress& progress, const Scores& scores);
-  void saved(const Progress& progress, const checkpoint::Saver::Figures& figures);
+  // When it is on disk.
+  void saved(std::int64_t step, const checkpoint::Saver::Figures& figures);
+  // At the last step that was reported, unless the record has a "step" of its own.
   void event(const Record& what);
+  // On the screen, and as an event.
+  void warn(const std::string& text, const Record& what);
   void end(const Progress& progress, Ending ending);
 
  private:

@@ -1,5 +1,6 @@
 #include "trireme/train/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -12,7 +13,8 @@
 namespace trireme::train {
 namespace {
 
-constexpr auto kSaveMax = std::chrono::minutes(30);
+// Where checkpoint.every is 0 and epochs are long.
+constexpr std::int64_t kStepsUnsavedMax = 1000;
 
 bool is_better(double score, double best, const std::string& metric) {
   if (std::isnan(best)) return !std::isnan(score);
@@ -24,46 +26,51 @@ bool is_better(double score, double best, const std::string& metric) {
 Trainer::Trainer(Job& job, Options options) : job_(job), options_(std::move(options)) {
   progress_.recipe = job_.config.to_toml();
   progress_.job_hash = job_.hash;
+  progress_.metric = job_.eval().metric;
   if (options_.output.empty()) return;
-  if (job_.group.rank() == 0) make_saver();
+  keeper_ = std::make_unique<Keeper>(
+      Keeper::Options{.folder = options_.output / "checkpoints",
+                      .retention = {.keep_last = job_.checkpoint().keep,
+                                    .keep_best = job_.checkpoint().is_best_kept ? 1 : 0,
+                                    .is_higher_better = is_larger_better(progress_.metric)},
+                      .metric = progress_.metric,
+                      .group = job_.group,
+                      .reporter = options_.reporter,
+                      .faults = options_.faults});
   if (options_.is_resumed) resume();
-}
-
-void Trainer::make_saver() {
-  saver_ = std::make_unique<checkpoint::Saver>(checkpoint::Saver::Options{
-      .folder = options_.output / "checkpoints",
-      .retention = {.keep_last = job_.checkpoint().keep,
-                    .keep_best = job_.checkpoint().is_best_kept ? 1 : 0,
-                    .is_higher_better = is_larger_better(job_.eval().metric)},
-      .faults = options_.faults});
 }
 
 Ending Trainer::run() {
   options_.reporter->begin(job_, progress_);
   Ending ending = has_patience() ? Ending::Done : Ending::NoBetter;
   while (ending == Ending::Done && progress_.step < job_.steps) {
-    const bool is_asked = options_.is_stop_wanted != nullptr && options_.is_stop_wanted->load();
-    const Outcome outcome = job_.step->run(progress_.updates, is_asked);
+    const Outcome outcome = job_.step->run(progress_.updates, is_stop_wanted().load());
     advance(outcome);
     if (!outcome.is_finite) on_not_finite(outcome);
     compare_ranks();
     options_.reporter->step(progress_, outcome);
-    if (is_due(job_.eval().every)) evaluate();
-    // The last one is saved below, with its score.
-    if (is_due(job_.checkpoint().every) && progress_.step < job_.steps) save(false);
+    if (keeper_) keeper_->look();
     if (outcome.is_stop_wanted) {
+      // Whoever asked may not wait for an evaluation.
       ending = Ending::Stopped;
-    } else if (!has_patience()) {
-      ending = Ending::NoBetter;
+    } else if (is_due(job_.eval().every)) {
+      ending = !evaluate() ? Ending::Stopped : has_patience() ? Ending::Done : Ending::NoBetter;
     }
+    // The last one is saved below, with its score.
+    if (ending == Ending::Done && progress_.step < job_.steps && is_save_due()) save();
   }
   if (ending != Ending::Stopped) {
     job_.agreement().join();
-    evaluate();
+    if (!evaluate()) ending = Ending::Stopped;
   }
-  save(true);
+  save();
+  if (keeper_) keeper_->finish();
   options_.reporter->end(progress_, ending);
   return ending;
+}
+
+const std::atomic<bool>& Trainer::is_stop_wanted() const {
+  return options_.is_stop_wanted != nullptr ? *options_.is_stop_wanted : never_;
 }
 
 void Trainer::compare_ranks() {
@@ -74,6 +81,14 @@ void Trainer::compare_ranks() {
 // Every so many steps, or at the end of each epoch.
 bool Trainer::is_due(std::int64_t every) const {
   return progress_.step % (every > 0 ? every : job_.steps_an_epoch) == 0;
+}
+
+bool Trainer::is_save_due() const {
+  const CheckpointConfig& config = job_.checkpoint();
+  const bool is_best = score_ && progress_.best_step == progress_.step;
+  const std::int64_t unsaved = progress_.step - std::max<std::int64_t>(saved_at_, 0);
+  return is_due(config.every) || (config.is_best_kept && is_best) ||
+         (config.every == 0 && unsaved >= kStepsUnsavedMax);
 }
 
 void Trainer::advance(const Outcome& outcome) {
@@ -90,9 +105,14 @@ void Trainer::advance(const Outcome& outcome) {
 
 void Trainer::on_not_finite(const Outcome& outcome) {
   const TrainConfig& config = job_.train();
-  // Float16 overflows now and then by design: the scale has already answered.
-  if (config.precision == Precision::Float16 && std::isfinite(outcome.loss)) return;
   ++not_finite_;
+  if (is_overflow(outcome)) {
+    options_.reporter->event({{"event", "skipped"},
+                              {"step", progress_.step},
+                              {"why", "gradients overflowed float16"},
+                              {"loss_scale", progress_.loss_scale}});
+    return;
+  }
   job_.agreement().settle();
   std::string where = job_.agreement().first_not_finite();
   if (where.empty()) where = job_.step->first_block_not_finite();
@@ -106,40 +126,63 @@ void Trainer::on_not_finite(const Outcome& outcome) {
                     ". Try a lower optim.learning_rate, optim.clip_norm=1, or "
                     "train.non_finite=skip; --resume goes on from the last checkpoint");
   }
-  options_.reporter->event(
-      {{"event", config.non_finite == NonFinite::Skip ? "skipped" : "rolled back"},
-       {"step", progress_.step},
-       {"why", what}});
-  if (config.non_finite == NonFinite::Skip || options_.output.empty()) return;
-  // Back to the weights of the last checkpoint, on to the samples after those that did it.
+  const bool is_rolled_back = config.non_finite == NonFinite::Rollback && roll_back();
+  options_.reporter->event({{"event", is_rolled_back ? "rolled back" : "skipped"},
+                            {"step", progress_.step},
+                            {"why", what}});
+}
+
+// Float16 overflows now and then by design, and the scale has already answered. What overflows
+// again and again, or at the least scale, is not finite whatever the scale.
+bool Trainer::is_overflow(const Outcome& outcome) const {
+  return job_.train().precision == Precision::Float16 && std::isfinite(outcome.loss) &&
+         !job_.step->loss_scale().is_least() && not_finite_ <= job_.train().non_finite_max;
+}
+
+// Back to the weights of the last checkpoint, on to the samples after those that did it.
+bool Trainer::roll_back() {
+  const auto from = keeper_ ? keeper_->newest() : std::nullopt;
+  if (!from) return false;
   const Progress here = progress_;
-  if (const auto from = newest()) restore(*from);
+  restore(*from);
   progress_.step = here.step;
   progress_.position = here.position;
   progress_.samples = here.samples;
   job_.loader().seek(here.position);
+  return true;
 }
 
-void Trainer::evaluate() {
-  if (!job_.sets.test || evaluated_at_ == progress_.step) return;
-  evaluated_at_ = progress_.step;
+// Whether it came to its end.
+bool Trainer::evaluate() {
+  if (!job_.sets.test || evaluated_at_ == progress_.step) return true;
+  // The first one may fail for what no step touches, such as its data or its memory.
+  if (evaluated_at_ < 0) save();
   job_.agreement().settle();
-  scores_ =
-      train::evaluate(*job_.model, {.source = job_.sets.test,
-                                    .loss = job_.loss.get(),
-                                    .batch = job_.eval().batch,
-                                    .threads = job_.config.get<data::DataConfig>("data").threads,
-                                    .precision = job_.train().precision,
-                                    .group = job_.group});
-  score_ = scores_->value_of(job_.eval().metric);
-  if (is_better(*score_, progress_.best, job_.eval().metric)) {
+  auto scores = evaluate_unless(*job_.model,
+                                {.source = job_.sets.test,
+                                 .loss = job_.loss.get(),
+                                 .batch = job_.eval().batch,
+                                 .threads = job_.config.get<data::DataConfig>("data").threads,
+                                 .precision = job_.train().precision,
+                                 .group = job_.group},
+                                is_stop_wanted());
+  if (!scores) return false;
+  evaluated_at_ = progress_.step;
+  scores_ = std::move(scores);
+  compare_with_best();
+  options_.reporter->evaluated(progress_, *scores_);
+  return true;
+}
+
+void Trainer::compare_with_best() {
+  score_ = scores_->value_of(progress_.metric);
+  if (is_better(*score_, progress_.best, progress_.metric)) {
     progress_.best = *score_;
     progress_.best_step = progress_.step;
     progress_.evaluations_since_best = 0;
   } else {
     ++progress_.evaluations_since_best;
   }
-  options_.reporter->evaluated(progress_, *scores_);
 }
 
 bool Trainer::has_patience() const {
@@ -161,60 +204,47 @@ void Trainer::refuse_broken_weights() {
   }
 }
 
-void Trainer::save(bool is_waited) {
-  if (options_.output.empty()) return;
-  if (saved_at_ != progress_.step) {
-    saved_at_ = progress_.step;
-    refuse_broken_weights();
-    checkpoint::State state{.pieces = job_.agreement().collect(), .meta = progress_.to_json()};
-    if (saver_) {
-      for (const auto& buffer : job_.model->named_buffers()) {
-        state.add(buffer.key(), buffer.value().detach());
-      }
-      saver_->save(state, progress_.step, score_);
-      options_.reporter->saved(progress_, saver_->figures());
-    }
-    // Nobody changes what is being copied.
-    job_.group.barrier({.label = "checkpoint copied"}).wait();
+void Trainer::save() {
+  const bool is_saved = saved_at_ == progress_.step && (is_score_saved_ || !score_);
+  if (!keeper_ || is_saved) return;
+  saved_at_ = progress_.step;
+  is_score_saved_ = score_.has_value();
+  refuse_broken_weights();
+  checkpoint::State state{.pieces = job_.agreement().collect(), .meta = progress_.to_json()};
+  for (const auto& buffer : job_.model->named_buffers()) {
+    state.add(buffer.key(), buffer.value().detach());
   }
-  if (is_waited && saver_) saver_->wait(Deadline::after(kSaveMax));
-}
-
-// The first rank looks for the newest whole checkpoint; all of them read it.
-std::optional<checkpoint::Checkpoint> Trainer::newest() {
-  std::int64_t step = -1;
-  if (saver_) {
-    saver_->wait(Deadline::after(kSaveMax));
-    const auto found = checkpoint::Checkpoint::newest_whole(checkpoints());
-    for (const auto& skipped : found.skipped) {
-      options_.reporter->event({{"event", "checkpoint passed over"},
-                                {"path", skipped.path.string()},
-                                {"why", skipped.reason}});
-    }
-    if (found.checkpoint) step = found.checkpoint->step();
-  }
-  job_.group.broadcast({&step, 1, comm::DType::Int64}, 0, {.label = "checkpoint to read"}).wait();
-  if (step < 0) return std::nullopt;
-  return checkpoint::Checkpoint::open(checkpoints() / checkpoint::format::folder_name(step));
+  keeper_->save(state, progress_.step, score_);
+  // Nobody changes what is being copied.
+  job_.group.barrier({.label = "checkpoint copied"}).wait();
 }
 
 void Trainer::resume() {
-  const auto from = newest();
-  if (!from) return;
+  const auto from = keeper_->newest();
+  if (!from) {
+    options_.reporter->warn(
+        "no checkpoint in " + keeper_->folder().string() + ": beginning at step 0",
+        {{"event", "nothing to resume"}});
+    return;
+  }
   restore(*from);
-  if (saver_) saver_->remove_after(progress_.step);
+  keeper_->remove_after(progress_.step);
   saved_at_ = progress_.step;
+  // What was evaluated before it was saved is not evaluated again.
+  is_score_saved_ = from->score().has_value() && progress_.best_step >= 0;
+  if (is_score_saved_) evaluated_at_ = progress_.step;
   job_.loader().seek(progress_.position);
 }
 
 void Trainer::restore(const checkpoint::Checkpoint& from) {
   Progress saved = Progress::from_json(from.meta());
   if (saved.job_hash != job_.hash) {
-    throw Error(ErrorCode::InvalidInput,
-                from.path().string() +
-                    " was written by another recipe; give its settings, or "
-                    "another --output");
+    throw Error(ErrorCode::InvalidInput, from.path().string() + " was written by another recipe: " +
+                                             differences(saved.recipe, job_.config) +
+                                             ". Give its settings, or another --output");
   }
+  if (!saved.metric.empty() && saved.metric != progress_.metric) saved.forget_best();
+  saved.metric = progress_.metric;
   saved.recipe = progress_.recipe;
   progress_ = std::move(saved);
   for (checkpoint::Piece& piece : job_.agreement().pieces()) {

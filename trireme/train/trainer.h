@@ -4,8 +4,8 @@
 // Resumed equals uninterrupted: whatever is killed, a job that goes on from its last checkpoint
 // ends with the same bits, since everything random is a function of the seed and the position.
 //
-// Stopping: when `is_stop_wanted` turns true the step that runs is finished, a checkpoint written,
-//           and run() returns Ending::Stopped.
+// Stopping: when `is_stop_wanted` turns true the step that runs is finished, an evaluation given up
+//           between two batches, a checkpoint written, and run() returns Ending::Stopped.
 // Failure:  Diverged where a result was not finite and the recipe says to stop; else what its
 //           parts throw. The last checkpoint is whole in every case.
 // Threads:  one; `is_stop_wanted` may be set from any, or by a signal.
@@ -17,9 +17,8 @@
 #include <memory>
 #include <optional>
 
-#include "trireme/checkpoint/checkpoint.h"
-#include "trireme/checkpoint/saver.h"
 #include "trireme/train/job.h"
+#include "trireme/train/keeper.h"
 #include "trireme/train/progress.h"
 #include "trireme/train/reporter.h"
 
@@ -31,7 +30,9 @@ class Trainer {
  public:
   struct Options {
     std::filesystem::path output;  // the job's folder
-    bool is_resumed = false;       // goes on from the newest whole checkpoint there, if any
+    // Goes on from the newest whole checkpoint there. Begins where there is none at all, and says
+    // so; Corrupt where there are some and none is whole.
+    bool is_resumed = false;
     const std::atomic<bool>* is_stop_wanted = nullptr;
     Reporter* reporter = nullptr;
     Faults* faults = nullptr;
@@ -45,18 +46,20 @@ class Trainer {
   const std::optional<Scores>& scores() const noexcept { return scores_; }
 
  private:
-  std::filesystem::path checkpoints() const { return options_.output / "checkpoints"; }
-  void make_saver();
-  std::optional<checkpoint::Checkpoint> newest();
   void resume();
   void restore(const checkpoint::Checkpoint& from);
   void advance(const Outcome& outcome);
   void on_not_finite(const Outcome& outcome);
-  void evaluate();
-  void save(bool is_waited);
+  bool is_overflow(const Outcome& outcome) const;
+  bool roll_back();
+  bool evaluate();
+  void compare_with_best();
+  void save();
   void refuse_broken_weights();
   void compare_ranks();
   bool is_due(std::int64_t every) const;
+  bool is_save_due() const;
+  const std::atomic<bool>& is_stop_wanted() const;
   bool has_patience() const;
 
   Job& job_;
@@ -66,8 +69,10 @@ class Trainer {
   std::optional<double> score_;  // by eval.metric, of the weights as they are
   std::int64_t evaluated_at_ = -1;
   std::int64_t saved_at_ = -1;
-  int not_finite_ = 0;                        // in a row
-  std::unique_ptr<checkpoint::Saver> saver_;  // rank 0's
+  bool is_score_saved_ = false;
+  int not_finite_ = 0;  // in a row
+  const std::atomic<bool> never_{false};
+  std::unique_ptr<Keeper> keeper_;  // null without a folder
 };
 
 }  // namespace trireme::train
