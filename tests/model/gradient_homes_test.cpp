@@ -23,11 +23,17 @@ class Lender final : public GradientHomes {
     homes[parameter.unsafeGetTensorImpl()] = home;
     return home.alias();
   }
-  at::Tensor lent(const at::Tensor& parameter) override {
-    const auto found = homes.find(parameter.unsafeGetTensorImpl());
-    if (found == homes.end()) return {};
-    ++added;
-    return found->second;
+  bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,
+                const at::Tensor& values) override {
+    if (!homes.contains(parameter.unsafeGetTensorImpl())) return false;
+    later.push_back({parameter, rows, values});
+    return true;
+  }
+  // When the rest of the gradient has come.
+  void add_now() {
+    for (auto& [parameter, rows, values] : later) {
+      parameter.mutable_grad().index_add_(0, rows, values);
+    }
   }
   bool is_at_home(const at::Tensor& parameter) const {
     const auto found = homes.find(parameter.unsafeGetTensorImpl());
@@ -36,7 +42,10 @@ class Lender final : public GradientHomes {
   }
 
   std::map<const void*, at::Tensor> homes;
-  int added = 0;
+  struct Rows {
+    at::Tensor parameter, rows, values;
+  };
+  std::vector<Rows> later;
   bool refuses = false;
 };
 
@@ -104,6 +113,7 @@ TEST(GradientHomes, OfATiedTableTakeBothParts) {
     if (has_homes) context.homes = &lender;
     gpt.zero_grad();
     gpt.forward(tokens, context).square().sum().backward();
+    lender.add_now();
     for (const auto& item : gpt.named_parameters()) {
       if (!has_homes) {
         wanted[item.key()] = item.value().grad().clone();
@@ -113,8 +123,34 @@ TEST(GradientHomes, OfATiedTableTakeBothParts) {
             << item.key();
       }
     }
-    EXPECT_EQ(lender.added, has_homes ? 1 : 0);
+    EXPECT_EQ(lender.later.size(), has_homes ? 1u : 0u);
   }
+}
+
+// Asked for instead of accumulated, or to be differentiated again: in memory of their own.
+TEST(GradientHomes, AreForAccumulationAlone) {
+  Lender lender;
+  const Context context{.is_training = true, .homes = &lender};
+  Linear layer({.inputs = 160, .outputs = 224});
+  layer.weight.set_data(some({224, 160}, 1, torch::kDouble));
+  layer.bias.set_data(some({224}, 3, torch::kDouble));
+  Embedding table({.rows = 300, .width = 160});
+  table.weight.set_data(some({300, 160}, 4, torch::kDouble));
+  const at::Tensor tokens = torch::arange(6);
+  const auto loss = [&](const Context& how) {
+    return layer.forward(table.forward(tokens, how), how).pow(3).sum();
+  };
+  std::vector<at::Tensor> second;
+  for (const Context& how : {Context{.is_training = true}, context}) {
+    const auto first = torch::autograd::grad({loss(how)}, {layer.weight, table.weight}, {}, true,
+                                             /*create_graph=*/true);
+    second.push_back(torch::autograd::grad({first[0].sum() + first[1].sum()}, {layer.weight})[0]);
+  }
+  EXPECT_TRUE(torch::allclose(second[0], second[1], 1e-12, 0));
+  torch::autograd::grad({loss(context)}, {layer.weight, table.weight});
+  EXPECT_TRUE(lender.homes.empty());
+  loss(context).backward();
+  EXPECT_TRUE(lender.is_at_home(layer.weight));
 }
 
 TEST(GradientHomes, AreLeftAloneWhereNothingIsToBeWon) {

@@ -24,7 +24,7 @@ TEST(Apart, EachReplicaMovesByItsOwnGradientUntilTheyAreJoined) {
     const auto rule = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0});
     auto own = std::make_shared<Solo>(
         Solo::Options{.parameters = {{.name = "w", .tensor = weight}}, .optimizer = rule});
-    Apart apart(own, groups[r]);
+    Apart apart(own, {}, groups[r]);
     apart.begin_step({.slot_count = kRanks, .slots = {rank}, .owners = {0, 1}});
     apart.begin_slot(0);
     // Half of the global batch: the replica makes it whole.

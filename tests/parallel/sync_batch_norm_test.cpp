@@ -1,7 +1,7 @@
 // Goal:   over the samples of several ranks, however unevenly dealt, outputs, gradients and running
 //         statistics are those of torch::nn::BatchNorm over all of them on one.
 // Method: float64, three ranks as threads with 1, 4 and 2 of seven images; within 1e-10, which is
-//         what sums in another order leave. And a model with it trained by Replicas.
+//         what sums in another order leave.
 
 #include "trireme/parallel/sync_batch_norm.h"
 
@@ -76,6 +76,15 @@ TEST(SyncBatchNorm, OfManyRanksIsThatOfOne) {
               "gradient of the bias");
 }
 
+TEST(SyncBatchNorm, TakesSixteenBits) {
+  SyncBatchNorm norm(comm::Group::solo(), {.features = 3});
+  const at::Tensor images = normal({64, 3, 40, 40}, 3).to(torch::kFloat);
+  const at::Tensor half = norm.forward(images.to(torch::kHalf));
+  EXPECT_EQ(half.scalar_type(), torch::kHalf);
+  // More samples than float16 can count.
+  EXPECT_TRUE(torch::allclose(half.to(torch::kFloat), norm.forward(images), 1e-2, 1e-2));
+}
+
 TEST(SyncBatchNorm, HasTorchsNamesAndNamesWrongInputs) {
   const SyncBatchNorm ours(comm::Group::solo(), {.features = 3});
   const torch::nn::BatchNorm2d torchs(torch::nn::BatchNorm2dOptions(3));
@@ -94,6 +103,12 @@ TEST(SumOverRanks, ComesBackToEveryShare) {
     EXPECT_EQ(sum[0].item<double>(), 6);
     (sum * (rank + 1)).sum().backward();
     EXPECT_EQ(share.grad()[1].item<double>(), 6);
+    // The square of the sum: its gradient's gradient crosses ranks, too.
+    const at::Tensor again = sum_over_ranks(share, groups[static_cast<std::size_t>(rank)]);
+    const at::Tensor first =
+        torch::autograd::grad({again.square().sum()}, {share}, {}, true, true)[0];
+    const at::Tensor second = torch::autograd::grad({first.sum()}, {share})[0];
+    EXPECT_EQ(second[0].item<double>(), 18);
   });
 }
 

@@ -46,7 +46,9 @@ void Work::settle() noexcept {
 }
 
 void Work::wait() {
-  if (activity_) engine_->wait(*activity_);
+  if (!activity_) return;
+  engine_->wait(*activity_);
+  activity_.reset();  // what is over cannot be abandoned
 }
 
 bool Work::is_done() {

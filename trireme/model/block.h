@@ -2,7 +2,8 @@
 // different ranks, zero 3 gathers one at a time, recomputation forgets what is inside one.
 //
 // A block is an ordinary torch::nn::Module with a forward of this form. It keeps nothing from one
-// call to the next, since its forward may run twice for one backward.
+// call to the next, since its forward may run twice for one backward. It reads its weights as
+// autograd sees them: one that it detached may have changed when backward comes to it.
 //
 // Threads: as torch::nn::Module: forward of one block by one thread at a time.
 

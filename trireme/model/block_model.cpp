@@ -1,5 +1,6 @@
 #include "trireme/model/block_model.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "trireme/base/check.h"
@@ -34,6 +35,13 @@ void show(Module& folder, const Module& source, const Module& model) {
   }
 }
 
+std::vector<at::Tensor> tensors_of(const Activations& all) {
+  std::vector<at::Tensor> tensors{all.main};
+  for (const auto& [name, tensor] : all.others()) tensors.push_back(tensor);
+  tensors.insert(tensors.end(), all.losses.begin(), all.losses.end());
+  return tensors;
+}
+
 }  // namespace
 
 void BlockModel::add(const std::string& path, std::shared_ptr<Block> block) {
@@ -55,15 +63,24 @@ Activations BlockModel::forward_blocks(Activations in, const Context& context, s
                 blocks_.size());
   for (std::size_t i = begin; i < end; ++i) {
     if (gate_) gate_->reach(i, Pass::Forward);
+    const std::vector<at::Tensor> taken = gate_ ? tensors_of(in) : std::vector<at::Tensor>();
     in = is_recomputed_ ? recompute(blocks_[i], std::move(in), context)
                         : blocks_[i]->forward(std::move(in), context);
-    if (gate_ && in.main.requires_grad()) {
-      // The first that backward does with a block is to take the gradient of what it gave.
-      in.main.register_hook(
-          [gate = gate_, i](const at::Tensor&) { gate->reach(i, Pass::Backward); });
-    }
+    if (gate_) watch_backward(i, taken, tensors_of(in));
   }
   return in;
+}
+
+// The first that backward does with a block is to take the gradient of something that it gave; what
+// it only passed on says nothing about it.
+void BlockModel::watch_backward(std::size_t block, const std::vector<at::Tensor>& taken,
+                                const std::vector<at::Tensor>& given) const {
+  for (const at::Tensor& tensor : given) {
+    const auto is_it = [&](const at::Tensor& other) { return other.is_same(tensor); };
+    if (!tensor.requires_grad() || std::any_of(taken.begin(), taken.end(), is_it)) continue;
+    tensor.register_hook(
+        [gate = gate_, block](const at::Tensor&) { gate->reach(block, Pass::Backward); });
+  }
 }
 
 at::Tensor BlockModel::forward(const at::Tensor& input, const Context& context) {

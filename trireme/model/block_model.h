@@ -46,6 +46,9 @@ class BlockModel : public Model {
   void add(const std::string& path, std::shared_ptr<Block> block);
 
  private:
+  void watch_backward(std::size_t block, const std::vector<at::Tensor>& taken,
+                      const std::vector<at::Tensor>& given) const;
+
   std::vector<std::shared_ptr<Block>> blocks_;
   std::vector<std::string> paths_;
   std::shared_ptr<Gate> gate_;

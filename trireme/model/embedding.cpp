@@ -3,6 +3,7 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "trireme/base/check.h"
@@ -14,8 +15,8 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// at::embedding whose table's gradient is added up where it is wanted: a tied head has often
-// written its own part there.
+// at::embedding whose table's gradient is added up where it is wanted, without a table of zeros in
+// between where a tied head has written its own part there.
 struct HomedEmbedding : torch::autograd::Function<HomedEmbedding> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& table, const at::Tensor& tokens,
                             c10::intrusive_ptr<HomesHolder> homes) {
@@ -29,15 +30,15 @@ struct HomedEmbedding : torch::autograd::Function<HomedEmbedding> {
     const at::Tensor &table = saved[0], &tokens = saved[1];
     const auto holder = ctx->saved_data["homes"].toCapsule();
     GradientHomes& homes = *static_cast<HomesHolder&>(*holder).homes;
-    const at::Tensor rows = gradients[0].reshape({-1, table.size(1)});
-    if (at::Tensor other = homes.lent(table); other.defined()) {
-      other.index_add_(0, tokens.flatten(), rows);
-      return {at::Tensor(), at::Tensor(), at::Tensor()};
-    }
+    if (!ctx->needs_input_grad(0)) return variable_list(3);
+    const at::Tensor rows = tokens.flatten();
+    const at::Tensor values = gradients[0].reshape({-1, table.size(1)});
+    if (!is_accumulating()) return {at::zeros_like(table).index_add(0, rows, values), {}, {}};
+    if (homes.add_rows(table, rows, values)) return variable_list(3);
     at::Tensor sum = homes.lend(table);
     if (!sum.defined()) sum = at::empty_like(table);
-    sum.zero_().index_add_(0, tokens.flatten(), rows);
-    return {sum, at::Tensor(), at::Tensor()};
+    sum.zero_().index_add_(0, rows, values);
+    return {sum, {}, {}};
   }
 };
 

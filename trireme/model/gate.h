@@ -2,7 +2,8 @@
 // just before it runs, and be taken away when the pass has moved on.
 //
 // A training pass reaches every block twice: forward from the first to the last, backward from the
-// last to the first. Backward skips blocks that no gradient goes through.
+// last to the first. Backward skips blocks that no gradient goes through, and may reach one several
+// times, once for each tensor that it gave.
 //
 // Threads: the one that runs the pass.
 

@@ -2,6 +2,7 @@
 
 #include <ATen/autocast_mode.h>
 #include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/graph_task.h>
 
 namespace trireme::model {
 namespace {
@@ -9,6 +10,11 @@ namespace {
 constexpr std::int64_t kElementsMin = 1 << 15;
 
 }  // namespace
+
+bool is_accumulating() {
+  const auto* only = torch::autograd::get_current_graph_task_exec_info();
+  return !c10::GradMode::is_enabled() && (only == nullptr || only->empty());
+}
 
 c10::intrusive_ptr<HomesHolder> homes_for(const at::Tensor& weight, const Context& context) {
   const bool is_worth_it = context.homes != nullptr && c10::GradMode::is_enabled() &&

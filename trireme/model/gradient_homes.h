@@ -23,10 +23,11 @@ class GradientHomes {
   // refers to, or autograd would copy what it is given. Undefined where there is
   // none: an unknown parameter, or one whose gradient is to be added to what is there.
   virtual at::Tensor lend(const at::Tensor& parameter) = 0;
-  // What another borrower has already written in this backward pass, of a parameter that several
-  // layers share: whoever adds to it has no gradient of its own to return. Undefined where there is
-  // none.
-  virtual at::Tensor lent(const at::Tensor& parameter) = 0;
+  // For a table that another layer shares, which has borrowed its home in this backward pass: these
+  // rows of the gradient are added when all the rest has come, and the caller returns none. False
+  // where nobody has borrowed it.
+  virtual bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,
+                        const at::Tensor& values) = 0;
 };
 
 // Autograd's functions keep it between forward and backward.
@@ -34,6 +35,10 @@ struct HomesHolder : torch::CustomClassHolder {
   explicit HomesHolder(GradientHomes* held) : homes(held) {}
   GradientHomes* homes;
 };
+
+// Whether a function's backward may write there: not where gradients of gradients are wanted, nor
+// where somebody asked for gradients instead of letting them accumulate.
+bool is_accumulating();
 
 // The homes of this pass where a weight's gradient is worth one; null where it is not: without
 // gradients, under autocast, and where a copy costs less than a function that autograd does not

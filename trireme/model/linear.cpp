@@ -36,11 +36,15 @@ struct HomedLinear : torch::autograd::Function<HomedLinear> {
     const at::Tensor gradient = gradients[0].reshape({-1, weight.size(0)});
     variable_list result(4);
     if (ctx->needs_input_grad(0)) result[0] = gradient.mm(weight).view(x.sizes());
-    const auto holder = ctx->saved_data["homes"].toCapsule();
-    const at::Tensor home = static_cast<HomesHolder&>(*holder).homes->lend(weight);
     const at::Tensor rows = x.reshape({-1, weight.size(1)});
-    result[1] = home.defined() ? home : at::empty_like(weight);
-    at::mm_out(result[1], gradient.t(), rows);
+    if (ctx->needs_input_grad(1) && !is_accumulating()) {
+      result[1] = gradient.t().mm(rows);
+    } else if (ctx->needs_input_grad(1)) {
+      const auto holder = ctx->saved_data["homes"].toCapsule();
+      result[1] = static_cast<HomesHolder&>(*holder).homes->lend(weight);
+      if (!result[1].defined()) result[1] = at::empty_like(weight);
+      at::mm_out(result[1], gradient.t(), rows);
+    }
     if (ctx->saved_data["has_bias"].toBool()) result[2] = gradient.sum(0);
     return result;
   }

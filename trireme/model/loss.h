@@ -23,6 +23,8 @@ class Loss {
   virtual at::Tensor sum(const at::Tensor& output, const at::Tensor& target) const = 0;
   // How many terms the sum of this target has.
   virtual std::int64_t terms(const at::Tensor& target) const { return target.numel(); }
+  // Whether every sample has as many; otherwise ranks add their numbers up before each step.
+  virtual bool has_even_terms() const { return true; }
 };
 
 class CrossEntropyLoss final : public Loss {
@@ -33,6 +35,7 @@ class CrossEntropyLoss final : public Loss {
     return layer.sum(output, target);
   }
   std::int64_t terms(const at::Tensor& target) const override { return layer.terms(target); }
+  bool has_even_terms() const override { return !layer.options().ignored; }
 
   CrossEntropy layer;
 };

@@ -72,13 +72,15 @@ class Agreement {
   virtual void begin_slot(std::size_t index) = 0;
   virtual void end_slot() = 0;
   virtual Gradients reduce(const Share& mine) = 0;
+  // The sum of a number over the ranks that share a batch. A collective.
+  virtual double total(double mine) { return mine; }
   virtual void update(const Update& how) = 0;
   // Throws the step's gradients away.
   virtual void drop() = 0;
 
   // The end of the job: replicas that differ become one.
   virtual void join() {}
-  // Waits until this rank's parameters are whole and current, for evaluation.
+  // Waits until this rank's parameters and buffers are whole and current, for evaluation.
   virtual void settle() {}
 
   // Where gradients are wanted, for layers that can write them there; null: anywhere.

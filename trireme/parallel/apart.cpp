@@ -2,15 +2,19 @@
 
 #include <c10/core/GradMode.h>
 
+#include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "trireme/comm/torch/tensor.h"
+#include "trireme/parallel/sameness.h"
 
 namespace trireme::parallel {
 
-Apart::Apart(std::shared_ptr<Solo> own, comm::Group group)
-    : own_(std::move(own)), group_(std::move(group)) {
+Apart::Apart(std::shared_ptr<Solo> own, std::vector<at::Tensor> buffers, comm::Group group)
+    : own_(std::move(own)), buffers_(std::move(buffers)), group_(std::move(group)) {
   const c10::NoGradGuard no_grad;
+  expect_same_parameters(group_, own_->parameters());
   for (const checkpoint::Piece& piece : own_->pieces()) {
     comm::broadcast(group_, piece.data, 0, {.label = "first weights"}).wait();
   }
@@ -29,13 +33,16 @@ void Apart::begin_step(const StepPlan& plan) {
 Gradients Apart::reduce(const Share& mine) {
   Gradients own = own_->reduce({.loss = mine.loss * weight_, .is_stop_wanted = false});
   own.norm *= weight_;
-  // A signal reaches all ranks of a job; each would stop at a step of its own.
-  std::int32_t is_stop_wanted = mine.is_stop_wanted ? 1 : 0;
+  // A signal reaches all ranks of a job; each would stop at a step of its own. And each would go
+  // back to a checkpoint by itself.
+  std::int32_t common[] = {mine.is_stop_wanted ? 1 : 0,
+                           own.is_finite && std::isfinite(own.loss) ? 0 : 1};
   group_
-      .all_reduce({&is_stop_wanted, 1, comm::DType::Int32}, comm::ReduceOp::Max,
+      .all_reduce({common, std::size(common), comm::DType::Int32}, comm::ReduceOp::Max,
                   {.label = "wish to stop"})
       .wait();
-  own.is_stop_wanted = is_stop_wanted != 0;
+  own.is_stop_wanted = common[0] != 0;
+  own.is_finite = common[1] == 0;
   return own;
 }
 
@@ -49,6 +56,13 @@ void Apart::join() {
   const c10::NoGradGuard no_grad;
   for (const checkpoint::Piece& piece : own_->pieces()) {
     comm::all_reduce(group_, piece.data, comm::ReduceOp::Mean, {.label = "average"}).wait();
+  }
+  for (const at::Tensor& buffer : buffers_) {
+    if (buffer.is_floating_point()) {
+      comm::all_reduce(group_, buffer, comm::ReduceOp::Mean, {.label = "average"}).wait();
+    } else {
+      comm::broadcast(group_, buffer, 0, {.label = "buffers"}).wait();
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 // Apart is the agreement of ranks that never speak: each trains a replica of its own on its slots
-// as if there were no others, and join() averages them once, at the end.
+// as if there were no others, and join() averages them once, at the end. They agree on nothing but
+// when to stop, and whether a step was sound: all drop one that was not on some rank.
 
 #pragma once
 
@@ -12,7 +13,7 @@ namespace trireme::parallel {
 
 class Apart final : public Agreement {
  public:
-  Apart(std::shared_ptr<Solo> own, comm::Group group);
+  Apart(std::shared_ptr<Solo> own, std::vector<at::Tensor> buffers, comm::Group group);
 
   void begin_step(const StepPlan& plan) override;
   void begin_slot(std::size_t index) override { own_->begin_slot(index); }
@@ -28,6 +29,7 @@ class Apart final : public Agreement {
 
  private:
   std::shared_ptr<Solo> own_;
+  std::vector<at::Tensor> buffers_;
   comm::Group group_;
   double weight_ = 1;  // this replica's batch is a part of the global one
 };

@@ -24,13 +24,16 @@ class Hook final : public torch::autograd::PostAccumulateGradHook {
 GradientHooks::GradientHooks(const std::vector<Parameter>& parameters, const Born& born) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     tensors_.push_back(parameters[i].tensor);
-    torch::autograd::impl::set_post_acc_grad_hooks(tensors_[i], std::make_unique<Hook>(born, i));
+    auto hook = std::make_unique<Hook>(born, i);
+    hooks_.push_back(hook.get());
+    torch::autograd::impl::set_post_acc_grad_hooks(tensors_[i], std::move(hook));
   }
 }
 
 GradientHooks::~GradientHooks() {
-  for (const at::Tensor& tensor : tensors_) {
-    torch::autograd::impl::set_post_acc_grad_hooks(tensor, nullptr);
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    if (torch::autograd::impl::post_acc_grad_hooks(tensors_[i]).get() != hooks_[i]) continue;
+    torch::autograd::impl::set_post_acc_grad_hooks(tensors_[i], nullptr);
   }
 }
 

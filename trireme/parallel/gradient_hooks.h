@@ -9,7 +9,7 @@
 //
 // Threads:  calls come on the thread that runs backward.
 // Lifetime: hooks are taken off by the destructor. A tensor has one set of hooks at a time: the
-//           last to be made takes the place of others.
+//           last to be made takes the place of others, whose end then leaves it alone.
 
 #pragma once
 
@@ -32,6 +32,7 @@ class GradientHooks {
 
  private:
   std::vector<at::Tensor> tensors_;
+  std::vector<const void*> hooks_;  // by tensor: ours
 };
 
 }  // namespace trireme::parallel

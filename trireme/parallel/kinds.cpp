@@ -30,10 +30,17 @@ SyncKind resolved(SyncKind kind, bool has_sharing_hosts) {
   return kind;
 }
 
+// Backward may still read a weight whose gradient it has finished, where a forward pass used it
+// behind autograd's back; a block promises not to.
+bool can_update_early(const AgreementOptions& options) {
+  return !options.is_recomputed && options.model && !options.model->blocks().empty();
+}
+
 std::shared_ptr<Solo> make_solo(AgreementOptions& options) {
   return std::make_shared<Solo>(Solo::Options{.parameters = std::move(options.parameters),
                                               .optimizer = std::move(options.optimizer),
-                                              .can_update_early = !options.is_recomputed});
+                                              .can_update_early = can_update_early(options),
+                                              .is_ordered = options.is_ordered});
 }
 
 }  // namespace
@@ -70,7 +77,8 @@ std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
   const SyncKind kind = resolved(options.kind, hosts.has_value());
   if (kind == SyncKind::None) {
     const comm::Group group = options.group;
-    return std::make_shared<Apart>(make_solo(options), group);
+    std::vector<at::Tensor> buffers = std::move(options.buffers);
+    return std::make_shared<Apart>(make_solo(options), std::move(buffers), group);
   }
   data::DataParallel::Options how{.parameters = std::move(options.parameters),
                                   .buffers = std::move(options.buffers),

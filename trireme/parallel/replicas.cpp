@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "trireme/base/error.h"
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/data/bucket_plan.h"
 #include "trireme/parallel/data/flat_memory.h"
@@ -27,9 +28,11 @@ class Replicas::Reduction {
         buffers_(module.buffers()),
         hooks_(parameters_, [this](std::size_t parameter) { born(parameter); }) {
     const c10::NoGradGuard no_grad;
+    expect_one_type(parameters_);
     expect_same_parameters(group_, parameters_);
-    for (const Parameter& parameter : parameters_) {
-      comm::broadcast(group_, parameter.tensor.detach(), 0, {.label = "first weights"}).wait();
+    // Frozen ones too.
+    for (const at::Tensor& parameter : module.parameters()) {
+      comm::broadcast(group_, parameter.detach(), 0, {.label = "first weights"}).wait();
     }
     share_buffers();
     lay_out(data::order_of({}, parameters_.size()));
@@ -85,7 +88,21 @@ class Replicas::Reduction {
     missing_.clear();
     for (const auto& bucket : plan_.buckets) missing_.push_back(bucket.entries.size());
     launched_ = 0;
-    torch::autograd::Engine::get_default_engine().queue_callback([this] { finish(); });
+    // A pass that throws forgets its callback, and with it what watches over it.
+    const std::shared_ptr<void> watch(this, [this](void*) { abandon(); });
+    torch::autograd::Engine::get_default_engine().queue_callback([this, watch] { finish(); });
+  }
+
+  void abandon() noexcept {
+    if (!std::exchange(is_running_, false)) return;
+    for (comm::TensorWork& work : works_) {
+      try {
+        work.wait();
+      } catch (const Error&) {
+        // The group has failed with it, and says so when it is used again.
+      }
+    }
+    works_.clear();
   }
 
   // Copies the bucket's gradients into it and lets it travel.
@@ -104,7 +121,7 @@ class Replicas::Reduction {
     }
     const data::ElementRange range = plan_.buckets[bucket].range;
     works_.push_back(comm::all_reduce(group_, memory_.narrow(0, range.begin, range.count()),
-                                      options_.is_sum ? comm::ReduceOp::Sum : comm::ReduceOp::Mean,
+                                      comm::ReduceOp::Mean,
                                       {.label = "bucket " + std::to_string(bucket)}));
   }
 

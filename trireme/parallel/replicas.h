@@ -13,7 +13,9 @@
 // optimizers pass it over as they do on one rank. Several backward passes before a step add up.
 //
 // Order:    every rank runs the same backward passes in the same order.
-// Failure:  what Group throws comes out of backward().
+// Failure:  what Group throws comes out of backward(). A backward pass that throws on every rank
+// may
+//           be followed by another.
 // Threads:  the one that runs backward.
 // Lifetime: the module outlives it; gradients are views of its memory.
 
@@ -31,8 +33,6 @@ class Replicas {
  public:
   struct Options {
     std::int64_t bucket_size = 4 << 20;  // bytes
-    // The sum over ranks instead of the mean: for losses that are already divided by all samples.
-    bool is_sum = false;
     // Buffers (running statistics) are rank 0's before each forward pass: see share_buffers().
     bool has_shared_buffers = true;
     // Gradients may come in parts, as with recomputation: buckets wait for the end of backward.

@@ -56,6 +56,16 @@ Difference first_difference(const Numbers& all, std::size_t count) {
 
 }  // namespace
 
+void expect_one_type(const std::vector<Parameter>& parameters) {
+  for (const Parameter& parameter : parameters) {
+    if (parameter.tensor.scalar_type() == parameters[0].tensor.scalar_type()) continue;
+    throw Error(ErrorCode::Unsupported,
+                "parameters of several types cannot be trained on several ranks: " +
+                    described(parameters[0]) + " and " + described(parameter) +
+                    "; make them alike with module.to(type), and choose train.precision instead");
+  }
+}
+
 void expect_same_parameters(const comm::Group& group, const std::vector<Parameter>& parameters) {
   Numbers mine;
   for (const Parameter& parameter : parameters) {

@@ -14,6 +14,10 @@
 
 namespace trireme::parallel {
 
+// No collective: throws Unsupported where a parameter is of another type than the first, which
+// cannot travel in the same bucket.
+void expect_one_type(const std::vector<Parameter>& parameters);
+
 // Names, shapes and types.
 void expect_same_parameters(const comm::Group& group, const std::vector<Parameter>& parameters);
 

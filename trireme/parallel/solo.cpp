@@ -14,7 +14,10 @@ Solo::Solo(Options options)
     : options_(std::move(options)),
       hooks_(options_.parameters, [this](std::size_t parameter) { born(parameter); }) {
   const std::size_t states = options_.optimizer->state_names().size();
-  for (const Parameter& parameter : options_.parameters) {
+  for (Parameter& parameter : options_.parameters) {
+    // Rules work on flat slices.
+    if (!parameter.tensor.is_contiguous()) parameter.tensor.set_data(parameter.tensor.contiguous());
+    index_.emplace(parameter.tensor.unsafeGetTensorImpl(), index_.size());
     std::vector<at::Tensor>& own = state_.emplace_back();
     const auto options_of = parameter.tensor.options().requires_grad(false);
     for (std::size_t i = 0; i < states; ++i) {
@@ -30,7 +33,24 @@ void Solo::begin_step(const StepPlan& plan) {
 }
 
 void Solo::begin_slot(std::size_t) {
+  rows_.clear();
+  is_asked_.assign(options_.parameters.size(), false);
+  has_come_.assign(options_.parameters.size(), false);
   is_early_ = plan_.early && options_.can_update_early && plan_.slot_count == 1;
+}
+
+at::Tensor Solo::lend(const at::Tensor& parameter) {
+  const auto found = index_.find(parameter.unsafeGetTensorImpl());
+  if (found != index_.end() && !is_asked_.empty()) is_asked_[found->second] = true;
+  return {};
+}
+
+bool Solo::add_rows(const at::Tensor& parameter, const at::Tensor& rows, const at::Tensor& values) {
+  const auto found = index_.find(parameter.unsafeGetTensorImpl());
+  if (found == index_.end() || is_asked_.empty()) return false;
+  if (!is_asked_[found->second] || has_come_[found->second]) return false;
+  rows_.push_back({found->second, rows, values});
+  return true;
 }
 
 void Solo::born(std::size_t parameter) {
@@ -38,6 +58,11 @@ void Solo::born(std::size_t parameter) {
   at::Tensor& gradient = options_.parameters[parameter].tensor.mutable_grad();
   // Rules work on flat slices: an embedding's sparse gradient is spread out.
   if (gradient.is_sparse()) gradient = gradient.to_dense();
+  std::erase_if(rows_, [&](const Rows& more) {
+    if (more.parameter == parameter) gradient.index_add_(0, more.rows, more.values);
+    return more.parameter == parameter;
+  });
+  if (!has_come_.empty()) has_come_[parameter] = true;
   if (!is_early_) return;
   const optim::Slice slice = slice_of(parameter, gradient, plan_.early->rate);
   options_.optimizer->update({&slice, 1}, plan_.early->number, plan_.early->scale);

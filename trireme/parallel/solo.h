@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "trireme/optim/optimizer.h"
@@ -17,15 +18,20 @@
 
 namespace trireme::parallel {
 
-class Solo final : public Agreement {
+class Solo final : public Agreement, private model::GradientHomes {
  public:
   struct Options {
     std::vector<Parameter> parameters;
     std::shared_ptr<const optim::Optimizer> optimizer;
-    // Recomputation may bring a shared parameter's gradient in several parts.
+    // Not where a gradient comes in several parts, as with recomputation, nor where backward may
+    // still read the value.
     bool can_update_early = true;
+    // Sums in a fixed order are made of gradients that were, too.
+    bool is_ordered = false;
   };
   explicit Solo(Options options);
+
+  const std::vector<Parameter>& parameters() const noexcept { return options_.parameters; }
 
   void begin_step(const StepPlan& plan) override;
   void begin_slot(std::size_t index) override;
@@ -36,13 +42,26 @@ class Solo final : public Agreement {
   std::vector<checkpoint::Piece> pieces() override;
   std::vector<checkpoint::Piece> collect() override { return pieces(); }
   std::string first_not_finite() const override;
+  model::GradientHomes* homes() override { return options_.is_ordered ? nullptr : this; }
 
  private:
+  // Gradients are welcome wherever they are; only rows of tables need not become whole ones.
+  at::Tensor lend(const at::Tensor& parameter) override;
+  bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,
+                const at::Tensor& values) override;
   void born(std::size_t parameter);
   optim::Slice slice_of(std::size_t parameter, const at::Tensor& gradient, double rate);
 
   Options options_;
-  std::vector<std::vector<at::Tensor>> state_;  // by parameter, in the optimizer's order
+  std::vector<std::vector<at::Tensor>> state_;          // by parameter, in the optimizer's order
+  std::unordered_map<const void*, std::size_t> index_;  // of a parameter, by its tensor
+  struct Rows {
+    std::size_t parameter;
+    at::Tensor rows, values;
+  };
+  std::vector<Rows> rows_;      // to be added when their gradient has come
+  std::vector<bool> is_asked_;  // in this slot, by a layer that is going to write its gradient
+  std::vector<bool> has_come_;  // in this slot
   StepPlan plan_;
   bool is_early_ = false;  // now, in this slot
   std::size_t slots_done_ = 0;

@@ -1,7 +1,5 @@
 #include "trireme/parallel/sync_batch_norm.h"
 
-#include <ATen/ops/cat.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
@@ -50,18 +48,19 @@ SyncBatchNorm::SyncBatchNorm(const comm::Group& group, const Options& options)
 at::Tensor SyncBatchNorm::forward(const at::Tensor& input) {
   TRIREME_CHECK(input.dim() >= 2 && input.size(1) == options_.features, "batch norm of ",
                 options_.features, " features on an input of ", input.dim(), " dimensions");
-  if (!is_training()) return normalized(input, running_mean, running_var);
+  // In the parameters' own type: sums of 16-bit numbers would lose all digits.
+  const at::Tensor wide = input.to(weight.scalar_type());
+  if (!is_training()) return normalized(wide, running_mean, running_var).to(input.scalar_type());
   const std::vector<std::int64_t> dims = others(input);
-  const double mine = static_cast<double>(input.numel() / options_.features);
-  // Counts travel with the sums. Two rounds, since one pass over squares loses digits.
-  const at::Tensor first =
-      sum_over_ranks(at::cat({input.sum(dims), at::full({1}, mine, input.options())}), group_);
-  const double count = first[options_.features].item<double>();
-  const at::Tensor mean = first.narrow(0, 0, options_.features) / count;
-  const at::Tensor centered = input - spread(mean, input);
+  auto count = static_cast<double>(input.numel() / options_.features);
+  group_.all_reduce({&count, 1, comm::DType::Float64}, comm::ReduceOp::Sum, {.label = "samples"})
+      .wait();
+  // Two rounds, since one pass over squares loses digits.
+  const at::Tensor mean = sum_over_ranks(wide.sum(dims), group_) / count;
+  const at::Tensor centered = wide - spread(mean, wide);
   const at::Tensor variance = sum_over_ranks(centered.square().sum(dims), group_) / count;
   track(mean, variance, count);
-  return normalized(input, mean, variance);
+  return normalized(wide, mean, variance).to(input.scalar_type());
 }
 
 at::Tensor SyncBatchNorm::normalized(const at::Tensor& input, const at::Tensor& mean,

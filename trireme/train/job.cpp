@@ -6,6 +6,7 @@
 #include <string>
 
 #include "trireme/base/error.h"
+#include "trireme/comm/torch/tensor.h"
 #include "trireme/data/data_config.h"
 #include "trireme/model/model_config.h"
 #include "trireme/model/start.h"
@@ -104,6 +105,12 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   job.model = make_model(config, kinds, form);
   job.loss = make_loss(config, form);
   job.flops_a_sample = job.model->flops_a_sample(form);
+
+  // What is not trained must be the same everywhere, too.
+  for (const at::Tensor& parameter : job.model->parameters()) {
+    if (parameter.requires_grad()) continue;
+    comm::broadcast(group, parameter.detach(), 0, {.label = "frozen weights"}).wait();
+  }
 
   const std::vector<int> owners = owners_of(slot_count(train, group.size()), group.size());
   auto loader = std::make_shared<data::Loader>(

@@ -2,6 +2,7 @@
 
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -27,6 +28,7 @@ Outcome Step::run(std::int64_t updates, bool is_stop_wanted) {
   parallel::Update update{.number = updates + 1, .rate = outcome.rate};
 
   agreement.begin_step(plan(work, update));
+  terms_ = terms_of(work);
   outcome.times.wait += watch.lap();
   double loss_share = 0;
   for (std::size_t i = 0; i < work.batches.size(); ++i) {
@@ -86,6 +88,18 @@ model::Context Step::context(const data::StepBatches& work, std::size_t index,
           .homes = parts_.agreement->homes()};
 }
 
+// Of the whole global batch.
+double Step::terms_of(const data::StepBatches& work) const {
+  double mine = 0;
+  std::int64_t samples = 0;
+  for (const data::Batch& batch : work.batches) {
+    if (batch.count() > 0) mine += static_cast<double>(parts_.loss->terms(batch.target));
+    samples += batch.count();
+  }
+  if (!parts_.loss->has_even_terms()) return std::max(1.0, parts_.agreement->total(mine));
+  return samples == 0 ? 1 : mine / static_cast<double>(samples) * static_cast<double>(work.total);
+}
+
 at::Tensor Step::forward(const data::StepBatches& work, std::size_t index, std::int64_t updates) {
   const data::Batch& batch = work.batches[index];
   std::vector<at::Tensor> auxiliary;
@@ -93,11 +107,9 @@ at::Tensor Step::forward(const data::StepBatches& work, std::size_t index, std::
   known.losses = &auxiliary;
   const Autocast precision(parts_.config.precision);
   const at::Tensor output = parts_.model->forward(batch.input, known);
-  const double terms = static_cast<double>(parts_.loss->terms(batch.target)) /
-                       static_cast<double>(batch.count()) * static_cast<double>(work.total);
   at::Tensor sum = parts_.loss->sum(output, batch.target);
   for (const at::Tensor& more : auxiliary) sum = sum + more;
-  return sum * (1.0 / terms);
+  return sum * (1.0 / terms_);
 }
 
 std::string Step::first_block_not_finite() {

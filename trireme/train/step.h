@@ -1,7 +1,7 @@
 // Step makes one update of a model: batches in, new weights out. It reads the same whatever the
 // agreement: one rank or many, one copy or slices.
 //
-// A slot's loss is its sum over samples divided by the count of the whole global batch, so the
+// A slot's loss is its sum divided by the number of terms in the whole global batch, so the
 // gradients of all slots add up to that of the mean, however unevenly the slots were dealt.
 //
 // Failure: what loader, model and agreement throw. A result that is not finite is no error here:
@@ -84,11 +84,13 @@ class Step {
   parallel::StepPlan plan(const data::StepBatches& work, const parallel::Update& update) const;
   model::Context context(const data::StepBatches& work, std::size_t index,
                          std::int64_t updates) const;
+  double terms_of(const data::StepBatches& work) const;
   at::Tensor forward(const data::StepBatches& work, std::size_t index, std::int64_t updates);
   bool is_scaled() const noexcept { return parts_.config.precision == Precision::Float16; }
 
   Parts parts_;
   optim::LossScale loss_scale_;
+  double terms_ = 1;                         // of the step's loss, over all ranks
   const data::StepBatches* last_ = nullptr;  // the loader's, until its next
   std::int64_t last_updates_ = 0;
 };

@@ -105,8 +105,8 @@ TEST(Gathering, BlocksOutOfTurnAreRefused) {
     Gathering gathering = make_gathering(group);
     EXPECT_THROW(gathering.reach(0, Pass::Forward), Error);
     gathering.begin_slot();
-    gathering.reach(1, Pass::Forward);
-    EXPECT_THROW(gathering.reach(0, Pass::Forward), Error);
+    gathering.reach(2, Pass::Forward);
+    EXPECT_THROW(gathering.reach(1, Pass::Forward), Error);
     gathering.end_slot();
     Gathering blockless({.group = group, .slices = {torch::ones({2})}});
     EXPECT_THROW(blockless.begin_slot(), Error);

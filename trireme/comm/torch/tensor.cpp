@@ -5,6 +5,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "trireme/base/check.h"
@@ -12,7 +13,9 @@
 
 namespace trireme::comm {
 
-DType dtype_of(at::ScalarType type) {
+namespace {
+
+std::optional<DType> find_dtype(at::ScalarType type) {
   switch (type) {
     case at::kDouble:
       return DType::Float64;
@@ -31,10 +34,16 @@ DType dtype_of(at::ScalarType type) {
     case at::kByte:
       return DType::UInt8;
     default:
-      break;
+      return std::nullopt;
   }
-  TRIREME_CHECK(false, "tensors of ", c10::toString(type), " do not travel; convert them first");
-  return DType::UInt8;
+}
+
+}  // namespace
+
+DType dtype_of(at::ScalarType type) {
+  const std::optional<DType> found = find_dtype(type);
+  TRIREME_CHECK(found, "tensors of ", c10::toString(type), " do not travel; convert them first");
+  return *found;
 }
 
 at::ScalarType scalar_type_of(DType type) {
@@ -71,6 +80,16 @@ Span span(const at::Tensor& tensor) {
 class TensorCall {
  public:
   ConstSpan read(const at::Tensor& tensor) { return span(keep(tensor.detach().contiguous())); }
+
+  // For operations that only move: any type goes, as bytes where it has no name here.
+  Span write_bytes(const at::Tensor& tensor) {
+    if (find_dtype(tensor.scalar_type())) return write(tensor, true);
+    const at::Tensor plain = tensor.detach();
+    const at::Tensor packed = keep(plain.contiguous());
+    TRIREME_CHECK(packed.is_cpu(), "a tensor on ", packed.device().str(), "; copy it to the CPU");
+    if (!plain.is_contiguous()) work_.unpacks_.push_back({packed, plain});
+    return {packed.data_ptr(), packed.nbytes(), DType::UInt8};
+  }
 
   // `is_read`: the operation also looks at what is there before.
   Span write(const at::Tensor& tensor, bool is_read) {
@@ -143,7 +162,7 @@ TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tenso
 
 TensorWork broadcast(const Group& group, const at::Tensor& data, int root, const Call& call) {
   TensorCall tensors;
-  const Span all = tensors.write(data, true);
+  const Span all = tensors.write_bytes(data);
   return tensors.start(group.broadcast(all, root, call));
 }
 

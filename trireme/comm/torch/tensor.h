@@ -5,8 +5,8 @@
 // without a copy.
 //
 // Autograd: data is read and written behind autograd's back, as gradients and parameters are.
-// Failure:  Misuse for devices other than the CPU and for types that do not travel; otherwise
-//           as Group.
+// Failure:  Misuse for devices other than the CPU and for types that do not travel (a broadcast
+//           takes any); otherwise as Group.
 
 #pragma once
 

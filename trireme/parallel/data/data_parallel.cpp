@@ -57,6 +57,7 @@ DataParallel::DataParallel(Options options)
       groups_(groups_of(options_.parameters)),
       hooks_(options_.parameters, [this](std::size_t parameter) { born(parameter); }) {
   const c10::NoGradGuard no_grad;
+  expect_one_type(options_.parameters);
   expect_same_parameters(options_.group, options_.parameters);
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     index_.emplace(options_.parameters[i].tensor.unsafeGetTensorImpl(), i);
@@ -128,8 +129,9 @@ void DataParallel::begin_slot(std::size_t index) {
   slot_ = index;
   if (is_streamed()) gathering_->begin_slot();
   if (!layout_) return;
-  buckets_of(slot_).begin_slot(
-      {.is_first = index == 0 || options_.is_ordered, .is_last = index + 1 == plan_.slots.size()});
+  buckets_of(slot_).begin_slot({.is_first = index == 0 || options_.is_ordered,
+                                .is_last = index + 1 == plan_.slots.size(),
+                                .is_alone = options_.is_ordered});
 }
 
 at::Tensor DataParallel::lend(const at::Tensor& parameter) {
@@ -138,10 +140,11 @@ at::Tensor DataParallel::lend(const at::Tensor& parameter) {
   return buckets_of(slot_).lend(found->second);
 }
 
-at::Tensor DataParallel::lent(const at::Tensor& parameter) {
+bool DataParallel::add_rows(const at::Tensor& parameter, const at::Tensor& rows,
+                            const at::Tensor& values) {
   const auto found = index_.find(parameter.unsafeGetTensorImpl());
-  if (!layout_ || found == index_.end()) return {};
-  return buckets_of(slot_).lent(found->second);
+  if (!layout_ || found == index_.end()) return false;
+  return buckets_of(slot_).add_rows(found->second, rows, values);
 }
 
 void DataParallel::born(std::size_t parameter) {
@@ -209,6 +212,13 @@ void DataParallel::launch_ordered(std::size_t bucket, const std::string& label) 
   ordered_.push_back(options_.group.ordered_sum(comm::span(layout_->reduced.at(bucket, whole)),
                                                 mine, plan_.owners, comm::ReduceOp::Sum,
                                                 {.label = label}));
+}
+
+double DataParallel::total(double mine) {
+  options_.group
+      .all_reduce({&mine, 1, comm::DType::Float64}, comm::ReduceOp::Sum, {.label = "total"})
+      .wait();
+  return mine;
 }
 
 Gradients DataParallel::reduce(const Share& mine) {
@@ -309,6 +319,7 @@ void DataParallel::drop() {}
 
 void DataParallel::settle() {
   finish_publishing();
+  broadcast_buffers();
   if (gathering_) gathering_->gather_all();
 }
 
@@ -347,7 +358,7 @@ std::string DataParallel::first_not_finite() const {
   const auto own_part = [&](const FlatSpace& space, std::size_t i) {
     const std::size_t bucket = layout_->plan.bucket_of[i];
     const ElementRange part = common(layout_->plan.range_of[i], layout_->own[bucket]);
-    return space.at(bucket, part.count() > 0 ? part : ElementRange{part.begin, part.begin});
+    return part.count() > 0 ? space.at(bucket, part) : space.memory.narrow(0, 0, 0);
   };
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     const Parameter& own = options_.parameters[i];

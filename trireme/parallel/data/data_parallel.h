@@ -62,6 +62,7 @@ class DataParallel final : public Agreement, private model::GradientHomes {
   void begin_slot(std::size_t index) override;
   void end_slot() override;
   Gradients reduce(const Share& mine) override;
+  double total(double mine) override;
   void update(const Update& how) override;
   void drop() override;
   void settle() override;
@@ -82,7 +83,8 @@ class DataParallel final : public Agreement, private model::GradientHomes {
            !options_.is_ordered;
   }
   at::Tensor lend(const at::Tensor& parameter) override;
-  at::Tensor lent(const at::Tensor& parameter) override;
+  bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,
+                const at::Tensor& values) override;
   void born(std::size_t parameter);
   void lay_out(std::vector<std::size_t> order);
   BucketPlan plan_of(std::vector<std::size_t> order) const;

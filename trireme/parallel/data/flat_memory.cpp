@@ -2,11 +2,21 @@
 
 #include <ATen/ops/from_blob.h>
 
+#include <algorithm>
+#include <chrono>
+
+#include "trireme/base/deadline.h"
+#include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
 #include "trireme/comm/arena.h"
 #include "trireme/comm/torch/tensor.h"
 
 namespace trireme::parallel::data {
+namespace {
+
+constexpr auto kFindMax = std::chrono::seconds(60);
+
+}  // namespace
 
 at::Tensor private_flat(const comm::Group& group, std::int64_t count, at::ScalarType type) {
   at::Tensor flat = comm::empty_in_arena(group, {count}, type);
@@ -17,17 +27,16 @@ at::Tensor private_flat(const comm::Group& group, std::int64_t count, at::Scalar
 at::Tensor common_flat(const comm::Group& group, std::int64_t count, at::ScalarType type) {
   const std::shared_ptr<comm::Arena> arena = group.arena();
   if (!arena) throw Error(ErrorCode::Unsupported, "these ranks share no memory");
-  at::Tensor own;
-  std::int64_t offset = 0;
-  if (group.rank() == 0) {
-    own = private_flat(group, count, type);
-    offset = static_cast<std::int64_t>(arena->offset_of(own.const_data_ptr()));
-  }
-  group.broadcast({&offset, 1, comm::DType::Int64}, 0, {.label = "place of shared memory"}).wait();
-  if (group.rank() == 0) return own;
-  // Nobody else's allocator knows of it: the arena itself stays as long as the tensor.
+  // A name that nobody else has; the block goes back with its last user.
+  std::int64_t key = 0;
+  secure_random({reinterpret_cast<std::byte*>(&key), sizeof(key)});
+  group.broadcast({&key, 1, comm::DType::Int64}, 0, {.label = "name of shared memory"}).wait();
+  const std::uint64_t name = static_cast<std::uint64_t>(key) | 1;  // 0 is no name
+  const std::size_t size =
+      std::max<std::size_t>(static_cast<std::size_t>(count) * c10::elementSize(type), 1);
+  std::byte* data = arena->find_or_make(name, size, group.size(), Deadline::after(kFindMax));
   return at::from_blob(
-      arena->at(static_cast<std::uint64_t>(offset)), {count}, [arena](void*) {},
+      data, {count}, [arena, name](void*) { arena->release(name); },
       at::TensorOptions().dtype(type));
 }
 

@@ -3,7 +3,7 @@
 // private_flat() is this rank's own, where others can read it; common_flat() is one memory for all
 // ranks of a group, whoever writes it.
 //
-// Lifetime: as the last tensor of it that lives, in whichever process.
+// Lifetime: a private one's as its last tensor's, a common one's as that of the last rank.
 // Failure:  Exhausted where there is no memory; common_flat() throws Unsupported where the group's
 //           ranks do not share memory, and is a collective.
 
@@ -18,7 +18,8 @@ namespace trireme::parallel::data {
 // Zeroed, in the arena where there is one.
 at::Tensor private_flat(const comm::Group& group, std::int64_t count, at::ScalarType type);
 
-// Zeroed by rank 0.
+// Zeroed. It goes back with the last rank's tensors; what a dead rank held stays until the job
+// ends.
 at::Tensor common_flat(const comm::Group& group, std::int64_t count, at::ScalarType type);
 
 }  // namespace trireme::parallel::data

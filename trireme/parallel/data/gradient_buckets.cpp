@@ -72,8 +72,10 @@ at::Tensor GradientBuckets::lend(std::size_t parameter) {
   return view_of(parameter);
 }
 
-at::Tensor GradientBuckets::lent(std::size_t parameter) {
-  return is_lent_[parameter] && !is_used_[parameter] ? view_of(parameter) : at::Tensor();
+bool GradientBuckets::add_rows(std::size_t parameter, at::Tensor rows, at::Tensor values) {
+  if (!is_lent_[parameter] || is_used_[parameter]) return false;
+  rows_.push_back({parameter, std::move(rows), std::move(values)});
+  return true;
 }
 
 void GradientBuckets::begin_slot(const Slot& slot) {
@@ -81,6 +83,7 @@ void GradientBuckets::begin_slot(const Slot& slot) {
   if (slot.is_first) is_used_.assign(is_used_.size(), false);
   has_come_.assign(has_come_.size(), false);
   is_lent_.assign(is_lent_.size(), false);
+  rows_.clear();
   for (std::size_t b = 0; b < missing_.size(); ++b) missing_[b] = plan_.buckets[b].entries.size();
   announced_ = 0;
 }
@@ -97,6 +100,10 @@ void GradientBuckets::take(std::size_t parameter) {
   } else if (dense.const_data_ptr() != home.const_data_ptr()) {
     home.copy_(dense);
   }
+  std::erase_if(rows_, [&](const Rows& more) {
+    if (more.parameter == parameter) home.index_add_(0, more.rows, more.values);
+    return more.parameter == parameter;
+  });
   gradient.reset();
   is_used_[parameter] = true;
   if (has_come_[parameter]) return;
@@ -111,11 +118,12 @@ void GradientBuckets::announce() {
 }
 
 void GradientBuckets::end_slot() {
-  if (!slot_.is_last) return;
+  if (!slot_.is_last && !slot_.is_alone) return;
   const c10::NoGradGuard no_grad;
   for (std::size_t i = 0; i < is_used_.size(); ++i) {
     if (!is_used_[i]) view_of(i).zero_();
   }
+  if (!slot_.is_last) return;
   missing_.assign(missing_.size(), 0);
   announce();
 }

@@ -27,6 +27,7 @@ class GradientBuckets {
   struct Slot {
     bool is_first = true;  // of this rank's in the step
     bool is_last = true;
+    bool is_alone = false;  // its gradients are not added to those of other slots
   };
 
   struct Options {
@@ -46,10 +47,11 @@ class GradientBuckets {
   // Where the gradient that take() is going to find may be written; undefined where it has to be
   // added to what is there, and for whoever asks a second time.
   at::Tensor lend(std::size_t parameter);
-  // What was lent and not yet taken; undefined where there is none.
-  at::Tensor lent(std::size_t parameter);
+  // These rows of its gradient come on top of what take() is going to find, which was lent. False:
+  // nothing was.
+  bool add_rows(std::size_t parameter, at::Tensor rows, at::Tensor values);
   void take(std::size_t parameter);
-  // Announces what is left after the last slot.
+  // Where nothing came, there are zeros. Announces what is left after the last slot.
   void end_slot();
 
   bool is_used(std::size_t parameter) const { return is_used_[parameter]; }
@@ -70,9 +72,14 @@ class GradientBuckets {
   std::vector<at::Tensor> buckets_;  // undefined: released
   std::vector<at::Tensor> spares_;   // released, for buckets of their size
   Slot slot_;
-  std::vector<bool> is_used_;         // in this step
-  std::vector<bool> has_come_;        // in this slot
-  std::vector<bool> is_lent_;         // in this slot
+  std::vector<bool> is_used_;   // in this step
+  std::vector<bool> has_come_;  // in this slot
+  std::vector<bool> is_lent_;   // in this slot
+  struct Rows {
+    std::size_t parameter;
+    at::Tensor rows, values;
+  };
+  std::vector<Rows> rows_;            // to be added when their gradient has come
   std::vector<std::size_t> missing_;  // in this slot, by bucket
   std::size_t announced_ = 0;
 };

@@ -93,9 +93,12 @@ void Gathering::reach(std::size_t block, model::Pass direction) {
     return;
   }
   const std::size_t gate = direction == model::Pass::Forward ? block : gates() - 1 - block;
-  TRIREME_CHECK(gate + 1 >= passed_, "block ", block,
-                " runs a second time in its slot: zero3 takes one forward and one backward pass");
   while (passed_ <= gate) pass(passed_);
+  for (const std::size_t b : needs_at(gate)) {
+    TRIREME_CHECK(buckets_[b].has_bytes, "block ", block,
+                  " runs a second time in its slot: zero3 takes one forward and one backward pass");
+    finish(b);
+  }
 }
 
 void Gathering::pass(std::size_t gate) {

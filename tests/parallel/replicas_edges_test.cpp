@@ -1,0 +1,99 @@
+// Goal:   Replicas of modules as people write them: frozen and boolean tensors, several
+// synchronized
+//         backward passes, a pass that throws, a second Replicas over the same module.
+// Method: two ranks as threads, small modules, against what one process computes.
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "trireme/base/error.h"
+#include "trireme/comm/connect_threads.h"
+#include "trireme/parallel/replicas.h"
+#include "trireme/testing/rank_threads.h"
+
+namespace trireme::parallel {
+namespace {
+
+struct EdgeNet : torch::nn::Module {
+  explicit EdgeNet(double value) {
+    weight = register_parameter("weight", torch::full({3}, value, torch::kDouble));
+    frozen = register_parameter("frozen", torch::full({2}, value, torch::kDouble), false);
+    mask = register_buffer("mask", torch::full({2, 2}, value > 1, torch::kBool));
+  }
+  at::Tensor weight, frozen, mask;
+};
+
+void on_two_ranks(const std::function<void(int, const comm::Group&)>& body) {
+  const auto groups = comm::connect_threads(2, {.timeout = std::chrono::seconds(30)});
+  testing::run_rank_threads(2, [&](int rank) {
+    body(rank, groups[static_cast<std::size_t>(rank)]);
+    groups[static_cast<std::size_t>(rank)].barrier().wait();
+  });
+}
+
+double gradient_of(const EdgeNet& net) {
+  return net.weight.grad()[0].item<double>();
+}
+
+TEST(ReplicasEdges, EverythingIsRankZeros) {
+  on_two_ranks([](int rank, const comm::Group& group) {
+    EdgeNet net(rank + 1.0);
+    const Replicas replicas(net, group);
+    EXPECT_EQ(net.weight[0].item<double>(), 1);
+    EXPECT_EQ(net.frozen[1].item<double>(), 1);
+    EXPECT_FALSE(net.mask[1][1].item<bool>());
+  });
+}
+
+TEST(ReplicasEdges, SynchronizedPassesAddUp) {
+  on_two_ranks([](int rank, const comm::Group& group) {
+    EdgeNet net(1);
+    const Replicas replicas(net, group);
+    (net.weight * (rank + 1)).sum().backward();
+    EXPECT_DOUBLE_EQ(gradient_of(net), 1.5);
+    (net.weight * (rank + 2)).sum().backward();
+    EXPECT_DOUBLE_EQ(gradient_of(net), 4);
+  });
+}
+
+TEST(ReplicasEdges, AfterAPassThatThrewTheNextIsWhole) {
+  on_two_ranks([](int rank, const comm::Group& group) {
+    EdgeNet net(1);
+    const Replicas replicas(net, group);
+    const at::Tensor last = torch::ones({1}, torch::kDouble).requires_grad_();
+    const at::Tensor bad = last * 1;
+    bad.register_hook([](const at::Tensor&) { throw std::runtime_error("bad batch"); });
+    // The weight's gradient is born before the pass throws.
+    EXPECT_THROW(((net.weight * bad).sum()).backward(), std::exception);
+    net.weight.mutable_grad() = at::Tensor();
+    (net.weight * (rank + 1)).sum().backward();
+    EXPECT_DOUBLE_EQ(gradient_of(net), 1.5);
+  });
+}
+
+TEST(ReplicasEdges, TheSecondTakesOver) {
+  on_two_ranks([](int rank, const comm::Group& group) {
+    EdgeNet net(1);
+    auto replicas = std::make_unique<Replicas>(net, group);
+    replicas = std::make_unique<Replicas>(net, group);
+    (net.weight * (rank + 1)).sum().backward();
+    EXPECT_DOUBLE_EQ(gradient_of(net), 1.5);
+  });
+}
+
+TEST(ReplicasEdges, SeveralTypesAreRefusedByName) {
+  on_two_ranks([](int, const comm::Group& group) {
+    EdgeNet net(1);
+    net.register_parameter("narrow", torch::ones({2}, torch::kFloat));
+    try {
+      const Replicas replicas(net, group);
+      ADD_FAILURE() << "float32 and float64 in one bucket";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Unsupported);
+      EXPECT_NE(std::string(error.what()).find("narrow, Float [2]"), std::string::npos);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace trireme::parallel
