@@ -49,6 +49,26 @@ TEST(Scores, AreWhatTheCountsSay) {
   EXPECT_DOUBLE_EQ(scores.value_of("f1"), scores.f1());
 }
 
+TEST(Scores, AnAnswerThatIsNoClassIsWrongAndInNoColumn) {
+  Scores scores(3);
+  scores.add_answer(0, 0);
+  scores.add_answer(0, 5);
+  scores.add_answer(2, 1000000007);
+  scores.add_answer(1, -1);
+  EXPECT_EQ(scores.matrix(), (std::vector<std::int64_t>{1, 0, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_DOUBLE_EQ(scores.accuracy(), 0.25);
+  const auto classes = scores.classes();
+  EXPECT_EQ(classes[0].count, 2);
+  EXPECT_DOUBLE_EQ(classes[0].recall, 0.5);
+  EXPECT_DOUBLE_EQ(classes[0].precision, 1);
+  EXPECT_EQ(classes[2].count, 1);
+  Scores other(3);
+  other.set_counts(scores.counts());
+  EXPECT_EQ(other.classes()[2].count, 1);
+  EXPECT_ANY_THROW(scores.add_answer(3, 0));
+  EXPECT_ANY_THROW(scores.add_answer(-1, 0));
+}
+
 TEST(Scores, CountsOfRanksAddUp) {
   Scores first(3);
   first.add_answer(0, 0);

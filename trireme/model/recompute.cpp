@@ -56,7 +56,9 @@ class Replay {
     autocast.apply();
     set_generator_state(generator);
   }
+  // Casts that were made here would outlive the step, and the weights change with it.
   ~Replay() {
+    if (!autocast_.is_on) at::autocast::clear_cache();
     autocast_.apply();
     set_generator_state(generator_);
   }

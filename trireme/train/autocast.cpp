@@ -11,6 +11,8 @@ Autocast::Autocast(Precision precision) : is_on_(precision != Precision::Float32
   at::autocast::set_autocast_dtype(at::kCPU,
                                    precision == Precision::BFloat16 ? at::kBFloat16 : at::kHalf);
   at::autocast::set_autocast_enabled(at::kCPU, true);
+  // What somebody else left behind may be of weights that have changed since.
+  if (!was_on_) at::autocast::clear_cache();
 }
 
 Autocast::~Autocast() {

@@ -2,8 +2,8 @@
 // does in Python: parameters stay float32 and are cast where they are used.
 //
 // Threads: of the thread that made it. Backward runs each operation in the type of its forward.
-// Weights: the casts of weights are kept while it lives and forgotten when it ends, since an
-//          update changes weights behind autograd's back.
+// Weights: the casts of weights are kept while it lives and forgotten when it begins and ends,
+//          since an update changes weights behind autograd's back.
 
 #pragma once
 

@@ -27,6 +27,8 @@ class Scores {
 
   void add_loss(double sum, std::int64_t terms);
   void add_answers(std::int64_t right, std::int64_t all);
+  // An answer that is none of the classes is wrong, and in no column of the matrix.
+  // REQUIRES: 0 <= truth < classes, where a matrix is kept.
   void add_answer(std::int64_t truth, std::int64_t answer);
 
   double loss() const noexcept;
@@ -54,6 +56,7 @@ class Scores {
   std::int64_t right_ = 0;
   std::int64_t answers_ = 0;
   std::vector<std::int64_t> matrix_;
+  std::vector<std::int64_t> strange_;  // by what it is: taken for none of the classes
 };
 
 }  // namespace trireme::train
