@@ -11,6 +11,7 @@
 #include "trireme/base/error.h"
 #include "trireme/data/data_config.h"
 #include "trireme/data/form.h"
+#include "trireme/data/memory/synthetic_source.h"
 #include "trireme/data/registry.h"
 #include "trireme/data/source.h"
 
@@ -53,6 +54,37 @@ TEST(DataKinds, FindsMistakesBeforeAnyFileIsOpened) {
   EXPECT_THROW(read("[data]\nmean = [1.0]"), Error);
   EXPECT_THROW(read("[data]\nresize = [5]"), Error);
   EXPECT_THROW(read("[data]\nkind = \"nonsense\""), Error);
+}
+
+struct PairConfig {
+  std::int64_t train = 1, test = 1;
+  bool is_other = false;
+
+  static void describe(config::Fields<PairConfig>& f) {
+    f.add("train", &PairConfig::train);
+    f.add("test", &PairConfig::test);
+    f.add("other", &PairConfig::is_other);
+  }
+};
+
+TEST(DataKinds, RefusesSetsThatAreEmptyOrUnlikeEachOther) {
+  Registry registry;
+  registry.add<PairConfig>("pair", "two sets", [](const PairConfig& c) -> Sets {
+    memory::SyntheticConfig other{.task = memory::Task::Regression, .count = 3, .test_count = 0};
+    const auto strange = memory::open_synthetic(other).train;
+    return {std::make_shared<CountingSource>(c.train),
+            c.is_other ? strange : std::make_shared<CountingSource>(c.test)};
+  });
+  config::Schema schema;
+  registry.add_sections(schema);
+  const auto open = [&](const std::string& text) {
+    return registry.open(
+        config::read_config(schema, {.files = {{"job.toml", "[data]\nkind = \"pair\"\n" + text}}}));
+  };
+  EXPECT_NO_THROW(open(""));
+  EXPECT_THROW(open("train = 0"), Error);
+  EXPECT_THROW(open("test = 0"), Error);
+  EXPECT_THROW(open("other = true"), Error);
 }
 
 TEST(DataKinds, ImagesAreTransformedAndNothingElse) {

@@ -52,6 +52,33 @@ TEST(ModelRegistry, MakesWhatTheRecipeNames) {
   EXPECT_THROW(add_models(registry), Error);
 }
 
+TEST(ModelRegistry, RefusesDataOfAnotherKind) {
+  data::Form tokens;
+  tokens.input_sizes = {6};
+  tokens.input_type = at::kLong;
+  tokens.target_sizes = {6};
+  tokens.classes = 9;
+  data::Form numbers = tokens;
+  numbers.input_type = at::kFloat;
+  const std::string gpt = "[model]\nkind = \"gpt\"\nwidth = 8\nlayers = 1\nheads = 2";
+  EXPECT_NO_THROW(make(gpt, tokens));
+  const auto complaint = [](const std::string& recipe, const data::Form& form) -> std::string {
+    try {
+      make(recipe, form);
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::InvalidInput ? error.message() : "";
+    }
+    return "";
+  };
+  EXPECT_NE(complaint(gpt + "\nvocabulary = 300\ncontext = 6", images()).find("rows of tokens"),
+            std::string::npos);
+  EXPECT_NE(complaint(gpt, numbers).find("rows of tokens"), std::string::npos);
+  EXPECT_NE(complaint("[model]\nkind = \"mlp\"", tokens).find("a mlp reads numbers"),
+            std::string::npos);
+  EXPECT_NE(complaint("[model]\nkind = \"cnn\"", tokens).find("a cnn reads numbers"),
+            std::string::npos);
+}
+
 TEST(ModelStart, IsAFunctionOfTheSeedAlone) {
   const std::string recipe =
       "[model]\nkind = \"gpt\"\nvocabulary = 9\ncontext = 4\nwidth = 8\nlayers = 1\nheads = 2";

@@ -1,12 +1,38 @@
 #include "trireme/data/registry.h"
 
+#include <string>
+
 #include "trireme/base/check.h"
+#include "trireme/base/error.h"
 #include "trireme/data/data_config.h"
 #include "trireme/data/source.h"
 #include "trireme/data/transform/transform_config.h"
 #include "trireme/data/transform/transformed_source.h"
 
 namespace trireme::data {
+namespace {
+
+// Else a job fails at its first evaluation, hours after it began.
+void require_fit(const Sets& sets, const std::string& kind) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::InvalidInput, "data of kind " + kind + ": " + why);
+  };
+  if (sets.train->count() == 0) refuse("there is nothing to train on");
+  if (!sets.test) return;
+  if (sets.test->count() == 0) refuse("there is nothing to evaluate on");
+  const Form& train = sets.train->form();
+  const Form& test = sets.test->form();
+  if (train.input_sizes != test.input_sizes || train.input_type != test.input_type ||
+      train.target_sizes != test.target_sizes || train.target_type != test.target_type) {
+    refuse("samples to evaluate on are of other sizes or types than those to train on");
+  }
+  if (train.classes != test.classes) {
+    refuse(std::to_string(test.classes) + " classes to evaluate on, " +
+           std::to_string(train.classes) + " to train on");
+  }
+}
+
+}  // namespace
 
 void Registry::add_sections(config::Schema& schema) const {
   config::Section& section = schema.section("data", "what is trained on");
@@ -21,6 +47,7 @@ Sets Registry::open(const config::Config& config) const {
     const auto& changes = config.get<transform::TransformConfig>("data");
     Sets sets = kind.open(config);
     TRIREME_CHECK(sets.train != nullptr, "data of kind ", name, " has no training set");
+    require_fit(sets, name);
     return {.train = transform::transformed(sets.train, changes, transform::Use::Training),
             .test = transform::transformed(sets.test, changes, transform::Use::Evaluation)};
   }

@@ -5,7 +5,8 @@
 //                             [](const BirdsConfig& c) -> Sets { return {open(c), nullptr}; });
 //
 // Threads: filled by one thread, read by any afterwards.
-// Failure: Misuse for a name that is taken; open() throws what the kind's own function throws.
+// Failure: Misuse for a name that is taken; open() throws what the kind's own function throws, and
+//          InvalidInput where a set is empty or the two are of different forms.
 
 #pragma once
 

@@ -70,6 +70,7 @@ class Dense final : public Block {
 }  // namespace
 
 Cnn::Cnn(const CnnConfig& config, const data::Form& form) {
+  require_numbers("cnn", form);
   if (form.input_sizes.size() != 3) {
     throw Error(ErrorCode::InvalidInput,
                 "a cnn needs images (channels, height, width); these samples have " +

@@ -9,6 +9,12 @@ namespace trireme::model {
 namespace {
 
 GptConfig sized(GptConfig config, const data::Form& form) {
+  // A form without sizes is nobody's: then the recipe says all.
+  if (!form.input_sizes.empty() && (form.input_type != at::kLong || form.input_sizes.size() != 1)) {
+    throw Error(ErrorCode::InvalidInput,
+                "a gpt reads texts: rows of tokens; these samples are something else. Take data of "
+                "kind text or tokens, or another model.kind (cnn for images, mlp for numbers)");
+  }
   if (config.vocabulary == 0) config.vocabulary = form.classes;
   if (config.context == 0 && !form.input_sizes.empty()) config.context = form.input_sizes[0];
   if (config.vocabulary < 1 || config.context < 1) {

@@ -54,7 +54,16 @@ std::int64_t outputs_for(const data::Form& form) {
   return outputs;
 }
 
+void require_numbers(const std::string& model, const data::Form& form) {
+  if (at::isFloatingType(form.input_type)) return;
+  throw Error(ErrorCode::InvalidInput,
+              "a " + model +
+                  " reads numbers, and these samples are tokens: take model.kind=gpt, or "
+                  "data of another kind");
+}
+
 Mlp::Mlp(const MlpConfig& config, const data::Form& form) {
+  require_numbers("mlp", form);
   std::int64_t inputs = form.input_count();
   const std::size_t count = config.widths.size() + 1;
   for (std::size_t i = 0; i < count; ++i) {

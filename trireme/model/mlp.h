@@ -2,9 +2,12 @@
 // matter: it is read as one row.
 //
 // Names:   layers.0.weight, layers.0.bias, layers.1.weight ...
-// Failure: InvalidInput where the data say neither how many classes nor what is predicted.
+// Failure: InvalidInput where samples are tokens, or the data say neither how many classes nor what
+//          is predicted.
 
 #pragma once
+
+#include <string>
 
 #include "trireme/model/block_model.h"
 #include "trireme/model/mlp_config.h"
@@ -18,5 +21,8 @@ class Mlp final : public BlockModel {
 
 // What a model of such data has to give: classes, or the numbers of a target.
 std::int64_t outputs_for(const data::Form& form);
+
+// Throws InvalidInput where samples are tokens.
+void require_numbers(const std::string& model, const data::Form& form);
 
 }  // namespace trireme::model

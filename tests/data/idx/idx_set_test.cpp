@@ -107,6 +107,17 @@ TEST_F(IdxSet, RefusesFilesThatDoNotFit) {
   EXPECT_THAT(error_of(config_), HasSubstr("train-images-idx3-ubyte: at byte 3"));
 }
 
+TEST_F(IdxSet, RefusesATestSetThatIsNotLikeTheTrainingSet) {
+  const auto images = folder_.path() / "t10k-images.idx3-ubyte";
+  const auto labels = folder_.path() / "t10k-labels.idx1-ubyte";
+  write_file_atomically(images, header({1, 2, 1}) + "ab");
+  EXPECT_THAT(error_of(config_), HasSubstr("t10k-images.idx3-ubyte: its images are (1, 2, 1)"));
+  EXPECT_THAT(error_of(config_), HasSubstr("train-images-idx3-ubyte (1, 2, 2)"));
+  write_file_atomically(images, header({0, 2, 2}));
+  write_file_atomically(labels, header({0}));
+  EXPECT_THAT(error_of(config_), HasSubstr("t10k-images.idx3-ubyte: holds no images"));
+}
+
 TEST(FashionMnist, OpensFromDebiansPackage) {
   const IdxConfig config;
   const auto where = folders_of(config).back();

@@ -40,6 +40,7 @@ TEST(Tokenize, TakesAnyBytes) {
   const TokenText text = tokenize("a\xff", Unit::Byte, "x");
   EXPECT_THAT(text.tokens, ElementsAre('a', 255));
   EXPECT_EQ(text.classes(), 256);
+  EXPECT_EQ(text.vocabulary[255], "\xff");
 }
 
 TEST(Tokenize, NamesTheOffsetOfWhatIsNoCharacter) {

@@ -86,6 +86,19 @@ Files find_files(const IdxConfig& config) {
   fail_missing(config);
 }
 
+void require_images(const IdxSource& source, const fs::path& path) {
+  if (source.count() > 0) return;
+  throw Error(ErrorCode::InvalidInput, path.string() + ": holds no images; fetch the set again");
+}
+
+std::string sizes_text(const IdxSource& source) {
+  std::string text;
+  for (const std::int64_t size : source.form().input_sizes) {
+    text += (text.empty() ? "(" : ", ") + std::to_string(size);
+  }
+  return text + ")";
+}
+
 std::vector<std::string> class_names_of(Name set) {
   switch (set) {
     case Name::FashionMnist:
@@ -129,10 +142,18 @@ Sets open_idx(const IdxConfig& config) {
   IdxFile labels = IdxFile::read(files.train_labels);
   auto train = std::make_shared<IdxSource>(IdxFile::read(files.train_images), std::move(labels),
                                            classes, names);
+  require_images(*train, files.train_images);
   auto [test_images, test_labels] = test.get();
-  return {.train = train,
-          .test = std::make_shared<IdxSource>(std::move(test_images), std::move(test_labels),
-                                              train->form().classes, names)};
+  auto tested = std::make_shared<IdxSource>(std::move(test_images), std::move(test_labels),
+                                            train->form().classes, names);
+  require_images(*tested, files.test_images);
+  if (tested->form().input_sizes != train->form().input_sizes) {
+    throw Error(ErrorCode::InvalidInput, files.test_images.string() + ": its images are " +
+                                             sizes_text(*tested) + ", and those of " +
+                                             files.train_images.string() + " " +
+                                             sizes_text(*train) + "; take files of one set");
+  }
+  return {.train = train, .test = tested};
 }
 
 }  // namespace trireme::data::idx

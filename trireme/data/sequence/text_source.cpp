@@ -56,6 +56,7 @@ std::shared_ptr<const TextSource> part_of(const std::shared_ptr<const TokenText>
 TokenText tokenize(std::string_view text, Unit unit, const std::string& name) {
   if (unit == Unit::Character) return characters_of(text, name);
   TokenText all;
+  for (int byte = 0; byte < 256; ++byte) all.vocabulary.emplace_back(1, static_cast<char>(byte));
   all.tokens.reserve(text.size());
   for (char byte : text) all.tokens.push_back(static_cast<unsigned char>(byte));
   return all;

@@ -1,7 +1,7 @@
 // TextSource is a text as windows of tokens, each a character or a byte.
 //
 // Meaning: input and target are int64 (context). class_names are the characters in the order of
-//          their numbers, that of their code points as nanoGPT has it; bytes have no names.
+//          their numbers, that of their code points as nanoGPT has it, or all 256 bytes.
 // Failure: NotFound; Corrupt, with the offset, for bytes that are no UTF-8; InvalidInput where the
 //          text is shorter than a window.
 
@@ -21,9 +21,9 @@ namespace trireme::data::sequence {
 // A text as numbers, shared by the sources of its parts.
 struct TokenText {
   std::vector<std::uint32_t> tokens;
-  std::vector<std::string> vocabulary;  // empty: the 256 bytes
+  std::vector<std::string> vocabulary;  // characters that occur, or the 256 bytes
 
-  std::int64_t classes() const { return vocabulary.empty() ? 256 : std::ssize(vocabulary); }
+  std::int64_t classes() const { return std::ssize(vocabulary); }
 };
 
 // `name` is for messages.
