@@ -9,7 +9,9 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <new>
+#include <tuple>
 
 namespace trireme {
 namespace {
@@ -32,11 +34,11 @@ TEST(ExitStatus, APathThatCannotBeIsTheUsersMistake) {
   EXPECT_THAT(below_a_file.message(), HasSubstr("/dev/null"));
   EXPECT_THAT(below_a_file.message(), HasSubstr("name another"));
   const std::string name(300, 'x');
-  const Error long_name = thrown_by([&] { fs::is_directory(name); });
+  const Error long_name = thrown_by([&] { std::ignore = fs::is_directory(name); });
   EXPECT_EQ(long_name.code(), ErrorCode::InvalidInput);
   EXPECT_THAT(long_name.message(), HasSubstr(name));
   EXPECT_THAT(long_name.message(), HasSubstr("shorter"));
-  const Error missing = thrown_by([] { fs::canonical("/no/such/folder"); });
+  const Error missing = thrown_by([] { std::ignore = fs::canonical("/no/such/folder"); });
   EXPECT_EQ(missing.code(), ErrorCode::NotFound);
   for (const Error& error : {below_a_file, long_name, missing}) EXPECT_EQ(exit_status(error), 2);
 }

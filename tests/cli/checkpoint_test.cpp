@@ -55,6 +55,7 @@ TEST(CheckpointCommand, RefusesWhatIsNone) {
   EXPECT_EQ(run({"list", folder.path().string()}).code, 2);
   EXPECT_EQ(run({"ls", folder.path().string()}).code, 2);
   EXPECT_EQ(run({"ls", "/no/such/folder"}).code, 2);
+  EXPECT_EQ(run({"ls", std::string(300, 'x')}).code, 2);
 }
 
 }  // namespace

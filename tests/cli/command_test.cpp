@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <stdexcept>
+
 #include "trireme/base/error.h"
 
 namespace trireme::cli {
@@ -112,7 +115,21 @@ TEST_F(CommandLine, ErrorsBecomeExitCodes) {
   EXPECT_EQ(run({}), 2);
   EXPECT_EQ(error_, "trireme: wrong file\n");
   command_.action([]() -> int { throw Error(ErrorCode::NotFound, "no job"); });
+  EXPECT_EQ(run({}), 2);
+  command_.action([]() -> int { throw Error(ErrorCode::PeerLost, "gone"); });
   EXPECT_EQ(run({}), 1);
+}
+
+TEST_F(CommandLine, NothingThrownEndsTheProgramOtherwise) {
+  command_.action([]() -> int {
+    std::filesystem::create_directories("/dev/null/x");
+    return 0;
+  });
+  EXPECT_EQ(run({}), 2);
+  EXPECT_THAT(error_, HasSubstr("trireme: /dev/null"));
+  command_.action([]() -> int { throw std::runtime_error("why"); });
+  EXPECT_EQ(run({}), 1);
+  EXPECT_EQ(error_, "trireme: why\n");
 }
 
 TEST_F(CommandLine, SubcommandsAreFoundOrProposed) {

@@ -72,7 +72,7 @@ TEST(Commands, WithoutJobsThereIsNothingToListOrStop) {
   EXPECT_EQ(run(jobs_command(), {}).code, 0);
   for (Command (*make)() : {watch_command, stop_command}) {
     const Outcome result = run(make(), {"no-such-job"});
-    EXPECT_EQ(result.code, 1);
+    EXPECT_EQ(result.code, 2);
     EXPECT_THAT(result.error, HasSubstr("no job named 'no-such-job' is running"));
     EXPECT_EQ(run(make(), {}).code, 2);
   }

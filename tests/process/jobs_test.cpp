@@ -59,7 +59,7 @@ TEST_F(JobsTest, WrongNamesAreExplained) {
   Command job(script({"--name", "demo"}, "echo up; exec sleep 1000"));
   job.wait_for_output("] up", soon());
   const Result stop = trireme({"stop", "dmeo"});
-  EXPECT_EQ(stop.code, 1);
+  EXPECT_EQ(stop.code, 2);
   EXPECT_THAT(stop.error, HasSubstr("did you mean demo?"));
   Command twin(script({"--name", "demo"}, "true"));
   EXPECT_EQ(twin.wait_exit(soon()), 2);

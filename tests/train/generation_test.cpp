@@ -6,6 +6,7 @@
 #include "trireme/train/generation.h"
 
 #include "tests/train/tiny_job.h"
+#include "trireme/data/sequence/text_source.h"
 #include "trireme/train/autocast.h"
 #include "trireme/train/evaluation.h"
 
@@ -72,6 +73,11 @@ TEST(Generation, EndsWhenItsReaderHasEnough) {
   EXPECT_EQ(taken, 5);
   EXPECT_TRUE(generated(*model, 0, 2).empty());
   EXPECT_TRUE(model->is_training());
+  {
+    const torch::NoGradGuard no_grad;
+    model->parameters()[0].fill_(NAN);
+  }
+  EXPECT_THROW(generated(*model, 1, 2), Error);
   const GenerationOptions nothing{
       .prompt = {}, .count = 1, .context = kContext, .layers = 2, .sampling = {}};
   EXPECT_ANY_THROW(generate(*model, nothing, [](std::int64_t) { return true; }));
@@ -86,10 +92,29 @@ TEST(Vocabulary, TakesTheLongestNameThatFits) {
   EXPECT_THROW(names.encode("az"), Error);
 }
 
-TEST(Vocabulary, WithoutNamesIsBytes) {
-  const Vocabulary bytes(data::Form{.classes = 256});
-  EXPECT_EQ(bytes.encode("a\xff"), (std::vector<std::int64_t>{97, 255}));
+TEST(Vocabulary, OfBytesIsAllOfThem) {
+  const auto text = data::sequence::tokenize("x", data::sequence::Unit::Byte, "x");
+  const Vocabulary bytes(data::Form{.classes = 256, .class_names = text.vocabulary});
+  EXPECT_TRUE(bytes.is_text());
+  EXPECT_EQ(bytes.encode(std::string("a\0\xff", 3)), (std::vector<std::int64_t>{97, 0, 255}));
   EXPECT_EQ(bytes.decode(255), "\xff");
+  EXPECT_EQ(bytes.decode(0), std::string(1, '\0'));
+  EXPECT_EQ(bytes.beginning(), (std::vector<std::int64_t>{'\n'}));
+}
+
+TEST(Vocabulary, WithoutNamesATokenIsItsNumber) {
+  const Vocabulary numbers(data::Form{.classes = 50257});
+  EXPECT_FALSE(numbers.is_text());
+  EXPECT_EQ(numbers.encode(" 50256 0\n7"), (std::vector<std::int64_t>{50256, 0, 7}));
+  EXPECT_EQ(numbers.decode(50256), "50256");
+  EXPECT_TRUE(numbers.encode("").empty());
+  EXPECT_EQ(numbers.beginning(), (std::vector<std::int64_t>{0}));
+  for (const char* wrong : {"50257", "-1", "a", "1,2", "1.5", "99999999999999999999"}) {
+    EXPECT_THROW(numbers.encode(wrong), Error) << wrong;
+  }
+  // A text without lines begins with its first character.
+  EXPECT_EQ(Vocabulary(data::Form{.classes = 1, .class_names = {"a"}}).beginning(),
+            (std::vector<std::int64_t>{0}));
 }
 
 TEST(Evaluation, CountsEverySampleOnceWhateverTheBatchAndTheRanks) {
@@ -121,6 +146,33 @@ TEST(Evaluation, CountsEverySampleOnceWhateverTheBatchAndTheRanks) {
       EXPECT_NEAR(scores.loss(), whole.loss(), 1e-5);
     }
   }
+}
+
+TEST(Evaluation, AModelMayHaveMoreOutputsThanThereAreClasses) {
+  const config::Config config = tiny_config("gpt", {"model.vocabulary=9"});
+  const Kinds kinds = tiny_kinds();
+  const data::Sets sets = kinds.data.open(config);
+  const auto model = make_model(config, kinds, sets.test->form());
+  {
+    // Every answer is 8, and the data know 0 to 4: the table's last row is larger than all others.
+    const torch::NoGradGuard no_grad;
+    for (auto& item : model->named_parameters()) {
+      if (item.key() == "transformer.wte.weight") {
+        item.value().zero_();
+        item.value()[8].fill_(1);
+      } else if (item.key() == "transformer.ln_f.bias") {
+        item.value().fill_(5);
+      }
+    }
+  }
+  const auto loss = make_loss(config, sets.test->form());
+  const Scores scores = evaluate(*model, {.source = sets.test, .loss = loss.get(), .batch = 4});
+  EXPECT_EQ(scores.answers(), 11 * 6);
+  EXPECT_DOUBLE_EQ(scores.accuracy(), 0);
+  EXPECT_EQ(scores.matrix(), std::vector<std::int64_t>(25, 0));
+  std::int64_t all = 0;
+  for (const ClassScore& score : scores.classes()) all += score.count;
+  EXPECT_EQ(all, 11 * 6);
 }
 
 TEST(Autocast, RunsProductsInSixteenBitsWhileItLives) {

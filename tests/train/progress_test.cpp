@@ -95,8 +95,11 @@ TEST(WorkerWords, AreACommandOptionsAndFlags) {
   EXPECT_FALSE(words.has("--json"));
   EXPECT_EQ(words.overrides(),
             (std::vector<std::string>{"train.batch=3", "optim.learning_rate=-1"}));
-  EXPECT_EQ(words.number("--temperature", 1), 0.01);
-  EXPECT_EQ(words.number("--top-k", 7), 7);
+  EXPECT_EQ(words.number("--temperature", 1, 0, 1), 0.01);
+  EXPECT_EQ(words.number("--top-p", 7, 0, 1), 7);
+  EXPECT_EQ(words.integer("--top-k", 7), 7);
+  EXPECT_EQ(words_of({"eval", "--seed", "9007199254740993"}).integer("--seed", 1),
+            9007199254740993);
   EXPECT_EQ(words.text("--prompt", "otherwise"), "otherwise");
   EXPECT_EQ(words_of({}).command(), "");
   EXPECT_EQ(words_of({"generate", "--prompt", "--- hear"}).text("--prompt"), "--- hear");
@@ -110,7 +113,17 @@ TEST(WorkerWords, SayWhatIsWrong) {
   EXPECT_EQ(code_of([] { words_of({"train", "--recipe", "--resume"}).text("--recipe"); }),
             ErrorCode::InvalidInput);
   for (const char* number : {"", "x", "1x", "1 "}) {
-    EXPECT_EQ(code_of([&] { words_of({"eval", "--count", number}).number("--count", 1); }),
+    EXPECT_EQ(code_of([&] { words_of({"eval", "--count", number}).number("--count", 1, 0, 9); }),
+              ErrorCode::InvalidInput)
+        << number;
+  }
+  for (const char* number : {"", "x", "1.5", "1e3", "-1", "nan", "99999999999999999999"}) {
+    EXPECT_EQ(code_of([&] { words_of({"eval", "--count", number}).integer("--count", 1); }),
+              ErrorCode::InvalidInput)
+        << number;
+  }
+  for (const char* number : {"nan", "inf", "-0.1", "1.1"}) {
+    EXPECT_EQ(code_of([&] { words_of({"eval", "--top-p", number}).number("--top-p", 1, 0, 1); }),
               ErrorCode::InvalidInput)
         << number;
   }

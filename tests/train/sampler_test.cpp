@@ -11,6 +11,8 @@
 #include <map>
 #include <vector>
 
+#include "trireme/base/error.h"
+
 namespace trireme::train {
 namespace {
 
@@ -83,6 +85,21 @@ TEST(Sampler, TakesWhatThereIs) {
   const std::vector<float> forbidden{-INFINITY, 1.0F, 1.0F};
   for (int i = 0; i < 100; ++i) EXPECT_NE(sampler.draw(forbidden), 0);
   EXPECT_EQ(Sampler({.temperature = 0}).draw(forbidden), 1);
+}
+
+TEST(Sampler, RefusesWhatIsNoNumber) {
+  for (const double temperature : {0.0, 1.0}) {
+    Sampler sampler({.temperature = temperature});
+    for (const std::vector<float>& broken :
+         {std::vector<float>{1.0F, NAN}, {NAN, 1.0F, 2.0F}, {INFINITY, 1.0F}, {-INFINITY}}) {
+      EXPECT_THROW(sampler.draw(broken), Error) << broken.size();
+    }
+  }
+  EXPECT_ANY_THROW(Sampler({.temperature = -1}));
+  EXPECT_ANY_THROW(Sampler({.temperature = NAN}));
+  EXPECT_ANY_THROW(Sampler({.top_k = -1}));
+  EXPECT_ANY_THROW(Sampler({.top_p = NAN}));
+  EXPECT_ANY_THROW(Sampler({.top_p = 1.5}));
 }
 
 }  // namespace

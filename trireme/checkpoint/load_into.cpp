@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -77,11 +78,11 @@ LoadReport load_into(torch::nn::Module& module, const TensorSource& source,
   for (const Match& match : matches_of(source, options)) {
     const auto target = wanted.find(match.our_name);
     if (target == wanted.end()) {
-      report.unexpected.push_back(match.our_name);
+      if (!options.is_rest_ignored) report.unexpected.push_back(match.our_name);
       continue;
     }
     at::Tensor value = source.read(match.file_name);
-    if (match.is_transposed) value = value.t();
+    if (match.is_transposed && value.dim() == 2) value = value.t();
     if (value.sizes() != target->second.sizes()) {
       report.mismatched.push_back(match.our_name + " " + sizes_text(value) + " in the file, " +
                                   sizes_text(target->second) + " in the model");
@@ -91,7 +92,10 @@ LoadReport load_into(torch::nn::Module& module, const TensorSource& source,
     }
     wanted.erase(target);
   }
-  for (const auto& [name, tensor] : wanted) report.missing.push_back(name);
+  for (const auto& [name, tensor] : wanted) {
+    const auto is_same = [&](const auto& copy) { return copy.first.is_same(tensor); };
+    if (std::ranges::none_of(copies, is_same)) report.missing.push_back(name);
+  }
   if (options.is_strict && !report.is_complete()) {
     throw Error(ErrorCode::Mismatch, source.label + " does not fit the model\n" + report.text());
   }

@@ -2,7 +2,8 @@
 //
 // Strict:  a tensor that the module wants and the file lacks, one that the module does not know,
 //          or one of other sizes is Mismatch; all of them are listed and nothing was touched.
-//          Otherwise what fits is loaded, and the report says what did not.
+//          Otherwise what fits is loaded, and the report says what did not. A tied tensor is
+//          there when it is under one of its names.
 // Renames: published weights bear other names, and some lie transposed; a list says which.
 // Types:   converted to the module's, on its device.
 // Threads: the module is the caller's while this runs.
@@ -26,6 +27,7 @@ struct Rename {
 
 struct LoadOptions {
   bool is_strict = true;
+  bool is_rest_ignored = false;  // what the file has and the module does not know is no mistake
   std::vector<Rename> renames{};
   std::string prefix{};  // only what begins with it, and without it
 };

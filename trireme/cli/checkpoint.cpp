@@ -7,6 +7,7 @@
 #include "trireme/checkpoint/format/reader.h"
 #include "trireme/checkpoint/format/verify.h"
 #include "trireme/cli/commands.h"
+#include "trireme/cli/train/answer.h"
 
 namespace trireme::cli {
 namespace {
@@ -17,6 +18,8 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string what, path;
+  std::vector<std::string> more;
+  std::string step, worker;
   bool is_json = false;
 };
 
@@ -132,7 +135,27 @@ int verify(const Options& options) {
   return is_whole ? 0 : 1;
 }
 
+// Which name a weight is published under is known to the worker that has the model.
+[[noreturn]] void export_weights(const Options& options) {
+  AnswerWords words{.verb = "export", .output = options.path, .worker = options.worker};
+  words.options = {"--file", options.more.front()};
+  if (!options.step.empty()) {
+    words.options.insert(words.options.end(), {"--checkpoint", options.step});
+  }
+  words.overrides.assign(options.more.begin() + 1, options.more.end());
+  become_worker(words);
+}
+
 int act(const Options& options) {
+  const bool is_export = options.what == "export";
+  if (is_export && options.more.empty()) {
+    throw Error(ErrorCode::InvalidInput,
+                "FILE is missing: trireme checkpoint export runs/gpt weights.safetensors");
+  }
+  if (!is_export && !(options.more.empty() && options.step.empty() && options.worker.empty())) {
+    throw Error(ErrorCode::InvalidInput, "FILE, --checkpoint and --worker are for export alone");
+  }
+  if (is_export) export_weights(options);
   if (options.what == "ls") return list(options);
   return options.what == "inspect" ? inspect(options) : verify(options);
 }
@@ -140,19 +163,29 @@ int act(const Options& options) {
 }  // namespace
 
 Command checkpoint_command() {
-  Command command("checkpoint", "List, look into and verify checkpoints",
+  Command command("checkpoint", "List, look into, verify and export checkpoints",
                   "trireme checkpoint verify runs/mnist");
   const auto options = std::make_shared<Options>();
-  command.argument("WHAT", "ls, inspect (the newest, or the one named) or verify (read all)",
-                   [options](const std::string& text) {
-                     options->what = text;
-                     const bool is_known = text == "ls" || text == "inspect" || text == "verify";
-                     return is_known ? std::string()
-                                     : "'" + text + "' is none of ls, inspect, verify";
-                   });
+  command.argument(
+      "WHAT", "ls, inspect (the newest, or the one named), verify (read all) or export",
+      [options](const std::string& text) {
+        options->what = text;
+        const bool is_known =
+            text == "ls" || text == "inspect" || text == "verify" || text == "export";
+        return is_known ? std::string() : "'" + text + "' is none of ls, inspect, verify, export";
+      });
   command.argument("PATH", "a checkpoint, a folder of them or a job's output folder",
                    set_text(options->path));
+  command.words("FILE", "export: the .safetensors file to write, then settings key=value",
+                [options](const std::vector<std::string>& all) {
+                  options->more = all;
+                  return std::string();
+                });
   command.flag("--json", "as JSON", options->is_json);
+  command.option("--checkpoint", "STEP", "export: which one (default: the newest whole one)",
+                 set_text(options->step));
+  command.option("--worker", "PROGRAM", "export: a program with models of your own",
+                 set_text(options->worker));
   command.action([options] { return act(*options); });
   return command;
 }

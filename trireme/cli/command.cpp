@@ -6,14 +6,11 @@
 #include <memory>
 #include <utility>
 
-#include "trireme/base/error.h"
+#include "trireme/base/exit_status.h"
 #include "trireme/base/nearest.h"
 
 namespace trireme::cli {
 namespace {
-
-constexpr int kExitUsage = 2;
-constexpr int kExitFailure = 1;
 
 std::vector<std::string> split_names(const std::string& names) {
   std::vector<std::string> all;
@@ -197,13 +194,14 @@ int Command::run(const std::vector<std::string>& words) {
       return 0;
     }
   }
-  const std::vector<std::string> mistakes = mistakes_in(words);
-  if (!mistakes.empty()) return report("trireme " + name_, mistakes);
   try {
+    const std::vector<std::string> mistakes = mistakes_in(words);
+    if (!mistakes.empty()) return report("trireme " + name_, mistakes);
     return act_();
-  } catch (const Error& error) {
+  } catch (const std::exception& thrown) {
+    const Error error = as_error(thrown);
     std::fprintf(stderr, "trireme: %s\n", error.message().c_str());
-    return error.code() == ErrorCode::InvalidInput ? kExitUsage : kExitFailure;
+    return exit_status(error);
   }
 }
 

@@ -7,8 +7,8 @@
 //   command.action([=] { …; return 0; });
 //
 // Failure: run() collects every mistake in the command line before it reports them, each on a
-//          line, and returns 2 without having called the action. An Error thrown by the action
-//          is reported too: 2 for InvalidInput, 1 for all others.
+//          line, and returns 2 without having called the action. Whatever the action throws is
+//          reported too, and decides the exit status: see trireme/base/exit_status.h.
 // Threads: one.
 
 #pragma once

@@ -6,7 +6,8 @@
 //   });
 //
 // Parameters keep their module's names, and their first values are those the module's constructor
-// gave them: seed torch before making it where every rank is to begin alike.
+// gave them: jobs seed torch's generator with train.seed before they make a model, and a loop of
+// your own should, where every rank is to begin alike.
 //
 // Threads:  as the module's forward.
 // Lifetime: the model shares the module.

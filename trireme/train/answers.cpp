@@ -9,6 +9,8 @@
 #include "trireme/base/error.h"
 #include "trireme/base/record.h"
 #include "trireme/checkpoint/checkpoint.h"
+#include "trireme/checkpoint/load_into.h"
+#include "trireme/checkpoint/published.h"
 #include "trireme/train/evaluation.h"
 #include "trireme/train/generation.h"
 #include "trireme/train/job.h"
@@ -28,8 +30,7 @@ struct Trained {
 checkpoint::Checkpoint checkpoint_of(const WorkerWords& words, const fs::path& folder) {
   if (words.has("--checkpoint")) {
     char name[32];
-    std::snprintf(name, sizeof(name), "step-%08" PRId64,
-                  static_cast<std::int64_t>(words.number("--checkpoint", 0)));
+    std::snprintf(name, sizeof(name), "step-%08" PRId64, words.integer("--checkpoint", 0));
     return checkpoint::Checkpoint::open(folder / name);
   }
   auto newest = checkpoint::Checkpoint::newest_whole(folder);
@@ -48,14 +49,22 @@ Trained open_trained(const WorkerWords& words, const Kinds& kinds) {
   trained.model = make_model(trained.config, kinds, trained.sets.train->form());
   const checkpoint::Checkpoint from = checkpoint_of(words, output / "checkpoints");
   trained.step = from.step();
-  const c10::NoGradGuard no_grad;
-  for (const auto& parameter : trained.model->named_parameters()) {
-    if (from.has(parameter.key())) from.read_into(parameter.key(), parameter.value().detach());
-  }
-  for (const auto& buffer : trained.model->named_buffers()) {
-    from.read_into(buffer.key(), buffer.value().detach());
+  try {
+    checkpoint::load_into(*trained.model, checkpoint::open_tensors(from),
+                          {.is_rest_ignored = true});
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Mismatch) throw;
+    throw Error(
+        ErrorCode::InvalidInput,
+        error.message() + "Give the settings of [model] and [data] that it was trained with");
   }
   return trained;
+}
+
+// Bytes as they are: a text may hold a zero.
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
 }
 
 std::string class_name(const data::Form& form, std::size_t index) {
@@ -119,24 +128,36 @@ int answer_generate(const WorkerWords& words, const Kinds& kinds) {
                 "only a model of texts generates; this one's data are not");
   }
   const Vocabulary vocabulary(form);
-  const std::string prompt = words.text("--prompt", "\n");
-  const auto blocks = static_cast<int>(trained.model->blocks().size());
-  std::fputs(words.has("--prompt") ? prompt.c_str() : "", stdout);
+  const std::string prompt = words.text("--prompt", "");
+  std::vector<std::int64_t> begin = vocabulary.encode(prompt);
+  if (begin.empty()) begin = vocabulary.beginning();
+  print(prompt);
+  // Numbers have blanks between them.
+  bool is_parted = !vocabulary.is_text() && !prompt.empty();
   generate(*trained.model,
-           {.prompt = vocabulary.encode(prompt),
-            .count = static_cast<std::int64_t>(words.number("--count", 200)),
+           {.prompt = std::move(begin),
+            .count = words.integer("--count", 200),
             .context = form.input_sizes.at(0),
-            .layers = blocks,
-            .sampling = {.temperature = words.number("--temperature", 0.8),
-                         .top_k = static_cast<std::int64_t>(words.number("--top-k", 0)),
-                         .top_p = words.number("--top-p", 1),
-                         .seed = static_cast<std::uint64_t>(words.number("--seed", 1))}},
+            .layers = static_cast<int>(trained.model->blocks().size()),
+            .sampling = {.temperature = words.number("--temperature", 0.8, 0, 1e6),
+                         .top_k = words.integer("--top-k", 0),
+                         .top_p = words.number("--top-p", 1, 0, 1),
+                         .seed = static_cast<std::uint64_t>(words.integer("--seed", 1))}},
            [&](std::int64_t token) {
-             std::fputs(vocabulary.decode(token).c_str(), stdout);
-             std::fflush(stdout);
+             print((is_parted ? " " : "") + vocabulary.decode(token));
+             is_parted = !vocabulary.is_text();
              return true;
            });
-  std::fputs("\n", stdout);
+  print("\n");
+  return 0;
+}
+
+int answer_export(const WorkerWords& words, const Kinds& kinds) {
+  const fs::path file = words.text("--file");
+  const Trained trained = open_trained(words, kinds);
+  const checkpoint::NamedTensors all = checkpoint::published_tensors(*trained.model);
+  checkpoint::write_safetensors(file, all);
+  std::printf("%s: %zu tensors of step %" PRId64 "\n", file.c_str(), all.size(), trained.step);
   return 0;
 }
 

@@ -4,6 +4,8 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <charconv>
+#include <sstream>
 
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
@@ -48,11 +50,28 @@ void generate(model::Model& model, const GenerationOptions& options,
 }
 
 std::vector<std::int64_t> Vocabulary::encode(const std::string& text) const {
+  return is_text() ? named(text) : numbered(text);
+}
+
+std::vector<std::int64_t> Vocabulary::numbered(const std::string& text) const {
   std::vector<std::int64_t> tokens;
-  if (names_.empty()) {
-    for (const char byte : text) tokens.push_back(static_cast<unsigned char>(byte));
-    return tokens;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    std::int64_t token = -1;
+    const char* end = word.data() + word.size();
+    const auto read = std::from_chars(word.data(), end, token);
+    if (read.ec != std::errc() || read.ptr != end || token < 0 || token >= classes_) {
+      throw Error(ErrorCode::InvalidInput,
+                  "'" + word + "' is no token: these data are numbers from 0 to " +
+                      std::to_string(classes_ - 1) + ", with blanks between them");
+    }
+    tokens.push_back(token);
   }
+  return tokens;
+}
+
+std::vector<std::int64_t> Vocabulary::named(const std::string& text) const {
+  std::vector<std::int64_t> tokens;
   for (std::size_t at = 0; at < text.size();) {
     // Names may have several bytes: of those that fit here, the longest.
     std::size_t best = names_.size();
@@ -73,8 +92,14 @@ std::vector<std::int64_t> Vocabulary::encode(const std::string& text) const {
   return tokens;
 }
 
+// A line's end where the data have any: a text goes on with the beginning of a line.
+std::vector<std::int64_t> Vocabulary::beginning() const {
+  const auto found = std::find(names_.begin(), names_.end(), "\n");
+  return {found == names_.end() ? 0 : found - names_.begin()};
+}
+
 std::string Vocabulary::decode(std::int64_t token) const {
-  if (names_.empty()) return {static_cast<char>(token)};
+  if (!is_text()) return std::to_string(token);
   const auto index = static_cast<std::size_t>(token);
   return index < names_.size() ? names_[index] : "<" + std::to_string(token) + ">";
 }

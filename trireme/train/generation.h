@@ -4,7 +4,7 @@
 // When the text outgrows the model's context, its older half is forgotten.
 //
 // Threads: one.
-// Failure: InvalidInput where the model is none of tokens; what the model throws.
+// Failure: Diverged where the model's outputs are not finite; what the model throws.
 
 #pragma once
 
@@ -31,17 +31,26 @@ struct GenerationOptions {
 void generate(model::Model& model, const GenerationOptions& options,
               const std::function<bool(std::int64_t)>& take);
 
-// Tokens of a text, and the text of a token, by the names that the data gave its classes;
-// without names they are bytes.
+// Tokens of a text, and the text of a token, by the names that the data gave its classes; without
+// names a token is its number.
 class Vocabulary {
  public:
-  explicit Vocabulary(const data::Form& form) : names_(form.class_names) {}
-  // Throws InvalidInput for a character that the data never had.
+  explicit Vocabulary(const data::Form& form) : names_(form.class_names), classes_(form.classes) {}
+
+  // Whether tokens are pieces of a text, and not numbers that blanks part.
+  bool is_text() const noexcept { return !names_.empty(); }
+  // Throws InvalidInput for a character that the data never had, or a number that is no token.
   std::vector<std::int64_t> encode(const std::string& text) const;
+  // What to go on with where nobody said anything.
+  std::vector<std::int64_t> beginning() const;
   std::string decode(std::int64_t token) const;
 
  private:
+  std::vector<std::int64_t> numbered(const std::string& text) const;
+  std::vector<std::int64_t> named(const std::string& text) const;
+
   std::vector<std::string> names_;
+  std::int64_t classes_;
 };
 
 }  // namespace trireme::train

@@ -1,11 +1,14 @@
 #include "trireme/train/job.h"
 
 #include <ATen/Parallel.h>
+#include <torch/utils.h>
 
 #include <cmath>
+#include <cstdio>
 #include <string>
 
 #include "trireme/base/error.h"
+#include "trireme/checkpoint/published.h"
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/data/data_config.h"
 #include "trireme/model/model_config.h"
@@ -83,12 +86,38 @@ parallel::Treat treatment_of(const config::Config& config) {
   };
 }
 
+void load_first_weights(const config::Config& config, model::Model& model, bool is_first_rank) {
+  const auto& wanted = config.get<model::ModelConfig>(model::kModelSection);
+  if (wanted.load.empty()) return;
+  if (const auto complaint = checkpoint::complaint_of_renames(wanted.load_renames);
+      !complaint.empty()) {
+    throw Error(ErrorCode::InvalidInput, "model.load_renames: " + complaint);
+  }
+  checkpoint::LoadReport report;
+  try {
+    report = checkpoint::load_published(
+        model, wanted.load, {.is_strict = wanted.is_load_strict, .renames = wanted.load_renames});
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Mismatch) throw;
+    throw Error(ErrorCode::InvalidInput,
+                "model.load: " + error.message() +
+                    "model.load_renames reads other names, and model.load_strict=false what fits");
+  }
+  if (!report.is_complete() && is_first_rank) {
+    std::fprintf(stderr, "trireme: %s does not fit the model in all; the rest begins anew\n%s",
+                 wanted.load.c_str(), report.text().c_str());
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<model::Model> make_model(const config::Config& config, const Kinds& kinds,
                                          const data::Form& form) {
+  const std::uint64_t seed = config.get<TrainConfig>("train").seed;
+  // A wrapped module's constructor draws from torch's generator.
+  torch::manual_seed(seed);
   auto model = kinds.models.make(config, {.form = form});
-  model::initialize(*model, config.get<TrainConfig>("train").seed);
+  model::initialize(*model, seed);
   model->train();
   return model;
 }
@@ -103,6 +132,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   const data::Form& form = job.sets.train->form();
   check_metric(job.eval().metric, form);
   job.model = make_model(config, kinds, form);
+  load_first_weights(config, *job.model, group.rank() == 0);
   job.loss = make_loss(config, form);
   job.flops_a_sample = job.model->flops_a_sample(form);
 

@@ -36,7 +36,8 @@ struct Job {
   parallel::Agreement& agreement() const { return *step->parts().agreement; }
 };
 
-// The model alone, with its first weights: enough to evaluate or generate.
+// The model alone, with its first weights, which are a function of train.seed: enough to evaluate
+// or generate. What model.load names is not read.
 std::shared_ptr<model::Model> make_model(const config::Config& config, const Kinds& kinds,
                                          const data::Form& form);
 

@@ -37,9 +37,19 @@ struct MseConfig {
 };
 
 // Settings that change how long or how visibly a job runs, not what it computes.
-constexpr std::array<std::string_view, 9> kFree = {
-    "sync.",        "train.epochs", "train.steps", "train.non_finite", "train.non_finite_max",
-    "data.threads", "data.ahead",   "eval.",       "checkpoint."};
+// Where first weights came from is over once there is a checkpoint.
+constexpr std::array<std::string_view, 12> kFree = {"sync.",
+                                                    "train.epochs",
+                                                    "train.steps",
+                                                    "train.non_finite",
+                                                    "train.non_finite_max",
+                                                    "data.threads",
+                                                    "data.ahead",
+                                                    "eval.",
+                                                    "checkpoint.",
+                                                    "model.load",
+                                                    "model.load_strict",
+                                                    "model.load_renames"};
 
 bool is_free(const std::string& key) {
   return std::any_of(kFree.begin(), kFree.end(), [&](std::string_view free) {

@@ -6,14 +6,39 @@
 #include <vector>
 
 #include "trireme/base/check.h"
+#include "trireme/base/error.h"
 
 namespace trireme::train {
 
-Sampler::Sampler(const SamplerOptions& options) : options_(options), random_(options.seed) {}
+namespace {
+
+// A token may be forbidden by an infinite logit below zero, as long as another is left.
+void refuse_broken(std::span<const float> logits) {
+  bool has_any = false;
+  for (const float logit : logits) {
+    if (std::isnan(logit) || logit == INFINITY) {
+      throw Error(ErrorCode::Diverged,
+                  "the model's outputs are not finite: its weights diverged in training, or "
+                  "overflow; an earlier --checkpoint may be whole");
+    }
+    has_any = has_any || std::isfinite(logit);
+  }
+  if (!has_any) throw Error(ErrorCode::Diverged, "the model forbids every token");
+}
+
+}  // namespace
+
+Sampler::Sampler(const SamplerOptions& options) : options_(options), random_(options.seed) {
+  TRIREME_CHECK(options.temperature >= 0 && std::isfinite(options.temperature), "a temperature of ",
+                options.temperature);
+  TRIREME_CHECK(options.top_k >= 0, "the ", options.top_k, " likeliest");
+  TRIREME_CHECK(options.top_p >= 0 && options.top_p <= 1, "a share of ", options.top_p);
+}
 
 std::int64_t Sampler::draw(std::span<const float> logits) {
   TRIREME_CHECK(!logits.empty(), "nothing to draw from");
-  if (options_.temperature <= 0) {
+  refuse_broken(logits);
+  if (options_.temperature == 0) {
     return std::max_element(logits.begin(), logits.end()) - logits.begin();
   }
   std::vector<std::int64_t> tokens(logits.size());

@@ -3,7 +3,8 @@
 // Meaning: logits are divided by `temperature` (0: always the likeliest token); of the tokens only
 //          the `top_k` likeliest stay, and of those only the fewest whose probabilities reach
 //          `top_p` together. The same seed gives the same tokens.
-// Threads: one.
+// Failure: Diverged where a logit is NaN or infinitely large; one infinitely small forbids its
+// token. Threads: one.
 
 #pragma once
 
@@ -23,6 +24,7 @@ struct SamplerOptions {
 
 class Sampler {
  public:
+  // REQUIRES: a finite temperature and a top_k that are not negative, a top_p from 0 to 1.
   explicit Sampler(const SamplerOptions& options);
 
   // REQUIRES: at least one logit.

@@ -1,6 +1,7 @@
 #include "trireme/train/step.h"
 
 #include <c10/core/GradMode.h>
+#include <torch/utils.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include "trireme/model/block_model.h"
 #include "trireme/optim/clip.h"
 #include "trireme/train/autocast.h"
+#include "trireme/train/slot_seed.h"
 #include "trireme/train/stopwatch.h"
 
 namespace trireme::train {
@@ -35,6 +37,7 @@ Outcome Step::run(std::int64_t updates, bool is_stop_wanted) {
     agreement.begin_slot(i);
     // A slot may have no samples where the last batch of an epoch is small.
     if (work.batches[i].count() > 0) {
+      torch::manual_seed(slot_seed(parts_.config.seed, updates, work.slots[i]));
       const at::Tensor loss = forward(work, i, updates);
       const auto share = loss.item<double>();
       outcome.times.forward += watch.lap();

@@ -12,6 +12,7 @@
 #include "trireme/base/config/reader.h"
 #include "trireme/base/config/schema_json.h"
 #include "trireme/base/error.h"
+#include "trireme/base/exit_status.h"
 #include "trireme/base/file.h"
 #include "trireme/base/heap.h"
 #include "trireme/cluster/world.h"
@@ -97,9 +98,10 @@ int dispatch(const WorkerWords& words, const Kinds& kinds) {
   if (words.command() == "train") return train(words, kinds);
   if (words.command() == "eval") return answer_eval(words, kinds);
   if (words.command() == "generate") return answer_generate(words, kinds);
+  if (words.command() == "export") return answer_export(words, kinds);
   throw Error(ErrorCode::InvalidInput,
               "this is a worker: `trireme train RECIPE --worker` starts it; by hand it takes "
-              "describe, train, eval or generate");
+              "describe, train, eval, generate or export");
 }
 
 }  // namespace
@@ -107,19 +109,18 @@ int dispatch(const WorkerWords& words, const Kinds& kinds) {
 int run_worker(int argc, char** argv, const Kinds& kinds) {
   try {
     return dispatch(WorkerWords(argc, argv), kinds);
-  } catch (const Error& error) {
-    const bool is_users = error.code() == ErrorCode::InvalidInput;
+  } catch (const c10::Error& error) {
+    std::fprintf(stderr, "trireme: %s\n", error.what_without_backtrace());
+  } catch (const std::exception& thrown) {
+    const Error error = as_error(thrown);
+    const bool is_users = is_users_mistake(error.code());
     // A mistake in a recipe is the same on every rank: it is said once.
     if (!is_users || rank_in_environment() == 0) {
       std::fprintf(stderr, "trireme: %s\n", is_users ? error.message().c_str() : error.what());
     }
-    return is_users ? 2 : 1;
-  } catch (const c10::Error& error) {
-    std::fprintf(stderr, "trireme: %s\n", error.what_without_backtrace());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "trireme: %s\n", error.what());
+    return exit_status(error);
   }
-  return 1;
+  return kExitFailure;
 }
 
 }  // namespace trireme::train

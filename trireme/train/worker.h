@@ -11,6 +11,7 @@
 //   worker train --recipe FILE --output DIR [--resume] [--set key=value ...]
 //   worker eval --output DIR [--checkpoint STEP] [--set key=value ...]
 //   worker generate --output DIR [--prompt TEXT] [...]
+//   worker export --output DIR --file FILE [--checkpoint STEP] [--set key=value ...]
 //
 // Returns 0, or 2 where the user got something wrong, or 1. Errors are printed, never thrown.
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -12,12 +14,21 @@ namespace trireme::train {
 namespace {
 
 constexpr std::array<std::string_view, 2> kFlags = {"--resume", "--json"};
-constexpr std::array<std::string_view, 10> kOptions = {
-    "--recipe", "--output", "--set",         "--checkpoint", "--prompt",
+constexpr std::array<std::string_view, 11> kOptions = {
+    "--recipe", "--output", "--set",         "--checkpoint", "--file", "--prompt",
     "--count",  "--seed",   "--temperature", "--top-k",      "--top-p"};
 
 bool contains(std::span<const std::string_view> all, std::string_view word) {
   return std::find(all.begin(), all.end(), word) != all.end();
+}
+
+template <class Number>
+std::optional<Number> whole_text_as(const std::string& text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return value;
 }
 
 }  // namespace
@@ -56,16 +67,27 @@ std::string WorkerWords::text(const std::string& option, const std::string& othe
   return found == values_.end() ? otherwise : found->second;
 }
 
-double WorkerWords::number(const std::string& option, double otherwise) const {
+double WorkerWords::number(const std::string& option, double otherwise, double least,
+                           double most) const {
   const auto found = values_.find(option);
   if (found == values_.end()) return otherwise;
-  double value = 0;
-  const char* end = found->second.data() + found->second.size();
-  const auto read = std::from_chars(found->second.data(), end, value);
-  if (read.ec != std::errc() || read.ptr != end) {
-    throw Error(ErrorCode::InvalidInput, option + " " + found->second + ": no number");
-  }
-  return value;
+  const auto value = whole_text_as<double>(found->second);
+  // Said this way round, since a NaN is neither.
+  if (value && *value >= least && *value <= most) return *value;
+  char range[64];
+  std::snprintf(range, sizeof(range), "a number from %g to %g", least, most);
+  throw Error(ErrorCode::InvalidInput, option + " " + found->second + ": not " + range);
+}
+
+std::int64_t WorkerWords::integer(const std::string& option, std::int64_t otherwise,
+                                  std::int64_t least) const {
+  const auto found = values_.find(option);
+  if (found == values_.end()) return otherwise;
+  const auto value = whole_text_as<std::int64_t>(found->second);
+  if (value && *value >= least) return *value;
+  throw Error(
+      ErrorCode::InvalidInput,
+      option + " " + found->second + ": not a whole number of at least " + std::to_string(least));
 }
 
 }  // namespace trireme::train

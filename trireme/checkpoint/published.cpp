@@ -1,0 +1,167 @@
+#include "trireme/checkpoint/published.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "trireme/base/error.h"
+#include "trireme/checkpoint/format/folder.h"
+
+namespace trireme::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has(const TensorSource& source, const std::string& name) {
+  return std::binary_search(source.names.begin(), source.names.end(), name);
+}
+
+TensorSource open_any(const fs::path& path) {
+  if (!fs::is_directory(path) || fs::exists(path / format::kManifestName)) {
+    return open_tensors(path);
+  }
+  for (const fs::path& folder : {path, path / "checkpoints"}) {
+    const auto newest = Checkpoint::newest_whole(folder);
+    if (newest.checkpoint) return open_tensors(*newest.checkpoint);
+  }
+  throw Error(ErrorCode::NotFound, path.string() + " holds no whole checkpoint");
+}
+
+TensorSource open_sorted(const fs::path& path) {
+  TensorSource source = open_any(path);
+  std::ranges::sort(source.names);
+  return source;
+}
+
+std::string renamed(const std::string& name, const std::vector<std::string>& renames) {
+  for (const std::string& rename : renames) {
+    const std::size_t equals = rename.find('=');
+    const std::string theirs = rename.substr(0, equals);
+    const std::string ours = rename.substr(equals + 1);
+    if (name == theirs) return ours;
+    if (theirs.ends_with('.') && name.starts_with(theirs)) {
+      return ours + name.substr(theirs.size());
+    }
+  }
+  return name;
+}
+
+TensorSource with_renames(const TensorSource& source, const std::vector<std::string>& renames) {
+  if (renames.empty()) return source;
+  std::map<std::string, std::string> theirs;
+  for (const std::string& name : source.names) theirs[renamed(name, renames)] = name;
+  TensorSource out{.label = source.label, .names = {}, .read = {}};
+  for (const auto& [name, from] : theirs) out.names.push_back(name);
+  out.read = [read = source.read, theirs](const auto& name) { return read(theirs.at(name)); };
+  return out;
+}
+
+// What the file calls a parameter: as published, without the first part of that, or as we do.
+std::string name_in(const TensorSource& source, const std::string& published,
+                    const std::string& ours) {
+  if (has(source, published)) return published;
+  const std::string first = published.substr(0, published.find('.') + 1);
+  const auto is_below_first = [&](const std::string& name) { return name.starts_with(first); };
+  if (!first.empty() && std::ranges::none_of(source.names, is_below_first)) {
+    const std::string rest = published.substr(first.size());
+    if (has(source, rest)) return rest;
+  }
+  return ours;
+}
+
+struct Wanted {
+  Rename rename;
+  at::Tensor tensor;
+};
+
+std::vector<Wanted> wanted_from(const TensorSource& source, const model::Model& model) {
+  std::vector<Wanted> all;
+  for (const auto& [name, tensor] : tensors_of(model)) {
+    const model::Published published = model.published(name);
+    all.push_back({.rename = {.file_name = name_in(source, published.name, name),
+                              .our_name = name,
+                              .is_transposed = published.is_transposed},
+                   .tensor = tensor});
+  }
+  return all;
+}
+
+// By the first matrix whose sizes tell; nothing where none does.
+std::optional<bool> is_published_layout(const TensorSource& source,
+                                        const std::vector<Wanted>& wanted) {
+  for (const Wanted& one : wanted) {
+    if (!one.rename.is_transposed || one.tensor.size(0) == one.tensor.size(1)) continue;
+    if (!has(source, one.rename.file_name)) continue;
+    const at::Tensor theirs = source.read(one.rename.file_name);
+    if (theirs.sizes() == one.tensor.sizes()) return false;
+    if (theirs.sizes() == one.tensor.t().sizes()) return true;
+  }
+  return std::nullopt;
+}
+
+// Masks that older versions of `transformers` saved beside the weights.
+bool is_mask(const std::string& name) {
+  return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias");
+}
+
+// A head that is the token table once more. One that differs is a weight that the model lacks.
+bool is_tied_head(const TensorSource& source, const std::string& name) {
+  if (name != "lm_head.weight") return false;
+  for (const char* table : {"transformer.wte.weight", "wte.weight"}) {
+    if (has(source, table)) return source.read(table).equal(source.read(name));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string complaint_of_renames(const std::vector<std::string>& renames) {
+  for (const std::string& rename : renames) {
+    const std::size_t equals = rename.find('=');
+    const bool is_pair = equals != std::string::npos && equals > 0;
+    const std::string ours = is_pair ? rename.substr(equals + 1) : "";
+    const bool is_prefix = is_pair && rename[equals - 1] == '.';
+    if (!is_pair ||
+        (is_prefix ? !ours.empty() && !ours.ends_with('.') : ours.empty() || ours.ends_with('.'))) {
+      return "'" + rename + "' is not \"theirs=ours\", with dots at the end of both or of neither";
+    }
+  }
+  return {};
+}
+
+LoadReport load_published(model::Model& model, const fs::path& path,
+                          const PublishedOptions& options) {
+  const bool is_ours = fs::is_directory(path);
+  TensorSource source = with_renames(open_sorted(path), options.renames);
+  const std::vector<Wanted> wanted = wanted_from(source, model);
+  const bool is_published = is_published_layout(source, wanted).value_or(!is_ours);
+  LoadOptions load{.is_strict = options.is_strict, .is_rest_ignored = is_ours};
+  std::set<std::string> known;
+  for (const Wanted& one : wanted) {
+    known.insert(one.rename.file_name);
+    load.renames.push_back(one.rename);
+    load.renames.back().is_transposed = one.rename.is_transposed && is_published;
+  }
+  const TensorSource all = source;
+  std::erase_if(source.names, [&](const std::string& name) {
+    return !known.contains(name) && (is_mask(name) || is_tied_head(all, name));
+  });
+  return load_into(model, source, load);
+}
+
+NamedTensors published_tensors(const model::Model& model) {
+  const at::NoGradGuard no_grad;
+  NamedTensors all;
+  std::set<const void*> seen;
+  for (const auto& [name, tensor] : tensors_of(model)) {
+    if (!seen.insert(tensor.unsafeGetTensorImpl()).second) continue;
+    const model::Published published = model.published(name);
+    const at::Tensor value = tensor.detach();
+    all.emplace_back(published.name, published.is_transposed ? value.t().contiguous() : value);
+  }
+  return all;
+}
+
+}  // namespace trireme::checkpoint
