@@ -79,7 +79,7 @@ inline Kinds tiny_kinds() {
 // 37 samples in batches of 10: the last of an epoch is smaller, and slots are uneven.
 inline std::string tiny_recipe(const std::string& model) {
   const std::string family = model.substr(0, 3);
-  const std::string bits = model.substr(3);
+  const std::string bits = model.ends_with("64") ? "64" : "";
   std::string text = "[model]\nkind = \"" + model + "\"\n";
   if (family == "mlp") text += "widths = [7, 5]\n";
   if (family == "cnn") text += "channels = [2, 3]\nkernel = 3\nhidden = 7\n";

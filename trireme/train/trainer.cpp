@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "trireme/base/error.h"
@@ -19,6 +21,16 @@ constexpr std::int64_t kStepsUnsavedMax = 1000;
 bool is_better(double score, double best, const std::string& metric) {
   if (std::isnan(best)) return !std::isnan(score);
   return is_larger_better(metric) ? score > best : score < best;
+}
+
+// What belongs to the model and no agreement knows of: buffers and frozen parameters.
+std::map<std::string, at::Tensor> untrained_of(const torch::nn::Module& model) {
+  std::map<std::string, at::Tensor> all;
+  for (const auto& buffer : model.named_buffers()) all[buffer.key()] = buffer.value().detach();
+  for (const auto& parameter : model.named_parameters()) {
+    if (!parameter.value().requires_grad()) all[parameter.key()] = parameter.value().detach();
+  }
+  return all;
 }
 
 }  // namespace
@@ -211,9 +223,7 @@ void Trainer::save() {
   is_score_saved_ = score_.has_value();
   refuse_broken_weights();
   checkpoint::State state{.pieces = job_.agreement().collect(), .meta = progress_.to_json()};
-  for (const auto& buffer : job_.model->named_buffers()) {
-    state.add(buffer.key(), buffer.value().detach());
-  }
+  for (const auto& [name, tensor] : untrained_of(*job_.model)) state.add(name, tensor);
   keeper_->save(state, progress_.step, score_);
   // Nobody changes what is being copied.
   job_.group.barrier({.label = "checkpoint copied"}).wait();
@@ -251,9 +261,7 @@ void Trainer::restore(const checkpoint::Checkpoint& from) {
     from.read(piece.name, piece.begin, piece.data.numel(), piece.data);
   }
   job_.agreement().restored();
-  for (const auto& buffer : job_.model->named_buffers()) {
-    from.read_into(buffer.key(), buffer.value().detach());
-  }
+  for (const auto& [name, tensor] : untrained_of(*job_.model)) from.read_into(name, tensor);
   if (progress_.loss_scale > 0) {
     job_.step->loss_scale().restore(
         {.scale = progress_.loss_scale, .good_steps = progress_.loss_scale_good_steps});
