@@ -1,10 +1,10 @@
-"""Fifty steps of small models as PyTorch makes them: alone, and as two ranks of its DDP.
+"""Fifty steps of small models as PyTorch makes them: alone, and as two ranks of its DDP and FSDP2.
 
     reference.py FOLDER
 
 Writes raw little-endian tensors, FOLDER/<model>/<what>.bin: every parameter before the first step
 under the name that the library gives it, all samples (input, target) in the order in which they
-are used, and the loss of each step (losses; of DDP's two ranks together, losses_ddp).
+are used, and the loss of each step (losses; of two ranks together, losses_ddp and losses_fsdp).
 """
 import pathlib
 import sys
@@ -13,6 +13,9 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 import torch.nn.functional as F
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.nn.parallel import DistributedDataParallel
 
 STEPS, BATCH = 50, 8
 folder = pathlib.Path(sys.argv[1])
@@ -134,14 +137,16 @@ def train(net, x, y, pick):
 
 def rank_main(rank, models):
     dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
+    mesh = init_device_mesh("cpu", (2,))
+    half = BATCH // 2
     for name, (p, forward, x, y) in models.items():
-        net = torch.nn.parallel.DistributedDataParallel(Net(p, forward))
-        half = BATCH // 2
-        mine = train(net, x, y,
-                     lambda b: slice(b.start + rank * half, b.start + (rank + 1) * half))
-        dist.all_reduce(mine)
-        if rank == 0:
-            write(name, "losses_ddp", mine / 2)
+        for what, net in [("losses_ddp", DistributedDataParallel(Net(p, forward))),
+                          ("losses_fsdp", fully_shard(Net(p, forward), mesh=mesh))]:
+            mine = train(net, x, y,
+                         lambda b: slice(b.start + rank * half, b.start + (rank + 1) * half))
+            dist.all_reduce(mine)
+            if rank == 0:
+                write(name, what, mine / 2)
     dist.destroy_process_group()
 
 

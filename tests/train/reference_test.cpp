@@ -103,5 +103,9 @@ TEST_F(TrainReference, FiftyStepsOfTwoRanksAgainstDdp) {
   }
 }
 
+TEST_F(TrainReference, FiftyStepsOfTwoRanksAgainstFsdp) {
+  for (const char* model : {"mlp", "cnn", "gpt"}) compare(model, 2, "zero3", "losses_fsdp");
+}
+
 }  // namespace
 }  // namespace trireme::train
