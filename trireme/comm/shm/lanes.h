@@ -39,16 +39,18 @@ inline constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
 
 using Word = std::atomic<std::uint64_t>;
 
+// What a member announces lies in one cache line, how far it has come in another: others fetch each
+// as often as it changes.
 struct alignas(128) Slot {
-  Word entered;   // the request below is valid
-  Word produced;  // windows of input that others may read
-  Word reduced;   // windows, or all, of this member's slice combined
-  Word consumed;  // windows, or all, of others' data read
-  Word finished;
+  Word entered;  // what follows is valid
   Request request;
   std::uint64_t input_offset;
   std::uint64_t output_offset;
   std::uint64_t rounds;
+  alignas(64) Word produced;  // windows of input that others may read
+  Word reduced;               // windows, or all, of this member's slice combined
+  Word consumed;              // windows, or all, of others' data read
+  Word finished;
 };
 
 // What a member does, for others to read at any time; each field by itself is whole.
