@@ -137,7 +137,10 @@ int verify(const Options& options) {
 
 // Which name a weight is published under is known to the worker that has the model.
 [[noreturn]] void export_weights(const Options& options) {
-  AnswerWords words{.verb = "export", .output = options.path, .worker = options.worker};
+  AnswerWords words;
+  words.verb = "export";
+  words.output = options.path;
+  words.worker = options.worker;
   words.options = {"--file", options.more.front()};
   if (!options.step.empty()) {
     words.options.insert(words.options.end(), {"--checkpoint", options.step});
