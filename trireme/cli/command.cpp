@@ -209,7 +209,7 @@ namespace {
 
 std::string overview(const std::vector<Command>& commands) {
   std::string text =
-      "Trireme trains neural networks on many processes, cores, hosts and GPUs.\n\n"
+      "Trireme trains neural networks on many processes, cores and hosts.\n\n"
       "Usage: trireme COMMAND [OPTIONS]\n\n";
   for (const Command& command : commands) {
     text += "  " + command.name() +
