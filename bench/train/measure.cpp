@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <ctime>
 #include <vector>
 
 #include "bench/train/footprint.h"
+#include "trireme/base/error.h"
 #include "trireme/comm/span.h"
+#include "trireme/parallel/sameness.h"
 #include "trireme/train/stopwatch.h"
 
 namespace trireme::bench {
@@ -21,14 +22,6 @@ constexpr std::int64_t kWarmSteps = 5;
 // What the parts of a step may leave unexplained.
 constexpr double kPartsSlack = 0.03;
 
-void add(StepTimes& sum, const StepTimes& more) {
-  sum.data += more.data;
-  sum.forward += more.forward;
-  sum.backward += more.backward;
-  sum.wait += more.wait;
-  sum.update += more.update;
-}
-
 std::vector<double> gather(const comm::Group& group, std::vector<double> mine) {
   std::vector<double> all(mine.size() * static_cast<std::size_t>(group.size()));
   group.all_gather(comm::span(all), comm::const_span(mine)).wait();
@@ -41,31 +34,13 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Any change of any bit changes it; as two halves that a double holds exactly.
-std::vector<double> checksum_of(const model::Model& model) {
-  std::uint64_t sum = 0;
-  for (const at::Tensor& parameter : model.parameters()) {
-    const at::Tensor flat = parameter.detach().contiguous();
-    const auto* at = static_cast<const unsigned char*>(flat.const_data_ptr());
-    for (std::size_t left = flat.nbytes(); left > 0;) {
-      std::uint64_t word = 0;
-      const std::size_t size = std::min(left, sizeof(word));
-      std::memcpy(&word, at, size);
-      sum = (sum ^ word) * 0x9e3779b97f4a7c15U;
-      sum ^= sum >> 29;
-      at += size;
-      left -= size;
-    }
-  }
-  return {static_cast<double>(sum >> 32), static_cast<double>(sum & 0xffffffffU)};
-}
-
 bool has_equal_weights(Job& job) {
   job.agreement().settle();
-  const std::vector<double> mine = checksum_of(*job.model);
-  const std::vector<double> all = gather(job.group, mine);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i] != mine[i % mine.size()]) return false;
+  try {
+    parallel::expect_same_values(job.group, parallel::parameters_of(*job.model));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Mismatch) throw;
+    return false;
   }
   return true;
 }
@@ -84,11 +59,11 @@ void add_parts(Measured& measured, const comm::Group& group, const StepTimes& mi
       gather(group, {mine.data, mine.forward, mine.backward, mine.wait, mine.update});
   const double share = 1.0 / group.size();
   for (std::size_t i = 0; i < all.size(); i += 5) {
-    add(measured.parts, {.data = all[i] * share,
-                         .forward = all[i + 1] * share,
-                         .backward = all[i + 2] * share,
-                         .wait = all[i + 3] * share,
-                         .update = all[i + 4] * share});
+    measured.parts += {.data = all[i] * share,
+                       .forward = all[i + 1] * share,
+                       .backward = all[i + 2] * share,
+                       .wait = all[i + 3] * share,
+                       .update = all[i + 4] * share};
   }
 }
 
@@ -109,7 +84,7 @@ Measured measure(Job& job, double seconds) {
     // The step during which the time is up is the last, on every rank.
     const bool is_last = job.group.rank() == 0 && measured.seconds >= seconds;
     outcome = job.step->run(updates++, is_last);
-    add(mine, outcome.times);
+    mine += outcome.times;
     ++measured.steps;
     measured.seconds += watch.lap();
   } while (!outcome.is_stop_wanted);

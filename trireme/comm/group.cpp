@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <thread>
 #include <utility>
@@ -416,6 +417,12 @@ Group Group::subgroup(std::span<const int> ranks) const {
   state->key = key;
   state->engine->adopt(state->fate, state->backend->job_ranks());
   return Group(std::move(state));
+}
+
+Group Group::duplicate() const {
+  std::vector<int> everybody(static_cast<std::size_t>(size()));
+  std::iota(everybody.begin(), everybody.end(), 0);
+  return subgroup(everybody);
 }
 
 void Group::abort(const Error& cause) const {

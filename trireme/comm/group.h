@@ -112,6 +112,8 @@ class Group {
   // The group of these ranks, in this order. No collective: its members meet at first use. Every
   // member must make the sub-groups of one list in the same order. REQUIRES: rank() is in it.
   Group subgroup(std::span<const int> ranks) const;
+  // The same ranks once more: its operations are not in one order with this group's.
+  Group duplicate() const;
 
   // Ends everything in flight on this rank, and the group, with this error.
   void abort(const Error& cause) const;

@@ -40,6 +40,14 @@ class Activations {
     if (found != others_.end()) others_.erase(found);
   }
 
+  // All of them: main, the others in the order of their names, losses.
+  std::vector<at::Tensor> tensors() const {
+    std::vector<at::Tensor> all{main};
+    for (const auto& [name, tensor] : others_) all.push_back(tensor);
+    all.insert(all.end(), losses.begin(), losses.end());
+    return all;
+  }
+
   // In the order of their names.
   const std::map<std::string, at::Tensor, std::less<>>& others() const noexcept { return others_; }
 

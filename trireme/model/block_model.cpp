@@ -35,13 +35,6 @@ void show(Module& folder, const Module& source, const Module& model) {
   }
 }
 
-std::vector<at::Tensor> tensors_of(const Activations& all) {
-  std::vector<at::Tensor> tensors{all.main};
-  for (const auto& [name, tensor] : all.others()) tensors.push_back(tensor);
-  tensors.insert(tensors.end(), all.losses.begin(), all.losses.end());
-  return tensors;
-}
-
 }  // namespace
 
 void BlockModel::add(const std::string& path, std::shared_ptr<Block> block) {
@@ -63,10 +56,10 @@ Activations BlockModel::forward_blocks(Activations in, const Context& context, s
                 blocks_.size());
   for (std::size_t i = begin; i < end; ++i) {
     if (gate_) gate_->reach(i, Pass::Forward);
-    const std::vector<at::Tensor> taken = gate_ ? tensors_of(in) : std::vector<at::Tensor>();
+    const std::vector<at::Tensor> taken = gate_ ? in.tensors() : std::vector<at::Tensor>();
     in = is_recomputed_ ? recompute(blocks_[i], std::move(in), context)
                         : blocks_[i]->forward(std::move(in), context);
-    if (gate_) watch_backward(i, taken, tensors_of(in));
+    if (gate_) watch_backward(i, taken, in.tensors());
   }
   return in;
 }

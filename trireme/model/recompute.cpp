@@ -79,9 +79,7 @@ struct Layout {
     for (const auto& [name, tensor] : all.others()) names.push_back(name);
   }
   static variable_list pack(const Activations& all) {
-    variable_list list = {all.main};
-    for (const auto& [name, tensor] : all.others()) list.push_back(tensor);
-    list.insert(list.end(), all.losses.begin(), all.losses.end());
+    variable_list list = all.tensors();
     TRIREME_CHECK(list.size() <= kRecomputedTensorsMax, "recomputation takes ",
                   kRecomputedTensorsMax, " tensors at most, not ", list.size());
     return list;

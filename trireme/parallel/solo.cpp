@@ -49,7 +49,7 @@ bool Solo::add_rows(const at::Tensor& parameter, const at::Tensor& rows, const a
   const auto found = index_.find(parameter.unsafeGetTensorImpl());
   if (found == index_.end() || is_asked_.empty()) return false;
   if (!is_asked_[found->second] || has_come_[found->second]) return false;
-  rows_.push_back({found->second, rows, values});
+  rows_.add(found->second, rows, values);
   return true;
 }
 
@@ -58,10 +58,7 @@ void Solo::born(std::size_t parameter) {
   at::Tensor& gradient = options_.parameters[parameter].tensor.mutable_grad();
   // Rules work on flat slices: an embedding's sparse gradient is spread out.
   if (gradient.is_sparse()) gradient = gradient.to_dense();
-  std::erase_if(rows_, [&](const Rows& more) {
-    if (more.parameter == parameter) gradient.index_add_(0, more.rows, more.values);
-    return more.parameter == parameter;
-  });
+  rows_.flush(parameter, gradient);
   if (!has_come_.empty()) has_come_[parameter] = true;
   if (!is_early_) return;
   const optim::Slice slice = slice_of(parameter, gradient, plan_.early->rate);

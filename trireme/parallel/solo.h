@@ -14,6 +14,7 @@
 #include "trireme/parallel/agree.h"
 #include "trireme/parallel/gradient_hooks.h"
 #include "trireme/parallel/parameter.h"
+#include "trireme/parallel/pending_rows.h"
 #include "trireme/parallel/slot_sum.h"
 
 namespace trireme::parallel {
@@ -55,11 +56,7 @@ class Solo final : public Agreement, private model::GradientHomes {
   Options options_;
   std::vector<std::vector<at::Tensor>> state_;          // by parameter, in the optimizer's order
   std::unordered_map<const void*, std::size_t> index_;  // of a parameter, by its tensor
-  struct Rows {
-    std::size_t parameter;
-    at::Tensor rows, values;
-  };
-  std::vector<Rows> rows_;      // to be added when their gradient has come
+  PendingRows rows_;
   std::vector<bool> is_asked_;  // in this slot, by a layer that is going to write its gradient
   std::vector<bool> has_come_;  // in this slot
   StepPlan plan_;

@@ -4,7 +4,6 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
-#include <numeric>
 #include <vector>
 
 #include "trireme/base/check.h"
@@ -27,17 +26,11 @@ at::Tensor spread(const at::Tensor& by_channel, const at::Tensor& over) {
   return by_channel.view(sizes);
 }
 
-// The group's own copy: its collectives run while gradients of others are reduced.
-comm::Group own(const comm::Group& group) {
-  std::vector<int> everybody(static_cast<std::size_t>(group.size()));
-  std::iota(everybody.begin(), everybody.end(), 0);
-  return group.subgroup(everybody);
-}
-
 }  // namespace
 
 SyncBatchNorm::SyncBatchNorm(const comm::Group& group, const Options& options)
-    : group_(group.size() == 1 ? group : own(group)), options_(options) {
+    // Its collectives run while gradients of others are reduced.
+    : group_(group.duplicate()), options_(options) {
   weight = register_parameter("weight", at::ones({options.features}));
   bias = register_parameter("bias", at::zeros({options.features}));
   running_mean = register_buffer("running_mean", at::zeros({options.features}));

@@ -9,6 +9,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/record.h"
 #include "trireme/checkpoint/checkpoint.h"
+#include "trireme/checkpoint/format/folder.h"
 #include "trireme/checkpoint/load_into.h"
 #include "trireme/checkpoint/published.h"
 #include "trireme/train/evaluation.h"
@@ -29,9 +30,8 @@ struct Trained {
 
 checkpoint::Checkpoint checkpoint_of(const WorkerWords& words, const fs::path& folder) {
   if (words.has("--checkpoint")) {
-    char name[32];
-    std::snprintf(name, sizeof(name), "step-%08" PRId64, words.integer("--checkpoint", 0));
-    return checkpoint::Checkpoint::open(folder / name);
+    const std::int64_t step = words.integer("--checkpoint", 0);
+    return checkpoint::Checkpoint::open(folder / checkpoint::format::folder_name(step));
   }
   auto newest = checkpoint::Checkpoint::newest_whole(folder);
   if (!newest.checkpoint) {

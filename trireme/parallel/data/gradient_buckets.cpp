@@ -74,7 +74,7 @@ at::Tensor GradientBuckets::lend(std::size_t parameter) {
 
 bool GradientBuckets::add_rows(std::size_t parameter, at::Tensor rows, at::Tensor values) {
   if (!is_lent_[parameter] || is_used_[parameter]) return false;
-  rows_.push_back({parameter, std::move(rows), std::move(values)});
+  rows_.add(parameter, std::move(rows), std::move(values));
   return true;
 }
 
@@ -100,10 +100,7 @@ void GradientBuckets::take(std::size_t parameter) {
   } else if (dense.const_data_ptr() != home.const_data_ptr()) {
     home.copy_(dense);
   }
-  std::erase_if(rows_, [&](const Rows& more) {
-    if (more.parameter == parameter) home.index_add_(0, more.rows, more.values);
-    return more.parameter == parameter;
-  });
+  rows_.flush(parameter, home);
   gradient.reset();
   is_used_[parameter] = true;
   if (has_come_[parameter]) return;

@@ -19,6 +19,7 @@
 
 #include "trireme/parallel/data/bucket_plan.h"
 #include "trireme/parallel/parameter.h"
+#include "trireme/parallel/pending_rows.h"
 
 namespace trireme::parallel::data {
 
@@ -75,11 +76,7 @@ class GradientBuckets {
   std::vector<bool> is_used_;   // in this step
   std::vector<bool> has_come_;  // in this slot
   std::vector<bool> is_lent_;   // in this slot
-  struct Rows {
-    std::size_t parameter;
-    at::Tensor rows, values;
-  };
-  std::vector<Rows> rows_;            // to be added when their gradient has come
+  PendingRows rows_;
   std::vector<std::size_t> missing_;  // in this slot, by bucket
   std::size_t announced_ = 0;
 };

@@ -4,7 +4,6 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -98,12 +97,8 @@ void DataParallel::make_gathering() {
     for (const std::size_t i : block) read.insert(plan.bucket_of[i]);
     needs.emplace_back(read.begin(), read.end());
   }
-  std::vector<int> everybody(static_cast<std::size_t>(inside_.size()));
-  std::iota(everybody.begin(), everybody.end(), 0);
-  gathering_ = std::make_shared<zero::Gathering>(
-      zero::Gathering::Options{.group = inside_.subgroup(everybody),
-                               .slices = std::move(slices),
-                               .needs = std::move(needs)});
+  gathering_ = std::make_shared<zero::Gathering>(zero::Gathering::Options{
+      .group = inside_.duplicate(), .slices = std::move(slices), .needs = std::move(needs)});
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     at::Tensor& parameter = options_.parameters[i].tensor;
     const std::size_t b = plan.bucket_of[i];
