@@ -8,6 +8,7 @@
 
 #include "trireme/base/temporary_folder.h"
 #include "trireme/cluster/folder_store.h"
+#include "trireme/cluster/lasting_store.h"
 #include "trireme/cluster/local_store.h"
 #include "trireme/cluster/remote_store.h"
 #include "trireme/cluster/store_service.h"
@@ -62,6 +63,20 @@ class RemoteKind {
   std::unique_ptr<net::Server> server_;
 };
 
-using StoreKinds = ::testing::Types<LocalKind, FolderKind, RemoteKind>;
+class LastingKind {
+ public:
+  std::unique_ptr<Store> open() {
+    return std::make_unique<LastingStore>(
+        LastingStore::Options{.address = remote_.server().address(),
+                              .credentials = std::make_shared<net::SecretCredentials>(
+                                  remote_.secret(), net::Identity{"rank", "worker"})},
+        Deadline::after(std::chrono::seconds(20)));
+  }
+
+ private:
+  RemoteKind remote_;
+};
+
+using StoreKinds = ::testing::Types<LocalKind, FolderKind, RemoteKind, LastingKind>;
 
 }  // namespace trireme::cluster

@@ -5,6 +5,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/cli/commands.h"
+#include "trireme/cli/elastic_option.h"
 #include "trireme/cli/ranks_option.h"
 #include "trireme/cluster/launch/front.h"
 #include "trireme/cluster/launch/job/name.h"
@@ -75,10 +76,15 @@ Command run_command() {
                  [spec](const std::string& text) { return set_bind(*spec, text); });
   command.option("--output", "FOLDER", "keep events, metrics and a log a rank there",
                  [spec](const std::string& text) { return set_output(*spec, text); });
+  const auto elastic = std::make_shared<ElasticWords>();
+  add_elastic_options(command, elastic);
   command.program(
       "what to run; it finds its rank in TRIREME_RANK and the number in TRIREME_SIZE",
       [spec](const std::vector<std::string>& words) { return set_program(*spec, words); });
-  command.action([spec] { return launch::run_job(*spec); });
+  command.action([spec, elastic] {
+    elastic->apply(*spec);
+    return launch::run_job(*spec);
+  });
   return command;
 }
 

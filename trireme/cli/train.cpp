@@ -7,6 +7,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 #include "trireme/cli/commands.h"
+#include "trireme/cli/elastic_option.h"
 #include "trireme/cli/ranks_option.h"
 #include "trireme/cli/train/worker.h"
 #include "trireme/cluster/launch/front.h"
@@ -24,6 +25,7 @@ struct TrainWords {
   std::string output;
   bool is_resumed = false;
   launch::JobSpec spec;
+  std::shared_ptr<ElasticWords> elastic = std::make_shared<ElasticWords>();
 };
 
 // runs/<recipe>, then runs/<recipe>-2 and so on: what somebody trained is never overwritten.
@@ -54,6 +56,7 @@ fs::path output_of(const TrainWords& words) {
 int train(TrainWords words) {
   const Worker worker(words.worker);
   words.recipe.read(worker);
+  words.elastic->apply(words.spec);
   const fs::path output = output_of(words);
   fs::create_directories(output);
   launch::JobSpec& spec = words.spec;
@@ -65,6 +68,7 @@ int train(TrainWords words) {
                   "--output",
                   output.string()};
   if (words.is_resumed) spec.command.push_back("--resume");
+  if (spec.elastic && !words.is_resumed) spec.elastic->resume_arguments = {"--resume"};
   for (const std::string& text : words.recipe.overrides) {
     spec.command.insert(spec.command.end(), {"--set", text});
   }
@@ -102,6 +106,7 @@ Command train_command() {
                    words->spec.name = text;
                    return launch::job::mistake_in_name(text);
                  });
+  add_elastic_options(command, words->elastic);
   command.action([words] { return train(*words); });
   return command;
 }

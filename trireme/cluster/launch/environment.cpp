@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 
 namespace trireme::cluster::launch {
 namespace {
@@ -57,7 +58,11 @@ int threads_wanted(const Environment& environment) {
 Environment environment_of(const RankPlace& place, Environment inherited) {
   // A secret would win over the file, and no rank of ours serves the store.
   std::erase_if(inherited, [](const std::string& text) {
-    return is_named(text, "TRIREME_SECRET") || is_named(text, "TRIREME_STORE_RANK");
+    constexpr std::array<std::string_view, 5> kOthers{"TRIREME_SECRET", "TRIREME_STORE_RANK",
+                                                      "TRIREME_WORKER", "TRIREME_ELASTIC",
+                                                      "TRIREME_ORPHAN_TIMEOUT"};
+    return std::any_of(kOthers.begin(), kOthers.end(),
+                       [&](std::string_view name) { return is_named(text, name); });
   });
   const std::string threads = std::to_string(place.threads);
   for (const std::string_view name : kThreadVariables) {
@@ -66,11 +71,17 @@ Environment environment_of(const RankPlace& place, Environment inherited) {
   set(inherited, "TRIREME_THREADS", threads);
   set(inherited, "TRIREME_RANK", std::to_string(place.rank));
   set(inherited, "TRIREME_SIZE", std::to_string(place.size));
-  set(inherited, "TRIREME_LOCAL_RANK", std::to_string(place.rank));
+  set(inherited, "TRIREME_LOCAL_RANK", std::to_string(place.share.value_or(place.rank)));
   set(inherited, "TRIREME_LOCAL_SIZE", std::to_string(place.size));
   set(inherited, "TRIREME_JOB", place.job);
   set(inherited, "TRIREME_STORE", "unix:" + (place.folder / "control.sock").string());
   set(inherited, "TRIREME_SECRET_FILE", (place.folder / "secret").string());
+  if (place.share) {
+    const double timeout = std::chrono::duration<double>(place.orphan_timeout).count();
+    set(inherited, "TRIREME_WORKER", std::to_string(place.rank));
+    set(inherited, "TRIREME_ELASTIC", "1");
+    set(inherited, "TRIREME_ORPHAN_TIMEOUT", std::to_string(timeout));
+  }
   return inherited;
 }
 

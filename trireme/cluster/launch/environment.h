@@ -5,6 +5,10 @@
 //   TRIREME_SECRET_FILE  <job's folder>/secret; the secret itself is in no environment
 //   TRIREME_THREADS, OMP_NUM_THREADS, MKL_NUM_THREADS
 //
+// In an elastic job TRIREME_RANK is the worker's number, which no other ever had, and TRIREME_SIZE
+// how many the job began with; further TRIREME_WORKER, the same number, TRIREME_ELASTIC=1 and
+// TRIREME_ORPHAN_TIMEOUT, in seconds.
+//
 // Meaning: the user's own OMP_NUM_THREADS and MKL_NUM_THREADS are kept; those that an outer
 //          `trireme run` had set (they equal its TRIREME_THREADS) are replaced, as is every
 //          TRIREME_ variable above. TRIREME_SECRET and TRIREME_STORE_RANK, which
@@ -19,6 +23,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trireme/base/clock.h"
+
 namespace trireme::cluster::launch {
 
 using Environment = std::vector<std::string>;  // "NAME=value"
@@ -29,6 +35,9 @@ struct RankPlace {
   int threads = 1;
   std::string job;
   std::filesystem::path folder;
+  // Of an elastic job: which share of the host's cores it got, and for how long it may be alone.
+  std::optional<int> share{};
+  Duration orphan_timeout{};
 };
 
 // What this process was started with.

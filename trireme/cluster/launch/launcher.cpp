@@ -24,6 +24,7 @@
 #include "trireme/cluster/launch/output/writer.h"
 #include "trireme/cluster/launch/ranks.h"
 #include "trireme/cluster/launch/report.h"
+#include "trireme/cluster/launch/supervision.h"
 
 namespace trireme::cluster::launch {
 namespace {
@@ -66,7 +67,9 @@ class Launcher {
                 .job = options.folder->name(),
                 .folder = options.folder->path(),
                 .cores = cores_,
-                .mask = options.signals->mask_before()}) {}
+                .mask = options.signals->mask_before()}) {
+    if (spec_.elastic) supervision_.emplace(*spec_.elastic, spec_.ranks);
+  }
 
   int run() {
     control_ = std::make_unique<job::Control>(*options_.folder, spec_.output);
@@ -75,7 +78,7 @@ class Launcher {
     try {
       ranks_.start();
       publish_start();
-      while (ranks_.alive() > 0 && !is_abandoned_) turn(Deadline::never());
+      while (is_running() && !is_abandoned_) turn(next_decision());
     } catch (const Error& error) {
       say(std::string("the job could not be started: ") + error.what());
       exit_code_ = 1;
@@ -103,14 +106,85 @@ class Launcher {
     control_->publish("job started", {{"job", options_.folder->name()},
                                       {"ranks", spec_.ranks},
                                       {"command", joined(spec_.command)}});
-    for (int rank = 0; rank < spec_.ranks; ++rank) {
-      const host::CoreShare& share = cores_.shares[static_cast<std::size_t>(rank)];
-      control_->publish("rank started", {{"rank", rank},
-                                         {"pid", ranks_.pid(rank)},
-                                         {"processors", host::to_text(share.processors)},
-                                         {"bound", cores_.is_bound},
-                                         {"threads", share.threads}});
+    for (int rank = 0; rank < spec_.ranks; ++rank) on_started(rank);
+  }
+
+  void on_started(int rank) {
+    const auto index = static_cast<std::size_t>(ranks_.share(rank));
+    const host::CoreShare& share = cores_.shares[index];
+    control_->publish(noun() + " started", {{noun(), rank},
+                                            {"pid", ranks_.pid(rank)},
+                                            {"processors", host::to_text(share.processors)},
+                                            {"bound", cores_.is_bound},
+                                            {"threads", share.threads}});
+    if (supervision_) supervision_->on_started(rank, steady_clock().now());
+  }
+
+  std::string noun() const { return supervision_ ? "worker" : "rank"; }
+
+  bool is_running() const {
+    if (ranks_.alive() > 0) return true;
+    return supervision_ && !escalation_.is_ending() && !supervision_->is_over();
+  }
+
+  Deadline next_decision() const { return supervision_ ? supervision_->next() : Deadline::never(); }
+
+  // In an elastic job: starts whoever is missing, or ends the job.
+  void supervise() {
+    if (!supervision_ || escalation_.is_ending()) return;
+    const Decision decision = supervision_->decide(steady_clock().now());
+    switch (decision.kind) {
+      case Decision::Kind::Wait:
+        break;
+      case Decision::Kind::Start:
+        start_more(decision.count, {});
+        break;
+      case Decision::Kind::Clear:
+        ranks_.signal(SIGKILL);
+        break;
+      case Decision::Kind::StartAnew:
+        say("all workers are gone: beginning anew with " + std::to_string(decision.count));
+        control_->publish("job begins anew", {{"workers", decision.count}});
+        start_more(decision.count, spec_.elastic->resume_arguments);
+        break;
+      case Decision::Kind::End:
+        say(decision.why);
+        begin_ending(decision.why);
+        send(escalation_.ask(SIGTERM, steady_clock().now()));
+        return;
     }
+    ranks_.release_forgotten();
+  }
+
+  void start_more(int count, const std::vector<std::string>& arguments) {
+    // What is replaced is no longer anybody's reason to fail.
+    forget_exits();
+    try {
+      for (int i = 0; i < count; ++i) on_started(ranks_.start_more(arguments));
+    } catch (const Error& error) {
+      on_not_started(error);
+    }
+    save_card("running");
+  }
+
+  // The host is out of processes or descriptors: whoever lives goes on, if they are enough.
+  void on_not_started(const Error& error) {
+    const std::string why = std::string("a worker could not be started: ") + error.what();
+    say(why);
+    control_->publish("worker not started", {{"why", error.what()}});
+    if (ranks_.alive() >= spec_.elastic->least && ranks_.alive() > 0) {
+      supervision_->set_wanted(ranks_.alive());
+      return;
+    }
+    exit_code_ = exit_code_.value_or(1);
+    begin_ending(why);
+    send(escalation_.ask(SIGTERM, steady_clock().now()));
+  }
+
+  void forget_exits() {
+    std::vector<int> gone;
+    for (const RankExit& exit : ranks_.exits()) gone.push_back(exit.rank);
+    for (const int rank : gone) ranks_.forget(rank);
   }
 
   void warn_of_oversubscription() {
@@ -147,6 +221,7 @@ class Launcher {
       has_output_ |= open[i]->pump(steady_clock().now(), writer_);
     }
     reap();
+    supervise();
     if (escalation_.next().is_past()) send(escalation_.tick(steady_clock().now()));
   }
 
@@ -237,12 +312,30 @@ class Launcher {
   void on_reaped(pid_t pid, int status) {
     const RankExit* exit = ranks_.on_reaped(pid, status, oom_watch_);
     if (exit == nullptr) return;
+    if (supervision_) return on_worker_ended(*exit);
     const bool has_failed = !exit->is_success() && !exit->is_ours();
     control_->publish(has_failed ? "rank failed" : "rank ended",
                       {{"rank", exit->rank}, {"how", describe(*exit)}});
     if (exit->is_success() || escalation_.is_ending()) return;
     begin_ending("rank " + std::to_string(exit->rank) + " failed");
     send(escalation_.ask(SIGTERM, steady_clock().now()));
+  }
+
+  void on_worker_ended(const RankExit& exit) {
+    const bool is_lost = !exit.is_success() && !exit.is_ours();
+    control_->publish(
+        is_lost ? "worker lost" : "worker ended",
+        {{"worker", exit.rank}, {"how", describe(exit)}, {"oom", exit.oom != host::OomKill::No}});
+    if (is_lost && !escalation_.is_ending()) {
+      say("worker " + std::to_string(exit.rank) + " was lost: " + describe(exit));
+    }
+    if (exit.is_success()) {
+      supervision_->on_finished(exit.rank);
+    } else {
+      supervision_->on_died(exit.rank, exit_code_of(exit) == kExitUsage, steady_clock().now());
+    }
+    // Once the training is done nobody who is late can spoil it.
+    if (supervision_->is_done() && !escalation_.is_ending()) forget_exits();
   }
 
   void kill_all() {
@@ -262,7 +355,7 @@ class Launcher {
     drain_ranks(patience);
     say_lost_logs();
     const auto tail_of = [this](int rank) -> const output::Tail& { return ranks_.tail(rank); };
-    writer_.push(STDERR_FILENO, report_failure(ranks_.exits(), tail_of));
+    writer_.push(STDERR_FILENO, report_failure(ranks_.exits(), tail_of, noun()));
     if (const auto culprit = blame(ranks_.exits()); culprit && !exit_code_) {
       exit_code_ = exit_code_of(ranks_.exits()[*culprit]);
     }
@@ -307,6 +400,7 @@ class Launcher {
   Escalation escalation_;
   output::Writer writer_;
   Ranks ranks_;
+  std::optional<Supervision> supervision_;  // of an elastic job
   std::unique_ptr<job::Control> control_;
   std::optional<int> exit_code_;
   bool is_abandoned_ = false;  // the front is gone

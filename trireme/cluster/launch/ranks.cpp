@@ -70,26 +70,55 @@ void Ranks::start() {
   Pipe trouble = make_pipe(O_NONBLOCK);
   trouble_out_ = std::move(trouble.out);
   trouble_in_ = std::move(trouble.in);
-  members_.resize(static_cast<std::size_t>(options_.spec->ranks));
-  const Environment inherited = own_environment();
-  for (int rank = 0; rank < options_.spec->ranks; ++rank) start_one(rank, inherited);
+  inherited_ = own_environment();
+  for (int i = 0; i < options_.spec->ranks; ++i) start_more();
 }
 
-void Ranks::start_one(int rank, const Environment& inherited) {
-  Member& member = members_[static_cast<std::size_t>(rank)];
+int Ranks::start_more(const std::vector<std::string>& arguments_more) {
+  std::vector<std::string> arguments = options_.spec->command;
+  arguments.insert(arguments.end(), arguments_more.begin(), arguments_more.end());
+  const int rank = next_++;
+  try {
+    start_one(rank, std::move(arguments));
+  } catch (const Error&) {
+    // Nothing of it runs, and nobody will ask for it.
+    std::erase_if(streams_, [&](const auto& stream) { return stream.rank() == rank; });
+    members_.erase(rank);
+    throw;
+  }
+  return rank;
+}
+
+// The one that the fewest living ranks have, and of those the first.
+int Ranks::free_share() const {
+  std::vector<int> users(options_.cores.shares.size(), 0);
+  for (const auto& [rank, member] : members_) {
+    if (member.is_alive) ++users[static_cast<std::size_t>(member.share)];
+  }
+  return static_cast<int>(std::min_element(users.begin(), users.end()) - users.begin());
+}
+
+void Ranks::start_one(int rank, std::vector<std::string> arguments) {
+  const int share_index = free_share();
+  Member& member = members_[rank];
+  member.share = share_index;
   member.log = open_log(options_.spec->output, rank);
   Pipe out = make_pipe(0);
   Pipe error = make_pipe(0);
-  const host::CoreShare& share = options_.cores.shares.at(static_cast<std::size_t>(rank));
-  const RankPlace place{.rank = rank,
-                        .size = options_.spec->ranks,
-                        .threads = share.threads,
-                        .job = options_.job,
-                        .folder = options_.folder};
+  const host::CoreShare& share = options_.cores.shares.at(static_cast<std::size_t>(share_index));
+  RankPlace place{.rank = rank,
+                  .size = options_.spec->ranks,
+                  .threads = share.threads,
+                  .job = options_.job,
+                  .folder = options_.folder};
+  if (const auto& elastic = options_.spec->elastic) {
+    place.share = share_index;
+    place.orphan_timeout = elastic->orphan_timeout;
+  }
   SpawnOptions process{.rank = rank,
                        .program = options_.spec->program,
-                       .arguments = options_.spec->command,
-                       .environment = environment_of(place, inherited),
+                       .arguments = std::move(arguments),
+                       .environment = environment_of(place, inherited_),
                        .processors = {},
                        .input = input_of(rank),
                        .output = out.in.get(),
@@ -107,9 +136,10 @@ void Ranks::start_one(int rank, const Environment& inherited) {
 
 void Ranks::add_stream(int rank, int target, Descriptor pipe) {
   set_non_blocking(pipe);
-  Member& member = members_[static_cast<std::size_t>(rank)];
+  Member& member = members_.at(rank);
   streams_.emplace_back(
-      output::RankStream::Options{.pipe = std::move(pipe),
+      output::RankStream::Options{.rank = rank,
+                                  .pipe = std::move(pipe),
                                   .target = target,
                                   .prefix = output::prefix_of(rank, output::wants_colour(target)),
                                   .is_terminal = isatty(target) == 1,
@@ -125,15 +155,16 @@ void Ranks::read_troubles() {
 }
 
 const RankExit* Ranks::on_reaped(pid_t pid, int status, host::OomWatch& oom_watch) {
-  const auto member = std::find_if(members_.begin(), members_.end(), [&](const Member& other) {
-    return other.is_alive && other.pid == pid;
+  const auto found = std::find_if(members_.begin(), members_.end(), [&](const auto& other) {
+    return other.second.is_alive && other.second.pid == pid;
   });
-  if (member == members_.end()) return nullptr;
-  member->is_alive = false;
+  if (found == members_.end()) return nullptr;
+  Member& member = found->second;
+  member.is_alive = false;
   --alive_;
-  RankExit exit{.rank = static_cast<int>(member - members_.begin()),
+  RankExit exit{.rank = found->first,
                 .status = status,
-                .signal_sent = member->signal_sent,
+                .signal_sent = member.signal_sent,
                 .oom = host::OomKill::No,
                 .not_started = {}};
   const bool is_killed = exit_code_of(exit) == 128 + SIGKILL;
@@ -142,12 +173,31 @@ const RankExit* Ranks::on_reaped(pid_t pid, int status, host::OomWatch& oom_watc
   for (const SpawnTrouble& trouble : troubles_) {
     if (trouble.rank == exit.rank) exit.not_started = describe(trouble);
   }
+  std::erase_if(troubles_, [&](const SpawnTrouble& other) { return other.rank == exit.rank; });
   exits_.push_back(std::move(exit));
   return &exits_.back();
 }
 
+void Ranks::forget(int rank) {
+  members_.at(rank).is_forgotten = true;
+  std::erase_if(exits_, [&](const RankExit& exit) { return exit.rank == rank; });
+}
+
+void Ranks::release_forgotten() {
+  std::erase_if(members_, [this](const auto& entry) {
+    const auto& [rank, member] = entry;
+    if (!member.is_forgotten || member.is_alive) return false;
+    const bool is_open = std::any_of(streams_.begin(), streams_.end(), [&](const auto& stream) {
+      return stream.rank() == rank && stream.is_open();
+    });
+    if (is_open) return false;
+    std::erase_if(streams_, [&](const auto& stream) { return stream.rank() == rank; });
+    return true;
+  });
+}
+
 void Ranks::signal(int signal) {
-  for (Member& member : members_) {
+  for (auto& [rank, member] : members_) {
     if (!member.is_alive) continue;
     if (is_ending(signal)) {
       // Whoever is dying already does not do so because we ask.

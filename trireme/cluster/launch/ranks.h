@@ -2,6 +2,9 @@
 //
 // Meaning:  signals go to a rank's whole process group, except SIGUSR1 and SIGUSR2, which the
 //           rank's own process alone gets: by default they would kill its children.
+// Elastic:  members come and go; numbers are given in the order of starting and never again. What
+//           is kept of the dead goes once they are forgotten and their output was read, so that
+//           memory is bounded by who lives.
 // Threads:  one, the launcher's, which must live as long as the job (see spawn.h).
 // Failure:  start() throws when a process cannot be made; those already started are the caller's
 //           to kill. A program that cannot be executed shows as that rank's exit.
@@ -11,6 +14,7 @@
 #include <sys/types.h>
 
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,36 +39,49 @@ class Ranks {
 
   explicit Ranks(Options options);
 
+  // Starts as many as the job has ranks.
   void start();
+  // Starts one more and returns its number: it runs on the cores that the fewest others have.
+  // REQUIRES: start() came before.
+  int start_more(const std::vector<std::string>& arguments_more = {});
   // `oom_watch` explains deaths by signal 9. Null for a process that is no rank.
   const RankExit* on_reaped(pid_t pid, int status, host::OomWatch& oom_watch);
   void signal(int signal);
+  // Its end was dealt with: it is no longer among exits(), and goes once its output was read.
+  void forget(int rank);
+  // Lets go of those who were forgotten and have nothing more to say. Ends pointers to streams.
+  void release_forgotten();
 
   int alive() const noexcept { return alive_; }
-  pid_t pid(int rank) const { return members_.at(static_cast<std::size_t>(rank)).pid; }
+  pid_t pid(int rank) const { return members_.at(rank).pid; }
+  // Which of the plan's shares of cores it runs on.
+  int share(int rank) const { return members_.at(rank).share; }
   // In the order in which the ends were seen.
   const std::vector<RankExit>& exits() const noexcept { return exits_; }
-  const output::Tail& tail(int rank) const {
-    return members_.at(static_cast<std::size_t>(rank)).tail;
-  }
+  const output::Tail& tail(int rank) const { return members_.at(rank).tail; }
   // All ranks' streams; closed ones too.
   std::deque<output::RankStream>& streams() noexcept { return streams_; }
 
  private:
   struct Member {
     pid_t pid = 0;
+    int share = 0;
     bool is_alive = false;
+    bool is_forgotten = false;
     int signal_sent = 0;
     output::Tail tail;
     Descriptor log;
   };
 
-  void start_one(int rank, const Environment& inherited);
+  int free_share() const;
+  void start_one(int rank, std::vector<std::string> arguments);
   void add_stream(int rank, int target, Descriptor pipe);
   void read_troubles();
 
   Options options_;
-  std::vector<Member> members_;
+  Environment inherited_;
+  std::map<int, Member> members_;  // by number; streams point into it
+  int next_ = 0;
   std::deque<output::RankStream> streams_;
   std::vector<RankExit> exits_;
   std::vector<SpawnTrouble> troubles_;

@@ -5,8 +5,9 @@ namespace {
 
 constexpr int kOthersMax = 8;
 
-std::string line_of(const RankExit& exit, std::string_view verb) {
-  return "trireme: rank " + std::to_string(exit.rank) + std::string(verb) + describe(exit) + "\n";
+std::string line_of(std::string_view noun, const RankExit& exit, std::string_view verb) {
+  return "trireme: " + std::string(noun) + " " + std::to_string(exit.rank) + std::string(verb) +
+         describe(exit) + "\n";
 }
 
 std::string quote(const output::Tail& tail) {
@@ -19,7 +20,8 @@ std::string quote(const output::Tail& tail) {
 }  // namespace
 
 std::string report_failure(std::span<const RankExit> in_order_seen,
-                           const std::function<const output::Tail&(int rank)>& tail_of) {
+                           const std::function<const output::Tail&(int rank)>& tail_of,
+                           std::string_view noun) {
   const auto culprit = blame(in_order_seen);
   if (!culprit) return {};
   std::string text;
@@ -27,13 +29,13 @@ std::string report_failure(std::span<const RankExit> in_order_seen,
   for (std::size_t i = 0; i < in_order_seen.size(); ++i) {
     const RankExit& exit = in_order_seen[i];
     if (i == *culprit || exit.is_success() || exit.is_ours()) continue;
-    if (++others <= kOthersMax) text += line_of(exit, " failed too: ");
+    if (++others <= kOthersMax) text += line_of(noun, exit, " failed too: ");
   }
   if (others > kOthersMax) {
     text += "trireme: and " + std::to_string(others - kOthersMax) + " more failed\n";
   }
   const RankExit& first = in_order_seen[*culprit];
-  return text + line_of(first, " failed: ") + quote(tail_of(first.rank));
+  return text + line_of(noun, first, " failed: ") + quote(tail_of(first.rank));
 }
 
 }  // namespace trireme::cluster::launch

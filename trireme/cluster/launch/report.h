@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "trireme/cluster/launch/output/tail.h"
 #include "trireme/cluster/launch/rank_exit.h"
@@ -14,8 +15,10 @@
 namespace trireme::cluster::launch {
 
 // Lines of text, empty when no rank failed by itself. The rank to blame comes last, so that it
-// stands at the bottom of a terminal; of the others that failed at most eight are named.
+// stands at the bottom of a terminal; of the others that failed at most eight are named. `noun`
+// is what a rank is called.
 std::string report_failure(std::span<const RankExit> in_order_seen,
-                           const std::function<const output::Tail&(int rank)>& tail_of);
+                           const std::function<const output::Tail&(int rank)>& tail_of,
+                           std::string_view noun = "rank");
 
 }  // namespace trireme::cluster::launch

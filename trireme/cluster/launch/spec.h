@@ -4,12 +4,27 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "trireme/base/clock.h"
 
 namespace trireme::cluster::launch {
+
+// A job whose workers may come and go: see supervision.h.
+struct Elastic {
+  // Fewer than these and nobody trains; more are never started.
+  int least = 1;
+  int most = 128;
+  // Replacements, at most so many within `restart_window`.
+  int restarts_max = 10;
+  Duration restart_window = std::chrono::minutes(10);
+  // How long workers go on when nobody watches them any more.
+  Duration orphan_timeout = std::chrono::seconds(60);
+  // Added to the command when all workers died and the job begins anew.
+  std::vector<std::string> resume_arguments{};
+};
 
 struct JobSpec {
   std::vector<std::string> command;  // the program as it was written, and its arguments
@@ -21,6 +36,8 @@ struct JobSpec {
   bool bind = true;  // give each rank processors of its own, where there are enough
   // Keeps events, metrics and a log a rank there; empty: nothing is kept.
   std::filesystem::path output{};
+  // Nothing: the job ends with the first rank that fails.
+  std::optional<Elastic> elastic{};
 };
 
 }  // namespace trireme::cluster::launch

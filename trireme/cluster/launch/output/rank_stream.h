@@ -23,6 +23,7 @@ namespace trireme::cluster::launch::output {
 class RankStream {
  public:
   struct Options {
+    int rank = 0;
     Descriptor pipe;     // non-blocking
     int target = 1;      // ours: 1 or 2
     std::string prefix;  // "[2] "
@@ -33,6 +34,7 @@ class RankStream {
 
   explicit RankStream(Options options);
 
+  int rank() const noexcept { return options_.rank; }
   int descriptor() const noexcept { return options_.pipe.get(); }
   bool is_open() const noexcept { return static_cast<bool>(options_.pipe); }
 

@@ -1,0 +1,172 @@
+// Goal:   what follows the end of a worker is decided right: replacements, new beginnings, bounds.
+// Method: the state machine by hand, with a clock of the test's own.
+
+#include "trireme/cluster/launch/supervision.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trireme::cluster::launch {
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = Decision::Kind;
+
+class SupervisionTest : public ::testing::Test {
+ protected:
+  void begin(int count, Elastic elastic = {}) {
+    supervision_.emplace(elastic, count);
+    start(count);
+  }
+  void start(int count) {
+    for (int i = 0; i < count; ++i) supervision_->on_started(next_++, now_);
+  }
+  void die(int worker, bool is_refusal = false) { supervision_->on_died(worker, is_refusal, now_); }
+  // What is decided once things have settled, with whoever is to start started.
+  Decision settle() {
+    now_ += Supervision::kSettleTime;
+    const Decision decision = supervision_->decide(now_);
+    const bool is_start = decision.kind == Kind::Start || decision.kind == Kind::StartAnew;
+    if (is_start) start(decision.count);
+    return decision;
+  }
+
+  std::optional<Supervision> supervision_;
+  TimePoint now_{100s};
+  int next_ = 0;
+};
+
+TEST_F(SupervisionTest, TheDeadAreReplacedOnceDeathsHaveSettled) {
+  begin(4);
+  EXPECT_EQ(supervision_->decide(now_).kind, Kind::Wait);
+  now_ += 10s;
+  die(1);
+  EXPECT_EQ(supervision_->decide(now_).kind, Kind::Wait) << "more may come";
+  now_ += 10ms;
+  die(3);
+  EXPECT_EQ(supervision_->next().when(), now_ + Supervision::kSettleTime);
+  const Decision decision = settle();
+  EXPECT_EQ(decision.kind, Kind::Start);
+  EXPECT_EQ(decision.count, 2);
+  EXPECT_EQ(supervision_->alive(), 4);
+  EXPECT_TRUE(supervision_->next().is_never());
+  EXPECT_EQ(settle().kind, Kind::Wait);
+}
+
+TEST_F(SupervisionTest, WhenAllAreDeadTheJobBeginsAnew) {
+  begin(3);
+  now_ += 10s;
+  for (int worker : {0, 1, 2}) die(worker);
+  EXPECT_FALSE(supervision_->is_over());
+  const Decision decision = settle();
+  EXPECT_EQ(decision.kind, Kind::StartAnew);
+  EXPECT_EQ(decision.count, 3);
+}
+
+TEST_F(SupervisionTest, WhoeverOnlyWaitsToJoinHoldsNothing) {
+  begin(2);
+  supervision_->set_members({0, 1});
+  now_ += 10s;
+  die(0);
+  EXPECT_EQ(settle().kind, Kind::Start);
+  die(1);
+  EXPECT_EQ(settle().kind, Kind::Clear) << "worker 2 has nobody to join";
+  die(2);
+  EXPECT_EQ(settle().kind, Kind::StartAnew);
+  EXPECT_EQ(supervision_->alive(), 2);
+  supervision_->set_members({3, 4});
+  die(3);
+  EXPECT_EQ(settle().kind, Kind::Start);
+}
+
+TEST_F(SupervisionTest, TheFirstWhoIsDoneEndsReplacing) {
+  begin(3);
+  now_ += 10s;
+  supervision_->on_finished(1);
+  EXPECT_TRUE(supervision_->is_done());
+  die(0);
+  EXPECT_EQ(settle().kind, Kind::Wait);
+  EXPECT_FALSE(supervision_->is_over());
+  supervision_->on_finished(2);
+  EXPECT_TRUE(supervision_->is_over());
+}
+
+TEST_F(SupervisionTest, WhoeverIsLeftOutIsNotReplacedAndEndsNothing) {
+  begin(4);
+  supervision_->set_wanted(2);
+  EXPECT_EQ(settle().kind, Kind::Wait);
+  supervision_->on_finished(3);
+  supervision_->on_finished(2);
+  EXPECT_FALSE(supervision_->is_done());
+  EXPECT_EQ(settle().kind, Kind::Wait);
+  now_ += 10s;
+  die(1);
+  EXPECT_EQ(settle().count, 1) << "those who are wanted still are";
+  supervision_->on_finished(0);
+  EXPECT_TRUE(supervision_->is_done());
+}
+
+TEST_F(SupervisionTest, MoreAreStartedWhenMoreAreWantedAndThatIsNoRestart) {
+  begin(1, {.restarts_max = 0});
+  supervision_->set_wanted(3);
+  const Decision decision = settle();
+  EXPECT_EQ(decision.kind, Kind::Start);
+  EXPECT_EQ(decision.count, 2);
+  EXPECT_EQ(settle().kind, Kind::Wait);
+}
+
+TEST_F(SupervisionTest, ThreeQuickDeathsInARowAreACrashLoop) {
+  begin(2);
+  now_ += 10s;
+  for (int round = 0; round < 2; ++round) {
+    die(next_ - 1);
+    EXPECT_EQ(settle().kind, Kind::Start) << round;
+    now_ += 1200ms;
+  }
+  die(next_ - 1);
+  EXPECT_EQ(settle().kind, Kind::Start) << "the first of them had lived for long";
+  now_ += 1200ms;
+  die(next_ - 1);
+  const Decision decision = settle();
+  EXPECT_EQ(decision.kind, Kind::End);
+  EXPECT_EQ(decision.why, "crash loop: worker 4 died 1.2 s after its start, the third in a row");
+  EXPECT_EQ(settle().kind, Kind::Wait);
+  die(0);
+  EXPECT_TRUE(supervision_->is_over());
+}
+
+TEST_F(SupervisionTest, ManyAtOnceAreOneOfTheRow) {
+  begin(4);
+  now_ += 1s;
+  for (int worker : {1, 2, 3}) die(worker);
+  EXPECT_EQ(settle().count, 3);
+  now_ += 6s;
+  for (int worker : {4, 5, 6}) die(worker);
+  EXPECT_EQ(settle().count, 3) << "who lived for longer ends the row";
+  now_ += 1s;
+  for (int worker : {7, 8}) die(worker);
+  EXPECT_EQ(settle().count, 2);
+}
+
+TEST_F(SupervisionTest, RestartsAreBoundedWithinAWindow) {
+  begin(2, {.restarts_max = 2, .restart_window = 1min});
+  for (int i = 0; i < 4; ++i) {
+    now_ += 31s;
+    die(next_ - 1);
+    EXPECT_EQ(settle().kind, Kind::Start) << i;
+  }
+  now_ += 6s;
+  die(next_ - 1);
+  const Decision decision = settle();
+  EXPECT_EQ(decision.kind, Kind::End);
+  EXPECT_THAT(decision.why, ::testing::HasSubstr("restarts used up: 2 within 60.0 s"));
+}
+
+TEST_F(SupervisionTest, RefusedInputIsNotTriedAgain) {
+  begin(2);
+  for (int worker : {0, 1}) die(worker, true);
+  EXPECT_EQ(settle().why, "every worker refused its input");
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch

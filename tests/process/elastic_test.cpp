@@ -1,0 +1,123 @@
+// Goal:   an elastic job outlives its workers: they are replaced, all at once too, within bounds.
+// Method: the real program; shell scripts as workers, which a test kills or that fail by number.
+
+#include <signal.h>
+
+#include "tests/process/job_fixture.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+
+namespace trireme {
+namespace {
+
+class ElasticTest : public JobTest {
+ protected:
+  // Lives until the file `done` is there.
+  std::string until_done() const {
+    return "echo worker $TRIREME_WORKER pid $$ $*; while ! test -e " + done() +
+           "; do sleep 0.02; done; exit 0";
+  }
+  std::string done() const { return (folder_.path() / "done").string(); }
+  void finish() const { write_file_atomically(done(), std::string_view("1")); }
+
+  static Command::Options elastic(const Words& options, const std::string& text) {
+    Words words{"--elastic", "--name", "supple"};
+    words.insert(words.end(), options.begin(), options.end());
+    return script(words, text);
+  }
+  static pid_t worker_of(const Command& job, int worker) {
+    return pid_after(job, "worker " + std::to_string(worker) + " pid ");
+  }
+
+  TemporaryFolder folder_{"elastic-test"};
+};
+
+TEST_F(ElasticTest, WhoeverIsKilledIsReplacedAndTheJobEndsWell) {
+  const std::string kept = folder_.path() / "kept";
+  Command job(elastic({"-n", "3", "--output", kept}, until_done()));
+  job.wait_for_output("pid", soon(), 3);
+  kill_one(worker_of(job, 1), SIGKILL);
+  job.wait_for_output("[3] worker 3 pid", soon());
+  finish();
+  EXPECT_EQ(job.wait_exit(soon()), 0) << job.error();
+  EXPECT_THAT(job.error(), HasSubstr("worker 1 was lost: killed by signal 9"));
+  EXPECT_THAT(job.error(), Not(HasSubstr("failed")));
+  const std::string events = read_file(kept + "/events.jsonl");
+  EXPECT_THAT(events, HasSubstr("\"event\":\"worker lost\",\"worker\":1"));
+  EXPECT_THAT(events, HasSubstr("\"oom\":false"));
+  EXPECT_THAT(events, HasSubstr("\"event\":\"worker started\",\"worker\":3"));
+}
+
+TEST_F(ElasticTest, AWorkerKnowsThatItsJobIsElastic) {
+  Command job(elastic({"-n", "2", "--orphan-timeout", "7.5"},
+                      "echo $TRIREME_RANK/$TRIREME_SIZE $TRIREME_WORKER $TRIREME_ELASTIC "
+                      "$TRIREME_LOCAL_RANK $TRIREME_ORPHAN_TIMEOUT"));
+  EXPECT_EQ(job.wait_exit(soon()), 0) << job.error();
+  EXPECT_THAT(job.out(), HasSubstr("[0] 0/2 0 1 0 7.5"));
+  EXPECT_THAT(job.out(), HasSubstr("[1] 1/2 1 1 1 7.5"));
+}
+
+TEST_F(ElasticTest, WhenAllAreKilledAtOnceTheJobBeginsAnew) {
+  Command job(elastic({"-n", "3"}, until_done()));
+  job.wait_for_output("pid", soon(), 3);
+  for (int worker : {0, 1, 2}) kill_one(worker_of(job, worker), SIGSTOP);
+  for (int worker : {0, 1, 2}) kill_one(worker_of(job, worker), SIGKILL);
+  job.wait_for_output("pid", soon(), 6);
+  EXPECT_THAT(job.error(), HasSubstr("all workers are gone: beginning anew with 3"));
+  finish();
+  EXPECT_EQ(job.wait_exit(soon()), 0) << job.error();
+  EXPECT_THAT(job.out(), HasSubstr("[5] worker 5 pid"));
+}
+
+TEST_F(ElasticTest, ACrashLoopEndsWithTheReasonAndTheLastWords) {
+  Command job(elastic({"-n", "2"},
+                      "test $TRIREME_WORKER = 0 && exec sleep 1000; echo no such luck; exit 9"));
+  EXPECT_EQ(job.wait_exit(soon()), 9);
+  EXPECT_LT(job.elapsed(), 5s);
+  EXPECT_THAT(job.error(), HasSubstr("crash loop: worker 3 died 0."));
+  EXPECT_THAT(job.error(), HasSubstr("after its start, the third in a row"));
+  EXPECT_THAT(job.error(), HasSubstr("worker 3 failed: exit code 9"));
+  EXPECT_THAT(job.error(), HasSubstr("    no such luck"));
+}
+
+TEST_F(ElasticTest, RestartsAreBounded) {
+  Command job(elastic({"-n", "2", "--restarts", "1"}, until_done()));
+  job.wait_for_output("pid", soon(), 2);
+  kill_one(worker_of(job, 1), SIGKILL);
+  job.wait_for_output("pid", soon(), 3);
+  kill_one(worker_of(job, 2), SIGKILL);
+  EXPECT_EQ(job.wait_exit(soon()), 137);
+  EXPECT_THAT(job.error(), HasSubstr("restarts used up"));
+}
+
+TEST_F(ElasticTest, WorkersThatRefuseTheirInputAreNotTriedAgain) {
+  Command job(elastic({"-n", "2"}, "echo no such recipe >&2; exit 2"));
+  EXPECT_EQ(job.wait_exit(soon()), 2);
+  EXPECT_THAT(job.error(), HasSubstr("every worker refused its input"));
+  EXPECT_THAT(job.error(), Not(HasSubstr("[2]")));
+}
+
+TEST_F(ElasticTest, StopsAsAnyJobDoes) {
+  Command job(elastic({"-n", "2"}, until_done()));
+  job.wait_for_output("pid", soon(), 2);
+  job.signal(SIGTERM);
+  EXPECT_EQ(job.wait_exit(soon()), 143);
+  EXPECT_THAT(job.out(), Not(HasSubstr("worker 2")));
+}
+
+TEST_F(ElasticTest, OptionsThatContradictEachOtherAreRefused) {
+  const std::vector<Words> all{{"-n", "2", "--min-workers", "3"},
+                               {"-n", "4", "--max-workers", "3"},
+                               {"-n", "129"},
+                               {"--min-workers", "0"}};
+  for (const Words& words : all) {
+    Command job(elastic(words, "true"));
+    EXPECT_EQ(job.wait_exit(soon()), 2) << words.back();
+  }
+  Command plain(script({"--max-workers", "3"}, "true"));
+  EXPECT_EQ(plain.wait_exit(soon()), 2);
+  EXPECT_THAT(plain.error(), HasSubstr("add --elastic"));
+}
+
+}  // namespace
+}  // namespace trireme

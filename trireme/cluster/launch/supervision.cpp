@@ -1,0 +1,118 @@
+#include "trireme/cluster/launch/supervision.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace trireme::cluster::launch {
+namespace {
+
+std::string seconds_of(Duration duration) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f s", std::chrono::duration<double>(duration).count());
+  return text;
+}
+
+std::string ordinal(int number) {
+  constexpr std::array<const char*, 4> kWords{"", "first", "second", "third"};
+  return number < 4 ? kWords[static_cast<std::size_t>(number)] : std::to_string(number) + "th";
+}
+
+}  // namespace
+
+void Supervision::on_started(int worker, TimePoint now) {
+  alive_[worker] = {.started = now, .round = round_};
+}
+
+void Supervision::on_finished(int worker) {
+  alive_.erase(worker);
+  if (alive() < wanted_ && !is_clearing_) is_done_ = true;
+}
+
+void Supervision::on_died(int worker, bool is_refusal, TimePoint now) {
+  const auto it = alive_.find(worker);
+  if (it == alive_.end()) return;
+  const Worker who = it->second;
+  alive_.erase(it);
+  has_died_ = true;
+  next_ = now + kSettleTime;
+  // Those whom we clear away die as they should.
+  if (is_clearing_) return;
+  only_refusals_ = only_refusals_ && is_refusal;
+  note_quick(worker, who, now);
+}
+
+void Supervision::note_quick(int worker, const Worker& who, TimePoint now) {
+  const Duration age = now - who.started;
+  if (age >= kQuickTime) {
+    quick_count_ = 0;
+    return;
+  }
+  if (who.round == quick_round_) return;
+  quick_count_ = who.round == quick_round_ + 1 ? quick_count_ + 1 : 1;
+  quick_round_ = who.round;
+  quick_text_ = "worker " + std::to_string(worker) + " died " + seconds_of(age) +
+                " after its start, the " + ordinal(quick_count_) + " in a row";
+}
+
+bool Supervision::has_members() const {
+  if (members_.empty()) return !alive_.empty();
+  return std::any_of(members_.begin(), members_.end(),
+                     [this](int worker) { return alive_.contains(worker); });
+}
+
+Decision Supervision::decide(TimePoint now) {
+  if (is_ended_ || is_done_) return {};
+  if (!has_died_) {
+    // Nobody died; somebody may want more than there are.
+    const int missing = std::min(wanted_, elastic_.most) - alive();
+    if (missing <= 0 || alive_.empty()) return {};
+    ++round_;
+    return {.kind = Decision::Kind::Start, .count = missing};
+  }
+  if (now < next_) return {};
+  next_ = TimePoint::max();
+  if (quick_count_ >= kQuickMax) return end("crash loop: " + quick_text_);
+  if (!has_members()) {
+    if (!alive_.empty()) {
+      is_clearing_ = true;
+      return {.kind = Decision::Kind::Clear};
+    }
+    if (only_refusals_) return end("every worker refused its input");
+    return start(Decision::Kind::StartAnew, wanted_, now);
+  }
+  has_died_ = false;
+  const int missing = wanted_ - alive();
+  if (missing <= 0) return {};
+  return start(Decision::Kind::Start, missing, now);
+}
+
+Decision Supervision::start(Decision::Kind kind, int count, TimePoint now) {
+  const bool is_anew = kind == Decision::Kind::StartAnew;
+  const auto needed = static_cast<std::size_t>(is_anew ? 1 : count);
+  while (!restarts_.empty() && now - restarts_.front() > elastic_.restart_window) {
+    restarts_.pop_front();
+  }
+  if (restarts_.size() + needed > static_cast<std::size_t>(elastic_.restarts_max)) {
+    return end("restarts used up: " + std::to_string(restarts_.size()) + " within " +
+               seconds_of(elastic_.restart_window) + ", and " + std::to_string(count) +
+               (count == 1 ? " worker is" : " workers are") + " missing");
+  }
+  restarts_.insert(restarts_.end(), needed, now);
+  ++round_;
+  has_died_ = false;
+  if (is_anew) {
+    only_refusals_ = true;
+    is_clearing_ = false;
+    members_.clear();
+  }
+  return {.kind = kind, .count = count};
+}
+
+Decision Supervision::end(std::string why) {
+  is_ended_ = true;
+  return {.kind = Decision::Kind::End, .why = std::move(why)};
+}
+
+}  // namespace trireme::cluster::launch

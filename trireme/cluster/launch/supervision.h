@@ -1,0 +1,102 @@
+// Supervision decides what follows the end of a worker of an elastic job: a replacement, a new
+// beginning, or the end of the job. A pure state machine; the clock is an argument.
+//
+// Words:   a worker that exits with 0 while more than wanted live has left, as it was asked to.
+//          Any other exit with 0 says that the training is done: nobody is replaced any more.
+//          Every other end is a death.
+// Settling: deaths come in bursts, and the kernel tells them one by one. What follows is decided
+//          kSettleTime after the last, so that "all at once" is seen as that.
+// Anew:    when no worker that holds the training's state lives, those that wait to join it are
+//          cleared away and the wanted number starts from the newest checkpoint.
+// Bounds:  `restarts_max` within `restart_window`; a new beginning counts once. And a crash loop:
+//          kQuickMax times in a row somebody who was started last died within kQuickTime. A job
+//          all of whose workers refuse their input (exit code 2) is not begun anew.
+// Threads: one.
+
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "trireme/base/clock.h"
+#include "trireme/base/deadline.h"
+#include "trireme/cluster/launch/spec.h"
+
+namespace trireme::cluster::launch {
+
+struct Decision {
+  enum class Kind {
+    Wait,       // nothing to do
+    Start,      // `count` workers that join those who live
+    Clear,      // kill those who live: there is nobody whom they could join
+    StartAnew,  // `count` workers, with the arguments to resume
+    End,        // the job cannot go on: `why`
+  };
+  Kind kind = Kind::Wait;
+  int count = 0;
+  std::string why{};
+};
+
+class Supervision {
+ public:
+  static constexpr Duration kSettleTime = std::chrono::milliseconds(20);
+  static constexpr Duration kQuickTime = std::chrono::seconds(5);
+  static constexpr int kQuickMax = 3;
+
+  Supervision(const Elastic& elastic, int wanted) : elastic_(elastic), wanted_(wanted) {}
+
+  void on_started(int worker, TimePoint now);
+  // It exited with 0.
+  void on_finished(int worker);
+  // It ended in any other way; `is_refusal`: with exit code 2.
+  void on_died(int worker, bool is_refusal, TimePoint now);
+  // Those who hold the training's state, as far as anybody told; empty: nobody did.
+  void set_members(std::set<int> members) { members_ = std::move(members); }
+  // REQUIRES: 1 <= count <= elastic.most.
+  void set_wanted(int count) { wanted_ = count; }
+
+  // Whoever is told to start workers does, and reports each by on_started().
+  Decision decide(TimePoint now);
+  // When decide() will say more than now, if nothing else happens.
+  Deadline next() const { return Deadline::at(next_); }
+
+  int wanted() const noexcept { return wanted_; }
+  int alive() const noexcept { return static_cast<int>(alive_.size()); }
+  // The training is done.
+  bool is_done() const noexcept { return is_done_; }
+  // Nobody lives and nobody will be started.
+  bool is_over() const noexcept { return alive_.empty() && (is_done_ || is_ended_); }
+
+ private:
+  struct Worker {
+    TimePoint started{};
+    int round = 0;
+  };
+
+  bool has_members() const;
+  Decision end(std::string why);
+  Decision start(Decision::Kind kind, int count, TimePoint now);
+  void note_quick(int worker, const Worker& who, TimePoint now);
+
+  Elastic elastic_;
+  int wanted_;
+  std::map<int, Worker> alive_;
+  std::set<int> members_;
+  std::deque<TimePoint> restarts_;
+  TimePoint next_ = TimePoint::max();
+  int round_ = 0;         // counts decisions to start somebody
+  int quick_round_ = -1;  // the last round of which somebody died quickly
+  int quick_count_ = 0;   // how many rounds in a row that is true of
+  std::string quick_text_;
+  bool has_died_ = false;      // since the last decision
+  bool only_refusals_ = true;  // so died all since the last beginning
+  bool is_clearing_ = false;
+  bool is_done_ = false;
+  bool is_ended_ = false;
+};
+
+}  // namespace trireme::cluster::launch
