@@ -10,6 +10,7 @@
 #include "tests/cluster/store_kinds.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/folder_store.h"
+#include "trireme/cluster/lasting_store.h"
 #include "trireme/cluster/local_store.h"
 #include "trireme/cluster/message_store.h"
 #include "trireme/cluster/store.h"
