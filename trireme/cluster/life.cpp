@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "trireme/base/check.h"
 #include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
+#include "trireme/cluster/harmless.h"
 #include "trireme/cluster/life_page.h"
 #include "trireme/cluster/robust_list.h"
 
@@ -48,11 +50,18 @@ bool is_gone(const Descriptor& pidfd) {
 
 struct Peer {
   int rank = 0;
+  int pid = 0;
   int place = 0;
   LifePage page;
   Descriptor pidfd;
-  bool is_over = false;
+  std::atomic<bool> is_over = false;
+
+  Peer(int rank_, int pid_, int place_, LifePage page_, Descriptor pidfd_)
+      : rank(rank_), pid(pid_), place(place_), page(std::move(page_)), pidfd(std::move(pidfd_)) {}
 };
+
+// Pidfds cannot be asked whether a process still runs, so this is looked at again and again.
+constexpr Duration kHarmlessLook = 100us;
 
 }  // namespace
 
@@ -61,6 +70,7 @@ class Life::Watcher {
   explicit Watcher(Options options)
       : options_(std::move(options)), page_(LifePage::make()), bell_fd_(::eventfd(0, EFD_CLOEXEC)) {
     if (!bell_fd_) throw system_error("cannot make an eventfd", errno);
+    if (options_.heartbeat.timeout.count() > 0) ledger_.emplace(options_.heartbeat);
     std::promise<void> ready;
     std::future<void> is_ready = ready.get_future();
     thread_ = std::thread([this, &ready] { run(ready); });
@@ -83,29 +93,50 @@ class Life::Watcher {
     std::optional<LifePage> page = LifePage::open(proof);
     if (!page || is_gone(pidfd)) return false;
     const std::lock_guard lock(mutex_);
-    auto peer =
-        std::make_shared<Peer>(Peer{rank, place, *std::move(page), std::move(pidfd), false});
+    auto peer = std::make_shared<Peer>(rank, proof.pid, place, *std::move(page), std::move(pidfd));
     TRIREME_CHECK(peers_.emplace(rank, peer).second, "rank ", rank, " is watched already");
     ring();
     return true;
   }
 
   bool wait_gone(int rank, Deadline deadline) const {
-    std::shared_ptr<Peer> peer;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto it = peers_.find(rank);
-      if (it == peers_.end()) {
-        throw Error(ErrorCode::NotFound, "rank " + std::to_string(rank) + " is not watched");
-      }
-      peer = it->second;
-    }
+    const std::shared_ptr<Peer> peer = need(rank);
     pollfd entry{peer->pidfd.get(), POLLIN, 0};
     int count = 0;
     do {
       count = ::poll(&entry, 1, deadline.poll_timeout());
     } while (count < 0 && errno == EINTR);
     return count == 1;
+  }
+
+  bool wait_harmless(int rank, Deadline deadline) const {
+    const std::shared_ptr<Peer> peer = need(rank);
+    for (;;) {
+      const bool is_ours = peer->pid == ::getpid();
+      // In this order: a number that was given to another process meanwhile does not deceive us.
+      if (is_ours ? peer->is_over.load() : is_harmless(peer->pid)) return true;
+      if (is_gone(peer->pidfd)) return true;
+      if (deadline.is_past()) return false;
+      std::this_thread::sleep_for(kHarmlessLook);
+    }
+  }
+
+  bool kill(int rank) const {
+    std::shared_ptr<Peer> peer;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto it = peers_.find(rank);
+      if (it == peers_.end() || it->second->pid == ::getpid()) return false;
+      peer = it->second;
+    }
+    ::syscall(SYS_pidfd_send_signal, peer->pidfd.get(), SIGKILL, nullptr, 0);
+    return true;
+  }
+
+  void forget(int rank) {
+    const std::lock_guard lock(mutex_);
+    if (peers_.erase(rank) == 0) return;
+    ring();
   }
 
   bool has_left(int rank) const {
@@ -127,6 +158,15 @@ class Life::Watcher {
 
  private:
   using Peers = std::vector<std::shared_ptr<Peer>>;
+
+  std::shared_ptr<Peer> need(int rank) const {
+    const std::lock_guard lock(mutex_);
+    const auto it = peers_.find(rank);
+    if (it == peers_.end()) {
+      throw Error(ErrorCode::NotFound, "rank " + std::to_string(rank) + " is not watched");
+    }
+    return it->second;
+  }
 
   void ring() {
     ++bell_;
@@ -152,6 +192,7 @@ class Life::Watcher {
       const std::optional<Peers> peers = living();
       if (!peers) return;
       if (look_at(*peers)) continue;
+      beat(*peers);
       if (has_waitv_) {
         sleep_on_words(*peers, bell);
       } else {
@@ -171,6 +212,39 @@ class Life::Watcher {
     return peers;
   }
 
+  // False for one that was forgotten after we began to look.
+  bool is_watched(const Peer& peer) const {
+    const std::lock_guard lock(mutex_);
+    const auto it = peers_.find(peer.rank);
+    return it != peers_.end() && it->second.get() == &peer;
+  }
+
+  // Counts up and looks at the others, when it is time to.
+  void beat(const Peers& peers) {
+    const TimePoint now = steady_clock().now();
+    if (!ledger_ || now < next_beat_) return;
+    next_beat_ = now + options_.heartbeat.interval;
+    page_.beat();
+    std::set<int> ranks;
+    for (const std::shared_ptr<Peer>& peer : peers) {
+      ledger_->look(peer->rank, peer->page.beats(), now);
+      ranks.insert(peer->rank);
+    }
+    for (const int rank : std::exchange(looked_at_, ranks)) {
+      if (!ranks.contains(rank)) ledger_->forget(rank);
+    }
+    for (const HeartbeatLedger::Late& late : ledger_->late()) {
+      ledger_->forget(late.rank);
+      if (options_.on_silent) options_.on_silent(late.rank, late.silence);
+    }
+  }
+
+  // When the thread has to be up again, if nobody dies.
+  TimePoint next_look(Duration most) const {
+    const TimePoint when = steady_clock().now() + most;
+    return ledger_ ? std::min(when, next_beat_) : when;
+  }
+
   // True if somebody is no longer there.
   bool look_at(const Peers& peers) {
     const TimePoint now = steady_clock().now();
@@ -185,11 +259,9 @@ class Life::Watcher {
       }
       if (sign == LifeSign::Living) continue;
       has_news = true;
-      {
-        const std::lock_guard lock(mutex_);
-        peer->is_over = true;
-      }
-      if (sign == LifeSign::Died && options_.on_death) options_.on_death(peer->rank);
+      peer->is_over = true;
+      const auto& callback = sign == LifeSign::Died ? options_.on_death : options_.on_left;
+      if (callback && is_watched(*peer)) callback(peer->rank);
     }
     return has_news;
   }
@@ -207,7 +279,7 @@ class Life::Watcher {
     }
     slice_ += count;
     const Duration most = peers.size() > kSlice ? kLookSliced : kLook;
-    const auto until = (steady_clock().now() + most).time_since_epoch();
+    const auto until = next_look(most).time_since_epoch();
     const auto seconds = std::chrono::floor<std::chrono::seconds>(until);
     const timespec when{seconds.count(), (until - seconds).count()};
     const long woken = ::syscall(SYS_futex_waitv, waits, count + 1, 0, &when, CLOCK_MONOTONIC);
@@ -220,7 +292,7 @@ class Life::Watcher {
     std::vector<pollfd> entries{{bell_fd_.get(), POLLIN, 0}};
     for (const std::shared_ptr<Peer>& peer : peers)
       entries.push_back({peer->pidfd.get(), POLLIN, 0});
-    ::poll(entries.data(), entries.size(), std::chrono::milliseconds(kLook / 1ms).count());
+    ::poll(entries.data(), entries.size(), Deadline::at(next_look(kLook)).poll_timeout());
     if ((entries[0].revents & POLLIN) != 0) {
       std::uint64_t count = 0;
       [[maybe_unused]] const ssize_t got = ::read(bell_fd_.get(), &count, sizeof(count));
@@ -237,11 +309,19 @@ class Life::Watcher {
   bool has_waitv_ = options_.may_use_waitv;     // of the thread
   std::size_t slice_ = 0;                       // of the thread
   TimePoint next_pidfds_{};                     // of the thread
+  std::optional<HeartbeatLedger> ledger_;       // of the thread; none: no heartbeat
+  std::set<int> looked_at_;                     // of the thread
+  TimePoint next_beat_{};                       // of the thread
   std::thread thread_;
 };
 
 Life::Life(Options options) : watcher_(std::make_unique<Watcher>(std::move(options))) {}
 Life::~Life() = default;
+
+bool Life::is_living(const MemoryFile::Proof& proof) {
+  const std::optional<LifePage> page = LifePage::open(proof);
+  return page && page->sign_of(page->load(0)) == LifeSign::Living;
+}
 
 MemoryFile::Proof Life::proof() const {
   return watcher_->proof();
@@ -253,6 +333,18 @@ bool Life::watch(int rank, const MemoryFile::Proof& proof, int place) {
 
 bool Life::wait_gone(int rank, Deadline deadline) const {
   return watcher_->wait_gone(rank, deadline);
+}
+
+bool Life::wait_harmless(int rank, Deadline deadline) const {
+  return watcher_->wait_harmless(rank, deadline);
+}
+
+bool Life::kill(int rank) const {
+  return watcher_->kill(rank);
+}
+
+void Life::forget(int rank) {
+  watcher_->forget(rank);
 }
 
 bool Life::has_left(int rank) const {

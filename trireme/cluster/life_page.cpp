@@ -10,12 +10,17 @@ namespace trireme::cluster {
 namespace {
 
 constexpr std::size_t kLeftOffset = 16;
+constexpr std::size_t kBeatsOffset = 24;
 constexpr std::size_t kWordsOffset = 64;
 
 static_assert(kWordsOffset + LifePage::kStride * LifePage::kWatchersMax <= LifePage::kSize);
 
 std::uint32_t* at(const MemoryFile& file, std::size_t offset) {
   return reinterpret_cast<std::uint32_t*>(file.data() + offset);
+}
+
+std::atomic_ref<std::uint64_t> beats_in(const MemoryFile& file) {
+  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(file.data() + kBeatsOffset));
 }
 
 }  // namespace
@@ -45,6 +50,14 @@ std::uint32_t LifePage::load(int watcher) const {
 
 void LifePage::store(int watcher, std::uint32_t value) const {
   std::atomic_ref(*word(watcher)).store(value);
+}
+
+void LifePage::beat() const {
+  beats_in(file_).fetch_add(1);
+}
+
+std::uint64_t LifePage::beats() const {
+  return beats_in(file_).load();
 }
 
 void LifePage::mark_left() const {

@@ -4,6 +4,7 @@
 //   | offset | what                                                        |
 //   |      0 | nonce, by which a peer knows that it reads the right memory |
 //   |     16 | 1 once the process has left in an orderly way               |
+//   |     24 | how often its heart has beaten; 64 bits                     |
 //   |     64 | one futex word a watcher, 8 bytes apart                     |
 //
 // A word holds its owner's thread id and FUTEX_WAITERS while the owner lives. The kernel replaces
@@ -42,6 +43,9 @@ class LifePage {
   std::uint32_t* word(int watcher) const;
   std::uint32_t load(int watcher) const;
   void store(int watcher, std::uint32_t value) const;
+
+  void beat() const;
+  std::uint64_t beats() const;
 
   void mark_left() const;
   // What the word that this watcher last loaded means.

@@ -52,11 +52,19 @@ void SimulatedStoreServer::start() {
       cluster::StoreBounds{}, [this](std::span<const cluster::StoreMap::Change> changes) {
         history_.insert(history_.end(), changes.begin(), changes.end());
       });
-  network_.attach(node_, [this](int from, ByteView message) { receive(from, message); });
+  resume();
 }
 
 void SimulatedStoreServer::crash() {
   network_.crash(node_);
+}
+
+void SimulatedStoreServer::pause() {
+  network_.crash(node_);
+}
+
+void SimulatedStoreServer::resume() {
+  network_.attach(node_, [this](int from, ByteView message) { receive(from, message); });
 }
 
 void SimulatedStoreServer::drop(int client) {

@@ -31,6 +31,9 @@ class SimulatedStoreServer {
   // A new process with an empty store.
   void start();
   void crash();
+  // It hears nothing for a while, and then goes on where it was.
+  void pause();
+  void resume();
   // The server notices that this client's connection is gone.
   void drop(int client);
 

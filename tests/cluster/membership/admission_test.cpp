@@ -1,0 +1,172 @@
+// Goal:   the two state machines ask the fewest questions, and a question that came too late or
+//         twice does no harm.
+// Method: each is driven by hand over a LocalStore, in orders that real workers rarely meet.
+
+#include "trireme/cluster/membership/admission.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trireme/cluster/local_store.h"
+#include "trireme/cluster/membership/succession.h"
+#include "trireme/cluster/store_call.h"
+
+namespace trireme::cluster::membership {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+Member member_of(int worker) {
+  Member member;
+  member.rank = worker;
+  member.size = worker + 1;
+  member.host = "h";
+  member.pid = 100 + worker;
+  return member;
+}
+
+class AdmissionTest : public ::testing::Test {
+ protected:
+  StoreReply answer(const StoreRequest& request) {
+    return ask(store, request, Deadline::after(30s));
+  }
+  // Until it is over or would wait; says how many questions that took.
+  template <class Machine>
+  int drive(Machine& machine) {
+    int count = 0;
+    for (; !machine.is_over(); ++count) {
+      const StoreRequest request = machine.request();
+      if (request.verb == StoreVerb::Wait && !store.get(request.key, Deadline::after(30s))) break;
+      machine.on_reply(answer(request));
+    }
+    return count;
+  }
+  Epoch found(int count) {
+    std::vector<Seat> seats;
+    for (int worker = 0; worker < count; ++worker) {
+      seats.push_back({worker, worker, false, member_of(worker)});
+    }
+    const Epoch epoch(1, seats);
+    store.set("epoch/1", encode(epoch), Deadline::after(30s));
+    return epoch;
+  }
+  Succession succession_of(int worker, const Epoch& current) {
+    return Succession({.worker = worker, .current = current, .report = to_bytes("r")});
+  }
+  LocalStore store;
+};
+
+TEST_F(AdmissionTest, TheLastToComeMakesTheFirstEpoch) {
+  Admission first({.self = member_of(0), .first_size = 2});
+  Admission second({.self = member_of(1), .first_size = 2});
+  drive(first);
+  EXPECT_FALSE(first.is_over());
+  drive(second);
+  ASSERT_TRUE(second.is_over());
+  drive(first);
+  EXPECT_EQ(encode(first.epoch()), encode(second.epoch()));
+}
+
+TEST_F(AdmissionTest, AJobWhoseMembersAreAllDeadBeginsAnew) {
+  found(2);
+  Admission one({.self = member_of(2), .first_size = 2, .is_abandoned = [](const Epoch& epoch) {
+                   return epoch.number() == 1;
+                 }});
+  Admission other({.self = member_of(3), .first_size = 2});
+  drive(one);
+  drive(other);
+  EXPECT_FALSE(one.is_over()) << "it was alone when it looked";
+  one.on_timeout();
+  drive(one);
+  EXPECT_EQ(one.epoch().number(), 2u);
+  EXPECT_FALSE(one.epoch().contains(0));
+  EXPECT_FALSE(one.epoch().seat(0).is_new) << "all begin alike";
+  drive(other);
+  EXPECT_EQ(encode(other.epoch()), encode(one.epoch()));
+}
+
+TEST_F(AdmissionTest, ARunningJobThatTakesNobodyInIsNamedAtTheDeadline) {
+  found(2);
+  Admission admission({.self = member_of(2)});
+  drive(admission);
+  admission.on_deadline(2s);
+  ASSERT_TRUE(admission.is_over());
+  try {
+    static_cast<void>(admission.epoch());
+  } catch (const Error& error) {
+    EXPECT_THAT(error.message(), HasSubstr("epoch 1 did not take worker 2 in within 2.0 s"));
+  }
+}
+
+TEST_F(AdmissionTest, AfterALossOneQuestionDecidesAndTwoExchangeReports) {
+  const Epoch epoch = found(2);
+  Succession alone = succession_of(0, epoch);
+  alone.on_death(1);
+  EXPECT_EQ(drive(alone), 3);
+  EXPECT_EQ(alone.epoch().size(), 1);
+}
+
+TEST_F(AdmissionTest, AnEpochWithADeadMemberIsFollowedByTheNextAtOnce) {
+  const Epoch epoch = found(3);
+  Succession early = succession_of(0, epoch);
+  drive(early);  // knows of no death
+  Succession late = succession_of(1, epoch);
+  late.on_death(2);
+  drive(late);
+  EXPECT_EQ(late.decided().size(), 2u);
+  EXPECT_EQ(late.decided().back().number(), 3u);
+  EXPECT_FALSE(early.is_over());
+  early.on_timeout();
+  drive(early);
+  ASSERT_TRUE(early.is_over()) << "it saw that the others had gone on";
+  drive(late);
+  EXPECT_EQ(encode(early.epoch()), encode(late.epoch()));
+  EXPECT_EQ(early.reports().size(), 2u);
+}
+
+TEST_F(AdmissionTest, ADeathAfterTheAgreementTakesItBack) {
+  const Epoch epoch = found(2);
+  Succession one = succession_of(0, epoch);
+  Succession two = succession_of(1, epoch);
+  drive(one);
+  drive(two);
+  drive(one);
+  ASSERT_TRUE(one.is_over() && two.is_over());
+  one.on_death(1);
+  EXPECT_FALSE(one.is_over());
+  drive(one);
+  EXPECT_EQ(one.epoch().number(), 3u);
+}
+
+TEST_F(AdmissionTest, WhoWasTakenForDeadIsTold) {
+  const Epoch epoch = found(2);
+  Succession accuser = succession_of(0, epoch);
+  accuser.on_death(1);
+  drive(accuser);
+  Succession accused = succession_of(1, epoch);
+  drive(accused);
+  try {
+    static_cast<void>(accused.epoch());
+    FAIL() << "it is not in that epoch";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Aborted);
+    EXPECT_THAT(error.message(), HasSubstr("epoch 2 goes on without worker 1"));
+  }
+}
+
+TEST_F(AdmissionTest, AReportIsWrittenOnceWhateverIsSaidLater) {
+  const Epoch epoch = found(2);
+  Succession first = succession_of(0, epoch);
+  drive(first);
+  Succession again({.worker = 0, .current = epoch, .report = to_bytes("another")});
+  drive(again);
+  Succession other = succession_of(1, epoch);
+  drive(other);
+  drive(again);
+  EXPECT_EQ(text_of(other.reports().at(0)), "r");
+  EXPECT_EQ(again.reports(), other.reports());
+}
+
+}  // namespace
+}  // namespace trireme::cluster::membership

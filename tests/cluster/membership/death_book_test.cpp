@@ -1,0 +1,154 @@
+// Goal:   each loss is told once to whoever asks, whatever came first: the death, the epoch or the
+//         callback; and the wish for a change follows the store, also when that was gone.
+// Method: the book by hand; the watch over a LocalStore, and over one that fails for a while.
+
+#include "trireme/cluster/membership/death_book.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "trireme/base/error.h"
+#include "trireme/cluster/local_store.h"
+#include "trireme/cluster/membership/presence_watch.h"
+
+namespace trireme::cluster::membership {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+
+Epoch epoch_of(std::uint64_t number, const std::vector<int>& workers) {
+  std::vector<Seat> seats;
+  for (const int worker : workers) {
+    Member about;
+    about.rank = worker;
+    about.size = worker + 1;
+    seats.push_back({worker, static_cast<int>(seats.size()), false, about});
+  }
+  return Epoch(number, std::move(seats));
+}
+
+TEST(DeathBook, TellsOnceOfEachMember) {
+  DeathBook book;
+  std::vector<std::string> told;
+  book.report(1, "first");
+  book.on_death([&](int worker, const std::string& cause) {
+    told.push_back(std::to_string(worker) + " " + cause);
+  });
+  EXPECT_TRUE(told.empty()) << "nobody of ours";
+  EXPECT_TRUE(book.adopt(epoch_of(1, {0, 1, 2}), true));
+  EXPECT_THAT(told, ElementsAre("1 first"));
+  EXPECT_TRUE(book.has_lost());
+  book.accuse(2, "silent");
+  book.report(2, "died");
+  book.report(2, "again");
+  book.report(7, "a stranger");
+  EXPECT_THAT(told, ElementsAre("1 first", "2 silent"));
+  EXPECT_EQ(book.cause_of(2), "silent");
+  EXPECT_EQ(book.cause_of(0), std::nullopt);
+  EXPECT_THAT(book.dead(), ElementsAre(1, 2, 7));
+}
+
+TEST(DeathBook, AnEpochWithADeadMemberIsNotTaken) {
+  DeathBook book;
+  EXPECT_TRUE(book.adopt(epoch_of(1, {0, 1}), false));
+  book.report(1, "died");
+  EXPECT_FALSE(book.adopt(epoch_of(2, {0, 1}), false));
+  EXPECT_TRUE(book.has_lost());
+  EXPECT_TRUE(book.adopt(epoch_of(2, {0}), false));
+  EXPECT_FALSE(book.has_lost());
+}
+
+// A store that is gone while it is told to be.
+class Moody final : public Store {
+ public:
+  explicit Moody(LocalStore& store) : store_(store) {}
+  std::atomic<bool> is_gone = false;
+
+  void set(std::string_view key, ByteView value, Deadline deadline, Lifetime lifetime) override {
+    there().set(key, value, deadline, lifetime);
+  }
+  std::optional<Bytes> get(std::string_view key, Deadline deadline) override {
+    return there().get(key, deadline);
+  }
+  Bytes wait(std::string_view key, Deadline deadline) override {
+    return there().wait(key, deadline);
+  }
+  std::int64_t add(std::string_view key, std::int64_t delta, Deadline deadline) override {
+    return there().add(key, delta, deadline);
+  }
+  SwapResult compare_and_set(std::string_view key, std::optional<ByteView> expected,
+                             std::optional<ByteView> desired, Deadline deadline,
+                             Lifetime lifetime) override {
+    return there().compare_and_set(key, expected, desired, deadline, lifetime);
+  }
+  bool erase(std::string_view key, Deadline deadline) override {
+    return there().erase(key, deadline);
+  }
+  std::vector<StoreChange> list(std::string_view prefix, Deadline deadline) override {
+    return there().list(prefix, deadline);
+  }
+  std::unique_ptr<Watch> watch(std::string_view prefix, Deadline deadline) override {
+    return there().watch(prefix, deadline);
+  }
+
+ private:
+  Store& there() {
+    if (is_gone) throw Error(ErrorCode::PeerLost, "gone");
+    return store_;
+  }
+  LocalStore& store_;
+};
+
+void announce(Store& store, int worker) {
+  Member about;
+  about.rank = worker;
+  about.size = worker + 1;
+  store.set(worker_key(worker), encode(about), Deadline::after(30s));
+}
+
+TEST(PresenceWatch, WantsAChangeWhenSomebodyWaitsAndThereIsRoom) {
+  LocalStore store;
+  PresenceWatch watch(store, 3);
+  watch.set_epoch(epoch_of(1, {0, 1}), {5}, std::nullopt);
+  announce(store, 0);
+  announce(store, 5);
+  EXPECT_FALSE(watch.wait_until_wanted(Deadline::after(50ms))) << "5 is dead";
+  announce(store, 6);
+  EXPECT_TRUE(watch.wait_until_wanted(Deadline::after(30s)));
+  watch.set_epoch(epoch_of(2, {0, 1, 4}), {5}, std::nullopt);
+  EXPECT_FALSE(watch.is_change_wanted()) << "no room for 6";
+  store.set("wanted", bytes_of("2"), Deadline::after(30s));
+  EXPECT_TRUE(watch.wait_until_wanted(Deadline::after(30s)));
+  watch.set_epoch(epoch_of(3, {0, 1}), {5}, std::nullopt);
+  EXPECT_FALSE(watch.is_change_wanted()) << "6 waits, but two are enough";
+}
+
+TEST(PresenceWatch, AStoreThatWasGoneIsWatchedAgain) {
+  LocalStore store;
+  Moody moody(store);
+  moody.is_gone = true;
+  PresenceWatch watch(moody, 3);
+  watch.set_epoch(epoch_of(1, {0}), {}, std::nullopt);
+  announce(store, 1);
+  EXPECT_FALSE(watch.wait_until_wanted(Deadline::after(50ms)));
+  moody.is_gone = false;
+  EXPECT_TRUE(watch.wait_until_wanted(Deadline::after(30s)));
+}
+
+TEST(PresenceWatch, ChoresWriteTheHintAndEraseOldReports) {
+  LocalStore store;
+  const Deadline deadline = Deadline::after(30s);
+  for (const std::uint64_t number : {2, 3, 10}) store.set(report_key(number, 0), {}, deadline);
+  PresenceWatch watch(store, 3);
+  watch.post_chores(10, 3);
+  EXPECT_EQ(text_of(store.wait(kNewestKey, deadline)), "10");
+  while (store.get(report_key(2, 0), deadline)) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(store.get(report_key(3, 0), deadline));
+  EXPECT_TRUE(store.get(report_key(10, 0), deadline));
+}
+
+}  // namespace
+}  // namespace trireme::cluster::membership

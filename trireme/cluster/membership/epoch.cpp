@@ -1,0 +1,130 @@
+#include "trireme/cluster/membership/epoch.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "trireme/base/check.h"
+#include "trireme/base/error.h"
+#include "trireme/cluster/rank_names.h"
+
+namespace trireme::cluster::membership {
+namespace {
+
+constexpr std::uint8_t kEpochForm = 0x51;
+
+// What is wrong with these members; empty if nothing is.
+std::string fault_of(std::span<const Seat> seats, std::span<const int> dismissed) {
+  std::set<int> workers;
+  std::set<std::pair<std::string, int>> places;
+  for (const Seat& seat : seats) {
+    const std::string who = "worker " + std::to_string(seat.worker);
+    if (seat.worker < 0 || seat.about.rank != seat.worker) return who + " is somebody else";
+    if (!workers.insert(seat.worker).second) return who + " has two seats";
+    if (seat.place < 0 || seat.place >= kPlacesMax) {
+      return who + " has place " + std::to_string(seat.place);
+    }
+    if (!places.emplace(seat.about.host, seat.place).second) {
+      return who + " has a place that is taken";
+    }
+  }
+  for (const int worker : dismissed) {
+    if (!workers.insert(worker).second)
+      return "worker " + std::to_string(worker) + " came and went";
+  }
+  return {};
+}
+
+}  // namespace
+
+Epoch::Epoch(std::uint64_t number, std::vector<Seat> seats, std::vector<int> dismissed)
+    : number_(number), seats_(std::move(seats)), dismissed_(std::move(dismissed)) {
+  const std::string fault = fault_of(seats_, dismissed_);
+  TRIREME_CHECK(fault.empty(), "epoch ", number_, ": ", fault);
+}
+
+const Seat& Epoch::seat(int rank) const {
+  TRIREME_CHECK(rank >= 0 && rank < size(), "rank ", rank, " is outside an epoch of ", size());
+  return seats_[static_cast<std::size_t>(rank)];
+}
+
+std::optional<int> Epoch::rank_of(int worker) const noexcept {
+  for (std::size_t rank = 0; rank < seats_.size(); ++rank) {
+    if (seats_[rank].worker == worker) return static_cast<int>(rank);
+  }
+  return std::nullopt;
+}
+
+bool Epoch::has_dismissed(int worker) const noexcept {
+  return std::find(dismissed_.begin(), dismissed_.end(), worker) != dismissed_.end();
+}
+
+bool Epoch::is_all_new() const noexcept {
+  return std::all_of(seats_.begin(), seats_.end(), [](const Seat& seat) { return seat.is_new; });
+}
+
+std::vector<int> Epoch::without(const Epoch& before) const {
+  std::vector<int> workers;
+  for (const Seat& seat : before.seats()) {
+    if (!contains(seat.worker)) workers.push_back(seat.worker);
+  }
+  return workers;
+}
+
+Roster Epoch::roster() const {
+  std::vector<Member> members;
+  for (const Seat& seat : seats_) {
+    Member member = seat.about;
+    member.rank = static_cast<int>(members.size());
+    member.size = size();
+    members.push_back(std::move(member));
+  }
+  return Roster(number_, std::move(members));
+}
+
+Bytes encode(const Epoch& epoch) {
+  ByteWriter out;
+  out.put(kEpochForm).put(epoch.number()).put(static_cast<std::uint32_t>(epoch.size()));
+  for (const Seat& seat : epoch.seats()) {
+    out.put<std::int32_t>(seat.worker).put<std::int32_t>(seat.place);
+    out.put<std::uint8_t>(seat.is_new ? 1 : 0).put_bytes(encode(seat.about));
+  }
+  out.put(static_cast<std::uint32_t>(epoch.dismissed().size()));
+  for (const int worker : epoch.dismissed()) out.put<std::int32_t>(worker);
+  return std::move(out).take();
+}
+
+Epoch decode_epoch(ByteView bytes) {
+  ByteReader in(bytes);
+  if (in.get<std::uint8_t>() != kEpochForm) {
+    throw Error(ErrorCode::Protocol, "not an epoch of this version");
+  }
+  const auto number = in.get<std::uint64_t>();
+  const auto count = in.get<std::uint32_t>();
+  std::vector<Seat> seats;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Seat seat;
+    seat.worker = in.get<std::int32_t>();
+    seat.place = in.get<std::int32_t>();
+    const auto is_new = in.get<std::uint8_t>();
+    if (is_new > 1) throw Error(ErrorCode::Protocol, "epoch: a seat is neither new nor old");
+    seat.is_new = is_new == 1;
+    seat.about = decode_member(in.get_bytes());
+    seats.push_back(std::move(seat));
+  }
+  const auto dismissed_count = in.get<std::uint32_t>();
+  std::vector<int> dismissed;
+  for (std::uint32_t i = 0; i < dismissed_count; ++i) dismissed.push_back(in.get<std::int32_t>());
+  in.expect_end();
+  const std::string fault = fault_of(seats, dismissed);
+  if (number == 0 || !fault.empty()) {
+    throw Error(ErrorCode::Protocol, "epoch " + std::to_string(number) + ": " + fault);
+  }
+  return Epoch(number, std::move(seats), std::move(dismissed));
+}
+
+std::string name_workers(std::span<const int> workers) {
+  return workers.empty() ? "no worker" : "worker" + name_ranks(workers).substr(4);
+}
+
+}  // namespace trireme::cluster::membership

@@ -1,0 +1,356 @@
+#include "trireme/cluster/membership/membership.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "trireme/base/build_info.h"
+#include "trireme/base/check.h"
+#include "trireme/base/error.h"
+#include "trireme/cluster/host_id.h"
+#include "trireme/cluster/life.h"
+#include "trireme/cluster/membership/admission.h"
+#include "trireme/cluster/membership/death_book.h"
+#include "trireme/cluster/membership/presence_watch.h"
+#include "trireme/cluster/membership/records.h"
+#include "trireme/cluster/membership/succession.h"
+#include "trireme/cluster/rank_names.h"
+#include "trireme/cluster/store_call.h"
+
+namespace trireme::cluster::membership {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kGrace = 1s;            // to find out who never came
+constexpr auto kLeaveTimeout = 2s;     // for a store that nobody waits for any more
+constexpr Duration kSliceFirst = 2ms;  // a wait for others is looked up from, for deaths
+constexpr Duration kSliceLast = 20ms;
+constexpr Duration kJoinSlice = 100ms;
+
+Membership::Options completed(Membership::Options options) {
+  TRIREME_CHECK(options.store != nullptr, "a membership without a store");
+  TRIREME_CHECK(options.worker >= 0, "worker ", options.worker);
+  options.first_size = std::max(options.first_size, options.least);
+  if (options.heartbeat.interval.count() == 0) {
+    options.heartbeat.interval = options.heartbeat.timeout / 5;
+  }
+  return options;
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+Member describe_self(const Membership::Options& options, const MemoryFile::Proof& life) {
+  Member self;
+  self.rank = options.worker;
+  self.size = std::max(options.first_size, options.worker + 1);
+  self.host = host_id(options.lookup);
+  self.host_name = host_name(options.lookup);
+  self.build = base::build_info().build_id;
+  self.job_hash = options.job_hash;
+  self.pid = ::getpid();
+  self.cores = usable_cores();
+  self.life = life;
+  self.addresses = options.addresses;
+  return self;
+}
+
+// Asks the machine's question. A Wait is given up after the slice, so that deaths are noticed.
+// False when the deadline has come.
+template <class Machine>
+bool advance(Store& store, Machine& machine, Duration slice, Deadline deadline) {
+  const bool is_wait = machine.request().verb == StoreVerb::Wait;
+  const Deadline until = is_wait ? min(deadline, Deadline::after(slice)) : deadline;
+  try {
+    machine.on_reply(ask(store, machine.request(), until));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Deadline) throw;
+    if (deadline.is_past()) return false;
+    machine.on_timeout();
+  }
+  return true;
+}
+
+}  // namespace
+
+class Membership::Part {
+ public:
+  explicit Part(Options options)
+      : options_(completed(std::move(options))),
+        life_({.watchers = kPlacesMax,
+               .on_death = [this](int worker) { book_.report(worker, "its process died"); },
+               .on_left = [this](int worker) { book_.report(worker, "it left"); },
+               .heartbeat = options_.heartbeat,
+               .on_silent = [this](int worker, Duration silence) { end(worker, silence); }}),
+        self_(describe_self(options_, life_.proof())) {}
+
+  ~Part() { leave(); }
+
+  const Epoch& join(Deadline deadline) {
+    TRIREME_CHECK(epoch_.number() == 0, "worker ", options_.worker, " has joined already");
+    const Duration granted = deadline.remaining();
+    Admission admission({.self = self_,
+                         .first_size = options_.first_size,
+                         .least = options_.least,
+                         .most = options_.most,
+                         .is_abandoned = [this](const Epoch& epoch) { return is_dead(epoch); }});
+    while (!admission.is_over()) {
+      if (advance(*options_.store, admission, kJoinSlice, deadline)) continue;
+      admission.on_deadline(granted);
+      deadline = Deadline::after(kGrace);
+    }
+    const Epoch& epoch = admission.epoch();
+    watch_members(epoch);
+    presence_.emplace(*options_.store, options_.most);
+    adopt(epoch, std::nullopt);
+    book_.adopt(epoch, true);
+    return epoch_;
+  }
+
+  const Epoch& epoch() const noexcept { return epoch_; }
+  int rank() const noexcept { return epoch_.rank_of(options_.worker).value_or(-1); }
+  bool is_dismissed() const noexcept { return is_dismissed_; }
+  DeathBook& book() noexcept { return book_; }
+  bool is_change_wanted() const noexcept { return presence_ && presence_->is_change_wanted(); }
+
+  void wait_for_more(Deadline deadline) {
+    TRIREME_CHECK(presence_, "not joined");
+    while (!book_.has_lost()) {
+      if (presence_->wait_until_wanted(min(deadline, Deadline::after(kSliceLast)))) return;
+      if (!deadline.is_past()) continue;
+      throw Error(ErrorCode::Deadline, "nobody came to the " + std::to_string(epoch_.size()) +
+                                           " workers of epoch " + std::to_string(epoch_.number()))
+          .with_rank(options_.worker);
+    }
+  }
+
+  Next next(ByteView report, const NextOptions& wishes, Deadline deadline) {
+    TRIREME_CHECK(presence_, "not joined");
+    reach(options_.faults, kNextBegun, options_.worker);
+    const TimePoint begin = steady_clock().now();
+    Succession succession({.worker = options_.worker,
+                           .current = epoch_,
+                           .dead = book_.dead(),
+                           .takes_new = wishes.takes_new,
+                           .is_join_complete = wishes.is_join_complete,
+                           .most = options_.most,
+                           .report = Bytes(report.begin(), report.end())});
+    Next result;
+    do {
+      agree(succession, deadline);
+      is_dismissed_ = succession.is_dismissed();
+      result.epoch = succession.epoch();
+      result.reports = succession.reports();
+      reach(options_.faults, kEpochAgreed, options_.worker);
+      result.gone = see_off(succession, deadline);
+    } while (!book_.adopt(result.epoch, false));
+    adopt(result.epoch, succession.presence());
+    for (const Gone& gone : result.gone) life_.forget(gone.worker);
+    options_.log.info("next epoch", {{"epoch", epoch_.number()},
+                                     {"workers", epoch_.size()},
+                                     {"rank", rank()},
+                                     {"gone", result.gone.size()},
+                                     {"milliseconds", (steady_clock().now() - begin) / 1.0ms}});
+    return result;
+  }
+
+  void leave() noexcept {
+    if (std::exchange(has_left_, true)) return;
+    life_.leave();
+    if (presence_) presence_->stop();
+    try {
+      // Only what is ours: another process may hold this number. Wakes our watching thread too.
+      const Deadline deadline = Deadline::after(kLeaveTimeout);
+      const bool was_there =
+          options_.store
+              ->compare_and_set(worker_key(options_.worker), encode(self_), std::nullopt, deadline)
+              .swapped;
+      if (!was_there && presence_) {
+        options_.store->set(wake_key(options_.worker), {}, deadline, Lifetime::Session);
+      }
+    } catch (const std::exception&) {
+      // No store, nobody to tell.
+    }
+    presence_.reset();
+  }
+
+ private:
+  bool is_beside(const Seat& seat) const { return seat.about.host == self_.host; }
+
+  // A frozen process may wake up and write where it should not: it must not be there any more.
+  void end(int worker, Duration silence) {
+    book_.accuse(worker, "no heartbeat for " + name_seconds(silence));
+    options_.log.warn("a worker is frozen and is killed",
+                      {{"worker", worker}, {"silence", name_seconds(silence)}});
+    life_.kill(worker);
+  }
+
+  bool is_dead(const Epoch& epoch) const {
+    const auto seats = epoch.seats();
+    return std::none_of(seats.begin(), seats.end(), [&](const Seat& seat) {
+      return !is_beside(seat) || Life::is_living(seat.about.life);
+    });
+  }
+
+  // Those not yet watched; whoever cannot be is gone.
+  void watch_members(const Epoch& epoch) {
+    const std::optional<int> rank = epoch.rank_of(options_.worker);
+    if (!rank) return;
+    for (const Seat& seat : epoch.seats()) {
+      if (seat.worker == options_.worker || !is_beside(seat)) continue;
+      if (!watched_.insert(seat.worker).second) continue;
+      if (!life_.watch(seat.worker, seat.about.life, epoch.seat(*rank).place)) {
+        book_.report(seat.worker, "its process was gone before it could be watched");
+      }
+    }
+  }
+
+  void agree(Succession& succession, Deadline deadline) {
+    Duration slice = kSliceFirst;
+    std::size_t decided = 0;
+    for (;;) {
+      for (; decided < succession.decided().size(); ++decided) {
+        watch_members(succession.decided()[decided]);
+        reach(options_.faults, kEpochDecided, options_.worker);
+      }
+      for (const int worker : book_.dead()) succession.on_death(worker);
+      if (succession.is_over()) return;
+      const bool was_wait = succession.request().verb == StoreVerb::Wait;
+      if (!advance(*options_.store, succession, slice, deadline)) {
+        throw Error(ErrorCode::Deadline, still_awaited(succession))
+            .with_rank(options_.worker)
+            .with_operation("next epoch");
+      }
+      if (was_wait) slice = std::min(slice * 2, kSliceLast);
+    }
+  }
+
+  static std::string still_awaited(const Succession& succession) {
+    const std::vector<int> workers = succession.awaited();
+    if (workers.empty()) return "the store did not answer in time";
+    return name_workers(workers) + " did not report for epoch " +
+           std::to_string(succession.decided().back().number()) + " in time";
+  }
+
+  // Everybody who was a member on the way and is not in the end: killed unless it left by itself,
+  // and seen unable to write.
+  std::vector<Gone> see_off(const Succession& succession, Deadline deadline) {
+    const Epoch& last = succession.epoch();
+    std::map<int, Gone> gone;
+    std::set<int> dismissed;
+    const auto compare = [&](const Epoch& before) {
+      for (const int worker : last.without(before)) {
+        const int pid = before.seat(*before.rank_of(worker)).about.pid;
+        gone.try_emplace(worker, Gone{worker, {}, pid, false});
+      }
+    };
+    compare(epoch_);
+    for (const Epoch& epoch : succession.decided()) {
+      compare(epoch);
+      dismissed.insert(epoch.dismissed().begin(), epoch.dismissed().end());
+    }
+    std::set<int> ending;
+    for (auto& [worker, entry] : gone) {
+      if (life_.has_left(worker) || (dismissed.contains(worker) && !book_.cause_of(worker)))
+        continue;
+      life_.kill(worker);
+      ending.insert(worker);
+    }
+    std::vector<Gone> result;
+    for (auto& [worker, entry] : gone) {
+      if (ending.contains(worker) && !is_harmless(worker, deadline)) {
+        throw Error(ErrorCode::Deadline, "worker " + std::to_string(worker) + ", pid " +
+                                             std::to_string(entry.pid) +
+                                             ", was killed and did not end in time")
+            .with_rank(options_.worker);
+      }
+      entry.is_dismissed = dismissed.contains(worker) && !ending.contains(worker);
+      // Others may have left it out before we heard of its death.
+      entry.cause = entry.is_dismissed
+                        ? "the job was made smaller"
+                        : book_.cause_of(worker).value_or("epoch " + std::to_string(last.number()) +
+                                                          " goes on without it");
+      result.push_back(std::move(entry));
+    }
+    return result;
+  }
+
+  bool is_harmless(int worker, Deadline deadline) const {
+    try {
+      return life_.wait_harmless(worker, deadline);
+    } catch (const Error& error) {
+      // On another host, or gone before it could be watched.
+      if (error.code() != ErrorCode::NotFound) throw;
+      return true;
+    }
+  }
+
+  void adopt(const Epoch& epoch, const std::optional<Presence>& presence) {
+    const std::uint64_t before = epoch_.number();
+    epoch_ = epoch;
+    std::set<int> ignored = book_.dead();
+    ignored.insert(epoch.dismissed().begin(), epoch.dismissed().end());
+    presence_->set_epoch(epoch_, std::move(ignored), presence);
+    if (rank() == 0) presence_->post_chores(epoch_.number(), before);
+    std::erase_if(watched_, [&](int worker) { return !epoch_.contains(worker); });
+  }
+
+  const Options options_;
+  DeathBook book_;
+  Life life_;
+  const Member self_;
+  Epoch epoch_;
+  std::set<int> watched_;
+  std::optional<PresenceWatch> presence_;
+  bool is_dismissed_ = false;
+  bool has_left_ = false;
+};
+
+Membership::Membership(Options options) : part_(std::make_unique<Part>(std::move(options))) {}
+Membership::~Membership() = default;
+
+const Epoch& Membership::join(Deadline deadline) {
+  return part_->join(deadline);
+}
+
+const Epoch& Membership::epoch() const noexcept {
+  return part_->epoch();
+}
+
+int Membership::rank() const noexcept {
+  return part_->rank();
+}
+
+void Membership::on_death(std::function<void(int, const std::string&)> callback) {
+  part_->book().on_death(std::move(callback));
+}
+
+bool Membership::is_change_wanted() const noexcept {
+  return part_->is_change_wanted();
+}
+
+void Membership::wait_for_more(Deadline deadline) {
+  part_->wait_for_more(deadline);
+}
+
+Next Membership::next(ByteView report, const NextOptions& options, Deadline deadline) {
+  return part_->next(report, options, deadline);
+}
+
+bool Membership::is_dismissed() const noexcept {
+  return part_->is_dismissed();
+}
+
+void Membership::leave() noexcept {
+  part_->leave();
+}
+
+}  // namespace trireme::cluster::membership

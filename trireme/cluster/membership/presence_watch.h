@@ -1,0 +1,75 @@
+// PresenceWatch keeps one flag true: whether the members of an elastic job should change, because
+// somebody waits to be taken in and there is room, or fewer are wanted than there are.
+//
+// It watches the store from a thread of its own, so that asking costs one load of an atomic. A
+// store that is gone for a while is asked again and again; until it is back the flag stays as it
+// was. The same thread does what can wait: it writes down the newest epoch for those who come, and
+// erases reports that nobody will read any more.
+//
+// Threads:  any thread may call.
+// Lifetime: the store must outlive it. The destructor ends the thread, at the latest when a call
+//           of the store that it is in has come to its deadline of half a second.
+
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "trireme/base/deadline.h"
+#include "trireme/cluster/membership/epoch.h"
+#include "trireme/cluster/membership/records.h"
+#include "trireme/cluster/store.h"
+
+namespace trireme::cluster::membership {
+
+class PresenceWatch {
+ public:
+  PresenceWatch(Store& store, int most);
+  ~PresenceWatch();
+  PresenceWatch(const PresenceWatch&) = delete;
+  PresenceWatch& operator=(const PresenceWatch&) = delete;
+
+  // Who takes part now, and who is not to be taken in although the store may still show it.
+  // `presence` is what was just read, if it was: what the watch missed does not mislead for ever.
+  void set_epoch(const Epoch& epoch, std::set<int> ignored,
+                 const std::optional<Presence>& presence);
+
+  bool is_change_wanted() const noexcept { return is_wanted_.load(std::memory_order_relaxed); }
+  // True as soon as it is wanted, false when the deadline came first.
+  bool wait_until_wanted(Deadline deadline);
+
+  // Epoch `number` is complete on all members; reports from before `reports_from` are read.
+  void post_chores(std::uint64_t number, std::uint64_t reports_from);
+  // Ends the thread as soon as it looks up; any change it watches makes it do so.
+  void stop() noexcept;
+
+ private:
+  struct Chores {
+    std::uint64_t newest = 0;
+    std::uint64_t reports_from = 0;
+  };
+
+  void run() noexcept;
+  void follow();
+  void do_chores();
+  void decide();  // with mutex_ held
+
+  Store& store_;
+  const int most_;
+  std::atomic<bool> is_wanted_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_over_ = false;
+  Presence presence_;
+  std::set<int> members_;
+  std::set<int> ignored_;
+  std::optional<Chores> chores_;
+  std::thread thread_;
+};
+
+}  // namespace trireme::cluster::membership

@@ -1,0 +1,95 @@
+#include "trireme/cluster/membership/proposal.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace trireme::cluster::membership {
+namespace {
+
+std::optional<int> free_place(const Places& taken, const std::string& host) {
+  for (int place = 0; place < kPlacesMax; ++place) {
+    if (!taken.contains({host, place})) return place;
+  }
+  return std::nullopt;
+}
+
+// Takes the highest workers out until `count` are left; returns them, ascending.
+std::vector<int> dismiss(std::vector<Seat>& seats, std::size_t count) {
+  std::vector<int> workers;
+  for (const Seat& seat : seats) workers.push_back(seat.worker);
+  if (workers.size() <= count) return {};
+  std::sort(workers.begin(), workers.end());
+  workers.erase(workers.begin(), workers.begin() + static_cast<std::ptrdiff_t>(count));
+  std::erase_if(seats, [&](const Seat& seat) {
+    return std::binary_search(workers.begin(), workers.end(), seat.worker);
+  });
+  return workers;
+}
+
+void take_in(std::vector<Seat>& seats, Places& taken, const Presence& presence, std::size_t count,
+             const std::function<bool(int)>& is_welcome, bool is_new) {
+  for (const auto& [worker, member] : presence.workers) {
+    if (seats.size() >= count) return;
+    const std::optional<int> place = free_place(taken, member.host);
+    if (!place || !is_welcome(worker)) continue;
+    taken.emplace(member.host, *place);
+    seats.push_back({worker, *place, is_new, member});
+  }
+}
+
+}  // namespace
+
+Places places_of(const Epoch& epoch) {
+  Places places;
+  for (const Seat& seat : epoch.seats()) places.emplace(seat.about.host, seat.place);
+  return places;
+}
+
+Epoch propose(const ProposalInput& input) {
+  std::vector<Seat> seats;
+  for (Seat seat : input.base.seats()) {
+    if (input.dead.contains(seat.worker)) continue;
+    seat.is_new = seat.is_new && !input.has_state.contains(seat.worker);
+    seats.push_back(std::move(seat));
+  }
+  std::vector<int> dismissed;
+  for (const int worker : input.dismissed) {
+    if (input.presence == nullptr || input.presence->workers.contains(worker)) {
+      dismissed.push_back(worker);
+    }
+  }
+  if (input.presence == nullptr) {
+    return Epoch(input.base.number() + 1, std::move(seats), std::move(dismissed));
+  }
+  const int wanted = std::clamp(input.presence->wanted.value_or(input.most), 1, input.most);
+  if (input.presence->wanted) {
+    const std::vector<int> more = dismiss(seats, static_cast<std::size_t>(wanted));
+    dismissed.insert(dismissed.end(), more.begin(), more.end());
+  }
+  Places taken = places_of(input.base);
+  taken.insert(input.avoided.begin(), input.avoided.end());
+  const auto is_welcome = [&](int worker) {
+    return !input.base.contains(worker) && !input.dismissed.contains(worker) &&
+           !input.dead.contains(worker);
+  };
+  take_in(seats, taken, *input.presence, static_cast<std::size_t>(wanted), is_welcome, true);
+  return Epoch(input.base.number() + 1, std::move(seats), std::move(dismissed));
+}
+
+Epoch propose_first(const Epoch& before, const Presence& presence, int most) {
+  std::vector<Seat> seats;
+  std::vector<int> dismissed;
+  for (const int worker : before.dismissed()) {
+    if (presence.workers.contains(worker)) dismissed.push_back(worker);
+  }
+  Places taken;
+  const auto is_welcome = [&](int worker) {
+    return !before.contains(worker) && !before.has_dismissed(worker);
+  };
+  take_in(seats, taken, presence, static_cast<std::size_t>(most), is_welcome, false);
+  return Epoch(before.number() + 1, std::move(seats), std::move(dismissed));
+}
+
+}  // namespace trireme::cluster::membership

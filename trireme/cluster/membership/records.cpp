@@ -1,0 +1,98 @@
+#include "trireme/cluster/membership/records.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <limits>
+
+#include "trireme/base/error.h"
+
+namespace trireme::cluster::membership {
+namespace {
+
+constexpr std::string_view kWorkerPrefix = "worker/";
+
+std::string padded(int worker) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "%07d", worker);
+  return text;
+}
+
+}  // namespace
+
+std::string worker_key(int worker) {
+  return std::string(kWorkerPrefix) + padded(worker);
+}
+
+std::string wake_key(int worker) {
+  return "wake/" + padded(worker);
+}
+
+std::string epoch_key(std::uint64_t number) {
+  return "epoch/" + std::to_string(number);
+}
+
+std::string report_prefix(std::uint64_t number) {
+  return "report/" + std::to_string(number) + "/";
+}
+
+std::string report_key(std::uint64_t number, int worker) {
+  return report_prefix(number) + padded(worker);
+}
+
+std::string farewell_key(int worker) {
+  return "farewell/" + padded(worker);
+}
+
+std::optional<std::uint64_t> number_in(ByteView value) {
+  const std::string_view text = text_of(value);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<int> worker_in(std::string_view key) {
+  const std::size_t slash = key.rfind('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const std::optional<std::uint64_t> number = number_in(bytes_of(key.substr(slash + 1)));
+  if (!number || *number > std::numeric_limits<int>::max()) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+void note(Presence& presence, std::string_view key, const Bytes* value) {
+  if (key == kWantedKey) {
+    presence.wanted.reset();
+    const std::optional<std::uint64_t> wanted = value ? number_in(*value) : std::nullopt;
+    if (wanted) presence.wanted = static_cast<int>(std::min<std::uint64_t>(*wanted, 1 << 20));
+    return;
+  }
+  const std::optional<int> worker = worker_in(key);
+  if (!key.starts_with(kWorkerPrefix) || !worker) return;
+  presence.workers.erase(*worker);
+  if (!value) return;
+  try {
+    Member member = decode_member(*value);
+    if (member.rank == *worker) presence.workers.emplace(*worker, std::move(member));
+  } catch (const Error&) {
+    // Of another version: whoever wrote it learns that from the charter.
+  }
+}
+
+Presence presence_in(std::span<const StoreItem> items) {
+  Presence presence;
+  for (const StoreItem& item : items) note(presence, item.key, item.value.get());
+  return presence;
+}
+
+std::string difference(const Member& one, const Member& other) {
+  const auto differ = [&](const char* what, const std::string& a, const std::string& b) {
+    if (a == b) return std::string();
+    return "worker " + std::to_string(one.rank) + " has " + what + " " + a + ", worker " +
+           std::to_string(other.rank) + " has " + what + " " + b;
+  };
+  const std::string text = differ("build", one.build, other.build);
+  return text.empty() ? differ("job hash", one.job_hash, other.job_hash) : text;
+}
+
+}  // namespace trireme::cluster::membership
