@@ -93,7 +93,7 @@ TEST(Loader, SeeksAndRedealsInMidRun) {
   loader.seek({.epoch = 2, .cursor = 90});
   EXPECT_EQ(loader.position(), (Position{.epoch = 2, .cursor = 90}));
   EXPECT_EQ(loader.next().at, (Position{.epoch = 2, .cursor = 90}));
-  loader.deal({3, 1});
+  loader.deal(4, {3, 1});
   EXPECT_EQ(loader.position(), (Position{.epoch = 3, .cursor = 0}));
   const std::vector<std::int64_t> got = flat(loader.next());
 
@@ -123,10 +123,10 @@ TEST(Loader, StepIsValidUntilTheNextAcrossSeekAndDeal) {
   const StepBatches& step = loader.next();
   const std::vector<std::int64_t> before = flat(step);
   loader.seek({.epoch = 5, .cursor = 0});
-  loader.deal({});
+  loader.deal(1, {});
   EXPECT_EQ(flat(step), before);
   EXPECT_TRUE(loader.next().batches.empty());
-  loader.deal({0});
+  loader.deal(1, {0});
   EXPECT_EQ(loader.next().batches.size(), 1U);
 }
 

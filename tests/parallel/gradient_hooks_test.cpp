@@ -46,9 +46,9 @@ namespace buckets = data;
 
 struct Gathered {
   std::vector<Parameter> parameters = three();
-  buckets::BucketPlan plan = buckets::BucketPlan::make(
-      std::vector<buckets::BucketPlan::Parameter>(3, {.count = 2}),
-      std::vector<std::size_t>{2, 1, 0}, {.bucket_count = 1, .slices = 1});
+  buckets::BucketPlan plan =
+      buckets::BucketPlan::make(std::vector<buckets::BucketPlan::Parameter>(3, {.count = 2}),
+                                std::vector<std::size_t>{2, 1, 0}, {.bucket_count = 1});
   std::vector<std::size_t> full;
 
   buckets::GradientBuckets make(bool is_in_parts = false) {
@@ -121,7 +121,7 @@ TEST(FlatMemory, IsCommonOrPrivate) {
   const auto groups = comm::connect_threads(3);
   testing::run_rank_threads(3, [&](int rank) {
     const comm::Group& group = groups[static_cast<std::size_t>(rank)];
-    const at::Tensor common = data::common_flat(group, 6, at::kFloat);
+    const at::Tensor common = data::common_flat(group, 0x55, 6, at::kFloat, 3);
     const at::Tensor own = data::private_flat(group, 3, at::kDouble);
     EXPECT_TRUE(own.equal(at::zeros({3}, at::kDouble)));
     own.fill_(rank);

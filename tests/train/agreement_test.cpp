@@ -139,7 +139,7 @@ TEST(AgreementOf, GradientsWrittenInPlaceIsThatOfOne) {
 }
 
 TEST(AgreementOf, DriftIsFound) {
-  const config::Config config = tiny_config("mlp", {"sync.kind=zero1"});
+  const config::Config config = tiny_config("mlp", {"sync.kind=all_reduce"});
   const std::vector<comm::Group> groups = comm::connect_threads(2);
   testing::run_rank_threads(2, [&](int rank) {
     Job job = open_job(config, tiny_kinds(), groups[static_cast<std::size_t>(rank)]);

@@ -64,6 +64,8 @@ constexpr Duration kShareTime = std::chrono::seconds(10);
 
 struct Group::State {
   std::shared_ptr<Backend> backend;  // null: the group of one
+  std::shared_ptr<Arena> arena;      // of a group of one, where it has any
+  int arena_member = 0;
   std::shared_ptr<Engine> engine;
   Options options;
   std::shared_ptr<Fate> fate = std::make_shared<Fate>();
@@ -75,6 +77,14 @@ struct Group::State {
 
 Group Group::solo() {
   return Group(std::make_shared<State>());
+}
+
+Group Group::solo(std::shared_ptr<Arena> arena, int arena_member, const Options& options) {
+  Group alone = solo();
+  alone.state_->arena = std::move(arena);
+  alone.state_->arena_member = arena_member;
+  alone.state_->options = options;
+  return alone;
 }
 
 Group::Group(std::shared_ptr<Backend> backend, std::shared_ptr<Engine> engine,
@@ -103,11 +113,11 @@ Capabilities Group::capabilities() const noexcept {
 }
 
 std::shared_ptr<Arena> Group::arena() const {
-  return state_->backend ? state_->backend->arena() : nullptr;
+  return state_->backend ? state_->backend->arena() : state_->arena;
 }
 
 int Group::arena_member() const noexcept {
-  return state_->backend ? state_->backend->arena_member() : 0;
+  return state_->backend ? state_->backend->arena_member() : state_->arena_member;
 }
 
 std::vector<int> Group::hosts() const {
@@ -401,11 +411,7 @@ Group Group::subgroup(std::span<const int> ranks) const {
   }
   TRIREME_CHECK(members.count(rank()) != 0, "rank ", rank(),
                 " is not in the sub-group that it asked for");
-  if (ranks.size() == 1) {
-    Group alone = solo();
-    alone.state_->options = state_->options;
-    return alone;
-  }
+  if (ranks.size() == 1) return solo(arena(), arena_member(), state_->options);
   {
     std::lock_guard lock(state_->mutex);
     key = mix(key, ++state_->subgroups[std::vector<int>(ranks.begin(), ranks.end())]) | 2;

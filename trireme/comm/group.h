@@ -46,6 +46,8 @@ class Group {
 
   // The group of this rank alone; the reference for every other group.
   static Group solo();
+  // The same where memory is shared with ranks that are in other groups.
+  static Group solo(std::shared_ptr<Arena> arena, int arena_member, const Options& options);
 
   Group(std::shared_ptr<Backend> backend, std::shared_ptr<Engine> engine, const Options& options);
 

@@ -55,8 +55,8 @@ class Loader {
   Position position() const noexcept { return position_; }
   // Goes on from there.
   void seek(Position to);
-  // Runs other slots from the next step on.
-  void deal(std::vector<int> mine);
+  // Cuts steps into so many slots, and reads these, from the next step on.
+  void deal(int slots, std::vector<int> mine);
 
   std::int64_t steps_an_epoch() const noexcept { return deal_.steps_an_epoch(); }
   const Source& source() const noexcept { return *options_.source; }
@@ -84,7 +84,7 @@ class Loader {
   void work_on(Fill& fill, std::unique_lock<std::mutex>& lock);
   void run();
   void wait_until_whole(Fill& fill, std::unique_lock<std::mutex>& lock);
-  void restart(Position from, std::vector<int> mine);
+  void restart(Position from, int slots, std::vector<int> mine);
 
   Options options_;
   Deal deal_;

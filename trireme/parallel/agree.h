@@ -40,6 +40,9 @@ struct Update {
 };
 
 struct StepPlan {
+  std::int64_t step = 0;  // of the job, from 0; those that were dropped count too
+  // A death cut the last attempt short: slots whose gradients are there stay (has_slot()).
+  bool is_repeated = false;
   int slot_count = 1;             // of the global batch
   std::vector<int> slots = {0};   // this rank's, ascending
   std::vector<int> owners = {0};  // by slot: the rank that runs it
@@ -54,13 +57,15 @@ struct StepPlan {
 // What a rank brings to the end of its slots besides gradients.
 struct Share {
   double loss = 0;
-  bool is_stop_wanted = false;  // somebody asked this rank to end
+  bool is_stop_wanted = false;    // somebody asked this rank to end
+  bool is_change_wanted = false;  // ranks wait to join, or are to leave
 };
 
 struct Gradients {
-  double loss = 0;              // the sum over all ranks
-  bool is_stop_wanted = false;  // of any rank: all of them end after the same step
-  double norm = 0;              // of the whole gradient, where the plan wanted it
+  double loss = 0;                // the sum over all ranks
+  bool is_stop_wanted = false;    // of any rank: all of them end after the same step
+  bool is_change_wanted = false;  // likewise
+  double norm = 0;                // of the whole gradient, where the plan wanted it
   bool is_finite = true;
 };
 
@@ -69,6 +74,8 @@ class Agreement {
   virtual ~Agreement() = default;
 
   virtual void begin_step(const StepPlan& plan) = 0;
+  // Whether this slot's gradients are there already.
+  virtual bool has_slot(int /*slot*/) const { return false; }
   virtual void begin_slot(std::size_t index) = 0;
   virtual void end_slot() = 0;
   virtual Gradients reduce(const Share& mine) = 0;

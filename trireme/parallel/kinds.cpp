@@ -30,6 +30,21 @@ SyncKind resolved(SyncKind kind, bool has_sharing_hosts) {
   return kind;
 }
 
+// One host, one arena: what a rank held stays when it dies.
+SyncKind resolved_lasting(SyncKind kind, const comm::Group& group) {
+  if (kind == SyncKind::None) {
+    throw Error(ErrorCode::InvalidInput,
+                "sync.kind = \"none\" has no agreement that could outlive a rank: take another, or "
+                "elastic.enabled = false");
+  }
+  if (!group.arena()) {
+    throw Error(ErrorCode::InvalidInput,
+                "an elastic job runs on one host, where its workers share memory: take "
+                "elastic.enabled = false");
+  }
+  return kind == SyncKind::Auto ? SyncKind::Shared : kind;
+}
+
 // Backward may still read a weight whose gradient it has finished, where a forward pass used it
 // behind autograd's back; a block promises not to.
 bool can_update_early(const AgreementOptions& options) {
@@ -72,9 +87,11 @@ SyncKind sync_kind_of(const config::Config& config) {
 }
 
 std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
-  if (options.group.size() == 1) return make_solo(options);
-  const std::optional<mesh::Mesh> hosts = sharing_hosts(options.group);
-  const SyncKind kind = resolved(options.kind, hosts.has_value());
+  const bool is_lasting = !options.places.empty();
+  if (options.group.size() == 1 && !is_lasting) return make_solo(options);
+  const std::optional<mesh::Mesh> hosts = is_lasting ? std::nullopt : sharing_hosts(options.group);
+  const SyncKind kind = is_lasting ? resolved_lasting(options.kind, options.group)
+                                   : resolved(options.kind, hosts.has_value());
   if (kind == SyncKind::None) {
     const comm::Group group = options.group;
     std::vector<at::Tensor> buffers = std::move(options.buffers);
@@ -88,7 +105,9 @@ std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
                                   .kind = kind,
                                   .bucket_size = options.bucket_size,
                                   .is_ordered = options.is_ordered,
-                                  .is_in_parts = options.is_recomputed};
+                                  .is_in_parts = options.is_recomputed,
+                                  .places = std::move(options.places),
+                                  .faults = options.faults};
   const bool is_sliced = kind != SyncKind::AllReduce && kind != SyncKind::Shared;
   if (hosts && (kind == SyncKind::Shared || (is_sliced && options.is_sliced_in_host))) {
     how.inside = hosts->group("inside");

@@ -12,6 +12,7 @@
 
 #include "trireme/base/config/config.h"
 #include "trireme/base/config/schema.h"
+#include "trireme/base/fault.h"
 #include "trireme/comm/group.h"
 #include "trireme/model/model.h"
 #include "trireme/optim/optimizer.h"
@@ -37,6 +38,10 @@ struct AgreementOptions {
   std::int64_t bucket_size = 4 << 20;
   bool is_ordered = false;     // sums over slots follow the fixed tree
   bool is_recomputed = false;  // a parameter's gradient may come in several parts
+  // Ranks may come and go; by rank, their seats in the arena. Empty: they stay. The agreement is
+  // then Lasting, and begins with regroup().
+  std::vector<int> places{};
+  Faults* faults = nullptr;
 };
 
 // Throws InvalidInput where the ranks cannot agree in the way that is named.

@@ -85,7 +85,9 @@ Gradients Solo::reduce(const Share& mine) {
       options_.parameters[i].tensor.mutable_grad() = std::move(whole.at(0).sums[i]);
     }
   }
-  Gradients all{.loss = mine.loss, .is_stop_wanted = mine.is_stop_wanted};
+  Gradients all{.loss = mine.loss,
+                .is_stop_wanted = mine.is_stop_wanted,
+                .is_change_wanted = mine.is_change_wanted};
   if (!plan_.is_norm_wanted && !plan_.is_checked) return all;
   double squares = 0;
   for (const Parameter& parameter : options_.parameters) {

@@ -17,6 +17,7 @@
 #include "trireme/optim/kinds.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/scores.h"
+#include "trireme/train/slots.h"
 
 namespace trireme::train {
 namespace {
@@ -35,24 +36,6 @@ int slot_count(const TrainConfig& config, int ranks) {
                     " ranks: take a larger one, or fewer ranks");
   }
   return config.virtual_ranks > 0 ? config.virtual_ranks : ranks * config.accumulate;
-}
-
-// Neighbouring slots to one rank, as evenly as they go.
-std::vector<int> owners_of(int slots, int ranks) {
-  std::vector<int> owners;
-  for (int rank = 0; rank < ranks; ++rank) {
-    const int count = (rank + 1) * slots / ranks - rank * slots / ranks;
-    owners.insert(owners.end(), static_cast<std::size_t>(count), rank);
-  }
-  return owners;
-}
-
-std::vector<int> slots_of(int rank, const std::vector<int>& owners) {
-  std::vector<int> mine;
-  for (std::size_t slot = 0; slot < owners.size(); ++slot) {
-    if (owners[slot] == rank) mine.push_back(static_cast<int>(slot));
-  }
-  return mine;
 }
 
 std::int64_t steps_of(const TrainConfig& config, std::int64_t steps_an_epoch) {
@@ -122,8 +105,19 @@ std::shared_ptr<model::Model> make_model(const config::Config& config, const Kin
   return model;
 }
 
-Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group& group) {
+void Job::deal(std::vector<int> owners) {
+  loader().deal(static_cast<int>(owners.size()), slots_of(group.rank(), owners));
+  step->parts().slot_owners = std::move(owners);
+}
+
+std::vector<int> Job::fair_owners() const {
+  return deal_slots(slot_count(train(), group.size()), group.size());
+}
+
+Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group& group,
+             const Seating& seating) {
   Job job{.config = config, .group = group};
+  const bool is_lasting = !seating.places.empty();
   const TrainConfig& train = job.train();
   const auto& reading = config.get<data::DataConfig>("data");
   set_threads(train);
@@ -136,13 +130,14 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   job.loss = make_loss(config, form);
   job.flops_a_sample = job.model->flops_a_sample(form);
 
-  // What is not trained must be the same everywhere, too.
+  // What is not trained must be the same everywhere, too. Those who may come later cannot be asked
+  // now: it follows from the recipe.
   for (const at::Tensor& parameter : job.model->parameters()) {
-    if (parameter.requires_grad()) continue;
+    if (parameter.requires_grad() || is_lasting) continue;
     comm::broadcast(group, parameter.detach(), 0, {.label = "frozen weights"}).wait();
   }
 
-  const std::vector<int> owners = owners_of(slot_count(train, group.size()), group.size());
+  const std::vector<int> owners = job.fair_owners();
   auto loader = std::make_shared<data::Loader>(
       data::Loader::Options{.source = job.sets.train,
                             .seed = train.seed,
@@ -172,12 +167,15 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
                        .is_sliced_in_host = sync.is_sliced_in_host,
                        .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
                        .is_ordered = train.virtual_ranks > 0,
-                       .is_recomputed = is_recomputed}),
+                       .is_recomputed = is_recomputed,
+                       .places = seating.places,
+                       .faults = seating.faults}),
                   .schedule = optim::make_schedule(config, job.steps),
                   .clip_norm = rule.clip_norm,
                   .clip_value = rule.clip_value,
                   .config = train,
-                  .slot_owners = owners});
+                  .slot_owners = owners,
+                  .faults = seating.faults});
   return job;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "trireme/base/config/config.h"
+#include "trireme/base/fault.h"
 #include "trireme/comm/group.h"
 #include "trireme/train/config.h"
 #include "trireme/train/recipe.h"
@@ -34,6 +35,16 @@ struct Job {
   const CheckpointConfig& checkpoint() const { return config.get<CheckpointConfig>("checkpoint"); }
   data::Loader& loader() const { return *step->parts().loader; }
   parallel::Agreement& agreement() const { return *step->parts().agreement; }
+  // From the next step on; the loader goes on where it is.
+  void deal(std::vector<int> owners);
+  // By slot, for the group as it is.
+  std::vector<int> fair_owners() const;
+};
+
+// For ranks that may come and go: seats in the arena, by rank. Empty: they stay.
+struct Seating {
+  std::vector<int> places{};
+  Faults* faults = nullptr;
 };
 
 // The model alone, with its first weights, which are a function of train.seed: enough to evaluate
@@ -41,7 +52,8 @@ struct Job {
 std::shared_ptr<model::Model> make_model(const config::Config& config, const Kinds& kinds,
                                          const data::Form& form);
 
+// With a seating nobody meets anybody here: the agreement is Lasting, and begins with regroup().
 Job open_job(const config::Config& config, const Kinds& kinds,
-             const comm::Group& group = comm::Group::solo());
+             const comm::Group& group = comm::Group::solo(), const Seating& seating = {});
 
 }  // namespace trireme::train

@@ -17,75 +17,98 @@ namespace trireme::train {
 
 Step::Step(Parts parts) : parts_(std::move(parts)) {}
 
-Outcome Step::run(std::int64_t updates, bool is_stop_wanted) {
+Outcome Step::run(const Turn& turn) {
   parallel::Agreement& agreement = *parts_.agreement;
-  Outcome outcome;
-  Stopwatch watch;
+  if (turn.step != turn_.step || !turn.is_repeated) loss_of_slot_.clear();
+  turn_ = turn;
+  outcome_ = {};
+  watch_ = {};
   const data::StepBatches& work = parts_.loader->next();
   last_ = &work;
-  last_updates_ = updates;
-  outcome.times.data = watch.lap();
-  outcome.samples = work.total;
-  outcome.rate = parts_.schedule.rate(updates);
-  parallel::Update update{.number = updates + 1, .rate = outcome.rate};
+  outcome_.times.data = watch_.lap();
+  outcome_.samples = work.total;
+  outcome_.rate = parts_.schedule.rate(turn.updates);
 
-  agreement.begin_step(plan(work, update));
+  agreement.begin_step(plan(work));
   terms_ = terms_of(work);
-  outcome.times.wait += watch.lap();
-  double loss_share = 0;
-  for (std::size_t i = 0; i < work.batches.size(); ++i) {
-    agreement.begin_slot(i);
-    // A slot may have no samples where the last batch of an epoch is small.
-    if (work.batches[i].count() > 0) {
-      torch::manual_seed(slot_seed(parts_.config.seed, updates, work.slots[i]));
-      const at::Tensor loss = forward(work, i, updates);
-      const auto share = loss.item<double>();
-      outcome.times.forward += watch.lap();
-      loss_share += share;
-      // A loss that is not finite has no gradient worth computing.
-      if (std::isfinite(share)) (is_scaled() ? loss * loss_scale_.scale() : loss).backward();
-    }
-    agreement.end_slot();
-    outcome.times.backward += watch.lap();
-  }
-
-  const parallel::Gradients all =
-      agreement.reduce({.loss = loss_share, .is_stop_wanted = is_stop_wanted});
-  outcome.times.wait += watch.lap();
-  outcome.loss = all.loss;
-  outcome.is_stop_wanted = all.is_stop_wanted;
-  const double unscale = is_scaled() ? loss_scale_.inverse() : 1;
-  const bool was_finite = std::isfinite(all.loss) && all.is_finite;
-  outcome.is_finite = is_scaled() ? loss_scale_.update(was_finite) : was_finite;
-  if (outcome.is_finite) {
-    const optim::Clipped clipped =
-        optim::clip_by_norm(all.norm * all.norm, parts_.clip_norm, unscale);
-    outcome.norm = clipped.norm;
-    update.scale = clipped.scale;
-    agreement.update(update);
-  } else {
-    agreement.drop();
-  }
-  outcome.times.update = watch.lap();
-  return outcome;
+  outcome_.times.wait += watch_.lap();
+  const double loss = run_slots(work);
+  pass(kReduce);
+  const parallel::Gradients all = agreement.reduce({.loss = loss,
+                                                    .is_stop_wanted = turn.is_stop_wanted,
+                                                    .is_change_wanted = turn.is_change_wanted});
+  outcome_.times.wait += watch_.lap();
+  return finish(all);
 }
 
-parallel::StepPlan Step::plan(const data::StepBatches& work, const parallel::Update& update) const {
-  parallel::StepPlan plan{.slot_count = static_cast<int>(parts_.slot_owners.size()),
+// Forward and backward of each; this rank's share of the loss.
+double Step::run_slots(const data::StepBatches& work) {
+  parallel::Agreement& agreement = *parts_.agreement;
+  double share = 0;
+  for (std::size_t i = 0; i < work.batches.size(); ++i) {
+    const int slot = work.slots[i];
+    if (!agreement.has_slot(slot)) {
+      double loss = 0;
+      agreement.begin_slot(i);
+      pass(kForward);
+      // A slot may have no samples where the last batch of an epoch is small.
+      if (work.batches[i].count() > 0) {
+        torch::manual_seed(slot_seed(parts_.config.seed, turn_.updates, slot));
+        const at::Tensor sum = forward(work, i);
+        loss = sum.item<double>();
+        outcome_.times.forward += watch_.lap();
+        pass(kBackward);
+        // A loss that is not finite has no gradient worth computing.
+        if (std::isfinite(loss)) (is_scaled() ? sum * loss_scale_.scale() : sum).backward();
+      }
+      agreement.end_slot();
+      loss_of_slot_[slot] = loss;
+      outcome_.times.backward += watch_.lap();
+    }
+    share += loss_of_slot_[slot];
+  }
+  return share;
+}
+
+Outcome Step::finish(const parallel::Gradients& all) {
+  outcome_.loss = all.loss;
+  outcome_.is_stop_wanted = all.is_stop_wanted;
+  outcome_.is_change_wanted = all.is_change_wanted;
+  const double unscale = is_scaled() ? loss_scale_.inverse() : 1;
+  const bool was_finite = std::isfinite(all.loss) && all.is_finite;
+  outcome_.is_finite = is_scaled() ? loss_scale_.update(was_finite) : was_finite;
+  if (outcome_.is_finite) {
+    const optim::Clipped clipped =
+        optim::clip_by_norm(all.norm * all.norm, parts_.clip_norm, unscale);
+    outcome_.norm = clipped.norm;
+    parts_.agreement->update(
+        {.number = turn_.updates + 1, .rate = outcome_.rate, .scale = clipped.scale});
+  } else {
+    parts_.agreement->drop();
+  }
+  outcome_.times.update = watch_.lap();
+  return outcome_;
+}
+
+parallel::StepPlan Step::plan(const data::StepBatches& work) const {
+  parallel::StepPlan plan{.step = turn_.step,
+                          .is_repeated = turn_.is_repeated,
+                          .slot_count = static_cast<int>(parts_.slot_owners.size()),
                           .slots = work.slots,
                           .owners = parts_.slot_owners};
   plan.is_norm_wanted = parts_.clip_norm > 0;
   plan.is_checked = is_scaled() || parts_.config.non_finite != NonFinite::Stop;
   plan.clip_value = parts_.clip_value;
-  if (!plan.is_norm_wanted && !plan.is_checked && plan.clip_value == 0) plan.early = update;
+  if (!plan.is_norm_wanted && !plan.is_checked && plan.clip_value == 0) {
+    plan.early = parallel::Update{.number = turn_.updates + 1, .rate = outcome_.rate};
+  }
   return plan;
 }
 
-model::Context Step::context(const data::StepBatches& work, std::size_t index,
-                             std::int64_t updates) const {
+model::Context Step::context(const data::StepBatches& work, std::size_t index) const {
   return {.is_training = true,
           .seed = parts_.config.seed,
-          .step = updates,
+          .step = turn_.updates,
           .slot = work.slots[index],
           .places = work.batches[index].places,
           .homes = parts_.agreement->homes()};
@@ -103,10 +126,10 @@ double Step::terms_of(const data::StepBatches& work) const {
   return samples == 0 ? 1 : mine / static_cast<double>(samples) * static_cast<double>(work.total);
 }
 
-at::Tensor Step::forward(const data::StepBatches& work, std::size_t index, std::int64_t updates) {
+at::Tensor Step::forward(const data::StepBatches& work, std::size_t index) {
   const data::Batch& batch = work.batches[index];
   std::vector<at::Tensor> auxiliary;
-  model::Context known = context(work, index, updates);
+  model::Context known = context(work, index);
   known.losses = &auxiliary;
   const Autocast precision(parts_.config.precision);
   const at::Tensor output = parts_.model->forward(batch.input, known);
@@ -122,7 +145,7 @@ std::string Step::first_block_not_finite() {
   const Autocast precision(parts_.config.precision);
   for (std::size_t i = 0; i < last_->batches.size(); ++i) {
     if (last_->batches[i].count() == 0) continue;
-    const model::Context known = context(*last_, i, last_updates_);
+    const model::Context known = context(*last_, i);
     model::Activations at;
     at.main = last_->batches[i].input;
     for (std::size_t b = 0; b < model->paths().size(); ++b) {

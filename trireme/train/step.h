@@ -12,10 +12,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "trireme/base/fault.h"
 #include "trireme/data/loader.h"
 #include "trireme/model/loss.h"
 #include "trireme/model/model.h"
@@ -23,6 +25,7 @@
 #include "trireme/optim/schedule.h"
 #include "trireme/parallel/agree.h"
 #include "trireme/train/config.h"
+#include "trireme/train/stopwatch.h"
 
 namespace trireme::train {
 
@@ -49,10 +52,24 @@ struct Outcome {
   double loss = 0;  // mean over the global batch
   double norm = 0;  // of the gradient, where it was clipped
   double rate = 0;
-  std::int64_t samples = 0;     // of the global batch
-  bool is_finite = true;        // otherwise nothing was updated
-  bool is_stop_wanted = false;  // some rank was asked to end: all end after this step
+  std::int64_t samples = 0;       // of the global batch
+  bool is_finite = true;          // otherwise nothing was updated
+  bool is_stop_wanted = false;    // some rank was asked to end: all end after this step
+  bool is_change_wanted = false;  // some rank knows of others who wait to join, or are to leave
   StepTimes times;
+};
+
+inline constexpr FaultPoint kForward{"step.forward"};    // of a slot begins
+inline constexpr FaultPoint kBackward{"step.backward"};  // of a slot begins
+inline constexpr FaultPoint kReduce{"step.reduce"};      // all slots of this rank are done
+
+// Which step it is.
+struct Turn {
+  std::int64_t step = 0;     // of the job, from 0
+  std::int64_t updates = 0;  // that were made before; fewer where some steps were dropped
+  bool is_stop_wanted = false;
+  bool is_change_wanted = false;
+  bool is_repeated = false;  // a death cut the last attempt short
 };
 
 class Step {
@@ -67,11 +84,16 @@ class Step {
     double clip_value = 0;
     TrainConfig config{};
     std::vector<int> slot_owners = {0};  // by slot: the rank that runs it
+    Faults* faults = nullptr;
   };
   explicit Step(Parts parts);
 
-  // `updates` were made before.
-  Outcome run(std::int64_t updates, bool is_stop_wanted = false);
+  Outcome run(const Turn& turn);
+  Outcome run(std::int64_t updates, bool is_stop_wanted = false) {
+    return run({.step = updates, .updates = updates, .is_stop_wanted = is_stop_wanted});
+  }
+  // The end of a step whose reduce() was cut short here, with what it gave elsewhere.
+  Outcome finish(const parallel::Gradients& all);
 
   // The path of the first block whose output is not finite, of the batches that ran last; ""
   // where there is none or the model is not made of blocks. Runs them forward again.
@@ -81,18 +103,22 @@ class Step {
   Parts& parts() noexcept { return parts_; }
 
  private:
-  parallel::StepPlan plan(const data::StepBatches& work, const parallel::Update& update) const;
-  model::Context context(const data::StepBatches& work, std::size_t index,
-                         std::int64_t updates) const;
+  parallel::StepPlan plan(const data::StepBatches& work) const;
+  double run_slots(const data::StepBatches& work);
+  void pass(FaultPoint point) const { reach(parts_.faults, point, 0); }
+  model::Context context(const data::StepBatches& work, std::size_t index) const;
   double terms_of(const data::StepBatches& work) const;
-  at::Tensor forward(const data::StepBatches& work, std::size_t index, std::int64_t updates);
+  at::Tensor forward(const data::StepBatches& work, std::size_t index);
   bool is_scaled() const noexcept { return parts_.config.precision == Precision::Float16; }
 
   Parts parts_;
   optim::LossScale loss_scale_;
   double terms_ = 1;                         // of the step's loss, over all ranks
   const data::StepBatches* last_ = nullptr;  // the loader's, until its next
-  std::int64_t last_updates_ = 0;
+  Turn turn_;
+  Outcome outcome_;                     // of the step that runs
+  std::map<int, double> loss_of_slot_;  // of the step that runs
+  Stopwatch watch_;
 };
 
 }  // namespace trireme::train

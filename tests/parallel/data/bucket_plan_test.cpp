@@ -1,5 +1,5 @@
 // Goal:   every parameter lies exactly once in the flat space, aligned, with those that are updated
-//         alike; buckets cut into equal slices; updates reach every used element exactly once.
+//         alike; buckets cut into fair slices; updates reach every used element exactly once.
 // Method: plans over random sizes with 0, 1, primes and boundaries among them, for several numbers
 //         of ranks and sizes of buckets; each element is counted.
 
@@ -36,8 +36,7 @@ Case random_case(Random& random, std::size_t count, std::int64_t bucket_count, i
   }
   std::iota(made.order.begin(), made.order.end(), 0);
   std::shuffle(made.order.begin(), made.order.end(), random);
-  made.plan = BucketPlan::make(made.parameters, made.order,
-                               {.bucket_count = bucket_count, .slices = ranks});
+  made.plan = BucketPlan::make(made.parameters, made.order, {.bucket_count = bucket_count});
   return made;
 }
 
@@ -79,7 +78,7 @@ TEST(BucketPlan, HoldsEveryParameterOnceAndAligned) {
   }
 }
 
-TEST(BucketPlan, BucketsLieEndToEndAndCutIntoEqualAlignedSlices) {
+TEST(BucketPlan, BucketsLieEndToEndAndCutIntoFairAlignedSlices) {
   for (const Case& c : random_cases()) {
     std::int64_t end = 0;
     for (const BucketPlan::Bucket& bucket : c.plan.buckets) {
@@ -90,7 +89,9 @@ TEST(BucketPlan, BucketsLieEndToEndAndCutIntoEqualAlignedSlices) {
         const ElementRange slice = bucket.slice(rank, c.ranks);
         EXPECT_EQ(slice.begin, slice_end);
         EXPECT_EQ(slice.begin % kAlignment, 0);
-        EXPECT_EQ(slice.count(), bucket.range.count() / c.ranks);
+        EXPECT_LT(std::abs(slice.count() - bucket.range.count() / c.ranks), 2 * kAlignment);
+        EXPECT_EQ(static_cast<std::size_t>(slice.count()),
+                  bucket.slice_counts(c.ranks)[static_cast<std::size_t>(rank)]);
         slice_end = slice.end;
       }
       EXPECT_EQ(slice_end, bucket.range.end);
@@ -118,7 +119,7 @@ TEST(BucketPlan, KeepsTheOrderOfArrivalBetweenBucketsAndGroupsInside) {
 TEST(BucketPlan, ABucketTakesNoMoreOnceItIsFull) {
   const std::vector<BucketPlan::Parameter> parameters{{.count = 16}, {.count = 16}, {.count = 1}};
   const std::vector<std::size_t> order{2, 1, 0};
-  const BucketPlan small = BucketPlan::make(parameters, order, {.bucket_count = 17, .slices = 1});
+  const BucketPlan small = BucketPlan::make(parameters, order, {.bucket_count = 17});
   ASSERT_EQ(small.buckets.size(), 2U);
   EXPECT_EQ(small.buckets[0].entries.size(), 2U);
   EXPECT_EQ(small.bucket_of, (std::vector<std::size_t>{1, 0, 0}));
@@ -164,8 +165,7 @@ TEST(Segments, UpdateEveryUsedElementOnceAndNoOther) {
 TEST(Segments, JoinNeighboursThatAreUpdatedAlike) {
   const std::vector<BucketPlan::Parameter> parameters{
       {.count = 3, .group = 0}, {.count = 5, .group = 0}, {.count = 2, .group = 1}};
-  const BucketPlan plan =
-      BucketPlan::make(parameters, std::vector<std::size_t>{0, 1, 2}, {.slices = 1});
+  const BucketPlan plan = BucketPlan::make(parameters, std::vector<std::size_t>{0, 1, 2}, {});
   const std::vector<int> groups{0, 0, 1};
   const auto all =
       segments_of(plan.buckets[0], plan.buckets[0].range, groups, [](std::size_t) { return true; });

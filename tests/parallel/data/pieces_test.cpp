@@ -33,7 +33,7 @@ Layout piece_layout(int rank) {
   for (const std::int64_t size : kPieceSizes) shapes.push_back({.count = size});
   Layout layout;
   const std::vector<std::size_t> order{2, 1, 0};
-  layout.plan = BucketPlan::make(shapes, order, {.bucket_count = 64, .slices = kPieceRanks});
+  layout.plan = BucketPlan::make(shapes, order, {.bucket_count = 64});
   const CompactPlan compact(layout.plan, rank, kPieceRanks);
   layout.values = {torch::zeros({compact.count}), true, compact.shift};
   layout.states = {{torch::zeros({compact.count}), true, compact.shift}};

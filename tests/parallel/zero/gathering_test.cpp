@@ -16,13 +16,15 @@ namespace {
 using model::Pass;
 
 constexpr int kRanks = 3;
-constexpr std::int64_t kSliceCount = 5;
+constexpr std::int64_t kCounts[kRanks] = {5, 7, 1};  // of the ranks' slices
 
 // Four buckets for three blocks; the last block reads the first's, as a tied head does.
 Gathering make_gathering(const comm::Group& group) {
-  Gathering::Options options{.group = group, .slices = {}, .needs = {{0}, {1, 2}, {0, 3}}};
+  Gathering::Options options{
+      .group = group, .slices = {}, .counts = {}, .needs = {{0}, {1, 2}, {0, 3}}};
   for (int bucket = 0; bucket < 4; ++bucket) {
-    options.slices.push_back(torch::full({kSliceCount}, 10.0 * bucket + group.rank()));
+    options.slices.push_back(torch::full({kCounts[group.rank()]}, 10.0 * bucket + group.rank()));
+    options.counts.emplace_back(std::begin(kCounts), std::end(kCounts));
   }
   return Gathering(std::move(options));
 }
@@ -33,8 +35,10 @@ bool has_bytes(const Gathering& gathering, std::size_t bucket) {
 
 void expect_whole(const Gathering& gathering, std::size_t bucket) {
   ASSERT_TRUE(has_bytes(gathering, bucket)) << bucket;
+  std::int64_t begin = 0;
   for (int rank = 0; rank < kRanks; ++rank) {
-    const at::Tensor slice = gathering.whole(bucket).narrow(0, rank * kSliceCount, kSliceCount);
+    const at::Tensor slice = gathering.whole(bucket).narrow(0, begin, kCounts[rank]);
+    begin += kCounts[rank];
     EXPECT_TRUE(slice.eq(10.0 * static_cast<double>(bucket) + rank).all().item<bool>())
         << "bucket " << bucket << ", rank " << rank;
   }
@@ -108,7 +112,7 @@ TEST(Gathering, BlocksOutOfTurnAreRefused) {
     gathering.reach(2, Pass::Forward);
     EXPECT_THROW(gathering.reach(1, Pass::Forward), Error);
     gathering.end_slot();
-    Gathering blockless({.group = group, .slices = {torch::ones({2})}});
+    Gathering blockless({.group = group, .slices = {torch::ones({2})}, .counts = {{2, 2}}});
     EXPECT_THROW(blockless.begin_slot(), Error);
     blockless.gather_all();
     EXPECT_EQ(blockless.whole(0).sum().item<double>(), 4);

@@ -160,6 +160,22 @@ TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tenso
   return tensors.start(group.all_gather(result, source, call));
 }
 
+TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::Tensor& in,
+                          std::span<const std::size_t> counts, ReduceOp op, const Call& call) {
+  TensorCall tensors;
+  const Span result = tensors.write(out, false);
+  const ConstSpan source = tensors.read(in);
+  return tensors.start(group.reduce_scatter(result, source, counts, op, call));
+}
+
+TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
+                      std::span<const std::size_t> counts, const Call& call) {
+  TensorCall tensors;
+  const Span result = tensors.write(out, false);
+  const ConstSpan source = tensors.read(piece);
+  return tensors.start(group.all_gather(result, source, counts, call));
+}
+
 TensorWork broadcast(const Group& group, const at::Tensor& data, int root, const Call& call) {
   TensorCall tensors;
   const Span all = tensors.write_bytes(data);

@@ -12,6 +12,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <span>
 #include <vector>
 
 #include "trireme/comm/group.h"
@@ -57,6 +58,11 @@ TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::T
                           ReduceOp op, const Call& call = {});
 TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
                       const Call& call = {});
+// The same with parts of unequal counts, one a rank.
+TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::Tensor& in,
+                          std::span<const std::size_t> counts, ReduceOp op, const Call& call = {});
+TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
+                      std::span<const std::size_t> counts, const Call& call = {});
 TensorWork broadcast(const Group& group, const at::Tensor& data, int root, const Call& call = {});
 TensorWork all_to_all(const Group& group, const at::Tensor& out, const at::Tensor& in,
                       const Call& call = {});

@@ -42,13 +42,18 @@ BucketPlan BucketPlan::make(std::span<const Parameter> parameters,
       plan.bucket_of[member] = plan.buckets.size();
       plan.range_of[member] = range;
     }
-    const std::int64_t padded =
-        round_up(bucket.range.count(), kAlignment * static_cast<std::int64_t>(options.slices));
-    bucket.range.end = bucket.range.begin + padded;
     plan.count = bucket.range.end;
     plan.buckets.push_back(std::move(bucket));
   }
   return plan;
+}
+
+std::vector<std::size_t> BucketPlan::Bucket::slice_counts(int ranks) const {
+  std::vector<std::size_t> counts;
+  for (int rank = 0; rank < ranks; ++rank) {
+    counts.push_back(static_cast<std::size_t>(slice(rank, ranks).count()));
+  }
+  return counts;
 }
 
 std::vector<std::size_t> order_of(std::span<const std::size_t> arrival, std::size_t count) {

@@ -4,7 +4,8 @@
 //
 // Layout:  buckets lie end to end in one flat space. Every parameter begins at a multiple of
 //          kAlignment elements. Inside a bucket, parameters that are updated alike lie together. A
-//          bucket is padded so that it cuts into equal slices, one a rank, each aligned too.
+//          bucket cuts into slices for any number of ranks, each aligned too: the plan stays as it
+//          is when ranks come and go.
 // Threads: pure.
 
 #pragma once
@@ -45,15 +46,19 @@ struct BucketPlan {
     ElementRange range;
     std::vector<Entry> entries;
 
-    // Rank's equal share of it.
+    // Rank's share of it: as many as any other's, give or take kAlignment.
     ElementRange slice(int rank, int ranks) const noexcept {
-      const std::int64_t share = range.count() / ranks;
-      return {range.begin + rank * share, range.begin + (rank + 1) * share};
+      const std::int64_t units = range.count() / kAlignment;
+      const auto bound = [&](std::int64_t part) {
+        return range.begin + units * part / ranks * kAlignment;
+      };
+      return {bound(rank), bound(rank + 1)};
     }
+    // Of all ranks' slices.
+    std::vector<std::size_t> slice_counts(int ranks) const;
   };
   struct Options {
     std::int64_t bucket_count = 1 << 20;  // elements; one parameter may exceed it
-    int slices = 1;
   };
 
   std::vector<Bucket> buckets;

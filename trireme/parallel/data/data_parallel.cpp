@@ -58,10 +58,12 @@ DataParallel::DataParallel(Options options)
       hooks_(options_.parameters, [this](std::size_t parameter) { born(parameter); }) {
   const c10::NoGradGuard no_grad;
   expect_one_type(options_.parameters);
-  expect_same_parameters(options_.group, options_.parameters);
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     index_.emplace(options_.parameters[i].tensor.unsafeGetTensorImpl(), i);
   }
+  // Where ranks come and go, regroup() brings them together, as often as it takes.
+  if (is_lasting()) return;
+  expect_same_parameters(options_.group, options_.parameters);
   // Everybody begins with rank 0's weights.
   for (const Parameter& parameter : options_.parameters) {
     comm::broadcast(options_.group, parameter.tensor.detach(), 0, {.label = "first weights"})
@@ -80,8 +82,7 @@ DataParallel::~DataParallel() {
 }
 
 bool DataParallel::is_one_copy() const noexcept {
-  return options_.kind == SyncKind::Shared ||
-         (options_.kind == SyncKind::Zero3 && inside_.arena() != nullptr);
+  return is_sliced() && inside_.arena() != nullptr;
 }
 
 GradientBuckets& DataParallel::buckets_of(std::size_t slot) {
@@ -90,7 +91,8 @@ GradientBuckets& DataParallel::buckets_of(std::size_t slot) {
   const auto allocate = [this, type](std::int64_t count) {
     return private_flat(inside_, count, type);
   };
-  while (buckets_.size() <= index) {
+  if (buckets_.size() <= index) buckets_.resize(index + 1);
+  if (!buckets_[index]) {
     GradientBuckets::Options own{.full = [this](std::size_t bucket) { launch(bucket); },
                                  .is_in_parts = options_.is_in_parts};
     if (is_released()) {
@@ -98,8 +100,8 @@ GradientBuckets& DataParallel::buckets_of(std::size_t slot) {
     } else {
       own.memory = allocate(layout_->plan.count);
     }
-    buckets_.push_back(
-        std::make_unique<GradientBuckets>(layout_->plan, options_.parameters, std::move(own)));
+    buckets_[index] =
+        std::make_unique<GradientBuckets>(layout_->plan, options_.parameters, std::move(own));
   }
   return *buckets_[index];
 }
@@ -116,7 +118,9 @@ void DataParallel::begin_step(const StepPlan& plan) {
   plan_ = plan;
   finish_publishing();
   if (gathering_ && !is_streamed()) gathering_->gather_all();
+  if (is_lasting()) reopen();
   broadcast_buffers();
+  if (is_lasting()) remember_buffers();
 }
 
 void DataParallel::broadcast_buffers() {
@@ -132,6 +136,10 @@ void DataParallel::begin_slot(std::size_t index) {
   buckets_of(slot_).begin_slot({.is_first = index == 0 || options_.is_ordered,
                                 .is_last = index + 1 == plan_.slots.size(),
                                 .is_alone = options_.is_ordered});
+  if (is_lasting() && options_.is_ordered) {
+    filled_.resize(std::max(filled_.size(), slot_ + 1), kEmpty);
+    filled_[slot_] = kEmpty;
+  }
 }
 
 at::Tensor DataParallel::lend(const at::Tensor& parameter) {
@@ -153,6 +161,8 @@ void DataParallel::born(std::size_t parameter) {
     return;
   }
   buckets_of(slot_).take(parameter);
+  // What is computed for a step that cannot end is not worth its time.
+  if (is_lasting() && !options_.is_ordered) throw_if_lost();
   poll();
 }
 
@@ -184,19 +194,23 @@ void DataParallel::end_slot() {
   }
   if (is_streamed()) gathering_->end_slot();
   buckets_of(slot_).end_slot();
+  if (is_lasting() && options_.is_ordered) filled_[slot_] = plan_.slots[slot_];
 }
 
 void DataParallel::launch(std::size_t bucket) {
   const std::string label = "bucket " + std::to_string(bucket);
   if (options_.is_ordered) {
-    launch_ordered(bucket, label);
+    // A slot that runs when a rank dies is finished: its gradients stay. reduce() tells.
+    const bool is_lost = is_lasting() && options_.group.error().has_value();
+    if (!is_lost && bucket == ordered_.size()) launch_ordered(bucket, label);
     return;
   }
   const at::Tensor gradient = buckets_of(0).bucket(bucket);
   if (is_sliced()) {
-    works_.push_back(comm::reduce_scatter(inside_,
-                                          layout_->reduced.at(bucket, layout_->own[bucket]),
-                                          gradient, comm::ReduceOp::Sum, {.label = label}));
+    works_.push_back(
+        comm::reduce_scatter(inside_, layout_->reduced.at(bucket, layout_->own[bucket]), gradient,
+                             layout_->plan.buckets[bucket].slice_counts(inside_.size()),
+                             comm::ReduceOp::Sum, {.label = label}));
   } else {
     works_.push_back(
         comm::all_reduce(options_.group, gradient, comm::ReduceOp::Sum, {.label = label}));
@@ -228,6 +242,10 @@ Gradients DataParallel::reduce(const Share& mine) {
   crossing_.clear();
   works_.clear();
   finished_ = 0;
+  // Where the last slot's gradients were there already, nobody has begun.
+  while (options_.is_ordered && ordered_.size() < layout_->plan.buckets.size()) {
+    launch_ordered(ordered_.size(), "bucket " + std::to_string(ordered_.size()));
+  }
   comm::wait_all(ordered_);
   ordered_.clear();
   std::vector<double> figures = common_figures(mine);
@@ -235,17 +253,25 @@ Gradients DataParallel::reduce(const Share& mine) {
       .all_reduce({figures.data(), figures.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
                   {.label = "prepare"})
       .wait();
-  Gradients all{.loss = figures[0], .is_stop_wanted = figures[1] > 0};
+  standing_.phase = Standing::Phase::Prepared;
+  if (page_) page_->prepare(figures);
+  reach(options_.faults, kPrepared, options_.group.rank());
+  return take_figures(figures);
+}
+
+Gradients DataParallel::take_figures(std::span<const double> figures) {
+  Gradients all{
+      .loss = figures[0], .is_stop_wanted = figures[1] > 0, .is_change_wanted = figures[2] > 0};
   // Without slices every rank has counted all of it, with them every replica.
-  all.norm = std::sqrt(figures[2] / (is_sliced() ? options_.across.size() : options_.group.size()));
-  all.is_finite = std::isfinite(figures[2]);
+  all.norm = std::sqrt(figures[3] / (is_sliced() ? options_.across.size() : cut_.size));
+  all.is_finite = std::isfinite(figures[3]);
   is_used_.resize(options_.parameters.size());
-  for (std::size_t i = 0; i < is_used_.size(); ++i) is_used_[i] = figures[3 + i] > 0;
+  for (std::size_t i = 0; i < is_used_.size(); ++i) is_used_[i] = figures[kFigures + i] > 0;
   return all;
 }
 
-// Loss, wish to stop, sum of squares, and for each parameter whether it was used: what every rank
-// adds to the rest.
+// Loss, wish to stop, wish to change, sum of squares, and for each parameter whether it was used:
+// what every rank adds to the rest.
 std::vector<double> DataParallel::common_figures(const Share& mine) {
   double squares = 0;
   if (plan_.is_norm_wanted || plan_.is_checked) {
@@ -253,20 +279,22 @@ std::vector<double> DataParallel::common_figures(const Share& mine) {
       squares += optim::squared_norm(layout_->reduced.at(b, layout_->own[b]));
     }
   }
-  std::vector<double> figures{mine.loss, mine.is_stop_wanted ? 1.0 : 0.0, squares};
+  std::vector<double> figures{mine.loss, mine.is_stop_wanted ? 1.0 : 0.0,
+                              mine.is_change_wanted ? 1.0 : 0.0, squares};
+  const std::size_t kept = options_.is_ordered ? plan_.slots.size() : 1;
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
-    const bool is_used = std::any_of(buckets_.begin(), buckets_.end(),
-                                     [&](const auto& slot) { return slot->is_used(i); });
+    bool is_used = false;
+    for (std::size_t slot = 0; slot < kept; ++slot) is_used |= buckets_of(slot).is_used(i);
     figures.push_back(is_used ? 1 : 0);
   }
   return figures;
 }
 
-std::vector<optim::Slice> DataParallel::slices(double rate) {
+std::vector<optim::Slice> DataParallel::slices(double rate, int rank) {
   std::vector<optim::Slice> all;
   for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
     for (const Segment& segment :
-         segments_of(layout_->plan.buckets[b], layout_->own[b], groups_,
+         segments_of(layout_->plan.buckets[b], own_of(b, rank), groups_,
                      [&](std::size_t parameter) { return is_used_[parameter]; })) {
       const Parameter& like = options_.parameters[segment.parameter];
       optim::Slice slice{.value = layout_->values.at(b, segment.range),
@@ -285,10 +313,31 @@ std::vector<optim::Slice> DataParallel::slices(double rate) {
 
 void DataParallel::update(const Update& how) {
   const c10::NoGradGuard no_grad;
-  const std::vector<optim::Slice> mine = slices(how.rate);
-  if (plan_.clip_value > 0) optim::clip_by_value(mine, plan_.clip_value, how.scale);
-  if (!mine.empty()) options_.optimizer->update(mine, how.number, how.scale);
-  publish();
+  if (standing_.phase != Standing::Phase::Finished || !is_lasting()) {
+    const std::vector<optim::Slice> mine = slices(how.rate, cut_.rank);
+    if (plan_.clip_value > 0) optim::clip_by_value(mine, plan_.clip_value, how.scale);
+    if (page_ && is_one_copy()) {
+      page_->update(mine, *options_.optimizer, how.number, how.scale, options_.faults,
+                    options_.group.rank());
+    } else if (!mine.empty()) {
+      reach(options_.faults, kUpdating, options_.group.rank());
+      options_.optimizer->update(mine, how.number, how.scale);
+    }
+    made_ = how;
+    finish_standing();
+  }
+  if (is_lasting()) update_orphans(how);
+  try {
+    publish();
+  } catch (const Error&) {
+    // The update is made, and whoever waits for others in the next step hears of it.
+    if (!is_lasting()) throw;
+  }
+}
+
+void DataParallel::finish_standing() {
+  standing_.phase = Standing::Phase::Finished;
+  if (page_) page_->finish();
 }
 
 // New values become everybody's; finish_publishing() waits for that.
@@ -299,14 +348,16 @@ void DataParallel::publish() {
     gathering_->drop_all();  // what was whole is old
   } else if (is_sliced()) {
     for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
-      gathers_.push_back(
-          comm::all_gather(inside_, layout_->values.at(b, layout_->plan.buckets[b].range),
-                           layout_->values.at(b, layout_->own[b]), {.label = "new values"}));
+      gathers_.push_back(comm::all_gather(
+          inside_, layout_->values.at(b, layout_->plan.buckets[b].range),
+          layout_->values.at(b, layout_->own[b]),
+          layout_->plan.buckets[b].slice_counts(inside_.size()), {.label = "new values"}));
     }
   }
 }
 
 void DataParallel::finish_publishing() {
+  if (is_lasting()) throw_if_lost();
   if (published_) {
     published_->wait();
     published_.reset();
@@ -315,7 +366,10 @@ void DataParallel::finish_publishing() {
   gathers_.clear();
 }
 
-void DataParallel::drop() {}
+void DataParallel::drop() {
+  made_.reset();
+  finish_standing();
+}
 
 void DataParallel::settle() {
   finish_publishing();

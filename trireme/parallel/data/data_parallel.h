@@ -4,8 +4,10 @@
 //   shared      one copy of both on the host, in memory that all ranks map; each updates a slice
 //   zero1       every rank has all parameters, and the state and the update of one slice
 //   zero2       the same, and gradients are kept as slices too
-//   zero3       the same, and values are slices: in the host's one copy where ranks share memory,
-//               elsewhere each rank has its own and gathers a block while it runs
+//   zero3       the same, and values are slices: each rank gathers a block while it runs
+//
+// Where all ranks that cut slices share memory, the zero kinds keep one copy there too: a slice
+// that a rank alone would hold is then at hand for whoever has to go on without that rank.
 //
 // Slices may be cut inside parts of the group, with replicas across: the ranks of a host share what
 // they hold, and the same slices of all hosts are added up over the network.
@@ -30,14 +32,18 @@
 #include "trireme/parallel/data/bucket_plan.h"
 #include "trireme/parallel/data/gradient_buckets.h"
 #include "trireme/parallel/data/layout.h"
+#include "trireme/parallel/data/ledger.h"
 #include "trireme/parallel/gradient_hooks.h"
+#include "trireme/parallel/lasting.h"
 #include "trireme/parallel/parameter.h"
 #include "trireme/parallel/sync_config.h"
 #include "trireme/parallel/zero/gathering.h"
 
 namespace trireme::parallel::data {
 
-class DataParallel final : public Agreement, private model::GradientHomes {
+inline constexpr FaultPoint kPrepared{"step.prepared"};  // and nothing is updated
+
+class DataParallel final : public Agreement, public Lasting, private model::GradientHomes {
  public:
   struct Options {
     std::vector<Parameter> parameters;
@@ -54,11 +60,16 @@ class DataParallel final : public Agreement, private model::GradientHomes {
     bool is_ordered = false;
     // A parameter's gradient may come in several parts: buckets wait for the end of backward.
     bool is_in_parts = false;
+    // Ranks may come and go; by rank, their seats in the arena that all of them share. Empty: they
+    // stay. Nobody meets anybody then before regroup().
+    std::vector<int> places{};
+    Faults* faults = nullptr;
   };
   explicit DataParallel(Options options);
   ~DataParallel() override;
 
   void begin_step(const StepPlan& plan) override;
+  bool has_slot(int slot) const override;
   void begin_slot(std::size_t index) override;
   void end_slot() override;
   Gradients reduce(const Share& mine) override;
@@ -74,7 +85,25 @@ class DataParallel final : public Agreement, private model::GradientHomes {
   std::vector<checkpoint::Piece> collect() override;
   std::string first_not_finite() const override;
 
+  Standing standing() const override { return standing_; }
+  void survive(const comm::Group& group, std::vector<int> places) override;
+  std::optional<Gradients> recall(std::int64_t step) override;
+  void finish_orphans() override;
+  void regroup(bool is_new) override;
+
  private:
+  // What all ranks lay out alike.
+  struct Blueprint {
+    std::vector<std::int64_t> order;  // of parameters
+    std::vector<std::int64_t> names;  // of common memory: values, reduced, ledger, then states
+  };
+  // Who updates which slice: seats by rank, and this rank among them.
+  struct Cut {
+    std::vector<int> places;
+    int rank = 0;
+    int size = 1;
+  };
+
   bool is_sliced() const noexcept { return options_.kind != SyncKind::AllReduce; }
   bool is_one_copy() const noexcept;
   // Whether a bucket's memory goes back as soon as its slices are reduced.
@@ -86,9 +115,27 @@ class DataParallel final : public Agreement, private model::GradientHomes {
   bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,
                 const at::Tensor& values) override;
   void born(std::size_t parameter);
+  static constexpr int kEmpty = -1;           // no slot
+  static constexpr std::size_t kFigures = 4;  // that ranks add up, besides one a parameter
+
+  bool is_lasting() const noexcept { return !options_.places.empty(); }
+  Blueprint draw(const std::vector<std::size_t>& order) const;
   void lay_out(std::vector<std::size_t> order);
-  BucketPlan plan_of(std::vector<std::size_t> order) const;
-  void move_values();
+  void lay_out(const Blueprint& blueprint, bool is_attached);
+  BucketPlan plan_of(const std::vector<std::int64_t>& order) const;
+  void make_spaces(Layout& layout, const std::vector<std::int64_t>& names);
+  void cut_slices();
+  void reopen();
+  void keep_filled();
+  void remember_buffers();
+  void throw_if_lost() const;
+  void finish_standing();
+  Gradients take_figures(std::span<const double> figures);
+  void update_orphans(const Update& how);
+  void share_layout(int source);
+  void share_spaces(int source);
+  void share_tensors(int source, const std::vector<at::Tensor>& tensors);
+  void move_values(bool is_attached);
   void make_gathering();
   bool is_streamed() const;
   void launch(std::size_t bucket);
@@ -96,7 +143,9 @@ class DataParallel final : public Agreement, private model::GradientHomes {
   void finish_next();
   void launch_ordered(std::size_t bucket, const std::string& label);
   GradientBuckets& buckets_of(std::size_t slot);
-  std::vector<optim::Slice> slices(double rate);
+  // Of the rank of the cut.
+  std::vector<optim::Slice> slices(double rate, int rank);
+  ElementRange own_of(std::size_t bucket, int rank) const;
   std::vector<double> common_figures(const Share& mine);
   void publish();
   void finish_publishing();
@@ -120,8 +169,17 @@ class DataParallel final : public Agreement, private model::GradientHomes {
   std::size_t finished_ = 0;                // of them
   std::vector<comm::TensorWork> crossing_;  // own slices of finished ones
   std::vector<comm::Work> ordered_;
+  std::vector<int> filled_;  // in ordered sums, by buckets_: the slot whose gradients are there
   std::optional<comm::Work> published_;  // new values reach everybody
   std::vector<comm::TensorWork> gathers_;
+  Blueprint blueprint_;  // of the layout
+  Cut cut_;
+  Standing standing_;
+  std::optional<Update> made_;  // in the last step; nothing where that was dropped
+  std::optional<Ledger> ledger_;
+  std::optional<Ledger::Page> page_;       // this rank's
+  bool has_state_ = false;                 // values that all ranks share
+  std::vector<at::Tensor> first_buffers_;  // as they were when the step began
   GradientHooks hooks_;
 };
 

@@ -7,18 +7,46 @@
 #include <set>
 #include <utility>
 
+#include "trireme/base/entropy.h"
 #include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/data/flat_memory.h"
 
 namespace trireme::parallel::data {
+namespace {
 
-BucketPlan DataParallel::plan_of(std::vector<std::size_t> order) const {
-  const comm::Group& group = options_.group;
-  // Rank 0 decides: gradients that arrive in another order elsewhere only wait a little.
-  std::vector<std::int64_t> agreed(order.begin(), order.end());
-  group.broadcast({agreed.data(), agreed.size(), comm::DType::Int64}, 0, {.label = "order"}).wait();
-  order.assign(agreed.begin(), agreed.end());
+constexpr std::size_t kValues = 0, kReduced = 1, kLedger = 2, kStates = 3;  // among the names
 
+}  // namespace
+
+// With names that nobody else has.
+DataParallel::Blueprint DataParallel::draw(const std::vector<std::size_t>& order) const {
+  Blueprint blueprint{
+      .order = std::vector<std::int64_t>(order.begin(), order.end()),
+      .names = std::vector<std::int64_t>(kStates + options_.optimizer->state_names().size())};
+  secure_random({reinterpret_cast<std::byte*>(blueprint.names.data()),
+                 blueprint.names.size() * sizeof(std::int64_t)});
+  for (std::int64_t& name : blueprint.names) name |= 1;  // 0 is no name
+  return blueprint;
+}
+
+// Rank 0 decides: gradients that arrive in another order elsewhere only wait a little.
+void DataParallel::lay_out(std::vector<std::size_t> order) {
+  Blueprint blueprint = draw(order);
+  const auto agree = [&](std::vector<std::int64_t>& numbers) {
+    options_.group
+        .broadcast({numbers.data(), numbers.size(), comm::DType::Int64}, 0, {.label = "layout"})
+        .wait();
+  };
+  agree(blueprint.order);
+  // Every host has memory of its own, and names for it.
+  inside_
+      .broadcast({blueprint.names.data(), blueprint.names.size(), comm::DType::Int64}, 0,
+                 {.label = "names of shared memory"})
+      .wait();
+  lay_out(blueprint, /*is_attached=*/false);
+}
+
+BucketPlan DataParallel::plan_of(const std::vector<std::int64_t>& order) const {
   std::vector<BucketPlan::Parameter> shapes;
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     shapes.push_back({.count = options_.parameters[i].tensor.numel(), .group = groups_[i]});
@@ -29,67 +57,110 @@ BucketPlan DataParallel::plan_of(std::vector<std::size_t> order) const {
   }
   const auto element = static_cast<std::int64_t>(options_.parameters.at(0).tensor.element_size());
   return BucketPlan::make(
-      shapes, order,
-      {.bucket_count = std::max<std::int64_t>(options_.bucket_size / element, 1),
-       .slices = inside_.size()});
+      shapes, std::vector<std::size_t>(order.begin(), order.end()),
+      {.bucket_count = std::max<std::int64_t>(options_.bucket_size / element, 1)});
 }
 
-void DataParallel::lay_out(std::vector<std::size_t> order) {
+// Until the values are in their new place nothing of this rank changes: whoever is cut off on the
+// way begins anew. `is_attached`: others have laid out long ago, and their values count.
+void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   const c10::NoGradGuard no_grad;
-  const comm::Group& group = inside_;
-  const at::ScalarType type = options_.parameters.at(0).tensor.scalar_type();
-  layout_ = std::make_unique<Layout>();
-  layout_->plan = plan_of(std::move(order));
-  const BucketPlan& plan = layout_->plan;
-  for (const BucketPlan::Bucket& bucket : plan.buckets) {
-    layout_->own.push_back(is_sliced() ? bucket.slice(group.rank(), group.size()) : bucket.range);
+  auto layout = std::make_unique<Layout>();
+  layout->plan = plan_of(blueprint.order);
+  make_spaces(*layout, blueprint.names);
+  if (is_one_copy() && !is_attached) {
+    for (std::size_t i = 0; inside_.rank() == 0 && i < options_.parameters.size(); ++i) {
+      const ElementRange range = layout->plan.range_of[i];
+      layout->values.memory.narrow(0, range.begin, range.count())
+          .copy_(options_.parameters[i].tensor.detach().flatten());
+    }
+    options_.group.barrier({.label = "weights in shared memory"}).wait();
   }
-  const CompactPlan compact(plan, group.rank(), group.size());
-  const auto space = [&]() -> FlatSpace {
-    if (is_one_copy()) return {common_flat(group, plan.count, type), false, {}};
-    if (!is_sliced()) return {at::zeros({plan.count}, type), false, {}};
-    return {at::zeros({compact.count}, type), true, compact.shift};
-  };
-  if (is_one_copy() || options_.kind == SyncKind::Zero3) {
-    layout_->values = space();
-  } else {
-    layout_->values = {private_flat(group, plan.count, type), false, {}};
-  }
-  for (std::size_t s = 0; s < options_.optimizer->state_names().size(); ++s) {
-    layout_->states.push_back(space());
-  }
-  if (options_.is_ordered) {
-    layout_->reduced = {at::zeros({plan.count}, type), false, {}};
-  } else {
-    layout_->reduced = is_sliced() ? space() : FlatSpace{buckets_of(0).memory(), false, {}};
+  blueprint_ = blueprint;
+  layout_ = std::move(layout);
+  cut_slices();
+  // Summed up where they came together.
+  if (!layout_->reduced.memory.defined()) layout_->reduced = {buckets_of(0).memory(), false, {}};
+  if (is_lasting()) {
+    const at::Tensor& first = options_.parameters[0].tensor;
+    ledger_.emplace(inside_.arena(), static_cast<std::uint64_t>(blueprint.names[kLedger]),
+                    Ledger::Shape{.figures = kFigures + options_.parameters.size(),
+                                  .states = is_one_copy() ? layout_->states.size() : 0,
+                                  .element_size = static_cast<std::size_t>(first.element_size())});
+    page_ = ledger_->page(inside_.arena_member());
+    page_->begin(standing_.step);
+    has_state_ = true;
   }
   if (layout_->values.is_compact) {
     make_gathering();
   } else {
-    move_values();
+    move_values(is_attached);
+  }
+}
+
+void DataParallel::cut_slices() {
+  cut_ = {.places = options_.places, .rank = inside_.rank(), .size = inside_.size()};
+  layout_->own.clear();
+  for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
+    layout_->own.push_back(own_of(b, cut_.rank));
+  }
+}
+
+ElementRange DataParallel::own_of(std::size_t bucket, int rank) const {
+  const BucketPlan::Bucket& of = layout_->plan.buckets[bucket];
+  return is_sliced() ? of.slice(rank, cut_.size) : of.range;
+}
+
+void DataParallel::make_spaces(Layout& layout, const std::vector<std::int64_t>& names) {
+  const comm::Group& group = inside_;
+  const at::ScalarType type = options_.parameters.at(0).tensor.scalar_type();
+  const BucketPlan& plan = layout.plan;
+  const CompactPlan compact(plan, group.rank(), group.size());
+  const auto space = [&](std::size_t name) -> FlatSpace {
+    if (is_one_copy()) {
+      return {common_flat(group, static_cast<std::uint64_t>(names[name]), plan.count, type,
+                          is_lasting() ? 0 : group.size()),
+              false,
+              {}};
+    }
+    if (!is_sliced()) return {at::zeros({plan.count}, type), false, {}};
+    return {at::zeros({compact.count}, type), true, compact.shift};
+  };
+  if (is_one_copy() || options_.kind == SyncKind::Zero3) {
+    layout.values = space(kValues);
+  } else {
+    layout.values = {private_flat(group, plan.count, type), false, {}};
+  }
+  for (std::size_t s = 0; s < options_.optimizer->state_names().size(); ++s) {
+    layout.states.push_back(space(kStates + s));
+  }
+  if (options_.is_ordered) {
+    layout.reduced = {at::zeros({plan.count}, type), false, {}};
+  } else if (is_sliced()) {
+    layout.reduced = space(kReduced);
   }
 }
 
 // Parameters become views of the flat space.
-void DataParallel::move_values() {
-  const bool is_writer = !is_one_copy() || inside_.rank() == 0;
+void DataParallel::move_values(bool is_attached) {
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     at::Tensor& parameter = options_.parameters[i].tensor;
     const ElementRange range = layout_->plan.range_of[i];
     const at::Tensor view =
         layout_->values.at(layout_->plan.bucket_of[i], range).view(parameter.sizes());
-    if (is_writer) view.copy_(parameter);
+    if (!is_one_copy() && !is_attached) view.copy_(parameter);
     parameter.set_data(view);
   }
-  options_.group.barrier({.label = "weights in shared memory"}).wait();
 }
 
 // This rank keeps its slices; parameters become views of what is gathered.
 void DataParallel::make_gathering() {
   const BucketPlan& plan = layout_->plan;
   std::vector<at::Tensor> slices;
+  std::vector<std::vector<std::size_t>> counts;
   for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
     slices.push_back(layout_->values.at(b, layout_->own[b]));
+    counts.push_back(plan.buckets[b].slice_counts(inside_.size()));
   }
   std::vector<std::vector<std::size_t>> needs;
   for (const std::vector<std::size_t>& block : blocks_) {
@@ -97,8 +168,11 @@ void DataParallel::make_gathering() {
     for (const std::size_t i : block) read.insert(plan.bucket_of[i]);
     needs.emplace_back(read.begin(), read.end());
   }
-  gathering_ = std::make_shared<zero::Gathering>(zero::Gathering::Options{
-      .group = inside_.duplicate(), .slices = std::move(slices), .needs = std::move(needs)});
+  gathering_ =
+      std::make_shared<zero::Gathering>(zero::Gathering::Options{.group = inside_.duplicate(),
+                                                                 .slices = std::move(slices),
+                                                                 .counts = std::move(counts),
+                                                                 .needs = std::move(needs)});
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     at::Tensor& parameter = options_.parameters[i].tensor;
     const std::size_t b = plan.bucket_of[i];

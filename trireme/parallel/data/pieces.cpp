@@ -17,7 +17,10 @@ at::Tensor whole_of(const FlatSpace& space, const Layout& layout, const comm::Gr
     const ElementRange range = layout.plan.buckets[b].range;
     const comm::Span out =
         is_first ? comm::span(whole.narrow(0, range.begin, range.count())) : comm::Span{};
-    group.gather(out, comm::span(space.at(b, layout.own[b])), 0, {.label = "state to be saved"})
+    const auto counts = layout.plan.buckets[b].slice_counts(group.size());
+    group
+        .gather(out, comm::span(space.at(b, layout.own[b])), counts, 0,
+                {.label = "state to be saved"})
         .wait();
   }
   return whole;

@@ -4,6 +4,7 @@
 #include <c10/core/CPUAllocator.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "trireme/base/check.h"
@@ -21,9 +22,13 @@ bool contains(const std::vector<std::size_t>& all, std::size_t one) {
 }  // namespace
 
 Gathering::Gathering(Options options) : options_(std::move(options)) {
-  for (const at::Tensor& slice : options_.slices) {
+  TRIREME_CHECK_EQ(options_.counts.size(), options_.slices.size(), "counts of slices");
+  for (std::size_t b = 0; b < options_.slices.size(); ++b) {
+    const at::Tensor& slice = options_.slices[b];
+    const std::vector<std::size_t>& counts = options_.counts[b];
+    const auto count = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
     Bucket bucket;
-    bucket.whole = at::empty({slice.numel() * options_.group.size()}, slice.options());
+    bucket.whole = at::empty({static_cast<std::int64_t>(count)}, slice.options());
     bucket.whole.storage().set_data_ptr_noswap(at::DataPtr(nullptr, slice.device()));
     buckets_.push_back(std::move(bucket));
   }
@@ -50,8 +55,9 @@ void Gathering::start(std::size_t index) {
     spares_.erase(spare);
   }
   bucket.has_bytes = true;
-  bucket.work = comm::all_gather(options_.group, bucket.whole, options_.slices[index],
-                                 {.label = "values of bucket " + std::to_string(index)});
+  bucket.work =
+      comm::all_gather(options_.group, bucket.whole, options_.slices[index], options_.counts[index],
+                       {.label = "values of bucket " + std::to_string(index)});
 }
 
 void Gathering::finish(std::size_t index) {

@@ -32,7 +32,8 @@ class Gathering final : public model::Gate {
  public:
   struct Options {
     comm::Group group;               // not the one that reduces: both run side by side
-    std::vector<at::Tensor> slices;  // by bucket: this rank's, all of one size on all ranks
+    std::vector<at::Tensor> slices;  // by bucket: this rank's
+    std::vector<std::vector<std::size_t>> counts;   // by bucket: of all ranks' slices
     std::vector<std::vector<std::size_t>> needs{};  // by block: the buckets that it reads
   };
   explicit Gathering(Options options);

@@ -1,0 +1,320 @@
+// Goal:   a rank may die at any point of a step, and another while the first is being got over: the
+//         step ends for all or for none, and the weights are those of an undisturbed run, bit for
+//         bit with virtual ranks. A rank that comes later has the state of the others.
+// Method: ranks are threads over one arena. A fault point makes a rank throw and never come back;
+//         its peers' groups are aborted, as a failure detector would do. Survivors meet at a
+//         barrier of the test, which stands for the agreement on who lives.
+
+#include "trireme/parallel/lasting.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <barrier>
+#include <mutex>
+#include <set>
+
+#include "tests/train/tiny_job.h"
+#include "trireme/comm/shm/backend.h"
+#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/data/ledger.h"
+#include "trireme/train/slots.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr int kRanks = 4;
+
+struct Dead {};  // thrown where a rank dies
+
+// Who lives, and how those who do come together again.
+class Fates {
+ public:
+  explicit Fates(std::vector<comm::Group> roots) : roots_(std::move(roots)) {
+    for (int rank = 0; rank < kRanks; ++rank) living_.insert(rank);
+  }
+
+  const comm::Group& root(int place) const { return roots_[static_cast<std::size_t>(place)]; }
+
+  void adopt(int place, const comm::Group& group, const std::vector<int>& members) {
+    const std::lock_guard lock(mutex_);
+    groups_.insert_or_assign(place, group);
+    for (const int member : members) {
+      if (!living_.contains(member)) group.abort(Error(ErrorCode::PeerLost, "it died meanwhile"));
+    }
+  }
+  void die(int place) {
+    const std::lock_guard lock(mutex_);
+    living_.erase(place);
+    stopped_.erase(place);
+    for (const auto& [other, group] : groups_) {
+      if (other != place) group.abort(Error(ErrorCode::PeerLost, "somebody died"));
+    }
+    changed_.notify_all();
+  }
+  // A dead process waits for nothing.
+  void bury(int place) {
+    const std::lock_guard lock(mutex_);
+    groups_.at(place).abort(Error(ErrorCode::PeerLost, "it is dead"));
+  }
+  // All who live have stopped: says who they are.
+  std::vector<int> meet(int place) {
+    std::unique_lock lock(mutex_);
+    stopped_.insert(place);
+    changed_.notify_all();
+    const std::int64_t round = round_;
+    changed_.wait(lock, [&] { return round_ != round || stopped_ == living_; });
+    if (round_ == round) {
+      met_.assign(living_.begin(), living_.end());
+      stopped_.clear();
+      ++round_;
+      changed_.notify_all();
+    }
+    return met_;
+  }
+
+ private:
+  std::vector<comm::Group> roots_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<int> living_, stopped_;
+  std::map<int, comm::Group> groups_;
+  std::vector<int> met_;
+  std::int64_t round_ = 0;
+};
+
+// A place dies when it passes a point for the n-th time.
+struct Death {
+  int place = 0;
+  std::string_view point;
+  int times = 1;
+};
+
+class Executioner final : public Faults {
+ public:
+  Executioner(Fates& fates, int place, std::vector<Death> deaths)
+      : fates_(fates), place_(place), deaths_(std::move(deaths)) {}
+  void reached(FaultPoint point, int) override {
+    for (Death& death : deaths_) {
+      if (death.place != place_ || death.point != point.name || --death.times != 0) continue;
+      fates_.die(place_);
+      throw Dead();
+    }
+  }
+
+ private:
+  Fates& fates_;
+  int place_;
+  std::vector<Death> deaths_;
+};
+
+inline constexpr FaultPoint kSlotEnded{"test.slot"};
+
+// One rank's life: it trains, and goes on whoever dies.
+class Rank {
+ public:
+  Rank(Fates& fates, int place, const config::Config& config, const std::vector<Death>& deaths)
+      : fates_(fates), place_(place), executioner_(fates, place, deaths), config_(config) {}
+
+  Weights run(int steps) {
+    enter({0, 1, 2, 3});
+    job_ = std::make_unique<Job>(
+        open_job(config_, tiny_kinds(), group_, {.places = places_, .faults = &executioner_}));
+    bool is_met = false;
+    for (step_ = 0; step_ < steps;) {
+      try {
+        if (!is_met) lasting().regroup(false);
+        is_met = true;
+        job_->step->run({.step = step_, .updates = step_, .is_repeated = is_repeated_});
+        reach(&executioner_, kSlotEnded, place_);
+        advance();
+      } catch (const Error&) {
+        while (!recover()) {
+        }
+      }
+    }
+    while (true) {
+      try {
+        job_->agreement().settle();
+        group_.barrier().wait();
+        return weights_of(*job_->model);
+      } catch (const Error&) {
+        while (!recover()) {
+        }
+      }
+    }
+  }
+
+ private:
+  parallel::Lasting& lasting() { return dynamic_cast<parallel::Lasting&>(job_->agreement()); }
+
+  void advance() {
+    ++step_;
+    if (is_repeated_) job_->deal(job_->fair_owners());
+    is_repeated_ = false;
+  }
+
+  void enter(std::vector<int> living) {
+    places_ = std::move(living);
+    group_ = fates_.root(place_).subgroup(places_);
+    fates_.adopt(place_, group_, places_);
+  }
+
+  // False where another one died meanwhile.
+  bool recover() {
+    const std::vector<int> before = places_;
+    const std::vector<int> owners = job_->step->parts().slot_owners;
+    enter(fates_.meet(place_));
+    try {
+      job_->group = group_;
+      lasting().survive(group_, places_);
+      resolve(before, owners);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  // Forward where anybody had prepared the furthest step, else back.
+  void resolve(const std::vector<int>& before, const std::vector<int>& owners) {
+    const parallel::Standing mine = lasting().standing();
+    std::int64_t most = mine.step;
+    group_.all_reduce({&most, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
+    const auto all = mine.step >= 0 ? lasting().recall(mine.step) : std::nullopt;
+    std::int64_t prepared = all && mine.step == most ? 1 : 0;
+    group_.all_reduce({&prepared, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
+    const bool is_finished = mine.phase == parallel::Standing::Phase::Finished;
+    if (!is_finished && (mine.step < most || prepared > 0)) {
+      ASSERT_TRUE(all) << "somebody prepared, and this rank does not know";
+      job_->step->finish(*all);
+      advance();
+    } else if (is_finished && prepared > 0) {
+      lasting().finish_orphans();
+    }
+    lasting().regroup(false);
+    if (prepared > 0) {
+      is_repeated_ = false;
+      rewind();
+      job_->deal(job_->fair_owners());
+    } else {
+      repeat(before, owners);
+    }
+  }
+
+  void rewind() {
+    job_->loader().seek(data::Position{});
+    for (std::int64_t i = 0; i < step_; ++i) job_->loader().next();
+  }
+
+  void repeat(const std::vector<int>& before, const std::vector<int>& owners) {
+    is_repeated_ = true;
+    rewind();
+    if (job_->train().virtual_ranks == 0) {
+      job_->deal(job_->fair_owners());
+      return;
+    }
+    std::vector<std::optional<int>> now;
+    for (const int place : before) {
+      const auto at = std::find(places_.begin(), places_.end(), place);
+      now.push_back(at == places_.end() ? std::nullopt
+                                        : std::optional(static_cast<int>(at - places_.begin())));
+    }
+    job_->deal(redeal_slots(owners, now, static_cast<int>(places_.size())));
+  }
+
+  Fates& fates_;
+  int place_;
+  Executioner executioner_;
+  config::Config config_;
+  comm::Group group_ = comm::Group::solo();
+  std::vector<int> places_;
+  std::unique_ptr<Job> job_;
+  std::int64_t step_ = 0;
+  bool is_repeated_ = false;
+};
+
+Weights train_through(const config::Config& config, int steps, const std::vector<Death>& deaths,
+                      std::size_t survivors) {
+  at::set_num_threads(1);
+  Fates fates(comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)}));
+  std::vector<std::optional<Weights>> all(kRanks);
+  std::vector<std::unique_ptr<Rank>> ranks;  // what the dead held stays, as in an arena
+  for (int place = 0; place < kRanks; ++place) {
+    ranks.push_back(std::make_unique<Rank>(fates, place, config, deaths));
+  }
+  testing::run_rank_threads(kRanks, [&](int place) {
+    try {
+      all[static_cast<std::size_t>(place)] = ranks[static_cast<std::size_t>(place)]->run(steps);
+    } catch (const Dead&) {
+      fates.bury(place);
+    }
+  });
+  Weights first;
+  std::size_t living = 0;
+  for (const auto& one : all) {
+    if (!one) continue;
+    ++living;
+    if (first.empty()) first = *one;
+    EXPECT_EQ(distance(*one, first), 0) << "survivors differ";
+  }
+  EXPECT_EQ(living, survivors);
+  return first;
+}
+
+struct Moment {
+  const char* name;
+  std::vector<Death> deaths;
+  std::size_t survivors = kRanks - 1;
+};
+
+std::vector<Moment> moments() {
+  using comm::shm::kEntered, comm::shm::kHalfway;
+  const std::string_view prepared = parallel::data::kPrepared.name;
+  const std::string_view updating = parallel::data::kUpdating.name;
+  return {
+      {"nobody", {}, kRanks},
+      {"prepared", {{1, prepared, 3}}},
+      {"forward", {{1, kForward.name, 4}}},
+      {"forward_at_once", {{2, kForward.name, 1}}},
+      {"backward", {{0, kBackward.name, 5}}},
+      {"before_reduce", {{3, kReduce.name, 3}}},
+      {"one_after_another", {{3, kReduce.name, 2}, {0, kForward.name, 4}}, 2},
+      {"prepared_first", {{0, prepared, 2}}},
+      {"updating", {{2, updating, 5}}},
+      {"updating_last", {{3, updating, 4}}},
+      {"between_steps", {{0, kSlotEnded.name, 3}}},
+      {"two_updating", {{1, updating, 4}, {2, updating, 4}}, 2},
+      {"heir_too", {{1, updating, 4}, {0, updating, 6}}, 2},
+      {"three", {{1, prepared, 2}, {2, updating, 7}, {3, kSlotEnded.name, 4}}, 1},
+  };
+}
+
+class LastingOf : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(LastingOf, VirtualRanksEndsWithTheSameBits) {
+  const config::Config config =
+      tiny_config("mlp", {"sync.kind=" + GetParam(), "train.virtual_ranks=8", "train.steps=7"});
+  const Trained undisturbed = train_threads(config, 1, 7);
+  for (const Moment& moment : moments()) {
+    SCOPED_TRACE(moment.name);
+    const Weights through = train_through(config, 7, moment.deaths, moment.survivors);
+    EXPECT_EQ(distance(through, undisturbed.weights), 0);
+  }
+}
+
+TEST_P(LastingOf, OrdinarySumsEndsNearby) {
+  const config::Config config = tiny_config("gpt64", {"sync.kind=" + GetParam(), "train.steps=7"});
+  const Trained undisturbed = train_threads(config, 1, 7);
+  for (const Moment& moment : moments()) {
+    SCOPED_TRACE(moment.name);
+    const Weights through = train_through(config, 7, moment.deaths, moment.survivors);
+    EXPECT_LT(distance(through, undisturbed.weights), 1e-10);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LastingOf,
+                         ::testing::Values("all_reduce", "shared", "zero1", "zero2", "zero3"),
+                         [](const auto& of) { return of.param; });
+
+}  // namespace
+}  // namespace trireme::train

@@ -1,0 +1,53 @@
+// Goal:   every slot has one owner; ranks get fair numbers; after a death whoever lives keeps what
+//         it had.
+// Method: all numbers of slots and ranks up to a few, and every set of deaths among four.
+
+#include "trireme/train/slots.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace trireme::train {
+namespace {
+
+TEST(Slots, AreDealtEvenlyToNeighbours) {
+  for (int ranks = 1; ranks <= 5; ++ranks) {
+    for (int slots = ranks; slots <= 13; ++slots) {
+      const std::vector<int> owners = deal_slots(slots, ranks);
+      ASSERT_EQ(owners.size(), static_cast<std::size_t>(slots));
+      EXPECT_TRUE(std::is_sorted(owners.begin(), owners.end()));
+      for (int rank = 0; rank < ranks; ++rank) {
+        const auto count = static_cast<int>(slots_of(rank, owners).size());
+        EXPECT_GE(count, slots / ranks);
+        EXPECT_LE(count, (slots + ranks - 1) / ranks);
+      }
+    }
+  }
+}
+
+TEST(Slots, OfTheDeadGoToWhoeverHasFewest) {
+  const std::vector<int> owners = deal_slots(8, 4);
+  for (unsigned dead = 0; dead < 15; ++dead) {
+    std::vector<std::optional<int>> now(4);
+    int living = 0;
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      if ((dead >> rank & 1U) == 0) now[rank] = living++;
+    }
+    const std::vector<int> dealt = redeal_slots(owners, now, living);
+    std::vector<int> counts(static_cast<std::size_t>(living));
+    for (std::size_t slot = 0; slot < owners.size(); ++slot) {
+      const auto kept = now[static_cast<std::size_t>(owners[slot])];
+      if (kept) {
+        EXPECT_EQ(dealt[slot], *kept) << "slot " << slot << " moved for nothing";
+      }
+      ASSERT_GE(dealt[slot], 0);
+      ++counts.at(static_cast<std::size_t>(dealt[slot]));
+    }
+    EXPECT_LE(*std::max_element(counts.begin(), counts.end()),
+              *std::min_element(counts.begin(), counts.end()) + 1);
+  }
+}
+
+}  // namespace
+}  // namespace trireme::train

@@ -1,0 +1,190 @@
+// How DataParallel outlives its group: what stays of a step, who finishes it, who gets the state.
+
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "trireme/optim/clip.h"
+#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/sameness.h"
+
+namespace trireme::parallel::data {
+namespace {
+
+// What a rank brings to a new group, least first.
+enum class Having : std::uint8_t { Nothing, FirstValues, Values, Layout };
+
+}  // namespace
+
+void DataParallel::throw_if_lost() const {
+  if (const std::optional<Error> error = options_.group.error()) throw *error;
+}
+
+// A step begins, for the first time or once more.
+void DataParallel::reopen() {
+  // Others may have begun it where this rank did not.
+  const bool is_again = plan_.is_repeated && standing_.step == plan_.step;
+  standing_ = {.step = plan_.step, .phase = Standing::Phase::Open};
+  if (page_) page_->begin(plan_.step);
+  if (!is_again) {
+    filled_.assign(filled_.size(), kEmpty);
+    first_buffers_.clear();
+    return;
+  }
+  keep_filled();
+  const c10::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < first_buffers_.size(); ++i) {
+    options_.buffers[i].copy_(first_buffers_[i]);
+  }
+  for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
+  if (!layout_) arrival_.clear();
+}
+
+// The gradients of slots that stay this rank's move to the places that these slots have now.
+void DataParallel::keep_filled() {
+  std::vector<std::unique_ptr<GradientBuckets>> before = std::exchange(buckets_, {});
+  const std::vector<int> filled = std::exchange(filled_, {});
+  if (!options_.is_ordered) {
+    buckets_ = std::move(before);
+    return;
+  }
+  buckets_.resize(std::max(before.size(), plan_.slots.size()));
+  filled_.assign(buckets_.size(), kEmpty);
+  for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
+    const auto at = std::find(filled.begin(), filled.end(), plan_.slots[i]);
+    if (at == filled.end()) continue;
+    buckets_[i] = std::move(before[static_cast<std::size_t>(at - filled.begin())]);
+    filled_[i] = plan_.slots[i];
+  }
+  auto spare = before.begin();
+  for (std::unique_ptr<GradientBuckets>& place : buckets_) {
+    if (place) continue;
+    spare = std::find_if(spare, before.end(), [](const auto& one) { return one != nullptr; });
+    if (spare == before.end()) break;
+    place = std::move(*spare);
+  }
+}
+
+bool DataParallel::has_slot(int slot) const {
+  return std::find(filled_.begin(), filled_.end(), slot) != filled_.end();
+}
+
+// Statistics that a forward pass changes must not change twice.
+void DataParallel::remember_buffers() {
+  first_buffers_.clear();
+  for (const at::Tensor& buffer : options_.buffers) first_buffers_.push_back(buffer.clone());
+}
+
+void DataParallel::survive(const comm::Group& group, std::vector<int> places) {
+  works_.clear();
+  crossing_.clear();
+  ordered_.clear();
+  gathers_.clear();
+  published_.reset();
+  finished_ = 0;
+  options_.group = group;
+  options_.places = std::move(places);
+  inside_ = group;
+}
+
+std::optional<Gradients> DataParallel::recall(std::int64_t step) {
+  if (!ledger_ || standing_.step != step) return std::nullopt;
+  for (const int place : cut_.places) {
+    const Ledger::Page page = ledger_->page(place);
+    // Whoever has begun the next one was prepared, and has kept the figures.
+    const bool is_prepared =
+        page.step() == step ? page.phase() != Ledger::Phase::Open : page.step() == step + 1;
+    if (!is_prepared) continue;
+    if (standing_.phase == Standing::Phase::Open) standing_.phase = Standing::Phase::Prepared;
+    return take_figures(page.figures());
+  }
+  return std::nullopt;
+}
+
+// The slices of those who are gone, dealt out to those who live.
+void DataParallel::update_orphans(const Update& how) {
+  if (!is_one_copy()) return;
+  int orphan = 0;
+  for (int rank = 0; rank < cut_.size; ++rank) {
+    const int place = cut_.places[static_cast<std::size_t>(rank)];
+    const std::vector<int>& living = options_.places;
+    if (std::find(living.begin(), living.end(), place) != living.end()) continue;
+    if (orphan++ % options_.group.size() != options_.group.rank()) continue;
+    Ledger::Page page = ledger_->page(place);
+    if (page.step() == standing_.step && page.phase() == Ledger::Phase::Finished) continue;
+    const std::vector<optim::Slice> theirs = slices(how.rate, rank);
+    if (plan_.clip_value > 0) optim::clip_by_value(theirs, plan_.clip_value, how.scale);
+    page.update(theirs, *options_.optimizer, how.number, how.scale, options_.faults,
+                options_.group.rank());
+    page.finish();
+  }
+}
+
+void DataParallel::finish_orphans() {
+  const c10::NoGradGuard no_grad;
+  if (made_) update_orphans(*made_);
+  if (made_) publish();
+}
+
+void DataParallel::regroup(bool is_new) {
+  const c10::NoGradGuard no_grad;
+  finish_publishing();
+  const comm::Group& group = options_.group;
+  const Having mine = is_new       ? Having::Nothing
+                      : layout_    ? Having::Layout
+                      : has_state_ ? Having::Values
+                                   : Having::FirstValues;
+  const auto own = static_cast<std::uint8_t>(mine);
+  std::vector<std::uint8_t> all(static_cast<std::size_t>(group.size()));
+  group
+      .all_gather({all.data(), all.size(), comm::DType::UInt8}, {&own, 1, comm::DType::UInt8},
+                  {.label = "who has the state"})
+      .wait();
+  const auto most = std::max_element(all.begin(), all.end());
+  const auto least = static_cast<Having>(*std::min_element(all.begin(), all.end()));
+  const int source = static_cast<int>(most - all.begin());
+  const bool is_strange = least < Having::Values;  // somebody has not met the others yet
+  if (is_strange) expect_same_parameters(group, options_.parameters);
+  if (static_cast<Having>(*most) == Having::Layout) {
+    if (least < Having::Layout) share_layout(source);
+    if (least < Having::Layout && !is_one_copy()) share_spaces(source);
+  } else if (is_strange) {
+    std::vector<at::Tensor> values;
+    for (const Parameter& parameter : options_.parameters) values.push_back(parameter.tensor);
+    share_tensors(source, values);
+  }
+  if (is_strange) share_tensors(source, options_.buffers);
+  group.barrier({.label = "regrouped"}).wait();
+  has_state_ = true;
+  if (layout_) cut_slices();
+}
+
+// Those who have no layout get the source's.
+void DataParallel::share_layout(int source) {
+  Blueprint blueprint = blueprint_;
+  blueprint.order.resize(options_.parameters.size());
+  blueprint.names.resize(draw({}).names.size());
+  for (std::vector<std::int64_t>* numbers : {&blueprint.order, &blueprint.names}) {
+    options_.group
+        .broadcast({numbers->data(), numbers->size(), comm::DType::Int64}, source,
+                   {.label = "layout"})
+        .wait();
+  }
+  if (layout_ && blueprint.names == blueprint_.names) return;
+  lay_out(blueprint, /*is_attached=*/true);
+}
+
+void DataParallel::share_spaces(int source) {
+  std::vector<at::Tensor> spaces{layout_->values.memory};
+  for (const FlatSpace& state : layout_->states) spaces.push_back(state.memory);
+  share_tensors(source, spaces);
+}
+
+void DataParallel::share_tensors(int source, const std::vector<at::Tensor>& tensors) {
+  for (const at::Tensor& tensor : tensors) {
+    comm::broadcast(options_.group, tensor.detach(), source, {.label = "state"}).wait();
+  }
+}
+
+}  // namespace trireme::parallel::data

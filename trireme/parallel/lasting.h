@@ -1,0 +1,60 @@
+// Lasting is an agreement that outlives its group: ranks die, leave and come, and the weights go
+// on.
+//
+// A step ends for all ranks or for none. reduce() ends with a barrier (prepare); if any rank passed
+// it, all of them held their share of the step, and what is left to do can be done by those who
+// live. After a death the caller
+//
+//   lasting.survive(group, places);          // of those who live; nothing is cut anew yet
+//   ... all compare their standings (reports), and look for one that was prepared
+//   if (auto all = lasting.recall(step)) ... // the step is finished with what was agreed on:
+//     step.finish(*all);                     // own slices and those of the dead; or, where this
+//     lasting.finish_orphans();              // rank has finished its own, those of the dead alone
+//   lasting.regroup(...);                    // slices are cut anew, the new ones get the state
+//   ... the step that was not prepared is run again
+//
+// Failure: what Group throws; each call can be made again with the next group.
+// Threads: as Agreement.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "trireme/comm/group.h"
+#include "trireme/parallel/agree.h"
+
+namespace trireme::parallel {
+
+// Where a rank is in the step that it began last.
+struct Standing {
+  enum class Phase : std::uint8_t { Open, Prepared, Finished };
+
+  std::int64_t step = -1;
+  Phase phase = Phase::Finished;
+
+  friend bool operator==(const Standing&, const Standing&) = default;
+};
+
+class Lasting {
+ public:
+  virtual ~Lasting() = default;
+
+  virtual Standing standing() const = 0;
+
+  // Drops what is in flight. `places` by rank of the group: seats in the arena.
+  virtual void survive(const comm::Group& group, std::vector<int> places) = 0;
+  // What reduce() gave to any rank of the step, living or dead; nothing where it gave nothing.
+  // REQUIRES: all who live have stopped.
+  virtual std::optional<Gradients> recall(std::int64_t step) = 0;
+
+  // REQUIRES: this rank has finished its part of the last step, and others may not have.
+  virtual void finish_orphans() = 0;
+
+  // Everybody is between two steps, or back at the beginning of one. `is_new`: this rank has no
+  // state yet, and gets it from another. A collective of the group that survive() named.
+  virtual void regroup(bool is_new) = 0;
+};
+
+}  // namespace trireme::parallel

@@ -1,0 +1,24 @@
+// Who runs which slot: a list of ranks, one a slot.
+//
+// Threads: pure.
+
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace trireme::train {
+
+// Neighbouring slots to one rank, as evenly as they go.
+std::vector<int> deal_slots(int slots, int ranks);
+
+// Those of one rank, ascending.
+std::vector<int> slots_of(int rank, std::span<const int> owners);
+
+// After deaths: whoever lives keeps its slots, and those of the dead go, one by one, to whoever has
+// fewest. `now`: by former rank, the rank it has now; nothing where it is gone.
+std::vector<int> redeal_slots(std::span<const int> owners, std::span<const std::optional<int>> now,
+                              int ranks);
+
+}  // namespace trireme::train
