@@ -32,9 +32,9 @@ Outcome run(Command command, const Words& words) {
 }
 
 TEST(Commands, AllHelpWithAnExample) {
-  for (Command (*make)() :
-       {run_command, jobs_command, watch_command, stop_command, checkpoint_command,
-        bench_comm_command, bench_train_command, version_command}) {
+  for (Command (*make)() : {run_command, jobs_command, watch_command, stop_command, scale_command,
+                            join_command, coordinate_command, checkpoint_command,
+                            bench_comm_command, bench_train_command, version_command}) {
     const Outcome result = run(make(), {"--help"});
     EXPECT_EQ(result.code, 0);
     EXPECT_THAT(result.out, HasSubstr("Example:\n  trireme " + make().name()));
@@ -70,12 +70,17 @@ TEST(Commands, WithoutJobsThereIsNothingToListOrStop) {
   const TemporaryFolder runtime("commands-test");
   const trireme::testing::ScopedVariable variable("XDG_RUNTIME_DIR", runtime.path());
   EXPECT_EQ(run(jobs_command(), {}).code, 0);
-  for (Command (*make)() : {watch_command, stop_command}) {
+  for (Command (*make)() : {watch_command, stop_command, join_command}) {
     const Outcome result = run(make(), {"no-such-job"});
     EXPECT_EQ(result.code, 2);
     EXPECT_THAT(result.error, HasSubstr("no job named 'no-such-job' is running"));
     EXPECT_EQ(run(make(), {}).code, 2);
   }
+  EXPECT_THAT(run(scale_command(), {"no-such-job", "3"}).error, HasSubstr("no job named"));
+  for (const char* count : {"0", "129", "three"}) {
+    EXPECT_EQ(run(scale_command(), {"no-such-job", count}).code, 2) << count;
+  }
+  EXPECT_THAT(run(coordinate_command(), {runtime.path()}).error, HasSubstr("no job's folder"));
 }
 
 }  // namespace

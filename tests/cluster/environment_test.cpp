@@ -42,6 +42,27 @@ TEST(JobEnvironment, NothingSetIsAJobOfOne) {
   }
 }
 
+TEST(JobEnvironment, AnElasticJobsWorkersOutnumberItsSize) {
+  const Map variables{{"TRIREME_RANK", "17"},
+                      {"TRIREME_SIZE", "4"},
+                      {"TRIREME_WORKER", "17"},
+                      {"TRIREME_ELASTIC", "1"},
+                      {"TRIREME_ORPHAN_TIMEOUT", "2.5"},
+                      {"TRIREME_STORE", "unix:/run/t/demo/store.sock"}};
+  const Environment env = read(variables);
+  EXPECT_TRUE(env.is_elastic);
+  EXPECT_EQ(env.rank, 17);
+  EXPECT_EQ(env.size, 4);
+  EXPECT_EQ(env.orphan_timeout, std::chrono::milliseconds(2500));
+  EXPECT_FALSE(env.store.served_by);
+  Map wrong = variables;
+  wrong["TRIREME_ORPHAN_TIMEOUT"] = "soon";
+  EXPECT_EQ(refusal_of(wrong), "TRIREME_ORPHAN_TIMEOUT=soon is not a number of seconds");
+  wrong = variables;
+  wrong.erase("TRIREME_WORKER");
+  EXPECT_NE(refusal_of(wrong).find("TRIREME_WORKER is not set"), std::string::npos);
+}
+
 TEST(JobEnvironment, TriremeRun) {
   const Environment env = read({{"TRIREME_RANK", "2"},
                                 {"TRIREME_SIZE", "4"},

@@ -212,6 +212,7 @@ std::string overview(const std::vector<Command>& commands) {
       "Trireme trains neural networks on many processes, cores and hosts.\n\n"
       "Usage: trireme COMMAND [OPTIONS]\n\n";
   for (const Command& command : commands) {
+    if (command.is_hidden()) continue;
     text += "  " + command.name() +
             std::string(12 - std::min<std::size_t>(command.name().size(), 11), ' ') +
             command.summary() + "\n";
@@ -252,7 +253,7 @@ int run_commands(std::vector<Command>& commands, const std::vector<std::string>&
   std::vector<std::string> names;
   for (Command& command : commands) {
     if (command.name() == name) return command.run(rest);
-    names.push_back(command.name());
+    if (!command.is_hidden()) names.push_back(command.name());
   }
   std::string mistake = "no command '" + name + "'";
   for (std::size_t i = 0; i < seconds.size(); ++i) {

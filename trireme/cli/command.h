@@ -42,6 +42,10 @@ class Command {
   // Called when the command line is right. Returns the exit code.
   void action(std::function<int()> act) { act_ = std::move(act); }
 
+  // For our own use: it works, and no list shows it.
+  void hide() { is_hidden_ = true; }
+  bool is_hidden() const noexcept { return is_hidden_; }
+
   const std::string& name() const noexcept { return name_; }
   const std::string& summary() const noexcept { return summary_; }
   std::string help() const;
@@ -75,6 +79,7 @@ class Command {
   std::string program_help_;
   std::function<std::string(const std::vector<std::string>&)> set_program_;
   std::function<int()> act_;
+  bool is_hidden_ = false;
 };
 
 // Picks the subcommand and runs it; knows --help, --version and help COMMAND.

@@ -3,6 +3,7 @@
 
 #include "trireme/base/clock.h"
 #include "trireme/cli/commands.h"
+#include "trireme/cluster/launch/job/folder.h"
 #include "trireme/cluster/launch/job/remote.h"
 
 namespace trireme::cli {
@@ -22,10 +23,16 @@ int list_jobs() {
     std::puts("No job is running.");
     return 0;
   }
-  std::printf("%-20s %5s %8s  %-8s  %s\n", "JOB", "RANKS", "AGE", "STATE", "FOLDER");
+  std::printf("%-20s %7s %8s  %-8s  %s\n", "JOB", "RANKS", "AGE", "STATE", "FOLDER");
   for (const auto& [folder, card] : jobs) {
-    std::printf("%-20s %5d %8s  %-8s  %s\n", card.name.c_str(), card.ranks,
-                age_of(wall_seconds() - card.started).c_str(), card.state.c_str(), folder.c_str());
+    // An elastic job: those who live, and how many should.
+    const std::string ranks = card.is_elastic
+                                  ? std::to_string(card.living) + "/" + std::to_string(card.wanted)
+                                  : std::to_string(card.ranks);
+    const bool is_watched = cluster::launch::job::is_watched(folder);
+    const std::string state = is_watched ? card.state : "orphaned";
+    std::printf("%-20s %7s %8s  %-8s  %s\n", card.name.c_str(), ranks.c_str(),
+                age_of(wall_seconds() - card.started).c_str(), state.c_str(), folder.c_str());
   }
   return 0;
 }

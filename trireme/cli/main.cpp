@@ -16,6 +16,9 @@ int main(int argc, char** argv) {
   commands.push_back(jobs_command());
   commands.push_back(watch_command());
   commands.push_back(stop_command());
+  commands.push_back(scale_command());
+  commands.push_back(join_command());
+  commands.push_back(coordinate_command());
   commands.push_back(checkpoint_command());
   commands.push_back(bench_comm_command());
   commands.push_back(bench_train_command());

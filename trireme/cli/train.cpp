@@ -87,6 +87,9 @@ Command train_command() {
   const auto words = std::make_shared<TrainWords>();
   // A checkpoint may have to be written once the job was asked to end.
   words->spec.grace = std::chrono::seconds(60);
+  // A plain estimate of what a process with libtorch in it takes.
+  words->spec.memory_each = 300'000'000;
+  words->spec.threads_each = 8;
   command.argument("RECIPE", "a TOML file; `trireme explain` shows what it can hold",
                    set_text(words->recipe.recipe));
   command.words("key=value", "settings that change the recipe's",

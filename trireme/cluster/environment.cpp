@@ -2,12 +2,16 @@
 
 #include <unistd.h>
 
+#include <charconv>
+
 #include "trireme/base/error.h"
 
 namespace trireme::cluster {
 namespace {
 
 constexpr int kSizeMax = 1 << 20;
+constexpr int kWorkerMax = 1 << 30;
+constexpr double kTimeoutMax = 1e9;
 
 struct Names {
   const char* rank;
@@ -40,6 +44,23 @@ void read_ranks(Environment& out, const Variables& in, const Names& names) {
                                              std::to_string(*out.local_size) + " contradicts " +
                                              names.size + "=" + std::to_string(out.size));
   }
+}
+
+// A worker's number outgrows the number of workers.
+void read_worker(Environment& out, const Variables& in) {
+  out.is_elastic = true;
+  out.rank = in.need("TRIREME_WORKER", "TRIREME_ELASTIC", 0, kWorkerMax);
+  out.size = in.need("TRIREME_SIZE", "TRIREME_ELASTIC", 1, kSizeMax);
+  const std::optional<std::string> text = in.text("TRIREME_ORPHAN_TIMEOUT");
+  if (!text) return;
+  double seconds = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, seconds);
+  if (error != std::errc{} || stop != end || !(seconds > 0 && seconds < kTimeoutMax)) {
+    throw Error(ErrorCode::InvalidInput,
+                "TRIREME_ORPHAN_TIMEOUT=" + *text + " is not a number of seconds");
+  }
+  out.orphan_timeout = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
 Launcher launcher_of(const Variables& in) {
@@ -100,7 +121,11 @@ Environment Environment::read(const Lookup& lookup) {
   const Variables in(lookup);
   Environment env;
   env.launcher = launcher_of(in);
-  if (env.launcher != Launcher::None) read_ranks(env, in, names_of(env.launcher));
+  if (env.launcher == Launcher::Trireme && in.text("TRIREME_ELASTIC") == "1") {
+    read_worker(env, in);
+  } else if (env.launcher != Launcher::None) {
+    read_ranks(env, in, names_of(env.launcher));
+  }
   env.job = job_of(env.launcher, in);
   env.store = find_store({.launcher = env.launcher,
                           .size = env.size,

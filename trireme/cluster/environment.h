@@ -8,6 +8,9 @@
 // | mpirun      | OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE       | PMIX_NAMESPACE |
 // | srun        | SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID                   | job.step       |
 //
+// In an elastic job (TRIREME_ELASTIC=1, TRIREME_WORKER) the rank is the worker's number, which may
+// be larger than the size: that is how many workers the job began with.
+//
 // Where the store is: see store_place.h. The secret is read by net::Secret from TRIREME_SECRET or
 // TRIREME_SECRET_FILE.
 //
@@ -16,9 +19,11 @@
 
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
+#include "trireme/base/clock.h"
 #include "trireme/cluster/store_place.h"
 #include "trireme/cluster/variables.h"
 
@@ -32,6 +37,9 @@ struct Environment {
   std::optional<int> local_size{};
   std::string job{};  // differs between jobs that run at the same time
   StorePlace store{};
+  // Of an elastic job: how long a worker goes on when nobody watches the job or serves its store.
+  bool is_elastic = false;
+  Duration orphan_timeout = std::chrono::seconds(60);
 
   static Environment read(const Lookup& lookup);
 };

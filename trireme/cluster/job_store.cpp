@@ -7,6 +7,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/cluster/folder_store.h"
+#include "trireme/cluster/lasting_store.h"
 #include "trireme/cluster/local_store.h"
 #include "trireme/cluster/remote_store.h"
 #include "trireme/cluster/store_service.h"
@@ -112,6 +113,15 @@ void JobStore::connect(const Environment& environment, const net::Secret& secret
     const bool is_any =
         environment.store.listen.host == "0.0.0.0" || environment.store.listen.host == "::";
     if (!is_any) options.address = server_->address();
+  }
+  if (environment.is_elastic) {
+    // Its coordinator may be killed and come back while we train.
+    store_ = std::make_unique<LastingStore>(
+        LastingStore::Options{.address = options.address,
+                              .credentials = credentials_,
+                              .patience = environment.orphan_timeout},
+        deadline);
+    return;
   }
   options.credentials = credentials_.get();
   store_ = std::make_unique<RemoteStore>(options, deadline);

@@ -1,5 +1,6 @@
 // JobStore is the store of this process's job, wherever the environment says it is: it serves it
-// where this rank is the one that serves, and connects to it everywhere else.
+// where this rank is the one that serves, and connects to it everywhere else. In an elastic job it
+// is a LastingStore.
 //
 // Failure: InvalidInput when something must be set, saying what; Unreachable, Unauthenticated or
 //          Deadline when the store cannot be had.

@@ -24,7 +24,14 @@ inline constexpr std::uint16_t kStoreMethod = 0x0100;
 
 class StoreService final : public net::Service {
  public:
-  explicit StoreService(const StoreBounds& bounds = {}) : state_(bounds) {}
+  // `journal` is shown each change before it is true; see store_log.h.
+  explicit StoreService(const StoreBounds& bounds = {}, StoreState::Journal journal = {})
+      : state_(bounds, std::move(journal)) {}
+
+  // What a server before this one knew. REQUIRES: before the service has a server.
+  void learn(const StoreMap::Change& change) { state_.learn(change); }
+  void advance(std::uint64_t revision) { state_.advance(revision); }
+  std::uint64_t revision() const noexcept { return state_.map().revision(); }
 
   void on_request(const net::Request& request) override;
   void on_session_end(net::SessionId session) override;

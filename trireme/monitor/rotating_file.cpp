@@ -12,16 +12,20 @@
 namespace trireme::monitor {
 namespace {
 
-Descriptor begin_file(const std::filesystem::path& path) {
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
-  return Descriptor(open(path.c_str(), kFlags, 0600));
+Descriptor begin_file(const std::filesystem::path& path, int flags = O_TRUNC) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  return Descriptor(open(path.c_str(), kFlags | flags, 0600));
 }
 
 }  // namespace
 
-RotatingFile::RotatingFile(std::filesystem::path path, std::size_t size_max)
-    : path_(std::move(path)), size_max_(size_max), file_(begin_file(path_)) {
+RotatingFile::RotatingFile(std::filesystem::path path, Beginning beginning, std::size_t size_max)
+    : path_(std::move(path)),
+      size_max_(size_max),
+      file_(begin_file(path_, beginning == Beginning::Anew ? O_TRUNC : 0)) {
   if (!file_) throw system_error("cannot write " + path_.string(), errno);
+  const off_t end = lseek(file_.get(), 0, SEEK_END);
+  if (end > 0) size_ = static_cast<std::size_t>(end);
 }
 
 bool RotatingFile::rotate() noexcept {

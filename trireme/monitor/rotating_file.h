@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include "trireme/base/descriptor.h"
 
@@ -21,8 +22,14 @@ namespace trireme::monitor {
 
 class RotatingFile {
  public:
+  enum class Beginning { Anew, Continued };
+
   // Begins an empty file, mode 0600.
-  explicit RotatingFile(std::filesystem::path path, std::size_t size_max = std::size_t{8} << 20);
+  explicit RotatingFile(std::filesystem::path path, std::size_t size_max = std::size_t{8} << 20)
+      : RotatingFile(std::move(path), Beginning::Anew, size_max) {}
+  // Continued: goes on after what another process had written.
+  RotatingFile(std::filesystem::path path, Beginning beginning,
+               std::size_t size_max = std::size_t{8} << 20);
 
   // `line` without its newline.
   void append(std::string_view line) noexcept;

@@ -74,7 +74,9 @@ Environment environment_of(const RankPlace& place, Environment inherited) {
   set(inherited, "TRIREME_LOCAL_RANK", std::to_string(place.share.value_or(place.rank)));
   set(inherited, "TRIREME_LOCAL_SIZE", std::to_string(place.size));
   set(inherited, "TRIREME_JOB", place.job);
-  set(inherited, "TRIREME_STORE", "unix:" + (place.folder / "control.sock").string());
+  // An elastic job's store outlives its launcher.
+  const char* socket = place.share ? "store.sock" : "control.sock";
+  set(inherited, "TRIREME_STORE", "unix:" + (place.folder / socket).string());
   set(inherited, "TRIREME_SECRET_FILE", (place.folder / "secret").string());
   if (place.share) {
     const double timeout = std::chrono::duration<double>(place.orphan_timeout).count();

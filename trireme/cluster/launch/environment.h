@@ -1,7 +1,7 @@
 // The environment of a rank: who it is, where the others are found, how many threads it may use.
 //
 //   TRIREME_RANK, TRIREME_SIZE, TRIREME_LOCAL_RANK, TRIREME_LOCAL_SIZE, TRIREME_JOB
-//   TRIREME_STORE        unix:<job's folder>/control.sock
+//   TRIREME_STORE        unix:<job's folder>/control.sock; store.sock in an elastic job
 //   TRIREME_SECRET_FILE  <job's folder>/secret; the secret itself is in no environment
 //   TRIREME_THREADS, OMP_NUM_THREADS, MKL_NUM_THREADS
 //

@@ -9,12 +9,16 @@
 
 #include <cerrno>
 #include <chrono>
+#include <deque>
 #include <filesystem>
+#include <optional>
 #include <string>
 
+#include "trireme/base/clock.h"
 #include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/launch/host/process_tree.h"
+#include "trireme/cluster/launch/host/room.h"
 #include "trireme/cluster/launch/host/signals.h"
 #include "trireme/cluster/launch/job/folder.h"
 #include "trireme/cluster/launch/job/root.h"
@@ -62,8 +66,32 @@ void make_output_folder(const std::filesystem::path& folder) {
 
 class Front {
  public:
-  Front(pid_t launcher, Descriptor socket, host::SignalQueue& signals)
-      : launcher_(launcher), socket_(std::move(socket)), signals_(signals) {}
+  Front(const JobSpec& spec, const job::Folder& folder, host::SignalQueue& signals)
+      : spec_(spec), folder_(folder), signals_(signals) {}
+
+  // Starts the launcher, or the next one. Throws Io.
+  void launch(bool is_successor) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+      throw system_error("socketpair", errno);
+    }
+    socket_ = Descriptor(ends[0]);
+    Descriptor theirs(ends[1]);
+    // Before it runs, so that it knows from the start who is dead.
+    for (const FrontMessage& message : ended_) tell(message);
+    status_.reset();
+    const pid_t front = getpid();
+    launcher_ = fork();
+    if (launcher_ < 0) throw system_error("fork", errno);
+    if (launcher_ > 0) return;
+    socket_.reset();
+    become_launcher({.spec = &spec_,
+                     .folder = &folder_,
+                     .signals = &signals_,
+                     .front = theirs.get(),
+                     .front_pid = front,
+                     .is_successor = is_successor});
+  }
 
   // Returns the launcher's wait status.
   int watch() {
@@ -73,25 +101,58 @@ class Front {
       while (const auto signal = signals_.next()) {
         if (*signal != SIGCHLD) forward(*signal);
       }
-      host::reap_children([this](pid_t pid, int status) {
-        if (pid == launcher_) status_ = status;
-      });
+      host::reap_children([this](pid_t pid, int status) { on_reaped(pid, status); });
       if (status_) return *status_;
     }
   }
 
+  // Whether the job lives on without this launcher, and may have another.
+  bool can_relaunch() {
+    if (!spec_.elastic || is_ending_) return false;
+    const TimePoint now = steady_clock().now();
+    while (!launches_.empty() && now - launches_.front() > kLaunchWindow) launches_.pop_front();
+    if (launches_.size() >= kLaunchersMax) return false;
+    launches_.push_back(now);
+    return true;
+  }
+
  private:
+  void on_reaped(pid_t pid, int status) {
+    if (pid == launcher_) {
+      status_ = status;
+      return;
+    }
+    const FrontMessage message{.signal = 0, .pid = pid, .status = status};
+    if (ended_.size() >= kEndedMax) ended_.pop_front();
+    ended_.push_back(message);
+    tell(message);
+  }
+
+  void tell(const FrontMessage& message) {
+    send(socket_.get(), &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+
   void forward(int signal) {
-    const char byte = static_cast<char>(signal);
-    send(socket_.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const bool is_passing = signal == SIGUSR1 || signal == SIGUSR2 || signal == SIGCONT;
+    is_ending_ |= !is_passing && signal != SIGTSTP;
+    tell({.signal = signal, .pid = 0, .status = 0});
     // Ctrl-Z: the ranks stop, then we do, so that the shell has its prompt back.
     if (signal == SIGTSTP) raise(SIGSTOP);
   }
 
-  pid_t launcher_;
-  Descriptor socket_;
+  static constexpr std::size_t kEndedMax = 256;
+  static constexpr Duration kLaunchWindow = 10min;
+
+  const JobSpec& spec_;
+  const job::Folder& folder_;
   host::SignalQueue& signals_;
+  pid_t launcher_ = -1;
+  Descriptor socket_;
   std::optional<int> status_;
+  // Orphans of launchers that died. Of one that dies while a launcher dies, the next has to know.
+  std::deque<FrontMessage> ended_;
+  std::deque<TimePoint> launches_;
+  bool is_ending_ = false;
 };
 
 int clean_up_after(int status, const job::Folder& folder) {
@@ -108,39 +169,35 @@ int clean_up_after(int status, const job::Folder& folder) {
 
 int run_job(const JobSpec& spec) {
   open_standard_descriptors();
+  const std::string mistake = host::mistake_in_size(
+      host::Room::measure(),
+      {.ranks = spec.ranks, .memory_each = spec.memory_each, .threads_each = spec.threads_each});
+  if (!mistake.empty()) throw Error(ErrorCode::InvalidInput, mistake);
   // Only now, when every mistake in the command line would have been found.
   make_output_folder(spec.output);
   // Before there is anything to leave behind.
   host::SignalQueue signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT});
   const job::Folder folder = job::Folder::create(job::own_root(), spec.name);
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    const int error = errno;
-    folder.remove();
-    throw system_error("socketpair", error);
-  }
-  Descriptor ours(ends[0]);
-  Descriptor theirs(ends[1]);
   host::become_subreaper();
-  const pid_t front = getpid();
-  const pid_t launcher = fork();
-  if (launcher < 0) {
-    const int error = errno;
-    folder.remove();
-    throw system_error("fork", error);
+  Front front(spec, folder, signals);
+  for (bool is_successor = false;; is_successor = true) {
+    try {
+      front.launch(is_successor);
+    } catch (const Error&) {
+      folder.remove();
+      if (is_successor) host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
+      throw;
+    }
+    const int status = front.watch();
+    if (!WIFSIGNALED(status)) {
+      // Those whom a launcher had taken over are our children, and so is what they started.
+      if (spec.elastic) host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
+      return WEXITSTATUS(status);
+    }
+    if (!front.can_relaunch()) return clean_up_after(status, folder);
+    say("the launcher was killed by signal " + std::to_string(WTERMSIG(status)) +
+        "; the workers go on, and another takes over");
   }
-  if (launcher == 0) {
-    ours.reset();
-    become_launcher({.spec = &spec,
-                     .folder = &folder,
-                     .signals = &signals,
-                     .front = theirs.get(),
-                     .front_pid = front});
-  }
-  theirs.reset();
-  const int status = Front(launcher, std::move(ours), signals).watch();
-  if (WIFSIGNALED(status)) return clean_up_after(status, folder);
-  return WEXITSTATUS(status);
 }
 
 }  // namespace trireme::cluster::launch

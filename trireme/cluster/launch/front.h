@@ -7,6 +7,10 @@
 // which kills them too. What remains is the death of both in the same instant: then ranks still
 // die, but processes that they had started may not; the next `trireme run` ends those.
 //
+// In an elastic job ranks outlive the launcher. The front, to which they fall as orphans, starts
+// another one that takes them over, at most kLaunchersMax times within ten minutes, and tells it
+// of their ends. When both are killed, the coordinator ends the job after `orphan_timeout`.
+//
 // Threads: call it before the process has any other.
 // Failure: InvalidInput for what the user got wrong, before anything is started.
 
@@ -15,6 +19,8 @@
 #include "trireme/cluster/launch/spec.h"
 
 namespace trireme::cluster::launch {
+
+inline constexpr int kLaunchersMax = 10;
 
 // Runs the job and returns its exit code.
 int run_job(const JobSpec& spec);

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,15 +17,18 @@
 
 #include "trireme/base/clock.h"
 #include "trireme/base/error.h"
+#include "trireme/cluster/launch/coordinator_process.h"
 #include "trireme/cluster/launch/escalation.h"
 #include "trireme/cluster/launch/host/cgroup.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/host/processors.h"
 #include "trireme/cluster/launch/job/card.h"
 #include "trireme/cluster/launch/job/control.h"
+#include "trireme/cluster/launch/job/crew.h"
 #include "trireme/cluster/launch/output/writer.h"
 #include "trireme/cluster/launch/ranks.h"
 #include "trireme/cluster/launch/report.h"
+#include "trireme/cluster/launch/store_link.h"
 #include "trireme/cluster/launch/supervision.h"
 
 namespace trireme::cluster::launch {
@@ -56,11 +61,18 @@ std::string text_of(double number) {
   return text;
 }
 
+// When the job began, whoever launched it then.
+double begun(const LauncherOptions& options) {
+  const auto card = options.is_successor ? job::Card::load(options.folder->card()) : std::nullopt;
+  return card ? card->started : wall_seconds();
+}
+
 class Launcher {
  public:
   explicit Launcher(const LauncherOptions& options)
       : options_(options),
         spec_(*options.spec),
+        started_(begun(options)),
         cores_(deal_cores(spec_)),
         escalation_(spec_.grace),
         ranks_({.spec = &spec_,
@@ -68,16 +80,20 @@ class Launcher {
                 .folder = options.folder->path(),
                 .cores = cores_,
                 .mask = options.signals->mask_before()}) {
-    if (spec_.elastic) supervision_.emplace(*spec_.elastic, spec_.ranks);
+    if (!spec_.elastic) return;
+    supervision_.emplace(*spec_.elastic, spec_.ranks);
+    coordinator_.emplace(
+        CoordinatorProcess::Options{.folder = options.folder->path(),
+                                    .orphan_timeout = spec_.elastic->orphan_timeout,
+                                    .mask = options.signals->mask_before()});
   }
 
   int run() {
-    control_ = std::make_unique<job::Control>(*options_.folder, spec_.output);
-    save_card("running");
-    warn_of_oversubscription();
+    control_ = std::make_unique<job::Control>(
+        *options_.folder,
+        job::Control::Options{.output = spec_.output, .is_continued = options_.is_successor});
     try {
-      ranks_.start();
-      publish_start();
+      begin();
       while (is_running() && !is_abandoned_) turn(next_decision());
     } catch (const Error& error) {
       say(std::string("the job could not be started: ") + error.what());
@@ -90,9 +106,61 @@ class Launcher {
  private:
   void say(const std::string& text) { writer_.push(STDERR_FILENO, "trireme: " + text + "\n"); }
 
+  void begin() {
+    if (supervision_) link_ = std::make_unique<StoreLink>(options_.folder->path());
+    if (options_.is_successor) return take_over();
+    save_card("running");
+    warn_of_oversubscription();
+    if (coordinator_) coordinator_->start();
+    ranks_.start();
+    publish_start();
+    note_crew();
+  }
+
+  // What a launcher that was killed had begun.
+  void take_over() {
+    const auto crew = job::Crew::load(crew_path());
+    if (!crew) throw Error(ErrorCode::Corrupt, "the launcher before left no list of its workers");
+    coordinator_->adopt();
+    supervision_->set_wanted(crew->wanted);
+    ranks_.adopt(*crew);
+    for (const job::CrewMember& member : crew->members) {
+      supervision_->on_started(member.worker, steady_clock().now());
+    }
+    if (crew->is_done) supervision_->set_done();
+    control_->publish("launcher replaced", {{"pid", getpid()}, {"workers", ranks_.alive()}});
+    // Those of whom the front has told us; then those whose end the launcher before had seen.
+    hear_front();
+    for (const job::CrewMember& member : ranks_.crew()) {
+      const auto process = host::find_process(member.pid);
+      if (!process || process->start != member.start) on_reaped(member.pid, SIGKILL);
+    }
+    note_crew();
+  }
+
+  std::filesystem::path crew_path() const { return options_.folder->path() / "crew.json"; }
+
+  // For the launcher that takes over when we are killed, and for who lists jobs.
+  void note_crew() {
+    if (!supervision_) return;
+    try {
+      job::Crew{.next = ranks_.next(),
+                .wanted = supervision_->wanted(),
+                .is_done = supervision_->is_done(),
+                .members = ranks_.crew()}
+          .save(crew_path());
+      save_card(escalation_.is_ending() ? "ending" : "running");
+    } catch (const Error&) {
+      // A full disk must not end a job that trains.
+    }
+  }
+
   void save_card(const std::string& state) {
     job::Card{.name = options_.folder->name(),
               .ranks = spec_.ranks,
+              .is_elastic = supervision_.has_value(),
+              .living = ranks_.alive(),
+              .wanted = supervision_ ? supervision_->wanted() : spec_.ranks,
               .state = state,
               .command = joined(spec_.command),
               .started = started_,
@@ -131,7 +199,7 @@ class Launcher {
 
   // In an elastic job: starts whoever is missing, or ends the job.
   void supervise() {
-    if (!supervision_ || escalation_.is_ending()) return;
+    if (!supervision_ || escalation_.is_ending() || is_ended_) return;
     const Decision decision = supervision_->decide(steady_clock().now());
     switch (decision.kind) {
       case Decision::Kind::Wait:
@@ -145,6 +213,7 @@ class Launcher {
       case Decision::Kind::StartAnew:
         say("all workers are gone: beginning anew with " + std::to_string(decision.count));
         control_->publish("job begins anew", {{"workers", decision.count}});
+        begin_store_anew();
         start_more(decision.count, spec_.elastic->resume_arguments);
         break;
       case Decision::Kind::End:
@@ -164,7 +233,72 @@ class Launcher {
     } catch (const Error& error) {
       on_not_started(error);
     }
-    save_card("running");
+    note_crew();
+  }
+
+  // What the dead had agreed on binds nobody.
+  void begin_store_anew() {
+    try {
+      coordinator_->reset();
+      if (has_scaled_) link_->set_wanted(supervision_->wanted());
+    } catch (const Error& error) {
+      say(std::string("the store could not be emptied: ") + error.what());
+    }
+  }
+
+  void on_coordinator_ended() {
+    coordinator_->forget();
+    if (escalation_.is_ending() || is_ended_) return;
+    control_->publish("coordinator lost");
+    try {
+      coordinator_->start();
+      control_->publish("coordinator started", {{"pid", coordinator_->pid()}});
+    } catch (const Error& error) {
+      exit_code_ = exit_code_.value_or(1);
+      say(error.what());
+      begin_ending(error.what());
+      send(escalation_.ask(SIGTERM, steady_clock().now()));
+    }
+  }
+
+  void on_wish(const job::Wish& wish) {
+    switch (wish.kind) {
+      case job::Wish::Kind::Stop:
+        return on_stop(SIGTERM);
+      case job::Wish::Kind::Kill:
+        return on_stop(SIGKILL);
+      case job::Wish::Kind::Scale:
+      case job::Wish::Kind::Join:
+        break;
+    }
+    if (!wish.caller) return;
+    const std::string mistake = scale(wish);
+    if (!mistake.empty()) return wish.caller->fail(Error(ErrorCode::InvalidInput, mistake));
+    const bool is_join = wish.kind == job::Wish::Kind::Join;
+    const int answer = is_join ? ranks_.next() - 1 : supervision_->wanted();
+    wish.caller->reply(ByteWriter().put(static_cast<std::int32_t>(answer)).bytes());
+  }
+
+  // Empty, or why it cannot be.
+  std::string scale(const job::Wish& wish) {
+    const std::string name = "job " + options_.folder->name();
+    if (!supervision_) return name + " is not elastic: start it with --elastic";
+    if (escalation_.is_ending() || supervision_->is_done()) return name + " is ending";
+    const bool is_join = wish.kind == job::Wish::Kind::Join;
+    const int count = is_join ? supervision_->wanted() + 1 : wish.count;
+    if (count < spec_.elastic->least || count > spec_.elastic->most) {
+      return name + " has from " + std::to_string(spec_.elastic->least) + " to " +
+             std::to_string(spec_.elastic->most) + " workers, not " + std::to_string(count);
+    }
+    const int alive_before = ranks_.alive();
+    supervision_->set_wanted(count);
+    has_scaled_ = true;
+    link_->set_wanted(count);
+    control_->publish("workers wanted", {{"count", count}});
+    supervise();
+    note_crew();
+    if (is_join && ranks_.alive() <= alive_before) return "the worker could not be started";
+    return {};
   }
 
   // The host is out of processes or descriptors: whoever lives goes on, if they are enough.
@@ -214,7 +348,7 @@ class Launcher {
     writer_.clear_event();
     hear_front();
     while (const auto signal = options_.signals->next()) on_signal(*signal);
-    while (const auto signal = control_->take_stop()) on_stop(*signal);
+    while (const auto wish = control_->take_wish()) on_wish(*wish);
     if (writer_.error() != 0) on_output_lost();
     for (std::size_t i = 0; i < open.size() && writer_.has_room(); ++i) {
       if (waits[fixed + i].revents == 0) continue;
@@ -226,9 +360,15 @@ class Launcher {
   }
 
   void hear_front() {
-    char byte = 0;
+    FrontMessage message;
     ssize_t size = 0;
-    while ((size = recv(options_.front, &byte, 1, MSG_DONTWAIT)) == 1) on_signal(byte);
+    while ((size = recv(options_.front, &message, sizeof(message), MSG_DONTWAIT)) > 0) {
+      if (message.pid != 0) {
+        on_reaped(message.pid, message.status);
+      } else {
+        on_signal(message.signal);
+      }
+    }
     if (size != 0 || is_abandoned_) return;
     is_abandoned_ = true;
     exit_code_ = 128 + SIGKILL;
@@ -310,15 +450,28 @@ class Launcher {
   }
 
   void on_reaped(pid_t pid, int status) {
+    if (coordinator_ && pid == coordinator_->pid()) return on_coordinator_ended();
     const RankExit* exit = ranks_.on_reaped(pid, status, oom_watch_);
     if (exit == nullptr) return;
-    if (supervision_) return on_worker_ended(*exit);
+    if (supervision_) {
+      kill_group(pid);
+      return on_worker_ended(*exit);
+    }
     const bool has_failed = !exit->is_success() && !exit->is_ours();
     control_->publish(has_failed ? "rank failed" : "rank ended",
                       {{"rank", exit->rank}, {"how", describe(*exit)}});
     if (exit->is_success() || escalation_.is_ending()) return;
     begin_ending("rank " + std::to_string(exit->rank) + " failed");
     send(escalation_.ask(SIGTERM, steady_clock().now()));
+  }
+
+  // What a dead worker had started and left in its group. Not by kill(-pid): once the group is
+  // empty the number may be anybody's.
+  void kill_group(pid_t leader) const {
+    const auto family = host::descendants_of(options_.front_pid, host::list_processes());
+    for (const host::Process& process : family) {
+      if (process.pid != leader && getpgid(process.pid) == leader) kill(process.pid, SIGKILL);
+    }
   }
 
   void on_worker_ended(const RankExit& exit) {
@@ -336,6 +489,7 @@ class Launcher {
     }
     // Once the training is done nobody who is late can spoil it.
     if (supervision_->is_done() && !escalation_.is_ending()) forget_exits();
+    note_crew();
   }
 
   void kill_all() {
@@ -345,8 +499,11 @@ class Launcher {
   }
 
   void end() {
+    is_ended_ = true;
+    link_.reset();
     ranks_.signal(SIGKILL);
     kill_all();
+    end_adopted();
     // Any program waits for whoever reads it, but not once it was told to end.
     const Deadline patience = is_abandoned_ || is_hurried_ ? Deadline::after(kQuietTime)
                               : is_told_                   ? Deadline::after(spec_.grace)
@@ -364,6 +521,13 @@ class Launcher {
     drain_writer(patience);
     control_->publish("job ended", {{"code", exit_code_.value_or(0)}});
     control_.reset();
+  }
+
+  // Those whom we took over are the front's children, which tells us of their ends.
+  void end_adopted() {
+    if (coordinator_ && coordinator_->pid() > 0) kill(coordinator_->pid(), SIGKILL);
+    const Deadline deadline = Deadline::after(kKillTime);
+    while (ranks_.alive() > 0 && !is_abandoned_ && !deadline.is_past()) turn(deadline);
   }
 
   void drain_writer(Deadline patience) {
@@ -394,15 +558,20 @@ class Launcher {
 
   LauncherOptions options_;
   const JobSpec& spec_;
-  const double started_ = wall_seconds();
+  const double started_;
   host::OomWatch oom_watch_;
   host::CorePlan cores_;
   Escalation escalation_;
   output::Writer writer_;
   Ranks ranks_;
-  std::optional<Supervision> supervision_;  // of an elastic job
+  // Of an elastic job.
+  std::optional<Supervision> supervision_;
+  std::optional<CoordinatorProcess> coordinator_;
+  std::unique_ptr<StoreLink> link_;
+  bool has_scaled_ = false;
   std::unique_ptr<job::Control> control_;
   std::optional<int> exit_code_;
+  bool is_ended_ = false;      // nobody is to be started any more
   bool is_abandoned_ = false;  // the front is gone
   bool is_output_lost_ = false;
   bool is_told_ = false;     // to end, from outside

@@ -3,7 +3,8 @@
 // that the user started is gone.
 //
 // It is the second of the two processes that watch a job (front.h is the first). Each notices
-// the other's death, whatever the cause, and then ends the job.
+// the other's death, whatever the cause, and then ends the job; but an elastic job's front starts
+// another launcher, which takes over the workers and the coordinator.
 //
 // Threads: the calling one runs the loop; the output writer and the control server have theirs.
 // Failure: run() throws nothing; it reports and returns the job's exit code.
@@ -18,13 +19,23 @@
 
 namespace trireme::cluster::launch {
 
+// What the front tells its launcher: a signal to act on, or how a process ended that a launcher
+// before this one had started and that therefore is the front's child now.
+struct FrontMessage {
+  int signal = 0;
+  pid_t pid = 0;
+  int status = 0;
+};
+
 struct LauncherOptions {
   const JobSpec* spec = nullptr;
   const job::Folder* folder = nullptr;
   host::SignalQueue* signals = nullptr;
-  // A socket to the front: each byte is a signal to act on; its end means that the front died.
+  // A socket (SOCK_SEQPACKET) of FrontMessages; its end means that the front died.
   int front = -1;
   pid_t front_pid = 0;
+  // Of an elastic job: take over what a launcher that was killed had begun.
+  bool is_successor = false;
 };
 
 // Returns the job's exit code. The folder is removed and no descendant is left.

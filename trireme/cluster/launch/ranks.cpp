@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,11 +45,11 @@ int input_of(int rank) {
   return rank == 0 && isatty(STDIN_FILENO) == 0 ? STDIN_FILENO : -1;
 }
 
-Descriptor open_log(const std::filesystem::path& folder, int rank) {
+Descriptor open_log(const std::filesystem::path& folder, int rank, int flags) {
   if (folder.empty()) return Descriptor();
   const auto path = folder / ("rank-" + std::to_string(rank) + ".log");
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
-  Descriptor log(open(path.c_str(), kFlags, 0600));
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  Descriptor log(open(path.c_str(), kFlags | flags, 0600));
   if (!log) throw system_error("cannot write " + path.string(), errno);
   return log;
 }
@@ -65,12 +66,16 @@ bool is_ending(int signal) {
 
 Ranks::Ranks(Options options) : options_(std::move(options)) {}
 
-void Ranks::start() {
+void Ranks::prepare() {
   files_max_ = raise_files_max();
   Pipe trouble = make_pipe(O_NONBLOCK);
   trouble_out_ = std::move(trouble.out);
   trouble_in_ = std::move(trouble.in);
   inherited_ = own_environment();
+}
+
+void Ranks::start() {
+  prepare();
   for (int i = 0; i < options_.spec->ranks; ++i) start_more();
 }
 
@@ -102,9 +107,20 @@ void Ranks::start_one(int rank, std::vector<std::string> arguments) {
   const int share_index = free_share();
   Member& member = members_[rank];
   member.share = share_index;
-  member.log = open_log(options_.spec->output, rank);
-  Pipe out = make_pipe(0);
-  Pipe error = make_pipe(0);
+  member.log = open_log(options_.spec->output, rank, O_TRUNC);
+  const bool is_elastic = options_.spec->elastic.has_value();
+  const auto channel = [&](int target) {
+    if (!is_elastic) return make_pipe(0);
+    const std::filesystem::path path = pipe_path(rank, target);
+    if (mkfifo(path.c_str(), 0600) != 0) throw system_error("mkfifo " + path.string(), errno);
+    // The worker reads from it too, as far as the kernel knows: so there is always a reader.
+    Descriptor out = open_reader(rank, target);
+    Descriptor in(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (!in) throw system_error("cannot open " + path.string(), errno);
+    return Pipe{.out = std::move(out), .in = std::move(in)};
+  };
+  Pipe out = channel(STDOUT_FILENO);
+  Pipe error = channel(STDERR_FILENO);
   const host::CoreShare& share = options_.cores.shares.at(static_cast<std::size_t>(share_index));
   RankPlace place{.rank = rank,
                   .size = options_.spec->ranks,
@@ -125,13 +141,54 @@ void Ranks::start_one(int rank, std::vector<std::string> arguments) {
                        .error = error.in.get(),
                        .trouble = trouble_in_.get(),
                        .mask = options_.mask,
-                       .files_max = files_max_};
+                       .files_max = files_max_,
+                       .dies_with_us = !is_elastic};
   if (options_.cores.is_bound) process.processors = share.processors;
   member.pid = spawn(process);
+  if (const auto started = host::find_process(member.pid)) member.start = started->start;
   member.is_alive = true;
   ++alive_;
   add_stream(rank, STDOUT_FILENO, std::move(out.out));
   add_stream(rank, STDERR_FILENO, std::move(error.out));
+}
+
+std::filesystem::path Ranks::pipe_path(int rank, int target) const {
+  const char* ending = target == STDOUT_FILENO ? ".out" : ".err";
+  return options_.folder / ("worker-" + std::to_string(rank) + ending);
+}
+
+Descriptor Ranks::open_reader(int rank, int target) const {
+  const std::filesystem::path path = pipe_path(rank, target);
+  Descriptor out(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
+  if (!out) throw system_error("cannot open " + path.string(), errno);
+  return out;
+}
+
+void Ranks::adopt(const job::Crew& crew) {
+  prepare();
+  next_ = crew.next;
+  for (const job::CrewMember& who : crew.members) {
+    Member& member = members_[who.worker];
+    member.pid = who.pid;
+    member.start = who.start;
+    member.share = std::min(who.share, static_cast<int>(options_.cores.shares.size()) - 1);
+    member.log = open_log(options_.spec->output, who.worker, 0);
+    member.is_alive = true;
+    ++alive_;
+    for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
+      add_stream(who.worker, target, open_reader(who.worker, target));
+    }
+  }
+}
+
+std::vector<job::CrewMember> Ranks::crew() const {
+  std::vector<job::CrewMember> all;
+  for (const auto& [rank, member] : members_) {
+    if (!member.is_alive) continue;
+    all.push_back(
+        {.worker = rank, .pid = member.pid, .start = member.start, .share = member.share});
+  }
+  return all;
 }
 
 void Ranks::add_stream(int rank, int target, Descriptor pipe) {
@@ -192,6 +249,9 @@ void Ranks::release_forgotten() {
     });
     if (is_open) return false;
     std::erase_if(streams_, [&](const auto& stream) { return stream.rank() == rank; });
+    for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
+      unlink(pipe_path(rank, target).c_str());
+    }
     return true;
   });
 }

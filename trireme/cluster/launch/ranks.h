@@ -5,6 +5,9 @@
 // Elastic:  members come and go; numbers are given in the order of starting and never again. What
 //           is kept of the dead goes once they are forgotten and their output was read, so that
 //           memory is bounded by who lives.
+//           Its workers outlive us, and so what they write goes through named pipes in the job's
+//           folder that each holds open itself: it never writes to nobody, and the launcher that
+//           comes after us reads on.
 // Threads:  one, the launcher's, which must live as long as the job (see spawn.h).
 // Failure:  start() throws when a process cannot be made; those already started are the caller's
 //           to kill. A program that cannot be executed shows as that rank's exit.
@@ -20,6 +23,7 @@
 
 #include "trireme/base/descriptor.h"
 #include "trireme/cluster/launch/host/cores.h"
+#include "trireme/cluster/launch/job/crew.h"
 #include "trireme/cluster/launch/output/rank_stream.h"
 #include "trireme/cluster/launch/rank_exit.h"
 #include "trireme/cluster/launch/spawn.h"
@@ -44,6 +48,12 @@ class Ranks {
   // Starts one more and returns its number: it runs on the cores that the fewest others have.
   // REQUIRES: start() came before.
   int start_more(const std::vector<std::string>& arguments_more = {});
+  // Takes over those whom a launcher that died had started, in place of start(). Some may be dead
+  // by now; their ends are to be told as any.
+  void adopt(const job::Crew& crew);
+  // Those who live, for whoever takes over.
+  std::vector<job::CrewMember> crew() const;
+  int next() const noexcept { return next_; }
   // `oom_watch` explains deaths by signal 9. Null for a process that is no rank.
   const RankExit* on_reaped(pid_t pid, int status, host::OomWatch& oom_watch);
   void signal(int signal);
@@ -65,6 +75,7 @@ class Ranks {
  private:
   struct Member {
     pid_t pid = 0;
+    unsigned long long start = 0;
     int share = 0;
     bool is_alive = false;
     bool is_forgotten = false;
@@ -75,6 +86,9 @@ class Ranks {
 
   int free_share() const;
   void start_one(int rank, std::vector<std::string> arguments);
+  void prepare();
+  std::filesystem::path pipe_path(int rank, int target) const;
+  Descriptor open_reader(int rank, int target) const;
   void add_stream(int rank, int target, Descriptor pipe);
   void read_troubles();
 

@@ -32,9 +32,11 @@ class Child {
 
   [[noreturn]] void run() const {
     need(setpgid(0, 0), "setpgid");
-    need(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "prctl");
-    // Had the parent died before that call, nobody would tell us any more.
-    if (getppid() != parent_) _exit(kExitNotRunnable);
+    if (options_.dies_with_us) {
+      need(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "prctl");
+      // Had the parent died before that call, nobody would tell us any more.
+      if (getppid() != parent_) _exit(kExitNotRunnable);
+    }
     connect_streams();
     if (!options_.processors.empty()) {
       // A processor may have gone offline meanwhile; running elsewhere beats not running.

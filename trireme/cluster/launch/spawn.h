@@ -2,8 +2,8 @@
 //
 // Meaning:  the process leads a process group of its own, so that a terminal's Ctrl-C reaches it
 //           once, through us; it is killed by the kernel when our calling thread dies, in
-//           whatever way; it runs on its processors and has the signal mask and limits that we
-//           were started with.
+//           whatever way, unless dies_with_us is false; it runs on its processors and has the
+//           signal mask and limits that we were started with.
 // Failure:  fork's own failure throws Exhausted or Io. What fails in the new process arrives
 //           as a SpawnTrouble on the trouble pipe, and the process exits with 127 (126 where the
 //           program is there and cannot be run).
@@ -36,6 +36,7 @@ struct SpawnOptions {
   int trouble = -1;  // the trouble pipe's end for writing
   sigset_t mask{};
   std::optional<rlimit> files_max;
+  bool dies_with_us = true;
 };
 
 // Returns the process.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -36,6 +37,9 @@ struct JobSpec {
   bool bind = true;  // give each rank processors of its own, where there are enough
   // Keeps events, metrics and a log a rank there; empty: nothing is kept.
   std::filesystem::path output{};
+  // What a rank needs at least, as far as anybody knows: a job that cannot fit is refused.
+  std::uint64_t memory_each = 0;  // bytes; 0: unknown
+  int threads_each = 1;
   // Nothing: the job ends with the first rank that fails.
   std::optional<Elastic> elastic{};
 };

@@ -59,6 +59,9 @@ class Supervision {
   // REQUIRES: 1 <= count <= elastic.most.
   void set_wanted(int count) { wanted_ = count; }
 
+  // A launcher before us had seen that the training is done.
+  void set_done() { is_done_ = true; }
+
   // Whoever is told to start workers does, and reports each by on_started().
   Decision decide(TimePoint now);
   // When decide() will say more than now, if nothing else happens.

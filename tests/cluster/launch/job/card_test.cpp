@@ -17,6 +17,9 @@ TEST(Card, RoundTrip) {
   const auto path = folder.path() / "card.json";
   const Card card{.name = "demo",
                   .ranks = 4,
+                  .is_elastic = true,
+                  .living = 3,
+                  .wanted = 5,
                   .state = "running",
                   .command = "sh -c \"echo 'x'\\n\"",
                   .started = 1700000000.25,
@@ -29,6 +32,9 @@ TEST(Card, RoundTrip) {
   ASSERT_TRUE(loaded);
   EXPECT_EQ(loaded->name, card.name);
   EXPECT_EQ(loaded->ranks, card.ranks);
+  EXPECT_TRUE(loaded->is_elastic);
+  EXPECT_EQ(loaded->living, 3);
+  EXPECT_EQ(loaded->wanted, 5);
   EXPECT_EQ(loaded->state, card.state);
   EXPECT_EQ(loaded->command, card.command);
   EXPECT_EQ(loaded->started, card.started);

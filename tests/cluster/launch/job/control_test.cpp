@@ -33,7 +33,7 @@ class ControlSocket : public ::testing::Test {
  protected:
   ControlSocket() {
     folder_ = std::make_unique<Folder>(Folder::create(own_root(), "demo"));
-    control_ = std::make_unique<Control>(*folder_, "");
+    control_ = std::make_unique<Control>(*folder_, Control::Options{});
     Card{.name = "demo",
          .ranks = 2,
          .state = "running",
@@ -104,7 +104,7 @@ TEST_F(ControlSocket, EventsReachWatchersAndTheFile) {
 }
 
 TEST_F(ControlSocket, AStopIsAskedForOnce) {
-  EXPECT_EQ(control_->take_stop(), std::nullopt);
+  EXPECT_FALSE(control_->take_wish());
   for (bool is_kill : {false, true}) {
     auto stopping = std::async(std::launch::async, [&] {
       EXPECT_THROW(stop_job(find_job("demo"), is_kill, Deadline::after(300ms)), Error)
@@ -112,8 +112,10 @@ TEST_F(ControlSocket, AStopIsAskedForOnce) {
     });
     pollfd wish{.fd = control_->descriptor(), .events = POLLIN, .revents = 0};
     ASSERT_EQ(poll(&wish, 1, 10'000), 1);
-    EXPECT_EQ(control_->take_stop(), is_kill ? SIGKILL : SIGTERM);
-    EXPECT_EQ(control_->take_stop(), std::nullopt);
+    const auto taken = control_->take_wish();
+    ASSERT_TRUE(taken);
+    EXPECT_EQ(taken->kind, is_kill ? Wish::Kind::Kill : Wish::Kind::Stop);
+    EXPECT_FALSE(control_->take_wish());
     stopping.get();
   }
 }

@@ -37,7 +37,7 @@ class Service : public testing::Test {
  protected:
   Service()
       : service_({.folder = folder_.path(),
-                  .on_stop = [this](bool is_kill) { stops_.push_back(is_kill); },
+                  .on_wish = [this](Wish wish) { wishes_.push_back(std::move(wish)); },
                   .line_max = 100,
                   .recall_max = 3}) {}
 
@@ -60,7 +60,7 @@ class Service : public testing::Test {
   std::string file(const char* name) { return read_file(folder_.path() / name); }
 
   TemporaryFolder folder_{"job-service-test"};
-  std::vector<bool> stops_;
+  std::vector<Wish> wishes_;
   JobService service_;
 };
 
@@ -117,7 +117,16 @@ TEST_F(Service, StopsArePassedOn) {
   const std::byte kill_byte{1};
   EXPECT_EQ(ask(kStopMethod, ByteView(&ask_byte, 1))->replies, 1);
   EXPECT_EQ(ask(kStopMethod, ByteView(&kill_byte, 1))->replies, 1);
-  EXPECT_EQ(stops_, (std::vector<bool>{false, true}));
+  ASSERT_EQ(wishes_.size(), 2u);
+  EXPECT_EQ(wishes_[0].kind, Wish::Kind::Stop);
+  EXPECT_EQ(wishes_[1].kind, Wish::Kind::Kill);
+  const auto scaler = ask(kScaleMethod, ByteWriter().put(std::int32_t{7}).bytes());
+  const auto joiner = ask(kJoinMethod);
+  ASSERT_EQ(wishes_.size(), 4u);
+  EXPECT_EQ(wishes_[2].kind, Wish::Kind::Scale);
+  EXPECT_EQ(wishes_[2].count, 7);
+  EXPECT_EQ(wishes_[3].kind, Wish::Kind::Join);
+  EXPECT_EQ(scaler->replies + joiner->replies, 0) << "whoever grants them answers";
   EXPECT_THROW(ask(kStopMethod), Error);
   EXPECT_THROW(ask(0x02ff), Error);
 }

@@ -94,7 +94,11 @@ std::optional<std::uint64_t> read_count(const fs::path& path, std::string_view k
 }  // namespace
 
 Cgroup::Cgroup(const fs::path& root)
-    : root_(root), unified_(find("")), cpu_(find("cpu")), memory_(find("memory")) {}
+    : root_(root),
+      unified_(find("")),
+      cpu_(find("cpu")),
+      memory_(find("memory")),
+      pids_(find("pids")) {}
 
 std::optional<Cgroup::Hierarchy> Cgroup::find(std::string_view controller) const {
   const auto path = group_path(root_, controller);
@@ -133,6 +137,29 @@ std::optional<double> Cgroup::processor_quota() const {
   }
   if (least == std::numeric_limits<double>::infinity()) return std::nullopt;
   return least;
+}
+
+std::optional<std::uint64_t> Cgroup::least_of(const std::optional<Hierarchy>& hierarchy,
+                                              const char* file) const {
+  std::optional<std::uint64_t> least;
+  if (!hierarchy) return least;
+  for (const fs::path& folder : upwards(*hierarchy)) {
+    std::ifstream stream(folder / file);
+    // "max" is no number.
+    std::uint64_t number = 0;
+    if (stream >> number) least = least ? std::min(*least, number) : number;
+  }
+  return least;
+}
+
+std::optional<std::uint64_t> Cgroup::memory_limit() const {
+  const auto limit = least_of(unified_, "memory.max");
+  return limit ? limit : least_of(memory_, "memory.limit_in_bytes");
+}
+
+std::optional<std::uint64_t> Cgroup::processes_limit() const {
+  const auto limit = least_of(unified_, "pids.max");
+  return limit ? limit : least_of(pids_, "pids.max");
 }
 
 std::optional<std::uint64_t> Cgroup::oom_kills() const {

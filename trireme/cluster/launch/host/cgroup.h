@@ -24,6 +24,10 @@ class Cgroup {
   // Processors' worth of time that we may use; nothing: no limit.
   std::optional<double> processor_quota() const;
 
+  // Bytes of memory, and processes with their threads, that we may have; nothing: no limit.
+  std::optional<std::uint64_t> memory_limit() const;
+  std::optional<std::uint64_t> processes_limit() const;
+
   // How many processes of our memory group the kernel has killed for want of memory so far.
   std::optional<std::uint64_t> oom_kills() const;
 
@@ -33,11 +37,13 @@ class Cgroup {
     std::filesystem::path own;  // mount/…/our group
   };
   std::optional<Hierarchy> find(std::string_view controller) const;
+  std::optional<std::uint64_t> least_of(const std::optional<Hierarchy>& hierarchy,
+                                        const char* file) const;
   static std::vector<std::filesystem::path> upwards(const Hierarchy& hierarchy);
 
   std::filesystem::path root_;
-  std::optional<Hierarchy> unified_;       // version 2
-  std::optional<Hierarchy> cpu_, memory_;  // version 1
+  std::optional<Hierarchy> unified_;              // version 2
+  std::optional<Hierarchy> cpu_, memory_, pids_;  // version 1
 };
 
 }  // namespace trireme::cluster::launch::host

@@ -12,7 +12,8 @@ namespace trireme::cluster::launch::job {
 void Card::save(const std::filesystem::path& path) const {
   const Record record{{"name", name},         {"ranks", ranks},     {"state", state},
                       {"command", command},   {"started", started}, {"front", front},
-                      {"launcher", launcher}, {"output", output}};
+                      {"launcher", launcher}, {"output", output},   {"elastic", is_elastic},
+                      {"living", living},     {"wanted", wanted}};
   std::filesystem::path fresh = path;
   fresh += ".new";
   std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
@@ -37,6 +38,9 @@ std::optional<Card> Card::load(const std::filesystem::path& path) {
     card.front = json.at("front").get<pid_t>();
     card.launcher = json.at("launcher").get<pid_t>();
     card.output = json.at("output").get<std::string>();
+    card.is_elastic = json.at("elastic").get<bool>();
+    card.living = json.at("living").get<int>();
+    card.wanted = json.at("wanted").get<int>();
     return card;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;

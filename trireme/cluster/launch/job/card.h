@@ -16,7 +16,10 @@ namespace trireme::cluster::launch::job {
 
 struct Card {
   std::string name;
-  int ranks = 0;
+  int ranks = 0;  // how many it has, or began with if it is elastic
+  bool is_elastic = false;
+  int living = 0;       // of an elastic job: how many workers there are,
+  int wanted = 0;       // and should be
   std::string state;    // "starting", "running", "ending"
   std::string command;  // program and arguments, for people
   double started = 0;   // seconds since 1970

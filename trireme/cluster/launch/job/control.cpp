@@ -1,11 +1,12 @@
 #include "trireme/cluster/launch/job/control.h"
 
-#include <fcntl.h>
-#include <signal.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
+#include <deque>
 #include <future>
 #include <mutex>
 
@@ -65,28 +66,52 @@ class EventSink final : public LogSink {
 
 }  // namespace
 
+// Wishes on their way from the server's thread to the launcher's.
+class Wishes {
+ public:
+  Wishes() : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+    if (!event_) throw system_error("eventfd", errno);
+  }
+  int descriptor() const noexcept { return event_.get(); }
+  void push(Wish wish) {
+    const std::lock_guard lock(mutex_);
+    if (queue_.size() >= Control::kWishesMax) {
+      throw Error(ErrorCode::Exhausted, "too many people want something of this job");
+    }
+    queue_.push_back(std::move(wish));
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t size = write(event_.get(), &one, sizeof(one));
+  }
+  std::optional<Wish> take() {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty()) {
+      std::uint64_t count = 0;
+      [[maybe_unused]] const ssize_t size = read(event_.get(), &count, sizeof(count));
+      return std::nullopt;
+    }
+    Wish wish = std::move(queue_.front());
+    queue_.pop_front();
+    return wish;
+  }
+
+ private:
+  Descriptor event_;
+  std::mutex mutex_;
+  std::deque<Wish> queue_;
+};
+
 struct Control::State {
-  Descriptor wishes_in, wishes_out;  // a pipe of bytes: 0 end, 1 kill
+  std::shared_ptr<Wishes> wishes = std::make_shared<Wishes>();
   std::shared_ptr<EventSink> sink = std::make_shared<EventSink>();
   std::shared_ptr<JobService> service;
   std::unique_ptr<net::Server> server;
 };
 
-Control::Control(const Folder& folder, const std::filesystem::path& output)
-    : state_(std::make_unique<State>()) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) throw system_error("pipe", errno);
-  state_->wishes_out = Descriptor(ends[0]);
-  state_->wishes_in = Descriptor(ends[1]);
-  const int wishes = ends[1];
+Control::Control(const Folder& folder, const Options& control) : state_(std::make_unique<State>()) {
   state_->service = std::make_shared<JobService>(JobService::Options{
-      .folder = output.empty() ? folder.path() : output,
-      .on_stop =
-          [wishes](bool is_kill) {
-            const char wish = is_kill ? 1 : 0;
-            // A full pipe already holds more wishes than anybody needs.
-            [[maybe_unused]] const ssize_t size = write(wishes, &wish, 1);
-          },
+      .folder = control.output.empty() ? folder.path() : control.output,
+      .on_wish = [wishes = state_->wishes](Wish wish) { wishes->push(std::move(wish)); },
+      .is_continued = control.is_continued,
   });
   net::Server::Options options;
   options.address = net::Address::unix_socket(folder.socket().string());
@@ -117,13 +142,11 @@ void Control::publish(std::string_view event, const Record& record) {
 }
 
 int Control::descriptor() const noexcept {
-  return state_->wishes_out.get();
+  return state_->wishes->descriptor();
 }
 
-std::optional<int> Control::take_stop() {
-  char wish = 0;
-  if (read(state_->wishes_out.get(), &wish, 1) != 1) return std::nullopt;
-  return wish == 0 ? SIGTERM : SIGKILL;
+std::optional<Wish> Control::take_wish() {
+  return state_->wishes->take();
 }
 
 }  // namespace trireme::cluster::launch::job

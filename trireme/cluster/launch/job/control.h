@@ -1,6 +1,6 @@
 // Control is the launcher's end of a job's control socket: it serves the store and the
 // JobService, takes down the launcher's own events and what the server logs (strangers that it
-// turned away), and passes on the wish to stop.
+// turned away), and passes on what people want: see Wish in service.h.
 //
 // Threads:  the launcher's one thread; the server has its own.
 // Failure:  making it throws what net::Server throws, or Io.
@@ -14,13 +14,20 @@
 
 #include "trireme/base/record.h"
 #include "trireme/cluster/launch/job/folder.h"
+#include "trireme/cluster/launch/job/service.h"
 
 namespace trireme::cluster::launch::job {
 
 class Control {
  public:
-  // `output` is where events and metrics go; empty: the job's folder.
-  Control(const Folder& folder, const std::filesystem::path& output);
+  static constexpr std::size_t kWishesMax = 1024;
+
+  struct Options {
+    std::filesystem::path output{};  // where events and metrics go; empty: the job's folder
+    bool is_continued = false;       // after a launcher that died
+  };
+
+  Control(const Folder& folder, const Options& options);
   ~Control();
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
@@ -28,10 +35,10 @@ class Control {
   // An event of the launcher itself; it gets a time and "from":"launcher".
   void publish(std::string_view event, const Record& record = {});
 
-  // Readable once somebody wants the job to stop.
+  // Readable once somebody wants something.
   int descriptor() const noexcept;
-  // SIGTERM or SIGKILL, once a request.
-  std::optional<int> take_stop();
+  // Oldest first, each once. At most kWishesMax wait; further ones are refused.
+  std::optional<Wish> take_wish();
 
  private:
   struct State;

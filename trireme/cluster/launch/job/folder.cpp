@@ -21,6 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool has_coordinator(const fs::path& folder) {
+  const Descriptor file(open((folder / kCoordinatorFile).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  return file && is_locked(file);
+}
+
 Descriptor open_lock(const fs::path& folder, int flags) {
   return Descriptor(open((folder / "lock").c_str(), flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
@@ -32,16 +37,6 @@ struct flock whole_file() {
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   return lock;
-}
-
-bool try_lock(const Descriptor& file) {
-  struct flock lock = whole_file();
-  return fcntl(file.get(), F_OFD_SETLK, &lock) == 0;
-}
-
-bool is_locked(const Descriptor& file) {
-  struct flock lock = whole_file();
-  return fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 std::vector<fs::path> folders_in(const fs::path& root) {
@@ -57,11 +52,13 @@ std::vector<fs::path> folders_in(const fs::path& root) {
 
 // Ends what a job left running when both of its watchers were killed at once.
 void kill_strays(const fs::path& folder) {
-  const std::string sign = "TRIREME_STORE=unix:" + (folder / "control.sock").string();
+  const std::string control = "TRIREME_STORE=unix:" + (folder / "control.sock").string();
+  const std::string store = "TRIREME_STORE=unix:" + (folder / "store.sock").string();
   for (const host::Process& process : host::list_processes()) {
     std::ifstream file("/proc/" + std::to_string(process.pid) + "/environ", std::ios::binary);
     for (std::string variable; std::getline(file, variable, '\0');) {
-      if (variable == sign && process.pid != getpid()) kill(process.pid, SIGKILL);
+      const bool is_one = variable == control || variable == store;
+      if (is_one && process.pid != getpid()) kill(process.pid, SIGKILL);
     }
   }
 }
@@ -78,7 +75,7 @@ int sweep_locked(const fs::path& root) {
       fs::remove(folder, error);
       continue;
     }
-    if (!try_lock(lock)) continue;
+    if (has_coordinator(folder) || !try_lock(lock)) continue;
     kill_strays(folder);
     fs::remove_all(folder, error);
     if (!error) ++count;
@@ -107,6 +104,16 @@ std::string make_folder(const fs::path& root, std::string_view wanted) {
 }
 
 }  // namespace
+
+bool try_lock(const Descriptor& file) {
+  struct flock lock = whole_file();
+  return fcntl(file.get(), F_OFD_SETLK, &lock) == 0;
+}
+
+bool is_locked(const Descriptor& file) {
+  struct flock lock = whole_file();
+  return fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
 
 Folder::Folder(fs::path path, std::string name, Descriptor lock)
     : path_(std::move(path)), name_(std::move(name)), lock_(std::move(lock)) {}
@@ -139,9 +146,13 @@ void Folder::remove() const noexcept {
   fs::remove_all(path_, error);
 }
 
-bool is_alive(const fs::path& folder) {
+bool is_watched(const fs::path& folder) {
   const Descriptor lock = open_lock(folder, 0);
   return lock && is_locked(lock);
+}
+
+bool is_alive(const fs::path& folder) {
+  return is_watched(folder) || has_coordinator(folder);
 }
 
 std::vector<fs::path> living(const fs::path& root) {

@@ -5,9 +5,11 @@
 //   secret          64 hexadecimal digits, 0600
 //   card.json       what `trireme jobs` shows
 //   control.sock, events.jsonl, metrics.jsonl
+//   coordinator     of an elastic job: the process that serves its store, which has it locked
+//   store.sock, store.log, crew.json, and worker-7.out and .err, through which worker 7 speaks
 //
-// Death:    the kernel drops the lock with its last holder, in whatever way that died. A folder
-//           without a lock is a dead job's; sweep() removes it, and ends processes that still
+// Death:    the kernel drops a lock with its last holder, in whatever way that died. A folder
+//           without locks is a dead job's; sweep() removes it, and ends processes that still
 //           carry its address in their environment.
 // Lifetime: the destructor removes nothing, since two processes hold the object; remove() does.
 // Threads:  one at a time.
@@ -46,7 +48,17 @@ class Folder {
   Descriptor lock_;
 };
 
-// Whether somebody watches the job of this folder.
+// The file that an elastic job's coordinator has locked.
+inline constexpr const char* kCoordinatorFile = "coordinator";
+
+// A lock of the open file, which a forked process shares. False: somebody else has it.
+bool try_lock(const Descriptor& file);
+// Whether somebody has it; disturbs nobody.
+bool is_locked(const Descriptor& file);
+
+// Whether one of the two processes that watch the job of this folder lives.
+bool is_watched(const std::filesystem::path& folder);
+// The same, or an elastic job's coordinator does, so that its workers may still train.
 bool is_alive(const std::filesystem::path& folder);
 
 // The folders in `root` of jobs that are alive, sorted by name.

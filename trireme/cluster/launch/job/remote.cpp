@@ -10,6 +10,7 @@
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
 #include "trireme/base/nearest.h"
+#include "trireme/cluster/launch/job/coordinator.h"
 #include "trireme/cluster/launch/job/folder.h"
 #include "trireme/cluster/launch/job/root.h"
 #include "trireme/cluster/launch/job/service.h"
@@ -58,7 +59,11 @@ RunningJob find_job(std::string_view name) {
 }
 
 void stop_job(const RunningJob& job, bool is_kill, Deadline deadline) {
-  {
+  if (!is_watched(job.folder)) {
+    // Its coordinator would end it in a while; without one it is swept now.
+    take_over(job.folder, deadline).reset();
+    sweep(job.folder.parent_path());
+  } else {
     net::Client client = connect_to(job.folder, {.name = "stop", .role = "observer"},
                                     min(deadline, Deadline::after(kConnectTime)));
     const std::byte wish{static_cast<unsigned char>(is_kill)};
@@ -70,6 +75,30 @@ void stop_job(const RunningJob& job, bool is_kill, Deadline deadline) {
     }
     poll(nullptr, 0, 5);
   }
+}
+
+namespace {
+
+std::int32_t ask_for_workers(const RunningJob& job, std::uint16_t method, ByteView payload,
+                             Deadline deadline) {
+  if (!job.card.is_elastic) {
+    throw Error(ErrorCode::InvalidInput,
+                "job " + job.card.name + " is not elastic: start it with --elastic");
+  }
+  net::Client client = connect_to(job.folder, {.name = "scale", .role = "observer"},
+                                  min(deadline, Deadline::after(kConnectTime)));
+  return ByteReader(client.call(method, payload, deadline)).get<std::int32_t>();
+}
+
+}  // namespace
+
+void scale_job(const RunningJob& job, int workers, Deadline deadline) {
+  const Bytes payload = ByteWriter().put(static_cast<std::int32_t>(workers)).bytes();
+  ask_for_workers(job, kScaleMethod, payload, deadline);
+}
+
+int join_job(const RunningJob& job, Deadline deadline) {
+  return ask_for_workers(job, kJoinMethod, {}, deadline);
 }
 
 void watch_job(const RunningJob& job, const std::function<bool(std::string_view)>& sink) {

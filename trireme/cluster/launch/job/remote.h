@@ -29,8 +29,14 @@ struct RunningJob {
 std::vector<RunningJob> running_jobs();
 RunningJob find_job(std::string_view name);
 
-// Asks the job to end, or kills it, and waits until it is gone. Throws Deadline.
+// Asks the job to end, or kills it, and waits until it is gone; an elastic job that nobody watches
+// any more is killed. Throws Deadline.
 void stop_job(const RunningJob& job, bool is_kill, Deadline deadline);
+
+// Tells an elastic job how many workers are wanted, or to start one more, whose number it returns.
+// Throws InvalidInput when the job is not elastic, is ending, or may not have so many.
+void scale_job(const RunningJob& job, int workers, Deadline deadline);
+int join_job(const RunningJob& job, Deadline deadline);
 
 // Hands every event, a JSON line each, to `sink` until the job ends or `sink` returns false.
 void watch_job(const RunningJob& job, const std::function<bool(std::string_view)>& sink);

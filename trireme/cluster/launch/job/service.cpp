@@ -6,6 +6,14 @@
 #include "trireme/base/error.h"
 
 namespace trireme::cluster::launch::job {
+namespace {
+
+monitor::RotatingFile::Beginning beginning(bool is_continued) {
+  return is_continued ? monitor::RotatingFile::Beginning::Continued
+                      : monitor::RotatingFile::Beginning::Anew;
+}
+
+}  // namespace
 
 Bytes encode_reports(std::span<const monitor::Report> reports) {
   ByteWriter out;
@@ -30,8 +38,8 @@ std::vector<monitor::Report> decode_reports(ByteView payload) {
 
 JobService::JobService(Options options)
     : options_(std::move(options)),
-      events_(options_.folder / "events.jsonl"),
-      metrics_(options_.folder / "metrics.jsonl") {}
+      events_(options_.folder / "events.jsonl", beginning(options_.is_continued)),
+      metrics_(options_.folder / "metrics.jsonl", beginning(options_.is_continued)) {}
 
 void JobService::on_request(const net::Request& request) {
   switch (request.method) {
@@ -44,13 +52,25 @@ void JobService::on_request(const net::Request& request) {
       return;
     case kStopMethod: {
       const bool is_kill = ByteReader(request.payload).get<std::uint8_t>() != 0;
-      if (options_.on_stop) options_.on_stop(is_kill);
+      wish({.kind = is_kill ? Wish::Kind::Kill : Wish::Kind::Stop});
       if (request.caller) request.caller->reply({});
       return;
     }
+    case kScaleMethod:
+      wish({.kind = Wish::Kind::Scale,
+            .count = ByteReader(request.payload).get<std::int32_t>(),
+            .caller = request.caller});
+      return;
+    case kJoinMethod:
+      wish({.kind = Wish::Kind::Join, .caller = request.caller});
+      return;
     default:
       throw Error(ErrorCode::Unsupported, "a job has no method " + std::to_string(request.method));
   }
+}
+
+void JobService::wish(Wish wish) {
+  if (options_.on_wish) options_.on_wish(std::move(wish));
 }
 
 void JobService::watch(std::shared_ptr<net::Caller> watcher) {

@@ -4,6 +4,8 @@
 //   Report  (post)     pairs of channel and JSON line
 //   Watch   (stream)   the last events, then each as it comes; ends with the job
 //   Stop    (request)  1 byte: 0 asks the ranks to end (SIGTERM), 1 kills them; no answer's data
+//   Scale   (request)  a number (int32): so many workers are wanted; answered once it is known
+//   Join    (request)  one more worker, please; the answer is its number (int32)
 //
 // Bounds:   a line has at most `line_max` bytes and no newline; others are refused and counted.
 //           Files rotate at 8 MiB; the last `recall_max` events are kept for who watches later.
@@ -31,6 +33,16 @@ inline constexpr std::uint8_t kJobServiceNumber = 2;
 inline constexpr std::uint16_t kReportMethod = 0x0200;
 inline constexpr std::uint16_t kWatchMethod = 0x0201;
 inline constexpr std::uint16_t kStopMethod = 0x0202;
+inline constexpr std::uint16_t kScaleMethod = 0x0203;
+inline constexpr std::uint16_t kJoinMethod = 0x0204;
+
+// What somebody wants of the launcher. Scale and Join are answered by whoever grants them.
+struct Wish {
+  enum class Kind { Stop, Kill, Scale, Join };
+  Kind kind = Kind::Stop;
+  int count = 0;                          // Scale
+  std::shared_ptr<net::Caller> caller{};  // Scale, Join
+};
 
 Bytes encode_reports(std::span<const monitor::Report> reports);
 // Throws Protocol.
@@ -40,10 +52,10 @@ class JobService final : public net::Service {
  public:
   struct Options {
     std::filesystem::path folder;  // for events.jsonl and metrics.jsonl
-    // Called with true when the job is to be killed, with false when asked to end.
-    std::function<void(bool is_kill)> on_stop;
+    std::function<void(Wish)> on_wish;
     std::size_t line_max = std::size_t{64} << 10;
     std::size_t recall_max = 256;
+    bool is_continued = false;  // the files of a launcher before us are written on
   };
 
   // Throws Io when the files cannot be made.
@@ -58,6 +70,7 @@ class JobService final : public net::Service {
   std::uint64_t refused() const noexcept { return refused_; }
 
  private:
+  void wish(Wish wish);
   void watch(std::shared_ptr<net::Caller> watcher);
 
   Options options_;

@@ -1,0 +1,43 @@
+// Goal:   a worker learns that nobody watches its job, after the time that it was given.
+// Method: a job's folder of this process, whose lock is dropped.
+
+#include "trireme/cluster/launch/job/orphan_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "trireme/base/temporary_folder.h"
+#include "trireme/cluster/launch/job/folder.h"
+
+namespace trireme::cluster::launch::job {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(OrphanWatch, TellsOnceNobodyWatches) {
+  const TemporaryFolder root("orphan-test");
+  auto folder = std::make_unique<Folder>(Folder::create(root.path(), "demo"));
+  std::promise<void> told;
+  auto heard = told.get_future();
+  const OrphanWatch watch(folder->path(), 200ms, [&] { told.set_value(); });
+  EXPECT_EQ(heard.wait_for(500ms), std::future_status::timeout) << "somebody watches";
+  const TimePoint dropped = steady_clock().now();
+  folder.reset();
+  ASSERT_EQ(heard.wait_for(10s), std::future_status::ready);
+  EXPECT_GE(steady_clock().now() - dropped, 100ms);
+  EXPECT_LT(steady_clock().now() - dropped, 5s);
+}
+
+TEST(OrphanWatch, IsForElasticJobsOnly) {
+  Environment environment;
+  EXPECT_EQ(OrphanWatch::of(environment, [] {}), nullptr);
+  environment.is_elastic = true;
+  EXPECT_EQ(OrphanWatch::of(environment, [] {}), nullptr) << "no job's folder";
+  environment.store.kind = StorePlace::Kind::Server;
+  environment.store.connect = net::Address::unix_socket("/nowhere/demo/store.sock");
+  EXPECT_NE(OrphanWatch::of(environment, [] {}), nullptr);
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch::job

@@ -1,0 +1,46 @@
+// Goal:   the wanted number reaches the store, however late that comes, and the last one counts.
+// Method: a store's server at a job's socket, started after the number was said.
+
+#include "trireme/cluster/launch/store_link.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "trireme/base/temporary_folder.h"
+#include "trireme/cluster/remote_store.h"
+#include "trireme/cluster/store_service.h"
+#include "trireme/net/secret_credentials.h"
+#include "trireme/net/server.h"
+
+namespace trireme::cluster::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(StoreLink, WritesTheLastNumberOnceTheStoreIsThere) {
+  const TemporaryFolder folder("link-test");
+  const auto path = folder.path() / "secret";
+  std::ofstream(path) << std::string(64, 'a') << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+  StoreLink link(folder.path());
+  link.set_wanted(3);
+  link.set_wanted(4);
+  EXPECT_FALSE(link.is_idle());
+  const net::Secret secret = net::Secret::from_file(path);
+  net::Server::Options options;
+  options.address = net::Address::unix_socket((folder.path() / "store.sock").string());
+  options.credentials =
+      std::make_shared<net::SecretCredentials>(secret, net::Identity{"server", "coordinator"});
+  const net::Server server(options, {{kStoreServiceNumber, std::make_shared<StoreService>()}});
+  const Deadline deadline = Deadline::after(20s);
+  while (!link.is_idle() && !deadline.is_past()) usleep(1000);
+  const net::SecretCredentials credentials(secret, {"rank", "worker"});
+  RemoteStore store({.address = options.address, .credentials = &credentials}, deadline);
+  EXPECT_EQ(store.get("wanted", deadline), to_bytes("4"));
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch

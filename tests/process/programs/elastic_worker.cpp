@@ -1,0 +1,65 @@
+// A worker of an elastic job without a training: it is there (worker/<number>, with its session),
+// leaves when fewer are wanted, and is done when the file in its first argument is there. It ends
+// by itself when nobody watches the job any more.
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "trireme/base/error.h"
+#include "trireme/cluster/environment.h"
+#include "trireme/cluster/job_store.h"
+#include "trireme/cluster/launch/job/orphan_watch.h"
+
+namespace {
+
+using namespace trireme;
+using namespace std::chrono_literals;
+
+// Whether this worker is one of those who should stay.
+bool is_wanted(cluster::Store& store, const std::string& own) {
+  const Deadline deadline = Deadline::after(20s);
+  const auto wanted = store.get("wanted", deadline);
+  if (!wanted) return true;
+  int older = 0;
+  for (const auto& other : store.list("worker/", deadline)) {
+    older += std::stoi(other.key.substr(7)) < std::stoi(own.substr(7)) ? 1 : 0;
+  }
+  return older < std::stoi(std::string(text_of(*wanted)));
+}
+
+int work(const std::string& done) {
+  const auto environment = cluster::Environment::read(cluster::process_environment);
+  cluster::JobStore store(environment, cluster::process_environment, {}, Deadline::after(20s));
+  const auto orphans = cluster::launch::job::OrphanWatch::of(environment, [] {
+    std::puts("nobody watches");
+    _exit(75);
+  });
+  const std::string key = "worker/" + std::to_string(environment.rank);
+  store.store().set(key, bytes_of("here"), Deadline::after(20s), cluster::Lifetime::Session);
+  const auto begun = store.store().add("begun", 1, Deadline::after(20s));
+  std::printf("worker %d pid %d begun %d\n", environment.rank, getpid(), static_cast<int>(begun));
+  std::fflush(stdout);
+  while (!std::filesystem::exists(done)) {
+    if (!is_wanted(store.store(), key)) {
+      std::printf("worker %d leaves\n", environment.rank);
+      return 0;
+    }
+    poll(nullptr, 0, 10);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return work(argc > 1 ? argv[1] : "");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

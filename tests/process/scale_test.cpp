@@ -1,0 +1,159 @@
+// Goal:   an elastic job grows and shrinks while it runs, and outlives its coordinator and its
+//         launcher; when nobody watches it any more, it ends by itself.
+// Method: the real programs; a worker that has no training but keeps to the job's store.
+
+#include <signal.h>
+
+#include "tests/process/job_fixture.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/cluster/launch/job/coordinator.h"
+
+namespace trireme {
+namespace {
+
+namespace job = cluster::launch::job;
+
+class ScaleTest : public JobTest {
+ protected:
+  Command::Options elastic(const Words& options) const {
+    Words words{program(), "run", "--elastic", "--name", "supple"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", build_folder() + "/tests/elastic_worker", done()});
+    return {.command = words};
+  }
+  std::string done() const { return (folder_.path() / "done").string(); }
+  void finish() const { write_file_atomically(done(), std::string_view("1")); }
+
+  std::filesystem::path folder() const { return state_.runtime() / "trireme" / "supple"; }
+  static std::string tell(const Words& words, int code = 0) {
+    Words whole{program()};
+    whole.insert(whole.end(), words.begin(), words.end());
+    Command command({.command = whole});
+    EXPECT_EQ(command.wait_exit(soon()), code) << command.error();
+    return command.out() + command.error();
+  }
+  // A coordinator other than this one.
+  pid_t coordinator_after(pid_t before) const {
+    const Deadline deadline = soon();
+    while (!deadline.is_past()) {
+      const auto now = job::coordinator_of(folder());
+      if (now && *now != before) return *now;
+    }
+    throw Error(ErrorCode::Deadline, "no other coordinator came");
+  }
+  static pid_t worker_of(const Command& job, int worker) {
+    return pid_after(job, "worker " + std::to_string(worker) + " pid ");
+  }
+
+  TemporaryFolder folder_{"scale-test"};
+};
+
+TEST_F(ScaleTest, GrowsAndShrinks) {
+  Command running(elastic({"-n", "2", "--max-workers", "5"}));
+  running.wait_for_output("begun", soon(), 2);
+  EXPECT_THAT(tell({"join", "supple"}), HasSubstr("worker 2"));
+  running.wait_for_output("begun 3", soon());
+  EXPECT_THAT(tell({"jobs"}), HasSubstr("3/3"));
+  tell({"scale", "supple", "5"});
+  running.wait_for_output("begun 5", soon());
+  tell({"scale", "supple", "2"});
+  running.wait_for_output("leaves", soon(), 3);
+  EXPECT_THAT(running.out(), HasSubstr("worker 4 leaves"));
+  EXPECT_THAT(running.out(), Not(HasSubstr("worker 1 leaves")));
+  EXPECT_THAT(tell({"scale", "supple", "6"}, 2), HasSubstr("has from 1 to 5 workers, not 6"));
+  kill_one(worker_of(running, 0), SIGKILL);
+  running.wait_for_output("begun 6", soon());
+  finish();
+  EXPECT_EQ(running.wait_exit(soon()), 0) << running.error();
+  EXPECT_THAT(running.out(), Not(HasSubstr("begun 7"))) << "who left was not replaced";
+}
+
+TEST_F(ScaleTest, OnlyElasticJobsScale) {
+  Command plain(script({"--name", "stiff"}, "echo up; sleep 1000"));
+  plain.wait_for_output("up", soon());
+  EXPECT_THAT(tell({"scale", "stiff", "2"}, 2), HasSubstr("job stiff is not elastic"));
+  EXPECT_THAT(tell({"join", "stiff"}, 2), HasSubstr("job stiff is not elastic"));
+  EXPECT_THAT(tell({"scale", "nobody", "2"}, 2), HasSubstr("no job named 'nobody'"));
+  EXPECT_EQ(tell({"stop", "stiff"}), "");
+  EXPECT_EQ(plain.wait_exit(soon()), 143);
+}
+
+TEST_F(ScaleTest, TheCoordinatorIsReplacedAndKnowsWhatItsForerunnerDid) {
+  Command running(elastic({"-n", "2"}));
+  running.wait_for_output("begun 2", soon());
+  pid_t coordinator = coordinator_after(0);
+  for (int i = 0; i < 3; ++i) {
+    kill_one(coordinator, SIGKILL);
+    coordinator = coordinator_after(coordinator);
+  }
+  EXPECT_THAT(tell({"join", "supple"}), HasSubstr("worker 2"));
+  running.wait_for_output("worker 2 pid", soon());
+  EXPECT_THAT(running.out(), HasSubstr("begun 3")) << "it counts on from the log";
+  finish();
+  EXPECT_EQ(running.wait_exit(soon()), 0) << running.error();
+}
+
+TEST_F(ScaleTest, TheLauncherIsReplacedAndGoesOnReplacing) {
+  Command running(elastic({"-n", "3"}));
+  running.wait_for_output("begun 3", soon());
+  for (int i = 0; i < 2; ++i) {
+    kill_one(launcher_of(running), SIGKILL);
+    running.wait_for_output("another takes over", soon(), i + 1);
+    kill_one(worker_of(running, i), SIGKILL);
+    running.wait_for_output("begun " + std::to_string(4 + i), soon());
+  }
+  EXPECT_THAT(tell({"jobs"}), HasSubstr("3/3"));
+  EXPECT_THAT(running.error(), HasSubstr("worker 1 was lost: killed by signal 9"));
+  kill_one(coordinator_after(0), SIGKILL);
+  EXPECT_THAT(tell({"join", "supple"}), HasSubstr("worker 5"));
+  running.wait_for_output("begun 6", soon());
+  finish();
+  EXPECT_EQ(running.wait_exit(soon()), 0) << running.error();
+}
+
+TEST_F(ScaleTest, AWorkerThatDiesWithItsLauncherIsReplacedByTheNext) {
+  Command running(elastic({"-n", "2"}));
+  running.wait_for_output("begun 2", soon());
+  const pid_t launcher = launcher_of(running);
+  kill_one(launcher, SIGSTOP);
+  kill_one(worker_of(running, 1), SIGKILL);
+  kill_one(launcher, SIGKILL);
+  running.wait_for_output("begun 3", soon());
+  finish();
+  EXPECT_EQ(running.wait_exit(soon()), 0) << running.error();
+}
+
+TEST_F(ScaleTest, ASuccessorStopsTheJobAsTheFirstWould) {
+  Command running(elastic({"-n", "2"}));
+  running.wait_for_output("begun 2", soon());
+  kill_one(launcher_of(running), SIGKILL);
+  running.wait_for_output("another takes over", soon());
+  EXPECT_EQ(tell({"stop", "supple"}), "");
+  EXPECT_EQ(running.wait_exit(soon()), 143);
+}
+
+TEST_F(ScaleTest, WhenNobodyWatchesTheJobEndsByItself) {
+  for (const bool is_coordinator_killed : {false, true}) {
+    Command running(elastic({"-n", "2", "--orphan-timeout", "0.5"}));
+    running.wait_for_output("begun 2", soon());
+    const pid_t launcher = launcher_of(running);
+    kill_one(launcher, SIGSTOP);
+    running.signal(SIGKILL);
+    if (is_coordinator_killed) kill_one(coordinator_after(0), SIGKILL);
+    const auto begin = std::chrono::steady_clock::now();
+    kill_one(launcher, SIGKILL);
+    while (kill(worker_of(running, 0), 0) == 0 && std::chrono::steady_clock::now() - begin < 10s) {
+      cluster::launch::host::reap_children([](pid_t, int) {});
+    }
+    const auto lived = std::chrono::steady_clock::now() - begin;
+    EXPECT_GT(lived, 250ms) << "workers outlive their watchers for a while";
+    EXPECT_LT(lived, 5s);
+    // Without a coordinator the folder stays until the next job of this user.
+    if (is_coordinator_killed) EXPECT_EQ(Command(script({}, "true")).wait_exit(soon()), 0);
+    EXPECT_THAT(state_.leftovers(Deadline::after(5s)), ::testing::IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace trireme

@@ -1,0 +1,57 @@
+// CoordinatorProcess is an elastic job's coordinator as its launcher sees it: started once, started
+// again when it dies, or taken over from a launcher that died.
+//
+// Bounds:  after kStartsMax starts within a minute it is given up: start() throws Exhausted with
+//          what the last one said.
+// Threads: one, the launcher's.
+// Failure: Exhausted; what spawn() throws.
+
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <deque>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "trireme/base/clock.h"
+
+namespace trireme::cluster::launch {
+
+class CoordinatorProcess {
+ public:
+  static constexpr std::size_t kStartsMax = 20;
+
+  struct Options {
+    std::filesystem::path folder;  // the job's
+    Duration orphan_timeout{};
+    sigset_t mask{};
+    // `trireme`: this very program, even if another was installed in its place meanwhile.
+    std::filesystem::path program = "/proc/self/exe";
+  };
+
+  explicit CoordinatorProcess(Options options) : options_(std::move(options)) {}
+
+  // Starts one, which ends any other.
+  void start();
+  // Takes over the one that lives, or starts one.
+  void adopt();
+  // Ends it and forgets all that it knew; the next one begins with an empty store. The caller
+  // hears of its death and then starts the next.
+  void reset();
+  // It is dead and was waited for.
+  void forget() noexcept { pid_ = 0; }
+  // 0: none.
+  pid_t pid() const noexcept { return pid_; }
+
+ private:
+  std::string last_words() const;
+
+  Options options_;
+  pid_t pid_ = 0;
+  std::deque<TimePoint> starts_;
+};
+
+}  // namespace trireme::cluster::launch

@@ -1,0 +1,140 @@
+#include "trireme/cluster/launch/job/coordinator.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "trireme/base/error.h"
+#include "trireme/cluster/launch/host/process_tree.h"
+#include "trireme/cluster/launch/host/signals.h"
+#include "trireme/cluster/launch/job/folder.h"
+#include "trireme/cluster/store_log.h"
+#include "trireme/cluster/store_service.h"
+#include "trireme/net/secret_credentials.h"
+#include "trireme/net/server.h"
+
+namespace trireme::cluster::launch::job {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr auto kTakeOverTime = 10s;
+constexpr int kPause = 1;          // milliseconds, while somebody dies
+constexpr Duration kLookMax = 1s;  // between two looks at the job
+
+struct Holder {
+  pid_t pid = 0;
+  unsigned long long start = 0;
+};
+
+std::optional<Holder> read_holder(const Descriptor& file) {
+  char text[64] = {};
+  if (pread(file.get(), text, sizeof(text) - 1, 0) <= 0) return std::nullopt;
+  Holder holder;
+  if (std::sscanf(text, "%d %llu\n", &holder.pid, &holder.start) != 2) return std::nullopt;
+  return holder.pid > 1 ? std::optional(holder) : std::nullopt;
+}
+
+void write_holder(const Descriptor& file) {
+  const auto self = host::find_process(getpid());
+  char text[64];
+  const int size = std::snprintf(text, sizeof(text), "%d %llu\n", getpid(), self ? self->start : 0);
+  if (ftruncate(file.get(), 0) != 0 ||
+      pwrite(file.get(), text, static_cast<std::size_t>(size), 0) != size) {
+    throw system_error("cannot write the coordinator's name", errno);
+  }
+}
+
+// Kills exactly that process, not whoever got its number meanwhile.
+void kill_holder(const Holder& holder, Deadline deadline) {
+  const Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, holder.pid, 0)));
+  if (!handle) return;
+  const auto now = host::find_process(holder.pid);
+  if (!now || now->start != holder.start) return;
+  syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0);
+  pollfd death{.fd = handle.get(), .events = POLLIN, .revents = 0};
+  poll(&death, 1, deadline.poll_timeout());
+}
+
+std::unique_ptr<net::Server> serve(const fs::path& folder, std::shared_ptr<StoreService> store) {
+  net::Server::Options options;
+  options.address = net::Address::unix_socket((folder / "store.sock").string());
+  options.credentials = std::make_shared<net::SecretCredentials>(
+      net::Secret::from_file(folder / "secret"),
+      net::Identity{.name = "coordinator", .role = "coordinator"});
+  return std::make_unique<net::Server>(
+      std::move(options), net::Server::Services{{kStoreServiceNumber, std::move(store)}});
+}
+
+// Waits until the job is over for us. True: nobody watches it any more.
+bool wait_for_end(const CoordinatorOptions& options, host::SignalQueue& signals) {
+  const Duration period = std::min<Duration>(kLookMax, options.orphan_timeout / 4);
+  const auto pause = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(period).count());
+  TimePoint watched = steady_clock().now();
+  while (true) {
+    pollfd wait{.fd = signals.descriptor(), .events = POLLIN, .revents = 0};
+    poll(&wait, 1, pause);
+    while (const auto signal = signals.next()) {
+      if (*signal == SIGTERM) return false;
+    }
+    if (access((options.folder / "lock").c_str(), F_OK) != 0) return false;
+    const TimePoint now = steady_clock().now();
+    if (is_watched(options.folder)) watched = now;
+    if (now - watched >= options.orphan_timeout) return true;
+  }
+}
+
+}  // namespace
+
+Descriptor take_over(const fs::path& folder, Deadline deadline) {
+  const fs::path path = folder / kCoordinatorFile;
+  Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file) throw system_error("cannot open " + path.string(), errno);
+  while (!try_lock(file)) {
+    // Whoever has just taken it may not have put down its name yet.
+    if (const auto holder = read_holder(file)) kill_holder(*holder, deadline);
+    if (deadline.is_past()) {
+      throw Error(ErrorCode::Deadline, "the coordinator before does not die");
+    }
+    poll(nullptr, 0, kPause);
+  }
+  return file;
+}
+
+std::optional<pid_t> coordinator_of(const fs::path& folder) {
+  const Descriptor file(open((folder / kCoordinatorFile).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!file || !is_locked(file)) return std::nullopt;
+  const auto holder = read_holder(file);
+  return holder ? std::optional(holder->pid) : std::nullopt;
+}
+
+int run_coordinator(const CoordinatorOptions& options) {
+  // Our own group: neither a terminal nor a signal for the job is meant for us.
+  setpgid(0, 0);
+  signal(SIGPIPE, SIG_IGN);
+  host::SignalQueue signals({SIGINT, SIGTERM, SIGHUP});
+  Descriptor right = take_over(options.folder, Deadline::after(kTakeOverTime));
+  write_holder(right);
+  bool is_orphan = false;
+  {
+    StoreLog log(options.folder / "store.log");
+    const auto store = std::make_shared<StoreService>(StoreBounds{}, log.journal());
+    log.replay([&](const StoreMap::Change& change) { store->learn(change); });
+    store->advance(log.first_revision());
+    const auto server = serve(options.folder, store);
+    is_orphan = wait_for_end(options, signals);
+  }
+  right.reset();
+  if (is_orphan) sweep_quietly(options.folder.parent_path());
+  return 0;
+}
+
+}  // namespace trireme::cluster::launch::job
