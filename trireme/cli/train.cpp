@@ -9,6 +9,7 @@
 #include "trireme/cli/commands.h"
 #include "trireme/cli/elastic_option.h"
 #include "trireme/cli/ranks_option.h"
+#include "trireme/cli/train/elastic.h"
 #include "trireme/cli/train/worker.h"
 #include "trireme/cluster/launch/front.h"
 #include "trireme/cluster/launch/job/name.h"
@@ -55,7 +56,9 @@ fs::path output_of(const TrainWords& words) {
 
 int train(TrainWords words) {
   const Worker worker(words.worker);
-  words.recipe.read(worker);
+  const config::Config config = words.recipe.read(worker);
+  words.spec.elastic = elastic_of(config);
+  if (words.elastic->is_on) words.spec.elastic = elastic_settings(config);
   words.elastic->apply(words.spec);
   const fs::path output = output_of(words);
   fs::create_directories(output);
@@ -71,6 +74,9 @@ int train(TrainWords words) {
   if (spec.elastic && !words.is_resumed) spec.elastic->resume_arguments = {"--resume"};
   for (const std::string& text : words.recipe.overrides) {
     spec.command.insert(spec.command.end(), {"--set", text});
+  }
+  if (words.elastic->is_on && config.setting("elastic.enabled") != nullptr) {
+    spec.command.insert(spec.command.end(), {"--set", "elastic.enabled=true"});
   }
   // Rank 0 draws on the user's terminal itself: what goes through the launcher comes in lines.
   if (const char* terminal = isatty(STDOUT_FILENO) == 1 ? ttyname(STDOUT_FILENO) : nullptr) {

@@ -1,0 +1,44 @@
+#include "trireme/cli/train/elastic.h"
+
+#include <string_view>
+#include <variant>
+
+#include "trireme/base/config/read_value.h"
+
+namespace trireme::cli {
+namespace {
+
+// Nothing where the worker has no such setting.
+template <class T>
+std::optional<T> said(const config::Config& config, std::string_view key) {
+  const config::Setting* setting = config.setting(key);
+  if (setting == nullptr) return std::nullopt;
+  const T* value = std::get_if<T>(&setting->value.content);
+  return value != nullptr ? std::optional<T>(*value) : std::nullopt;
+}
+
+}  // namespace
+
+cluster::launch::Elastic elastic_settings(const config::Config& config) {
+  cluster::launch::Elastic elastic;
+  if (const auto number = said<std::int64_t>(config, "elastic.min")) {
+    elastic.least = static_cast<int>(*number);
+  }
+  if (const auto number = said<std::int64_t>(config, "elastic.max")) {
+    elastic.most = static_cast<int>(*number);
+  }
+  if (const auto number = said<std::int64_t>(config, "elastic.restarts")) {
+    elastic.restarts_max = static_cast<int>(*number);
+  }
+  if (const config::Setting* timeout = config.setting("elastic.orphan_timeout")) {
+    elastic.orphan_timeout = config::read_duration(timeout->value);
+  }
+  return elastic;
+}
+
+std::optional<cluster::launch::Elastic> elastic_of(const config::Config& config) {
+  if (!said<bool>(config, "elastic.enabled").value_or(false)) return std::nullopt;
+  return elastic_settings(config);
+}
+
+}  // namespace trireme::cli
