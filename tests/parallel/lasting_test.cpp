@@ -117,13 +117,16 @@ class Rank {
       : fates_(fates), place_(place), executioner_(fates, place, deaths), config_(config) {}
 
   Weights run(int steps) {
+    job_ = std::make_unique<Job>(open_job(config_, tiny_kinds(), comm::Group::solo(),
+                                          {.is_lasting = true, .faults = &executioner_}));
     enter({0, 1, 2, 3});
-    job_ = std::make_unique<Job>(
-        open_job(config_, tiny_kinds(), group_, {.places = places_, .faults = &executioner_}));
+    lasting().survive(group_, places_);
+    job_->group = group_;
     bool is_met = false;
     for (step_ = 0; step_ < steps;) {
       try {
         if (!is_met) lasting().regroup(false);
+        if (!is_met) job_->deal(job_->fair_owners());
         is_met = true;
         job_->step->run({.step = step_, .updates = step_, .is_repeated = is_repeated_});
         reach(&executioner_, kSlotEnded, place_);

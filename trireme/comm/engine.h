@@ -79,6 +79,8 @@ class Engine {
 
   // Before the first operation; not thread-safe against anything else.
   void add_source(std::shared_ptr<ProgressSource> source);
+  // While nothing is in flight.
+  void set_spin(std::chrono::microseconds spin) noexcept { options_.spin = spin; }
 
   // Starts at once, as far as it gets without waiting. Without a task, that of the backend.
   void start(std::shared_ptr<Activity> activity);

@@ -30,16 +30,11 @@ SyncKind resolved(SyncKind kind, bool has_sharing_hosts) {
   return kind;
 }
 
-// One host, one arena: what a rank held stays when it dies.
-SyncKind resolved_lasting(SyncKind kind, const comm::Group& group) {
+// Whatever can be is shared: it stays when a rank dies.
+SyncKind resolved_lasting(SyncKind kind) {
   if (kind == SyncKind::None) {
     throw Error(ErrorCode::InvalidInput,
                 "sync.kind = \"none\" has no agreement that could outlive a rank: take another, or "
-                "elastic.enabled = false");
-  }
-  if (!group.arena()) {
-    throw Error(ErrorCode::InvalidInput,
-                "an elastic job runs on one host, where its workers share memory: take "
                 "elastic.enabled = false");
   }
   return kind == SyncKind::Auto ? SyncKind::Shared : kind;
@@ -87,10 +82,10 @@ SyncKind sync_kind_of(const config::Config& config) {
 }
 
 std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
-  const bool is_lasting = !options.places.empty();
+  const bool is_lasting = options.is_lasting;
   if (options.group.size() == 1 && !is_lasting) return make_solo(options);
   const std::optional<mesh::Mesh> hosts = is_lasting ? std::nullopt : sharing_hosts(options.group);
-  const SyncKind kind = is_lasting ? resolved_lasting(options.kind, options.group)
+  const SyncKind kind = is_lasting ? resolved_lasting(options.kind)
                                    : resolved(options.kind, hosts.has_value());
   if (kind == SyncKind::None) {
     const comm::Group group = options.group;
@@ -106,7 +101,7 @@ std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
                                   .bucket_size = options.bucket_size,
                                   .is_ordered = options.is_ordered,
                                   .is_in_parts = options.is_recomputed,
-                                  .places = std::move(options.places),
+                                  .is_lasting = is_lasting,
                                   .faults = options.faults};
   const bool is_sliced = kind != SyncKind::AllReduce && kind != SyncKind::Shared;
   if (hosts && (kind == SyncKind::Shared || (is_sliced && options.is_sliced_in_host))) {

@@ -38,9 +38,9 @@ struct AgreementOptions {
   std::int64_t bucket_size = 4 << 20;
   bool is_ordered = false;     // sums over slots follow the fixed tree
   bool is_recomputed = false;  // a parameter's gradient may come in several parts
-  // Ranks may come and go; by rank, their seats in the arena. Empty: they stay. The agreement is
-  // then Lasting, and begins with regroup().
-  std::vector<int> places{};
+  // Ranks may come and go. The agreement is then Lasting, and nobody meets anybody before
+  // survive() and regroup(); the group does not matter until then.
+  bool is_lasting = false;
   Faults* faults = nullptr;
 };
 

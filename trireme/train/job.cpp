@@ -115,9 +115,8 @@ std::vector<int> Job::fair_owners() const {
 }
 
 Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group& group,
-             const Seating& seating) {
+             const JobOptions& options) {
   Job job{.config = config, .group = group};
-  const bool is_lasting = !seating.places.empty();
   const TrainConfig& train = job.train();
   const auto& reading = config.get<data::DataConfig>("data");
   set_threads(train);
@@ -133,7 +132,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   // What is not trained must be the same everywhere, too. Those who may come later cannot be asked
   // now: it follows from the recipe.
   for (const at::Tensor& parameter : job.model->parameters()) {
-    if (parameter.requires_grad() || is_lasting) continue;
+    if (parameter.requires_grad() || options.is_lasting) continue;
     comm::broadcast(group, parameter.detach(), 0, {.label = "frozen weights"}).wait();
   }
 
@@ -168,14 +167,14 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
                        .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
                        .is_ordered = train.virtual_ranks > 0,
                        .is_recomputed = is_recomputed,
-                       .places = seating.places,
-                       .faults = seating.faults}),
+                       .is_lasting = options.is_lasting,
+                       .faults = options.faults}),
                   .schedule = optim::make_schedule(config, job.steps),
                   .clip_norm = rule.clip_norm,
                   .clip_value = rule.clip_value,
                   .config = train,
                   .slot_owners = owners,
-                  .faults = seating.faults});
+                  .faults = options.faults});
   return job;
 }
 

@@ -41,9 +41,9 @@ struct Job {
   std::vector<int> fair_owners() const;
 };
 
-// For ranks that may come and go: seats in the arena, by rank. Empty: they stay.
-struct Seating {
-  std::vector<int> places{};
+struct JobOptions {
+  // Ranks may come and go: nobody meets anybody here, and the agreement is Lasting.
+  bool is_lasting = false;
   Faults* faults = nullptr;
 };
 
@@ -52,8 +52,7 @@ struct Seating {
 std::shared_ptr<model::Model> make_model(const config::Config& config, const Kinds& kinds,
                                          const data::Form& form);
 
-// With a seating nobody meets anybody here: the agreement is Lasting, and begins with regroup().
 Job open_job(const config::Config& config, const Kinds& kinds,
-             const comm::Group& group = comm::Group::solo(), const Seating& seating = {});
+             const comm::Group& group = comm::Group::solo(), const JobOptions& options = {});
 
 }  // namespace trireme::train

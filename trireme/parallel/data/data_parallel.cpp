@@ -327,6 +327,8 @@ void DataParallel::update(const Update& how) {
     finish_standing();
   }
   if (is_lasting()) update_orphans(how);
+  // Before regroup() not all of the group have anything to publish.
+  if (is_surviving_) return;
   try {
     publish();
   } catch (const Error&) {

@@ -60,9 +60,8 @@ class DataParallel final : public Agreement, public Lasting, private model::Grad
     bool is_ordered = false;
     // A parameter's gradient may come in several parts: buckets wait for the end of backward.
     bool is_in_parts = false;
-    // Ranks may come and go; by rank, their seats in the arena that all of them share. Empty: they
-    // stay. Nobody meets anybody then before regroup().
-    std::vector<int> places{};
+    // Ranks may come and go. Nobody meets anybody then before survive() and regroup().
+    bool is_lasting = false;
     Faults* faults = nullptr;
   };
   explicit DataParallel(Options options);
@@ -118,7 +117,7 @@ class DataParallel final : public Agreement, public Lasting, private model::Grad
   static constexpr int kEmpty = -1;           // no slot
   static constexpr std::size_t kFigures = 4;  // that ranks add up, besides one a parameter
 
-  bool is_lasting() const noexcept { return !options_.places.empty(); }
+  bool is_lasting() const noexcept { return options_.is_lasting; }
   Blueprint draw(const std::vector<std::size_t>& order) const;
   void lay_out(std::vector<std::size_t> order);
   void lay_out(const Blueprint& blueprint, bool is_attached);
@@ -172,12 +171,14 @@ class DataParallel final : public Agreement, public Lasting, private model::Grad
   std::vector<int> filled_;  // in ordered sums, by buckets_: the slot whose gradients are there
   std::optional<comm::Work> published_;  // new values reach everybody
   std::vector<comm::TensorWork> gathers_;
-  Blueprint blueprint_;  // of the layout
+  Blueprint blueprint_;      // of the layout
+  std::vector<int> places_;  // by rank of the group: seats in the arena
   Cut cut_;
   Standing standing_;
   std::optional<Update> made_;  // in the last step; nothing where that was dropped
   std::optional<Ledger> ledger_;
   std::optional<Ledger::Page> page_;       // this rank's
+  bool is_surviving_ = false;              // from survive() to regroup()
   bool has_state_ = false;                 // values that all ranks share
   std::vector<at::Tensor> first_buffers_;  // as they were when the step began
   GradientHooks hooks_;

@@ -99,7 +99,7 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
 }
 
 void DataParallel::cut_slices() {
-  cut_ = {.places = options_.places, .rank = inside_.rank(), .size = inside_.size()};
+  cut_ = {.places = places_, .rank = inside_.rank(), .size = inside_.size()};
   layout_->own.clear();
   for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
     layout_->own.push_back(own_of(b, cut_.rank));

@@ -83,8 +83,9 @@ void DataParallel::survive(const comm::Group& group, std::vector<int> places) {
   gathers_.clear();
   published_.reset();
   finished_ = 0;
+  is_surviving_ = true;
   options_.group = group;
-  options_.places = std::move(places);
+  places_ = std::move(places);
   inside_ = group;
 }
 
@@ -108,7 +109,7 @@ void DataParallel::update_orphans(const Update& how) {
   int orphan = 0;
   for (int rank = 0; rank < cut_.size; ++rank) {
     const int place = cut_.places[static_cast<std::size_t>(rank)];
-    const std::vector<int>& living = options_.places;
+    const std::vector<int>& living = places_;
     if (std::find(living.begin(), living.end(), place) != living.end()) continue;
     if (orphan++ % options_.group.size() != options_.group.rank()) continue;
     Ledger::Page page = ledger_->page(place);
@@ -124,7 +125,6 @@ void DataParallel::update_orphans(const Update& how) {
 void DataParallel::finish_orphans() {
   const c10::NoGradGuard no_grad;
   if (made_) update_orphans(*made_);
-  if (made_) publish();
 }
 
 void DataParallel::regroup(bool is_new) {
@@ -157,6 +157,7 @@ void DataParallel::regroup(bool is_new) {
   if (is_strange) share_tensors(source, options_.buffers);
   group.barrier({.label = "regrouped"}).wait();
   has_state_ = true;
+  is_surviving_ = false;
   if (layout_) cut_slices();
 }
 

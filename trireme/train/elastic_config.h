@@ -1,0 +1,40 @@
+// ElasticConfig is [elastic]: jobs whose workers may die, leave and come while training goes on.
+//
+// Most of it is the launcher's to obey; heartbeat and min are the workers' own.
+
+#pragma once
+
+#include <chrono>
+
+#include "trireme/base/config/fields.h"
+
+namespace trireme::train {
+
+inline constexpr const char* kElasticSection = "elastic";
+
+struct ElasticConfig {
+  bool is_enabled = false;
+  int least = 1;
+  int most = 128;
+  std::chrono::milliseconds heartbeat{5000};
+  std::chrono::seconds orphan_timeout{60};
+  int restarts = 10;
+
+  static void describe(config::Fields<ElasticConfig>& f) {
+    using E = ElasticConfig;
+    f.add("enabled", &E::is_enabled).help("the job goes on when workers die, and takes in others");
+    f.add("min", &E::least).range(1, 128).unit("workers").help("with fewer, the job waits");
+    f.add("max", &E::most).range(1, 128).unit("workers").help("more are never taken in");
+    f.add("heartbeat", &E::heartbeat)
+        .at_least(std::chrono::milliseconds(0))
+        .help("a worker silent for so long is killed and replaced; 0 s: never");
+    f.add("orphan_timeout", &E::orphan_timeout)
+        .at_least(std::chrono::seconds(1))
+        .help("how long workers go on when nobody watches the job");
+    f.add("restarts", &E::restarts)
+        .at_least(0)
+        .help("workers replaced within ten minutes before the job ends");
+  }
+};
+
+}  // namespace trireme::train
