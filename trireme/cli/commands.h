@@ -15,6 +15,7 @@ Command jobs_command();
 Command watch_command();
 Command stop_command();
 Command checkpoint_command();
+Command bench_checkpoint_command();
 Command bench_comm_command();
 Command bench_train_command();
 Command version_command();
