@@ -1,14 +1,16 @@
-# OpenSSL: trireme/net/tls, once that folder exists; without it there is no TLS.
+# OpenSSL: trireme/checkpoint/format/openssl. With it that folder's sources are compiled, without it
+# only its stub.cpp, which has the same functions and says that there is no OpenSSL. Nobody else
+# asks.
 # Sets TRIREME_HAS_OPENSSL and TRIREME_PART_OPENSSL, the line that `trireme version` prints.
 
 set(TRIREME_HAS_OPENSSL FALSE)
-set(TRIREME_PART_OPENSSL "off: nothing uses it yet")
-if(EXISTS "${PROJECT_SOURCE_DIR}/trireme/net/tls")
-  find_package(OpenSSL QUIET)
-  if(OPENSSL_FOUND)
-    set(TRIREME_HAS_OPENSSL TRUE)
-    set(TRIREME_PART_OPENSSL "on: OpenSSL ${OPENSSL_VERSION}")
-  else()
-    set(TRIREME_PART_OPENSSL "off: not found (libssl-dev)")
-  endif()
+trireme_sources(openssl_sources checkpoint/format/openssl)
+find_package(OpenSSL QUIET COMPONENTS Crypto)
+if(OPENSSL_FOUND)
+  set(TRIREME_HAS_OPENSSL TRUE)
+  set(TRIREME_PART_OPENSSL "on: OpenSSL ${OPENSSL_VERSION}")
+  list(FILTER openssl_sources EXCLUDE REGEX "/stub\\.cpp$")
+else()
+  set(TRIREME_PART_OPENSSL "off: not found (libssl-dev)")
+  list(FILTER openssl_sources INCLUDE REGEX "/stub\\.cpp$")
 endif()

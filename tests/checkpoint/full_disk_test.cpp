@@ -55,7 +55,7 @@ void fill(testing::RankChannel& channel) {
     channel.say(name_of(error.code()));
   }
   channel.say(Checkpoint::newest_whole(folder).checkpoint->path().filename().string());
-  channel.say(std::to_string(format::sweep_drafts(folder)));
+  channel.say(std::to_string(format::sweep_drafts(folder).size()));
   saver.save(state_of(2000), 3);
   saver.wait();
   channel.say(Checkpoint::newest_whole(folder).checkpoint->path().filename().string());

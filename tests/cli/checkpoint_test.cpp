@@ -7,7 +7,9 @@
 
 #include "tests/checkpoint/format/stored_bytes.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/cli/checkpoint/rewrite.h"
 #include "trireme/cli/commands.h"
+#include "trireme/net/secret.h"
 
 namespace trireme::cli {
 namespace {
@@ -56,6 +58,37 @@ TEST(CheckpointCommand, RefusesWhatIsNone) {
   EXPECT_EQ(run({"ls", folder.path().string()}).code, 2);
   EXPECT_EQ(run({"ls", "/no/such/folder"}).code, 2);
   EXPECT_EQ(run({"ls", std::string(300, 'x')}).code, 2);
+}
+
+TEST(CheckpointCommand, ReshardsAndCompares) {
+  const TemporaryFolder folder("checkpoint-command");
+  const std::string path = format::store_bytes(folder.path(), 7).string();
+  const std::string to = (folder.path() / "other").string();
+  EXPECT_THAT(run({"reshard", path, "--parts", "3", "--to", to}).out,
+              AllOf(HasSubstr("step 7 in 3 parts"), HasSubstr("other/step-00000007")));
+  const Outcome same = run({"diff", path, to});
+  EXPECT_EQ(same.code, 0);
+  EXPECT_THAT(same.out, HasSubstr("0 of 2 tensors differ"));
+  EXPECT_EQ(run({"reshard", path, "--to", to}).code, 2);  // it exists
+  EXPECT_EQ(run({"reshard", path, "--parts", "0"}).code, 2);
+  EXPECT_EQ(run({"diff", path}).code, 2);
+  EXPECT_EQ(run({"ls", path, "--parts", "2"}).code, 2);
+  EXPECT_EQ(run({"reshard", path, "--parts", "2"}).code, 0);
+  EXPECT_THAT(run({"inspect", path, "--json"}).out, HasSubstr("\"step\": 7"));
+}
+
+TEST(CheckpointCommand, SealsAndOpens) {
+  const TemporaryFolder folder("checkpoint-command");
+  const std::string path = format::store_bytes(folder.path(), 7).string();
+  const std::string key = (folder.path() / "key").string(), to = (folder.path() / "to").string();
+  net::Secret::generate().save(key);
+  const Outcome sealed = run({"reshard", path, "--to", to, "--encrypt", key, "--compress"});
+  if (sealed.code != 0) GTEST_SKIP() << "built without zstd or OpenSSL";
+  EXPECT_EQ(run({"verify", to}).code, 0);
+  EXPECT_EQ(run({"diff", path, to}).code, 2);
+  EXPECT_EQ(run({"diff", path, to, "--key", key}).code, 0);
+  EXPECT_EQ(run({"reshard", to, "--key", key, "--decrypt", "--expand"}).code, 0);
+  EXPECT_EQ(run({"diff", path, to, "--json"}).code, 0);
 }
 
 }  // namespace

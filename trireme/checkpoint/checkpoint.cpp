@@ -8,17 +8,18 @@
 
 namespace trireme::checkpoint {
 
-Checkpoint::Checkpoint(const std::filesystem::path& path)
-    : reader_(std::make_shared<const format::Reader>(path)) {}
+Checkpoint::Checkpoint(const std::filesystem::path& path, std::optional<net::Secret> key)
+    : reader_(std::make_shared<const format::Reader>(path, std::move(key))) {}
 
-Checkpoint Checkpoint::open(const std::filesystem::path& path) {
-  return Checkpoint(path);
+Checkpoint Checkpoint::open(const std::filesystem::path& path, std::optional<net::Secret> key) {
+  return Checkpoint(path, std::move(key));
 }
 
-Checkpoint::Newest Checkpoint::newest_whole(const std::filesystem::path& folder) {
+Checkpoint::Newest Checkpoint::newest_whole(const std::filesystem::path& folder,
+                                            std::optional<net::Secret> key) {
   format::Newest found = format::find_newest_whole(folder);
   Newest newest{.checkpoint = std::nullopt, .skipped = std::move(found.skipped)};
-  if (found.path) newest.checkpoint = open(*found.path);
+  if (found.path) newest.checkpoint = open(*found.path, std::move(key));
   return newest;
 }
 

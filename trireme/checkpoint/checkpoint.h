@@ -3,6 +3,7 @@
 //
 // Failure: NotFound where there is no finished checkpoint or no such tensor; Corrupt names the
 //          file, the tensor and the byte. Mismatch where a tensor to read into has another count.
+//          InvalidInput for the wrong key of an encrypted one.
 // Threads: any number of threads may read at once.
 
 #pragma once
@@ -27,9 +28,10 @@ class Checkpoint {
   struct Newest;
 
   // The folder of one checkpoint, `…/step-00001234`.
-  static Checkpoint open(const std::filesystem::path& path);
+  static Checkpoint open(const std::filesystem::path& path, std::optional<net::Secret> key = {});
   // The newest of a job's folder that is whole, all of it read and checked.
-  static Newest newest_whole(const std::filesystem::path& folder);
+  static Newest newest_whole(const std::filesystem::path& folder,
+                             std::optional<net::Secret> key = {});
 
   const std::filesystem::path& path() const { return reader_->folder(); }
   std::int64_t step() const { return reader_->manifest().step; }
@@ -50,7 +52,7 @@ class Checkpoint {
   void read(std::string_view name, std::int64_t begin, std::int64_t count, at::Tensor out) const;
 
  private:
-  explicit Checkpoint(const std::filesystem::path& path);
+  Checkpoint(const std::filesystem::path& path, std::optional<net::Secret> key);
 
   std::shared_ptr<const format::Reader> reader_;
 };

@@ -3,42 +3,36 @@
 #include <algorithm>
 #include <utility>
 
+#include "trireme/base/check.h"
+#include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/checkpoint/format/verify.h"
+#include "trireme/checkpoint/format/folder.h"
+#include "trireme/checkpoint/format/record.h"
 
 namespace trireme::checkpoint {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kPartName = "part-00000.safetensors";
+using namespace std::chrono_literals;
+
+constexpr Duration kClosingWait = 2s;
+constexpr Duration kPollMax = 20ms;
 
 double seconds_since(TimePoint begin) {
   return std::chrono::duration<double>(steady_clock().now() - begin).count();
 }
 
-// What lies in the folder and can be read. Damaged ones, and those of a later version, are left to
-// people: they are neither counted nor removed.
-std::vector<format::Scored> scores_in(const Saver::Options& options) {
-  std::vector<format::Scored> scores;
-  for (const format::Listed& listed : format::list_checkpoints(options.folder)) {
-    try {
-      const fs::path path = listed.path / format::kManifestName;
-      const format::Manifest manifest = format::parse_manifest(read_file(path), path.string());
-      const bool is_alike = !options.is_score_alike || options.is_score_alike(manifest.meta);
-      scores.push_back(
-          {.step = listed.step, .score = is_alike ? manifest.score : std::optional<double>()});
-    } catch (const Error& error) {
-      if (!format::is_damage(error) && error.code() != ErrorCode::Unsupported) throw;
-    }
-  }
-  return scores;
+Crew checked(Crew crew) {
+  TRIREME_CHECK(crew.rank >= 0 && crew.rank < crew.ranks, "rank ", crew.rank, " of ", crew.ranks);
+  TRIREME_CHECK(crew.ranks == 1 || !crew.tag.empty(), "a crew of several without a tag");
+  if (crew.tag.empty()) crew.tag = secure_random_hex(8);
+  return crew;
 }
 
 // Removes the draft unless it was published.
 class Draft {
  public:
-  Draft(const fs::path& folder, std::int64_t step) : path_(format::make_draft(folder, step)) {}
+  explicit Draft(fs::path path) : path_(std::move(path)) {}
   ~Draft() {
     std::error_code ignored;  // the next sweep tries again
     if (!is_published_) fs::remove_all(path_, ignored);
@@ -46,7 +40,6 @@ class Draft {
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
 
-  const fs::path& path() const noexcept { return path_; }
   void set_published() noexcept { is_published_ = true; }
 
  private:
@@ -56,16 +49,19 @@ class Draft {
 
 }  // namespace
 
-Saver::Saver(Options options) : options_(std::move(options)), lock_(options_.folder) {
-  format::sweep_drafts(options_.folder);
-  held_ = scores_in(options_);
+Saver::Saver(Options options) : options_(std::move(options)), crew_(checked(options_.crew)) {
+  options_.sealing.expect_possible();
+  if (crew_.rank == 0) {
+    shelf(Deadline::after(Duration::zero()));
+    sweep(crew_, 0);
+  }
   thread_ = std::thread([this] { run(); });
 }
 
 Saver::~Saver() {
   {
     const std::lock_guard lock(mutex_);
-    is_closing_ = true;
+    closing_ = Deadline::after(kClosingWait);
   }
   changed_.notify_all();
   thread_.join();
@@ -79,8 +75,9 @@ void Saver::save(const State& state, std::int64_t step, std::optional<double> sc
   const TimePoint copy_begin = steady_clock().now();
   snapshot_.take(state);
   figures_.seconds_copied += seconds_since(copy_begin);
-  reach(options_.faults, kSnapshotTaken, options_.rank);
-  task_ = Task{.step = step, .score = score, .meta = state.meta};
+  reach(options_.faults, kSnapshotTaken, crew_.rank);
+  task_ =
+      Task{.step = step, .score = score, .meta = state.meta, .crew = crew_, .ordinal = ordinal_++};
   lock.unlock();
   changed_.notify_all();
 }
@@ -102,22 +99,28 @@ std::optional<Saver::Ended> Saver::settle(Deadline deadline) {
   return std::exchange(ended_, std::nullopt);
 }
 
+std::vector<std::int64_t> Saver::swept() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(swept_, {});
+}
+
+void Saver::regroup(Crew crew) {
+  {
+    const std::lock_guard lock(mutex_);
+    crew_ = checked(std::move(crew));
+    ordinal_ = 0;
+  }
+  changed_.notify_all();
+}
+
 void Saver::remove_after(std::int64_t step) {
   wait();
-  for (const format::Listed& listed : format::list_checkpoints(options_.folder)) {
-    if (listed.step > step && is_held(listed.step)) format::remove_checkpoint(listed.path);
-  }
-  std::erase_if(held_, [&](const format::Scored& one) { return one.step > step; });
+  shelf(Deadline::after(options_.wait)).remove_after(step);
 }
 
 void Saver::set_aside(std::int64_t step) {
   wait();
-  format::set_aside(options_.folder / format::folder_name(step));
-  std::erase_if(held_, [&](const format::Scored& one) { return one.step == step; });
-}
-
-bool Saver::is_held(std::int64_t step) const {
-  return std::ranges::find(held_, step, &format::Scored::step) != held_.end();
+  shelf(Deadline::after(options_.wait)).set_aside(step);
 }
 
 Saver::Figures Saver::figures() const {
@@ -128,70 +131,168 @@ Saver::Figures Saver::figures() const {
 void Saver::wait_idle(std::unique_lock<std::mutex>& lock, Deadline deadline) {
   const auto is_idle = [&] { return !task_.has_value(); };
   const TimePoint begin = steady_clock().now();
+  is_wanted_done_ = true;
+  changed_.notify_all();
+  bool is_done = true;
   if (deadline.is_never()) {
     changed_.wait(lock, is_idle);
-  } else if (!changed_.wait_until(lock, deadline.when(), is_idle)) {
-    throw Error(ErrorCode::Deadline, "the checkpoint of step " + std::to_string(task_->step) +
-                                         " is still being written to " + options_.folder.string());
+  } else {
+    is_done = changed_.wait_until(lock, deadline.when(), is_idle);
   }
+  is_wanted_done_ = false;
   figures_.seconds_waited += seconds_since(begin);
+  if (is_done) return;
+  throw Error(ErrorCode::Deadline, "the checkpoint of step " + std::to_string(task_->step) +
+                                       " is still being written to " + options_.folder.string());
 }
 
 void Saver::rethrow_failure() {
   const auto ended = std::exchange(ended_, std::nullopt);
-  if (ended && ended->failure) std::rethrow_exception(ended->failure);
+  if (ended && ended->failure && !ended->is_given_up) std::rethrow_exception(ended->failure);
 }
 
 void Saver::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return task_.has_value() || is_closing_; });
-    if (!task_.has_value()) return;
-    const Task task = *task_;
-    lock.unlock();
-    const TimePoint begin = steady_clock().now();
-    std::exception_ptr failure;
-    try {
-      write(task);
-    } catch (...) {
-      failure = std::current_exception();
+    const auto is_resigning = [&] { return crew_.rank != 0 && shelf_.has_value(); };
+    changed_.wait(lock, [&] { return task_ || closing_ || is_resigning(); });
+    if (task_) {
+      const Task task = *task_;
+      lock.unlock();
+      const TimePoint begin = steady_clock().now();
+      const Ended ended = attempt(task);
+      lock.lock();
+      figures_.seconds_written += seconds_since(begin);
+      ended_ = ended;
+      task_.reset();
+      changed_.notify_all();
+    } else if (is_resigning()) {
+      shelf_.reset();  // whoever leads now waits for the folder's lock
+    } else {
+      return;
     }
-    lock.lock();
-    figures_.seconds_written += seconds_since(begin);
-    ended_ = Ended{.step = task.step, .failure = failure};
-    task_.reset();
-    changed_.notify_all();
   }
 }
 
-void Saver::write(const Task& task) {
-  Draft draft(options_.folder, task.step);
-  format::Manifest manifest{.step = task.step, .score = task.score, .meta = task.meta};
-  format::add_part(manifest,
-                   format::write_part(draft.path() / kPartName, snapshot_.layout(),
-                                      snapshot_.contents(), options_.faults, options_.rank));
-  reach(options_.faults, kPartWritten, options_.rank);
-  format::settle(manifest);
-  const fs::path target = options_.folder / format::folder_name(task.step);
-  if (!is_held(task.step) && fs::exists(target)) format::set_aside(target);
-  format::publish(draft.path(), manifest, options_.faults, options_.rank);
-  draft.set_published();
-  {
+Saver::Ended Saver::attempt(const Task& task) {
+  Ended ended{.step = task.step};
+  try {
+    write(task);
     const std::lock_guard lock(mutex_);
     ++figures_.saved;
     figures_.last_step = task.step;
-    figures_.bytes += manifest.data_size();
+    figures_.bytes += snapshot_.layout().data_size();
+  } catch (...) {
+    ended.failure = std::current_exception();
+    const std::lock_guard lock(mutex_);
+    ended.is_given_up = task.crew.tag != crew_.tag;
   }
-  std::erase_if(held_, [&](const format::Scored& one) { return one.step == task.step; });
-  held_.push_back({.step = task.step, .score = task.score});
-  retire();
+  return ended;
 }
 
-void Saver::retire() {
-  for (const std::int64_t step : format::steps_to_remove(held_, options_.retention)) {
-    const fs::path path = options_.folder / format::folder_name(step);
-    if (fs::exists(path)) format::remove_checkpoint(path, options_.faults, options_.rank);
-    std::erase_if(held_, [&](const format::Scored& one) { return one.step == step; });
+void Saver::write(const Task& task) {
+  if (task.crew.rank == 0) {
+    shelf(Deadline::after(options_.wait));
+    sweep(task.crew, task.ordinal);
+  }
+  const fs::path draft = format::make_draft(options_.folder, task.step, task.tag());
+  if (task.crew.rank == 0) {
+    Draft own(draft);
+    publish(draft, task, write_part(draft, task));
+    own.set_published();
+    return;
+  }
+  try {
+    format::write_record(draft, task.crew.rank, write_part(draft, task), task.tag(),
+                         options_.faults);
+  } catch (const std::exception& error) {
+    format::write_failure(draft, task.crew.rank, error.what());
+    throw;
+  }
+}
+
+format::WrittenPart Saver::write_part(const fs::path& draft, const Task& task) {
+  const int rank = task.crew.rank;
+  format::WrittenPart part = format::write_part(
+      draft / format::part_name(rank, options_.sealing.is_plain()), snapshot_.layout(),
+      snapshot_.contents(),
+      {.sealing = options_.sealing, .id = task.tag(), .faults = options_.faults, .rank = rank});
+  reach(options_.faults, kPartWritten, rank);
+  return part;
+}
+
+void Saver::publish(const fs::path& draft, const Task& task, format::WrittenPart own) {
+  format::Manifest manifest{
+      .step = task.step, .score = task.score, .meta = task.meta, .id = task.tag()};
+  format::add_part(manifest, std::move(own));
+  const Deadline deadline = Deadline::after(options_.wait);
+  for (int rank = 1; rank < task.crew.ranks; ++rank) {
+    format::add_part(manifest, meet(draft, task, rank, deadline));
+    format::remove_record(draft, rank);
+  }
+  reach(options_.faults, kPartsMet, task.crew.rank);
+  format::settle(manifest);
+  shelf_->put(draft, manifest);
+}
+
+// Waits for another rank's part.
+format::WrittenPart Saver::meet(const fs::path& draft, const Task& task, int rank,
+                                Deadline deadline) {
+  for (Duration pause = 1ms;; pause = std::min(pause * 2, kPollMax)) {
+    bool is_last_look = deadline.is_past();
+    {
+      const std::lock_guard lock(mutex_);
+      is_last_look |= is_pointless(task);
+    }
+    if (auto part = format::read_record(draft, rank, task.tag())) return std::move(*part);
+    if (is_last_look) {
+      throw Error(ErrorCode::Deadline, "rank " + std::to_string(rank) + " did not write its part");
+    }
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, pause, [&] { return is_pointless(task); });
+  }
+}
+
+// Whether nobody should wait for missing parts any longer. The caller holds the mutex.
+bool Saver::is_pointless(const Task& task) const {
+  if (closing_ && closing_->is_past()) return true;
+  return task.crew.tag != crew_.tag && (is_wanted_done_ || crew_.rank != 0);
+}
+
+// Taken by whoever leads, when it is needed: an old leader may still be finishing.
+format::Shelf& Saver::shelf(Deadline deadline) {
+  while (!shelf_) {
+    try {
+      format::Shelf taken({.folder = options_.folder,
+                           .retention = options_.retention,
+                           .is_score_alike = options_.is_score_alike,
+                           .faults = options_.faults});
+      const std::lock_guard lock(mutex_);
+      shelf_.emplace(std::move(taken));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::InvalidInput || deadline.is_past()) throw;
+      std::this_thread::sleep_for(kPollMax);
+    }
+  }
+  return *shelf_;
+}
+
+// Spares what this crew is about to write, where others may be ahead, and all of a crew that has
+// taken its place meanwhile.
+void Saver::sweep(const Crew& crew, std::int64_t ordinal) {
+  const auto ordinal_in = [](const format::Draft& draft, const std::string& tag) -> std::int64_t {
+    const bool is_own = draft.tag.starts_with(tag + "-");
+    return is_own ? std::atoll(draft.tag.c_str() + tag.size() + 1) : -1;
+  };
+  const auto is_spared = [&](const format::Draft& draft) {
+    const std::lock_guard lock(mutex_);
+    return ordinal_in(draft, crew.tag) >= ordinal ||
+           (crew_.tag != crew.tag && ordinal_in(draft, crew_.tag) >= 0);
+  };
+  const std::vector<format::Draft> swept = format::sweep_drafts(options_.folder, is_spared);
+  const std::lock_guard lock(mutex_);
+  for (const format::Draft& draft : swept) {
+    if (ordinal_in(draft, crew.tag) < 0) swept_.push_back(draft.step);
   }
 }
 

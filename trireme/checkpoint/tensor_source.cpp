@@ -164,6 +164,11 @@ void write_safetensors(const fs::path& path, const NamedTensors& tensors,
   try {
     format::write_part(draft, layout, contents);
     fs::rename(draft, path);
+  } catch (const Error& error) {
+    std::error_code ignored;
+    fs::remove(draft, ignored);
+    // Nobody knows the draft.
+    throw Error(error.code(), "writing " + path.string()).with_cause(error.message());
   } catch (...) {
     std::error_code ignored;
     fs::remove(draft, ignored);

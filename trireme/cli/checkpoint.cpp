@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -6,6 +7,7 @@
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/checkpoint/format/reader.h"
 #include "trireme/checkpoint/format/verify.h"
+#include "trireme/cli/checkpoint/rewrite.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/train/answer.h"
 
@@ -20,8 +22,23 @@ struct Options {
   std::string what, path;
   std::vector<std::string> more;
   std::string step, worker;
+  ReshardWords reshard;
   bool is_json = false;
+  bool is_forced = false;
 };
+
+// What each of them takes besides PATH.
+struct Verb {
+  std::string_view name;
+  bool has_words = false;
+  bool has_reshard = false;  // --parts and its like; --key is diff's too
+};
+constexpr Verb kVerbs[] = {{.name = "ls"},
+                           {.name = "inspect"},
+                           {.name = "verify"},
+                           {.name = "export", .has_words = true},
+                           {.name = "reshard", .has_reshard = true},
+                           {.name = "diff", .has_words = true}};
 
 std::string size_text(std::uint64_t bytes) {
   const char* units[] = {"B", "kB", "MB", "GB", "TB"};
@@ -145,41 +162,77 @@ int verify(const Options& options) {
   if (!options.step.empty()) {
     words.options.insert(words.options.end(), {"--checkpoint", options.step});
   }
+  if (options.is_forced) words.options.emplace_back("--force");
   words.overrides.assign(options.more.begin() + 1, options.more.end());
   become_worker(words);
 }
 
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(ErrorCode::InvalidInput, why);
+}
+
+void refuse_strangers(const Options& options, const Verb& verb) {
+  const ReshardWords& words = options.reshard;
+  const bool has_reshard = !(words.parts.empty() && words.to.empty() && words.new_key.empty()) ||
+                           words.is_decrypted || words.is_compressed || words.is_expanded;
+  const bool is_export = verb.name == "export";
+  if (!is_export && !(options.step.empty() && options.worker.empty() && !options.is_forced)) {
+    refuse("--checkpoint, --worker and --force are for export alone");
+  }
+  if (!verb.has_words && !options.more.empty()) refuse("a second path is for export and diff");
+  if (!verb.has_reshard && has_reshard)
+    refuse("--parts, --to and their like are for reshard alone");
+  if (verb.name != "diff" && !verb.has_reshard && !words.key.empty()) {
+    refuse("--key is for reshard and diff; a job's is its setting checkpoint.key_file");
+  }
+}
+
 int act(const Options& options) {
-  const bool is_export = options.what == "export";
-  if (is_export && options.more.empty()) {
-    throw Error(ErrorCode::InvalidInput,
-                "FILE is missing: trireme checkpoint export runs/gpt weights.safetensors");
+  const Verb& verb = *std::ranges::find(kVerbs, options.what, &Verb::name);
+  refuse_strangers(options, verb);
+  if (verb.name == "export") {
+    if (options.more.empty()) {
+      refuse("FILE is missing: trireme checkpoint export runs/gpt weights.safetensors");
+    }
+    export_weights(options);
   }
-  if (!is_export && !(options.more.empty() && options.step.empty() && options.worker.empty())) {
-    throw Error(ErrorCode::InvalidInput, "FILE, --checkpoint and --worker are for export alone");
+  if (verb.name == "diff") {
+    if (options.more.size() != 1) refuse("give two: trireme checkpoint diff runs/a runs/b");
+    return diff_checkpoints(checkpoints_at(options.path).back(),
+                            checkpoints_at(options.more.front()).back(), options.reshard.key,
+                            options.is_json);
   }
-  if (is_export) export_weights(options);
-  if (options.what == "ls") return list(options);
-  return options.what == "inspect" ? inspect(options) : verify(options);
+  if (verb.has_reshard) {
+    return reshard_checkpoint(checkpoints_at(options.path).back(), options.reshard);
+  }
+  if (verb.name == "ls") return list(options);
+  return verb.name == "inspect" ? inspect(options) : verify(options);
 }
 
 }  // namespace
 
 Command checkpoint_command() {
-  Command command("checkpoint", "List, look into, verify and export checkpoints",
+  Command command("checkpoint", "List, look into, verify, compare, rewrite and export checkpoints",
                   "trireme checkpoint verify runs/mnist");
   const auto options = std::make_shared<Options>();
   command.argument(
-      "WHAT", "ls, inspect (the newest, or the one named), verify (read all) or export",
+      "WHAT",
+      "ls, inspect, verify (read all), export, reshard (write again) or diff; where PATH "
+      "has several, inspect, reshard and diff take the newest",
       [options](const std::string& text) {
         options->what = text;
-        const bool is_known =
-            text == "ls" || text == "inspect" || text == "verify" || text == "export";
-        return is_known ? std::string() : "'" + text + "' is none of ls, inspect, verify, export";
+        std::string all;
+        for (const Verb& verb : kVerbs) {
+          if (verb.name == text) return std::string();
+          all += (all.empty() ? "" : ", ") + std::string(verb.name);
+        }
+        return "'" + text + "' is none of " + all;
       });
   command.argument("PATH", "a checkpoint, a folder of them or a job's output folder",
                    set_text(options->path));
-  command.words("FILE", "export: the .safetensors file to write, then settings key=value",
+  command.words("FILE",
+                "diff: the other checkpoint; export: the .safetensors file to write, then settings "
+                "key=value",
                 [options](const std::vector<std::string>& all) {
                   options->more = all;
                   return std::string();
@@ -189,6 +242,19 @@ Command checkpoint_command() {
                  set_text(options->step));
   command.option("--worker", "PROGRAM", "export: a program with models of your own",
                  set_text(options->worker));
+  command.flag("--force", "export: overwrite FILE", options->is_forced);
+  ReshardWords& words = options->reshard;
+  command.option("--parts", "N", "reshard: how many parts (default: as many as there are)",
+                 set_text(words.parts));
+  command.option("--to", "DIR", "reshard: the folder to write it to (default: in its place)",
+                 set_text(words.to));
+  command.option("--key", "FILE", "reshard, diff: the key of an encrypted one",
+                 set_text(words.key));
+  command.option("--encrypt", "FILE", "reshard: with this key from now on",
+                 set_text(words.new_key));
+  command.flag("--decrypt", "reshard: without a key from now on", words.is_decrypted);
+  command.flag("--compress", "reshard: with zstd", words.is_compressed);
+  command.flag("--expand", "reshard: without zstd", words.is_expanded);
   command.action([options] { return act(*options); });
   return command;
 }

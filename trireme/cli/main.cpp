@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   commands.push_back(join_command());
   commands.push_back(coordinate_command());
   commands.push_back(checkpoint_command());
+  commands.push_back(bench_checkpoint_command());
   commands.push_back(bench_comm_command());
   commands.push_back(bench_train_command());
   commands.push_back(version_command());

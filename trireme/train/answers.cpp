@@ -28,12 +28,25 @@ struct Trained {
   std::int64_t step = 0;
 };
 
-checkpoint::Checkpoint checkpoint_of(const WorkerWords& words, const fs::path& folder) {
+[[noreturn]] void refuse_step(std::int64_t step, const fs::path& folder) {
+  std::string steps;
+  for (const auto& listed : checkpoint::format::list_checkpoints(folder)) {
+    steps += (steps.empty() ? "" : ", ") + std::to_string(listed.step);
+  }
+  throw Error(ErrorCode::NotFound,
+              folder.string() + " has no checkpoint of step " + std::to_string(step) +
+                  (steps.empty() ? ", nor any other" : "; there are those of " + steps));
+}
+
+checkpoint::Checkpoint checkpoint_of(const WorkerWords& words, const fs::path& folder,
+                                     const std::optional<net::Secret>& key) {
   if (words.has("--checkpoint")) {
     const std::int64_t step = words.integer("--checkpoint", 0);
-    return checkpoint::Checkpoint::open(folder / checkpoint::format::folder_name(step));
+    const fs::path path = folder / checkpoint::format::folder_name(step);
+    if (!fs::exists(path)) refuse_step(step, folder);
+    return checkpoint::Checkpoint::open(path, key);
   }
-  auto newest = checkpoint::Checkpoint::newest_whole(folder);
+  auto newest = checkpoint::Checkpoint::newest_whole(folder, key);
   if (!newest.checkpoint) {
     throw Error(ErrorCode::NotFound, folder.string() + " holds no whole checkpoint");
   }
@@ -47,7 +60,9 @@ Trained open_trained(const WorkerWords& words, const Kinds& kinds) {
                                              .overrides = words.overrides()})};
   trained.sets = kinds.data.open(trained.config);
   trained.model = make_model(trained.config, kinds, trained.sets.train->form());
-  const checkpoint::Checkpoint from = checkpoint_of(words, output / "checkpoints");
+  const checkpoint::Checkpoint from =
+      checkpoint_of(words, output / "checkpoints",
+                    trained.config.get<CheckpointConfig>("checkpoint").sealing().key);
   trained.step = from.step();
   try {
     checkpoint::load_into(*trained.model, checkpoint::open_tensors(from),
@@ -152,8 +167,20 @@ int answer_generate(const WorkerWords& words, const Kinds& kinds) {
   return 0;
 }
 
+// Before anything large is read.
+static void refuse_to_overwrite(const fs::path& file, bool is_forced) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder)) {
+    throw Error(ErrorCode::InvalidInput, file.string() + ": there is no folder " + folder.string());
+  }
+  if (fs::exists(file) && !is_forced) {
+    throw Error(ErrorCode::InvalidInput, file.string() + " exists; --force overwrites it");
+  }
+}
+
 int answer_export(const WorkerWords& words, const Kinds& kinds) {
   const fs::path file = words.text("--file");
+  refuse_to_overwrite(file, words.has("--force"));
   const Trained trained = open_trained(words, kinds);
   const checkpoint::NamedTensors all = checkpoint::published_tensors(*trained.model);
   checkpoint::write_safetensors(file, all);

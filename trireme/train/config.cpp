@@ -69,6 +69,22 @@ void CheckpointConfig::describe(config::Fields<CheckpointConfig>& f) {
           "end, and at a new best where keep_best is on");
   f.add("keep", &T::keep).at_least(1).help("how many of the latest stay");
   f.add("keep_best", &T::is_best_kept).help("whether the best by eval.metric stays too");
+  f.add("compress", &T::compress)
+      .names({{"none", Compression::None}, {"zstd", Compression::Zstd}})
+      .help("how they lie on disk; compressed, other programs do not read them");
+  f.add("compress_level", &T::compress_level)
+      .range(1, 19)
+      .help("of zstd; more is smaller and slower");
+  f.add("key_file", &T::key_file)
+      .help("a file of 64 hexadecimal digits, mode 0600: encrypts them with AES-256-GCM");
+}
+
+checkpoint::format::Sealing CheckpointConfig::sealing() const {
+  checkpoint::format::Sealing sealing{.is_compressed = compress == Compression::Zstd,
+                                      .level = compress_level};
+  if (!key_file.empty()) sealing.key = net::Secret::from_file(key_file);
+  sealing.expect_possible();
+  return sealing;
 }
 
 bool is_larger_better(const std::string& metric) {

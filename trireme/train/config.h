@@ -8,6 +8,7 @@
 #include <string>
 
 #include "trireme/base/config/fields.h"
+#include "trireme/checkpoint/format/seal.h"
 
 namespace trireme::train {
 
@@ -44,10 +45,18 @@ struct EvalConfig {
   static void describe(config::Fields<EvalConfig>& f);
 };
 
+enum class Compression { None, Zstd };
+
 struct CheckpointConfig {
   std::int64_t every = 0;
   int keep = 2;
   bool is_best_kept = true;
+  Compression compress = Compression::None;
+  int compress_level = 1;
+  std::string key_file{};
+
+  // Reads the key's file where there is one.
+  checkpoint::format::Sealing sealing() const;
 
   static void describe(config::Fields<CheckpointConfig>& f);
 };

@@ -1,8 +1,11 @@
 #include "trireme/train/keeper.h"
 
 #include <chrono>
+#include <span>
 #include <utility>
 
+#include "trireme/base/bytes.h"
+#include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
 #include "trireme/train/progress.h"
 
@@ -26,7 +29,39 @@ std::string text_of(const std::exception_ptr& failure) {
 }  // namespace
 
 Keeper::Keeper(Options options) : options_(std::move(options)) {
-  if (options_.group.rank() != 0) return;
+  regroup(options_.group, options_.epoch);
+}
+
+// Rank 0 takes the new tag before others can know it, so that it never sweeps what they write.
+void Keeper::regroup(comm::Group group, std::int64_t epoch) {
+  options_.group = std::move(group);
+  options_.epoch = epoch;
+  std::uint64_t nonce = 0;
+  secure_random(std::as_writable_bytes(std::span(&nonce, 1)));
+  if (options_.group.rank() == 0) join(crew_of(nonce));
+  options_.group.broadcast({&nonce, 1, comm::DType::Int64}, 0, {.label = "who saves"}).wait();
+  if (options_.group.rank() == 0) return;
+  if (!fs::exists(options_.folder)) {
+    throw Error(ErrorCode::InvalidInput,
+                "rank 0 has a folder " + options_.folder.string() +
+                    " and this rank does not see it: --output must be on a file system that all "
+                    "hosts share");
+  }
+  join(crew_of(nonce));
+}
+
+checkpoint::Crew Keeper::crew_of(std::uint64_t nonce) const {
+  return {.rank = options_.group.rank(),
+          .ranks = options_.group.size(),
+          .tag = "e" + std::to_string(options_.epoch) + "-" +
+                 to_hex(std::as_bytes(std::span(&nonce, 1)))};
+}
+
+void Keeper::join(checkpoint::Crew crew) {
+  if (saver_) {
+    saver_->regroup(std::move(crew));
+    return;
+  }
   const auto is_alike = [metric = options_.metric](const std::string& meta) {
     const std::string by = Progress::from_json(meta).metric;
     return by.empty() || by == metric;
@@ -35,27 +70,30 @@ Keeper::Keeper(Options options) : options_(std::move(options)) {
       checkpoint::Saver::Options{.folder = options_.folder,
                                  .retention = options_.retention,
                                  .is_score_alike = is_alike,
+                                 .crew = std::move(crew),
+                                 .sealing = options_.sealing,
                                  .faults = options_.faults});
 }
 
 void Keeper::save(const checkpoint::State& state, std::int64_t step, std::optional<double> score) {
-  if (!saver_) return;
   heed(saver_->settle(Deadline::after(kSaveMax)));
   saver_->save(state, step, score);
 }
 
 void Keeper::look() {
-  if (saver_) heed(saver_->poll());
+  heed(saver_->poll());
 }
 
 void Keeper::finish() {
-  if (!saver_) return;
   heed(saver_->settle(Deadline::after(kSaveMax)));
   if (failure_) std::rethrow_exception(failure_);
 }
 
+// What other ranks failed at is rank 0's to say, and to end the job for.
 void Keeper::heed(const std::optional<checkpoint::Saver::Ended>& ended) {
-  if (!ended) return;
+  for (const std::int64_t step : saver_->swept()) give_up(step, "its writers are gone");
+  if (!ended || options_.group.rank() != 0) return;
+  if (ended->is_given_up) return give_up(ended->step, text_of(ended->failure));
   const bool has_failed_before = std::exchange(failure_, ended->failure) != nullptr;
   if (!ended->failure) {
     options_.reporter->saved(ended->step, saver_->figures());
@@ -68,11 +106,17 @@ void Keeper::heed(const std::optional<checkpoint::Saver::Ended>& ended) {
   if (has_failed_before) std::rethrow_exception(ended->failure);
 }
 
+void Keeper::give_up(std::int64_t step, const std::string& why) {
+  options_.reporter->warn(
+      "the checkpoint of step " + std::to_string(step) + " was not finished: " + why,
+      {{"event", "checkpoint given up"}, {"step", step}, {"why", why}});
+}
+
 // The step of the newest whole one. What is damaged is set aside only where there is a whole one
 // to go on from: else people may want to mend what they have.
 std::int64_t Keeper::find_newest() {
   heed(saver_->settle(Deadline::after(kSaveMax)));
-  const auto found = checkpoint::Checkpoint::newest_whole(options_.folder);
+  const auto found = checkpoint::Checkpoint::newest_whole(options_.folder, options_.sealing.key);
   for (const auto& skipped : found.skipped) {
     const auto step = checkpoint::format::step_in(skipped.path.filename().string());
     options_.reporter->warn("passing over a damaged checkpoint: " + skipped.reason,
@@ -87,7 +131,7 @@ std::int64_t Keeper::find_newest() {
 }
 
 std::optional<checkpoint::Checkpoint> Keeper::newest() {
-  std::int64_t step = saver_ ? find_newest() : kNone;
+  std::int64_t step = options_.group.rank() == 0 ? find_newest() : kNone;
   options_.group.broadcast({&step, 1, comm::DType::Int64}, 0, {.label = "checkpoint to read"})
       .wait();
   if (step == kNoneWhole) {
@@ -97,11 +141,12 @@ std::optional<checkpoint::Checkpoint> Keeper::newest() {
                                         "--output");
   }
   if (step < 0) return std::nullopt;
-  return checkpoint::Checkpoint::open(options_.folder / checkpoint::format::folder_name(step));
+  return checkpoint::Checkpoint::open(options_.folder / checkpoint::format::folder_name(step),
+                                      options_.sealing.key);
 }
 
 void Keeper::remove_after(std::int64_t step) {
-  if (saver_) saver_->remove_after(step);
+  if (options_.group.rank() == 0) saver_->remove_after(step);
 }
 
 }  // namespace trireme::train

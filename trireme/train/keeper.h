@@ -1,11 +1,14 @@
-// Keeper keeps a job's checkpoints: rank 0 writes them in the background and says what became of
-// each, on the screen and in events.jsonl; all ranks read the same one back.
+// Keeper keeps a job's checkpoints: every rank writes its part in the background, rank 0 says what
+// became of each, on the screen and in events.jsonl; all ranks read the same one back.
 //
+// Changes:   regroup() after a change of the ranks, whoever is rank 0 now. It waits for no write:
+//            what the ranks before had begun is finished where all parts came, else given up and
+//            said.
 // Full disk: a checkpoint that could not be written is said at once, and training goes on: the next
 //            one tries anew. Where that fails too, and at the end, the failure is thrown.
 // Damage:    a checkpoint that is found damaged is named and set aside, never removed. Where none
 //            is whole nothing is touched, and reading throws Corrupt on every rank.
-// Threads:   one a rank. newest() is a collective: every rank calls it.
+// Threads:   one a rank. Making one, regroup() and newest() are collectives: every rank calls them.
 
 #pragma once
 
@@ -31,6 +34,8 @@ class Keeper {
     checkpoint::format::Retention retention{};
     std::string metric{};  // by which scores are; those of another one do not count
     comm::Group group = comm::Group::solo();
+    std::int64_t epoch = 0;  // of the group, for the names of drafts
+    checkpoint::format::Sealing sealing{};
     Reporter* reporter = nullptr;
     Faults* faults = nullptr;
   };
@@ -38,7 +43,10 @@ class Keeper {
 
   const std::filesystem::path& folder() const noexcept { return options_.folder; }
 
-  // Copies the state and returns; waits for the one before. Of ranks other than 0: nothing.
+  // Other ranks than before save together from here on, and read together.
+  void regroup(comm::Group group, std::int64_t epoch);
+
+  // Copies this rank's pieces and returns; waits for the one before. The same steps on every rank.
   void save(const checkpoint::State& state, std::int64_t step, std::optional<double> score);
 
   // Says what has ended since the last look; cheap enough for every step.
@@ -53,12 +61,15 @@ class Keeper {
   void remove_after(std::int64_t step);
 
  private:
+  checkpoint::Crew crew_of(std::uint64_t nonce) const;
+  void join(checkpoint::Crew crew);
+  void give_up(std::int64_t step, const std::string& why);
   void heed(const std::optional<checkpoint::Saver::Ended>& ended);
   std::int64_t find_newest();
 
   Options options_;
-  std::unique_ptr<checkpoint::Saver> saver_;  // rank 0's
-  std::exception_ptr failure_;                // of the last save that ended
+  std::unique_ptr<checkpoint::Saver> saver_;
+  std::exception_ptr failure_;  // of the last save that ended, on rank 0
 };
 
 }  // namespace trireme::train

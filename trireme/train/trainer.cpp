@@ -11,6 +11,7 @@
 #include "trireme/optim/clip.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/evaluation.h"
+#include "trireme/train/saved_pieces.h"
 
 namespace trireme::train {
 namespace {
@@ -47,6 +48,7 @@ Trainer::Trainer(Job& job, Options options) : job_(job), options_(std::move(opti
                                     .is_higher_better = is_larger_better(progress_.metric)},
                       .metric = progress_.metric,
                       .group = job_.group,
+                      .sealing = job_.checkpoint().sealing(),
                       .reporter = options_.reporter,
                       .faults = options_.faults});
   if (options_.is_resumed) resume();
@@ -203,17 +205,47 @@ bool Trainer::has_patience() const {
 }
 
 // A gradient can be not finite where the loss is. Nobody looks at each of them where the recipe
-// says to stop, so the weights are looked at before they take the place of good ones.
-void Trainer::refuse_broken_weights() {
+// says to stop, so the weights are looked at before they take the place of good ones: by each rank
+// those that it saves.
+void Trainer::refuse_broken_weights(const std::vector<checkpoint::Piece>& saved) {
   if (job_.train().non_finite != NonFinite::Stop) return;
-  job_.agreement().settle();
-  for (const auto& parameter : job_.model->named_parameters()) {
-    if (std::isfinite(optim::squared_norm(parameter.value().detach()))) continue;
-    throw Error(ErrorCode::Diverged,
-                "step " + std::to_string(progress_.step) + ": " + parameter.key() +
-                    " is not finite, and was not saved. Try a lower optim.learning_rate or "
-                    "train.non_finite=skip; --resume goes on from the last checkpoint");
+  const auto parameters = job_.model->named_parameters();
+  std::map<std::string, std::int64_t> index;
+  for (const auto& parameter : parameters) {
+    index.emplace(parameter.key(), static_cast<std::int64_t>(index.size()));
   }
+  std::int64_t broken = static_cast<std::int64_t>(index.size());
+  for (const checkpoint::Piece& piece : saved) {
+    const auto found = index.find(piece.name);
+    if (found == index.end() || found->second >= broken) continue;
+    if (!std::isfinite(optim::squared_norm(piece.data))) broken = found->second;
+  }
+  job_.group
+      .all_reduce({&broken, 1, comm::DType::Int64}, comm::ReduceOp::Min,
+                  {.label = "finite weights"})
+      .wait();
+  if (broken == static_cast<std::int64_t>(index.size())) return;
+  throw Error(ErrorCode::Diverged,
+              "step " + std::to_string(progress_.step) + ": " +
+                  parameters[static_cast<std::size_t>(broken)].key() +
+                  " is not finite, and was not saved. Try a lower optim.learning_rate or "
+                  "train.non_finite=skip; --resume goes on from the last checkpoint");
+}
+
+// Replicas that never speak differ: of them rank 0's is saved. What nobody trains is rank 0's too.
+std::vector<checkpoint::Piece> Trainer::pieces_to_save() {
+  const bool is_first = job_.group.rank() == 0;
+  std::vector<checkpoint::Piece> held = job_.agreement().pieces();
+  if (parallel::sync_kind_of(job_.config) != parallel::SyncKind::None) {
+    held = saved_pieces(held, job_.group);
+  } else if (!is_first) {
+    held.clear();
+  }
+  checkpoint::State state{.pieces = std::move(held)};
+  if (is_first) {
+    for (const auto& [name, tensor] : untrained_of(*job_.model)) state.add(name, tensor);
+  }
+  return std::move(state.pieces);
 }
 
 void Trainer::save() {
@@ -221,12 +253,9 @@ void Trainer::save() {
   if (!keeper_ || is_saved) return;
   saved_at_ = progress_.step;
   is_score_saved_ = score_.has_value();
-  refuse_broken_weights();
-  checkpoint::State state{.pieces = job_.agreement().collect(), .meta = progress_.to_json()};
-  for (const auto& [name, tensor] : untrained_of(*job_.model)) state.add(name, tensor);
+  checkpoint::State state{.pieces = pieces_to_save(), .meta = progress_.to_json()};
+  refuse_broken_weights(state.pieces);
   keeper_->save(state, progress_.step, score_);
-  // Nobody changes what is being copied.
-  job_.group.barrier({.label = "checkpoint copied"}).wait();
 }
 
 void Trainer::resume() {

@@ -55,7 +55,8 @@ class Trainer {
   bool evaluate();
   void compare_with_best();
   void save();
-  void refuse_broken_weights();
+  std::vector<checkpoint::Piece> pieces_to_save();
+  void refuse_broken_weights(const std::vector<checkpoint::Piece>& saved);
   void compare_ranks();
   bool is_due(std::int64_t every) const;
   bool is_save_due() const;

@@ -31,12 +31,18 @@ TEST(CheckpointFolder, Names) {
 
 TEST(CheckpointFolder, DraftsAreNotListedAndAreSwept) {
   const TemporaryFolder folder("folder");
-  const fs::path draft = make_draft(folder.path(), 3);
+  const fs::path draft = make_draft(folder.path(), 3, "one");
+  EXPECT_EQ(make_draft(folder.path(), 3, "one"), draft);  // where writers meet
+  const fs::path spared = make_draft(folder.path(), 3, "two");
   EXPECT_THAT(list_checkpoints(folder.path()), IsEmpty());
   EXPECT_THAT(list_checkpoints(folder.path() / "none"), IsEmpty());
   fs::create_directory(folder.path() / ".mine.draft");
-  EXPECT_EQ(sweep_drafts(folder.path()), 1);
+  const auto swept = sweep_drafts(folder.path(), [](const Draft& one) { return one.tag == "two"; });
+  ASSERT_EQ(swept.size(), 1u);
+  EXPECT_EQ(swept[0].step, 3);
+  EXPECT_EQ(swept[0].tag, "one");
   EXPECT_FALSE(fs::exists(draft));
+  EXPECT_TRUE(fs::exists(spared));
   EXPECT_TRUE(fs::exists(folder.path() / ".mine.draft"));
 }
 
@@ -47,7 +53,7 @@ TEST(CheckpointFolder, TheSameStepIsReplacedAndNothingStays) {
   EXPECT_EQ(store_bytes(folder.path(), 5), path);
   EXPECT_FALSE(fs::exists(path / "old"));
   EXPECT_THAT(damage_in(path), IsEmpty());
-  EXPECT_EQ(sweep_drafts(folder.path()), 0);
+  EXPECT_THAT(sweep_drafts(folder.path()), IsEmpty());
   remove_checkpoint(path);
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }

@@ -24,7 +24,7 @@ inline Bytes bytes_a() {
 inline std::filesystem::path store_bytes(const std::filesystem::path& folder, std::int64_t step) {
   const Bytes a = bytes_a();
   const Bytes b(12, std::byte{9});
-  const auto draft = make_draft(folder, step);
+  const auto draft = make_draft(folder, step, "test");
   Manifest manifest{.step = step};
   add_part(manifest, write_part(draft / "part-00001.safetensors",
                                 PartLayout({{.name = "a",

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kDraftSuffix = ".draft";
+constexpr std::string_view kGoneSuffix = ".gone";  // a checkpoint that is being removed
 constexpr std::string_view kLockName = ".lock";
 
 fs::path parent_of(const fs::path& path) {
@@ -42,12 +43,20 @@ void rename_folder(const fs::path& from, const fs::path& to) {
   }
 }
 
-std::string draft_name(std::int64_t step) {
-  return "." + folder_name(step) + "." + secure_random_hex(8) + std::string(kDraftSuffix);
+std::string hidden_name(std::int64_t step, const std::string& tag, std::string_view suffix) {
+  return "." + folder_name(step) + "." + tag + std::string(suffix);
 }
 
-bool is_draft(std::string_view name) {
-  return name.starts_with("." + std::string(kPrefix)) && name.ends_with(kDraftSuffix);
+// What `.step-00000012.tag.suffix` says; nothing of another name.
+std::optional<Draft> hidden_in(std::string_view name, std::string_view suffix) {
+  if (!name.starts_with('.') || !name.ends_with(suffix)) return std::nullopt;
+  name.remove_prefix(1);
+  name.remove_suffix(suffix.size());
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto step = step_in(name.substr(0, dot));
+  if (!step) return std::nullopt;
+  return Draft{.step = *step, .tag = std::string(name.substr(dot + 1))};
 }
 
 void delete_folder(const fs::path& path) {
@@ -121,9 +130,13 @@ FolderLock::FolderLock(const fs::path& folder) {
   }
 }
 
-fs::path make_draft(const fs::path& folder, std::int64_t step) {
-  const fs::path draft = folder / draft_name(step);
-  if (::mkdir(draft.c_str(), 0777) != 0) throw system_error("making " + draft.string(), errno);
+fs::path make_draft(const fs::path& folder, std::int64_t step, const std::string& tag) {
+  TRIREME_CHECK(!tag.empty() && tag.find_first_of("./") == std::string::npos, "a tag of '", tag,
+                "'");
+  const fs::path draft = folder / hidden_name(step, tag, kDraftSuffix);
+  if (::mkdir(draft.c_str(), 0777) != 0 && errno != EEXIST) {
+    throw system_error("making " + draft.string(), errno);
+  }
   return draft;
 }
 
@@ -148,7 +161,8 @@ void publish(const fs::path& draft, const Manifest& manifest, Faults* faults, in
 void remove_checkpoint(const fs::path& checkpoint, Faults* faults, int rank) {
   const auto step = step_in(checkpoint.filename().string());
   TRIREME_CHECK(step.has_value(), checkpoint.string(), " is not called like a checkpoint");
-  const fs::path away = parent_of(checkpoint) / draft_name(*step);
+  const fs::path away =
+      parent_of(checkpoint) / hidden_name(*step, secure_random_hex(8), kGoneSuffix);
   rename_folder(checkpoint, away);
   reach(faults, kRemovalBegun, rank);
   delete_folder(away);
@@ -167,14 +181,21 @@ fs::path set_aside(const fs::path& checkpoint) {
   return aside;
 }
 
-int sweep_drafts(const fs::path& folder) {
-  int count = 0;
+std::vector<Draft> sweep_drafts(const fs::path& folder,
+                                const std::function<bool(const Draft&)>& is_spared) {
+  std::vector<Draft> swept;
   for (const std::string& name : names_in(folder)) {
-    if (!is_draft(name)) continue;
-    delete_folder(folder / name);
-    ++count;
+    const auto draft = hidden_in(name, kDraftSuffix);
+    if (!draft && !hidden_in(name, kGoneSuffix)) continue;
+    if (draft && is_spared && is_spared(*draft)) continue;
+    std::error_code error;
+    fs::remove_all(folder / name, error);
+    const bool is_busy =
+        error == std::errc::directory_not_empty || error == std::errc::no_such_file_or_directory;
+    if (error && !is_busy) throw system_error("removing " + name, error.value());
+    if (draft) swept.push_back(*draft);
   }
-  return count;
+  return swept;
 }
 
 }  // namespace trireme::checkpoint::format

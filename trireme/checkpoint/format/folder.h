@@ -1,19 +1,23 @@
 // The folder that holds a job's checkpoints, `step-00001234` each: how one appears in it, whole or
 // not at all, and how one goes.
 //
-// Writing:  a writer takes the FolderLock, fills a draft (a hidden folder that nobody reads),
-// writes
-//           the manifest into it last and publishes it, which is one rename. Removing is a rename
-//           too, and the deletion comes after it. Killed at any moment, the folder therefore holds
-//           whole checkpoints and perhaps a draft, which sweep_drafts() removes.
+// Writing:  writers fill a draft (a hidden folder that nobody reads); the one who holds the
+//           FolderLock writes the manifest into it last and publishes it, which is one rename.
+//           Removing is a rename too, and the deletion comes after it. Killed at any moment, the
+//           folder therefore holds whole checkpoints and perhaps drafts, which sweep_drafts()
+//           removes.
+// Drafts:   writers that work together meet in the draft of one step and tag. A tag is theirs
+//           alone, so that two attempts at one step never mix.
 // Failure:  Exhausted on a full disk, else Io. A folder that another process writes to is refused
 //           with InvalidInput, naming the process.
-// Threads:  of one folder, one thread at a time, which holds the lock; reading needs none.
+// Threads:  of one folder, one thread at a time, which holds the lock; drafts are for any number
+//           of writers, and reading needs nothing.
 
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,8 +53,9 @@ class FolderLock {
   Descriptor descriptor_;
 };
 
-// An empty hidden folder beside the checkpoints.
-std::filesystem::path make_draft(const std::filesystem::path& folder, std::int64_t step);
+// The draft of a step and a tag, made unless it is there. A tag is letters, digits and '-'.
+std::filesystem::path make_draft(const std::filesystem::path& folder, std::int64_t step,
+                                 const std::string& tag);
 
 // Writes the manifest into the draft, forces all to disk and renames the draft to the name of its
 // step. A checkpoint of the same step is replaced in one exchange.
@@ -64,7 +69,14 @@ void remove_checkpoint(const std::filesystem::path& checkpoint, Faults* faults =
 // new path.
 std::filesystem::path set_aside(const std::filesystem::path& checkpoint);
 
-// Removes drafts and half-removed checkpoints; says how many. The caller holds the lock.
-int sweep_drafts(const std::filesystem::path& folder);
+struct Draft {
+  std::int64_t step = 0;
+  std::string tag;
+};
+
+// Removes half-removed checkpoints, and drafts but for those that are spared; says which drafts.
+// One that somebody still writes into may stay, for the next sweep. The caller holds the lock.
+std::vector<Draft> sweep_drafts(const std::filesystem::path& folder,
+                                const std::function<bool(const Draft&)>& is_spared = {});
 
 }  // namespace trireme::checkpoint::format

@@ -15,6 +15,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormatName = "trireme-checkpoint";
+constexpr std::string_view kCompression = "zstd";
+constexpr std::string_view kCipher = "aes-256-gcm";
 constexpr std::string_view kSeal = ",\n\"checksum\":\"";
 
 std::string hex_of(std::uint64_t value) {
@@ -39,11 +41,41 @@ std::uint64_t value_of(const std::string& hex) {
 Json json_of(const StoredPiece& piece) {
   Json checksums = Json::array();
   for (const std::uint64_t checksum : piece.checksums) checksums.push_back(hex_of(checksum));
-  return {{"file", piece.file},
-          {"begin", piece.begin},
-          {"count", piece.count},
-          {"offset", piece.offset},
-          {"checksums", checksums}};
+  Json json{{"file", piece.file},
+            {"begin", piece.begin},
+            {"count", piece.count},
+            {"offset", piece.offset},
+            {"checksums", checksums}};
+  if (!piece.stored.empty()) json["stored"] = piece.stored;
+  return json;
+}
+
+Json json_of(const StoredFile& file) {
+  Json json{{"name", file.name}, {"size", file.size}};
+  if (file.is_compressed) json["compress"] = kCompression;
+  if (!file.key_id.empty()) {
+    json["cipher"] = kCipher;
+    json["key"] = file.key_id;
+    json["salt"] = file.salt;
+  }
+  return json;
+}
+
+StoredFile file_from(const Json& json) {
+  StoredFile file{.name = json.at("name").get<std::string>(),
+                  .size = json.at("size").get<std::uint64_t>()};
+  const std::string compression = json.value("compress", ""), cipher = json.value("cipher", "");
+  if ((!compression.empty() && compression != kCompression) ||
+      (!cipher.empty() && cipher != kCipher)) {
+    throw Error(ErrorCode::Unsupported,
+                file.name + " is written with " + compression + " " + cipher);
+  }
+  file.is_compressed = !compression.empty();
+  if (!cipher.empty()) {
+    file.key_id = json.at("key").get<std::string>();
+    file.salt = json.at("salt").get<std::string>();
+  }
+  return file;
 }
 
 StoredPiece piece_from(const Json& json) {
@@ -54,6 +86,7 @@ StoredPiece piece_from(const Json& json) {
   for (const Json& checksum : json.at("checksums")) {
     piece.checksums.push_back(value_of(checksum.get<std::string>()));
   }
+  if (json.contains("stored")) piece.stored = json["stored"].get<std::vector<std::uint64_t>>();
   return piece;
 }
 
@@ -80,6 +113,10 @@ std::string gap_in(const StoredTensor& tensor) {
       return "tensor " + tensor.name + ": " + std::to_string(piece.checksums.size()) +
              " checksums for " + std::to_string(size) + " bytes";
     }
+    if (!piece.stored.empty() && piece.stored.size() != piece.checksums.size()) {
+      return "tensor " + tensor.name + ": " + std::to_string(piece.stored.size()) +
+             " chunks with " + std::to_string(piece.checksums.size()) + " checksums";
+    }
     at += piece.count;
   }
   if (at == tensor.count()) return {};
@@ -100,10 +137,8 @@ std::string first_gap(const Manifest& manifest) {
 Manifest manifest_from(const Json& json) {
   Manifest manifest{.step = json.at("step").get<std::int64_t>(), .meta = json.at("meta").dump()};
   if (!json.at("score").is_null()) manifest.score = json.at("score").get<double>();
-  for (const Json& file : json.at("files")) {
-    manifest.files.push_back(
-        {.name = file.at("name").get<std::string>(), .size = file.at("size").get<std::uint64_t>()});
-  }
+  manifest.id = json.value("id", "");
+  for (const Json& file : json.at("files")) manifest.files.push_back(file_from(file));
   for (const Json& tensor : json.at("tensors")) manifest.tensors.push_back(tensor_from(tensor));
   return manifest;
 }
@@ -150,15 +185,17 @@ void settle(Manifest& manifest) {
 std::string manifest_text(const Manifest& manifest) {
   Json meta = Json::parse(manifest.meta, nullptr, false);
   TRIREME_CHECK(!meta.is_discarded(), "a checkpoint's meta is JSON, not: ", manifest.meta);
+  const bool is_sealed = std::ranges::any_of(manifest.files, &StoredFile::is_sealed);
   // A line each for what a person looks for, and a line a tensor.
   std::string text = "{\"format\":\"" + std::string(kFormatName) +
-                     "\",\n\"version\":" + std::to_string(kManifestVersion) +
+                     "\",\n\"version\":" + std::to_string(is_sealed ? kManifestVersion : 1) +
                      ",\n\"step\":" + std::to_string(manifest.step) +
                      ",\n\"score\":" + (manifest.score ? Json(*manifest.score).dump() : "null") +
-                     ",\n\"meta\":" + meta.dump() + ",\n\"files\":[";
+                     ",\n\"id\":" + Json(manifest.id).dump() + ",\n\"meta\":" + meta.dump() +
+                     ",\n\"files\":[";
   std::string_view comma;
   for (const StoredFile& file : manifest.files) {
-    text += std::string(comma) + "\n" + Json{{"name", file.name}, {"size", file.size}}.dump();
+    text += std::string(comma) + "\n" + json_of(file).dump();
     comma = ",";
   }
   text += "],\n\"tensors\":[";
@@ -178,7 +215,7 @@ std::string manifest_text(const Manifest& manifest) {
   return text + std::string(kSeal) + hex_of(xxh64(bytes_of(text))) + "\"}\n";
 }
 
-Manifest parse_manifest(std::string_view text, const std::string& file) {
+Manifest parse_part_of_manifest(std::string_view text, const std::string& file) {
   const std::string body = std::string(unsealed(text, file)) + "}";
   const Json json = Json::parse(body, nullptr, false);
   if (!json.is_object() || json.value("format", "") != kFormatName) {
@@ -191,12 +228,16 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
                                               "; this build reads up to " +
                                               std::to_string(kManifestVersion));
     }
-    Manifest manifest = manifest_from(json);
-    if (const std::string gap = first_gap(manifest); !gap.empty()) corrupt(file, gap);
-    return manifest;
+    return manifest_from(json);
   } catch (const nlohmann::json::exception& error) {
     corrupt(file, error.what());
   }
+}
+
+Manifest parse_manifest(std::string_view text, const std::string& file) {
+  Manifest manifest = parse_part_of_manifest(text, file);
+  if (const std::string gap = first_gap(manifest); !gap.empty()) corrupt(file, gap);
+  return manifest;
 }
 
 }  // namespace trireme::checkpoint::format

@@ -23,7 +23,7 @@
 
 namespace trireme::checkpoint::format {
 
-inline constexpr int kManifestVersion = 1;
+inline constexpr int kManifestVersion = 2;  // 1 where no part is sealed: older builds read it
 inline constexpr std::string_view kManifestName = "manifest.json";
 inline constexpr std::uint64_t kChunkSize = std::uint64_t{4} << 20;
 
@@ -32,7 +32,8 @@ struct StoredPiece {
   std::int64_t begin = 0;  // first element
   std::int64_t count = 0;
   std::uint64_t offset = 0;                // of its first byte in the file
-  std::vector<std::uint64_t> checksums{};  // XXH64, one a chunk
+  std::vector<std::uint64_t> checksums{};  // XXH64 of the bytes in the file, one a chunk
+  std::vector<std::uint64_t> stored{};     // bytes in the file, one a chunk; empty: as they are
 };
 
 struct StoredTensor {
@@ -48,12 +49,18 @@ struct StoredTensor {
 struct StoredFile {
   std::string name;
   std::uint64_t size = 0;
+  bool is_compressed = false;  // with zstd, chunk by chunk
+  std::string key_id{};        // of an encrypted one, see seal.h
+  std::string salt{};
+
+  bool is_sealed() const { return is_compressed || !key_id.empty(); }
 };
 
 struct Manifest {
   std::int64_t step = 0;
   std::optional<double> score{};
   std::string meta = "{}";              // JSON, the caller's
+  std::string id{};                     // of the attempt that wrote it, no other's
   std::vector<StoredFile> files{};      // by name
   std::vector<StoredTensor> tensors{};  // by name
 
@@ -67,5 +74,7 @@ void settle(Manifest& manifest);
 
 std::string manifest_text(const Manifest& manifest);
 Manifest parse_manifest(std::string_view text, const std::string& file);
+// Of a text that speaks of some pieces of its tensors only.
+Manifest parse_part_of_manifest(std::string_view text, const std::string& file);
 
 }  // namespace trireme::checkpoint::format

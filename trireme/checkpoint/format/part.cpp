@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <set>
 
 #include "trireme/base/check.h"
@@ -58,6 +59,43 @@ class GatheringWriter {
   ByteView pending_;
 };
 
+// Chunks as they lie in the file, and what the manifest says of them.
+class ChunkWriter {
+ public:
+  ChunkWriter(const std::filesystem::path& path, const Seal* seal) : writer_(path), seal_(seal) {}
+
+  std::uint64_t position() const noexcept { return position_; }
+
+  void add_plain(ByteView bytes) {
+    writer_.add(bytes);
+    position_ += bytes.size();
+  }
+
+  void add(ByteView chunk, const std::string& tensor, StoredPiece& piece) {
+    if (seal_ == nullptr) {
+      // The checksum first: its read brings the bytes into the cache for the write.
+      piece.checksums.push_back(xxh64(chunk));
+      add_plain(chunk);
+      return;
+    }
+    const Bytes sealed = seal_->close(chunk, {.tensor = tensor,
+                                              .begin = piece.begin,
+                                              .chunk = piece.checksums.size(),
+                                              .offset = position_});
+    piece.checksums.push_back(xxh64(sealed));
+    piece.stored.push_back(sealed.size());
+    add_plain(sealed);
+    writer_.flush();  // before the bytes are gone
+  }
+
+  void finish() { writer_.finish(); }
+
+ private:
+  GatheringWriter writer_;
+  const Seal* seal_;
+  std::uint64_t position_ = 0;
+};
+
 Entry entry_of(const PieceForm& piece) {
   Entry entry{.name = piece.name, .dtype = piece.dtype, .sizes = piece.sizes};
   if (!piece.is_whole()) {
@@ -96,13 +134,13 @@ PartLayout::PartLayout(std::vector<PieceForm> pieces,
 }
 
 WrittenPart write_part(const std::filesystem::path& path, const PartLayout& layout,
-                       const std::vector<ByteView>& contents, Faults* faults, int rank) {
+                       const std::vector<ByteView>& contents, const PartOptions& options) {
   TRIREME_CHECK_EQ(contents.size(), layout.pieces().size(), "contents of a part");
-  WrittenPart part{.file = {.name = path.filename().string(),
-                            .size = layout.header().size() + layout.data_size()}};
-  GatheringWriter writer(path);
-  writer.add(bytes_of(layout.header()));
-  writer.flush();
+  WrittenPart part{.file = {.name = path.filename().string()}};
+  std::optional<Seal> seal;
+  if (!options.sealing.is_plain()) seal.emplace(options.sealing, options.id, part.file);
+  ChunkWriter writer(path, seal ? &*seal : nullptr);
+  if (!seal) writer.add_plain(bytes_of(layout.header()));
   std::size_t done = 0;
   for (const std::size_t index : layout.order()) {
     const PieceForm& form = layout.pieces()[index];
@@ -110,19 +148,18 @@ WrittenPart write_part(const std::filesystem::path& path, const PartLayout& layo
     StoredPiece piece{.file = part.file.name,
                       .begin = form.begin,
                       .count = form.count,
-                      .offset = layout.header().size() + layout.offset(index)};
-    // The checksum first: its read brings the bytes into the cache for the write.
+                      .offset = writer.position()};
     for (ByteView rest = contents[index]; !rest.empty();) {
       const ByteView chunk = rest.first(std::min<std::size_t>(rest.size(), kChunkSize));
-      piece.checksums.push_back(xxh64(chunk));
-      writer.add(chunk);
+      writer.add(chunk, form.name, piece);
       rest = rest.subspan(chunk.size());
     }
     part.tensors.push_back(
         {.name = form.name, .dtype = form.dtype, .sizes = form.sizes, .pieces = {piece}});
-    if (++done == layout.order().size() / 2) reach(faults, kPartHalfWritten, rank);
+    if (++done == layout.order().size() / 2) reach(options.faults, kPartHalfWritten, options.rank);
   }
   writer.finish();
+  part.file.size = writer.position();
   return part;
 }
 

@@ -21,6 +21,7 @@
 #include "trireme/base/fault.h"
 #include "trireme/checkpoint/format/manifest.h"
 #include "trireme/checkpoint/format/safetensors.h"
+#include "trireme/checkpoint/format/seal.h"
 
 namespace trireme::checkpoint::format {
 
@@ -64,11 +65,17 @@ struct WrittenPart {
   std::vector<StoredTensor> tensors{};  // a piece each
 };
 
+struct PartOptions {
+  Sealing sealing{};  // a part that is not plain has no header: the manifest alone knows it
+  std::string id{};   // of the checkpoint, where the part is encrypted
+  Faults* faults = nullptr;
+  int rank = 0;  // of whom the fault points speak
+};
+
 // Writes the file, which must not exist, and forces it to disk. `contents` has the bytes of each
 // piece, in the order in which they were given to the layout.
 WrittenPart write_part(const std::filesystem::path& path, const PartLayout& layout,
-                       const std::vector<ByteView>& contents, Faults* faults = nullptr,
-                       int rank = 0);
+                       const std::vector<ByteView>& contents, const PartOptions& options = {});
 
 // Adds the pieces to the manifest's tensors. Throws Misuse where two parts disagree about the type
 // or the sizes of a tensor.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/check.h"
@@ -41,10 +42,18 @@ Descriptor open_file(const fs::path& folder, const StoredFile& file) {
 
 }  // namespace
 
-Reader::Reader(const fs::path& folder) : folder_(folder) {
+Reader::Reader(const fs::path& folder, std::optional<net::Secret> key)
+    : folder_(folder), key_(std::move(key)) {
   const fs::path path = folder / kManifestName;
   manifest_ = parse_manifest(read_file(path), path.string());
-  for (const StoredFile& file : manifest_.files) files_[file.name] = open_file(folder, file);
+  for (const StoredFile& file : manifest_.files) {
+    File& opened = files_[file.name];
+    opened.descriptor = open_file(folder, file);
+    opened.is_sealed = file.is_sealed();
+    if (opened.is_sealed && (key_ || file.key_id.empty())) {
+      opened.seal.emplace(file, manifest_.id, key_, (folder / file.name).string());
+    }
+  }
   for (const StoredTensor& tensor : manifest_.tensors) {
     for (const StoredPiece& piece : tensor.pieces) {
       if (!files_.contains(piece.file)) {
@@ -102,26 +111,73 @@ void Reader::read_piece(const StoredTensor& tensor, const StoredPiece& piece, Ra
 
 void Reader::read_chunk(const StoredTensor& tensor, const StoredPiece& piece, Range chunk,
                         std::byte* out) const {
+  const std::uint64_t index = chunk.begin / kChunkSize;
+  const Range stored = stored_range(tensor, piece, index);
+  const File& file = files_.at(piece.file);
+  if (!file.is_sealed) {
+    read_stored(tensor, piece, index, stored, out);
+    return;
+  }
+  const fs::path path = folder_ / piece.file;
+  const auto about = std::ranges::find(manifest_.files, piece.file, &StoredFile::name);
+  // Says what is missing where the key was.
+  if (!file.seal) Seal(*about, manifest_.id, key_, path.string());
+  Bytes sealed(stored.end - stored.begin);
+  read_stored(tensor, piece, index, stored, sealed.data());
+  try {
+    file.seal->open(
+        sealed,
+        {.tensor = tensor.name, .begin = piece.begin, .chunk = index, .offset = stored.begin},
+        {out, chunk.end - chunk.begin});
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Corrupt) throw;
+    throw Error(ErrorCode::Corrupt, path.string() + ", tensor " + tensor.name + ": the chunk at " +
+                                        "byte " + std::to_string(stored.begin) + " " +
+                                        error.message());
+  }
+}
+
+Reader::Range Reader::stored_range(const StoredTensor& tensor, const StoredPiece& piece,
+                                   std::uint64_t chunk) {
+  if (piece.stored.empty()) {
+    const std::uint64_t size = static_cast<std::uint64_t>(piece.count) * size_of(tensor.dtype);
+    return {.begin = piece.offset + chunk * kChunkSize,
+            .end = piece.offset + std::min((chunk + 1) * kChunkSize, size)};
+  }
+  const auto first = piece.stored.begin();
+  const auto at = first + static_cast<std::ptrdiff_t>(chunk);
+  const std::uint64_t begin = std::accumulate(first, at, piece.offset);
+  return {.begin = begin, .end = begin + *at};
+}
+
+void Reader::read_stored(const StoredTensor& tensor, const StoredPiece& piece, std::uint64_t chunk,
+                         Range stored, std::byte* out) const {
   const std::string file = (folder_ / piece.file).string();
-  const int descriptor = files_.at(piece.file).get();
-  const std::uint64_t size = chunk.end - chunk.begin;
-  const std::uint64_t offset = piece.offset + chunk.begin;
+  const int descriptor = files_.at(piece.file).descriptor.get();
+  const std::uint64_t size = stored.end - stored.begin;
   for (std::uint64_t done = 0; done < size;) {
     const ssize_t count =
-        ::pread(descriptor, out + done, size - done, static_cast<off_t>(offset + done));
+        ::pread(descriptor, out + done, size - done, static_cast<off_t>(stored.begin + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw system_error("reading " + file, errno);
     if (count == 0) {
       throw Error(ErrorCode::Corrupt, file + ", tensor " + tensor.name + ": ends at byte " +
-                                          std::to_string(offset + done));
+                                          std::to_string(stored.begin + done));
     }
     done += static_cast<std::uint64_t>(count);
   }
-  if (xxh64(ByteView(out, size)) != piece.checksums.at(chunk.begin / kChunkSize)) {
+  if (xxh64(ByteView(out, size)) != piece.checksums.at(chunk)) {
     throw Error(ErrorCode::Corrupt,
-                file + ", tensor " + tensor.name + ": bytes " + std::to_string(offset) + " to " +
-                    std::to_string(offset + size) + " do not match their checksum");
+                file + ", tensor " + tensor.name + ": bytes " + std::to_string(stored.begin) +
+                    " to " + std::to_string(stored.end) + " do not match their checksum");
   }
+}
+
+void Reader::check(const StoredTensor& tensor, const StoredPiece& piece, std::uint64_t chunk,
+                   Bytes& buffer) const {
+  const Range stored = stored_range(tensor, piece, chunk);
+  if (buffer.size() < stored.end - stored.begin) buffer.resize(stored.end - stored.begin);
+  read_stored(tensor, piece, chunk, stored, buffer.data());
 }
 
 }  // namespace trireme::checkpoint::format

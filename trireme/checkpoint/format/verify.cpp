@@ -15,6 +15,7 @@ namespace {
 // Our own reader needs no header of a part, but other programs do.
 void add_header_damage(const Reader& reader, std::vector<std::string>& damage) {
   for (const StoredFile& file : reader.manifest().files) {
+    if (file.is_sealed()) continue;
     try {
       read_header(reader.folder() / file.name);
     } catch (const Error& error) {
@@ -26,10 +27,9 @@ void add_header_damage(const Reader& reader, std::vector<std::string>& damage) {
 
 void add_piece_damage(const Reader& reader, const StoredTensor& tensor, const StoredPiece& piece,
                       Bytes& buffer, std::vector<std::string>& damage) {
-  const auto chunk = static_cast<std::int64_t>(kChunkSize / size_of(tensor.dtype));
-  for (std::int64_t at = 0; at < piece.count; at += chunk) {
+  for (std::uint64_t chunk = 0; chunk < piece.checksums.size(); ++chunk) {
     try {
-      reader.read(tensor, piece.begin + at, std::min(chunk, piece.count - at), buffer.data());
+      reader.check(tensor, piece, chunk, buffer);
     } catch (const Error& error) {
       if (!is_damage(error)) throw;
       damage.emplace_back(error.message());

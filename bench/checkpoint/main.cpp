@@ -1,0 +1,196 @@
+// trireme-bench-checkpoint: what saving costs a training of gpt-wide, and how fast it is read back.
+// `trireme bench checkpoint` runs it; by hand: build/trireme-bench-checkpoint FOLDER THREADS
+//
+//   stall    save() while nothing else is being written, beside a memcpy of the same state
+//   every10  steps a second with a checkpoint every 10 steps, beside the same without
+//   load     written by 4, read back by 3: the newest found and checked, then each its third
+//
+// One JSON object a case. What was read back is compared with what was saved.
+
+#include <ATen/Parallel.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "bench/train/random_source.h"
+#include "bench/train/workload.h"
+#include "trireme/base/config/reader.h"
+#include "trireme/base/error.h"
+#include "trireme/checkpoint/checkpoint.h"
+#include "trireme/checkpoint/fair_part.h"
+#include "trireme/checkpoint/saver.h"
+#include "trireme/train/job.h"
+
+namespace trireme::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kRounds = 5;
+constexpr int kStepsARound = 20;
+constexpr int kStepsASave = 10;
+constexpr int kWriters = 4;
+constexpr int kReaders = 3;
+
+struct RandomConfig {
+  static void describe(config::Fields<RandomConfig>&) {}
+};
+
+double now() {
+  return std::chrono::duration<double>(steady_clock().now().time_since_epoch()).count();
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+trireme::train::Job open_wide(const std::string& threads) {
+  const Workload workload = workload_named("gpt-wide");
+  trireme::train::Kinds kinds = trireme::train::built_in_kinds();
+  kinds.data.add<RandomConfig>("random", "random numbers", [=](const RandomConfig&) {
+    return data::Sets{std::make_shared<RandomSource>(workload.form, workload.batch, /*seed=*/0),
+                      nullptr};
+  });
+  std::vector<std::string> settings = workload.settings;
+  settings.insert(settings.end(),
+                  {"data.kind=random", "data.shuffle=false", "data.threads=0",
+                   "train.batch=" + std::to_string(workload.batch), "train.threads=" + threads,
+                   "optim.kind=adamw", "optim.learning_rate=1e-4"});
+  return trireme::train::open_job(
+      config::read_config(trireme::train::recipe_schema(kinds), {.overrides = settings}), kinds);
+}
+
+std::size_t bytes_of_all(const std::vector<checkpoint::Piece>& pieces) {
+  std::size_t bytes = 0;
+  for (const checkpoint::Piece& piece : pieces) bytes += piece.data.nbytes();
+  return bytes;
+}
+
+void measure_stall(const checkpoint::State& state, const fs::path& folder) {
+  checkpoint::Saver saver({.folder = folder, .retention = {.keep_last = 1, .keep_best = 0}});
+  std::vector<at::Tensor> copies;
+  for (const checkpoint::Piece& piece : state.pieces) copies.push_back(piece.data.clone());
+  std::vector<double> stalls, copied;
+  for (int round = 0; round < 2 * kRounds; ++round) {
+    double begin = now();
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      std::memcpy(copies[i].data_ptr(), state.pieces[i].data.data_ptr(), copies[i].nbytes());
+    }
+    copied.push_back(now() - begin);
+    begin = now();
+    saver.save(state, round + 1);
+    stalls.push_back(now() - begin);
+    saver.wait();
+  }
+  std::printf(
+      "{\"case\":\"stall\",\"bytes\":%zu,\"seconds\":%.6f,\"memcpy_seconds\":%.6f,"
+      "\"ratio\":%.3f,\"written_seconds\":%.6f}\n",
+      bytes_of_all(state.pieces), median(stalls), median(copied), median(stalls) / median(copied),
+      saver.figures().seconds_written / (2 * kRounds));
+}
+
+double seconds_of_steps(trireme::train::Job& job, checkpoint::Saver* saver, std::int64_t& step) {
+  const double begin = now();
+  for (int i = 1; i <= kStepsARound; ++i) {
+    job.step->run(step++);
+    if (saver != nullptr && i % kStepsASave == 0) {
+      saver->save({.pieces = job.agreement().pieces()}, step);
+    }
+  }
+  return now() - begin;
+}
+
+// Turn by turn, so that a busy machine is busy for both. A write that is unfinished at the end of
+// a round still costs: it is waited for.
+void measure_every_ten(trireme::train::Job& job, const fs::path& folder) {
+  checkpoint::Saver saver({.folder = folder, .retention = {.keep_last = 1, .keep_best = 0}});
+  std::int64_t step = 0;
+  for (int i = 0; i < 3; ++i) job.step->run(step++);
+  std::vector<double> plain, saving;
+  for (int round = 0; round < kRounds; ++round) {
+    plain.push_back(seconds_of_steps(job, nullptr, step));
+    const double begin = now();
+    seconds_of_steps(job, &saver, step);
+    saver.wait();
+    saving.push_back(now() - begin);
+  }
+  const double lost = 1 - median(plain) / median(saving);
+  std::printf(
+      "{\"case\":\"every10\",\"steps_per_second\":%.4f,\"steps_per_second_saving\":%.4f,"
+      "\"lost\":%.4f}\n",
+      kStepsARound / median(plain), kStepsARound / median(saving), lost);
+}
+
+void save_by_four(const checkpoint::State& state, const fs::path& folder) {
+  std::vector<std::unique_ptr<checkpoint::Saver>> savers;
+  for (int rank = 0; rank < kWriters; ++rank) {
+    savers.push_back(std::make_unique<checkpoint::Saver>(checkpoint::Saver::Options{
+        .folder = folder, .crew = {.rank = rank, .ranks = kWriters, .tag = "bench"}}));
+    savers.back()->save({.pieces = checkpoint::fair_part(state.pieces, rank, kWriters)}, 1);
+  }
+  for (auto& saver : savers) saver->wait();
+}
+
+// Whether what was read is what was saved.
+bool measure_load(const checkpoint::State& state, const fs::path& folder) {
+  save_by_four(state, folder);
+  std::vector<checkpoint::Piece> out = state.pieces;
+  for (checkpoint::Piece& piece : out) piece.data = at::zeros_like(piece.data);
+  std::vector<double> found, read;
+  for (int round = 0; round < kRounds; ++round) {
+    const double begin = now();
+    const auto newest = checkpoint::Checkpoint::newest_whole(folder);
+    found.push_back(now() - begin);
+    std::vector<std::thread> readers;
+    for (int rank = 0; rank < kReaders; ++rank) {
+      readers.emplace_back([&, rank] {
+        const auto own = checkpoint::Checkpoint::open(newest.checkpoint->path());
+        for (const checkpoint::Piece& piece : checkpoint::fair_part(out, rank, kReaders)) {
+          own.read(piece.name, piece.begin, piece.data.numel(), piece.data);
+        }
+      });
+    }
+    for (std::thread& reader : readers) reader.join();
+    read.push_back(now() - begin);
+  }
+  bool is_right = true;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    is_right &= out[i].data.equal(state.pieces[i].data);
+  }
+  const auto bytes = static_cast<double>(bytes_of_all(state.pieces));
+  std::printf(
+      "{\"case\":\"load\",\"bytes\":%.0f,\"seconds\":%.6f,\"checking_seconds\":%.6f,"
+      "\"bytes_per_second\":%.0f,\"is_right\":%s}\n",
+      bytes, median(read), median(found), bytes / median(read), is_right ? "true" : "false");
+  return is_right;
+}
+
+int run(const fs::path& folder, const std::string& threads) {
+  trireme::train::Job job = open_wide(threads);
+  measure_every_ten(job, folder / "every10");
+  const checkpoint::State state{.pieces = job.agreement().pieces()};
+  std::fflush(stdout);
+  measure_stall(state, folder / "stall");
+  return measure_load(state, folder / "load") ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace trireme::bench
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "trireme-bench-checkpoint FOLDER THREADS\n");
+    return 2;
+  }
+  try {
+    return trireme::bench::run(argv[1], argv[2]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,20 @@
+# zstd: trireme/checkpoint/format/zstd. With it that folder's sources are compiled, without it only
+# its stub.cpp, which has the same functions and says that there is no zstd. Nobody else asks.
+# Sets TRIREME_HAS_ZSTD and TRIREME_PART_ZSTD, the line that `trireme version` prints.
+
+set(TRIREME_HAS_ZSTD FALSE)
+trireme_sources(zstd_sources checkpoint/format/zstd)
+find_path(TRIREME_ZSTD_INCLUDE zstd.h)
+find_library(TRIREME_ZSTD_LIBRARY zstd)
+mark_as_advanced(TRIREME_ZSTD_INCLUDE TRIREME_ZSTD_LIBRARY)
+if(TRIREME_ZSTD_INCLUDE AND TRIREME_ZSTD_LIBRARY)
+  file(STRINGS "${TRIREME_ZSTD_INCLUDE}/zstd.h" lines REGEX "define ZSTD_VERSION_(MAJOR|MINOR|RELEASE)")
+  string(REGEX REPLACE "[^0-9;]+" "" version "${lines}")
+  string(REPLACE ";" "." version "${version}")
+  set(TRIREME_HAS_ZSTD TRUE)
+  set(TRIREME_PART_ZSTD "on: zstd ${version}")
+  list(FILTER zstd_sources EXCLUDE REGEX "/stub\\.cpp$")
+else()
+  set(TRIREME_PART_ZSTD "off: not found (libzstd-dev)")
+  list(FILTER zstd_sources INCLUDE REGEX "/stub\\.cpp$")
+endif()

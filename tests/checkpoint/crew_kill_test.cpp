@@ -1,0 +1,125 @@
+// Goal:   whichever rank of a crew is killed with SIGKILL at whatever point of saving, every
+//         checkpoint in the folder is whole, and the one that lives goes on saving alone.
+// Method: this binary again as two ranks; one dies by its own hand in the second of its saves. The
+//         other never learns of it: it becomes a crew of one, and waits for the folder where the
+//         dead one led.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <torch/torch.h>
+
+#include <csignal>
+
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/checkpoint/checkpoint.h"
+#include "trireme/checkpoint/fair_part.h"
+#include "trireme/checkpoint/saver.h"
+#include "trireme/testing/rank_processes.h"
+
+namespace trireme::checkpoint {
+namespace {
+
+using ::testing::IsEmpty;
+using namespace std::chrono_literals;
+
+constexpr const char* kFolderVariable = "TRIREME_TEST_CREW_FOLDER";
+constexpr const char* kPointVariable = "TRIREME_TEST_CREW_POINT";
+constexpr const char* kVictimVariable = "TRIREME_TEST_CREW_VICTIM";
+
+class KillCrew : public Faults {
+ public:
+  explicit KillCrew(std::string point) : point_(std::move(point)) {}
+  void arm() { is_armed_ = true; }
+  void reached(FaultPoint point, int) override {
+    if (is_armed_ && point.name == point_) std::raise(SIGKILL);
+  }
+
+ private:
+  std::string point_;
+  std::atomic<bool> is_armed_ = false;
+};
+
+State part_of(int step, int rank, int ranks) {
+  State state;
+  for (int i = 0; i < 4; ++i) {
+    state.add("w" + std::to_string(i), torch::full({1009}, static_cast<float>(step)));
+  }
+  state.pieces = fair_part(state.pieces, rank, ranks);
+  return state;
+}
+
+void save_in_crew(testing::RankChannel& channel) {
+  const int rank = channel.rank();
+  const bool is_victim = rank == std::atoi(std::getenv(kVictimVariable));
+  KillCrew faults(std::getenv(kPointVariable));
+  Saver saver({.folder = std::getenv(kFolderVariable),
+               .crew = {.rank = rank, .ranks = 2, .tag = "both"},
+               .wait = 60s,
+               .faults = &faults});
+  saver.save(part_of(1, rank, 2), 1);
+  saver.wait();
+  channel.say("first");
+  channel.hear();
+  if (is_victim) faults.arm();
+  saver.save(part_of(2, rank, 2), 2);
+  if (is_victim) {
+    saver.wait();
+    channel.say("survived");
+    return;
+  }
+  channel.hear();
+  saver.regroup({.rank = 0, .ranks = 1, .tag = "alone"});
+  saver.settle();
+  saver.save(part_of(3, 0, 1), 3);
+  saver.wait();
+  channel.say("third");
+}
+
+void kill_at(int victim, FaultPoint point) {
+  SCOPED_TRACE("rank " + std::to_string(victim) + " at " + std::string(point.name));
+  const TemporaryFolder folder("crew-kill");
+  testing::RankProcesses ranks({.count = 2,
+                                .environment = {{kFolderVariable, folder.path().string()},
+                                                {kPointVariable, std::string(point.name)},
+                                                {kVictimVariable, std::to_string(victim)}}},
+                               save_in_crew);
+  const Deadline deadline = Deadline::after(120s);
+  for (const std::string& said : ranks.hear_all(deadline)) EXPECT_EQ(said, "first");
+  for (int rank = 0; rank < 2; ++rank) ranks.say(rank, "go on");
+  const int status = ranks.wait_exit(victim, deadline);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+  ranks.say(1 - victim, "alone");
+  EXPECT_EQ(ranks.hear(1 - victim, deadline), "third");
+
+  // Step 2 is there or not, but whole: a part of it alone is no checkpoint.
+  const auto listed = format::list_checkpoints(folder.path());
+  EXPECT_GE(listed.size(), 2u);
+  for (const auto& one : listed) {
+    const Checkpoint read = Checkpoint::open(one.path);
+    EXPECT_EQ(read.names().size(), 4u);
+    for (const std::string& name : read.names()) {
+      EXPECT_TRUE(at::equal(read.read(name), torch::full({1009}, static_cast<float>(one.step))));
+    }
+  }
+  EXPECT_EQ(listed.back().step, 3);
+  EXPECT_THAT(format::sweep_drafts(folder.path()), IsEmpty());
+}
+
+TEST(CheckpointCrewKilled, RankZero) {
+  testing::RankProcesses::run_if_child(save_in_crew);
+  for (const FaultPoint point : {format::kPartHalfWritten, kPartsMet, format::kPublished}) {
+    kill_at(0, point);
+  }
+}
+
+TEST(CheckpointCrewKilled, AnotherRank) {
+  testing::RankProcesses::run_if_child(save_in_crew);
+  for (const FaultPoint point : {format::kPartHalfWritten, kFileRenamed}) {
+    kill_at(1, point);
+  }
+}
+
+}  // namespace
+}  // namespace trireme::checkpoint

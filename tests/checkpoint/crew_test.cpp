@@ -1,0 +1,210 @@
+// Goal:   the parts of any number of ranks make one checkpoint, in which nothing is twice; what a
+//         crew leaves unfinished is given up, said and swept, and never mixed with another's.
+// Method: one Saver a rank in this process; ranks that are missing are simply never made, or fail
+//         at a fault point.
+
+#include "trireme/checkpoint/crew.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <memory>
+
+#include "trireme/base/error.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/checkpoint/checkpoint.h"
+#include "trireme/checkpoint/fair_part.h"
+#include "trireme/checkpoint/format/folder.h"
+#include "trireme/checkpoint/format/record.h"
+#include "trireme/checkpoint/saver.h"
+
+namespace trireme::checkpoint {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::int64_t kCounts[] = {0, 1, 13, 4099, 7};
+
+std::vector<Piece> whole_pieces(double value) {
+  State state;
+  for (const std::int64_t count : kCounts) {
+    state.add("w" + std::to_string(count), torch::arange(count).to(torch::kFloat) + value);
+  }
+  state.add("d", torch::full({3, 5}, value, at::kDouble));
+  return state.pieces;
+}
+
+class CrewTest : public ::testing::Test {
+ protected:
+  using Savers = std::vector<std::unique_ptr<Saver>>;
+
+  Saver::Options options(Crew crew, Duration wait = 60s) {
+    return {.folder = folder_.path(), .crew = std::move(crew), .wait = wait, .faults = faults_};
+  }
+  Savers savers(int ranks, const std::string& tag) {
+    Savers all;
+    for (int rank = 0; rank < ranks; ++rank) {
+      all.push_back(std::make_unique<Saver>(options({rank, ranks, tag})));
+    }
+    return all;
+  }
+  // Rank 0 last: it finds all parts, and the others' come in an order of their own.
+  static void save_all(Savers& all, std::int64_t step, double value) {
+    const int ranks = static_cast<int>(all.size());
+    for (int rank = ranks - 1; rank >= 0; --rank) save_one(*all[rank], rank, ranks, step, value);
+  }
+  static void save_one(Saver& saver, int rank, int ranks, std::int64_t step, double value) {
+    saver.save({.pieces = fair_part(whole_pieces(value), rank, ranks), .meta = R"({"is":"mine"})"},
+               step);
+  }
+  void expect_whole(std::int64_t step, double value, std::size_t parts) const {
+    const auto path = folder_.path() / format::folder_name(step);
+    EXPECT_THAT(format::damage_in(path), IsEmpty());
+    const Checkpoint read = Checkpoint::open(path);
+    for (const Piece& piece : whole_pieces(value)) {
+      EXPECT_TRUE(at::equal(read.read(piece.name), piece.data)) << piece.name;
+    }
+    EXPECT_EQ(read.meta(), R"({"is":"mine"})");
+    // Parts and a manifest, and nothing else.
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path), {}),
+              static_cast<std::ptrdiff_t>(parts + 1));
+  }
+  std::size_t drafts() const {
+    std::size_t count = 0;
+    format::sweep_drafts(folder_.path(), [&](const format::Draft&) { return ++count > 0; });
+    return count;
+  }
+  static std::string text_of(const std::exception_ptr& failure) {
+    try {
+      if (failure) std::rethrow_exception(failure);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  TemporaryFolder folder_{"crew"};
+  Faults* faults_ = nullptr;
+};
+
+TEST_F(CrewTest, AnyNumberOfRanksMakesOneCheckpoint) {
+  for (const int ranks : {1, 2, 3, 4, 7}) {
+    Savers all = savers(ranks, "c" + std::to_string(ranks));
+    for (int round = 0; round < 2; ++round) {
+      save_all(all, ranks, ranks + round);  // the second takes the place of the first
+      for (auto& saver : all) saver->wait();
+      expect_whole(ranks, ranks + round, static_cast<std::size_t>(ranks));
+    }
+    std::uint64_t bytes = 0;
+    for (auto& saver : all) bytes += saver->figures().bytes;
+    EXPECT_EQ(bytes, 2u * ((1 + 13 + 4099 + 7) * 4 + 15 * 8)) << "something was written twice";
+  }
+  EXPECT_EQ(drafts(), 0u);
+}
+
+TEST_F(CrewTest, ARankThatNeverWritesIsNamedAtTheDeadline) {
+  Saver first(options({0, 3, "a"}, 200ms));
+  Saver second(options({1, 3, "a"}, 200ms));
+  save_one(second, 1, 3, 5, 1);
+  save_one(first, 0, 3, 5, 1);
+  EXPECT_NO_THROW(second.wait());
+  const auto ended = first.settle();
+  ASSERT_TRUE(ended && ended->failure);
+  EXPECT_FALSE(ended->is_given_up);
+  EXPECT_THAT(text_of(ended->failure), HasSubstr("rank 2 did not write its part"));
+  EXPECT_THAT(format::list_checkpoints(folder_.path()), IsEmpty());
+  EXPECT_EQ(drafts(), 0u);
+}
+
+TEST_F(CrewTest, TheNextCrewGivesUpWhatMissesAPartAndKeepsWhatDoesNot) {
+  for (const bool is_part_there : {false, true}) {
+    const std::int64_t step = is_part_there ? 2 : 1;
+    const std::string old = "old" + std::to_string(step), young = "new" + std::to_string(step);
+    Saver first(options({0, 2, old}));
+    save_one(first, 0, 2, step, 1);
+    if (is_part_there) {
+      Saver dying(options({1, 2, old}));
+      save_one(dying, 1, 2, step, 1);
+      dying.wait();
+    }
+    first.regroup({0, 1, young});
+    const auto ended = first.settle();
+    ASSERT_TRUE(ended.has_value());
+    EXPECT_EQ(ended->is_given_up, !is_part_there);
+    EXPECT_EQ(ended->failure == nullptr, is_part_there);
+    if (is_part_there) expect_whole(step, 1, 2);
+    save_one(first, 0, 1, step, 2);
+    first.wait();
+    expect_whole(step, 2, 1);
+    EXPECT_EQ(drafts(), 0u);
+  }
+}
+
+// The old rank 0 is gone with its lock; its draft has the parts of the living.
+TEST_F(CrewTest, ANewRankZeroTakesOver) {
+  Savers all = savers(3, "old");
+  save_all(all, 3, 1);
+  for (auto& saver : all) saver->wait();
+  all[0].reset();
+  save_one(*all[1], 1, 3, 4, 1);
+  save_one(*all[2], 2, 3, 4, 1);
+  all[1]->regroup({0, 2, "new"});
+  all[2]->regroup({1, 2, "new"});
+  all.erase(all.begin());
+  save_all(all, 4, 2);
+  for (auto& saver : all) saver->wait();
+  EXPECT_THAT(all[0]->swept(), ElementsAre(4));
+  expect_whole(3, 1, 3);
+  expect_whole(4, 2, 2);
+  EXPECT_EQ(drafts(), 0u);
+}
+
+// Ranks change places while both live: the one who led lets go of the folder.
+TEST_F(CrewTest, ALeaderThatBecomesAnotherRankLetsGo) {
+  Savers all = savers(2, "old");
+  save_one(*all[0], 0, 2, 1, 1);  // rank 1's part never comes
+  std::swap(all[0], all[1]);
+  for (int rank = 0; rank < 2; ++rank) all[rank]->regroup({rank, 2, "new"});
+  save_all(all, 2, 2);
+  for (auto& saver : all) saver->wait();
+  expect_whole(2, 2, 2);
+  all[0]->remove_after(1);
+  EXPECT_THAT(format::list_checkpoints(folder_.path()), IsEmpty());
+  EXPECT_EQ(drafts(), 0u);
+}
+
+class FailRankOne : public Faults {
+ public:
+  void reached(FaultPoint point, int rank) override {
+    if (point == kPartWritten && rank == 1) throw Error(ErrorCode::Exhausted, "no room here");
+  }
+};
+
+TEST_F(CrewTest, AFailureOfAnyRankIsTheCheckpointsFailure) {
+  FailRankOne faults;
+  faults_ = &faults;
+  Savers all = savers(2, "a");
+  save_all(all, 1, 1);
+  EXPECT_THAT(text_of(all[0]->settle()->failure), HasSubstr("rank 1 could not write its part"));
+  EXPECT_THAT(text_of(all[1]->settle()->failure), HasSubstr("no room here"));
+  EXPECT_THAT(format::list_checkpoints(folder_.path()), IsEmpty());
+}
+
+TEST_F(CrewTest, RecordsOfAnotherPartAreRefused) {
+  Saver saver(options({1, 2, "a"}));
+  save_one(saver, 1, 2, 1, 1);
+  saver.wait();
+  const auto draft = format::make_draft(folder_.path(), 1, "a-0");
+  EXPECT_FALSE(format::read_record(draft, 0, "a-0").has_value());
+  ASSERT_TRUE(format::read_record(draft, 1, "a-0").has_value());
+  EXPECT_THROW(format::read_record(draft, 1, "a-1"), Error);
+  std::filesystem::rename(draft / "part-00001.json", draft / "part-00002.json");
+  EXPECT_THROW(format::read_record(draft, 2, "a-0"), Error);
+}
+
+}  // namespace
+}  // namespace trireme::checkpoint

@@ -1,0 +1,111 @@
+// Goal:   a checkpoint in any number of parts is the same checkpoint, and diff says where two are
+//         not.
+// Method: the bytes of stored_bytes.h rewritten in 1 to 9 parts, in place and elsewhere; then one
+//         element changed at a time, of every type.
+
+#include "trireme/checkpoint/format/reshard.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "tests/checkpoint/format/stored_bytes.h"
+#include "trireme/base/error.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/checkpoint/format/diff.h"
+#include "trireme/checkpoint/format/shelf.h"
+#include "trireme/checkpoint/format/verify.h"
+
+namespace trireme::checkpoint::format {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TEST(CheckpointReshard, AnyNumberOfPartsIsTheSame) {
+  const TemporaryFolder folder("reshard"), other("reshard");
+  const fs::path path = store_bytes(folder.path(), 5);
+  for (const int parts : {1, 2, 3, 4, 7, 9}) {
+    const fs::path made = reshard(Reader(path), {.folder = other.path(), .parts = parts});
+    EXPECT_THAT(damage_in(made), IsEmpty());
+    EXPECT_THAT(differences(Reader(path), Reader(made)), IsEmpty());
+    const Manifest manifest = Reader(made).manifest();
+    ASSERT_THAT(manifest.files, SizeIs(static_cast<std::size_t>(parts)));
+    for (const StoredFile& file : manifest.files) {
+      EXPECT_NEAR(static_cast<double>(file.size), (kCountA + 12.0) / parts, 1000);
+    }
+  }
+  const Shelf busy({.folder = folder.path()});
+  EXPECT_THROW(reshard(Reader(path), {.folder = folder.path()}), Error);
+}
+
+TEST(CheckpointReshard, InItsPlace) {
+  const TemporaryFolder folder("reshard");
+  const fs::path path = store_bytes(folder.path(), 5);
+  EXPECT_EQ(reshard(Reader(path), {.folder = folder.path(), .parts = 3}), path);
+  EXPECT_THAT(damage_in(path), IsEmpty());
+  EXPECT_THAT(Reader(path).manifest().files, SizeIs(3));
+  EXPECT_THAT(sweep_drafts(folder.path()), IsEmpty());
+}
+
+fs::path store_one(const fs::path& folder, DType dtype, ByteView bytes, const char* name = "w") {
+  fs::create_directories(folder);
+  const auto draft = make_draft(folder, 1, "one");
+  Manifest manifest{.step = 1};
+  const auto count = static_cast<std::int64_t>(bytes.size() / size_of(dtype));
+  add_part(
+      manifest,
+      write_part(draft / "part-00000.safetensors",
+                 PartLayout({{.name = name, .dtype = dtype, .sizes = {count}, .count = count}}),
+                 {bytes}));
+  settle(manifest);
+  publish(draft, manifest);
+  return folder / folder_name(1);
+}
+
+template <class T>
+Difference difference_of(DType dtype, T from, T to) {
+  const TemporaryFolder folder("diff");
+  const T a[3] = {from, from, from}, b[3] = {from, from, to};
+  const Reader left(store_one(folder.path() / "a", dtype, std::as_bytes(std::span(a))));
+  const Reader right(store_one(folder.path() / "b", dtype, std::as_bytes(std::span(b))));
+  const auto all = differences(left, right);
+  EXPECT_THAT(all, SizeIs(1));
+  return all.empty() ? Difference{} : all[0];
+}
+
+TEST(CheckpointDiff, SaysHowFarNumbersAreApart) {
+  const Difference f32 = difference_of<float>(DType::F32, 1.5f, -2.0f);
+  EXPECT_EQ(f32.largest, 3.5);
+  EXPECT_EQ(f32.largest_index, 2);
+  EXPECT_EQ(f32.count, 1);
+  EXPECT_EQ(difference_of<double>(DType::F64, 1, 1.25).largest, 0.25);
+  EXPECT_EQ(difference_of<std::int64_t>(DType::I64, -3, 4).largest, 7);
+  EXPECT_EQ(difference_of<std::uint16_t>(DType::BF16, 0x3F80, 0x4000).largest, 1);  // 1 and 2
+  EXPECT_EQ(difference_of<std::uint16_t>(DType::F16, 0x3C00, 0x4200).largest, 2);   // 1 and 3
+  EXPECT_EQ(difference_of<std::uint16_t>(DType::F16, 0, 1).largest, std::ldexp(1, -24));
+  EXPECT_EQ(difference_of<std::uint8_t>(DType::F8E4M3, 0x38, 0x7E).largest, 447);  // 1 and 448
+  EXPECT_TRUE(std::isnan(difference_of<float>(DType::F32, 1, NAN).largest));
+  EXPECT_EQ(difference_of<float>(DType::F32, 0.0f, -0.0f).largest, 0);  // other bits
+}
+
+TEST(CheckpointDiff, SaysWhatIsMissingOrOfAnotherForm) {
+  const TemporaryFolder folder("diff");
+  const Bytes bytes(8);
+  const Reader a(store_one(folder.path() / "a", DType::F32, bytes));
+  const Reader b(store_one(folder.path() / "b", DType::F32, bytes, "v"));
+  const Reader c(store_one(folder.path() / "c", DType::F64, bytes));
+  const auto names = differences(a, b);
+  ASSERT_THAT(names, SizeIs(2));
+  EXPECT_EQ(names[0].what, "only in the second");
+  EXPECT_EQ(names[1].what, "only in the first");
+  const auto forms = differences(a, c);
+  ASSERT_THAT(forms, SizeIs(1));
+  EXPECT_EQ(forms[0].what, "F32 (2) and F64 (1)");
+}
+
+}  // namespace
+}  // namespace trireme::checkpoint::format

@@ -1,0 +1,160 @@
+// Goal:   what is compressed and encrypted comes back bit for bit; a wrong key says so, a changed
+//         byte is named by file and offset, and chunks cannot change places unnoticed.
+// Method: the bytes of a checkpoint sealed in every way; then keys, files and records exchanged.
+
+#include "trireme/checkpoint/format/seal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/checkpoint/format/stored_bytes.h"
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/checkpoint/format/openssl/aes_gcm.h"
+#include "trireme/checkpoint/format/reader.h"
+#include "trireme/checkpoint/format/reshard.h"
+#include "trireme/checkpoint/format/verify.h"
+#include "trireme/checkpoint/format/zstd/squeeze.h"
+
+namespace trireme::checkpoint::format {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+bool can_seal() {
+  try {
+    Sealing{.is_compressed = true, .key = net::Secret::generate()}.expect_possible();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// The checkpoint of stored_bytes.h, sealed.
+fs::path sealed(const fs::path& folder, std::int64_t step, const Sealing& sealing, int parts = 2) {
+  fs::create_directory(folder / "plain");
+  const Reader plain(store_bytes(folder / "plain", step));
+  return reshard(plain, {.folder = folder, .parts = parts, .sealing = sealing});
+}
+
+Bytes all_of(const Reader& reader, const std::string& name) {
+  const StoredTensor& tensor = reader.tensor(name);
+  Bytes bytes(tensor.size());
+  reader.read(tensor, 0, tensor.count(), bytes.data());
+  return bytes;
+}
+
+Error error_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error;
+  }
+  return Error(ErrorCode::Misuse, "nothing was thrown");
+}
+
+void flip(const fs::path& file, std::size_t at) {
+  std::string bytes = read_file(file);
+  bytes.at(at) ^= 1;
+  write_file_atomically(file, bytes);
+}
+
+TEST(CheckpointSeal, ComesBackBitForBit) {
+  if (!can_seal()) GTEST_SKIP() << "built without zstd or OpenSSL";
+  const net::Secret key = net::Secret::generate();
+  std::int64_t step = 0;
+  for (const bool is_compressed : {false, true}) {
+    for (const bool is_encrypted : {false, true}) {
+      const TemporaryFolder folder("seal");
+      Sealing sealing{.is_compressed = is_compressed};
+      if (is_encrypted) sealing.key = key;
+      const fs::path path = sealed(folder.path(), ++step, sealing, 3);
+      EXPECT_THAT(damage_in(path), IsEmpty());
+      const Reader reader(path, sealing.key);
+      EXPECT_EQ(all_of(reader, "a"), bytes_a());
+      EXPECT_EQ(all_of(reader, "b"), Bytes(12, std::byte{9}));
+      Bytes some(1000);
+      reader.read(reader.tensor("a"), kCutA - 500, 1000, some.data());
+      EXPECT_TRUE(std::equal(some.begin(), some.end(), bytes_a().begin() + kCutA - 500));
+      const std::string manifest = read_file(path / kManifestName);
+      EXPECT_THAT(manifest,
+                  HasSubstr(is_compressed || is_encrypted ? "\"version\":2" : "\"version\":1"));
+      EXPECT_EQ(reader.manifest().files[0].size < 1u << 20, is_compressed);
+    }
+  }
+}
+
+TEST(CheckpointSeal, KeysAreToldApart) {
+  if (!can_seal()) GTEST_SKIP() << "built without zstd or OpenSSL";
+  const TemporaryFolder folder("seal");
+  const net::Secret key = net::Secret::generate(), other = net::Secret::generate();
+  const fs::path path = sealed(folder.path(), 1, {.key = key});
+  const Error wrong = error_of([&] { Reader reader(path, other); });
+  EXPECT_EQ(wrong.code(), ErrorCode::InvalidInput);
+  EXPECT_THAT(wrong.message(), HasSubstr("the one given is " + key_id(other)));
+  const Reader blind(path);  // can be looked into
+  EXPECT_EQ(blind.manifest().tensors.size(), 2u);
+  const Error none = error_of([&] { all_of(blind, "a"); });
+  EXPECT_EQ(none.code(), ErrorCode::InvalidInput);
+  EXPECT_THAT(none.message(), HasSubstr("is encrypted with the key " + key_id(key)));
+  // Nothing of the tensor lies there in clear.
+  const std::string bytes = read_file(path / "part-00000.sealed");
+  const Bytes clear = bytes_a();
+  EXPECT_EQ(bytes.find(text_of(ByteView(clear).first(32))), std::string::npos);
+}
+
+TEST(CheckpointSeal, AChangedByteIsNamed) {
+  if (!can_seal()) GTEST_SKIP() << "built without zstd or OpenSSL";
+  const TemporaryFolder folder("seal");
+  const net::Secret key = net::Secret::generate();
+  const fs::path path = sealed(folder.path(), 1, {.is_compressed = true, .key = key});
+  flip(path / "part-00000.sealed", 20);
+  const Error error = error_of([&] { all_of(Reader(path, key), "a"); });
+  EXPECT_EQ(error.code(), ErrorCode::Corrupt);
+  EXPECT_THAT(error.message(), HasSubstr("part-00000.sealed, tensor a: bytes 0 to "));
+  EXPECT_THAT(damage_in(path), ::testing::SizeIs(1));  // found without the key
+}
+
+// Two attempts at one step under one key: the part of the one in the other is refused, checksum or
+// not.
+TEST(CheckpointSeal, PartsCannotChangePlaces) {
+  if (!can_seal()) GTEST_SKIP() << "built without zstd or OpenSSL";
+  const TemporaryFolder one("seal"), two("seal");
+  const net::Secret key = net::Secret::generate();
+  const fs::path a = sealed(one.path(), 1, {.key = key}), b = sealed(two.path(), 1, {.key = key});
+  const std::string name = "part-00000.sealed";
+  fs::copy_file(b / name, a / name, fs::copy_options::overwrite_existing);
+  Manifest mixed = parse_manifest(read_file(a / kManifestName), "a");
+  const Manifest other = parse_manifest(read_file(b / kManifestName), "b");
+  mixed.files[0] = other.files[0];
+  mixed.tensors[0].pieces[0] = other.tensors[0].pieces[0];  // of "a"; "b" lies in the other part
+  write_file_atomically(a / kManifestName, manifest_text(mixed));
+  EXPECT_THAT(damage_in(a), IsEmpty());  // the checksums are right
+  const Error error = error_of([&] { all_of(Reader(a, key), "a"); });
+  EXPECT_EQ(error.code(), ErrorCode::Corrupt);
+  EXPECT_THAT(error.message(), HasSubstr("the chunk at byte 0 was not written there by a holder"));
+}
+
+TEST(CheckpointSeal, ExpandRefusesWhatIsNone) {
+  if (!can_seal()) GTEST_SKIP() << "built without zstd or OpenSSL";
+  const Bytes raw(1000, std::byte{3});
+  const Bytes small = zstd::squeeze(raw, 1);
+  Bytes out(1000);
+  zstd::expand(small, out);
+  EXPECT_EQ(out, raw);
+  Bytes longer(1001);
+  EXPECT_THROW(zstd::expand(small, longer), Error);
+  EXPECT_THROW(zstd::expand(ByteView(raw).first(40), out), Error);
+  const openssl::AesKey aes{};
+  const Bytes secret = openssl::encrypt(aes, {}, small, raw);
+  EXPECT_EQ(secret.size(), raw.size() + openssl::kProofSize);
+  EXPECT_TRUE(openssl::decrypt(aes, {}, small, secret, out));
+  EXPECT_FALSE(openssl::decrypt(aes, {}, raw, secret, out));
+  EXPECT_FALSE(openssl::decrypt(aes, {}, small, ByteView(secret).first(9), out));
+}
+
+}  // namespace
+}  // namespace trireme::checkpoint::format

@@ -1,0 +1,59 @@
+// Goal:   ranks save everything once, whether they all hold all of it, slices, or slices with
+//         replicas elsewhere.
+// Method: four ranks as threads, each with the pieces that such a rank would hold; what they save
+//         is put together.
+
+#include "trireme/train/saved_pieces.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <map>
+#include <mutex>
+
+#include "trireme/comm/connect_threads.h"
+#include "trireme/testing/rank_threads.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr int kSavers = 4;
+constexpr std::int64_t kSavedCount = 1009;
+
+// Slice `index` of `slices` of a vector that counts up.
+std::vector<checkpoint::Piece> slice(std::int64_t index, std::int64_t slices) {
+  const std::int64_t begin = kSavedCount * index / slices;
+  const std::int64_t end = kSavedCount * (index + 1) / slices;
+  return {{.name = "w",
+           .sizes = {kSavedCount},
+           .begin = begin,
+           .data = torch::arange(begin, end).to(torch::kFloat)}};
+}
+
+void expect_saved_once(int slices) {
+  const std::vector<comm::Group> groups = comm::connect_threads(kSavers);
+  std::mutex mutex;
+  std::map<std::int64_t, float> found;
+  testing::run_rank_threads(kSavers, [&](int rank) {
+    const auto saved = saved_pieces(slice(rank % slices, slices), groups[rank]);
+    ASSERT_EQ(saved.size(), 1u);
+    EXPECT_NEAR(static_cast<double>(saved[0].data.numel()), kSavedCount / 4.0, 2);
+    const std::lock_guard lock(mutex);
+    for (std::int64_t i = 0; i < saved[0].data.numel(); ++i) {
+      EXPECT_TRUE(found.emplace(saved[0].begin + i, saved[0].data[i].item<float>()).second);
+    }
+  });
+  ASSERT_EQ(found.size(), static_cast<std::size_t>(kSavedCount));
+  for (const auto& [at, value] : found) EXPECT_EQ(value, static_cast<float>(at));
+}
+
+TEST(SavedPieces, OfReplicasAndSlicesAreThereOnce) {
+  for (const int slices : {1, 2, 4}) expect_saved_once(slices);
+}
+
+TEST(SavedPieces, OfOneAreAll) {
+  EXPECT_EQ(saved_pieces(slice(0, 1), comm::Group::solo())[0].data.numel(), kSavedCount);
+}
+
+}  // namespace
+}  // namespace trireme::train

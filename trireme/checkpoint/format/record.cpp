@@ -1,0 +1,72 @@
+#include "trireme/checkpoint/format/record.h"
+
+#include <cstdio>
+#include <fstream>
+
+#include "trireme/base/check.h"
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+
+namespace trireme::checkpoint::format {
+namespace fs = std::filesystem;
+namespace {
+
+std::string name_of(int rank, const char* suffix) {
+  TRIREME_CHECK(rank >= 0, "part ", rank);
+  char text[32];
+  std::snprintf(text, sizeof text, "part-%05d%s", rank, suffix);
+  return text;
+}
+
+constexpr const char* kRecordSuffix = ".json";
+constexpr const char* kFailureSuffix = ".failed";
+
+}  // namespace
+
+std::string part_name(int rank, bool is_plain) {
+  return name_of(rank, is_plain ? ".safetensors" : ".sealed");
+}
+
+void write_record(const fs::path& draft, int rank, const WrittenPart& part, const std::string& id,
+                  Faults* faults) {
+  Manifest record;
+  record.id = id;
+  record.files = {part.file};
+  record.tensors = part.tensors;
+  write_file_atomically(draft / name_of(rank, kRecordSuffix), manifest_text(record),
+                        {.faults = faults, .rank = rank});
+}
+
+void write_failure(const fs::path& draft, int rank, const std::string& why) noexcept {
+  try {
+    if (!fs::exists(draft)) return;
+    // The name alone tells; a full disk may have no room for the words.
+    std::ofstream(draft / name_of(rank, kFailureSuffix)) << why;
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+std::optional<WrittenPart> read_record(const fs::path& draft, int rank, const std::string& id) {
+  const fs::path path = draft / name_of(rank, kRecordSuffix);
+  if (fs::exists(path)) {
+    Manifest record = parse_part_of_manifest(read_file(path), path.string());
+    if (record.id != id || record.files.size() != 1 ||
+        record.files[0].name != part_name(rank, !record.files[0].is_sealed())) {
+      throw Error(ErrorCode::Corrupt, path.string() + " is the record of another part");
+    }
+    return WrittenPart{.file = std::move(record.files[0]), .tensors = std::move(record.tensors)};
+  }
+  const fs::path failure = draft / name_of(rank, kFailureSuffix);
+  if (!fs::exists(failure)) return std::nullopt;
+  throw Error(ErrorCode::RemoteFailure,
+              "rank " + std::to_string(rank) + " could not write its part: " + read_file(failure));
+}
+
+void remove_record(const fs::path& draft, int rank) {
+  std::error_code error;
+  fs::remove(draft / name_of(rank, kRecordSuffix), error);
+  if (error) throw system_error("removing a record from " + draft.string(), error.value());
+}
+
+}  // namespace trireme::checkpoint::format

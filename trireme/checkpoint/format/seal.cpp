@@ -1,0 +1,99 @@
+#include "trireme/checkpoint/format/seal.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "trireme/base/entropy.h"
+#include "trireme/base/error.h"
+#include "trireme/base/sha256.h"
+#include "trireme/checkpoint/format/openssl/aes_gcm.h"
+#include "trireme/checkpoint/format/zstd/squeeze.h"
+
+namespace trireme::checkpoint::format {
+namespace {
+
+constexpr std::string_view kIdPurpose = "trireme checkpoint key id";
+constexpr std::string_view kPartPurpose = "trireme checkpoint part ";
+constexpr std::size_t kSaltSize = 16;
+constexpr std::size_t kIdSize = 8;
+
+openssl::AesKey part_key(const net::Secret& key, const std::string& salt) {
+  return hmac_sha256(key.bytes(), bytes_of(std::string(kPartPurpose) + salt));
+}
+
+openssl::Nonce nonce_at(std::uint64_t offset) {
+  openssl::Nonce nonce{};
+  std::memcpy(nonce.data(), &offset, sizeof offset);
+  return nonce;
+}
+
+}  // namespace
+
+void Sealing::expect_possible() const {
+  if (is_compressed) zstd::expect_zstd();
+  if (key) openssl::expect_openssl();
+}
+
+std::string key_id(const net::Secret& key) {
+  const Sha256Digest digest = hmac_sha256(key.bytes(), bytes_of(kIdPurpose));
+  return to_hex(ByteView(digest).first(kIdSize));
+}
+
+Seal::Seal(const Sealing& sealing, std::string id, StoredFile& file)
+    : is_compressed_(sealing.is_compressed), level_(sealing.level), id_(std::move(id)) {
+  file.is_compressed = is_compressed_;
+  if (!sealing.key) return;
+  file.key_id = format::key_id(*sealing.key);
+  file.salt = secure_random_hex(kSaltSize);
+  part_key_ = part_key(*sealing.key, file.salt);
+}
+
+Seal::Seal(const StoredFile& stored, std::string id, const std::optional<net::Secret>& key,
+           const std::string& file)
+    : is_compressed_(stored.is_compressed), id_(std::move(id)) {
+  if (stored.key_id.empty()) return;
+  if (!key) {
+    throw Error(ErrorCode::InvalidInput,
+                file + " is encrypted with the key " + stored.key_id +
+                    ": name its file with checkpoint.key_file, or with --key");
+  }
+  if (format::key_id(*key) != stored.key_id) {
+    throw Error(ErrorCode::InvalidInput, file + " is encrypted with the key " + stored.key_id +
+                                             ", and the one given is " + format::key_id(*key));
+  }
+  part_key_ = part_key(*key, stored.salt);
+}
+
+Bytes Seal::beside(const Place& place) const {
+  ByteWriter writer;
+  writer.put_text(id_).put_text(place.tensor).put(place.begin).put(place.chunk);
+  return std::move(writer).take();
+}
+
+Bytes Seal::close(ByteView raw, const Place& place) const {
+  Bytes squeezed;
+  if (is_compressed_) squeezed = zstd::squeeze(raw, level_);
+  if (!part_key_) return squeezed;
+  return openssl::encrypt(*part_key_, nonce_at(place.offset), beside(place),
+                          is_compressed_ ? ByteView(squeezed) : raw);
+}
+
+void Seal::open(ByteView stored, const Place& place, std::span<std::byte> out) const {
+  Bytes clear;
+  if (part_key_) {
+    const std::size_t size = stored.size() - std::min(stored.size(), openssl::kProofSize);
+    std::span<std::byte> target = out;
+    if (is_compressed_) {
+      clear.resize(size);
+      target = clear;
+    }
+    if (!openssl::decrypt(*part_key_, nonce_at(place.offset), beside(place), stored, target)) {
+      throw Error(ErrorCode::Corrupt, "was not written there by a holder of its key");
+    }
+    if (!is_compressed_) return;
+    stored = clear;
+  }
+  zstd::expand(stored, out);
+}
+
+}  // namespace trireme::checkpoint::format
