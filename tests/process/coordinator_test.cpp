@@ -14,6 +14,7 @@
 #include "trireme/cluster/launch/job/coordinator.h"
 #include "trireme/cluster/launch/job/folder.h"
 #include "trireme/cluster/launch/job/root.h"
+#include "trireme/cluster/launch/store_link.h"
 #include "trireme/net/secret_credentials.h"
 
 namespace trireme {
@@ -109,6 +110,16 @@ TEST_F(CoordinatorTest, ASecondOneTakesOverEvenFromAFrozenOne) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
     EXPECT_EQ(launch::job::coordinator_of(folder_.path()), coordinator_.pid());
   }
+}
+
+TEST_F(CoordinatorTest, AFrozenOneIsNoticedAndEnded) {
+  open()->set("k", bytes_of("1"), soon());
+  const launch::StoreLink link(folder_.path(), 1s);
+  kill_one(coordinator_.pid(), SIGSTOP);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(reap(coordinator_.pid()), SIGKILL);
+  coordinator_.forget();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
 }
 
 TEST_F(CoordinatorTest, AResetForgetsEverything) {

@@ -76,6 +76,21 @@ TEST_F(ScaleTest, GrowsAndShrinks) {
   EXPECT_THAT(running.out(), Not(HasSubstr("begun 7"))) << "who left was not replaced";
 }
 
+TEST_F(ScaleTest, WhoeverHasNobodyToJoinBeginsAnew) {
+  Command running(elastic({"-n", "2"}));
+  running.wait_for_output("begun 2", soon());
+  kill_one(worker_of(running, 0), SIGKILL);
+  running.wait_for_output("begun 3", soon());
+  kill_one(worker_of(running, 1), SIGKILL);
+  // Worker 2 never was a member: it gives way, and the store has forgotten all.
+  running.wait_for_output("worker 4 pid", soon());
+  EXPECT_THAT(running.error(), HasSubstr("all workers are gone: beginning anew with 2"));
+  EXPECT_EQ(kill(worker_of(running, 2), 0), -1);
+  running.wait_for_output("begun 2", soon(), 2);
+  finish();
+  EXPECT_EQ(running.wait_exit(soon()), 0) << running.error();
+}
+
 TEST_F(ScaleTest, OnlyElasticJobsScale) {
   Command plain(script({"--name", "stiff"}, "echo up; sleep 1000"));
   plain.wait_for_output("up", soon());

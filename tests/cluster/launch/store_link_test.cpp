@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "trireme/base/temporary_folder.h"
+#include "trireme/cluster/membership/epoch.h"
 #include "trireme/cluster/remote_store.h"
 #include "trireme/cluster/store_service.h"
 #include "trireme/net/secret_credentials.h"
@@ -40,6 +41,21 @@ TEST(StoreLink, WritesTheLastNumberOnceTheStoreIsThere) {
   const net::SecretCredentials credentials(secret, {"rank", "worker"});
   RemoteStore store({.address = options.address, .credentials = &credentials}, deadline);
   EXPECT_EQ(store.get("wanted", deadline), to_bytes("4"));
+  EXPECT_EQ(link.members(), std::set<int>{});
+  for (int number : {2, 1}) {
+    std::vector<membership::Seat> seats{{.worker = 0, .place = 0}, {.worker = number, .place = 1}};
+    for (membership::Seat& seat : seats) {
+      seat.about.rank = seat.worker;
+      seat.about.size = 3;
+    }
+    const membership::Epoch epoch(static_cast<std::uint64_t>(number), seats);
+    store.set("epoch/" + std::to_string(number), encode(epoch), deadline);
+  }
+  const std::set<int> newest{0, 2};
+  while (link.members() != newest && !deadline.is_past()) usleep(1000);
+  EXPECT_EQ(link.members(), newest);
+  link.forget_members();
+  EXPECT_EQ(link.members(), std::set<int>{});
 }
 
 }  // namespace

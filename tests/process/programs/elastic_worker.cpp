@@ -8,11 +8,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "trireme/base/error.h"
 #include "trireme/cluster/environment.h"
 #include "trireme/cluster/job_store.h"
 #include "trireme/cluster/launch/job/orphan_watch.h"
+#include "trireme/cluster/membership/epoch.h"
 
 namespace {
 
@@ -31,6 +33,19 @@ bool is_wanted(cluster::Store& store, const std::string& own) {
   return older < std::stoi(std::string(text_of(*wanted)));
 }
 
+// Those who began together agree on the first epoch; nobody here makes another.
+void agree(cluster::Store& store, const cluster::Environment& environment) {
+  if (environment.rank >= environment.size) return;
+  std::vector<cluster::membership::Seat> seats;
+  for (int i = 0; i < environment.size; ++i) {
+    seats.push_back({.worker = i, .place = i});
+    seats.back().about.rank = i;
+    seats.back().about.size = environment.size;
+  }
+  const Bytes epoch = encode(cluster::membership::Epoch(1, std::move(seats)));
+  store.compare_and_set("epoch/1", std::nullopt, epoch, Deadline::after(20s));
+}
+
 int work(const std::string& done) {
   const auto environment = cluster::Environment::read(cluster::process_environment);
   cluster::JobStore store(environment, cluster::process_environment, {}, Deadline::after(20s));
@@ -40,6 +55,7 @@ int work(const std::string& done) {
   });
   const std::string key = "worker/" + std::to_string(environment.rank);
   store.store().set(key, bytes_of("here"), Deadline::after(20s), cluster::Lifetime::Session);
+  agree(store.store(), environment);
   const auto begun = store.store().add("begun", 1, Deadline::after(20s));
   std::printf("worker %d pid %d begun %d\n", environment.rank, getpid(), static_cast<int>(begun));
   std::fflush(stdout);

@@ -200,6 +200,7 @@ class Launcher {
   // In an elastic job: starts whoever is missing, or ends the job.
   void supervise() {
     if (!supervision_ || escalation_.is_ending() || is_ended_) return;
+    if (link_) supervision_->set_members(link_->members());
     const Decision decision = supervision_->decide(steady_clock().now());
     switch (decision.kind) {
       case Decision::Kind::Wait:
@@ -214,6 +215,7 @@ class Launcher {
         say("all workers are gone: beginning anew with " + std::to_string(decision.count));
         control_->publish("job begins anew", {{"workers", decision.count}});
         begin_store_anew();
+        ranks_.set_size(decision.count);
         start_more(decision.count, spec_.elastic->resume_arguments);
         break;
       case Decision::Kind::End:
@@ -240,6 +242,7 @@ class Launcher {
   void begin_store_anew() {
     try {
       coordinator_->reset();
+      link_->forget_members();
       if (has_scaled_) link_->set_wanted(supervision_->wanted());
     } catch (const Error& error) {
       say(std::string("the store could not be emptied: ") + error.what());
@@ -454,7 +457,7 @@ class Launcher {
     const RankExit* exit = ranks_.on_reaped(pid, status, oom_watch_);
     if (exit == nullptr) return;
     if (supervision_) {
-      kill_group(pid);
+      host::kill_group(options_.front_pid, pid);
       return on_worker_ended(*exit);
     }
     const bool has_failed = !exit->is_success() && !exit->is_ours();
@@ -463,15 +466,6 @@ class Launcher {
     if (exit->is_success() || escalation_.is_ending()) return;
     begin_ending("rank " + std::to_string(exit->rank) + " failed");
     send(escalation_.ask(SIGTERM, steady_clock().now()));
-  }
-
-  // What a dead worker had started and left in its group. Not by kill(-pid): once the group is
-  // empty the number may be anybody's.
-  void kill_group(pid_t leader) const {
-    const auto family = host::descendants_of(options_.front_pid, host::list_processes());
-    for (const host::Process& process : family) {
-      if (process.pid != leader && getpgid(process.pid) == leader) kill(process.pid, SIGKILL);
-    }
   }
 
   void on_worker_ended(const RankExit& exit) {

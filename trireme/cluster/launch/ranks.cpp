@@ -64,7 +64,7 @@ bool is_ending(int signal) {
 
 }  // namespace
 
-Ranks::Ranks(Options options) : options_(std::move(options)) {}
+Ranks::Ranks(Options options) : options_(std::move(options)), size_(options_.spec->ranks) {}
 
 void Ranks::prepare() {
   files_max_ = raise_files_max();
@@ -123,7 +123,7 @@ void Ranks::start_one(int rank, std::vector<std::string> arguments) {
   Pipe error = channel(STDERR_FILENO);
   const host::CoreShare& share = options_.cores.shares.at(static_cast<std::size_t>(share_index));
   RankPlace place{.rank = rank,
-                  .size = options_.spec->ranks,
+                  .size = size_,
                   .threads = share.threads,
                   .job = options_.job,
                   .folder = options_.folder};

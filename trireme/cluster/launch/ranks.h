@@ -48,6 +48,8 @@ class Ranks {
   // Starts one more and returns its number: it runs on the cores that the fewest others have.
   // REQUIRES: start() came before.
   int start_more(const std::vector<std::string>& arguments_more = {});
+  // How many begin together from now on, which is what TRIREME_SIZE says.
+  void set_size(int size) { size_ = size; }
   // Takes over those whom a launcher that died had started, in place of start(). Some may be dead
   // by now; their ends are to be told as any.
   void adopt(const job::Crew& crew);
@@ -96,6 +98,7 @@ class Ranks {
   Environment inherited_;
   std::map<int, Member> members_;  // by number; streams point into it
   int next_ = 0;
+  int size_;
   std::deque<output::RankStream> streams_;
   std::vector<RankExit> exits_;
   std::vector<SpawnTrouble> troubles_;

@@ -1,7 +1,11 @@
 #include "trireme/cluster/launch/store_link.h"
 
+#include <signal.h>
+
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -9,7 +13,9 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
-#include "trireme/cluster/remote_store.h"
+#include "trireme/cluster/lasting_store.h"
+#include "trireme/cluster/launch/job/coordinator.h"
+#include "trireme/cluster/membership/epoch.h"
 #include "trireme/net/secret_credentials.h"
 
 namespace trireme::cluster::launch {
@@ -23,7 +29,8 @@ constexpr auto kPause = 50ms;
 }  // namespace
 
 struct StoreLink::State {
-  explicit State(std::filesystem::path job) : folder(std::move(job)) {}
+  State(std::filesystem::path job, Duration silence)
+      : folder(std::move(job)), silence_max(silence) {}
 
   void run() {
     std::unique_lock lock(mutex);
@@ -39,14 +46,18 @@ struct StoreLink::State {
     }
   }
 
-  // A connection a number: they are rare, and the coordinator may have been started anew.
+  LastingStore open() const {
+    return LastingStore({.address = net::Address::unix_socket((folder / "store.sock").string()),
+                         .credentials = std::make_shared<net::SecretCredentials>(
+                             net::Secret::from_file(folder / "secret"),
+                             net::Identity{.name = "launcher", .role = "worker"})},
+                        Deadline::after(kCallTime));
+  }
+
+  // A connection a number: they are rare.
   bool write(int number) const {
     try {
-      const net::SecretCredentials credentials(net::Secret::from_file(folder / "secret"),
-                                               {.name = "launcher", .role = "worker"});
-      const auto address = net::Address::unix_socket((folder / "store.sock").string());
-      RemoteStore store({.address = address, .credentials = &credentials},
-                        Deadline::after(kCallTime));
+      LastingStore store = open();
       store.set("wanted", bytes_of(std::to_string(number)), Deadline::after(kCallTime));
       return true;
     } catch (const Error&) {
@@ -54,17 +65,84 @@ struct StoreLink::State {
     }
   }
 
+  void follow() {
+    while (!has_ended(kPause)) {
+      try {
+        LastingStore store = open();
+        const std::unique_ptr<Watch> watch = store.watch("epoch/", Deadline::after(kCallTime));
+        while (!has_ended({})) {
+          note(*watch);
+          look(store);
+        }
+      } catch (const Error&) {
+        // It has been gone for long, or is not there yet, or frozen.
+        end_silence();
+      }
+    }
+  }
+
+  // Asks for something, now and then, to see whether anybody answers.
+  void look(Store& store) {
+    if (steady_clock().now() - answered < silence_max / 8) return;
+    try {
+      store.get("wanted", Deadline::after(kCallTime));
+      answered = steady_clock().now();
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::Deadline) throw;
+      end_silence();
+    }
+  }
+
+  void end_silence() {
+    if (steady_clock().now() - answered < silence_max) return;
+    answered = steady_clock().now();
+    if (const auto pid = job::coordinator_of(folder)) kill(*pid, SIGKILL);
+  }
+
+  void note(Watch& watch) {
+    StoreChange change;
+    try {
+      change = watch.next(Deadline::after(kCallTime));
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::Deadline) return;
+      throw;
+    }
+    const std::lock_guard lock(mutex);
+    if (!change.value) {
+      // Epochs are never erased: the job begins anew.
+      newest = 0;
+      members.clear();
+      return;
+    }
+    const membership::Epoch epoch = membership::decode_epoch(*change.value);
+    if (epoch.number() <= newest) return;
+    newest = epoch.number();
+    members.clear();
+    for (const membership::Seat& seat : epoch.seats()) members.insert(seat.worker);
+  }
+
+  bool has_ended(Duration pause) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, pause, [this] { return is_ending; });
+  }
+
   const std::filesystem::path folder;
-  std::mutex mutex;
+  const Duration silence_max;
+  TimePoint answered = steady_clock().now();  // the follower's own
+  mutable std::mutex mutex;
   std::condition_variable changed;
   std::optional<int> wanted;  // still to be written
+  std::uint64_t newest = 0;
+  std::set<int> members;
   bool is_ending = false;
-  std::thread thread;
+  std::thread writer;
+  std::thread follower;
 };
 
-StoreLink::StoreLink(const std::filesystem::path& folder)
-    : state_(std::make_unique<State>(folder)) {
-  state_->thread = std::thread([state = state_.get()] { state->run(); });
+StoreLink::StoreLink(const std::filesystem::path& folder, Duration silence_max)
+    : state_(std::make_unique<State>(folder, silence_max)) {
+  state_->writer = std::thread([state = state_.get()] { state->run(); });
+  state_->follower = std::thread([state = state_.get()] { state->follow(); });
 }
 
 StoreLink::~StoreLink() {
@@ -73,13 +151,25 @@ StoreLink::~StoreLink() {
     state_->is_ending = true;
     state_->changed.notify_all();
   }
-  state_->thread.join();
+  state_->writer.join();
+  state_->follower.join();
 }
 
 void StoreLink::set_wanted(int workers) {
   const std::lock_guard lock(state_->mutex);
   state_->wanted = workers;
   state_->changed.notify_all();
+}
+
+void StoreLink::forget_members() {
+  const std::lock_guard lock(state_->mutex);
+  state_->newest = 0;
+  state_->members.clear();
+}
+
+std::set<int> StoreLink::members() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->members;
 }
 
 bool StoreLink::is_idle() const {

@@ -1,27 +1,41 @@
 // StoreLink is the launcher's line to an elastic job's store: it says how many workers are wanted
-// (key `wanted`), on a thread of its own, since the launcher must never wait for the coordinator.
+// (key `wanted`) and learns who the members of the newest epoch are (keys `epoch/`), on threads of
+// its own, since the launcher must never wait for the coordinator.
 //
-// Meaning:  only the last number counts; it is written as soon as the store can be reached.
+// Meaning:  only the last number counts; it is written as soon as the store can be reached. Jobs
+//           whose workers agree on no epochs have no members.
+// Frozen:   a coordinator that has not answered for kSilenceMax is killed, so that the launcher
+//           starts another.
 // Failure:  none is told: it tries until it has succeeded or is destroyed.
 // Threads:  any thread may call.
 // Lifetime: the destructor ends the thread, within a second.
 
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <set>
+
+#include "trireme/base/clock.h"
 
 namespace trireme::cluster::launch {
 
 class StoreLink {
  public:
+  static constexpr Duration kSilenceMax = std::chrono::seconds(15);
+
   // `folder` is the job's.
-  explicit StoreLink(const std::filesystem::path& folder);
+  explicit StoreLink(const std::filesystem::path& folder, Duration silence_max = kSilenceMax);
   ~StoreLink();
   StoreLink(const StoreLink&) = delete;
   StoreLink& operator=(const StoreLink&) = delete;
 
   void set_wanted(int workers);
+  // The store is about to be emptied: what is known of epochs is no longer true.
+  void forget_members();
+  // The workers of the newest epoch that is known.
+  std::set<int> members() const;
   // The number said last was written down.
   bool is_idle() const;
 

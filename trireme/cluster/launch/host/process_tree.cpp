@@ -112,6 +112,12 @@ void reap_children(const Reaped& reaped) {
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) reaped(pid, status);
 }
 
+void kill_group(pid_t root, pid_t leader) {
+  for (const Process& process : descendants_of(root, list_processes())) {
+    if (process.pid != leader && getpgid(process.pid) == leader) kill_process(process);
+  }
+}
+
 std::size_t kill_descendants(Deadline deadline, const Reaped& reaped) {
   constexpr int kPauseLongest = 20;  // milliseconds
   for (int pause = 1;; pause = std::min(2 * pause, kPauseLongest)) {

@@ -44,6 +44,10 @@ using Reaped = std::function<void(pid_t, int)>;
 // Reaps what is dead now, without waiting.
 void reap_children(const Reaped& reaped);
 
+// Kills what a dead process had started and left in the group that it led, as far as that is below
+// `root`. Not as kill(-leader) would: once a group is empty its number may be anybody's.
+void kill_group(pid_t root, pid_t leader);
+
 // Kills everything below this process with SIGKILL, again until nothing is left, and reaps it.
 // Returns how many were still alive at the deadline.
 std::size_t kill_descendants(Deadline deadline, const Reaped& reaped);
