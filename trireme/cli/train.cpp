@@ -75,8 +75,10 @@ int train(TrainWords words) {
   for (const std::string& text : words.recipe.overrides) {
     spec.command.insert(spec.command.end(), {"--set", text});
   }
-  if (words.elastic->is_on && config.setting("elastic.enabled") != nullptr) {
-    spec.command.insert(spec.command.end(), {"--set", "elastic.enabled=true"});
+  if (spec.elastic) {
+    for (const std::string& text : elastic_overrides(config, *spec.elastic)) {
+      spec.command.insert(spec.command.end(), {"--set", text});
+    }
   }
   // Rank 0 draws on the user's terminal itself: what goes through the launcher comes in lines.
   if (const char* terminal = isatty(STDOUT_FILENO) == 1 ? ttyname(STDOUT_FILENO) : nullptr) {

@@ -41,4 +41,11 @@ std::optional<cluster::launch::Elastic> elastic_of(const config::Config& config)
   return elastic_settings(config);
 }
 
+std::vector<std::string> elastic_overrides(const config::Config& config,
+                                           const cluster::launch::Elastic& elastic) {
+  if (config.setting("elastic.enabled") == nullptr) return {};
+  return {"elastic.enabled=true", "elastic.min=" + std::to_string(elastic.least),
+          "elastic.max=" + std::to_string(elastic.most)};
+}
+
 }  // namespace trireme::cli

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "trireme/base/config/config.h"
 #include "trireme/cluster/launch/spec.h"
@@ -17,5 +19,10 @@ std::optional<cluster::launch::Elastic> elastic_of(const config::Config& config)
 
 // What the section says of an elastic job, enabled or not.
 cluster::launch::Elastic elastic_settings(const config::Config& config);
+
+// Settings that make the workers' own section say what the launcher obeys, flags included; none for
+// a worker without the section.
+std::vector<std::string> elastic_overrides(const config::Config& config,
+                                           const cluster::launch::Elastic& elastic);
 
 }  // namespace trireme::cli
