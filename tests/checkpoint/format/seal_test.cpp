@@ -56,7 +56,7 @@ Error error_of(const std::function<void()>& act) {
   return Error(ErrorCode::Misuse, "nothing was thrown");
 }
 
-void flip(const fs::path& file, std::size_t at) {
+void flip_sealed(const fs::path& file, std::size_t at) {
   std::string bytes = read_file(file);
   bytes.at(at) ^= 1;
   write_file_atomically(file, bytes);
@@ -111,7 +111,7 @@ TEST(CheckpointSeal, AChangedByteIsNamed) {
   const TemporaryFolder folder("seal");
   const net::Secret key = net::Secret::generate();
   const fs::path path = sealed(folder.path(), 1, {.is_compressed = true, .key = key});
-  flip(path / "part-00000.sealed", 20);
+  flip_sealed(path / "part-00000.sealed", 20);
   const Error error = error_of([&] { all_of(Reader(path, key), "a"); });
   EXPECT_EQ(error.code(), ErrorCode::Corrupt);
   EXPECT_THAT(error.message(), HasSubstr("part-00000.sealed, tensor a: bytes 0 to "));
