@@ -12,6 +12,7 @@
 #include "trireme/optim/kinds.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/config.h"
+#include "trireme/train/elastic_config.h"
 
 namespace trireme::train {
 namespace {
@@ -38,7 +39,8 @@ struct MseConfig {
 
 // Settings that change how long or how visibly a job runs, not what it computes.
 // Where first weights came from is over once there is a checkpoint.
-constexpr std::array<std::string_view, 12> kFree = {"sync.",
+constexpr std::array<std::string_view, 13> kFree = {"sync.",
+                                                    "elastic.",
                                                     "train.epochs",
                                                     "train.steps",
                                                     "train.non_finite",
@@ -93,6 +95,7 @@ config::Schema recipe_schema(const Kinds& kinds) {
       .kind<MseConfig>("mse", "mean squared error");
   optim::add_optim_sections(schema);
   parallel::add_sync_section(schema);
+  schema.section(kElasticSection, "workers that die, leave and come").fields<ElasticConfig>();
   schema.section("eval", "what is looked at on the way").fields<EvalConfig>();
   schema.section("checkpoint", "what is kept on the way").fields<CheckpointConfig>();
   return schema;

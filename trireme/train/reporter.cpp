@@ -67,12 +67,16 @@ struct Reporter::State {
   bool is_text() const { return units_a_sample > 1; }
 };
 
-Reporter::Reporter(Options options) {
-  if (options.folder.empty()) return;
+Reporter::Reporter(Options options) : options_(std::move(options)) {
+  if (!options_.folder.empty() && !options_.is_silent) open();
+}
+
+void Reporter::open() {
   state_ = std::make_unique<State>();
-  state_->folder = options.folder;
-  if (!options.terminal.empty()) {
-    state_->terminal = Descriptor(open(options.terminal.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+  state_->folder = options_.folder;
+  if (!options_.terminal.empty()) {
+    state_->terminal =
+        Descriptor(::open(options_.terminal.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
   }
   state_->view.emplace(
       monitor::LiveView::options_for(state_->terminal ? state_->terminal.get() : STDOUT_FILENO));
@@ -80,8 +84,14 @@ Reporter::Reporter(Options options) {
 
 Reporter::~Reporter() = default;
 
+void Reporter::take_over(const Job& job, const Progress& progress) {
+  if (state_ || options_.folder.empty()) return;
+  open();
+  begin(job, progress);
+}
+
 void Reporter::begin(const Job& job, const Progress& progress) {
-  if (!state_) return;
+  if (!state_ || state_->metrics) return;
   State& s = *state_;
   const data::Form& form = job.sets.train->form();
   if (form.target_sizes.size() == 1 && form.classes > 0) {

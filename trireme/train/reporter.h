@@ -29,11 +29,14 @@ class Reporter {
   struct Options {
     std::filesystem::path folder{};  // empty: says and writes nothing
     std::string terminal{};          // where a live view is drawn; empty: plain lines
+    bool is_silent = false;          // until it takes over
   };
   explicit Reporter(Options options);
   ~Reporter();
 
   void begin(const Job& job, const Progress& progress);
+  // The rank that reported is gone, and this one goes on. Nothing where it reports already.
+  void take_over(const Job& job, const Progress& progress);
   void step(const Progress& progress, const Outcome& outcome);
   void evaluated(const Progress& progress, const Scores& scores);
   // When it is on disk.
@@ -45,9 +48,11 @@ class Reporter {
   void end(const Progress& progress, Ending ending);
 
  private:
+  void open();
   void write_metrics(const Progress& progress, const Outcome& outcome);
 
   struct State;
+  Options options_;
   std::unique_ptr<State> state_;
 };
 

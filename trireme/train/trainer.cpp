@@ -40,7 +40,20 @@ Trainer::Trainer(Job& job, Options options) : job_(job), options_(std::move(opti
   progress_.recipe = job_.config.to_toml();
   progress_.job_hash = job_.hash;
   progress_.metric = job_.eval().metric;
-  if (options_.output.empty()) return;
+  if (options_.crew == nullptr) {
+    open();
+    return;
+  }
+  recovery_.emplace(Recovery::Options{.crew = options_.crew,
+                                      .job = &job_,
+                                      .course = [this] { return course(); },
+                                      .advance = [this](const Outcome& o) { advance(o); },
+                                      .adopt = [this](const Course& all) { adopt(all); },
+                                      .regroup = [this] { regroup(); }});
+}
+
+void Trainer::make_keeper() {
+  if (options_.output.empty() || keeper_) return;
   keeper_ = std::make_unique<Keeper>(
       Keeper::Options{.folder = options_.output / "checkpoints",
                       .retention = {.keep_last = job_.checkpoint().keep,
@@ -48,31 +61,81 @@ Trainer::Trainer(Job& job, Options options) : job_(job), options_(std::move(opti
                                     .is_higher_better = is_larger_better(progress_.metric)},
                       .metric = progress_.metric,
                       .group = job_.group,
+                      .epoch = static_cast<std::int64_t>(job_.group.epoch()),
                       .sealing = job_.checkpoint().sealing(),
                       .reporter = options_.reporter,
                       .faults = options_.faults});
+}
+
+// A death on the way makes all begin this again.
+void Trainer::open() {
+  keeper_.reset();
+  make_keeper();
   if (options_.is_resumed) resume();
+  is_open_ = true;
 }
 
 Ending Trainer::run() {
-  options_.reporter->begin(job_, progress_);
-  Ending ending = has_patience() ? Ending::Done : Ending::NoBetter;
-  while (ending == Ending::Done && progress_.step < job_.steps) {
-    const Outcome outcome = job_.step->run(progress_.updates, is_stop_wanted().load());
-    advance(outcome);
-    if (!outcome.is_finite) on_not_finite(outcome);
-    compare_ranks();
-    options_.reporter->step(progress_, outcome);
-    if (keeper_) keeper_->look();
-    if (outcome.is_stop_wanted) {
-      // Whoever asked may not wait for an evaluation.
-      ending = Ending::Stopped;
-    } else if (is_due(job_.eval().every)) {
-      ending = !evaluate() ? Ending::Stopped : has_patience() ? Ending::Done : Ending::NoBetter;
+  bool is_met = options_.crew == nullptr;
+  while (true) {
+    try {
+      if (!is_met) {
+        is_met = true;
+        tell(recovery_->begin());
+      }
+      if (!is_open_) open();
+      options_.reporter->begin(job_, progress_);
+      return finish(train());
+    } catch (const Error& error) {
+      if (is_finished_ && Recovery::is_loss(error)) return Ending::Done;
+      if (options_.crew != nullptr && options_.crew->is_dismissed()) return Ending::Dismissed;
+      if (options_.crew == nullptr || !Recovery::is_loss(error)) throw;
+      survive(error);
     }
-    // The last one is saved below, with its score.
-    if (ending == Ending::Done && progress_.step < job_.steps && is_save_due()) save();
   }
+}
+
+// From where it is to the last step; what a death cut short is taken up again.
+Ending Trainer::train() {
+  while (true) {
+    if (!has_patience()) return Ending::NoBetter;
+    const Ending ending = attend();
+    if (ending != Ending::Done || progress_.step >= job_.steps) return ending;
+    if (options_.before_step) options_.before_step(progress_.step);
+    const bool is_change_wanted = options_.crew != nullptr && options_.crew->is_change_wanted();
+    const Outcome outcome = job_.step->run({.step = progress_.step,
+                                            .updates = progress_.updates,
+                                            .is_stop_wanted = is_stop_wanted().load(),
+                                            .is_change_wanted = is_change_wanted,
+                                            .is_repeated = is_repeated_});
+    advance(outcome);
+  }
+}
+
+// What follows a step, once.
+Ending Trainer::attend() {
+  if (attended_at_ == progress_.step) return Ending::Done;
+  if (const auto broken = std::exchange(broken_, std::nullopt)) on_not_finite(*broken);
+  compare_ranks();
+  if (keeper_) keeper_->look();
+  // Whoever asked may not wait for an evaluation.
+  if (is_stopping_) return Ending::Stopped;
+  if (is_due(job_.eval().every)) {
+    if (!evaluate()) return Ending::Stopped;
+    if (!has_patience()) return Ending::NoBetter;
+  }
+  // The last one is saved with its score, at the end.
+  if (progress_.step < job_.steps && is_save_due()) save();
+  attended_at_ = progress_.step;
+  if (is_change_wanted_ && progress_.step < job_.steps) {
+    is_change_wanted_ = false;
+    tell(recovery_->change());
+    wait_for_workers();
+  }
+  return Ending::Done;
+}
+
+Ending Trainer::finish(Ending ending) {
   if (ending != Ending::Stopped) {
     job_.agreement().join();
     if (!evaluate()) ending = Ending::Stopped;
@@ -80,6 +143,11 @@ Ending Trainer::run() {
   save();
   if (keeper_) keeper_->finish();
   options_.reporter->end(progress_, ending);
+  if (options_.crew != nullptr) {
+    // From here on nobody needs anybody.
+    is_finished_ = true;
+    job_.group.barrier({.label = "the end"}).wait();
+  }
   return ending;
 }
 
@@ -115,6 +183,12 @@ void Trainer::advance(const Outcome& outcome) {
   progress_.loss_scale_good_steps = scale.good_steps;
   if (outcome.is_finite) not_finite_ = 0;
   score_.reset();
+  is_stopping_ = outcome.is_stop_wanted;
+  is_change_wanted_ = outcome.is_change_wanted;
+  // Slots that were dealt for one step alone.
+  if (std::exchange(is_repeated_, false)) job_.deal(job_.fair_owners());
+  if (!outcome.is_finite) broken_ = outcome;
+  options_.reporter->step(progress_, outcome);
 }
 
 void Trainer::on_not_finite(const Outcome& outcome) {
@@ -268,7 +342,7 @@ void Trainer::resume() {
   }
   restore(*from);
   keeper_->remove_after(progress_.step);
-  saved_at_ = progress_.step;
+  saved_at_ = attended_at_ = progress_.step;
   // What was evaluated before it was saved is not evaluated again.
   is_score_saved_ = from->score().has_value() && progress_.best_step >= 0;
   if (is_score_saved_) evaluated_at_ = progress_.step;

@@ -4,6 +4,9 @@
 // Resumed equals uninterrupted: whatever is killed, a job that goes on from its last checkpoint
 // ends with the same bits, since everything random is a function of the seed and the position.
 //
+// With a crew, workers may die, leave and come on the way: see Recovery. A worker that is no longer
+// wanted ends with Ending::Dismissed.
+//
 // Stopping: when `is_stop_wanted` turns true the step that runs is finished, an evaluation given up
 //           between two batches, a checkpoint written, and run() returns Ending::Stopped.
 // Failure:  Diverged where a result was not finite and the recipe says to stop; else what its
@@ -14,17 +17,19 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "trireme/train/job.h"
 #include "trireme/train/keeper.h"
 #include "trireme/train/progress.h"
+#include "trireme/train/recovery.h"
 #include "trireme/train/reporter.h"
 
 namespace trireme::train {
 
-enum class Ending { Done, Stopped, NoBetter };
+enum class Ending { Done, Stopped, NoBetter, Dismissed };
 
 class Trainer {
  public:
@@ -36,6 +41,8 @@ class Trainer {
     const std::atomic<bool>* is_stop_wanted = nullptr;
     Reporter* reporter = nullptr;
     Faults* faults = nullptr;
+    Crew* crew = nullptr;  // that has been joined; null: the ranks stay
+    std::function<void(std::int64_t step)> before_step{};
   };
 
   Trainer(Job& job, Options options);
@@ -46,6 +53,17 @@ class Trainer {
   const std::optional<Scores>& scores() const noexcept { return scores_; }
 
  private:
+  void open();
+  Ending train();
+  Ending attend();
+  Ending finish(Ending ending);
+  void survive(const Error& error);
+  void tell(const Recovery::Incident& incident);
+  void wait_for_workers();
+  Course course() const;
+  void adopt(const Course& course);
+  void regroup();
+  void make_keeper();
   void resume();
   void restore(const checkpoint::Checkpoint& from);
   void advance(const Outcome& outcome);
@@ -71,9 +89,17 @@ class Trainer {
   std::int64_t evaluated_at_ = -1;
   std::int64_t saved_at_ = -1;
   bool is_score_saved_ = false;
-  int not_finite_ = 0;  // in a row
+  std::int64_t attended_at_ = 0;  // what follows this step is done
+  bool is_open_ = false;          // begun, or resumed
+  bool is_stopping_ = false;
+  bool is_repeated_ = false;  // the next step was begun before
+  bool is_change_wanted_ = false;
+  bool is_finished_ = false;
+  std::optional<Outcome> broken_;  // that was not finite, and is to be dealt with
+  int not_finite_ = 0;             // in a row
   const std::atomic<bool> never_{false};
   std::unique_ptr<Keeper> keeper_;  // null without a folder
+  std::optional<Recovery> recovery_;
 };
 
 }  // namespace trireme::train

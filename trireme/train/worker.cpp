@@ -18,6 +18,8 @@
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
 #include "trireme/train/answers.h"
+#include "trireme/train/chaos.h"
+#include "trireme/train/crew.h"
 #include "trireme/train/trainer.h"
 #include "trireme/train/worker_words.h"
 
@@ -60,6 +62,44 @@ std::optional<cluster::World> join_others(const config::Config& config) {
   return cluster::World::join({.job_hash = job_hash(config)});
 }
 
+// Nothing is left to save that others could not.
+void end_orphaned() {
+  std::fputs("trireme: nobody watches this job any more; ending\n", stderr);
+  std::_Exit(kExitFailure);
+}
+
+// A worker of a job whose others may die, leave and come.
+int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Config& config) {
+  const fs::path output = words.text("--output");
+  const std::unique_ptr<Chaos> chaos = Chaos::from_environment();
+  // Ready before it is taken in, so that nobody waits for it.
+  Job job =
+      open_job(config, kinds, comm::Group::solo(), {.is_lasting = true, .faults = chaos.get()});
+  const auto crew = Crew::of_environment(config, job.hash, chaos.get(), end_orphaned);
+  crew->join();
+  const bool is_first = crew->group().rank() == 0;
+  Reporter reporter(
+      {.folder = output, .terminal = terminal_in_environment(), .is_silent = !is_first});
+  Trainer trainer(job, {.output = output,
+                        .is_resumed = words.has("--resume"),
+                        .is_stop_wanted = &g_is_stop_wanted,
+                        .reporter = &reporter,
+                        .faults = chaos.get(),
+                        .crew = crew.get(),
+                        .before_step = [&](std::int64_t step) {
+                          if (chaos) chaos->begin_step(step);
+                        }});
+  if (is_first) write_file_atomically(output / "config.toml", config.to_toml());
+  try {
+    trainer.run();
+  } catch (const std::exception& thrown) {
+    reporter.event({{"event", "failed"}, {"why", thrown.what()}});
+    throw;
+  }
+  crew->leave();
+  return 0;
+}
+
 int train(const WorkerWords& words, const Kinds& kinds) {
   const config::Config config = config::read_config(
       recipe_schema(kinds),
@@ -67,6 +107,7 @@ int train(const WorkerWords& words, const Kinds& kinds) {
   const fs::path output = words.text("--output");
   keep_large_memory();
   listen_for_stop();
+  if (std::getenv("TRIREME_ELASTIC") != nullptr) return train_elastic(words, kinds, config);
   std::optional<cluster::World> world = join_others(config);
   const comm::Group group =
       world && world->size() > 1 ? comm::connect(*world) : comm::Group::solo();

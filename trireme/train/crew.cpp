@@ -1,0 +1,106 @@
+#include "trireme/train/crew.h"
+
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/error.h"
+
+namespace trireme::train {
+namespace {
+
+using cluster::membership::Epoch;
+using cluster::membership::Seat;
+
+constexpr auto kStoreMax = std::chrono::seconds(60);
+constexpr auto kJoinMax = std::chrono::hours(24);  // a running job takes others in when it likes
+constexpr auto kGroupMax = std::chrono::seconds(60);
+
+Bytes encode(const parallel::Standing& standing, bool has_arena) {
+  ByteWriter out;
+  out.put(standing.step).put(static_cast<std::uint8_t>(standing.phase));
+  out.put(static_cast<std::uint8_t>(has_arena ? 1 : 0));
+  return std::move(out).take();
+}
+
+}  // namespace
+
+std::unique_ptr<Crew> Crew::of_environment(const config::Config& config,
+                                           const std::string& job_hash, Faults* faults,
+                                           std::function<void()> on_orphaned) {
+  const auto environment = cluster::Environment::read(cluster::process_environment);
+  if (!environment.is_elastic) return nullptr;
+  return std::unique_ptr<Crew>(new Crew(environment, config.get<ElasticConfig>(kElasticSection),
+                                        job_hash, faults, std::move(on_orphaned)));
+}
+
+Crew::Crew(const cluster::Environment& environment, const ElasticConfig& config,
+           const std::string& job_hash, Faults* faults, std::function<void()> on_orphaned)
+    : worker_(environment.rank),
+      config_(config),
+      store_(environment, cluster::process_environment, Log(), Deadline::after(kStoreMax)),
+      assembly_({.worker = worker_, .store = &store_.store(), .faults = faults}),
+      membership_({.worker = worker_,
+                   .first_size = environment.size,
+                   .least = std::min(config.least, environment.size),
+                   .most = config.most,
+                   .job_hash = job_hash,
+                   .heartbeat = {.interval = {}, .timeout = config.heartbeat},
+                   .store = &store_.store(),
+                   .faults = faults}),
+      orphan_watch_(cluster::launch::job::OrphanWatch::of(environment, std::move(on_orphaned))) {
+  membership_.on_death(
+      [this](int worker, const std::string& cause) { assembly_.lose(worker, cause); });
+}
+
+void Crew::join() {
+  const Epoch& epoch = membership_.join(Deadline::after(kJoinMax));
+  std::set<int> having;
+  // Those who took this one in have had the arena for long.
+  if (is_new()) {
+    for (const Seat& seat : epoch.seats()) {
+      if (!seat.is_new) having.insert(seat.worker);
+    }
+  }
+  group_ = assembly_.group_of(epoch, having, Deadline::after(kGroupMax));
+}
+
+Crew::Turnover Crew::next(const parallel::Standing& standing, bool takes_new,
+                          bool is_join_complete) {
+  const auto next = membership_.next(encode(standing, assembly_.has_arena()),
+                                     {.takes_new = takes_new, .is_join_complete = is_join_complete},
+                                     Deadline::after(config_.orphan_timeout + kStoreMax));
+  Turnover turnover{.standings = {}, .gone = next.gone};
+  std::set<int> having;
+  for (const auto& [worker, report] : next.reports) {
+    ByteReader in(report);
+    parallel::Standing said;
+    said.step = in.get<std::int64_t>();
+    said.phase = static_cast<parallel::Standing::Phase>(in.get<std::uint8_t>());
+    if (in.get<std::uint8_t>() != 0) having.insert(worker);
+    turnover.standings.emplace(worker, said);
+  }
+  group_ = assembly_.group_of(next.epoch, having, Deadline::after(kGroupMax));
+  return turnover;
+}
+
+std::vector<int> Crew::places() const {
+  std::vector<int> all;
+  for (const Seat& seat : membership_.epoch().seats()) all.push_back(seat.place);
+  return all;
+}
+
+std::vector<int> Crew::workers() const {
+  std::vector<int> all;
+  for (const Seat& seat : membership_.epoch().seats()) all.push_back(seat.worker);
+  return all;
+}
+
+bool Crew::is_new() const {
+  const Epoch& epoch = membership_.epoch();
+  const auto rank = epoch.rank_of(worker_);
+  return rank && epoch.seat(*rank).is_new;
+}
+
+}  // namespace trireme::train

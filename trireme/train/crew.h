@@ -1,0 +1,78 @@
+// Crew is who trains together: the workers of an elastic job, from epoch to epoch, and the group
+// that they have in each.
+//
+//   auto crew = Crew::of_environment(config, job_hash);      // null: the job is not elastic
+//   crew->join();                                            // ready: taken in when others allow
+//   it
+//   ... work in crew->group() until a member is lost ...
+//   Crew::Turnover change = crew->next(standing, {...});     // who goes on, and where they stand
+//
+// Failure:  Aborted where the others go on without this worker; is_dismissed() says whether that
+//           was wanted. PeerLost where another one dies while the group is made: next() again.
+//           Deadline, and what the store throws.
+// Threads:  one; deaths are heard of on others, and end the group.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trireme/base/config/config.h"
+#include "trireme/base/fault.h"
+#include "trireme/cluster/job_store.h"
+#include "trireme/cluster/launch/job/orphan_watch.h"
+#include "trireme/cluster/membership/membership.h"
+#include "trireme/comm/assembly.h"
+#include "trireme/parallel/lasting.h"
+#include "trireme/train/elastic_config.h"
+
+namespace trireme::train {
+
+class Crew {
+ public:
+  struct Turnover {
+    std::map<int, parallel::Standing> standings;  // by worker, of those who are not new
+    std::vector<cluster::membership::Gone> gone;
+  };
+
+  // As TRIREME_WORKER and the rest of the environment say. `on_orphaned`: nobody watches any more.
+  static std::unique_ptr<Crew> of_environment(const config::Config& config,
+                                              const std::string& job_hash, Faults* faults,
+                                              std::function<void()> on_orphaned);
+
+  void join();
+  Turnover next(const parallel::Standing& standing, bool takes_new, bool is_join_complete);
+  // Until others wait to join, or somebody is lost.
+  void wait_for_more(Deadline deadline) { membership_.wait_for_more(deadline); }
+  bool is_change_wanted() const noexcept { return membership_.is_change_wanted(); }
+  bool is_dismissed() const noexcept { return membership_.is_dismissed(); }
+  void leave() noexcept { membership_.leave(); }
+
+  const comm::Group& group() const noexcept { return group_; }
+  std::uint64_t epoch() const noexcept { return membership_.epoch().number(); }
+  int worker() const noexcept { return worker_; }
+  int least() const noexcept { return config_.least; }
+  // By rank.
+  std::vector<int> places() const;
+  std::vector<int> workers() const;
+  bool is_new() const;
+  // Nobody has the state: it comes from a checkpoint, or begins.
+  bool is_all_new() const { return membership_.epoch().is_all_new(); }
+
+ private:
+  Crew(const cluster::Environment& environment, const ElasticConfig& config,
+       const std::string& job_hash, Faults* faults, std::function<void()> on_orphaned);
+
+  int worker_;
+  ElasticConfig config_;
+  cluster::JobStore store_;
+  comm::Assembly assembly_;
+  cluster::membership::Membership membership_;
+  std::unique_ptr<cluster::launch::job::OrphanWatch> orphan_watch_;
+  comm::Group group_ = comm::Group::solo();
+};
+
+}  // namespace trireme::train

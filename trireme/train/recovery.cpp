@@ -1,0 +1,181 @@
+#include "trireme/train/recovery.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "trireme/base/check.h"
+#include "trireme/base/clock.h"
+#include "trireme/train/slots.h"
+
+namespace trireme::train {
+namespace {
+
+using parallel::Standing;
+
+// Text of any length from one rank to all.
+std::string broadcast_text(const comm::Group& group, std::string text, int root) {
+  std::int64_t size = static_cast<std::int64_t>(text.size());
+  group.broadcast({&size, 1, comm::DType::Int64}, root, {.label = "course"}).wait();
+  text.resize(static_cast<std::size_t>(size));
+  group.broadcast({text.data(), text.size(), comm::DType::UInt8}, root, {.label = "course"}).wait();
+  return text;
+}
+
+double elapsed_since(TimePoint begin) {
+  return std::chrono::duration<double>(steady_clock().now() - begin).count();
+}
+
+}  // namespace
+
+std::string Course::to_json() const {
+  return nlohmann::json{{"progress", progress.to_json()},
+                        {"attended_at", attended_at},
+                        {"evaluated_at", evaluated_at},
+                        {"saved_at", saved_at},
+                        {"is_open", is_open},
+                        {"is_stopping", is_stopping},
+                        {"is_repeated", is_repeated},
+                        {"owners", owners}}
+      .dump();
+}
+
+Course Course::from_json(const std::string& text) {
+  const auto json = nlohmann::json::parse(text);
+  Course course{.progress = Progress::from_json(json.at("progress").get<std::string>())};
+  json.at("attended_at").get_to(course.attended_at);
+  json.at("evaluated_at").get_to(course.evaluated_at);
+  json.at("saved_at").get_to(course.saved_at);
+  json.at("is_open").get_to(course.is_open);
+  json.at("is_stopping").get_to(course.is_stopping);
+  json.at("is_repeated").get_to(course.is_repeated);
+  json.at("owners").get_to(course.owners);
+  return course;
+}
+
+parallel::Lasting& Recovery::lasting() const {
+  auto* lasting = dynamic_cast<parallel::Lasting*>(&options_.job->agreement());
+  TRIREME_CHECK(lasting != nullptr, "an agreement that cannot outlive its group");
+  return *lasting;
+}
+
+Recovery::Incident Recovery::begin() {
+  return turn_over(false, /*is_first=*/true);
+}
+
+Recovery::Incident Recovery::survive() {
+  return turn_over(false, false);
+}
+
+Recovery::Incident Recovery::change() {
+  return turn_over(true, false);
+}
+
+// Until everybody who is there has come through; who dies on the way is left behind in the next
+// round.
+Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
+  Crew& crew = *options_.crew;
+  const TimePoint begin = steady_clock().now();
+  Incident incident;
+  while (true) {
+    try {
+      std::string how = "between two steps";
+      if (!is_first) {
+        const std::vector<int> before = crew.workers();
+        const Crew::Turnover change = crew.next(lasting().standing(), takes_new, is_join_complete_);
+        is_join_complete_ = false;
+        incident.gone.insert(incident.gone.end(), change.gone.begin(), change.gone.end());
+        for (const int worker : crew.workers()) {
+          if (std::find(before.begin(), before.end(), worker) == before.end()) ++incident.joined;
+        }
+        options_.job->group = crew.group();
+        lasting().survive(crew.group(), crew.places());
+        how = resolve(change);
+      } else {
+        options_.job->group = crew.group();
+        lasting().survive(crew.group(), crew.places());
+      }
+      if (incident.how != "rolled forward") incident.how = how;
+      share_course(how == "run again");
+      lasting().regroup(crew.is_new());
+      options_.regroup();
+      is_join_complete_ = true;
+      incident.workers = crew.group().size();
+      incident.seconds = elapsed_since(begin);
+      return incident;
+    } catch (const Error& error) {
+      if (!is_loss(error)) throw;
+      is_first = takes_new = false;
+    }
+  }
+}
+
+std::string Recovery::resolve(const Crew::Turnover& change) {
+  const Standing mine = lasting().standing();
+  std::int64_t furthest = -1;
+  for (const auto& [worker, standing] : change.standings) {
+    furthest = std::max(furthest, standing.step);
+  }
+  const bool is_new = options_.crew->is_new();
+  const auto all = is_new || mine.step < 0 ? std::nullopt : lasting().recall(mine.step);
+  bool is_forward = all && mine.step == furthest;
+  bool is_begun = false;
+  for (const auto& [worker, standing] : change.standings) {
+    if (standing.step != furthest) continue;
+    is_forward |= standing.phase != Standing::Phase::Open;
+    is_begun |= standing.phase != Standing::Phase::Finished;
+  }
+  if (is_new) return is_forward ? "rolled forward" : "run again";
+  const bool is_finished = mine.phase == Standing::Phase::Finished;
+  if (!is_finished && (mine.step < furthest || is_forward)) {
+    TRIREME_CHECK(all, "step ", mine.step, " was prepared, and nothing of it is known here");
+    options_.advance(options_.job->step->finish(*all));
+  } else if (is_finished && is_forward && mine.step == furthest) {
+    lasting().finish_orphans();
+  }
+  if (!is_begun) return "between two steps";
+  return is_forward ? "rolled forward" : "run again";
+}
+
+// Of the first rank that has the state: everybody goes on as it does.
+void Recovery::share_course(bool is_back) {
+  const comm::Group& group = options_.crew->group();
+  const bool is_new = options_.crew->is_new();
+  Course mine = options_.course();
+  std::int64_t least[2] = {is_new ? group.size() : group.rank(), is_new || mine.is_open ? 1 : 0};
+  group.all_reduce({least, 2, comm::DType::Int64}, comm::ReduceOp::Min, {.label = "who leads"})
+      .wait();
+  // Where nobody has any state, all begin.
+  const std::int64_t source = least[0] == group.size() ? 0 : least[0];
+  mine.is_open = least[1] != 0 && least[0] != group.size();
+  mine.is_repeated = is_back;
+  mine.owners = owners_of(is_back);
+  const Course all =
+      Course::from_json(broadcast_text(group, mine.to_json(), static_cast<int>(source)));
+  if (!is_new && all.progress.step != mine.progress.step) {
+    throw Error(ErrorCode::Mismatch, "this worker has made " + std::to_string(mine.progress.step) +
+                                         " steps and rank " + std::to_string(source) + " " +
+                                         std::to_string(all.progress.step))
+        .with_rank(group.rank());
+  }
+  options_.adopt(all);
+  options_.job->loader().seek(all.progress.position);
+  options_.job->deal(all.owners);
+  dealt_to_ = options_.crew->workers();
+}
+
+// Whoever lives keeps its slots in a step that is run again: their gradients are there.
+std::vector<int> Recovery::owners_of(bool is_back) const {
+  const Job& job = *options_.job;
+  if (!is_back || job.train().virtual_ranks == 0 || dealt_to_.empty()) return job.fair_owners();
+  const std::vector<int> workers = options_.crew->workers();
+  std::vector<std::optional<int>> now;
+  for (const int worker : dealt_to_) {
+    const auto at = std::find(workers.begin(), workers.end(), worker);
+    now.push_back(at == workers.end() ? std::nullopt
+                                      : std::optional(static_cast<int>(at - workers.begin())));
+  }
+  return redeal_slots(job.step->parts().slot_owners, now, static_cast<int>(workers.size()));
+}
+
+}  // namespace trireme::train

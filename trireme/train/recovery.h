@@ -1,0 +1,85 @@
+// Recovery brings a job through deaths, joins and changes of its size: whoever lives agrees on who
+// goes on, the step that was cut short ends for all of them or is run again, and everybody has the
+// same state when it returns.
+//
+// Nothing is read from disk, and no process starts again that did not die.
+//
+//   forward  some rank had prepared the step: every rank's gradients were summed up, and those who
+//            live make the update, that of the dead one included
+//   back     nobody had: the step is run again; with virtual ranks only what the dead one had to do
+//
+// Failure: Aborted where this worker is to go (see Crew); what cannot be got over is thrown on.
+// Threads: one.
+
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "trireme/base/error.h"
+#include "trireme/train/crew.h"
+#include "trireme/train/job.h"
+#include "trireme/train/progress.h"
+
+namespace trireme::train {
+
+// What all ranks of a job hold alike between two steps, beside tensors.
+struct Course {
+  Progress progress;
+  std::int64_t attended_at = 0;  // the last step whose evaluation and checkpoint are done
+  std::int64_t evaluated_at = -1;
+  std::int64_t saved_at = -1;
+  bool is_open = false;  // on all of them: begun, or read from a checkpoint
+  bool is_stopping = false;
+  bool is_repeated = false;   // the next step was begun before
+  std::vector<int> owners{};  // by slot, of the next step
+
+  std::string to_json() const;
+  static Course from_json(const std::string& json);
+};
+
+class Recovery {
+ public:
+  struct Options {
+    Crew* crew = nullptr;
+    Job* job = nullptr;
+    std::function<Course()> course;               // as it is here
+    std::function<void(const Outcome&)> advance;  // a step ended after all
+    std::function<void(const Course&)> adopt;     // what all go on with
+    // With the group as it is now: a collective that others hold, too, such as their checkpoints'.
+    std::function<void()> regroup;
+  };
+  explicit Recovery(Options options) : options_(std::move(options)) {}
+
+  // What happened, for whoever tells people.
+  struct Incident {
+    std::vector<cluster::membership::Gone> gone;
+    std::string how;  // "rolled forward", "run again", "between two steps"
+    double seconds = 0;
+    int workers = 0;  // now
+    int joined = 0;
+  };
+
+  // The worker has joined: everybody in its epoch calls this.
+  Incident begin();
+  // A member is lost.
+  Incident survive();
+  // Between two steps: takes in who waits, lets go who is not wanted.
+  Incident change();
+
+  // Whether others can go on after this error.
+  static bool is_loss(const Error& error) { return error.code() == ErrorCode::PeerLost; }
+
+ private:
+  Incident turn_over(bool takes_new, bool is_first);
+  std::string resolve(const Crew::Turnover& change);
+  void share_course(bool is_back);
+  std::vector<int> owners_of(bool is_back) const;
+  parallel::Lasting& lasting() const;
+
+  Options options_;
+  std::vector<int> dealt_to_;      // by rank: the workers to whom slots are dealt
+  bool is_join_complete_ = false;  // whoever is new in this epoch has the state
+};
+
+}  // namespace trireme::train

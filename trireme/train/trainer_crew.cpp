@@ -1,0 +1,107 @@
+// How a Trainer lives with a crew that changes.
+
+#include <chrono>
+#include <string>
+
+#include "trireme/train/trainer.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr auto kWaitSlice = std::chrono::seconds(1);
+
+std::string list_of(const std::vector<cluster::membership::Gone>& gone) {
+  std::string text;
+  for (const auto& one : gone) {
+    text += (text.empty() ? "worker " : ", worker ") + std::to_string(one.worker) +
+            (one.is_dismissed ? " was dismissed" : ": " + one.cause);
+  }
+  return text;
+}
+
+}  // namespace
+
+void Trainer::survive(const Error&) {
+  tell(recovery_->survive());
+  wait_for_workers();
+}
+
+// With too few workers nobody trains.
+void Trainer::wait_for_workers() {
+  Crew& crew = *options_.crew;
+  bool is_told = false;
+  while (crew.group().size() < crew.least()) {
+    if (is_stop_wanted().load()) return;
+    if (!is_told) {
+      options_.reporter->warn("waiting for workers: " + std::to_string(crew.group().size()) +
+                                  " of at least " + std::to_string(crew.least()),
+                              {{"event", "waiting for workers"},
+                               {"workers", crew.group().size()},
+                               {"least", crew.least()}});
+      is_told = true;
+    }
+    try {
+      crew.wait_for_more(Deadline::after(kWaitSlice));
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::Deadline) continue;
+      throw;
+    }
+    tell(recovery_->change());
+  }
+}
+
+Course Trainer::course() const {
+  return {.progress = progress_,
+          .attended_at = attended_at_,
+          .evaluated_at = evaluated_at_,
+          .saved_at = saved_at_,
+          .is_open = is_open_,
+          .is_stopping = is_stopping_};
+}
+
+void Trainer::adopt(const Course& course) {
+  is_open_ = course.is_open;
+  progress_ = course.progress;
+  attended_at_ = course.attended_at;
+  evaluated_at_ = course.evaluated_at;
+  saved_at_ = course.saved_at;
+  is_stopping_ = course.is_stopping;
+  is_repeated_ = course.is_repeated;
+  if (progress_.loss_scale > 0) {
+    job_.step->loss_scale().restore(
+        {.scale = progress_.loss_scale, .good_steps = progress_.loss_scale_good_steps});
+  }
+}
+
+void Trainer::regroup() {
+  if (!is_open_) return;
+  if (keeper_) {
+    keeper_->regroup(job_.group, static_cast<std::int64_t>(job_.group.epoch()));
+  } else {
+    make_keeper();
+  }
+  if (job_.group.rank() == 0) options_.reporter->take_over(job_, progress_);
+}
+
+void Trainer::tell(const Recovery::Incident& incident) {
+  if (incident.gone.empty() && incident.joined == 0) return;
+  std::string text;
+  if (!incident.gone.empty()) text = list_of(incident.gone);
+  if (incident.joined > 0) {
+    text += (text.empty() ? "" : "; ") + std::to_string(incident.joined) + " joined";
+  }
+  char figures[96];
+  std::snprintf(figures, sizeof(figures), " (%.1f ms, %s)", 1e3 * incident.seconds,
+                incident.how.c_str());
+  options_.reporter->warn(
+      text + "; " + std::to_string(incident.workers) + " workers go on" + figures,
+      {{"event", incident.gone.empty() ? "workers joined" : "workers lost"},
+       {"gone", list_of(incident.gone)},
+       {"joined", incident.joined},
+       {"workers", incident.workers},
+       {"epoch", static_cast<std::int64_t>(options_.crew->epoch())},
+       {"how", incident.how},
+       {"seconds", incident.seconds}});
+}
+
+}  // namespace trireme::train
