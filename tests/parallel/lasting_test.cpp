@@ -15,7 +15,6 @@
 #include <set>
 
 #include "tests/train/tiny_job.h"
-#include "trireme/comm/shm/backend.h"
 #include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/data/ledger.h"
 #include "trireme/train/slots.h"
@@ -271,7 +270,6 @@ struct Moment {
 };
 
 std::vector<Moment> moments() {
-  using comm::shm::kEntered, comm::shm::kHalfway;
   const std::string_view prepared = parallel::data::kPrepared.name;
   const std::string_view updating = parallel::data::kUpdating.name;
   return {

@@ -67,7 +67,10 @@ TEST(Progress, AnInfiniteBestReadsBack) {
   for (const double best : {kInfinity, -kInfinity}) {
     EXPECT_EQ(Progress::from_json(Progress{.best = best}.to_json()).best, best);
   }
-  Progress progress{.best = kInfinity, .best_step = 3, .evaluations_since_best = 2};
+  Progress progress;
+  progress.best = kInfinity;
+  progress.best_step = 3;
+  progress.evaluations_since_best = 2;
   progress.forget_best();
   EXPECT_EQ(progress.to_json(), Progress{}.to_json());
 }

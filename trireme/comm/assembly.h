@@ -2,7 +2,7 @@
 // memory: the arena stays, whoever comes and goes, and a group is a few words in it.
 //
 //   Assembly assembly({.worker = 3, .store = &store});
-//   membership.on_death([&](int worker, const std::string& cause) { assembly.lose(worker, cause); });
+//   membership.on_death([&](int worker, const auto& cause) { assembly.lose(worker, cause); });
 //   Group group = assembly.group_of(membership.epoch(), {}, deadline);
 //
 // Of the first epoch, rank 0 makes the arena and the others open it, with a proof. Whoever comes

@@ -113,6 +113,12 @@ Mischief parse_one(std::string_view text) {
   return mischief;
 }
 
+double seconds_worked() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 // A stopped process cannot wake itself: a child does, and is gone.
 void stop_for(Duration length) {
   const pid_t self = ::getpid();
@@ -152,16 +158,17 @@ std::unique_ptr<Chaos> Chaos::from_environment() {
 void Chaos::begin_step(std::int64_t step) {
   slow_down();
   step_ = step;
-  began_ = steady_clock().now();
+  began_ = seconds_worked();
 }
 
-// The step before took so long; it is to have taken a few times that.
+// What this thread did for the step before is to have taken a few times as long. Waiting for others
+// does not count: two slow workers would slow each other down without end.
 void Chaos::slow_down() {
   if (step_ < 0) return;
   for (const Mischief& one : mine_) {
     if (one.kind != Mischief::Kind::Slow || one.factor <= 1) continue;
-    const Duration took = steady_clock().now() - began_;
-    std::this_thread::sleep_for(std::chrono::duration_cast<Duration>(took * (one.factor - 1)));
+    std::this_thread::sleep_for(
+        std::chrono::duration<double>((seconds_worked() - began_) * (one.factor - 1)));
   }
 }
 

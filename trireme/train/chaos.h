@@ -5,7 +5,7 @@
 //
 //   kill  SIGKILL to itself              rank, step, at (forward)
 //   stop  SIGSTOP, and SIGCONT after for rank, step, at (forward), for (for ever)
-//   slow  each step takes factor times   rank, factor
+//   slow  its own work takes factor times as long   rank, factor
 //
 // `rank` is a worker's number, which no other worker of the job ever has. `at` is a moment of the
 // step: forward, backward, reduce (all slots done), prepared (all agreed, nothing updated), update
@@ -57,7 +57,7 @@ class Chaos final : public Faults {
   int worker_;
   std::vector<Mischief> mine_;
   std::atomic<std::int64_t> step_{-1};  // that runs, or ran last
-  TimePoint began_ = steady_clock().now();
+  double began_ = 0;  // seconds of this thread's work
 };
 
 }  // namespace trireme::train

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "trireme/base/bytes.h"
@@ -16,6 +17,19 @@ using cluster::membership::Seat;
 constexpr auto kStoreMax = std::chrono::seconds(60);
 constexpr auto kJoinMax = std::chrono::hours(24);  // a running job takes others in when it likes
 constexpr auto kGroupMax = std::chrono::seconds(60);
+
+constexpr auto kLookPeriod = std::chrono::milliseconds(50);
+constexpr auto kLookMax = std::chrono::milliseconds(500);
+constexpr const char* kEndKey = "ended";
+
+// A store that does not answer says nothing.
+bool is_over(cluster::Store& store) {
+  try {
+    return store.get(kEndKey, Deadline::after(kLookMax)).has_value();
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 Bytes encode(const parallel::Standing& standing, bool has_arena) {
   ByteWriter out;
@@ -54,8 +68,28 @@ Crew::Crew(const cluster::Environment& environment, const ElasticConfig& config,
       [this](int worker, const std::string& cause) { assembly_.lose(worker, cause); });
 }
 
-void Crew::join() {
-  const Epoch& epoch = membership_.join(Deadline::after(kJoinMax));
+void Crew::announce_end() {
+  store_.store().set(kEndKey, bytes_of("1"), Deadline::after(kStoreMax));
+}
+
+void Crew::join(const std::atomic<bool>& is_stop_wanted, const std::function<void()>& give_up) {
+  std::atomic<bool> is_in = false;
+  std::thread watch([&] {
+    while (!is_in) {
+      if (is_stop_wanted || is_over(store_.store())) give_up();
+      std::this_thread::sleep_for(kLookPeriod);
+    }
+  });
+  try {
+    membership_.join(Deadline::after(kJoinMax));
+  } catch (...) {
+    is_in = true;
+    watch.join();
+    throw;
+  }
+  is_in = true;
+  watch.join();
+  const Epoch& epoch = membership_.epoch();
   std::set<int> having;
   // Those who took this one in have had the arena for long.
   if (is_new()) {

@@ -14,7 +14,9 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -43,7 +45,11 @@ class Crew {
                                               const std::string& job_hash, Faults* faults,
                                               std::function<void()> on_orphaned);
 
-  void join();
+  // Where the job ends before this worker is taken in, or it is asked to stop: calls `give_up`, on
+  // a thread of its own, which must end the process.
+  void join(const std::atomic<bool>& is_stop_wanted, const std::function<void()>& give_up);
+  // The training is done: whoever still waits need not.
+  void announce_end();
   Turnover next(const parallel::Standing& standing, bool takes_new, bool is_join_complete);
   // Until others wait to join, or somebody is lost.
   void wait_for_more(Deadline deadline) { membership_.wait_for_more(deadline); }

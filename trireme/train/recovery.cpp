@@ -36,7 +36,8 @@ std::string Course::to_json() const {
                         {"is_open", is_open},
                         {"is_stopping", is_stopping},
                         {"is_repeated", is_repeated},
-                        {"owners", owners}}
+                        {"owners", owners},
+                        {"peak_flops", peak_flops}}
       .dump();
 }
 
@@ -50,6 +51,7 @@ Course Course::from_json(const std::string& text) {
   json.at("is_stopping").get_to(course.is_stopping);
   json.at("is_repeated").get_to(course.is_repeated);
   json.at("owners").get_to(course.owners);
+  json.at("peak_flops").get_to(course.peak_flops);
   return course;
 }
 

@@ -33,6 +33,7 @@ struct Course {
   bool is_stopping = false;
   bool is_repeated = false;   // the next step was begun before
   std::vector<int> owners{};  // by slot, of the next step
+  double peak_flops = 0;      // of a rank, as it was measured
 
   std::string to_json() const;
   static Course from_json(const std::string& json);

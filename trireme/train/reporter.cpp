@@ -58,6 +58,7 @@ struct Reporter::State {
   std::int64_t units_a_sample = 1;  // tokens of a text
   double flops_a_sample = 0;
   double peak_flops = 0;  // of all ranks
+  bool is_heir = false;   // of one that reported before
   TimePoint begin = steady_clock().now();
   TimePoint metric_at = begin;
   // Since the last metric.
@@ -87,6 +88,7 @@ Reporter::~Reporter() = default;
 void Reporter::take_over(const Job& job, const Progress& progress) {
   if (state_ || options_.folder.empty()) return;
   open();
+  state_->is_heir = true;
   begin(job, progress);
 }
 
@@ -101,7 +103,8 @@ void Reporter::begin(const Job& job, const Progress& progress) {
   s.shown.steps = job.steps;
   s.steps_an_epoch = job.steps_an_epoch;
   s.flops_a_sample = job.flops_a_sample;
-  s.peak_flops = s.flops_a_sample > 0 ? measure_peak_flops() * job.group.size() : 0;
+  if (s.flops_a_sample > 0 && peak_flops_ == 0) peak_flops_ = measure_peak_flops();
+  s.peak_flops = s.flops_a_sample > 0 ? peak_flops_ * job.group.size() : 0;
   s.begin = s.metric_at = steady_clock().now();
   s.step = s.first_step = progress.step;
   const bool is_resumed = progress.step > 0;
@@ -114,9 +117,9 @@ void Reporter::begin(const Job& job, const Progress& progress) {
                 monitor::number_text(double(model::parameter_count(*job.model))).c_str(),
                 monitor::number_text(double(job.sets.train->count())).c_str(), job.steps,
                 job.group.size(), job.group.size() == 1 ? "" : "s");
-  s.view->note(text);
-  if (is_resumed) s.view->note("going on from step " + std::to_string(progress.step));
-  event({{"event", is_resumed ? "resumed" : "began"},
+  if (!s.is_heir) s.view->note(text);
+  if (is_resumed && !s.is_heir) s.view->note("going on from step " + std::to_string(progress.step));
+  event({{"event", s.is_heir ? "took over" : is_resumed ? "resumed" : "began"},
          {"ranks", job.group.size()},
          {"job_hash", job.hash}});
 }

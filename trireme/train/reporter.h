@@ -37,6 +37,10 @@ class Reporter {
   void begin(const Job& job, const Progress& progress);
   // The rank that reported is gone, and this one goes on. Nothing where it reports already.
   void take_over(const Job& job, const Progress& progress);
+  // What a rank can compute at most, a second, as the first to report has measured it; 0: nobody
+  // has.
+  double peak_flops() const noexcept { return peak_flops_; }
+  void set_peak_flops(double peak) noexcept { peak_flops_ = peak; }
   void step(const Progress& progress, const Outcome& outcome);
   void evaluated(const Progress& progress, const Scores& scores);
   // When it is on disk.
@@ -53,6 +57,7 @@ class Reporter {
 
   struct State;
   Options options_;
+  double peak_flops_ = 0;  // of one rank
   std::unique_ptr<State> state_;
 };
 

@@ -146,6 +146,7 @@ Ending Trainer::finish(Ending ending) {
   if (options_.crew != nullptr) {
     // From here on nobody needs anybody.
     is_finished_ = true;
+    if (job_.group.rank() == 0) options_.crew->announce_end();
     job_.group.barrier({.label = "the end"}).wait();
   }
   return ending;

@@ -56,7 +56,8 @@ Course Trainer::course() const {
           .evaluated_at = evaluated_at_,
           .saved_at = saved_at_,
           .is_open = is_open_,
-          .is_stopping = is_stopping_};
+          .is_stopping = is_stopping_,
+          .peak_flops = options_.reporter->peak_flops()};
 }
 
 void Trainer::adopt(const Course& course) {
@@ -67,6 +68,7 @@ void Trainer::adopt(const Course& course) {
   saved_at_ = course.saved_at;
   is_stopping_ = course.is_stopping;
   is_repeated_ = course.is_repeated;
+  options_.reporter->set_peak_flops(course.peak_flops);
   if (progress_.loss_scale > 0) {
     job_.step->loss_scale().restore(
         {.scale = progress_.loss_scale, .good_steps = progress_.loss_scale_good_steps});

@@ -76,7 +76,7 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
   Job job =
       open_job(config, kinds, comm::Group::solo(), {.is_lasting = true, .faults = chaos.get()});
   const auto crew = Crew::of_environment(config, job.hash, chaos.get(), end_orphaned);
-  crew->join();
+  crew->join(g_is_stop_wanted, [] { std::_Exit(0); });
   const bool is_first = crew->group().rank() == 0;
   Reporter reporter(
       {.folder = output, .terminal = terminal_in_environment(), .is_silent = !is_first});

@@ -1,0 +1,94 @@
+// Goal:   the group of each epoch is had in memory: by the first, by those who stay when one dies,
+//         by one that comes later, and by one that is alone.
+// Method: workers as threads of one process, each with an assembly of its own over one store.
+
+#include "trireme/comm/assembly.h"
+
+#include <gtest/gtest.h>
+
+#include "trireme/cluster/local_store.h"
+#include "trireme/testing/rank_threads.h"
+
+namespace trireme::comm {
+namespace {
+
+using cluster::membership::Epoch;
+using cluster::membership::Seat;
+using namespace std::chrono_literals;
+
+Epoch epoch_of(std::uint64_t number, const std::vector<int>& workers) {
+  std::vector<Seat> seats;
+  for (const int worker : workers)
+    seats.push_back({.worker = worker, .place = worker == 4 ? 2 : worker});
+  return Epoch(number, std::move(seats));
+}
+
+double sum_over(const Group& group, double mine) {
+  group.all_reduce({&mine, 1, DType::Float64}, ReduceOp::Sum).wait();
+  return mine;
+}
+
+TEST(Assembly, GroupsFollowOneAnotherOverOneArena) {
+  cluster::LocalStore store;
+  std::vector<std::unique_ptr<Assembly>> all;
+  for (int worker = 0; worker < 5; ++worker) {
+    all.push_back(std::make_unique<Assembly>(Assembly::Options{.worker = worker, .store = &store}));
+  }
+  const auto in_epoch = [&](const Epoch& epoch, const std::set<int>& having,
+                            const std::function<void(int, const Group&)>& body) {
+    testing::run_rank_threads(epoch.size(), [&](int rank) {
+      const int worker = epoch.seat(rank).worker;
+      const Group group =
+          all[static_cast<std::size_t>(worker)]->group_of(epoch, having, Deadline::after(10s));
+      EXPECT_EQ(group.rank(), rank);
+      EXPECT_EQ(group.epoch(), epoch.number());
+      body(worker, group);
+    });
+  };
+  in_epoch(epoch_of(1, {0, 1, 2, 3}), {}, [&](int worker, const Group& group) {
+    EXPECT_EQ(sum_over(group, worker), 6);
+    group.barrier().wait();
+    if (worker == 2) return;
+    // The others wait for one that never comes.
+    std::optional<ErrorCode> code;
+    std::thread death([&] { all[static_cast<std::size_t>(worker)]->lose(2, "it was killed"); });
+    try {
+      group.barrier().wait();
+    } catch (const Error& error) {
+      code = error.code();
+    }
+    death.join();
+    EXPECT_EQ(code, ErrorCode::PeerLost);
+  });
+  in_epoch(epoch_of(2, {0, 1, 3}), {0, 1, 3},
+           [&](int worker, const Group& group) { EXPECT_EQ(sum_over(group, worker), 4); });
+  in_epoch(epoch_of(3, {0, 1, 3, 4}), {0, 1, 3}, [&](int worker, const Group& group) {
+    EXPECT_EQ(sum_over(group, worker), 8);
+    EXPECT_NE(group.arena(), nullptr);
+  });
+  in_epoch(epoch_of(4, {3}), {3}, [&](int, const Group& group) {
+    EXPECT_EQ(group.size(), 1);
+    EXPECT_NE(group.arena(), nullptr) << "one that is alone keeps what was shared";
+  });
+}
+
+TEST(Assembly, WaitsForMemoryNoLongerThanItMay) {
+  cluster::LocalStore store;
+  Assembly late({.worker = 1, .store = &store});
+  try {
+    late.group_of(epoch_of(1, {0, 1}), {}, Deadline::after(20ms));
+    ADD_FAILURE() << "nobody made an arena";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Deadline);
+  }
+  late.lose(0, "it died");
+  try {
+    late.group_of(epoch_of(1, {0, 1}), {}, Deadline::after(10s));
+    ADD_FAILURE() << "the one that makes it is dead";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::PeerLost);
+  }
+}
+
+}  // namespace
+}  // namespace trireme::comm

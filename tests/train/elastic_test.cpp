@@ -1,0 +1,217 @@
+// Goal:   a worker may die or freeze at any moment of a step, while it writes a checkpoint and
+// while
+//         another's death is being got over: the job ends well, with the bits of one that nobody
+//         disturbed, and leaves nothing behind. Workers may be taken in and let go meanwhile.
+// Method: the real programs with faults at named points. The kind of agreement is drawn by a seed
+//         that is printed (TRIREME_SEED repeats it); `make soak` runs many more.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "tests/folders.h"
+#include "tests/train/tiny_job.h"
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/base/random.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/checkpoint/checkpoint.h"
+#include "trireme/testing/command_process.h"
+#include "trireme/testing/host_state.h"
+#include "trireme/train/crew.h"
+#include "trireme/train/recovery.h"
+
+namespace trireme::train {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int kElasticSteps = 40;
+constexpr const char* kElasticRecipe = R"(
+[model]
+kind = "mlp"
+widths = [48, 32]
+dropout = 0.1
+[data]
+kind = "synthetic"
+task = "classification"
+sizes = [24]
+classes = 5
+count = 200
+test_count = 16
+[train]
+batch = 24
+steps = 40
+virtual_ranks = 8
+[optim]
+kind = "adamw"
+clip_norm = 1.0
+learning_rate = 0.01
+[sync]
+bucket = "4 KiB"
+[checkpoint]
+every = 5
+[eval]
+every = 9
+[elastic]
+enabled = true
+heartbeat = "400 ms"
+restarts = 50
+)";
+
+class ElasticJob : public ::testing::Test {
+ protected:
+  ElasticJob() { write_file_atomically(recipe(), std::string_view(kElasticRecipe)); }
+  void TearDown() override {
+    for (const std::string& left : state_.leftovers(Deadline::after(10s))) {
+      ADD_FAILURE() << "left behind: " << left;
+    }
+  }
+
+  std::string recipe() const { return (folder_.path() / "elastic.toml").string(); }
+  fs::path output() const { return folder_.path() / "job"; }
+
+  testing::CommandProcess::Options job(const std::string& chaos, Words more = {}) const {
+    Words words{
+        build_folder() + "/trireme", "train", recipe(), "-n", "4", "--output", output().string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return {.command = words, .environment = {{"OMP_NUM_THREADS", "1"}, {"TRIREME_CHAOS", chaos}}};
+  }
+
+  std::string events() const { return read_file(output() / "events.jsonl"); }
+
+  // What one process makes of the same recipe.
+  static Weights undisturbed(int steps = kElasticSteps) {
+    at::set_num_threads(1);
+    const config::Config config = config::read_config(
+        recipe_schema(built_in_kinds()), {.files = {{"elastic.toml", kElasticRecipe}},
+                                          .overrides = {"train.steps=" + std::to_string(steps)}});
+    Job job = open_job(config, built_in_kinds());
+    for (int step = 0; step < steps; ++step) job.step->run(step);
+    return weights_of(*job.model);
+  }
+
+  void expect_same_bits_as(const Weights& wanted) const {
+    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
+    ASSERT_TRUE(found.checkpoint) << "no checkpoint";
+    for (const auto& [name, value] : wanted) {
+      at::Tensor read = at::empty_like(value);
+      found.checkpoint->read_into(name, read);
+      EXPECT_TRUE(read.equal(value)) << name;
+    }
+  }
+
+  TemporaryFolder folder_{"elastic-train"};
+  testing::HostState state_;
+};
+
+struct Moment {
+  std::string fault, at;
+};
+
+class ElasticMoment : public ElasticJob, public ::testing::WithParamInterface<Moment> {
+ protected:
+  // The second of two deaths comes while the first is got over.
+  static std::string chaos_of(const Moment& moment) {
+    if (moment.at == "recovery") {
+      return "kill rank=1 step=12; " + moment.fault + " rank=2 step=12 at=recovery";
+    }
+    return moment.fault + " rank=2 step=12 at=" + moment.at;
+  }
+};
+
+TEST_P(ElasticMoment, IsGotOverBitForBit) {
+  const char* given = std::getenv("TRIREME_SEED");
+  const std::uint64_t seed =
+      given != nullptr
+          ? std::strtoull(given, nullptr, 10)
+          : static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  Random random(seed);
+  const char* kinds[] = {"all_reduce", "shared", "zero1", "zero3"};
+  const std::string kind = kinds[random.below(4)];
+  SCOPED_TRACE("TRIREME_SEED=" + std::to_string(seed) + ", sync.kind=" + kind);
+  testing::CommandProcess process(job(chaos_of(GetParam()), {"sync.kind=" + kind}));
+  EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+  EXPECT_THAT(process.error(), HasSubstr("worker 2 was lost: killed by signal 9"));
+  EXPECT_THAT(events(), HasSubstr("\"event\":\"workers lost\""));
+  expect_same_bits_as(undisturbed());
+}
+
+std::vector<Moment> elastic_moments() {
+  std::vector<Moment> all;
+  for (const char* fault : {"kill", "stop"}) {
+    for (const char* at :
+         {"forward", "backward", "reduce", "prepared", "update", "checkpoint", "recovery"}) {
+      all.push_back({fault, at});
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ElasticMoment, ::testing::ValuesIn(elastic_moments()),
+                         [](const auto& of) { return of.param.fault + "_" + of.param.at; });
+
+TEST_F(ElasticJob, GoesOnWithoutTheFirstRankAndWithNewOnes) {
+  testing::CommandProcess process(
+      job("kill rank=0 step=8; slow rank=1 factor=6; slow rank=3 factor=6", {"train.steps=120"}));
+  EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+  EXPECT_THAT(events(), HasSubstr("\"event\":\"workers joined\""));
+  expect_same_bits_as(undisturbed(120));
+}
+
+TEST_F(ElasticJob, IsScaledWhileItRuns) {
+  testing::CommandProcess process(
+      job("slow rank=0 factor=12", {"train.steps=150", "--name", "stretch"}));
+  process.wait_for_output("step 3/", Deadline::after(30s));
+  const auto scale = [&](const char* to) {
+    testing::CommandProcess command(
+        {.command = {build_folder() + "/trireme", "scale", "stretch", to}});
+    EXPECT_EQ(command.wait_exit(Deadline::after(10s)), 0) << command.error();
+  };
+  scale("2");
+  process.wait_for_output("was dismissed", Deadline::after(30s));
+  scale("3");
+  process.wait_for_output("joined", Deadline::after(30s));
+  EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+  expect_same_bits_as(undisturbed(150));
+}
+
+TEST_F(ElasticJob, BeginsAnewFromItsCheckpointWhenAllDie) {
+  testing::CommandProcess process(
+      job("kill rank=0 step=22; kill rank=1 step=22; kill rank=2 step=22; kill rank=3 step=22"));
+  EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+  EXPECT_THAT(process.out(), HasSubstr("going on from step"));
+  expect_same_bits_as(undisturbed());
+}
+
+TEST_F(ElasticJob, RefusesChaosThatItDoesNotKnow) {
+  testing::CommandProcess process(job("kill rank=1 at=teatime"));
+  EXPECT_NE(process.wait_exit(Deadline::after(30s)), 0);
+  EXPECT_THAT(process.error(), HasSubstr("no moment is called teatime"));
+}
+
+TEST(Course, TravelsWhole) {
+  Course course;
+  course.attended_at = 3;
+  course.evaluated_at = 2;
+  course.saved_at = 1;
+  course.is_open = true;
+  course.progress.step = 3;
+  course.owners = {0, 0, 1};
+  course.is_repeated = true;
+  const Course read = Course::from_json(course.to_json());
+  EXPECT_EQ(read.progress.step, 3);
+  EXPECT_EQ(read.attended_at, 3);
+  EXPECT_EQ(read.evaluated_at, 2);
+  EXPECT_EQ(read.saved_at, 1);
+  EXPECT_TRUE(read.is_open && read.is_repeated && !read.is_stopping);
+  EXPECT_EQ(read.owners, (std::vector<int>{0, 0, 1}));
+}
+
+}  // namespace
+}  // namespace trireme::train
