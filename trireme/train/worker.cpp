@@ -15,6 +15,7 @@
 #include "trireme/base/exit_status.h"
 #include "trireme/base/file.h"
 #include "trireme/base/heap.h"
+#include "trireme/cluster/launch/rank_exit.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
 #include "trireme/train/answers.h"
@@ -90,14 +91,15 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
                           if (chaos) chaos->begin_step(step);
                         }});
   if (is_first) write_file_atomically(output / "config.toml", config.to_toml());
+  Ending ending = Ending::Done;
   try {
-    trainer.run();
+    ending = trainer.run();
   } catch (const std::exception& thrown) {
     reporter.event({{"event", "failed"}, {"why", thrown.what()}});
     throw;
   }
   crew->leave();
-  return 0;
+  return ending == Ending::Dismissed ? cluster::launch::kExitDismissed : 0;
 }
 
 int train(const WorkerWords& words, const Kinds& kinds) {

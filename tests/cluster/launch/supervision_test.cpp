@@ -168,5 +168,19 @@ TEST_F(SupervisionTest, RefusedInputIsNotTriedAgain) {
   EXPECT_EQ(settle().why, "every worker refused its input");
 }
 
+TEST_F(SupervisionTest, WhoeverSaysThatItLeavesDoesNotEndTheTraining) {
+  begin(4);
+  supervision_->set_wanted(2);
+  EXPECT_EQ(settle().kind, Kind::Wait);
+  // More are wanted again before those who leave have left.
+  supervision_->set_wanted(3);
+  supervision_->on_left(2);
+  supervision_->on_left(3);
+  EXPECT_FALSE(supervision_->is_done());
+  EXPECT_EQ(settle().count, 1);
+  supervision_->on_finished(0);
+  EXPECT_TRUE(supervision_->is_done());
+}
+
 }  // namespace
 }  // namespace trireme::cluster::launch

@@ -469,7 +469,7 @@ class Launcher {
   }
 
   void on_worker_ended(const RankExit& exit) {
-    const bool is_lost = !exit.is_success() && !exit.is_ours();
+    const bool is_lost = !exit.is_success() && !exit.is_ours() && !exit.is_dismissed();
     control_->publish(
         is_lost ? "worker lost" : "worker ended",
         {{"worker", exit.rank}, {"how", describe(exit)}, {"oom", exit.oom != host::OomKill::No}});
@@ -478,6 +478,8 @@ class Launcher {
     }
     if (exit.is_success()) {
       supervision_->on_finished(exit.rank);
+    } else if (exit.is_dismissed()) {
+      supervision_->on_left(exit.rank);
     } else {
       supervision_->on_died(exit.rank, exit_code_of(exit) == kExitUsage, steady_clock().now());
     }

@@ -10,7 +10,7 @@ namespace {
 
 // 0: never to blame.
 int weight_of(const RankExit& exit) {
-  if (exit.is_success() || exit.is_ours()) return 0;
+  if (exit.is_success() || exit.is_ours() || exit.is_dismissed()) return 0;
   if (!exit.not_started.empty()) return 4;
   if (WIFSIGNALED(exit.status)) return WTERMSIG(exit.status) == SIGABRT ? 2 : 3;
   return WEXITSTATUS(exit.status) == kExitPeerLost ? 1 : 2;
@@ -32,6 +32,7 @@ std::string describe_kill(host::OomKill oom) {
 std::string describe_code(int code, host::OomKill oom) {
   std::string text = "exit code " + std::to_string(code);
   if (code == kExitPeerLost) return text + " (it lost a peer)";
+  if (code == kExitDismissed) return "left: fewer workers are wanted";
   if (oom != host::OomKill::No) {
     return text + " (the kernel's out-of-memory killer killed a process it had started)";
   }
@@ -43,6 +44,10 @@ std::string describe_code(int code, host::OomKill oom) {
 }
 
 }  // namespace
+
+bool RankExit::is_dismissed() const noexcept {
+  return WIFEXITED(status) && WEXITSTATUS(status) == kExitDismissed;
+}
 
 bool RankExit::is_success() const noexcept {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -19,6 +19,8 @@ namespace trireme::cluster::launch {
 
 // A worker that only failed because a peer did exits with this code (EX_TEMPFAIL).
 inline constexpr int kExitPeerLost = 75;
+// A worker of an elastic job that ends because fewer are wanted exits with this code.
+inline constexpr int kExitDismissed = 76;
 // Wrong usage: nothing was started.
 inline constexpr int kExitUsage = 2;
 
@@ -30,6 +32,7 @@ struct RankExit {
   std::string not_started{};  // why the program could not be executed; empty: it was
 
   bool is_success() const noexcept;
+  bool is_dismissed() const noexcept;
   // Ended as we asked it to, rather than by itself.
   bool is_ours() const noexcept;
 };

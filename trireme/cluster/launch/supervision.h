@@ -1,7 +1,7 @@
 // Supervision decides what follows the end of a worker of an elastic job: a replacement, a new
 // beginning, or the end of the job. A pure state machine; the clock is an argument.
 //
-// Words:   a worker that exits with 0 while more than wanted live has left, as it was asked to.
+// Words:   a worker that says so, or exits with 0 while more than wanted live, has left as asked.
 //          Any other exit with 0 says that the training is done: nobody is replaced any more.
 //          Every other end is a death.
 // Settling: deaths come in bursts, and the kernel tells them one by one. What follows is decided
@@ -52,6 +52,8 @@ class Supervision {
   void on_started(int worker, TimePoint now);
   // It exited with 0.
   void on_finished(int worker);
+  // It left, and said so.
+  void on_left(int worker) { alive_.erase(worker); }
   // It ended in any other way; `is_refusal`: with exit code 2.
   void on_died(int worker, bool is_refusal, TimePoint now);
   // Those who hold the training's state, as far as anybody told; empty: nobody did.
