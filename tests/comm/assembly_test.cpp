@@ -62,6 +62,11 @@ TEST(Assembly, GroupsFollowOneAnotherOverOneArena) {
   });
   in_epoch(epoch_of(2, {0, 1, 3}), {0, 1, 3},
            [&](int worker, const Group& group) { EXPECT_EQ(sum_over(group, worker), 4); });
+  // The dead one never gave its part of the first group back.
+  const auto arena = all[0]->group_of(epoch_of(9, {0}), {0}, Deadline::after(1s)).arena();
+  const std::size_t held = arena->usage(Deadline::after(1s)).bytes;
+  all[0]->forget(2);
+  EXPECT_LT(arena->usage(Deadline::after(1s)).bytes, held);
   in_epoch(epoch_of(3, {0, 1, 3, 4}), {0, 1, 3}, [&](int worker, const Group& group) {
     EXPECT_EQ(sum_over(group, worker), 8);
     EXPECT_NE(group.arena(), nullptr);

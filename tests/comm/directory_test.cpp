@@ -42,6 +42,16 @@ TEST_F(DirectoryTest, TheFirstGapThatIsLargeEnoughIsTaken) {
   EXPECT_EQ(make(1, 2), head()) << "found, not made";
 }
 
+TEST_F(DirectoryTest, WhatTheDeadHeldIsGivenBack) {
+  const auto block = directory_.find_or_make(1, 2 * kPage, 3, true);
+  ASSERT_TRUE(block);
+  EXPECT_FALSE(directory_.release(1));
+  EXPECT_TRUE(directory_.drop(1)) << "two never released it";
+  EXPECT_EQ(directory_.usage()->bytes, 0u);
+  EXPECT_FALSE(directory_.drop(1));
+  EXPECT_EQ(make(2, 1), block->offset);
+}
+
 TEST_F(DirectoryTest, ABlockThatComesBackIsZero) {
   const std::uint64_t offset = make(1, 1);
   file_.data()[offset] = std::byte{9};

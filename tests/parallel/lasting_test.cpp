@@ -124,13 +124,16 @@ class Rank {
     bool is_met = false;
     for (step_ = 0; step_ < steps;) {
       try {
-        if (!is_met) lasting().regroup(false);
-        if (!is_met) job_->deal(job_->fair_owners());
-        is_met = true;
+        // Where somebody dies meanwhile, recover() does it.
+        if (!std::exchange(is_met, true)) {
+          lasting().regroup(false);
+          job_->deal(job_->fair_owners());
+        }
         job_->step->run({.step = step_, .updates = step_, .is_repeated = is_repeated_});
         reach(&executioner_, kSlotEnded, place_);
         advance();
-      } catch (const Error&) {
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::PeerLost) throw;
         while (!recover()) {
         }
       }
@@ -138,9 +141,11 @@ class Rank {
     while (true) {
       try {
         job_->agreement().settle();
+        const Weights weights = weights_of(*job_->model);
         group_.barrier().wait();
-        return weights_of(*job_->model);
-      } catch (const Error&) {
+        return weights;
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::PeerLost) throw;
         while (!recover()) {
         }
       }
@@ -172,7 +177,8 @@ class Rank {
       lasting().survive(group_, places_);
       resolve(before, owners);
       return true;
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::PeerLost) throw;
       return false;
     }
   }
@@ -221,7 +227,10 @@ class Rank {
       now.push_back(at == places_.end() ? std::nullopt
                                         : std::optional(static_cast<int>(at - places_.begin())));
     }
-    job_->deal(redeal_slots(owners, now, static_cast<int>(places_.size())));
+    // Not all have come equally far: what rank 0 says counts.
+    std::vector<int> dealt = redeal_slots(owners, now, static_cast<int>(places_.size()));
+    group_.broadcast({dealt.data(), dealt.size(), comm::DType::Int32}, 0).wait();
+    job_->deal(dealt);
   }
 
   Fates& fates_;
@@ -279,6 +288,7 @@ std::vector<Moment> moments() {
       {"forward_at_once", {{2, kForward.name, 1}}},
       {"backward", {{0, kBackward.name, 5}}},
       {"before_reduce", {{3, kReduce.name, 3}}},
+      {"next_step_begun", {{0, kForward.name, 3}}},
       {"one_after_another", {{3, kReduce.name, 2}, {0, kForward.name, 4}}, 2},
       {"prepared_first", {{0, prepared, 2}}},
       {"updating", {{2, updating, 5}}},

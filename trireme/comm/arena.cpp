@@ -189,6 +189,10 @@ Directory::Usage Arena::usage(Deadline deadline) {
   return *ask_until(deadline, [&] { return directory_.usage(); });
 }
 
+bool Arena::drop(std::uint64_t key) noexcept {
+  return directory_.drop(key);
+}
+
 bool Arena::release(std::uint64_t key) noexcept {
   return directory_.release(key);
 }

@@ -111,6 +111,8 @@ class Arena : public std::enable_shared_from_this<Arena> {
   std::byte* try_find_or_make(std::uint64_t key, std::size_t size, int users, bool reserves = true);
   // One of its users has left: true for the last of all `users`, with whom the memory goes back.
   bool release(std::uint64_t key) noexcept;
+  // The block goes, whoever has not released it. REQUIRES: those are dead.
+  bool drop(std::uint64_t key) noexcept;
   // Takes the memory behind these addresses of a common block now, from this thread's node.
   void reserve(const std::byte* data, std::size_t size) { file_.reserve(offset_of(data), size); }
   // How much of the common part is in use.

@@ -1,5 +1,6 @@
 #include "trireme/comm/assembly.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -17,6 +18,7 @@ using cluster::membership::Epoch;
 using cluster::membership::Seat;
 
 constexpr Duration kLookPeriod = std::chrono::milliseconds(1);
+constexpr std::uint64_t kForgottenMax = 64;
 constexpr std::uint64_t kEpochKey = std::uint64_t{0x65706f6368} << 24;
 
 std::string arena_key(int worker) {
@@ -66,6 +68,15 @@ Group Assembly::group_of(const Epoch& epoch, const std::set<int>& having, Deadli
   auto backend = std::make_shared<shm::SharedBackend>(
       arena_, members, *rank, kEpochKey + 8 * epoch.number(), options_.faults);
   return Group(std::move(backend), engine_, options);
+}
+
+void Assembly::forget(std::uint64_t epoch) noexcept {
+  // One that has come to lead does not know how far the last one came.
+  const std::uint64_t before = epoch > kForgottenMax ? epoch - kForgottenMax : 1;
+  for (std::uint64_t old = std::max(forgotten_, before); arena_ && old < epoch; ++old) {
+    shm::Lanes::forget(*arena_, kEpochKey + 8 * old);
+  }
+  forgotten_ = std::max(forgotten_, epoch);
 }
 
 void Assembly::have_arena(const Epoch& epoch, const std::set<int>& having, Deadline deadline) {

@@ -8,6 +8,7 @@
 // Of the first epoch, rank 0 makes the arena and the others open it, with a proof. Whoever comes
 // later opens it from any member that has it; it lives as long as one of them.
 //
+// Memory:   what dead members held of a group is given back by forget().
 // Hosts:    one. Workers that share no memory are refused with Unsupported.
 // Failure:  Deadline; PeerLost where a member dies meanwhile; Exhausted.
 // Threads:  lose() from any; the rest from one.
@@ -47,6 +48,9 @@ class Assembly {
   // REQUIRES: this worker is in the epoch.
   Group group_of(const cluster::membership::Epoch& epoch, const std::set<int>& having,
                  Deadline deadline);
+  // Nobody has a group of an epoch before this one any more: gives back what dead members still
+  // held of them. By one worker.
+  void forget(std::uint64_t epoch) noexcept;
   bool has_arena() const noexcept { return arena_ != nullptr; }
 
   // Ends every group that this worker is in.
@@ -61,6 +65,7 @@ class Assembly {
   Options options_;
   std::shared_ptr<Arena> arena_;
   std::shared_ptr<Engine> engine_;
+  std::uint64_t forgotten_ = 0;  // epochs before it
   mutable std::mutex mutex_;
   std::map<int, Error> lost_;  // guarded by mutex_
 };

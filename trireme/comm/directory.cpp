@@ -173,6 +173,14 @@ std::optional<Directory::Block> Directory::find(std::uint64_t key) {
 }
 
 bool Directory::release(std::uint64_t key) noexcept {
+  return leave(key, /*is_last=*/false);
+}
+
+bool Directory::drop(std::uint64_t key) noexcept {
+  return leave(key, /*is_last=*/true);
+}
+
+bool Directory::leave(std::uint64_t key, bool is_last) noexcept {
   const Deadline bound = Deadline::after(kReleaseMax);
   do {
     const Lock lock(*this);
@@ -181,7 +189,7 @@ bool Directory::release(std::uint64_t key) noexcept {
       continue;
     }
     Entry* found = entry_of(key);
-    if (found == nullptr || --found->users > 0) return false;
+    if (found == nullptr || (--found->users > 0 && !is_last)) return false;
     if (is_common(*found)) file_.release(found->offset, found->size);
     found->key = 0;
     return true;

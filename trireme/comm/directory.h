@@ -51,6 +51,8 @@ class Directory {
   // One user less: true for the last, with whom the entry goes. Waits for the table, but not for
   // long: if its lock cannot be had, the entry stays.
   bool release(std::uint64_t key) noexcept;
+  // The entry goes, whoever has not released it: for users that are known to be dead.
+  bool drop(std::uint64_t key) noexcept;
 
   // Entries in use and bytes of the common part that they have.
   struct Usage {
@@ -70,6 +72,7 @@ class Directory {
   std::size_t find_room(std::size_t size) const;
   bool is_common(const Entry& entry) const noexcept;
   void sweep() const noexcept;
+  bool leave(std::uint64_t key, bool is_last) noexcept;
 
   const MemoryFile& file_;
   Place place_;

@@ -1,5 +1,6 @@
 #include "trireme/train/crew.h"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <thread>
@@ -31,9 +32,9 @@ bool is_over(cluster::Store& store) {
   }
 }
 
-Bytes encode(const parallel::Standing& standing, bool has_arena) {
+Bytes encode(const parallel::Standing& standing, std::uint64_t settled, bool has_arena) {
   ByteWriter out;
-  out.put(standing.step).put(static_cast<std::uint8_t>(standing.phase));
+  out.put(standing.step).put(static_cast<std::uint8_t>(standing.phase)).put(settled);
   out.put(static_cast<std::uint8_t>(has_arena ? 1 : 0));
   return std::move(out).take();
 }
@@ -102,20 +103,23 @@ void Crew::join(const std::atomic<bool>& is_stop_wanted, const std::function<voi
 
 Crew::Turnover Crew::next(const parallel::Standing& standing, bool takes_new,
                           bool is_join_complete) {
-  const auto next = membership_.next(encode(standing, assembly_.has_arena()),
+  const auto next = membership_.next(encode(standing, settled_, assembly_.has_arena()),
                                      {.takes_new = takes_new, .is_join_complete = is_join_complete},
                                      Deadline::after(config_.orphan_timeout + kStoreMax));
   Turnover turnover{.standings = {}, .gone = next.gone};
   std::set<int> having;
+  std::uint64_t settled = next.epoch.number();
   for (const auto& [worker, report] : next.reports) {
     ByteReader in(report);
     parallel::Standing said;
     said.step = in.get<std::int64_t>();
     said.phase = static_cast<parallel::Standing::Phase>(in.get<std::uint8_t>());
+    settled = std::min(settled, in.get<std::uint64_t>());
     if (in.get<std::uint8_t>() != 0) having.insert(worker);
     turnover.standings.emplace(worker, said);
   }
   group_ = assembly_.group_of(next.epoch, having, Deadline::after(kGroupMax));
+  if (group_.rank() == 0) assembly_.forget(settled);
   return turnover;
 }
 

@@ -51,6 +51,8 @@ class Crew {
   // The training is done: whoever still waits need not.
   void announce_end();
   Turnover next(const parallel::Standing& standing, bool takes_new, bool is_join_complete);
+  // Everything here works with the group of this epoch: no other is held any more.
+  void settle() noexcept { settled_ = epoch(); }
   // Until others wait to join, or somebody is lost.
   void wait_for_more(Deadline deadline) { membership_.wait_for_more(deadline); }
   bool is_change_wanted() const noexcept { return membership_.is_change_wanted(); }
@@ -79,6 +81,7 @@ class Crew {
   cluster::membership::Membership membership_;
   std::unique_ptr<cluster::launch::job::OrphanWatch> orphan_watch_;
   comm::Group group_ = comm::Group::solo();
+  std::uint64_t settled_ = 0;  // the last epoch in which it was
 };
 
 }  // namespace trireme::train

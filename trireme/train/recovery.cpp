@@ -102,6 +102,7 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
       lasting().regroup(crew.is_new());
       options_.regroup();
       is_join_complete_ = true;
+      crew.settle();
       incident.workers = crew.group().size();
       incident.seconds = elapsed_since(begin);
       return incident;

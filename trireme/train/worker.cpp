@@ -96,6 +96,11 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
     ending = trainer.run();
   } catch (const std::exception& thrown) {
     reporter.event({{"event", "failed"}, {"why", thrown.what()}});
+    // What all workers come to will not be otherwise for those who would replace them.
+    if (as_error(thrown).code() == ErrorCode::Diverged) {
+      std::fprintf(stderr, "trireme: %s\n", thrown.what());
+      return kExitUsage;
+    }
     throw;
   }
   crew->leave();

@@ -165,7 +165,7 @@ TEST_F(SupervisionTest, RestartsAreBoundedWithinAWindow) {
 TEST_F(SupervisionTest, RefusedInputIsNotTriedAgain) {
   begin(2);
   for (int worker : {0, 1}) die(worker, true);
-  EXPECT_EQ(settle().why, "every worker refused its input");
+  EXPECT_EQ(settle().why, "every worker gave up for a reason that would not change");
 }
 
 TEST_F(SupervisionTest, WhoeverSaysThatItLeavesDoesNotEndTheTraining) {

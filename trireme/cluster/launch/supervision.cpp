@@ -79,7 +79,7 @@ Decision Supervision::decide(TimePoint now) {
       is_clearing_ = true;
       return {.kind = Decision::Kind::Clear};
     }
-    if (only_refusals_) return end("every worker refused its input");
+    if (only_refusals_) return end("every worker gave up for a reason that would not change");
     return start(Decision::Kind::StartAnew, wanted_, now);
   }
   has_died_ = false;

@@ -67,6 +67,10 @@ Lanes::Lanes(std::shared_ptr<Arena> arena, std::vector<Member> members, int me, 
   block_ = arena_->find_or_make(key_, size, this->size(), deadline);
 }
 
+void Lanes::forget(Arena& arena, std::uint64_t key) noexcept {
+  for (const std::uint64_t one : {key, key ^ kMailboxKey, key ^ kWindowsKey}) arena.drop(one);
+}
+
 Lanes::~Lanes() {
   if (!arena_->release(key_)) return;
   arena_->release(mailbox_key());

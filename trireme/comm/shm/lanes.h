@@ -87,7 +87,9 @@ class Lanes {
   const std::vector<Member>& members() const noexcept { return members_; }
   // The block in which members leave messages; it goes with the lanes of the last member, since a
   // message may be read when its sender has left.
-  std::uint64_t mailbox_key() const noexcept { return key_ ^ 0x6d61696c626f7821u; }
+  std::uint64_t mailbox_key() const noexcept { return key_ ^ kMailboxKey; }
+  // Gives back what dead members of a group held of its memory. REQUIRES: nobody is in it.
+  static void forget(Arena& arena, std::uint64_t key) noexcept;
   // Says, and asks, whether a member has made its part of that block; others read it only then.
   void open_mailbox() const noexcept { publish(mailbox_word(me_), 1); }
   bool has_mailbox(int member) const noexcept { return mailbox_word(member).load() != 0; }
@@ -142,7 +144,9 @@ class Lanes {
   struct Windows;
   Lane& lane(int member) const noexcept;
   Word& mailbox_word(int member) const noexcept;
-  std::uint64_t windows_key() const noexcept { return key_ ^ 0x77696e646f777321u; }
+  static constexpr std::uint64_t kMailboxKey = 0x6d61696c626f7821u;
+  static constexpr std::uint64_t kWindowsKey = 0x77696e646f777321u;
+  std::uint64_t windows_key() const noexcept { return key_ ^ kWindowsKey; }
   std::string describe_row(int member) const;
   bool has_closed(int member) const noexcept;
   bool is_quiet() const noexcept;

@@ -97,7 +97,11 @@ std::optional<Gradients> DataParallel::recall(std::int64_t step) {
     const bool is_prepared =
         page.step() == step ? page.phase() != Ledger::Phase::Open : page.step() == step + 1;
     if (!is_prepared) continue;
-    if (standing_.phase == Standing::Phase::Open) standing_.phase = Standing::Phase::Prepared;
+    if (standing_.phase == Standing::Phase::Open) {
+      // This rank may be the next to die: its page has them from here on.
+      page_->prepare(page.figures());
+      standing_.phase = Standing::Phase::Prepared;
+    }
     return take_figures(page.figures());
   }
   return std::nullopt;
@@ -113,7 +117,10 @@ void DataParallel::update_orphans(const Update& how) {
     if (std::find(living.begin(), living.end(), place) != living.end()) continue;
     if (orphan++ % options_.group.size() != options_.group.rank()) continue;
     Ledger::Page page = ledger_->page(place);
-    if (page.step() == standing_.step && page.phase() == Ledger::Phase::Finished) continue;
+    // One that has begun the next step had finished this one.
+    const bool is_finished =
+        page.step() > standing_.step || page.phase() == Ledger::Phase::Finished;
+    if (is_finished) continue;
     const std::vector<optim::Slice> theirs = slices(how.rate, rank);
     if (plan_.clip_value > 0) optim::clip_by_value(theirs, plan_.clip_value, how.scale);
     page.update(theirs, *options_.optimizer, how.number, how.scale, options_.faults,
