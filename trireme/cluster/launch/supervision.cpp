@@ -73,7 +73,9 @@ Decision Supervision::decide(TimePoint now) {
   }
   if (now < next_) return {};
   next_ = TimePoint::max();
-  if (quick_count_ >= kQuickMax) return end("crash loop: " + quick_text_);
+  if (quick_count_ >= kQuickMax && elastic_.restarts_max < kUnboundedRestarts) {
+    return end("crash loop: " + quick_text_);
+  }
   if (!has_members()) {
     if (!alive_.empty()) {
       is_clearing_ = true;

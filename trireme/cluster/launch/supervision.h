@@ -10,7 +10,8 @@
 //          cleared away and the wanted number starts from the newest checkpoint.
 // Bounds:  `restarts_max` within `restart_window`; a new beginning counts once. And a crash loop:
 //          kQuickMax times in a row somebody who was started last died within kQuickTime. A job
-//          all of whose workers refuse their input (exit code 2) is not begun anew.
+//          all of whose workers refuse their input (exit code 2) is not begun anew. A job that
+//          allows kUnboundedRestarts has no crash loops: somebody kills its workers on purpose.
 // Threads: one.
 
 #pragma once
@@ -46,6 +47,7 @@ class Supervision {
   static constexpr Duration kSettleTime = std::chrono::milliseconds(20);
   static constexpr Duration kQuickTime = std::chrono::seconds(5);
   static constexpr int kQuickMax = 3;
+  static constexpr int kUnboundedRestarts = 1'000'000;
 
   Supervision(const Elastic& elastic, int wanted) : elastic_(elastic), wanted_(wanted) {}
 
