@@ -2,7 +2,8 @@
 // beginning, or the end of the job. A pure state machine; the clock is an argument.
 //
 // Words:   a worker that says so, or exits with 0 while more than wanted live, has left as asked.
-//          Any other exit with 0 says that the training is done: nobody is replaced any more.
+//          Any other exit with 0 says that the training is done: nobody is replaced any more, and
+//          whoever still waits to join when the last member has ended is cleared away.
 //          Every other end is a death.
 // Settling: deaths come in bursts, and the kernel tells them one by one. What follows is decided
 //          kSettleTime after the last, so that "all at once" is seen as that.
