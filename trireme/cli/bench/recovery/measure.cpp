@@ -44,7 +44,8 @@ class Bench {
         subject_({.folder = options.folder,
                   .recipe = options.folder / "recipe.toml",
                   .settings = settings(options),
-                  .workers = options.workers}) {}
+                  .workers = options.workers,
+                  .program = options.program}) {}
 
   Measured run() {
     Measured measured;

@@ -23,7 +23,8 @@ struct MeasureOptions {
   std::string sync = "shared";
   int workers = 4;
   int times = 10;
-  std::filesystem::path folder;  // of its own
+  std::filesystem::path folder;     // of its own
+  std::filesystem::path program{};  // see Subject
 };
 
 struct Measured {
