@@ -13,6 +13,8 @@ MAKEFLAGS += --no-print-directory
 
 SECONDS_EACH ?= 60
 SOAK_TIMES ?= 100
+SEED ?= 1
+FAULTS ?= 100
 ALL ?=
 
 CMAKE_BUILD := cmake --build $(BUILD) --parallel $(JOBS)
@@ -67,7 +69,8 @@ sanitize: setup-all configure ## TSAN and ASAN+UBSAN over everything without tor
 fuzz: setup-all configure ## a minute of fuzzing for each parser (SECONDS_EACH=60)
 	@scripts/fuzz.sh $(BUILD) $(SECONDS_EACH)
 
-soak: build ## unit and process tests again and again until one fails (SOAK_TIMES=100)
+soak: build ## hurt elastic jobs (SEED=1 FAULTS=100), then tests again and again until one fails (SOAK_TIMES=100)
+	@[ ! -x $(BUILD)/trireme-worker ] || $(BUILD)/trireme soak --seed $(SEED) --faults $(FAULTS)
 	@$(CTEST) -L 'unit|process|torch' --repeat until-fail:$(SOAK_TIMES)
 
 results: build ## trains the recipes with a figure to reach, then the benchmarks, into build/results/ (TEXT= MNIST=)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# scripts/bench.sh BUILD [RESULTS]: runs every benchmark: the small ones, the loader, then training
-# and the collectives beside their peers, each of which ends with its table of bars. With RESULTS,
+# scripts/bench.sh BUILD [RESULTS]: runs every benchmark: the small ones, the loader, then training,
+# recovery and the collectives beside their peers, each of which ends with its table of bars. With RESULTS,
 # Google Benchmark's programs run five times each, and all write a JSON file into that folder. Fails
 # if a bar was missed.
 #
@@ -21,6 +21,7 @@ status=0
 if [ -x "$build/trireme-bench-data" ]; then "$build/trireme-bench-data" || status=1; fi
 if [ -x "$build/trireme-bench-train" ]; then
   "$build/trireme" bench train --bars ${results:+--json "$results/train.json"} || status=1
+  "$build/trireme" bench recovery --peers ${results:+--json "$results/recovery.json"} || status=1
 fi
 "$build/trireme" bench comm --bars ${results:+--json "$results/comm.json"} || status=1
 exit $status

@@ -18,8 +18,10 @@ Command scale_command();
 Command join_command();
 Command coordinate_command();
 Command checkpoint_command();
+Command soak_command();
 Command bench_checkpoint_command();
 Command bench_comm_command();
+Command bench_recovery_command();
 Command bench_train_command();
 Command version_command();
 

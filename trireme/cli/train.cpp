@@ -6,6 +6,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
+#include "trireme/base/mischief.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/elastic_option.h"
 #include "trireme/cli/ranks_option.h"
@@ -24,6 +25,7 @@ struct TrainWords {
   RecipeWords recipe;
   std::string worker;
   std::string output;
+  std::string chaos;
   bool is_resumed = false;
   launch::JobSpec spec;
   std::shared_ptr<ElasticWords> elastic = std::make_shared<ElasticWords>();
@@ -54,12 +56,25 @@ fs::path output_of(const TrainWords& words) {
   return fs::absolute(words.output);
 }
 
+// Every worker reads it; whoever dies must be somebody whom the others can do without.
+void hand_on_chaos(const std::string& text, bool is_elastic) {
+  if (text.empty()) return;
+  for (const Mischief& one : parse_chaos(text)) {
+    if (one.is_loss() && !is_elastic) {
+      throw Error(ErrorCode::InvalidInput,
+                  "--chaos: kill and stop are for elastic jobs: add --elastic");
+    }
+  }
+  setenv("TRIREME_CHAOS", text.c_str(), 1);
+}
+
 int train(TrainWords words) {
   const Worker worker(words.worker);
   const config::Config config = words.recipe.read(worker);
   words.spec.elastic = elastic_of(config);
   if (words.elastic->is_on) words.spec.elastic = elastic_settings(config);
   words.elastic->apply(words.spec);
+  hand_on_chaos(words.chaos, words.spec.elastic.has_value());
   const fs::path output = output_of(words);
   fs::create_directories(output);
   launch::JobSpec& spec = words.spec;
@@ -118,6 +133,16 @@ Command train_command() {
                    return launch::job::mistake_in_name(text);
                  });
   add_elastic_options(command, words->elastic);
+  command.option("--chaos", "WHAT", "hurt workers, such as \"kill rank=2 step=20 at=update\"",
+                 [words](const std::string& text) -> std::string {
+                   words->chaos = text;
+                   try {
+                     parse_chaos(text);
+                   } catch (const Error& error) {
+                     return error.message();
+                   }
+                   return {};
+                 });
   command.action([words] { return train(*words); });
   return command;
 }

@@ -190,6 +190,7 @@ void Trainer::advance(const Outcome& outcome) {
   if (std::exchange(is_repeated_, false)) job_.deal(job_.fair_owners());
   if (!outcome.is_finite) broken_ = outcome;
   options_.reporter->step(progress_, outcome);
+  if (options_.after_step) options_.after_step(progress_, outcome);
 }
 
 void Trainer::on_not_finite(const Outcome& outcome) {

@@ -43,6 +43,8 @@ class Trainer {
     Faults* faults = nullptr;
     Crew* crew = nullptr;  // that has been joined; null: the ranks stay
     std::function<void(std::int64_t step)> before_step{};
+    // A step counts from now on, here: it ended as steps do, or in a recovery.
+    std::function<void(const Progress&, const Outcome&)> after_step{};
   };
 
   Trainer(Job& job, Options options);

@@ -21,6 +21,7 @@
 #include "trireme/train/answers.h"
 #include "trireme/train/chaos.h"
 #include "trireme/train/crew.h"
+#include "trireme/train/step_log.h"
 #include "trireme/train/trainer.h"
 #include "trireme/train/worker_words.h"
 
@@ -73,10 +74,11 @@ void end_orphaned() {
 int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Config& config) {
   const fs::path output = words.text("--output");
   const std::unique_ptr<Chaos> chaos = Chaos::from_environment();
+  const std::unique_ptr<StepLog> log = StepLog::from_environment(chaos.get());
+  Faults* const faults = log ? static_cast<Faults*>(log.get()) : chaos.get();
   // Ready before it is taken in, so that nobody waits for it.
-  Job job =
-      open_job(config, kinds, comm::Group::solo(), {.is_lasting = true, .faults = chaos.get()});
-  const auto crew = Crew::of_environment(config, job.hash, chaos.get(), end_orphaned);
+  Job job = open_job(config, kinds, comm::Group::solo(), {.is_lasting = true, .faults = faults});
+  const auto crew = Crew::of_environment(config, job.hash, faults, end_orphaned);
   crew->join(g_is_stop_wanted, [] { std::_Exit(0); });
   const bool is_first = crew->group().rank() == 0;
   Reporter reporter(
@@ -85,11 +87,16 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
                         .is_resumed = words.has("--resume"),
                         .is_stop_wanted = &g_is_stop_wanted,
                         .reporter = &reporter,
-                        .faults = chaos.get(),
+                        .faults = faults,
                         .crew = crew.get(),
-                        .before_step = [&](std::int64_t step) {
-                          if (chaos) chaos->begin_step(step);
-                        }});
+                        .before_step =
+                            [&](std::int64_t step) {
+                              if (chaos) chaos->begin_step(step);
+                            },
+                        .after_step =
+                            [&](const Progress& progress, const Outcome& outcome) {
+                              if (log) log->write(crew->epoch(), progress, outcome);
+                            }});
   if (is_first) write_file_atomically(output / "config.toml", config.to_toml());
   Ending ending = Ending::Done;
   try {
@@ -118,13 +125,18 @@ int train(const WorkerWords& words, const Kinds& kinds) {
   std::optional<cluster::World> world = join_others(config);
   const comm::Group group =
       world && world->size() > 1 ? comm::connect(*world) : comm::Group::solo();
-  Job job = open_job(config, kinds, group);
+  const std::unique_ptr<Chaos> chaos = Chaos::from_environment();
+  Job job = open_job(config, kinds, group, {.faults = chaos.get()});
   Reporter reporter(
       {.folder = group.rank() == 0 ? output : fs::path(), .terminal = terminal_in_environment()});
   Trainer trainer(job, {.output = output,
                         .is_resumed = words.has("--resume"),
                         .is_stop_wanted = &g_is_stop_wanted,
-                        .reporter = &reporter});
+                        .reporter = &reporter,
+                        .faults = chaos.get(),
+                        .before_step = [&](std::int64_t step) {
+                          if (chaos) chaos->begin_step(step);
+                        }});
   // Not before: a job that refuses to go on with this recipe keeps its own.
   if (group.rank() == 0) write_file_atomically(output / "config.toml", config.to_toml());
   try {

@@ -91,6 +91,22 @@ TEST_F(SupervisionTest, TheFirstWhoIsDoneEndsReplacing) {
   EXPECT_TRUE(supervision_->is_over());
 }
 
+TEST_F(SupervisionTest, WhoeverComesAfterTheEndIsClearedAway) {
+  begin(2);
+  supervision_->set_members({0, 1});
+  now_ += 10s;
+  die(0);
+  EXPECT_EQ(settle().kind, Kind::Start);
+  supervision_->set_members({1});
+  supervision_->on_finished(1);
+  EXPECT_TRUE(supervision_->is_done());
+  EXPECT_EQ(settle().kind, Kind::Clear) << "worker 2 has nobody to join";
+  EXPECT_EQ(settle().kind, Kind::Wait);
+  die(2);
+  EXPECT_EQ(settle().kind, Kind::Wait);
+  EXPECT_TRUE(supervision_->is_over());
+}
+
 TEST_F(SupervisionTest, WhoeverIsLeftOutIsNotReplacedAndEndsNothing) {
   begin(4);
   supervision_->set_wanted(2);
@@ -113,6 +129,14 @@ TEST_F(SupervisionTest, MoreAreStartedWhenMoreAreWantedAndThatIsNoRestart) {
   EXPECT_EQ(decision.kind, Kind::Start);
   EXPECT_EQ(decision.count, 2);
   EXPECT_EQ(settle().kind, Kind::Wait);
+}
+
+TEST_F(SupervisionTest, WhoeverKillsOnPurposeMakesNoCrashLoop) {
+  begin(2, {.restarts_max = Supervision::kUnboundedRestarts});
+  for (int round = 0; round < 10; ++round) {
+    die(next_ - 1);
+    EXPECT_EQ(settle().kind, Kind::Start) << round;
+  }
 }
 
 TEST_F(SupervisionTest, ThreeQuickDeathsInARowAreACrashLoop) {

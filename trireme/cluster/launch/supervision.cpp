@@ -63,7 +63,12 @@ bool Supervision::has_members() const {
 }
 
 Decision Supervision::decide(TimePoint now) {
-  if (is_ended_ || is_done_) return {};
+  if (is_ended_) return {};
+  if (is_done_) {
+    // Those who are left came too late: nobody will ever take them in.
+    if (alive_.empty() || has_members() || std::exchange(is_clearing_, true)) return {};
+    return {.kind = Decision::Kind::Clear};
+  }
   if (!has_died_) {
     // Nobody died; somebody may want more than there are.
     const int missing = std::min(wanted_, elastic_.most) - alive();
@@ -73,7 +78,9 @@ Decision Supervision::decide(TimePoint now) {
   }
   if (now < next_) return {};
   next_ = TimePoint::max();
-  if (quick_count_ >= kQuickMax) return end("crash loop: " + quick_text_);
+  if (quick_count_ >= kQuickMax && elastic_.restarts_max < kUnboundedRestarts) {
+    return end("crash loop: " + quick_text_);
+  }
   if (!has_members()) {
     if (!alive_.empty()) {
       is_clearing_ = true;

@@ -2,7 +2,8 @@
 // beginning, or the end of the job. A pure state machine; the clock is an argument.
 //
 // Words:   a worker that says so, or exits with 0 while more than wanted live, has left as asked.
-//          Any other exit with 0 says that the training is done: nobody is replaced any more.
+//          Any other exit with 0 says that the training is done: nobody is replaced any more, and
+//          whoever still waits to join when the last member has ended is cleared away.
 //          Every other end is a death.
 // Settling: deaths come in bursts, and the kernel tells them one by one. What follows is decided
 //          kSettleTime after the last, so that "all at once" is seen as that.
@@ -10,7 +11,8 @@
 //          cleared away and the wanted number starts from the newest checkpoint.
 // Bounds:  `restarts_max` within `restart_window`; a new beginning counts once. And a crash loop:
 //          kQuickMax times in a row somebody who was started last died within kQuickTime. A job
-//          all of whose workers refuse their input (exit code 2) is not begun anew.
+//          all of whose workers refuse their input (exit code 2) is not begun anew. A job that
+//          allows kUnboundedRestarts has no crash loops: somebody kills its workers on purpose.
 // Threads: one.
 
 #pragma once
@@ -46,6 +48,7 @@ class Supervision {
   static constexpr Duration kSettleTime = std::chrono::milliseconds(20);
   static constexpr Duration kQuickTime = std::chrono::seconds(5);
   static constexpr int kQuickMax = 3;
+  static constexpr int kUnboundedRestarts = 1'000'000;
 
   Supervision(const Elastic& elastic, int wanted) : elastic_(elastic), wanted_(wanted) {}
 

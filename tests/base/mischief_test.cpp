@@ -1,0 +1,59 @@
+// Goal:   what people write for --chaos is read as they mean it, or refused with a reason.
+// Method: tables of texts.
+
+#include "trireme/base/mischief.h"
+
+#include <gtest/gtest.h>
+
+#include "trireme/base/error.h"
+
+namespace trireme {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Mischief, ReadsWhatPeopleWrite) {
+  const auto all = parse_chaos(
+      "kill rank=2 step=20; stop rank=1 step=30 for=2s at=update ;slow rank=0 factor=3;");
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].kind, Mischief::Kind::Kill);
+  EXPECT_EQ(all[0].worker, 2);
+  EXPECT_EQ(all[0].step, 20);
+  EXPECT_EQ(all[0].moment, "forward");
+  EXPECT_EQ(all[1].kind, Mischief::Kind::Stop);
+  EXPECT_EQ(all[1].length, 2s);
+  EXPECT_EQ(all[1].moment, "update");
+  EXPECT_EQ(all[2].kind, Mischief::Kind::Slow);
+  EXPECT_EQ(all[2].factor, 3);
+  EXPECT_TRUE(all[1].is_loss());
+  EXPECT_FALSE(all[2].is_loss());
+}
+
+TEST(Mischief, NothingIsNothing) {
+  EXPECT_TRUE(parse_chaos("").empty());
+  EXPECT_TRUE(parse_chaos(" ; ;").empty());
+}
+
+TEST(Mischief, KnowsEveryMoment) {
+  for (const std::string_view moment : kMoments) {
+    EXPECT_EQ(parse_chaos("kill rank=0 at=" + std::string(moment)).at(0).moment, moment);
+  }
+}
+
+TEST(Mischief, RefusesTheRest) {
+  for (const char* text :
+       {"burn rank=1", "kill", "kill step=3", "kill rank", "kill rank=", "kill rank=x",
+        "kill rank=-1", "kill rank=1 step=1.5", "kill rank=1 when=2", "kill rank=1 at=noon",
+        "stop rank=1 for=2", "slow rank=1 factor=nan", "slow rank=1 factor=inf"}) {
+    try {
+      parse_chaos(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidInput) << text;
+      EXPECT_NE(error.message().find("such as"), std::string::npos) << error.message();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trireme

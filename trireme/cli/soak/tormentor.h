@@ -1,0 +1,55 @@
+// Tormentor does to a running job what was drawn for it, and counts what it suffered.
+//
+// A fault waits until enough members live that one of them can go on. What workers do to themselves
+// counts when they are gone, or are stopped.
+//
+// Threads: one; call look() often.
+
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "trireme/base/clock.h"
+#include "trireme/cli/soak/draw.h"
+#include "trireme/cli/soak/step_book.h"
+#include "trireme/cli/soak/subject.h"
+
+namespace trireme::cli::soak {
+
+class Tormentor {
+ public:
+  // All must outlive it.
+  Tormentor(Subject& subject, const StepBook& book, const Draw& draw)
+      : subject_(subject), book_(book), draw_(draw) {}
+
+  // `is_over`: nothing more is to be done; what dies from now on does not count.
+  void look(bool is_over);
+
+  int faults() const noexcept { return static_cast<int>(list_.size()); }
+  // "12.3 s, step 40: freeze worker 3", ...
+  const std::vector<std::string>& list() const noexcept { return list_; }
+
+ private:
+  bool strike(const Fault& fault);
+  bool strike_members(const Fault& fault, const std::vector<int>& members);
+  bool strike_coordinator();
+  void hurt(int worker, int signal, std::string_view how);
+  void note(const std::string& what);
+  void wake_the_last();
+
+  Subject& subject_;
+  const StepBook& book_;
+  const Draw& draw_;
+  const TimePoint began_ = steady_clock().now();
+  TimePoint struck_ = began_;
+  std::size_t next_ = 0;
+  std::map<int, pid_t> alive_;
+  std::set<int> hurt_;               // by us, to be gone soon or gone
+  std::map<int, TimePoint> frozen_;  // since when
+  std::vector<std::string> list_;
+};
+
+}  // namespace trireme::cli::soak
