@@ -85,8 +85,8 @@ std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
   const bool is_lasting = options.is_lasting;
   if (options.group.size() == 1 && !is_lasting) return make_solo(options);
   const std::optional<mesh::Mesh> hosts = is_lasting ? std::nullopt : sharing_hosts(options.group);
-  const SyncKind kind = is_lasting ? resolved_lasting(options.kind)
-                                   : resolved(options.kind, hosts.has_value());
+  const SyncKind kind =
+      is_lasting ? resolved_lasting(options.kind) : resolved(options.kind, hosts.has_value());
   if (kind == SyncKind::None) {
     const comm::Group group = options.group;
     std::vector<at::Tensor> buffers = std::move(options.buffers);

@@ -119,7 +119,9 @@ void Reporter::begin(const Job& job, const Progress& progress) {
                 job.group.size(), job.group.size() == 1 ? "" : "s");
   if (!s.is_heir) s.view->note(text);
   if (is_resumed && !s.is_heir) s.view->note("going on from step " + std::to_string(progress.step));
-  event({{"event", s.is_heir ? "took over" : is_resumed ? "resumed" : "began"},
+  event({{"event", s.is_heir    ? "took over"
+                   : is_resumed ? "resumed"
+                                : "began"},
          {"ranks", job.group.size()},
          {"job_hash", job.hash}});
 }
