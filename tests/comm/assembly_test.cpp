@@ -19,7 +19,8 @@ using namespace std::chrono_literals;
 Epoch epoch_of(std::uint64_t number, const std::vector<int>& workers) {
   std::vector<Seat> seats;
   for (const int worker : workers)
-    seats.push_back({.worker = worker, .place = worker == 4 ? 2 : worker});
+    seats.push_back(
+        {.worker = worker, .place = worker == 4 ? 2 : worker, .about = {.rank = worker}});
   return Epoch(number, std::move(seats));
 }
 

@@ -217,7 +217,10 @@ class Rank {
   void repeat(const std::vector<int>& before, const std::vector<int>& owners) {
     is_repeated_ = true;
     rewind();
-    if (job_->train().virtual_ranks == 0) {
+    // What was never dealt to these ranks is dealt fairly, too.
+    const bool is_dealt =
+        *std::max_element(owners.begin(), owners.end()) + 1 == static_cast<int>(before.size());
+    if (job_->train().virtual_ranks == 0 || !is_dealt) {
       job_->deal(job_->fair_owners());
       return;
     }

@@ -92,8 +92,8 @@ TEST_F(RunTest, AMissingInterpreterIsARanksFailure) {
 TEST_F(RunTest, TooFewDescriptorsAreSaid) {
   Command job(
       {.command = {"/bin/sh", "-c", "ulimit -n 40; exec " + program() + " run -n 30 true"}});
-  EXPECT_EQ(job.wait_exit(soon()), 1);
-  EXPECT_THAT(job.error(), HasSubstr("the job could not be started: pipe: Too many open files"));
+  EXPECT_EQ(job.wait_exit(soon()), 2);
+  EXPECT_THAT(job.error(), HasSubstr("open files, and 40 are allowed"));
 }
 
 TEST_F(RunTest, InputGoesToRankZero) {

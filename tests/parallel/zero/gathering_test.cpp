@@ -105,17 +105,17 @@ TEST(Gathering, WhoMissesGatesKeepsInStep) {
 }
 
 TEST(Gathering, BlocksOutOfTurnAreRefused) {
-  comm::run_tcp_ranks({.count = 2}, [](const comm::Group& group) {
+  comm::run_tcp_ranks({.count = kRanks}, [](const comm::Group& group) {
     Gathering gathering = make_gathering(group);
     EXPECT_THROW(gathering.reach(0, Pass::Forward), Error);
     gathering.begin_slot();
     gathering.reach(2, Pass::Forward);
     EXPECT_THROW(gathering.reach(1, Pass::Forward), Error);
     gathering.end_slot();
-    Gathering blockless({.group = group, .slices = {torch::ones({2})}, .counts = {{2, 2}}});
+    Gathering blockless({.group = group, .slices = {torch::ones({2})}, .counts = {{2, 2, 2}}});
     EXPECT_THROW(blockless.begin_slot(), Error);
     blockless.gather_all();
-    EXPECT_EQ(blockless.whole(0).sum().item<double>(), 4);
+    EXPECT_EQ(blockless.whole(0).sum().item<double>(), 6);
   });
 }
 

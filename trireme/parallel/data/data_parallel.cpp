@@ -237,6 +237,8 @@ double DataParallel::total(double mine) {
 
 Gradients DataParallel::reduce(const Share& mine) {
   const c10::NoGradGuard no_grad;
+  // A rank without slots in the first step has laid nothing out.
+  if (!layout_) lay_out(order_of(arrival_, options_.parameters.size()));
   while (finished_ < works_.size()) finish_next();
   for (comm::TensorWork& slice : crossing_) slice.wait();
   crossing_.clear();
