@@ -217,10 +217,7 @@ class Rank {
   void repeat(const std::vector<int>& before, const std::vector<int>& owners) {
     is_repeated_ = true;
     rewind();
-    // What was never dealt to these ranks is dealt fairly, too.
-    const bool is_dealt =
-        *std::max_element(owners.begin(), owners.end()) + 1 == static_cast<int>(before.size());
-    if (job_->train().virtual_ranks == 0 || !is_dealt) {
+    if (job_->train().virtual_ranks == 0) {
       job_->deal(job_->fair_owners());
       return;
     }
@@ -230,8 +227,12 @@ class Rank {
       now.push_back(at == places_.end() ? std::nullopt
                                         : std::optional(static_cast<int>(at - places_.begin())));
     }
+    // What was never dealt to these ranks is dealt fairly, too.
+    const bool is_dealt =
+        *std::max_element(owners.begin(), owners.end()) + 1 == static_cast<int>(before.size());
     // Not all have come equally far: what rank 0 says counts.
-    std::vector<int> dealt = redeal_slots(owners, now, static_cast<int>(places_.size()));
+    std::vector<int> dealt = is_dealt ? redeal_slots(owners, now, static_cast<int>(places_.size()))
+                                      : job_->fair_owners();
     group_.broadcast({dealt.data(), dealt.size(), comm::DType::Int32}, 0).wait();
     job_->deal(dealt);
   }
