@@ -81,7 +81,7 @@ void Assembly::forget(std::uint64_t epoch) noexcept {
 
 void Assembly::have_arena(const Epoch& epoch, const std::set<int>& having, Deadline deadline) {
   const bool is_maker = having.empty() && epoch.seat(0).worker == options_.worker;
-  if (is_maker) arena_ = Arena::create({.members = Arena::kMembersMax});
+  if (is_maker) arena_ = Arena::create(options_.arena);
   while (!arena_) {
     for (const Seat& seat : epoch.seats()) {
       const bool is_asked = having.empty() || having.contains(seat.worker);

@@ -37,6 +37,7 @@ class Assembly {
     int worker = 0;
     cluster::Store* store = nullptr;
     Duration operation_timeout = std::chrono::minutes(5);  // for operations that name none
+    Arena::Options arena{.members = Arena::kMembersMax};   // where this worker makes it
     Faults* faults = nullptr;
   };
   explicit Assembly(const Options& options);
