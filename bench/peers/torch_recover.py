@@ -52,6 +52,7 @@ def train(options):
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
     deaths = step // STEPS_BETWEEN
+    is_started_again = killed.exists()
     while True:
         if step > 0 and step % STEPS_BETWEEN == 0 and deaths < options.times:
             # The one that dies is another each time, and says when; the others wait for its
@@ -69,7 +70,8 @@ def train(options):
             if deaths >= options.times and step % STEPS_BETWEEN == 5:
                 break
             continue
-        if killed.exists():
+        if is_started_again:
+            is_started_again = False
             print(json.dumps({"case": "torchrun",
                               "seconds": time.monotonic() - float(killed.read_text())}), flush=True)
             killed.unlink()

@@ -11,6 +11,7 @@
 
 #include <csignal>
 
+#include "tests/checkpoint/kill_at.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
 #include "trireme/checkpoint/checkpoint.h"
@@ -28,24 +29,8 @@ constexpr const char* kFolderVariable = "TRIREME_TEST_CREW_FOLDER";
 constexpr const char* kPointVariable = "TRIREME_TEST_CREW_POINT";
 constexpr const char* kVictimVariable = "TRIREME_TEST_CREW_VICTIM";
 
-class KillCrew : public Faults {
- public:
-  explicit KillCrew(std::string point) : point_(std::move(point)) {}
-  void arm() { is_armed_ = true; }
-  void reached(FaultPoint point, int) override {
-    if (is_armed_ && point.name == point_) std::raise(SIGKILL);
-  }
-
- private:
-  std::string point_;
-  std::atomic<bool> is_armed_ = false;
-};
-
 State part_of(int step, int rank, int ranks) {
-  State state;
-  for (int i = 0; i < 4; ++i) {
-    state.add("w" + std::to_string(i), torch::full({1009}, static_cast<float>(step)));
-  }
+  State state = state_at(step);
   state.pieces = fair_part(state.pieces, rank, ranks);
   return state;
 }
@@ -53,7 +38,7 @@ State part_of(int step, int rank, int ranks) {
 void save_in_crew(testing::RankChannel& channel) {
   const int rank = channel.rank();
   const bool is_victim = rank == std::atoi(std::getenv(kVictimVariable));
-  KillCrew faults(std::getenv(kPointVariable));
+  KillAt faults(std::getenv(kPointVariable));
   Saver saver({.folder = std::getenv(kFolderVariable),
                .crew = {.rank = rank, .ranks = 2, .tag = "both"},
                .wait = 60s,

@@ -10,6 +10,7 @@
 
 #include <csignal>
 
+#include "tests/checkpoint/kill_at.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
 #include "trireme/checkpoint/checkpoint.h"
@@ -25,37 +26,16 @@ using namespace std::chrono_literals;
 constexpr const char* kKilledFolder = "TRIREME_TEST_KILL_FOLDER";
 constexpr const char* kPoint = "TRIREME_TEST_KILL_POINT";
 
-class KillAt : public Faults {
- public:
-  explicit KillAt(std::string point) : point_(std::move(point)) {}
-  void arm() { is_armed_ = true; }
-  void reached(FaultPoint point, int) override {
-    if (is_armed_ && point.name == point_) std::raise(SIGKILL);
-  }
-
- private:
-  std::string point_;
-  std::atomic<bool> is_armed_ = false;
-};
-
-State state_of(int step) {
-  State state;
-  for (int i = 0; i < 4; ++i) {
-    state.add("w" + std::to_string(i), torch::full({1009}, static_cast<float>(step)));
-  }
-  return state;
-}
-
 void save_and_die(testing::RankChannel& channel) {
   KillAt faults(std::getenv(kPoint));
   Saver saver({.folder = std::getenv(kKilledFolder),
                .retention = {.keep_last = 1, .keep_best = 0},
                .faults = &faults});
-  saver.save(state_of(1), 1);
+  saver.save(state_at(1), 1);
   saver.wait();
   channel.say("first");
   faults.arm();
-  saver.save(state_of(2), 2);
+  saver.save(state_at(2), 2);
   saver.wait();
   channel.say("survived");
 }
@@ -87,7 +67,7 @@ TEST(CheckpointKilled, AtEveryPointTheNewestIsWhole) {
     }
     Saver next({.folder = folder.path()});
     EXPECT_TRUE(format::sweep_drafts(folder.path()).empty());
-    next.save(state_of(3), 3);
+    next.save(state_at(3), 3);
     next.wait();
     EXPECT_EQ(Checkpoint::newest_whole(folder.path()).checkpoint->step(), 3);
   }

@@ -93,7 +93,8 @@ TEST_F(RunTest, TooFewDescriptorsAreSaid) {
   Command job(
       {.command = {"/bin/sh", "-c", "ulimit -n 40; exec " + program() + " run -n 30 true"}});
   EXPECT_EQ(job.wait_exit(soon()), 2);
-  EXPECT_THAT(job.error(), HasSubstr("open files, and 40 are allowed"));
+  EXPECT_THAT(job.error(),
+              HasSubstr("open files, and 40 are allowed (ulimit -Hn): not even -n 1 fits here"));
 }
 
 TEST_F(RunTest, InputGoesToRankZero) {

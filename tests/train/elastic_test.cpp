@@ -85,11 +85,12 @@ class ElasticJob : public ::testing::Test {
   std::string events() const { return read_file(output() / "events.jsonl"); }
 
   // What one process makes of the same recipe.
-  static Weights undisturbed(int steps = kElasticSteps) {
+  static Weights undisturbed(int steps = kElasticSteps, Words overrides = {}) {
     at::set_num_threads(1);
-    const config::Config config = config::read_config(
-        recipe_schema(built_in_kinds()), {.files = {{"elastic.toml", kElasticRecipe}},
-                                          .overrides = {"train.steps=" + std::to_string(steps)}});
+    overrides.push_back("train.steps=" + std::to_string(steps));
+    const config::Config config =
+        config::read_config(recipe_schema(built_in_kinds()),
+                            {.files = {{"elastic.toml", kElasticRecipe}}, .overrides = overrides});
     Job job = open_job(config, built_in_kinds());
     for (int step = 0; step < steps; ++step) job.step->run(step);
     return weights_of(*job.model);
@@ -181,6 +182,25 @@ TEST_F(ElasticJob, IsScaledWhileItRuns) {
   process.wait_for_output("joined", Deadline::after(30s));
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
   expect_same_bits_as(undisturbed(150));
+}
+
+// The slots are fixed: a fifth worker would have none.
+TEST_F(ElasticJob, LetsThoseWaitForWhomThereIsNoSlot) {
+  testing::CommandProcess process(job(
+      "slow rank=0 factor=12", {"train.steps=150", "train.virtual_ranks=4", "--name", "crowded"}));
+  process.wait_for_output("step 3/", Deadline::after(30s));
+  testing::CommandProcess scale(
+      {.command = {build_folder() + "/trireme", "scale", "crowded", "5"}});
+  EXPECT_EQ(scale.wait_exit(Deadline::after(10s)), 0) << scale.error();
+  EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+  EXPECT_THAT(events(), Not(HasSubstr("joined")));
+  expect_same_bits_as(undisturbed(150, {"train.virtual_ranks=4"}));
+}
+
+TEST_F(ElasticJob, RefusesMoreWorkersThanSlots) {
+  testing::CommandProcess process(job("", {"train.virtual_ranks=3"}));
+  EXPECT_NE(process.wait_exit(Deadline::after(30s)), 0);
+  EXPECT_THAT(process.error(), HasSubstr("4 workers, where elastic.max and train.virtual_ranks"));
 }
 
 TEST_F(ElasticJob, BeginsAnewFromItsCheckpointWhenAllDie) {

@@ -97,13 +97,11 @@ class Agreement {
   // collective.
   virtual void check() {}
 
-  // Values and optimizer state that this rank updates: to be overwritten by what was saved. Call
-  // restored() afterwards.
+  // Values and optimizer state that this rank updates: to be saved, or overwritten by what was;
+  // call restored() afterwards. A collective.
   virtual std::vector<checkpoint::Piece> pieces() = 0;
   // Makes what every rank read known to all.
   virtual void restored() {}
-  // All of it, to be saved by rank 0; empty elsewhere. A collective.
-  virtual std::vector<checkpoint::Piece> collect() = 0;
   // The name of a piece of optimizer state: "optim/exp_avg/h.0.attn.c_attn.weight".
   static std::string state_name(const std::string& state, const std::string& parameter) {
     return "optim/" + state + "/" + parameter;

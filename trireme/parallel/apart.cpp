@@ -66,8 +66,4 @@ void Apart::join() {
   }
 }
 
-std::vector<checkpoint::Piece> Apart::collect() {
-  return group_.rank() == 0 ? own_->pieces() : std::vector<checkpoint::Piece>{};
-}
-
 }  // namespace trireme::parallel

@@ -24,7 +24,6 @@ class Apart final : public Agreement {
   void join() override;
   std::vector<checkpoint::Piece> pieces() override { return own_->pieces(); }
   // Rank 0's: until they are joined there is no model that all of them have.
-  std::vector<checkpoint::Piece> collect() override;
   std::string first_not_finite() const override { return own_->first_not_finite(); }
 
  private:

@@ -41,7 +41,6 @@ class Solo final : public Agreement, private model::GradientHomes {
   void update(const Update& how) override;
   void drop() override;
   std::vector<checkpoint::Piece> pieces() override;
-  std::vector<checkpoint::Piece> collect() override { return pieces(); }
   std::string first_not_finite() const override;
   model::GradientHomes* homes() override { return options_.is_ordered ? nullptr : this; }
 

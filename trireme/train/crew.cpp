@@ -8,6 +8,7 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
+#include "trireme/train/config.h"
 
 namespace trireme::train {
 namespace {
@@ -32,6 +33,19 @@ bool is_over(cluster::Store& store) {
   }
 }
 
+// More have nothing to do where the slots are fixed: they wait.
+ElasticConfig limits_of(const config::Config& config, int first_size) {
+  ElasticConfig limits = config.get<ElasticConfig>(kElasticSection);
+  const int slots = config.get<TrainConfig>("train").virtual_ranks;
+  if (slots > 0) limits.most = std::min(limits.most, slots);
+  if (first_size > limits.most) {
+    throw Error(ErrorCode::InvalidInput,
+                std::to_string(first_size) + " workers, where elastic.max and train.virtual_ranks" +
+                    " allow " + std::to_string(limits.most) + ": start fewer, or raise them");
+  }
+  return limits;
+}
+
 Bytes encode(const parallel::Standing& standing, std::uint64_t settled, bool has_arena) {
   ByteWriter out;
   out.put(standing.step).put(static_cast<std::uint8_t>(standing.phase)).put(settled);
@@ -46,8 +60,8 @@ std::unique_ptr<Crew> Crew::of_environment(const config::Config& config,
                                            std::function<void()> on_orphaned) {
   const auto environment = cluster::Environment::read(cluster::process_environment);
   if (!environment.is_elastic) return nullptr;
-  return std::unique_ptr<Crew>(new Crew(environment, config.get<ElasticConfig>(kElasticSection),
-                                        job_hash, faults, std::move(on_orphaned)));
+  return std::unique_ptr<Crew>(new Crew(environment, limits_of(config, environment.size), job_hash,
+                                        faults, std::move(on_orphaned)));
 }
 
 Crew::Crew(const cluster::Environment& environment, const ElasticConfig& config,

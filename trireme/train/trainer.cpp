@@ -90,7 +90,7 @@ Ending Trainer::run() {
       if (is_finished_ && Recovery::is_loss(error)) return Ending::Done;
       if (options_.crew != nullptr && options_.crew->is_dismissed()) return Ending::Dismissed;
       if (options_.crew == nullptr || !Recovery::is_loss(error)) throw;
-      survive(error);
+      survive();
     }
   }
 }

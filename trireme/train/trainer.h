@@ -59,7 +59,7 @@ class Trainer {
   Ending train();
   Ending attend();
   Ending finish(Ending ending);
-  void survive(const Error& error);
+  void survive();
   void tell(const Recovery::Incident& incident);
   void wait_for_workers();
   Course course() const;

@@ -21,7 +21,7 @@ std::string list_of(const std::vector<cluster::membership::Gone>& gone) {
 
 }  // namespace
 
-void Trainer::survive(const Error&) {
+void Trainer::survive() {
   tell(recovery_->survive());
   wait_for_workers();
 }
@@ -95,15 +95,15 @@ void Trainer::tell(const Recovery::Incident& incident) {
   char figures[96];
   std::snprintf(figures, sizeof(figures), " (%.1f ms, %s)", 1e3 * incident.seconds,
                 incident.how.c_str());
-  options_.reporter->warn(
-      text + "; " + std::to_string(incident.workers) + " workers go on" + figures,
-      {{"event", incident.gone.empty() ? "workers joined" : "workers lost"},
-       {"gone", list_of(incident.gone)},
-       {"joined", incident.joined},
-       {"workers", incident.workers},
-       {"epoch", static_cast<std::int64_t>(options_.crew->epoch())},
-       {"how", incident.how},
-       {"seconds", incident.seconds}});
+  const char* going = incident.workers == 1 ? " worker goes on" : " workers go on";
+  options_.reporter->warn(text + "; " + std::to_string(incident.workers) + going + figures,
+                          {{"event", incident.gone.empty() ? "workers joined" : "workers lost"},
+                           {"gone", list_of(incident.gone)},
+                           {"joined", incident.joined},
+                           {"workers", incident.workers},
+                           {"epoch", static_cast<std::int64_t>(options_.crew->epoch())},
+                           {"how", incident.how},
+                           {"seconds", incident.seconds}});
 }
 
 }  // namespace trireme::train

@@ -186,8 +186,22 @@ TEST_F(SupervisionTest, RestartsAreBoundedWithinAWindow) {
   EXPECT_THAT(decision.why, ::testing::HasSubstr("restarts used up: 2 within 60.0 s"));
 }
 
-TEST_F(SupervisionTest, RefusedInputIsNotTriedAgain) {
+TEST_F(SupervisionTest, InputThatOneRefusesIsNotTriedAgain) {
+  begin(3);
+  die(1, true);
+  EXPECT_EQ(settle().why, "its input was refused");
+}
+
+TEST_F(SupervisionTest, ANewcomerThatRefusesIsReplacedWhereOthersTrain) {
   begin(2);
+  supervision_->set_members({0});
+  die(1, true);
+  EXPECT_EQ(settle().kind, Kind::Start);
+}
+
+TEST_F(SupervisionTest, WhenAllThatTrainedRefuseItIsNotBegunAnew) {
+  begin(2);
+  supervision_->set_members({0, 1});
   for (int worker : {0, 1}) die(worker, true);
   EXPECT_EQ(settle().why, "every worker gave up for a reason that would not change");
 }

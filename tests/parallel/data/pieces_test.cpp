@@ -1,22 +1,19 @@
-// Goal:   the pieces of all ranks cover every value and state once, at their places; rank 0
-// collects
-//         the whole.
-// Method: three ranks as threads with a compact layout whose numbers say where they belong.
+// Goal:   the pieces of all ranks cover every value and state once, at their places; a parameter
+//         without elements is there once, too.
+// Method: three ranks with a compact layout each, whose numbers say where they belong.
 
 #include "trireme/parallel/data/pieces.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "trireme/comm/connect_threads.h"
 #include "trireme/parallel/agree.h"
-#include "trireme/testing/rank_threads.h"
 
 namespace trireme::parallel::data {
 namespace {
 
 constexpr int kPieceRanks = 3;
-constexpr std::int64_t kPieceSizes[] = {7, 100, 33};
+constexpr std::int64_t kPieceSizes[] = {7, 100, 33, 0};
 
 std::vector<Parameter> piece_parameters() {
   std::vector<Parameter> all;
@@ -32,7 +29,7 @@ Layout piece_layout(int rank) {
   std::vector<BucketPlan::Parameter> shapes;
   for (const std::int64_t size : kPieceSizes) shapes.push_back({.count = size});
   Layout layout;
-  const std::vector<std::size_t> order{2, 1, 0};
+  const std::vector<std::size_t> order{3, 2, 1, 0};
   layout.plan = BucketPlan::make(shapes, order, {.bucket_count = 64});
   const CompactPlan compact(layout.plan, rank, kPieceRanks);
   layout.values = {torch::zeros({compact.count}), true, compact.shift};
@@ -48,16 +45,21 @@ Layout piece_layout(int rank) {
 
 TEST(Pieces, OfAllRanksCoverEverythingOnce) {
   std::map<std::string, std::map<std::int64_t, float>> found;
+  std::map<std::string, int> pieces;
   for (int rank = 0; rank < kPieceRanks; ++rank) {
     const Layout layout = piece_layout(rank);
-    for (const checkpoint::Piece& piece : own_pieces(layout, piece_parameters(), {"m"})) {
+    for (const checkpoint::Piece& piece :
+         own_pieces(layout, piece_parameters(), {"m"}, /*has_empty=*/rank == 0)) {
+      ++pieces[piece.name];
       for (std::int64_t i = 0; i < piece.data.numel(); ++i) {
         EXPECT_TRUE(found[piece.name].emplace(piece.begin + i, piece.data[i].item<float>()).second);
       }
     }
   }
   const Layout layout = piece_layout(0);
-  for (std::size_t i = 0; i < 3; ++i) {
+  EXPECT_EQ(pieces.at("p0"), 1);
+  EXPECT_EQ(pieces.at(Agreement::state_name("m", "p0")), 1);
+  for (std::size_t i = 0; i < 4; ++i) {
     const std::string name = "p" + std::to_string(kPieceSizes[i]);
     EXPECT_EQ(found[name].size(), static_cast<std::size_t>(kPieceSizes[i]));
     for (const auto& [at, value] : found[name]) {
@@ -65,23 +67,6 @@ TEST(Pieces, OfAllRanksCoverEverythingOnce) {
       EXPECT_EQ(found[Agreement::state_name("m", name)][at], value + 1000);
     }
   }
-}
-
-TEST(Pieces, AreCollectedByRankZero) {
-  const std::vector<comm::Group> groups = comm::connect_threads(kPieceRanks);
-  testing::run_rank_threads(kPieceRanks, [&](int rank) {
-    const Layout layout = piece_layout(rank);
-    const auto all =
-        collect_pieces(layout, groups[static_cast<std::size_t>(rank)], piece_parameters(), {"m"});
-    ASSERT_EQ(all.size(), rank == 0 ? 6u : 0u);
-    for (std::size_t i = 0; i < all.size(); i += 2) {
-      const ElementRange range = layout.plan.range_of[i / 2];
-      const at::Tensor wanted = torch::arange(range.begin, range.end).to(torch::kFloat);
-      EXPECT_EQ(all[i].sizes, std::vector<std::int64_t>{range.count()});
-      EXPECT_TRUE(all[i].data.equal(wanted));
-      EXPECT_TRUE(all[i + 1].data.equal(wanted + 1000));
-    }
-  });
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ void Supervision::on_died(int worker, bool is_refusal, TimePoint now) {
   // Those whom we clear away die as they should.
   if (is_clearing_) return;
   only_refusals_ = only_refusals_ && is_refusal;
+  has_refused_ = has_refused_ || (is_refusal && members_.empty());
   note_quick(worker, who, now);
 }
 
@@ -78,6 +79,7 @@ Decision Supervision::decide(TimePoint now) {
   }
   if (now < next_) return {};
   next_ = TimePoint::max();
+  if (has_refused_) return end("its input was refused");
   if (quick_count_ >= kQuickMax && elastic_.restarts_max < kUnboundedRestarts) {
     return end("crash loop: " + quick_text_);
   }

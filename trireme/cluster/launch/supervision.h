@@ -11,8 +11,9 @@
 //          cleared away and the wanted number starts from the newest checkpoint.
 // Bounds:  `restarts_max` within `restart_window`; a new beginning counts once. And a crash loop:
 //          kQuickMax times in a row somebody who was started last died within kQuickTime. A job
-//          all of whose workers refuse their input (exit code 2) is not begun anew. A job that
-//          allows kUnboundedRestarts has no crash loops: somebody kills its workers on purpose.
+//          that allows kUnboundedRestarts has none: somebody kills its workers on purpose.
+// Refusal: a worker that refuses its input (exit code 2) before anybody trains ends the job: the
+//          next one would refuse it, too. So does a job all of whose workers refused.
 // Threads: one.
 
 #pragma once
@@ -102,6 +103,7 @@ class Supervision {
   std::string quick_text_;
   bool has_died_ = false;      // since the last decision
   bool only_refusals_ = true;  // so died all since the last beginning
+  bool has_refused_ = false;   // somebody, while nobody trained
   bool is_clearing_ = false;
   bool is_done_ = false;
   bool is_ended_ = false;

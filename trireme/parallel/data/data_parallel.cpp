@@ -391,21 +391,13 @@ void DataParallel::check() {
 std::vector<checkpoint::Piece> DataParallel::pieces() {
   if (!layout_) lay_out(order_of({}, options_.parameters.size()));
   finish_publishing();
-  return own_pieces(*layout_, options_.parameters, options_.optimizer->state_names());
+  return own_pieces(*layout_, options_.parameters, options_.optimizer->state_names(),
+                    /*has_empty=*/!is_sliced() || cut_.rank == 0);
 }
 
 void DataParallel::restored() {
   publish();
   finish_publishing();
-}
-
-std::vector<checkpoint::Piece> DataParallel::collect() {
-  if (!layout_) lay_out(order_of({}, options_.parameters.size()));
-  finish_publishing();
-  // Of replicas one is saved, rank 0's. A snapshot of shared memory is taken while nobody updates
-  // it.
-  if (options_.across.rank() != 0) return {};
-  return collect_pieces(*layout_, inside_, options_.parameters, options_.optimizer->state_names());
 }
 
 // Of values in slices, and of reduced gradients, every rank looks at its own.

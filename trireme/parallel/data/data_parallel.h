@@ -81,7 +81,6 @@ class DataParallel final : public Agreement, public Lasting, private model::Grad
   model::GradientHomes* homes() override { return options_.is_ordered ? nullptr : this; }
   std::vector<checkpoint::Piece> pieces() override;
   void restored() override;
-  std::vector<checkpoint::Piece> collect() override;
   std::string first_not_finite() const override;
 
   Standing standing() const override { return standing_; }

@@ -6,21 +6,15 @@
 #include <vector>
 
 #include "trireme/checkpoint/state.h"
-#include "trireme/comm/group.h"
 #include "trireme/parallel/data/layout.h"
 #include "trireme/parallel/parameter.h"
 
 namespace trireme::parallel::data {
 
-// Values and optimizer state that this rank updates, as views.
+// Values and optimizer state that this rank updates, as views. A parameter without elements is in
+// nobody's slice: whoever `has_empty` has it.
 std::vector<checkpoint::Piece> own_pieces(const Layout& layout,
                                           const std::vector<Parameter>& parameters,
-                                          const std::vector<std::string>& states);
-
-// All of it on rank 0, nothing elsewhere: views where rank 0 has the whole, copies where it had
-// to be gathered. A collective.
-std::vector<checkpoint::Piece> collect_pieces(const Layout& layout, const comm::Group& group,
-                                              const std::vector<Parameter>& parameters,
-                                              const std::vector<std::string>& states);
+                                          const std::vector<std::string>& states, bool has_empty);
 
 }  // namespace trireme::parallel::data

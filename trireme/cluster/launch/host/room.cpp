@@ -55,8 +55,9 @@ std::string in_gib(std::uint64_t bytes) {
 
 std::string refusal(int ranks, const std::string& need, const std::string& have,
                     std::uint64_t fit) {
-  return "-n " + std::to_string(ranks) + " needs about " + need + ", and " + have +
-         ": at most -n " + std::to_string(fit) + " fits here";
+  return "-n " + std::to_string(ranks) + " needs about " + need + ", and " + have + ": " +
+         (fit == 0 ? std::string("not even -n 1 fits here")
+                   : "at most -n " + std::to_string(fit) + " fits here");
 }
 
 }  // namespace
