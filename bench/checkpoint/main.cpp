@@ -98,15 +98,16 @@ double seconds_of_steps(trireme::train::Job& job, checkpoint::Saver* saver, std:
   const double begin = now();
   for (int i = 1; i <= kStepsARound; ++i) {
     job.step->run(step++);
-    if (saver != nullptr && i % kStepsASave == 0) {
+    if (saver != nullptr && i % kStepsASave == kStepsASave / 2) {
       saver->save({.pieces = job.agreement().pieces()}, step);
     }
   }
   return now() - begin;
 }
 
-// Turn by turn, so that a busy machine is busy for both. A write that is unfinished at the end of
-// a round still costs: it is waited for.
+// Turn by turn, so that a busy machine is busy for both. Checkpoints fall in the middle of ten
+// steps, so that what is written beside steps is; what is unfinished at the end of a round is
+// waited for.
 void measure_every_ten(trireme::train::Job& job, const fs::path& folder) {
   checkpoint::Saver saver({.folder = folder, .retention = {.keep_last = 1, .keep_best = 0}});
   std::int64_t step = 0;

@@ -46,6 +46,14 @@ TEST(Nearest, FindsNothingWhereNothingIsClose) {
   EXPECT_EQ(nearest("run", {}), std::nullopt);
 }
 
+TEST(Nearest, FindsShorterAndLongerNames) {
+  const std::vector<std::string> sections{"model", "optim", "schedule"};
+  EXPECT_EQ(nearest("optimizer", sections), "optim");
+  EXPECT_EQ(nearest("sche", sections), "schedule");
+  EXPECT_EQ(nearest("mod", sections), std::nullopt);
+  EXPECT_EQ(nearest("operator", sections), std::nullopt);
+}
+
 TEST(Nearest, PrefersTheFirstOfEquals) {
   EXPECT_EQ(nearest("cat", std::vector<std::string>{"bat", "hat"}), "bat");
 }

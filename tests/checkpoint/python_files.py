@@ -23,5 +23,10 @@ print(single["w"].flatten().tolist())
 weights = {"0.weight": torch.arange(6.0).reshape(2, 3), "0.bias": torch.tensor([7.0, 8.0])}
 safetensors.torch.save_file(weights, folder / "python.safetensors")
 torch.save(weights, folder / "dict.pt")
-torch.save(torch.nn.Sequential(torch.nn.Linear(3, 2)).state_dict(), folder / "ordered.pt")
+model = torch.nn.Sequential(torch.nn.Linear(3, 2))
+model.load_state_dict(weights)
+torch.save(model.state_dict(), folder / "ordered.pt")
 torch.save({"model": weights, "step": 3}, folder / "nested.pt")
+views = {"0.weight": torch.arange(6.0).reshape(2, 3).t().contiguous().t(),
+         "0.bias": torch.nn.Parameter(torch.arange(10.0)[7:9])}
+torch.save(views, folder / "views.pt")

@@ -16,6 +16,7 @@
 #include "trireme/model/context.h"
 #include "trireme/model/gpt.h"
 #include "trireme/model/gpt_blocks.h"
+#include "trireme/model/interruption.h"
 #include "trireme/model/loss.h"
 #include "trireme/model/mlp.h"
 #include "trireme/model/mlp_config.h"
@@ -192,6 +193,30 @@ TEST(BlockModel, RefusesDataThatDoNotFit) {
   EXPECT_THROW(Gpt({.vocabulary = 10}, texts(8, 11)), Error);
   Gpt gpt(small_gpt(), texts(8, 11));
   EXPECT_THROW(gpt.forward(torch::zeros({1, 9}, at::kLong), {}), Error);
+}
+
+// Lets so many blocks pass.
+class EndsAfter final : public Interruption {
+ public:
+  explicit EndsAfter(int blocks) : left_(blocks) {}
+  void throw_if_pointless() const override {
+    if (left_-- == 0) throw Error(ErrorCode::PeerLost, "enough");
+  }
+  int left() const { return left_; }
+
+ private:
+  mutable int left_;
+};
+
+TEST(BlockModel, AsksBetweenTwoBlocksWhetherToGoOn) {
+  Gpt model(small_gpt(), texts(8, 11));
+  const auto blocks = static_cast<int>(model.blocks().size());
+  const at::Tensor input = torch::zeros({1, 8}, torch::kLong);
+  const EndsAfter never(blocks);
+  model.forward(input, {.interruption = &never});
+  EXPECT_EQ(never.left(), 0);
+  const EndsAfter last(blocks - 1);
+  EXPECT_THROW(model.forward(input, {.interruption = &last}), Error);
 }
 
 }  // namespace

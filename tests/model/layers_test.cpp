@@ -146,5 +146,51 @@ TEST_F(SmallGpt, DocumentsDoNotSeeEachOther) {
   EXPECT_LT((both - torch::cat({first, second}, 1)).abs().max().item<float>(), 1e-4);
 }
 
+// The mean over many steps is what nothing dropped gives: 400 steps of a share of a half leave
+// 1/20 of the spread, and five of those are allowed.
+TEST(ModelLayers, AttentionDropsByTheSampleAndFairly) {
+  torch::manual_seed(1);
+  const torch::NoGradGuard no_grad;
+  Attention attention({.width = 8, .heads = 2, .dropout = 0.5});
+  for (at::Tensor& parameter : attention.parameters()) parameter.normal_(0, 0.5);
+  const at::Tensor x = torch::randn({3, 5, 8});
+  const at::Tensor whole = attention.forward(x, {});
+  at::Tensor sum = torch::zeros_like(whole), squares = torch::zeros_like(whole);
+  for (int step = 0; step < 400; ++step) {
+    const at::Tensor y = attention.forward(x, {.is_training = true, .seed = 7, .step = step});
+    sum += y;
+    squares += (y - whole).square();
+  }
+  const at::Tensor spread = (squares / 400).sqrt() / 20;
+  EXPECT_GT(spread.max().item<float>(), 0);
+  EXPECT_TRUE(((sum / 400 - whole).abs() <= 5 * spread + 1e-5).all().item<bool>());
+
+  const Context all{.is_training = true, .seed = 7, .places = torch::tensor({4, 9, 2})};
+  const Context last{.is_training = true, .seed = 7, .places = torch::tensor({2})};
+  EXPECT_TRUE(attention.forward(x, all).slice(0, 2).allclose(attention.forward(x.slice(0, 2), last),
+                                                             1e-5, 1e-6));
+}
+
+TEST(ModelLayers, AttentionThatDropsSeesOnlyItsDocumentAndThePast) {
+  torch::manual_seed(2);
+  const torch::NoGradGuard no_grad;
+  Attention attention({.width = 4, .heads = 1, .dropout = 0.3});
+  for (at::Tensor& parameter : attention.parameters()) parameter.normal_(0, 0.5);
+  const at::Tensor x = torch::randn({1, 6, 4});
+  at::Tensor changed = x.clone();
+  changed.slice(1, 0, 3).normal_();
+  for (const at::Tensor& documents :
+       {torch::tensor({{0, 0, 0, 1, 1, 1}}), torch::tensor({{0, 0, 0, 0, 0, 0}})}) {
+    const Context context{.is_training = true, .seed = 3, .documents = documents};
+    const at::Tensor before = attention.forward(x, context);
+    const at::Tensor after = attention.forward(changed, context);
+    const bool is_apart = documents[0][5].item<std::int64_t>() == 1;
+    EXPECT_EQ(before.slice(1, 3).equal(after.slice(1, 3)), is_apart);
+    at::Tensor later = x.clone();
+    later.slice(1, 4).normal_();
+    EXPECT_TRUE(attention.forward(later, context).slice(1, 0, 4).equal(before.slice(1, 0, 4)));
+  }
+}
+
 }  // namespace
 }  // namespace trireme::model

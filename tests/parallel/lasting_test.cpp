@@ -127,9 +127,10 @@ class Rank {
         // Where somebody dies meanwhile, recover() does it.
         if (!std::exchange(is_met, true)) {
           lasting().regroup(false);
-          job_->deal(job_->fair_owners());
+          deal(job_->fair_owners());
         }
-        job_->step->run({.step = step_, .updates = step_, .is_repeated = is_repeated_});
+        job_->step->run(
+            {.step = step_, .updates = step_, .is_repeated = is_repeated_, .is_kept = is_kept_});
         reach(&executioner_, kSlotEnded, place_);
         advance();
       } catch (const Error& error) {
@@ -157,7 +158,7 @@ class Rank {
 
   void advance() {
     ++step_;
-    if (is_repeated_) job_->deal(job_->fair_owners());
+    if (is_repeated_) deal(job_->fair_owners());
     is_repeated_ = false;
   }
 
@@ -169,13 +170,11 @@ class Rank {
 
   // False where another one died meanwhile.
   bool recover() {
-    const std::vector<int> before = places_;
-    const std::vector<int> owners = job_->step->parts().slot_owners;
     enter(fates_.meet(place_));
     try {
       job_->group = group_;
       lasting().survive(group_, places_);
-      resolve(before, owners);
+      resolve();
       return true;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::PeerLost) throw;
@@ -184,7 +183,7 @@ class Rank {
   }
 
   // Forward where anybody had prepared the furthest step, else back.
-  void resolve(const std::vector<int>& before, const std::vector<int>& owners) {
+  void resolve() {
     const parallel::Standing mine = lasting().standing();
     std::int64_t most = mine.step;
     group_.all_reduce({&most, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
@@ -199,14 +198,15 @@ class Rank {
     } else if (is_finished && prepared > 0) {
       lasting().finish_orphans();
     }
-    lasting().regroup(false);
     if (prepared > 0) {
       is_repeated_ = false;
       rewind();
-      job_->deal(job_->fair_owners());
+      deal(job_->fair_owners());
     } else {
-      repeat(before, owners);
+      repeat();
     }
+    // Nobody passes before all have dealt.
+    lasting().regroup(false);
   }
 
   void rewind() {
@@ -214,27 +214,33 @@ class Rank {
     for (std::int64_t i = 0; i < step_; ++i) job_->loader().next();
   }
 
-  void repeat(const std::vector<int>& before, const std::vector<int>& owners) {
+  void deal(const std::vector<int>& owners) {
+    job_->deal(owners);
+    dealt_to_ = places_;
+  }
+
+  // Not all have come equally far with dealing: what rank 0 says counts.
+  void repeat() {
     is_repeated_ = true;
     rewind();
-    if (job_->train().virtual_ranks == 0) {
-      job_->deal(job_->fair_owners());
-      return;
+    is_kept_ = lasting().keeps_slots() && !dealt_to_.empty();
+    std::vector<int> owners = job_->fair_owners();
+    if (is_kept_) {
+      std::vector<std::optional<int>> now;
+      for (const int place : dealt_to_) {
+        const auto at = std::find(places_.begin(), places_.end(), place);
+        now.push_back(at == places_.end() ? std::nullopt
+                                          : std::optional(static_cast<int>(at - places_.begin())));
+      }
+      const int pieces = job_->train().virtual_ranks > 0 ? 1 : group_.size();
+      owners = redeal_slots(cut_slots(job_->step->parts().slot_owners, pieces), now, group_.size());
     }
-    std::vector<std::optional<int>> now;
-    for (const int place : before) {
-      const auto at = std::find(places_.begin(), places_.end(), place);
-      now.push_back(at == places_.end() ? std::nullopt
-                                        : std::optional(static_cast<int>(at - places_.begin())));
-    }
-    // What was never dealt to these ranks is dealt fairly, too.
-    const bool is_dealt =
-        *std::max_element(owners.begin(), owners.end()) + 1 == static_cast<int>(before.size());
-    // Not all have come equally far: what rank 0 says counts.
-    std::vector<int> dealt = is_dealt ? redeal_slots(owners, now, static_cast<int>(places_.size()))
-                                      : job_->fair_owners();
-    group_.broadcast({dealt.data(), dealt.size(), comm::DType::Int32}, 0).wait();
-    job_->deal(dealt);
+    std::int64_t said[2] = {is_kept_ ? 1 : 0, static_cast<std::int64_t>(owners.size())};
+    group_.broadcast({said, 2, comm::DType::Int64}, 0).wait();
+    is_kept_ = said[0] != 0;
+    owners.resize(static_cast<std::size_t>(said[1]));
+    group_.broadcast({owners.data(), owners.size(), comm::DType::Int32}, 0).wait();
+    deal(owners);
   }
 
   Fates& fates_;
@@ -243,9 +249,11 @@ class Rank {
   config::Config config_;
   comm::Group group_ = comm::Group::solo();
   std::vector<int> places_;
+  std::vector<int> dealt_to_;  // places, by rank
   std::unique_ptr<Job> job_;
   std::int64_t step_ = 0;
   bool is_repeated_ = false;
+  bool is_kept_ = false;
 };
 
 Weights train_through(const config::Config& config, int steps, const std::vector<Death>& deaths,
@@ -324,6 +332,31 @@ TEST_P(LastingOf, OrdinarySumsEndsNearby) {
     SCOPED_TRACE(moment.name);
     const Weights through = train_through(config, 7, moment.deaths, moment.survivors);
     EXPECT_LT(distance(through, undisturbed.weights), 1e-10);
+  }
+}
+
+// Every model and precision, on any number of ranks, and through deaths.
+TEST(LastingModels, EndWithTheSameBitsOnAnyNumberOfRanksAndThroughDeaths) {
+  for (const char* model : {"cnn", "gpt"}) {
+    for (const char* precision : {"float32", "bfloat16"}) {
+      SCOPED_TRACE(std::string(model) + " " + precision);
+      const config::Config config =
+          tiny_config(model, {"sync.kind=shared", "train.virtual_ranks=4", "train.steps=5",
+                              std::string("train.precision=") + precision, "optim.clip_norm=0.5"});
+      const Trained alone = train_threads(config, 1, 5);
+      for (int ranks = 2; ranks <= 4; ++ranks) {
+        EXPECT_EQ(distance(train_threads(config, ranks, 5).weights, alone.weights), 0) << ranks;
+      }
+      for (const Moment& moment : moments()) {
+        if (std::string_view("prepared backward updating").find(moment.name) ==
+            std::string_view::npos) {
+          continue;
+        }
+        SCOPED_TRACE(moment.name);
+        const Weights through = train_through(config, 5, moment.deaths, moment.survivors);
+        EXPECT_EQ(distance(through, alone.weights), 0);
+      }
+    }
   }
 }
 

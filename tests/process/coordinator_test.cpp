@@ -114,7 +114,7 @@ TEST_F(CoordinatorTest, ASecondOneTakesOverEvenFromAFrozenOne) {
 
 TEST_F(CoordinatorTest, AFrozenOneIsNoticedAndEnded) {
   open()->set("k", bytes_of("1"), soon());
-  const launch::StoreLink link(folder_.path(), 1s);
+  const launch::StoreLink link({.folder = folder_.path(), .silence_max = 1s});
   kill_one(coordinator_.pid(), SIGSTOP);
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(reap(coordinator_.pid()), SIGKILL);

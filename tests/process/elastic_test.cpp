@@ -93,7 +93,7 @@ TEST_F(ElasticTest, RestartsAreBounded) {
 TEST_F(ElasticTest, WorkersThatRefuseTheirInputAreNotTriedAgain) {
   Command job(elastic({"-n", "2"}, "echo no such recipe >&2; exit 2"));
   EXPECT_EQ(job.wait_exit(soon()), 2);
-  EXPECT_THAT(job.error(), HasSubstr("every worker gave up for a reason that would not change"));
+  EXPECT_THAT(job.error(), HasSubstr("its input was refused"));
   EXPECT_THAT(job.error(), Not(HasSubstr("[2]")));
 }
 

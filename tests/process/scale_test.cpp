@@ -172,7 +172,9 @@ TEST_F(ScaleTest, WhenNobodyWatchesTheJobEndsByItself) {
     EXPECT_GT(lived, 250ms) << "workers outlive their watchers for a while";
     EXPECT_LT(lived, 5s);
     // Without a coordinator the folder stays until the next job of this user.
-    if (is_coordinator_killed) EXPECT_EQ(Command(script({}, "true")).wait_exit(soon()), 0);
+    if (is_coordinator_killed) {
+      EXPECT_EQ(Command(script({}, "true")).wait_exit(soon()), 0);
+    }
     EXPECT_THAT(state_.leftovers(Deadline::after(5s)), ::testing::IsEmpty());
   }
 }

@@ -31,6 +31,7 @@ TEST(Progress, ReadsBackAsWritten) {
                     .updates = 17,
                     .position = {.epoch = 3, .cursor = 977},
                     .samples = 123456789012,
+                    .planned = 41,
                     .loss_scale = 65536,
                     .loss_scale_good_steps = 1999,
                     .metric = "f1",
@@ -45,6 +46,7 @@ TEST(Progress, ReadsBackAsWritten) {
   EXPECT_EQ(read.position.epoch, 3);
   EXPECT_EQ(read.position.cursor, 977);
   EXPECT_EQ(read.samples, 123456789012);
+  EXPECT_EQ(read.planned, 41);
   EXPECT_EQ(read.loss_scale, 65536);
   EXPECT_EQ(read.loss_scale_good_steps, 1999);
   EXPECT_EQ(read.metric, "f1");

@@ -26,6 +26,11 @@ TEST(Slots, AreDealtEvenlyToNeighbours) {
   }
 }
 
+TEST(Slots, AreCutInPieces) {
+  EXPECT_THAT(cut_slots(std::vector<int>{0, 2, 1}, 2), ::testing::ElementsAre(0, 0, 2, 2, 1, 1));
+  EXPECT_THAT(cut_slots(std::vector<int>{}, 3), ::testing::IsEmpty());
+}
+
 TEST(Slots, OfTheDeadGoToWhoeverHasFewest) {
   const std::vector<int> owners = deal_slots(8, 4);
   for (unsigned dead = 0; dead < 15; ++dead) {

@@ -26,6 +26,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
   // The work grows with the product of the sizes, and no name of ours is that long.
   constexpr std::size_t kLongest = 100;
+  constexpr std::size_t kBeginning = 4;
   if (word.size() > kLongest) return std::nullopt;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   std::optional<std::string> best;
@@ -37,7 +38,14 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
       best = candidate;
     }
   }
-  return best;
+  if (best) return best;
+  // Or a longer name for the same, or a shorter one.
+  const auto begins_alike = [&](const std::string& candidate) {
+    const std::size_t shorter = std::min(word.size(), candidate.size());
+    return shorter >= kBeginning && word.substr(0, shorter) == candidate.substr(0, shorter);
+  };
+  const auto alike = std::find_if(candidates.begin(), candidates.end(), begins_alike);
+  return alike == candidates.end() ? std::nullopt : std::optional(*alike);
 }
 
 }  // namespace trireme

@@ -2,7 +2,9 @@
 //
 // Meaning: distance counts letters left out, put in, exchanged and swapped with their neighbour.
 //          More than a third of the word (at least one letter) is too far; among equals the
-//          first candidate counts. Nobody means a name by a word of more than 100 letters.
+//          first candidate counts. Where none is near, one of which the word is the beginning, or
+//          which is the beginning of the word: four letters at least. Nobody means a name by a word
+//          of more than 100 letters.
 // Threads: pure.
 
 #pragma once

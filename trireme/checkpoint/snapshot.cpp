@@ -4,6 +4,8 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
+#include <memory>
+
 #include "trireme/checkpoint/scalar_type.h"
 
 namespace trireme::checkpoint {
@@ -27,7 +29,7 @@ std::vector<format::PieceForm> forms_of(const State& state) {
 void Snapshot::take(const State& state) {
   const at::NoGradGuard no_grad;
   layout_.emplace(forms_of(state));
-  const auto size = static_cast<std::int64_t>(layout_->data_size());
+  const auto size = static_cast<std::int64_t>(layout_->data_size() + format::kDataAlignment);
   if (!buffer_.defined() || buffer_.numel() < size) {
     buffer_ = at::Tensor();  // before the new one is there, not after
     buffer_ = at::empty({size}, at::kByte);
@@ -40,7 +42,10 @@ void Snapshot::take(const State& state) {
 }
 
 std::byte* Snapshot::place(std::size_t index) const {
-  return static_cast<std::byte*>(buffer_.data_ptr()) + layout_->offset(index);
+  void* begin = buffer_.data_ptr();
+  auto room = static_cast<std::size_t>(buffer_.numel());
+  std::align(format::kDataAlignment, layout_->data_size(), begin, room);
+  return static_cast<std::byte*>(begin) + layout_->offset(index);
 }
 
 std::vector<ByteView> Snapshot::contents() const {

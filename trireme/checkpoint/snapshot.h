@@ -1,5 +1,6 @@
-// Snapshot is a copy of a State as it was at one moment, laid out as its file will be. It is the
-// only copy that saving makes, and the only time for which training waits.
+// Snapshot is a copy of a State as it was at one moment, laid out as its file will be, from the
+// beginning of a page on. It is the only copy that saving makes, and the only time for which
+// training waits.
 //
 // Memory:  one buffer as large as the state, kept for the next time.
 // Threads: one at a time.

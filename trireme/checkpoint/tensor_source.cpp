@@ -8,14 +8,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 
 #include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
 #include "trireme/checkpoint/format/part.h"
 #include "trireme/checkpoint/format/safetensors.h"
 #include "trireme/checkpoint/scalar_type.h"
+#include "trireme/checkpoint/state_dict.h"
 
 namespace trireme::checkpoint {
 namespace fs = std::filesystem;
@@ -80,53 +79,26 @@ void add_archive(torch::serialize::InputArchive& archive, const std::string& pre
   }
 }
 
-// What Python's torch.save wrote: a dict of tensors, or a dict that holds one as "model" or
-// "state_dict", as training scripts do.
-void add_pickled(const c10::IValue& value, const fs::path& path,
-                 std::map<std::string, at::Tensor>& tensors) {
-  if (!value.isGenericDict()) {
-    throw Error(ErrorCode::InvalidInput, path.string() + " holds no dict of tensors");
+TensorSource open_module(const fs::path& path) {
+  std::map<std::string, at::Tensor> tensors;
+  try {
+    torch::serialize::InputArchive archive;
+    archive.load_from(path.string());
+    add_archive(archive, "", tensors);
+  } catch (const c10::Error& error) {
+    throw Error(ErrorCode::Corrupt,
+                path.string() + " is no archive of torch::save that can be read")
+        .with_cause(error.what_without_backtrace());
   }
-  const auto dict = value.toGenericDict();
-  for (const char* key : {"model", "state_dict"}) {
-    const auto inner = dict.find(key);
-    if (inner != dict.end() && inner->value().isGenericDict()) {
-      return add_pickled(inner->value(), path, tensors);
-    }
-  }
-  for (const auto& item : dict) {
-    if (item.key().isString() && item.value().isTensor()) {
-      tensors[item.key().toStringRef()] = item.value().toTensor().detach();
-    }
-  }
-}
-
-bool is_torch_script(const fs::path& path) {
-  // An archive of torch::save holds a module, with its code beside it; a pickle has no code.
-  std::ifstream file(path, std::ios::binary);
-  const std::string content((std::istreambuf_iterator<char>(file)), {});
-  return content.find("/code/") != std::string::npos;
+  return from_map(path, std::move(tensors));
 }
 
 TensorSource open_archive(const fs::path& path) {
-  std::map<std::string, at::Tensor> tensors;
-  try {
-    if (is_torch_script(path)) {
-      torch::serialize::InputArchive archive;
-      archive.load_from(path.string());
-      add_archive(archive, "", tensors);
-    } else {
-      const std::string content = read_file(path, std::size_t{1} << 40);
-      add_pickled(torch::pickle_load({content.begin(), content.end()}), path, tensors);
-    }
-  } catch (const c10::Error& error) {
-    // LibTorch's C++ reader knows dict, but not the OrderedDict that state_dict() returns.
-    throw Error(ErrorCode::Corrupt, path.string() +
-                                        " is no archive of tensors that C++ can read (in Python, "
-                                        "torch.save(dict(model.state_dict()), path) makes one): " +
-                                        error.what_without_backtrace());
-  }
-  return from_map(path, std::move(tensors));
+  const auto dict = std::make_shared<const StateDict>(path);
+  if (dict->is_module()) return open_module(path);
+  return {.label = path.string(), .names = dict->names(), .read = [dict](const auto& name) {
+            return dict->read(name);
+          }};
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ int train(TrainWords words) {
   words.elastic->apply(words.spec);
   hand_on_chaos(words.chaos, words.spec.elastic.has_value());
   const fs::path output = output_of(words);
-  fs::create_directories(output);
+  const bool is_new = fs::create_directories(output);
   launch::JobSpec& spec = words.spec;
   spec.program = worker.path();
   spec.command = {worker.path().string(),
@@ -99,7 +99,11 @@ int train(TrainWords words) {
   if (const char* terminal = isatty(STDOUT_FILENO) == 1 ? ttyname(STDOUT_FILENO) : nullptr) {
     setenv("TRIREME_TERMINAL", terminal, 1);
   }
-  return launch::run_job(spec);
+  const int code = launch::run_job(spec);
+  // A recipe that was refused leaves nothing behind.
+  std::error_code ignored;
+  if (code != 0 && is_new) fs::remove(output, ignored);
+  return code;
 }
 
 }  // namespace

@@ -78,6 +78,14 @@ std::optional<Mesh> Mesh::of_hosts(const comm::Group& all) {
   return Mesh(all, {{"across", hosts}, {"inside", all.size() / hosts}}, std::move(order));
 }
 
+std::vector<Place> Mesh::places() const {
+  std::vector<Place> all;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    all.push_back({.axis = axes_[i].name, .index = places_[i], .size = axes_[i].size});
+  }
+  return all;
+}
+
 std::size_t Mesh::index_of(std::string_view axis) const {
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     if (axes_[i].name == axis) return i;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "trireme/comm/group.h"
+#include "trireme/mesh/layout.h"
 
 namespace trireme::mesh {
 
@@ -43,6 +44,8 @@ class Mesh {
   // This rank's place along the axis.
   int place(std::string_view axis) const { return places_[index_of(axis)]; }
   const comm::Group& group(std::string_view axis) const { return groups_[index_of(axis)]; }
+  // This rank's places along all axes, for a Layout.
+  std::vector<Place> places() const;
 
  private:
   std::size_t index_of(std::string_view axis) const;

@@ -4,11 +4,18 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 
+#include <cmath>
+#include <limits>
+
 #include "trireme/base/check.h"
+#include "trireme/model/dropout.h"
 #include "trireme/model/key_value_cache.h"
 
 namespace trireme::model {
 namespace {
+
+// Apart from those that models give their own dropouts.
+constexpr int kDropoutNumbers = 0x4000;
 
 // True where a query may look: at its own document, up to itself. (B, 1, T, T)
 at::Tensor document_mask(const at::Tensor& documents) {
@@ -26,7 +33,7 @@ at::Tensor tail_mask(std::int64_t queries, std::int64_t keys, const at::TensorOp
 }  // namespace
 
 Attention::Attention(const Options& options)
-    : torch::nn::Module("Attention"), layer_(options.layer) {
+    : torch::nn::Module("Attention"), layer_(options.layer), dropout_(options.dropout) {
   TRIREME_CHECK(options.heads > 0 && options.width % options.heads == 0, "a width of ",
                 options.width, " cannot be shared by ", options.heads, " heads");
   head_width_ = options.width / options.heads;
@@ -42,6 +49,7 @@ Attention::Attention(const Options& options)
 
 at::Tensor Attention::attend(const at::Tensor& queries, const at::Tensor& keys,
                              const at::Tensor& values, const Context& context) const {
+  if (context.is_training && dropout_ > 0) return attend_dropping(queries, keys, values, context);
   if (context.cache) {
     const auto [all_keys, all_values] = context.cache->append(layer_, keys, values);
     const bool is_first = all_keys.size(2) == queries.size(2);
@@ -57,6 +65,21 @@ at::Tensor Attention::attend(const at::Tensor& queries, const at::Tensor& keys,
                                             document_mask(context.documents));
   }
   return at::scaled_dot_product_attention(queries, keys, values, {}, 0.0, /*is_causal=*/true);
+}
+
+// Written out: the fused kernels draw what they drop from a generator, and ours follows the sample.
+at::Tensor Attention::attend_dropping(const at::Tensor& queries, const at::Tensor& keys,
+                                      const at::Tensor& values, const Context& context) const {
+  const at::Tensor may_look = context.documents.defined()
+                                  ? document_mask(context.documents)
+                                  : tail_mask(queries.size(2), keys.size(2), queries.options());
+  const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
+  const at::Tensor scores =
+      (queries * scale)
+          .matmul(keys.transpose(2, 3))
+          .masked_fill(may_look.logical_not(), -std::numeric_limits<double>::infinity());
+  const at::Tensor weights = scores.softmax(-1).to(values.scalar_type());
+  return dropout(weights, dropout_, kDropoutNumbers + layer_, context).matmul(values);
 }
 
 at::Tensor Attention::forward(const at::Tensor& x, const Context& context) const {

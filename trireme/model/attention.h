@@ -31,7 +31,8 @@ class Attention : public torch::nn::Module {
     std::int64_t width = 1;
     std::int64_t heads = 1;
     bool has_bias = true;
-    int layer = 0;  // which of a model's, for the cache and for dropout
+    int layer = 0;       // which of a model's, for the cache and for dropout
+    double dropout = 0;  // of the weights with which a token looks at others, in training
   };
 
   explicit Attention(const Options& options);
@@ -48,9 +49,12 @@ class Attention : public torch::nn::Module {
  private:
   at::Tensor attend(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
                     const Context& context) const;
+  at::Tensor attend_dropping(const at::Tensor& queries, const at::Tensor& keys,
+                             const at::Tensor& values, const Context& context) const;
 
   std::int64_t head_width_;
   int layer_;
+  double dropout_;
 };
 
 }  // namespace trireme::model

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "trireme/base/check.h"
+#include "trireme/model/interruption.h"
 #include "trireme/model/recompute.h"
 
 namespace trireme::model {
@@ -55,6 +56,7 @@ Activations BlockModel::forward_blocks(Activations in, const Context& context, s
   TRIREME_CHECK(begin <= end && end <= blocks_.size(), "blocks ", begin, " to ", end, " of ",
                 blocks_.size());
   for (std::size_t i = begin; i < end; ++i) {
+    if (context.interruption != nullptr) context.interruption->throw_if_pointless();
     if (gate_) gate_->reach(i, Pass::Forward);
     const std::vector<at::Tensor> taken = gate_ ? in.tensors() : std::vector<at::Tensor>();
     in = is_recomputed_ ? recompute(blocks_[i], std::move(in), context)

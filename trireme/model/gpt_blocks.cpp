@@ -55,9 +55,11 @@ GptAttention::GptAttention(const GptConfig& config, int layer)
     : dropout_(config.dropout), layer_(layer) {
   ln_1 = register_module("ln_1", norm(config));
   attn = register_module(
-      "attn",
-      std::make_shared<Attention>(Attention::Options{
-          .width = config.width, .heads = config.heads, .has_bias = config.bias, .layer = layer}));
+      "attn", std::make_shared<Attention>(Attention::Options{.width = config.width,
+                                                             .heads = config.heads,
+                                                             .has_bias = config.bias,
+                                                             .layer = layer,
+                                                             .dropout = config.attention_dropout}));
 }
 
 Activations GptAttention::forward(Activations in, const Context& context) {

@@ -17,6 +17,7 @@ struct GptConfig {
   std::int64_t layers = 12;
   std::int64_t heads = 12;
   double dropout = 0;
+  double attention_dropout = 0;
   bool tied_head = true;
   bool bias = true;
 
@@ -35,6 +36,9 @@ struct GptConfig {
     f.add("dropout", &GptConfig::dropout)
         .range(0.0, 0.99)
         .help("share that training drops of embeddings and of what each layer adds");
+    f.add("attention_dropout", &GptConfig::attention_dropout)
+        .range(0.0, 0.99)
+        .help("share that training drops of the weights with which tokens look at each other");
     f.add("tied_head", &GptConfig::tied_head)
         .help("the last layer uses the token table as its weight");
     f.add("bias", &GptConfig::bias).help("biases in linear layers and norms");

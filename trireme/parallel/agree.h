@@ -30,6 +30,7 @@
 
 #include "trireme/checkpoint/state.h"
 #include "trireme/model/gradient_homes.h"
+#include "trireme/model/interruption.h"
 
 namespace trireme::parallel {
 
@@ -40,9 +41,11 @@ struct Update {
 };
 
 struct StepPlan {
-  std::int64_t step = 0;  // of the job, from 0; those that were dropped count too
-  // A death cut the last attempt short: slots whose gradients are there stay (has_slot()).
-  bool is_repeated = false;
+  std::int64_t step = 0;     // of the job, from 0; those that were dropped count too
+  bool is_repeated = false;  // a death cut the last attempt short
+  // Of a repeated step: its slots are those of the last attempt, or whole pieces of them, and those
+  // whose gradients are there stay (has_slot()). Otherwise slots are dealt anew.
+  bool is_kept = false;
   int slot_count = 1;             // of the global batch
   std::vector<int> slots = {0};   // this rank's, ascending
   std::vector<int> owners = {0};  // by slot: the rank that runs it
@@ -92,6 +95,8 @@ class Agreement {
 
   // Where gradients are wanted, for layers that can write them there; null: anywhere.
   virtual model::GradientHomes* homes() { return nullptr; }
+  // Ends forward passes of a step that cannot end; null: nothing does.
+  virtual const model::Interruption* interruption() const { return nullptr; }
 
   // Compares the ranks' copies of the weights. Throws Mismatch where they have drifted apart. A
   // collective.

@@ -42,6 +42,9 @@ class Lasting {
   virtual ~Lasting() = default;
 
   virtual Standing standing() const = 0;
+  // Whether gradients of finished slots stay for a step that is run again (StepPlan::is_kept). The
+  // same on all ranks.
+  virtual bool keeps_slots() const = 0;
 
   // Drops what is in flight. `places` by rank of the group: seats in the arena.
   virtual void survive(const comm::Group& group, std::vector<int> places) = 0;

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "trireme/base/config/reader.h"
+#include "trireme/base/config/value.h"
 #include "trireme/base/error.h"
 #include "trireme/base/record.h"
 #include "trireme/checkpoint/checkpoint.h"
@@ -82,8 +83,15 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
+// In quotation marks where a table would not show it.
 std::string class_name(const data::Form& form, std::size_t index) {
-  return index < form.class_names.size() ? form.class_names[index] : std::to_string(index);
+  if (index >= form.class_names.size()) return std::to_string(index);
+  const std::string& name = form.class_names[index];
+  const bool is_seen =
+      std::any_of(name.begin(), name.end(), [](unsigned char c) { return c > ' '; });
+  const bool is_plain =
+      std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; });
+  return is_seen && is_plain ? name : config::quote_toml(name);
 }
 
 void print_classes(const Scores& scores, const data::Form& form) {

@@ -49,6 +49,19 @@ void generate(model::Model& model, const GenerationOptions& options,
   model.train();
 }
 
+namespace {
+
+// All bytes of a character of UTF-8.
+std::string first_character(const std::string& text, std::size_t at) {
+  std::size_t size = 1;
+  while (at + size < text.size() && (static_cast<unsigned char>(text[at + size]) & 0xC0) == 0x80) {
+    ++size;
+  }
+  return text.substr(at, size);
+}
+
+}  // namespace
+
 std::vector<std::int64_t> Vocabulary::encode(const std::string& text) const {
   return is_text() ? named(text) : numbered(text);
 }
@@ -84,7 +97,7 @@ std::vector<std::int64_t> Vocabulary::named(const std::string& text) const {
     }
     if (best == names_.size()) {
       throw Error(ErrorCode::InvalidInput,
-                  "the model has never seen what begins with '" + text.substr(at, 1) + "'");
+                  "the model has never seen what begins with '" + first_character(text, at) + "'");
     }
     tokens.push_back(static_cast<std::int64_t>(best));
     at += names_[best].size();

@@ -38,6 +38,7 @@ std::string Progress::to_json() const {
                               {"epoch", position.epoch},
                               {"cursor", position.cursor},
                               {"samples", samples},
+                              {"planned", planned},
                               {"loss_scale", loss_scale},
                               {"loss_scale_good_steps", loss_scale_good_steps},
                               {"metric", metric},
@@ -57,6 +58,7 @@ Progress Progress::from_json(const std::string& text) {
     read.updates = json.at("updates");
     read.position = {.epoch = json.at("epoch"), .cursor = json.at("cursor")};
     read.samples = json.at("samples");
+    read.planned = json.value("planned", std::int64_t{0});
     read.loss_scale = json.at("loss_scale");
     read.loss_scale_good_steps = json.at("loss_scale_good_steps");
     read.metric = json.value("metric", "");

@@ -20,14 +20,15 @@ struct Progress {
   std::int64_t updates = 0;  // made; fewer than steps where some were skipped
   data::Position position{};
   std::int64_t samples = 0;
-  double loss_scale = 0;  // float16 only; 0: none yet
+  std::int64_t planned = 0;  // steps of the whole job, which some learning rates follow; 0: unknown
+  double loss_scale = 0;     // float16 only; 0: none yet
   std::int64_t loss_scale_good_steps = 0;
   std::string metric{};  // eval.metric, by which the best is known
   double best = std::numeric_limits<double>::quiet_NaN();
   std::int64_t best_step = -1;
   int evaluations_since_best = 0;
-  std::string recipe;    // the resolved configuration
-  std::string job_hash;  // of what a resumed job must have in common
+  std::string recipe{};    // the resolved configuration
+  std::string job_hash{};  // of what a resumed job must have in common
 
   // As if nothing had been evaluated: bests by different metrics cannot be compared.
   void forget_best();

@@ -13,6 +13,9 @@ namespace {
 
 using parallel::Standing;
 
+// Deaths that follow each other in one step cut its slots ever finer.
+constexpr std::size_t kSlotsMax = 1024;
+
 // Text of any length from one rank to all.
 std::string broadcast_text(const comm::Group& group, std::string text, int root) {
   std::int64_t size = static_cast<std::int64_t>(text.size());
@@ -36,6 +39,7 @@ std::string Course::to_json() const {
                         {"is_open", is_open},
                         {"is_stopping", is_stopping},
                         {"is_repeated", is_repeated},
+                        {"is_kept", is_kept},
                         {"owners", owners},
                         {"peak_flops", peak_flops}}
       .dump();
@@ -50,6 +54,7 @@ Course Course::from_json(const std::string& text) {
   json.at("is_open").get_to(course.is_open);
   json.at("is_stopping").get_to(course.is_stopping);
   json.at("is_repeated").get_to(course.is_repeated);
+  json.at("is_kept").get_to(course.is_kept);
   json.at("owners").get_to(course.owners);
   json.at("peak_flops").get_to(course.peak_flops);
   return course;
@@ -152,7 +157,8 @@ void Recovery::share_course(bool is_back) {
   const std::int64_t source = least[0] == group.size() ? 0 : least[0];
   mine.is_open = least[1] != 0 && least[0] != group.size();
   mine.is_repeated = is_back;
-  mine.owners = owners_of(is_back);
+  mine.owners = options_.job->fair_owners();
+  if (is_back) deal_again(mine);
   const Course all =
       Course::from_json(broadcast_text(group, mine.to_json(), static_cast<int>(source)));
   if (!is_new && all.progress.step != mine.progress.step) {
@@ -167,18 +173,23 @@ void Recovery::share_course(bool is_back) {
   dealt_to_ = options_.crew->workers();
 }
 
-// Whoever lives keeps its slots in a step that is run again: their gradients are there.
-std::vector<int> Recovery::owners_of(bool is_back) const {
+// Whoever lives keeps its slots in a step that is run again, where their gradients stay; those of
+// the dead are dealt out, in pieces where slots need not be the same for ever.
+void Recovery::deal_again(Course& course) const {
   const Job& job = *options_.job;
-  if (!is_back || job.train().virtual_ranks == 0 || dealt_to_.empty()) return job.fair_owners();
   const std::vector<int> workers = options_.crew->workers();
+  const auto ranks = static_cast<int>(workers.size());
+  const int pieces = job.train().virtual_ranks > 0 ? 1 : ranks;
+  const std::vector<int> owners = cut_slots(job.step->parts().slot_owners, pieces);
+  if (!lasting().keeps_slots() || dealt_to_.empty() || owners.size() > kSlotsMax) return;
   std::vector<std::optional<int>> now;
   for (const int worker : dealt_to_) {
     const auto at = std::find(workers.begin(), workers.end(), worker);
     now.push_back(at == workers.end() ? std::nullopt
                                       : std::optional(static_cast<int>(at - workers.begin())));
   }
-  return redeal_slots(job.step->parts().slot_owners, now, static_cast<int>(workers.size()));
+  course.is_kept = true;
+  course.owners = redeal_slots(owners, now, ranks);
 }
 
 }  // namespace trireme::train

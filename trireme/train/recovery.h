@@ -6,7 +6,9 @@
 //
 //   forward  some rank had prepared the step: every rank's gradients were summed up, and those who
 //            live make the update, that of the dead one included
-//   back     nobody had: the step is run again; with virtual ranks only what the dead one had to do
+//   back     nobody had: the step is run again. Gradients of finished slots stay where they can
+//   (see
+//            Lasting::keeps_slots()), and those who live share what the dead one had to do
 //
 // Failure: Aborted where this worker is to go (see Crew); what cannot be got over is thrown on.
 // Threads: one.
@@ -32,6 +34,7 @@ struct Course {
   bool is_open = false;  // on all of them: begun, or read from a checkpoint
   bool is_stopping = false;
   bool is_repeated = false;   // the next step was begun before
+  bool is_kept = false;       // see Turn
   std::vector<int> owners{};  // by slot, of the next step
   double peak_flops = 0;      // of a rank, as it was measured
 
@@ -75,7 +78,7 @@ class Recovery {
   Incident turn_over(bool takes_new, bool is_first);
   std::string resolve(const Crew::Turnover& change);
   void share_course(bool is_back);
-  std::vector<int> owners_of(bool is_back) const;
+  void deal_again(Course& course) const;
   parallel::Lasting& lasting() const;
 
   Options options_;

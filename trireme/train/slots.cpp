@@ -23,6 +23,12 @@ std::vector<int> slots_of(int rank, std::span<const int> owners) {
   return mine;
 }
 
+std::vector<int> cut_slots(std::span<const int> owners, int pieces) {
+  std::vector<int> cut;
+  for (const int owner : owners) cut.insert(cut.end(), static_cast<std::size_t>(pieces), owner);
+  return cut;
+}
+
 std::vector<int> redeal_slots(std::span<const int> owners, std::span<const std::optional<int>> now,
                               int ranks) {
   TRIREME_CHECK(ranks > 0, "slots for nobody");

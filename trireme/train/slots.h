@@ -16,6 +16,9 @@ std::vector<int> deal_slots(int slots, int ranks);
 // Those of one rank, ascending.
 std::vector<int> slots_of(int rank, std::span<const int> owners);
 
+// Each slot in so many pieces.
+std::vector<int> cut_slots(std::span<const int> owners, int pieces);
+
 // After deaths: whoever lives keeps its slots, and those of the dead go, one by one, to whoever has
 // fewest. `now`: by former rank, the rank it has now; nothing where it is gone.
 std::vector<int> redeal_slots(std::span<const int> owners, std::span<const std::optional<int>> now,

@@ -19,7 +19,7 @@ Step::Step(Parts parts) : parts_(std::move(parts)) {}
 
 Outcome Step::run(const Turn& turn) {
   parallel::Agreement& agreement = *parts_.agreement;
-  if (turn.step != turn_.step || !turn.is_repeated) loss_of_slot_.clear();
+  keep_losses(turn);
   turn_ = turn;
   outcome_ = {};
   watch_ = {};
@@ -39,6 +39,16 @@ Outcome Step::run(const Turn& turn) {
                                                     .is_change_wanted = turn.is_change_wanted});
   outcome_.times.wait += watch_.lap();
   return finish(all);
+}
+
+// Those of the last attempt, whose slots may be in pieces now: the first has it all.
+void Step::keep_losses(const Turn& turn) {
+  const bool is_kept = turn.is_repeated && turn.is_kept && turn.step == turn_.step;
+  const auto slots = static_cast<int>(parts_.slot_owners.size());
+  const int pieces = slots / std::exchange(slots_, slots);
+  for (const auto& [slot, loss] : std::exchange(loss_of_slot_, {})) {
+    if (is_kept) loss_of_slot_[slot * pieces] = loss;
+  }
 }
 
 // Forward and backward of each; this rank's share of the loss.
@@ -93,6 +103,7 @@ Outcome Step::finish(const parallel::Gradients& all) {
 parallel::StepPlan Step::plan(const data::StepBatches& work) const {
   parallel::StepPlan plan{.step = turn_.step,
                           .is_repeated = turn_.is_repeated,
+                          .is_kept = turn_.is_kept,
                           .slot_count = static_cast<int>(parts_.slot_owners.size()),
                           .slots = work.slots,
                           .owners = parts_.slot_owners};
@@ -111,7 +122,8 @@ model::Context Step::context(const data::StepBatches& work, std::size_t index) c
           .step = turn_.updates,
           .slot = work.slots[index],
           .places = work.batches[index].places,
-          .homes = parts_.agreement->homes()};
+          .homes = parts_.agreement->homes(),
+          .interruption = parts_.agreement->interruption()};
 }
 
 // Of the whole global batch.

@@ -56,7 +56,7 @@ struct Outcome {
   bool is_finite = true;          // otherwise nothing was updated
   bool is_stop_wanted = false;    // some rank was asked to end: all end after this step
   bool is_change_wanted = false;  // some rank knows of others who wait to join, or are to leave
-  StepTimes times;
+  StepTimes times{};
 };
 
 inline constexpr FaultPoint kForward{"step.forward"};    // of a slot begins
@@ -70,6 +70,7 @@ struct Turn {
   bool is_stop_wanted = false;
   bool is_change_wanted = false;
   bool is_repeated = false;  // a death cut the last attempt short
+  bool is_kept = false;      // see StepPlan
 };
 
 class Step {
@@ -104,6 +105,7 @@ class Step {
 
  private:
   parallel::StepPlan plan(const data::StepBatches& work) const;
+  void keep_losses(const Turn& turn);
   double run_slots(const data::StepBatches& work);
   void pass(FaultPoint point) const { reach(parts_.faults, point, 0); }
   model::Context context(const data::StepBatches& work, std::size_t index) const;
@@ -116,6 +118,7 @@ class Step {
   double terms_ = 1;                         // of the step's loss, over all ranks
   const data::StepBatches* last_ = nullptr;  // the loader's, until its next
   Turn turn_;
+  int slots_ = 1;                       // of the step that runs, on all ranks
   Outcome outcome_;                     // of the step that runs
   std::map<int, double> loss_of_slot_;  // of the step that runs
   Stopwatch watch_;

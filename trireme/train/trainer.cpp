@@ -9,6 +9,7 @@
 #include "trireme/base/error.h"
 #include "trireme/data/data_config.h"
 #include "trireme/optim/clip.h"
+#include "trireme/optim/kinds.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/evaluation.h"
 #include "trireme/train/saved_pieces.h"
@@ -40,6 +41,7 @@ Trainer::Trainer(Job& job, Options options) : job_(job), options_(std::move(opti
   progress_.recipe = job_.config.to_toml();
   progress_.job_hash = job_.hash;
   progress_.metric = job_.eval().metric;
+  progress_.planned = job_.steps;
   if (options_.crew == nullptr) {
     open();
     return;
@@ -107,7 +109,8 @@ Ending Trainer::train() {
                                             .updates = progress_.updates,
                                             .is_stop_wanted = is_stop_wanted().load(),
                                             .is_change_wanted = is_change_wanted,
-                                            .is_repeated = is_repeated_});
+                                            .is_repeated = is_repeated_,
+                                            .is_kept = is_kept_});
     advance(outcome);
   }
 }
@@ -343,12 +346,34 @@ void Trainer::resume() {
     return;
   }
   restore(*from);
+  tell_of_steps();
   keeper_->remove_after(progress_.step);
   saved_at_ = attended_at_ = progress_.step;
   // What was evaluated before it was saved is not evaluated again.
   is_score_saved_ = from->score().has_value() && progress_.best_step >= 0;
   if (is_score_saved_) evaluated_at_ = progress_.step;
   job_.loader().seek(progress_.position);
+}
+
+// What a changed number of steps means for whoever changed it.
+void Trainer::tell_of_steps() {
+  const std::int64_t planned = std::exchange(progress_.planned, job_.steps);
+  if (progress_.step >= job_.steps) {
+    options_.reporter->warn("step " + std::to_string(progress_.step) + " is made, and train.steps" +
+                                " or train.epochs asks for " + std::to_string(job_.steps) +
+                                ": nothing is left to train; a larger one goes on",
+                            {{"event", "nothing left"}, {"step", progress_.step}});
+    return;
+  }
+  const double before = planned == 0
+                            ? job_.step->parts().schedule.rate(progress_.updates)
+                            : optim::make_schedule(job_.config, planned).rate(progress_.updates);
+  const double now = job_.step->parts().schedule.rate(progress_.updates);
+  if (before == now) return;
+  options_.reporter->warn("the job had " + std::to_string(planned) + " steps and has " +
+                              std::to_string(job_.steps) +
+                              " now: its learning rate follows the new number from here on",
+                          {{"event", "steps changed"}, {"rate_before", before}, {"rate", now}});
 }
 
 void Trainer::restore(const checkpoint::Checkpoint& from) {

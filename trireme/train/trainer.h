@@ -67,6 +67,7 @@ class Trainer {
   void regroup();
   void make_keeper();
   void resume();
+  void tell_of_steps();
   void restore(const checkpoint::Checkpoint& from);
   void advance(const Outcome& outcome);
   void on_not_finite(const Outcome& outcome);
@@ -95,6 +96,7 @@ class Trainer {
   bool is_open_ = false;          // begun, or resumed
   bool is_stopping_ = false;
   bool is_repeated_ = false;  // the next step was begun before
+  bool is_kept_ = false;      // what it had; see Turn
   bool is_change_wanted_ = false;
   bool is_finished_ = false;
   std::optional<Outcome> broken_;  // that was not finite, and is to be dealt with

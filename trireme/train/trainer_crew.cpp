@@ -68,6 +68,7 @@ void Trainer::adopt(const Course& course) {
   saved_at_ = course.saved_at;
   is_stopping_ = course.is_stopping;
   is_repeated_ = course.is_repeated;
+  is_kept_ = course.is_kept;
   options_.reporter->set_peak_flops(course.peak_flops);
   if (progress_.loss_scale > 0) {
     job_.step->loss_scale().restore(

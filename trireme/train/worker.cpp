@@ -175,7 +175,9 @@ int run_worker(int argc, char** argv, const Kinds& kinds) {
     const Error error = as_error(thrown);
     const bool is_users = is_users_mistake(error.code());
     // A mistake in a recipe is the same on every rank: it is said once.
-    if (!is_users || rank_in_environment() == 0) {
+    // Of an elastic job, whoever comes to it first may be the only one who does.
+    const bool is_elastic = std::getenv("TRIREME_ELASTIC") != nullptr;
+    if (!is_users || is_elastic || rank_in_environment() == 0) {
       std::fprintf(stderr, "trireme: %s\n", is_users ? error.message().c_str() : error.what());
     }
     return exit_status(error);

@@ -26,7 +26,7 @@ TEST(StoreLink, WritesTheLastNumberOnceTheStoreIsThere) {
   const auto path = folder.path() / "secret";
   std::ofstream(path) << std::string(64, 'a') << "\n";
   std::filesystem::permissions(path, std::filesystem::perms::owner_read);
-  StoreLink link(folder.path());
+  StoreLink link({.folder = folder.path()});
   link.set_wanted(3);
   link.set_wanted(4);
   EXPECT_FALSE(link.is_idle());

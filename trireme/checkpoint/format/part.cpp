@@ -17,8 +17,11 @@ namespace trireme::checkpoint::format {
 namespace {
 
 constexpr std::size_t kWriteSize = std::size_t{8} << 20;
+constexpr std::size_t kPage = kDataAlignment;
 
-// Writes what it is given in order, in one go what lies together in memory.
+// Writes what it is given in order, in one go what lies together in memory. Whole pages that lie in
+// the file as they lie in memory go to the disk from there, where the file system can do that: to
+// copy them into the page cache first would cost the training that goes on beside it.
 class GatheringWriter {
  public:
   explicit GatheringWriter(const std::filesystem::path& path) : path_(path) {
@@ -34,16 +37,12 @@ class GatheringWriter {
       flush();
       pending_ = bytes;
     }
-    if (pending_.size() >= kWriteSize) flush();
+    if (pending_.size() >= kWriteSize) write(pending_.size() / kPage * kPage);
   }
 
   void flush() {
-    while (!pending_.empty()) {
-      const ssize_t count = ::write(descriptor_.get(), pending_.data(), pending_.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) throw system_error("writing " + path_.string(), errno);
-      pending_ = pending_.subspan(static_cast<std::size_t>(count));
-    }
+    write(pending_.size() / kPage * kPage);
+    write(pending_.size());
   }
 
   void finish() {
@@ -54,9 +53,44 @@ class GatheringWriter {
   }
 
  private:
+  void write(std::size_t size) {
+    while (size > 0) {
+      const bool is_aligned = (position_ | size | address_of(pending_)) % kPage == 0;
+      set_direct(is_aligned);
+      const ssize_t count = ::write(descriptor_.get(), pending_.data(), size);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0 && errno == EINVAL && is_direct_) {
+        can_be_direct_ = false;
+        continue;
+      }
+      if (count < 0) throw system_error("writing " + path_.string(), errno);
+      pending_ = pending_.subspan(static_cast<std::size_t>(count));
+      position_ += static_cast<std::uint64_t>(count);
+      size -= static_cast<std::size_t>(count);
+    }
+  }
+
+  static std::uint64_t address_of(ByteView bytes) {
+    return reinterpret_cast<std::uintptr_t>(bytes.data());
+  }
+
+  void set_direct(bool is_wanted) {
+    const bool is_direct = is_wanted && can_be_direct_;
+    if (is_direct == is_direct_) return;
+    const int flags = is_direct ? O_DIRECT : 0;
+    if (::fcntl(descriptor_.get(), F_SETFL, flags) == 0) {
+      is_direct_ = is_direct;
+    } else {
+      can_be_direct_ = false;  // a file system in memory, say
+    }
+  }
+
   std::filesystem::path path_;
   Descriptor descriptor_;
   ByteView pending_;
+  std::uint64_t position_ = 0;
+  bool is_direct_ = false;
+  bool can_be_direct_ = true;
 };
 
 // Chunks as they lie in the file, and what the manifest says of them.

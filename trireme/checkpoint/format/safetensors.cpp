@@ -19,7 +19,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLengthSize = 8;
-constexpr std::size_t kAlignment = 64;
 constexpr std::uint64_t kHeaderSizeMax = 100'000'000;  // the bound of the reference reader
 
 [[noreturn]] void corrupt(const std::string& file, const std::string& what) {
@@ -150,8 +149,8 @@ std::string header_text(const std::vector<Entry>& entries,
                         {"data_offsets", {entry.begin, entry.begin + entry.size}}};
   }
   std::string body = json.dump();
-  const std::size_t over = (kLengthSize + body.size()) % kAlignment;
-  if (over > 0) body.append(kAlignment - over, ' ');
+  const std::size_t over = (kLengthSize + body.size()) % kDataAlignment;
+  if (over > 0) body.append(kDataAlignment - over, ' ');
   const std::uint64_t length = body.size();
   std::string text(kLengthSize, '\0');
   std::memcpy(text.data(), &length, kLengthSize);

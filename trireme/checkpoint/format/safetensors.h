@@ -1,8 +1,9 @@
 // The header of a safetensors file: 8 bytes of length, then JSON that says of every tensor its
 // type, its sizes and where its bytes lie. The bytes follow, without gaps.
 //
-// Alignment: lay_out() puts wider types first and the header is padded to 64 bytes, so that each
-//            tensor begins at a multiple of its element's size; readers may then map the file.
+// Alignment: lay_out() puts wider types first and the header is padded to whole pages, so that each
+//            tensor begins at a multiple of its element's size, and readers may map the file; and
+//            so that a copy in memory that begins on a page lies there as in the file.
 // Failure:   a file that is not one is Corrupt, with its name and what is wrong with it.
 // Threads:   pure but for the reading of files.
 
@@ -18,6 +19,8 @@
 #include "trireme/checkpoint/format/dtype.h"
 
 namespace trireme::checkpoint::format {
+
+inline constexpr std::size_t kDataAlignment = 4096;  // of the first byte after the header
 
 struct Entry {
   std::string name;

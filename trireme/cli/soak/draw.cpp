@@ -19,10 +19,6 @@ constexpr int kGapMax = 40;
 // How often a worker hurts itself before it has made all steps.
 constexpr double kChaosShare = 0.3;
 
-// Far longer than anybody waits for a silent worker. Not for ever: of the last one that is left,
-// nobody would notice it.
-constexpr const char* kStop = " for=5s";
-
 struct Weight {
   FaultKind kind;
   int weight;
@@ -57,7 +53,7 @@ std::string draw_chaos(Random& random, const DrawOptions& options) {
     if (share >= kChaosShare) continue;
     text += (text.empty() ? "" : "; ") + std::string(is_stop ? "stop" : "kill") +
             " rank=" + std::to_string(worker) + " step=" + std::to_string(step) +
-            " at=" + std::string(moment) + (is_stop ? kStop : "");
+            " at=" + std::string(moment);
   }
   return text;
 }

@@ -21,7 +21,7 @@ enum class FaultKind {
   KillTwo,      // of two at once
   KillTwice,    // of a second while the first death is being got over
   KillComing,   // of one that was started and is not a member yet
-  Freeze,       // SIGSTOP, until it is killed, or for long where nobody is there to see it
+  Freeze,       // SIGSTOP, until it is killed
   Pause,        // SIGSTOP, and SIGCONT before anybody minds
   Coordinator,  // kill -9 of the coordinator
 };

@@ -33,6 +33,9 @@ cluster::launch::Elastic elastic_settings(const config::Config& config) {
   if (const config::Setting* timeout = config.setting("elastic.orphan_timeout")) {
     elastic.orphan_timeout = config::read_duration(timeout->value);
   }
+  if (const config::Setting* heartbeat = config.setting("elastic.heartbeat")) {
+    elastic.heartbeat = config::read_duration(heartbeat->value);
+  }
   return elastic;
 }
 

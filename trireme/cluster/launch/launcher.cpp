@@ -25,6 +25,7 @@
 #include "trireme/cluster/launch/job/card.h"
 #include "trireme/cluster/launch/job/control.h"
 #include "trireme/cluster/launch/job/crew.h"
+#include "trireme/cluster/launch/lone_watch.h"
 #include "trireme/cluster/launch/output/writer.h"
 #include "trireme/cluster/launch/ranks.h"
 #include "trireme/cluster/launch/report.h"
@@ -82,6 +83,7 @@ class Launcher {
                 .mask = options.signals->mask_before()}) {
     if (!spec_.elastic) return;
     supervision_.emplace(*spec_.elastic, spec_.ranks);
+    lone_watch_.emplace(spec_.elastic->heartbeat);
     coordinator_.emplace(
         CoordinatorProcess::Options{.folder = options.folder->path(),
                                     .orphan_timeout = spec_.elastic->orphan_timeout,
@@ -107,7 +109,11 @@ class Launcher {
   void say(const std::string& text) { writer_.push(STDERR_FILENO, "trireme: " + text + "\n"); }
 
   void begin() {
-    if (supervision_) link_ = std::make_unique<StoreLink>(options_.folder->path());
+    if (supervision_) {
+      link_ = std::make_unique<StoreLink>(StoreLink::Options{
+          .folder = options_.folder->path(),
+          .on_epoch = [this](const auto& epoch) { lone_watch_->look_at(epoch); }});
+    }
     if (options_.is_successor) return take_over();
     save_card("running");
     warn_of_oversubscription();
@@ -563,6 +569,7 @@ class Launcher {
   // Of an elastic job.
   std::optional<Supervision> supervision_;
   std::optional<CoordinatorProcess> coordinator_;
+  std::optional<LoneWatch> lone_watch_;  // elastic jobs only; outlives the link
   std::unique_ptr<StoreLink> link_;
   bool has_scaled_ = false;
   std::unique_ptr<job::Control> control_;

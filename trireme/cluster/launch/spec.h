@@ -23,6 +23,8 @@ struct Elastic {
   Duration restart_window = std::chrono::minutes(10);
   // How long workers go on when nobody watches them any more.
   Duration orphan_timeout = std::chrono::seconds(60);
+  // A worker that trains alone and whose heart is silent for so long is killed; zero: never.
+  Duration heartbeat = Duration::zero();
   // Added to the command when all workers died and the job begins anew.
   std::vector<std::string> resume_arguments{};
 };

@@ -29,8 +29,7 @@ constexpr auto kPause = 50ms;
 }  // namespace
 
 struct StoreLink::State {
-  State(std::filesystem::path job, Duration silence)
-      : folder(std::move(job)), silence_max(silence) {}
+  explicit State(Options given) : options(std::move(given)) {}
 
   void run() {
     std::unique_lock lock(mutex);
@@ -47,11 +46,12 @@ struct StoreLink::State {
   }
 
   LastingStore open() const {
-    return LastingStore({.address = net::Address::unix_socket((folder / "store.sock").string()),
-                         .credentials = std::make_shared<net::SecretCredentials>(
-                             net::Secret::from_file(folder / "secret"),
-                             net::Identity{.name = "launcher", .role = "worker"})},
-                        Deadline::after(kCallTime));
+    return LastingStore(
+        {.address = net::Address::unix_socket((options.folder / "store.sock").string()),
+         .credentials = std::make_shared<net::SecretCredentials>(
+             net::Secret::from_file(options.folder / "secret"),
+             net::Identity{.name = "launcher", .role = "worker"})},
+        Deadline::after(kCallTime));
   }
 
   // A connection a number: they are rare.
@@ -83,7 +83,7 @@ struct StoreLink::State {
 
   // Asks for something, now and then, to see whether anybody answers.
   void look(Store& store) {
-    if (steady_clock().now() - answered < silence_max / 8) return;
+    if (steady_clock().now() - answered < options.silence_max / 8) return;
     try {
       store.get("wanted", Deadline::after(kCallTime));
       answered = steady_clock().now();
@@ -94,9 +94,9 @@ struct StoreLink::State {
   }
 
   void end_silence() {
-    if (steady_clock().now() - answered < silence_max) return;
+    if (steady_clock().now() - answered < options.silence_max) return;
     answered = steady_clock().now();
-    if (const auto pid = job::coordinator_of(folder)) kill(*pid, SIGKILL);
+    if (const auto pid = job::coordinator_of(options.folder)) kill(*pid, SIGKILL);
   }
 
   void note(Watch& watch) {
@@ -119,6 +119,7 @@ struct StoreLink::State {
     newest = epoch.number();
     members.clear();
     for (const membership::Seat& seat : epoch.seats()) members.insert(seat.worker);
+    if (options.on_epoch) options.on_epoch(epoch);
   }
 
   bool has_ended(Duration pause) {
@@ -126,8 +127,7 @@ struct StoreLink::State {
     return changed.wait_for(lock, pause, [this] { return is_ending; });
   }
 
-  const std::filesystem::path folder;
-  const Duration silence_max;
+  const Options options;
   TimePoint answered = steady_clock().now();  // the follower's own
   mutable std::mutex mutex;
   std::condition_variable changed;
@@ -139,8 +139,7 @@ struct StoreLink::State {
   std::thread follower;
 };
 
-StoreLink::StoreLink(const std::filesystem::path& folder, Duration silence_max)
-    : state_(std::make_unique<State>(folder, silence_max)) {
+StoreLink::StoreLink(Options options) : state_(std::make_unique<State>(std::move(options))) {
   state_->writer = std::thread([state = state_.get()] { state->run(); });
   state_->follower = std::thread([state = state_.get()] { state->follow(); });
 }

@@ -14,10 +14,12 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <set>
 
 #include "trireme/base/clock.h"
+#include "trireme/cluster/membership/epoch.h"
 
 namespace trireme::cluster::launch {
 
@@ -25,8 +27,13 @@ class StoreLink {
  public:
   static constexpr Duration kSilenceMax = std::chrono::seconds(15);
 
-  // `folder` is the job's.
-  explicit StoreLink(const std::filesystem::path& folder, Duration silence_max = kSilenceMax);
+  struct Options {
+    std::filesystem::path folder;  // the job's
+    // Called on a thread of the link, for each that is newer than those before.
+    std::function<void(const membership::Epoch&)> on_epoch{};
+    Duration silence_max = kSilenceMax;
+  };
+  explicit StoreLink(Options options);
   ~StoreLink();
   StoreLink(const StoreLink&) = delete;
   StoreLink& operator=(const StoreLink&) = delete;

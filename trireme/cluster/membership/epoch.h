@@ -26,6 +26,8 @@ namespace trireme::cluster::membership {
 
 // As many as an arena has members.
 inline constexpr int kPlacesMax = 128;
+// Among those who watch a member's life: its peers have their seats' places.
+inline constexpr int kLauncherPlace = kPlacesMax;
 
 struct Seat {
   int worker = 0;

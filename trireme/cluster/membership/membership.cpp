@@ -85,7 +85,7 @@ class Membership::Part {
  public:
   explicit Part(Options options)
       : options_(completed(std::move(options))),
-        life_({.watchers = kPlacesMax,
+        life_({.watchers = kLauncherPlace + 1,
                .on_death = [this](int worker) { book_.report(worker, "its process died"); },
                .on_left = [this](int worker) { book_.report(worker, "it left"); },
                .heartbeat = options_.heartbeat,

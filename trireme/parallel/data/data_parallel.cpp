@@ -115,10 +115,15 @@ bool DataParallel::is_streamed() const {
 }
 
 void DataParallel::begin_step(const StepPlan& plan) {
-  plan_ = plan;
   finish_publishing();
+  // Nothing is thrown from here until what is kept lies as the new plan says.
+  const int slots_before = std::exchange(plan_, plan).slot_count;
+  if (is_lasting()) {
+    reopen(slots_before);
+  } else {
+    filled_.assign(filled_.size(), kEmpty);
+  }
   if (gathering_ && !is_streamed()) gathering_->gather_all();
-  if (is_lasting()) reopen();
   broadcast_buffers();
   if (is_lasting()) remember_buffers();
 }
@@ -133,13 +138,10 @@ void DataParallel::begin_slot(std::size_t index) {
   slot_ = index;
   if (is_streamed()) gathering_->begin_slot();
   if (!layout_) return;
-  buckets_of(slot_).begin_slot({.is_first = index == 0 || options_.is_ordered,
-                                .is_last = index + 1 == plan_.slots.size(),
+  buckets_of(slot_).begin_slot({.is_first = has_none() || options_.is_ordered,
+                                .is_last = index == last_to_run(),
                                 .is_alone = options_.is_ordered});
-  if (is_lasting() && options_.is_ordered) {
-    filled_.resize(std::max(filled_.size(), slot_ + 1), kEmpty);
-    filled_[slot_] = kEmpty;
-  }
+  filled_.resize(std::max(filled_.size(), slot_ + 1), kEmpty);
 }
 
 at::Tensor DataParallel::lend(const at::Tensor& parameter) {
@@ -160,9 +162,13 @@ void DataParallel::born(std::size_t parameter) {
     arrival_.push_back(parameter);
     return;
   }
+  is_mixed_ = true;
   buckets_of(slot_).take(parameter);
-  // What is computed for a step that cannot end is not worth its time.
-  if (is_lasting() && !options_.is_ordered) throw_if_lost();
+  if (is_lasting() && options_.group.error()) {
+    // What is computed for a step that cannot end is not worth its time, unless it stays.
+    if (!keeps_slots()) throw_if_lost();
+    return;
+  }
   poll();
 }
 
@@ -194,15 +200,16 @@ void DataParallel::end_slot() {
   }
   if (is_streamed()) gathering_->end_slot();
   buckets_of(slot_).end_slot();
-  if (is_lasting() && options_.is_ordered) filled_[slot_] = plan_.slots[slot_];
+  filled_[slot_] = plan_.slots[slot_];
+  is_mixed_ = false;
 }
 
 void DataParallel::launch(std::size_t bucket) {
+  // A slot that runs when a rank dies is finished where its gradients stay. reduce() tells.
+  if (is_lasting() && keeps_slots() && options_.group.error()) return;
   const std::string label = "bucket " + std::to_string(bucket);
   if (options_.is_ordered) {
-    // A slot that runs when a rank dies is finished: its gradients stay. reduce() tells.
-    const bool is_lost = is_lasting() && options_.group.error().has_value();
-    if (!is_lost && bucket == ordered_.size()) launch_ordered(bucket, label);
+    if (bucket == ordered_.size()) launch_ordered(bucket, label);
     return;
   }
   const at::Tensor gradient = buckets_of(0).bucket(bucket);
@@ -239,15 +246,20 @@ Gradients DataParallel::reduce(const Share& mine) {
   const c10::NoGradGuard no_grad;
   // A rank without slots in the first step has laid nothing out.
   if (!layout_) lay_out(order_of(arrival_, options_.parameters.size()));
+  // Where the gradients of the last slot were there already, nobody has begun.
+  const std::size_t buckets = layout_->plan.buckets.size();
+  while (!options_.is_ordered && works_.size() < buckets) {
+    if (is_lasting()) throw_if_lost();
+    launch(works_.size());
+  }
+  while (options_.is_ordered && ordered_.size() < buckets) {
+    launch_ordered(ordered_.size(), "bucket " + std::to_string(ordered_.size()));
+  }
   while (finished_ < works_.size()) finish_next();
   for (comm::TensorWork& slice : crossing_) slice.wait();
   crossing_.clear();
   works_.clear();
   finished_ = 0;
-  // Where the last slot's gradients were there already, nobody has begun.
-  while (options_.is_ordered && ordered_.size() < layout_->plan.buckets.size()) {
-    launch_ordered(ordered_.size(), "bucket " + std::to_string(ordered_.size()));
-  }
   comm::wait_all(ordered_);
   ordered_.clear();
   std::vector<double> figures = common_figures(mine);

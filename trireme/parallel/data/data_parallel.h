@@ -43,7 +43,10 @@ namespace trireme::parallel::data {
 
 inline constexpr FaultPoint kPrepared{"step.prepared"};  // and nothing is updated
 
-class DataParallel final : public Agreement, public Lasting, private model::GradientHomes {
+class DataParallel final : public Agreement,
+                           public Lasting,
+                           private model::GradientHomes,
+                           private model::Interruption {
  public:
   struct Options {
     std::vector<Parameter> parameters;
@@ -79,11 +82,16 @@ class DataParallel final : public Agreement, public Lasting, private model::Grad
   void check() override;
   // Sums in a fixed order are made of gradients that were, too.
   model::GradientHomes* homes() override { return options_.is_ordered ? nullptr : this; }
+  // A slot whose gradients may stay is worth its time.
+  const model::Interruption* interruption() const override {
+    return is_lasting() && !options_.is_ordered ? this : nullptr;
+  }
   std::vector<checkpoint::Piece> pieces() override;
   void restored() override;
   std::string first_not_finite() const override;
 
   Standing standing() const override { return standing_; }
+  bool keeps_slots() const override;
   void survive(const comm::Group& group, std::vector<int> places) override;
   std::optional<Gradients> recall(std::int64_t step) override;
   void finish_orphans() override;
@@ -123,10 +131,14 @@ class DataParallel final : public Agreement, public Lasting, private model::Grad
   BucketPlan plan_of(const std::vector<std::int64_t>& order) const;
   void make_spaces(Layout& layout, const std::vector<std::int64_t>& names);
   void cut_slices();
-  void reopen();
-  void keep_filled();
+  void reopen(int slots_before);
+  void keep_filled(int slots_before);
+  void keep_ordered(const std::vector<int>& filled);
+  bool has_none() const;
+  std::size_t last_to_run() const;
   void remember_buffers();
   void throw_if_lost() const;
+  void throw_if_pointless() const override { throw_if_lost(); }
   void finish_standing();
   Gradients take_figures(std::span<const double> figures);
   void update_orphans(const Update& how);
@@ -167,7 +179,8 @@ class DataParallel final : public Agreement, public Lasting, private model::Grad
   std::size_t finished_ = 0;                // of them
   std::vector<comm::TensorWork> crossing_;  // own slices of finished ones
   std::vector<comm::Work> ordered_;
-  std::vector<int> filled_;  // in ordered sums, by buckets_: the slot whose gradients are there
+  std::vector<int> filled_;  // by this rank's slots: the slot where its gradients are there
+  bool is_mixed_ = false;    // gradients of a slot that has not ended are among them
   std::optional<comm::Work> published_;  // new values reach everybody
   std::vector<comm::TensorWork> gathers_;
   Blueprint blueprint_;      // of the layout

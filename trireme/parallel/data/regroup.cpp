@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "trireme/base/check.h"
 #include "trireme/optim/clip.h"
 #include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/sameness.h"
@@ -22,7 +23,7 @@ void DataParallel::throw_if_lost() const {
 }
 
 // A step begins, for the first time or once more.
-void DataParallel::reopen() {
+void DataParallel::reopen(int slots_before) {
   // Others may have begun it where this rank did not.
   const bool is_again = plan_.is_repeated && standing_.step == plan_.step;
   standing_ = {.step = plan_.step, .phase = Standing::Phase::Open};
@@ -32,7 +33,7 @@ void DataParallel::reopen() {
     first_buffers_.clear();
     return;
   }
-  keep_filled();
+  keep_filled(slots_before);
   const c10::NoGradGuard no_grad;
   for (std::size_t i = 0; i < first_buffers_.size(); ++i) {
     options_.buffers[i].copy_(first_buffers_[i]);
@@ -41,16 +42,36 @@ void DataParallel::reopen() {
   if (!layout_) arrival_.clear();
 }
 
+// Statistics that a forward pass changes must be changed again: then all of it is run again.
+bool DataParallel::keeps_slots() const {
+  return options_.buffers.empty() && (options_.is_ordered || (is_sliced() && !is_released()));
+}
+
+bool DataParallel::has_none() const {
+  return std::all_of(filled_.begin(), filled_.end(), [](int slot) { return slot == kEmpty; });
+}
+
 // The gradients of slots that stay this rank's move to the places that these slots have now.
-void DataParallel::keep_filled() {
-  std::vector<std::unique_ptr<GradientBuckets>> before = std::exchange(buckets_, {});
-  const std::vector<int> filled = std::exchange(filled_, {});
-  if (!options_.is_ordered) {
-    buckets_ = std::move(before);
-    return;
+void DataParallel::keep_filled(int slots_before) {
+  const std::vector<int> before = std::exchange(filled_, {});
+  filled_.assign(plan_.slots.size(), kEmpty);
+  const bool is_mixed = std::exchange(is_mixed_, false);
+  if (!plan_.is_kept || !keeps_slots()) return;
+  if (options_.is_ordered) return keep_ordered(before);
+  TRIREME_CHECK(plan_.slot_count % slots_before == 0, slots_before, " slots became ",
+                plan_.slot_count);
+  const int pieces = plan_.slot_count / slots_before;
+  for (std::size_t i = 0; i < filled_.size() && !is_mixed; ++i) {
+    const int whole = plan_.slots[i] / pieces;
+    const bool is_there = std::find(before.begin(), before.end(), whole) != before.end();
+    if (is_there) filled_[i] = plan_.slots[i];
   }
+}
+
+// REQUIRES: slots are those of the last attempt, in one piece.
+void DataParallel::keep_ordered(const std::vector<int>& filled) {
+  std::vector<std::unique_ptr<GradientBuckets>> before = std::exchange(buckets_, {});
   buckets_.resize(std::max(before.size(), plan_.slots.size()));
-  filled_.assign(buckets_.size(), kEmpty);
   for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
     const auto at = std::find(filled.begin(), filled.end(), plan_.slots[i]);
     if (at == filled.end()) continue;
@@ -68,6 +89,13 @@ void DataParallel::keep_filled() {
 
 bool DataParallel::has_slot(int slot) const {
   return std::find(filled_.begin(), filled_.end(), slot) != filled_.end();
+}
+
+// Of this rank's slots.
+std::size_t DataParallel::last_to_run() const {
+  std::size_t last = plan_.slots.size();
+  while (last > 0 && has_slot(plan_.slots[last - 1])) --last;
+  return last - 1;
 }
 
 // Statistics that a forward pass changes must not change twice.

@@ -34,7 +34,7 @@ TEST(Room, RefusesMoreProcessesAndFilesThanAllowed) {
               HasSubstr("at most -n 1000 fits"));
   EXPECT_THAT(mistake_in_size({.processes = 1064}, {.ranks = 200, .threads_each = 8}),
               HasSubstr("at most -n 125 fits"));
-  EXPECT_THAT(mistake_in_size({.processes = 10}, {.ranks = 1}), HasSubstr("at most -n 0 fits"));
+  EXPECT_THAT(mistake_in_size({.processes = 10}, {.ranks = 1}), HasSubstr("not even -n 1 fits"));
   EXPECT_THAT(mistake_in_size({.files = 1024}, {.ranks = 193}), HasSubstr("at most -n 192 fits"));
 }
 

@@ -1,6 +1,7 @@
 #include "trireme/cli/bench/recovery/timeline.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "trireme/cli/bench/statistics.h"
 
@@ -52,7 +53,7 @@ std::optional<double> Timeline::lost(std::int64_t struck, std::int64_t epoch,
                              first[static_cast<std::ptrdiff_t>(i)].nanoseconds));
     }
   }
-  return until - median(next);
+  return until - median(std::move(next));
 }
 
 std::optional<double> Timeline::jolt(std::int64_t struck, const std::set<int>& workers,

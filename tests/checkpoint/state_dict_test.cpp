@@ -1,0 +1,64 @@
+// Goal:   a dict of tensors in an archive is read by name; what is no such archive, or is damaged,
+// is
+//         refused with its name.
+// Method: archives that LibTorch writes; single bytes of their pickle changed. (What Python writes
+//         is read in load_into_test.)
+
+#include "trireme/checkpoint/state_dict.h"
+
+#include <gtest/gtest.h>
+#include <torch/serialize.h>
+#include <torch/torch.h>
+
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+
+namespace trireme::checkpoint {
+namespace {
+
+std::string archive_of(const c10::IValue& value) {
+  const std::vector<char> bytes = torch::pickle_save(value);
+  return {bytes.begin(), bytes.end()};
+}
+
+c10::IValue two_tensors() {
+  c10::Dict<std::string, at::Tensor> dict;
+  dict.insert("long", torch::arange(5));
+  dict.insert("empty", torch::zeros({0, 3}, at::kHalf));
+  return dict;
+}
+
+ErrorCode code_of(const std::filesystem::path& path) {
+  try {
+    const StateDict dict(path);
+    for (const std::string& name : dict.names()) dict.read(name);
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return ErrorCode::Misuse;
+}
+
+TEST(StateDict, ReadsTensorsByName) {
+  const TemporaryFolder folder("state-dict");
+  const auto path = folder.path() / "two.pt";
+  write_file_atomically(path, archive_of(two_tensors()));
+  const StateDict dict(path);
+  EXPECT_FALSE(dict.is_module());
+  EXPECT_EQ(dict.names(), (std::vector<std::string>{"empty", "long"}));
+  EXPECT_TRUE(dict.read("long").equal(torch::arange(5)));
+  EXPECT_TRUE(dict.read("empty").equal(torch::zeros({0, 3}, at::kHalf)));
+  EXPECT_THROW(dict.read("other"), Error);
+}
+
+TEST(StateDict, RefusesWhatIsNone) {
+  const TemporaryFolder folder("state-dict");
+  const auto path = folder.path() / "none.pt";
+  write_file_atomically(path, "not an archive");
+  EXPECT_EQ(code_of(path), ErrorCode::Corrupt);
+  write_file_atomically(path, archive_of(torch::arange(5)));
+  EXPECT_EQ(code_of(path), ErrorCode::InvalidInput);
+}
+
+}  // namespace
+}  // namespace trireme::checkpoint

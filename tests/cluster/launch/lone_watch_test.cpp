@@ -1,0 +1,71 @@
+// Goal:   a worker that trains alone and freezes is killed; one that lives is left alone, and so are
+//         members who have each other.
+// Method: child processes with hearts of their own; one is stopped with SIGSTOP.
+
+#include "trireme/cluster/launch/lone_watch.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "trireme/base/bytes.h"
+#include "trireme/cluster/roster.h"
+#include "trireme/testing/rank_processes.h"
+
+namespace trireme::cluster::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds kTimeout = 2s;
+
+// A worker whose heart beats until it is told to end.
+void beat(testing::RankChannel& channel) {
+  const Life life({.watchers = membership::kLauncherPlace + 1,
+                   .heartbeat = {.interval = kTimeout / 5, .timeout = kTimeout}});
+  Member self;
+  self.rank = channel.rank();
+  self.size = 2;
+  self.pid = ::getpid();
+  self.life = life.proof();
+  channel.say(to_hex(encode(self)));
+  channel.hear();
+}
+
+membership::Seat seat_of(testing::RankProcesses& workers, int rank) {
+  membership::Seat seat{.worker = rank, .place = rank};
+  const std::string said = workers.hear(rank, Deadline::after(20s));
+  seat.about = decode_member(from_hex(said));
+  return seat;
+}
+
+TEST(LoneWatch, KillsWhoFreezesAlone) {
+  testing::RankProcesses::run_if_child(beat);
+  testing::RankProcesses workers({.count = 2}, beat);
+  const membership::Seat first = seat_of(workers, 0), second = seat_of(workers, 1);
+  LoneWatch watch(kTimeout);
+  watch.look_at(membership::Epoch(1, {first, second}));
+  workers.kill(1, SIGSTOP);
+  // It is the first one's to notice; then the first one is alone, and lives.
+  watch.look_at(membership::Epoch(2, {first}));
+  std::this_thread::sleep_for(kTimeout + 500ms);
+  EXPECT_EQ(::kill(workers.pid(0), 0), 0);
+  EXPECT_EQ(::waitpid(workers.pid(1), nullptr, WNOHANG), 0) << "the other was not alone";
+  workers.kill(0, SIGSTOP);
+  const int status = workers.wait_exit(0, Deadline::after(20s));
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+  workers.kill(1, SIGKILL);
+}
+
+TEST(LoneWatch, WithoutATimeoutNobodyIsWatched) {
+  LoneWatch watch(Duration::zero());
+  membership::Seat seat{.worker = 0, .place = 0};
+  seat.about.size = 1;
+  watch.look_at(membership::Epoch(1, {seat}));
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch
