@@ -154,6 +154,21 @@ TEST(JobEnvironment, Srun) {
   EXPECT_EQ(read(other).store.connect.kind, net::Address::Kind::Unix);
 }
 
+TEST(JobEnvironment, AStoreInEtcdIsTheJobsOwnPartOfIt) {
+  Map variables{{"TRIREME_RANK", "0"},
+                {"TRIREME_SIZE", "2"},
+                {"TRIREME_JOB", "demo"},
+                {"TRIREME_JOB_FOLDER", "/run/t/demo"},
+                {"TRIREME_STORE", "etcd://a:1,b:2"}};
+  Environment env = read(variables);
+  EXPECT_EQ(env.folder, "/run/t/demo");
+  EXPECT_EQ(env.store.kind, Kind::Etcd);
+  EXPECT_EQ(env.store.served_by, std::nullopt);
+  EXPECT_EQ(env.store.etcd.to_text(), "etcd://a:1,b:2/demo");
+  variables["TRIREME_STORE"] = "etcd://a:1/demo-12";
+  EXPECT_EQ(read(variables).store.etcd.root(), "/trireme/demo-12/") << "as the launcher says";
+}
+
 TEST(JobEnvironment, SaysWhoServesWhenAsked) {
   const Map variables{{"TRIREME_RANK", "0"},
                       {"TRIREME_SIZE", "2"},

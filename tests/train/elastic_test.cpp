@@ -9,106 +9,20 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <filesystem>
 
-#include "tests/folders.h"
-#include "tests/train/tiny_job.h"
+#include "tests/train/elastic_job.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
 #include "trireme/base/random.h"
-#include "trireme/base/temporary_folder.h"
-#include "trireme/checkpoint/checkpoint.h"
 #include "trireme/testing/command_process.h"
-#include "trireme/testing/host_state.h"
 #include "trireme/train/crew.h"
 #include "trireme/train/recovery.h"
 
 namespace trireme::train {
 namespace {
 
-namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr int kElasticSteps = 40;
-constexpr const char* kElasticRecipe = R"(
-[model]
-kind = "mlp"
-widths = [48, 32]
-dropout = 0.1
-[data]
-kind = "synthetic"
-task = "classification"
-sizes = [24]
-classes = 5
-count = 200
-test_count = 16
-[train]
-batch = 24
-steps = 40
-virtual_ranks = 8
-[optim]
-kind = "adamw"
-clip_norm = 1.0
-learning_rate = 0.01
-[sync]
-bucket = "4 KiB"
-[checkpoint]
-every = 5
-[eval]
-every = 9
-[elastic]
-enabled = true
-restarts = 1000000
-)";
-
-class ElasticJob : public ::testing::Test {
- protected:
-  ElasticJob() { write_file_atomically(recipe(), std::string_view(kElasticRecipe)); }
-  void TearDown() override {
-    for (const std::string& left : state_.leftovers(Deadline::after(10s))) {
-      ADD_FAILURE() << "left behind: " << left;
-    }
-  }
-
-  std::string recipe() const { return (folder_.path() / "elastic.toml").string(); }
-  fs::path output() const { return folder_.path() / "job"; }
-
-  testing::CommandProcess::Options job(const std::string& chaos, Words more = {}) const {
-    Words words{
-        build_folder() + "/trireme", "train", recipe(), "-n", "4", "--output", output().string()};
-    words.insert(words.end(), more.begin(), more.end());
-    return {.command = words, .environment = {{"OMP_NUM_THREADS", "1"}, {"TRIREME_CHAOS", chaos}}};
-  }
-
-  std::string events() const { return read_file(output() / "events.jsonl"); }
-
-  // What one process makes of the same recipe.
-  static Weights undisturbed(int steps = kElasticSteps, Words overrides = {}) {
-    at::set_num_threads(1);
-    overrides.push_back("train.steps=" + std::to_string(steps));
-    const config::Config config =
-        config::read_config(recipe_schema(built_in_kinds()),
-                            {.files = {{"elastic.toml", kElasticRecipe}}, .overrides = overrides});
-    Job job = open_job(config, built_in_kinds());
-    for (int step = 0; step < steps; ++step) job.step->run(step);
-    return weights_of(*job.model);
-  }
-
-  void expect_same_bits_as(const Weights& wanted) const {
-    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
-    ASSERT_TRUE(found.checkpoint) << "no checkpoint";
-    for (const auto& [name, value] : wanted) {
-      at::Tensor read = at::empty_like(value);
-      found.checkpoint->read_into(name, read);
-      EXPECT_TRUE(read.equal(value)) << name;
-    }
-  }
-
-  TemporaryFolder folder_{"elastic-train"};
-  testing::HostState state_;
-};
 
 struct Moment {
   std::string fault, at;

@@ -7,6 +7,7 @@
 #include "trireme/cli/commands.h"
 #include "trireme/cli/elastic_option.h"
 #include "trireme/cli/ranks_option.h"
+#include "trireme/cli/store_option.h"
 #include "trireme/cluster/launch/front.h"
 #include "trireme/cluster/launch/job/name.h"
 #include "trireme/cluster/launch/program.h"
@@ -76,6 +77,8 @@ Command run_command() {
                  [spec](const std::string& text) { return set_bind(*spec, text); });
   command.option("--output", "FOLDER", "keep events, metrics and a log a rank there",
                  [spec](const std::string& text) { return set_output(*spec, text); });
+  command.option("--store", "etcd://HOST:PORT,...", kStoreHelp,
+                 [spec](const std::string& text) { return set_store(spec->store, text); });
   const auto elastic = std::make_shared<ElasticWords>();
   add_elastic_options(command, elastic);
   command.program(

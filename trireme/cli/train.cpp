@@ -10,6 +10,7 @@
 #include "trireme/cli/commands.h"
 #include "trireme/cli/elastic_option.h"
 #include "trireme/cli/ranks_option.h"
+#include "trireme/cli/store_option.h"
 #include "trireme/cli/train/elastic.h"
 #include "trireme/cli/train/worker.h"
 #include "trireme/cluster/launch/front.h"
@@ -136,6 +137,8 @@ Command train_command() {
                    words->spec.name = text;
                    return launch::job::mistake_in_name(text);
                  });
+  command.option("--store", "etcd://HOST:PORT,...", kStoreHelp,
+                 [words](const std::string& text) { return set_store(words->spec.store, text); });
   add_elastic_options(command, words->elastic);
   command.option("--chaos", "WHAT", "hurt workers, such as \"kill rank=2 step=20 at=update\"",
                  [words](const std::string& text) -> std::string {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "trireme/base/error.h"
+#include "trireme/cluster/etcd/etcd_store.h"
 #include "trireme/cluster/folder_store.h"
 #include "trireme/cluster/lasting_store.h"
 #include "trireme/cluster/local_store.h"
@@ -65,10 +66,14 @@ JobStore::JobStore(const Environment& environment, const Lookup& lookup, const L
     case StorePlace::Kind::InProcess:
       store_ = std::make_unique<LocalStore>();
       return;
+    case StorePlace::Kind::Etcd:
+      take_secret(environment, lookup);
+      store_ = std::make_unique<etcd::EtcdStore>(
+          etcd::EtcdStore::Options{.place = place.etcd, .patience = environment.orphan_timeout},
+          deadline);
+      return;
     case StorePlace::Kind::Folder:
-      if (const auto secret = net::Secret::from_environment(lookup)) {
-        credentials_ = worker_credentials(environment, *secret);
-      }
+      take_secret(environment, lookup);
       store_ = std::make_unique<FolderStore>(FolderStore::Options{.folder = folder_of(environment)},
                                              deadline);
       return;
@@ -86,6 +91,13 @@ JobStore::JobStore(const Environment& environment, const Lookup& lookup, const L
     connect(environment, secret_file_->secret(), deadline);
   } else {
     connect(environment, SecretFile::find(place.connect.path, deadline), deadline);
+  }
+}
+
+// Where the store asks for none, the ranks may still have one for each other.
+void JobStore::take_secret(const Environment& environment, const Lookup& lookup) {
+  if (const auto secret = net::Secret::from_environment(lookup)) {
+    credentials_ = worker_credentials(environment, *secret);
   }
 }
 

@@ -1,6 +1,6 @@
 // JobStore is the store of this process's job, wherever the environment says it is: it serves it
 // where this rank is the one that serves, and connects to it everywhere else. In an elastic job it
-// is a LastingStore.
+// is a LastingStore, unless it lives in etcd.
 //
 // Failure: InvalidInput when something must be set, saying what; Unreachable, Unauthenticated or
 //          Deadline when the store cannot be had.
@@ -32,6 +32,7 @@ class JobStore {
   bool is_served_here() const noexcept { return server_ != nullptr; }
 
  private:
+  void take_secret(const Environment& environment, const Lookup& lookup);
   void serve(const Environment& environment, const net::Secret& secret, const Log& log);
   void connect(const Environment& environment, const net::Secret& secret, Deadline deadline);
 

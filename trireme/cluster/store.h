@@ -2,7 +2,8 @@
 // find and wait for each other. It is for meeting, not for data: values are at most 16 MiB.
 //
 // Implementations: LocalStore (one process), RemoteStore (a StoreService behind net::Server),
-// FolderStore (a folder that all hosts see). They behave alike; one test suite runs on all.
+// FolderStore (a folder that all hosts see), etcd::EtcdStore (an etcd that somebody runs). They
+// behave alike; one test suite runs on all.
 //
 // Order:    all changes of a store happen one after the other and every reader sees them in
 //           that order. Each change has a revision, larger than any before.

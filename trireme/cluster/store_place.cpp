@@ -20,7 +20,7 @@ constexpr unsigned kPortCount = 12000;
   throw Error(ErrorCode::InvalidInput,
               why +
                   ": set TRIREME_STORE to tcp://<host of rank 0>:<free port> or to "
-                  "folder:/<a folder that all hosts share>");
+                  "folder:/<a folder that all hosts share>, or to etcd://<host>:<port>");
 }
 
 StorePlace server_at(net::Address connect, net::Address listen) {
@@ -41,8 +41,14 @@ bool is_name(const net::Address& address) {
          address.host.find_first_not_of("0123456789abcdefABCDEF.:") != std::string::npos;
 }
 
-StorePlace said(const std::string& text) {
+StorePlace said(const std::string& text, const std::string& job) {
   StorePlace place;
+  if (etcd::Place::is_meant(text)) {
+    place.kind = StorePlace::Kind::Etcd;
+    place.etcd = etcd::Place::parse(text);
+    if (place.etcd.job.empty()) place.etcd.job = job;
+    return place;
+  }
   if (text.starts_with(kFolderScheme)) {
     place.kind = StorePlace::Kind::Folder;
     place.folder = text.substr(kFolderScheme.size());
@@ -154,7 +160,7 @@ std::string_view name_of(Launcher launcher) noexcept {
 StorePlace find_store(const StoreQuestion& question, const Variables& variables) {
   const std::optional<std::string> text = variables.text("TRIREME_STORE");
   if (!text && question.size == 1) return {};
-  StorePlace place = text ? said(*text) : derived(question, variables);
+  StorePlace place = text ? said(*text, question.job) : derived(question, variables);
   if (place.kind != StorePlace::Kind::Server) return place;
   place.served_by = variables.number("TRIREME_STORE_RANK", 0, question.size - 1);
   const bool is_ours =

@@ -1,7 +1,7 @@
 // StorePlace is where the ranks of a job find their store, and who of them serves it.
 //
-// TRIREME_STORE says it: tcp://host:port, unix:/path or folder:/path. Without it the place
-// follows from what the launcher told every rank:
+// TRIREME_STORE says it: tcp://host:port, unix:/path, folder:/path or etcd://host:port. Without it
+// the place follows from what the launcher told every rank:
 //   torchrun  tcp at MASTER_ADDR, MASTER_PORT + 1 (torchrun itself holds MASTER_PORT)
 //   mpirun    on one host a unix socket named after the job; across hosts it must be said
 //   srun      on one host the same; across hosts tcp at the first node, port from the job id
@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "trireme/cluster/etcd/place.h"
 #include "trireme/cluster/variables.h"
 #include "trireme/net/address.h"
 
@@ -27,13 +28,14 @@ enum class Launcher { None, Trireme, Torchrun, Mpirun, Srun };
 std::string_view name_of(Launcher launcher) noexcept;
 
 struct StorePlace {
-  enum class Kind { InProcess, Server, Folder };
+  enum class Kind { InProcess, Server, Folder, Etcd };
 
   Kind kind = Kind::InProcess;
   net::Address connect{};          // Server
   net::Address listen{};           // Server, on the rank that serves
   std::optional<int> served_by{};  // nothing: somebody who is no rank
   std::string folder{};            // Folder
+  etcd::Place etcd{};              // Etcd
   // The serving rank makes the secret, in a file beside its socket that only this user can read.
   bool makes_secret = false;
 };

@@ -62,24 +62,6 @@ Dialed authenticate(Socket socket, const Credentials& credentials, Deadline dead
           .rest = Bytes(rest.begin(), rest.end())};
 }
 
-// Each candidate gets an equal part of the time left, so that one that swallows packets does not
-// cost the others their turn.
-Socket connect_to_any(const std::vector<SocketAddress>& candidates, Deadline deadline) {
-  std::optional<Error> failure;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const auto left = static_cast<Duration::rep>(candidates.size() - i);
-    const Deadline turn =
-        deadline.is_never() ? deadline : Deadline::after(deadline.remaining() / left);
-    try {
-      return connect(candidates[i], turn);
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::Unreachable) throw;
-      failure = error;
-    }
-  }
-  throw failure.value_or(Error(ErrorCode::Unreachable, "the name stands for no address"));
-}
-
 // With what the attempt before the last one met, which often says more.
 Error explain(const Address& address, const Error& error, const std::optional<Error>& before) {
   const Error out(error.code(), "cannot connect to " + address.to_text() + ": " + error.message());
@@ -93,7 +75,7 @@ Dialed dial(const Address& address, const Credentials& credentials, Deadline dea
   std::optional<Error> before;
   while (true) {
     try {
-      return authenticate(connect_to_any(resolve(address), deadline), credentials, deadline);
+      return authenticate(connect_any(resolve(address), deadline), credentials, deadline);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::Unreachable || deadline.is_past()) {
         throw explain(address, error, before);

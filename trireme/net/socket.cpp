@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -96,6 +97,24 @@ Socket connect(const SocketAddress& address, Deadline deadline) {
   }
   if (outcome != 0) throw refused(outcome);
   return socket;
+}
+
+// Each candidate gets an equal part of the time left, so that one that swallows packets does not
+// cost the others their turn.
+Socket connect_any(std::span<const SocketAddress> candidates, Deadline deadline) {
+  std::optional<Error> failure;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const auto left = static_cast<Duration::rep>(candidates.size() - i);
+    const Deadline turn =
+        deadline.is_never() ? deadline : Deadline::after(deadline.remaining() / left);
+    try {
+      return connect(candidates[i], turn);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::Unreachable) throw;
+      failure = error;
+    }
+  }
+  throw failure.value_or(Error(ErrorCode::Unreachable, "the name stands for no address"));
 }
 
 std::string peer_text(const Socket& socket) {

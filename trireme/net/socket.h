@@ -58,6 +58,8 @@ bool wait_ready(const Socket& socket, short events, Deadline deadline);
 // One attempt. Throws Unreachable when refused, not there or out of time, and Exhausted when this
 // process has no descriptor left.
 Socket connect(const SocketAddress& address, Deadline deadline);
+// The first of them that answers, tried in this order, each within an equal part of the time left.
+Socket connect_any(std::span<const SocketAddress> candidates, Deadline deadline);
 
 // "127.0.0.1:50123", "unix", or "unknown" for a connection that is already gone.
 std::string peer_text(const Socket& socket);

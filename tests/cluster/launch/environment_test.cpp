@@ -20,12 +20,19 @@ TEST(Environment, SaysWhoAndWhere) {
   EXPECT_EQ(find(environment, "TRIREME_LOCAL_SIZE"), "4");
   EXPECT_EQ(find(environment, "TRIREME_JOB"), "demo");
   EXPECT_EQ(find(environment, "TRIREME_STORE"), "unix:/run/t/demo/control.sock");
+  EXPECT_EQ(find(environment, "TRIREME_JOB_FOLDER"), "/run/t/demo");
   EXPECT_EQ(find(environment, "TRIREME_SECRET_FILE"), "/run/t/demo/secret");
   EXPECT_EQ(find(environment, "TRIREME_THREADS"), "3");
   EXPECT_EQ(find(environment, "OMP_NUM_THREADS"), "3");
   EXPECT_EQ(find(environment, "MKL_NUM_THREADS"), "3");
   EXPECT_EQ(find(environment, "HOME"), "/root");
   EXPECT_EQ(find(environment, "TRIREME"), std::nullopt);
+}
+
+TEST(Environment, SaysTheStoreThatWasNamed) {
+  RankPlace place = kPlace;
+  place.store = "etcd://a:1/demo-12";
+  EXPECT_EQ(find(environment_of(place, {}), "TRIREME_STORE"), "etcd://a:1/demo-12");
 }
 
 TEST(Environment, KeepsAPersonsOwnThreads) {

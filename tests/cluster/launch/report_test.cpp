@@ -53,5 +53,11 @@ TEST(Report, StaysShortForManyRanks) {
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 15);
 }
 
+TEST(Report, NumbersAreAsAPersonWritesThem) {
+  EXPECT_EQ(plain_number(5), "5");
+  EXPECT_EQ(plain_number(0.25), "0.25");
+  EXPECT_EQ(plain_number(100), "100");
+}
+
 }  // namespace
 }  // namespace trireme::cluster::launch

@@ -150,5 +150,18 @@ TEST(PresenceWatch, ChoresWriteTheHintAndEraseOldReports) {
   EXPECT_TRUE(store.get(report_key(10, 0), deadline));
 }
 
+TEST(PresenceWatch, ChoresEraseTheDeadWhomTheStoreStillShows) {
+  LocalStore store;
+  announce(store, 7);
+  announce(store, 8);
+  PresenceWatch watch(store, 3);
+  watch.set_epoch(epoch_of(1, {0, 8}), {}, std::nullopt);
+  const Deadline deadline = Deadline::after(30s);
+  ASSERT_TRUE(watch.wait_until_wanted(deadline)) << "7 is there";
+  watch.post_chores(2, 1, {7});
+  while (store.get(worker_key(7), deadline)) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(store.get(worker_key(8), deadline));
+}
+
 }  // namespace
 }  // namespace trireme::cluster::membership

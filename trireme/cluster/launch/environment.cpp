@@ -76,7 +76,9 @@ Environment environment_of(const RankPlace& place, Environment inherited) {
   set(inherited, "TRIREME_JOB", place.job);
   // An elastic job's store outlives its launcher.
   const char* socket = place.share ? "store.sock" : "control.sock";
-  set(inherited, "TRIREME_STORE", "unix:" + (place.folder / socket).string());
+  const std::string own = "unix:" + (place.folder / socket).string();
+  set(inherited, "TRIREME_STORE", place.store.empty() ? own : place.store);
+  set(inherited, "TRIREME_JOB_FOLDER", place.folder.string());
   set(inherited, "TRIREME_SECRET_FILE", (place.folder / "secret").string());
   if (place.share) {
     const double timeout = std::chrono::duration<double>(place.orphan_timeout).count();

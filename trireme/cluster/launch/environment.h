@@ -1,7 +1,9 @@
 // The environment of a rank: who it is, where the others are found, how many threads it may use.
 //
 //   TRIREME_RANK, TRIREME_SIZE, TRIREME_LOCAL_RANK, TRIREME_LOCAL_SIZE, TRIREME_JOB
-//   TRIREME_STORE        unix:<job's folder>/control.sock; store.sock in an elastic job
+//   TRIREME_STORE        unix:<job's folder>/control.sock; store.sock in an elastic job; or the
+//                        store that the user named
+//   TRIREME_JOB_FOLDER   <job's folder>
 //   TRIREME_SECRET_FILE  <job's folder>/secret; the secret itself is in no environment
 //   TRIREME_THREADS, OMP_NUM_THREADS, MKL_NUM_THREADS
 //
@@ -38,6 +40,8 @@ struct RankPlace {
   // Of an elastic job: which share of the host's cores it got, and for how long it may be alone.
   std::optional<int> share{};
   Duration orphan_timeout{};
+  // Where the store is, if not in the folder.
+  std::string store{};
 };
 
 // What this process was started with.

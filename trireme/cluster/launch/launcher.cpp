@@ -19,6 +19,7 @@
 #include "trireme/base/error.h"
 #include "trireme/cluster/launch/coordinator_process.h"
 #include "trireme/cluster/launch/escalation.h"
+#include "trireme/cluster/launch/etcd_share.h"
 #include "trireme/cluster/launch/host/cgroup.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/host/processors.h"
@@ -41,25 +42,12 @@ constexpr auto kKillTime = 10s;
 // How long a pipe may stay open after every process of the job is dead: somebody outside has it.
 constexpr Duration kQuietTime = 300ms;
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 host::CorePlan deal_cores(const JobSpec& spec) {
   return host::plan_cores({.processors = host::allowed_processors(),
                            .quota = host::Cgroup().processor_quota().value_or(0),
                            .ranks = spec.ranks,
                            .bind = spec.bind,
                            .threads = threads_wanted(own_environment())});
-}
-
-std::string text_of(double number) {
-  std::string text = std::to_string(number);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text;
 }
 
 // When the job began, whoever launched it then.
@@ -74,16 +62,19 @@ class Launcher {
       : options_(options),
         spec_(*options.spec),
         started_(begun(options)),
+        etcd_(spec_, *options.folder),
         cores_(deal_cores(spec_)),
         escalation_(spec_.grace),
         ranks_({.spec = &spec_,
                 .job = options.folder->name(),
                 .folder = options.folder->path(),
                 .cores = cores_,
-                .mask = options.signals->mask_before()}) {
+                .mask = options.signals->mask_before(),
+                .store = etcd_.text()}) {
     if (!spec_.elastic) return;
     supervision_.emplace(*spec_.elastic, spec_.ranks);
     lone_watch_.emplace(spec_.elastic->heartbeat);
+    if (etcd_.place()) return;
     coordinator_.emplace(
         CoordinatorProcess::Options{.folder = options.folder->path(),
                                     .orphan_timeout = spec_.elastic->orphan_timeout,
@@ -110,13 +101,15 @@ class Launcher {
 
   void begin() {
     if (supervision_) {
-      link_ = std::make_unique<StoreLink>(StoreLink::Options{
-          .folder = options_.folder->path(),
-          .on_epoch = [this](const auto& epoch) { lone_watch_->look_at(epoch); }});
+      link_ = std::make_unique<StoreLink>(
+          StoreLink::Options{.folder = options_.folder->path(),
+                             .on_epoch = [this](const auto& epoch) { lone_watch_->look_at(epoch); },
+                             .etcd = etcd_.place()});
     }
     if (options_.is_successor) return take_over();
     save_card("running");
     warn_of_oversubscription();
+    etcd_.clear();
     if (coordinator_) coordinator_->start();
     ranks_.start();
     publish_start();
@@ -127,7 +120,7 @@ class Launcher {
   void take_over() {
     const auto crew = job::Crew::load(crew_path());
     if (!crew) throw Error(ErrorCode::Corrupt, "the launcher before left no list of its workers");
-    coordinator_->adopt();
+    if (coordinator_) coordinator_->adopt();
     supervision_->set_wanted(crew->wanted);
     ranks_.adopt(*crew);
     for (const job::CrewMember& member : crew->members) {
@@ -168,7 +161,7 @@ class Launcher {
               .living = ranks_.alive(),
               .wanted = supervision_ ? supervision_->wanted() : spec_.ranks,
               .state = state,
-              .command = joined(spec_.command),
+              .command = spec_.command_line(),
               .started = started_,
               .front = options_.front_pid,
               .launcher = getpid(),
@@ -179,7 +172,7 @@ class Launcher {
   void publish_start() {
     control_->publish("job started", {{"job", options_.folder->name()},
                                       {"ranks", spec_.ranks},
-                                      {"command", joined(spec_.command)}});
+                                      {"command", spec_.command_line()}});
     for (int rank = 0; rank < spec_.ranks; ++rank) on_started(rank);
   }
 
@@ -247,7 +240,8 @@ class Launcher {
   // What the dead had agreed on binds nobody.
   void begin_store_anew() {
     try {
-      coordinator_->reset();
+      if (coordinator_) coordinator_->reset();
+      etcd_.clear();
       link_->forget_members();
       if (has_scaled_) link_->set_wanted(supervision_->wanted());
     } catch (const Error& error) {
@@ -334,7 +328,7 @@ class Launcher {
     if (!cores_.is_oversubscribed()) return;
     const int threads = cores_.shares.front().threads;
     say("warning: " + std::to_string(spec_.ranks) + " ranks with " + std::to_string(threads) +
-        (threads == 1 ? " thread" : " threads") + " each share " + text_of(cores_.available) +
+        (threads == 1 ? " thread" : " threads") + " each share " + plain_number(cores_.available) +
         (cores_.available == 1 ? " core" : " cores") + "; they will wait for each other");
   }
 
@@ -407,7 +401,7 @@ class Launcher {
     is_told_ = true;
     if (!escalation_.is_ending()) {
       exit_code_ = exit_code_.value_or(128 + signal);
-      const std::string grace = text_of(std::chrono::duration<double>(spec_.grace).count());
+      const std::string grace = plain_number(std::chrono::duration<double>(spec_.grace).count());
       say(signal == SIGINT
               ? "interrupted: ranks have " + grace + " s to end; Ctrl-C again kills them"
               : host::name_of(signal) + ": ending the job");
@@ -506,6 +500,7 @@ class Launcher {
     ranks_.signal(SIGKILL);
     kill_all();
     end_adopted();
+    if (const std::string left = etcd_.leave(); !left.empty()) say(left);
     // Any program waits for whoever reads it, but not once it was told to end.
     const Deadline patience = is_abandoned_ || is_hurried_ ? Deadline::after(kQuietTime)
                               : is_told_                   ? Deadline::after(spec_.grace)
@@ -561,6 +556,7 @@ class Launcher {
   LauncherOptions options_;
   const JobSpec& spec_;
   const double started_;
+  const EtcdShare etcd_;
   host::OomWatch oom_watch_;
   host::CorePlan cores_;
   Escalation escalation_;

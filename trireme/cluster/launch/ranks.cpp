@@ -126,7 +126,8 @@ void Ranks::start_one(int rank, std::vector<std::string> arguments) {
                   .size = size_,
                   .threads = share.threads,
                   .job = options_.job,
-                  .folder = options_.folder};
+                  .folder = options_.folder,
+                  .store = options_.store};
   if (const auto& elastic = options_.spec->elastic) {
     place.share = share_index;
     place.orphan_timeout = elastic->orphan_timeout;

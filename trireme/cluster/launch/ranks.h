@@ -38,7 +38,8 @@ class Ranks {
     std::string job;
     std::filesystem::path folder;
     host::CorePlan cores;
-    sigset_t mask{};  // for the ranks
+    sigset_t mask{};      // for the ranks
+    std::string store{};  // where it is, if not in the folder
   };
 
   explicit Ranks(Options options);

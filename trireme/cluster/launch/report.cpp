@@ -19,6 +19,13 @@ std::string quote(const output::Tail& tail) {
 
 }  // namespace
 
+std::string plain_number(double number) {
+  std::string text = std::to_string(number);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
 std::string report_failure(std::span<const RankExit> in_order_seen,
                            const std::function<const output::Tail&(int rank)>& tail_of,
                            std::string_view noun) {

@@ -1,4 +1,5 @@
-// The last words of a job: which rank failed, how, and what it wrote last.
+// The last words of a job: which rank failed, how, and what it wrote last; and numbers in words of
+// ours.
 //
 // Threads: pure.
 
@@ -20,5 +21,8 @@ namespace trireme::cluster::launch {
 std::string report_failure(std::span<const RankExit> in_order_seen,
                            const std::function<const output::Tail&(int rank)>& tail_of,
                            std::string_view noun = "rank");
+
+// Without zeros that say nothing: 5 and 0.25.
+std::string plain_number(double number);
 
 }  // namespace trireme::cluster::launch

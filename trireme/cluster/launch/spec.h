@@ -42,8 +42,16 @@ struct JobSpec {
   // What a rank needs at least, as far as anybody knows: a job that cannot fit is refused.
   std::uint64_t memory_each = 0;  // bytes; 0: unknown
   int threads_each = 1;
+  // Where the job's store is, etcd://...; empty: its launcher or coordinator serves one.
+  std::string store{};
   // Nothing: the job ends with the first rank that fails.
   std::optional<Elastic> elastic{};
+
+  std::string command_line() const {
+    std::string text;
+    for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;
+    return text;
+  }
 };
 
 }  // namespace trireme::cluster::launch

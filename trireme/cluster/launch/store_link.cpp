@@ -10,9 +10,11 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
+#include "trireme/cluster/etcd/etcd_store.h"
 #include "trireme/cluster/lasting_store.h"
 #include "trireme/cluster/launch/job/coordinator.h"
 #include "trireme/cluster/membership/epoch.h"
@@ -45,20 +47,26 @@ struct StoreLink::State {
     }
   }
 
-  LastingStore open() const {
-    return LastingStore(
-        {.address = net::Address::unix_socket((options.folder / "store.sock").string()),
-         .credentials = std::make_shared<net::SecretCredentials>(
-             net::Secret::from_file(options.folder / "secret"),
-             net::Identity{.name = "launcher", .role = "worker"})},
-        Deadline::after(kCallTime));
+  std::unique_ptr<Store> open() const {
+    const Deadline deadline = Deadline::after(kCallTime);
+    if (options.etcd) {
+      return std::make_unique<etcd::EtcdStore>(etcd::EtcdStore::Options{.place = *options.etcd},
+                                               deadline);
+    }
+    const auto credentials = std::make_shared<net::SecretCredentials>(
+        net::Secret::from_file(options.folder / "secret"),
+        net::Identity{.name = "launcher", .role = "worker"});
+    return std::make_unique<LastingStore>(
+        LastingStore::Options{
+            .address = net::Address::unix_socket((options.folder / "store.sock").string()),
+            .credentials = credentials},
+        deadline);
   }
 
   // A connection a number: they are rare.
   bool write(int number) const {
     try {
-      LastingStore store = open();
-      store.set("wanted", bytes_of(std::to_string(number)), Deadline::after(kCallTime));
+      open()->set("wanted", bytes_of(std::to_string(number)), Deadline::after(kCallTime));
       return true;
     } catch (const Error&) {
       return false;
@@ -68,11 +76,11 @@ struct StoreLink::State {
   void follow() {
     while (!has_ended(kPause)) {
       try {
-        LastingStore store = open();
-        const std::unique_ptr<Watch> watch = store.watch("epoch/", Deadline::after(kCallTime));
+        const std::unique_ptr<Store> store = open();
+        const std::unique_ptr<Watch> watch = store->watch("epoch/", Deadline::after(kCallTime));
         while (!has_ended({})) {
           note(*watch);
-          look(store);
+          look(*store);
         }
       } catch (const Error&) {
         // It has been gone for long, or is not there yet, or frozen.

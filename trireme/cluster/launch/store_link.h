@@ -4,11 +4,13 @@
 //
 // Meaning:  only the last number counts; it is written as soon as the store can be reached. Jobs
 //           whose workers agree on no epochs have no members.
+// Where:    with the coordinator, or in the etcd that the user named.
 // Frozen:   a coordinator that has not answered for kSilenceMax is killed, so that the launcher
 //           starts another.
 // Failure:  none is told: it tries until it has succeeded or is destroyed.
 // Threads:  any thread may call.
-// Lifetime: the destructor ends the thread, within a second.
+// Lifetime: the destructor ends the thread, within a second, or a few where etcd
+//           does not answer.
 
 #pragma once
 
@@ -16,9 +18,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "trireme/base/clock.h"
+#include "trireme/cluster/etcd/place.h"
 #include "trireme/cluster/membership/epoch.h"
 
 namespace trireme::cluster::launch {
@@ -32,6 +36,7 @@ class StoreLink {
     // Called on a thread of the link, for each that is newer than those before.
     std::function<void(const membership::Epoch&)> on_epoch{};
     Duration silence_max = kSilenceMax;
+    std::optional<etcd::Place> etcd{};  // where the store is, if not with a coordinator
   };
   explicit StoreLink(Options options);
   ~StoreLink();

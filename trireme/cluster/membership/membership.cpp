@@ -299,7 +299,7 @@ class Membership::Part {
     std::set<int> ignored = book_.dead();
     ignored.insert(epoch.dismissed().begin(), epoch.dismissed().end());
     presence_->set_epoch(epoch_, std::move(ignored), presence);
-    if (rank() == 0) presence_->post_chores(epoch_.number(), before);
+    if (rank() == 0) presence_->post_chores(epoch_.number(), before, book_.dead());
     std::erase_if(watched_, [&](int worker) { return !epoch_.contains(worker); });
   }
 

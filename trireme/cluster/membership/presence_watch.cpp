@@ -67,9 +67,10 @@ bool PresenceWatch::wait_until_wanted(Deadline deadline) {
   return changed_.wait_until(lock, deadline.when(), is_wanted);
 }
 
-void PresenceWatch::post_chores(std::uint64_t number, std::uint64_t reports_from) {
+void PresenceWatch::post_chores(std::uint64_t number, std::uint64_t reports_from,
+                                std::set<int> dead) {
   const std::lock_guard lock(mutex_);
-  chores_ = Chores{number, reports_from};
+  chores_ = Chores{number, reports_from, std::move(dead)};
 }
 
 void PresenceWatch::run() noexcept {
@@ -112,8 +113,12 @@ void PresenceWatch::do_chores() {
   {
     const std::lock_guard lock(mutex_);
     chores = std::exchange(chores_, std::nullopt);
+    if (!chores) return;
+    std::erase_if(chores->dead, [&](int worker) { return !presence_.workers.contains(worker); });
   }
-  if (!chores) return;
+  for (const int worker : chores->dead) {
+    store_.erase(worker_key(worker), Deadline::after(kLook));
+  }
   const std::string newest = std::to_string(chores->newest);
   store_.set(kNewestKey, bytes_of(newest), Deadline::after(kLook));
   for (const StoreChange& entry : store_.list("report/", Deadline::after(kLook))) {

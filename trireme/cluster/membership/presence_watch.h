@@ -43,8 +43,10 @@ class PresenceWatch {
   // True as soon as it is wanted, false when the deadline came first.
   bool wait_until_wanted(Deadline deadline);
 
-  // Epoch `number` is complete on all members; reports from before `reports_from` are read.
-  void post_chores(std::uint64_t number, std::uint64_t reports_from);
+  // Epoch `number` is complete on all members; reports from before `reports_from` are read. The
+  // dead are erased where the store still shows them: some stores notice late, and whoever joins
+  // meanwhile cannot know.
+  void post_chores(std::uint64_t number, std::uint64_t reports_from, std::set<int> dead = {});
   // Ends the thread as soon as it looks up; any change it watches makes it do so.
   void stop() noexcept;
 
@@ -52,6 +54,7 @@ class PresenceWatch {
   struct Chores {
     std::uint64_t newest = 0;
     std::uint64_t reports_from = 0;
+    std::set<int> dead;
   };
 
   void run() noexcept;

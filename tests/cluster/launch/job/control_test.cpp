@@ -83,7 +83,7 @@ TEST_F(ControlSocket, EventsReachWatchersAndTheFile) {
       return true;
     });
   });
-  const ScopedVariable store("TRIREME_STORE", "unix:" + folder_->socket().string());
+  const ScopedVariable job("TRIREME_JOB_FOLDER", folder_->path());
   const ScopedVariable secret("TRIREME_SECRET_FILE", folder_->secret());
   const ScopedVariable rank("TRIREME_RANK", "1");
   {
@@ -132,7 +132,7 @@ TEST_F(ControlSocket, AStrangerIsNotServed) {
 }
 
 TEST_F(ControlSocket, OutsideAJobThereIsNoFeed) {
-  const ScopedVariable store("TRIREME_STORE", std::nullopt);
+  const ScopedVariable job("TRIREME_JOB_FOLDER", std::nullopt);
   EXPECT_EQ(rank_feed(Deadline::after(1s)), nullptr);
 }
 

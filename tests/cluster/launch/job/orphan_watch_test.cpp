@@ -34,6 +34,9 @@ TEST(OrphanWatch, IsForElasticJobsOnly) {
   EXPECT_EQ(OrphanWatch::of(environment, [] {}), nullptr);
   environment.is_elastic = true;
   EXPECT_EQ(OrphanWatch::of(environment, [] {}), nullptr) << "no job's folder";
+  environment.folder = "/nowhere/demo";
+  EXPECT_NE(OrphanWatch::of(environment, [] {}), nullptr);
+  environment.folder = "";
   environment.store.kind = StorePlace::Kind::Server;
   environment.store.connect = net::Address::unix_socket("/nowhere/demo/store.sock");
   EXPECT_NE(OrphanWatch::of(environment, [] {}), nullptr);

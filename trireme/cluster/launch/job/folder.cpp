@@ -54,10 +54,11 @@ std::vector<fs::path> folders_in(const fs::path& root) {
 void kill_strays(const fs::path& folder) {
   const std::string control = "TRIREME_STORE=unix:" + (folder / "control.sock").string();
   const std::string store = "TRIREME_STORE=unix:" + (folder / "store.sock").string();
+  const std::string self = "TRIREME_JOB_FOLDER=" + folder.string();
   for (const host::Process& process : host::list_processes()) {
     std::ifstream file("/proc/" + std::to_string(process.pid) + "/environ", std::ios::binary);
     for (std::string variable; std::getline(file, variable, '\0');) {
-      const bool is_one = variable == control || variable == store;
+      const bool is_one = variable == control || variable == store || variable == self;
       if (is_one && process.pid != getpid()) kill(process.pid, SIGKILL);
     }
   }

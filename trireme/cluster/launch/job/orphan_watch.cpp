@@ -65,9 +65,11 @@ std::unique_ptr<OrphanWatch> OrphanWatch::of(const Environment& environment,
   const StorePlace& store = environment.store;
   const bool is_ours =
       store.kind == StorePlace::Kind::Server && store.connect.kind == net::Address::Kind::Unix;
-  if (!environment.is_elastic || !is_ours) return nullptr;
-  return std::make_unique<OrphanWatch>(std::filesystem::path(store.connect.path).parent_path(),
-                                       environment.orphan_timeout, std::move(on_orphaned));
+  const std::filesystem::path folder = is_ours
+                                           ? std::filesystem::path(store.connect.path).parent_path()
+                                           : std::filesystem::path(environment.folder);
+  if (!environment.is_elastic || folder.empty()) return nullptr;
+  return std::make_unique<OrphanWatch>(folder, environment.orphan_timeout, std::move(on_orphaned));
 }
 
 }  // namespace trireme::cluster::launch::job

@@ -116,13 +116,11 @@ void watch_job(const RunningJob& job, const std::function<bool(std::string_view)
 }
 
 std::unique_ptr<monitor::Feed> rank_feed(Deadline deadline) {
-  const char* store = std::getenv("TRIREME_STORE");
+  const char* job = std::getenv("TRIREME_JOB_FOLDER");
   const char* secret = std::getenv("TRIREME_SECRET_FILE");
   const char* rank = std::getenv("TRIREME_RANK");
-  if (store == nullptr || secret == nullptr || rank == nullptr) return nullptr;
-  const net::Address address = net::Address::parse(store);
-  if (address.kind != net::Address::Kind::Unix) return nullptr;
-  const fs::path folder = fs::path(address.path).parent_path();
+  if (job == nullptr || secret == nullptr || rank == nullptr) return nullptr;
+  const fs::path folder(job);
   const int number = std::atoi(rank);
   auto client = std::make_shared<net::Client>(
       connect_to(folder, {.name = "rank " + std::to_string(number), .role = "worker"}, deadline));

@@ -1,0 +1,36 @@
+// Goal:   a job's part of an etcd is its own, and an etcd that is not there is told in time.
+// Method: folders of jobs by the same name, and an address where nobody listens.
+
+#include "trireme/cluster/launch/etcd_share.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trireme/base/temporary_folder.h"
+
+namespace trireme::cluster::launch {
+namespace {
+
+TEST(EtcdShare, IsOneJobsAlone) {
+  const TemporaryFolder root("share-test"), other_root("share-test");
+  const auto folder = job::Folder::create(root.path(), "demo");
+  const auto other = job::Folder::create(other_root.path(), "demo");
+  const JobSpec spec{.command = {}, .program = {}, .store = "etcd://127.0.0.1:1"};
+  const EtcdShare share(spec, folder);
+  EXPECT_THAT(share.text(), ::testing::MatchesRegex("etcd://127.0.0.1:1/demo-[0-9a-f]{12}"));
+  EXPECT_EQ(share.text(), EtcdShare(spec, folder).text()) << "whoever launches";
+  EXPECT_NE(share.text(), EtcdShare(spec, other).text());
+  EXPECT_THAT(share.leave(), ::testing::HasSubstr("could not be removed"));
+  folder.remove();
+  other.remove();
+}
+
+TEST(EtcdShare, IsNothingWhereNoneWasNamed) {
+  const EtcdShare none;
+  EXPECT_EQ(none.text(), "");
+  EXPECT_EQ(none.leave(), "");
+  none.clear();
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch
