@@ -12,8 +12,16 @@
 #include <limits>
 
 #include "trireme/base/error.h"
+#include "trireme/optim/adafactor.h"
+#include "trireme/optim/adagrad.h"
 #include "trireme/optim/adam.h"
+#include "trireme/optim/averaged.h"
 #include "trireme/optim/clip.h"
+#include "trireme/optim/lamb.h"
+#include "trireme/optim/lars.h"
+#include "trireme/optim/lion.h"
+#include "trireme/optim/muon.h"
+#include "trireme/optim/rmsprop.h"
 #include "trireme/optim/run_slices.h"
 #include "trireme/optim/sgd.h"
 #include "trireme/optim/slice.h"
@@ -44,7 +52,17 @@ std::vector<std::shared_ptr<Optimizer>> all_rules() {
   return {std::make_shared<Sgd>(SgdConfig{.momentum = 0}),
           std::make_shared<Sgd>(SgdConfig{.momentum = 0.9}),
           std::make_shared<Sgd>(SgdConfig{.momentum = 0.9, .nesterov = true}),
-          std::make_shared<Adam>(AdamConfig{}), std::make_shared<Adam>(AdamwConfig{})};
+          std::make_shared<Adam>(AdamConfig{}),
+          std::make_shared<Adam>(AdamwConfig{}),
+          std::make_shared<Adagrad>(AdagradConfig{}),
+          std::make_shared<Rmsprop>(RmspropConfig{.momentum = 0.9, .centered = true}),
+          std::make_shared<Lion>(LionConfig{}),
+          std::make_shared<Averaged>(std::make_unique<Sgd>(SgdConfig{}), EmaConfig{})};
+}
+
+std::vector<std::shared_ptr<Optimizer>> whole_rules() {
+  return {std::make_shared<Lamb>(LambConfig{}), std::make_shared<Lars>(LarsConfig{}),
+          std::make_shared<Adafactor>(AdafactorConfig{}), std::make_shared<Muon>(MuonConfig{})};
 }
 
 TEST(Optimizer, CutsOnTheGridGiveTheSameBits) {
@@ -77,6 +95,57 @@ TEST(Optimizer, AScaleIsAMultipleOfTheGradient) {
     rule->update({&multiplied, 1}, 1);
     EXPECT_TRUE(scaled.value.equal(multiplied.value));
   }
+}
+
+TEST(Optimizer, WholeRulesTakeScalesAndRefusePieces) {
+  for (const auto& rule : whole_rules()) {
+    EXPECT_EQ(rule->grain(), Grain::WholeTensor);
+    for (const std::vector<std::int64_t>& sizes :
+         {std::vector<std::int64_t>{7, 5}, {35}, {1, 35}, {35, 1}, {7, 5, 1, 1}}) {
+      Slice scaled = make_slice(35, rule->state_names().size());
+      scaled.sizes = sizes;
+      Slice multiplied = make_slice(35, rule->state_names().size());
+      multiplied.sizes = sizes;
+      multiplied.gradient.mul_(0.25);
+      const at::Tensor gradient = scaled.gradient.clone();
+      rule->update({&scaled, 1}, 1, 0.25);
+      rule->update({&multiplied, 1}, 1);
+      EXPECT_TRUE(scaled.value.allclose(multiplied.value, 1e-6, 1e-7));
+      EXPECT_TRUE(scaled.gradient.equal(gradient));
+      EXPECT_FALSE(scaled.value.equal(make_slice(35, 0).value));
+      scaled.sizes = {7, 6};
+      EXPECT_THROW(rule->update({&scaled, 1}, 1), Error);
+    }
+    Slice empty = make_slice(0, rule->state_names().size());
+    empty.sizes = {0, 5};
+    rule->update({&empty, 1}, 1);
+  }
+}
+
+TEST(Optimizer, MuonLeavesTablesAndVectorsToAdamw) {
+  const Muon muon{MuonConfig{}};
+  const Adam adam{AdamwConfig{.beta2 = 0.95}};
+  Slice theirs = make_slice(35, 2);
+  adam.update({&theirs, 1}, 1);
+  for (const auto& [name, sizes] : std::vector<std::pair<std::string, std::vector<std::int64_t>>>{
+           {"bias", {35}}, {"transformer.wte.weight", {7, 5}}, {"h.0.weight", {7, 5}}}) {
+    Slice mine = make_slice(35, 2);
+    mine.sizes = sizes;
+    mine.name = name;
+    muon.update({&mine, 1}, 1);
+    EXPECT_EQ(mine.value.equal(theirs.value), name != "h.0.weight") << name;
+  }
+}
+
+// A parameter that is updated late, or never, has a mean of its own values only.
+TEST(Optimizer, AMeanOfWeightsBeginsWithTheWeights) {
+  const Averaged rule(std::make_unique<Sgd>(SgdConfig{.momentum = 0}), EmaConfig{.decay = 0.5});
+  Slice slice = make_slice(5, 1);
+  const at::Tensor before = slice.value.clone();
+  rule.update({&slice, 1}, 10);
+  const at::Tensor mean = slice.value + slice.state[0];
+  EXPECT_TRUE(mean.allclose((before + slice.value) / 2));
+  EXPECT_EQ(rule.state_names(), std::vector<std::string>{kAverageLag});
 }
 
 TEST(Optimizer, SlicesKeepTheirOwnRates) {

@@ -8,12 +8,17 @@
 
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
+#include "trireme/optim/average_config.h"
+#include "trireme/optim/averaged.h"
+#include "trireme/optim/describe_rate.h"
 #include "trireme/optim/groups.h"
 #include "trireme/optim/kinds.h"
 #include "trireme/optim/loss_scale.h"
 #include "trireme/optim/optim_config.h"
+#include "trireme/optim/plateau.h"
 #include "trireme/optim/schedule.h"
 #include "trireme/optim/schedule_config.h"
+#include "trireme/optim/whole_config.h"
 
 namespace trireme::optim {
 namespace {
@@ -47,6 +52,38 @@ TEST(OptimSchedule, FallsAsItsKindSays) {
   // A job that ends within its warm-up.
   EXPECT_EQ(Schedule({.kind = Kind::Cosine, .rate = 1, .steps = 2, .warmup = 4}).rate(1), 0.5);
   EXPECT_THROW(Schedule({.rate = 1, .warmup = -1}), Error);
+}
+
+TEST(OptimSchedule, InverseSqrtIsVaswanis) {
+  const Schedule schedule({.kind = Kind::InverseSqrt, .rate = 2, .warmup = 4});
+  for (std::int64_t s = 0; s < 20; ++s) {
+    const auto n = static_cast<double>(s + 1);
+    const double paper = std::min(1 / std::sqrt(n), n * std::pow(4, -1.5)) * std::sqrt(4);
+    EXPECT_NEAR(schedule.rate(s), 2 * paper, 1e-15) << s;
+  }
+  EXPECT_EQ(Schedule({.kind = Kind::InverseSqrt, .rate = 1}).rate(3), 0.5);
+}
+
+TEST(OptimSchedule, NothingBreaksInTheShortestJobs) {
+  for (const Kind kind : {Kind::OneCycle, Kind::Polynomial, Kind::WarmRestarts}) {
+    for (const std::int64_t steps : {0, 1, 2, 3}) {
+      for (const std::int64_t step : {0, 1, 2, 1000}) {
+        const double rate = Schedule({.kind = kind, .rate = 1, .steps = steps}).rate(step);
+        EXPECT_TRUE(rate >= 0 && rate <= 1) << steps << " steps, at " << step << ": " << rate;
+      }
+    }
+  }
+  EXPECT_THROW(Schedule({.rate = 1, .growth = 0}), Error);
+}
+
+TEST(OptimPlateau, WhatIsNoNumberIsNoBetter) {
+  const Plateau plateau({.factor = 0.5, .patience = 0, .is_larger_better = true});
+  Plateau::State state = plateau.after({}, std::nan(""));
+  EXPECT_EQ(state.factor, 0.5);
+  state = plateau.after(state, 0.9);
+  EXPECT_EQ(state.best, 0.9);
+  EXPECT_EQ(plateau.after(state, std::nan("")).factor, 0.25);
+  EXPECT_EQ(plateau.after(state, 0.95).factor, 0.5);
 }
 
 TEST(OptimGroups, NormsAndBiasesDoNotDecay) {
@@ -121,6 +158,23 @@ TEST(OptimKinds, ARecipeMakesThem) {
   const auto drops = read("[schedule]\nkind = \"step\"\nevery = 10\n[optim]\nkind = \"adam\"");
   EXPECT_NEAR(make_schedule(drops, 100).rate(10), 1e-4, 1e-18);
   EXPECT_NEAR(make_schedule(read("[schedule]\nkind = \"cosine\""), 10).rate(5), 5e-4, 1e-18);
+  for (const char* kind : {"adagrad", "rmsprop", "lion", "lamb", "lars", "adafactor", "muon"}) {
+    const auto rule = read(std::string("[optim]\nkind = \"") + kind + "\"\nlearning_rate = 0.25");
+    EXPECT_EQ(learning_rate_of(rule), 0.25) << kind;
+    EXPECT_GE(make_optimizer(rule)->state_names().size(), 1u) << kind;
+  }
+  for (const auto& [kind, half] :
+       std::vector<std::pair<std::string, double>>{{"exponential", std::pow(0.999, 50)},
+                                                   {"polynomial", 0.5},
+                                                   {"inverse_sqrt", 1 / std::sqrt(51)},
+                                                   {"reduce_on_plateau", 1}}) {
+    const auto schedule = read("[schedule]\nkind = \"" + kind + "\"");
+    EXPECT_NEAR(make_schedule(schedule, 100).rate(50), 1e-3 * half, 1e-12) << kind;
+    EXPECT_EQ(make_plateau(schedule, false).has_value(), kind == "reduce_on_plateau");
+  }
+  const auto mean = read("[average]\nkind = \"ema\"\ndecay = 0.5");
+  EXPECT_EQ(make_optimizer(mean)->state_names().back(), kAverageLag);
+  EXPECT_TRUE(has_average(mean) && !has_average(plain));
   EXPECT_THROW(read("[optim]\nkind = \"sgd\"\nnesterov = true\nmomentum = 0.0"), Error);
   EXPECT_THROW(read("[optim]\nrate_factors = [\"x\"]"), Error);
 }

@@ -38,6 +38,7 @@ TEST(Progress, ReadsBackAsWritten) {
                     .best = 0.1,
                     .best_step = 5,
                     .evaluations_since_best = 2,
+                    .plateau = {.factor = 0.25, .best = 0.5, .bad = 3, .cooling = 4},
                     .recipe = "[train]\nbatch = 1 # \"quoted\" \\ µ\n",
                     .job_hash = "0123456789abcdef"};
   const Progress read = Progress::from_json(progress.to_json());
@@ -53,6 +54,10 @@ TEST(Progress, ReadsBackAsWritten) {
   EXPECT_EQ(read.best, 0.1);
   EXPECT_EQ(read.best_step, 5);
   EXPECT_EQ(read.evaluations_since_best, 2);
+  EXPECT_EQ(read.plateau.factor, 0.25);
+  EXPECT_EQ(read.plateau.best, 0.5);
+  EXPECT_EQ(read.plateau.bad, 3);
+  EXPECT_EQ(read.plateau.cooling, 4);
   EXPECT_EQ(read.recipe, progress.recipe);
   EXPECT_EQ(read.job_hash, progress.job_hash);
 }

@@ -1,20 +1,44 @@
 #include "trireme/optim/kinds.h"
 
 #include "trireme/base/check.h"
+#include "trireme/optim/adafactor.h"
+#include "trireme/optim/adagrad.h"
 #include "trireme/optim/adam.h"
+#include "trireme/optim/average_config.h"
+#include "trireme/optim/averaged.h"
+#include "trireme/optim/lamb.h"
+#include "trireme/optim/lars.h"
+#include "trireme/optim/lion.h"
+#include "trireme/optim/muon.h"
 #include "trireme/optim/optim_config.h"
+#include "trireme/optim/rmsprop.h"
 #include "trireme/optim/schedule_config.h"
 #include "trireme/optim/sgd.h"
+#include "trireme/optim/whole_config.h"
 
 namespace trireme::optim {
 namespace {
 
+template <class... Rules>
+struct RuleList {};
+// Every rule's settings; the last stands for the rest.
+using AllRules = RuleList<AdamwConfig, AdamConfig, AdagradConfig, RmspropConfig, LionConfig,
+                          LambConfig, LarsConfig, AdafactorConfig, MuonConfig, SgdConfig>;
+
+template <class Use, class Rule, class... Others>
+auto with_rule_of(RuleList<Rule, Others...>, const config::Config& config, const Use& use) {
+  if constexpr (sizeof...(Others) == 0) {
+    return use(config.get<Rule>(kOptimSection));
+  } else {
+    if (const auto* found = config.find<Rule>(kOptimSection)) return use(*found);
+    return with_rule_of(RuleList<Others...>{}, config, use);
+  }
+}
+
 // Calls `use` with the struct of the kind that [optim] is of.
 template <class Use>
 auto with_rule(const config::Config& config, const Use& use) {
-  if (const auto* adamw = config.find<AdamwConfig>(kOptimSection)) return use(*adamw);
-  if (const auto* adam = config.find<AdamConfig>(kOptimSection)) return use(*adam);
-  return use(config.get<SgdConfig>(kOptimSection));
+  return with_rule_of(AllRules{}, config, use);
 }
 
 std::unique_ptr<Optimizer> rule_of(const SgdConfig& c) {
@@ -26,6 +50,27 @@ std::unique_ptr<Optimizer> rule_of(const AdamConfig& c) {
 std::unique_ptr<Optimizer> rule_of(const AdamwConfig& c) {
   return std::make_unique<Adam>(c);
 }
+std::unique_ptr<Optimizer> rule_of(const AdagradConfig& c) {
+  return std::make_unique<Adagrad>(c);
+}
+std::unique_ptr<Optimizer> rule_of(const RmspropConfig& c) {
+  return std::make_unique<Rmsprop>(c);
+}
+std::unique_ptr<Optimizer> rule_of(const LionConfig& c) {
+  return std::make_unique<Lion>(c);
+}
+std::unique_ptr<Optimizer> rule_of(const LambConfig& c) {
+  return std::make_unique<Lamb>(c);
+}
+std::unique_ptr<Optimizer> rule_of(const LarsConfig& c) {
+  return std::make_unique<Lars>(c);
+}
+std::unique_ptr<Optimizer> rule_of(const AdafactorConfig& c) {
+  return std::make_unique<Adafactor>(c);
+}
+std::unique_ptr<Optimizer> rule_of(const MuonConfig& c) {
+  return std::make_unique<Muon>(c);
+}
 
 }  // namespace
 
@@ -34,17 +79,45 @@ void add_optim_sections(config::Schema& schema) {
       .fields<OptimConfig>()
       .kind<AdamwConfig>("adamw", "Adam with weight decay apart from the gradient")
       .kind<AdamConfig>("adam", "steps scaled by running means of gradients and their squares")
-      .kind<SgdConfig>("sgd", "gradient descent with momentum");
+      .kind<SgdConfig>("sgd", "gradient descent with momentum")
+      .kind<AdagradConfig>("adagrad", "steps that shrink with the sum of squared gradients")
+      .kind<RmspropConfig>("rmsprop", "steps over the root of a mean of squared gradients")
+      .kind<LionConfig>("lion", "steps by the sign of a mean of gradients")
+      .kind<LambConfig>("lamb", "Adam's steps, as long as their parameter is; large batches")
+      .kind<LarsConfig>("lars", "momentum with a rate for each parameter; large batches")
+      .kind<AdafactorConfig>("adafactor", "of a matrix's squares it keeps rows and columns only")
+      .kind<MuonConfig>("muon", "matrices move along their momentum made orthogonal");
+  schema.section(kAverageSection, "the mean of the weights that evaluations and exports take")
+      .kind<NoAverageConfig>("none", "no mean: the weights as they are")
+      .kind<EmaConfig>("ema", "exponential, of all updates")
+      .kind<SwaConfig>("swa", "of equal parts, of some updates near the end");
   schema.section(kScheduleSection, "how the learning rate changes while a job runs")
       .fields<WarmUpConfig>()
       .kind<ConstantScheduleConfig>("constant", "the same rate throughout")
       .kind<StepScheduleConfig>("step", "drops at regular steps")
       .kind<LinearScheduleConfig>("linear", "falls evenly to the job's end")
-      .kind<CosineScheduleConfig>("cosine", "falls along half a cosine to the job's end");
+      .kind<CosineScheduleConfig>("cosine", "falls along half a cosine to the job's end")
+      .kind<ExponentialScheduleConfig>("exponential", "falls by the same factor at each step")
+      .kind<PolynomialScheduleConfig>("polynomial", "falls with a power of the steps left")
+      .kind<InverseSqrtScheduleConfig>("inverse_sqrt", "falls with the root of the steps made")
+      .kind<OneCycleScheduleConfig>("one_cycle", "rises, then falls to the job's end")
+      .kind<WarmRestartsScheduleConfig>("warm_restarts", "falls along a cosine, again and again")
+      .kind<PlateauScheduleConfig>("reduce_on_plateau", "drops when evaluations get no better");
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const config::Config& config) {
-  return with_rule(config, [](const auto& rule) { return rule_of(rule); });
+  auto rule = with_rule(config, [](const auto& settings) { return rule_of(settings); });
+  if (const auto* ema = config.find<EmaConfig>(kAverageSection)) {
+    return std::make_unique<Averaged>(std::move(rule), *ema);
+  }
+  if (const auto* swa = config.find<SwaConfig>(kAverageSection)) {
+    return std::make_unique<Averaged>(std::move(rule), *swa);
+  }
+  return rule;
+}
+
+bool has_average(const config::Config& config) {
+  return config.find<NoAverageConfig>(kAverageSection) == nullptr;
 }
 
 double learning_rate_of(const config::Config& config) {
@@ -55,22 +128,83 @@ double weight_decay_of(const config::Config& config) {
   return with_rule(config, [](const auto& rule) { return rule.weight_decay; });
 }
 
+namespace {
+
+using Options = Schedule::Options;
+
+// What each kind has beside a rate.
+void set_kind(Options& o, const ConstantScheduleConfig&) {
+  o.kind = Schedule::Kind::Constant;
+}
+void set_kind(Options& o, const StepScheduleConfig& c) {
+  o.kind = Schedule::Kind::Step;
+  o.every = c.every;
+  o.factor = c.factor;
+}
+void set_kind(Options& o, const LinearScheduleConfig& c) {
+  o.kind = Schedule::Kind::Linear;
+  o.final_factor = c.final_factor;
+}
+void set_kind(Options& o, const CosineScheduleConfig& c) {
+  o.kind = Schedule::Kind::Cosine;
+  o.final_factor = c.final_factor;
+}
+void set_kind(Options& o, const ExponentialScheduleConfig& c) {
+  o.kind = Schedule::Kind::Exponential;
+  o.factor = c.factor;
+}
+void set_kind(Options& o, const PolynomialScheduleConfig& c) {
+  o.kind = Schedule::Kind::Polynomial;
+  o.power = c.power;
+  o.final_factor = c.final_factor;
+}
+void set_kind(Options& o, const InverseSqrtScheduleConfig&) {
+  o.kind = Schedule::Kind::InverseSqrt;
+}
+void set_kind(Options& o, const OneCycleScheduleConfig& c) {
+  o.kind = Schedule::Kind::OneCycle;
+  o.rise_share = c.rise_share;
+  o.first_factor = c.first_factor;
+  o.final_factor = c.final_factor;
+}
+void set_kind(Options& o, const WarmRestartsScheduleConfig& c) {
+  o.kind = Schedule::Kind::WarmRestarts;
+  o.every = c.every;
+  o.growth = c.growth;
+  o.final_factor = c.final_factor;
+}
+
+template <class... Configs>
+void set_found_kind(Options& options, const config::Config& config) {
+  const auto set_if = [&]<class C>(const C* found) {
+    if (found != nullptr) set_kind(options, *found);
+  };
+  (set_if(config.find<Configs>(kScheduleSection)), ...);
+}
+
+}  // namespace
+
+// One that drops on plateaus is constant but for what make_plateau() says.
 Schedule make_schedule(const config::Config& config, std::int64_t steps) {
-  Schedule::Options options{.rate = learning_rate_of(config),
-                            .steps = steps,
-                            .warmup = config.get<WarmUpConfig>(kScheduleSection).warmup_steps};
-  if (const auto* step = config.find<StepScheduleConfig>(kScheduleSection)) {
-    options.kind = Schedule::Kind::Step;
-    options.every = step->every;
-    options.factor = step->factor;
-  } else if (const auto* linear = config.find<LinearScheduleConfig>(kScheduleSection)) {
-    options.kind = Schedule::Kind::Linear;
-    options.final_factor = linear->final_factor;
-  } else if (const auto* cosine = config.find<CosineScheduleConfig>(kScheduleSection)) {
-    options.kind = Schedule::Kind::Cosine;
-    options.final_factor = cosine->final_factor;
-  }
+  Options options{.rate = learning_rate_of(config),
+                  .steps = steps,
+                  .warmup = config.get<WarmUpConfig>(kScheduleSection).warmup_steps};
+  set_found_kind<ConstantScheduleConfig, StepScheduleConfig, LinearScheduleConfig,
+                 CosineScheduleConfig, ExponentialScheduleConfig, PolynomialScheduleConfig,
+                 InverseSqrtScheduleConfig, OneCycleScheduleConfig, WarmRestartsScheduleConfig>(
+      options, config);
   return Schedule(options);
+}
+
+std::optional<Plateau> make_plateau(const config::Config& config, bool is_larger_better) {
+  const auto* found = config.find<PlateauScheduleConfig>(kScheduleSection);
+  if (found == nullptr) return std::nullopt;
+  return Plateau({.factor = found->factor,
+                  .patience = found->patience,
+                  .threshold = found->threshold,
+                  .cooldown = found->cooldown,
+                  .final_factor = found->final_factor,
+                  .is_larger_better = is_larger_better});
 }
 
 }  // namespace trireme::optim

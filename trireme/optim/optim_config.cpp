@@ -1,32 +1,9 @@
 #include "trireme/optim/optim_config.h"
 
+#include "trireme/optim/describe_rate.h"
 #include "trireme/optim/groups.h"
 
 namespace trireme::optim {
-namespace {
-
-constexpr double kRateMax = 1e3;
-
-template <class Config>
-void describe_rate(config::Fields<Config>& f) {
-  f.add("learning_rate", &Config::learning_rate)
-      .range(0.0, kRateMax)
-      .help("size of a step, after warm-up and before the schedule lowers it");
-  f.add("weight_decay", &Config::weight_decay)
-      .range(0.0, kRateMax)
-      .help("how strongly weights are drawn to zero");
-}
-
-template <class Config>
-void describe_means(config::Fields<Config>& f) {
-  f.add("beta1", &Config::beta1).range(0.0, 0.999999).help("memory of the mean of gradients");
-  f.add("beta2", &Config::beta2).range(0.0, 0.999999).help("memory of the mean of their squares");
-  f.add("epsilon", &Config::epsilon)
-      .range(0.0, 1.0)
-      .help("added to the divisor, so that it is never zero");
-}
-
-}  // namespace
 
 void OptimConfig::describe(config::Fields<OptimConfig>& f) {
   f.add("clip_norm", &OptimConfig::clip_norm)
@@ -62,6 +39,33 @@ void AdamConfig::describe(config::Fields<AdamConfig>& f) {
 void AdamwConfig::describe(config::Fields<AdamwConfig>& f) {
   describe_rate(f);
   describe_means(f);
+}
+
+void AdagradConfig::describe(config::Fields<AdagradConfig>& f) {
+  describe_rate(f);
+  describe_epsilon(f);
+  f.add("rate_decay", &AdagradConfig::rate_decay)
+      .range(0.0, kRateMax)
+      .help("step n has the rate over 1 + (n - 1) times this");
+}
+
+void RmspropConfig::describe(config::Fields<RmspropConfig>& f) {
+  describe_rate(f);
+  describe_epsilon(f);
+  f.add("alpha", &RmspropConfig::alpha)
+      .range(0.0, 0.999999)
+      .help("memory of the mean of squared gradients");
+  f.add("momentum", &RmspropConfig::momentum).range(0.0, 0.999999).help("memory of past steps");
+  f.add("centered", &RmspropConfig::centered)
+      .help("divides by the deviation of gradients around their mean");
+}
+
+void LionConfig::describe(config::Fields<LionConfig>& f) {
+  describe_rate(f);
+  f.add("beta1", &LionConfig::beta1)
+      .range(0.0, 0.999999)
+      .help("share of the mean in the direction of a step");
+  f.add("beta2", &LionConfig::beta2).range(0.0, 0.999999).help("memory of the mean of gradients");
 }
 
 }  // namespace trireme::optim

@@ -1,4 +1,5 @@
-// The settings of [optim]: the rule, its numbers, and what every rule has (groups, clipping).
+// The settings of [optim]: what every rule has (groups, clipping), and those of the element-wise
+// rules; trireme/optim/whole_config.h has the others.
 
 #pragma once
 
@@ -47,6 +48,35 @@ struct AdamwConfig {
   double weight_decay = 0.01;
 
   static void describe(config::Fields<AdamwConfig>& f);
+};
+
+struct AdagradConfig {
+  double learning_rate = 0.01;
+  double rate_decay = 0;
+  double epsilon = 1e-10;
+  double weight_decay = 0;
+
+  static void describe(config::Fields<AdagradConfig>& f);
+};
+
+struct RmspropConfig {
+  double learning_rate = 0.01;
+  double alpha = 0.99;
+  double epsilon = 1e-8;
+  double momentum = 0;
+  bool centered = false;
+  double weight_decay = 0;
+
+  static void describe(config::Fields<RmspropConfig>& f);
+};
+
+struct LionConfig {
+  double learning_rate = 1e-4;
+  double beta1 = 0.9;
+  double beta2 = 0.99;
+  double weight_decay = 0.01;
+
+  static void describe(config::Fields<LionConfig>& f);
 };
 
 }  // namespace trireme::optim

@@ -25,8 +25,7 @@ inline constexpr std::int64_t kSliceGrid = 64;
 
 enum class Grain {
   Element,      // a slice may begin and end anywhere
-  Tensor,       // anywhere, but norms of whole parameters are injected
-  WholeTensor,  // at parameters' bounds only
+  WholeTensor,  // a slice is one parameter: the rule takes norms of it, or products with it
 };
 
 class Optimizer {

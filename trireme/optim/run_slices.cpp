@@ -17,4 +17,11 @@ void check_slice(const Slice& slice, std::size_t states) {
   for (const at::Tensor& state : slice.state) check_one(state, "state");
 }
 
+void check_whole_slice(const Slice& slice, std::size_t states) {
+  check_slice(slice, states);
+  std::int64_t count = 1;
+  for (const std::int64_t size : slice.sizes) count *= size;
+  TRIREME_CHECK_EQ(slice.value.numel(), count, "a slice that is the whole of ", slice.name);
+}
+
 }  // namespace trireme::optim

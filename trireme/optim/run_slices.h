@@ -1,5 +1,5 @@
-// What the element-wise rules share: slices checked, cut into chunks and handed to a kernel on all
-// of this rank's threads.
+// What rules share: slices checked and, for the element-wise ones, cut into chunks and handed to a
+// kernel on all of this rank's threads.
 //
 // Threads: pure.
 // Failure: Misuse for slices whose tensors do not match.
@@ -18,6 +18,8 @@
 namespace trireme::optim {
 
 void check_slice(const Slice& slice, std::size_t states);
+// Also that it is a whole parameter.
+void check_whole_slice(const Slice& slice, std::size_t states);
 
 // Elements that a thread takes at once: enough to hide its start, few enough to share fairly.
 inline constexpr std::int64_t kChunkElements = 1 << 15;

@@ -1,5 +1,6 @@
 // Slice is a flat run of elements that an optimizer updates: a part of a parameter, a parameter,
-// or many of them end to end, as long as they share learning rate and weight decay.
+// or many of them end to end, as long as they share learning rate and weight decay. For a rule of
+// whole parameters it is exactly one of them, and says which.
 //
 // Lifetime: tensors are views of memory that the caller keeps, perhaps shared with other ranks.
 
@@ -7,6 +8,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 namespace trireme::optim {
@@ -17,6 +20,8 @@ struct Slice {
   std::vector<at::Tensor> state;  // as many of the same type each, in the order of state_names()
   double learning_rate = 0;       // of this step, the group's factor included
   double weight_decay = 0;
+  std::vector<std::int64_t> sizes{};  // of the parameter; empty: none in particular
+  std::string name{};                 // likewise
 };
 
 }  // namespace trireme::optim

@@ -104,7 +104,9 @@ optim::Slice Solo::slice_of(std::size_t parameter, const at::Tensor& gradient, d
           .gradient = gradient.detach().contiguous().view({-1}),
           .state = state_[parameter],
           .learning_rate = rate * own.rate_factor,
-          .weight_decay = own.weight_decay};
+          .weight_decay = own.weight_decay,
+          .sizes = own.tensor.sizes().vec(),
+          .name = own.name};
 }
 
 void Solo::update(const Update& how) {

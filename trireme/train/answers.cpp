@@ -13,6 +13,8 @@
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/checkpoint/load_into.h"
 #include "trireme/checkpoint/published.h"
+#include "trireme/optim/kinds.h"
+#include "trireme/train/averaged_weights.h"
 #include "trireme/train/evaluation.h"
 #include "trireme/train/generation.h"
 #include "trireme/train/job.h"
@@ -68,6 +70,8 @@ Trained open_trained(const WorkerWords& words, const Kinds& kinds) {
   try {
     checkpoint::load_into(*trained.model, checkpoint::open_tensors(from),
                           {.is_rest_ignored = true});
+    // With average.kind=none among the words, the weights as they were trained.
+    if (optim::has_average(trained.config)) read_average(*trained.model, from);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Mismatch) throw;
     throw Error(

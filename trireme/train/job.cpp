@@ -15,6 +15,7 @@
 #include "trireme/model/start.h"
 #include "trireme/optim/groups.h"
 #include "trireme/optim/kinds.h"
+#include "trireme/optim/schedule_config.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/scores.h"
 #include "trireme/train/slots.h"
@@ -57,6 +58,15 @@ void check_metric(const std::string& metric, const data::Form& form) {
                     std::to_string(Scores::kMatrixClassesMax) + " classes, and the data has " +
                     std::to_string(form.classes) + ": take accuracy or loss");
   }
+}
+
+void check_plateau(const config::Config& config, const data::Sets& sets) {
+  if (sets.test || config.find<optim::PlateauScheduleConfig>(optim::kScheduleSection) == nullptr) {
+    return;
+  }
+  throw Error(ErrorCode::InvalidInput,
+              "schedule.kind = \"reduce_on_plateau\" follows evaluations, and there are no test "
+              "data to evaluate on: give some, or take another schedule");
 }
 
 parallel::Treat treatment_of(const config::Config& config) {
@@ -124,6 +134,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   job.sets = kinds.data.open(config);
   const data::Form& form = job.sets.train->form();
   check_metric(job.eval().metric, form);
+  check_plateau(config, job.sets);
   job.model = make_model(config, kinds, form);
   load_first_weights(config, *job.model, group.rank() == 0);
   job.loss = make_loss(config, form);

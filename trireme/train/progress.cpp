@@ -24,12 +24,21 @@ double from_json_number(const nlohmann::json& json) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+optim::Plateau::State plateau_of(const nlohmann::json& json) {
+  return {.factor = json.at("factor"),
+          .best = from_json_number(json.at("best")),
+          .bad = json.at("bad"),
+          .cooling = json.at("cooling")};
+}
+
 }  // namespace
 
 void Progress::forget_best() {
   best = std::numeric_limits<double>::quiet_NaN();
   best_step = -1;
   evaluations_since_best = 0;
+  plateau.best = std::numeric_limits<double>::quiet_NaN();
+  plateau.bad = 0;
 }
 
 std::string Progress::to_json() const {
@@ -45,6 +54,11 @@ std::string Progress::to_json() const {
                               {"best", to_json_number(best)},
                               {"best_step", best_step},
                               {"evaluations_since_best", evaluations_since_best},
+                              {"plateau",
+                               {{"factor", plateau.factor},
+                                {"best", to_json_number(plateau.best)},
+                                {"bad", plateau.bad},
+                                {"cooling", plateau.cooling}}},
                               {"job_hash", job_hash},
                               {"recipe", recipe}};
   return json.dump();
@@ -65,6 +79,7 @@ Progress Progress::from_json(const std::string& text) {
     if (json.contains("best")) read.best = from_json_number(json.at("best"));
     read.best_step = json.at("best_step");
     read.evaluations_since_best = json.at("evaluations_since_best");
+    if (json.contains("plateau")) read.plateau = plateau_of(json.at("plateau"));
     read.job_hash = json.at("job_hash");
     read.recipe = json.at("recipe");
     return read;

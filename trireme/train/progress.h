@@ -12,6 +12,7 @@
 #include <string>
 
 #include "trireme/data/position.h"
+#include "trireme/optim/plateau.h"
 
 namespace trireme::train {
 
@@ -27,8 +28,9 @@ struct Progress {
   double best = std::numeric_limits<double>::quiet_NaN();
   std::int64_t best_step = -1;
   int evaluations_since_best = 0;
-  std::string recipe{};    // the resolved configuration
-  std::string job_hash{};  // of what a resumed job must have in common
+  optim::Plateau::State plateau{};  // where the rate drops on plateaus
+  std::string recipe{};             // the resolved configuration
+  std::string job_hash{};           // of what a resumed job must have in common
 
   // As if nothing had been evaluated: bests by different metrics cannot be compared.
   void forget_best();

@@ -27,7 +27,7 @@ Outcome Step::run(const Turn& turn) {
   last_ = &work;
   outcome_.times.data = watch_.lap();
   outcome_.samples = work.total;
-  outcome_.rate = parts_.schedule.rate(turn.updates);
+  outcome_.rate = parts_.schedule.rate(turn.updates) * parts_.rate_factor;
 
   agreement.begin_step(plan(work));
   terms_ = terms_of(work);

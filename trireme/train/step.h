@@ -81,6 +81,7 @@ class Step {
     std::shared_ptr<data::Loader> loader;
     std::shared_ptr<parallel::Agreement> agreement;
     optim::Schedule schedule{1e-3};
+    double rate_factor = 1;  // of the schedule's rate: what evaluations have made of it
     double clip_norm = 0;
     double clip_value = 0;
     TrainConfig config{};

@@ -11,6 +11,7 @@
 #include "trireme/optim/clip.h"
 #include "trireme/optim/kinds.h"
 #include "trireme/parallel/kinds.h"
+#include "trireme/train/averaged_weights.h"
 #include "trireme/train/evaluation.h"
 #include "trireme/train/saved_pieces.h"
 
@@ -42,6 +43,7 @@ Trainer::Trainer(Job& job, Options options) : job_(job), options_(std::move(opti
   progress_.job_hash = job_.hash;
   progress_.metric = job_.eval().metric;
   progress_.planned = job_.steps;
+  plateau_ = optim::make_plateau(job_.config, is_larger_better(progress_.metric));
   if (options_.crew == nullptr) {
     open();
     return;
@@ -250,7 +252,25 @@ bool Trainer::evaluate() {
   if (!job_.sets.test || evaluated_at_ == progress_.step) return true;
   // The first one may fail for what no step touches, such as its data or its memory.
   if (evaluated_at_ < 0) save();
-  job_.agreement().settle();
+  auto scores = scores_of_weights();
+  if (!scores) return false;
+  evaluated_at_ = progress_.step;
+  scores_ = std::move(scores);
+  compare_with_best();
+  follow_plateau();
+  options_.reporter->evaluated(progress_, *scores_);
+  return true;
+}
+
+// Of their mean where there is one. Workers that die while it is in the weights' place would take
+// these with them: where they may, the weights are looked at as they are.
+std::optional<Scores> Trainer::scores_of_weights() {
+  std::optional<AveragedWeights> average;
+  if (optim::has_average(job_.config) && options_.crew == nullptr) {
+    average.emplace(job_.agreement());
+  } else {
+    job_.agreement().settle();
+  }
   auto scores = evaluate_unless(*job_.model,
                                 {.source = job_.sets.test,
                                  .loss = job_.loss.get(),
@@ -259,12 +279,14 @@ bool Trainer::evaluate() {
                                  .precision = job_.train().precision,
                                  .group = job_.group},
                                 is_stop_wanted());
-  if (!scores) return false;
-  evaluated_at_ = progress_.step;
-  scores_ = std::move(scores);
-  compare_with_best();
-  options_.reporter->evaluated(progress_, *scores_);
-  return true;
+  if (average) average->put_back();
+  return scores;
+}
+
+void Trainer::follow_plateau() {
+  if (!plateau_) return;
+  progress_.plateau = plateau_->after(progress_.plateau, *score_);
+  job_.step->parts().rate_factor = progress_.plateau.factor;
 }
 
 void Trainer::compare_with_best() {
@@ -387,6 +409,7 @@ void Trainer::restore(const checkpoint::Checkpoint& from) {
   saved.metric = progress_.metric;
   saved.recipe = progress_.recipe;
   progress_ = std::move(saved);
+  job_.step->parts().rate_factor = progress_.plateau.factor;
   for (checkpoint::Piece& piece : job_.agreement().pieces()) {
     from.read(piece.name, piece.begin, piece.data.numel(), piece.data);
   }

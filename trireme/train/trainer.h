@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 
+#include "trireme/optim/plateau.h"
 #include "trireme/train/job.h"
 #include "trireme/train/keeper.h"
 #include "trireme/train/progress.h"
@@ -74,7 +75,9 @@ class Trainer {
   bool is_overflow(const Outcome& outcome) const;
   bool roll_back();
   bool evaluate();
+  std::optional<Scores> scores_of_weights();
   void compare_with_best();
+  void follow_plateau();
   void save();
   std::vector<checkpoint::Piece> pieces_to_save();
   void refuse_broken_weights(const std::vector<checkpoint::Piece>& saved);
@@ -104,6 +107,7 @@ class Trainer {
   const std::atomic<bool> never_{false};
   std::unique_ptr<Keeper> keeper_;  // null without a folder
   std::optional<Recovery> recovery_;
+  std::optional<optim::Plateau> plateau_;
 };
 
 }  // namespace trireme::train

@@ -63,6 +63,7 @@ Course Trainer::course() const {
 void Trainer::adopt(const Course& course) {
   is_open_ = course.is_open;
   progress_ = course.progress;
+  job_.step->parts().rate_factor = progress_.plateau.factor;
   attended_at_ = course.attended_at;
   evaluated_at_ = course.evaluated_at;
   saved_at_ = course.saved_at;

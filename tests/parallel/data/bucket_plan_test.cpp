@@ -100,6 +100,32 @@ TEST(BucketPlan, BucketsLieEndToEndAndCutIntoFairAlignedSlices) {
   }
 }
 
+TEST(BucketPlan, SlicesOfWholeParametersEndBetweenThem) {
+  for (const Case& c : random_cases()) {
+    const BucketPlan plan =
+        BucketPlan::make(c.parameters, c.order, {.bucket_count = 1000, .is_whole = true});
+    for (const BucketPlan::Bucket& bucket : plan.buckets) {
+      std::int64_t end = bucket.range.begin;
+      std::size_t found = 0;
+      for (int rank = 0; rank < c.ranks; ++rank) {
+        const ElementRange slice = bucket.slice(rank, c.ranks);
+        EXPECT_EQ(slice.begin, end);
+        EXPECT_GE(slice.count(), 0);
+        end = slice.end;
+        const std::vector<int> alike(c.parameters.size(), 0);
+        for (const Segment& segment :
+             segments_of(bucket, slice, alike, [](std::size_t) { return true; })) {
+          EXPECT_EQ(segment.range, plan.range_of[segment.parameter]);
+          ++found;
+        }
+      }
+      EXPECT_EQ(end, bucket.range.end);
+      EXPECT_EQ(found, std::count_if(bucket.entries.begin(), bucket.entries.end(),
+                                     [](const auto& entry) { return entry.range.count() > 0; }));
+    }
+  }
+}
+
 TEST(BucketPlan, KeepsTheOrderOfArrivalBetweenBucketsAndGroupsInside) {
   for (const Case& c : random_cases()) {
     std::size_t last = 0;

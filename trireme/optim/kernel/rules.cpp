@@ -40,6 +40,75 @@ template <class T>
   }
 }
 
+template <class T>
+[[gnu::always_inline]] inline void adagrad_loop(const AdagradNumbers<T>& n, T* __restrict value,
+                                                const T* __restrict gradient, T* __restrict sum,
+                                                std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T g = gradient[i] * n.scale + n.penalty * value[i];
+    const T s = sum[i] + g * g;
+    sum[i] = s;
+    value[i] -= n.rate * (g / (std::sqrt(s) + n.epsilon));
+  }
+}
+
+// What is left of a variance after rounding may be below zero.
+template <class T>
+[[gnu::always_inline]] inline T positive(T value) {
+  return value > 0 ? value : T{0};
+}
+
+template <class T, bool kIsCentered, bool kHasMomentum>
+[[gnu::always_inline]] inline void rmsprop_loop(const RmspropNumbers<T>& n, T* __restrict value,
+                                                const T* __restrict gradient, T* __restrict square,
+                                                T* __restrict mean, T* __restrict buffer,
+                                                std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T g = gradient[i] * n.scale + n.penalty * value[i];
+    T s = n.alpha * square[i] + n.keep * (g * g);
+    square[i] = s;
+    if constexpr (kIsCentered) {
+      const T m = mean[i] + n.keep * (g - mean[i]);
+      mean[i] = m;
+      s = positive(s - m * m);
+    }
+    T move = g / (std::sqrt(s) + n.epsilon);
+    if constexpr (kHasMomentum) {
+      move = n.momentum * buffer[i] + move;
+      buffer[i] = move;
+    }
+    value[i] -= n.rate * move;
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void rmsprop_any(const RmspropNumbers<T>& n, T* value,
+                                               const T* gradient, const RmspropState<T>& s,
+                                               std::int64_t count) {
+  if (s.mean != nullptr && s.buffer != nullptr) {
+    rmsprop_loop<T, true, true>(n, value, gradient, s.square, s.mean, s.buffer, count);
+  } else if (s.mean != nullptr) {
+    rmsprop_loop<T, true, false>(n, value, gradient, s.square, s.mean, s.buffer, count);
+  } else if (s.buffer != nullptr) {
+    rmsprop_loop<T, false, true>(n, value, gradient, s.square, s.mean, s.buffer, count);
+  } else {
+    rmsprop_loop<T, false, false>(n, value, gradient, s.square, s.mean, s.buffer, count);
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void lion_loop(const LionNumbers<T>& n, T* __restrict value,
+                                             const T* __restrict gradient, T* __restrict mean,
+                                             std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T g = gradient[i] * n.scale;
+    const T c = n.beta1 * mean[i] + n.keep1 * g;
+    const T sign = static_cast<T>((c > 0) - (c < 0));
+    mean[i] = n.beta2 * mean[i] + n.keep2 * g;
+    value[i] = value[i] * n.decay - n.rate * sign;
+  }
+}
+
 }  // namespace
 
 TRIREME_WIDE void adam(const AdamNumbers<float>& n, float* value, const float* gradient,
@@ -60,6 +129,36 @@ TRIREME_WIDE void sgd(const SgdNumbers<float>& n, float* value, const float* gra
 TRIREME_WIDE void sgd(const SgdNumbers<double>& n, double* value, const double* gradient,
                       double* buffer, std::int64_t count) {
   sgd_loop(n, value, gradient, buffer, count);
+}
+
+TRIREME_WIDE void adagrad(const AdagradNumbers<float>& n, float* value, const float* gradient,
+                          float* sum, std::int64_t count) {
+  adagrad_loop(n, value, gradient, sum, count);
+}
+
+TRIREME_WIDE void adagrad(const AdagradNumbers<double>& n, double* value, const double* gradient,
+                          double* sum, std::int64_t count) {
+  adagrad_loop(n, value, gradient, sum, count);
+}
+
+TRIREME_WIDE void rmsprop(const RmspropNumbers<float>& n, float* value, const float* gradient,
+                          const RmspropState<float>& state, std::int64_t count) {
+  rmsprop_any(n, value, gradient, state, count);
+}
+
+TRIREME_WIDE void rmsprop(const RmspropNumbers<double>& n, double* value, const double* gradient,
+                          const RmspropState<double>& state, std::int64_t count) {
+  rmsprop_any(n, value, gradient, state, count);
+}
+
+TRIREME_WIDE void lion(const LionNumbers<float>& n, float* value, const float* gradient,
+                       float* mean, std::int64_t count) {
+  lion_loop(n, value, gradient, mean, count);
+}
+
+TRIREME_WIDE void lion(const LionNumbers<double>& n, double* value, const double* gradient,
+                       double* mean, std::int64_t count) {
+  lion_loop(n, value, gradient, mean, count);
 }
 
 }  // namespace trireme::optim::kernel

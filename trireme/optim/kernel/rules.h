@@ -38,6 +38,44 @@ struct SgdNumbers {
   bool is_nesterov = false;
 };
 
+template <class T>
+struct AdagradNumbers {
+  T scale = 1;
+  T penalty = 0;
+  T rate = 0;
+  T epsilon = 0;
+};
+
+template <class T>
+struct RmspropNumbers {
+  T scale = 1;
+  T penalty = 0;
+  T alpha = 0;
+  T keep = 0;  // 1 - alpha
+  T momentum = 0;
+  T rate = 0;
+  T epsilon = 0;
+};
+
+// What RMSprop keeps; `mean` is null unless it is centered, `buffer` where there is no momentum.
+template <class T>
+struct RmspropState {
+  T* square = nullptr;
+  T* mean = nullptr;
+  T* buffer = nullptr;
+};
+
+template <class T>
+struct LionNumbers {
+  T scale = 1;
+  T decay = 1;  // value *= decay
+  T beta1 = 0;
+  T keep1 = 0;  // 1 - beta1
+  T beta2 = 0;
+  T keep2 = 0;  // 1 - beta2
+  T rate = 0;
+};
+
 void adam(const AdamNumbers<float>& n, float* value, const float* gradient, float* mean,
           float* square, std::int64_t count);
 void adam(const AdamNumbers<double>& n, double* value, const double* gradient, double* mean,
@@ -48,5 +86,20 @@ void sgd(const SgdNumbers<float>& n, float* value, const float* gradient, float*
          std::int64_t count);
 void sgd(const SgdNumbers<double>& n, double* value, const double* gradient, double* buffer,
          std::int64_t count);
+
+void adagrad(const AdagradNumbers<float>& n, float* value, const float* gradient, float* sum,
+             std::int64_t count);
+void adagrad(const AdagradNumbers<double>& n, double* value, const double* gradient, double* sum,
+             std::int64_t count);
+
+void rmsprop(const RmspropNumbers<float>& n, float* value, const float* gradient,
+             const RmspropState<float>& state, std::int64_t count);
+void rmsprop(const RmspropNumbers<double>& n, double* value, const double* gradient,
+             const RmspropState<double>& state, std::int64_t count);
+
+void lion(const LionNumbers<float>& n, float* value, const float* gradient, float* mean,
+          std::int64_t count);
+void lion(const LionNumbers<double>& n, double* value, const double* gradient, double* mean,
+          std::int64_t count);
 
 }  // namespace trireme::optim::kernel

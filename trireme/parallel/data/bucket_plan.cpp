@@ -34,7 +34,7 @@ BucketPlan BucketPlan::make(std::span<const Parameter> parameters,
     std::stable_sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
       return parameters[a].group < parameters[b].group;
     });
-    Bucket bucket{.range = {plan.count, plan.count}, .entries = {}};
+    Bucket bucket{.range = {plan.count, plan.count}, .entries = {}, .is_whole = options.is_whole};
     for (const std::size_t member : members) {
       const ElementRange range{bucket.range.end, bucket.range.end + parameters[member].count};
       bucket.entries.push_back({.parameter = member, .range = range});
@@ -46,6 +46,18 @@ BucketPlan BucketPlan::make(std::span<const Parameter> parameters,
     plan.buckets.push_back(std::move(bucket));
   }
   return plan;
+}
+
+std::int64_t BucketPlan::Bucket::bound(int rank, int ranks) const noexcept {
+  const std::int64_t units = range.count() / kAlignment;
+  const std::int64_t fair = range.begin + units * rank / ranks * kAlignment;
+  if (!is_whole || fair == range.end) return fair;
+  // The parameter's bound that is nearest.
+  const auto after = std::find_if(entries.begin(), entries.end(),
+                                  [&](const Entry& entry) { return entry.range.begin > fair; });
+  const std::int64_t next = after == entries.end() ? range.end : after->range.begin;
+  const std::int64_t last = after == entries.begin() ? range.begin : (after - 1)->range.begin;
+  return next - fair < fair - last ? next : last;
 }
 
 std::vector<std::size_t> BucketPlan::Bucket::slice_counts(int ranks) const {

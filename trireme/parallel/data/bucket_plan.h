@@ -5,7 +5,7 @@
 // Layout:  buckets lie end to end in one flat space. Every parameter begins at a multiple of
 //          kAlignment elements. Inside a bucket, parameters that are updated alike lie together. A
 //          bucket cuts into slices for any number of ranks, each aligned too: the plan stays as it
-//          is when ranks come and go.
+//          is when ranks come and go. Where rules need whole parameters, slices end between them.
 // Threads: pure.
 
 #pragma once
@@ -45,20 +45,21 @@ struct BucketPlan {
   struct Bucket {
     ElementRange range;
     std::vector<Entry> entries;
+    bool is_whole = false;  // whether no slice cuts a parameter
 
-    // Rank's share of it: as many as any other's, give or take kAlignment.
+    // Rank's share of it: as many as any other's, give or take kAlignment or, where parameters are
+    // whole, half of the one that lies on the bound.
     ElementRange slice(int rank, int ranks) const noexcept {
-      const std::int64_t units = range.count() / kAlignment;
-      const auto bound = [&](std::int64_t part) {
-        return range.begin + units * part / ranks * kAlignment;
-      };
-      return {bound(rank), bound(rank + 1)};
+      return {bound(rank, ranks), bound(rank + 1, ranks)};
     }
+    // Where the slice of this rank begins.
+    std::int64_t bound(int rank, int ranks) const noexcept;
     // Of all ranks' slices.
     std::vector<std::size_t> slice_counts(int ranks) const;
   };
   struct Options {
     std::int64_t bucket_count = 1 << 20;  // elements; one parameter may exceed it
+    bool is_whole = false;                // slices end between parameters
   };
 
   std::vector<Bucket> buckets;

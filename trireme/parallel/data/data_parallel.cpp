@@ -319,6 +319,10 @@ std::vector<optim::Slice> DataParallel::slices(double rate, int rank) {
       for (const FlatSpace& state : layout_->states) {
         slice.state.push_back(state.at(b, segment.range));
       }
+      if (has_whole_parameters()) {
+        slice.sizes = like.tensor.sizes().vec();
+        slice.name = like.name;
+      }
       all.push_back(std::move(slice));
     }
   }

@@ -112,6 +112,10 @@ class DataParallel final : public Agreement,
 
   bool is_sliced() const noexcept { return options_.kind != SyncKind::AllReduce; }
   bool is_one_copy() const noexcept;
+  // Whether a slice of a bucket may not cut a parameter.
+  bool has_whole_parameters() const noexcept {
+    return options_.optimizer->grain() == optim::Grain::WholeTensor;
+  }
   // Whether a bucket's memory goes back as soon as its slices are reduced.
   bool is_released() const noexcept {
     return (options_.kind == SyncKind::Zero2 || options_.kind == SyncKind::Zero3) &&
@@ -129,6 +133,7 @@ class DataParallel final : public Agreement,
   void lay_out(std::vector<std::size_t> order);
   void lay_out(const Blueprint& blueprint, bool is_attached);
   BucketPlan plan_of(const std::vector<std::int64_t>& order) const;
+  Ledger::Shape ledger_shape() const;
   void make_spaces(Layout& layout, const std::vector<std::int64_t>& names);
   void cut_slices();
   void reopen(int slots_before);

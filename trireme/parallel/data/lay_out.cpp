@@ -58,7 +58,21 @@ BucketPlan DataParallel::plan_of(const std::vector<std::int64_t>& order) const {
   const auto element = static_cast<std::int64_t>(options_.parameters.at(0).tensor.element_size());
   return BucketPlan::make(
       shapes, std::vector<std::size_t>(order.begin(), order.end()),
-      {.bucket_count = std::max<std::int64_t>(options_.bucket_size / element, 1)});
+      {.bucket_count = std::max<std::int64_t>(options_.bucket_size / element, 1),
+       .is_whole = has_whole_parameters()});
+}
+
+// What an update may leave torn, and its heir puts back first.
+Ledger::Shape DataParallel::ledger_shape() const {
+  const at::Tensor& first = options_.parameters[0].tensor;
+  Ledger::Shape shape{.figures = kFigures + options_.parameters.size(),
+                      .states = is_one_copy() ? layout_->states.size() : 0,
+                      .element_size = static_cast<std::size_t>(first.element_size())};
+  for (const Parameter& parameter : options_.parameters) {
+    if (!has_whole_parameters() || !is_one_copy()) break;
+    shape.chunk = std::max(shape.chunk, parameter.tensor.numel());
+  }
+  return shape;
 }
 
 // Until the values are in their new place nothing of this rank changes: whoever is cut off on the
@@ -82,11 +96,8 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   // Summed up where they came together.
   if (!layout_->reduced.memory.defined()) layout_->reduced = {buckets_of(0).memory(), false, {}};
   if (is_lasting()) {
-    const at::Tensor& first = options_.parameters[0].tensor;
     ledger_.emplace(inside_.arena(), static_cast<std::uint64_t>(blueprint.names[kLedger]),
-                    Ledger::Shape{.figures = kFigures + options_.parameters.size(),
-                                  .states = is_one_copy() ? layout_->states.size() : 0,
-                                  .element_size = static_cast<std::size_t>(first.element_size())});
+                    ledger_shape());
     page_ = ledger_->page(inside_.arena_member());
     page_->begin(standing_.step);
     has_state_ = true;

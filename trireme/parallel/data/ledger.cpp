@@ -20,6 +20,7 @@ std::size_t round_up(std::size_t size) {
 
 // A slice's elements from `begin` on.
 optim::Slice part_of(const optim::Slice& slice, std::int64_t begin, std::int64_t count) {
+  if (count == slice.value.numel()) return slice;
   optim::Slice part{.value = slice.value.narrow(0, begin, count),
                     .gradient = slice.gradient.narrow(0, begin, count),
                     .state = {},

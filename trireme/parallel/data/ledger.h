@@ -38,10 +38,11 @@ class Ledger {
   enum class Phase : std::uint32_t { Open, Prepared, Finished };
 
   struct Shape {
-    std::size_t figures = 0;                     // that prepare() keeps
-    std::size_t states = 0;                      // of an element, besides its value
-    std::size_t element_size = 4;                // bytes
-    std::int64_t chunk = std::int64_t{1} << 15;  // elements
+    std::size_t figures = 0;       // that prepare() keeps
+    std::size_t states = 0;        // of an element, besides its value
+    std::size_t element_size = 4;  // bytes
+    // Elements; at least as many as a slice has where the rule takes it whole.
+    std::int64_t chunk = std::int64_t{1} << 15;
   };
 
   class Page {

@@ -18,7 +18,7 @@ std::vector<Segment> segments_of(const BucketPlan::Bucket& bucket, ElementRange 
     } else if (is_wanted) {
       all.push_back({.range = part, .parameter = entry.parameter});
     }
-    is_open = is_wanted || (is_open && part.count() <= 0);
+    is_open = (is_wanted && !bucket.is_whole) || (is_open && part.count() <= 0);
   }
   return all;
 }

@@ -23,7 +23,8 @@ struct Segment {
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
-// `is_used` by parameter; `group` as in the plan.
+// `is_used` by parameter; `group` as in the plan. A bucket of whole parameters has a segment for
+// each.
 std::vector<Segment> segments_of(const BucketPlan::Bucket& bucket, ElementRange slice,
                                  std::span<const int> group_of,
                                  const std::function<bool(std::size_t)>& is_used);

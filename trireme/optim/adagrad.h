@@ -1,0 +1,25 @@
+// Adagrad, as torch.optim's: each element's steps shrink with the sum of its squared gradients.
+//
+// Threads: as Optimizer.
+
+#pragma once
+
+#include "trireme/optim/optim_config.h"
+#include "trireme/optim/optimizer.h"
+
+namespace trireme::optim {
+
+class Adagrad final : public Optimizer {
+ public:
+  explicit Adagrad(const AdagradConfig& config) : config_(config) {}
+
+  Grain grain() const noexcept override { return Grain::Element; }
+  std::vector<std::string> state_names() const override { return {"sum"}; }
+  void update(std::span<const Slice> slices, std::int64_t step,
+              double gradient_scale = 1.0) const override;
+
+ private:
+  AdagradConfig config_;
+};
+
+}  // namespace trireme::optim

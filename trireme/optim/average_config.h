@@ -1,0 +1,44 @@
+// The settings of [average]: which mean of the weights is kept beside them.
+
+#pragma once
+
+#include <cstdint>
+
+#include "trireme/base/config/fields.h"
+
+namespace trireme::optim {
+
+struct NoAverageConfig {
+  static void describe(config::Fields<NoAverageConfig>&) {}
+};
+
+struct EmaConfig {
+  double decay = 0.999;
+  std::int64_t begin = 1;
+
+  static void describe(config::Fields<EmaConfig>& f) {
+    f.add("decay", &EmaConfig::decay).range(0.0, 0.9999999).help("memory of the mean");
+    f.add("begin", &EmaConfig::begin)
+        .at_least(1)
+        .unit("updates")
+        .help("the first that counts; the mean is the weights themselves until then");
+  }
+};
+
+struct SwaConfig {
+  std::int64_t begin = 1000;
+  std::int64_t every = 100;
+
+  static void describe(config::Fields<SwaConfig>& f) {
+    f.add("begin", &SwaConfig::begin)
+        .at_least(1)
+        .unit("updates")
+        .help("the first that counts; the mean is the weights themselves until then");
+    f.add("every", &SwaConfig::every)
+        .at_least(1)
+        .unit("updates")
+        .help("between two that count, all of them alike");
+  }
+};
+
+}  // namespace trireme::optim

@@ -1,0 +1,29 @@
+// Lamb (You et al. 2020, "Large Batch Optimization for Deep Learning", algorithm 2): Adam's
+// direction, with decay added to it, made as long as the parameter is, times the learning rate.
+// Norms and biases, and parameters or directions that are zero, take the direction as it is.
+//
+// Threads: as Optimizer.
+
+#pragma once
+
+#include "trireme/optim/optimizer.h"
+#include "trireme/optim/whole_config.h"
+
+namespace trireme::optim {
+
+class Lamb final : public Optimizer {
+ public:
+  explicit Lamb(const LambConfig& config) : config_(config) {}
+
+  Grain grain() const noexcept override { return Grain::WholeTensor; }
+  std::vector<std::string> state_names() const override { return {"exp_avg", "exp_avg_sq"}; }
+  void update(std::span<const Slice> slices, std::int64_t step,
+              double gradient_scale = 1.0) const override;
+
+ private:
+  void update_one(const Slice& slice, std::int64_t step, double gradient_scale) const;
+
+  LambConfig config_;
+};
+
+}  // namespace trireme::optim

@@ -1,0 +1,29 @@
+// Lars (You et al. 2017, "Large Batch Training of Convolutional Networks", algorithm 1): momentum
+// with a learning rate for each parameter, in proportion to its length over its gradient's. Norms
+// and biases, and parameters or gradients that are zero, have the plain rate.
+//
+// Threads: as Optimizer.
+
+#pragma once
+
+#include "trireme/optim/optimizer.h"
+#include "trireme/optim/whole_config.h"
+
+namespace trireme::optim {
+
+class Lars final : public Optimizer {
+ public:
+  explicit Lars(const LarsConfig& config) : config_(config) {}
+
+  Grain grain() const noexcept override { return Grain::WholeTensor; }
+  std::vector<std::string> state_names() const override { return {"momentum_buffer"}; }
+  void update(std::span<const Slice> slices, std::int64_t step,
+              double gradient_scale = 1.0) const override;
+
+ private:
+  double ratio_of(const Slice& slice, double gradient_scale) const;
+
+  LarsConfig config_;
+};
+
+}  // namespace trireme::optim

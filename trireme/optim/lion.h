@@ -1,0 +1,27 @@
+// Lion (Chen et al. 2023, "Symbolic Discovery of Optimization Algorithms", algorithm 2): every
+// element moves by the learning rate, in the direction of the sign of a mean of gradients. Decay
+// is apart from the gradient.
+//
+// Threads: as Optimizer.
+
+#pragma once
+
+#include "trireme/optim/optim_config.h"
+#include "trireme/optim/optimizer.h"
+
+namespace trireme::optim {
+
+class Lion final : public Optimizer {
+ public:
+  explicit Lion(const LionConfig& config) : config_(config) {}
+
+  Grain grain() const noexcept override { return Grain::Element; }
+  std::vector<std::string> state_names() const override { return {"exp_avg"}; }
+  void update(std::span<const Slice> slices, std::int64_t step,
+              double gradient_scale = 1.0) const override;
+
+ private:
+  LionConfig config_;
+};
+
+}  // namespace trireme::optim

@@ -1,0 +1,26 @@
+// Rmsprop, as torch.optim's: steps divided by the root of a running mean of squared gradients,
+// around their own mean where it is centered, with momentum where there is one.
+//
+// Threads: as Optimizer.
+
+#pragma once
+
+#include "trireme/optim/optim_config.h"
+#include "trireme/optim/optimizer.h"
+
+namespace trireme::optim {
+
+class Rmsprop final : public Optimizer {
+ public:
+  explicit Rmsprop(const RmspropConfig& config) : config_(config) {}
+
+  Grain grain() const noexcept override { return Grain::Element; }
+  std::vector<std::string> state_names() const override;
+  void update(std::span<const Slice> slices, std::int64_t step,
+              double gradient_scale = 1.0) const override;
+
+ private:
+  RmspropConfig config_;
+};
+
+}  // namespace trireme::optim
