@@ -48,7 +48,9 @@ TEST(ModelRegistry, MakesWhatTheRecipeNames) {
   EXPECT_THROW(make("[model]\nkind = \"own\"\nrecompute = true", images()), Error);
   Registry registry;
   add_models(registry);
-  EXPECT_EQ(registry.names(), (std::vector<std::string>{"mlp", "cnn", "gpt"}));
+  EXPECT_EQ(registry.names(),
+            (std::vector<std::string>{"mlp", "cnn", "gpt", "llama", "resnet", "vit", "lstm",
+                                      "linear", "logistic", "autoencoder"}));
   EXPECT_THROW(add_models(registry), Error);
 }
 

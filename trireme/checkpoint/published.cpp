@@ -101,15 +101,20 @@ std::optional<bool> is_published_layout(const TensorSource& source,
   return std::nullopt;
 }
 
-// Masks that older versions of `transformers` saved beside the weights.
-bool is_mask(const std::string& name) {
-  return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias");
+// What others save beside the weights: attention's masks and frequencies (older versions of
+// `transformers`), how many batches a norm has seen (PyTorch).
+bool is_no_weight(const std::string& name) {
+  for (const char* end :
+       {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq", ".num_batches_tracked"}) {
+    if (name.ends_with(end)) return true;
+  }
+  return false;
 }
 
 // A head that is the token table once more. One that differs is a weight that the model lacks.
 bool is_tied_head(const TensorSource& source, const std::string& name) {
   if (name != "lm_head.weight") return false;
-  for (const char* table : {"transformer.wte.weight", "wte.weight"}) {
+  for (const char* table : {"transformer.wte.weight", "wte.weight", "model.embed_tokens.weight"}) {
     if (has(source, table)) return source.read(table).equal(source.read(name));
   }
   return false;
@@ -146,7 +151,7 @@ LoadReport load_published(model::Model& model, const fs::path& path,
   }
   const TensorSource all = source;
   std::erase_if(source.names, [&](const std::string& name) {
-    return !known.contains(name) && (is_mask(name) || is_tied_head(all, name));
+    return !known.contains(name) && (is_no_weight(name) || is_tied_head(all, name));
   });
   return load_into(model, source, load);
 }

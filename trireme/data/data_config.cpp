@@ -10,6 +10,9 @@ void DataConfig::describe(config::Fields<DataConfig>& f) {
   f.add("shuffle", &DataConfig::is_shuffled).help("train in another order each epoch");
   f.add("drop_last", &DataConfig::is_last_dropped)
       .help("leave out the last batch of an epoch where it is smaller than the others");
+  f.add("target", &DataConfig::target)
+      .names({{"labels", Target::Labels}, {"input", Target::Input}})
+      .help("what is to be predicted: labels, or input, the sample itself");
 }
 
 }  // namespace trireme::data

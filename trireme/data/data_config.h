@@ -1,4 +1,4 @@
-// DataConfig is what `[data]` says of any kind of data: how it is read, not what.
+// DataConfig is what `[data]` says of any kind of data: how it is read, and what is asked of it.
 //
 // Threads: a value.
 
@@ -8,11 +8,18 @@
 
 namespace trireme::data {
 
+// What is to be predicted.
+enum class Target {
+  Labels,  // what the data say
+  Input,   // the sample itself, as it was augmented
+};
+
 struct DataConfig {
   int threads = 1;
   int ahead = 2;
   bool is_shuffled = true;
   bool is_last_dropped = false;
+  Target target = Target::Labels;
 
   static void describe(config::Fields<DataConfig>& f);
 };

@@ -5,6 +5,7 @@
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/data/data_config.h"
+#include "trireme/data/reconstruction_source.h"
 #include "trireme/data/source.h"
 #include "trireme/data/transform/transform_config.h"
 #include "trireme/data/transform/transformed_source.h"
@@ -48,8 +49,13 @@ Sets Registry::open(const config::Config& config) const {
     Sets sets = kind.open(config);
     TRIREME_CHECK(sets.train != nullptr, "data of kind ", name, " has no training set");
     require_fit(sets, name);
-    return {.train = transform::transformed(sets.train, changes, transform::Use::Training),
+    sets = {.train = transform::transformed(sets.train, changes, transform::Use::Training),
             .test = transform::transformed(sets.test, changes, transform::Use::Evaluation)};
+    if (config.get<DataConfig>("data").target == Target::Input) {
+      sets.train = std::make_shared<ReconstructionSource>(sets.train);
+      if (sets.test) sets.test = std::make_shared<ReconstructionSource>(sets.test);
+    }
+    return sets;
   }
   TRIREME_CHECK(false, "the schema has data of kind ", name, ", the registry has not");
   return {};

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "trireme/base/check.h"
 #include "trireme/model/dropout.h"
@@ -30,10 +31,59 @@ at::Tensor tail_mask(std::int64_t queries, std::int64_t keys, const at::TensorOp
   return at::ones({queries, keys}, options.dtype(at::kBool)).tril(keys - queries);
 }
 
+// A copy of each head for all queries that share it.
+at::Tensor spread(const at::Tensor& heads, std::int64_t count) {
+  return heads.size(1) == count ? heads : heads.repeat_interleave(count / heads.size(1), 1);
+}
+
+// Written out: the fused kernels draw what they drop from a generator, and ours follows the sample.
+at::Tensor attend_dropping(const at::Tensor& queries, const at::Tensor& keys,
+                           const at::Tensor& values, const AttendOptions& options,
+                           const Context& context) {
+  const double scale = 1 / std::sqrt(static_cast<double>(queries.size(3)));
+  at::Tensor scores = (queries * scale).matmul(keys.transpose(2, 3));
+  if (options.is_causal) {
+    const at::Tensor may_look = context.documents.defined()
+                                    ? document_mask(context.documents)
+                                    : tail_mask(queries.size(2), keys.size(2), queries.options());
+    scores = scores.masked_fill(may_look.logical_not(), -std::numeric_limits<double>::infinity());
+  }
+  const at::Tensor weights = scores.softmax(-1).to(values.scalar_type());
+  return dropout(weights, options.dropout, kDropoutNumbers + options.layer, context).matmul(values);
+}
+
 }  // namespace
 
+at::Tensor attend(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
+                  const AttendOptions& options, const Context& context) {
+  const std::int64_t heads = queries.size(1);
+  TRIREME_CHECK(heads % keys.size(1) == 0, heads, " heads cannot share ", keys.size(1));
+  const auto product = [&](const at::Tensor& k, const at::Tensor& v, const at::Tensor& mask,
+                           bool is_causal) {
+    return at::scaled_dot_product_attention(queries, spread(k, heads), spread(v, heads),
+                                            mask.defined() ? std::optional(mask) : std::nullopt,
+                                            0.0, is_causal);
+  };
+  if (context.is_training && options.dropout > 0) {
+    return attend_dropping(queries, spread(keys, heads), spread(values, heads), options, context);
+  }
+  if (!options.is_causal) return product(keys, values, {}, false);
+  if (context.cache) {
+    const auto [all_keys, all_values] = context.cache->append(options.layer, keys, values);
+    const bool is_first = all_keys.size(2) == queries.size(2);
+    if (is_first || queries.size(2) == 1) return product(all_keys, all_values, {}, is_first);
+    const at::Tensor mask = tail_mask(queries.size(2), all_keys.size(2), queries.options());
+    return product(all_keys, all_values, mask, false);
+  }
+  if (context.documents.defined()) {
+    return product(keys, values, document_mask(context.documents), false);
+  }
+  return product(keys, values, {}, true);
+}
+
 Attention::Attention(const Options& options)
-    : torch::nn::Module("Attention"), layer_(options.layer), dropout_(options.dropout) {
+    : torch::nn::Module("Attention"),
+      how_{.layer = options.layer, .is_causal = options.is_causal, .dropout = options.dropout} {
   TRIREME_CHECK(options.heads > 0 && options.width % options.heads == 0, "a width of ",
                 options.width, " cannot be shared by ", options.heads, " heads");
   head_width_ = options.width / options.heads;
@@ -47,41 +97,6 @@ Attention::Attention(const Options& options)
           .inputs = options.width, .outputs = options.width, .has_bias = options.has_bias}));
 }
 
-at::Tensor Attention::attend(const at::Tensor& queries, const at::Tensor& keys,
-                             const at::Tensor& values, const Context& context) const {
-  if (context.is_training && dropout_ > 0) return attend_dropping(queries, keys, values, context);
-  if (context.cache) {
-    const auto [all_keys, all_values] = context.cache->append(layer_, keys, values);
-    const bool is_first = all_keys.size(2) == queries.size(2);
-    if (is_first || queries.size(2) == 1) {
-      return at::scaled_dot_product_attention(queries, all_keys, all_values, {}, 0.0, is_first);
-    }
-    return at::scaled_dot_product_attention(
-        queries, all_keys, all_values,
-        tail_mask(queries.size(2), all_keys.size(2), queries.options()));
-  }
-  if (context.documents.defined()) {
-    return at::scaled_dot_product_attention(queries, keys, values,
-                                            document_mask(context.documents));
-  }
-  return at::scaled_dot_product_attention(queries, keys, values, {}, 0.0, /*is_causal=*/true);
-}
-
-// Written out: the fused kernels draw what they drop from a generator, and ours follows the sample.
-at::Tensor Attention::attend_dropping(const at::Tensor& queries, const at::Tensor& keys,
-                                      const at::Tensor& values, const Context& context) const {
-  const at::Tensor may_look = context.documents.defined()
-                                  ? document_mask(context.documents)
-                                  : tail_mask(queries.size(2), keys.size(2), queries.options());
-  const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
-  const at::Tensor scores =
-      (queries * scale)
-          .matmul(keys.transpose(2, 3))
-          .masked_fill(may_look.logical_not(), -std::numeric_limits<double>::infinity());
-  const at::Tensor weights = scores.softmax(-1).to(values.scalar_type());
-  return dropout(weights, dropout_, kDropoutNumbers + layer_, context).matmul(values);
-}
-
 at::Tensor Attention::forward(const at::Tensor& x, const Context& context) const {
   const at::Tensor all = c_attn->forward(x, context);
   const std::int64_t batch = all.size(0), length = all.size(1);
@@ -91,7 +106,7 @@ at::Tensor Attention::forward(const at::Tensor& x, const Context& context) const
           .permute({2, 0, 3, 1, 4})
           .unbind(0);
   const at::Tensor out = strategy ? strategy->attend(parts[0], parts[1], parts[2], context)
-                                  : attend(parts[0], parts[1], parts[2], context);
+                                  : attend(parts[0], parts[1], parts[2], how_, context);
   return c_proj->forward(out.transpose(1, 2).reshape({batch, length, width}), context);
 }
 

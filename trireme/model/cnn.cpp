@@ -6,19 +6,16 @@
 
 #include "trireme/base/error.h"
 #include "trireme/model/dropout.h"
+#include "trireme/model/feature_size.h"
 #include "trireme/model/linear.h"
 #include "trireme/model/mlp.h"
 
 namespace trireme::model {
 namespace {
 
-struct ImageSize {
-  std::int64_t channels, height, width;
-};
-
 class Convolution final : public Block {
  public:
-  Convolution(const ImageSize& in, std::int64_t channels, std::int64_t kernel)
+  Convolution(const FeatureSize& in, std::int64_t channels, std::int64_t kernel)
       : in_(in), padding_(kernel / 2) {
     weight_ = register_parameter("weight", at::zeros({channels, in.channels, kernel, kernel}));
     bias_ = register_parameter("bias", at::zeros({channels}));
@@ -37,7 +34,7 @@ class Convolution final : public Block {
   }
 
  private:
-  ImageSize in_;
+  FeatureSize in_;
   std::int64_t padding_;
   at::Tensor weight_, bias_;
 };
@@ -70,13 +67,7 @@ class Dense final : public Block {
 }  // namespace
 
 Cnn::Cnn(const CnnConfig& config, const data::Form& form) {
-  require_numbers("cnn", form);
-  if (form.input_sizes.size() != 3) {
-    throw Error(ErrorCode::InvalidInput,
-                "a cnn needs images (channels, height, width); these samples have " +
-                    std::to_string(form.input_sizes.size()) + " dims");
-  }
-  ImageSize size{form.input_sizes[0], form.input_sizes[1], form.input_sizes[2]};
+  FeatureSize size = image_size("cnn", form);
   for (std::size_t i = 0; i < config.channels.size(); ++i) {
     add("conv" + std::to_string(i + 1),
         std::make_shared<Convolution>(size, config.channels[i], config.kernel));

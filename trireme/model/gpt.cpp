@@ -2,31 +2,16 @@
 
 #include <cmath>
 
-#include "trireme/base/error.h"
 #include "trireme/model/gpt_blocks.h"
+#include "trireme/model/text_size.h"
 
 namespace trireme::model {
 namespace {
 
 GptConfig sized(GptConfig config, const data::Form& form) {
-  // A form without sizes is nobody's: then the recipe says all.
-  if (!form.input_sizes.empty() && (form.input_type != at::kLong || form.input_sizes.size() != 1)) {
-    throw Error(ErrorCode::InvalidInput,
-                "a gpt reads texts: rows of tokens; these samples are something else. Take data of "
-                "kind text or tokens, or another model.kind (cnn for images, mlp for numbers)");
-  }
-  if (config.vocabulary == 0) config.vocabulary = form.classes;
-  if (config.context == 0 && !form.input_sizes.empty()) config.context = form.input_sizes[0];
-  if (config.vocabulary < 1 || config.context < 1) {
-    throw Error(ErrorCode::InvalidInput,
-                "a gpt needs a vocabulary and a context; the data are no texts and the recipe says "
-                "neither model.vocabulary nor model.context");
-  }
-  if (form.classes > config.vocabulary) {
-    throw Error(ErrorCode::InvalidInput, "the data have " + std::to_string(form.classes) +
-                                             " distinct tokens, and model.vocabulary is " +
-                                             std::to_string(config.vocabulary));
-  }
+  const TextSize size = text_size("gpt", {config.vocabulary, config.context}, form);
+  config.vocabulary = size.vocabulary;
+  config.context = size.context;
   return config;
 }
 

@@ -28,11 +28,19 @@ std::int64_t KeyValueCache::length() const noexcept {
   return has_any ? least : 0;
 }
 
-std::pair<at::Tensor, at::Tensor> KeyValueCache::append(int layer, const at::Tensor& keys,
-                                                        const at::Tensor& values) {
+KeyValueCache::Layer& KeyValueCache::at(int layer) {
   TRIREME_CHECK(layer >= 0 && static_cast<std::size_t>(layer) < layers_.size(), "layer ", layer,
                 " of a cache for ", layers_.size());
-  Layer& mine = layers_[static_cast<std::size_t>(layer)];
+  return layers_[static_cast<std::size_t>(layer)];
+}
+
+std::vector<at::Tensor>& KeyValueCache::carried(int layer) {
+  return at(layer).carried;
+}
+
+std::pair<at::Tensor, at::Tensor> KeyValueCache::append(int layer, const at::Tensor& keys,
+                                                        const at::Tensor& values) {
+  Layer& mine = at(layer);
   const std::int64_t end = mine.length + keys.size(2);
   if (end > capacity_) {
     throw Error(ErrorCode::Exhausted, "a text of " + std::to_string(end) +
@@ -53,7 +61,10 @@ std::pair<at::Tensor, at::Tensor> KeyValueCache::append(int layer, const at::Ten
 }
 
 void KeyValueCache::clear() noexcept {
-  for (Layer& layer : layers_) layer.length = 0;
+  for (Layer& layer : layers_) {
+    layer.length = 0;
+    layer.carried.clear();
+  }
 }
 
 }  // namespace trireme::model

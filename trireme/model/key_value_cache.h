@@ -1,5 +1,6 @@
-// KeyValueCache keeps the keys and values that attention computed for the tokens so far, so that
-// generating the next token costs one token and not the whole text.
+// KeyValueCache keeps the keys and values that attention computed for the tokens so far, or what a
+// recurrent layer carries from token to token, so that generating the next token costs one token
+// and not the whole text.
 //
 //   KeyValueCache cache({.layers = 12, .capacity = 1024});
 //   context.cache = &cache;
@@ -36,6 +37,9 @@ class KeyValueCache {
   std::pair<at::Tensor, at::Tensor> append(int layer, const at::Tensor& keys,
                                            const at::Tensor& values);
 
+  // What a recurrent layer carries on; empty before its first token.
+  std::vector<at::Tensor>& carried(int layer);
+
   // Forgets everything; keeps the memory.
   void clear() noexcept;
 
@@ -43,7 +47,10 @@ class KeyValueCache {
   struct Layer {
     at::Tensor keys, values;  // (B, H, capacity, D)
     std::int64_t length = 0;
+    std::vector<at::Tensor> carried;
   };
+
+  Layer& at(int layer);
 
   std::int64_t capacity_;
   std::vector<Layer> layers_;

@@ -57,7 +57,7 @@ std::int64_t outputs_for(const data::Form& form) {
 void require_numbers(const std::string& model, const data::Form& form) {
   if (at::isFloatingType(form.input_type)) return;
   throw Error(ErrorCode::InvalidInput,
-              "a " + model +
+              (model.starts_with('a') ? "an " : "a ") + model +
                   " reads numbers, and these samples are tokens: take model.kind=gpt, or "
                   "data of another kind");
 }

@@ -1,5 +1,5 @@
-// Norm is layer normalisation over the last dim, with a seam: a strategy, where one is attached,
-// does it instead (a sequence cut over ranks).
+// Norm is layer normalisation over the last dim, or RMS normalisation, which takes no mean away,
+// with a seam: a strategy, where one is attached, does it instead (a sequence cut over ranks).
 //
 // Threads:  as torch::nn::Module.
 // Lifetime: the layer shares its strategy.
@@ -28,6 +28,7 @@ class Norm : public torch::nn::Module {
     std::int64_t width = 1;
     bool has_bias = true;
     double epsilon = 1e-5;
+    bool is_rms = false;
   };
 
   explicit Norm(const Options& options);
@@ -35,6 +36,7 @@ class Norm : public torch::nn::Module {
   at::Tensor forward(const at::Tensor& x, const Context& context) const;
 
   double epsilon;
+  bool is_rms;
   at::Tensor weight;
   at::Tensor bias;  // undefined where there is none
   std::shared_ptr<NormStrategy> strategy;

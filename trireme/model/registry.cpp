@@ -1,10 +1,16 @@
 #include "trireme/model/registry.h"
 
 #include "trireme/base/check.h"
+#include "trireme/model/autoencoder.h"
 #include "trireme/model/cnn.h"
 #include "trireme/model/gpt.h"
+#include "trireme/model/linear_model.h"
+#include "trireme/model/llama.h"
+#include "trireme/model/lstm.h"
 #include "trireme/model/mlp.h"
 #include "trireme/model/model_config.h"
+#include "trireme/model/resnet.h"
+#include "trireme/model/vit.h"
 
 namespace trireme::model {
 
@@ -49,6 +55,30 @@ void add_models(Registry& registry) {
   registry.add<GptConfig>(
       "gpt", "a decoder-only transformer of the GPT-2 family",
       [](const GptConfig& c, const Facts& f) { return std::make_shared<Gpt>(c, f.form); });
+  registry.add<LlamaConfig>(
+      "llama", "a decoder-only transformer of the Llama family",
+      [](const LlamaConfig& c, const Facts& f) { return std::make_shared<Llama>(c, f.form); });
+  registry.add<ResnetConfig>(
+      "resnet", "a residual network for images",
+      [](const ResnetConfig& c, const Facts& f) { return std::make_shared<Resnet>(c, f.form); });
+  registry.add<VitConfig>(
+      "vit", "a transformer for images, cut into squares",
+      [](const VitConfig& c, const Facts& f) { return std::make_shared<Vit>(c, f.form); });
+  registry.add<LstmConfig>(
+      "lstm", "a recurrent model of texts",
+      [](const LstmConfig& c, const Facts& f) { return std::make_shared<Lstm>(c, f.form); });
+  registry.add<LinearModelConfig>("linear", "linear regression",
+                                  [](const LinearModelConfig& c, const Facts& f) {
+                                    return std::make_shared<LinearModel>(c, f.form);
+                                  });
+  registry.add<LogisticConfig>("logistic", "logistic regression",
+                               [](const LogisticConfig& c, const Facts& f) {
+                                 return std::make_shared<LinearModel>(c, f.form);
+                               });
+  registry.add<AutoencoderConfig>("autoencoder", "a short code, and what it stands for",
+                                  [](const AutoencoderConfig& c, const Facts& f) {
+                                    return std::make_shared<Autoencoder>(c, f.form);
+                                  });
 }
 
 }  // namespace trireme::model

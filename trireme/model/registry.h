@@ -1,7 +1,7 @@
 // Registry is the models that a program can train by name: the kinds of a recipe's [model].
 //
 //   model::Registry registry;
-//   model::add_models(registry);  // mlp, cnn, gpt
+//   model::add_models(registry);  // mlp, cnn, gpt, llama ...
 //   registry.add<TowerConfig>("tower", "two towers", [](const TowerConfig& c, const Facts& f) {
 //     return std::make_shared<Tower>(c, f.form);
 //   });
