@@ -24,7 +24,7 @@ TEST_F(ResumedRules, MeansAndPlateausGoOn) {
                     "schedule.threshold=1",
                     "checkpoint.every=3"};
   const Ended undisturbed = run("whole", words);
-  EXPECT_EQ(undisturbed.progress.plateau.factor, 0.125);
+  EXPECT_EQ(undisturbed.progress.plateau.factor, 0.25);
   Words fewer = words;
   fewer.emplace_back("train.steps=10");
   run("cut", fewer);

@@ -20,15 +20,17 @@ class RulesOnRanks : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(RulesOnRanks, AreThatOfOne) {
   const std::string rule = "optim.kind=" + GetParam();
-  const Trained one = train_threads(tiny_config("gpt64", {rule}), 1, kFewSteps);
-  const Trained none = train_threads(tiny_config("gpt64", {rule}), 1, 0);
+  // Some of attention's biases have no gradient but for rounding, whose sign is lion's direction.
+  const std::string model = GetParam() == "lion" ? "cnn64" : "gpt64";
+  const Trained one = train_threads(tiny_config(model, {rule}), 1, kFewSteps);
+  const Trained none = train_threads(tiny_config(model, {rule}), 1, 0);
   EXPECT_GT(distance(one.weights, none.weights), 1e-4) << "nothing was learned";
   for (const char* how : {"all_reduce", "shared", "zero1"}) {
     const config::Config config =
-        tiny_config("gpt64", {rule, std::string("sync.kind=") + how, "sync.bucket=\"4 KiB\""});
+        tiny_config(model, {rule, std::string("sync.kind=") + how, "sync.bucket=\"4 KiB\""});
     EXPECT_LT(distance(train_threads(config, 3, kFewSteps).weights, one.weights), kClose) << how;
   }
-  const config::Config config = tiny_config("gpt64", {rule, "sync.kind=zero3"});
+  const config::Config config = tiny_config(model, {rule, "sync.kind=zero3"});
   comm::run_tcp_ranks({.count = 2}, [&](const comm::Group& group) {
     Job job = open_job(config, tiny_kinds(), group);
     for (int step = 0; step < kFewSteps; ++step) job.step->run(step);

@@ -13,6 +13,8 @@ namespace trireme::train {
 AveragedWeights::AveragedWeights(parallel::Agreement& agreement) : agreement_(agreement) {
   const c10::NoGradGuard no_grad;
   const std::vector<checkpoint::Piece> pieces = agreement.pieces();
+  // Others may still look at the weights.
+  agreement.total(0);
   std::map<std::pair<std::string, std::int64_t>, at::Tensor> by_place;
   for (const checkpoint::Piece& piece : pieces) {
     by_place.emplace(std::pair(piece.name, piece.begin), piece.data);

@@ -283,8 +283,9 @@ std::optional<Scores> Trainer::scores_of_weights() {
   return scores;
 }
 
+// The evaluation at a job's end is one more where the job goes on later: it must not count.
 void Trainer::follow_plateau() {
-  if (!plateau_) return;
+  if (!plateau_ || !is_due(job_.eval().every)) return;
   progress_.plateau = plateau_->after(progress_.plateau, *score_);
   job_.step->parts().rate_factor = progress_.plateau.factor;
 }
