@@ -68,7 +68,7 @@ class Registry {
   std::vector<Entry> entries_;
 };
 
-// mlp, cnn, gpt.
+// All that Trireme brings.
 void add_models(Registry& registry);
 
 }  // namespace trireme::model
