@@ -79,7 +79,7 @@ std::vector<std::string> get_table(ByteReader& in) {
   return table;
 }
 
-void expect_form(ByteReader& in, std::uint8_t form) {
+void expect_roster_form(ByteReader& in, std::uint8_t form) {
   if (in.get<std::uint8_t>() != form) {
     throw Error(ErrorCode::Protocol, "not a member or a roster of this version");
   }
@@ -101,7 +101,7 @@ Bytes encode(const Member& member) {
 
 Member decode_member(ByteView bytes) {
   ByteReader in(bytes);
-  expect_form(in, kMemberForm);
+  expect_roster_form(in, kMemberForm);
   const std::vector<std::string> table = get_table(in);
   Member member = get_member(in, table);
   in.expect_end();
@@ -122,7 +122,7 @@ Bytes encode(const Roster& roster) {
 
 Roster decode_roster(ByteView bytes) {
   ByteReader in(bytes);
-  expect_form(in, kRosterForm);
+  expect_roster_form(in, kRosterForm);
   const auto epoch = in.get<std::uint64_t>();
   const std::vector<std::string> table = get_table(in);
   const auto count = in.get<std::uint32_t>();

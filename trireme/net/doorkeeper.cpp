@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 // So many newcomers at a time, that those already inside are never kept waiting by a crowd.
 constexpr int kAcceptedAtOnce = 32;
 // No message of a handshake is longer, so a stranger never has more than this in our memory.
-constexpr std::size_t kReceivedAtOnce = 256;
+constexpr std::size_t kHandshakeAtOnce = 256;
 // How long the listener rests when the process or the system has no descriptor for anybody.
 constexpr auto kShortageRest = 20ms;
 
@@ -102,7 +102,7 @@ void Doorkeeper::shed() {
 std::optional<Doorkeeper::Guest> Doorkeeper::on_stranger(std::uint64_t id, bool has_room) {
   const auto at = strangers_.find(id);
   Stranger& stranger = at->second;
-  std::array<std::byte, kReceivedAtOnce> buffer;
+  std::array<std::byte, kHandshakeAtOnce> buffer;
   const Transfer got = receive(stranger.socket, buffer);
   if (got.must_wait()) return std::nullopt;
   ByteView input(buffer.data(), got.size);

@@ -41,7 +41,7 @@ std::array<std::byte, kPreambleSize> preamble() {
 }
 
 // A length byte and 64 bytes, zero beyond the length.
-void put_text(ByteWriter& out, std::string_view text) {
+void put_name(ByteWriter& out, std::string_view text) {
   std::array<std::byte, kTextSize> field{};
   field[0] = static_cast<std::byte>(text.size());
   std::memcpy(field.data() + 1, text.data(), text.size());
@@ -50,13 +50,13 @@ void put_text(ByteWriter& out, std::string_view text) {
 
 Bytes encode_identity(const Identity& identity) {
   ByteWriter out;
-  put_text(out, identity.name);
-  put_text(out, identity.role);
+  put_name(out, identity.name);
+  put_name(out, identity.role);
   return std::move(out).take();
 }
 
 // The fields were authenticated before, so a malformed one is a broken member's.
-std::string get_text(ByteReader& in) {
+std::string get_name(ByteReader& in) {
   const auto size = in.get<std::uint8_t>();
   const ByteView field = in.take(SecretCredentials::kIdentityTextMax);
   if (size > field.size()) throw Error(ErrorCode::Protocol, "identity with an overlong name");
@@ -66,8 +66,8 @@ std::string get_text(ByteReader& in) {
 Identity decode_identity(ByteView bytes) {
   ByteReader in(bytes);
   Identity out;
-  out.name = get_text(in);
-  out.role = get_text(in);
+  out.name = get_name(in);
+  out.role = get_name(in);
   return out;
 }
 

@@ -1,5 +1,5 @@
-// Goal:   a worker that trains alone and freezes is killed; one that lives is left alone, and so are
-//         members who have each other.
+// Goal:   a worker that trains alone and freezes is killed; one that lives is left alone, and so
+//         are members who have each other.
 // Method: child processes with hearts of their own; one is stopped with SIGSTOP.
 
 #include "trireme/cluster/launch/lone_watch.h"

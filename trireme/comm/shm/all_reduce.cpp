@@ -10,7 +10,7 @@ namespace trireme::comm::shm {
 namespace {
 
 // One stride of every member's data stays in the second-level cache while it is combined.
-constexpr std::size_t kStride = std::size_t{512} << 10;
+constexpr std::size_t kReduceStride = std::size_t{512} << 10;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ Task SharedBackend::all_reduce_direct(const Operation& op) {
       slice_of(op.request.count, n, static_cast<std::size_t>(rank()), line_grain(element));
   std::vector<const void*> sources(n);
   std::vector<void*> destinations;
-  const std::size_t step = kStride / element;
+  const std::size_t step = kReduceStride / element;
   for (std::size_t done = 0; done < slice.count; done += step) {
     const std::size_t offset = (slice.first + done) * element;
     destinations.clear();

@@ -11,7 +11,7 @@ namespace trireme::comm::shm {
 namespace {
 
 // Long copies give way after so many bytes, so that an abort is noticed within a millisecond.
-constexpr std::size_t kStride = std::size_t{1} << 20;
+constexpr std::size_t kCopyStride = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -156,7 +156,7 @@ Task SharedBackend::exchange(const Operation& op, bool is_eager) {
   if (plan.reduces()) {
     const Slice block = plan.block(rank(), rank(), rank());
     std::vector<const void*> sources(static_cast<std::size_t>(size()));
-    const std::size_t step = kStride / element;
+    const std::size_t step = kCopyStride / element;
     for (std::size_t done = 0; done < block.count; done += step) {
       for (int m = 0; m < size(); ++m) {
         sources[static_cast<std::size_t>(m)] =
@@ -179,11 +179,11 @@ Task SharedBackend::exchange(const Operation& op, bool is_eager) {
     std::byte* target = op.output + plan.target(from) * element;
     const std::size_t bytes = block.count * element;
     if (bytes == 0 || source == target) continue;
-    for (std::size_t done = 0; done < bytes; done += kStride) {
-      const bool is_sound =
-          read([&] { std::memcpy(target + done, source + done, std::min(kStride, bytes - done)); });
+    for (std::size_t done = 0; done < bytes; done += kCopyStride) {
+      const bool is_sound = read(
+          [&] { std::memcpy(target + done, source + done, std::min(kCopyStride, bytes - done)); });
       if (!is_sound) co_await until([] { return false; });
-      if (bytes > kStride) co_await GiveWay{};
+      if (bytes > kCopyStride) co_await GiveWay{};
     }
   }
   pass(kHalfway);

@@ -8,7 +8,7 @@ namespace trireme::comm::shm {
 namespace {
 
 // Reads of the sender's own memory give way after so many bytes.
-constexpr std::size_t kStride = std::size_t{1} << 20;
+constexpr std::size_t kMessageStride = std::size_t{1} << 20;
 constexpr std::size_t kMarkWords = kLetters / 64;
 
 enum LetterState : std::uint64_t { kFree = 0, kPosted = 1, kTaken = 2 };
@@ -236,16 +236,16 @@ Task Mailbox::drain(const Operation& op, Letter& letter) {
 Task Mailbox::read_in_place(const Operation& op, Letter& letter) {
   const std::size_t size = op.request.count * op.element_size();
   const std::byte* source = lanes_.arena().at(letter.offset);
-  for (std::size_t done = 0; done < size; done += kStride) {
+  for (std::size_t done = 0; done < size; done += kMessageStride) {
     bool is_sound = lanes_.begin_stride();
     if (is_sound) {
-      std::memcpy(op.output + done, source + done, std::min(kStride, size - done));
+      std::memcpy(op.output + done, source + done, std::min(kMessageStride, size - done));
       lanes_.end_stride();
       is_sound = !lanes_.anyone_closed();
     }
     // Its sender gave up: that error, or the deadline, ends this operation.
     if (!is_sound) co_await until([] { return false; });
-    if (size > kStride) co_await GiveWay{};
+    if (size > kMessageStride) co_await GiveWay{};
   }
   lanes_.publish(letter.drained, 1);
 }

@@ -14,13 +14,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kLookMax = 1s;
+constexpr Duration kWatchMax = 1s;
 
 }  // namespace
 
 struct OrphanWatch::State {
   void run() {
-    const Duration period = std::min<Duration>(kLookMax, timeout / 4);
+    const Duration period = std::min<Duration>(kWatchMax, timeout / 4);
     TimePoint watched = steady_clock().now();
     std::unique_lock lock(mutex);
     while (!changed.wait_for(lock, period, [this] { return is_ending; })) {
