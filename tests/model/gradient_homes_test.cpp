@@ -90,7 +90,9 @@ TEST(GradientHomes, OfATableAddUpWhatTokensRepeat) {
           table.weight.grad().defined() ? table.weight.grad().clone() : at::Tensor();
       table.zero_grad();
       table.forward(tokens, context).pow(3).sum().backward();
-      if (before.defined()) EXPECT_TRUE(before.equal(table.weight.grad()));
+      if (before.defined()) {
+        EXPECT_TRUE(before.equal(table.weight.grad()));
+      }
     }
     EXPECT_EQ(lender.is_at_home(table.weight), !refuses);
     table.zero_grad();

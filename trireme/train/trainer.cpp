@@ -92,7 +92,11 @@ Ending Trainer::run() {
       return finish(train());
     } catch (const Error& error) {
       if (is_finished_ && Recovery::is_loss(error)) return Ending::Done;
-      if (options_.crew != nullptr && options_.crew->is_dismissed()) return Ending::Dismissed;
+      if (options_.crew != nullptr && options_.crew->is_dismissed()) {
+        // The others have gone on: what was begun with them ends here, or would never.
+        job_.group.abort(Error(ErrorCode::Aborted, "this worker was dismissed"));
+        return Ending::Dismissed;
+      }
       if (options_.crew == nullptr || !Recovery::is_loss(error)) throw;
       survive();
     }
