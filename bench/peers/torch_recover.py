@@ -51,36 +51,29 @@ def train(options):
         step = state["step"]
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
-    deaths = step // STEPS_BETWEEN
     is_started_again = killed.exists()
-    while True:
-        if step > 0 and step % STEPS_BETWEEN == 0 and deaths < options.times:
-            # The one that dies is another each time, and says when; the others wait for its
-            # gradients.
-            mark = folder / f"death-{step}"
-            if rank == deaths % size and not mark.exists():
-                mark.touch()
-                killed.write_text(str(time.monotonic()))
-                os.kill(os.getpid(), signal.SIGKILL)
+    while step < STEPS_BETWEEN * options.times + 5:
+        # The one that dies is another each time, and says when; the others wait for its gradients.
+        death, rest = divmod(step, STEPS_BETWEEN)
+        mark = folder / f"death-{death}"
+        if death > 0 and rest == 0 and rank == (death - 1) % size and not mark.exists():
+            mark.touch()
+            killed.write_text(str(time.monotonic()))
+            os.kill(os.getpid(), signal.SIGKILL)
         optimizer.zero_grad()
         functional.cross_entropy(model(batch), target).backward()
         optimizer.step()
         step += 1
         if rank != 0:
-            if deaths >= options.times and step % STEPS_BETWEEN == 5:
-                break
             continue
         if is_started_again:
             is_started_again = False
             print(json.dumps({"case": "torchrun",
                               "seconds": time.monotonic() - float(killed.read_text())}), flush=True)
             killed.unlink()
-            deaths = step // STEPS_BETWEEN
         state = {"step": step, "model": model.state_dict(), "optimizer": optimizer.state_dict()}
         torch.save(state, folder / "saving")
         os.rename(folder / "saving", saved)
-        if deaths >= options.times and step % STEPS_BETWEEN == 5:
-            break
     dist.destroy_process_group()
 
 
