@@ -11,25 +11,16 @@
 #include "tests/cluster/store_kinds.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/store_service.h"
+#include "trireme/testing/code_of.h"
 
 namespace trireme::cluster {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::code_of;
 
 Deadline soon() {
   return Deadline::after(20s);
-}
-
-template <class Call>
-ErrorCode code_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "did not throw";
-  return ErrorCode::Misuse;
 }
 
 TEST(RemoteStore, ALostServerFailsWaitsAndLaterCalls) {

@@ -18,24 +18,15 @@
 
 #include "trireme/base/error.h"
 #include "trireme/cluster/store.h"
+#include "trireme/testing/code_of.h"
 
 namespace trireme::cluster::conformance {
 
 using namespace std::chrono_literals;
+using testing::code_of;
 
 inline Deadline soon() {
   return Deadline::after(20s);
-}
-
-template <class Call>
-ErrorCode code_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  ADD_FAILURE() << "did not throw";
-  return ErrorCode::Misuse;
 }
 
 template <class Kind>

@@ -15,26 +15,18 @@
 #include "trireme/cluster/etcd/message.h"
 #include "trireme/cluster/etcd/session.h"
 #include "trireme/cluster/etcd/watch.h"
+#include "trireme/testing/code_of.h"
 #include "trireme/testing/etcd_server.h"
 
 namespace trireme::cluster::etcd {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::code_of;
 using testing::EtcdServer;
 
 Deadline soon() {
   return Deadline::after(20s);
-}
-
-template <class Call>
-ErrorCode code_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode::Misuse;
 }
 
 class EtcdStoreTest : public ::testing::Test {

@@ -12,24 +12,16 @@
 
 #include "trireme/base/error.h"
 #include "trireme/net/listener.h"
+#include "trireme/testing/code_of.h"
 
 namespace trireme::net {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::code_of;
 
 Deadline soon() {
   return Deadline::after(20s);
-}
-
-template <class Call>
-ErrorCode code_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return ErrorCode::Misuse;
 }
 
 class HttpPeer : public ::testing::Test {

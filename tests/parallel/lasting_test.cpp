@@ -226,14 +226,8 @@ class Rank {
     is_kept_ = lasting().keeps_slots() && !dealt_to_.empty();
     std::vector<int> owners = job_->fair_owners();
     if (is_kept_) {
-      std::vector<std::optional<int>> now;
-      for (const int place : dealt_to_) {
-        const auto at = std::find(places_.begin(), places_.end(), place);
-        now.push_back(at == places_.end() ? std::nullopt
-                                          : std::optional(static_cast<int>(at - places_.begin())));
-      }
       const int pieces = job_->train().virtual_ranks > 0 ? 1 : group_.size();
-      owners = redeal_slots(cut_slots(job_->step->parts().slot_owners, pieces), now, group_.size());
+      owners = redeal_slots(cut_slots(job_->step->parts().slot_owners, pieces), dealt_to_, places_);
     }
     std::int64_t said[2] = {is_kept_ ? 1 : 0, static_cast<std::int64_t>(owners.size())};
     group_.broadcast({said, 2, comm::DType::Int64}, 0).wait();

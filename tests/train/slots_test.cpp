@@ -34,17 +34,18 @@ TEST(Slots, AreCutInPieces) {
 TEST(Slots, OfTheDeadGoToWhoeverHasFewest) {
   const std::vector<int> owners = deal_slots(8, 4);
   for (unsigned dead = 0; dead < 15; ++dead) {
-    std::vector<std::optional<int>> now(4);
-    int living = 0;
+    const std::vector<int> before{10, 11, 12, 13};
+    std::vector<int> now;
     for (std::size_t rank = 0; rank < 4; ++rank) {
-      if ((dead >> rank & 1U) == 0) now[rank] = living++;
+      if ((dead >> rank & 1U) == 0) now.push_back(before[rank]);
     }
-    const std::vector<int> dealt = redeal_slots(owners, now, living);
-    std::vector<int> counts(static_cast<std::size_t>(living));
+    const std::vector<int> dealt = redeal_slots(owners, before, now);
+    std::vector<int> counts(now.size());
     for (std::size_t slot = 0; slot < owners.size(); ++slot) {
-      const auto kept = now[static_cast<std::size_t>(owners[slot])];
-      if (kept) {
-        EXPECT_EQ(dealt[slot], *kept) << "slot " << slot << " moved for nothing";
+      const auto owner = static_cast<std::size_t>(owners[slot]);
+      if ((dead >> owner & 1U) == 0) {
+        EXPECT_EQ(now.at(static_cast<std::size_t>(dealt[slot])), before[owner])
+            << "slot " << slot << " moved for nothing";
       }
       ASSERT_GE(dealt[slot], 0);
       ++counts.at(static_cast<std::size_t>(dealt[slot]));

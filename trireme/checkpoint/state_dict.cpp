@@ -13,6 +13,15 @@
 
 namespace trireme::checkpoint {
 namespace fs = std::filesystem;
+
+// Where a tensor lies in the archive.
+struct TensorPlace {
+  std::string record;
+  at::ScalarType type = at::kFloat;
+  std::int64_t offset = 0;
+  std::vector<std::int64_t> sizes, strides;
+};
+
 namespace {
 
 using format::PickleValue;
@@ -28,14 +37,6 @@ std::optional<at::ScalarType> type_of_storage(const std::string& name) {
   const auto found = kTypes.find(name);
   return found == kTypes.end() ? std::nullopt : std::optional(found->second);
 }
-
-// Where a tensor lies in the archive.
-struct Place {
-  std::string record;
-  at::ScalarType type = at::kFloat;
-  std::int64_t offset = 0;
-  std::vector<std::int64_t> sizes, strides;
-};
 
 // Arguments of a call of this name; null where it is another.
 const PickleValue* arguments_of(const PickleValue& value, std::string_view name) {
@@ -53,7 +54,7 @@ std::optional<std::vector<std::int64_t>> numbers_in(const PickleValue& list) {
 }
 
 // Nothing where the value is no tensor.
-std::optional<Place> place_of(const PickleValue& value) {
+std::optional<TensorPlace> place_of(const PickleValue& value) {
   const PickleValue* wrapped = arguments_of(value, "torch._utils _rebuild_parameter");
   if (wrapped != nullptr && wrapped->items.empty()) return std::nullopt;
   const PickleValue* all = arguments_of(wrapped != nullptr ? *wrapped->items[0] : value,
@@ -70,15 +71,15 @@ std::optional<Place> place_of(const PickleValue& value) {
   const std::vector<const PickleValue*>& about = storage.items[0]->items;
   const auto type = type_of_storage(about[1]->text);
   if (!type) return std::nullopt;
-  return Place{.record = "data/" + about[2]->text,
-               .type = *type,
-               .offset = all->items[1]->integer,
-               .sizes = *sizes,
-               .strides = *strides};
+  return TensorPlace{.record = "data/" + about[2]->text,
+                     .type = *type,
+                     .offset = all->items[1]->integer,
+                     .sizes = *sizes,
+                     .strides = *strides};
 }
 
 // One past the last element that is looked at; nothing where that leaves 62 bits.
-std::optional<std::int64_t> end_of(const Place& place) {
+std::optional<std::int64_t> end_of(const TensorPlace& place) {
   constexpr std::int64_t kMax = std::int64_t{1} << 62;
   std::int64_t last = place.offset;
   for (std::size_t d = 0; d < place.sizes.size(); ++d) {
@@ -123,7 +124,7 @@ class StateDict::Archive {
     if (found == places_.end()) {
       throw Error(ErrorCode::NotFound, path_.string() + " has no tensor " + name);
     }
-    const Place& place = found->second;
+    const TensorPlace& place = found->second;
     auto [data, size] = record(place.record);
     const auto end = end_of(place);
     const auto count = static_cast<std::int64_t>(size / at::elementSize(place.type));
@@ -136,7 +137,7 @@ class StateDict::Archive {
     return at::empty({0}, place.type).set_(storage, place.offset, place.sizes, place.strides);
   }
 
-  const std::map<std::string, Place>& places() const noexcept { return places_; }
+  const std::map<std::string, TensorPlace>& places() const noexcept { return places_; }
   bool is_module() const noexcept { return is_module_; }
 
  private:
@@ -175,7 +176,7 @@ class StateDict::Archive {
 
   fs::path path_;
   std::unique_ptr<Reader> reader_;
-  std::map<std::string, Place> places_;
+  std::map<std::string, TensorPlace> places_;
   bool is_module_ = false;
 };
 

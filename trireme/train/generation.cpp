@@ -9,6 +9,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
+#include "trireme/base/utf8.h"
 #include "trireme/model/key_value_cache.h"
 
 namespace trireme::train {
@@ -49,19 +50,6 @@ void generate(model::Model& model, const GenerationOptions& options,
   model.train();
 }
 
-namespace {
-
-// All bytes of a character of UTF-8.
-std::string first_character(const std::string& text, std::size_t at) {
-  std::size_t size = 1;
-  while (at + size < text.size() && (static_cast<unsigned char>(text[at + size]) & 0xC0) == 0x80) {
-    ++size;
-  }
-  return text.substr(at, size);
-}
-
-}  // namespace
-
 std::vector<std::int64_t> Vocabulary::encode(const std::string& text) const {
   return is_text() ? named(text) : numbered(text);
 }
@@ -96,8 +84,10 @@ std::vector<std::int64_t> Vocabulary::named(const std::string& text) const {
       }
     }
     if (best == names_.size()) {
-      throw Error(ErrorCode::InvalidInput,
-                  "the model has never seen what begins with '" + first_character(text, at) + "'");
+      const std::size_t size = utf8_length(std::string_view(text).substr(at));
+      throw Error(ErrorCode::InvalidInput, "the model has never seen what begins with '" +
+                                               text.substr(at, std::max<std::size_t>(size, 1)) +
+                                               "'");
     }
     tokens.push_back(static_cast<std::int64_t>(best));
     at += names_[best].size();

@@ -178,18 +178,11 @@ void Recovery::share_course(bool is_back) {
 void Recovery::deal_again(Course& course) const {
   const Job& job = *options_.job;
   const std::vector<int> workers = options_.crew->workers();
-  const auto ranks = static_cast<int>(workers.size());
-  const int pieces = job.train().virtual_ranks > 0 ? 1 : ranks;
+  const int pieces = job.train().virtual_ranks > 0 ? 1 : static_cast<int>(workers.size());
   const std::vector<int> owners = cut_slots(job.step->parts().slot_owners, pieces);
   if (!lasting().keeps_slots() || dealt_to_.empty() || owners.size() > kSlotsMax) return;
-  std::vector<std::optional<int>> now;
-  for (const int worker : dealt_to_) {
-    const auto at = std::find(workers.begin(), workers.end(), worker);
-    now.push_back(at == workers.end() ? std::nullopt
-                                      : std::optional(static_cast<int>(at - workers.begin())));
-  }
   course.is_kept = true;
-  course.owners = redeal_slots(owners, now, ranks);
+  course.owners = redeal_slots(owners, dealt_to_, workers);
 }
 
 }  // namespace trireme::train

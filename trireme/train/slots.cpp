@@ -29,18 +29,19 @@ std::vector<int> cut_slots(std::span<const int> owners, int pieces) {
   return cut;
 }
 
-std::vector<int> redeal_slots(std::span<const int> owners, std::span<const std::optional<int>> now,
-                              int ranks) {
-  TRIREME_CHECK(ranks > 0, "slots for nobody");
+std::vector<int> redeal_slots(std::span<const int> owners, std::span<const int> before,
+                              std::span<const int> now) {
+  TRIREME_CHECK(!now.empty(), "slots for nobody");
+  constexpr int kNobody = -1;
   std::vector<int> dealt;
-  std::vector<int> counts(static_cast<std::size_t>(ranks));
+  std::vector<int> counts(now.size());
   for (const int owner : owners) {
-    const std::optional<int> heir = now[static_cast<std::size_t>(owner)];
-    dealt.push_back(heir.value_or(-1));
-    if (heir) ++counts[static_cast<std::size_t>(*heir)];
+    const auto at = std::find(now.begin(), now.end(), before[static_cast<std::size_t>(owner)]);
+    dealt.push_back(at == now.end() ? kNobody : static_cast<int>(at - now.begin()));
+    if (at != now.end()) ++counts[static_cast<std::size_t>(at - now.begin())];
   }
   for (int& owner : dealt) {
-    if (owner >= 0) continue;
+    if (owner != kNobody) continue;
     const auto idlest = std::min_element(counts.begin(), counts.end());
     ++*idlest;
     owner = static_cast<int>(idlest - counts.begin());

@@ -4,7 +4,6 @@
 
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,8 +19,8 @@ std::vector<int> slots_of(int rank, std::span<const int> owners);
 std::vector<int> cut_slots(std::span<const int> owners, int pieces);
 
 // After deaths: whoever lives keeps its slots, and those of the dead go, one by one, to whoever has
-// fewest. `now`: by former rank, the rank it has now; nothing where it is gone.
-std::vector<int> redeal_slots(std::span<const int> owners, std::span<const std::optional<int>> now,
-                              int ranks);
+// fewest. `before` and `now` say by rank who it was and is; `owners` are of those before.
+std::vector<int> redeal_slots(std::span<const int> owners, std::span<const int> before,
+                              std::span<const int> now);
 
 }  // namespace trireme::train

@@ -372,8 +372,7 @@ void Trainer::resume() {
         {{"event", "nothing to resume"}});
     return;
   }
-  restore(*from);
-  tell_of_steps();
+  tell_of_steps(restore(*from));
   keeper_->remove_after(progress_.step);
   saved_at_ = attended_at_ = progress_.step;
   // What was evaluated before it was saved is not evaluated again.
@@ -383,8 +382,7 @@ void Trainer::resume() {
 }
 
 // What a changed number of steps means for whoever changed it.
-void Trainer::tell_of_steps() {
-  const std::int64_t planned = std::exchange(progress_.planned, job_.steps);
+void Trainer::tell_of_steps(std::int64_t planned) {
   if (progress_.step >= job_.steps) {
     options_.reporter->warn("step " + std::to_string(progress_.step) + " is made, and train.steps" +
                                 " or train.epochs asks for " + std::to_string(job_.steps) +
@@ -392,9 +390,8 @@ void Trainer::tell_of_steps() {
                             {{"event", "nothing left"}, {"step", progress_.step}});
     return;
   }
-  const double before = planned == 0
-                            ? job_.step->parts().schedule.rate(progress_.updates)
-                            : optim::make_schedule(job_.config, planned).rate(progress_.updates);
+  if (planned == 0) return;
+  const double before = optim::make_schedule(job_.config, planned).rate(progress_.updates);
   const double now = job_.step->parts().schedule.rate(progress_.updates);
   if (before == now) return;
   options_.reporter->warn("the job had " + std::to_string(planned) + " steps and has " +
@@ -403,7 +400,8 @@ void Trainer::tell_of_steps() {
                           {{"event", "steps changed"}, {"rate_before", before}, {"rate", now}});
 }
 
-void Trainer::restore(const checkpoint::Checkpoint& from) {
+// Returns how many steps the job was to have when it was saved.
+std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
   Progress saved = Progress::from_json(from.meta());
   if (saved.job_hash != job_.hash) {
     throw Error(ErrorCode::InvalidInput, from.path().string() + " was written by another recipe: " +
@@ -413,6 +411,7 @@ void Trainer::restore(const checkpoint::Checkpoint& from) {
   if (!saved.metric.empty() && saved.metric != progress_.metric) saved.forget_best();
   saved.metric = progress_.metric;
   saved.recipe = progress_.recipe;
+  const std::int64_t planned = std::exchange(saved.planned, job_.steps);
   progress_ = std::move(saved);
   job_.step->parts().rate_factor = progress_.plateau.factor;
   for (checkpoint::Piece& piece : job_.agreement().pieces()) {
@@ -424,6 +423,7 @@ void Trainer::restore(const checkpoint::Checkpoint& from) {
     job_.step->loss_scale().restore(
         {.scale = progress_.loss_scale, .good_steps = progress_.loss_scale_good_steps});
   }
+  return planned;
 }
 
 }  // namespace trireme::train

@@ -68,8 +68,8 @@ class Trainer {
   void regroup();
   void make_keeper();
   void resume();
-  void tell_of_steps();
-  void restore(const checkpoint::Checkpoint& from);
+  void tell_of_steps(std::int64_t planned);
+  std::int64_t restore(const checkpoint::Checkpoint& from);
   void advance(const Outcome& outcome);
   void on_not_finite(const Outcome& outcome);
   bool is_overflow(const Outcome& outcome) const;

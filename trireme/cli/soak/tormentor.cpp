@@ -8,8 +8,6 @@
 namespace trireme::cli::soak {
 namespace {
 
-constexpr auto kFrozenMax = std::chrono::seconds(5);
-
 double seconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
@@ -27,22 +25,9 @@ void Tormentor::note(const std::string& what) {
   list_.push_back(when + what);
 }
 
-// One that still lives when it should long have been killed has nobody left who would.
-void Tormentor::wake_the_last() {
-  for (auto at = frozen_.begin(); at != frozen_.end();) {
-    const auto worker = alive_.find(at->first);
-    const bool is_late = steady_clock().now() - at->second > kFrozenMax;
-    if (worker != alive_.end() && is_late) ::kill(worker->second, SIGCONT);
-    at = worker == alive_.end() || is_late ? frozen_.erase(at) : std::next(at);
-  }
-}
-
 void Tormentor::look(bool is_over) {
   const std::map<int, pid_t> now = subject_.workers();
-  if (is_over) {
-    alive_ = now;
-    return wake_the_last();
-  }
+  if (is_over) return;
   for (const auto& [worker, pid] : alive_) {
     if (!now.contains(worker) && !hurt_.contains(worker)) {
       hurt_.insert(worker);
@@ -50,7 +35,6 @@ void Tormentor::look(bool is_over) {
     }
   }
   alive_ = now;
-  wake_the_last();
   // A job is let be until it has begun.
   if (book_.last() == 0) struck_ = steady_clock().now();
   if (next_ >= draw_.faults.size()) return;
@@ -64,7 +48,6 @@ void Tormentor::look(bool is_over) {
 void Tormentor::hurt(int worker, int signal, std::string_view how) {
   ::kill(alive_.at(worker), signal);
   hurt_.insert(worker);
-  if (signal == SIGSTOP) frozen_[worker] = steady_clock().now();
   note(std::string(how) + " worker " + std::to_string(worker));
 }
 

@@ -38,7 +38,6 @@ class Tormentor {
   bool strike_coordinator();
   void hurt(int worker, int signal, std::string_view how);
   void note(const std::string& what);
-  void wake_the_last();
 
   Subject& subject_;
   const StepBook& book_;
@@ -47,8 +46,7 @@ class Tormentor {
   TimePoint struck_ = began_;
   std::size_t next_ = 0;
   std::map<int, pid_t> alive_;
-  std::set<int> hurt_;               // by us, to be gone soon or gone
-  std::map<int, TimePoint> frozen_;  // since when
+  std::set<int> hurt_;  // by us, to be gone soon or gone
   std::vector<std::string> list_;
 };
 

@@ -7,7 +7,7 @@ constexpr int kBeats = 5;  // within the timeout
 
 }  // namespace
 
-LoneWatch::LoneWatch(Duration timeout) : timeout_(timeout) {
+LoneWatch::LoneWatch(Duration timeout) {
   if (timeout <= Duration::zero()) return;
   const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(timeout);
   life_.emplace(Life::Options{.heartbeat = {.interval = limit / kBeats, .timeout = limit},

@@ -24,7 +24,6 @@ class LoneWatch {
   void look_at(const membership::Epoch& epoch);
 
  private:
-  Duration timeout_;
   std::optional<Life> life_;
   std::mutex mutex_;
   std::optional<int> watched_;

@@ -82,7 +82,7 @@ class DataParallel final : public Agreement,
   void check() override;
   // Sums in a fixed order are made of gradients that were, too.
   model::GradientHomes* homes() override { return options_.is_ordered ? nullptr : this; }
-  // A slot whose gradients may stay is worth its time.
+  // In ordered sums a slot that runs is worth its time: it stays.
   const model::Interruption* interruption() const override {
     return is_lasting() && !options_.is_ordered ? this : nullptr;
   }
