@@ -115,7 +115,7 @@ class Rank {
   Rank(Fates& fates, int place, const config::Config& config, const std::vector<Death>& deaths)
       : fates_(fates), place_(place), executioner_(fates, place, deaths), config_(config) {}
 
-  Weights run(int steps) {
+  Trained run(int steps) {
     job_ = std::make_unique<Job>(open_job(config_, tiny_kinds(), comm::Group::solo(),
                                           {.is_lasting = true, .faults = &executioner_}));
     enter({0, 1, 2, 3});
@@ -129,8 +129,9 @@ class Rank {
           lasting().regroup(false);
           deal(job_->fair_owners());
         }
-        job_->step->run(
+        const Outcome outcome = job_->step->run(
             {.step = step_, .updates = step_, .is_repeated = is_repeated_, .is_kept = is_kept_});
+        losses_[step_] = outcome.loss;
         reach(&executioner_, kSlotEnded, place_);
         advance();
       } catch (const Error& error) {
@@ -142,9 +143,10 @@ class Rank {
     while (true) {
       try {
         job_->agreement().settle();
-        const Weights weights = weights_of(*job_->model);
+        Trained trained{.weights = weights_of(*job_->model), .losses = {}};
         group_.barrier().wait();
-        return weights;
+        for (const auto& [step, loss] : losses_) trained.losses.push_back(loss);
+        return trained;
       } catch (const Error& error) {
         if (error.code() != ErrorCode::PeerLost) throw;
         while (!recover()) {
@@ -193,7 +195,7 @@ class Rank {
     const bool is_finished = mine.phase == parallel::Standing::Phase::Finished;
     if (!is_finished && (mine.step < most || prepared > 0)) {
       ASSERT_TRUE(all) << "somebody prepared, and this rank does not know";
-      job_->step->finish(*all);
+      losses_[step_] = job_->step->finish(*all).loss;
       advance();
     } else if (is_finished && prepared > 0) {
       lasting().finish_orphans();
@@ -248,13 +250,14 @@ class Rank {
   std::int64_t step_ = 0;
   bool is_repeated_ = false;
   bool is_kept_ = false;
+  std::map<std::int64_t, double> losses_;  // by step
 };
 
-Weights train_through(const config::Config& config, int steps, const std::vector<Death>& deaths,
+Trained train_through(const config::Config& config, int steps, const std::vector<Death>& deaths,
                       std::size_t survivors) {
   at::set_num_threads(1);
   Fates fates(comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)}));
-  std::vector<std::optional<Weights>> all(kRanks);
+  std::vector<std::optional<Trained>> all(kRanks);
   std::vector<std::unique_ptr<Rank>> ranks;  // what the dead held stays, as in an arena
   for (int place = 0; place < kRanks; ++place) {
     ranks.push_back(std::make_unique<Rank>(fates, place, config, deaths));
@@ -266,13 +269,14 @@ Weights train_through(const config::Config& config, int steps, const std::vector
       fates.bury(place);
     }
   });
-  Weights first;
+  Trained first;
   std::size_t living = 0;
   for (const auto& one : all) {
     if (!one) continue;
     ++living;
-    if (first.empty()) first = *one;
-    EXPECT_EQ(distance(*one, first), 0) << "survivors differ";
+    if (first.weights.empty()) first = *one;
+    EXPECT_EQ(distance(one->weights, first.weights), 0) << "survivors differ";
+    EXPECT_EQ(one->losses, first.losses) << "survivors differ";
   }
   EXPECT_EQ(living, survivors);
   return first;
@@ -306,6 +310,13 @@ std::vector<Moment> moments() {
   };
 }
 
+// What people are told of a step that was run again is of the whole batch, too. Losses of float32
+// slots are added in the order of ranks: a few roundings.
+void expect_near(const std::vector<double>& losses, const std::vector<double>& wanted) {
+  ASSERT_EQ(losses.size(), wanted.size());
+  for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(losses[i], wanted[i], 1e-5) << i;
+}
+
 class LastingOf : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(LastingOf, VirtualRanksEndsWithTheSameBits) {
@@ -314,8 +325,9 @@ TEST_P(LastingOf, VirtualRanksEndsWithTheSameBits) {
   const Trained undisturbed = train_threads(config, 1, 7);
   for (const Moment& moment : moments()) {
     SCOPED_TRACE(moment.name);
-    const Weights through = train_through(config, 7, moment.deaths, moment.survivors);
-    EXPECT_EQ(distance(through, undisturbed.weights), 0);
+    const Trained through = train_through(config, 7, moment.deaths, moment.survivors);
+    EXPECT_EQ(distance(through.weights, undisturbed.weights), 0);
+    expect_near(through.losses, undisturbed.losses);
   }
 }
 
@@ -324,8 +336,9 @@ TEST_P(LastingOf, OrdinarySumsEndsNearby) {
   const Trained undisturbed = train_threads(config, 1, 7);
   for (const Moment& moment : moments()) {
     SCOPED_TRACE(moment.name);
-    const Weights through = train_through(config, 7, moment.deaths, moment.survivors);
-    EXPECT_LT(distance(through, undisturbed.weights), 1e-10);
+    const Trained through = train_through(config, 7, moment.deaths, moment.survivors);
+    EXPECT_LT(distance(through.weights, undisturbed.weights), 1e-10);
+    expect_near(through.losses, undisturbed.losses);
   }
 }
 
@@ -347,8 +360,8 @@ TEST(LastingModels, EndWithTheSameBitsOnAnyNumberOfRanksAndThroughDeaths) {
           continue;
         }
         SCOPED_TRACE(moment.name);
-        const Weights through = train_through(config, 5, moment.deaths, moment.survivors);
-        EXPECT_EQ(distance(through, alone.weights), 0);
+        const Trained through = train_through(config, 5, moment.deaths, moment.survivors);
+        EXPECT_EQ(distance(through.weights, alone.weights), 0);
       }
     }
   }
