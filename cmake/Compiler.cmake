@@ -37,9 +37,8 @@ if(TRIREME_SANITIZE STREQUAL "thread")
   # GCC's ThreadSanitizer does not model fences and warns where they are used.
   set(sanitize_quirks $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
 elseif(TRIREME_SANITIZE STREQUAL "address")
-  set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all)
-elseif(TRIREME_SANITIZE STREQUAL "fuzz")
-  set(sanitize -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all
+    $<$<CXX_COMPILER_ID:Clang>:-fsanitize=fuzzer-no-link>)
 endif()
 if(TRIREME_SANITIZE)
   add_compile_options(-O1 -g1 -fno-omit-frame-pointer ${sanitize} ${sanitize_quirks})

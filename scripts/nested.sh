@@ -13,15 +13,17 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 build() {
   local preset=$1 folder=$2
   shift 2
-  if [ "$preset" = fuzz ] && ! command -v clang++-19 >/dev/null; then
-    echo "SKIPPED: the fuzzers need clang-19 and libclang-rt-19-dev, which are not installed." >&2
-    exit 77
+  local compiler=()
+  # Clang takes half the time of GCC for it, and brings the fuzzers.
+  if [ "$preset" = asan ] && command -v clang++-19 >/dev/null; then
+    compiler=(-DCMAKE_CXX_COMPILER=clang++-19)
   fi
   local generator=()
   command -v ninja >/dev/null || generator=(-G "Unix Makefiles")
   [ -f "$folder/CMakeCache.txt" ] && generator=()
   (cd "$root" && cmake --preset "$preset" -B "$folder" "${generator[@]}" \
-    -DTRIREME_DEPS="${DEPS:-}" >"$folder.log" 2>&1) || { cat "$folder.log" && exit 1; }
+    "${compiler[@]}" -DTRIREME_DEPS="${DEPS:-}" >"$folder.log" 2>&1) || { cat "$folder.log" && exit 1; }
+  [ "$preset" = asan ] && [ ${#compiler[@]} -gt 0 ] && set -- "$@" fuzzers
   cmake --build "$folder" --parallel "${JOBS:-$(nproc)}" --target "$@"
 }
 
@@ -40,7 +42,7 @@ fuzz() {
   local folder=$1 name=$2 seconds=$3
   local corpus=$root/fuzz/corpus/${name%_fuzz}
   if [ ! -x "$folder/$name" ]; then
-    echo "SKIPPED: $folder/$name was not built." >&2
+    echo "SKIPPED: the fuzzers need clang-19 and libclang-rt-19-dev, which are not installed." >&2
     exit 77
   fi
   # New inputs go to the build folder; a finding leaves its input there and fails. libFuzzer would
@@ -50,9 +52,9 @@ fuzz() {
     -artifact_prefix="$folder/found/$name-")
   if [ -d "$corpus" ]; then
     seeds=("$corpus")
-    (run fuzz "$folder/$name" "${options[@]}" -runs=0 "$corpus") || exit 1
+    (run asan "$folder/$name" "${options[@]}" -runs=0 "$corpus") || exit 1
   fi
-  run fuzz "$folder/$name" "${options[@]}" -max_total_time="$seconds" -print_final_stats=1 \
+  run asan "$folder/$name" "${options[@]}" -max_total_time="$seconds" -print_final_stats=1 \
     "$folder/found/$name" "${seeds[@]}"
 }
 

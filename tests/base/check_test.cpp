@@ -34,20 +34,20 @@ TEST(Check, SaysExpressionMessageAndPlace) {
   const int size = 4;
   const std::string text = misuse_of(
       [&] { TRIREME_CHECK(rank < size, "rank ", rank, " is outside a group of ", size); });
-  EXPECT_THAT(text, testing::HasSubstr("rank < size"));
-  EXPECT_THAT(text, testing::HasSubstr("rank 7 is outside a group of 4"));
-  EXPECT_THAT(text, testing::ContainsRegex(" at check_test\\.cpp:[0-9]+$"));
+  EXPECT_THAT(text, ::testing::HasSubstr("rank < size"));
+  EXPECT_THAT(text, ::testing::HasSubstr("rank 7 is outside a group of 4"));
+  EXPECT_THAT(text, ::testing::ContainsRegex(" at check_test\\.cpp:[0-9]+$"));
 }
 
 TEST(Check, EqualitySaysBothValues) {
   const std::string text = misuse_of([] { TRIREME_CHECK_EQ(2 * 3, 7, "all_gather output"); });
-  EXPECT_THAT(text, testing::HasSubstr("2 * 3 == 7"));
-  EXPECT_THAT(text, testing::HasSubstr("all_gather output (6 against 7)"));
+  EXPECT_THAT(text, ::testing::HasSubstr("2 * 3 == 7"));
+  EXPECT_THAT(text, ::testing::HasSubstr("all_gather output (6 against 7)"));
 }
 
 TEST(Check, NeedsNoMessage) {
-  EXPECT_THAT(misuse_of([] { TRIREME_CHECK(false); }), testing::HasSubstr("check failed: false"));
-  EXPECT_THAT(misuse_of([] { TRIREME_CHECK_EQ(1, 2); }), testing::HasSubstr("(1 against 2)"));
+  EXPECT_THAT(misuse_of([] { TRIREME_CHECK(false); }), ::testing::HasSubstr("check failed: false"));
+  EXPECT_THAT(misuse_of([] { TRIREME_CHECK_EQ(1, 2); }), ::testing::HasSubstr("(1 against 2)"));
 }
 
 TEST(Check, EvaluatesItsArgumentsOnce) {

@@ -11,7 +11,7 @@
 namespace trireme {
 namespace {
 
-class SecureRandom : public testing::TestWithParam<std::size_t> {};
+class SecureRandom : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(SecureRandom, OverwritesEveryByte) {
   const std::size_t size = GetParam();
@@ -28,7 +28,7 @@ TEST_P(SecureRandom, OverwritesEveryByte) {
   for (std::size_t i = 0; i < size; ++i) EXPECT_TRUE(has_changed[i]) << "byte " << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, SecureRandom, testing::Values(0, 1, 31, 32, 256, 257, 4099));
+INSTANTIATE_TEST_SUITE_P(Sizes, SecureRandom, ::testing::Values(0, 1, 31, 32, 256, 257, 4099));
 
 TEST(SecureRandom, NamesDoNotRepeat) {
   std::set<std::string> names;

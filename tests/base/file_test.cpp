@@ -61,7 +61,7 @@ void write_and_die(const fs::path& path, FaultPoint point) {
   ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the point was not reached";
 }
 
-class WholeFile : public testing::Test {
+class WholeFile : public ::testing::Test {
  protected:
   const TemporaryFolder folder_{"file-test"};
   const fs::path path_ = folder_.path() / "a file";

@@ -58,7 +58,7 @@ TEST(Log, TextLinesSayTimeLevelEventAndFields) {
   const Log log(text_log(pipe.in.get()), LogLevel::Debug);
   log.warn("cores oversubscribed", {{"ranks", 8}, {"cores", 2}});
   log.debug("idle");
-  EXPECT_THAT(pipe.drain(), testing::MatchesRegex(
+  EXPECT_THAT(pipe.drain(), ::testing::MatchesRegex(
                                 "[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3} warn cores oversubscribed "
                                 "ranks=8 cores=2\n[0-9:.]{12} debug idle\n"));
 }
@@ -173,7 +173,7 @@ TEST(Log, HalfALineDoesNotSpoilTheNext) {
   log.info("long", {{"x", std::string(1 << 20, 'x')}});
   pipe.drain();
   log.info("next");
-  EXPECT_THAT(pipe.drain(), testing::MatchesRegex("\n[0-9:.]{12} info next\n"));
+  EXPECT_THAT(pipe.drain(), ::testing::MatchesRegex("\n[0-9:.]{12} info next\n"));
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ struct HmacCase {
   std::string hex;
 };
 
-class Hmac : public testing::TestWithParam<HmacCase> {};
+class Hmac : public ::testing::TestWithParam<HmacCase> {};
 
 TEST_P(Hmac, AnswersOfRfc4231) {
   const HmacCase& c = GetParam();
@@ -85,7 +85,7 @@ std::string counted(int count) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rfc4231, Hmac,
-    testing::Values(
+    ::testing::Values(
         HmacCase{std::string(20, '\x0b'), "Hi There",
                  "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"},
         HmacCase{"Jefe", "what do ya want for nothing?",

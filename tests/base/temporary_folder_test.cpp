@@ -25,7 +25,7 @@ void fill(const fs::path& folder) {
   fs::create_symlink("/", folder / "a" / "root");
 }
 
-class OwnFolder : public testing::Test {
+class OwnFolder : public ::testing::Test {
  protected:
   std::size_t count() const {
     return static_cast<std::size_t>(

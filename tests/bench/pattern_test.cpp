@@ -14,7 +14,7 @@ namespace trireme::bench {
 namespace {
 
 using comm::DType;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string spoilt_at(std::vector<float>& values, std::size_t place, const Expectation& expected) {
   const float before = values[place];

@@ -14,12 +14,12 @@
 namespace trireme::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using Words = std::vector<std::string>;
 
-class CommandLine : public testing::Test {
+class CommandLine : public ::testing::Test {
  protected:
   CommandLine() : command_("run", "Run it", "trireme run x") {
     command_.option("-n,--ranks", "N", "how many", [this](const std::string& text) {
@@ -40,11 +40,11 @@ class CommandLine : public testing::Test {
     });
   }
   int run(const Words& words) {
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
     const int code = command_.run(words);
-    out_ = testing::internal::GetCapturedStdout();
-    error_ = testing::internal::GetCapturedStderr();
+    out_ = ::testing::internal::GetCapturedStdout();
+    error_ = ::testing::internal::GetCapturedStderr();
     return code;
   }
 
@@ -135,11 +135,11 @@ TEST_F(CommandLine, NothingThrownEndsTheProgramOtherwise) {
 TEST_F(CommandLine, SubcommandsAreFoundOrProposed) {
   std::vector<Command> commands{command_};
   const auto run_all = [&](const Words& words) {
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
     const int code = run_commands(commands, words);
-    out_ = testing::internal::GetCapturedStdout();
-    error_ = testing::internal::GetCapturedStderr();
+    out_ = ::testing::internal::GetCapturedStdout();
+    error_ = ::testing::internal::GetCapturedStderr();
     return code;
   };
   EXPECT_EQ(run_all({"run", "-q"}), 7);
@@ -161,11 +161,11 @@ TEST(CommandNames, MayBeTwoWords) {
     commands.back().action([name] { return name == std::string("show one") ? 11 : 12; });
   }
   const auto run_all = [&](const Words& words) {
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
     const int code = run_commands(commands, words);
-    return std::to_string(code) + " " + testing::internal::GetCapturedStdout() +
-           testing::internal::GetCapturedStderr();
+    return std::to_string(code) + " " + ::testing::internal::GetCapturedStdout() +
+           ::testing::internal::GetCapturedStderr();
   };
   EXPECT_EQ(run_all({"show", "one"}), "11 ");
   EXPECT_EQ(run_all({"show", "two"}), "12 ");

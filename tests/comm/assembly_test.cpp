@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "trireme/cluster/local_store.h"
+#include "trireme/net/secret_credentials.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::comm {
@@ -84,6 +85,87 @@ TEST(Assembly, GroupsFollowOneAnotherOverOneArena) {
     EXPECT_EQ(group.size(), 1);
     EXPECT_NE(group.arena(), nullptr) << "one that is alone keeps what was shared";
   });
+}
+
+// Workers 0 and 1 on one host, 2 and 3 on another.
+Epoch spread_epoch(std::uint64_t number, const std::vector<int>& workers) {
+  std::vector<Seat> seats;
+  for (const int worker : workers) {
+    seats.push_back({.worker = worker,
+                     .place = worker % 2,
+                     .about = {.rank = worker, .host = worker < 2 ? "a" : "b"}});
+  }
+  return Epoch(number, std::move(seats));
+}
+
+TEST(Assembly, OverSeveralHostsGroupsFollowOneAnotherToo) {
+  cluster::LocalStore store;
+  const auto secret = std::make_shared<net::SecretCredentials>(
+      net::Secret::generate(), net::Identity{.name = "worker", .role = "worker"});
+  std::vector<std::unique_ptr<Assembly>> all;
+  for (int worker = 0; worker < 4; ++worker) {
+    all.push_back(std::make_unique<Assembly>(Assembly::Options{.worker = worker,
+                                                               .store = &store,
+                                                               .arena = kSmallArena,
+                                                               .is_spread = true,
+                                                               .credentials = secret}));
+  }
+  const auto in_epoch = [&](const Epoch& epoch, const std::set<int>& having,
+                            const std::function<void(int, const Group&)>& body) {
+    testing::run_rank_threads(epoch.size(), [&](int rank) {
+      const int worker = epoch.seat(rank).worker;
+      body(worker,
+           all[static_cast<std::size_t>(worker)]->group_of(epoch, having, Deadline::after(20s)));
+    });
+  };
+  in_epoch(spread_epoch(1, {0, 1, 2}), {}, [&](int worker, const Group& group) {
+    EXPECT_EQ(sum_over(group, worker), 3);
+    group.barrier().wait();
+    if (worker == 2) return;
+    std::optional<ErrorCode> code;
+    std::thread death([&] { all[static_cast<std::size_t>(worker)]->lose(2, "it was killed"); });
+    try {
+      group.barrier().wait();
+    } catch (const Error& error) {
+      code = error.code();
+    }
+    death.join();
+    EXPECT_EQ(code, ErrorCode::PeerLost);
+  });
+  // All on one host, then one each, then two and two, with one that was never there before.
+  in_epoch(spread_epoch(2, {1, 0}), {0, 1},
+           [&](int worker, const Group& group) { EXPECT_EQ(sum_over(group, worker), 1); });
+  in_epoch(spread_epoch(3, {1, 3}), {1},
+           [&](int worker, const Group& group) { EXPECT_EQ(sum_over(group, worker), 4); });
+  in_epoch(spread_epoch(4, {3, 0, 1}), {0, 1, 3},
+           [&](int worker, const Group& group) { EXPECT_EQ(sum_over(group, worker), 4); });
+  in_epoch(spread_epoch(5, {3}), {3}, [&](int, const Group& group) { EXPECT_EQ(group.size(), 1); });
+}
+
+TEST(Assembly, WhoDiesWhileHostsConnectIsNotWaitedFor) {
+  cluster::LocalStore store;
+  const auto secret = std::make_shared<net::SecretCredentials>(
+      net::Secret::generate(), net::Identity{.name = "worker", .role = "worker"});
+  for (const int me : {0, 2}) {
+    Assembly alone({.worker = me,
+                    .store = &store,
+                    .arena = kSmallArena,
+                    .is_spread = true,
+                    .credentials = secret});
+    std::thread death([&] {
+      std::this_thread::sleep_for(30ms);
+      alone.lose(2 - me, "it died");
+    });
+    std::optional<ErrorCode> code;
+    try {
+      alone.group_of(spread_epoch(1 + static_cast<std::uint64_t>(me), {0, 2}), {},
+                     Deadline::after(30s));
+    } catch (const Error& error) {
+      code = error.code();
+    }
+    death.join();
+    EXPECT_EQ(code, ErrorCode::PeerLost) << "worker " << me;
+  }
 }
 
 TEST(Assembly, WaitsForMemoryNoLongerThanItMay) {

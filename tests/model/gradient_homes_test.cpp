@@ -5,12 +5,14 @@
 
 #include "trireme/model/gradient_homes.h"
 
+#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
 #include "trireme/model/embedding.h"
 #include "trireme/model/gpt.h"
 #include "trireme/model/linear.h"
+#include "trireme/model/weight_copies.h"
 
 namespace trireme::model {
 namespace {
@@ -73,6 +75,52 @@ TEST(GradientHomes, OfALinearLayerHoldTheSameBits) {
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         EXPECT_TRUE(found[i].equal(wanted[i])) << i << ", bias " << has_bias;
       }
+    }
+  }
+}
+
+class Copies final : public WeightCopies {
+ public:
+  explicit Copies(const at::Tensor& of) : of_(of), copy_(of.detach().to(torch::kBFloat16)) {}
+  at::Tensor copy_of(const at::Tensor& parameter) const override {
+    return parameter.is_same(of_) ? copy_ : at::Tensor();
+  }
+
+ private:
+  at::Tensor of_, copy_;
+};
+
+// In 16 bits the weight is read as autocast would cast it, or as somebody has it ready.
+TEST(GradientHomes, InNarrowTypesHoldTheSameBits) {
+  Linear layer({.inputs = 160, .outputs = 224});
+  layer.weight.set_data(some({224, 160}, 1, torch::kFloat));
+  layer.bias.set_data(some({224}, 3, torch::kFloat));
+  const Copies copies(layer.weight);
+  std::vector<at::Tensor> wanted;
+  for (const auto& [has_homes, has_copies] :
+       {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
+    Lender lender;
+    const at::Tensor x = some({3, 7, 160}, 2, torch::kFloat).requires_grad_();
+    const Context context{.is_training = true,
+                          .homes = has_homes ? &lender : nullptr,
+                          .copies = has_copies ? &copies : nullptr};
+    layer.zero_grad();
+    at::Tensor out;
+    {
+      at::autocast::set_autocast_enabled(at::kCPU, true);
+      out = layer.forward(x, context);
+      at::autocast::clear_cache();
+      at::autocast::set_autocast_enabled(at::kCPU, false);
+    }
+    EXPECT_EQ(out.scalar_type(), torch::kBFloat16);
+    out.to(torch::kFloat).square().sum().backward();
+    EXPECT_EQ(lender.is_at_home(layer.weight), has_homes);
+    const std::vector<at::Tensor> found{out, x.grad(), layer.weight.grad().clone(),
+                                        layer.bias.grad().clone()};
+    if (wanted.empty()) wanted = found;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_EQ(found[i].scalar_type(), wanted[i].scalar_type());
+      EXPECT_TRUE(found[i].equal(wanted[i])) << i << ", homes " << has_homes << has_copies;
     }
   }
 }

@@ -17,7 +17,7 @@ namespace trireme::monitor {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class Collector {
  public:

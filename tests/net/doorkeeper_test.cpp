@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 const Secret kSecret = Secret::generate();
 
-class DoorkeeperTest : public testing::Test {
+class DoorkeeperTest : public ::testing::Test {
  protected:
   void open(std::chrono::milliseconds timeout, std::chrono::milliseconds grace,
             std::size_t strangers_max) {

@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class FrameWriterTest : public testing::Test {
+class FrameWriterTest : public ::testing::Test {
  protected:
   FrameWriterTest() {
     int ends[2];

@@ -26,7 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class ListenerAtPath : public testing::Test {
+class ListenerAtPath : public ::testing::Test {
  protected:
   const TemporaryFolder folder_{"listener-test"};
   const std::string path_ = (folder_.path() / "ctl").string();

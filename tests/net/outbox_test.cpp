@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kOutputMax = 1 << 20;
 constexpr std::size_t kPayload = 100'000;
 
-class OutboxTest : public testing::Test {
+class OutboxTest : public ::testing::Test {
  protected:
   OutboxTest() {
     int ends[2];

@@ -22,7 +22,7 @@ namespace {
 
 const std::string kHex = "00112233445566778899aabbccddeeff0123456789abcdefFEDCBA9876543210";
 
-class SecretFile : public testing::Test {
+class SecretFile : public ::testing::Test {
  protected:
   const TemporaryFolder folder_{"secret-test"};
   const std::string path_ = (folder_.path() / "secret").string();

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kOutputMax = 200'000;
 
-class SessionTest : public testing::Test {
+class SessionTest : public ::testing::Test {
  protected:
   SessionTest() {
     int ends[2];

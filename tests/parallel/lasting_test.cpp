@@ -14,6 +14,7 @@
 #include <mutex>
 #include <set>
 
+#include "tests/comm/tcp_ranks.h"
 #include "tests/train/tiny_job.h"
 #include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/data/ledger.h"
@@ -56,10 +57,12 @@ class Fates {
     const std::lock_guard lock(mutex_);
     groups_.at(place).abort(Error(ErrorCode::PeerLost, "it is dead"));
   }
-  // All who live have stopped: says who they are.
-  std::vector<int> meet(int place) {
+  // All who live have stopped: says who they are, and what they said.
+  std::vector<int> meet(int place, const parallel::Prepared& mine,
+                        std::vector<parallel::Prepared>& told) {
     std::unique_lock lock(mutex_);
     stopped_.insert(place);
+    said_[place] = mine;
     changed_.notify_all();
     const std::int64_t round = round_;
     changed_.wait(lock, [&] { return round_ != round || stopped_ == living_; });
@@ -67,8 +70,11 @@ class Fates {
       met_.assign(living_.begin(), living_.end());
       stopped_.clear();
       ++round_;
+      heard_.clear();
+      for (const int living : met_) heard_.push_back(said_.at(living));
       changed_.notify_all();
     }
+    told = heard_;
     return met_;
   }
 
@@ -79,6 +85,8 @@ class Fates {
   std::set<int> living_, stopped_;
   std::map<int, comm::Group> groups_;
   std::vector<int> met_;
+  std::map<int, parallel::Prepared> said_;  // by place
+  std::vector<parallel::Prepared> heard_;   // by those who met last
   std::int64_t round_ = 0;
 };
 
@@ -112,12 +120,18 @@ inline constexpr FaultPoint kSlotEnded{"test.slot"};
 // One rank's life: it trains, and goes on whoever dies.
 class Rank {
  public:
-  Rank(Fates& fates, int place, const config::Config& config, const std::vector<Death>& deaths)
-      : fates_(fates), place_(place), executioner_(fates, place, deaths), config_(config) {}
+  Rank(Fates& fates, int place, const config::Config& config, const std::vector<Death>& deaths,
+       bool is_spread)
+      : fates_(fates),
+        place_(place),
+        executioner_(fates, place, deaths),
+        config_(config),
+        is_spread_(is_spread) {}
 
   Trained run(int steps) {
-    job_ = std::make_unique<Job>(open_job(config_, tiny_kinds(), comm::Group::solo(),
-                                          {.is_lasting = true, .faults = &executioner_}));
+    job_ = std::make_unique<Job>(
+        open_job(config_, tiny_kinds(), comm::Group::solo(),
+                 {.is_lasting = true, .is_spread = is_spread_, .faults = &executioner_}));
     enter({0, 1, 2, 3});
     lasting().survive(group_, places_);
     job_->group = group_;
@@ -172,7 +186,7 @@ class Rank {
 
   // False where another one died meanwhile.
   bool recover() {
-    enter(fates_.meet(place_));
+    enter(fates_.meet(place_, lasting().standing().prepared, told_));
     try {
       job_->group = group_;
       lasting().survive(group_, places_);
@@ -189,7 +203,7 @@ class Rank {
     const parallel::Standing mine = lasting().standing();
     std::int64_t most = mine.step;
     group_.all_reduce({&most, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
-    const auto all = mine.step >= 0 ? lasting().recall(mine.step) : std::nullopt;
+    const auto all = mine.step >= 0 ? lasting().recall(mine.step, told_) : std::nullopt;
     std::int64_t prepared = all && mine.step == most ? 1 : 0;
     group_.all_reduce({&prepared, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
     const bool is_finished = mine.phase == parallel::Standing::Phase::Finished;
@@ -243,6 +257,8 @@ class Rank {
   int place_;
   Executioner executioner_;
   config::Config config_;
+  bool is_spread_;
+  std::vector<parallel::Prepared> told_;
   comm::Group group_ = comm::Group::solo();
   std::vector<int> places_;
   std::vector<int> dealt_to_;  // places, by rank
@@ -253,22 +269,8 @@ class Rank {
   std::map<std::int64_t, double> losses_;  // by step
 };
 
-Trained train_through(const config::Config& config, int steps, const std::vector<Death>& deaths,
-                      std::size_t survivors) {
-  at::set_num_threads(1);
-  Fates fates(comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)}));
-  std::vector<std::optional<Trained>> all(kRanks);
-  std::vector<std::unique_ptr<Rank>> ranks;  // what the dead held stays, as in an arena
-  for (int place = 0; place < kRanks; ++place) {
-    ranks.push_back(std::make_unique<Rank>(fates, place, config, deaths));
-  }
-  testing::run_rank_threads(kRanks, [&](int place) {
-    try {
-      all[static_cast<std::size_t>(place)] = ranks[static_cast<std::size_t>(place)]->run(steps);
-    } catch (const Dead&) {
-      fates.bury(place);
-    }
-  });
+// What survivors have in the end, who must agree.
+Trained one_of(const std::vector<std::optional<Trained>>& all, std::size_t survivors) {
   Trained first;
   std::size_t living = 0;
   for (const auto& one : all) {
@@ -280,6 +282,51 @@ Trained train_through(const config::Config& config, int steps, const std::vector
   }
   EXPECT_EQ(living, survivors);
   return first;
+}
+
+// A rank's life up to its end or its death.
+std::optional<Trained> live(Fates& fates, Rank& rank, int place, int steps) {
+  try {
+    return rank.run(steps);
+  } catch (const Dead&) {
+    fates.bury(place);
+    return std::nullopt;
+  }
+}
+
+Trained train_through(const config::Config& config, int steps, const std::vector<Death>& deaths,
+                      std::size_t survivors) {
+  at::set_num_threads(1);
+  Fates fates(comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)}));
+  std::vector<std::optional<Trained>> all(kRanks);
+  std::vector<std::unique_ptr<Rank>> ranks;  // what the dead held stays, as in an arena
+  for (int place = 0; place < kRanks; ++place) {
+    ranks.push_back(std::make_unique<Rank>(fates, place, config, deaths, false));
+  }
+  testing::run_rank_threads(kRanks, [&](int place) {
+    const auto i = static_cast<std::size_t>(place);
+    all[i] = live(fates, *ranks[i], place, steps);
+  });
+  return one_of(all, survivors);
+}
+
+// Over TCP: nobody has anything of the dead.
+Trained train_through_apart(const config::Config& config, int steps,
+                            const std::vector<Death>& deaths, std::size_t survivors) {
+  at::set_num_threads(1);
+  std::vector<comm::Group> roots(kRanks, comm::Group::solo());
+  std::optional<Fates> fates;
+  std::vector<std::optional<Trained>> all(kRanks);
+  std::barrier all_there(kRanks, [&]() noexcept { fates.emplace(roots); });
+  comm::run_tcp_ranks({.count = kRanks}, [&](const comm::Group& root) {
+    const int place = root.rank();
+    roots[static_cast<std::size_t>(place)] = root;
+    all_there.arrive_and_wait();
+    Rank rank(*fates, place, config, deaths, true);
+    all[static_cast<std::size_t>(place)] = live(*fates, rank, place, steps);
+    root.barrier().wait();
+  });
+  return one_of(all, survivors);
 }
 
 struct Moment {
@@ -343,6 +390,22 @@ TEST_P(LastingOf, OrdinarySumsEndsNearby) {
 }
 
 // Every model and precision, on any number of ranks, and through deaths.
+TEST(LastingApart, OnSeveralHostsEndsAlike) {
+  for (const std::string& slots : {std::string("train.virtual_ranks=6"), std::string()}) {
+    Words words{"sync.kind=all_reduce"};
+    if (!slots.empty()) words.push_back(slots);
+    const config::Config config = tiny_config(slots.empty() ? "mlp64" : "mlp", words);
+    const Trained undisturbed = train_threads(config, 1, 7);
+    for (const Moment& moment : moments()) {
+      SCOPED_TRACE(moment.name);
+      const Trained through = train_through_apart(config, 7, moment.deaths, moment.survivors);
+      const double far = distance(through.weights, undisturbed.weights);
+      EXPECT_LE(far, slots.empty() ? 1e-10 : 0) << slots;
+      expect_near(through.losses, undisturbed.losses);
+    }
+  }
+}
+
 TEST(LastingModels, EndWithTheSameBitsOnAnyNumberOfRanksAndThroughDeaths) {
   for (const char* model : {"cnn", "gpt"}) {
     for (const char* precision : {"float32", "bfloat16"}) {

@@ -138,6 +138,23 @@ TEST(AgreementOf, GradientsWrittenInPlaceIsThatOfOne) {
   }
 }
 
+// One copy in 16 bits, written when weights change, is what every rank would have cast.
+TEST(AgreementOf, WeightsCopiedInNarrowTypesIsThatOfOne) {
+  for (const std::string precision : {"bfloat16", "float16"}) {
+    const Words words{"train.precision=" + precision, "train.virtual_ranks=4",
+                      "optim.learning_rate=0.1", "model.width=64", "model.vocabulary=640"};
+    const Trained one = train_threads(tiny_config("gpt", words), 1, 8);
+    for (const std::string kind : {"all_reduce", "shared", "zero1"}) {
+      Words many = words;
+      many.push_back("sync.kind=" + kind);
+      for (const int ranks : {2, 3}) {
+        expect_same_bits(train_threads(tiny_config("gpt", many), ranks, 8), one,
+                         precision + " " + kind + " on " + std::to_string(ranks));
+      }
+    }
+  }
+}
+
 TEST(AgreementOf, DriftIsFound) {
   const config::Config config = tiny_config("mlp", {"sync.kind=all_reduce"});
   const std::vector<comm::Group> groups = comm::connect_threads(2);

@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "trireme/base/check.h"
 #include "trireme/comm/engine.h"
+#include "trireme/comm/hierarchy/backend.h"
 #include "trireme/comm/shm/backend.h"
 #include "trireme/comm/spin.h"
+#include "trireme/comm/tcp/assemble.h"
+#include "trireme/net/address.h"
 
 namespace trireme::comm {
 namespace {
@@ -19,16 +24,39 @@ using cluster::membership::Seat;
 
 constexpr Duration kLookPeriod = std::chrono::milliseconds(1);
 constexpr std::uint64_t kForgottenMax = 64;
+constexpr auto kForgetMax = std::chrono::milliseconds(100);
 constexpr std::uint64_t kEpochKey = std::uint64_t{0x65706f6368} << 24;
 
 std::string arena_key(int worker) {
   return "arena/" + std::to_string(worker);
 }
 
+std::string mesh_prefix(std::uint64_t epoch) {
+  return "mesh/" + std::to_string(epoch) + "/";
+}
+
+// By rank: the first rank of its host.
+std::vector<int> hosts_of(const Epoch& epoch) {
+  std::vector<int> hosts;
+  std::map<std::string, int> known;
+  for (const Seat& seat : epoch.seats()) {
+    hosts.push_back(known.emplace(seat.about.host, static_cast<int>(hosts.size())).first->second);
+  }
+  return hosts;
+}
+
+std::vector<int> ranks_below(int size) {
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
 }  // namespace
 
 Assembly::Assembly(const Options& options)
-    : options_(options), engine_(std::make_shared<Engine>(Engine::Options{.spin = spin_for(1)})) {}
+    : options_(options), engine_(std::make_shared<Engine>(Engine::Options{.spin = spin_for(1)})) {
+  TRIREME_CHECK(!options_.is_spread || options_.credentials, "connections without a secret");
+}
 
 Assembly::~Assembly() = default;
 
@@ -37,11 +65,19 @@ void Assembly::lose(int worker, const std::string& cause) {
       Error(ErrorCode::PeerLost, "worker " + std::to_string(worker) + " is gone: " + cause)
           .with_peer(worker)
           .with_rank(options_.worker);
+  std::shared_ptr<Engine> engine;
+  int number = worker;
   {
     const std::lock_guard lock(mutex_);
     lost_.emplace(worker, error);
+    engine = engine_;
+    if (options_.is_spread) {
+      const auto found = std::find(numbers_.begin(), numbers_.end(), worker);
+      if (found == numbers_.end()) return;
+      number = static_cast<int>(found - numbers_.begin());
+    }
   }
-  engine_->lose(worker, error);
+  engine->lose(number, error);
 }
 
 void Assembly::throw_if_lost(const Epoch& epoch) const {
@@ -56,18 +92,76 @@ Group Assembly::group_of(const Epoch& epoch, const std::set<int>& having, Deadli
   TRIREME_CHECK(rank, "worker ", options_.worker, " is not in epoch ", epoch.number());
   const int place = epoch.seat(*rank).place;
   const bool is_first = arena_ == nullptr;
-  if (is_first) {
-    have_arena(epoch, having, deadline);
+  if (is_first) have_arena(epoch, having, deadline);
+  if (options_.is_spread) {
+    renew_engine(epoch);
+  } else {
+    engine_->set_spin(spin_for(epoch.size()));
+  }
+  if (is_first || options_.is_spread) {
     engine_->add_source(std::make_shared<shm::DoorbellSource>(arena_, place));
   }
-  engine_->set_spin(spin_for(epoch.size()));
   const Group::Options options{.epoch = epoch.number(), .timeout = options_.operation_timeout};
   if (epoch.size() == 1) return Group::solo(arena_, place, options);
+  auto backend =
+      options_.is_spread ? spread_backend(epoch, *rank, deadline) : shared_backend(epoch, *rank);
+  Group group(std::move(backend), engine_, options);
+  // Whoever died before the engine knew the group is told of here.
+  if (options_.is_spread) throw_if_lost(epoch);
+  return group;
+}
+
+void Assembly::renew_engine(const Epoch& epoch) {
+  const std::vector<int> hosts = hosts_of(epoch);
+  const int me = *epoch.rank_of(options_.worker);
+  const auto beside = std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(me)]);
+  const std::lock_guard lock(mutex_);
+  engine_ = std::make_shared<Engine>(Engine::Options{.spin = spin_for(static_cast<int>(beside))});
+  numbers_.clear();
+  for (const Seat& seat : epoch.seats()) numbers_.push_back(seat.worker);
+}
+
+std::shared_ptr<Backend> Assembly::shared_backend(const Epoch& epoch, int rank) {
   std::vector<shm::Lanes::Member> members;
   for (const Seat& seat : epoch.seats()) members.push_back({seat.place, seat.worker});
-  auto backend = std::make_shared<shm::SharedBackend>(
-      arena_, members, *rank, kEpochKey + 8 * epoch.number(), options_.faults);
-  return Group(std::move(backend), engine_, options);
+  return std::make_shared<shm::SharedBackend>(arena_, members, rank, kEpochKey + 8 * epoch.number(),
+                                              options_.faults);
+}
+
+// As comm::connect() has it for ranks that never change.
+std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, int rank, Deadline deadline) {
+  hierarchy::HierarchicalBackend::Parts parts;
+  parts.host_of = hosts_of(epoch);
+  std::shared_ptr<tcp::Mesh> mesh;
+  if (std::count(parts.host_of.begin(), parts.host_of.end(), 0) != epoch.size()) {
+    mesh = tcp::assemble({.rank = rank,
+                          .size = epoch.size(),
+                          .host = net::host_address(options_.interface),
+                          .prefix = mesh_prefix(epoch.number()),
+                          .check = [&] { throw_if_lost(epoch); }},
+                         *options_.store, options_.credentials, deadline);
+    engine_->add_source(mesh);
+  }
+  std::vector<int> places;
+  for (const Seat& seat : epoch.seats()) places.push_back(seat.place);
+  parts.inside = [arena = arena_, places, rank, faults = options_.faults](
+                     const std::vector<int>& ranks, std::uint64_t key) {
+    std::vector<shm::Lanes::Member> members;
+    for (const int member : ranks) {
+      members.push_back({places[static_cast<std::size_t>(member)], member});
+    }
+    const auto me = std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
+    return std::make_shared<shm::SharedBackend>(arena, members, static_cast<int>(me), key, faults);
+  };
+  parts.across = [mesh, rank, faults = options_.faults](const std::vector<int>& ranks,
+                                                        std::uint64_t key) {
+    const auto me = std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
+    return std::make_shared<MessageBackend>(
+        mesh, ranks, static_cast<int>(me), key,
+        MessageBackend::Options{.name = "tcp", .faults = faults});
+  };
+  return hierarchy::make_backend(parts, ranks_below(epoch.size()), rank,
+                                 kEpochKey + 8 * epoch.number());
 }
 
 void Assembly::forget(std::uint64_t epoch) noexcept {
@@ -76,16 +170,35 @@ void Assembly::forget(std::uint64_t epoch) noexcept {
   for (std::uint64_t old = std::max(forgotten_, before); arena_ && old < epoch; ++old) {
     shm::Lanes::forget(*arena_, kEpochKey + 8 * old);
   }
+  if (options_.is_spread) forget_meshes(epoch);
   forgotten_ = std::max(forgotten_, epoch);
 }
 
+// Where ranks of epochs before it listened.
+void Assembly::forget_meshes(std::uint64_t epoch) noexcept {
+  const Deadline deadline = Deadline::after(kForgetMax);
+  try {
+    for (const cluster::StoreChange& key : options_.store->list("mesh/", deadline)) {
+      const bool is_old = std::strtoull(key.key.c_str() + 5, nullptr, 10) < epoch;
+      if (is_old) options_.store->erase(key.key, deadline);
+    }
+  } catch (const Error&) {
+    // The next one does it.
+  }
+}
+
 void Assembly::have_arena(const Epoch& epoch, const std::set<int>& having, Deadline deadline) {
-  const bool is_maker = having.empty() && epoch.seat(0).worker == options_.worker;
-  if (is_maker) arena_ = Arena::create(options_.arena);
+  const std::string& host = epoch.seat(*epoch.rank_of(options_.worker)).about.host;
+  std::vector<int> beside, owners;  // on this host, and those of them who have it
+  for (const Seat& seat : epoch.seats()) {
+    if (options_.is_spread && seat.about.host != host) continue;
+    beside.push_back(seat.worker);
+    if (having.contains(seat.worker)) owners.push_back(seat.worker);
+  }
+  if (owners.empty() && beside.front() == options_.worker) arena_ = Arena::create(options_.arena);
   while (!arena_) {
-    for (const Seat& seat : epoch.seats()) {
-      const bool is_asked = having.empty() || having.contains(seat.worker);
-      if (is_asked && seat.worker != options_.worker && open_from(seat.worker, deadline)) break;
+    for (const int worker : owners.empty() ? beside : owners) {
+      if (worker != options_.worker && open_from(worker, deadline)) break;
     }
     if (arena_) break;
     throw_if_lost(epoch);
@@ -112,7 +225,7 @@ bool Assembly::open_from(int worker, Deadline deadline) {
   if (lost_.contains(worker)) return false;
   throw Error(ErrorCode::Unsupported,
               "worker " + std::to_string(options_.worker) + " shares no memory with worker " +
-                  std::to_string(worker) + ": an elastic job runs on one host")
+                  std::to_string(worker) + ": a job on several hosts has elastic.spread = true")
       .with_rank(options_.worker);
 }
 

@@ -9,7 +9,9 @@
 // later opens it from any member that has it; it lives as long as one of them.
 //
 // Memory:   what dead members held of a group is given back by forget().
-// Hosts:    one. Workers that share no memory are refused with Unsupported.
+// Hosts:    one, unless `is_spread`: then each host has an arena of its own, and TCP goes across,
+//           with connections that are made anew for each epoch. Workers that share no memory where
+//           they should are refused with Unsupported.
 // Failure:  Deadline; PeerLost where a member dies meanwhile; Exhausted.
 // Threads:  lose() from any; the rest from one.
 // Lifetime: the store must outlive it.
@@ -22,12 +24,14 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "trireme/base/fault.h"
 #include "trireme/cluster/membership/epoch.h"
 #include "trireme/cluster/store.h"
 #include "trireme/comm/arena.h"
 #include "trireme/comm/group.h"
+#include "trireme/net/credentials.h"
 
 namespace trireme::comm {
 
@@ -36,8 +40,11 @@ class Assembly {
   struct Options {
     int worker = 0;
     cluster::Store* store = nullptr;
-    Duration operation_timeout = std::chrono::minutes(5);  // for operations that name none
-    Arena::Options arena{.members = Arena::kMembersMax};   // where this worker makes it
+    Duration operation_timeout = std::chrono::minutes(5);   // for operations that name none
+    Arena::Options arena{.members = Arena::kMembersMax};    // where this worker makes it
+    bool is_spread = false;                                 // workers may be on several hosts
+    std::shared_ptr<const net::Credentials> credentials{};  // for connections across them
+    std::string interface{};                                // the network's, by name; or: any
     Faults* faults = nullptr;
   };
   explicit Assembly(const Options& options);
@@ -60,15 +67,21 @@ class Assembly {
  private:
   void have_arena(const cluster::membership::Epoch& epoch, const std::set<int>& having,
                   Deadline deadline);
+  std::shared_ptr<Backend> shared_backend(const cluster::membership::Epoch& epoch, int rank);
+  std::shared_ptr<Backend> spread_backend(const cluster::membership::Epoch& epoch, int rank,
+                                          Deadline deadline);
+  void forget_meshes(std::uint64_t epoch) noexcept;
+  void renew_engine(const cluster::membership::Epoch& epoch);
   bool open_from(int worker, Deadline deadline);
   void throw_if_lost(const cluster::membership::Epoch& epoch) const;
 
   Options options_;
   std::shared_ptr<Arena> arena_;
-  std::shared_ptr<Engine> engine_;
-  std::uint64_t forgotten_ = 0;  // epochs before it
-  mutable std::mutex mutex_;
-  std::map<int, Error> lost_;  // guarded by mutex_
+  std::uint64_t forgotten_ = 0;     // epochs before it
+  mutable std::mutex mutex_;        // guards what follows
+  std::shared_ptr<Engine> engine_;  // of all epochs; where they are spread, of the present one
+  std::vector<int> numbers_;        // by rank of the present epoch: workers; spread alone
+  std::map<int, Error> lost_;
 };
 
 }  // namespace trireme::comm

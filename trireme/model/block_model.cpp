@@ -58,10 +58,11 @@ Activations BlockModel::forward_blocks(Activations in, const Context& context, s
   for (std::size_t i = begin; i < end; ++i) {
     if (context.interruption != nullptr) context.interruption->throw_if_pointless();
     if (gate_) gate_->reach(i, Pass::Forward);
-    const std::vector<at::Tensor> taken = gate_ ? in.tensors() : std::vector<at::Tensor>();
+    const bool is_watched = gate_ && gate_->wants_backward();
+    const std::vector<at::Tensor> taken = is_watched ? in.tensors() : std::vector<at::Tensor>();
     in = is_recomputed_ ? recompute(blocks_[i], std::move(in), context)
                         : blocks_[i]->forward(std::move(in), context);
-    if (gate_) watch_backward(i, taken, in.tensors());
+    if (is_watched) watch_backward(i, taken, in.tensors());
   }
   return in;
 }

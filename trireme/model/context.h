@@ -17,6 +17,7 @@ namespace trireme::model {
 class GradientHomes;
 class Interruption;
 class KeyValueCache;
+class WeightCopies;
 
 struct Context {
   bool is_training = false;
@@ -28,6 +29,7 @@ struct Context {
   at::Tensor documents{};  // int64 (B, T): tokens attend within their document only; or: one each
   KeyValueCache* cache = nullptr;  // generation: what attention has already seen
   GradientHomes* homes = nullptr;  // where layers may write their weights' gradients; or: anywhere
+  const WeightCopies* copies = nullptr;  // weights in autocast's type; or: cast as they are read
   const Interruption* interruption = nullptr;  // asked between two blocks; or: never
   // Where a model leaves auxiliary losses, already weighted and summed over samples; null: dropped.
   std::vector<at::Tensor>* losses = nullptr;

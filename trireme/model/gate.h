@@ -20,6 +20,8 @@ class Gate {
   virtual ~Gate() = default;
   // This block runs next. What is thrown here ends the pass.
   virtual void reach(std::size_t block, Pass pass) = 0;
+  // Otherwise it is told of forward passes alone.
+  virtual bool wants_backward() const { return true; }
 };
 
 }  // namespace trireme::model

@@ -1,6 +1,5 @@
 #include "trireme/model/gradient_homes.h"
 
-#include <ATen/autocast_mode.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/graph_task.h>
 
@@ -18,8 +17,7 @@ bool is_accumulating() {
 
 c10::intrusive_ptr<HomesHolder> homes_for(const at::Tensor& weight, const Context& context) {
   const bool is_worth_it = context.homes != nullptr && c10::GradMode::is_enabled() &&
-                           weight.requires_grad() && weight.numel() >= kElementsMin &&
-                           !at::autocast::is_autocast_enabled(weight.device().type());
+                           weight.requires_grad() && weight.numel() >= kElementsMin;
   return is_worth_it ? c10::make_intrusive<HomesHolder>(context.homes) : nullptr;
 }
 

@@ -41,8 +41,7 @@ struct HomesHolder : torch::CustomClassHolder {
 bool is_accumulating();
 
 // The homes of this pass where a weight's gradient is worth one; null where it is not: without
-// gradients, under autocast, and where a copy costs less than a function that autograd does not
-// know.
+// gradients, and where a copy costs less than a function that autograd does not know.
 c10::intrusive_ptr<HomesHolder> homes_for(const at::Tensor& weight, const Context& context);
 
 }  // namespace trireme::model

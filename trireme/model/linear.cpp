@@ -1,9 +1,11 @@
 #include "trireme/model/linear.h"
 
+#include <ATen/autocast_mode.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <optional>
@@ -11,6 +13,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/model/gradient_homes.h"
+#include "trireme/model/weight_copies.h"
 
 namespace trireme::model {
 namespace {
@@ -18,37 +21,60 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// at::linear whose weight's gradient is written where it is wanted. The products are those that
-// autograd would make of at::linear, so the bits are too.
+// at::linear whose weight's gradient is written where it is wanted, and which may read the
+// weight in a narrow type, that of x. The products are those that autograd would make of
+// at::linear, so the bits are too.
 struct HomedLinear : torch::autograd::Function<HomedLinear> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
                             const std::optional<at::Tensor>& bias,
+                            const std::optional<at::Tensor>& narrow,
                             c10::intrusive_ptr<HomesHolder> homes) {
-    ctx->save_for_backward({x, weight});
-    ctx->saved_data["homes"] = c10::IValue::make_capsule(homes);
+    ctx->save_for_backward({x, weight, narrow.value_or(at::Tensor())});
+    if (homes) ctx->saved_data["homes"] = c10::IValue::make_capsule(homes);
     ctx->saved_data["has_bias"] = bias.has_value();
-    return at::linear(x, weight, bias);
+    return at::linear(x, narrow.value_or(weight), bias);
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
     const variable_list saved = ctx->get_saved_variables();
-    const at::Tensor &x = saved[0], &weight = saved[1];
+    const at::Tensor &x = saved[0], &weight = saved[1], &narrow = saved[2];
+    const at::Tensor& read = narrow.defined() ? narrow : weight;
     const at::Tensor gradient = gradients[0].reshape({-1, weight.size(0)});
-    variable_list result(4);
-    if (ctx->needs_input_grad(0)) result[0] = gradient.mm(weight).view(x.sizes());
     const at::Tensor rows = x.reshape({-1, weight.size(1)});
-    if (ctx->needs_input_grad(1) && !is_accumulating()) {
-      result[1] = gradient.t().mm(rows);
-    } else if (ctx->needs_input_grad(1)) {
-      const auto holder = ctx->saved_data["homes"].toCapsule();
-      result[1] = static_cast<HomesHolder&>(*holder).homes->lend(weight);
-      if (!result[1].defined()) result[1] = at::empty_like(weight);
-      at::mm_out(result[1], gradient.t(), rows);
-    }
+    variable_list result(5);
+    if (ctx->needs_input_grad(0)) result[0] = gradient.mm(read).view(x.sizes());
+    if (ctx->needs_input_grad(1)) result[1] = weight_gradient(ctx, weight, gradient.t(), rows);
     if (ctx->saved_data["has_bias"].toBool()) result[2] = gradient.sum(0);
     return result;
   }
+
+  static at::Tensor weight_gradient(AutogradContext* ctx, const at::Tensor& weight,
+                                    const at::Tensor& gradient, const at::Tensor& rows) {
+    if (!is_accumulating()) return gradient.mm(rows).to(weight.scalar_type());
+    at::Tensor home;
+    if (const auto held = ctx->saved_data.find("homes"); held != ctx->saved_data.end()) {
+      home = static_cast<HomesHolder&>(*held->second.toCapsule()).homes->lend(weight);
+    }
+    if (!home.defined()) home = at::empty_like(weight);
+    if (rows.scalar_type() != weight.scalar_type()) return home.copy_(gradient.mm(rows));
+    at::mm_out(home, gradient, rows);
+    return home;
+  }
 };
+
+// The weight in autocast's type, where it is at hand or a home is to be had with it; nothing where
+// autocast may as well see to it, or is off.
+std::optional<at::Tensor> narrow_weight(const at::Tensor& weight, const Context& context,
+                                        bool has_home) {
+  const c10::DeviceType device = weight.device().type();
+  if (!at::autocast::is_autocast_enabled(device)) return std::nullopt;
+  const at::ScalarType type = at::autocast::get_autocast_dtype(device);
+  if (context.copies != nullptr && c10::GradMode::is_enabled()) {
+    at::Tensor copy = context.copies->copy_of(weight);
+    if (copy.defined() && copy.scalar_type() == type) return copy;
+  }
+  return has_home ? std::optional(weight.detach().to(type)) : std::nullopt;
+}
 
 }  // namespace
 
@@ -66,11 +92,12 @@ Linear::Linear(at::Tensor tied) : torch::nn::Module("Linear") {
 
 at::Tensor Linear::forward(const at::Tensor& x, const Context& context) const {
   if (strategy) return strategy->forward(*this, x, context);
-  if (const auto homes = homes_for(weight, context)) {
-    const auto own = bias.defined() ? std::optional(bias) : std::nullopt;
-    return HomedLinear::apply(x, weight, own, homes);
-  }
-  return at::linear(x, weight, bias);
+  const auto homes = homes_for(weight, context);
+  const auto narrow = narrow_weight(weight, context, homes != nullptr);
+  if (!homes && !narrow) return at::linear(x, weight, bias);
+  const at::ScalarType type = narrow ? narrow->scalar_type() : x.scalar_type();
+  const auto own = bias.defined() ? std::optional(bias.to(type)) : std::nullopt;
+  return HomedLinear::apply(x.to(type), weight, own, narrow, homes);
 }
 
 }  // namespace trireme::model

@@ -31,6 +31,7 @@
 #include "trireme/checkpoint/state.h"
 #include "trireme/model/gradient_homes.h"
 #include "trireme/model/interruption.h"
+#include "trireme/model/weight_copies.h"
 
 namespace trireme::parallel {
 
@@ -95,6 +96,10 @@ class Agreement {
 
   // Where gradients are wanted, for layers that can write them there; null: anywhere.
   virtual model::GradientHomes* homes() { return nullptr; }
+  // Weights in the type that passes read; null: there are none but the weights.
+  virtual const model::WeightCopies* copies() const { return nullptr; }
+  // Seconds that passes have waited for other ranks, so far.
+  virtual double waited() const { return 0; }
   // Ends forward passes of a step that cannot end; null: nothing does.
   virtual const model::Interruption* interruption() const { return nullptr; }
 

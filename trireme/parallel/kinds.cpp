@@ -30,14 +30,18 @@ SyncKind resolved(SyncKind kind, bool has_sharing_hosts) {
   return kind;
 }
 
-// Whatever can be is shared: it stays when a rank dies.
-SyncKind resolved_lasting(SyncKind kind) {
+// Whatever can be is shared: it stays when a rank dies. On several hosts nothing does.
+SyncKind resolved_lasting(SyncKind kind, bool is_spread) {
   if (kind == SyncKind::None) {
     throw Error(ErrorCode::InvalidInput,
                 "sync.kind = \"none\" has no agreement that could outlive a rank: take another, or "
                 "elastic.enabled = false");
   }
-  return kind == SyncKind::Auto ? SyncKind::Shared : kind;
+  if (!is_spread) return kind == SyncKind::Auto ? SyncKind::Shared : kind;
+  if (kind == SyncKind::Auto || kind == SyncKind::AllReduce) return SyncKind::AllReduce;
+  throw Error(ErrorCode::InvalidInput,
+              "elastic.spread = true has every worker hold everything: take sync.kind = "
+              "\"all_reduce\" (or auto); on one host, elastic.spread = false allows every kind");
 }
 
 // Backward may still read a weight whose gradient it has finished, where a forward pass used it
@@ -85,8 +89,8 @@ std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
   const bool is_lasting = options.is_lasting;
   if (options.group.size() == 1 && !is_lasting) return make_solo(options);
   const std::optional<mesh::Mesh> hosts = is_lasting ? std::nullopt : sharing_hosts(options.group);
-  const SyncKind kind =
-      is_lasting ? resolved_lasting(options.kind) : resolved(options.kind, hosts.has_value());
+  const SyncKind kind = is_lasting ? resolved_lasting(options.kind, options.is_spread)
+                                   : resolved(options.kind, hosts.has_value());
   if (kind == SyncKind::None) {
     const comm::Group group = options.group;
     std::vector<at::Tensor> buffers = std::move(options.buffers);
@@ -101,7 +105,9 @@ std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
                                   .bucket_size = options.bucket_size,
                                   .is_ordered = options.is_ordered,
                                   .is_in_parts = options.is_recomputed,
+                                  .narrow_type = options.narrow_type,
                                   .is_lasting = is_lasting,
+                                  .is_spread = options.is_spread,
                                   .faults = options.faults};
   const bool is_sliced = kind != SyncKind::AllReduce && kind != SyncKind::Shared;
   if (hosts && (kind == SyncKind::Shared || (is_sliced && options.is_sliced_in_host))) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,11 +37,13 @@ struct AgreementOptions {
   SyncKind kind = SyncKind::Auto;
   bool is_sliced_in_host = false;  // zero kinds: among the ranks of a host, replicas across hosts
   std::int64_t bucket_size = 4 << 20;
-  bool is_ordered = false;     // sums over slots follow the fixed tree
-  bool is_recomputed = false;  // a parameter's gradient may come in several parts
+  bool is_ordered = false;                      // sums over slots follow the fixed tree
+  std::optional<at::ScalarType> narrow_type{};  // in which passes read weights
+  bool is_recomputed = false;                   // a parameter's gradient may come in several parts
   // Ranks may come and go. The agreement is then Lasting, and nobody meets anybody before
   // survive() and regroup(); the group does not matter until then.
   bool is_lasting = false;
+  bool is_spread = false;  // and on several hosts
   Faults* faults = nullptr;
 };
 

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "trireme/comm/group.h"
@@ -27,12 +28,22 @@
 
 namespace trireme::parallel {
 
+// What all ranks added up when they prepared a step.
+struct Prepared {
+  std::int64_t step = -1;
+  std::vector<double> figures{};
+
+  friend bool operator==(const Prepared&, const Prepared&) = default;
+};
+
 // Where a rank is in the step that it began last.
 struct Standing {
   enum class Phase : std::uint8_t { Open, Prepared, Finished };
 
   std::int64_t step = -1;
   Phase phase = Phase::Finished;
+  // Of the last step that it passed prepare in, where nobody else can look that up.
+  parallel::Prepared prepared{};
 
   friend bool operator==(const Standing&, const Standing&) = default;
 };
@@ -49,8 +60,9 @@ class Lasting {
   // Drops what is in flight. `places` by rank of the group: seats in the arena.
   virtual void survive(const comm::Group& group, std::vector<int> places) = 0;
   // What reduce() gave to any rank of the step, living or dead; nothing where it gave nothing.
-  // REQUIRES: all who live have stopped.
-  virtual std::optional<Gradients> recall(std::int64_t step) = 0;
+  // `told`: what those who live brought. On several hosts what only the dead knew is lost with
+  // their updates. REQUIRES: all who live have stopped.
+  virtual std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) = 0;
 
   // REQUIRES: this rank has finished its part of the last step, and others may not have.
   virtual void finish_orphans() = 0;

@@ -9,9 +9,14 @@
 
 #include <c10/core/ScalarType.h>
 
+#include <optional>
+
 #include "trireme/train/config.h"
 
 namespace trireme::train {
+
+// That of products in this precision; nothing where it is the weights' own.
+std::optional<c10::ScalarType> narrow_type(Precision precision);
 
 class Autocast {
  public:

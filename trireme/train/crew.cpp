@@ -50,6 +50,8 @@ Bytes encode(const parallel::Standing& standing, std::uint64_t settled, bool has
   ByteWriter out;
   out.put(standing.step).put(static_cast<std::uint8_t>(standing.phase)).put(settled);
   out.put(static_cast<std::uint8_t>(has_arena ? 1 : 0));
+  out.put(standing.prepared.step).put(static_cast<std::uint32_t>(standing.prepared.figures.size()));
+  for (const double figure : standing.prepared.figures) out.put(figure);
   return std::move(out).take();
 }
 
@@ -69,7 +71,11 @@ Crew::Crew(const cluster::Environment& environment, const ElasticConfig& config,
     : worker_(environment.rank),
       config_(config),
       store_(environment, cluster::process_environment, Log(), Deadline::after(kStoreMax)),
-      assembly_({.worker = worker_, .store = &store_.store(), .faults = faults}),
+      assembly_({.worker = worker_,
+                 .store = &store_.store(),
+                 .is_spread = config.is_spread,
+                 .credentials = store_.credentials(),
+                 .faults = faults}),
       membership_({.worker = worker_,
                    .first_size = environment.size,
                    .least = std::min(config.least, environment.size),
@@ -130,6 +136,10 @@ Crew::Turnover Crew::next(const parallel::Standing& standing, bool takes_new,
     said.phase = static_cast<parallel::Standing::Phase>(in.get<std::uint8_t>());
     settled = std::min(settled, in.get<std::uint64_t>());
     if (in.get<std::uint8_t>() != 0) having.insert(worker);
+    said.prepared.step = in.get<std::int64_t>();
+    for (auto left = in.get<std::uint32_t>(); left > 0; --left) {
+      said.prepared.figures.push_back(in.get<double>());
+    }
     turnover.standings.emplace(worker, said);
   }
   group_ = assembly_.group_of(next.epoch, having, Deadline::after(kGroupMax));

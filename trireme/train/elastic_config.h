@@ -19,6 +19,7 @@ struct ElasticConfig {
   std::chrono::milliseconds heartbeat{5000};
   std::chrono::seconds orphan_timeout{60};
   int restarts = 10;
+  bool is_spread = false;
 
   static void describe(config::Fields<ElasticConfig>& f) {
     using E = ElasticConfig;
@@ -34,6 +35,8 @@ struct ElasticConfig {
     f.add("restarts", &E::restarts)
         .at_least(0)
         .help("workers replaced within ten minutes before the job ends");
+    f.add("spread", &E::is_spread)
+        .help("workers may be on several hosts; each then holds all weights and state");
   }
 };
 

@@ -17,6 +17,7 @@
 #include "trireme/optim/kinds.h"
 #include "trireme/optim/schedule_config.h"
 #include "trireme/parallel/kinds.h"
+#include "trireme/train/autocast.h"
 #include "trireme/train/scores.h"
 #include "trireme/train/slots.h"
 
@@ -177,8 +178,10 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
                        .is_sliced_in_host = sync.is_sliced_in_host,
                        .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
                        .is_ordered = train.virtual_ranks > 0,
+                       .narrow_type = narrow_type(train.precision),
                        .is_recomputed = is_recomputed,
                        .is_lasting = options.is_lasting,
+                       .is_spread = options.is_spread,
                        .faults = options.faults}),
                   .schedule = optim::make_schedule(config, job.steps),
                   .clip_norm = rule.clip_norm,

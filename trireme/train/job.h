@@ -44,6 +44,7 @@ struct Job {
 struct JobOptions {
   // Ranks may come and go: nobody meets anybody here, and the agreement is Lasting.
   bool is_lasting = false;
+  bool is_spread = false;  // over several hosts
   Faults* faults = nullptr;
 };
 

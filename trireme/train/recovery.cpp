@@ -125,7 +125,9 @@ std::string Recovery::resolve(const Crew::Turnover& change) {
     furthest = std::max(furthest, standing.step);
   }
   const bool is_new = options_.crew->is_new();
-  const auto all = is_new || mine.step < 0 ? std::nullopt : lasting().recall(mine.step);
+  std::vector<parallel::Prepared> told;
+  for (const auto& [worker, standing] : change.standings) told.push_back(standing.prepared);
+  const auto all = is_new || mine.step < 0 ? std::nullopt : lasting().recall(mine.step, told);
   bool is_forward = all && mine.step == furthest;
   bool is_begun = false;
   for (const auto& [worker, standing] : change.standings) {

@@ -55,6 +55,7 @@ void Step::keep_losses(const Turn& turn) {
 double Step::run_slots(const data::StepBatches& work) {
   parallel::Agreement& agreement = *parts_.agreement;
   double share = 0;
+  waited_ = agreement.waited();
   for (std::size_t i = 0; i < work.batches.size(); ++i) {
     const int slot = work.slots[i];
     if (!agreement.has_slot(slot)) {
@@ -66,18 +67,26 @@ double Step::run_slots(const data::StepBatches& work) {
         torch::manual_seed(slot_seed(parts_.config.seed, turn_.updates, slot));
         const at::Tensor sum = forward(work, i);
         loss = sum.item<double>();
-        outcome_.times.forward += watch_.lap();
+        book(outcome_.times.forward);
         pass(kBackward);
         // A loss that is not finite has no gradient worth computing.
         if (std::isfinite(loss)) (is_scaled() ? sum * loss_scale_.scale() : sum).backward();
       }
       agreement.end_slot();
       loss_of_slot_[slot] = loss;
-      outcome_.times.backward += watch_.lap();
+      book(outcome_.times.backward);
     }
     share += loss_of_slot_[slot];
   }
   return share;
+}
+
+// A pass that waited for other ranks on its way has not computed meanwhile.
+void Step::book(double& part) {
+  const double now = parts_.agreement->waited();
+  const double waiting = now - std::exchange(waited_, now);
+  part += watch_.lap() - waiting;
+  outcome_.times.wait += waiting;
 }
 
 Outcome Step::finish(const parallel::Gradients& all) {
@@ -123,6 +132,7 @@ model::Context Step::context(const data::StepBatches& work, std::size_t index) c
           .slot = work.slots[index],
           .places = work.batches[index].places,
           .homes = parts_.agreement->homes(),
+          .copies = parts_.agreement->copies(),
           .interruption = parts_.agreement->interruption()};
 }
 

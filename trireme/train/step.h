@@ -108,6 +108,7 @@ class Step {
   parallel::StepPlan plan(const data::StepBatches& work) const;
   void keep_losses(const Turn& turn);
   double run_slots(const data::StepBatches& work);
+  void book(double& part);
   void pass(FaultPoint point) const { reach(parts_.faults, point, 0); }
   model::Context context(const data::StepBatches& work, std::size_t index) const;
   double terms_of(const data::StepBatches& work) const;
@@ -123,6 +124,7 @@ class Step {
   Outcome outcome_;                     // of the step that runs
   std::map<int, double> loss_of_slot_;  // of the step that runs
   Stopwatch watch_;
+  double waited_ = 0;  // inside passes, up to the last lap
 };
 
 }  // namespace trireme::train

@@ -77,7 +77,9 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
   const std::unique_ptr<StepLog> log = StepLog::from_environment(chaos.get());
   Faults* const faults = log ? static_cast<Faults*>(log.get()) : chaos.get();
   // Ready before it is taken in, so that nobody waits for it.
-  Job job = open_job(config, kinds, comm::Group::solo(), {.is_lasting = true, .faults = faults});
+  const bool is_spread = config.get<ElasticConfig>(kElasticSection).is_spread;
+  Job job = open_job(config, kinds, comm::Group::solo(),
+                     {.is_lasting = true, .is_spread = is_spread, .faults = faults});
   const auto crew = Crew::of_environment(config, job.hash, faults, end_orphaned);
   crew->join(g_is_stop_wanted, [] { std::_Exit(0); });
   const bool is_first = crew->group().rank() == 0;

@@ -15,7 +15,7 @@
 namespace trireme::config {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Config read(const std::string& text, const std::vector<std::string>& overrides = {}) {
   return read_config(sample_schema(), {.files = {{"job.toml", text}}, .overrides = overrides});

@@ -15,7 +15,7 @@ namespace trireme::config {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 enum class Colour { Red, Green };
 

@@ -16,7 +16,7 @@ namespace trireme::config {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string complaint(const std::function<void()>& action) {
   try {
@@ -59,8 +59,8 @@ TEST(ConfigReadValue, SaysWhatItIsAndWhatIsNeeded) {
 
 TEST(ConfigReadValue, SaysHowAWholeNumberIsWritten) {
   EXPECT_THAT(complaint([] { read_integer({1e6}); }), HasSubstr("an integer, 1000000"));
-  EXPECT_THAT(complaint([] { read_integer({1.5}); }), testing::EndsWith("an integer"));
-  EXPECT_THAT(complaint([] { read_integer({1e300}); }), testing::EndsWith("an integer"));
+  EXPECT_THAT(complaint([] { read_integer({1.5}); }), ::testing::EndsWith("an integer"));
+  EXPECT_THAT(complaint([] { read_integer({1e300}); }), ::testing::EndsWith("an integer"));
 }
 
 TEST(ConfigReadValue, RefusesNumbersThatNoRangeContains) {

@@ -16,7 +16,7 @@ namespace trireme::config {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string report_of(const Sources& sources) {
   try {

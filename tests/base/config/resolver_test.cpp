@@ -13,7 +13,7 @@
 namespace trireme::config {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Statement said(std::string key, Value value, int line = 1) {
   return {.key = std::move(key), .value = std::move(value), .place = {.name = "f", .line = line}};

@@ -12,7 +12,7 @@
 namespace trireme::config {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(SchemaText, HelpSaysDefaultTypeRangeAndMeaning) {
   const std::string help = to_help(sample_schema());
@@ -43,7 +43,7 @@ TEST(SchemaText, NamesEverySettingThatTheReaderKnows) {
   const std::string help = to_help(schema);
   const std::string page = to_markdown(schema);
   for (const Setting& setting : read_config(schema, {}).settings()) {
-    EXPECT_THAT(help, testing::ContainsRegex("\n +" + setting.name)) << setting.key();
+    EXPECT_THAT(help, ::testing::ContainsRegex("\n +" + setting.name)) << setting.key();
     EXPECT_THAT(page, HasSubstr("| `" + setting.name + "` |")) << setting.key();
   }
 }

@@ -10,7 +10,7 @@
 namespace trireme::config {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 struct Reading {
   TomlDocument document;
@@ -85,7 +85,7 @@ TEST(TomlReader, FindsSeveralMistakesOfFormAndReadsTheRest) {
       "g = 6\n");
   std::vector<int> lines;
   for (const Mistake& mistake : reading.report.mistakes()) lines.push_back(mistake.place.line);
-  EXPECT_THAT(lines, testing::UnorderedElementsAre(3, 4, 6, 8, 11)) << reading.report.to_text();
+  EXPECT_THAT(lines, ::testing::UnorderedElementsAre(3, 4, 6, 8, 11)) << reading.report.to_text();
   EXPECT_EQ(entries(reading.document), "2 run.a = 1\n5 run.c = 3\n7 run.e = 5\n12 data.g = 6\n");
 }
 

@@ -10,8 +10,8 @@
 namespace trireme::cli::bench {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Record sample(double seconds = 1) {
   Record record;

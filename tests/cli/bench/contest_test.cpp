@@ -12,8 +12,8 @@
 namespace trireme::cli::bench {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Contender contender(const std::string& who, const std::string& script) {
   return {who, who, {{"/bin/sh", "-c", script}}};
@@ -37,10 +37,10 @@ struct Outcome {
 
 Outcome run(Contest& contest, int rounds) {
   Outcome outcome;
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   outcome.is_whole = contest.run(
       rounds, [&](const std::string& who, const Record&) { outcome.order.push_back(who); });
-  outcome.error = testing::internal::GetCapturedStderr();
+  outcome.error = ::testing::internal::GetCapturedStderr();
   return outcome;
 }
 
@@ -80,9 +80,9 @@ TEST(Contest, APeerThatFailsIsSaidOnceAndLeftOut) {
 TEST(Contest, OursMayNotFail) {
   Contest contest;
   contest.add(contender(kOurs, "exit 4"));
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_THROW(contest.run(1, [](const std::string&, const Record&) {}), Error);
-  testing::internal::GetCapturedStderr();
+  ::testing::internal::GetCapturedStderr();
 }
 
 }  // namespace

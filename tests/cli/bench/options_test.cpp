@@ -12,8 +12,8 @@
 namespace trireme::cli::bench {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 struct Reading {
@@ -29,9 +29,9 @@ Reading read(const Words& words) {
   add_program_options(command, options);
   add_worker_options(command, options);
   command.action([options] { return options->check(), 0; });
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   const int code = command.run(words);
-  return {code, *options, testing::internal::GetCapturedStderr()};
+  return {code, *options, ::testing::internal::GetCapturedStderr()};
 }
 
 TEST(Options, SizesAreReadWithTheirUnits) {

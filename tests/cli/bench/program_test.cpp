@@ -14,7 +14,7 @@ namespace trireme::cli::bench {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 struct Outcome {
   ProgramEnd end;

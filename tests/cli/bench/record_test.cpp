@@ -12,9 +12,9 @@
 namespace trireme::cli::bench {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Record sample() {
   Record record;

@@ -11,7 +11,7 @@
 namespace trireme::cli::bench {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Setters, NamesAreTakenOrProposed) {
   std::string target = "before";

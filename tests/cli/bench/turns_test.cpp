@@ -12,8 +12,8 @@
 namespace trireme::cli::bench {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Contender contender(const std::string& who, const std::string& script, bool may_fail = false) {
   return {.who = who, .label = who, .program = {{"/bin/sh", "-c", script}}, .may_fail = may_fail};
@@ -27,13 +27,13 @@ struct Outcome {
 
 Outcome run(const Turns& turns, int rounds) {
   Outcome outcome;
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   outcome.is_whole = turns.run(rounds, [&](const Contender& from, std::string_view line) {
     if (!line.starts_with("+")) return false;
     outcome.lines.push_back(from.who + ": " + std::string(line));
     return true;
   });
-  outcome.error = testing::internal::GetCapturedStderr();
+  outcome.error = ::testing::internal::GetCapturedStderr();
   return outcome;
 }
 
@@ -60,9 +60,9 @@ TEST(Turns, WhoMayNotFailEndsThem) {
   for (const char* script : {"echo +1; exit 3", "true"}) {
     Turns turns;
     turns.add(contender("a", script));
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStderr();
     EXPECT_THROW(turns.run(1, [](const Contender&, std::string_view) { return true; }), Error);
-    testing::internal::GetCapturedStderr();
+    ::testing::internal::GetCapturedStderr();
   }
 }
 

@@ -16,10 +16,10 @@
 namespace trireme::cluster::launch {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class Programs : public testing::Test {
+class Programs : public ::testing::Test {
  protected:
   Programs() {
     make("train", 0755);

@@ -12,7 +12,7 @@ namespace trireme::cluster::launch {
 namespace {
 
 using host::OomKill;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 RankExit exited(int rank, int code, int signal_sent = 0) {
   return {.rank = rank, .status = code << 8, .signal_sent = signal_sent};

@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class RankProcesses : public testing::Test {
+class RankProcesses : public ::testing::Test {
  protected:
   void start(int count, const std::string& script,
              const std::filesystem::path& program = "/bin/sh") {
@@ -121,7 +121,7 @@ TEST_F(RankProcesses, AStoppedRankStillEnds) {
 
 TEST_F(RankProcesses, WhatCannotBeExecutedSaysSo) {
   start(1, "not run: a folder cannot be executed", folder_.path());
-  EXPECT_THAT(finish().front(), testing::HasSubstr("could not be started: execve"));
+  EXPECT_THAT(finish().front(), ::testing::HasSubstr("could not be started: execve"));
 }
 
 }  // namespace

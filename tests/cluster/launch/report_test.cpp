@@ -10,8 +10,8 @@
 namespace trireme::cluster::launch {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string report(const std::vector<RankExit>& exits, const output::Tail& tail) {
   return report_failure(exits, [&](int) -> const output::Tail& { return tail; });

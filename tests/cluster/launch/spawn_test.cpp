@@ -21,9 +21,9 @@
 namespace trireme::cluster::launch {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class Spawn : public testing::Test {
+class Spawn : public ::testing::Test {
  protected:
   Spawn() {
     int ends[2];
@@ -110,7 +110,7 @@ TEST_F(Spawn, InheritsNoDescriptorsOfOurs) {
   const std::string trouble = name(trouble_in_);
   const std::string output = name(in_);
   EXPECT_EQ(run_script("ls -l /proc/$$/fd"), 0);
-  EXPECT_THAT(text_, testing::Not(HasSubstr(trouble)));
+  EXPECT_THAT(text_, ::testing::Not(HasSubstr(trouble)));
   std::size_t count = 0;
   for (std::size_t at = text_.find(output); at != std::string::npos;
        at = text_.find(output, at + 1)) {

@@ -111,18 +111,18 @@ void announce(Store& store, int worker) {
 
 TEST(PresenceWatch, WantsAChangeWhenSomebodyWaitsAndThereIsRoom) {
   LocalStore store;
-  PresenceWatch watch(store, 3);
-  watch.set_epoch(epoch_of(1, {0, 1}), {5}, std::nullopt);
+  PresenceWatch watch({.store = &store, .most = 3});
+  watch.set_epoch(epoch_of(1, {0, 1}), {5}, {}, std::nullopt);
   announce(store, 0);
   announce(store, 5);
   EXPECT_FALSE(watch.wait_until_wanted(Deadline::after(50ms))) << "5 is dead";
   announce(store, 6);
   EXPECT_TRUE(watch.wait_until_wanted(Deadline::after(30s)));
-  watch.set_epoch(epoch_of(2, {0, 1, 4}), {5}, std::nullopt);
+  watch.set_epoch(epoch_of(2, {0, 1, 4}), {5}, {}, std::nullopt);
   EXPECT_FALSE(watch.is_change_wanted()) << "no room for 6";
   store.set("wanted", bytes_of("2"), Deadline::after(30s));
   EXPECT_TRUE(watch.wait_until_wanted(Deadline::after(30s)));
-  watch.set_epoch(epoch_of(3, {0, 1}), {5}, std::nullopt);
+  watch.set_epoch(epoch_of(3, {0, 1}), {5}, {}, std::nullopt);
   EXPECT_FALSE(watch.is_change_wanted()) << "6 waits, but two are enough";
 }
 
@@ -130,8 +130,8 @@ TEST(PresenceWatch, AStoreThatWasGoneIsWatchedAgain) {
   LocalStore store;
   Moody moody(store);
   moody.is_gone = true;
-  PresenceWatch watch(moody, 3);
-  watch.set_epoch(epoch_of(1, {0}), {}, std::nullopt);
+  PresenceWatch watch({.store = &moody, .most = 3});
+  watch.set_epoch(epoch_of(1, {0}), {}, {}, std::nullopt);
   announce(store, 1);
   EXPECT_FALSE(watch.wait_until_wanted(Deadline::after(50ms)));
   moody.is_gone = false;
@@ -142,7 +142,7 @@ TEST(PresenceWatch, ChoresWriteTheHintAndEraseOldReports) {
   LocalStore store;
   const Deadline deadline = Deadline::after(30s);
   for (const std::uint64_t number : {2, 3, 10}) store.set(report_key(number, 0), {}, deadline);
-  PresenceWatch watch(store, 3);
+  PresenceWatch watch({.store = &store, .most = 3});
   watch.post_chores(10, 3);
   EXPECT_EQ(text_of(store.wait(kNewestKey, deadline)), "10");
   while (store.get(report_key(2, 0), deadline)) std::this_thread::sleep_for(1ms);
@@ -154,8 +154,8 @@ TEST(PresenceWatch, ChoresEraseTheDeadWhomTheStoreStillShows) {
   LocalStore store;
   announce(store, 7);
   announce(store, 8);
-  PresenceWatch watch(store, 3);
-  watch.set_epoch(epoch_of(1, {0, 8}), {}, std::nullopt);
+  PresenceWatch watch({.store = &store, .most = 3});
+  watch.set_epoch(epoch_of(1, {0, 8}), {}, {}, std::nullopt);
   const Deadline deadline = Deadline::after(30s);
   ASSERT_TRUE(watch.wait_until_wanted(deadline)) << "7 is there";
   watch.post_chores(2, 1, {7});

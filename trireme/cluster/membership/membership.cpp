@@ -109,7 +109,12 @@ class Membership::Part {
     }
     const Epoch& epoch = admission.epoch();
     watch_members(epoch);
-    presence_.emplace(*options_.store, options_.most);
+    presence_.emplace(PresenceWatch::Options{
+        .store = options_.store,
+        .worker = options_.worker,
+        .most = options_.most,
+        .heartbeat = options_.heartbeat,
+        .on_lost = [this](int worker, const std::string& cause) { book_.report(worker, cause); }});
     adopt(epoch, std::nullopt);
     book_.adopt(epoch, true);
     return epoch_;
@@ -200,10 +205,19 @@ class Membership::Part {
     });
   }
 
+  std::set<int> far_members(const Epoch& epoch) const {
+    std::set<int> far;
+    for (const Seat& seat : epoch.seats()) {
+      if (!is_beside(seat)) far.insert(seat.worker);
+    }
+    return far;
+  }
+
   // Those not yet watched; whoever cannot be is gone.
   void watch_members(const Epoch& epoch) {
     const std::optional<int> rank = epoch.rank_of(options_.worker);
     if (!rank) return;
+    if (presence_) presence_->add_far(far_members(epoch));
     for (const Seat& seat : epoch.seats()) {
       if (seat.worker == options_.worker || !is_beside(seat)) continue;
       if (!watched_.insert(seat.worker).second) continue;
@@ -298,7 +312,7 @@ class Membership::Part {
     epoch_ = epoch;
     std::set<int> ignored = book_.dead();
     ignored.insert(epoch.dismissed().begin(), epoch.dismissed().end());
-    presence_->set_epoch(epoch_, std::move(ignored), presence);
+    presence_->set_epoch(epoch_, std::move(ignored), far_members(epoch_), presence);
     if (rank() == 0) presence_->post_chores(epoch_.number(), before, book_.dead());
     std::erase_if(watched_, [&](int worker) { return !epoch_.contains(worker); });
   }

@@ -8,10 +8,12 @@
 //   const Next next = membership.next(report, {.takes_new = true}, deadline);
 //
 // Deaths:   of members on this host: within a millisecond when they end, after heartbeat.timeout
-//           when they freeze, in which case they are killed. Members on other hosts are not
-//           watched yet. Who left in an orderly way counts as gone too.
+//           when they freeze, in which case they are killed. Of members on other hosts: a quarter
+//           of a second after they end, and heartbeat.timeout after their host froze or was cut
+//           off. Who left in an orderly way counts as gone too.
 // Certainty: when next() returns, whoever is no longer a member and was on this host can write
-//           nothing any more: it was killed and seen harmless, or said farewell.
+//           nothing any more: it was killed and seen harmless, or said farewell. One on another
+//           host shares nothing with this one, and finds no epoch that it is in.
 // Store:    only a change of epoch needs it. While it does not answer, next() waits.
 // Failure:  Aborted from next() when the others go on without this worker, which then has to leave
 //           and end; is_dismissed() says whether that was wanted. Deadline naming whom it waited

@@ -14,13 +14,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLook = 500ms;   // how soon the thread notices that it should end
-constexpr auto kAgain = 100ms;  // between two attempts to reach a store that is gone
+constexpr auto kLook = 500ms;        // how soon the thread notices that it should end
+constexpr Duration kLookFar = 50ms;  // where heartbeats are to be sent and missed
+constexpr auto kAgain = 100ms;       // between two attempts to reach a store that is gone
 
 }  // namespace
 
-PresenceWatch::PresenceWatch(Store& store, int most)
-    : store_(store), most_(most), thread_([this] { run(); }) {}
+PresenceWatch::PresenceWatch(Options options)
+    : options_(std::move(options)), far_(options_.heartbeat.timeout), thread_([this] { run(); }) {}
 
 PresenceWatch::~PresenceWatch() {
   stop();
@@ -35,19 +36,25 @@ void PresenceWatch::stop() noexcept {
   changed_.notify_all();
 }
 
-void PresenceWatch::set_epoch(const Epoch& epoch, std::set<int> ignored,
+void PresenceWatch::set_epoch(const Epoch& epoch, std::set<int> ignored, const std::set<int>& far,
                               const std::optional<Presence>& presence) {
   const std::lock_guard lock(mutex_);
   members_.clear();
   for (const Seat& seat : epoch.seats()) members_.insert(seat.worker);
   ignored_ = std::move(ignored);
+  far_.set_members(far, steady_clock().now());
   if (presence) presence_ = *presence;
   decide();
 }
 
+void PresenceWatch::add_far(const std::set<int>& workers) {
+  const std::lock_guard lock(mutex_);
+  far_.add_members(workers, steady_clock().now());
+}
+
 void PresenceWatch::decide() {
   const int size = static_cast<int>(members_.size());
-  const int room = std::clamp(presence_.wanted.value_or(most_), 1, most_);
+  const int room = std::clamp(presence_.wanted.value_or(options_.most), 1, options_.most);
   const bool has_waiting =
       std::any_of(presence_.workers.begin(), presence_.workers.end(), [&](const auto& entry) {
         return !members_.contains(entry.first) && !ignored_.contains(entry.first);
@@ -86,26 +93,59 @@ void PresenceWatch::run() noexcept {
 }
 
 void PresenceWatch::follow() {
-  const std::unique_ptr<Watch> watch = store_.watch(kPresencePrefix, Deadline::after(kLook));
+  const std::unique_ptr<Watch> watch =
+      options_.store->watch(kPresencePrefix, Deadline::after(kLook));
   {
     const std::lock_guard lock(mutex_);
     presence_ = {};
+    far_.restart(steady_clock().now());
   }
   for (;;) {
     std::optional<StoreChange> change;
     try {
-      change = watch->next(Deadline::after(kLook));
+      change = watch->next(Deadline::after(look_period()));
     } catch (const Error& error) {
       if (error.code() != ErrorCode::Deadline) throw;
     }
     {
       const std::lock_guard lock(mutex_);
       if (is_over_) return;
-      if (change) note(presence_, change->key, change->value ? &*change->value : nullptr);
+      if (change) {
+        note(presence_, change->key, change->value ? &*change->value : nullptr);
+        far_.note(change->key, change->value.has_value(), steady_clock().now());
+      }
       decide();
     }
+    say_well();
+    tell_lost();
     do_chores();
   }
+}
+
+Duration PresenceWatch::look_period() {
+  const std::lock_guard lock(mutex_);
+  return far_.has_members() ? kLookFar : Duration(kLook);
+}
+
+void PresenceWatch::say_well() {
+  const TimePoint now = steady_clock().now();
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_due = now - said_well_ >= options_.heartbeat.interval;
+    if (!far_.has_members() || !is_due || options_.heartbeat.timeout.count() == 0) return;
+  }
+  said_well_ = now;
+  options_.store->set(well_key(options_.worker), bytes_of(std::to_string(++beats_)),
+                      Deadline::after(kLook), Lifetime::Session);
+}
+
+void PresenceWatch::tell_lost() {
+  std::vector<FarWatch::Lost> lost;
+  {
+    const std::lock_guard lock(mutex_);
+    lost = far_.lost(steady_clock().now());
+  }
+  for (const FarWatch::Lost& one : lost) options_.on_lost(one.worker, one.cause);
 }
 
 void PresenceWatch::do_chores() {
@@ -117,14 +157,15 @@ void PresenceWatch::do_chores() {
     std::erase_if(chores->dead, [&](int worker) { return !presence_.workers.contains(worker); });
   }
   for (const int worker : chores->dead) {
-    store_.erase(worker_key(worker), Deadline::after(kLook));
+    options_.store->erase(worker_key(worker), Deadline::after(kLook));
   }
+  Store& store = *options_.store;
   const std::string newest = std::to_string(chores->newest);
-  store_.set(kNewestKey, bytes_of(newest), Deadline::after(kLook));
-  for (const StoreChange& entry : store_.list("report/", Deadline::after(kLook))) {
+  store.set(kNewestKey, bytes_of(newest), Deadline::after(kLook));
+  for (const StoreChange& entry : store.list("report/", Deadline::after(kLook))) {
     const std::string_view rest = std::string_view(entry.key).substr(7);
     const auto number = number_in(bytes_of(rest.substr(0, rest.find('/'))));
-    if (number && *number < chores->reports_from) store_.erase(entry.key, Deadline::after(kLook));
+    if (number && *number < chores->reports_from) store.erase(entry.key, Deadline::after(kLook));
   }
 }
 

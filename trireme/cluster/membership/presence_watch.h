@@ -6,6 +6,9 @@
 // was. The same thread does what can wait: it writes down the newest epoch for those who come, and
 // erases reports that nobody will read any more.
 //
+// Where members are on other hosts, it also says in the store that this worker is well, and calls
+// back for those of them who are gone (see far_watch.h).
+//
 // Threads:  any thread may call.
 // Lifetime: the store must outlive it. The destructor ends the thread, at the latest when a call
 //           of the store that it is in has come to its deadline of half a second.
@@ -15,13 +18,18 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
 #include <thread>
 
+#include "trireme/base/clock.h"
 #include "trireme/base/deadline.h"
+#include "trireme/cluster/heartbeat.h"
 #include "trireme/cluster/membership/epoch.h"
+#include "trireme/cluster/membership/far_watch.h"
 #include "trireme/cluster/membership/records.h"
 #include "trireme/cluster/store.h"
 
@@ -29,15 +37,26 @@ namespace trireme::cluster::membership {
 
 class PresenceWatch {
  public:
-  PresenceWatch(Store& store, int most);
+  struct Options {
+    Store* store = nullptr;
+    int worker = 0;
+    int most = 1;
+    HeartbeatConfig heartbeat{};
+    // From the watch's thread; short, and does not throw.
+    std::function<void(int worker, const std::string& cause)> on_lost{};
+  };
+  explicit PresenceWatch(Options options);
   ~PresenceWatch();
   PresenceWatch(const PresenceWatch&) = delete;
   PresenceWatch& operator=(const PresenceWatch&) = delete;
 
   // Who takes part now, and who is not to be taken in although the store may still show it.
   // `presence` is what was just read, if it was: what the watch missed does not mislead for ever.
-  void set_epoch(const Epoch& epoch, std::set<int> ignored,
+  // `far`: the members on other hosts.
+  void set_epoch(const Epoch& epoch, std::set<int> ignored, const std::set<int>& far,
                  const std::optional<Presence>& presence);
+  // Those of an epoch that is on its way.
+  void add_far(const std::set<int>& workers);
 
   bool is_change_wanted() const noexcept { return is_wanted_.load(std::memory_order_relaxed); }
   // True as soon as it is wanted, false when the deadline came first.
@@ -61,9 +80,11 @@ class PresenceWatch {
   void follow();
   void do_chores();
   void decide();  // with mutex_ held
+  Duration look_period();
+  void say_well();
+  void tell_lost();
 
-  Store& store_;
-  const int most_;
+  const Options options_;
   std::atomic<bool> is_wanted_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -72,6 +93,9 @@ class PresenceWatch {
   std::set<int> members_;
   std::set<int> ignored_;
   std::optional<Chores> chores_;
+  FarWatch far_;
+  TimePoint said_well_{};  // the thread's own, as the next
+  std::uint64_t beats_ = 0;
   std::thread thread_;
 };
 

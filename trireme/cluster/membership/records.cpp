@@ -28,6 +28,10 @@ std::string wake_key(int worker) {
   return "wake/" + padded(worker);
 }
 
+std::string well_key(int worker) {
+  return "well/" + padded(worker);
+}
+
 std::string epoch_key(std::uint64_t number) {
   return "epoch/" + std::to_string(number);
 }

@@ -8,6 +8,7 @@
 //   | report/<n>/<worker>   | what a member says of itself when it enters it, written once     |
 //   | farewell/<worker>     | a dismissed worker has stopped; its record went before           |
 //   | wake/<id>             | nothing; a worker that ends wakes its own watch by it            |
+//   | well/<id>             | a count that goes up while the worker lives, for other hosts     |
 //   | newest                | a hint: some recent epoch's number, for those who come           |
 //
 // What is watched has a prefix in common, so that one list or watch tells it all.
@@ -33,6 +34,7 @@ inline constexpr std::string_view kNewestKey = "newest";
 
 std::string worker_key(int worker);
 std::string wake_key(int worker);
+std::string well_key(int worker);
 std::string epoch_key(std::uint64_t number);
 std::string report_prefix(std::uint64_t number);
 std::string report_key(std::uint64_t number, int worker);

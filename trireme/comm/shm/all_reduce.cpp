@@ -11,6 +11,14 @@ namespace {
 
 // One stride of every member's data stays in the second-level cache while it is combined.
 constexpr std::size_t kReduceStride = std::size_t{512} << 10;
+// Of what is combined at once: small enough that turning round at its end pays.
+constexpr std::size_t kReduceChunk = std::size_t{32} << 10;
+
+// Where the k-th of the steps through `count` begins, from either end.
+std::size_t step_begin(std::size_t k, std::size_t count, std::size_t step, bool is_backward) {
+  const std::size_t steps = (count + step - 1) / step;
+  return (is_backward ? steps - 1 - k : k) * step;
+}
 
 }  // namespace
 
@@ -34,17 +42,37 @@ Task SharedBackend::all_reduce(const Operation& op, bool is_eager) {
 }
 
 // In place, without a copy: this rank reads its slice of everybody's span and writes the result
-// into everybody's.
+// into everybody's. Every second operation goes from the end to the beginning: where spans come
+// again, what the last one left in the cache is what it touched last.
 Task SharedBackend::all_reduce_direct(const Operation& op) {
   const std::size_t element = op.element_size();
+  const Slice slice = slice_of(op.request.count, static_cast<std::size_t>(size()),
+                               static_cast<std::size_t>(rank()), line_grain(element));
+  const std::size_t step = kReduceStride / element;
+  const bool is_backward = op.sequence % 2 == 1;
+  for (std::size_t k = 0; k * step < slice.count; ++k) {
+    const std::size_t begin = step_begin(k, slice.count, step, is_backward);
+    const bool is_sound = stride([&] {
+      combine_direct(op, {slice.first + begin, std::min(step, slice.count - begin)}, is_backward);
+    });
+    // The others' own error, or the deadline, ends this operation.
+    if (!is_sound) co_await until([] { return false; });
+    if (k == 0) pass(kHalfway);
+    if (slice.count > step) co_await GiveWay{};
+  }
+  lanes_.publish(mine(op).reduced, Lanes::stage_word(op.sequence, 1));
+  co_await until([&] { return lanes_.everyone(&Slot::reduced, op.sequence, 1); });
+}
+
+void SharedBackend::combine_direct(const Operation& op, const Slice& part, bool is_backward) {
+  const std::size_t element = op.element_size();
+  const std::size_t step = kReduceChunk / element;
   const auto n = static_cast<std::size_t>(size());
-  const Slice slice =
-      slice_of(op.request.count, n, static_cast<std::size_t>(rank()), line_grain(element));
   std::vector<const void*> sources(n);
   std::vector<void*> destinations;
-  const std::size_t step = kReduceStride / element;
-  for (std::size_t done = 0; done < slice.count; done += step) {
-    const std::size_t offset = (slice.first + done) * element;
+  for (std::size_t k = 0; k * step < part.count; ++k) {
+    const std::size_t begin = step_begin(k, part.count, step, is_backward);
+    const std::size_t offset = (part.first + begin) * element;
     destinations.clear();
     for (int m = 0; m < size(); ++m) {
       const Slot& slot = lanes_.slot(m, op.sequence);
@@ -52,17 +80,9 @@ Task SharedBackend::all_reduce_direct(const Operation& op) {
       if (op.request.kind == OpKind::Reduce && m != op.request.root) continue;
       destinations.push_back(lanes_.arena().at(slot.output_offset) + offset);
     }
-    const bool is_sound = stride([&] {
-      combine({op.request.type, op.request.reduce, n}, sources, destinations,
-              std::min(step, slice.count - done));
-    });
-    // The others' own error, or the deadline, ends this operation.
-    if (!is_sound) co_await until([] { return false; });
-    if (done == 0) pass(kHalfway);
-    if (slice.count > step) co_await GiveWay{};
+    combine({op.request.type, op.request.reduce, n}, sources, destinations,
+            std::min(step, part.count - begin));
   }
-  lanes_.publish(mine(op).reduced, Lanes::stage_word(op.sequence, 1));
-  co_await until([&] { return lanes_.everyone(&Slot::reduced, op.sequence, 1); });
 }
 
 // Through the windows, as a pipeline of three stages over pieces of the data:

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <map>
+#include <thread>
 #include <utility>
 
 #include "trireme/net/dial.h"
@@ -29,12 +30,36 @@ Bytes encode(const Preface& preface) {
 
 using Streams = std::map<std::pair<int, int>, Connected>;  // by peer and stream
 
+constexpr auto kDialMax = std::chrono::seconds(2);      // for one attempt
+constexpr auto kSlice = std::chrono::milliseconds(20);  // between two looks at what has changed
+
+// Tries until it succeeds, the deadline has come, or check() throws.
+template <class Attempt>
+auto patiently(const AssembleOptions& options, Deadline deadline, const Attempt& attempt) {
+  while (true) {
+    try {
+      return attempt(options.check ? min(deadline, Deadline::after(kSlice)) : deadline);
+    } catch (const Error& error) {
+      const bool is_early =
+          error.code() == ErrorCode::Deadline || error.code() == ErrorCode::Unreachable;
+      if (!options.check || !is_early || deadline.is_past()) throw;
+      options.check();
+      if (error.code() == ErrorCode::Unreachable) std::this_thread::sleep_for(kSlice);
+    }
+  }
+}
+
 void call(const AssembleOptions& options, cluster::Store& store,
           const net::Credentials& credentials, Deadline deadline, Streams& streams) {
   for (int peer = 0; peer < options.rank; ++peer) {
-    const Bytes where = store.wait(options.prefix + std::to_string(peer), deadline);
+    const Bytes where = patiently(options, deadline, [&](Deadline until) {
+      return store.wait(options.prefix + std::to_string(peer), until);
+    });
     for (int s = 0; s < options.streams; ++s) {
-      net::Dialed dialed = net::dial(net::Address::parse(text_of(where)), credentials, deadline);
+      net::Dialed dialed = patiently(options, deadline, [&](Deadline until) {
+        return net::dial(net::Address::parse(text_of(where)), credentials,
+                         options.check ? min(deadline, Deadline::after(kDialMax)) : until);
+      });
       const Bytes preface = encode({options.rank, s});
       if (net::send(dialed.socket, preface).size != preface.size()) {
         throw Error(ErrorCode::PeerLost, "the new connection broke").with_peer(peer);
@@ -121,8 +146,12 @@ std::shared_ptr<Mesh> assemble(const AssembleOptions& options, cluster::Store& s
           .with_operation("connect");
     }
     std::array<epoll_event, 16> events;
-    const int count = ::epoll_wait(epoll.get(), events.data(), events.size(),
-                                   min(deadline, door.next_deadline()).poll_timeout());
+    Deadline until = min(deadline, door.next_deadline());
+    if (options.check) {
+      options.check();
+      until = min(until, Deadline::after(kSlice));
+    }
+    const int count = ::epoll_wait(epoll.get(), events.data(), events.size(), until.poll_timeout());
     for (int i = 0; i < count; ++i) {
       const std::uint64_t token = events[static_cast<std::size_t>(i)].data.u64;
       if (token == net::Doorkeeper::kListenerTag) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -28,6 +29,8 @@ struct AssembleOptions {
   bool checksums = false;
   // Keys in the store begin with this; one mesh a prefix.
   std::string prefix = "comm/tcp/";
+  // Asked again and again while ranks are waited for; what it throws ends the waiting.
+  std::function<void()> check{};
 };
 
 std::shared_ptr<Mesh> assemble(const AssembleOptions& options, cluster::Store& store,

@@ -58,6 +58,7 @@ DataParallel::DataParallel(Options options)
       hooks_(options_.parameters, [this](std::size_t parameter) { born(parameter); }) {
   const c10::NoGradGuard no_grad;
   expect_one_type(options_.parameters);
+  blocks_ = blocks_of(options_.model.get(), options_.parameters);
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     index_.emplace(options_.parameters[i].tensor.unsafeGetTensorImpl(), i);
   }
@@ -71,14 +72,14 @@ DataParallel::DataParallel(Options options)
   }
   // Where values are not to be whole, they are not for a first step either.
   if (options_.kind == SyncKind::Zero3 && !is_one_copy()) {
-    blocks_ = blocks_of(options_.model.get(), options_.parameters);
     lay_out(order_of({}, options_.parameters.size()));
     return_free_memory();
   }
 }
 
 DataParallel::~DataParallel() {
-  if (gathering_ && options_.model) options_.model->set_gate(nullptr);
+  const bool has_gate = gathering_ || (publishing_ && publishing_->is_gate());
+  if (has_gate && options_.model) options_.model->set_gate(nullptr);
 }
 
 bool DataParallel::is_one_copy() const noexcept {
@@ -115,7 +116,7 @@ bool DataParallel::is_streamed() const {
 }
 
 void DataParallel::begin_step(const StepPlan& plan) {
-  finish_publishing();
+  if (!publishing_ || !publishing_->is_gate()) finish_publishing();
   // Nothing is thrown from here until what is kept lies as the new plan says.
   const int slots_before = std::exchange(plan_, plan).slot_count;
   if (is_lasting()) {
@@ -142,6 +143,18 @@ void DataParallel::begin_slot(std::size_t index) {
                                 .is_last = index == last_to_run(),
                                 .is_alone = options_.is_ordered});
   filled_.resize(std::max(filled_.size(), slot_ + 1), kEmpty);
+}
+
+at::Tensor DataParallel::copy_of(const at::Tensor& parameter) const {
+  const auto found = index_.find(parameter.unsafeGetTensorImpl());
+  if (found == index_.end()) return {};
+  const std::size_t i = found->second;
+  return layout_->copies.at(layout_->plan.bucket_of[i], layout_->plan.range_of[i])
+      .view(parameter.sizes());
+}
+
+double DataParallel::waited() const {
+  return gathering_ ? gathering_->waited() : publishing_ ? publishing_->waited() : 0;
 }
 
 at::Tensor DataParallel::lend(const at::Tensor& parameter) {
@@ -267,8 +280,7 @@ Gradients DataParallel::reduce(const Share& mine) {
       .all_reduce({figures.data(), figures.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
                   {.label = "prepare"})
       .wait();
-  standing_.phase = Standing::Phase::Prepared;
-  if (page_) page_->prepare(figures);
+  prepare_standing(figures);
   reach(options_.faults, kPrepared, options_.group.rank());
   return take_figures(figures);
 }
@@ -304,55 +316,100 @@ std::vector<double> DataParallel::common_figures(const Share& mine) {
   return figures;
 }
 
+std::vector<optim::Slice> DataParallel::slices(double rate, int rank, std::size_t b) {
+  std::vector<optim::Slice> all;
+  for (const Segment& segment :
+       segments_of(layout_->plan.buckets[b], own_of(b, rank), groups_,
+                   [&](std::size_t parameter) { return is_used_[parameter]; })) {
+    const Parameter& like = options_.parameters[segment.parameter];
+    optim::Slice slice{.value = layout_->values.at(b, segment.range),
+                       .gradient = layout_->reduced.at(b, segment.range),
+                       .state = {},
+                       .learning_rate = rate * like.rate_factor,
+                       .weight_decay = like.weight_decay};
+    for (const FlatSpace& state : layout_->states)
+      slice.state.push_back(state.at(b, segment.range));
+    if (has_whole_parameters()) {
+      slice.sizes = like.tensor.sizes().vec();
+      slice.name = like.name;
+    }
+    all.push_back(std::move(slice));
+  }
+  return all;
+}
+
 std::vector<optim::Slice> DataParallel::slices(double rate, int rank) {
   std::vector<optim::Slice> all;
   for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
-    for (const Segment& segment :
-         segments_of(layout_->plan.buckets[b], own_of(b, rank), groups_,
-                     [&](std::size_t parameter) { return is_used_[parameter]; })) {
-      const Parameter& like = options_.parameters[segment.parameter];
-      optim::Slice slice{.value = layout_->values.at(b, segment.range),
-                         .gradient = layout_->reduced.at(b, segment.range),
-                         .state = {},
-                         .learning_rate = rate * like.rate_factor,
-                         .weight_decay = like.weight_decay};
-      for (const FlatSpace& state : layout_->states) {
-        slice.state.push_back(state.at(b, segment.range));
-      }
-      if (has_whole_parameters()) {
-        slice.sizes = like.tensor.sizes().vec();
-        slice.name = like.name;
-      }
-      all.push_back(std::move(slice));
-    }
+    for (optim::Slice& slice : slices(rate, rank, b)) all.push_back(std::move(slice));
   }
   return all;
 }
 
 void DataParallel::update(const Update& how) {
   const c10::NoGradGuard no_grad;
-  if (standing_.phase != Standing::Phase::Finished || !is_lasting()) {
+  if (is_lasting()) return update_lasting(how);
+  update_buckets(how);
+}
+
+// What arrived last is what the next forward pass reads first.
+void DataParallel::update_buckets(const Update& how) {
+  finish_publishing();
+  for (std::size_t b = layout_->plan.buckets.size(); b-- > 0;) {
+    const std::vector<optim::Slice> mine = slices(how.rate, cut_.rank, b);
+    if (!mine.empty()) {
+      if (plan_.clip_value > 0) optim::clip_by_value(mine, plan_.clip_value, how.scale);
+      reach(options_.faults, kUpdating, options_.group.rank());
+      options_.optimizer->update(mine, how.number, how.scale);
+    }
+    write_copy(b, cut_.rank);
+    if (publishing_->is_gate()) publish(b);
+  }
+  finish_standing();
+  if (!publishing_->is_gate()) publish();
+}
+
+void DataParallel::update_lasting(const Update& how) {
+  if (standing_.phase != Standing::Phase::Finished) {
     const std::vector<optim::Slice> mine = slices(how.rate, cut_.rank);
     if (plan_.clip_value > 0) optim::clip_by_value(mine, plan_.clip_value, how.scale);
-    if (page_ && is_one_copy()) {
+    if (is_one_copy()) {
       page_->update(mine, *options_.optimizer, how.number, how.scale, options_.faults,
                     options_.group.rank());
     } else if (!mine.empty()) {
       reach(options_.faults, kUpdating, options_.group.rank());
       options_.optimizer->update(mine, how.number, how.scale);
     }
+    write_copies(cut_.rank);
     made_ = how;
     finish_standing();
   }
-  if (is_lasting()) update_orphans(how);
+  update_orphans(how);
   // Before regroup() not all of the group have anything to publish.
   if (is_surviving_) return;
   try {
     publish();
   } catch (const Error&) {
     // The update is made, and whoever waits for others in the next step hears of it.
-    if (!is_lasting()) throw;
   }
+}
+
+void DataParallel::write_copies(int rank) {
+  for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) write_copy(b, rank);
+}
+
+// While the new values are still at hand.
+void DataParallel::write_copy(std::size_t bucket, int rank) {
+  if (!has_copies()) return;
+  const ElementRange own = own_of(bucket, rank);
+  layout_->copies.at(bucket, own).copy_(layout_->values.at(bucket, own));
+}
+
+void DataParallel::prepare_standing(std::span<const double> figures) {
+  standing_.phase = Standing::Phase::Prepared;
+  if (page_) page_->prepare(figures);
+  if (!options_.is_spread) return;
+  standing_.prepared = {.step = standing_.step, .figures = {figures.begin(), figures.end()}};
 }
 
 void DataParallel::finish_standing() {
@@ -362,28 +419,30 @@ void DataParallel::finish_standing() {
 
 // New values become everybody's; finish_publishing() waits for that.
 void DataParallel::publish() {
-  if (is_one_copy()) {
-    published_ = inside_.barrier({.label = "updated"});
-  } else if (gathering_) {
+  if (gathering_) {
     gathering_->drop_all();  // what was whole is old
+  } else if (is_one_copy()) {
+    publish(0);  // one barrier is enough
+  } else {
+    for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) publish(b);
+  }
+}
+
+void DataParallel::publish(std::size_t b) {
+  if (is_one_copy()) {
+    publishing_->add(b, inside_.barrier({.label = "updated"}));
   } else if (is_sliced()) {
-    for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
-      gathers_.push_back(comm::all_gather(
-          inside_, layout_->values.at(b, layout_->plan.buckets[b].range),
-          layout_->values.at(b, layout_->own[b]),
-          layout_->plan.buckets[b].slice_counts(inside_.size()), {.label = "new values"}));
-    }
+    publishing_->add(
+        b, comm::all_gather(inside_, layout_->values.at(b, layout_->plan.buckets[b].range),
+                            layout_->values.at(b, layout_->own[b]),
+                            layout_->plan.buckets[b].slice_counts(inside_.size()),
+                            {.label = "new values"}));
   }
 }
 
 void DataParallel::finish_publishing() {
   if (is_lasting()) throw_if_lost();
-  if (published_) {
-    published_->wait();
-    published_.reset();
-  }
-  for (comm::TensorWork& gather : gathers_) gather.wait();
-  gathers_.clear();
+  if (publishing_) publishing_->finish();
 }
 
 void DataParallel::drop() {
@@ -412,6 +471,9 @@ std::vector<checkpoint::Piece> DataParallel::pieces() {
 }
 
 void DataParallel::restored() {
+  const c10::NoGradGuard no_grad;
+  finish_publishing();
+  write_copies(cut_.rank);
   publish();
   finish_publishing();
 }

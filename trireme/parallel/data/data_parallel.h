@@ -13,7 +13,9 @@
 // they hold, and the same slices of all hosts are added up over the network.
 //
 // Gradients go to their bucket as they are born; a full bucket's reduction runs while backward
-// goes on. reduce() ends with a small all-reduce that no rank passes before all are there.
+// goes on. reduce() ends with a small all-reduce that no rank passes before all are there. New
+// values, too, reach the others bucket by bucket: a model of blocks goes forward as soon as what
+// its first block reads is there.
 //
 // Layout: buckets follow the order in which the first step's gradients arrived on rank 0.
 
@@ -27,12 +29,14 @@
 #include "trireme/comm/group.h"
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/model/model.h"
+#include "trireme/model/weight_copies.h"
 #include "trireme/optim/optimizer.h"
 #include "trireme/parallel/agree.h"
 #include "trireme/parallel/data/bucket_plan.h"
 #include "trireme/parallel/data/gradient_buckets.h"
 #include "trireme/parallel/data/layout.h"
 #include "trireme/parallel/data/ledger.h"
+#include "trireme/parallel/data/publishing.h"
 #include "trireme/parallel/gradient_hooks.h"
 #include "trireme/parallel/lasting.h"
 #include "trireme/parallel/parameter.h"
@@ -46,6 +50,7 @@ inline constexpr FaultPoint kPrepared{"step.prepared"};  // and nothing is updat
 class DataParallel final : public Agreement,
                            public Lasting,
                            private model::GradientHomes,
+                           private model::WeightCopies,
                            private model::Interruption {
  public:
   struct Options {
@@ -56,15 +61,22 @@ class DataParallel final : public Agreement,
     // Among whom slices are cut, and who has the same one elsewhere; all of them, and nobody.
     std::optional<comm::Group> inside{};
     comm::Group across = comm::Group::solo();
-    std::shared_ptr<model::Model> model{};  // whose blocks zero3 gathers; null: all at once
+    // Whose blocks zero3 gathers, and wait for new values: nobody reads them between steps without
+    // settle(). Null: all at once.
+    std::shared_ptr<model::Model> model{};
     SyncKind kind = SyncKind::AllReduce;
     std::int64_t bucket_size = 4 << 20;  // bytes
     // Sums over slots follow the fixed tree, whoever runs which: each slot's gradient is kept.
     bool is_ordered = false;
     // A parameter's gradient may come in several parts: buckets wait for the end of backward.
     bool is_in_parts = false;
+    // The type in which passes read weights; where there is one copy of them, there is one of this.
+    std::optional<at::ScalarType> narrow_type{};
     // Ranks may come and go. Nobody meets anybody then before survive() and regroup().
     bool is_lasting = false;
+    // And they may be on several hosts: nothing outlives its process, so every rank has everything.
+    // REQUIRES: SyncKind::AllReduce.
+    bool is_spread = false;
     Faults* faults = nullptr;
   };
   explicit DataParallel(Options options);
@@ -82,6 +94,8 @@ class DataParallel final : public Agreement,
   void check() override;
   // Sums in a fixed order are made of gradients that were, too.
   model::GradientHomes* homes() override { return options_.is_ordered ? nullptr : this; }
+  const model::WeightCopies* copies() const override { return has_copies() ? this : nullptr; }
+  double waited() const override;
   // In ordered sums a slot that runs is worth its time: it stays.
   const model::Interruption* interruption() const override {
     return is_lasting() && !options_.is_ordered ? this : nullptr;
@@ -93,7 +107,7 @@ class DataParallel final : public Agreement,
   Standing standing() const override { return standing_; }
   bool keeps_slots() const override;
   void survive(const comm::Group& group, std::vector<int> places) override;
-  std::optional<Gradients> recall(std::int64_t step) override;
+  std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override;
   void finish_orphans() override;
   void regroup(bool is_new) override;
 
@@ -101,7 +115,7 @@ class DataParallel final : public Agreement,
   // What all ranks lay out alike.
   struct Blueprint {
     std::vector<std::int64_t> order;  // of parameters
-    std::vector<std::int64_t> names;  // of common memory: values, reduced, ledger, then states
+    std::vector<std::int64_t> names;  // of common memory: values, reduced, copies, ledger, states
   };
   // Who updates which slice: seats by rank, and this rank among them.
   struct Cut {
@@ -121,6 +135,8 @@ class DataParallel final : public Agreement,
     return (options_.kind == SyncKind::Zero2 || options_.kind == SyncKind::Zero3) &&
            !options_.is_ordered;
   }
+  bool has_copies() const noexcept { return layout_ && layout_->copies.memory.defined(); }
+  at::Tensor copy_of(const at::Tensor& parameter) const override;
   at::Tensor lend(const at::Tensor& parameter) override;
   bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,
                 const at::Tensor& values) override;
@@ -144,6 +160,7 @@ class DataParallel final : public Agreement,
   void remember_buffers();
   void throw_if_lost() const;
   void throw_if_pointless() const override { throw_if_lost(); }
+  void prepare_standing(std::span<const double> figures);
   void finish_standing();
   Gradients take_figures(std::span<const double> figures);
   void update_orphans(const Update& how);
@@ -152,6 +169,8 @@ class DataParallel final : public Agreement,
   void share_tensors(int source, const std::vector<at::Tensor>& tensors);
   void move_values(bool is_attached);
   void make_gathering();
+  void make_publishing();
+  std::vector<std::vector<std::size_t>> needs_of_blocks() const;
   bool is_streamed() const;
   void launch(std::size_t bucket);
   void poll();
@@ -160,9 +179,15 @@ class DataParallel final : public Agreement,
   GradientBuckets& buckets_of(std::size_t slot);
   // Of the rank of the cut.
   std::vector<optim::Slice> slices(double rate, int rank);
+  std::vector<optim::Slice> slices(double rate, int rank, std::size_t bucket);
+  void update_buckets(const Update& how);
+  void update_lasting(const Update& how);
+  void write_copies(int rank);
+  void write_copy(std::size_t bucket, int rank);
   ElementRange own_of(std::size_t bucket, int rank) const;
   std::vector<double> common_figures(const Share& mine);
   void publish();
+  void publish(std::size_t bucket);
   void finish_publishing();
   void broadcast_buffers();
 
@@ -170,12 +195,13 @@ class DataParallel final : public Agreement,
   comm::Group inside_;
   std::vector<int> groups_;                             // of parameters that are updated alike
   std::unordered_map<const void*, std::size_t> index_;  // of a parameter, by its tensor
-  // By block: the parameters that it reads. Empty unless they are gathered block by block.
+  // By block: the parameters that it reads. Empty where some parameter is in none.
   std::vector<std::vector<std::size_t>> blocks_;
   std::unique_ptr<Layout> layout_;
   // One for all of this rank's slots; in ordered sums one for each.
   std::vector<std::unique_ptr<GradientBuckets>> buckets_;
   std::shared_ptr<zero::Gathering> gathering_;  // null where values are whole
+  std::shared_ptr<Publishing> publishing_;      // with the layout
   std::vector<std::size_t> arrival_;            // of the first step's gradients
   StepPlan plan_;
   std::size_t slot_ = 0;                    // that runs, of this rank's
@@ -186,8 +212,6 @@ class DataParallel final : public Agreement,
   std::vector<comm::Work> ordered_;
   std::vector<int> filled_;  // by this rank's slots: the slot where its gradients are there
   bool is_mixed_ = false;    // gradients of a slot that has not ended are among them
-  std::optional<comm::Work> published_;  // new values reach everybody
-  std::vector<comm::TensorWork> gathers_;
   Blueprint blueprint_;      // of the layout
   std::vector<int> places_;  // by rank of the group: seats in the arena
   Cut cut_;

@@ -14,7 +14,8 @@
 namespace trireme::parallel::data {
 namespace {
 
-constexpr std::size_t kValues = 0, kReduced = 1, kLedger = 2, kStates = 3;  // among the names
+constexpr std::size_t kValues = 0, kReduced = 1, kCopies = 2, kLedger = 3,
+                      kStates = 4;  // among the names
 
 }  // namespace
 
@@ -52,7 +53,8 @@ BucketPlan DataParallel::plan_of(const std::vector<std::int64_t>& order) const {
     shapes.push_back({.count = options_.parameters[i].tensor.numel(), .group = groups_[i]});
   }
   // A tied parameter goes with the first block that reads it.
-  for (std::size_t b = blocks_.size(); b-- > 0;) {
+  const bool is_by_block = options_.kind == SyncKind::Zero3 && !is_one_copy();
+  for (std::size_t b = blocks_.size(); is_by_block && b-- > 0;) {
     for (const std::size_t i : blocks_[b]) shapes[i].unit = static_cast<int>(b);
   }
   const auto element = static_cast<std::int64_t>(options_.parameters.at(0).tensor.element_size());
@@ -88,6 +90,9 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
       layout->values.memory.narrow(0, range.begin, range.count())
           .copy_(options_.parameters[i].tensor.detach().flatten());
     }
+    if (inside_.rank() == 0 && layout->copies.memory.defined()) {
+      layout->copies.memory.copy_(layout->values.memory);
+    }
     options_.group.barrier({.label = "weights in shared memory"}).wait();
   }
   blueprint_ = blueprint;
@@ -95,13 +100,14 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   cut_slices();
   // Summed up where they came together.
   if (!layout_->reduced.memory.defined()) layout_->reduced = {buckets_of(0).memory(), false, {}};
-  if (is_lasting()) {
+  if (is_lasting()) has_state_ = true;
+  if (is_lasting() && !options_.is_spread) {
     ledger_.emplace(inside_.arena(), static_cast<std::uint64_t>(blueprint.names[kLedger]),
                     ledger_shape());
     page_ = ledger_->page(inside_.arena_member());
     page_->begin(standing_.step);
-    has_state_ = true;
   }
+  make_publishing();
   if (layout_->values.is_compact) {
     make_gathering();
   } else {
@@ -142,6 +148,12 @@ void DataParallel::make_spaces(Layout& layout, const std::vector<std::int64_t>& 
   } else {
     layout.values = {private_flat(group, plan.count, type), false, {}};
   }
+  if (is_one_copy() && options_.narrow_type) {
+    layout.copies = {common_flat(group, static_cast<std::uint64_t>(names[kCopies]), plan.count,
+                                 *options_.narrow_type, is_lasting() ? 0 : group.size()),
+                     false,
+                     {}};
+  }
   for (std::size_t s = 0; s < options_.optimizer->state_names().size(); ++s) {
     layout.states.push_back(space(kStates + s));
   }
@@ -164,6 +176,27 @@ void DataParallel::move_values(bool is_attached) {
   }
 }
 
+// By block: the buckets that it reads.
+std::vector<std::vector<std::size_t>> DataParallel::needs_of_blocks() const {
+  std::vector<std::vector<std::size_t>> needs;
+  for (const std::vector<std::size_t>& block : blocks_) {
+    std::set<std::size_t> read;
+    for (const std::size_t i : block) read.insert(layout_->plan.bucket_of[i]);
+    needs.emplace_back(read.begin(), read.end());
+  }
+  return needs;
+}
+
+// Where ranks come and go, a step begins with all values there: nobody is then in one step while
+// another's update of the last can still be lost.
+void DataParallel::make_publishing() {
+  const bool is_gate = is_sliced() && !is_lasting() && !layout_->values.is_compact;
+  publishing_ = std::make_shared<Publishing>(
+      layout_->plan.buckets.size(),
+      is_gate ? needs_of_blocks() : std::vector<std::vector<std::size_t>>{});
+  if (publishing_->is_gate()) options_.model->set_gate(publishing_);
+}
+
 // This rank keeps its slices; parameters become views of what is gathered.
 void DataParallel::make_gathering() {
   const BucketPlan& plan = layout_->plan;
@@ -173,17 +206,11 @@ void DataParallel::make_gathering() {
     slices.push_back(layout_->values.at(b, layout_->own[b]));
     counts.push_back(plan.buckets[b].slice_counts(inside_.size()));
   }
-  std::vector<std::vector<std::size_t>> needs;
-  for (const std::vector<std::size_t>& block : blocks_) {
-    std::set<std::size_t> read;
-    for (const std::size_t i : block) read.insert(plan.bucket_of[i]);
-    needs.emplace_back(read.begin(), read.end());
-  }
   gathering_ =
       std::make_shared<zero::Gathering>(zero::Gathering::Options{.group = inside_.duplicate(),
                                                                  .slices = std::move(slices),
                                                                  .counts = std::move(counts),
-                                                                 .needs = std::move(needs)});
+                                                                 .needs = needs_of_blocks()});
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     at::Tensor& parameter = options_.parameters[i].tensor;
     const std::size_t b = plan.bucket_of[i];

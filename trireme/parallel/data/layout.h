@@ -45,6 +45,7 @@ struct Layout {
   BucketPlan plan;
   std::vector<ElementRange> own;  // by bucket: what this rank updates
   FlatSpace values;
+  FlatSpace copies;   // of values, in the type that passes read; or none
   FlatSpace reduced;  // gradients, of all ranks
   std::vector<FlatSpace> states;
 };

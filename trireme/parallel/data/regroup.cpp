@@ -26,7 +26,8 @@ void DataParallel::throw_if_lost() const {
 void DataParallel::reopen(int slots_before) {
   // Others may have begun it where this rank did not.
   const bool is_again = plan_.is_repeated && standing_.step == plan_.step;
-  standing_ = {.step = plan_.step, .phase = Standing::Phase::Open};
+  standing_.step = plan_.step;
+  standing_.phase = Standing::Phase::Open;
   if (page_) page_->begin(plan_.step);
   if (!is_again) {
     filled_.assign(filled_.size(), kEmpty);
@@ -108,8 +109,7 @@ void DataParallel::survive(const comm::Group& group, std::vector<int> places) {
   works_.clear();
   crossing_.clear();
   ordered_.clear();
-  gathers_.clear();
-  published_.reset();
+  if (publishing_) publishing_->forget();
   finished_ = 0;
   is_surviving_ = true;
   options_.group = group;
@@ -117,22 +117,23 @@ void DataParallel::survive(const comm::Group& group, std::vector<int> places) {
   inside_ = group;
 }
 
-std::optional<Gradients> DataParallel::recall(std::int64_t step) {
-  if (!ledger_ || standing_.step != step) return std::nullopt;
-  for (const int place : cut_.places) {
-    const Ledger::Page page = ledger_->page(place);
+std::optional<Gradients> DataParallel::recall(std::int64_t step, std::span<const Prepared> told) {
+  if (standing_.step != step) return std::nullopt;
+  std::vector<double> figures;
+  for (const Prepared& one : told) {
+    if (one.step == step) figures = one.figures;
+  }
+  for (std::size_t i = 0; ledger_ && figures.empty() && i < cut_.places.size(); ++i) {
+    const Ledger::Page page = ledger_->page(cut_.places[i]);
     // Whoever has begun the next one was prepared, and has kept the figures.
     const bool is_prepared =
         page.step() == step ? page.phase() != Ledger::Phase::Open : page.step() == step + 1;
-    if (!is_prepared) continue;
-    if (standing_.phase == Standing::Phase::Open) {
-      // This rank may be the next to die: its page has them from here on.
-      page_->prepare(page.figures());
-      standing_.phase = Standing::Phase::Prepared;
-    }
-    return take_figures(page.figures());
+    if (is_prepared) figures.assign(page.figures().begin(), page.figures().end());
   }
-  return std::nullopt;
+  if (figures.empty()) return std::nullopt;
+  // This rank may be the next to die: whoever looks for them finds them with it, too.
+  if (standing_.phase == Standing::Phase::Open) prepare_standing(figures);
+  return take_figures(figures);
 }
 
 // The slices of those who are gone, dealt out to those who live.
@@ -153,6 +154,7 @@ void DataParallel::update_orphans(const Update& how) {
     if (plan_.clip_value > 0) optim::clip_by_value(theirs, plan_.clip_value, how.scale);
     page.update(theirs, *options_.optimizer, how.number, how.scale, options_.faults,
                 options_.group.rank());
+    write_copies(rank);
     page.finish();
   }
 }

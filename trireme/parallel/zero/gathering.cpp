@@ -4,6 +4,7 @@
 #include <c10/core/CPUAllocator.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <string>
 
@@ -63,7 +64,9 @@ void Gathering::start(std::size_t index) {
 void Gathering::finish(std::size_t index) {
   Bucket& bucket = buckets_[index];
   if (!bucket.work) return;
+  const auto begin = std::chrono::steady_clock::now();
   bucket.work->wait();
+  waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   bucket.work.reset();
 }
 

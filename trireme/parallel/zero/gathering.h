@@ -50,6 +50,8 @@ class Gathering final : public model::Gate {
   void drop_all();
 
   void reach(std::size_t block, model::Pass pass) override;
+  // Seconds for other ranks, so far.
+  double waited() const noexcept { return waited_; }
 
  private:
   struct Bucket {
@@ -71,6 +73,7 @@ class Gathering final : public model::Gate {
   std::size_t passed_ = 0;                                   // gates, in this slot
   bool is_in_slot_ = false;
   bool is_all_whole_ = false;
+  double waited_ = 0;
 };
 
 }  // namespace trireme::parallel::zero

@@ -11,8 +11,8 @@
 namespace trireme::cli::bench::train {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TrainBar bar_of(TrainMeasure measure) {
   for (const TrainBar& bar : all_bars()) {

@@ -26,9 +26,9 @@ Reading read(const Words& words) {
   add_program_options(command, options);
   add_rank_options(command, options);
   command.action([] { return 0; });
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   const int code = command.run(words);
-  testing::internal::GetCapturedStderr();
+  ::testing::internal::GetCapturedStderr();
   return {code, *options};
 }
 

@@ -9,8 +9,8 @@
 namespace trireme::cli::bench::train {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TrainRecord sample() {
   TrainRecord record;

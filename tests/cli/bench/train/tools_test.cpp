@@ -12,8 +12,8 @@
 namespace trireme::cli::bench::train {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 const TrainTools kAll{"/b/trireme", "/b/rank", "/b/peer"};

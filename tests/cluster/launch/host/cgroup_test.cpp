@@ -13,7 +13,7 @@
 namespace trireme::cluster::launch::host {
 namespace {
 
-class CgroupTree : public testing::Test {
+class CgroupTree : public ::testing::Test {
  protected:
   void write(const std::string& path, const std::string& text) {
     const auto whole = folder_.path() / path;

@@ -71,8 +71,8 @@ TEST(Cores, AreFairOnEverySmallHost) {
                                         .quota = quota,
                                         .ranks = ranks,
                                         .bind = bind};
-              SCOPED_TRACE(testing::Message() << packages << "x" << cores << "x" << threads << " "
-                                              << ranks << " ranks, quota " << quota);
+              SCOPED_TRACE(::testing::Message() << packages << "x" << cores << "x" << threads << " "
+                                                << ranks << " ranks, quota " << quota);
               expect_fair(request, plan_cores(request));
             }
           }

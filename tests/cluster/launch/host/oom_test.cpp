@@ -13,7 +13,7 @@
 namespace trireme::cluster::launch::host {
 namespace {
 
-class OomTree : public testing::Test {
+class OomTree : public ::testing::Test {
  protected:
   void write(const std::string& path, const std::string& text, bool is_more = false) {
     const auto whole = folder_.path() / path;

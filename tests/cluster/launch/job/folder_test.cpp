@@ -28,7 +28,7 @@ mode_t mode_of(const fs::path& path) {
   return status.st_mode & 0777;
 }
 
-class JobFolder : public testing::Test {
+class JobFolder : public ::testing::Test {
  protected:
   // A process that owns a job until it is killed.
   pid_t start_owner(const std::string& name) {

@@ -15,7 +15,7 @@ namespace {
 
 using monitor::Channel;
 using monitor::Report;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 struct Listener final : net::Caller {
   void reply(ByteView) override { ++replies; }
@@ -33,7 +33,7 @@ struct Listener final : net::Caller {
   bool is_ended = false;
 };
 
-class Service : public testing::Test {
+class Service : public ::testing::Test {
  protected:
   Service()
       : service_({.folder = folder_.path(),

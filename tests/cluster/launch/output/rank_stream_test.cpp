@@ -48,7 +48,7 @@ void drain(Writer& writer) {
 
 std::string contents(const Descriptor& pipe) {
   std::array<char, 4096> buffer;
-  const ssize_t size = read(pipe.get(), buffer.data(), buffer.size());
+  const ssize_t size = ::read(pipe.get(), buffer.data(), buffer.size());
   return size > 0 ? std::string(buffer.data(), static_cast<std::size_t>(size)) : "";
 }
 

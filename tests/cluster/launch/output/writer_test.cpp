@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class WriterPipe : public testing::Test {
+class WriterPipe : public ::testing::Test {
  protected:
   WriterPipe() {
     signal(SIGPIPE, SIG_IGN);

@@ -1,0 +1,137 @@
+// Goal:   a member on another host is given up when its record has gone or its heartbeats stop,
+// told
+//         once, and not because this process or the store was away.
+// Method: keys and times by hand; then whole memberships as threads that claim to be on two hosts.
+
+#include "trireme/cluster/membership/far_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "trireme/cluster/local_store.h"
+#include "trireme/cluster/membership/membership.h"
+#include "trireme/cluster/membership/records.h"
+
+namespace trireme::cluster::membership {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TimePoint at(std::chrono::milliseconds since) {
+  return TimePoint(100s) + since;
+}
+
+std::vector<int> lost_at(FarWatch& watch, std::chrono::milliseconds when) {
+  std::vector<int> workers;
+  for (const FarWatch::Lost& lost : watch.lost(at(when))) workers.push_back(lost.worker);
+  return workers;
+}
+
+TEST(FarWatch, ARecordThatStaysAwayIsADeath) {
+  FarWatch watch(0s);
+  EXPECT_FALSE(watch.has_members());
+  watch.set_members({3, 4}, at(0ms));
+  watch.note(worker_key(3), true, at(1ms));
+  watch.note(worker_key(3), false, at(100ms));
+  watch.note(worker_key(9), false, at(100ms));
+  watch.note("wanted", false, at(100ms));
+  EXPECT_THAT(lost_at(watch, 349ms), IsEmpty());
+  const auto lost = watch.lost(at(350ms));
+  ASSERT_EQ(lost.size(), 1u);
+  EXPECT_EQ(lost[0].worker, 3);
+  EXPECT_THAT(lost[0].cause, HasSubstr("session"));
+  EXPECT_THAT(lost_at(watch, 10h), IsEmpty()) << "told once, and 4 was never expected to beat";
+}
+
+TEST(FarWatch, ARecordThatComesBackIsNone) {
+  FarWatch watch(0s);
+  watch.set_members({3}, at(0ms));
+  watch.note(worker_key(3), false, at(100ms));
+  watch.note(well_key(3), true, at(150ms));
+  watch.note(worker_key(3), true, at(300ms));
+  EXPECT_THAT(lost_at(watch, 400ms), IsEmpty());
+  watch.note(worker_key(3), false, at(500ms));
+  EXPECT_THAT(lost_at(watch, 749ms), IsEmpty());
+  EXPECT_THAT(lost_at(watch, 750ms), ElementsAre(3));
+}
+
+TEST(FarWatch, SilenceIsADeathUnlessThisProcessWasAway) {
+  FarWatch watch(1s);
+  watch.set_members({1, 2}, at(0ms));
+  for (int i = 1; i <= 10; ++i) {
+    watch.note(well_key(1), true, at(i * 100ms));
+    EXPECT_THAT(lost_at(watch, i * 100ms), IsEmpty());
+  }
+  watch.note(well_key(1), true, at(1001ms));
+  EXPECT_THAT(lost_at(watch, 1001ms), ElementsAre(2));
+  // Nobody looked for ten seconds: that was our own sleep.
+  EXPECT_THAT(lost_at(watch, 11s), IsEmpty());
+  for (auto when = 11s + 400ms; when <= 12s; when += 200ms) {
+    EXPECT_THAT(lost_at(watch, when), IsEmpty());
+  }
+  EXPECT_THAT(lost_at(watch, 12001ms), ElementsAre(1));
+}
+
+TEST(FarWatch, AStoreThatWasAwayShowsEverythingAnew) {
+  FarWatch watch(1s);
+  watch.set_members({1}, at(0ms));
+  watch.note(worker_key(1), false, at(100ms));
+  watch.restart(at(200ms));
+  EXPECT_THAT(lost_at(watch, 600ms), IsEmpty());
+  EXPECT_THAT(lost_at(watch, 1000ms), IsEmpty());
+  EXPECT_THAT(lost_at(watch, 1201ms), ElementsAre(1)) << "and it never came again";
+  watch.set_members({2}, at(1300ms));
+  watch.add_members({2, 1}, at(1400ms));
+  EXPECT_THAT(lost_at(watch, 1400ms), IsEmpty()) << "watched anew, a member of another epoch";
+}
+
+// A worker as a thread that claims to be on the host of this name.
+struct FarWorker {
+  FarWorker(LocalStore& whole, int number, int count, const char* host)
+      : store(whole.open_session()),
+        membership({.worker = number,
+                    .first_size = count,
+                    .store = store.get(),
+                    .lookup = [host](const char* name) -> const char* {
+                      return std::string_view(name) == "TRIREME_HOST" ? host : nullptr;
+                    }}) {}
+  std::unique_ptr<LocalStore> store;
+  Membership membership;
+};
+
+TEST(FarMembers, OnOtherHostsAreMissedAndTheRestGoesOn) {
+  LocalStore store;
+  std::vector<std::unique_ptr<FarWorker>> workers;
+  for (const auto& [number, host] : {std::pair(0, "a"), {1, "b"}, {2, "b"}}) {
+    workers.push_back(std::make_unique<FarWorker>(store, number, 3, host));
+  }
+  const auto all = [&](auto action) {
+    std::vector<std::future<void>> futures;
+    for (const auto& worker : workers) {
+      futures.push_back(std::async(std::launch::async, [&] { action(worker->membership); }));
+    }
+    for (auto& future : futures) future.get();
+  };
+  all([](Membership& membership) { membership.join(Deadline::after(30s)); });
+  std::promise<std::string> told;
+  workers[0]->membership.on_death([&](int worker, const std::string& cause) {
+    told.set_value(std::to_string(worker) + ": " + cause);
+  });
+  workers.pop_back();
+  EXPECT_EQ(told.get_future().get(), "2: its session in the store ended");
+  all([](Membership& membership) {
+    const Next next = membership.next(bytes_of("here"), {}, Deadline::after(30s));
+    EXPECT_EQ(next.epoch.size(), 2);
+    EXPECT_EQ(next.reports.size(), 2u);
+    ASSERT_EQ(next.gone.size(), 1u);
+    EXPECT_EQ(next.gone[0].worker, 2);
+  });
+}
+
+}  // namespace
+}  // namespace trireme::cluster::membership

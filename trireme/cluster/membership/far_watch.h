@@ -1,0 +1,63 @@
+// FarWatch says which members on other hosts are gone, by what the store shows of them: a worker's
+// record goes with its session when its process ends, and whoever is frozen or cut off no longer
+// beats.
+//
+// A record may go and come again, when a connection broke and not its process: whoever is back
+// within kReturn was never gone. What this process missed because it was stopped itself, or because
+// the store was, is held against nobody.
+//
+// Pure: no clock, no thread; time is what the caller says it is.
+
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trireme/base/clock.h"
+
+namespace trireme::cluster::membership {
+
+class FarWatch {
+ public:
+  static constexpr Duration kReturn = std::chrono::milliseconds(250);
+
+  struct Lost {
+    int worker = 0;
+    std::string cause{};
+  };
+
+  // A timeout of zero expects no heartbeats.
+  explicit FarWatch(Duration timeout) : timeout_(timeout) {}
+
+  // These are watched from now on, and nobody else.
+  void set_members(const std::set<int>& workers, TimePoint now);
+  // These, too.
+  void add_members(const std::set<int>& workers, TimePoint now);
+  bool has_members() const noexcept { return !members_.empty(); }
+
+  // The store shows everything anew from here on.
+  void restart(TimePoint now);
+  // A key of the store has changed, or went.
+  void note(std::string_view key, bool is_there, TimePoint now);
+
+  // Who is gone, each once. To be asked often.
+  std::vector<Lost> lost(TimePoint now);
+
+ private:
+  struct Signs {
+    TimePoint heard{};
+    std::optional<TimePoint> gone;  // since when its record is
+  };
+
+  Duration timeout_;
+  std::map<int, Signs> members_;
+  std::set<int> told_;
+  std::optional<TimePoint> looked_;
+};
+
+}  // namespace trireme::cluster::membership
