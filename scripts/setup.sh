@@ -34,6 +34,8 @@ OPTIONAL_BUILD_PACKAGES=(libbenchmark-dev libssl-dev zlib1g-dev libopenmpi-dev o
 OPTIONAL_TEST_PACKAGES=(
   clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19
   etcd-server                                             # tests keep a job's state in one
+  openssh-server openssh-client                           # tests reach hosts through one
+  slurm-wlm munge                                         # tests run jobs under one
 )
 
 level=${1:-all}

@@ -29,7 +29,8 @@ class Compare(unittest.TestCase):
 
     def test_directives_are_not_lines(self):
         read = expect.read_expected("# run: {trireme} run {example}\n# order: any\nhello\n")
-        self.assertEqual(read, ("{trireme} run {example}", True, ["hello"]))
+        self.assertEqual(read, (["{trireme} run {example}"], True, ["hello"]))
+        self.assertEqual(expect.read_expected("hello\n")[0], ["{example}"])
 
 
 class Program(unittest.TestCase):
@@ -45,6 +46,11 @@ class Program(unittest.TestCase):
         self.assertEqual(self.run_with("# run: echo hello\nbye\n"), 1)
         self.assertEqual(self.run_with("", "true"), 0)
         self.assertEqual(self.run_with("", "false"), 1)
+
+    def test_every_command_must_print_it(self):
+        self.assertEqual(self.run_with("# run: echo a\n# run: echo a\na\n"), 0)
+        self.assertEqual(self.run_with("# run: echo a\n# run: echo b\na\n"), 1)
+        self.assertEqual(self.run_with("# run: no-such-program\n# run: echo a\na\n"), 0)
 
     def test_warnings_of_the_launcher_are_not_the_examples(self):
         self.assertEqual(self.run_with("# run: echo trireme: warning: few cores\n"), 0)

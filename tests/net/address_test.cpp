@@ -109,5 +109,11 @@ TEST(HostAddress, ListsTheInterfacesThereAre) {
   }
 }
 
+TEST(Address, OfThisHostOnTheWayToAnother) {
+  EXPECT_EQ(address_towards("127.0.0.1"), "127.0.0.1");
+  EXPECT_EQ(address_towards("127.0.0.2"), "127.0.0.1");
+  EXPECT_THROW(address_towards("no-such-host.invalid"), Error);
+}
+
 }  // namespace
 }  // namespace trireme::net

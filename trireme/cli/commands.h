@@ -16,6 +16,8 @@ Command watch_command();
 Command stop_command();
 Command scale_command();
 Command join_command();
+Command submit_command();
+Command agent_command();
 Command coordinate_command();
 Command checkpoint_command();
 Command soak_command();

@@ -18,6 +18,8 @@ int main(int argc, char** argv) {
   commands.push_back(stop_command());
   commands.push_back(scale_command());
   commands.push_back(join_command());
+  commands.push_back(submit_command());
+  commands.push_back(agent_command());
   commands.push_back(coordinate_command());
   commands.push_back(checkpoint_command());
   commands.push_back(soak_command());

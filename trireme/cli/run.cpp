@@ -6,6 +6,7 @@
 #include "trireme/base/error.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/elastic_option.h"
+#include "trireme/cli/hosts_option.h"
 #include "trireme/cli/ranks_option.h"
 #include "trireme/cli/store_option.h"
 #include "trireme/cluster/launch/front.h"
@@ -61,11 +62,15 @@ std::string set_program(launch::JobSpec& spec, const std::vector<std::string>& w
 }  // namespace
 
 Command run_command() {
-  Command command("run", "Run a program as the ranks of a job on this host",
+  Command command("run", "Run a program as the ranks of a job, on this host or several",
                   "trireme run -n 4 --name demo -- ./my_program --steps 100");
   const auto spec = std::make_shared<launch::JobSpec>();
+  const auto has_ranks = std::make_shared<bool>(false);
   command.option("-n,--ranks", "N", "how many processes, or auto: one a core (default 1)",
-                 [spec](const std::string& text) { return set_ranks(spec->ranks, text); });
+                 [spec, has_ranks](const std::string& text) {
+                   *has_ranks = true;
+                   return set_ranks(spec->ranks, text);
+                 });
   command.option("--name", "JOB", "what to call the job (default: made up)",
                  [spec](const std::string& text) {
                    spec->name = text;
@@ -81,11 +86,15 @@ Command run_command() {
                  [spec](const std::string& text) { return set_store(spec->store, text); });
   const auto elastic = std::make_shared<ElasticWords>();
   add_elastic_options(command, elastic);
+  const auto hosts = std::make_shared<HostsWords>();
+  add_hosts_options(command, hosts);
   command.program(
       "what to run; it finds its rank in TRIREME_RANK and the number in TRIREME_SIZE",
       [spec](const std::vector<std::string>& words) { return set_program(*spec, words); });
-  command.action([spec, elastic] {
+  command.action([spec, elastic, hosts, has_ranks] {
+    hosts->apply(*spec, *has_ranks);
     elastic->apply(*spec);
+    HostsWords::check(*spec);
     return launch::run_job(*spec);
   });
   return command;

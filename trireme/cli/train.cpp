@@ -9,6 +9,7 @@
 #include "trireme/base/mischief.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/elastic_option.h"
+#include "trireme/cli/hosts_option.h"
 #include "trireme/cli/ranks_option.h"
 #include "trireme/cli/store_option.h"
 #include "trireme/cli/train/elastic.h"
@@ -30,6 +31,8 @@ struct TrainWords {
   bool is_resumed = false;
   launch::JobSpec spec;
   std::shared_ptr<ElasticWords> elastic = std::make_shared<ElasticWords>();
+  std::shared_ptr<HostsWords> hosts = std::make_shared<HostsWords>();
+  bool has_ranks = false;
 };
 
 // runs/<recipe>, then runs/<recipe>-2 and so on: what somebody trained is never overwritten.
@@ -74,7 +77,9 @@ int train(TrainWords words) {
   const config::Config config = words.recipe.read(worker);
   words.spec.elastic = elastic_of(config);
   if (words.elastic->is_on) words.spec.elastic = elastic_settings(config);
+  words.hosts->apply(words.spec, words.has_ranks);
   words.elastic->apply(words.spec);
+  HostsWords::check(words.spec);
   hand_on_chaos(words.chaos, words.spec.elastic.has_value());
   const fs::path output = output_of(words);
   const bool is_new = fs::create_directories(output);
@@ -86,6 +91,7 @@ int train(TrainWords words) {
                   fs::absolute(words.recipe.recipe).string(),
                   "--output",
                   output.string()};
+  if (spec.hosts) spec.hosts->files.push_back(fs::absolute(words.recipe.recipe));
   if (words.is_resumed) spec.command.push_back("--resume");
   if (spec.elastic && !words.is_resumed) spec.elastic->resume_arguments = {"--resume"};
   for (const std::string& text : words.recipe.overrides) {
@@ -126,7 +132,10 @@ Command train_command() {
                   return std::string();
                 });
   command.option("-n,--ranks", "N", "how many processes, or auto: one a core (default 1)",
-                 [words](const std::string& text) { return set_ranks(words->spec.ranks, text); });
+                 [words](const std::string& text) {
+                   words->has_ranks = true;
+                   return set_ranks(words->spec.ranks, text);
+                 });
   command.option("--output", "DIR", "the job's folder (default: runs/ and the recipe's name)",
                  set_text(words->output));
   command.flag("--resume", "go on from the newest whole checkpoint in --output", words->is_resumed);
@@ -140,6 +149,7 @@ Command train_command() {
   command.option("--store", "etcd://HOST:PORT,...", kStoreHelp,
                  [words](const std::string& text) { return set_store(words->spec.store, text); });
   add_elastic_options(command, words->elastic);
+  add_hosts_options(command, words->hosts);
   command.option("--chaos", "WHAT", "hurt workers, such as \"kill rank=2 step=20 at=update\"",
                  [words](const std::string& text) -> std::string {
                    words->chaos = text;

@@ -127,6 +127,7 @@ Environment Environment::read(const Lookup& lookup) {
     read_ranks(env, in, names_of(env.launcher));
   }
   env.job = job_of(env.launcher, in);
+  env.address = in.text("TRIREME_ADDRESS").value_or("");
   env.folder = in.text("TRIREME_JOB_FOLDER").value_or("");
   env.store = find_store({.launcher = env.launcher,
                           .size = env.size,

@@ -11,6 +11,8 @@
 // In an elastic job (TRIREME_ELASTIC=1, TRIREME_WORKER) the rank is the worker's number, which may
 // be larger than the size: that is how many workers the job began with.
 //
+// TRIREME_ADDRESS is an address of this host that the others reach.
+//
 // TRIREME_JOB_FOLDER is the folder of a job of trireme run, where its launcher is reached.
 //
 // Where the store is: see store_place.h. The secret is read by net::Secret from TRIREME_SECRET or
@@ -39,7 +41,8 @@ struct Environment {
   std::optional<int> local_size{};
   std::string job{};  // differs between jobs that run at the same time
   StorePlace store{};
-  std::string folder{};  // of the job, on this host; empty: `trireme run` did not start it
+  std::string address{};  // where ranks of other hosts reach this one; empty: nobody said
+  std::string folder{};   // of the job, on this host; empty: `trireme run` did not start it
   // Of an elastic job: how long a worker goes on when nobody watches the job or serves its store.
   bool is_elastic = false;
   Duration orphan_timeout = std::chrono::seconds(60);

@@ -177,6 +177,10 @@ const std::string& World::job() const noexcept {
   return membership_->environment().job;
 }
 
+const std::string& World::address() const noexcept {
+  return membership_->environment().address;
+}
+
 Launcher World::launcher() const noexcept {
   return membership_->environment().launcher;
 }

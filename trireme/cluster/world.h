@@ -58,6 +58,8 @@ class World {
   int local_rank() const noexcept;
   int local_size() const noexcept;
   const std::string& job() const noexcept;
+  // Where ranks of other hosts reach this one, as the launcher said; empty: it did not.
+  const std::string& address() const noexcept;
   Launcher launcher() const noexcept;
   const Roster& roster() const noexcept;
   Store& store() noexcept;

@@ -68,7 +68,10 @@ std::vector<int> agree_on_hosts(cluster::World& world, const Sharing& sharing,
 
 std::string listening_host(const cluster::World& world, const std::string& interface) {
   const bool is_one_host = world.roster().hosts().size() == 1 && interface.empty();
-  return is_one_host ? "127.0.0.1" : net::host_address(interface);
+  if (is_one_host) return "127.0.0.1";
+  // The launcher knows by which way the hosts reach each other.
+  if (interface.empty() && !world.address().empty()) return world.address();
+  return net::host_address(interface);
 }
 
 std::vector<int> all_ranks(int size) {

@@ -53,4 +53,8 @@ std::uint16_t port_of(const SocketAddress& address);
 // resolves to 127.0.1.1. Throws NotFound and lists the interfaces there are.
 std::string host_address(std::string_view interface = {});
 
+// The numeric address that this host has on its way to another, by the routes it knows; nothing is
+// sent. Throws Unreachable for a name that does not resolve or a host that no route leads to.
+std::string address_towards(std::string_view host);
+
 }  // namespace trireme::net

@@ -7,6 +7,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 
+#include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
 #include "trireme/net/address.h"
 
@@ -72,6 +73,26 @@ std::string host_address(std::string_view interface) {
       interface.empty() ? "no network interface other than loopback is up"
                         : "no interface '" + std::string(interface) + "' is up with an address";
   throw Error(ErrorCode::NotFound, wanted + "; there are: " + describe(all));
+}
+
+std::string address_towards(std::string_view host) {
+  // A connected datagram socket has an address, though no datagram was sent.
+  constexpr std::uint16_t kAnyPort = 9;
+  int failure = 0;
+  for (const SocketAddress& there : resolve(Address::tcp(host, kAnyPort))) {
+    const Descriptor socket(::socket(there.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const auto* to = reinterpret_cast<const sockaddr*>(&there.storage);
+    SocketAddress here;
+    here.size = sizeof(here.storage);
+    auto* from = reinterpret_cast<sockaddr*>(&here.storage);
+    if (socket && ::connect(socket.get(), to, there.size) == 0 &&
+        ::getsockname(socket.get(), from, &here.size) == 0) {
+      return host_of(here);
+    }
+    failure = errno;
+  }
+  throw Error(ErrorCode::Unreachable,
+              "no way leads to " + std::string(host) + ": " + std::strerror(failure));
 }
 
 }  // namespace trireme::net

@@ -35,6 +35,22 @@ TEST(Environment, SaysTheStoreThatWasNamed) {
   EXPECT_EQ(find(environment_of(place, {}), "TRIREME_STORE"), "etcd://a:1/demo-12");
 }
 
+TEST(Environment, SaysThePartOfAJobOnSeveralHosts) {
+  RankPlace place = kPlace;
+  place.store = place.feed = "tcp://10.0.0.1:4711";
+  place.address = "10.0.0.2";
+  place.first = 2;
+  place.local_size = 2;
+  const Environment environment = environment_of(place, {"TRIREME_ADDRESS=outer"});
+  EXPECT_EQ(find(environment, "TRIREME_SIZE"), "4");
+  EXPECT_EQ(find(environment, "TRIREME_LOCAL_RANK"), "0");
+  EXPECT_EQ(find(environment, "TRIREME_LOCAL_SIZE"), "2");
+  EXPECT_EQ(find(environment, "TRIREME_FEED"), "tcp://10.0.0.1:4711");
+  EXPECT_EQ(find(environment, "TRIREME_ADDRESS"), "10.0.0.2");
+  EXPECT_EQ(find(environment_of(kPlace, environment), "TRIREME_ADDRESS"), std::nullopt);
+  EXPECT_EQ(find(environment_of(kPlace, environment), "TRIREME_FEED"), std::nullopt);
+}
+
 TEST(Environment, KeepsAPersonsOwnThreads) {
   const Environment inherited{"OMP_NUM_THREADS=7", "MKL_NUM_THREADS="};
   EXPECT_EQ(threads_wanted(inherited), 7);

@@ -58,9 +58,9 @@ int threads_wanted(const Environment& environment) {
 Environment environment_of(const RankPlace& place, Environment inherited) {
   // A secret would win over the file, and no rank of ours serves the store.
   std::erase_if(inherited, [](const std::string& text) {
-    constexpr std::array<std::string_view, 5> kOthers{"TRIREME_SECRET", "TRIREME_STORE_RANK",
-                                                      "TRIREME_WORKER", "TRIREME_ELASTIC",
-                                                      "TRIREME_ORPHAN_TIMEOUT"};
+    constexpr std::array<std::string_view, 7> kOthers{
+        "TRIREME_SECRET",  "TRIREME_STORE_RANK",     "TRIREME_WORKER", "TRIREME_FEED",
+        "TRIREME_ELASTIC", "TRIREME_ORPHAN_TIMEOUT", "TRIREME_ADDRESS"};
     return std::any_of(kOthers.begin(), kOthers.end(),
                        [&](std::string_view name) { return is_named(text, name); });
   });
@@ -71,8 +71,10 @@ Environment environment_of(const RankPlace& place, Environment inherited) {
   set(inherited, "TRIREME_THREADS", threads);
   set(inherited, "TRIREME_RANK", std::to_string(place.rank));
   set(inherited, "TRIREME_SIZE", std::to_string(place.size));
-  set(inherited, "TRIREME_LOCAL_RANK", std::to_string(place.share.value_or(place.rank)));
-  set(inherited, "TRIREME_LOCAL_SIZE", std::to_string(place.size));
+  set(inherited, "TRIREME_LOCAL_RANK",
+      std::to_string(place.share.value_or(place.rank - place.first)));
+  const int local_size = place.local_size > 0 ? place.local_size : place.size;
+  set(inherited, "TRIREME_LOCAL_SIZE", std::to_string(local_size));
   set(inherited, "TRIREME_JOB", place.job);
   // An elastic job's store outlives its launcher.
   const char* socket = place.share ? "store.sock" : "control.sock";
@@ -80,6 +82,8 @@ Environment environment_of(const RankPlace& place, Environment inherited) {
   set(inherited, "TRIREME_STORE", place.store.empty() ? own : place.store);
   set(inherited, "TRIREME_JOB_FOLDER", place.folder.string());
   set(inherited, "TRIREME_SECRET_FILE", (place.folder / "secret").string());
+  if (!place.feed.empty()) set(inherited, "TRIREME_FEED", place.feed);
+  if (!place.address.empty()) set(inherited, "TRIREME_ADDRESS", place.address);
   if (place.share) {
     const double timeout = std::chrono::duration<double>(place.orphan_timeout).count();
     set(inherited, "TRIREME_WORKER", std::to_string(place.rank));

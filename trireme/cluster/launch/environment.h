@@ -7,6 +7,9 @@
 //   TRIREME_SECRET_FILE  <job's folder>/secret; the secret itself is in no environment
 //   TRIREME_THREADS, OMP_NUM_THREADS, MKL_NUM_THREADS
 //
+// In a job on several hosts TRIREME_STORE is tcp://, TRIREME_FEED is where events and metrics go,
+// and TRIREME_ADDRESS where ranks of other hosts reach this one.
+//
 // In an elastic job TRIREME_RANK is the worker's number, which no other ever had, and TRIREME_SIZE
 // how many the job began with; further TRIREME_WORKER, the same number, TRIREME_ELASTIC=1 and
 // TRIREME_ORPHAN_TIMEOUT, in seconds.
@@ -42,6 +45,12 @@ struct RankPlace {
   Duration orphan_timeout{};
   // Where the store is, if not in the folder.
   std::string store{};
+  // Of a job on several hosts: the first rank of this one, how many it has, where events go, and
+  // where others reach it.
+  int first = 0;
+  int local_size = 0;  // 0: all
+  std::string feed{};
+  std::string address{};
 };
 
 // What this process was started with.

@@ -20,6 +20,7 @@
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/host/room.h"
 #include "trireme/cluster/launch/host/signals.h"
+#include "trireme/cluster/launch/hosts/launcher.h"
 #include "trireme/cluster/launch/job/folder.h"
 #include "trireme/cluster/launch/job/root.h"
 #include "trireme/cluster/launch/launcher.h"
@@ -54,20 +55,21 @@ void make_output_folder(const std::filesystem::path& folder) {
   throw Error(ErrorCode::InvalidInput, "--output " + folder.string() + ": " + error.message());
 }
 
-[[noreturn]] void become_launcher(const LauncherOptions& options) {
+[[noreturn]] void become_launcher(const LauncherOptions& options, const Watched& watched) {
   // A terminal's Ctrl-C then comes to the front alone, and from there to us, once. Writing to
   // the terminal from the background would stop us where `stty tostop` is set.
   setpgid(0, 0);
   signal(SIGTTOU, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
   host::become_subreaper();
-  _exit(run_launcher(options));
+  _exit(watched(options));
 }
 
 class Front {
  public:
-  Front(const JobSpec& spec, const job::Folder& folder, host::SignalQueue& signals)
-      : spec_(spec), folder_(folder), signals_(signals) {}
+  Front(const JobSpec& spec, const job::Folder& folder, host::SignalQueue& signals,
+        const Watched& watched)
+      : spec_(spec), folder_(folder), signals_(signals), watched_(watched) {}
 
   // Starts the launcher, or the next one. Throws Io.
   void launch(bool is_successor) {
@@ -90,7 +92,8 @@ class Front {
                      .signals = &signals_,
                      .front = theirs.get(),
                      .front_pid = front,
-                     .is_successor = is_successor});
+                     .is_successor = is_successor},
+                    watched_);
   }
 
   // Returns the launcher's wait status.
@@ -146,6 +149,7 @@ class Front {
   const JobSpec& spec_;
   const job::Folder& folder_;
   host::SignalQueue& signals_;
+  const Watched& watched_;
   pid_t launcher_ = -1;
   Descriptor socket_;
   std::optional<int> status_;
@@ -169,17 +173,26 @@ int clean_up_after(int status, const job::Folder& folder) {
 
 int run_job(const JobSpec& spec) {
   open_standard_descriptors();
-  const std::string mistake = host::mistake_in_size(
-      host::Room::measure(),
-      {.ranks = spec.ranks, .memory_each = spec.memory_each, .threads_each = spec.threads_each});
-  if (!mistake.empty()) throw Error(ErrorCode::InvalidInput, mistake);
+  if (!spec.hosts) {
+    const std::string mistake = host::mistake_in_size(
+        host::Room::measure(),
+        {.ranks = spec.ranks, .memory_each = spec.memory_each, .threads_each = spec.threads_each});
+    if (!mistake.empty()) throw Error(ErrorCode::InvalidInput, mistake);
+  }
   // Only now, when every mistake in the command line would have been found.
   make_output_folder(spec.output);
   // Before there is anything to leave behind.
   host::SignalQueue signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT});
   const job::Folder folder = job::Folder::create(job::own_root(), spec.name);
+  return run_watched(spec, folder, signals, [](const LauncherOptions& options) {
+    return options.spec->hosts ? hosts::run_launcher(options) : run_launcher(options);
+  });
+}
+
+int run_watched(const JobSpec& spec, const job::Folder& folder, host::SignalQueue& signals,
+                const Watched& watched) {
   host::become_subreaper();
-  Front front(spec, folder, signals);
+  Front front(spec, folder, signals, watched);
   for (bool is_successor = false;; is_successor = true) {
     try {
       front.launch(is_successor);

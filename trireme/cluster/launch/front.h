@@ -16,13 +16,23 @@
 
 #pragma once
 
+#include <functional>
+
+#include "trireme/cluster/launch/host/signals.h"
+#include "trireme/cluster/launch/job/folder.h"
+#include "trireme/cluster/launch/launcher.h"
 #include "trireme/cluster/launch/spec.h"
 
 namespace trireme::cluster::launch {
 
 inline constexpr int kLaunchersMax = 10;
 
-// Runs the job and returns its exit code.
+// Runs the job, on this host or several, and returns its exit code.
 int run_job(const JobSpec& spec);
+
+// What the second process does; returns the exit code. It leaves neither folder nor descendant.
+using Watched = std::function<int(const LauncherOptions&)>;
+int run_watched(const JobSpec& spec, const job::Folder& folder, host::SignalQueue& signals,
+                const Watched& watched);
 
 }  // namespace trireme::cluster::launch

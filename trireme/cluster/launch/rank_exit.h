@@ -30,6 +30,8 @@ struct RankExit {
   int signal_sent = 0;  // the last by which we asked it to end, while it was still well
   host::OomKill oom = host::OomKill::No;
   std::string not_started{};  // why the program could not be executed; empty: it was
+  std::string host{};         // where it ran, in a job on several hosts
+  std::string lost{};         // why nobody knows how it ended: its host was lost
 
   bool is_success() const noexcept;
   bool is_dismissed() const noexcept;

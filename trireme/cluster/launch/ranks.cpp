@@ -45,15 +45,6 @@ int input_of(int rank) {
   return rank == 0 && isatty(STDIN_FILENO) == 0 ? STDIN_FILENO : -1;
 }
 
-Descriptor open_log(const std::filesystem::path& folder, int rank, int flags) {
-  if (folder.empty()) return Descriptor();
-  const auto path = folder / ("rank-" + std::to_string(rank) + ".log");
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
-  Descriptor log(open(path.c_str(), kFlags | flags, 0600));
-  if (!log) throw system_error("cannot write " + path.string(), errno);
-  return log;
-}
-
 bool is_for_group(int signal) {
   return signal != SIGUSR1 && signal != SIGUSR2;
 }
@@ -64,7 +55,11 @@ bool is_ending(int signal) {
 
 }  // namespace
 
-Ranks::Ranks(Options options) : options_(std::move(options)), size_(options_.spec->ranks) {}
+Ranks::Ranks(Options options) : options_(std::move(options)), size_(options_.spec->ranks) {
+  if (!options_.part) return;
+  next_ = options_.part->first;
+  size_ = options_.part->size;
+}
 
 void Ranks::prepare() {
   files_max_ = raise_files_max();
@@ -107,7 +102,7 @@ void Ranks::start_one(int rank, std::vector<std::string> arguments) {
   const int share_index = free_share();
   Member& member = members_[rank];
   member.share = share_index;
-  member.log = open_log(options_.spec->output, rank, O_TRUNC);
+  member.log = output::open_log(options_.spec->output, rank, false);
   const bool is_elastic = options_.spec->elastic.has_value();
   const auto channel = [&](int target) {
     if (!is_elastic) return make_pipe(0);
@@ -128,6 +123,12 @@ void Ranks::start_one(int rank, std::vector<std::string> arguments) {
                   .job = options_.job,
                   .folder = options_.folder,
                   .store = options_.store};
+  if (const auto& part = options_.part) {
+    place.first = part->first;
+    place.local_size = options_.spec->ranks;
+    place.feed = options_.store;
+    place.address = part->address;
+  }
   if (const auto& elastic = options_.spec->elastic) {
     place.share = share_index;
     place.orphan_timeout = elastic->orphan_timeout;
@@ -137,7 +138,7 @@ void Ranks::start_one(int rank, std::vector<std::string> arguments) {
                        .arguments = std::move(arguments),
                        .environment = environment_of(place, inherited_),
                        .processors = {},
-                       .input = input_of(rank),
+                       .input = options_.part ? -1 : input_of(rank),
                        .output = out.in.get(),
                        .error = error.in.get(),
                        .trouble = trouble_in_.get(),
@@ -173,7 +174,7 @@ void Ranks::adopt(const job::Crew& crew) {
     member.pid = who.pid;
     member.start = who.start;
     member.share = std::min(who.share, static_cast<int>(options_.cores.shares.size()) - 1);
-    member.log = open_log(options_.spec->output, who.worker, 0);
+    member.log = output::open_log(options_.spec->output, who.worker, true);
     member.is_alive = true;
     ++alive_;
     for (const int target : {STDOUT_FILENO, STDERR_FILENO}) {
@@ -195,14 +196,21 @@ std::vector<job::CrewMember> Ranks::crew() const {
 void Ranks::add_stream(int rank, int target, Descriptor pipe) {
   set_non_blocking(pipe);
   Member& member = members_.at(rank);
-  streams_.emplace_back(
-      output::RankStream::Options{.rank = rank,
-                                  .pipe = std::move(pipe),
-                                  .target = target,
-                                  .prefix = output::prefix_of(rank, output::wants_colour(target)),
-                                  .is_terminal = isatty(target) == 1,
-                                  .tail = &member.tail,
-                                  .log = member.log.get()});
+  output::RankStream::Options options{
+      .rank = rank,
+      .pipe = std::move(pipe),
+      .target = target,
+      .prefix = output::prefix_of(rank, output::wants_colour(target)),
+      .is_terminal = isatty(target) == 1,
+      .tail = &member.tail,
+      .log = member.log.get()};
+  if (const auto& part = options_.part) {
+    options.target = STDOUT_FILENO;
+    options.envelope = [rank, target, wrap = part->envelope](std::string_view bytes) {
+      return wrap(rank, target, bytes);
+    };
+  }
+  streams_.emplace_back(std::move(options));
 }
 
 void Ranks::read_troubles() {

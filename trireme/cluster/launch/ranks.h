@@ -17,8 +17,11 @@
 #include <sys/types.h>
 
 #include <deque>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trireme/base/descriptor.h"
@@ -31,6 +34,15 @@
 
 namespace trireme::cluster::launch {
 
+// The ranks of one host, as a part of a job on several.
+struct RanksPart {
+  int first = 0;
+  int size = 1;  // of the whole job
+  std::string address{};
+  // Makes what is written to our standard output of what a rank wrote to either of its own.
+  std::function<std::string(int rank, int target, std::string_view bytes)> envelope{};
+};
+
 class Ranks {
  public:
   struct Options {
@@ -40,6 +52,7 @@ class Ranks {
     host::CorePlan cores;
     sigset_t mask{};      // for the ranks
     std::string store{};  // where it is, if not in the folder
+    std::optional<RanksPart> part{};
   };
 
   explicit Ranks(Options options);

@@ -6,8 +6,9 @@ namespace {
 constexpr int kOthersMax = 8;
 
 std::string line_of(std::string_view noun, const RankExit& exit, std::string_view verb) {
-  return "trireme: " + std::string(noun) + " " + std::to_string(exit.rank) + std::string(verb) +
-         describe(exit) + "\n";
+  const std::string where = exit.host.empty() ? "" : " on " + exit.host;
+  return "trireme: " + std::string(noun) + " " + std::to_string(exit.rank) + where +
+         std::string(verb) + describe(exit) + "\n";
 }
 
 std::string quote(const output::Tail& tail) {

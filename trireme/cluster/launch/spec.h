@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trireme/base/clock.h"
+#include "trireme/cluster/launch/hosts/host_list.h"
 
 namespace trireme::cluster::launch {
 
@@ -29,6 +30,21 @@ struct Elastic {
   std::vector<std::string> resume_arguments{};
 };
 
+// A job on several hosts: see hosts/launcher.h.
+struct Hosts {
+  std::vector<hosts::HostRanks> list;
+  // How a host is reached; its name follows, and a line for its login shell (ssh) or a program and
+  // its arguments (srun).
+  std::vector<std::string> ssh{"ssh", "-o", "BatchMode=yes"};
+  bool has_login_shell = true;
+  // Where the others reach this host; empty: the way to the first of them says it.
+  std::string address{};
+  // By which every host is reached; empty: the way to this one says it.
+  std::string interface{};
+  // What every host must have, besides the program.
+  std::vector<std::filesystem::path> files{};
+};
+
 struct JobSpec {
   std::vector<std::string> command;  // the program as it was written, and its arguments
   std::filesystem::path program;     // where it was found
@@ -46,6 +62,8 @@ struct JobSpec {
   std::string store{};
   // Nothing: the job ends with the first rank that fails.
   std::optional<Elastic> elastic{};
+  // Nothing: on this host. REQUIRES: as many ranks as these have.
+  std::optional<Hosts> hosts{};
 
   std::string command_line() const {
     std::string text;

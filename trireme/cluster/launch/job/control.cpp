@@ -29,6 +29,12 @@ constexpr auto kEndTime = 500ms;
 
 namespace {
 
+std::shared_ptr<const net::Credentials> credentials_of(const Folder& folder) {
+  return std::make_shared<net::SecretCredentials>(
+      net::Secret::from_file(folder.secret()),
+      net::Identity{.name = "launcher", .role = "coordinator"});
+}
+
 Report report_of(std::string_view event, const Record& record) {
   Record whole{{"time", wall_seconds()}, {"from", "launcher"}, {"event", event}};
   for (const auto& field : record.fields()) whole.add(field);
@@ -65,6 +71,22 @@ class EventSink final : public LogSink {
 };
 
 }  // namespace
+
+// Takes the reports of ranks that come from other hosts.
+class ReportRelay final : public net::Service {
+ public:
+  explicit ReportRelay(std::shared_ptr<EventSink> sink) : sink_(std::move(sink)) {}
+
+  void on_request(const net::Request& request) override {
+    if (request.method != kReportMethod) {
+      throw Error(ErrorCode::Unsupported, "only reports are taken here");
+    }
+    for (Report& report : decode_reports(request.payload)) sink_->post(std::move(report));
+  }
+
+ private:
+  std::shared_ptr<EventSink> sink_;
+};
 
 // Wishes on their way from the server's thread to the launcher's.
 class Wishes {
@@ -105,6 +127,7 @@ struct Control::State {
   std::shared_ptr<EventSink> sink = std::make_shared<EventSink>();
   std::shared_ptr<JobService> service;
   std::unique_ptr<net::Server> server;
+  std::unique_ptr<net::Server> remote;  // ends before the one that it hands reports to
 };
 
 Control::Control(const Folder& folder, const Options& control) : state_(std::make_unique<State>()) {
@@ -115,18 +138,26 @@ Control::Control(const Folder& folder, const Options& control) : state_(std::mak
   });
   net::Server::Options options;
   options.address = net::Address::unix_socket(folder.socket().string());
-  options.credentials = std::make_shared<net::SecretCredentials>(
-      net::Secret::from_file(folder.secret()),
-      net::Identity{.name = "launcher", .role = "coordinator"});
+  options.credentials = credentials_of(folder);
   options.log = Log(state_->sink, LogLevel::Info);
   state_->server = std::make_unique<net::Server>(
       std::move(options),
       net::Server::Services{{kStoreServiceNumber, std::make_shared<StoreService>()},
                             {kJobServiceNumber, state_->service}});
   state_->sink->attach(state_->server.get(), state_->service);
+  if (control.remote.empty()) return;
+  net::Server::Options remote;
+  remote.address = net::Address::tcp(control.remote, 0);
+  remote.credentials = credentials_of(folder);
+  remote.log = Log(state_->sink, LogLevel::Info);
+  state_->remote = std::make_unique<net::Server>(
+      std::move(remote),
+      net::Server::Services{{kStoreServiceNumber, std::make_shared<StoreService>()},
+                            {kJobServiceNumber, std::make_shared<ReportRelay>(state_->sink)}});
 }
 
 Control::~Control() {
+  state_->remote.reset();
   // In order behind everything published, so nothing of it is lost.
   auto ended = std::make_shared<std::promise<void>>();
   state_->server->post([service = state_->service, ended] {
@@ -139,6 +170,10 @@ Control::~Control() {
 
 void Control::publish(std::string_view event, const Record& record) {
   state_->sink->post(report_of(event, record));
+}
+
+std::string Control::remote_address() const {
+  return state_->remote ? state_->remote->address().to_text() : std::string();
 }
 
 int Control::descriptor() const noexcept {

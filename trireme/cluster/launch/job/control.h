@@ -25,6 +25,9 @@ class Control {
   struct Options {
     std::filesystem::path output{};  // where events and metrics go; empty: the job's folder
     bool is_continued = false;       // after a launcher that died
+    // Of a job on several hosts: an address of this one, where their ranks find the store and
+    // report to, and nothing else. Empty: there are no others.
+    std::string remote{};
   };
 
   Control(const Folder& folder, const Options& options);
@@ -34,6 +37,9 @@ class Control {
 
   // An event of the launcher itself; it gets a time and "from":"launcher".
   void publish(std::string_view event, const Record& record = {});
+
+  // Where ranks of other hosts come, tcp://...; empty: nowhere.
+  std::string remote_address() const;
 
   // Readable once somebody wants something.
   int descriptor() const noexcept;

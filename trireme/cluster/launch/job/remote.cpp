@@ -26,11 +26,19 @@ namespace fs = std::filesystem;
 constexpr auto kConnectTime = 2s;
 constexpr auto kSendTime = 5s;
 
-net::Client connect_to(const fs::path& folder, net::Identity self, Deadline deadline) {
+net::Address control_of(const fs::path& folder) {
+  return net::Address::unix_socket((folder / "control.sock").string());
+}
+
+net::Client connect_to(const fs::path& folder, const net::Address& address, net::Identity self,
+                       Deadline deadline) {
   const net::SecretCredentials credentials(net::Secret::from_file(folder / "secret"),
                                            std::move(self));
-  const net::Address address = net::Address::unix_socket((folder / "control.sock").string());
   return net::Client({.address = address, .credentials = &credentials}, deadline);
+}
+
+net::Client connect_to(const fs::path& folder, net::Identity self, Deadline deadline) {
+  return connect_to(folder, control_of(folder), std::move(self), deadline);
 }
 
 }  // namespace
@@ -122,8 +130,12 @@ std::unique_ptr<monitor::Feed> rank_feed(Deadline deadline) {
   if (job == nullptr || secret == nullptr || rank == nullptr) return nullptr;
   const fs::path folder(job);
   const int number = std::atoi(rank);
-  auto client = std::make_shared<net::Client>(
-      connect_to(folder, {.name = "rank " + std::to_string(number), .role = "worker"}, deadline));
+  // In a job on several hosts the launcher may be on another.
+  const char* feed = std::getenv("TRIREME_FEED");
+  const net::Address address =
+      feed != nullptr && *feed != '\0' ? net::Address::parse(feed) : control_of(folder);
+  auto client = std::make_shared<net::Client>(connect_to(
+      folder, address, {.name = "rank " + std::to_string(number), .role = "worker"}, deadline));
   monitor::Feed::Options options;
   options.always = {{"rank", number}};
   options.send = [client](std::span<const monitor::Report> batch) {

@@ -41,8 +41,9 @@ int join_job(const RunningJob& job, Deadline deadline);
 // Hands every event, a JSON line each, to `sink` until the job ends or `sink` returns false.
 void watch_job(const RunningJob& job, const std::function<bool(std::string_view)>& sink);
 
-// The feed of this rank to its launcher, as TRIREME_JOB_FOLDER, TRIREME_SECRET_FILE and
-// TRIREME_RANK say. Null when this process was not started by `trireme run`.
+// The feed of this rank to its launcher, as TRIREME_JOB_FOLDER (or TRIREME_FEED, where the launcher
+// is on another host), TRIREME_SECRET_FILE and TRIREME_RANK say. Null when this process was not
+// started by `trireme run`.
 std::unique_ptr<monitor::Feed> rank_feed(Deadline deadline);
 
 }  // namespace trireme::cluster::launch::job

@@ -1,5 +1,6 @@
 #include "trireme/cluster/launch/output/rank_stream.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
@@ -8,6 +9,8 @@
 #include <cstdlib>
 #include <string_view>
 #include <utility>
+
+#include "trireme/base/error.h"
 
 namespace trireme::cluster::launch::output {
 namespace {
@@ -44,19 +47,27 @@ bool RankStream::pump(TimePoint now, Writer& writer) {
     finish(writer);
     return true;
   }
-  const std::string_view bytes(buffer.data(), static_cast<std::size_t>(size));
+  feed({buffer.data(), static_cast<std::size_t>(size)}, now, writer);
+  return true;
+}
+
+void RankStream::feed(std::string_view bytes, TimePoint now, Writer& writer) {
   write_log(bytes);
+  if (options_.envelope) return writer.push(options_.target, options_.envelope(bytes));
   std::string text;
   splitter_.feed(bytes, now, into(text));
   writer.push(options_.target, std::move(text));
-  return true;
+}
+
+void RankStream::end(Writer& writer) {
+  std::string text;
+  splitter_.finish(into(text));
+  writer.push(options_.target, std::move(text));
 }
 
 void RankStream::finish(Writer& writer) {
   if (!is_open()) return;
-  std::string text;
-  splitter_.finish(into(text));
-  writer.push(options_.target, std::move(text));
+  end(writer);
   options_.pipe.reset();
 }
 
@@ -70,6 +81,15 @@ void RankStream::write_log(std::string_view bytes) {
       options_.log = -1;
     }
   }
+}
+
+Descriptor open_log(const std::filesystem::path& folder, int rank, bool is_continued) {
+  if (folder.empty()) return Descriptor();
+  const auto path = folder / ("rank-" + std::to_string(rank) + ".log");
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  Descriptor log(open(path.c_str(), kFlags | (is_continued ? 0 : O_TRUNC), 0600));
+  if (!log) throw system_error("cannot write " + path.string(), errno);
+  return log;
 }
 
 std::string prefix_of(int rank, bool is_coloured) {

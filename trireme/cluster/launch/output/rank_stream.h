@@ -9,6 +9,8 @@
 
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +32,8 @@ class RankStream {
     bool is_terminal = false;
     Tail* tail = nullptr;  // of the rank; both its streams share it
     int log = -1;          // the rank's log file, which gets the bytes as they are; -1: none
+    // What to hand on instead of lines, for whoever cuts them elsewhere.
+    std::function<std::string(std::string_view bytes)> envelope{};
   };
 
   explicit RankStream(Options options);
@@ -40,6 +44,9 @@ class RankStream {
 
   // Reads once. False when nothing was there to read.
   bool pump(TimePoint now, Writer& writer);
+  // Takes what came by another way than the pipe, and what stands for the pipe's end there.
+  void feed(std::string_view bytes, TimePoint now, Writer& writer);
+  void end(Writer& writer);
   // No more is wanted: writes out a last line without a newline and closes the pipe.
   void finish(Writer& writer);
 
@@ -54,6 +61,10 @@ class RankStream {
   LineSplitter splitter_;
   int log_error_ = 0;
 };
+
+// The file rank-<rank>.log in `folder`, made or written on; none where the folder has no name.
+// Throws Io.
+Descriptor open_log(const std::filesystem::path& folder, int rank, bool is_continued);
 
 // "[2] ", in the rank's colour where `is_coloured`.
 std::string prefix_of(int rank, bool is_coloured);

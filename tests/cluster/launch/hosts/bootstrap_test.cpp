@@ -1,0 +1,92 @@
+// Goal:   the line that ssh runs finds the program, takes it from standard input where it is
+//         missing, and refuses one that differs; any shell passes it on.
+// Method: the line in a shell of this host, with a script in place of the program.
+
+#include "trireme/cluster/launch/hosts/bootstrap.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/testing/command_process.h"
+
+namespace trireme::cluster::launch::hosts {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+using trireme::testing::CommandProcess;
+
+constexpr const char* kProgram = "#!/bin/sh\necho \"agent: $*\"\ncat\n";
+
+class Bootstrap : public ::testing::Test {
+ protected:
+  Bootstrap() {
+    write_file_atomically(program_, kProgram, {.mode = 0755});
+    self_ = Cargo::of(program_);
+  }
+  std::unique_ptr<CommandProcess> start(const std::string& shell = "/bin/sh") const {
+    return std::make_unique<CommandProcess>(CommandProcess::Options{
+        .command = {shell, "-c", bootstrap_line(self_)},
+        .environment = {{"TRIREME_CACHE", (folder_.path() / "cache").string()}}});
+  }
+  static Deadline soon() { return Deadline::after(20s); }
+
+  TemporaryFolder folder_{"it's a test"};
+  fs::path program_ = folder_.path() / "program";
+  Cargo self_;
+};
+
+TEST_F(Bootstrap, UsesTheSameProgramWhereItIs) {
+  for (const char* shell : {"/bin/sh", "/bin/bash"}) {
+    const auto process = start(shell);
+    process->type("frames");
+    process->close_input();
+    EXPECT_EQ(process->wait_exit(soon()), 0) << process->error();
+    EXPECT_EQ(process->out(), std::string(kHere) + "agent: agent\nframes");
+  }
+  EXPECT_FALSE(fs::exists(folder_.path() / "cache"));
+}
+
+TEST_F(Bootstrap, TakesItWhereItIsMissingAndKeepsIt) {
+  fs::remove(program_);
+  const auto process = start();
+  process->wait_for_output("@trireme want\n", soon());
+  process->type(kProgram);
+  process->wait_for_output("agent: agent\n", soon());
+  process->type("frames");
+  process->close_input();
+  EXPECT_EQ(process->wait_exit(soon()), 0) << process->error();
+  EXPECT_EQ(process->out(), std::string(kWant) + std::string(kHere) + "agent: agent\nframes");
+  EXPECT_EQ(read_file(folder_.path() / "cache" / self_.digest / "trireme"), kProgram);
+
+  const auto again = start();
+  again->close_input();
+  EXPECT_EQ(again->wait_exit(soon()), 0);
+  EXPECT_EQ(again->out(), std::string(kHere) + "agent: agent\n");
+}
+
+TEST_F(Bootstrap, RefusesOneThatDiffers) {
+  write_file_atomically(program_, "#!/bin/sh\necho evil\n", {.mode = 0755});
+  const auto process = start();
+  process->wait_for_output("@trireme want\n", soon());
+  process->type(std::string(self_.size, 'x'));
+  process->close_input();
+  EXPECT_EQ(process->wait_exit(soon()), 1);
+  EXPECT_THAT(process->error(), HasSubstr("could not be copied"));
+  EXPECT_TRUE(fs::is_empty(folder_.path() / "cache" / self_.digest));
+}
+
+TEST_F(Bootstrap, HasNothingThatALoginShellWouldChange) {
+  const std::string line = bootstrap_line({.path = "/a/b", .size = 1, .digest = "00"});
+  EXPECT_EQ(line.find_first_of("!\\\n"), std::string::npos);
+  EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch::hosts

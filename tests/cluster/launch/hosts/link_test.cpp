@@ -1,0 +1,101 @@
+// Goal:   a link knows the agent's words from a login shell's, and says why a host was lost.
+// Method: shell scripts stand for ssh.
+
+#include "trireme/cluster/launch/hosts/link.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <chrono>
+
+namespace trireme::cluster::launch::hosts {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class Heard final : public Link::Listener {
+ public:
+  void on_ready(Link& link) override {
+    events.push_back("ready");
+    link.go();
+  }
+  void on_started(Link&, const RankStart& start) override {
+    events.push_back("started " + std::to_string(start.rank));
+  }
+  void on_output(const OutputPiece& piece) override { events.push_back("output " + piece.bytes); }
+  void on_ended(Link&, RankExit exit) override {
+    events.push_back("ended " + std::to_string(exit.rank));
+  }
+  void on_words(Link&, std::string_view line) override { words += std::string(line) + "\n"; }
+
+  std::vector<std::string> events;
+  std::string words;
+};
+
+// Runs the script as ssh until it has ended and all was read.
+std::string run(const std::string& script, Heard& heard) {
+  Link::Options options;
+  options.host = "b";
+  options.program = "/bin/sh";
+  options.command = {"sh", "-c", script};
+  sigemptyset(&options.mask);
+  Link link(options, heard);
+  link.start();
+  const Deadline deadline = Deadline::after(20s);
+  while (!link.is_over() && !deadline.is_past()) {
+    std::vector<pollfd> waits;
+    link.add_waits(waits, true);
+    poll(waits.data(), waits.size(), 20);
+    link.pump(steady_clock().now(), true);
+    int status = 0;
+    const pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid > 0) {
+      EXPECT_TRUE(link.on_reaped(pid, status, steady_clock().now()));
+    }
+  }
+  EXPECT_TRUE(link.is_over());
+  return link.failure();
+}
+
+// A frame of this kind without a payload, as printf(1) takes it.
+std::string frame(FrameKind kind) {
+  return "printf '\\000\\000\\000\\000\\0" + std::to_string(static_cast<int>(kind) / 8) +
+         std::to_string(static_cast<int>(kind) % 8) + "'; ";
+}
+
+TEST(HostLink, TellsTheAgentFromTheLoginShell) {
+  Heard heard;
+  // Go is five bytes.
+  const std::string failure = run(
+      "echo Welcome to b; printf 'no newline'; echo; echo; echo "
+      "@trireme here; " +
+          frame(FrameKind::Beat) + frame(FrameKind::Ready) + "head -c 5 | od -An -tu1 >&2; exit 3",
+      heard);
+  EXPECT_EQ(heard.events, (std::vector<std::string>{"ready"}));
+  EXPECT_THAT(heard.words, HasSubstr("0   0   0   0   7"));
+  EXPECT_THAT(failure, HasSubstr("0   0   0   0   7")) << "the last words";
+}
+
+TEST(HostLink, SaysWhyAHostWasLost) {
+  Heard heard;
+  EXPECT_EQ(
+      run("printf 'ssh: connect to host b port 22: Connection refused\\r\\n' >&2; exit 255", heard),
+      "ssh: connect to host b port 22: Connection refused");
+  EXPECT_EQ(run("exit 255", heard), "sh ended with exit code 255");
+  EXPECT_EQ(run("kill -9 $$", heard), "sh was killed by signal 9");
+  EXPECT_TRUE(heard.events.empty());
+}
+
+TEST(HostLink, AnAgentThatSpeaksNonsenseIsCut) {
+  Heard heard;
+  EXPECT_THAT(run("echo; echo @trireme here; echo hello world; exec sleep 1000", heard),
+              HasSubstr("no frame of another trireme's"));
+  EXPECT_THAT(run("echo; echo @trireme here; " + frame(FrameKind::Go) + "exec sleep 1000", heard),
+              HasSubstr("what only a launcher says"));
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch::hosts

@@ -1,0 +1,260 @@
+// Goal:   a job runs on several hosts through ssh as it does on one; whoever is killed, on either
+//         side, it ends at once with a named error and leaves nothing on any host.
+// Method: the real program and a real sshd, which is two hosts at once: 127.0.0.1 and 127.0.0.2.
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include "tests/process/job_fixture.h"
+#include "trireme/base/descriptor.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/cluster/launch/hosts/agent.h"
+#include "trireme/cluster/launch/hosts/cargo.h"
+#include "trireme/cluster/launch/hosts/launcher.h"
+#include "trireme/testing/ssh_server.h"
+
+namespace trireme {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::SshServer;
+
+constexpr const char* kTwoHosts = "127.0.0.1:2,127.0.0.2:2";
+
+class HostsTest : public JobTest {
+ protected:
+  void SetUp() override {
+    if (!SshServer::program()) GTEST_SKIP() << SshServer::kMissing;
+  }
+  void TearDown() override {
+    server_.reset();
+    if (network_) setns(network_.get(), CLONE_NEWNET);
+    JobTest::TearDown();
+  }
+
+  void serve(SshServer::Options options = {}) {
+    options.environment = {{"XDG_RUNTIME_DIR", state_.runtime().string()},
+                           {"TRIREME_CACHE", cache_.path().string()}};
+    server_.emplace(options);
+  }
+  Command::Options on_hosts(const std::string& hosts, Words options, const Words& program_words) {
+    Words words{program(), "run", "--ssh", server_->command(), "--hosts", hosts};
+    words.insert(words.end(), options.begin(), options.end());
+    words.push_back("--");
+    words.insert(words.end(), program_words.begin(), program_words.end());
+    return {.command = words};
+  }
+  static Words shell(const std::string& text) { return {"/bin/sh", "-c", text}; }
+
+  static std::string command_of(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  // Those of the job, on any host, whose command line has this; in the order of starting.
+  std::vector<pid_t> find(const std::string& text) const {
+    std::vector<pid_t> found;
+    for (const pid_t pid : state_.processes()) {
+      if (command_of(pid).find(text) != std::string::npos) found.push_back(pid);
+    }
+    return found;
+  }
+  // Waits until nothing but the server lives.
+  ::testing::AssertionResult has_gone(Command& job) const {
+    const Deadline deadline = Deadline::after(5s);
+    std::vector<pid_t> left;
+    do {
+      try {
+        job.wait_exit(Deadline::after(5ms));
+      } catch (const Error&) {
+        // Not yet; a dead front has to be waited for.
+      }
+      left = state_.processes();
+      std::erase_if(left, [this](pid_t pid) {
+        return pid == server_->pid() || command_of(pid).find("[listener]") != std::string::npos;
+      });
+    } while (!left.empty() && !deadline.is_past());
+    if (left.empty()) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure()
+           << "process " << left.front() << " survives: " << command_of(left.front());
+  }
+
+  TemporaryFolder cache_{"hosts-test"};
+  std::optional<SshServer> server_;
+  Descriptor network_;  // where a test that left it comes back to
+};
+
+TEST_F(HostsTest, RanksMeetAndAddUp) {
+  serve();
+  const TemporaryFolder output("hosts-output");
+  Command job(on_hosts(kTwoHosts, {"--output", output.path().string()},
+                       {build_folder() + "/examples/02_all_reduce"}));
+  EXPECT_EQ(job.wait_exit(soon()), 0) << job.error();
+  for (const char* rank : {"0", "1", "2", "3"}) {
+    EXPECT_THAT(job.out(), HasSubstr("[" + std::string(rank) + "] rank " + rank + " of 4 had 1 " +
+                                     rank + " 0.5 and has 4 6 2\n"));
+    EXPECT_THAT(read_file(output.path() / ("rank-" + std::string(rank) + ".log")),
+                HasSubstr("and has 4 6 2"));
+  }
+  EXPECT_THAT(read_file(output.path() / "events.jsonl"), HasSubstr("\"host\":\"127.0.0.2\""));
+  EXPECT_TRUE(fs::is_empty(cache_.path())) << "the hosts had it all";
+}
+
+TEST_F(HostsTest, ThisHostNeedsNoSsh) {
+  serve();
+  Command job(on_hosts("localhost:1,127.0.0.2:1", {},
+                       shell("echo $TRIREME_RANK/$TRIREME_SIZE $TRIREME_LOCAL_RANK at "
+                             "$TRIREME_ADDRESS; [ -n \"$SSH_CONNECTION\" ] || echo here")));
+  EXPECT_EQ(job.wait_exit(soon()), 0) << job.error();
+  EXPECT_THAT(job.out(), HasSubstr("[0] 0/2 0 at 127.0.0.1\n[0] here\n"));
+  EXPECT_THAT(job.out(), HasSubstr("[1] 1/2 0 at 127.0.0.1\n"));
+  EXPECT_THAT(job.out(), Not(HasSubstr("[1] here"))) << "rank 1 came by ssh";
+}
+
+TEST_F(HostsTest, AHostThatCannotBeReachedIsNamedAndNothingStarts) {
+  serve();
+  Command job(on_hosts("127.0.0.1:1,127.0.0.3:1", {}, shell("echo started")));
+  EXPECT_EQ(job.wait_exit(soon()), 1);
+  EXPECT_THAT(job.error(), HasSubstr("host 127.0.0.3 cannot take part: ssh: connect to host "));
+  EXPECT_THAT(job.error(), HasSubstr("Connection refused"));
+  EXPECT_THAT(job.out(), Not(HasSubstr("started")));
+}
+
+TEST_F(HostsTest, AHostThatLacksAllIsGivenIt) {
+  if (geteuid() != 0) GTEST_SKIP() << "NOT TESTED: only root can hide a folder";
+  serve({.hidden = {build_folder()}});
+  const std::string example = build_folder() + "/examples/01_hello_ranks";
+  for (int i = 0; i < 2; ++i) {
+    Command job(on_hosts("127.0.0.1:1,127.0.0.2:1", {}, {example}));
+    EXPECT_EQ(job.wait_exit(soon()), 0) << job.error();
+    EXPECT_THAT(job.out(), HasSubstr("rank 1"));
+  }
+  using cluster::launch::hosts::Cargo;
+  const auto is_kept = [&](const std::string& path, const char* name) {
+    return fs::exists(cache_.path() / Cargo::of(path).digest / name);
+  };
+  EXPECT_TRUE(is_kept(program(), "trireme"));
+  EXPECT_TRUE(is_kept(example, "01_hello_ranks"));
+}
+
+TEST_F(HostsTest, NetworksOfTheirOwnAreHosts) {
+  network_ = Descriptor(open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
+  if (unshare(CLONE_NEWNET) != 0) {
+    GTEST_SKIP() << "NOT TESTED: networks cannot be made here: " << std::strerror(errno);
+  }
+  // This host has a wire to each of two others, and they reach each other through it.
+  Command one({.command = {"/usr/bin/unshare", "--net", "sleep", "1000"}});
+  Command two({.command = {"/usr/bin/unshare", "--net", "sleep", "1000"}});
+  const std::string names = std::to_string(one.pid()) + " " + std::to_string(two.pid());
+  Command wires(
+      {.command = {"/bin/sh", "-ec",
+                   "ip link set lo up; echo 1 >/proc/sys/net/ipv4/ip_forward; i=0; for p in " +
+                       names +
+                       "; do i=$((i + 1)); own=$(readlink /proc/self/ns/net); "
+                       "while [ \"$(readlink /proc/$p/ns/net)\" = \"$own\" ]; do :; done; "
+                       "ip link add w$i type veth peer name eth0 netns $p; "
+                       "ip addr add 10.77.$i.1/24 dev w$i; ip link set w$i up; "
+                       "nsenter -n -t $p sh -ec \"ip link set lo up; ip link set eth0 up; "
+                       "ip addr add 10.77.$i.2/24 dev eth0; "
+                       "ip route add default via 10.77.$i.1\"; done"}});
+  ASSERT_EQ(wires.wait_exit(soon()), 0) << wires.error();
+  serve({.addresses = {"0.0.0.0"},
+         .within = {"nsenter -n -t " + std::to_string(one.pid()),
+                    "nsenter -n -t " + std::to_string(two.pid())}});
+  Command job(
+      on_hosts("10.77.1.2:2,10.77.2.2:1", {},
+               {"/bin/sh", "-c",
+                "echo at $TRIREME_ADDRESS; exec " + build_folder() + "/examples/02_all_reduce"}));
+  EXPECT_EQ(job.wait_exit(soon()), 0) << job.error();
+  EXPECT_THAT(job.out(), HasSubstr("[1] at 10.77.1.2\n"));
+  EXPECT_THAT(job.out(), HasSubstr("[2] at 10.77.2.2\n"));
+  EXPECT_THAT(job.out(), HasSubstr("[2] rank 2 of 3 had 1 2 0.5 and has 3 3 1.5\n"));
+}
+
+TEST_F(HostsTest, SignalsReachEveryHost) {
+  serve();
+  Command job(on_hosts(kTwoHosts, {},
+                       shell("trap 'echo saving; exit 0' TERM; echo up; "
+                             "while :; do sleep 0.02; done")));
+  job.wait_for_output("] up", soon(), 4);
+  // Nobody can read the secret off a command line or an environment.
+  const auto folders = fs::directory_iterator(state_.runtime() / "trireme");
+  std::string secret;
+  for (const auto& folder : folders) {
+    if (fs::exists(folder.path() / "card.json")) secret = read_file(folder.path() / "secret");
+  }
+  ASSERT_EQ(secret.size(), 65u);
+  for (const pid_t pid : state_.processes()) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+    const std::string environment{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_THAT(environment + command_of(pid), Not(HasSubstr(secret.substr(0, 64))));
+  }
+  job.signal(SIGTERM);
+  EXPECT_EQ(job.wait_exit(soon()), 143);
+  for (const char* rank : {"0", "1", "2", "3"}) {
+    EXPECT_THAT(job.out(), HasSubstr("[" + std::string(rank) + "] saving\n"));
+  }
+  EXPECT_TRUE(has_gone(job));
+}
+
+// Each rank ignores polite signals and has a daemon that does.
+constexpr const char* kStubborn =
+    "trap '' TERM INT HUP; (setsid sh -c 'trap \"\" TERM INT HUP; sleep 1000 & echo up; wait' &); "
+    "echo rank $$; sleep 1000 & wait";
+
+struct Victim {
+  const char* name;
+  const char* words;  // part of what the job says
+};
+
+class HostsKillTest : public HostsTest, public ::testing::WithParamInterface<Victim> {};
+
+TEST_P(HostsKillTest, EndsTheJobEverywhere) {
+  serve();
+  Command job(on_hosts(kTwoHosts, {"--grace", "0.2"}, shell(kStubborn)));
+  job.wait_for_output("] rank ", soon(), 4);
+  job.wait_for_output("] up", soon(), 4);
+  const Victim& victim = GetParam();
+  const std::string name = victim.name;
+  const std::vector<pid_t> agents = find(std::string("trireme\0agent", 13));
+  ASSERT_EQ(agents.size(), 4u) << "two on each host";
+  pid_t pid = 0;
+  if (name == "Rank") pid = pid_after(job, "[3] rank ");
+  if (name == "Launcher") pid = launcher_of(job);
+  if (name == "Front") pid = job.pid();
+  if (name == "Ssh") pid = find("@trireme").back();
+  if (name == "AgentFront" || name == "AgentLauncher") {
+    // Of the two, the one that the other is a child of came by ssh.
+    const auto all = cluster::launch::host::list_processes();
+    for (const auto& process : all) {
+      const bool is_agent = std::ranges::count(agents, process.pid) > 0;
+      const bool is_child = is_agent && std::ranges::count(agents, process.parent) > 0;
+      if (is_agent && is_child == (name == "AgentLauncher")) pid = process.pid;
+    }
+  }
+  kill_one(pid, SIGKILL);
+  EXPECT_EQ(job.wait_exit(soon()), 137);
+  EXPECT_THAT(job.error(), HasSubstr(victim.words));
+  EXPECT_TRUE(has_gone(job));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , HostsKillTest,
+    ::testing::Values(
+        Victim{"Rank", "rank 3 on 127.0.0.2 failed: killed by signal 9"},
+        Victim{"AgentFront", "its host was lost: the process that ssh had started there was"},
+        Victim{"AgentLauncher", "its host was lost: the launcher was killed by signal 9"},
+        Victim{"Ssh", "on 127.0.0.2 failed: its host was lost: ssh was killed by"},
+        Victim{"Launcher", "the launcher was killed by signal 9"}, Victim{"Front", ""}),
+    [](const auto& victim) { return std::string(victim.param.name); });
+
+}  // namespace
+}  // namespace trireme

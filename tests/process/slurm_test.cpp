@@ -1,0 +1,99 @@
+// Goal:   ranks meet under srun; `trireme submit` runs a job on all nodes of an allocation, and
+//         queues it again when its time is up.
+// Method: a real Slurm of two nodes on this host, one for all of it, since starting it takes longer
+//         than the rest.
+
+#include <unistd.h>
+
+#include "tests/process/job_fixture.h"
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/testing/slurm_cluster.h"
+
+namespace trireme {
+namespace {
+
+using testing::SlurmCluster;
+
+class SlurmTest : public JobTest {
+ protected:
+  void SetUp() override {
+    if (!SlurmCluster::is_installed()) GTEST_SKIP() << SlurmCluster::kMissing;
+    slurm_.emplace();
+  }
+  void TearDown() override {
+    slurm_.reset();
+    // Where ranks without a launcher of ours meet; it stays for the next.
+    std::filesystem::remove(state_.runtime() / "trireme-ranks");
+    JobTest::TearDown();
+  }
+
+  // Slurm's many processes take their time on a busy machine.
+  static Deadline in_time() { return Deadline::after(90s); }
+
+  struct Done {
+    int code = 0;
+    std::string out, error;
+  };
+  Done run(const Words& words) {
+    Command command({.command = words, .environment = slurm_->environment()});
+    const int code = command.wait_exit(in_time());
+    return {.code = code, .out = command.out(), .error = command.error()};
+  }
+  // Waits until the job's output holds this.
+  void wait_for(const std::string& text) const {
+    const Deadline deadline = in_time();
+    while (!std::filesystem::exists(output_) ||
+           read_file(output_).find(text) == std::string::npos) {
+      if (deadline.is_past()) throw Error(ErrorCode::Deadline, slurm_->logs());
+      usleep(20000);
+    }
+  }
+  Done submit(const Words& job) {
+    Words words{program(), "submit",       "--nodes", "2",        "--script",
+                script_,   "--ranks-each", "2",       "--sbatch", "--output=" + output_.string(),
+                "--"};
+    words.insert(words.end(), job.begin(), job.end());
+    return run(words);
+  }
+
+  TemporaryFolder folder_{"slurm-test"};
+  std::filesystem::path output_ = folder_.path() / "out";
+  std::string script_ = (folder_.path() / "job.sbatch").string();
+  const std::string example_ = build_folder() + "/examples/02_all_reduce";
+  std::optional<SlurmCluster> slurm_;
+};
+
+TEST_F(SlurmTest, RunsJobsAndQueuesThemAgain) {
+  // Each task a rank, on one node.
+  const Done direct = run({"/usr/bin/srun", "-N1", "-n4", "--overcommit", example_});
+  EXPECT_EQ(direct.code, 0) << direct.error;
+  EXPECT_THAT(direct.out, HasSubstr("rank 3 of 4 had 1 3 0.5 and has 4 6 2\n"));
+
+  // An agent a node.
+  EXPECT_EQ(submit({"run", example_}).code, 0);
+  for (const char* rank : {"0", "1", "2", "3"}) {
+    wait_for("[" + std::string(rank) + "] rank " + rank + " of 4 had 1 " + rank +
+             " 0.5 and has 4 6 2\n");
+  }
+
+  const Done second = submit({"run", "--", "/bin/sh", "-c",
+                              "trap 'echo saving; exit 143' TERM; echo up on $SLURMD_NODENAME; "
+                              "while :; do sleep 0.02; done"});
+  EXPECT_THAT(second.out, HasSubstr("Submitted batch job 3"));
+  wait_for("[3] up on n2\n");
+  wait_for("[0] up on n1\n");
+  // What Slurm sends when the time is nearly up.
+  EXPECT_EQ(run({"/usr/bin/scancel", "--batch", "--signal=USR1", "3"}).code, 0);
+  for (const char* rank : {"0", "1", "2", "3"}) wait_for("[" + std::string(rank) + "] saving\n");
+  const Deadline deadline = in_time();
+  while (run({"/usr/bin/scontrol", "show", "job", "3"}).out.find("Restarts=1") ==
+         std::string::npos) {
+    ASSERT_FALSE(deadline.is_past()) << slurm_->logs();
+    usleep(50000);
+  }
+}
+
+}  // namespace
+}  // namespace trireme

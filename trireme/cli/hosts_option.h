@@ -1,0 +1,36 @@
+// The options that spread a job over hosts, as all commands that start one read them.
+//
+//   --hosts a:4,b:4      --hostfile FILE      --ssh COMMAND      --interface NAME
+//   --address ADDRESS    --slurm
+//
+// Failure: apply() throws InvalidInput where they contradict each other, -n or --elastic.
+
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "trireme/cli/command.h"
+#include "trireme/cluster/launch/spec.h"
+
+namespace trireme::cli {
+
+struct HostsWords {
+  std::optional<std::string> hosts{};
+  std::optional<std::string> file{};
+  std::optional<std::string> ssh{};
+  std::optional<std::string> interface{};
+  std::optional<std::string> address{};
+  bool is_slurm = false;
+
+  // `has_ranks`: -n was said. Call it before what reads spec.ranks, and check() once the rest of
+  // the job is known.
+  void apply(cluster::launch::JobSpec& spec, bool has_ranks) const;
+  static void check(const cluster::launch::JobSpec& spec);
+};
+
+// `words` must live as long as the command.
+void add_hosts_options(Command& command, const std::shared_ptr<HostsWords>& words);
+
+}  // namespace trireme::cli

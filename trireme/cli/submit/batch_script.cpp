@@ -1,0 +1,101 @@
+#include "trireme/cli/submit/batch_script.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "trireme/cluster/launch/hosts/bootstrap.h"
+
+namespace trireme::cli {
+namespace {
+
+using cluster::launch::hosts::shell_quoted;
+
+// A newline in an option would be a line of the script.
+bool is_one_word(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c > ' ' && c != '\x7f'; });
+}
+
+constexpr const char* kListen = R"(job=
+told=
+ended=
+ask() { [ -z "$job" ] || kill -TERM "$job"; }
+trap 'told=yes; ask' USR1
+trap 'ended=yes; ask' TERM
+)";
+
+constexpr const char* kWait = R"(job=$!
+if [ -n "$told$ended" ]; then ask; fi
+wait "$job"
+code=$?
+# A signal ends the wait, not the job.
+while kill -0 "$job" 2>/dev/null; do
+  wait "$job"
+  code=$?
+done
+)";
+
+constexpr const char* kAgain = R"(# The time is up: the next turn goes on from the checkpoint.
+if [ -n "$told" ] && [ "$code" -ne 0 ]; then scontrol requeue "$SLURM_JOB_ID"; fi
+)";
+
+}  // namespace
+
+std::string BatchScript::output() const {
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (command[i] == "--output" && i + 1 < command.size()) return command[i + 1];
+    constexpr std::string_view kJoined = "--output=";
+    if (command[i].starts_with(kJoined)) return command[i].substr(kJoined.size());
+  }
+  return {};
+}
+
+std::string BatchScript::mistake() const {
+  const bool is_ours = !command.empty() && (command[0] == "train" || command[0] == "run");
+  if (!is_ours) return "what to submit is missing: trireme submit --nodes 2 -- train recipe.toml";
+  for (const std::string& word : command) {
+    if (word == "--") break;
+    for (const char* option : {"-n", "--ranks", "--hosts", "--hostfile", "--slurm"}) {
+      if (word == option)
+        return word + ": Slurm says where ranks run; see --nodes and --ranks-each";
+    }
+  }
+  if (command[0] == "train" && is_requeued && output().empty()) {
+    return "a job that may be queued again needs train --output DIR to go on from, or --no-requeue";
+  }
+  for (const std::string& word : {name, time, partition}) {
+    if (!is_one_word(word)) return "'" + word + "': blanks cannot be in it";
+  }
+  for (const std::string& word : more) {
+    if (!is_one_word(word) || !word.starts_with('-'))
+      return "'" + word + "' is no option of sbatch";
+  }
+  return {};
+}
+
+std::string BatchScript::text() const {
+  std::string out = std::string("#!/bin/bash\n") + kMark + "\n";
+  const auto say = [&](const std::string& option) { out += "#SBATCH " + option + "\n"; };
+  say("--job-name=" + name);
+  say("--nodes=" + std::to_string(nodes));
+  say("--ntasks-per-node=" + std::to_string(ranks_each));
+  if (cores_each > 0) say("--cpus-per-task=" + std::to_string(cores_each));
+  if (!time.empty()) say("--time=" + time);
+  if (!partition.empty()) say("--partition=" + partition);
+  if (warning > 0) say("--signal=B:USR1@" + std::to_string(warning));
+  say(is_requeued ? "--requeue" : "--no-requeue");
+  say("--open-mode=append");
+  for (const std::string& option : more) say(option);
+  out += std::string("\n") + kListen + "again=()\n";
+  if (command[0] == "train" && is_requeued) {
+    out += "if [ \"${SLURM_RESTART_COUNT:-0}\" -gt 0 ] && [ -e " +
+           shell_quoted(output() + "/config.toml") + " ]; then again=(--resume); fi\n";
+  }
+  out += shell_quoted(program) + " " + command[0] + " --slurm \"${again[@]}\"";
+  for (std::size_t i = 1; i < command.size(); ++i) out += " " + shell_quoted(command[i]);
+  out += " &\n";
+  out += kWait;
+  if (is_requeued) out += kAgain;
+  return out + "exit \"$code\"\n";
+}
+
+}  // namespace trireme::cli

@@ -1,0 +1,69 @@
+// Order is an agent's part of a job: which ranks to run, what they run and where they meet. It
+// holds the job's secret, so it travels through ssh's standard input and nowhere else.
+//
+// The other payloads of frame.h are here too: small values with one reader and one writer each.
+//
+// Failure: decode throws Protocol for bytes that are none.
+// Threads: values and pure functions.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/clock.h"
+#include "trireme/cluster/launch/hosts/cargo.h"
+#include "trireme/cluster/launch/rank_exit.h"
+
+namespace trireme::cluster::launch::hosts {
+
+struct Order {
+  std::string job{};
+  std::string secret{};  // 64 hexadecimal digits
+  int first = 0;         // the host's first rank,
+  int ranks = 1;         // how many it has,
+  int size = 1;          // and all hosts together
+  std::vector<std::string> command{};
+  std::string program{};
+  std::string folder{};  // where the launcher was started
+  std::vector<std::string> environment{};
+  std::string store{};      // tcp://...
+  std::string interface{};  // by which ranks reach each other; empty: the way to the store
+  bool bind = true;
+  Duration grace{};
+  std::uint64_t memory_each = 0;
+  int threads_each = 1;
+  std::vector<Cargo> cargo{};
+
+  Bytes encode() const;
+  static Order decode(ByteView bytes);
+};
+
+struct OutputPiece {
+  int rank = 0;
+  int target = 1;  // standard output or error: 1 or 2
+  std::string bytes{};
+};
+Bytes encode_output(int rank, int target, std::string_view bytes);
+OutputPiece decode_output(ByteView payload);
+
+Bytes encode_exit(const RankExit& exit);
+RankExit decode_exit(ByteView payload);
+
+struct RankStart {
+  int rank = 0;
+  pid_t pid = 0;
+};
+Bytes encode_start(const RankStart& start);
+RankStart decode_start(ByteView payload);
+
+Bytes encode_indexes(const std::vector<std::uint32_t>& indexes);
+std::vector<std::uint32_t> decode_indexes(ByteView payload);
+
+}  // namespace trireme::cluster::launch::hosts

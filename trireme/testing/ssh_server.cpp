@@ -1,0 +1,112 @@
+#include "trireme/testing/ssh_server.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/net/listener.h"
+
+namespace trireme::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kSshStartTime = 30s;
+
+std::uint16_t free_ssh_port() {
+  const net::Listener listener(net::Address::tcp("127.0.0.1", 0));
+  return listener.address().port;
+}
+
+int run_shell(const std::string& line) {
+  CommandProcess process({.command = {"/bin/sh", "-c", line}});
+  return process.wait_exit(Deadline::after(kSshStartTime));
+}
+
+}  // namespace
+
+std::optional<std::string> SshServer::program() {
+  // It wants to be started by its whole path.
+  for (const char* path : {"/usr/sbin/sshd", "/usr/local/sbin/sshd"}) {
+    if (access(path, X_OK) == 0) return path;
+  }
+  return std::nullopt;
+}
+
+void SshServer::make_keys() {
+  const std::string at = folder_.path().string();
+  const std::string line = "cd " + at +
+                           " && ssh-keygen -q -t ed25519 -N '' -f host && "
+                           "ssh-keygen -q -t ed25519 -N '' -f user && mv user.pub authorized";
+  if (run_shell(line) != 0) throw Error(ErrorCode::Io, "ssh-keygen made no keys in " + at);
+}
+
+SshServer::SshServer(const Options& options) : port_(free_ssh_port()) {
+  make_keys();
+  const std::string at = folder_.path().string();
+  std::string config = "Port " + std::to_string(port_) + "\nHostKey " + at +
+                       "/host\nAuthorizedKeysFile " + at +
+                       "/authorized\nPidFile none\nUsePAM no\nStrictModes no\nUseDNS no\n"
+                       "PasswordAuthentication no\nPermitRootLogin yes\nPrintMotd no\n"
+                       "PrintLastLog no\nMaxStartups 100\nMaxSessions 100\n";
+  for (const std::string& address : options.addresses) config += "ListenAddress " + address + "\n";
+  std::string variables;
+  for (const auto& [name, value] : options.environment) variables += " " + name + "=" + value;
+  if (!variables.empty()) config += "SetEnv" + variables + "\n";
+  write_file_atomically(folder_.path() / "config", config);
+  // As root it gives up its rights in a folder that a service's start would have made.
+  if (geteuid() == 0) mkdir("/run/sshd", 0755);
+  std::string line = "exec " + *program() + " -D -e -f " + at + "/config >>" + at + "/log 2>&1";
+  if (!options.hidden.empty()) {
+    std::string hide;
+    for (const std::string& folder : options.hidden) {
+      hide += "mount -t tmpfs -o mode=755 none " + folder + " && ";
+    }
+    line = "exec unshare -m sh -c '" + hide + line + "'";
+  }
+  for (const std::string& within : options.within) {
+    const std::string whole = within.empty() ? line : "exec " + within + " sh -c '" + line + "'";
+    processes_.emplace_back(CommandProcess::Options{
+        .command = {"/bin/sh", "-c", "exec setpriv --pdeathsig KILL sh -c \"$0\"", whole}});
+  }
+  wait_until_they_answer();
+}
+
+// Each with its first address; the others are taken in the same moment.
+void SshServer::wait_until_they_answer() {
+  const Deadline deadline = Deadline::after(kSshStartTime);
+  const auto count = [&] {
+    const std::string text = log();
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find("Server listening on ", at)) != std::string::npos;) {
+      ++found;
+      ++at;
+    }
+    return found;
+  };
+  while (count() < processes_.size()) {
+    if (deadline.is_past()) throw Error(ErrorCode::Deadline, "sshd does not answer: " + log());
+    poll(nullptr, 0, 5);
+  }
+}
+
+std::string SshServer::command() const {
+  const std::string at = folder_.path().string();
+  return "ssh -F none -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null "
+         "-o LogLevel=ERROR -o IdentitiesOnly=yes -i " +
+         at + "/user -p " + std::to_string(port_);
+}
+
+std::string SshServer::log() const {
+  try {
+    return read_file(folder_.path() / "log");
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace trireme::testing
