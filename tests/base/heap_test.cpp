@@ -40,7 +40,7 @@ void keep_and_return() {
 }
 
 TEST(Heap, LargeMemoryIsKeptUntilItIsReturned) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#ifdef TRIREME_IS_SANITIZED
   GTEST_SKIP() << "SKIPPED: a sanitizer has a heap of its own";
 #endif
   EXPECT_EXIT(keep_and_return(), ::testing::ExitedWithCode(0), "");

@@ -113,7 +113,7 @@ TEST(Task, AwaitsSeveralOneAfterTheOther) {
 }
 
 TEST(Task, ManyThatNeverWaitUseNoStack) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
+#if defined(TRIREME_IS_SANITIZED) || !defined(__OPTIMIZE__)
   GTEST_SKIP() << "only optimized builds turn the hand-over between coroutines into a jump";
 #endif
   const auto ready = []() -> Task { co_return; };

@@ -41,7 +41,7 @@ struct Param {
 };
 
 // Sanitizers make every process several times slower, and see no more in seven than in three.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#ifdef TRIREME_IS_SANITIZED
 constexpr int kWorlds[] = {1, 2, 3};
 #else
 constexpr int kWorlds[] = {1, 2, 3, 4, 7};

@@ -110,7 +110,7 @@ struct Rig {
 };
 
 // Sanitizers cost a factor; what is promised is promised without them.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#ifdef TRIREME_IS_SANITIZED
 inline constexpr int kSlowness = 8;
 #else
 inline constexpr int kSlowness = 1;

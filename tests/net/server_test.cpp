@@ -135,8 +135,8 @@ TEST(Server, RunsPostedTasksInOrderOnOneThreadThatNoSignalInterrupts) {
 }
 
 TEST(Server, TasksThatNobodyRunsAreBounded) {
+  std::atomic<bool> go_on = false;  // outlives the task that looks at it
   Rig rig;
-  std::atomic<bool> go_on = false;
   rig.server->post([&] {
     while (!go_on) std::this_thread::sleep_for(1ms);
   });

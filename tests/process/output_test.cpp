@@ -96,7 +96,7 @@ TEST_F(OutputTest, AReaderThatStopsSlowsTheRanksAndCostsNoMemory) {
     std::this_thread::sleep_for(300ms);
     last = std::exchange(now, memory_of(launcher));
   }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef TRIREME_IS_SANITIZED
   EXPECT_LT(now, 64 * 1024) << "KiB";
 #endif
   // Even so a signal is obeyed, though the output cannot be written.

@@ -43,13 +43,25 @@ void PresenceWatch::set_epoch(const Epoch& epoch, std::set<int> ignored, const s
   for (const Seat& seat : epoch.seats()) members_.insert(seat.worker);
   ignored_ = std::move(ignored);
   far_.set_members(far, steady_clock().now());
+  far_members_ = far;
   if (presence) presence_ = *presence;
+  miss_absent(far);
   decide();
 }
 
 void PresenceWatch::add_far(const std::set<int>& workers) {
   const std::lock_guard lock(mutex_);
   far_.add_members(workers, steady_clock().now());
+  far_members_.insert(workers.begin(), workers.end());
+  miss_absent(workers);
+}
+
+// Whose record went before anybody watched for it.
+void PresenceWatch::miss_absent(const std::set<int>& far) {
+  for (const int worker : far) {
+    if (!is_listed_ || presence_.workers.contains(worker)) continue;
+    far_.note(worker_key(worker), false, steady_clock().now());
+  }
 }
 
 void PresenceWatch::decide() {
@@ -99,7 +111,10 @@ void PresenceWatch::follow() {
     const std::lock_guard lock(mutex_);
     presence_ = {};
     far_.restart(steady_clock().now());
+    is_listed_ = false;
   }
+  // After a store that was gone all have to come back first: their heartbeats tell.
+  bool is_first = !std::exchange(has_followed_, true);
   for (;;) {
     std::optional<StoreChange> change;
     try {
@@ -110,6 +125,10 @@ void PresenceWatch::follow() {
     {
       const std::lock_guard lock(mutex_);
       if (is_over_) return;
+      if (!change && std::exchange(is_first, false)) {
+        is_listed_ = true;
+        miss_absent(far_members_);
+      }
       if (change) {
         note(presence_, change->key, change->value ? &*change->value : nullptr);
         far_.note(change->key, change->value.has_value(), steady_clock().now());

@@ -83,6 +83,7 @@ class PresenceWatch {
   Duration look_period();
   void say_well();
   void tell_lost();
+  void miss_absent(const std::set<int>& far);  // with mutex_ held
 
   const Options options_;
   std::atomic<bool> is_wanted_ = false;
@@ -94,7 +95,10 @@ class PresenceWatch {
   std::set<int> ignored_;
   std::optional<Chores> chores_;
   FarWatch far_;
-  TimePoint said_well_{};  // the thread's own, as the next
+  std::set<int> far_members_;
+  bool is_listed_ = false;     // everything that was in the store is known
+  bool has_followed_ = false;  // the thread's own, as the next two
+  TimePoint said_well_{};
   std::uint64_t beats_ = 0;
   std::thread thread_;
 };
