@@ -1,9 +1,10 @@
-# zstd: trireme/checkpoint/format/zstd. With it that folder's sources are compiled, without it only
-# its stub.cpp, which has the same functions and says that there is no zstd. Nobody else asks.
+# zstd: trireme/checkpoint/format/zstd and trireme/codec/zstd. With it these folders' sources are
+# compiled, without it only their stub.cpp, which has the same functions and says that there is no
+# zstd. Nobody else asks.
 # Sets TRIREME_HAS_ZSTD and TRIREME_PART_ZSTD, the line that `trireme version` prints.
 
 set(TRIREME_HAS_ZSTD FALSE)
-trireme_sources(zstd_sources checkpoint/format/zstd)
+trireme_sources(zstd_sources checkpoint/format/zstd codec/zstd)
 find_path(TRIREME_ZSTD_INCLUDE zstd.h)
 find_library(TRIREME_ZSTD_LIBRARY zstd)
 mark_as_advanced(TRIREME_ZSTD_INCLUDE TRIREME_ZSTD_LIBRARY)

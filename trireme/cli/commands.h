@@ -22,6 +22,7 @@ Command coordinate_command();
 Command checkpoint_command();
 Command soak_command();
 Command bench_checkpoint_command();
+Command bench_codec_command();
 Command bench_comm_command();
 Command bench_recovery_command();
 Command bench_train_command();

@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   commands.push_back(checkpoint_command());
   commands.push_back(soak_command());
   commands.push_back(bench_checkpoint_command());
+  commands.push_back(bench_codec_command());
   commands.push_back(bench_comm_command());
   commands.push_back(bench_recovery_command());
   commands.push_back(bench_train_command());

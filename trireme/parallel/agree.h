@@ -28,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/state.h"
 #include "trireme/model/gradient_homes.h"
 #include "trireme/model/interruption.h"
@@ -65,12 +66,25 @@ struct Share {
   bool is_change_wanted = false;  // ranks wait to join, or are to leave
 };
 
+// Bytes that this rank gave to others in a step, before a codec and after; 0: nobody counted.
+struct Traffic {
+  std::int64_t plain = 0;
+  std::int64_t sent = 0;
+
+  Traffic& operator+=(const Traffic& other) noexcept {
+    plain += other.plain;
+    sent += other.sent;
+    return *this;
+  }
+};
+
 struct Gradients {
   double loss = 0;                // the sum over all ranks
   bool is_stop_wanted = false;    // of any rank: all of them end after the same step
   bool is_change_wanted = false;  // likewise
   double norm = 0;                // of the whole gradient, where the plan wanted it
   bool is_finite = true;
+  Traffic traffic{};
 };
 
 class Agreement {
@@ -112,6 +126,14 @@ class Agreement {
   virtual std::vector<checkpoint::Piece> pieces() = 0;
   // Makes what every rank read known to all.
   virtual void restored() {}
+  // What this rank alone has besides, by names that no other rank uses: saved too, and read again
+  // by restore_own(), which is called after restored(). A checkpoint may lack all of it, or hold it
+  // of another number of ranks. Collectives.
+  virtual std::vector<checkpoint::Piece> own_pieces() { return {}; }
+  virtual void restore_own(const checkpoint::Checkpoint& /*from*/) {}
+  // Whether ranks have weights of their own between two agreements: then rank 0's are saved as the
+  // model's.
+  virtual bool has_replicas() const { return false; }
   // The name of a piece of optimizer state: "optim/exp_avg/h.0.attn.c_attn.weight".
   static std::string state_name(const std::string& state, const std::string& parameter) {
     return "optim/" + state + "/" + parameter;

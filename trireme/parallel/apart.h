@@ -23,6 +23,7 @@ class Apart final : public Agreement {
   void drop() override { own_->drop(); }
   void join() override;
   std::vector<checkpoint::Piece> pieces() override { return own_->pieces(); }
+  bool has_replicas() const override { return true; }
   // Rank 0's: until they are joined there is no model that all of them have.
   std::string first_not_finite() const override { return own_->first_not_finite(); }
 

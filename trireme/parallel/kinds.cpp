@@ -4,9 +4,13 @@
 #include <utility>
 
 #include "trireme/base/error.h"
+#include "trireme/codec/kinds.h"
 #include "trireme/mesh/mesh.h"
 #include "trireme/parallel/apart.h"
 #include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/local/delayed.h"
+#include "trireme/parallel/local/rounds.h"
+#include "trireme/parallel/sameness.h"
 #include "trireme/parallel/solo.h"
 
 namespace trireme::parallel {
@@ -19,7 +23,67 @@ std::optional<mesh::Mesh> sharing_hosts(const comm::Group& group) {
   return hosts;
 }
 
-// One shared copy where it can be: least memory, least to send.
+// Whether replicas differ between two agreements, or apply gradients late.
+bool is_less_often(SyncKind kind) {
+  return kind == SyncKind::Local || kind == SyncKind::PostLocal || kind == SyncKind::Diloco ||
+         kind == SyncKind::Gossip || kind == SyncKind::Delayed;
+}
+
+bool has_codec(const AgreementOptions& options) {
+  return options.codec.kind != codec::CodecKind::None;
+}
+
+// Throws InvalidInput where what is to be encoded cannot be.
+void check_codec(const AgreementOptions& options) {
+  if (!has_codec(options)) return;
+  const std::string setting =
+      "sync.codec.kind = \"" + std::string(codec::name_of(options.codec.kind)) + "\" ";
+  const SyncKind kind = options.kind;
+  const bool is_sent = kind == SyncKind::Auto || kind == SyncKind::AllReduce ||
+                       (is_less_often(kind) && kind != SyncKind::Gossip);
+  if (!is_sent) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "works with sync.kind all_reduce, local, post_local, diloco and delayed: "
+                    "take one of them, or sync.codec.kind=none");
+  }
+  if (options.is_lasting) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "does not work where workers come and go yet: take sync.codec.kind=none, "
+                    "or elastic.enabled=false");
+  }
+  if (options.is_ordered) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "loses something on each rank, so the bits depend on their number, which "
+                    "train.virtual_ranks promises that they do not: take one of the two");
+  }
+  for (const Parameter& parameter : options.parameters) {
+    if (parameter.tensor.scalar_type() == at::kFloat) continue;
+    throw Error(ErrorCode::InvalidInput,
+                setting + "encodes float32, and " + parameter.name +
+                    " is of another type: convert the model, or take sync.codec.kind=none");
+  }
+}
+
+// Throws InvalidInput where a kind that agrees less often cannot do what is asked for.
+void check_less_often(const AgreementOptions& options) {
+  if (!is_less_often(options.kind)) return;
+  if (options.is_lasting) {
+    throw Error(ErrorCode::InvalidInput,
+                "this sync.kind does not work where workers come and go yet: take all_reduce or "
+                "shared, or elastic.enabled = false");
+  }
+  if (options.is_ordered) {
+    throw Error(ErrorCode::InvalidInput,
+                "with this sync.kind the bits depend on the number of ranks, which "
+                "train.virtual_ranks promises that they do not: take train.virtual_ranks=0, or "
+                "all_reduce or shared");
+  }
+}
+
+// One shared copy where it can be: least memory, least to send. What is shared is not encoded.
 SyncKind resolved(SyncKind kind, bool has_sharing_hosts) {
   if (kind == SyncKind::Auto) return has_sharing_hosts ? SyncKind::Shared : SyncKind::AllReduce;
   if (kind == SyncKind::Shared && !has_sharing_hosts) {
@@ -57,6 +121,33 @@ std::shared_ptr<Solo> make_solo(AgreementOptions& options) {
                                               .is_ordered = options.is_ordered});
 }
 
+std::shared_ptr<Agreement> make_less_often(AgreementOptions& options) {
+  expect_one_type(options.parameters);
+  local::FlatModel::Options flat{.parameters = options.parameters,
+                                 .group = options.group,
+                                 .bucket_size = options.bucket_size,
+                                 .codec = codec::make_codec(options.codec),
+                                 .codec_begin = options.codec.warmup,
+                                 .has_error_feedback = options.codec.has_error_feedback,
+                                 .seed = options.seed};
+  if (options.kind == SyncKind::Delayed) {
+    return std::make_shared<local::Delayed>(
+        local::Delayed::Options{.own = {.parameters = std::move(options.parameters),
+                                        .optimizer = std::move(options.optimizer)},
+                                .buffers = std::move(options.buffers),
+                                .flat = std::move(flat)});
+  }
+  const local::Gathering gathering = options.kind == SyncKind::Diloco   ? local::Gathering::Outer
+                                     : options.kind == SyncKind::Gossip ? local::Gathering::Pair
+                                                                        : local::Gathering::Average;
+  std::vector<at::Tensor> buffers = std::move(options.buffers);
+  return std::make_shared<local::Rounds>(local::Rounds::Options{.own = make_solo(options),
+                                                                .buffers = std::move(buffers),
+                                                                .flat = std::move(flat),
+                                                                .gathering = gathering,
+                                                                .pace = options.pace});
+}
+
 }  // namespace
 
 void add_sync_section(config::Schema& schema) {
@@ -71,7 +162,14 @@ void add_sync_section(config::Schema& schema) {
       .kind<SyncKindConfig<SyncKind::Zero2>>("zero2", "optimizer state and gradients in slices")
       .kind<SyncKindConfig<SyncKind::Zero3>>(
           "zero3", "optimizer state, gradients and weights in slices; a block is whole as it runs")
-      .kind<SyncKindConfig<SyncKind::None>>("none", "ranks never speak; averaged once at the end");
+      .kind<SyncKindConfig<SyncKind::None>>("none", "ranks never speak; averaged once at the end")
+      .kind<local::LocalConfig>("local", "replicas, averaged every so many steps")
+      .kind<local::PostLocalConfig>("post_local", "all_reduce at first, then local")
+      .kind<local::DilocoConfig>("diloco",
+                                 "replicas; every so many steps an outer one with momentum")
+      .kind<local::GossipConfig>("gossip", "replicas, averaged in pairs that change")
+      .kind<SyncKindConfig<SyncKind::Delayed>>(
+          "delayed", "gradients are applied one step late, and travel meanwhile");
 }
 
 SyncKind sync_kind_of(const config::Config& config) {
@@ -82,12 +180,38 @@ SyncKind sync_kind_of(const config::Config& config) {
   if (kind == "zero2") return SyncKind::Zero2;
   if (kind == "zero3") return SyncKind::Zero3;
   if (kind == "none") return SyncKind::None;
+  if (kind == "local") return SyncKind::Local;
+  if (kind == "post_local") return SyncKind::PostLocal;
+  if (kind == "diloco") return SyncKind::Diloco;
+  if (kind == "gossip") return SyncKind::Gossip;
+  if (kind == "delayed") return SyncKind::Delayed;
   return SyncKind::Auto;
+}
+
+local::Pace pace_of(const config::Config& config) {
+  if (const auto* how = config.find<local::LocalConfig>(kSyncSection)) {
+    return {.steps = how->steps};
+  }
+  if (const auto* how = config.find<local::PostLocalConfig>(kSyncSection)) {
+    return {.steps = how->steps, .begin = how->begin};
+  }
+  if (const auto* how = config.find<local::DilocoConfig>(kSyncSection)) {
+    return {
+        .steps = how->steps, .outer_rate = how->outer_rate, .outer_momentum = how->outer_momentum};
+  }
+  if (const auto* how = config.find<local::GossipConfig>(kSyncSection)) {
+    return {.steps = how->steps};
+  }
+  return {};
 }
 
 std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
   const bool is_lasting = options.is_lasting;
   if (options.group.size() == 1 && !is_lasting) return make_solo(options);
+  check_codec(options);
+  check_less_often(options);
+  if (is_less_often(options.kind)) return make_less_often(options);
+  if (has_codec(options) && options.kind == SyncKind::Auto) options.kind = SyncKind::AllReduce;
   const std::optional<mesh::Mesh> hosts = is_lasting ? std::nullopt : sharing_hosts(options.group);
   const SyncKind kind = is_lasting ? resolved_lasting(options.kind, options.is_spread)
                                    : resolved(options.kind, hosts.has_value());
@@ -103,6 +227,10 @@ std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
                                   .model = std::move(options.model),
                                   .kind = kind,
                                   .bucket_size = options.bucket_size,
+                                  .codec = codec::make_codec(options.codec),
+                                  .codec_begin = options.codec.warmup,
+                                  .has_error_feedback = options.codec.has_error_feedback,
+                                  .seed = options.seed,
                                   .is_ordered = options.is_ordered,
                                   .is_in_parts = options.is_recomputed,
                                   .narrow_type = options.narrow_type,

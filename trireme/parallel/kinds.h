@@ -14,10 +14,12 @@
 #include "trireme/base/config/config.h"
 #include "trireme/base/config/schema.h"
 #include "trireme/base/fault.h"
+#include "trireme/codec/codec_config.h"
 #include "trireme/comm/group.h"
 #include "trireme/model/model.h"
 #include "trireme/optim/optimizer.h"
 #include "trireme/parallel/agree.h"
+#include "trireme/parallel/local/rounds_config.h"
 #include "trireme/parallel/parameter.h"
 #include "trireme/parallel/sync_config.h"
 
@@ -27,6 +29,8 @@ inline constexpr const char* kSyncSection = "sync";
 
 void add_sync_section(config::Schema& schema);
 SyncKind sync_kind_of(const config::Config& config);
+// Of a kind that agrees less often than every step; whatever of another.
+local::Pace pace_of(const config::Config& config);
 
 struct AgreementOptions {
   std::vector<Parameter> parameters;
@@ -37,6 +41,9 @@ struct AgreementOptions {
   SyncKind kind = SyncKind::Auto;
   bool is_sliced_in_host = false;  // zero kinds: among the ranks of a host, replicas across hosts
   std::int64_t bucket_size = 4 << 20;
+  local::Pace pace{};
+  codec::CodecConfig codec{};
+  std::uint64_t seed = 0;                       // of what a codec or gossip draws
   bool is_ordered = false;                      // sums over slots follow the fixed tree
   std::optional<at::ScalarType> narrow_type{};  // in which passes read weights
   bool is_recomputed = false;                   // a parameter's gradient may come in several parts

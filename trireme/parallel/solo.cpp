@@ -55,6 +55,7 @@ bool Solo::add_rows(const at::Tensor& parameter, const at::Tensor& rows, const a
 
 void Solo::born(std::size_t parameter) {
   const c10::NoGradGuard no_grad;
+  if (options_.progress) options_.progress();
   at::Tensor& gradient = options_.parameters[parameter].tensor.mutable_grad();
   // Rules work on flat slices: an embedding's sparse gradient is spread out.
   if (gradient.is_sparse()) gradient = gradient.to_dense();

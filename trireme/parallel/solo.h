@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -29,6 +30,8 @@ class Solo final : public Agreement, private model::GradientHomes {
     bool can_update_early = true;
     // Sums in a fixed order are made of gradients that were, too.
     bool is_ordered = false;
+    // Called now and then while backward runs.
+    std::function<void()> progress{};
   };
   explicit Solo(Options options);
 

@@ -1,14 +1,28 @@
-// SyncConfig is [sync]: how ranks come to the same weights. Its kinds have no settings of their
-// own.
+// SyncConfig is [sync]: how ranks come to the same weights. Kinds that agree less often than every
+// step have settings of their own.
 
 #pragma once
 
 #include "trireme/base/byte_size.h"
 #include "trireme/base/config/fields.h"
+#include "trireme/codec/codec_config.h"
 
 namespace trireme::parallel {
 
-enum class SyncKind { Auto, AllReduce, Shared, Zero1, Zero2, Zero3, None };
+enum class SyncKind {
+  Auto,
+  AllReduce,
+  Shared,
+  Zero1,
+  Zero2,
+  Zero3,
+  None,
+  Local,
+  PostLocal,
+  Diloco,
+  Gossip,
+  Delayed,
+};
 
 template <SyncKind>
 struct SyncKindConfig {
@@ -19,6 +33,7 @@ struct SyncConfig {
   ByteSize bucket{4 << 20};
   std::int64_t check_every = 100;
   bool is_sliced_in_host = false;
+  codec::CodecConfig codec{};
 
   static void describe(config::Fields<SyncConfig>& f) {
     f.add("bucket", &SyncConfig::bucket)
@@ -30,6 +45,7 @@ struct SyncConfig {
         .at_least(0)
         .unit("steps")
         .help("between two comparisons of the ranks' copies of the weights; 0: never");
+    f.nest("codec", &SyncConfig::codec);
   }
 };
 

@@ -70,6 +70,20 @@ void check_plateau(const config::Config& config, const data::Sets& sets) {
               "data to evaluate on: give some, or take another schedule");
 }
 
+// What stays from one step to the next would be scaled by another step's scale.
+void check_scaled(const config::Config& config) {
+  const auto& codec = config.get<parallel::SyncConfig>(parallel::kSyncSection).codec;
+  const bool is_fed = codec.kind != codec::CodecKind::None && codec.has_error_feedback;
+  const bool is_late = parallel::sync_kind_of(config) == parallel::SyncKind::Delayed;
+  if (config.get<TrainConfig>("train").precision != Precision::Float16) return;
+  if (!is_fed && !is_late) return;
+  throw Error(ErrorCode::InvalidInput,
+              "train.precision = \"float16\" scales gradients by a number that changes, and " +
+                  std::string(is_late ? "sync.kind = \"delayed\"" : "sync.codec.error_feedback") +
+                  " keeps some of them from step to step: take train.precision=bfloat16, or " +
+                  (is_late ? "sync.kind=all_reduce" : "sync.codec.error_feedback=false"));
+}
+
 parallel::Treat treatment_of(const config::Config& config) {
   const optim::Groups groups(config.get<optim::OptimConfig>(optim::kOptimSection));
   const double decay = optim::weight_decay_of(config);
@@ -163,6 +177,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   job.steps = steps_of(train, job.steps_an_epoch);
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
   const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
+  check_scaled(config);
   const bool is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute;
   job.step = std::make_unique<Step>(
       Step::Parts{.model = job.model,
@@ -177,6 +192,9 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
                        .kind = parallel::sync_kind_of(config),
                        .is_sliced_in_host = sync.is_sliced_in_host,
                        .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
+                       .pace = parallel::pace_of(config),
+                       .codec = sync.codec,
+                       .seed = train.seed,
                        .is_ordered = train.virtual_ranks > 0,
                        .narrow_type = narrow_type(train.precision),
                        .is_recomputed = is_recomputed,

@@ -64,6 +64,8 @@ struct Reporter::State {
   // Since the last metric.
   std::int64_t samples = 0;
   StepTimes times;
+  parallel::Traffic traffic;
+  double steps = 0;
 
   bool is_text() const { return units_a_sample > 1; }
 };
@@ -132,6 +134,8 @@ void Reporter::step(const Progress& progress, const Outcome& outcome) {
   s.step = progress.step;
   s.samples += outcome.samples;
   s.times += outcome.times;
+  s.traffic += outcome.traffic;
+  ++s.steps;
   const double seconds = s.times.total();
   const double a_step = seconds_since(s.begin) / static_cast<double>(progress.step - s.first_step);
   s.shown.step = progress.step;
@@ -164,6 +168,10 @@ void Reporter::write_metrics(const Progress& progress, const Outcome& outcome) {
                 {"wait_share", s.times.wait / seconds},
                 {"update_share", s.times.update / seconds}};
   if (outcome.norm > 0) record.add({"gradient_norm", outcome.norm});
+  if (s.traffic.plain > 0) {
+    record.add({"bytes_plain_per_step", static_cast<double>(s.traffic.plain) / s.steps});
+    record.add({"bytes_sent_per_step", static_cast<double>(s.traffic.sent) / s.steps});
+  }
   if (s.shown.mfu) record.add({"mfu", *s.shown.mfu});
   s.metrics->write(progress.step, record);
   for (const auto& field : record.fields()) {
@@ -174,6 +182,8 @@ void Reporter::write_metrics(const Progress& progress, const Outcome& outcome) {
   s.metric_at = steady_clock().now();
   s.samples = 0;
   s.times = {};
+  s.traffic = {};
+  s.steps = 0;
 }
 
 void Reporter::evaluated(const Progress& progress, const Scores& scores) {

@@ -93,6 +93,7 @@ Outcome Step::finish(const parallel::Gradients& all) {
   outcome_.loss = all.loss;
   outcome_.is_stop_wanted = all.is_stop_wanted;
   outcome_.is_change_wanted = all.is_change_wanted;
+  outcome_.traffic = all.traffic;
   const double unscale = is_scaled() ? loss_scale_.inverse() : 1;
   const bool was_finite = std::isfinite(all.loss) && all.is_finite;
   outcome_.is_finite = is_scaled() ? loss_scale_.update(was_finite) : was_finite;

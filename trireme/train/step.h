@@ -56,6 +56,7 @@ struct Outcome {
   bool is_finite = true;          // otherwise nothing was updated
   bool is_stop_wanted = false;    // some rank was asked to end: all end after this step
   bool is_change_wanted = false;  // some rank knows of others who wait to join, or are to leave
+  parallel::Traffic traffic{};    // of this rank's gradients, where a codec made them smaller
   StepTimes times{};
 };
 

@@ -342,12 +342,15 @@ void Trainer::refuse_broken_weights(const std::vector<checkpoint::Piece>& saved)
 std::vector<checkpoint::Piece> Trainer::pieces_to_save() {
   const bool is_first = job_.group.rank() == 0;
   std::vector<checkpoint::Piece> held = job_.agreement().pieces();
-  if (parallel::sync_kind_of(job_.config) != parallel::SyncKind::None) {
+  if (!job_.agreement().has_replicas()) {
     held = saved_pieces(held, job_.group);
   } else if (!is_first) {
     held.clear();
   }
   checkpoint::State state{.pieces = std::move(held)};
+  for (checkpoint::Piece& own : job_.agreement().own_pieces()) {
+    state.pieces.push_back(std::move(own));
+  }
   if (is_first) {
     for (const auto& [name, tensor] : untrained_of(*job_.model)) state.add(name, tensor);
   }
@@ -418,6 +421,7 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
     from.read(piece.name, piece.begin, piece.data.numel(), piece.data);
   }
   job_.agreement().restored();
+  job_.agreement().restore_own(from);
   for (const auto& [name, tensor] : untrained_of(*job_.model)) from.read_into(name, tensor);
   if (progress_.loss_scale > 0) {
     job_.step->loss_scale().restore(

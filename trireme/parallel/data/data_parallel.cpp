@@ -124,6 +124,7 @@ void DataParallel::begin_step(const StepPlan& plan) {
   } else {
     filled_.assign(filled_.size(), kEmpty);
   }
+  if (exchange_) exchange_->begin(plan_.step);
   if (gathering_ && !is_streamed()) gathering_->gather_all();
   broadcast_buffers();
   if (is_lasting()) remember_buffers();
@@ -187,12 +188,16 @@ void DataParallel::born(std::size_t parameter) {
 
 // Reductions move on while backward computes.
 void DataParallel::poll() {
-  while (finished_ < works_.size() && works_[finished_].is_done()) finish_next();
+  while (finished_ < launched() && is_done(finished_)) finish_next();
 }
 
 // In the order of the plan on every rank, so that slices cross in the same order, too.
 void DataParallel::finish_next() {
-  works_[finished_].wait();
+  if (is_coded()) {
+    exchange_->finish(finished_);
+  } else {
+    works_[finished_].wait();
+  }
   if (is_released()) buckets_of(0).release(finished_);
   if (options_.across.size() > 1) {
     const at::Tensor own = layout_->reduced.at(finished_, layout_->own[finished_]);
@@ -226,7 +231,9 @@ void DataParallel::launch(std::size_t bucket) {
     return;
   }
   const at::Tensor gradient = buckets_of(0).bucket(bucket);
-  if (is_sliced()) {
+  if (is_coded()) {
+    exchange_->launch(bucket, gradient);
+  } else if (is_sliced()) {
     works_.push_back(
         comm::reduce_scatter(inside_, layout_->reduced.at(bucket, layout_->own[bucket]), gradient,
                              layout_->plan.buckets[bucket].slice_counts(inside_.size()),
@@ -261,14 +268,14 @@ Gradients DataParallel::reduce(const Share& mine) {
   if (!layout_) lay_out(order_of(arrival_, options_.parameters.size()));
   // Where the gradients of the last slot were there already, nobody has begun.
   const std::size_t buckets = layout_->plan.buckets.size();
-  while (!options_.is_ordered && works_.size() < buckets) {
+  while (!options_.is_ordered && launched() < buckets) {
     if (is_lasting()) throw_if_lost();
-    launch(works_.size());
+    launch(launched());
   }
   while (options_.is_ordered && ordered_.size() < buckets) {
     launch_ordered(ordered_.size(), "bucket " + std::to_string(ordered_.size()));
   }
-  while (finished_ < works_.size()) finish_next();
+  while (finished_ < launched()) finish_next();
   for (comm::TensorWork& slice : crossing_) slice.wait();
   crossing_.clear();
   works_.clear();
@@ -291,6 +298,7 @@ Gradients DataParallel::take_figures(std::span<const double> figures) {
   // Without slices every rank has counted all of it, with them every replica.
   all.norm = std::sqrt(figures[3] / (is_sliced() ? options_.across.size() : cut_.size));
   all.is_finite = std::isfinite(figures[3]);
+  if (is_coded()) all.traffic = exchange_->traffic();
   is_used_.resize(options_.parameters.size());
   for (std::size_t i = 0; i < is_used_.size(); ++i) is_used_[i] = figures[kFigures + i] > 0;
   return all;
@@ -466,8 +474,18 @@ void DataParallel::check() {
 std::vector<checkpoint::Piece> DataParallel::pieces() {
   if (!layout_) lay_out(order_of({}, options_.parameters.size()));
   finish_publishing();
-  return own_pieces(*layout_, options_.parameters, options_.optimizer->state_names(),
-                    /*has_empty=*/!is_sliced() || cut_.rank == 0);
+  return data::own_pieces(*layout_, options_.parameters, options_.optimizer->state_names(),
+                          /*has_empty=*/!is_sliced() || cut_.rank == 0);
+}
+
+std::vector<checkpoint::Piece> DataParallel::own_pieces() {
+  if (!layout_) lay_out(order_of({}, options_.parameters.size()));
+  return exchange_ ? exchange_->own_pieces() : std::vector<checkpoint::Piece>{};
+}
+
+void DataParallel::restore_own(const checkpoint::Checkpoint& from) {
+  if (!layout_) lay_out(order_of({}, options_.parameters.size()));
+  if (exchange_) exchange_->restore(from);
 }
 
 void DataParallel::restored() {

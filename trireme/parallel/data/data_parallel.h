@@ -33,6 +33,7 @@
 #include "trireme/optim/optimizer.h"
 #include "trireme/parallel/agree.h"
 #include "trireme/parallel/data/bucket_plan.h"
+#include "trireme/parallel/data/exchange.h"
 #include "trireme/parallel/data/gradient_buckets.h"
 #include "trireme/parallel/data/layout.h"
 #include "trireme/parallel/data/ledger.h"
@@ -66,6 +67,11 @@ class DataParallel final : public Agreement,
     std::shared_ptr<model::Model> model{};
     SyncKind kind = SyncKind::AllReduce;
     std::int64_t bucket_size = 4 << 20;  // bytes
+    // all_reduce: what buckets travel as, from this step on; null: as they are.
+    std::shared_ptr<const codec::Codec> codec{};
+    std::int64_t codec_begin = 0;
+    bool has_error_feedback = true;
+    std::uint64_t seed = 0;  // of the codec's roundings
     // Sums over slots follow the fixed tree, whoever runs which: each slot's gradient is kept.
     bool is_ordered = false;
     // A parameter's gradient may come in several parts: buckets wait for the end of backward.
@@ -102,6 +108,8 @@ class DataParallel final : public Agreement,
   }
   std::vector<checkpoint::Piece> pieces() override;
   void restored() override;
+  std::vector<checkpoint::Piece> own_pieces() override;
+  void restore_own(const checkpoint::Checkpoint& from) override;
   std::string first_not_finite() const override;
 
   Standing standing() const override { return standing_; }
@@ -172,6 +180,13 @@ class DataParallel final : public Agreement,
   void make_publishing();
   std::vector<std::vector<std::size_t>> needs_of_blocks() const;
   bool is_streamed() const;
+  bool is_coded() const noexcept { return exchange_ && plan_.step >= options_.codec_begin; }
+  std::size_t launched() const noexcept {
+    return is_coded() ? exchange_->launched() : works_.size();
+  }
+  bool is_done(std::size_t bucket) {
+    return is_coded() ? exchange_->is_done(bucket) : works_[bucket].is_done();
+  }
   void launch(std::size_t bucket);
   void poll();
   void finish_next();
@@ -206,6 +221,7 @@ class DataParallel final : public Agreement,
   StepPlan plan_;
   std::size_t slot_ = 0;                    // that runs, of this rank's
   std::vector<bool> is_used_;               // by any rank, in this step
+  std::optional<Exchange> exchange_;        // where buckets are encoded
   std::vector<comm::TensorWork> works_;     // one a bucket, in order
   std::size_t finished_ = 0;                // of them
   std::vector<comm::TensorWork> crossing_;  // own slices of finished ones

@@ -100,6 +100,14 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   cut_slices();
   // Summed up where they came together.
   if (!layout_->reduced.memory.defined()) layout_->reduced = {buckets_of(0).memory(), false, {}};
+  if (options_.codec) {
+    exchange_.emplace(Exchange::Options{.group = options_.group,
+                                        .codec = options_.codec,
+                                        .has_error_feedback = options_.has_error_feedback,
+                                        .seed = options_.seed},
+                      layout_->plan, options_.parameters);
+    exchange_->begin(plan_.step);
+  }
   if (is_lasting()) has_state_ = true;
   if (is_lasting() && !options_.is_spread) {
     ledger_.emplace(inside_.arena(), static_cast<std::uint64_t>(blueprint.names[kLedger]),

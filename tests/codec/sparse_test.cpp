@@ -1,0 +1,135 @@
+// Goal:   sparse codecs send the values that they should: the largest, those beyond a bound, one of
+//         every so many neighbours.
+// Method: against sorting; bounds counted; places of a draw looked at one by one.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "trireme/base/error.h"
+#include "trireme/base/random.h"
+#include "trireme/codec/pairs.h"
+#include "trireme/codec/random_k.h"
+#include "trireme/codec/select.h"
+#include "trireme/codec/threshold.h"
+#include "trireme/codec/top_k.h"
+
+namespace trireme::codec {
+namespace {
+
+std::vector<float> some_values(std::size_t count, bool has_ties) {
+  Random random(count);
+  std::vector<float> values(count);
+  for (float& value : values) {
+    value = static_cast<float>(random.normal());
+    if (has_ties) value = std::round(value);
+  }
+  return values;
+}
+
+TEST(CodecSelect, FindsTheCutThatSortingFinds) {
+  for (const std::size_t count : {1u, 2u, 97u, 1000u}) {
+    for (const bool has_ties : {false, true}) {
+      const std::vector<float> values = some_values(count, has_ties);
+      std::vector<std::uint32_t> sorted;
+      for (const float value : values) sorted.push_back(magnitude_bits(value));
+      std::sort(sorted.begin(), sorted.end(), std::greater<>());
+      for (const std::size_t k : {std::size_t{1}, count / 3 + 1, count}) {
+        const Cut cut = find_cut(values, k);
+        EXPECT_EQ(cut.bits, sorted[k - 1]) << count << " " << k;
+        const auto larger = static_cast<std::size_t>(std::count_if(
+            sorted.begin(), sorted.end(), [&](std::uint32_t bits) { return bits > cut.bits; }));
+        EXPECT_EQ(larger + cut.equal, k);
+      }
+    }
+  }
+}
+
+TEST(CodecTopK, SendsExactlyTheLargest) {
+  const std::vector<float> values = some_values(1009, /*has_ties=*/true);
+  const TopK codec(0.1);
+  Bytes out(codec.size_max(values.size(), {}));
+  EXPECT_EQ(out.size(), 101 * kPairSize);
+  codec.encode(values, {}, {}, out);
+  std::vector<float> sum(values.size());
+  codec.add(out, {}, sum);
+  float least = std::numeric_limits<float>::max(), most_left = 0;
+  std::size_t sent = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (sum[i] != 0) {
+      ++sent;
+      EXPECT_EQ(sum[i], values[i]);
+      least = std::min(least, std::fabs(sum[i]));
+    } else {
+      most_left = std::max(most_left, std::fabs(values[i]));
+    }
+  }
+  EXPECT_EQ(sent, 101u);
+  EXPECT_GE(least, most_left);
+}
+
+TEST(CodecPairs, RefusePlacesOutside) {
+  Bytes out(kPairSize);
+  PairWriter(out, 1).put(5, 2.0f);
+  std::vector<float> sum(6);
+  add_pairs(out, sum);
+  EXPECT_EQ(sum[5], 2.0f);
+  sum.resize(5);
+  EXPECT_THROW(add_pairs(out, sum), Error);
+  out.pop_back();
+  EXPECT_THROW(add_pairs(out, sum), Error);
+}
+
+TEST(CodecThreshold, SendsWhatIsBeyondOrAllWhereThatIsLess) {
+  std::vector<float> values(900, 0.01f);
+  for (std::size_t i = 0; i < 99; ++i) values[i * 9] = i % 2 == 0 ? 1.0f : -1.0f;
+  Bytes out(4 * values.size());
+  const Threshold far(2);  // root mean square 0.332
+  EXPECT_EQ(far.encode(values, {}, {}, out), 99 * kPairSize);
+  std::vector<float> sum(values.size());
+  far.add({out.data(), 99 * kPairSize}, {}, sum);
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    EXPECT_EQ(sum[i], i % 9 == 0 && i < 891 ? values[i] : 0);
+  const Threshold near(0.01);
+  EXPECT_EQ(near.encode(values, {}, {}, out), 4 * values.size());
+  std::fill(sum.begin(), sum.end(), 0.0f);
+  near.add(out, {}, sum);
+  EXPECT_EQ(sum, values);
+}
+
+// Values that are all alike are never beyond their own root mean square twice over, and still come.
+TEST(CodecThreshold, LeavesNothingForEver) {
+  const std::vector<float> values(100, 0.5f);
+  std::vector<float> residual(100), sum(100);
+  const Threshold codec(2);
+  for (int step = 0; step < 7; ++step) {
+    Bytes out(400);
+    out.resize(codec.encode_fed(values, residual, {}, {}, out));
+    codec.add(out, {}, sum);
+  }
+  EXPECT_EQ(sum, std::vector<float>(100, 2.5f));
+  EXPECT_EQ(residual, std::vector<float>(100, 1.0f));
+}
+
+TEST(CodecRandomK, DrawsOneOfEveryRunAndEveryPlaceInTurn) {
+  constexpr std::size_t kCount = 103;
+  const RandomK codec(0.2, /*is_scaled=*/true);
+  const std::vector<float> ones(kCount, 1);
+  std::vector<float> sum(kCount);
+  constexpr int kDraws = 3000;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    Bytes out(codec.size_max(kCount, {}));
+    codec.encode(ones, {}, {.seed = 3, .stream = static_cast<std::uint64_t>(draw)}, out);
+    std::vector<float> once(kCount);
+    codec.add(out, {}, once);
+    ASSERT_EQ(std::count_if(once.begin(), once.end(), [](float x) { return x != 0; }), 21);
+    for (std::size_t i = 0; i < kCount; ++i) sum[i] += once[i];
+  }
+  // Drawn once in five, times five: a variance of 4.
+  for (const float one : sum) EXPECT_NEAR(one / kDraws, 1, 5 * 2 / std::sqrt(double{kDraws}));
+}
+
+}  // namespace
+}  // namespace trireme::codec

@@ -1,0 +1,99 @@
+// Goal:   an exchange of encoded buckets gives every rank the same bits, the sum where nothing is
+//         lost and within the codec's bound where something is, and counts its bytes.
+// Method: ranks as threads, two parameters in two buckets, every kind of size.
+
+#include "trireme/parallel/data/exchange.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "trireme/codec/kinds.h"
+#include "trireme/comm/connect_threads.h"
+#include "trireme/testing/rank_threads.h"
+
+namespace trireme::parallel::data {
+namespace {
+
+struct Sum {
+  at::Tensor flat;
+  Traffic traffic;
+};
+
+at::Tensor share_of(int rank, std::int64_t count) {
+  torch::Generator generator = at::detail::createCPUGenerator(static_cast<std::uint64_t>(rank) + 5);
+  return torch::randn({count}, generator, at::kFloat);
+}
+
+// What each rank has after `steps` exchanges of the same values, the last one's sums.
+std::vector<Sum> exchanged(const codec::CodecConfig& config, int ranks, int steps = 1) {
+  const auto groups = comm::connect_threads(ranks, {.timeout = std::chrono::seconds(30)});
+  std::vector<Sum> all(static_cast<std::size_t>(ranks));
+  testing::run_rank_threads(ranks, [&](int rank) {
+    const std::vector<Parameter> parameters = {{.name = "m", .tensor = torch::zeros({40, 30})},
+                                               {.name = "v", .tensor = torch::zeros({7})}};
+    const BucketPlan::Parameter shapes[] = {{1200, 0}, {7, 0}};
+    const std::size_t order[] = {0, 1};
+    const BucketPlan plan = BucketPlan::make(shapes, order, {.bucket_count = 1200});
+    Exchange exchange({.group = groups[static_cast<std::size_t>(rank)],
+                       .codec = codec::make_codec(config),
+                       .has_error_feedback = config.has_error_feedback},
+                      plan, parameters);
+    Sum& mine = all[static_cast<std::size_t>(rank)];
+    for (int step = 0; step < steps; ++step) {
+      mine.flat = share_of(rank, plan.count);
+      exchange.begin(step);
+      for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
+        const ElementRange range = plan.buckets[b].range;
+        exchange.launch(b, mine.flat.narrow(0, range.begin, range.count()));
+      }
+      exchange.is_done(0);
+      for (std::size_t b = 0; b < plan.buckets.size(); ++b) exchange.finish(b);
+    }
+    mine.traffic = exchange.traffic();
+  });
+  for (const Sum& other : all) EXPECT_TRUE(other.flat.equal(all[0].flat));
+  return all;
+}
+
+at::Tensor plain_sum(int ranks, std::int64_t count) {
+  at::Tensor sum = torch::zeros({count});
+  for (int rank = 0; rank < ranks; ++rank) sum.add_(share_of(rank, count));
+  return sum;
+}
+
+TEST(CodedExchange, WithoutLossIsTheSumInTheOrderOfRanks) {
+  for (const int ranks : {1, 2, 3}) {
+    const auto all = exchanged({.kind = codec::CodecKind::Zstd}, ranks);
+    EXPECT_TRUE(all[0].flat.equal(plain_sum(ranks, all[0].flat.numel()))) << ranks;
+  }
+}
+
+TEST(CodedExchange, KeepsTheBoundOfItsCodec) {
+  for (const int ranks : {2, 3}) {
+    const auto all = exchanged({.kind = codec::CodecKind::Int8}, ranks);
+    const at::Tensor sum = plain_sum(ranks, all[0].flat.numel());
+    // No value of a standard normal's few thousand is larger than 5.
+    EXPECT_LT((all[0].flat - sum).abs().max().item<double>(), ranks * 5.0 / 127);
+    EXPECT_GT((all[0].flat - sum).abs().max().item<double>(), 0);
+    EXPECT_EQ(all[0].traffic.plain, 4 * all[0].flat.numel());
+    EXPECT_LT(all[0].traffic.sent, all[0].traffic.plain / 3);
+  }
+}
+
+TEST(CodedExchange, SizesMayDifferFromRankToRank) {
+  const auto all = exchanged({.kind = codec::CodecKind::Threshold, .threshold = 2}, 3);
+  EXPECT_GT(all[0].flat.count_nonzero().item<std::int64_t>(), 20);
+  EXPECT_NE(all[0].traffic.sent, all[1].traffic.sent);
+}
+
+TEST(CodedExchange, KeepsFromStepToStepWhatACodecAsksFor) {
+  const codec::CodecConfig config{
+      .kind = codec::CodecKind::PowerSgd, .has_error_feedback = false, .rank = 3};
+  const auto lost = [](const Sum& sum) {
+    return (sum.flat - plain_sum(2, sum.flat.numel())).norm().item<double>();
+  };
+  EXPECT_LT(lost(exchanged(config, 2, 6)[0]), lost(exchanged(config, 2, 1)[0]));
+}
+
+}  // namespace
+}  // namespace trireme::parallel::data

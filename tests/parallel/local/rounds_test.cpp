@@ -1,0 +1,203 @@
+// Goal:   kinds that agree less often than every step move weights as their papers say.
+// Method: ranks as threads, each pulled towards a number of its own by plain descent; against the
+//         same in a few lines of arithmetic.
+
+#include "trireme/parallel/local/rounds.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "trireme/comm/connect_threads.h"
+#include "trireme/optim/sgd.h"
+#include "trireme/parallel/kinds.h"
+#include "trireme/parallel/local/common_step.h"
+#include "trireme/parallel/local/delayed.h"
+#include "trireme/parallel/local/flat_model.h"
+#include "trireme/parallel/local/pairing.h"
+#include "trireme/parallel/local/rounds_config.h"
+#include "trireme/testing/rank_threads.h"
+
+namespace trireme::parallel::local {
+namespace {
+
+constexpr double kRate = 0.1;
+constexpr double kFirst = 5;
+
+using Paths = std::vector<std::vector<double>>;  // by rank and step: the weight
+
+// The gradient of rank r's share of the batch, as a mean: w - r.
+struct Job {
+  SyncKind kind = SyncKind::Local;
+  Pace pace{};
+  int ranks = 2;
+  int steps = 8;
+  codec::CodecConfig codec{};
+};
+
+Paths trained(const Job& job) {
+  const auto groups = comm::connect_threads(job.ranks, {.timeout = std::chrono::seconds(30)});
+  Paths paths(static_cast<std::size_t>(job.ranks));
+  testing::run_rank_threads(job.ranks, [&](int rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    const auto type = job.codec.kind == codec::CodecKind::None ? torch::kDouble : torch::kFloat;
+    // Two of them, so that there is more than one parameter; rank 0's first values are everybody's.
+    at::Tensor weight = torch::full({3}, kFirst + rank, type).requires_grad_();
+    at::Tensor unused = torch::ones({2}, type).requires_grad_();
+    const auto agreement = make_agreement(
+        {.parameters = {{.name = "w", .tensor = weight}, {.name = "unused", .tensor = unused}},
+         .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0}),
+         .group = groups[r],
+         .kind = job.kind,
+         .pace = job.pace,
+         .codec = job.codec});
+    std::vector<int> owners;
+    for (int i = 0; i < job.ranks; ++i) owners.push_back(i);
+    for (int step = 0; step < job.steps; ++step) {
+      agreement->begin_step(
+          {.step = step, .slot_count = job.ranks, .slots = {rank}, .owners = owners});
+      agreement->begin_slot(0);
+      (0.5 * (weight - rank).pow(2) / job.ranks).sum().backward();
+      agreement->end_slot();
+      agreement->reduce({.loss = 1.0 / job.ranks});
+      agreement->update({.number = step + 1, .rate = kRate});
+      paths[r].push_back(weight[1].item<double>());
+    }
+    agreement->join();
+    paths[r].push_back(weight[1].item<double>());
+    EXPECT_EQ(unused.sum().item<double>(), 2);
+    groups[r].barrier().wait();
+  });
+  return paths;
+}
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+void expect_paths(const Paths& found, const std::vector<std::vector<double>>& expected, int steps) {
+  for (std::size_t step = 0; step < static_cast<std::size_t>(steps); ++step) {
+    for (std::size_t r = 0; r < found.size(); ++r) {
+      ASSERT_NEAR(found[r][step], expected[step][r], 1e-12) << "step " << step << ", rank " << r;
+    }
+  }
+}
+
+// Replicas by themselves for `pace.steps`, then an outer step; a mean where its rate is 1.
+std::vector<std::vector<double>> by_hand(const Job& job) {
+  std::vector<double> w(static_cast<std::size_t>(job.ranks), kFirst);
+  double anchor = kFirst, momentum = 0;
+  std::vector<std::vector<double>> path;
+  for (int step = 0; step < job.steps; ++step) {
+    const bool is_common = step < job.pace.begin;
+    const double pull = mean_of(w) - (job.ranks - 1) / 2.0;
+    for (std::size_t r = 0; r < w.size(); ++r) {
+      w[r] -= kRate * (is_common ? pull : w[r] - static_cast<double>(r));
+    }
+    if (is_common) anchor = w[0];
+    const auto made = step + 1 - job.pace.begin;
+    if (made > 0 && made % job.pace.steps == 0) {
+      const double moved = anchor - mean_of(w);
+      momentum = job.pace.outer_momentum * momentum + moved;
+      anchor -= job.pace.outer_rate * (moved + job.pace.outer_momentum * momentum);
+      w.assign(w.size(), anchor);
+    }
+    path.push_back(w);
+  }
+  return path;
+}
+
+TEST(Rounds, LocalStepsAreAveraged) {
+  for (const int ranks : {2, 3}) {
+    for (const std::int64_t steps : {1, 3}) {
+      const Job job{.kind = SyncKind::Local, .pace = {.steps = steps}, .ranks = ranks};
+      const Paths found = trained(job);
+      expect_paths(found, by_hand(job), job.steps);
+      // After join() all are one, whether or not a round had ended.
+      for (const auto& path : found) EXPECT_EQ(path.back(), found[0].back());
+    }
+  }
+}
+
+TEST(Rounds, PostLocalBeginsWithEveryStep) {
+  const Job job{.kind = SyncKind::PostLocal, .pace = {.steps = 2, .begin = 3}, .ranks = 3};
+  expect_paths(trained(job), by_hand(job), job.steps);
+}
+
+TEST(Rounds, DilocoTakesAnOuterStepWithNesterovsMomentum) {
+  const Job job{.kind = SyncKind::Diloco,
+                .pace = {.steps = 2, .outer_rate = 0.7, .outer_momentum = 0.9}};
+  const Paths found = trained(job);
+  expect_paths(found, by_hand(job), job.steps);
+  EXPECT_EQ(found[0].back(), found[1].back());
+}
+
+TEST(Rounds, ACodecWithoutLossChangesNothing) {
+  Job job{.kind = SyncKind::Diloco, .pace = {.steps = 2, .outer_rate = 0.7, .outer_momentum = 0.9}};
+  const auto expected = by_hand(job);
+  job.codec = {.kind = codec::CodecKind::Zstd};
+  const Paths found = trained(job);
+  for (std::size_t step = 0; step < expected.size(); ++step) {
+    EXPECT_NEAR(found[1][step], expected[step][1], 1e-5);
+  }
+  EXPECT_EQ(found[0].back(), found[1].back());
+}
+
+TEST(Rounds, GossipAveragesPairsThatAllAgreeOn) {
+  for (const int ranks : {2, 3, 4}) {
+    const Job job{.kind = SyncKind::Gossip, .pace = {.steps = 1}, .ranks = ranks};
+    std::vector<double> w(static_cast<std::size_t>(ranks), kFirst);
+    std::vector<std::vector<double>> path;
+    for (int step = 0; step < job.steps; ++step) {
+      for (std::size_t r = 0; r < w.size(); ++r) w[r] -= kRate * (w[r] - static_cast<double>(r));
+      const std::vector<int> partners = partners_of(ranks, {.seed = 0, .number = step});
+      const std::vector<double> before = w;
+      for (std::size_t r = 0; r < w.size(); ++r) {
+        w[r] = (before[r] + before[static_cast<std::size_t>(partners[r])]) / 2;
+      }
+      path.push_back(w);
+    }
+    const Paths found = trained(job);
+    expect_paths(found, path, job.steps);
+    for (const auto& one : found) EXPECT_EQ(one.back(), found[0].back());
+  }
+}
+
+TEST(GossipPairs, EverybodyHasAPartnerThatHasThem) {
+  for (int ranks = 1; ranks <= 7; ++ranks) {
+    std::vector<int> met(static_cast<std::size_t>(ranks));
+    for (std::int64_t round = 0; round < 50; ++round) {
+      const std::vector<int> partners = partners_of(ranks, {.seed = 3, .number = round});
+      int alone = 0;
+      for (int r = 0; r < ranks; ++r) {
+        const int other = partners[static_cast<std::size_t>(r)];
+        EXPECT_EQ(partners[static_cast<std::size_t>(other)], r);
+        alone += other == r ? 1 : 0;
+        if (r == 0) ++met[static_cast<std::size_t>(other)];
+      }
+      EXPECT_EQ(alone, ranks % 2);
+    }
+    // Rank 0 meets all others now and then.
+    for (int r = 1; r < ranks; ++r) EXPECT_GT(met[static_cast<std::size_t>(r)], 0) << ranks;
+  }
+}
+
+// The gradient of step t at its weights moves those of step t + 1.
+TEST(Delayed, GradientsAreAppliedOneStepLate) {
+  for (const int ranks : {2, 3}) {
+    const Job job{.kind = SyncKind::Delayed, .ranks = ranks};
+    double w = kFirst, late = 0;
+    std::vector<std::vector<double>> path;
+    for (int step = 0; step < job.steps; ++step) {
+      const double now = w - (ranks - 1) / 2.0;
+      if (step > 0) w -= kRate * late;
+      late = now;
+      path.emplace_back(static_cast<std::size_t>(ranks), w);
+    }
+    expect_paths(trained(job), path, job.steps);
+  }
+}
+
+}  // namespace
+}  // namespace trireme::parallel::local

@@ -1,0 +1,112 @@
+// Goal:   recipes with codecs and with kinds that agree less often train, all ranks alike where
+// they
+//         should be; what was saved goes on as if it had never been cut; what cannot be is refused.
+// Method: tiny jobs on threads; whole trainers whose last checkpoints are taken away.
+
+#include "tests/train/trainer_fixture.h"
+
+#include "trireme/parallel/kinds.h"
+#include "trireme/testing/code_of.h"
+
+namespace trireme::train {
+namespace {
+
+Words coded(const std::string& kind) {
+  return {"sync.kind=all_reduce", "sync.codec.kind=" + kind, "sync.codec.ratio=0.1"};
+}
+
+TEST(CodedTraining, WithoutLossIsThatWithoutACodec) {
+  const Trained plain = train_threads(tiny_config("mlp", {"sync.kind=all_reduce"}), 2, 10);
+  expect_same_bits(train_threads(tiny_config("mlp", coded("zstd")), 2, 10), plain, "zstd");
+}
+
+TEST(CodedTraining, EveryCodecLearns) {
+  for (const char* kind :
+       {"fp16", "bf16", "int8", "int4", "sign", "top_k", "random_k", "threshold", "powersgd"}) {
+    // All ranks end with the same bits, or train_threads() complains.
+    const Trained found = train_threads(tiny_config("mlp", coded(kind)), 3, 40);
+    EXPECT_LT(found.losses.back(), 0.95 * found.losses.front()) << kind;
+  }
+}
+
+TEST(CodedTraining, FineCodecsStayNearByAndWarmUpIsPlain) {
+  const Trained plain = train_threads(tiny_config("mlp", {"sync.kind=all_reduce"}), 2, 5);
+  Words warm = coded("sign");
+  warm.emplace_back("sync.codec.warmup=5");
+  expect_same_bits(train_threads(tiny_config("mlp", warm), 2, 5), plain, "warm-up");
+  EXPECT_LT(distance(train_threads(tiny_config("mlp", coded("fp16")), 2, 5).weights, plain.weights),
+            5e-3);
+}
+
+class CodedTrainer : public TrainerTest {
+ protected:
+  // Trains, takes the checkpoints after step 9 away as if they had never been, and goes on.
+  void expect_exact_resume(const std::string& name, Words words, int ranks) {
+    words.insert(words.end(), {"checkpoint.every=3", "checkpoint.keep=20"});
+    run("whole_" + name, words, false, ranks);
+    run("cut_" + name, words, false, ranks);
+    for (std::int64_t step = 10; step <= 20; ++step) {
+      fs::remove_all(checkpoint_at("cut_" + name, step));
+    }
+    run("cut_" + name, words, true, ranks);
+    expect_same_end("whole_" + name, "cut_" + name);
+  }
+};
+
+TEST_F(CodedTrainer, GoesOnWithItsResiduals) {
+  for (const char* kind : {"int8", "powersgd"}) expect_exact_resume(kind, coded(kind), 2);
+  const auto saved = newest("whole_int8");
+  EXPECT_GT(saved.read("optim/residual.1/" + saved.names().front()).abs().max().item<double>(), 0);
+}
+
+TEST_F(CodedTrainer, GoesOnInTheMiddleOfARound) {
+  expect_exact_resume("local", {"sync.kind=local", "sync.steps=7"}, 2);
+  expect_exact_resume("diloco", {"sync.kind=diloco", "sync.steps=4", "sync.codec.kind=int8"}, 3);
+  expect_exact_resume("gossip", {"sync.kind=gossip"}, 3);
+  expect_exact_resume("delayed", {"sync.kind=delayed"}, 2);
+}
+
+TEST_F(CodedTrainer, ResidualsSurviveAnotherNumberOfRanks) {
+  Words words = coded("top_k");
+  words.emplace_back("train.steps=6");
+  run("ranks", words, false, 3);
+  const auto three = newest("ranks");
+  const std::string name = three.names().front();
+  at::Tensor whole;
+  for (const char* rank : {"0", "1", "2"}) {
+    const at::Tensor own = three.read("optim/residual." + std::string(rank) + "/" + name);
+    whole = whole.defined() ? whole + own : own;
+  }
+  const Kinds kinds = tiny_kinds();
+  const config::Config config = tiny_config("mlp", words, kinds);
+  const auto groups = comm::connect_threads(2);
+  std::vector<at::Tensor> found(2);
+  testing::run_rank_threads(2, [&](int rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    Job job = open_job(config, kinds, groups[r]);
+    job.agreement().restore_own(three);
+    for (const checkpoint::Piece& piece : job.agreement().own_pieces()) {
+      if (piece.name.ends_with("/" + name)) found[r] = piece.data.clone();
+    }
+    groups[r].barrier().wait();
+  });
+  EXPECT_TRUE((found[0] + found[1]).allclose(whole.view({-1})));
+}
+
+TEST(CodedRefusals, NameARemedy) {
+  const auto refused = [](const Words& words) {
+    return testing::code_of([&] { train_threads(tiny_config("mlp", words), 2, 1); });
+  };
+  for (const char* kind : {"shared", "zero1", "zero3", "none", "gossip"}) {
+    EXPECT_EQ(refused({"sync.kind=" + std::string(kind), "sync.codec.kind=int8"}),
+              ErrorCode::InvalidInput)
+        << kind;
+  }
+  EXPECT_EQ(refused({"sync.codec.kind=int8", "train.virtual_ranks=4"}), ErrorCode::InvalidInput);
+  EXPECT_EQ(refused({"sync.kind=local", "train.virtual_ranks=4"}), ErrorCode::InvalidInput);
+  EXPECT_EQ(refused({"sync.codec.kind=int8", "train.precision=float16"}), ErrorCode::InvalidInput);
+  EXPECT_EQ(refused({"sync.kind=delayed", "train.precision=float16"}), ErrorCode::InvalidInput);
+}
+
+}  // namespace
+}  // namespace trireme::train

@@ -1,0 +1,135 @@
+#include "trireme/codec/blockwise.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "trireme/base/check.h"
+#include "trireme/base/philox.h"
+#include "trireme/codec/coded_size.h"
+#include "trireme/codec/kernel/blocks.h"
+
+namespace trireme::codec {
+namespace {
+
+using kernel::kBlock;
+
+// So many blocks at a time: their seeds and scales stay on the stack.
+constexpr std::size_t kBatch = 64;
+
+void draw_seeds(const Draw& draw, std::size_t first, std::span<std::uint64_t> seeds) {
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    const PhiloxBlock random = philox(philox_key(draw.seed ^ std::uint64_t{draw.rank} << 32),
+                                      philox_counter(first + i, draw.stream));
+    seeds[i] = random[0] | std::uint64_t{random[1]} << 32;
+  }
+}
+
+std::size_t blocks_of(std::size_t count) noexcept {
+  return (count + kBlock - 1) / kBlock;
+}
+
+void encode_with(Width width, const kernel::Encoding& encoding) {
+  const kernel::Loops& loops = kernel::loops();
+  if (width == Width::Eight) return loops.encode8(encoding);
+  if (width == Width::Four) return loops.encode4(encoding);
+  loops.encode_signs(encoding);
+}
+
+void add_with(Width width, const kernel::Decoding& decoding) {
+  const kernel::Loops& loops = kernel::loops();
+  if (width == Width::Eight) return loops.add8(decoding);
+  if (width == Width::Four) return loops.add4(decoding);
+  loops.add_signs(decoding);
+}
+
+}  // namespace
+
+// Of the codes of `count` values, at most a block's or whole blocks'.
+std::size_t Blockwise::code_size(std::size_t count) const noexcept {
+  const std::size_t whole = count / kBlock, rest = count % kBlock;
+  if (width_ == Width::Eight) return count;
+  if (width_ == Width::Four) return whole * kernel::kNibbles + std::min(rest, kernel::kNibbles);
+  return whole * kernel::kSigns + (rest + 7) / 8;
+}
+
+std::size_t Blockwise::size_max(std::size_t count, std::span<const Part>) const {
+  return blocks_of(count) * sizeof(float) + code_size(count);
+}
+
+std::size_t Blockwise::encode(std::span<const float> values, std::span<const Part>,
+                              const Draw& draw, std::span<std::byte> out) const {
+  return run(values, nullptr, draw, out);
+}
+
+std::size_t Blockwise::encode_fed(std::span<const float> values, std::span<float> residual,
+                                  std::span<const Part>, const Draw& draw,
+                                  std::span<std::byte> out) const {
+  TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
+  return run(values, residual.data(), draw, out);
+}
+
+std::size_t Blockwise::run(std::span<const float> values, float* residual, const Draw& draw,
+                           std::span<std::byte> out) const {
+  const std::size_t blocks = blocks_of(values.size()), whole = values.size() / kBlock;
+  std::byte* scales = out.data();
+  auto* codes = reinterpret_cast<std::uint8_t*>(out.data() + blocks * sizeof(float));
+  std::array<std::uint64_t, kBatch> seeds;
+  std::array<float, kBatch> found;
+  // Bytes of others' packets need not lie where floats may: scales are copied there.
+  const auto encode_some = [&](std::size_t first, kernel::Encoding how) {
+    draw_seeds(draw, first, {seeds.data(), how.blocks});
+    how.seeds = seeds.data();
+    how.scales = found.data();
+    encode_with(width_, how);
+    std::memcpy(scales + first * sizeof(float), found.data(), how.blocks * sizeof(float));
+  };
+  for (std::size_t b = 0; b < whole; b += kBatch) {
+    encode_some(b, {.values = values.data() + b * kBlock,
+                    .residual = residual == nullptr ? nullptr : residual + b * kBlock,
+                    .blocks = std::min(kBatch, whole - b),
+                    .codes = codes + code_size(b * kBlock)});
+  }
+  if (const std::size_t rest = values.size() % kBlock; rest > 0) {
+    std::array<float, kBlock> last{}, left{};
+    std::array<std::uint8_t, kBlock> coded;
+    const std::size_t begin = whole * kBlock;
+    std::copy_n(values.data() + begin, rest, last.data());
+    if (residual != nullptr) std::copy_n(residual + begin, rest, left.data());
+    encode_some(whole, {.values = last.data(),
+                        .residual = residual == nullptr ? nullptr : left.data(),
+                        .blocks = 1,
+                        .codes = coded.data()});
+    std::copy_n(coded.data(), code_size(rest), codes + code_size(begin));
+    if (residual != nullptr) std::copy_n(left.data(), rest, residual + begin);
+  }
+  return blocks * sizeof(float) + code_size(values.size());
+}
+
+void Blockwise::add(ByteView coded, std::span<const Part>, std::span<float> sum) const {
+  expect_size(coded, size_max(sum.size(), {}));
+  const std::size_t blocks = blocks_of(sum.size()), whole = sum.size() / kBlock;
+  const auto* codes = reinterpret_cast<const std::uint8_t*>(coded.data()) + blocks * sizeof(float);
+  std::array<float, kBatch> scales;
+  for (std::size_t b = 0; b < whole; b += kBatch) {
+    const std::size_t some = std::min(kBatch, whole - b);
+    std::memcpy(scales.data(), coded.data() + b * sizeof(float), some * sizeof(float));
+    add_with(width_, {.scales = scales.data(),
+                      .codes = codes + code_size(b * kBlock),
+                      .blocks = some,
+                      .sum = sum.data() + b * kBlock});
+  }
+  if (const std::size_t rest = sum.size() % kBlock; rest > 0) {
+    std::array<float, kBlock> last{};
+    std::array<std::uint8_t, kBlock> padded{};
+    const std::size_t begin = whole * kBlock;
+    std::copy_n(sum.data() + begin, rest, last.data());
+    std::copy_n(codes + code_size(begin), code_size(rest), padded.data());
+    std::memcpy(scales.data(), coded.data() + whole * sizeof(float), sizeof(float));
+    add_with(width_,
+             {.scales = scales.data(), .codes = padded.data(), .blocks = 1, .sum = last.data()});
+    std::copy_n(last.data(), rest, sum.data() + begin);
+  }
+}
+
+}  // namespace trireme::codec

@@ -1,0 +1,25 @@
+#include "trireme/codec/codec.h"
+
+#include <cmath>
+
+#include "trireme/base/check.h"
+
+namespace trireme::codec {
+
+// What any codec can have; those that are in a hurry do it in one pass.
+std::size_t Codec::encode_fed(std::span<const float> values, std::span<float> residual,
+                              std::span<const Part> parts, const Draw& draw,
+                              std::span<std::byte> out) const {
+  TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
+  for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
+  const std::size_t size = encode(residual, parts, draw, out);
+  std::vector<float> decoded(values.size());
+  add(out.first(size), parts, decoded);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float lost = residual[i] - decoded[i];
+    residual[i] = std::isfinite(lost) ? lost : 0;
+  }
+  return size;
+}
+
+}  // namespace trireme::codec

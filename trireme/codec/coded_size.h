@@ -1,0 +1,21 @@
+// Bytes that a codec reads come from other ranks: what does not have the size that it must have is
+// refused before anything is read.
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/error.h"
+
+namespace trireme::codec {
+
+// Throws Corrupt.
+inline void expect_size(ByteView coded, std::size_t size) {
+  if (coded.size() == size) return;
+  throw Error(ErrorCode::Corrupt, "a bucket of " + std::to_string(coded.size()) +
+                                      " encoded bytes where there must be " + std::to_string(size));
+}
+
+}  // namespace trireme::codec

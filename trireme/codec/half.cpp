@@ -1,0 +1,67 @@
+#include "trireme/codec/half.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "trireme/base/check.h"
+#include "trireme/codec/coded_size.h"
+#include "trireme/codec/kernel/blocks.h"
+
+namespace trireme::codec {
+namespace {
+
+// Converted so many at a time, on the stack: packets need not lie where 16-bit numbers may.
+constexpr std::size_t kRun = 1024;
+
+}  // namespace
+
+std::size_t Half::encode(std::span<const float> values, std::span<const Part>, const Draw&,
+                         std::span<std::byte> out) const {
+  const kernel::Loops& loops = kernel::loops();
+  const auto narrow = kind_ == HalfKind::Float16 ? loops.narrow_half : loops.narrow_bfloat16;
+  std::array<std::uint16_t, kRun> run;
+  for (std::size_t begin = 0; begin < values.size(); begin += kRun) {
+    const std::size_t count = std::min(kRun, values.size() - begin);
+    narrow(values.data() + begin, run.data(), count);
+    std::memcpy(out.data() + begin * 2, run.data(), count * 2);
+  }
+  return values.size() * 2;
+}
+
+// A run at a time, all of which stays in the nearest cache.
+std::size_t Half::encode_fed(std::span<const float> values, std::span<float> residual,
+                             std::span<const Part> parts, const Draw& draw,
+                             std::span<std::byte> out) const {
+  TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
+  std::array<float, kRun> whole, decoded;
+  for (std::size_t begin = 0; begin < values.size(); begin += kRun) {
+    const std::size_t count = std::min(kRun, values.size() - begin);
+    float* left = residual.data() + begin;
+    const float* in = values.data() + begin;
+    for (std::size_t i = 0; i < count; ++i) whole[i] = in[i] + left[i];
+    const auto room = out.subspan(begin * 2, count * 2);
+    encode({whole.data(), count}, parts, draw, room);
+    std::fill_n(decoded.data(), count, 0.0f);
+    add(room, parts, {decoded.data(), count});
+    for (std::size_t i = 0; i < count; ++i) {
+      const float lost = whole[i] - decoded[i];
+      left[i] = lost - lost == 0 ? lost : 0;  // of what is not finite, nothing stays
+    }
+  }
+  return values.size() * 2;
+}
+
+void Half::add(ByteView coded, std::span<const Part>, std::span<float> sum) const {
+  expect_size(coded, sum.size() * 2);
+  const kernel::Loops& loops = kernel::loops();
+  const auto widen = kind_ == HalfKind::Float16 ? loops.add_half : loops.add_bfloat16;
+  std::array<std::uint16_t, kRun> run;
+  for (std::size_t begin = 0; begin < sum.size(); begin += kRun) {
+    const std::size_t count = std::min(kRun, sum.size() - begin);
+    std::memcpy(run.data(), coded.data() + begin * 2, count * 2);
+    widen(run.data(), sum.data() + begin, count);
+  }
+}
+
+}  // namespace trireme::codec

@@ -1,0 +1,58 @@
+// Pairs is how sparse codecs write: places in ascending order, 4 bytes each, then the values there.
+//
+// Threads: pure.
+// Failure: add_pairs() throws Corrupt where the size is odd or a place lies outside.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/error.h"
+
+namespace trireme::codec {
+
+inline constexpr std::size_t kPairSize = 8;
+
+// Fills `out`, which is for `count` pairs.
+class PairWriter {
+ public:
+  PairWriter(std::span<std::byte> out, std::size_t count)
+      : places_(out.data()), values_(out.data() + count * sizeof(std::uint32_t)) {}
+
+  void put(std::size_t place, float value) noexcept {
+    const auto narrow = static_cast<std::uint32_t>(place);
+    std::memcpy(places_ + count_ * sizeof(narrow), &narrow, sizeof(narrow));
+    std::memcpy(values_ + count_ * sizeof(value), &value, sizeof(value));
+    ++count_;
+  }
+  std::size_t count() const noexcept { return count_; }
+
+ private:
+  std::byte* places_;
+  std::byte* values_;
+  std::size_t count_ = 0;
+};
+
+inline void add_pairs(ByteView coded, std::span<float> sum) {
+  if (coded.size() % kPairSize != 0) {
+    throw Error(ErrorCode::Corrupt, "a place without a value among encoded bytes");
+  }
+  const std::size_t count = coded.size() / kPairSize;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t place = 0;
+    float value = 0;
+    std::memcpy(&place, coded.data() + i * sizeof(place), sizeof(place));
+    std::memcpy(&value, coded.data() + (count + i) * sizeof(value), sizeof(value));
+    if (place >= sum.size()) {
+      throw Error(ErrorCode::Corrupt, "place " + std::to_string(place) + " of " +
+                                          std::to_string(sum.size()) + " values was encoded");
+    }
+    sum[place] += value;
+  }
+}
+
+}  // namespace trireme::codec

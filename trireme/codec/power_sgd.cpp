@@ -1,0 +1,163 @@
+#include "trireme/codec/power_sgd.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "trireme/base/check.h"
+#include "trireme/base/random.h"
+#include "trireme/codec/coded_size.h"
+#include "trireme/codec/kernel/blocks.h"
+
+namespace trireme::codec {
+namespace {
+
+// What is left of a vector after its projections are taken off counts as nothing below this.
+constexpr float kDependent = 1e-6f;
+
+float dot(const float* a, const float* b, std::size_t count) {
+  return kernel::loops().dot(a, b, count);
+}
+
+// y += factor * x.
+void add_scaled(float factor, const float* x, float* y, std::size_t count) {
+  kernel::loops().add_scaled(factor, x, y, count);
+}
+
+// A first Q', the same on every rank: any that is not orthogonal to what matters will do.
+void draw_start(const Part& part, std::span<float> q) {
+  Random random(0x706f776572, part.begin);
+  for (float& one : q) one = static_cast<float>(random.normal());
+}
+
+bool is_all_zero(std::span<const float> values) {
+  return std::all_of(values.begin(), values.end(), [](float value) { return value == 0; });
+}
+
+struct Factors {
+  std::vector<float> p;  // (rank, rows)
+  std::vector<float> q;  // (rank, columns)
+};
+
+Factors factorize(const float* m, const Part& part, std::size_t rank) {
+  Factors found{.p = std::vector<float>(rank * part.rows),
+                .q = std::vector<float>(part.kept.begin(), part.kept.end())};
+  if (is_all_zero(found.q)) draw_start(part, found.q);
+  for (std::size_t i = 0; i < part.rows; ++i) {
+    for (std::size_t c = 0; c < rank; ++c) {
+      found.p[c * part.rows + i] =
+          dot(m + i * part.columns, found.q.data() + c * part.columns, part.columns);
+    }
+  }
+  orthonormalize(found.p.data(), rank, part.rows);
+  std::fill(found.q.begin(), found.q.end(), 0.0f);
+  for (std::size_t i = 0; i < part.rows; ++i) {
+    for (std::size_t c = 0; c < rank; ++c) {
+      add_scaled(found.p[c * part.rows + i], m + i * part.columns,
+                 found.q.data() + c * part.columns, part.columns);
+    }
+  }
+  return found;
+}
+
+// The next step begins with it, unless it is broken.
+void keep(std::span<const float> q, std::span<float> kept) {
+  const bool is_finite =
+      std::all_of(q.begin(), q.end(), [](float value) { return std::isfinite(value); });
+  std::fill(kept.begin(), kept.end(), 0.0f);
+  if (is_finite) std::copy(q.begin(), q.end(), kept.begin());
+}
+
+}  // namespace
+
+void orthonormalize(float* vectors, std::size_t count, std::size_t length) {
+  for (std::size_t c = 0; c < count; ++c) {
+    float* own = vectors + c * length;
+    const float before = std::sqrt(dot(own, own, length));
+    // Twice is enough: the second time takes off what rounding left of the first.
+    for (int time = 0; time < 2; ++time) {
+      for (std::size_t d = 0; d < c; ++d) {
+        const float* other = vectors + d * length;
+        add_scaled(-dot(own, other, length), other, own, length);
+      }
+    }
+    const float norm = std::sqrt(dot(own, own, length));
+    const bool is_dependent = norm <= kDependent * before;
+    for (std::size_t i = 0; i < length; ++i) own[i] = is_dependent ? 0.0f : own[i] / norm;
+  }
+}
+
+PowerSgd::PowerSgd(int rank) : rank_(static_cast<std::size_t>(rank)) {
+  TRIREME_CHECK(rank >= 1, "a rank of ", rank);
+}
+
+std::size_t PowerSgd::rank_of(const Part& part) const noexcept {
+  const std::size_t rank = std::min({rank_, part.rows, part.columns});
+  const bool is_matrix = part.rows * part.columns == part.count;
+  return is_matrix && rank * (part.rows + part.columns) < part.count ? rank : 0;
+}
+
+std::size_t PowerSgd::kept_count(const Part& part) const {
+  return rank_of(part) * part.columns;
+}
+
+std::size_t PowerSgd::sent_count(const Part& part) const noexcept {
+  const std::size_t rank = rank_of(part);
+  return rank == 0 ? part.count : rank * (part.rows + part.columns);
+}
+
+std::size_t PowerSgd::size_max(std::size_t, std::span<const Part> parts) const {
+  std::size_t count = 0;
+  for (const Part& part : parts) count += sent_count(part);
+  return count * sizeof(float);
+}
+
+std::size_t PowerSgd::encode(std::span<const float> values, std::span<const Part> parts,
+                             const Draw&, std::span<std::byte> out) const {
+  std::byte* at = out.data();
+  const auto put = [&at](const float* data, std::size_t count) {
+    if (count > 0) std::memcpy(at, data, count * sizeof(float));
+    at += count * sizeof(float);
+  };
+  for (const Part& part : parts) {
+    TRIREME_CHECK(part.begin + part.count <= values.size(), "a part beyond the values");
+    const float* own = values.data() + part.begin;
+    const std::size_t rank = rank_of(part);
+    if (rank == 0) {
+      put(own, part.count);
+      continue;
+    }
+    TRIREME_CHECK_EQ(part.kept.size(), kept_count(part), "floats kept for a matrix");
+    const Factors factors = factorize(own, part, rank);
+    keep(factors.q, part.kept);
+    put(factors.p.data(), factors.p.size());
+    put(factors.q.data(), factors.q.size());
+  }
+  return static_cast<std::size_t>(at - out.data());
+}
+
+void PowerSgd::add(ByteView coded, std::span<const Part> parts, std::span<float> sum) const {
+  expect_size(coded, size_max(sum.size(), parts));
+  std::vector<float> sent;
+  for (const Part& part : parts) {
+    TRIREME_CHECK(part.begin + part.count <= sum.size(), "a part beyond the values");
+    sent.resize(sent_count(part));
+    if (!sent.empty()) std::memcpy(sent.data(), coded.data(), sent.size() * sizeof(float));
+    coded = coded.subspan(sent.size() * sizeof(float));
+    float* own = sum.data() + part.begin;
+    const std::size_t rank = rank_of(part);
+    if (rank == 0) {
+      add_scaled(1, sent.data(), own, part.count);
+      continue;
+    }
+    const float* q = sent.data() + rank * part.rows;
+    for (std::size_t i = 0; i < part.rows; ++i) {
+      for (std::size_t c = 0; c < rank; ++c) {
+        add_scaled(sent[c * part.rows + i], q + c * part.columns, own + i * part.columns,
+                   part.columns);
+      }
+    }
+  }
+}
+
+}  // namespace trireme::codec

@@ -1,0 +1,29 @@
+// The k values of largest magnitude, found by counting and not by sorting: three passes over the
+// values at most, of which the later ones look at few.
+//
+// Magnitudes are compared as bits, in which NaN is larger than infinity and infinity than the rest.
+//
+// Threads: pure.
+
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace trireme::codec {
+
+inline std::uint32_t magnitude_bits(float value) noexcept {
+  return std::bit_cast<std::uint32_t>(value) & 0x7fffffffu;
+}
+
+struct Cut {
+  std::uint32_t bits = 0;  // of the k-th largest magnitude
+  std::size_t equal = 0;   // how many of those that are exactly as large belong to the k
+};
+
+// REQUIRES: 1 <= k <= values.size().
+Cut find_cut(std::span<const float> values, std::size_t k);
+
+}  // namespace trireme::codec

@@ -1,0 +1,102 @@
+#include "trireme/codec/threshold.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "trireme/base/check.h"
+#include "trireme/codec/coded_size.h"
+#include "trireme/codec/pairs.h"
+
+namespace trireme::codec {
+namespace {
+
+// In several sums side by side, which a compiler can make vectors of.
+double sum_of_squares(std::span<const float> values) {
+  constexpr std::size_t kLanes = 8;
+  double lanes[kLanes] = {};
+  const std::size_t whole = values.size() / kLanes * kLanes;
+  for (std::size_t i = 0; i < whole; i += kLanes) {
+    for (std::size_t j = 0; j < kLanes; ++j) {
+      lanes[j] += static_cast<double>(values[i + j]) * values[i + j];
+    }
+  }
+  for (std::size_t i = whole; i < values.size(); ++i) {
+    lanes[0] += static_cast<double>(values[i]) * values[i];
+  }
+  double all = 0;
+  for (const double lane : lanes) all += lane;
+  return all;
+}
+
+// Those beyond the cut as pairs, or all of them, where they are fewer bytes.
+std::size_t send(std::span<const float> values, float cut, std::span<std::byte> out) {
+  TRIREME_CHECK(values.size() <= std::numeric_limits<std::uint32_t>::max(), "places have 32 bits");
+  const std::size_t whole = values.size() * sizeof(float);
+  const auto is_broken = [](float value) { return !std::isfinite(value); };
+  const auto broken =
+      std::isfinite(cut) ? values.end() : std::find_if(values.begin(), values.end(), is_broken);
+  if (broken != values.end() && whole > kPairSize) {
+    PairWriter(out, 1).put(static_cast<std::size_t>(broken - values.begin()), *broken);
+    return kPairSize;
+  }
+  std::size_t count = 0;
+  for (const float value : values) count += std::fabs(value) > cut ? 1 : 0;
+  if (broken != values.end() || count * kPairSize >= whole) {
+    if (whole > 0) std::memcpy(out.data(), values.data(), whole);
+    return whole;
+  }
+  PairWriter writer(out, count);
+  for (std::size_t i = 0; writer.count() < count; ++i) {
+    if (std::fabs(values[i]) > cut) writer.put(i, values[i]);
+  }
+  return count * kPairSize;
+}
+
+}  // namespace
+
+Threshold::Threshold(double factor) : factor_(factor) {
+  TRIREME_CHECK(factor > 0, "a factor of ", factor);
+}
+
+// Infinity or NaN where the values are not finite.
+float Threshold::cut_of(std::span<const float> values) const {
+  if (values.empty()) return 0;
+  const double mean = sum_of_squares(values) / static_cast<double>(values.size());
+  return static_cast<float>(factor_ * std::sqrt(mean));
+}
+
+std::size_t Threshold::encode(std::span<const float> values, std::span<const Part>, const Draw&,
+                              std::span<std::byte> out) const {
+  return send(values, cut_of(values), out);
+}
+
+std::size_t Threshold::encode_fed(std::span<const float> values, std::span<float> residual,
+                                  std::span<const Part>, const Draw&,
+                                  std::span<std::byte> out) const {
+  TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
+  const float cut = cut_of(values);
+  for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
+  const std::size_t size = send(residual, cut, out);
+  const bool is_whole = size == values.size() * sizeof(float);
+  // What is sent is sent exactly. A broken step leaves nothing behind.
+  const bool is_broken = !std::isfinite(cut);
+  for (float& left : residual) {
+    if (is_whole || is_broken || std::fabs(left) > cut) left = 0;
+  }
+  return size;
+}
+
+void Threshold::add(ByteView coded, std::span<const Part>, std::span<float> sum) const {
+  const std::size_t whole = sum.size() * sizeof(float);
+  if (coded.size() > whole) expect_size(coded, whole);
+  if (coded.size() < whole) return add_pairs(coded, sum);
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    float value = 0;
+    std::memcpy(&value, coded.data() + i * sizeof(value), sizeof(value));
+    sum[i] += value;
+  }
+}
+
+}  // namespace trireme::codec

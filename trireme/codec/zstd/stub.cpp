@@ -1,0 +1,20 @@
+#include "trireme/base/error.h"
+#include "trireme/codec/zstd/lossless.h"
+
+namespace trireme::codec::zstd {
+
+Lossless::Lossless(int level) : level_(level) {
+  throw Error(
+      ErrorCode::Unsupported,
+      "this build has no zstd for sync.codec.kind = \"zstd\"; install libzstd-dev and build "
+      "again, or take another codec");
+}
+
+std::size_t Lossless::encode(std::span<const float>, std::span<const Part>, const Draw&,
+                             std::span<std::byte>) const {
+  return 0;
+}
+
+void Lossless::add(ByteView, std::span<const Part>, std::span<float>) const {}
+
+}  // namespace trireme::codec::zstd

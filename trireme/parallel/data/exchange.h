@@ -1,0 +1,94 @@
+// Exchange adds up what all ranks have in the buckets of a plan, as the bytes that a codec makes.
+//
+//   exchange.begin(step);
+//   exchange.launch(bucket, values);     // encoded now, on its way from here on; in ascending
+//   order
+//   ... exchange.is_done(bucket)         // moves on without waiting
+//   exchange.finish(bucket);             // `values` is the sum now; in ascending order
+//
+// Every rank sends its bytes to all others, decodes everybody's in the order of ranks and adds them
+// up, so that all come to the same bits. What a rank lost of its own is its residual, by parameter:
+// it is added to what the rank encodes next.
+//
+// Bytes:   a rank sends its encoded bucket once and receives those of all others.
+// Failure: what Group throws; Corrupt where another rank's bytes make no sense.
+// Threads: one.
+
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "trireme/checkpoint/checkpoint.h"
+#include "trireme/checkpoint/state.h"
+#include "trireme/codec/codec.h"
+#include "trireme/comm/group.h"
+#include "trireme/parallel/agree.h"
+#include "trireme/parallel/data/bucket_plan.h"
+#include "trireme/parallel/parameter.h"
+
+namespace trireme::parallel::data {
+
+class Exchange {
+ public:
+  struct Options {
+    comm::Group group;
+    std::shared_ptr<const codec::Codec> codec;
+    bool has_error_feedback = true;
+    std::uint64_t seed = 0;
+  };
+  // REQUIRES: parameters are float32; values lie as the plan says.
+  Exchange(Options options, const BucketPlan& plan, const std::vector<Parameter>& parameters);
+
+  void begin(std::int64_t step);
+  void launch(std::size_t bucket, at::Tensor values);
+  std::size_t launched() const noexcept { return launched_; }
+  bool is_done(std::size_t bucket);
+  void finish(std::size_t bucket);
+
+  // Of what was launched since begin().
+  Traffic traffic() const noexcept { return traffic_; }
+
+  // What this rank has to keep: residuals, and what its codec keeps.
+  std::vector<checkpoint::Piece> own_pieces() const;
+  // As they were saved by as many ranks, or by any other number: then residuals go to other ranks,
+  // and their sum stays.
+  void restore(const checkpoint::Checkpoint& from);
+
+ private:
+  struct Kept {
+    std::size_t parameter = 0;
+    at::Tensor values;
+  };
+  // A bucket's way: its bytes, those of all, and where they are to become values.
+  struct Passage {
+    std::vector<codec::Part> parts;
+    Bytes mine{};
+    Bytes all{};
+    std::int64_t size = 0;              // of mine
+    std::vector<std::int64_t> sizes{};  // of everybody's
+    std::optional<comm::Work> telling{};
+    std::optional<comm::Work> gathering{};
+    at::Tensor values{};
+  };
+
+  void start_gathering(std::size_t bucket);
+  std::string residual_name(int rank, std::size_t parameter) const;
+  at::Tensor residual_of(std::size_t parameter) const;
+
+  Options options_;
+  comm::Group bytes_;  // sizes and bytes are not in one order
+  BucketPlan plan_;
+  std::vector<Parameter> parameters_;
+  at::Tensor residual_;  // flat; undefined without error feedback
+  std::vector<Kept> kept_;
+  std::vector<Passage> passages_;  // by bucket
+  std::int64_t step_ = 0;
+  std::size_t launched_ = 0;
+  Traffic traffic_;
+};
+
+}  // namespace trireme::parallel::data

@@ -1,0 +1,121 @@
+#include "trireme/parallel/local/flat_model.h"
+
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace trireme::parallel::local {
+namespace {
+
+data::BucketPlan plan_for(const std::vector<Parameter>& parameters, std::int64_t bucket_size) {
+  std::vector<data::BucketPlan::Parameter> shapes;
+  for (const Parameter& parameter : parameters) shapes.push_back({parameter.tensor.numel(), 0});
+  const std::int64_t element = parameters.empty() ? 1 : parameters[0].tensor.element_size();
+  return data::BucketPlan::make(shapes, data::order_of({}, parameters.size()),
+                                {.bucket_count = std::max<std::int64_t>(bucket_size / element, 1)});
+}
+
+}  // namespace
+
+FlatModel::FlatModel(Options options)
+    : options_(std::move(options)), plan_(plan_for(options_.parameters, options_.bucket_size)) {
+  if (!options_.codec) return;
+  exchange_.emplace(data::Exchange::Options{.group = options_.group,
+                                            .codec = options_.codec,
+                                            .has_error_feedback = options_.has_error_feedback,
+                                            .seed = options_.seed},
+                    plan_, options_.parameters);
+}
+
+at::Tensor FlatModel::make() const {
+  const at::ScalarType type =
+      options_.parameters.empty() ? at::kFloat : options_.parameters[0].tensor.scalar_type();
+  return at::zeros({plan_.count}, type);
+}
+
+at::Tensor FlatModel::at(const at::Tensor& flat, std::size_t parameter) const {
+  const data::ElementRange range = plan_.range_of[parameter];
+  return flat.narrow(0, range.begin, range.count())
+      .view(options_.parameters[parameter].tensor.sizes());
+}
+
+at::Tensor FlatModel::bucket_of(const at::Tensor& flat, std::size_t bucket) const {
+  const data::ElementRange range = plan_.buckets[bucket].range;
+  return flat.narrow(0, range.begin, range.count());
+}
+
+void FlatModel::read_values(const at::Tensor& flat) const {
+  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
+    at(flat, i).copy_(options_.parameters[i].tensor.detach());
+  }
+}
+
+void FlatModel::write_values(const at::Tensor& flat) const {
+  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
+    options_.parameters[i].tensor.detach().copy_(at(flat, i));
+  }
+}
+
+std::vector<checkpoint::Piece> FlatModel::pieces(const at::Tensor& flat,
+                                                 const std::string& state) const {
+  std::vector<checkpoint::Piece> all;
+  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
+    const Parameter& own = options_.parameters[i];
+    all.push_back({.name = Agreement::state_name(state, own.name),
+                   .sizes = own.tensor.sizes().vec(),
+                   .data = at(flat, i)});
+  }
+  return all;
+}
+
+bool FlatModel::restore(const at::Tensor& flat, const std::string& state,
+                        const checkpoint::Checkpoint& from) const {
+  const std::vector<checkpoint::Piece> all = pieces(flat, state);
+  const bool is_there = std::all_of(
+      all.begin(), all.end(), [&](const checkpoint::Piece& piece) { return from.has(piece.name); });
+  for (std::size_t i = 0; is_there && i < all.size(); ++i) {
+    from.read_into(all[i].name, all[i].data);
+  }
+  return is_there;
+}
+
+void FlatModel::launch(const at::Tensor& flat, std::int64_t number) {
+  const c10::NoGradGuard no_grad;
+  is_coded_ = exchange_ && number >= options_.codec_begin;
+  finished_ = 0;
+  if (is_coded_) exchange_->begin(number);
+  for (std::size_t b = 0; b < plan_.buckets.size(); ++b) {
+    if (is_coded_) {
+      exchange_->launch(b, bucket_of(flat, b));
+    } else {
+      works_.push_back(comm::all_reduce(options_.group, bucket_of(flat, b), comm::ReduceOp::Sum,
+                                        {.label = "bucket " + std::to_string(b)}));
+    }
+  }
+  const auto size = static_cast<std::int64_t>(flat.nbytes());
+  traffic_ = is_coded_ ? exchange_->traffic() : Traffic{.plain = size, .sent = size};
+}
+
+void FlatModel::poll() {
+  if (is_coded_) {
+    while (finished_ < exchange_->launched() && exchange_->is_done(finished_)) {
+      exchange_->finish(finished_++);
+    }
+    return;
+  }
+  for (comm::TensorWork& work : works_) {
+    if (!work.is_done()) break;
+  }
+}
+
+void FlatModel::finish() {
+  const c10::NoGradGuard no_grad;
+  while (is_coded_ && finished_ < exchange_->launched()) exchange_->finish(finished_++);
+  for (comm::TensorWork& work : works_) work.wait();
+  works_.clear();
+  is_coded_ = false;
+}
+
+}  // namespace trireme::parallel::local

@@ -1,0 +1,78 @@
+// FlatModel is a model's parameters end to end in the order of a BucketPlan, in tensors that hold a
+// copy of them: what replicas send each other travels as a few buckets.
+//
+// Sums go as they are, or as what a codec makes of them; all ranks come to the same bits.
+//
+// Threads: one. The sums are collectives.
+
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "trireme/codec/codec.h"
+#include "trireme/comm/group.h"
+#include "trireme/comm/torch/tensor.h"
+#include "trireme/parallel/agree.h"
+#include "trireme/parallel/data/exchange.h"
+#include "trireme/parallel/parameter.h"
+
+namespace trireme::parallel::local {
+
+class FlatModel {
+ public:
+  struct Options {
+    std::vector<Parameter> parameters;
+    comm::Group group;
+    std::int64_t bucket_size = 4 << 20;           // bytes
+    std::shared_ptr<const codec::Codec> codec{};  // null: as they are
+    std::int64_t codec_begin = 0;                 // before this number, as they are
+    bool has_error_feedback = true;
+    std::uint64_t seed = 0;
+  };
+  explicit FlatModel(Options options);
+
+  // Zeros.
+  at::Tensor make() const;
+  // A parameter's place in such a tensor, in its shape.
+  at::Tensor at(const at::Tensor& flat, std::size_t parameter) const;
+  void read_values(const at::Tensor& flat) const;
+  void write_values(const at::Tensor& flat) const;
+  std::vector<checkpoint::Piece> pieces(const at::Tensor& flat, const std::string& state) const;
+  // From a checkpoint; false where that has none, and then nothing is changed.
+  bool restore(const at::Tensor& flat, const std::string& state,
+               const checkpoint::Checkpoint& from) const;
+
+  // Begins to replace `flat` by its sum over ranks; number: of the step or round. One at a time.
+  void launch(const at::Tensor& flat, std::int64_t number);
+  // Moves on without waiting.
+  void poll();
+  // Waits for the sum.
+  void finish();
+  void sum(const at::Tensor& flat, std::int64_t number) {
+    launch(flat, number);
+    finish();
+  }
+  // Of the last sum.
+  Traffic traffic() const noexcept { return traffic_; }
+
+  std::optional<data::Exchange>& exchange() noexcept { return exchange_; }
+  const std::vector<Parameter>& parameters() const noexcept { return options_.parameters; }
+
+ private:
+  at::Tensor bucket_of(const at::Tensor& flat, std::size_t bucket) const;
+
+  Options options_;
+  data::BucketPlan plan_;
+  std::optional<data::Exchange> exchange_;
+  bool is_coded_ = false;  // what is on its way
+  std::vector<comm::TensorWork> works_;
+  std::size_t finished_ = 0;
+  Traffic traffic_;
+};
+
+}  // namespace trireme::parallel::local

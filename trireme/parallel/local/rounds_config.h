@@ -1,0 +1,73 @@
+// The settings of the kinds that train a replica on each rank and bring them together every so many
+// steps, a round: `local`, `post_local`, `diloco` and `gossip` under [sync].
+
+#pragma once
+
+#include <cstdint>
+
+#include "trireme/base/config/fields.h"
+
+namespace trireme::parallel::local {
+
+// What all of them come to.
+struct Pace {
+  std::int64_t steps = 16;  // of a round
+  std::int64_t begin = 0;   // before this step, gradients are added up in every one
+  double outer_rate = 1;
+  double outer_momentum = 0;
+};
+
+struct LocalConfig {
+  std::int64_t steps = 16;
+
+  static void describe(config::Fields<LocalConfig>& f) {
+    f.add("steps", &LocalConfig::steps)
+        .at_least(1)
+        .help("that each rank makes by itself before weights are averaged");
+  }
+};
+
+struct PostLocalConfig {
+  std::int64_t begin = 1000;
+  std::int64_t steps = 16;
+
+  static void describe(config::Fields<PostLocalConfig>& f) {
+    f.add("begin", &PostLocalConfig::begin)
+        .at_least(0)
+        .unit("steps")
+        .help("with gradients added up in each, before ranks go by themselves");
+    f.add("steps", &PostLocalConfig::steps)
+        .at_least(1)
+        .help("that each rank then makes by itself before weights are averaged");
+  }
+};
+
+struct DilocoConfig {
+  std::int64_t steps = 50;
+  double outer_rate = 0.7;
+  double outer_momentum = 0.9;
+
+  static void describe(config::Fields<DilocoConfig>& f) {
+    f.add("steps", &DilocoConfig::steps)
+        .at_least(1)
+        .help("that each rank makes by itself before the outer one");
+    f.add("outer_rate", &DilocoConfig::outer_rate)
+        .at_least(0)
+        .help("learning rate of the outer step");
+    f.add("outer_momentum", &DilocoConfig::outer_momentum)
+        .range(0.0, 1.0)
+        .help("of the outer step, which is Nesterov's");
+  }
+};
+
+struct GossipConfig {
+  std::int64_t steps = 1;
+
+  static void describe(config::Fields<GossipConfig>& f) {
+    f.add("steps", &GossipConfig::steps)
+        .at_least(1)
+        .help("that each rank makes by itself before it averages weights with another");
+  }
+};
+
+}  // namespace trireme::parallel::local
