@@ -109,8 +109,8 @@ TEST(CodecThreshold, LeavesNothingForEver) {
     out.resize(codec.encode_fed(values, residual, {}, {}, out));
     codec.add(out, {}, sum);
   }
-  EXPECT_EQ(sum, std::vector<float>(100, 2.5f));
-  EXPECT_EQ(residual, std::vector<float>(100, 1.0f));
+  EXPECT_EQ(sum, std::vector<float>(100, 3.0f));
+  EXPECT_EQ(residual, std::vector<float>(100, 0.5f));
 }
 
 TEST(CodecRandomK, DrawsOneOfEveryRunAndEveryPlaceInTurn) {

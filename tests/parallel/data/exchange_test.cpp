@@ -80,6 +80,17 @@ TEST(CodedExchange, KeepsTheBoundOfItsCodec) {
   }
 }
 
+TEST(CodedExchange, HalvesAreThoseOfTorch) {
+  for (const auto& [kind, type] : {std::pair(codec::CodecKind::Fp16, at::kHalf),
+                                   std::pair(codec::CodecKind::Bf16, at::kBFloat16)}) {
+    const auto all = exchanged({.kind = kind}, 2);
+    const std::int64_t count = all[0].flat.numel();
+    const at::Tensor sum =
+        share_of(0, count).to(type).to(at::kFloat) + share_of(1, count).to(type).to(at::kFloat);
+    EXPECT_TRUE(all[0].flat.equal(sum));
+  }
+}
+
 TEST(CodedExchange, SizesMayDifferFromRankToRank) {
   const auto all = exchanged({.kind = codec::CodecKind::Threshold, .threshold = 2}, 3);
   EXPECT_GT(all[0].flat.count_nonzero().item<std::int64_t>(), 20);
