@@ -147,7 +147,8 @@ Numbers labels_in(const CsvFile& file, const Numbers& rows, std::int64_t column,
     if (found == fit.classes.end()) {
       throw Error(ErrorCode::Corrupt, file.place(row, column) + ": class '" +
                                           std::string(file.field(row, column)) +
-                                          "' is in no row that is trained on");
+                                          "' is in no row that is trained on; where the column " +
+                                          "holds numbers to predict, data.task=regression");
     }
     all.push_back(found->second);
   }
