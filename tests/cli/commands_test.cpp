@@ -34,8 +34,8 @@ Outcome run(Command command, const Words& words) {
 TEST(Commands, AllHelpWithAnExample) {
   for (Command (*make)() :
        {run_command, jobs_command, watch_command, stop_command, scale_command, join_command,
-        coordinate_command, checkpoint_command, bench_codec_command, bench_comm_command,
-        bench_train_command, version_command}) {
+        coordinate_command, checkpoint_command, tokenizer_command, plot_command,
+        bench_codec_command, bench_comm_command, bench_train_command, version_command}) {
     const Outcome result = run(make(), {"--help"});
     EXPECT_EQ(result.code, 0);
     EXPECT_THAT(result.out, HasSubstr("Example:\n  trireme " + make().name()));

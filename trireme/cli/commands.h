@@ -20,6 +20,8 @@ Command submit_command();
 Command agent_command();
 Command coordinate_command();
 Command checkpoint_command();
+Command tokenizer_command();
+Command plot_command();
 Command soak_command();
 Command bench_checkpoint_command();
 Command bench_codec_command();

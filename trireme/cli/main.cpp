@@ -22,6 +22,8 @@ int main(int argc, char** argv) {
   commands.push_back(agent_command());
   commands.push_back(coordinate_command());
   commands.push_back(checkpoint_command());
+  commands.push_back(tokenizer_command());
+  commands.push_back(plot_command());
   commands.push_back(soak_command());
   commands.push_back(bench_checkpoint_command());
   commands.push_back(bench_codec_command());

@@ -1,0 +1,53 @@
+// Goal:   a job's metrics become pictures that a browser can show.
+// Method: round numbers by hand; the real command on a small metrics file, a torn line in it.
+
+#include "trireme/cli/plot/chart.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
+#include "trireme/cli/commands.h"
+
+namespace trireme::cli::plot {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(ChartTicks, AreRound) {
+  EXPECT_THAT(ticks(0, 10, 6), ElementsAre(0, 2, 4, 6, 8, 10));
+  EXPECT_THAT(ticks(-1.5, 1.4, 4), ElementsAre(-1, 0, 1));
+  EXPECT_THAT(ticks(300, 900, 8), ElementsAre(300, 400, 500, 600, 700, 800, 900));
+}
+
+TEST(Charts, ShowWhatIsFinite) {
+  EXPECT_EQ(curves_svg("x", {}), "");
+  EXPECT_EQ(curves_svg("x", {{"a", {{1, std::nan("")}}}}), "");
+  const std::string svg = curves_svg("a < b", {{"one", {{0, 0}, {1, INFINITY}, {2, 4}}}});
+  EXPECT_THAT(svg, AllOf(HasSubstr("a &lt; b"), HasSubstr("80.0,375.0 700.0,40.0 "),
+                         Not(HasSubstr("inf")), HasSubstr("</svg>")));
+  EXPECT_THAT(curves_svg("x", {{"one", {{3, 7}}}}), HasSubstr("<circle"));
+}
+
+TEST(PlotCommand, WritesAPictureForWhatThereIs) {
+  const TemporaryFolder folder("plot");
+  write_file_atomically(folder.path() / "metrics.jsonl",
+                        "{\"step\": 1, \"loss\": 3.5}\n{\"step\": 2, \"eval_loss\": 3}\n"
+                        "{\"step\": 2, \"loss\": 2.5}\n{\"step\": 3, \"lo");
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(plot_command().run({folder.path().string()}), 0);
+  const std::string out = ::testing::internal::GetCapturedStdout();
+  EXPECT_THAT(out, AllOf(HasSubstr("loss.svg"), Not(HasSubstr("accuracy.svg"))));
+  EXPECT_THAT(read_file(folder.path() / "plots/loss.svg"),
+              AllOf(HasSubstr("training"), HasSubstr("evaluation")));
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(plot_command().run({"/nowhere"}), 2);
+  ::testing::internal::GetCapturedStderr();
+}
+
+}  // namespace
+}  // namespace trireme::cli::plot

@@ -1,0 +1,102 @@
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/cli/commands.h"
+#include "trireme/cli/plot/chart.h"
+
+namespace trireme::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+struct PlotWords {
+  std::vector<std::string> jobs;
+  std::string to;
+};
+
+struct Picture {
+  const char* file;
+  const char* title;
+  std::vector<std::pair<const char*, const char*>> curves;  // what metrics.jsonl calls it, and we
+};
+
+const Picture kPictures[] = {
+    {"loss.svg", "Loss", {{"loss", "training"}, {"eval_loss", "evaluation"}}},
+    {"accuracy.svg", "Accuracy", {{"eval_accuracy", "evaluation"}}},
+    {"learning_rate.svg", "Learning rate", {{"learning_rate", "learning rate"}}},
+    {"gradient_norm.svg", "Norm of the gradient", {{"gradient_norm", "norm"}}}};
+
+// A line that was torn by a kill is left out.
+std::vector<Json> lines_of(const fs::path& file) {
+  std::vector<Json> all;
+  std::istringstream lines(read_file(file));
+  for (std::string line; std::getline(lines, line);) {
+    Json one = Json::parse(line, nullptr, false);
+    if (one.is_object() && one.contains("step")) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::vector<plot::Point> points_of(const std::vector<Json>& lines, const char* key) {
+  std::vector<plot::Point> points;
+  for (const Json& line : lines) {
+    const auto found = line.find(key);
+    if (found == line.end() || !found->is_number()) continue;
+    points.push_back({line.at("step").get<double>(), found->get<double>()});
+  }
+  return points;
+}
+
+void write_picture(const fs::path& path, const std::string& svg) {
+  if (svg.empty()) return;
+  write_file_atomically(path, svg);
+  std::printf("%s\n", path.c_str());
+}
+
+int draw(const PlotWords& words) {
+  const fs::path first = words.jobs.front();
+  const fs::path to = words.to.empty() ? first / "plots" : fs::path(words.to);
+  std::vector<std::vector<Json>> metrics;
+  for (const std::string& job : words.jobs)
+    metrics.push_back(lines_of(fs::path(job) / "metrics.jsonl"));
+  fs::create_directories(to);
+  for (const Picture& picture : kPictures) {
+    std::vector<plot::Curve> curves;
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      const std::string whose =
+          metrics.size() == 1 ? "" : fs::path(words.jobs[i]).filename().string() + " ";
+      for (const auto& [key, name] : picture.curves) {
+        auto points = points_of(metrics[i], key);
+        if (!points.empty()) curves.push_back({whose + name, std::move(points)});
+      }
+    }
+    write_picture(to / picture.file, plot::curves_svg(picture.title, curves));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command plot_command() {
+  Command command("plot", "Draw a job's curves as SVG files", "trireme plot runs/mnist");
+  const auto words = std::make_shared<PlotWords>();
+  command.argument("JOB", "the job's folder", [words](const std::string& text) {
+    words->jobs.insert(words->jobs.begin(), text);
+    return std::string();
+  });
+  command.words("JOBS", "others, to compare", [words](const std::vector<std::string>& all) {
+    words->jobs.insert(words->jobs.end(), all.begin(), all.end());
+    return std::string();
+  });
+  command.option("--to", "DIR", "where to (default: plots in the first job's folder)",
+                 set_text(words->to));
+  command.action([words] { return draw(*words); });
+  return command;
+}
+
+}  // namespace trireme::cli

@@ -1,0 +1,148 @@
+#include "trireme/cli/plot/chart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace trireme::cli::plot {
+namespace {
+
+constexpr double kWidth = 720, kHeight = 420;
+constexpr double kLeft = 80, kRight = 20, kTop = 40, kBottom = 45;
+constexpr std::array<const char*, 6> kColours = {"#1f6fb4", "#d1495b", "#2f9e5c",
+                                                 "#8e5bb5", "#c98b1d", "#4a4a4a"};
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char letter : text) {
+    switch (letter) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      default:
+        out += static_cast<unsigned char>(letter) < ' ' ? ' ' : letter;
+    }
+  }
+  return out;
+}
+
+std::string head(double width, double height, const std::string& title) {
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+      "viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+      "<text x=\"{2}\" y=\"22\" font-size=\"15\">{3}</text>\n",
+      width, height, kLeft, escaped(title));
+}
+
+struct Span {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -std::numeric_limits<double>::infinity();
+
+  void add(double value) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  // A single value gets room on both sides.
+  void widen() {
+    if (most > least) return;
+    const double room = least == 0 ? 1 : std::abs(least) * 0.1;
+    least -= room;
+    most += room;
+  }
+};
+
+bool is_shown(const Point& point) {
+  return std::isfinite(point.x) && std::isfinite(point.y);
+}
+
+double place_x(const Span& x, double value) {
+  return kLeft + (value - x.least) / (x.most - x.least) * (kWidth - kLeft - kRight);
+}
+
+double place_y(const Span& y, double value) {
+  return kHeight - kBottom - (value - y.least) / (y.most - y.least) * (kHeight - kTop - kBottom);
+}
+
+std::string axes(const Span& x, const Span& y) {
+  std::string out;
+  for (const double at : ticks(y.least, y.most, 8)) {
+    out += fmt::format(
+        "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" stroke=\"#ddd\"/>"
+        "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:.6g}</text>\n",
+        kLeft, kWidth - kRight, place_y(y, at), kLeft - 6, place_y(y, at) + 4, at);
+  }
+  for (const double at : ticks(x.least, x.most, 8)) {
+    out += fmt::format(
+        "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\" stroke=\"#eee\"/>"
+        "<text x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\">{4:.6g}</text>\n",
+        place_x(x, at), kTop, kHeight - kBottom, kHeight - kBottom + 16, at);
+  }
+  return out + fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">step</text>\n",
+                           kWidth - kRight, kHeight - 8);
+}
+
+std::string line(const Curve& curve, const Span& x, const Span& y, const char* colour) {
+  std::string points;
+  std::size_t count = 0;
+  for (const Point& point : curve.points) {
+    if (!is_shown(point)) continue;
+    points += fmt::format("{:.1f},{:.1f} ", place_x(x, point.x), place_y(y, point.y));
+    ++count;
+  }
+  if (count == 1) {
+    const std::size_t comma = points.find(',');
+    return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"3\" fill=\"{}\"/>\n",
+                       points.substr(0, comma), points.substr(comma + 1, points.size() - comma - 2),
+                       colour);
+  }
+  return fmt::format("<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\" points=\"{}\"/>\n",
+                     colour, points);
+}
+
+}  // namespace
+
+std::vector<double> ticks(double least, double most, int count_max) {
+  const double rough = (most - least) / std::max(count_max - 1, 1);
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  double step = 10 * power;
+  for (const double factor : {5, 2, 1}) {
+    if (factor * power >= rough) step = factor * power;
+  }
+  std::vector<double> all;
+  for (double i = std::ceil(least / step); i * step <= most + step * 1e-9; ++i) {
+    all.push_back(i == 0 ? 0 : i * step);
+  }
+  return all;
+}
+
+std::string curves_svg(const std::string& title, const std::vector<Curve>& curves) {
+  Span x, y;
+  for (const Curve& curve : curves) {
+    for (const Point& point : curve.points) {
+      if (!is_shown(point)) continue;
+      x.add(point.x);
+      y.add(point.y);
+    }
+  }
+  if (x.least > x.most) return {};
+  x.widen();
+  y.widen();
+  std::string out = head(kWidth, kHeight, title) + axes(x, y);
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const char* const colour = kColours[i % kColours.size()];
+    out += line(curves[i], x, y, colour);
+    out += fmt::format("<text x=\"{}\" y=\"22\" text-anchor=\"end\" fill=\"{}\">{}</text>\n",
+                       kWidth - kRight - 130 * static_cast<double>(curves.size() - 1 - i), colour,
+                       escaped(curves[i].name));
+  }
+  return out + "</svg>\n";
+}
+
+}  // namespace trireme::cli::plot

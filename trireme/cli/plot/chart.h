@@ -1,0 +1,30 @@
+// Charts are pictures of numbers as SVG text: curves over steps. Any browser shows them.
+//
+// Threads: pure.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace trireme::cli::plot {
+
+struct Point {
+  double x = 0;
+  double y = 0;
+};
+
+struct Curve {
+  std::string name;
+  std::vector<Point> points;
+};
+
+// Axes from the least to the most of all points that are finite, with round numbers beside them.
+// Empty where there are none.
+std::string curves_svg(const std::string& title, const std::vector<Curve>& curves);
+
+// Places of round numbers between two: at most `count_max` of them, each 1, 2 or 5 times a power of
+// ten from the next.
+std::vector<double> ticks(double least, double most, int count_max);
+
+}  // namespace trireme::cli::plot

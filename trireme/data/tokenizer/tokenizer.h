@@ -1,0 +1,92 @@
+// Tokenizer turns a text into numbers and back, exactly as the program that published its files
+// does: byte-pair encoding over bytes (GPT-2, Llama 3, Qwen 2) or over characters with bytes for
+// those that have no token (Llama 2, Mistral).
+//
+// Meaning: special tokens are found first, as they are written, the longest where several fit. What
+//          lies between them is cut into pieces (see split.h), and within each piece tokens are
+//          merged (see merges.h). decode() of encode() is the text, for bytes always, for
+//          characters where it has none that are neither in the vocabulary nor made of its bytes.
+// Threads: constant; any thread. A WordCache belongs to one thread.
+// Failure: the constructor throws InvalidInput where the parts do not fit each other.
+
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trireme/data/tokenizer/merges.h"
+#include "trireme/data/tokenizer/split.h"
+
+namespace trireme::data::tokenizer {
+
+// Words and their tokens. Most words of a text came before.
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const noexcept {
+    return std::hash<std::string_view>()(text);
+  }
+};
+using WordCache = std::unordered_map<std::string, std::vector<Token>, TextHash, std::equal_to<>>;
+
+// Whether a blank is put before a text that has none, so that its first word is like the others.
+enum class Prefix { Never, First, Always, EvenTwice };
+
+struct TokenizerParts {
+  // What token i stands for. Over bytes: these bytes. Over characters: as the file has it, with
+  // U+2581 for a blank.
+  std::vector<std::string> pieces = {};
+  std::vector<Merge> merges = {};
+  std::vector<Token> specials = {};
+  bool is_over_bytes = true;
+  Split split = Split::Gpt2;
+  Prefix prefix = Prefix::Never;
+  bool has_byte_tokens = false;      // over characters: <0x0A> is a line's end
+  bool is_whole_word_first = false;  // a word that is a token is never made of others
+  std::optional<Token> unknown = {};
+  bool is_unknown_fused = false;  // several in a row are one
+  // What is put around a text where it is one by itself.
+  std::vector<Token> before = {};
+  std::vector<Token> after = {};
+};
+
+class Tokenizer {
+ public:
+  explicit Tokenizer(TokenizerParts parts);
+
+  const TokenizerParts& parts() const noexcept { return parts_; }
+  std::size_t size() const noexcept { return parts_.pieces.size(); }
+  std::optional<Token> find(std::string_view piece) const;
+
+  // Appends the tokens of a text. Where it goes on after another of the same document, no blank is
+  // put before it.
+  void encode(std::string_view text, std::vector<Token>& out, WordCache& cache,
+              bool is_continued = false) const;
+  std::vector<Token> encode(std::string_view text) const;
+
+  // The bytes of one token. REQUIRES: it is below size().
+  std::string text_of(Token token) const;
+  // Without the blank that encode() put before the text.
+  std::string decode(const std::vector<Token>& tokens) const;
+
+ private:
+  void index();
+  const std::string* special_at(std::string_view text, Token& token) const;
+  void encode_plain(std::string_view text, std::vector<Token>& out, WordCache& cache,
+                    bool is_prefixed) const;
+  std::string marked(std::string_view text, bool is_prefixed) const;
+  void encode_word(std::string_view word, std::vector<Token>& out) const;
+  void add_characters(std::string_view word, std::vector<Token>& out) const;
+  bool add_bytes(std::string_view character, std::vector<Token>& out) const;
+
+  TokenizerParts parts_;
+  Merges merges_;
+  std::unordered_map<std::string, Token, TextHash, std::equal_to<>> by_piece_;
+  std::array<std::optional<Token>, 256> by_byte_;
+  std::array<std::vector<Token>, 256> specials_;  // by first byte, the longest first
+};
+
+}  // namespace trireme::data::tokenizer
