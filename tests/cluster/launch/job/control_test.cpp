@@ -103,6 +103,31 @@ TEST_F(ControlSocket, EventsReachWatchersAndTheFile) {
   EXPECT_THAT(read_file(folder_->path() / "metrics.jsonl"), HasSubstr(R"("loss":0.5)"));
 }
 
+TEST_F(ControlSocket, RanksOfOtherHostsReportAndDoNothingElse) {
+  EXPECT_EQ(control_->remote_address(), "");
+  control_.reset();
+  control_ = std::make_unique<Control>(*folder_, Control::Options{.remote = "127.0.0.1"});
+  const std::string there = control_->remote_address();
+  ASSERT_THAT(there, HasSubstr("tcp://127.0.0.1:"));
+  const ScopedVariable job("TRIREME_JOB_FOLDER", folder_->path());
+  const ScopedVariable secret("TRIREME_SECRET_FILE", folder_->secret());
+  const ScopedVariable rank("TRIREME_RANK", "1");
+  const ScopedVariable address("TRIREME_FEED", there);
+  const auto feed = rank_feed(Deadline::after(5s));
+  feed->report(monitor::Channel::Events, {{"event", "hello"}});
+  EXPECT_TRUE(feed->flush(Deadline::after(5s)));
+  const Deadline deadline = Deadline::after(5s);
+  const auto events = [&] { return read_file(folder_->path() / "events.jsonl"); };
+  while (events().empty() && !deadline.is_past()) usleep(1000);
+  EXPECT_THAT(events(), HasSubstr(R"("rank":1,"event":"hello")"));
+
+  const net::SecretCredentials ours(net::Secret::from_file(folder_->secret()),
+                                    {.name = "rank 1", .role = "worker"});
+  net::Client client({.address = net::Address::parse(there), .credentials = &ours},
+                     Deadline::after(5s));
+  EXPECT_THROW(client.call(kStopMethod, Bytes(1), Deadline::after(5s)), Error);
+}
+
 TEST_F(ControlSocket, AStopIsAskedForOnce) {
   EXPECT_FALSE(control_->take_wish());
   for (bool is_kill : {false, true}) {
