@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <sstream>
 
 #include "tests/process/job_fixture.h"
 #include "trireme/base/descriptor.h"
@@ -57,7 +58,9 @@ class HostsTest : public JobTest {
 
   static std::string command_of(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    std::ostringstream text;
+    text << file.rdbuf();  // nothing where it ends meanwhile
+    return text.str();
   }
   // Those of the job, on any host, whose command line has this; in the order of starting.
   std::vector<pid_t> find(const std::string& text) const {
@@ -196,7 +199,9 @@ TEST_F(HostsTest, SignalsReachEveryHost) {
   ASSERT_EQ(secret.size(), 65u);
   for (const pid_t pid : state_.processes()) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
-    const std::string environment{std::istreambuf_iterator<char>(file), {}};
+    std::ostringstream text;
+    text << file.rdbuf();
+    const std::string environment = text.str();
     EXPECT_THAT(environment + command_of(pid), Not(HasSubstr(secret.substr(0, 64))));
   }
   job.signal(SIGTERM);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 
 #include "trireme/base/entropy.h"
 #include "trireme/cluster/launch/host/process_tree.h"
@@ -26,7 +27,9 @@ bool isolate_shm() {
 
 std::string file_of(pid_t pid, const char* name) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/" + name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();  // nothing where it ends meanwhile
+  return text.str();
 }
 
 bool carries(pid_t pid, const std::string& mark) {
