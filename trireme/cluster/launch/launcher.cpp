@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -17,8 +16,9 @@
 
 #include "trireme/base/clock.h"
 #include "trireme/base/error.h"
+#include "trireme/base/exit_status.h"
 #include "trireme/cluster/launch/coordinator_process.h"
-#include "trireme/cluster/launch/escalation.h"
+#include "trireme/cluster/launch/ending.h"
 #include "trireme/cluster/launch/etcd_share.h"
 #include "trireme/cluster/launch/host/cgroup.h"
 #include "trireme/cluster/launch/host/process_tree.h"
@@ -30,6 +30,7 @@
 #include "trireme/cluster/launch/output/writer.h"
 #include "trireme/cluster/launch/ranks.h"
 #include "trireme/cluster/launch/report.h"
+#include "trireme/cluster/launch/run_or_sweep.h"
 #include "trireme/cluster/launch/store_link.h"
 #include "trireme/cluster/launch/supervision.h"
 
@@ -39,8 +40,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kKillTime = 10s;
-// How long a pipe may stay open after every process of the job is dead: somebody outside has it.
-constexpr Duration kQuietTime = 300ms;
 
 host::CorePlan deal_cores(const JobSpec& spec) {
   return host::plan_cores({.processors = host::allowed_processors(),
@@ -64,7 +63,10 @@ class Launcher {
         started_(begun(options)),
         etcd_(spec_, *options.folder),
         cores_(deal_cores(spec_)),
-        escalation_(spec_.grace),
+        ending_({.grace = spec_.grace,
+                 .writer = &writer_,
+                 .announce = [this](const std::string& why) { announce_end(why); },
+                 .send = [this](int signal) { send(signal); }}),
         ranks_({.spec = &spec_,
                 .job = options.folder->name(),
                 .folder = options.folder->path(),
@@ -87,17 +89,16 @@ class Launcher {
         job::Control::Options{.output = spec_.output, .is_continued = options_.is_successor});
     try {
       begin();
-      while (is_running() && !is_abandoned_) turn(next_decision());
+      while (is_running() && !ending_.is_abandoned()) turn(next_decision());
     } catch (const Error& error) {
-      say(std::string("the job could not be started: ") + error.what());
-      exit_code_ = 1;
+      ending_.on_error(error);
     }
     end();
-    return exit_code_.value_or(0);
+    return ending_.code().value_or(0);
   }
 
  private:
-  void say(const std::string& text) { writer_.push(STDERR_FILENO, "trireme: " + text + "\n"); }
+  void say(const std::string& text) const { ending_.say(text); }
 
   void begin() {
     if (supervision_) {
@@ -148,7 +149,7 @@ class Launcher {
                 .is_done = supervision_->is_done(),
                 .members = ranks_.crew()}
           .save(crew_path());
-      save_card(escalation_.is_ending() ? "ending" : "running");
+      save_card(ending_.has_begun() ? "ending" : "running");
     } catch (const Error&) {
       // A full disk must not end a job that trains.
     }
@@ -191,14 +192,14 @@ class Launcher {
 
   bool is_running() const {
     if (ranks_.alive() > 0) return true;
-    return supervision_ && !escalation_.is_ending() && !supervision_->is_over();
+    return supervision_ && !ending_.has_begun() && !supervision_->is_over();
   }
 
   Deadline next_decision() const { return supervision_ ? supervision_->next() : Deadline::never(); }
 
   // In an elastic job: starts whoever is missing, or ends the job.
   void supervise() {
-    if (!supervision_ || escalation_.is_ending() || is_ended_) return;
+    if (!supervision_ || ending_.has_begun() || is_ended_) return;
     if (link_) supervision_->set_members(link_->members());
     const Decision decision = supervision_->decide(steady_clock().now());
     switch (decision.kind) {
@@ -219,8 +220,7 @@ class Launcher {
         break;
       case Decision::Kind::End:
         say(decision.why);
-        begin_ending(decision.why);
-        send(escalation_.ask(SIGTERM, steady_clock().now()));
+        ending_.begin(decision.why);
         return;
     }
     ranks_.release_forgotten();
@@ -251,25 +251,23 @@ class Launcher {
 
   void on_coordinator_ended() {
     coordinator_->forget();
-    if (escalation_.is_ending() || is_ended_) return;
+    if (ending_.has_begun() || is_ended_) return;
     control_->publish("coordinator lost");
     try {
       coordinator_->start();
       control_->publish("coordinator started", {{"pid", coordinator_->pid()}});
     } catch (const Error& error) {
-      exit_code_ = exit_code_.value_or(1);
       say(error.what());
-      begin_ending(error.what());
-      send(escalation_.ask(SIGTERM, steady_clock().now()));
+      ending_.begin(error.what(), kExitFailure);
     }
   }
 
   void on_wish(const job::Wish& wish) {
     switch (wish.kind) {
       case job::Wish::Kind::Stop:
-        return on_stop(SIGTERM);
+        return ending_.on_stop(SIGTERM);
       case job::Wish::Kind::Kill:
-        return on_stop(SIGKILL);
+        return ending_.on_stop(SIGKILL);
       case job::Wish::Kind::Scale:
       case job::Wish::Kind::Join:
         break;
@@ -286,7 +284,7 @@ class Launcher {
   std::string scale(const job::Wish& wish) {
     const std::string name = "job " + options_.folder->name();
     if (!supervision_) return name + " is not elastic: start it with --elastic";
-    if (escalation_.is_ending() || supervision_->is_done()) return name + " is ending";
+    if (ending_.has_begun() || supervision_->is_done()) return name + " is ending";
     const bool is_join = wish.kind == job::Wish::Kind::Join;
     const int count = is_join ? supervision_->wanted() + 1 : wish.count;
     if (count < spec_.elastic->least || count > spec_.elastic->most) {
@@ -313,9 +311,7 @@ class Launcher {
       supervision_->set_wanted(ranks_.alive());
       return;
     }
-    exit_code_ = exit_code_.value_or(1);
-    begin_ending(why);
-    send(escalation_.ask(SIGTERM, steady_clock().now()));
+    ending_.begin(why, kExitFailure);
   }
 
   void forget_exits() {
@@ -335,8 +331,9 @@ class Launcher {
   // Waits until something happens, or the deadline, and acts on it.
   void turn(Deadline deadline) {
     std::vector<pollfd> waits;
-    for (const int file : {is_abandoned_ ? -1 : options_.front, options_.signals->descriptor(),
-                           control_->descriptor(), writer_.event()}) {
+    for (const int file :
+         {ending_.is_abandoned() ? -1 : options_.front, options_.signals->descriptor(),
+          control_->descriptor(), writer_.event()}) {
       waits.push_back({.fd = file, .events = POLLIN, .revents = 0});
     }
     const std::size_t fixed = waits.size();
@@ -347,19 +344,19 @@ class Launcher {
       open.push_back(&stream);
       waits.push_back({.fd = stream.descriptor(), .events = POLLIN, .revents = 0});
     }
-    poll(waits.data(), waits.size(), min(deadline, escalation_.next()).poll_timeout());
+    poll(waits.data(), waits.size(), min(deadline, ending_.next()).poll_timeout());
     writer_.clear_event();
     hear_front();
     while (const auto signal = options_.signals->next()) on_signal(*signal);
     while (const auto wish = control_->take_wish()) on_wish(*wish);
-    if (writer_.error() != 0) on_output_lost();
+    if (writer_.error() != 0) ending_.on_output_lost();
     for (std::size_t i = 0; i < open.size() && writer_.has_room(); ++i) {
       if (waits[fixed + i].revents == 0) continue;
       has_output_ |= open[i]->pump(steady_clock().now(), writer_);
     }
     reap();
     supervise();
-    if (escalation_.next().is_past()) send(escalation_.tick(steady_clock().now()));
+    if (ending_.next().is_past()) ending_.on_time();
   }
 
   void hear_front() {
@@ -372,13 +369,7 @@ class Launcher {
         on_signal(message.signal);
       }
     }
-    if (size != 0 || is_abandoned_) return;
-    is_abandoned_ = true;
-    exit_code_ = 128 + SIGKILL;
-    say("the process that was started as `trireme run` was killed; ending the job");
-    // Its ranks end because of that: none of them is to blame.
-    if (!escalation_.is_ending()) begin_ending("`trireme run` was killed");
-    escalation_.ask(SIGKILL, steady_clock().now());
+    if (size == 0 && !ending_.is_abandoned()) ending_.on_abandoned();
   }
 
   void on_signal(int signal) {
@@ -396,44 +387,10 @@ class Launcher {
       default:
         break;
     }
-    if (escalation_.is_echo(signal, steady_clock().now())) return;
-    is_hurried_ = is_told_;
-    is_told_ = true;
-    if (!escalation_.is_ending()) {
-      exit_code_ = exit_code_.value_or(128 + signal);
-      const std::string grace = plain_number(std::chrono::duration<double>(spec_.grace).count());
-      say(signal == SIGINT
-              ? "interrupted: ranks have " + grace + " s to end; Ctrl-C again kills them"
-              : host::name_of(signal) + ": ending the job");
-      begin_ending(host::name_of(signal));
-    }
-    send(escalation_.ask(signal, steady_clock().now()));
+    ending_.on_signal(signal);
   }
 
-  void on_stop(int signal) {
-    is_told_ = true;
-    if (signal == SIGKILL) is_hurried_ = true;
-    if (!escalation_.is_ending()) {
-      exit_code_ = exit_code_.value_or(128 + signal);
-      say("stopped by `trireme stop`");
-      begin_ending("stop");
-    }
-    send(escalation_.ask(signal, steady_clock().now()));
-  }
-
-  // Nobody reads us any more, as after `| head`, or the disk is full.
-  void on_output_lost() {
-    if (is_output_lost_) return;
-    is_output_lost_ = true;
-    const std::string why = std::strerror(writer_.error());
-    const bool is_reader_gone = writer_.error() == EPIPE;
-    exit_code_ = exit_code_.value_or(is_reader_gone ? 128 + SIGPIPE : 1);
-    if (!is_reader_gone) say("the output cannot be written: " + why);
-    begin_ending("the output cannot be written: " + why);
-    send(escalation_.ask(SIGTERM, steady_clock().now()));
-  }
-
-  void begin_ending(const std::string& why) {
+  void announce_end(const std::string& why) {
     control_->publish("job ending", {{"why", why}});
     try {
       save_card("ending");
@@ -442,10 +399,9 @@ class Launcher {
     }
   }
 
-  void send(std::optional<int> signal) {
-    if (!signal) return;
-    ranks_.signal(*signal);
-    if (*signal == SIGKILL) kill_all();
+  void send(int signal) {
+    ranks_.signal(signal);
+    if (signal == SIGKILL) kill_all();
   }
 
   void reap() {
@@ -463,9 +419,8 @@ class Launcher {
     const bool has_failed = !exit->is_success() && !exit->is_ours();
     control_->publish(has_failed ? "rank failed" : "rank ended",
                       {{"rank", exit->rank}, {"how", describe(*exit)}});
-    if (exit->is_success() || escalation_.is_ending()) return;
-    begin_ending("rank " + std::to_string(exit->rank) + " failed");
-    send(escalation_.ask(SIGTERM, steady_clock().now()));
+    if (exit->is_success() || ending_.has_begun()) return;
+    ending_.begin("rank " + std::to_string(exit->rank) + " failed");
   }
 
   void on_worker_ended(const RankExit& exit) {
@@ -473,7 +428,7 @@ class Launcher {
     control_->publish(
         is_lost ? "worker lost" : "worker ended",
         {{"worker", exit.rank}, {"how", describe(exit)}, {"oom", exit.oom != host::OomKill::No}});
-    if (is_lost && !escalation_.is_ending()) {
+    if (is_lost && !ending_.has_begun()) {
       say("worker " + std::to_string(exit.rank) + " was lost: " + describe(exit));
     }
     if (exit.is_success()) {
@@ -484,7 +439,7 @@ class Launcher {
       supervision_->on_died(exit.rank, exit_code_of(exit) == kExitUsage, steady_clock().now());
     }
     // Once the training is done nobody who is late can spoil it.
-    if (supervision_->is_done() && !escalation_.is_ending()) forget_exits();
+    if (supervision_->is_done() && !ending_.has_begun()) forget_exits();
     note_crew();
   }
 
@@ -501,22 +456,18 @@ class Launcher {
     kill_all();
     end_adopted();
     if (const std::string left = etcd_.leave(); !left.empty()) say(left);
-    // Any program waits for whoever reads it, but not once it was told to end.
-    const Deadline patience = is_abandoned_ || is_hurried_ ? Deadline::after(kQuietTime)
-                              : is_told_                   ? Deadline::after(spec_.grace)
-                                                           : Deadline::never();
-    is_hurried_ = false;
+    const Deadline patience = ending_.last_words();
     drain_ranks(patience);
     say_lost_logs();
     const auto tail_of = [this](int rank) -> const output::Tail& { return ranks_.tail(rank); };
     writer_.push(STDERR_FILENO, report_failure(ranks_.exits(), tail_of, noun()));
-    if (const auto culprit = blame(ranks_.exits()); culprit && !exit_code_) {
-      exit_code_ = exit_code_of(ranks_.exits()[*culprit]);
+    if (const auto culprit = blame(ranks_.exits()); culprit) {
+      ending_.set_code(exit_code_of(ranks_.exits()[*culprit]));
     }
     drain_writer(patience);
-    if (writer_.error() != 0) on_output_lost();
+    if (writer_.error() != 0) ending_.on_output_lost();
     drain_writer(patience);
-    control_->publish("job ended", {{"code", exit_code_.value_or(0)}});
+    control_->publish("job ended", {{"code", ending_.code().value_or(0)}});
     control_.reset();
   }
 
@@ -524,11 +475,11 @@ class Launcher {
   void end_adopted() {
     if (coordinator_ && coordinator_->pid() > 0) kill(coordinator_->pid(), SIGKILL);
     const Deadline deadline = Deadline::after(kKillTime);
-    while (ranks_.alive() > 0 && !is_abandoned_ && !deadline.is_past()) turn(deadline);
+    while (ranks_.alive() > 0 && !ending_.is_abandoned() && !deadline.is_past()) turn(deadline);
   }
 
   void drain_writer(Deadline patience) {
-    while (!writer_.is_drained() && !is_hurried_ && !patience.is_past()) turn(patience);
+    while (!writer_.is_drained() && !ending_.is_hurried() && !patience.is_past()) turn(patience);
   }
 
   void say_lost_logs() {
@@ -543,12 +494,12 @@ class Launcher {
   // Reads what the dead have left in their pipes.
   void drain_ranks(Deadline patience) {
     const auto is_open = [](const output::RankStream& stream) { return stream.is_open(); };
-    Deadline quiet = Deadline::after(kQuietTime);
+    Deadline quiet = Deadline::after(Ending::kQuietTime);
     while (std::any_of(ranks_.streams().begin(), ranks_.streams().end(), is_open)) {
       has_output_ = false;
       turn(min(quiet, patience));
-      if (has_output_ || !writer_.has_room()) quiet = Deadline::after(kQuietTime);
-      if (quiet.is_past() || patience.is_past() || is_hurried_) break;
+      if (has_output_ || !writer_.has_room()) quiet = Deadline::after(Ending::kQuietTime);
+      if (quiet.is_past() || patience.is_past() || ending_.is_hurried()) break;
     }
     for (output::RankStream& stream : ranks_.streams()) stream.finish(writer_);
   }
@@ -559,8 +510,8 @@ class Launcher {
   const EtcdShare etcd_;
   host::OomWatch oom_watch_;
   host::CorePlan cores_;
-  Escalation escalation_;
   output::Writer writer_;
+  Ending ending_;
   Ranks ranks_;
   // Of an elastic job.
   std::optional<Supervision> supervision_;
@@ -569,30 +520,14 @@ class Launcher {
   std::unique_ptr<StoreLink> link_;
   bool has_scaled_ = false;
   std::unique_ptr<job::Control> control_;
-  std::optional<int> exit_code_;
-  bool is_ended_ = false;      // nobody is to be started any more
-  bool is_abandoned_ = false;  // the front is gone
-  bool is_output_lost_ = false;
-  bool is_told_ = false;     // to end, from outside
-  bool is_hurried_ = false;  // and told again
+  bool is_ended_ = false;  // nobody is to be started any more
   bool has_output_ = false;
 };
 
 }  // namespace
 
 int run_launcher(const LauncherOptions& options) noexcept {
-  int code = 1;
-  try {
-    code = Launcher(options).run();
-  } catch (const std::exception& error) {
-    const std::string text = std::string("trireme: ") + error.what() + "\n";
-    [[maybe_unused]] const ssize_t size = write(STDERR_FILENO, text.data(), text.size());
-    host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
-  }
-  options.folder->remove();
-  // A job inside the job may have had its two watchers killed together.
-  job::sweep_quietly(options.folder->path().parent_path());
-  return code;
+  return run_or_sweep(*options.folder, [&] { return Launcher(options).run(); });
 }
 
 }  // namespace trireme::cluster::launch

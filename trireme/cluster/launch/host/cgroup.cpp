@@ -139,6 +139,16 @@ std::optional<double> Cgroup::processor_quota() const {
   return least;
 }
 
+double Cgroup::throttled_seconds() const {
+  if (cpu_) {
+    const auto nanoseconds = read_count(cpu_->own / "cpu.stat", "throttled_time");
+    if (nanoseconds) return 1e-9 * static_cast<double>(*nanoseconds);
+  }
+  if (!unified_) return 0;
+  const auto microseconds = read_count(unified_->own / "cpu.stat", "throttled_usec");
+  return microseconds ? 1e-6 * static_cast<double>(*microseconds) : 0;
+}
+
 std::optional<std::uint64_t> Cgroup::least_of(const std::optional<Hierarchy>& hierarchy,
                                               const char* file) const {
   std::optional<std::uint64_t> least;

@@ -24,6 +24,9 @@ class Cgroup {
   // Processors' worth of time that we may use; nothing: no limit.
   std::optional<double> processor_quota() const;
 
+  // In which a quota has kept processes of our group from running so far; 0 where nobody counts.
+  double throttled_seconds() const;
+
   // Bytes of memory, and processes with their threads, that we may have; nothing: no limit.
   std::optional<std::uint64_t> memory_limit() const;
   std::optional<std::uint64_t> processes_limit() const;

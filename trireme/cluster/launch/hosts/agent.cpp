@@ -28,6 +28,7 @@
 #include "trireme/cluster/launch/output/writer.h"
 #include "trireme/cluster/launch/program.h"
 #include "trireme/cluster/launch/ranks.h"
+#include "trireme/cluster/launch/run_or_sweep.h"
 #include "trireme/net/address.h"
 #include "trireme/net/secret.h"
 
@@ -230,21 +231,6 @@ class Agent {
   bool has_output_ = false;
 };
 
-int run_watched_agent(const LauncherOptions& options, const Order& order,
-                      const FrameReader& frames) noexcept {
-  int code = kExitFailure;
-  try {
-    code = Agent(options, order, frames).run();
-  } catch (const std::exception& error) {
-    const std::string text = std::string("trireme: ") + error.what() + "\n";
-    [[maybe_unused]] const ssize_t size = write(STDERR_FILENO, text.data(), text.size());
-    host::kill_descendants(Deadline::after(kReapTime), [](pid_t, int) {});
-  }
-  options.folder->remove();
-  job::sweep_quietly(options.folder->path().parent_path());
-  return code;
-}
-
 // What the launcher's environment said, on top of this host's own.
 void take_environment(const Order& order) {
   for (const std::string& variable : order.environment) {
@@ -290,7 +276,8 @@ int run_agent() {
     const job::Folder folder = job::Folder::create(job::own_root(), "");
     net::Secret::from_hex(order.secret).save(folder.secret());
     return run_watched(spec, folder, signals, [&](const LauncherOptions& options) {
-      return run_watched_agent(options, order, intake.frames());
+      return run_or_sweep(*options.folder,
+                          [&] { return Agent(options, order, intake.frames()).run(); });
     });
   } catch (const std::exception& thrown) {
     intake.tell_trouble(as_error(thrown).message());

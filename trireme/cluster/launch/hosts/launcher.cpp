@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -17,8 +15,9 @@
 #include <vector>
 
 #include "trireme/base/error.h"
+#include "trireme/base/exit_status.h"
 #include "trireme/base/file.h"
-#include "trireme/cluster/launch/escalation.h"
+#include "trireme/cluster/launch/ending.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/hosts/bootstrap.h"
 #include "trireme/cluster/launch/hosts/link.h"
@@ -28,6 +27,7 @@
 #include "trireme/cluster/launch/output/rank_stream.h"
 #include "trireme/cluster/launch/program.h"
 #include "trireme/cluster/launch/report.h"
+#include "trireme/cluster/launch/run_or_sweep.h"
 
 namespace trireme::cluster::launch::hosts {
 namespace {
@@ -38,7 +38,6 @@ namespace fs = std::filesystem;
 constexpr auto kKillTime = 10s;
 // How long agents have to see their ranks dead before the connection is cut.
 constexpr Duration kMercyTime = 3s;
-constexpr Duration kQuietTime = 300ms;
 
 // Every rank comes with two connections, every host with three pipes.
 void make_room_for_connections() {
@@ -60,7 +59,10 @@ class Launcher final : public Link::Listener {
         spec_(*options.spec),
         hosts_(*spec_.hosts),
         started_(wall_seconds()),
-        escalation_(spec_.grace) {}
+        ending_({.grace = spec_.grace,
+                 .writer = &writer_,
+                 .announce = [this](const std::string& why) { announce_end(why); },
+                 .send = [this](int signal) { send(signal); }}) {}
 
   int run() {
     try {
@@ -70,15 +72,14 @@ class Launcher final : public Link::Listener {
       begin();
       while (is_running()) turn(Deadline::never());
     } catch (const Error& error) {
-      say(std::string("the job could not be started: ") + error.what());
-      exit_code_ = 1;
+      ending_.on_error(error);
     }
     end();
-    return exit_code_.value_or(0);
+    return ending_.code().value_or(0);
   }
 
   void on_ready(Link&) override {
-    if (++ready_ < links_.size() || escalation_.is_ending()) return;
+    if (++ready_ < links_.size() || ending_.has_begun()) return;
     has_begun_ = true;
     for (const auto& link : links_) link->go();
   }
@@ -101,7 +102,7 @@ class Launcher final : public Link::Listener {
     }
     exit.host = link.host();
     // Its agent was asked to end by somebody else.
-    if (!escalation_.is_ending()) exit.signal_sent = 0;
+    if (!ending_.has_begun()) exit.signal_sent = 0;
     take_end(std::move(exit));
   }
 
@@ -110,7 +111,7 @@ class Launcher final : public Link::Listener {
   }
 
  private:
-  void say(const std::string& text) { writer_.push(STDERR_FILENO, "trireme: " + text + "\n"); }
+  void say(const std::string& text) const { ending_.say(text); }
 
   void begin() {
     make_room_for_connections();
@@ -221,19 +222,20 @@ class Launcher final : public Link::Listener {
   // Waits until something happens, or the deadline, and acts on it.
   void turn(Deadline deadline) {
     std::vector<pollfd> waits;
-    for (const int file : {is_abandoned_ ? -1 : options_.front, options_.signals->descriptor(),
-                           control_->descriptor(), writer_.event()}) {
+    for (const int file :
+         {ending_.is_abandoned() ? -1 : options_.front, options_.signals->descriptor(),
+          control_->descriptor(), writer_.event()}) {
       waits.push_back({.fd = file, .events = POLLIN, .revents = 0});
     }
     const bool has_room = writer_.has_room();
-    deadline = min(min(deadline, escalation_.next()), min(beat_, mercy_));
+    deadline = min(min(deadline, ending_.next()), min(beat_, mercy_));
     for (const auto& link : links_) link->add_waits(waits, has_room);
     poll(waits.data(), waits.size(), deadline.poll_timeout());
     writer_.clear_event();
     hear_front();
     while (const auto signal = options_.signals->next()) on_signal(*signal);
     while (const auto wish = control_->take_wish()) on_wish(*wish);
-    if (writer_.error() != 0) on_output_lost();
+    if (writer_.error() != 0) ending_.on_output_lost();
     host::reap_children([this](pid_t pid, int status) { on_reaped(pid, status); });
     for (const auto& link : links_) {
       link->pump(steady_clock().now(), writer_.has_room());
@@ -247,7 +249,7 @@ class Launcher final : public Link::Listener {
       beat_ = Deadline::after(kBeatTime);
       for (const auto& link : links_) link->beat();
     }
-    if (escalation_.next().is_past()) send(escalation_.tick(steady_clock().now()));
+    if (ending_.next().is_past()) ending_.on_time();
     if (mercy_.is_past()) {
       mercy_ = Deadline::never();
       for (const auto& link : links_) link->cut("it did not end in time");
@@ -260,12 +262,9 @@ class Launcher final : public Link::Listener {
     while ((size = recv(options_.front, &message, sizeof(message), MSG_DONTWAIT)) > 0) {
       if (message.pid == 0) on_signal(message.signal);
     }
-    if (size != 0 || is_abandoned_) return;
-    is_abandoned_ = true;
-    exit_code_ = 128 + SIGKILL;
-    say("the process that was started as `trireme run` was killed; ending the job");
-    begin_ending("`trireme run` was killed");
-    send(escalation_.ask(SIGKILL, steady_clock().now()));
+    if (size != 0 || ending_.is_abandoned()) return;
+    ending_.on_abandoned();
+    send(SIGKILL);
   }
 
   void on_signal(int signal) {
@@ -274,41 +273,17 @@ class Launcher final : public Link::Listener {
       for (const auto& link : links_) link->signal(signal);
       return;
     }
-    if (escalation_.is_echo(signal, steady_clock().now())) return;
-    tell_to_end(signal, signal == SIGINT ? "interrupted" : host::name_of(signal));
+    ending_.on_signal(signal);
   }
 
   void on_wish(const job::Wish& wish) {
-    if (wish.kind == job::Wish::Kind::Stop) return tell_to_end(SIGTERM, "stopped");
-    if (wish.kind == job::Wish::Kind::Kill) return tell_to_end(SIGKILL, "stopped");
+    if (wish.kind == job::Wish::Kind::Stop) return ending_.on_stop(SIGTERM);
+    if (wish.kind == job::Wish::Kind::Kill) return ending_.on_stop(SIGKILL);
     if (!wish.caller) return;
     wish.caller->fail(Error(ErrorCode::InvalidInput, "a job on several hosts is not elastic"));
   }
 
-  void tell_to_end(int signal, const std::string& why) {
-    is_hurried_ = is_told_;
-    is_told_ = true;
-    if (!escalation_.is_ending()) {
-      exit_code_ = exit_code_.value_or(128 + signal);
-      say(why + ": ending the job");
-      begin_ending(why);
-    }
-    send(escalation_.ask(signal, steady_clock().now()));
-  }
-
-  void on_output_lost() {
-    if (is_output_lost_) return;
-    is_output_lost_ = true;
-    const bool is_reader_gone = writer_.error() == EPIPE;
-    exit_code_ = exit_code_.value_or(is_reader_gone ? 128 + SIGPIPE : 1);
-    const std::string why =
-        std::string("the output cannot be written: ") + std::strerror(writer_.error());
-    if (!is_reader_gone) say(why);
-    begin_ending(why);
-    send(escalation_.ask(SIGTERM, steady_clock().now()));
-  }
-
-  void begin_ending(const std::string& why) {
+  void announce_end(const std::string& why) {
     control_->publish("job ending", {{"why", why}});
     try {
       save_card("ending");
@@ -317,11 +292,10 @@ class Launcher final : public Link::Listener {
     }
   }
 
-  void send(std::optional<int> signal) {
-    if (!signal) return;
-    for (const auto& link : links_) link->signal(*signal);
+  void send(int signal) {
+    for (const auto& link : links_) link->signal(signal);
     // An agent that has no ranks yet only waits for us to go.
-    if (*signal == SIGKILL || !has_begun_) mercy_ = min(mercy_, Deadline::after(kMercyTime));
+    if (signal == SIGKILL || !has_begun_) mercy_ = min(mercy_, Deadline::after(kMercyTime));
   }
 
   void on_reaped(pid_t pid, int status) {
@@ -343,7 +317,7 @@ class Launcher final : public Link::Listener {
     for (const int rank : lost) {
       RankExit exit{.rank = rank, .status = SIGKILL, .host = link.host(), .lost = why};
       // Where somebody wanted the end, nobody is to blame for it.
-      if (is_told_ || is_abandoned_) exit.signal_sent = SIGKILL;
+      if (ending_.is_told()) exit.signal_sent = SIGKILL;
       take_end(std::move(exit));
     }
   }
@@ -352,11 +326,9 @@ class Launcher final : public Link::Listener {
     for (int rank = link.first(); rank < link.first() + link.ranks(); ++rank) {
       has_ended_[static_cast<std::size_t>(rank)] = true;
     }
-    if (escalation_.is_ending()) return;
-    exit_code_ = exit_code_.value_or(1);
+    if (ending_.has_begun()) return;
     say("host " + link.host() + " cannot take part: " + why);
-    begin_ending("host " + link.host() + " cannot take part");
-    send(escalation_.ask(SIGTERM, steady_clock().now()));
+    ending_.begin("host " + link.host() + " cannot take part", kExitFailure);
   }
 
   void take_end(RankExit exit) {
@@ -367,9 +339,8 @@ class Launcher final : public Link::Listener {
     const bool is_success = exit.is_success();
     const std::string why = "rank " + std::to_string(exit.rank) + " failed";
     exits_.push_back(std::move(exit));
-    if (is_success || escalation_.is_ending()) return;
-    begin_ending(why);
-    send(escalation_.ask(SIGTERM, steady_clock().now()));
+    if (is_success || ending_.has_begun()) return;
+    ending_.begin(why);
   }
 
   void end() {
@@ -381,16 +352,13 @@ class Launcher final : public Link::Listener {
       return tails_[static_cast<std::size_t>(rank)];
     };
     writer_.push(STDERR_FILENO, report_failure(exits_, tail_of));
-    if (const auto culprit = blame(exits_); culprit && !exit_code_) {
-      exit_code_ = exit_code_of(exits_[*culprit]);
+    if (const auto culprit = blame(exits_); culprit) {
+      ending_.set_code(exit_code_of(exits_[*culprit]));
     }
-    const Deadline patience = is_abandoned_ || is_hurried_ ? Deadline::after(kQuietTime)
-                              : is_told_                   ? Deadline::after(spec_.grace)
-                                                           : Deadline::never();
-    is_hurried_ = false;
+    const Deadline patience = ending_.last_words();
     if (!control_) return drain_without_control();
-    while (!writer_.is_drained() && !is_hurried_ && !patience.is_past()) turn(patience);
-    control_->publish("job ended", {{"code", exit_code_.value_or(0)}});
+    while (!writer_.is_drained() && !ending_.is_hurried() && !patience.is_past()) turn(patience);
+    control_->publish("job ended", {{"code", ending_.code().value_or(0)}});
     control_.reset();
   }
 
@@ -407,8 +375,8 @@ class Launcher final : public Link::Listener {
   const JobSpec& spec_;
   const Hosts& hosts_;
   const double started_;
-  Escalation escalation_;
   output::Writer writer_;
+  Ending ending_;
   std::vector<output::Tail> tails_;  // by rank; streams point into it
   std::vector<Descriptor> logs_;
   std::map<std::pair<int, int>, output::RankStream> streams_;
@@ -417,30 +385,15 @@ class Launcher final : public Link::Listener {
   std::vector<bool> has_ended_;
   std::vector<RankExit> exits_;
   std::size_t ready_ = 0;
-  std::optional<int> exit_code_;
   Deadline beat_ = Deadline::after(kBeatTime);
   Deadline mercy_ = Deadline::never();  // then connections are cut
   bool has_begun_ = false;              // every host has its ranks
-  bool is_abandoned_ = false;           // the front is gone
-  bool is_output_lost_ = false;
-  bool is_told_ = false;     // to end, from outside
-  bool is_hurried_ = false;  // and told again
 };
 
 }  // namespace
 
 int run_launcher(const LauncherOptions& options) noexcept {
-  int code = 1;
-  try {
-    code = Launcher(options).run();
-  } catch (const std::exception& error) {
-    const std::string text = std::string("trireme: ") + error.what() + "\n";
-    [[maybe_unused]] const ssize_t size = write(STDERR_FILENO, text.data(), text.size());
-    host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
-  }
-  options.folder->remove();
-  job::sweep_quietly(options.folder->path().parent_path());
-  return code;
+  return run_or_sweep(*options.folder, [&] { return Launcher(options).run(); });
 }
 
 }  // namespace trireme::cluster::launch::hosts

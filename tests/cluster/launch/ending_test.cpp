@@ -1,0 +1,112 @@
+// Goal:   whoever ends a job, its ranks are told once, its exit code is the first reason's, and
+//         last words are waited for as long as somebody may still read them.
+// Method: an Ending that sends into a list; the writer is real and its lines go to this test's
+//         standard error.
+
+#include "trireme/cluster/launch/ending.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <string>
+#include <vector>
+
+namespace trireme::cluster::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Job {
+  explicit Job(Duration grace = 5s)
+      : ending({.grace = grace,
+                .writer = &writer,
+                .announce = [this](const std::string& why) { announced.push_back(why); },
+                .send = [this](int signal) { sent.push_back(signal); }}) {}
+
+  std::vector<std::string> announced;
+  std::vector<int> sent;
+  output::Writer writer;
+  Ending ending;
+};
+
+TEST(Ending, NothingHappensUnasked) {
+  const Job job;
+  EXPECT_FALSE(job.ending.has_begun());
+  EXPECT_FALSE(job.ending.is_told());
+  EXPECT_TRUE(job.ending.next().is_never());
+  EXPECT_EQ(job.ending.code(), std::nullopt);
+}
+
+TEST(Ending, ARankThatFailedEndsTheOthersAndIsToBlame) {
+  Job job;
+  job.ending.begin("rank 1 failed");
+  EXPECT_EQ(job.sent, std::vector<int>{SIGTERM});
+  EXPECT_EQ(job.announced, std::vector<std::string>{"rank 1 failed"});
+  EXPECT_FALSE(job.ending.is_told());
+  job.ending.set_code(3);
+  job.ending.set_code(4);
+  EXPECT_EQ(job.ending.code(), 3);
+  EXPECT_TRUE(job.ending.last_words().is_never());
+}
+
+TEST(Ending, AnInterruptIsPassedOnAndNobodyIsToBlame) {
+  Job job;
+  job.ending.on_signal(SIGINT);
+  job.ending.on_signal(SIGINT);  // the same key, heard twice
+  EXPECT_EQ(job.sent, std::vector<int>{SIGINT});
+  EXPECT_EQ(job.announced.size(), 1u);
+  EXPECT_EQ(job.ending.code(), 128 + SIGINT);
+  EXPECT_TRUE(job.ending.is_told());
+  EXPECT_FALSE(job.ending.is_hurried());
+  EXPECT_FALSE(job.ending.last_words().is_never());
+}
+
+TEST(Ending, ToldAgainItHurries) {
+  Job job;
+  job.ending.on_signal(SIGTERM);
+  job.ending.on_signal(SIGINT);
+  EXPECT_EQ(job.sent, (std::vector<int>{SIGTERM, SIGKILL}));
+  EXPECT_TRUE(job.ending.is_hurried());
+  EXPECT_EQ(job.ending.code(), 128 + SIGTERM);
+  EXPECT_EQ(job.announced.size(), 1u);
+  // What is hurried from now on is the wait for last words.
+  EXPECT_LE(job.ending.last_words().remaining(), Ending::kQuietTime);
+  EXPECT_FALSE(job.ending.is_hurried());
+}
+
+TEST(Ending, TimeUpKills) {
+  Job job(0s);
+  job.ending.on_stop(SIGTERM);
+  ASSERT_TRUE(job.ending.next().is_past());
+  job.ending.on_time();
+  EXPECT_EQ(job.sent, (std::vector<int>{SIGTERM, SIGKILL}));
+}
+
+TEST(Ending, AStopByForceIsAKill) {
+  Job job;
+  job.ending.on_stop(SIGKILL);
+  EXPECT_EQ(job.sent, std::vector<int>{SIGKILL});
+  EXPECT_TRUE(job.ending.is_hurried());
+}
+
+TEST(Ending, AbandonedItSendsNothingAndEndsAsIfKilled) {
+  Job job;
+  job.ending.set_code(1);
+  job.ending.on_abandoned();
+  EXPECT_TRUE(job.sent.empty());
+  EXPECT_TRUE(job.ending.is_abandoned());
+  EXPECT_TRUE(job.ending.is_told());
+  EXPECT_TRUE(job.ending.has_begun());
+  EXPECT_EQ(job.ending.code(), 128 + SIGKILL);
+  EXPECT_LE(job.ending.last_words().remaining(), Ending::kQuietTime);
+}
+
+TEST(Ending, WhatCouldNotBeStartedFails) {
+  Job job;
+  job.ending.on_error(Error(ErrorCode::Io, "no such thing"));
+  EXPECT_EQ(job.ending.code(), 1);
+  EXPECT_FALSE(job.ending.has_begun());
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch

@@ -1,0 +1,61 @@
+// Goal:   whatever happens to a watcher, neither its descendants nor its folder outlive it.
+// Method: real processes and folders; the watcher is a forked process.
+
+#include "trireme/cluster/launch/run_or_sweep.h"
+
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+#include "trireme/base/temporary_folder.h"
+
+namespace trireme::cluster::launch {
+namespace {
+
+int run_in_child(const std::function<int()>& watcher) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(watcher());
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST(RunOrSweep, PassesTheCodeOnAndRemovesTheFolder) {
+  const TemporaryFolder root("sweep");
+  const job::Folder folder = job::Folder::create(root.path(), "fine");
+  EXPECT_EQ(run_in_child([&] { return run_or_sweep(folder, [] { return 7; }); }), 7);
+  EXPECT_FALSE(std::filesystem::exists(folder.path()));
+}
+
+TEST(RunOrSweep, WhatItThrowsEndsWhateverItStarted) {
+  const TemporaryFolder root("sweep");
+  const job::Folder folder = job::Folder::create(root.path(), "bad");
+  int alive[2];
+  ASSERT_EQ(pipe(alive), 0);
+  const int code = run_in_child([&] {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    return run_or_sweep(folder, [&]() -> int {
+      if (fork() == 0) {
+        // An orphan of another session, as programs leave them.
+        setsid();
+        if (fork() != 0) _exit(0);
+        while (true) pause();
+      }
+      throw std::runtime_error("expected here: a test throws it");
+    });
+  });
+  EXPECT_EQ(code, 1);
+  EXPECT_FALSE(std::filesystem::exists(folder.path()));
+  // The end of the file comes when nobody has its other side open any more.
+  close(alive[1]);
+  char byte = 0;
+  EXPECT_EQ(::read(alive[0], &byte, 1), 0);
+  close(alive[0]);
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch
