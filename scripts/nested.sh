@@ -6,7 +6,8 @@
 #   scripts/nested.sh run PRESET PROGRAM ARGS...        runs with that preset's options
 #   scripts/nested.sh fuzz FOLDER NAME SECONDS          the corpus, then SECONDS of new inputs
 #
-# DEPS=/path is handed on; JOBS=n says how many processes build at once. Exits with 77, which ctest calls skipped, where the compiler is missing.
+# DEPS=/path is handed on; JOBS=n says how many processes build at once. Exits with 77, which ctest
+# calls skipped, where the compiler is missing.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -15,7 +16,7 @@ build() {
   shift 2
   local compiler=()
   # Clang takes less time than GCC for it, and brings the fuzzers.
-  if [ "$preset" != dev ] && command -v clang++-19 >/dev/null; then
+  if command -v clang++-19 >/dev/null; then
     compiler=(-DCMAKE_CXX_COMPILER=clang++-19)
   fi
   local generator=()

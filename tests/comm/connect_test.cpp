@@ -8,6 +8,7 @@
 
 #include "tests/comm/hosted_ranks.h"
 #include "trireme/comm/hierarchy/backend.h"
+#include "trireme/comm/hierarchy/wiring.h"
 #include "trireme/comm/mpi/messenger.h"
 
 namespace trireme::comm {

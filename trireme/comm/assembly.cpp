@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "trireme/base/check.h"
 #include "trireme/comm/engine.h"
-#include "trireme/comm/hierarchy/backend.h"
+#include "trireme/comm/hierarchy/wiring.h"
 #include "trireme/comm/shm/backend.h"
 #include "trireme/comm/spin.h"
 #include "trireme/comm/tcp/assemble.h"
@@ -43,12 +42,6 @@ std::vector<int> hosts_of(const Epoch& epoch) {
     hosts.push_back(known.emplace(seat.about.host, static_cast<int>(hosts.size())).first->second);
   }
   return hosts;
-}
-
-std::vector<int> ranks_below(int size) {
-  std::vector<int> ranks(static_cast<std::size_t>(size));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
 }
 
 }  // namespace
@@ -128,40 +121,25 @@ std::shared_ptr<Backend> Assembly::shared_backend(const Epoch& epoch, int rank) 
                                               options_.faults);
 }
 
-// As comm::connect() has it for ranks that never change.
 std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, int rank, Deadline deadline) {
-  hierarchy::HierarchicalBackend::Parts parts;
-  parts.host_of = hosts_of(epoch);
-  std::shared_ptr<tcp::Mesh> mesh;
-  if (std::count(parts.host_of.begin(), parts.host_of.end(), 0) != epoch.size()) {
-    mesh = tcp::assemble({.rank = rank,
-                          .size = epoch.size(),
-                          .host = net::host_address(options_.interface),
-                          .prefix = mesh_prefix(epoch.number()),
-                          .check = [&] { throw_if_lost(epoch); }},
-                         *options_.store, options_.credentials, deadline);
+  hierarchy::Wiring wiring{.rank = rank,
+                           .host_of = hosts_of(epoch),
+                           .arena = arena_,
+                           .places = {},
+                           .messenger = nullptr,
+                           .messages = {.name = "tcp", .faults = options_.faults}};
+  for (const Seat& seat : epoch.seats()) wiring.places.push_back(seat.place);
+  if (std::count(wiring.host_of.begin(), wiring.host_of.end(), 0) != epoch.size()) {
+    const auto mesh = tcp::assemble({.rank = rank,
+                                     .size = epoch.size(),
+                                     .host = net::host_address(options_.interface),
+                                     .prefix = mesh_prefix(epoch.number()),
+                                     .check = [&] { throw_if_lost(epoch); }},
+                                    *options_.store, options_.credentials, deadline);
     engine_->add_source(mesh);
+    wiring.messenger = mesh;
   }
-  std::vector<int> places;
-  for (const Seat& seat : epoch.seats()) places.push_back(seat.place);
-  parts.inside = [arena = arena_, places, rank, faults = options_.faults](
-                     const std::vector<int>& ranks, std::uint64_t key) {
-    std::vector<shm::Lanes::Member> members;
-    for (const int member : ranks) {
-      members.push_back({places[static_cast<std::size_t>(member)], member});
-    }
-    const auto me = std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
-    return std::make_shared<shm::SharedBackend>(arena, members, static_cast<int>(me), key, faults);
-  };
-  parts.across = [mesh, rank, faults = options_.faults](const std::vector<int>& ranks,
-                                                        std::uint64_t key) {
-    const auto me = std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
-    return std::make_shared<MessageBackend>(
-        mesh, ranks, static_cast<int>(me), key,
-        MessageBackend::Options{.name = "tcp", .faults = faults});
-  };
-  return hierarchy::make_backend(parts, ranks_below(epoch.size()), rank,
-                                 kEpochKey + 8 * epoch.number());
+  return hierarchy::make_backend(wiring, kEpochKey + 8 * epoch.number());
 }
 
 void Assembly::forget(std::uint64_t epoch) noexcept {

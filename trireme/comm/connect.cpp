@@ -7,7 +7,7 @@
 #include "trireme/base/check.h"
 #include "trireme/comm/arena.h"
 #include "trireme/comm/engine.h"
-#include "trireme/comm/hierarchy/backend.h"
+#include "trireme/comm/hierarchy/wiring.h"
 #include "trireme/comm/mpi/messenger.h"
 #include "trireme/comm/shm/backend.h"
 #include "trireme/comm/spin.h"
@@ -153,34 +153,23 @@ Group connect(cluster::World& world, const ConnectOptions& options) {
     engine->add_source(mesh);
     messenger = mesh;
   }
+  std::vector<int> places(host_of.size(), -1);
+  for (std::size_t i = 0; i < sharing.ranks.size(); ++i) {
+    places[static_cast<std::size_t>(sharing.ranks[i])] = static_cast<int>(i);
+  }
   if (sharing.arena) {
-    const int place = static_cast<int>(std::find(sharing.ranks.begin(), sharing.ranks.end(), rank) -
-                                       sharing.ranks.begin());
-    engine->add_source(std::make_shared<shm::DoorbellSource>(sharing.arena, place));
+    engine->add_source(std::make_shared<shm::DoorbellSource>(
+        sharing.arena, places[static_cast<std::size_t>(rank)]));
   }
 
-  hierarchy::HierarchicalBackend::Parts parts;
-  parts.host_of = host_of;
-  parts.inside = [sharing, rank, faults = options.faults](const std::vector<int>& ranks,
-                                                          std::uint64_t key) {
-    std::vector<shm::Lanes::Member> members;
-    int me = 0;
-    for (int member : ranks) {
-      if (member == rank) me = static_cast<int>(members.size());
-      const auto place = std::find(sharing.ranks.begin(), sharing.ranks.end(), member);
-      members.push_back({static_cast<int>(place - sharing.ranks.begin()), member});
-    }
-    return std::make_shared<shm::SharedBackend>(sharing.arena, members, me, key, faults);
-  };
-  parts.across = [messenger, rank, name, algorithm = options.algorithm, faults = options.faults](
-                     const std::vector<int>& ranks, std::uint64_t key) {
-    const auto me = std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
-    return std::make_shared<MessageBackend>(
-        messenger, ranks, static_cast<int>(me), key,
-        MessageBackend::Options{.name = name, .algorithm = algorithm, .faults = faults});
-  };
-  auto backend =
-      hierarchy::make_backend(parts, all_ranks(world.size()), rank, kRootKey + 2 * epoch + 2);
+  auto backend = hierarchy::make_backend(
+      {.rank = rank,
+       .host_of = host_of,
+       .arena = sharing.arena,
+       .places = places,
+       .messenger = messenger,
+       .messages = {.name = name, .algorithm = options.algorithm, .faults = options.faults}},
+      kRootKey + 2 * epoch + 2);
   Group group(std::move(backend), engine, group_options);
   world.on_death([engine = std::weak_ptr<Engine>(engine), rank](const cluster::Death& death) {
     const auto living = engine.lock();

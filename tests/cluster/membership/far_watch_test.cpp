@@ -1,6 +1,5 @@
 // Goal:   a member on another host is given up when its record has gone or its heartbeats stop,
-// told
-//         once, and not because this process or the store was away.
+//         told once, and not because this process or the store was away.
 // Method: keys and times by hand; then whole memberships as threads that claim to be on two hosts.
 
 #include "trireme/cluster/membership/far_watch.h"
@@ -46,6 +45,14 @@ TEST(FarWatch, ARecordThatStaysAwayIsADeath) {
   EXPECT_EQ(lost[0].worker, 3);
   EXPECT_THAT(lost[0].cause, HasSubstr("session"));
   EXPECT_THAT(lost_at(watch, 10h), IsEmpty()) << "told once, and 4 was never expected to beat";
+}
+
+TEST(FarWatch, ARecordThatNobodySawIsADeathToo) {
+  FarWatch watch(0s);
+  watch.set_members({3, 4}, at(0ms));
+  watch.miss_absent({{4, Member{}}, {5, Member{}}}, at(0ms));
+  watch.miss_absent({{4, Member{}}}, at(200ms));  // since the first time
+  EXPECT_THAT(lost_at(watch, 250ms), ElementsAre(3));
 }
 
 TEST(FarWatch, ARecordThatComesBackIsNone) {

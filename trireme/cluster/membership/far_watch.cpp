@@ -1,6 +1,5 @@
 #include "trireme/cluster/membership/far_watch.h"
 
-#include "trireme/cluster/membership/records.h"
 #include "trireme/cluster/rank_names.h"
 
 namespace trireme::cluster::membership {
@@ -17,6 +16,12 @@ void FarWatch::set_members(const std::set<int>& workers, TimePoint now) {
 
 void FarWatch::restart(TimePoint now) {
   for (auto& [worker, signs] : members_) signs = {.heard = now, .gone = {}};
+}
+
+void FarWatch::miss_absent(const std::map<int, Member>& records, TimePoint now) {
+  for (auto& [worker, signs] : members_) {
+    if (!records.contains(worker) && !signs.gone) signs.gone = now;
+  }
 }
 
 void FarWatch::note(std::string_view key, bool is_there, TimePoint now) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "trireme/base/clock.h"
+#include "trireme/cluster/membership/records.h"
 
 namespace trireme::cluster::membership {
 
@@ -42,6 +43,8 @@ class FarWatch {
 
   // The store shows everything anew from here on.
   void restart(TimePoint now);
+  // Those whose records the store does not show went before anybody looked.
+  void miss_absent(const std::map<int, Member>& records, TimePoint now);
   // A key of the store has changed, or went.
   void note(std::string_view key, bool is_there, TimePoint now);
 

@@ -43,25 +43,20 @@ void PresenceWatch::set_epoch(const Epoch& epoch, std::set<int> ignored, const s
   for (const Seat& seat : epoch.seats()) members_.insert(seat.worker);
   ignored_ = std::move(ignored);
   far_.set_members(far, steady_clock().now());
-  far_members_ = far;
   if (presence) presence_ = *presence;
-  miss_absent(far);
+  miss_absent();
   decide();
 }
 
 void PresenceWatch::add_far(const std::set<int>& workers) {
   const std::lock_guard lock(mutex_);
   far_.add_members(workers, steady_clock().now());
-  far_members_.insert(workers.begin(), workers.end());
-  miss_absent(workers);
+  miss_absent();
 }
 
 // Whose record went before anybody watched for it.
-void PresenceWatch::miss_absent(const std::set<int>& far) {
-  for (const int worker : far) {
-    if (!is_listed_ || presence_.workers.contains(worker)) continue;
-    far_.note(worker_key(worker), false, steady_clock().now());
-  }
+void PresenceWatch::miss_absent() {
+  if (is_listed_) far_.miss_absent(presence_.workers, steady_clock().now());
 }
 
 void PresenceWatch::decide() {
@@ -127,7 +122,7 @@ void PresenceWatch::follow() {
       if (is_over_) return;
       if (!change && std::exchange(is_first, false)) {
         is_listed_ = true;
-        miss_absent(far_members_);
+        miss_absent();
       }
       if (change) {
         note(presence_, change->key, change->value ? &*change->value : nullptr);

@@ -83,7 +83,7 @@ class PresenceWatch {
   Duration look_period();
   void say_well();
   void tell_lost();
-  void miss_absent(const std::set<int>& far);  // with mutex_ held
+  void miss_absent();  // with mutex_ held
 
   const Options options_;
   std::atomic<bool> is_wanted_ = false;
@@ -95,7 +95,6 @@ class PresenceWatch {
   std::set<int> ignored_;
   std::optional<Chores> chores_;
   FarWatch far_;
-  std::set<int> far_members_;
   bool is_listed_ = false;     // everything that was in the store is known
   bool has_followed_ = false;  // the thread's own, as the next two
   TimePoint said_well_{};
