@@ -28,6 +28,10 @@ add_link_options(LINKER:--as-needed)
 
 add_library(trireme_flags INTERFACE)
 target_compile_options(trireme_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # In a batch of sources (unity build) GCC takes each of them for a header that others include.
+  target_compile_options(trireme_flags INTERFACE -Wno-subobject-linkage)
+endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(trireme_flags INTERFACE -Wno-unknown-pragmas)
 endif()

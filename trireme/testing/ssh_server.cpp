@@ -62,11 +62,13 @@ SshServer::SshServer(const Options& options) : port_(free_ssh_port()) {
   if (geteuid() == 0) mkdir("/run/sshd", 0755);
   std::string line = "exec " + *program() + " -D -e -f " + at + "/config >>" + at + "/log 2>&1";
   if (!options.hidden.empty()) {
-    std::string hide;
+    // In a chroot nothing can be made private by its root; then nothing may be shared to begin
+    // with.
+    std::string hide = "{ mount --make-rprivate / || ! grep -q shared: /proc/self/mountinfo; } && ";
     for (const std::string& folder : options.hidden) {
       hide += "mount -t tmpfs -o mode=755 none " + folder + " && ";
     }
-    line = "exec unshare -m sh -c '" + hide + line + "'";
+    line = "exec unshare -m --propagation unchanged sh -c '" + hide + line + "'";
   }
   for (const std::string& within : options.within) {
     const std::string whole = within.empty() ? line : "exec " + within + " sh -c '" + line + "'";

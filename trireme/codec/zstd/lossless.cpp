@@ -36,6 +36,10 @@ void add_sorted(ByteView bytes, std::span<float> sum) {
 
 }  // namespace
 
+bool is_available() noexcept {
+  return true;
+}
+
 Lossless::Lossless(int level) : level_(level) {}
 
 std::size_t Lossless::encode(std::span<const float> values, std::span<const Part>, const Draw&,

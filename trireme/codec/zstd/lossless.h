@@ -14,6 +14,9 @@
 
 namespace trireme::codec::zstd {
 
+// Whether this build has it.
+bool is_available() noexcept;
+
 class Lossless final : public Codec {
  public:
   explicit Lossless(int level);

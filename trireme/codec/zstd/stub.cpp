@@ -3,6 +3,10 @@
 
 namespace trireme::codec::zstd {
 
+bool is_available() noexcept {
+  return false;
+}
+
 Lossless::Lossless(int level) : level_(level) {
   throw Error(
       ErrorCode::Unsupported,
