@@ -6,6 +6,8 @@
 #include "trireme/base/error.h"
 #include "trireme/codec/kinds.h"
 #include "trireme/mesh/mesh.h"
+#include "trireme/optim/groups.h"
+#include "trireme/optim/kinds.h"
 #include "trireme/parallel/apart.h"
 #include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/local/delayed.h"
@@ -15,13 +17,6 @@
 
 namespace trireme::parallel {
 namespace {
-
-// How the ranks lie on hosts, where several of them share memory and all hosts have as many.
-std::optional<mesh::Mesh> sharing_hosts(const comm::Group& group) {
-  std::optional<mesh::Mesh> hosts = mesh::Mesh::of_hosts(group);
-  if (hosts && hosts->size("inside") == 1) return std::nullopt;
-  return hosts;
-}
 
 // Whether replicas differ between two agreements, or apply gradients late.
 bool is_less_often(SyncKind kind) {
@@ -84,14 +79,17 @@ void check_less_often(const AgreementOptions& options) {
 }
 
 // One shared copy where it can be: least memory, least to send. What is shared is not encoded.
-SyncKind resolved(SyncKind kind, bool has_sharing_hosts) {
-  if (kind == SyncKind::Auto) return has_sharing_hosts ? SyncKind::Shared : SyncKind::AllReduce;
-  if (kind == SyncKind::Shared && !has_sharing_hosts) {
+// `hosts` is how the ranks lie on them, where all hosts have as many.
+SyncKind resolved(SyncKind kind, const std::optional<mesh::Mesh>& hosts) {
+  const bool is_alone = hosts && hosts->size("inside") == 1;
+  if (kind == SyncKind::Auto) kind = hosts ? SyncKind::Shared : SyncKind::AllReduce;
+  if (kind == SyncKind::Shared && !hosts) {
     throw Error(ErrorCode::InvalidInput,
-                "sync.kind = \"shared\" needs several ranks on every host, as many on each: take "
-                "all_reduce or zero1");
+                "sync.kind = \"shared\" needs as many ranks on every host: take all_reduce or "
+                "zero1");
   }
-  return kind;
+  // The one copy of a host with one rank is that rank's own.
+  return kind == SyncKind::Shared && is_alone ? SyncKind::AllReduce : kind;
 }
 
 // Whatever can be is shared: it stays when a rank dies. On several hosts nothing does.
@@ -205,6 +203,16 @@ local::Pace pace_of(const config::Config& config) {
   return {};
 }
 
+Treat treatment_of(const config::Config& config) {
+  const optim::Groups groups(config.get<optim::OptimConfig>(optim::kOptimSection));
+  const double decay = optim::weight_decay_of(config);
+  return [groups, decay](const std::string& name, const at::Tensor& tensor) {
+    const optim::Group group = groups.group_of(name, tensor.dim());
+    return Treatment{.rate_factor = group.rate_factor,
+                     .weight_decay = group.is_decayed ? decay : 0};
+  };
+}
+
 std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
   const bool is_lasting = options.is_lasting;
   if (options.group.size() == 1 && !is_lasting) return make_solo(options);
@@ -212,9 +220,10 @@ std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
   check_less_often(options);
   if (is_less_often(options.kind)) return make_less_often(options);
   if (has_codec(options) && options.kind == SyncKind::Auto) options.kind = SyncKind::AllReduce;
-  const std::optional<mesh::Mesh> hosts = is_lasting ? std::nullopt : sharing_hosts(options.group);
+  const std::optional<mesh::Mesh> hosts =
+      is_lasting ? std::nullopt : mesh::Mesh::of_hosts(options.group);
   const SyncKind kind = is_lasting ? resolved_lasting(options.kind, options.is_spread)
-                                   : resolved(options.kind, hosts.has_value());
+                                   : resolved(options.kind, hosts);
   if (kind == SyncKind::None) {
     const comm::Group group = options.group;
     std::vector<at::Tensor> buffers = std::move(options.buffers);
@@ -238,7 +247,8 @@ std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
                                   .is_spread = options.is_spread,
                                   .faults = options.faults};
   const bool is_sliced = kind != SyncKind::AllReduce && kind != SyncKind::Shared;
-  if (hosts && (kind == SyncKind::Shared || (is_sliced && options.is_sliced_in_host))) {
+  const bool is_in_host = kind == SyncKind::Shared || (is_sliced && options.is_sliced_in_host);
+  if (hosts && hosts->size("inside") > 1 && is_in_host) {
     how.inside = hosts->group("inside");
     how.across = hosts->group("across");
   }

@@ -32,6 +32,9 @@ SyncKind sync_kind_of(const config::Config& config);
 // Of a kind that agrees less often than every step; whatever of another.
 local::Pace pace_of(const config::Config& config);
 
+// By name and shape, as [optim] says.
+Treat treatment_of(const config::Config& config);
+
 struct AgreementOptions {
   std::vector<Parameter> parameters;
   std::vector<at::Tensor> buffers{};

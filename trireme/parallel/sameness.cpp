@@ -93,7 +93,8 @@ void expect_same_parameters(const comm::Group& group, const std::vector<Paramete
       .with_peer(found.rank);
 }
 
-void expect_same_values(const comm::Group& group, const std::vector<Parameter>& parameters) {
+void expect_same_values(const comm::Group& group, const std::vector<Parameter>& parameters,
+                        int rank) {
   Numbers mine;
   for (const Parameter& parameter : parameters) {
     const at::Tensor values = parameter.tensor.detach().contiguous();
@@ -102,12 +103,15 @@ void expect_same_values(const comm::Group& group, const std::vector<Parameter>& 
   const Difference found =
       first_difference(gathered(group, mine, "checksums of weights"), mine.size());
   if (found.rank == 0) return;
+  const Numbers names = gathered(group, {rank}, "ranks");
+  const auto drifted = static_cast<int>(names[static_cast<std::size_t>(found.rank)]);
   throw Error(ErrorCode::Mismatch,
-              "the weights of rank " + std::to_string(found.rank) +
-                  " have drifted from rank 0's, first in " + parameters[found.index].name +
+              "the weights of rank " + std::to_string(drifted) + " have drifted from rank " +
+                  std::to_string(names[0]) + "'s, first in " + parameters[found.index].name +
                   ": a rank's memory or processor is faulty, or the model is changed outside the "
-                  "step; the last checkpoint was written by rank 0")
-      .with_peer(found.rank);
+                  "step. Checkpoints since the last comparison may hold either's: go on from an "
+                  "older one; sync.check_every says how often ranks are compared")
+      .with_peer(drifted);
 }
 
 }  // namespace trireme::parallel

@@ -21,7 +21,8 @@ void expect_one_type(const std::vector<Parameter>& parameters);
 // Names, shapes and types.
 void expect_same_parameters(const comm::Group& group, const std::vector<Parameter>& parameters);
 
-// The bytes of each.
-void expect_same_values(const comm::Group& group, const std::vector<Parameter>& parameters);
+// The bytes of each. `rank`: what errors call this one, which may be another in the whole job.
+void expect_same_values(const comm::Group& group, const std::vector<Parameter>& parameters,
+                        int rank);
 
 }  // namespace trireme::parallel

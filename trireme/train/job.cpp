@@ -13,7 +13,6 @@
 #include "trireme/data/data_config.h"
 #include "trireme/model/model_config.h"
 #include "trireme/model/start.h"
-#include "trireme/optim/groups.h"
 #include "trireme/optim/kinds.h"
 #include "trireme/optim/schedule_config.h"
 #include "trireme/parallel/kinds.h"
@@ -84,16 +83,6 @@ void check_scaled(const config::Config& config) {
                   (is_late ? "sync.kind=all_reduce" : "sync.codec.error_feedback=false"));
 }
 
-parallel::Treat treatment_of(const config::Config& config) {
-  const optim::Groups groups(config.get<optim::OptimConfig>(optim::kOptimSection));
-  const double decay = optim::weight_decay_of(config);
-  return [groups, decay](const std::string& name, const at::Tensor& tensor) {
-    const optim::Group group = groups.group_of(name, tensor.dim());
-    return parallel::Treatment{.rate_factor = group.rate_factor,
-                               .weight_decay = group.is_decayed ? decay : 0};
-  };
-}
-
 void load_first_weights(const config::Config& config, model::Model& model, bool is_first_rank) {
   const auto& wanted = config.get<model::ModelConfig>(model::kModelSection);
   if (wanted.load.empty()) return;
@@ -130,8 +119,9 @@ std::shared_ptr<model::Model> make_model(const config::Config& config, const Kin
   return model;
 }
 
-void Job::deal(std::vector<int> owners) {
-  loader().deal(static_cast<int>(owners.size()), slots_of(group.rank(), owners));
+void Job::deal(std::vector<int> owners, std::vector<std::int64_t> weights) {
+  loader().deal(static_cast<int>(owners.size()), slots_of(group.rank(), owners),
+                std::move(weights));
   step->parts().slot_owners = std::move(owners);
 }
 
@@ -179,34 +169,34 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
   check_scaled(config);
   const bool is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute;
-  job.step = std::make_unique<Step>(
-      Step::Parts{.model = job.model,
-                  .loss = job.loss,
-                  .loader = std::move(loader),
-                  .agreement = parallel::make_agreement(
-                      {.parameters = parallel::parameters_of(*job.model, treatment_of(config)),
-                       .buffers = job.model->buffers(),
-                       .optimizer = optim::make_optimizer(config),
-                       .group = group,
-                       .model = job.model,
-                       .kind = parallel::sync_kind_of(config),
-                       .is_sliced_in_host = sync.is_sliced_in_host,
-                       .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
-                       .pace = parallel::pace_of(config),
-                       .codec = sync.codec,
-                       .seed = train.seed,
-                       .is_ordered = train.virtual_ranks > 0,
-                       .narrow_type = narrow_type(train.precision),
-                       .is_recomputed = is_recomputed,
-                       .is_lasting = options.is_lasting,
-                       .is_spread = options.is_spread,
-                       .faults = options.faults}),
-                  .schedule = optim::make_schedule(config, job.steps),
-                  .clip_norm = rule.clip_norm,
-                  .clip_value = rule.clip_value,
-                  .config = train,
-                  .slot_owners = owners,
-                  .faults = options.faults});
+  job.step = std::make_unique<Step>(Step::Parts{
+      .model = job.model,
+      .loss = job.loss,
+      .loader = std::move(loader),
+      .agreement = parallel::make_agreement(
+          {.parameters = parallel::parameters_of(*job.model, parallel::treatment_of(config)),
+           .buffers = job.model->buffers(),
+           .optimizer = optim::make_optimizer(config),
+           .group = group,
+           .model = job.model,
+           .kind = parallel::sync_kind_of(config),
+           .is_sliced_in_host = sync.is_sliced_in_host,
+           .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
+           .pace = parallel::pace_of(config),
+           .codec = sync.codec,
+           .seed = train.seed,
+           .is_ordered = train.virtual_ranks > 0,
+           .narrow_type = narrow_type(train.precision),
+           .is_recomputed = is_recomputed,
+           .is_lasting = options.is_lasting,
+           .is_spread = options.is_spread,
+           .faults = options.faults}),
+      .schedule = optim::make_schedule(config, job.steps),
+      .clip_norm = rule.clip_norm,
+      .clip_value = rule.clip_value,
+      .config = train,
+      .slot_owners = owners,
+      .faults = options.faults});
   return job;
 }
 

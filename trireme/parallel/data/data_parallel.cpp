@@ -468,7 +468,8 @@ void DataParallel::check() {
   finish_publishing();
   // Where there is one copy of a value, it cannot differ from itself.
   if (gathering_) return;
-  expect_same_values(is_one_copy() ? options_.across : options_.group, options_.parameters);
+  expect_same_values(is_one_copy() ? options_.across : options_.group, options_.parameters,
+                     options_.group.rank());
 }
 
 std::vector<checkpoint::Piece> DataParallel::pieces() {

@@ -101,7 +101,7 @@ void Delayed::drop() {
 }
 
 void Delayed::check() {
-  expect_same_values(group_, own_->parameters());
+  expect_same_values(group_, own_->parameters(), group_.rank());
 }
 
 std::vector<checkpoint::Piece> Delayed::own_pieces() {

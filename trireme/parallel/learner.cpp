@@ -1,0 +1,99 @@
+#include "trireme/parallel/learner.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "trireme/base/config/reader.h"
+#include "trireme/base/error.h"
+#include "trireme/comm/torch/tensor.h"
+#include "trireme/optim/clip.h"
+#include "trireme/optim/kinds.h"
+#include "trireme/optim/optim_config.h"
+#include "trireme/parallel/kinds.h"
+
+namespace trireme::parallel {
+namespace {
+
+config::Config read_settings(const std::vector<std::string>& settings) {
+  config::Schema schema;
+  optim::add_optim_sections(schema);
+  add_sync_section(schema);
+  return config::read_config(schema, {.overrides = settings});
+}
+
+void take_first_weights(const torch::nn::Module& module, const comm::Group& group) {
+  for (const at::Tensor& parameter : module.parameters()) {
+    comm::broadcast(group, parameter.detach(), 0, {.label = "first weights"}).wait();
+  }
+  for (const at::Tensor& buffer : module.buffers()) {
+    comm::broadcast(group, buffer, 0, {.label = "first buffers"}).wait();
+  }
+}
+
+}  // namespace
+
+Learner::Learner(torch::nn::Module& module, const comm::Group& group,
+                 const std::vector<std::string>& settings, std::int64_t steps)
+    : rank_(group.rank()), ranks_(group.size()) {
+  const config::Config config = read_settings(settings);
+  const auto& sync = config.get<SyncConfig>(kSyncSection);
+  const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
+  clip_norm_ = rule.clip_norm;
+  clip_value_ = rule.clip_value;
+  schedule_ = optim::make_schedule(config, steps);
+  take_first_weights(module, group);
+  agreement_ = make_agreement({.parameters = parameters_of(module, treatment_of(config)),
+                               .buffers = module.buffers(),
+                               .optimizer = optim::make_optimizer(config),
+                               .group = group,
+                               .kind = sync_kind_of(config),
+                               .is_sliced_in_host = sync.is_sliced_in_host,
+                               .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
+                               .pace = pace_of(config),
+                               .codec = sync.codec});
+}
+
+Learner::~Learner() = default;
+
+StepPlan Learner::plan(double rate) const {
+  StepPlan plan{.step = updates_, .slot_count = ranks_, .slots = {rank_}};
+  plan.owners.resize(static_cast<std::size_t>(ranks_));
+  std::iota(plan.owners.begin(), plan.owners.end(), 0);
+  plan.is_norm_wanted = clip_norm_ > 0;
+  plan.clip_value = clip_value_;
+  if (!plan.is_norm_wanted && clip_value_ == 0) {
+    plan.early = Update{.number = updates_ + 1, .rate = rate};
+  }
+  return plan;
+}
+
+double Learner::step(const std::function<at::Tensor()>& loss) {
+  const double rate = schedule_.rate(updates_);
+  agreement_->begin_step(plan(rate));
+  agreement_->begin_slot(0);
+  const at::Tensor mine = loss() / ranks_;
+  const auto share = mine.item<double>();
+  if (std::isfinite(share)) mine.backward();
+  agreement_->end_slot();
+  const Gradients all = agreement_->reduce({.loss = share});
+  if (!std::isfinite(all.loss)) {
+    agreement_->drop();
+    throw Error(ErrorCode::Diverged, "step " + std::to_string(updates_) +
+                                         ": the loss is not finite; try a lower "
+                                         "optim.learning_rate or optim.clip_norm=1");
+  }
+  const optim::Clipped clipped = optim::clip_by_norm(all.norm * all.norm, clip_norm_);
+  agreement_->update({.number = ++updates_, .rate = rate, .scale = clipped.scale});
+  return all.loss;
+}
+
+void Learner::settle() {
+  agreement_->settle();
+}
+
+void Learner::join() {
+  agreement_->join();
+  agreement_->settle();
+}
+
+}  // namespace trireme::parallel
