@@ -3,9 +3,10 @@
 //   build/trireme-bench-data [--threads 2] [--epochs 5] [--batch 64] [--ahead 4]
 //
 // 60,000 images of 28 x 28 bytes, made here, in another order each epoch, padded by 2, cropped,
-// flipped and normalized. Every epoch is checked: each sample exactly once. Prints a line an epoch.
-// Exits with 1 where an answer was wrong.
+// flipped and normalized. Every epoch is checked: each sample exactly once. Prints a line an epoch,
+// then the best one beside its bar. Exits with 1 where an answer was wrong or the bar was missed.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +27,7 @@ namespace {
 
 constexpr int kImages = 60000;
 constexpr int kPixels = 28 * 28;
+constexpr double kBar = 50000;  // images a second, on two cores
 
 struct Options {
   int threads = 2;
@@ -71,7 +73,8 @@ std::shared_ptr<const data::Source> make_images() {
       data::transform::Use::Training));
 }
 
-bool run_epoch(data::Loader& loader, const Options& options, std::vector<int>& times) {
+// Images a second; 0 where they were not the right ones.
+double run_epoch(data::Loader& loader, const Options& options, std::vector<int>& times) {
   const double waited = loader.seconds_waited();
   const std::int64_t epoch = loader.position().epoch;
   times.assign(kImages, 0);
@@ -90,7 +93,7 @@ bool run_epoch(data::Loader& loader, const Options& options, std::vector<int>& t
               static_cast<long long>(epoch), options.threads, kImages / seconds.count(),
               100 * (loader.seconds_waited() - waited) / seconds.count(),
               is_right ? "each sample once" : "WRONG");
-  return is_right;
+  return is_right ? kImages / seconds.count() : 0;
 }
 
 Options parse(int count, char** words) {
@@ -116,9 +119,15 @@ int run(const Options& options) {
                        .threads = options.threads,
                        .ahead = options.ahead});
   std::vector<int> times;
-  bool is_right = true;
-  for (int i = 0; i < options.epochs; ++i) is_right &= run_epoch(loader, options, times);
-  return is_right ? 0 : 1;
+  double best = 0;
+  for (int i = 0; i < options.epochs; ++i) {
+    const double speed = run_epoch(loader, options, times);
+    if (speed == 0) return 1;
+    best = std::max(best, speed);
+  }
+  std::printf("best of %d epochs: %.0f images/s, bar %.0f: %s\n", options.epochs, best, kBar,
+              best >= kBar ? "met" : "MISSED");
+  return best >= kBar ? 0 : 1;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
     trireme run -n 2 --bind none -- torch_train --model mlp --ranks 2 --threads 1 --sync shared
 
 One rank runs eagerly. Several are DistributedDataParallel; with --sync zero1 the optimizer is a
-ZeroRedundancyOptimizer, with --sync zero3 the model is sharded by FSDP2. Prints a JSON object, as
+ZeroRedundancyOptimizer, with --sync zero3 the model is sharded by FSDP2; --codec adds a hook that makes gradients smaller. Prints a JSON object, as
 `trireme bench` reads it. Under torchrun it works as well.
 """
 
@@ -91,7 +91,22 @@ def make_work(name):
     return Gpt(vocabulary, context, width, layers, heads), x, y.flatten(), "tokens", batch * context
 
 
-def distribute(model, sync):
+def add_hook(model, codec):
+    """What PyTorch has to make gradients smaller."""
+    from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
+    if codec == "fp16":
+        model.register_comm_hook(None, default_hooks.fp16_compress_hook)
+    elif codec == "bf16":
+        model.register_comm_hook(None, default_hooks.bf16_compress_hook)
+    elif codec == "powersgd":
+        # From the third step on, before anything is timed.
+        state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=4, start_powerSGD_iter=2)
+        model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+    elif codec != "none":
+        raise SystemExit(f"PyTorch has no hook for {codec}")
+
+
+def distribute(model, sync, codec):
     """The model and its optimizer, as PyTorch's counterpart of `sync` has them."""
     settings = {"lr": 1e-3, "weight_decay": 0.01, "fused": True}
     if not dist.is_initialized():
@@ -106,6 +121,7 @@ def distribute(model, sync):
         fully_shard(model, mesh=mesh)
         return model, torch.optim.AdamW(model.parameters(), **settings), "fsdp2"
     model = nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=True)
+    add_hook(model, codec)
     if sync == "zero1":
         from torch.distributed.optim import ZeroRedundancyOptimizer
         optimizer = ZeroRedundancyOptimizer(model.parameters(), torch.optim.AdamW, **settings)
@@ -138,9 +154,14 @@ def kernel_says(path, key):
     return 0
 
 
-def join(ranks):
-    """Meets the others, as `trireme run` or torchrun started them."""
-    if "TRIREME_RANK" in os.environ:
+def join(ranks, interface):
+    """Meets the others, as bench/namespaces.sh, `trireme run` or torchrun started them."""
+    if interface:
+        os.environ["GLOO_SOCKET_IFNAME"] = interface
+        host = os.environ["TRIREME_STORE"].removeprefix("tcp://").rsplit(":", 1)[0]
+        dist.init_process_group("gloo", init_method=f"tcp://{host}:4712",
+                                rank=int(os.environ["TRIREME_RANK"]), world_size=ranks)
+    elif "TRIREME_RANK" in os.environ:
         meeting = pathlib.Path(os.environ["TRIREME_SECRET_FILE"]).parent / "torch_train"
         dist.init_process_group("gloo", init_method=f"file://{meeting}",
                                 rank=int(os.environ["TRIREME_RANK"]), world_size=ranks)
@@ -179,16 +200,19 @@ def main():
     words.add_argument("--precision", default="float32")
     words.add_argument("--sync", default="auto")
     words.add_argument("--apart", action="store_true")
+    words.add_argument("--codec", default="none")
+    words.add_argument("--wire", type=float, default=0)
+    words.add_argument("--interface", default="")
     words.add_argument("--records", action="store_true")
     given = words.parse_args()
 
     torch.set_num_threads(given.threads)
     torch.manual_seed(0)
     if given.ranks > 1:
-        join(given.ranks)
+        join(given.ranks, given.interface)
     rank = dist.get_rank() if dist.is_initialized() else 0
     model, x, y, unit, units = make_work(given.model)
-    model, optimizer, sync = distribute(model, given.sync)
+    model, optimizer, sync = distribute(model, given.sync, given.codec)
 
     def step():
         optimizer.zero_grad(set_to_none=True)
@@ -209,6 +233,7 @@ def main():
             "seconds_per_step": seconds / steps,
             "cpu_seconds_per_step": cpu_seconds / steps, "peak_bytes": int(peak), "pss_bytes": int(pss),
             "by": "pytorch", "threads": given.threads, "apart": given.apart, "steps": steps,
+            "codec": given.codec, "wire": given.wire,
             "verified": math.isfinite(last) and last < first}), flush=True)
     if dist.is_initialized():
         dist.destroy_process_group()

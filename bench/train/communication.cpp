@@ -28,8 +28,8 @@ void exchange_bucket(const comm::Group& group, const Exchange& how, const Flat& 
   const at::Tensor slice = flat.slice.narrow(0, 0, share);
   comm::reduce_scatter(group, slice, gradients, comm::ReduceOp::Sum).wait();
   int gathers = 0;
-  if (how.sync == "zero1" || how.sync == "zero2") gathers = 1;
-  if (how.sync == "zero3" && !group.arena()) gathers = 2;
+  // Where there is one copy of the weights a host, nobody gathers them.
+  if (!group.arena()) gathers = how.sync == "zero3" ? 2 : how.sync == "shared" ? 0 : 1;
   for (int i = 0; i < gathers; ++i) {
     comm::all_gather(group, flat.values.narrow(0, begin, count), slice).wait();
   }

@@ -56,6 +56,9 @@ config::Config recipe_for(const TrainOptions& options, const Workload& workload,
                    "train.threads=" + std::to_string(options.threads),
                    "train.precision=" + precision, "optim.kind=adamw", "optim.learning_rate=1e-3",
                    "optim.weight_decay=0.01", "optim.decay_all=true", "sync.kind=" + options.sync});
+  if (options.codec != "none") {
+    settings.insert(settings.end(), {"sync.codec.kind=" + options.codec});
+  }
   return config::read_config(trireme::train::recipe_schema(kinds), {.overrides = settings});
 }
 
@@ -76,6 +79,9 @@ TrainRecord record_of(const TrainOptions& options, const Workload& workload,
   record.threads = options.threads;
   record.precision = options.precision;
   record.is_apart = options.is_apart;
+  record.codec = options.codec;
+  record.wire = options.wire;
+  record.bytes_per_step = static_cast<double>(measured.bytes) / steps;
   record.units_per_second = units * steps / measured.seconds;
   record.unit = workload.unit;
   record.seconds_per_step = measured.seconds / steps;
@@ -115,8 +121,10 @@ int run(const TrainOptions& given) {
   comm::Group group = comm::Group::solo();
   if (options.ranks > 1) {
     world.emplace(cluster::World::join());
-    group = comm::connect(
-        *world, {.transport = options.is_apart ? comm::Transport::Tcp : comm::Transport::Auto});
+    const bool is_apart = options.is_apart || options.wire > 0;
+    group =
+        comm::connect(*world, {.transport = is_apart ? comm::Transport::Tcp : comm::Transport::Auto,
+                               .interface = options.interface});
   }
   if (group.size() != options.ranks) {
     throw Error(ErrorCode::InvalidInput, "--ranks " + std::to_string(options.ranks) + ", but " +

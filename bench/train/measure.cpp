@@ -37,7 +37,7 @@ double cpu_seconds() {
 bool has_equal_weights(Job& job) {
   job.agreement().settle();
   try {
-    parallel::expect_same_values(job.group, parallel::parameters_of(*job.model));
+    parallel::expect_same_values(job.group, parallel::parameters_of(*job.model), job.group.rank());
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Mismatch) throw;
     return false;
@@ -85,6 +85,7 @@ Measured measure(Job& job, double seconds) {
     const bool is_last = job.group.rank() == 0 && measured.seconds >= seconds;
     outcome = job.step->run(updates++, is_last);
     mine += outcome.times;
+    measured.bytes += outcome.traffic.sent;
     ++measured.steps;
     measured.seconds += watch.lap();
   } while (!outcome.is_stop_wanted);

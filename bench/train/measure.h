@@ -18,6 +18,7 @@ struct Measured {
   double seconds = 0;      // for all steps that count
   double cpu_seconds = 0;  // in them, of all ranks together
   std::int64_t steps = 0;
+  std::int64_t bytes = 0;           // that this rank's codec made of gradients; 0 without one
   trireme::train::StepTimes parts;  // of all steps together, the mean over ranks
   std::int64_t peak_bytes = 0;      // of the rank that took most
   std::int64_t pss_bytes = 0;       // of all ranks together

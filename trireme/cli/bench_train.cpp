@@ -21,8 +21,10 @@ constexpr int kExitInterrupted = 130;
 
 // Time for starting, for a long step or two, and for a machine that is busy with other things.
 Duration time_max(const TrainOptions& run) {
+  // Over a slow wire a dozen steps take minutes.
+  const double slow = run.wire > 0 ? 2e11 / run.wire : 0;
   return std::chrono::duration_cast<Duration>(
-      std::chrono::duration<double>(180 + 10 * run.seconds));
+      std::chrono::duration<double>(180 + slow + 10 * run.seconds));
 }
 
 struct Measured {
@@ -82,23 +84,38 @@ void print_ratio(const Measured& measured, const Entrant& ours, const Entrant& t
   const TrainSeries* right = find(measured.series, theirs);
   if (left == nullptr || right == nullptr) return;
   const TrainRecord mine = left->combined(), other = right->combined();
-  std::printf("\n%s: %.2f x PyTorch, best against best; by rounds %.2f x\n", ours.label().c_str(),
-              times_as_fast(*left, *right), times_as_fast_by_rounds(*left, *right));
+  std::printf("\n%s: %.2f x %s, best against best; by rounds %.2f x\n", ours.label().c_str(),
+              times_as_fast(*left, *right), theirs.label().c_str(),
+              times_as_fast_by_rounds(*left, *right));
   std::printf("CPU time %.2f x, peak %.2f x, PSS %.2f x\n",
               mine.cpu_seconds_per_step / other.cpu_seconds_per_step,
               ratio(mine.peak_bytes, other.peak_bytes), ratio(mine.pss_bytes, other.pss_bytes));
 }
 
+// The same work; over a wire as it is, and with what PyTorch has to make gradients smaller.
+std::vector<Entrant> peers_of(const TrainOptions& ours) {
+  TrainOptions plain = ours;
+  plain.codec = "none";
+  std::vector<Entrant> peers{{kPyTorch, plain}};
+  if (ours.wire == 0) return peers;
+  for (const char* hook : {"fp16", "powersgd"}) {
+    peers.push_back({kPyTorch, plain});
+    peers.back().options.codec = hook;
+  }
+  return peers;
+}
+
 int run_one(const TrainOptions& options) {
   const File json = open_json(options.json);
   const Entrant ours{bench::kOurs, options.whole()};
-  const Entrant theirs{kPyTorch, options.whole()};
+  std::vector<Entrant> peers;
+  if (options.has_peers) peers = peers_of(ours.options);
   std::vector<Entrant> entrants{ours};
-  if (options.has_peers) entrants.push_back(theirs);
+  entrants.insert(entrants.end(), peers.begin(), peers.end());
   const Measured measured = measure(entrants, options);
   if (!measured.is_whole) return kExitInterrupted;
   const bool is_right = print_records(measured, json);
-  print_ratio(measured, ours, theirs);
+  for (const Entrant& peer : peers) print_ratio(measured, ours, peer);
   return is_right ? 0 : 1;
 }
 

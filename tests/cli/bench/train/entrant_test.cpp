@@ -51,6 +51,10 @@ TEST(Entrant, LabelsTellCasesApart) {
   all[6].options.sync = "zero1";
   all.push_back(plain);
   all.back().options.is_apart = true;
+  all.push_back(plain);
+  all.back().options.codec = "int8";
+  all.push_back(plain);
+  all.back().options.wire = 1e8;
   std::set<std::string> labels;
   for (const Entrant& entrant : all) labels.insert(entrant.label());
   EXPECT_EQ(labels.size(), all.size());

@@ -41,6 +41,8 @@ TEST(TrainOptions, ARankReadsWhatTheProgramWrites) {
   options.precision = "bf16";
   options.sync = "zero2";
   options.is_apart = true;
+  options.codec = "int8";
+  options.wire = 1e9;
   const Reading reading = read(case_words(options));
   ASSERT_EQ(reading.code, 0);
   EXPECT_EQ(reading.options.model, "gpt-wide");
@@ -50,6 +52,8 @@ TEST(TrainOptions, ARankReadsWhatTheProgramWrites) {
   EXPECT_EQ(reading.options.precision, "bf16");
   EXPECT_EQ(reading.options.sync, "zero2");
   EXPECT_TRUE(reading.options.is_apart);
+  EXPECT_EQ(reading.options.codec, "int8");
+  EXPECT_EQ(reading.options.wire, 1e9);
   EXPECT_TRUE(reading.options.prints_records);
 }
 
@@ -60,6 +64,8 @@ TEST(TrainOptions, NonsenseIsRefused) {
                              {"--precision", "float64"},
                              {"--sync", "none"},
                              {"--seconds", "-1"},
+                             {"--codec", "int7"},
+                             {"--wire", "0"},
                              {"--rounds", "0"}}) {
     EXPECT_EQ(read(words).code, 2) << words.front();
   }
@@ -89,6 +95,16 @@ TEST(TrainOptions, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_NO_THROW(apart.check());
   apart.sync = "shared";
   EXPECT_THROW(apart.check(), Error);
+  TrainOptions coded;
+  coded.ranks = 2;
+  coded.codec = "int8";
+  coded.wire = 1e9;
+  EXPECT_NO_THROW(coded.check());
+  coded.sync = "zero1";
+  EXPECT_THROW(coded.check(), Error);
+  coded.sync = "auto";
+  coded.ranks = 3;
+  EXPECT_THROW(coded.check(), Error);
   TrainOptions bars;
   bars.has_bars = true;
   EXPECT_NO_THROW(bars.check());

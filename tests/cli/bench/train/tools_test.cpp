@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
-const TrainTools kAll{"/b/trireme", "/b/rank", "/b/peer"};
+const TrainTools kAll{"/b/trireme", "/b/rank", "/b/peer", "/b/namespaces.sh", true};
 
 Entrant entrant(const std::string& who, int ranks) {
   Entrant result{who, {}};
@@ -40,8 +40,22 @@ TEST(TrainTools, SeveralAreStartedByOurs) {
               ElementsAre("/b/trireme", "run", "-n", "3", "--bind", "none", "--", "/b/peer"));
 }
 
+TEST(TrainTools, TwoHaveAWireBetweenThem) {
+  for (const std::string who : {kOurs, kPyTorch}) {
+    Entrant wired = entrant(who, 2);
+    wired.options.wire = 1e9;
+    EXPECT_THAT(
+        first(kAll.program_of(wired).words, 3),
+        ElementsAre("/b/namespaces.sh", "1000000000", who == kOurs ? "/b/rank" : "/b/peer"));
+    TrainTools user = kAll;
+    user.is_root = false;
+    EXPECT_THAT(user.why_not(wired), HasSubstr("root"));
+    EXPECT_EQ(user.why_not(entrant(who, 2)), "");
+  }
+}
+
 TEST(TrainTools, WhatIsMissingSaysSo) {
-  const TrainTools none{"/b/trireme", "", ""};
+  const TrainTools none{"/b/trireme", "", "", "", false};
   EXPECT_THAT(none.why_not(entrant(kOurs, 1)), HasSubstr("/b/trireme"));
   EXPECT_THAT(none.why_not(entrant(kPyTorch, 1)), HasSubstr("make setup"));
   EXPECT_THROW(none.program_of(entrant(kPyTorch, 1)), Error);

@@ -16,6 +16,7 @@ constexpr int kRanksMax = 1024;
 constexpr int kThreadsMax = 1024;
 constexpr int kRoundsMax = 1000;
 constexpr double kSecondsMax = 3600;
+constexpr double kWireMax = 1e15;
 
 Names models() {
   return {"cnn", "mlp", "gpt-nano", "gpt-mini", "gpt-wide"};
@@ -23,6 +24,11 @@ Names models() {
 
 Names precisions() {
   return {"float32", "bf16"};
+}
+
+Names codecs() {
+  return {"none",  "fp16",     "bf16",      "int8",     "int4", "sign",
+          "top_k", "random_k", "threshold", "powersgd", "zstd"};
 }
 
 Names kinds() {
@@ -42,10 +48,16 @@ void TrainOptions::check() const {
   if (is_apart && sync == "shared") {
     refuse("--sync shared needs ranks that share memory, which --apart keeps them from");
   }
+  if (wire > 0 && ranks != 2) refuse("--wire is between two ranks: --ranks 2");
+  const bool is_sent = sync == "auto" || sync == "all_reduce";
+  if (codec != "none" && (ranks == 1 || !is_sent)) {
+    refuse("--codec is for gradients that ranks send each other: --ranks 2 --sync all_reduce");
+  }
   if (scaling > 0 && (has_bars || has_peers || ranks != 0)) {
     refuse("--scaling runs 1 to N ranks of ours; it goes with neither --ranks, --peers nor --bars");
   }
-  if (has_bars && (sync != "auto" || precision != "float32" || is_apart)) {
+  const bool is_plain = precision == "float32" && codec == "none" && wire == 0;
+  if (has_bars && (sync != "auto" || !is_plain || is_apart)) {
     refuse("--bars decides by itself what to run; --model and --ranks choose among its cases");
   }
 }
@@ -79,6 +91,12 @@ void add_case_options(Command& command, const std::shared_ptr<TrainOptions>& opt
                  one_of("--sync", kinds(), to.sync));
   command.flag("--apart", "ranks share no memory, as if each was on a host of its own",
                to.is_apart);
+  command.option("--codec", joined(codecs(), "|"), "gradients as fewer bytes (default none)",
+                 one_of("--codec", codecs(), to.codec));
+  command.option("--wire", "BITS",
+                 "two ranks in network namespaces, with so many bits a second between them; root "
+                 "only",
+                 number<double>("--wire", {1e5, kWireMax}, to.wire));
   command.option("--json", "FILE", "also write a JSON object a case there", set_text(to.json));
 }
 
@@ -94,6 +112,7 @@ void add_program_options(Command& command, const std::shared_ptr<TrainOptions>& 
 }
 
 void add_rank_options(Command& command, const std::shared_ptr<TrainOptions>& options) {
+  command.option("--interface", "NAME", "the network to speak over", set_text(options->interface));
   command.flag("--records", "print JSON for `trireme bench` instead of a table",
                options->prints_records);
 }
@@ -107,6 +126,10 @@ std::vector<std::string> case_words(const TrainOptions& options) {
                                  "--sync",      options.sync,
                                  "--records"};
   if (options.is_apart) words.emplace_back("--apart");
+  if (options.codec != "none") words.insert(words.end(), {"--codec", options.codec});
+  if (options.wire > 0) {
+    words.insert(words.end(), {"--wire", fmt::format("{:.0f}", options.wire)});
+  }
   return words;
 }
 

@@ -23,6 +23,9 @@ struct TrainOptions {
   std::string precision = "float32";
   std::string sync = "auto";
   bool is_apart = false;  // each rank as if it was on a host of its own
+  // Gradients as fewer bytes, by the name of our codec; PyTorch has hooks for fp16, bf16, powersgd.
+  std::string codec = "none";
+  double wire = 0;  // bits a second between two namespaces with a rank each; 0: no wire
   std::string json = {};
 
   // Of the program alone.
@@ -31,8 +34,9 @@ struct TrainOptions {
   int scaling = 0;  // ranks up to which; 0: no
   int rounds = 5;
 
-  // Of the ranks alone: whole records, for the program that started them.
+  // Of the ranks alone: whole records, for the program that started them; the network to use.
   bool prints_records = false;
+  std::string interface = {};
 
   void check() const;
   // With what was left open decided, for a run without bars.

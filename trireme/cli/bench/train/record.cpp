@@ -48,6 +48,9 @@ TrainRecord from_json(const Json& json) {
   record.who = json.at("by").get<std::string>();
   record.threads = json.at("threads").get<int>();
   record.is_apart = json.value("apart", false);
+  record.codec = json.value("codec", "none");
+  record.wire = json.value("wire", 0.0);
+  record.bytes_per_step = json.value("bytes_per_step", 0.0);
   record.communication_seconds = json.value("communication_seconds", 0.0);
   record.steps = json.at("steps").get<std::int64_t>();
   record.is_verified = json.at("verified").get<bool>();
@@ -77,7 +80,8 @@ std::string table_line(const TrainRecord& record) {
   std::string rest = parts_text(record.parts) + hidden_text(record);
   if (!record.is_verified) rest += rest.empty() ? "WRONG" : "  WRONG";
   return fmt::format(kRow, record.who, record.model, record.ranks, record.threads, record.precision,
-                     record.sync + (record.is_apart ? ", apart" : ""),
+                     record.sync + (record.is_apart ? ", apart" : "") +
+                         (record.codec == "none" ? "" : ", " + record.codec),
                      fmt::format("{:.0f} {}", record.units_per_second, record.unit),
                      time_text(record.seconds_per_step), time_text(record.cpu_seconds_per_step),
                      mebibytes(record.peak_bytes), mebibytes(record.pss_bytes), rest);
@@ -97,6 +101,9 @@ std::string to_json(const TrainRecord& record) {
                {"by", record.who},
                {"threads", record.threads},
                {"apart", record.is_apart},
+               {"codec", record.codec},
+               {"wire", record.wire},
+               {"bytes_per_step", record.bytes_per_step},
                {"steps", record.steps},
                {"verified", record.is_verified}};
   if (record.parts.total() > 0) {

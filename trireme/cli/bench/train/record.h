@@ -34,6 +34,9 @@ struct TrainRecord {
   std::string precision = "float32";
   std::string sync = "none";  // what auto came to; of a peer what it calls it
   bool is_apart = false;
+  std::string codec = "none";
+  double wire = 0;              // bits a second between the ranks; 0: no wire
+  double bytes_per_step = 0;    // that a rank sends, as its codec counts them; 0: not said
   double units_per_second = 0;  // over all ranks
   std::string unit;             // "images" or "tokens"
   double seconds_per_step = 0;

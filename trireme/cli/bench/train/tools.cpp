@@ -1,5 +1,9 @@
 #include "trireme/cli/bench/train/tools.h"
 
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
 #include "trireme/base/error.h"
 
 namespace trireme::cli::bench::train {
@@ -21,10 +25,16 @@ TrainTools TrainTools::find() {
   const fs::path folder = tools.self.parent_path();
   tools.rank = if_there(folder / "trireme-bench-train");
   tools.peer = if_there(folder / "bench/peers/torch_train");
+  tools.namespaces = if_there(folder / "bench/namespaces.sh");
+  tools.is_root = ::geteuid() == 0;
   return tools;
 }
 
 std::string TrainTools::why_not(const Entrant& entrant) const {
+  if (entrant.options.wire > 0) {
+    if (namespaces.empty()) return "no namespaces: bench/namespaces.sh is missing";
+    if (!is_root) return "no namespaces: only root may make them";
+  }
   if (entrant.who == kOurs) {
     return rank.empty() ? "trireme-bench-train is not beside " + self.string() +
                               "; it is part of a build with torch and TRIREME_TESTS=ON, and is not "
@@ -40,7 +50,10 @@ Program TrainTools::program_of(const Entrant& entrant) const {
   }
   Program program;
   const bool is_ours = entrant.who == kOurs;
-  if (entrant.options.ranks > 1) {
+  if (entrant.options.wire > 0) {
+    // The script runs inside namespaces that end with its first process; nothing asks it to.
+    program = {{namespaces.string(), fmt::format("{:.0f}", entrant.options.wire)}, SIGKILL};
+  } else if (entrant.options.ranks > 1) {
     program.words = {self.string(), "run", "-n", std::to_string(entrant.options.ranks)};
     // Gloo moves data on threads of its own, which binding would put on its rank's core.
     if (!is_ours) program.words.insert(program.words.end(), {"--bind", "none"});

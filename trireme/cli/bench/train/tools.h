@@ -4,6 +4,7 @@
 //   <build>/trireme                  ourselves: `trireme run` starts ranks
 //   <build>/trireme-bench-train      one process a rank
 //   <build>/bench/peers/torch_train  PyTorch, where CMake found a Python with torch
+//   <build>/bench/namespaces.sh      two ranks with a wire between them
 //
 // Failure: what is not there is empty; asking for a command line that needs it throws NotFound and
 //          says how to get it.
@@ -23,6 +24,8 @@ struct TrainTools {
   std::filesystem::path self;
   std::filesystem::path rank;
   std::filesystem::path peer;
+  std::filesystem::path namespaces;
+  bool is_root = false;
 
   // Beside the program that runs.
   static TrainTools find();
