@@ -79,6 +79,32 @@ TEST(Deal, GoesOnFromAnyCursor) {
   EXPECT_EQ(deal.settle({.epoch = 1, .cursor = 10}), (Position{.epoch = 2, .cursor = 0}));
 }
 
+TEST(Deal, SharesByWeight) {
+  for (const std::int64_t total : {1, 2, 7, 12, 100}) {
+    const Deal deal({.count = total, .batch = total, .slots = 4, .weights = {3, 0, 1, 4}});
+    std::int64_t end = 0;
+    for (int slot = 0; slot < 4; ++slot) {
+      const Range range = deal.places({}, slot);
+      EXPECT_EQ(range.begin, end);
+      EXPECT_LE(range.count(), deal.places_max(slot));
+      end = range.end;
+    }
+    EXPECT_EQ(end, total);
+    EXPECT_EQ(deal.places({}, 1).count(), 0);
+  }
+  const Deal deal({.count = 80, .batch = 80, .slots = 4, .weights = {3, 0, 1, 4}});
+  EXPECT_EQ(deal.places({}, 0), (Range{0, 30}));
+  EXPECT_EQ(deal.places({}, 2), (Range{30, 40}));
+  // A slot cut in two keeps its bounds.
+  const Deal cut({.count = 80, .batch = 80, .slots = 8, .weights = {3, 3, 0, 0, 1, 1, 4, 4}});
+  EXPECT_EQ(cut.places({}, 0).begin, 0);
+  EXPECT_EQ(cut.places({}, 1).end, 30);
+  EXPECT_EQ(cut.places({}, 6).begin, 40);
+  EXPECT_THROW(Deal({.count = 3, .batch = 1, .slots = 2, .weights = {1}}), Error);
+  EXPECT_THROW(Deal({.count = 3, .batch = 1, .slots = 2, .weights = {0, 0}}), Error);
+  EXPECT_THROW(Deal({.count = 3, .batch = 1, .slots = 2, .weights = {2, -1}}), Error);
+}
+
 TEST(Deal, DoesNotOverflow) {
   const std::int64_t many = std::int64_t{1} << 40;
   const Deal deal({.count = many, .batch = many, .slots = 4096});

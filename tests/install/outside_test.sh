@@ -14,7 +14,10 @@ cmake -S outside -B made -DCMAKE_PREFIX_PATH="$temporary/prefix" -DCMAKE_BUILD_T
   -DEXPECT_TORCH="$([ -n "$torch" ] && echo ON || echo OFF)"
 cmake --build made
 ./made/without_torch
-if [ -n "$torch" ]; then ./made/with_torch; fi
+if [ -n "$torch" ]; then
+  ./prefix/bin/trireme run -n 2 ./made/with_torch | tee said
+  [ "$(grep -c 'of 2: slope 3.0, the same everywhere' said)" = 2 ]
+fi
 
 if grep -rIlF -e "$build" -e "$(dirname "$outside")" prefix/lib*/cmake; then
   echo "the files above name the folder of the build" >&2

@@ -144,7 +144,7 @@ TEST(AgreementOf, WeightsCopiedInNarrowTypesIsThatOfOne) {
     const Words words{"train.precision=" + precision, "train.virtual_ranks=4",
                       "optim.learning_rate=0.1", "model.width=64", "model.vocabulary=640"};
     const Trained one = train_threads(tiny_config("gpt", words), 1, 8);
-    for (const std::string kind : {"all_reduce", "shared", "zero1"}) {
+    for (const std::string kind : {"all_reduce", "shared", "zero1", "zero2", "zero3"}) {
       Words many = words;
       many.push_back("sync.kind=" + kind);
       for (const int ranks : {2, 3}) {
@@ -189,20 +189,31 @@ TEST(AgreementOf, DropoutDoesNotDependOnRanks) {
 }
 
 TEST(AgreementOf, RanksOnHostsOfTheirOwnIsThatOfOne) {
-  const Trained whole = train_threads(tiny_config("gpt64", {}), 1, kSteps);
   const Trained bits = train_threads(tiny_config("mlp", {"train.virtual_ranks=4"}), 1, 8);
-  for (const std::string kind : {"auto", "all_reduce", "zero1", "zero2", "zero3"}) {
-    const Trained many = train_apart(tiny_config("gpt64", {"sync.kind=" + kind}), 3, kSteps);
-    EXPECT_LT(distance(many.weights, whole.weights), kNear) << kind;
+  for (const std::string kind : {"auto", "all_reduce", "shared", "zero1", "zero2", "zero3"}) {
     const Words fixed{"sync.kind=" + kind, "train.virtual_ranks=4"};
     expect_same_bits(train_apart(tiny_config("mlp", fixed), 3, 8), bits, kind);
   }
-  try {
-    train_apart(tiny_config("mlp", {"sync.kind=shared"}), 2, 1);
-    ADD_FAILURE() << "one copy on two hosts";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::InvalidInput) << error.what();
+  for (const auto& [model, ranks] :
+       {std::pair{"mlp64", 2}, {"mlp64", 4}, {"cnn64", 3}, {"gpt64", 3}}) {
+    const Trained whole = train_threads(tiny_config(model, {}), 1, kSteps);
+    for (const std::string kind : {"all_reduce", "shared", "zero1", "zero2", "zero3"}) {
+      const Trained many = train_apart(tiny_config(model, {"sync.kind=" + kind}), ranks, kSteps);
+      EXPECT_LT(distance(many.weights, whole.weights), kNear) << kind << ", " << model;
+    }
   }
+}
+
+TEST(AgreementOf, OneCopyNeedsAsManyRanksOnEachHost) {
+  comm::run_hosted_ranks(
+      {"a", "a", "b"}, comm::Transport::Auto, [&](cluster::World&, const comm::Group& group) {
+        try {
+          open_job(tiny_config("mlp", {"sync.kind=shared"}), tiny_kinds(), group);
+          ADD_FAILURE() << "two copies on one host and one on the other";
+        } catch (const Error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::InvalidInput) << error.what();
+        }
+      });
 }
 
 // Two hosts of two ranks: memory in common inside each, TCP across.
@@ -217,7 +228,6 @@ Trained train_hosted(const config::Config& config, int steps) {
                            job.agreement().settle();
                            const auto rank = static_cast<std::size_t>(group.rank());
                            all[rank].weights = weights_of(*job.model);
-                           // Rank 0 alone saves, and all of it.
                          });
   for (const Trained& other : all) expect_same_bits(other, all[0], "ranks differ");
   return all[0];

@@ -26,6 +26,19 @@ TEST(Slots, AreDealtEvenlyToNeighbours) {
   }
 }
 
+TEST(Slots, FollowShares) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(deal_slots(8, std::vector<double>{0.75, 0.25}), ElementsAre(0, 0, 0, 0, 0, 0, 1, 1));
+  EXPECT_THAT(deal_slots(4, std::vector<double>{0.99, 0.01}), ElementsAre(0, 0, 0, 1));
+  EXPECT_THAT(deal_slots(3, std::vector<double>{0.9, 0.05, 0.05}), ElementsAre(0, 1, 2));
+  EXPECT_EQ(deal_slots(7, std::vector<double>(3, 1.0 / 3)).size(), 7u);
+  // A rank's weight is that of all its slots together.
+  const std::vector<int> owners{0, 0, 1};
+  const auto weights = slot_weights(owners, std::vector<double>{0.5, 0.5});
+  EXPECT_EQ(weights[0] + weights[1], weights[2]);
+  EXPECT_EQ(slot_weights(owners, std::vector<double>{1.0, 0.0})[2], 1);
+}
+
 TEST(Slots, AreCutInPieces) {
   EXPECT_THAT(cut_slots(std::vector<int>{0, 2, 1}, 2), ::testing::ElementsAre(0, 0, 2, 2, 1, 1));
   EXPECT_THAT(cut_slots(std::vector<int>{}, 3), ::testing::IsEmpty());

@@ -1,6 +1,7 @@
 #include "trireme/data/deal.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "trireme/base/check.h"
@@ -12,6 +13,15 @@ Deal::Deal(const Options& options) : options_(options) {
   TRIREME_CHECK(options.count >= 0 && options.batch >= 1 && options.slots >= 1, "a deal of ",
                 options.count, " samples, ", options.batch, " a step, to ", options.slots,
                 " slots");
+  TRIREME_CHECK(options.weights.empty() || std::ssize(options.weights) == options.slots,
+                options.weights.size(), " weights for ", options.slots, " slots");
+  bounds_.push_back(0);
+  for (std::size_t slot = 0; slot < static_cast<std::size_t>(options.slots); ++slot) {
+    const std::int64_t weight = options.weights.empty() ? 1 : options.weights[slot];
+    TRIREME_CHECK(weight >= 0, "slot ", slot, " weighs ", weight);
+    bounds_.push_back(bounds_.back() + weight);
+  }
+  TRIREME_CHECK(bounds_.back() > 0, "no slot has any weight");
   if (options.count == 0) throw Error(ErrorCode::InvalidInput, "the data set has no samples");
   if (steps_an_epoch() == 0) {
     throw Error(ErrorCode::InvalidInput, "the data set has " + std::to_string(options.count) +
@@ -63,8 +73,10 @@ std::int64_t Deal::places_max(int slot) const {
 
 Range Deal::share(std::int64_t total, int slot) const {
   TRIREME_CHECK(slot >= 0 && slot < options_.slots, "slot ", slot, " of ", options_.slots);
-  const std::int64_t slots = options_.slots;
-  return {.begin = slot * total / slots, .end = (slot + 1) * total / slots};
+  const auto at = [&](int bound) {
+    return bounds_[static_cast<std::size_t>(bound)] * total / bounds_.back();
+  };
+  return {.begin = at(slot), .end = at(slot + 1)};
 }
 
 }  // namespace trireme::data

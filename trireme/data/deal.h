@@ -4,14 +4,16 @@
 // Meaning: the step at a position takes the next n = min(batch, what is left of the epoch) samples.
 //          A sample's place is its index among these, and the sample itself is number cursor +
 //          place of the epoch's order. Slot v runs places [v*n/V, (v+1)*n/V): every sample of an
-//          epoch exactly once, in order, whatever V and the batch. A slot may get none.
-//          With is_last_dropped, a rest of fewer than `batch` samples ends the epoch instead.
+//          epoch exactly once, in order, whatever V and the batch. A slot may get none. With
+//          weights, slots share the n places in their proportion instead. With is_last_dropped, a
+//          rest of fewer than `batch` samples ends the epoch instead.
 // Threads: pure.
 // Failure: Misuse for numbers that no loader has; InvalidInput where an epoch would have no step.
 
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "trireme/data/position.h"
 
@@ -33,6 +35,7 @@ class Deal {
     std::int64_t batch = 1;  // samples a step, over all slots
     int slots = 1;
     bool is_last_dropped = false;
+    std::vector<std::int64_t> weights = {};  // by slot; empty: all alike
   };
 
   explicit Deal(const Options& options);
@@ -56,6 +59,7 @@ class Deal {
   Range share(std::int64_t total, int slot) const;
 
   Options options_;
+  std::vector<std::int64_t> bounds_;  // of the slots, in weights
 };
 
 }  // namespace trireme::data

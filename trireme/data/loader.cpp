@@ -90,15 +90,18 @@ void Loader::wait_until_whole(Fill& fill, std::unique_lock<std::mutex>& lock) {
 }
 
 void Loader::seek(Position to) {
-  restart(deal_.settle(to), options_.slots, options_.mine);
+  restart(deal_.settle(to), deal_.options(), options_.mine);
 }
 
-void Loader::deal(int slots, std::vector<int> mine) {
+void Loader::deal(int slots, std::vector<int> mine, std::vector<std::int64_t> weights) {
   check_mine(mine, slots);
-  restart(position_, slots, std::move(mine));
+  Deal::Options cut = deal_.options();
+  cut.slots = slots;
+  cut.weights = std::move(weights);
+  restart(position_, std::move(cut), std::move(mine));
 }
 
-void Loader::restart(Position from, int slots, std::vector<int> mine) {
+void Loader::restart(Position from, Deal::Options cut, std::vector<int> mine) {
   std::unique_lock lock(mutex_);
   is_paused_ = true;
   const Deadline deadline = Deadline::after(options_.timeout);
@@ -109,10 +112,8 @@ void Loader::restart(Position from, int slots, std::vector<int> mine) {
     throw Error(ErrorCode::Deadline,
                 "the data source does not answer within " + to_text(options_.timeout));
   }
-  options_.slots = slots;
+  options_.slots = cut.slots;
   options_.mine = std::move(mine);
-  Deal::Options cut = deal_.options();
-  cut.slots = slots;
   deal_ = Deal(cut);
   position_ = plan_at_ = from;
   planned_ = given_;

@@ -55,10 +55,13 @@ class Loader {
   Position position() const noexcept { return position_; }
   // Goes on from there.
   void seek(Position to);
-  // Cuts steps into so many slots, and reads these, from the next step on.
-  void deal(int slots, std::vector<int> mine);
+  // Cuts steps into so many slots, of these weights (empty: all alike), and reads those that are
+  // mine, from the next step on.
+  void deal(int slots, std::vector<int> mine, std::vector<std::int64_t> weights = {});
 
   std::int64_t steps_an_epoch() const noexcept { return deal_.steps_an_epoch(); }
+  // By slot, as they were dealt last; empty: all alike.
+  const std::vector<std::int64_t>& weights() const noexcept { return deal_.options().weights; }
   const Source& source() const noexcept { return *options_.source; }
   // In which next() had to wait for data, since the beginning.
   double seconds_waited() const noexcept { return seconds_waited_; }
@@ -84,7 +87,7 @@ class Loader {
   void work_on(Fill& fill, std::unique_lock<std::mutex>& lock);
   void run();
   void wait_until_whole(Fill& fill, std::unique_lock<std::mutex>& lock);
-  void restart(Position from, int slots, std::vector<int> mine);
+  void restart(Position from, Deal::Options cut, std::vector<int> mine);
 
   Options options_;
   Deal deal_;

@@ -35,8 +35,8 @@ struct Job {
   const CheckpointConfig& checkpoint() const { return config.get<CheckpointConfig>("checkpoint"); }
   data::Loader& loader() const { return *step->parts().loader; }
   parallel::Agreement& agreement() const { return *step->parts().agreement; }
-  // From the next step on; the loader goes on where it is.
-  void deal(std::vector<int> owners);
+  // From the next step on; the loader goes on where it is. Without weights slots are alike.
+  void deal(std::vector<int> owners, std::vector<std::int64_t> weights = {});
   // By slot, for the group as it is.
   std::vector<int> fair_owners() const;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <sstream>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "trireme/data/kinds.h"
 #include "trireme/optim/kinds.h"
 #include "trireme/parallel/kinds.h"
+#include "trireme/train/balance_config.h"
 #include "trireme/train/config.h"
 #include "trireme/train/elastic_config.h"
 
@@ -39,8 +41,9 @@ struct MseConfig {
 
 // Settings that change how long or how visibly a job runs, not what it computes.
 // Where first weights came from is over once there is a checkpoint.
-constexpr std::array<std::string_view, 13> kFree = {"sync.",
+constexpr std::array<std::string_view, 14> kFree = {"sync.",
                                                     "elastic.",
+                                                    "balance.",
                                                     "train.epochs",
                                                     "train.steps",
                                                     "train.non_finite",
@@ -75,6 +78,26 @@ std::map<std::string, std::string> settings_in(const std::string& resolved) {
   return settings;
 }
 
+std::string list_differences(const std::string& resolved, const config::Config& config,
+                             const std::function<bool(const std::string&)>& is_left_out) {
+  const auto then = settings_in(resolved);
+  const auto now = settings_in(config.to_toml());
+  auto keys = then;
+  keys.insert(now.begin(), now.end());
+  const auto value_in = [](const auto& settings, const std::string& key) {
+    const auto found = settings.find(key);
+    return found == settings.end() ? std::string("not set") : found->second;
+  };
+  std::string all;
+  for (const auto& [key, any] : keys) {
+    const std::string was = value_in(then, key);
+    const std::string is = value_in(now, key);
+    if (was == is || is_left_out(key)) continue;
+    all += (all.empty() ? "" : ", ") + key + " (" + was + ", now " + is + ")";
+  }
+  return all;
+}
+
 }  // namespace
 
 Kinds built_in_kinds() {
@@ -96,6 +119,7 @@ config::Schema recipe_schema(const Kinds& kinds) {
   optim::add_optim_sections(schema);
   parallel::add_sync_section(schema);
   schema.section(kElasticSection, "workers that die, leave and come").fields<ElasticConfig>();
+  add_balance_section(schema);
   schema.section("eval", "what is looked at on the way").fields<EvalConfig>();
   schema.section("checkpoint", "what is kept on the way").fields<CheckpointConfig>();
   return schema;
@@ -117,23 +141,16 @@ std::string job_hash(const config::Config& config) {
   return to_hex(sha256(bytes_of(all))).substr(0, 16);
 }
 
+std::string recipe_hash(const config::Config& config) {
+  return to_hex(sha256(bytes_of(config.to_toml()))).substr(0, 16);
+}
+
 std::string differences(const std::string& resolved, const config::Config& config) {
-  const auto then = settings_in(resolved);
-  const auto now = settings_in(config.to_toml());
-  auto keys = then;
-  keys.insert(now.begin(), now.end());
-  const auto value_in = [](const auto& settings, const std::string& key) {
-    const auto found = settings.find(key);
-    return found == settings.end() ? std::string("not set") : found->second;
-  };
-  std::string all;
-  for (const auto& [key, any] : keys) {
-    const std::string was = value_in(then, key);
-    const std::string is = value_in(now, key);
-    if (was == is || is_free(key)) continue;
-    all += (all.empty() ? "" : ", ") + key + " (" + was + ", now " + is + ")";
-  }
-  return all;
+  return list_differences(resolved, config, is_free);
+}
+
+std::string all_differences(const std::string& resolved, const config::Config& config) {
+  return list_differences(resolved, config, [](const std::string&) { return false; });
 }
 
 }  // namespace trireme::train

@@ -30,12 +30,16 @@ config::Schema recipe_schema(const Kinds& kinds);
 // The loss that [loss] names; by default what fits the data.
 std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const data::Form& form);
 
-// Of everything that decides a result: equal hashes may resume each other's checkpoints and meet
-// in one job. How long to train, what to look at and where to write do not count.
+// Of everything that decides a result: equal hashes may resume each other's checkpoints. How long
+// to train, what to look at and how ranks agree do not count.
 std::string job_hash(const config::Config& config);
+// Of every setting: those who train together have the same.
+std::string recipe_hash(const config::Config& config);
 
 // Of these settings, those in which a resolved recipe differs from a configuration, for people:
 // "train.batch (10, now 11), optim.kind (adamw, now sgd)".
 std::string differences(const std::string& resolved, const config::Config& config);
+// Of all settings.
+std::string all_differences(const std::string& resolved, const config::Config& config);
 
 }  // namespace trireme::train

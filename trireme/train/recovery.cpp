@@ -41,6 +41,7 @@ std::string Course::to_json() const {
                         {"is_repeated", is_repeated},
                         {"is_kept", is_kept},
                         {"owners", owners},
+                        {"weights", weights},
                         {"peak_flops", peak_flops}}
       .dump();
 }
@@ -56,6 +57,7 @@ Course Course::from_json(const std::string& text) {
   json.at("is_repeated").get_to(course.is_repeated);
   json.at("is_kept").get_to(course.is_kept);
   json.at("owners").get_to(course.owners);
+  json.at("weights").get_to(course.weights);
   json.at("peak_flops").get_to(course.peak_flops);
   return course;
 }
@@ -171,7 +173,7 @@ void Recovery::share_course(bool is_back) {
   }
   options_.adopt(all);
   options_.job->loader().seek(all.progress.position);
-  options_.job->deal(all.owners);
+  options_.job->deal(all.owners, all.weights);
   dealt_to_ = options_.crew->workers();
 }
 
@@ -185,6 +187,7 @@ void Recovery::deal_again(Course& course) const {
   if (!lasting().keeps_slots() || dealt_to_.empty() || owners.size() > kSlotsMax) return;
   course.is_kept = true;
   course.owners = redeal_slots(owners, dealt_to_, workers);
+  course.weights = cut_slots(job.loader().weights(), pieces);
 }
 
 }  // namespace trireme::train

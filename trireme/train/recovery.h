@@ -33,10 +33,11 @@ struct Course {
   std::int64_t saved_at = -1;
   bool is_open = false;  // on all of them: begun, or read from a checkpoint
   bool is_stopping = false;
-  bool is_repeated = false;   // the next step was begun before
-  bool is_kept = false;       // see Turn
-  std::vector<int> owners{};  // by slot, of the next step
-  double peak_flops = 0;      // of a rank, as it was measured
+  bool is_repeated = false;             // the next step was begun before
+  bool is_kept = false;                 // see Turn
+  std::vector<int> owners{};            // by slot, of the next step
+  std::vector<std::int64_t> weights{};  // of the slots; empty: all alike
+  double peak_flops = 0;                // of a rank, as it was measured
 
   std::string to_json() const;
   static Course from_json(const std::string& json);

@@ -237,7 +237,7 @@ void Reporter::end(const Progress& progress, Ending ending) {
   const char* how = ending == Ending::Done      ? "done"
                     : ending == Ending::Stopped ? "stopped"
                                                 : "ended early: no better for a while";
-  event({{"event", "ended"}, {"how", how}});
+  event({{"event", "ended"}, {"how", how}, {"seconds", seconds_since(s.begin)}});
   s.board->flush();
   s.view->finish();
   s.view->note(std::string(how) + " after " + std::to_string(progress.step) + " steps, " +

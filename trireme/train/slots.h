@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -11,12 +12,22 @@ namespace trireme::train {
 
 // Neighbouring slots to one rank, as evenly as they go.
 std::vector<int> deal_slots(int slots, int ranks);
+// In the proportion of these shares, as nearly as whole slots go, and at least one to each rank.
+// REQUIRES: no fewer slots than ranks.
+std::vector<int> deal_slots(int slots, std::span<const double> shares);
+// By slot, for slots that may be of any size: a rank's share, divided among its own.
+std::vector<std::int64_t> slot_weights(std::span<const int> owners, std::span<const double> shares);
 
 // Those of one rank, ascending.
 std::vector<int> slots_of(int rank, std::span<const int> owners);
 
-// Each slot in so many pieces.
-std::vector<int> cut_slots(std::span<const int> owners, int pieces);
+// Each slot in so many pieces: their owners, or their weights.
+template <class T>
+std::vector<T> cut_slots(const std::vector<T>& slots, int pieces) {
+  std::vector<T> cut;
+  for (const T& slot : slots) cut.insert(cut.end(), static_cast<std::size_t>(pieces), slot);
+  return cut;
+}
 
 // After deaths: whoever lives keeps its slots, and those of the dead go, one by one, to whoever has
 // fewest. `before` and `now` say by rank who it was and is; `owners` are of those before.

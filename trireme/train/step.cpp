@@ -27,6 +27,7 @@ Outcome Step::run(const Turn& turn) {
   last_ = &work;
   outcome_.times.data = watch_.lap();
   outcome_.samples = work.total;
+  for (const data::Batch& batch : work.batches) outcome_.own_samples += batch.count();
   outcome_.rate = parts_.schedule.rate(turn.updates) * parts_.rate_factor;
 
   agreement.begin_step(plan(work));

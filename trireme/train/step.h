@@ -53,6 +53,7 @@ struct Outcome {
   double norm = 0;  // of the gradient, where it was clipped
   double rate = 0;
   std::int64_t samples = 0;       // of the global batch
+  std::int64_t own_samples = 0;   // of them, those that this rank ran
   bool is_finite = true;          // otherwise nothing was updated
   bool is_stop_wanted = false;    // some rank was asked to end: all end after this step
   bool is_change_wanted = false;  // some rank knows of others who wait to join, or are to leave

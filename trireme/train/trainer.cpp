@@ -38,7 +38,10 @@ std::map<std::string, at::Tensor> untrained_of(const torch::nn::Module& model) {
 
 }  // namespace
 
-Trainer::Trainer(Job& job, Options options) : job_(job), options_(std::move(options)) {
+Trainer::Trainer(Job& job, Options options)
+    : job_(job),
+      options_(std::move(options)),
+      balancer_(job, *options_.reporter, options_.crew != nullptr) {
   progress_.recipe = job_.config.to_toml();
   progress_.job_hash = job_.hash;
   progress_.metric = job_.eval().metric;
@@ -109,6 +112,7 @@ Ending Trainer::train() {
     if (!has_patience()) return Ending::NoBetter;
     const Ending ending = attend();
     if (ending != Ending::Done || progress_.step >= job_.steps) return ending;
+    balancer_.begin_step();
     if (options_.before_step) options_.before_step(progress_.step);
     const bool is_change_wanted = options_.crew != nullptr && options_.crew->is_change_wanted();
     const Outcome outcome = job_.step->run({.step = progress_.step,
@@ -117,6 +121,7 @@ Ending Trainer::train() {
                                             .is_change_wanted = is_change_wanted,
                                             .is_repeated = is_repeated_,
                                             .is_kept = is_kept_});
+    balancer_.end_step(outcome);
     advance(outcome);
   }
 }
@@ -126,6 +131,7 @@ Ending Trainer::attend() {
   if (attended_at_ == progress_.step) return Ending::Done;
   if (const auto broken = std::exchange(broken_, std::nullopt)) on_not_finite(*broken);
   compare_ranks();
+  balancer_.look(progress_.step);
   if (keeper_) keeper_->look();
   // Whoever asked may not wait for an evaluation.
   if (is_stopping_) return Ending::Stopped;

@@ -22,6 +22,7 @@
 #include <optional>
 
 #include "trireme/optim/plateau.h"
+#include "trireme/train/balancer.h"
 #include "trireme/train/job.h"
 #include "trireme/train/keeper.h"
 #include "trireme/train/progress.h"
@@ -108,6 +109,7 @@ class Trainer {
   std::unique_ptr<Keeper> keeper_;  // null without a folder
   std::optional<Recovery> recovery_;
   std::optional<optim::Plateau> plateau_;
+  Balancer balancer_;
 };
 
 }  // namespace trireme::train

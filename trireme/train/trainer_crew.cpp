@@ -78,6 +78,7 @@ void Trainer::adopt(const Course& course) {
 }
 
 void Trainer::regroup() {
+  balancer_.restart();
   if (!is_open_) return;
   if (keeper_) {
     keeper_->regroup(job_.group, static_cast<std::int64_t>(job_.group.epoch()));

@@ -4,11 +4,13 @@
 #include <signal.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 
+#include "trireme/base/bytes.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/config/schema_json.h"
 #include "trireme/base/error.h"
@@ -29,6 +31,8 @@ namespace trireme::train {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr auto kRecipeTime = std::chrono::minutes(1);
 
 // A signal can reach nothing but a global; only this process's main thread looks at it.
 std::atomic<bool> g_is_stop_wanted{false};
@@ -57,11 +61,27 @@ std::string terminal_in_environment() {
   return terminal == nullptr ? "" : terminal;
 }
 
+// Settings in which ranks differ would make them ask each other for different things.
+void expect_recipe_of_first_rank(cluster::World& world, const config::Config& config) {
+  const char* const key = "recipe";
+  const Deadline deadline = Deadline::after(kRecipeTime);
+  if (world.rank() == 0) return world.store().set(key, bytes_of(config.to_toml()), deadline);
+  const Bytes first = world.store().wait(key, deadline);
+  const std::string different = all_differences(std::string(trireme::text_of(first)), config);
+  if (different.empty()) return;
+  throw Error(ErrorCode::Mismatch, "the recipe of rank " + std::to_string(world.rank()) +
+                                       " is not that of rank 0: " + different +
+                                       "; give all ranks the same")
+      .with_rank(world.rank());
+}
+
 // A job of one needs nobody to meet.
 std::optional<cluster::World> join_others(const config::Config& config) {
   const char* size = std::getenv("TRIREME_SIZE");
   if (size != nullptr && std::string(size) == "1") return std::nullopt;
-  return cluster::World::join({.job_hash = job_hash(config)});
+  cluster::World world = cluster::World::join();
+  if (world.size() > 1) expect_recipe_of_first_rank(world, config);
+  return world;
 }
 
 // Nothing is left to save that others could not.
@@ -80,7 +100,7 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
   const bool is_spread = config.get<ElasticConfig>(kElasticSection).is_spread;
   Job job = open_job(config, kinds, comm::Group::solo(),
                      {.is_lasting = true, .is_spread = is_spread, .faults = faults});
-  const auto crew = Crew::of_environment(config, job.hash, faults, end_orphaned);
+  const auto crew = Crew::of_environment(config, recipe_hash(config), faults, end_orphaned);
   crew->join(g_is_stop_wanted, [] { std::_Exit(0); });
   const bool is_first = crew->group().rank() == 0;
   Reporter reporter(

@@ -1,0 +1,67 @@
+// Goal:   a user's program is the worker: its model trains, is explained, evaluated, and a mistake
+// in
+//         its settings is refused before anything starts; ranks that were given different recipes
+//         say in what they differ.
+// Method: the example of a model of one's own, and the built-in worker, as a person runs them.
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "tests/train/process_fixture.h"
+
+namespace trireme::train {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class OwnWorker : public TrainProcess {
+ protected:
+  OwnWorker() {
+    std::string text = kTinyRecipe;
+    const std::size_t begin = text.find("[model]");
+    const std::size_t end = text.find("[data]");
+    text.replace(begin, end - begin, "[model]\nkind = \"tower\"\nwidth = 5\n");
+    write_file_atomically(recipe(), text);
+  }
+  const std::string worker_ = build_folder() + "/examples/04_own_model";
+};
+
+TEST_F(OwnWorker, TrainsIsExplainedAndEvaluated) {
+  const Ran explained = run({"explain", recipe(), "--worker", worker_});
+  ASSERT_EQ(explained.code, 0) << explained.error;
+  EXPECT_THAT(explained.out, HasSubstr("floors"));
+  EXPECT_THAT(explained.out, HasSubstr("each adding to the one below"));
+
+  const Ran trained = train("tower", {"--worker", worker_, "train.steps=8", "model.floors=2"});
+  ASSERT_EQ(trained.code, 0) << trained.out << trained.error;
+  const auto names = newest("tower").names();
+  EXPECT_THAT(names, ::testing::Contains("floor1.weight"));
+  EXPECT_THAT(names, ::testing::Not(::testing::Contains("floor2.weight")));
+
+  const Ran scored = run({"eval", at("tower").string(), "--worker", worker_, "--json"});
+  ASSERT_EQ(scored.code, 0) << scored.error;
+  EXPECT_THAT(scored.out, HasSubstr("accuracy"));
+}
+
+TEST_F(OwnWorker, RefusesWhatItsFieldsForbid) {
+  const Ran refused = train("refused", {"--worker", worker_, "model.floors=0"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.error, HasSubstr("model.floors"));
+  EXPECT_FALSE(fs::exists(at("refused")));
+  // The built-in worker has no such model.
+  EXPECT_EQ(train("unknown").code, 2);
+}
+
+TEST_F(TrainProcess, RanksWithOtherRecipesSayInWhat) {
+  const std::string words = "[ $TRIREME_RANK = 0 ] && kind=shared || kind=all_reduce; exec " +
+                            build_folder() + "/trireme-worker train --recipe " + recipe() +
+                            " --output " + at("mixed").string() + " --set sync.kind=$kind";
+  const Ran mixed = run({"run", "-n", "2", "--grace", "0", "--", "sh", "-c", words});
+  EXPECT_NE(mixed.code, 0);
+  EXPECT_THAT(mixed.error, HasSubstr("sync.kind (\"shared\", now \"all_reduce\")"));
+}
+
+}  // namespace
+}  // namespace trireme::train
