@@ -81,6 +81,39 @@ class LinkTest : public ::testing::Test {
   std::unique_ptr<OneLink> here, there;
 };
 
+// A message as it goes over the wire.
+Bytes as_sent(const MessageId& id, ByteView data) {
+  int ends[2];
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  OneLink sender(ends[0], false);
+  const net::Socket raw(ends[1]);
+  Transfers sent(sender);
+  sent.send(7, id, data);
+  Bytes all(4096);
+  all.resize(net::receive(raw, all).size);
+  return all;
+}
+
+TEST_F(LinkTest, WhatIsAskedForWhileItComesIsDelivered) {
+  const Bytes data = to_bytes("slowly");
+  const Bytes all = as_sent({1, 1, 1}, data);
+  for (std::size_t first = 1; first < all.size(); ++first) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    OneLink reader(ends[0], false);
+    const net::Socket raw(ends[1]);
+    ASSERT_EQ(net::send(raw, ByteView(all).first(first)).size, first);
+    reader.link.move();
+    Bytes into(data.size());
+    Transfers got(reader);
+    got.receive(7, {1, 1, 1}, into);
+    ASSERT_EQ(net::send(raw, ByteView(all).subspan(first)).size, all.size() - first);
+    reader.link.move();
+    EXPECT_TRUE(got.all_done()) << "asked after " << first << " bytes of " << all.size();
+    EXPECT_EQ(into, data);
+  }
+}
+
 TEST_F(LinkTest, DeliversByIdInAnyOrder) {
   open();
   const Bytes first = to_bytes("first"), second = to_bytes("second");

@@ -292,11 +292,27 @@ void Link::end_payload() {
     reading_->size = header_.size;
     reading_->is_done = true;
   } else if (header_.size <= kUnaskedMax && !forgotten_.contains(header_.group)) {
-    unasked_size_ += aside_.size();
-    unasked_.emplace(id_of(header_), std::move(aside_));
+    keep_aside();
   }
   reading_ = nullptr;
   target_ = {};
+}
+
+// For whoever asks, which may have happened while the message came.
+void Link::keep_aside() {
+  const auto posted = posted_.lower_bound(id_of(header_));
+  if (posted == posted_.end() || posted->first != id_of(header_)) {
+    unasked_size_ += aside_.size();
+    unasked_.emplace(id_of(header_), std::move(aside_));
+    return;
+  }
+  const Posted asked = posted->second;
+  posted_.erase(posted);
+  asked.transfer->size = std::min(asked.into.size(), aside_.size());
+  if (asked.transfer->size != 0) {
+    std::memcpy(asked.into.data(), aside_.data(), asked.transfer->size);
+  }
+  asked.transfer->is_done = true;
 }
 
 void Link::deliver_control() {

@@ -47,6 +47,8 @@ class Link {
   bool wants_write() const noexcept { return !outgoing_.empty() && !loss_; }
   // False while a message waits at the door that nobody has asked for.
   bool wants_read() const noexcept { return !is_stalled_ && !has_left_ && !loss_; }
+  // What came behind the handshake: no socket tells of it.
+  bool has_early() const noexcept { return early_taken_ < early_.size() && wants_read(); }
   std::optional<Error> loss() const;
   const net::Socket& socket() const noexcept { return socket_; }
 
@@ -70,6 +72,7 @@ class Link {
   std::size_t read_into(std::span<std::byte> into);
   void begin_payload();
   void end_payload();
+  void keep_aside();
   void deliver_control();
   void fail(ErrorCode code, const std::string& what);
   void drop_front() noexcept;

@@ -129,10 +129,13 @@ bool Mesh::poll() {
       for (Stream& stream : streams_) stream.link->forget(group);
     }
   }
-  for (Stream& stream : streams_) watch(stream);
+  bool moved = false;
+  for (Stream& stream : streams_) {
+    if (stream.link->has_early()) moved |= stream.link->move();
+    watch(stream);
+  }
   std::array<epoll_event, 64> events;
   const int count = ::epoll_wait(epoll_.get(), events.data(), events.size(), 0);
-  bool moved = false;
   for (int i = 0; i < count; ++i) {
     const std::uint64_t token = events[static_cast<std::size_t>(i)].data.u64;
     if (token == kWakeToken) {
