@@ -177,6 +177,20 @@ TEST(JobEnvironment, SaysWhoServesWhenAsked) {
   EXPECT_EQ(read(variables).store.served_by, 1);
 }
 
+// A host's own name often stands for 127.0.1.1 on the host itself.
+TEST(JobEnvironment, BehindANameTheStoreListensOnEveryInterface) {
+  const auto listens = [](const std::string& store) {
+    return read({{"TRIREME_RANK", "0"}, {"TRIREME_SIZE", "2"}, {"TRIREME_STORE", store}})
+        .store.listen.to_text();
+  };
+  for (const char* name : {"c01", "a", "a1", "ada", "node7"}) {
+    EXPECT_EQ(listens("tcp://" + std::string(name) + ":1"), "tcp://0.0.0.0:1") << name;
+  }
+  for (const char* number : {"tcp://10.0.0.7:1", "tcp://[fd00::c01]:1", "tcp://localhost:1"}) {
+    EXPECT_EQ(listens(number), number) << "as it was said";
+  }
+}
+
 TEST(JobEnvironment, WrongVariablesAreNamedWithTheirValues) {
   const Map store{{"TRIREME_STORE", "unix:/s"}};
   const auto with = [&](Map more) {

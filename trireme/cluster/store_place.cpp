@@ -38,7 +38,7 @@ std::string any_host_like(const std::string& host) {
 
 bool is_name(const net::Address& address) {
   return address.kind == net::Address::Kind::Tcp && address.host != "localhost" &&
-         address.host.find_first_not_of("0123456789abcdefABCDEF.:") != std::string::npos;
+         !net::is_number(address.host);
 }
 
 StorePlace said(const std::string& text, const std::string& job) {

@@ -103,6 +103,15 @@ std::string Address::to_text() const {
   return "tcp://" + (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
+bool is_number(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return false;
+  freeaddrinfo(found);
+  return true;
+}
+
 std::vector<SocketAddress> resolve(const Address& address) {
   if (address.kind == Address::Kind::Unix) {
     // Filled in by hand, an Address may never have been through unix_socket().

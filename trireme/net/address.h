@@ -32,6 +32,10 @@ struct Address {
   friend bool operator==(const Address&, const Address&) = default;
 };
 
+// An IPv4 or IPv6 number, which stands for itself and asks no resolver: 127.0.0.1, ::1, and also
+// 10.1. Names may consist of the letters of numbers: c01, ada.
+bool is_number(const std::string& host);
+
 // One concrete socket address.
 struct SocketAddress {
   sockaddr_storage storage{};
