@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 
+#include <future>
+#include <memory>
 #include <string>
 
 #include "trireme/base/error.h"
+#include "trireme/testing/code_of.h"
 
 namespace trireme::net {
 namespace {
@@ -90,6 +93,40 @@ TEST(Address, NamesThatDoNotResolveAreUnreachable) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::Unreachable);
     EXPECT_NE(error.message().find("no-such-host.invalid"), std::string::npos);
+  }
+}
+
+// A resolver that waits for a server that is gone, until it is told to go on.
+TEST(Address, AResolverThatHangsIsLeftAtTheDeadline) {
+  auto gate = std::make_shared<std::promise<void>>();
+  auto done = std::make_shared<std::promise<void>>();
+  const Resolver hanging = [gate, done](const Address&) -> std::vector<SocketAddress> {
+    gate->get_future().wait();
+    done->set_value();
+    return {};
+  };
+  const TimePoint begun = steady_clock().now();
+  try {
+    resolve(Address::tcp("node7", 1), Deadline::after(std::chrono::milliseconds(50)), hanging);
+    ADD_FAILURE() << "resolved";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Unreachable);
+    EXPECT_NE(error.message().find("in time for the host name 'node7'"), std::string::npos);
+  }
+  EXPECT_LT(steady_clock().now() - begun, std::chrono::seconds(5));
+  EXPECT_EQ(resolve(Address::tcp("::1", 1), Deadline::after({}), hanging).size(), 1u)
+      << "a number asks nobody";
+  gate->set_value();
+  done->get_future().wait();
+}
+
+TEST(Address, WhatTheResolverThrowsReachesTheCaller) {
+  const Resolver failing = [](const Address&) -> std::vector<SocketAddress> {
+    throw Error(ErrorCode::Io, "no sockets left");
+  };
+  for (const Deadline deadline : {Deadline::after(std::chrono::seconds(20)), Deadline::never()}) {
+    EXPECT_EQ(testing::code_of([&] { resolve(Address::tcp("a", 1), deadline, failing); }),
+              ErrorCode::Io);
   }
 }
 

@@ -4,7 +4,10 @@
 #include <charconv>
 #include <cstddef>
 #include <cstring>
+#include <future>
 #include <memory>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -60,6 +63,30 @@ SocketAddress unix_address(const std::string& path) {
   return out;
 }
 
+std::vector<SocketAddress> ask_host(const Address& address, int flags) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV | flags;
+  addrinfo* found = nullptr;
+  const std::string port = std::to_string(address.port);
+  const int status = getaddrinfo(address.host.c_str(), port.c_str(), &hints, &found);
+  if (status != 0) {
+    throw Error(ErrorCode::Unreachable,
+                "the host name '" + address.host + "' does not resolve: " + gai_strerror(status));
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
+  std::vector<SocketAddress> out;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    if (each->ai_family != AF_INET && each->ai_family != AF_INET6) continue;
+    SocketAddress one;
+    std::memcpy(&one.storage, each->ai_addr, each->ai_addrlen);
+    one.size = each->ai_addrlen;
+    out.push_back(one);
+  }
+  return out;
+}
+
 }  // namespace
 
 Address Address::parse(std::string_view text) {
@@ -112,32 +139,32 @@ bool is_number(const std::string& host) {
   return true;
 }
 
-std::vector<SocketAddress> resolve(const Address& address) {
+std::vector<SocketAddress> resolve(const Address& address, Deadline deadline) {
+  return resolve(address, deadline, [](const Address& name) { return ask_host(name, 0); });
+}
+
+std::vector<SocketAddress> resolve(const Address& address, Deadline deadline, Resolver resolver) {
   if (address.kind == Address::Kind::Unix) {
     // Filled in by hand, an Address may never have been through unix_socket().
     return {unix_address(Address::unix_socket(address.path).path)};
   }
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const std::string port = std::to_string(address.port);
-  const int status = getaddrinfo(address.host.c_str(), port.c_str(), &hints, &found);
-  if (status != 0) {
+  if (is_number(address.host)) return ask_host(address, AI_NUMERICHOST);
+  // Nothing ends a resolver that waits for servers that are gone. The thread owns all it touches,
+  // so that nobody has to wait for it.
+  std::packaged_task<std::vector<SocketAddress>()> task(
+      [address, resolver = std::move(resolver)] { return resolver(address); });
+  std::future<std::vector<SocketAddress>> answer = task.get_future();
+  try {
+    std::thread(std::move(task)).detach();
+  } catch (const std::system_error& error) {
+    throw Error(ErrorCode::Exhausted, std::string("no thread to resolve with: ") + error.what());
+  }
+  if (deadline.is_never()) return answer.get();
+  if (answer.wait_until(deadline.when()) == std::future_status::timeout) {
     throw Error(ErrorCode::Unreachable,
-                "the host name '" + address.host + "' does not resolve: " + gai_strerror(status));
+                "the resolver did not answer in time for the host name '" + address.host + "'");
   }
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, &freeaddrinfo);
-  std::vector<SocketAddress> out;
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    if (each->ai_family != AF_INET && each->ai_family != AF_INET6) continue;
-    SocketAddress one;
-    std::memcpy(&one.storage, each->ai_addr, each->ai_addrlen);
-    one.size = each->ai_addrlen;
-    out.push_back(one);
-  }
-  return out;
+  return answer.get();
 }
 
 std::string host_of(const SocketAddress& address) {

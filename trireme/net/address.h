@@ -6,12 +6,16 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <sys/socket.h>
+
+#include "trireme/base/deadline.h"
 
 namespace trireme::net {
 
@@ -43,9 +47,16 @@ struct SocketAddress {
 };
 
 // What the address stands for now, IPv4 and IPv6, in the resolver's order. A number is answered at
-// once; a name may take as long as the host's resolver is configured to wait.
-// Throws Unreachable for a name that does not resolve.
-std::vector<SocketAddress> resolve(const Address& address);
+// once; a name is asked for on a thread of its own, which the deadline leaves to the end that the
+// host's resolver comes to by itself.
+// Throws Unreachable for a name that does not resolve, or not in time.
+inline constexpr std::chrono::seconds kResolveMax{10};
+using Resolver = std::function<std::vector<SocketAddress>(const Address&)>;
+std::vector<SocketAddress> resolve(const Address& address,
+                                   Deadline deadline = Deadline::after(kResolveMax));
+// The same with another resolver than the host's. It is called for names only, and may outlive the
+// call: it owns what it needs.
+std::vector<SocketAddress> resolve(const Address& address, Deadline deadline, Resolver resolver);
 
 // The numeric form, without port or brackets; an IPv4 address in IPv6 clothes is shown as IPv4.
 // Empty for a unix socket.

@@ -75,7 +75,7 @@ Dialed dial(const Address& address, const Credentials& credentials, Deadline dea
   std::optional<Error> before;
   while (true) {
     try {
-      return authenticate(connect_any(resolve(address), deadline), credentials, deadline);
+      return authenticate(connect_any(resolve(address, deadline), deadline), credentials, deadline);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::Unreachable || deadline.is_past()) {
         throw explain(address, error, before);

@@ -28,7 +28,7 @@ std::string host_text(const Address& address) {
 }  // namespace
 
 HttpConnection::HttpConnection(const Address& address, Deadline deadline)
-    : host_(host_text(address)), socket_(connect_any(resolve(address), deadline)) {}
+    : host_(host_text(address)), socket_(connect_any(resolve(address, deadline), deadline)) {}
 
 bool HttpConnection::can_go_on() const noexcept {
   if (!is_idle_) return false;
