@@ -16,6 +16,7 @@
 #include "trireme/base/build_info.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/meeting.h"
+#include "trireme/testing/in_time.h"
 
 namespace trireme::cluster {
 namespace {
@@ -84,7 +85,7 @@ TYPED_TEST(RendezvousTest, TheDeadlineNamesExactlyWhoNeverCame) {
   for (const int rank : {0, 1, 2, 4, 5, 6, 10, 11}) members.push_back(member_of(rank, 12));
   const TimePoint begin = steady_clock().now();
   const std::vector<Outcome> outcomes = meet(this->kind, members, 1s);
-  EXPECT_LT(steady_clock().now() - begin, 5s);
+  testing::expect_in_time(steady_clock().now() - begin, 5s);
   for (const Outcome& outcome : outcomes) {
     ASSERT_TRUE(outcome.error);
     EXPECT_EQ(outcome.error->code(), ErrorCode::Deadline);
@@ -100,7 +101,8 @@ TYPED_TEST(RendezvousTest, WhoeverComesAfterTheOthersGaveUpLearnsThat) {
   const Outcome late = meet(this->kind, {member_of(1, 2)}, 60s)[0];
   ASSERT_TRUE(late.error);
   EXPECT_THAT(late.error->message(), ::testing::HasSubstr("rank 0 gave up: rank 1 of 2"));
-  EXPECT_LT(steady_clock().now() - begin, 30s) << "it must not wait for its own deadline";
+  testing::expect_in_time(steady_clock().now() - begin, 30s,
+                          "it must not wait for its own deadline");
 }
 
 void expect_mismatch(const std::vector<Outcome>& outcomes, const std::string& a,
@@ -197,36 +199,44 @@ class Competition {
   const Times begin_ = read();
 };
 
-// What it would take on a machine that nobody else uses.
-double seconds_to_meet(int size) {
+struct Taken {
+  double seconds = 1e9;  // by the clock
+  double alone = 1e9;    // what it would have been on a machine that nobody else uses
+};
+
+Taken meet_of(int size) {
   RemoteKind kind;
   std::vector<Member> members;
   for (int rank = 0; rank < size; ++rank) members.push_back(member_of(rank, size));
   const Competition competition;
   const TimePoint begin = steady_clock().now();
   const std::vector<Outcome> outcomes = meet(kind, members, 110s);
-  const double taken = std::chrono::duration<double>(steady_clock().now() - begin).count();
-  const double seconds = taken * (1 - competition.share());
+  const double seconds = std::chrono::duration<double>(steady_clock().now() - begin).count();
+  const double alone = seconds * (1 - competition.share());
   const Bytes table = outcomes[0].roster ? encode(*outcomes[0].roster) : Bytes{};
   for (const Outcome& outcome : outcomes) {
     EXPECT_TRUE(outcome.roster && encode(*outcome.roster) == table);
   }
   EXPECT_EQ(kind.server().counters().sessions_accepted, static_cast<std::uint64_t>(size))
       << "one connection each";
-  return seconds;
+  return {.seconds = seconds, .alone = alone};
 }
 
 TEST(Rendezvous, AThousandRanksMeetInTwoSeconds) {
   // Sanitizers slow a thousand threads down far more than a thousand ranks.
   const bool is_slowed = base::build_info().sanitizer != "OFF";
-  // The best of three: what is measured is what it takes, not what else the machine does.
-  double best = 1e9;
-  for (int attempt = 0; attempt < 3 && best >= 2.0; ++attempt) {
-    best = std::min(best, seconds_to_meet(is_slowed ? 200 : 1000));
-    if (is_slowed) break;
+  const testing::Seconds limit = is_slowed ? 60s : 2s;
+  // The best of three: what is measured is what it takes, not what else the machine does. But what
+  // others took is an estimate, so that the clock has a say too.
+  Taken best;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const Taken taken = meet_of(is_slowed ? 200 : 1000);
+    if (taken.alone < best.alone) best = taken;
+    if (is_slowed || (best.alone < limit.count() && best.seconds < 2 * limit.count())) break;
   }
-  RecordProperty("milliseconds", static_cast<int>(best * 1000));
-  EXPECT_LT(best, is_slowed ? 60.0 : 2.0);
+  RecordProperty("milliseconds", static_cast<int>(best.seconds * 1000));
+  testing::expect_in_time(testing::Seconds(best.alone), limit, "on a machine of its own");
+  testing::expect_in_time(testing::Seconds(best.seconds), 2 * limit, "by the clock");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "trireme/comm/connect.h"
 #include "trireme/comm/shm/backend.h"
 #include "trireme/net/secret.h"
+#include "trireme/testing/in_time.h"
 #include "trireme/testing/rank_processes.h"
 
 namespace trireme::comm {
@@ -154,7 +155,10 @@ std::vector<Verdict> strike_in_time(const Case& c, double limit) {
     for (const Verdict& verdict : verdicts) latest = std::max(latest, verdict.seconds);
     if (latest <= limit) break;
   }
-  for (const Verdict& verdict : verdicts) EXPECT_LE(verdict.seconds, limit) << verdict.text;
+  for (const Verdict& verdict : verdicts) {
+    testing::expect_in_time(testing::Seconds(verdict.seconds), testing::Seconds(limit),
+                            verdict.text);
+  }
   return verdicts;
 }
 

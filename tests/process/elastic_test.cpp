@@ -6,6 +6,7 @@
 #include "tests/process/job_fixture.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/testing/in_time.h"
 
 namespace trireme {
 namespace {
@@ -73,7 +74,7 @@ TEST_F(ElasticTest, ACrashLoopEndsWithTheReasonAndTheLastWords) {
   Command job(elastic({"-n", "2"},
                       "test $TRIREME_WORKER = 0 && exec sleep 1000; echo no such luck; exit 9"));
   EXPECT_EQ(job.wait_exit(soon()), 9);
-  EXPECT_LT(job.elapsed(), 5s);
+  testing::expect_in_time(job.elapsed(), 5s);
   EXPECT_THAT(job.error(), HasSubstr("crash loop: worker 3 died 0."));
   EXPECT_THAT(job.error(), HasSubstr("after its start, the third in a row"));
   EXPECT_THAT(job.error(), HasSubstr("worker 3 failed: exit code 9"));

@@ -8,6 +8,7 @@
 #include "tests/process/job_fixture.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/testing/in_time.h"
 
 namespace trireme {
 namespace {
@@ -60,7 +61,7 @@ TEST_F(KillTest, ARank) {
   EXPECT_THAT(job_.error(),
               HasSubstr("trireme: rank 1 failed: killed by signal 9 (kill -9 or another process)"));
   EXPECT_THAT(job_.error(), HasSubstr("    rank " + std::to_string(victim)));
-  EXPECT_LT(time_to_die(), 3s);
+  testing::expect_in_time(time_to_die(), 3s);
 }
 
 TEST_F(KillTest, AllRanksAtOnce) {
@@ -68,7 +69,7 @@ TEST_F(KillTest, AllRanksAtOnce) {
     kill_one(pid_after(job_, rank), SIGKILL);
   }
   EXPECT_EQ(job_.wait_exit(soon()), 137);
-  EXPECT_LT(time_to_die(), 3s);
+  testing::expect_in_time(time_to_die(), 3s);
 }
 
 TEST_F(KillTest, TheLauncher) {
@@ -76,12 +77,12 @@ TEST_F(KillTest, TheLauncher) {
   EXPECT_EQ(job_.wait_exit(soon()), 137);
   EXPECT_THAT(job_.error(), HasSubstr("the launcher was killed by signal 9; every process of the "
                                       "job was ended"));
-  EXPECT_LT(time_to_die(), 3s);
+  testing::expect_in_time(time_to_die(), 3s);
 }
 
 TEST_F(KillTest, TheFront) {
   job_.signal(SIGKILL);
-  EXPECT_LT(time_to_die(), 3s);
+  testing::expect_in_time(time_to_die(), 3s);
   EXPECT_EQ(job_.wait_exit(soon()), 137);
   EXPECT_THAT(job_.error(), HasSubstr("was killed; ending the job"));
 }
@@ -102,7 +103,7 @@ TEST_F(KillTest, TheFrontsWholeGroup) {
   // As `kill -9 %1` does in a shell: the launcher is in a group of its own.
   kill_one(job_.pid(), SIGKILL);
   kill_one(pid_after(job_, "[0] rank "), SIGKILL);
-  EXPECT_LT(time_to_die(), 3s);
+  testing::expect_in_time(time_to_die(), 3s);
 }
 
 TEST_F(KillTest, FrontAndLauncherAtOnceIsSweptByTheNextRun) {
@@ -116,16 +117,16 @@ TEST_F(KillTest, FrontAndLauncherAtOnceIsSweptByTheNextRun) {
   while (kill(rank, 0) == 0 && std::chrono::steady_clock::now() - begin < 5s) {
     cluster::launch::host::reap_children([](pid_t, int) {});
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3s);
+  testing::expect_in_time(std::chrono::steady_clock::now() - begin, 3s);
   Command next(script({}, "true"));
   EXPECT_EQ(next.wait_exit(soon()), 0);
-  EXPECT_LT(time_to_die(), 3s);
+  testing::expect_in_time(time_to_die(), 3s);
 }
 
 TEST_F(JobTest, ARankThatEndsWellTakesItsDaemonsAlong) {
   Command job(script({"-n", "2"}, "setsid sleep 1000 & (setsid sleep 1000 &); exit 0"));
   EXPECT_EQ(job.wait_exit(soon()), 0);
-  EXPECT_LT(job.elapsed(), 3s);
+  testing::expect_in_time(job.elapsed(), 3s);
 }
 
 TEST_F(JobTest, AJobInsideAJobDiesWithIt) {
