@@ -102,7 +102,7 @@ TEST(JobEnvironment, Torchrun) {
   const Environment many_hosts = read(torchrun(3, 4, 2));
   EXPECT_EQ(many_hosts.local_rank, 1);
   EXPECT_EQ(many_hosts.store.connect.to_text(), "tcp://node0:29501");
-  EXPECT_EQ(many_hosts.store.listen.to_text(), "tcp://0.0.0.0:29501");
+  EXPECT_EQ(many_hosts.store.listen.to_text(), "tcp://[::]:29501");
 }
 
 TEST(JobEnvironment, Mpirun) {
@@ -184,8 +184,11 @@ TEST(JobEnvironment, BehindANameTheStoreListensOnEveryInterface) {
         .store.listen.to_text();
   };
   for (const char* name : {"c01", "a", "a1", "ada", "node7"}) {
-    EXPECT_EQ(listens("tcp://" + std::string(name) + ":1"), "tcp://0.0.0.0:1") << name;
+    EXPECT_EQ(listens("tcp://" + std::string(name) + ":1"), "tcp://[::]:1") << name;
   }
+  Map torch = torchrun(0, 4, 2);
+  torch["MASTER_ADDR"] = "10.0.0.7";
+  EXPECT_EQ(read(torch).store.listen.to_text(), "tcp://0.0.0.0:29501");
   for (const char* number : {"tcp://10.0.0.7:1", "tcp://[fd00::c01]:1", "tcp://localhost:1"}) {
     EXPECT_EQ(listens(number), number) << "as it was said";
   }

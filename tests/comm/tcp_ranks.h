@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "trireme/cluster/local_store.h"
 #include "trireme/comm/algorithm/message_backend.h"
@@ -20,6 +21,7 @@ struct TcpRanks {
   MessageBackend::Options backend = {};
   int streams = 1;
   bool checksums = false;
+  std::string host = "127.0.0.1";
 };
 
 inline void run_tcp_ranks(const TcpRanks& how, const std::function<void(const Group&)>& body) {
@@ -30,9 +32,12 @@ inline void run_tcp_ranks(const TcpRanks& how, const std::function<void(const Gr
   testing::run_rank_threads(how.count, [&](int rank) {
     const auto credentials = std::make_shared<net::SecretCredentials>(
         secret, net::Identity{"rank " + std::to_string(rank), "worker"});
-    const auto mesh = tcp::assemble(
-        {.rank = rank, .size = how.count, .streams = how.streams, .checksums = how.checksums},
-        store, credentials, Deadline::after(std::chrono::seconds(20)));
+    const auto mesh = tcp::assemble({.rank = rank,
+                                     .size = how.count,
+                                     .host = how.host,
+                                     .streams = how.streams,
+                                     .checksums = how.checksums},
+                                    store, credentials, Deadline::after(std::chrono::seconds(20)));
     const auto engine = std::make_shared<Engine>(Engine::Options{});
     engine->add_source(mesh);
     const auto backend =

@@ -5,8 +5,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -20,6 +24,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/testing/rank_processes.h"
 
 namespace trireme::net {
 namespace {
@@ -148,13 +153,62 @@ TEST(ListenerOnTcp, ListensOnIpv4) {
   expect_listens(Address::tcp("127.0.0.1", 0));
 }
 
-TEST(ListenerOnTcp, ListensOnIpv6) {
+bool has_ipv6() {
   try {
     Listener probe(Address::tcp("::1", 0));
-  } catch (const Error& error) {
-    GTEST_SKIP() << "NO IPv6 HERE, NOT TESTED: " << error.what();
+    return true;
+  } catch (const Error&) {
+    return false;
   }
+}
+
+TEST(ListenerOnTcp, ListensOnIpv6) {
+  if (!has_ipv6()) GTEST_SKIP() << "NO IPv6 HERE, NOT TESTED";
   expect_listens(Address::tcp("::1", 0));
+}
+
+bool can_reach(const Address& address) {
+  try {
+    return connect(resolve(address).front(), Deadline::after(5s)).is_open();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+TEST(ListenerOnTcp, TheUnspecifiedIpv6AddressServesBothFamilies) {
+  const Listener listener(Address::tcp("::", 0));
+  EXPECT_TRUE(can_reach(Address::tcp("127.0.0.1", listener.address().port)));
+  if (listener.address().host != "::" || !has_ipv6()) {
+    GTEST_SKIP() << "NO IPv6 HERE, NOT TESTED";
+  }
+  EXPECT_TRUE(can_reach(Address::tcp("::1", listener.address().port)));
+}
+
+// Makes this process one of a kernel without IPv6. False where that may not be done.
+bool forgo_ipv6() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socket, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{.len = std::size(filter), .filter = filter};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST(ListenerOnTcp, WithoutIpv6TheUnspecifiedAddressServesTheOtherFamily) {
+  testing::RankProcesses ranks({.count = 1}, [](testing::RankChannel& channel) {
+    if (!forgo_ipv6()) return channel.say("may not");
+    const Listener listener(Address::tcp("::", 0));
+    const bool works = can_reach(Address::tcp("127.0.0.1", listener.address().port));
+    channel.say(listener.address().host + (works ? " works" : " does not"));
+  });
+  const std::string said = ranks.hear(0, Deadline::after(20s));
+  if (said == "may not") GTEST_SKIP() << "NO SECCOMP HERE, NOT TESTED";
+  EXPECT_EQ(said, "0.0.0.0 works");
 }
 
 TEST(ListenerOnTcp, AnAddressOfAnotherHostIsRefused) {

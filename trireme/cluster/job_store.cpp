@@ -121,7 +121,7 @@ void JobStore::connect(const Environment& environment, const net::Secret& secret
   if (server_ && environment.store.listen.kind == net::Address::Kind::Tcp) {
     // The name by which others know this host may lead elsewhere from here.
     options.address.port = server_->address().port;
-    options.address.host = environment.store.listen.host == "::" ? "::1" : "127.0.0.1";
+    options.address.host = "127.0.0.1";  // [::] serves both families
     const bool is_any =
         environment.store.listen.host == "0.0.0.0" || environment.store.listen.host == "::";
     if (!is_any) options.address = server_->address();

@@ -31,9 +31,11 @@ StorePlace server_at(net::Address connect, net::Address listen) {
   return place;
 }
 
-// Every interface: the ranks of other hosts come by whichever they know.
+// Every interface: the ranks of other hosts come by whichever they know. A name may stand for
+// either family, or for another one elsewhere, and [::] serves both.
 std::string any_host_like(const std::string& host) {
-  return host.find(':') == std::string::npos ? "0.0.0.0" : "::";
+  const bool is_v4 = net::is_number(host) && host.find(':') == std::string::npos;
+  return is_v4 ? "0.0.0.0" : "::";
 }
 
 bool is_name(const net::Address& address) {

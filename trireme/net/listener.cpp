@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -77,6 +78,12 @@ std::optional<std::string> claim_of(const Address& address, const SocketAddress&
   return std::string(std::strerror(errno));
 }
 
+// A kernel may have been started without it.
+bool can_make_ipv6() {
+  const Descriptor socket(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return socket || errno != EAFNOSUPPORT;
+}
+
 }  // namespace
 
 Listener::Listener(const Address& address) : address_(address) {
@@ -89,11 +96,15 @@ Listener::Listener(const Address& address) : address_(address) {
 
 void Listener::listen_tcp() {
   int failure = EADDRNOTAVAIL;
-  for (const SocketAddress& each : resolve(address_)) {
+  std::vector<SocketAddress> candidates = resolve(address_);
+  if (address_.host == "::" && !can_make_ipv6()) {
+    candidates = resolve(Address::tcp("0.0.0.0", address_.port));
+  }
+  for (const SocketAddress& each : candidates) {
     Socket socket = make_socket(each.storage.ss_family);
     const int on = 1;
     (void)setsockopt(socket.descriptor(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    const int off = 0;  // so that tcp://[::]:PORT serves both families whatever the host's default
+    const int off = 0;
     (void)setsockopt(socket.descriptor(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
     const auto* raw = reinterpret_cast<const sockaddr*>(&each.storage);
     if (::bind(socket.descriptor(), raw, each.size) == 0 &&

@@ -1,5 +1,8 @@
 // Listener is a socket that waits for connections, on TCP or at a path.
 //
+// TCP:      tcp://[::]:PORT serves both families on every interface, whatever the host's default;
+// on
+//           a host without IPv6 it serves the other one.
 // Unix:     the socket is born with mode 0600. A path left behind by a dead process is replaced;
 //           one that a living process serves, or that is no socket, is an error. Of several that
 //           start at once one wins.
