@@ -30,7 +30,9 @@ BUILD_PACKAGES=(
 )
 TEST_PACKAGES=(iproute2 util-linux)                       # tests look at the machine's interfaces
 # Absent, the part that wants them switches itself off and says so.
-OPTIONAL_BUILD_PACKAGES=(libbenchmark-dev libssl-dev zlib1g-dev libopenmpi-dev openmpi-bin)
+OPTIONAL_BUILD_PACKAGES=(
+  libbenchmark-dev libssl-dev zlib1g-dev libzstd-dev libopenmpi-dev openmpi-bin
+)
 OPTIONAL_TEST_PACKAGES=(
   clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19
   etcd-server                                             # tests keep a job's state in one

@@ -178,5 +178,37 @@ def no_machine_paths(tree, _program):
                 yield name, number, f"{match.group(0)} is a path of one machine"
 
 
+BUILDING = "docs/building.md"
+
+
+def packages_are_those_of_setup(tree, _program):
+    """What the page on building lists is what set-up installs."""
+    page = list(enumerate(tree.files.get(BUILDING) or [], 1))
+    start = next((n for n, line in page if line.startswith("| Debian package |")), None)
+    if start is None:
+        return
+    listed = {}
+    for number, line in page[start + 1:]:
+        if not line.startswith("|"):
+            break
+        listed.update((word, number) for word in line.split("|")[1].strip().split(", "))
+    setup = "\n".join(tree.files.get("scripts/setup.sh") or [])
+    installed = set()
+    for names in re.findall(r"^(?!\w*PYTHON)\w*PACKAGES=\(([^)]*)\)", setup, re.MULTILINE):
+        installed.update(re.sub("#.*", "", names).split())
+    for package in sorted(listed.keys() - installed):
+        yield BUILDING, listed[package], f"scripts/setup.sh does not install {package}"
+    for package in sorted(installed - listed.keys()):
+        yield BUILDING, start, f"scripts/setup.sh installs {package}, which is not listed"
+
+
+def make_variables_are_said(tree, _program):
+    page = "\n".join(tree.files.get(BUILDING) or [])
+    for number, line in enumerate(tree.files.get("Makefile") or [], 1):
+        match = re.match(r"(\w+) \?=", line)
+        if match and not re.search(r"\b" + match.group(1) + "=", page):
+            yield "Makefile", number, f"{BUILDING} does not say what {match.group(1)}= is"
+
+
 RULES = [named_paths_exist, links_resolve, make_targets_exist, program_commands_exist,
-         no_machine_paths]
+         no_machine_paths, packages_are_those_of_setup, make_variables_are_said]

@@ -121,6 +121,19 @@ class Rules(unittest.TestCase):
         self.broken({"docs/b.md": "`trireme run -n 4 --gone x`\n"}, "there is no such option")
         self.broken({"docs/b.md": "```\n$ build/trireme gone\n```\n"}, "there is no such command")
 
+    def test_packages(self):
+        setup = "A_PACKAGES=(\n  cmake ninja  # build\n)\nPYTHON_PACKAGES=(torch)\n"
+        page = "| Debian package | for |\n|---|---|\n| cmake, ninja | x |\n"
+        tree = {"scripts/setup.sh": setup, "docs/building.md": page}
+        self.assertEqual(self.complaints(tree), [])
+        self.broken({**tree, "docs/building.md": page + "| zstd | y |\n"}, "not install zstd")
+        self.broken({**tree, "docs/building.md": page.replace(", ninja", "")}, "ninja, which is not")
+
+    def test_make_variables(self):
+        tree = {"Makefile": CLEAN["Makefile"] + "SEED ?= 1\n", "docs/building.md": "`SEED=7`\n"}
+        self.assertEqual(self.complaints(tree), [])
+        self.broken({**tree, "docs/building.md": "SEEDS=7\n"}, "does not say what SEED= is")
+
     def test_machine_paths(self):
         path = "/" + "home/somebody/x"
         self.broken({"trireme/net/x.cpp": f'open("{path}");\n'}, "a path of one machine")
