@@ -24,7 +24,7 @@
 namespace trireme::net {
 namespace {
 
-constexpr int kEach = 250;  // strangers of each kind and round
+constexpr int kEach = 500;  // strangers of each kind and round, of which there are two
 
 long resident_pages() {
   long total = 0;
