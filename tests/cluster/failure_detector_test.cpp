@@ -129,6 +129,21 @@ TEST_F(FailureDetectorTest, LeavingIsNoDeathAndReportsComeOnce) {
   EXPECT_EQ(ranks[1]->reports.count(), 0u);
 }
 
+TEST_F(FailureDetectorTest, LeavingIsReportedAsSuch) {
+  make(3);
+  Reports early, late;
+  for (auto& rank : ranks) rank->start(*roster);
+  ranks[0]->detector->on_leave([&](int rank) { early.add({rank}); });
+  ranks[1]->detector->leave();
+  EXPECT_EQ(early.wait_for(1)[0].rank, 1);
+  ranks[0]->detector->on_leave([&](int rank) { late.add({rank}); });
+  EXPECT_EQ(late.wait_for(1)[0].rank, 1);
+  ranks[2]->vanish();
+  EXPECT_EQ(ranks[0]->reports.wait_for(1)[0].rank, 2);
+  EXPECT_EQ(early.count(), 1u) << "a death is no leaving";
+  ranks[0]->detector->leave();
+}
+
 TEST_F(FailureDetectorTest, WhoeverAsksLateHearsOfEarlierDeaths) {
   make(2);
   ranks[1]->vanish();

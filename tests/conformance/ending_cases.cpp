@@ -2,6 +2,7 @@
 // in time: the best of a few rounds counts, since the machine may be busy with something else.
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include "tests/conformance/buffer.h"
@@ -60,6 +61,32 @@ void a_message_that_never_comes(const Group& group, Report& report) {
                "a message that never comes", report);
   }
   group.barrier().wait();
+}
+
+// The last rank leaves after the first of two operations: the first is as it was, the second ends
+// at once. Over messages the end of a connection says it, and that of a sub-group nothing.
+void a_rank_that_leaves(const Group& group, Report& report) {
+  if (group.size() == 1 || !group.capabilities().shares_memory) return;
+  const int leaver = group.size() - 1;
+  for (const std::size_t count : {3u, 50000u}) {
+    std::optional<Group> sub = everybody(group);
+    Buffer data(group, DType::Float32, count, Place::Mixed);
+    const Cycle mine = Cycle::input(DType::Float32, 1, group.rank());
+    data.write(mine);
+    sub->all_reduce(data.span(), ReduceOp::Sum).wait();
+    data.expect(Cycle::result(DType::Float32, ReduceOp::Sum, 1, group.size()), "before a rank left",
+                report);
+    if (group.rank() == leaver) {
+      sub.reset();
+    } else {
+      const TimePoint begun = steady_clock().now();
+      const auto error = error_of([&] { sub->all_reduce(data.span(), ReduceOp::Sum).wait(); });
+      report.expect(steady_clock().now() - begun <= 5s, "a rank that left was waited for");
+      expect_end(*sub, error, ErrorCode::PeerLost, {"rank " + std::to_string(leaver), "left"},
+                 "a rank that leaves", report);
+    }
+    group.barrier().wait();
+  }
 }
 
 // Waits for an operation that cannot end, until another thread aborts the group.
@@ -180,6 +207,7 @@ void nothing_after_the_end(const Group& group, Report& report) {
 
 constexpr Case kCases[] = {{"a_rank_that_never_comes", a_rank_that_never_comes},
                            {"a_message_that_never_comes", a_message_that_never_comes},
+                           {"a_rank_that_leaves", a_rank_that_leaves},
                            {"abort_from_another_thread", abort_from_another_thread},
                            {"announcement", announcement},
                            {"exception_in_user_code", exception_in_user_code},

@@ -54,7 +54,8 @@ class FailureDetector::Watchman {
                .on_death =
                    [this](int rank) {
                      report(rank, "killed: its robust futex was released by the kernel");
-                   }}),
+                   },
+               .on_left = [this](int rank) { note_left(rank); }}),
         ledger_(options.heartbeat) {}
 
   ~Watchman() { leave(); }
@@ -99,6 +100,17 @@ class FailureDetector::Watchman {
     callbacks_.push_back(std::move(callback));
   }
 
+  void on_leave(std::function<void(int)> callback) {
+    std::vector<int> known;
+    const std::lock_guard calling(calling_);
+    {
+      const std::lock_guard lock(mutex_);
+      known = left_;
+    }
+    for (const int rank : known) callback(rank);
+    leave_callbacks_.push_back(std::move(callback));
+  }
+
   bool shares_memory_with(int rank) const {
     const std::lock_guard lock(mutex_);
     return proven_.contains(rank);
@@ -137,6 +149,16 @@ class FailureDetector::Watchman {
     changed_.notify_all();
     options_.log.warn("a rank died", {{"rank", rank}, {"cause", cause}});
     for (const auto& callback : callbacks_) callback({rank, cause});
+  }
+
+  void note_left(int rank) {
+    const std::lock_guard calling(calling_);
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_over_ || !over_.insert(rank).second) return;
+      left_.push_back(rank);
+    }
+    for (const auto& callback : leave_callbacks_) callback(rank);
   }
 
   bool is_over(int rank) const {
@@ -231,8 +253,7 @@ class FailureDetector::Watchman {
     if (!value) return report(rank, "its connection to the store closed");
     const std::string_view fate = text_of(*value);
     if (fate == kLeft) {
-      const std::lock_guard lock(mutex_);
-      over_.insert(rank);
+      note_left(rank);
     } else if (fate.starts_with(kDead)) {
       report(rank, std::string(fate.substr(kDead.size())));
     }
@@ -256,8 +277,9 @@ class FailureDetector::Watchman {
   Store& store_;
   const Roster* roster_ = nullptr;
 
-  std::mutex calling_;  // held while the callback runs; taken before mutex_
+  std::mutex calling_;  // held while a callback runs; taken before mutex_
   std::vector<std::function<void(const Death&)>> callbacks_;
+  std::vector<std::function<void(int)>> leave_callbacks_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -266,6 +288,7 @@ class FailureDetector::Watchman {
   std::set<int> proven_;
   std::set<int> over_;  // died or left
   std::vector<Death> deaths_;
+  std::vector<int> left_;
   std::deque<Death> to_announce_;
 
   Life life_;
@@ -294,6 +317,10 @@ void FailureDetector::start(const Roster& roster, Deadline deadline) {
 
 void FailureDetector::on_death(std::function<void(const Death&)> callback) {
   watchman_->on_death(std::move(callback));
+}
+
+void FailureDetector::on_leave(std::function<void(int)> callback) {
+  watchman_->on_leave(std::move(callback));
 }
 
 bool FailureDetector::shares_memory_with(int rank) const {

@@ -64,6 +64,8 @@ class FailureDetector {
 
   // Every death from now on, and those that were noticed already.
   void on_death(std::function<void(const Death&)> callback);
+  // The same for every rank that leaves in order.
+  void on_leave(std::function<void(int rank)> callback);
   // Whether memory shared with this rank was proven. Itself: yes.
   bool shares_memory_with(int rank) const;
   // See Life; NotFound for a rank that shares no memory with us.

@@ -209,6 +209,10 @@ void World::on_death(std::function<void(const Death&)> callback) {
   membership_->detector().on_death(std::move(callback));
 }
 
+void World::on_leave(std::function<void(int)> callback) {
+  membership_->detector().on_leave(std::move(callback));
+}
+
 bool World::shares_memory_with(int rank) const {
   return membership_->detector().shares_memory_with(rank);
 }

@@ -75,6 +75,8 @@ class World {
   // Calls back once for each rank that dies, also for those that already did; see
   // failure_detector.h for when and on which thread.
   void on_death(std::function<void(const Death&)> callback);
+  // The same for each rank that leaves in order.
+  void on_leave(std::function<void(int rank)> callback);
   // Proven, not inferred. With itself: yes.
   bool shares_memory_with(int rank) const;
   // True once the process of a rank that shares memory with us is really gone, false if the

@@ -59,6 +59,9 @@ class Backend {
   // The group has failed: what still arrives for it is nobody's.
   virtual void give_up() noexcept {}
 
+  // A rank of the job has left in order: what it has not begun by now it never will.
+  virtual void depart(int job_rank) { (void)job_rank; }
+
   // Who is missing, where they are and for how long this rank has waited: the message of the
   // Deadline error for `op`.
   virtual Error stalled(const Operation& op, Duration waited) const = 0;

@@ -59,6 +59,7 @@ void Engine::add_source(std::shared_ptr<ProgressSource> source) {
 void Engine::start(std::shared_ptr<Activity> activity) {
   const std::unique_lock lock = seek_lock();
   activity->started = steady_clock().now();
+  for (const int rank : departed_) activity->backend->depart(rank);
   // Here, because backends keep count of what they are given, and another thread may be moving
   // earlier operations of the same group.
   if (activity->task.is_done()) activity->task = activity->backend->run(activity->op);
@@ -227,6 +228,17 @@ void Engine::lose(int job_rank, const Error& error) {
 void Engine::announce(Backend& backend, const Error& error) {
   const std::unique_lock lock = seek_lock();
   backend.announce(error);
+}
+
+void Engine::give_up(Backend& backend) {
+  const std::unique_lock lock = seek_lock();
+  backend.give_up();
+}
+
+void Engine::depart(int job_rank) {
+  const std::unique_lock lock = seek_lock();
+  departed_.insert(job_rank);
+  for (const auto& activity : active_) activity->backend->depart(job_rank);
 }
 
 void Engine::abort(Fate& fate, const Error& error) {

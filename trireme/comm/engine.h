@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "trireme/base/clock.h"
@@ -93,10 +94,15 @@ class Engine {
   // Tells the other members of the backend's group, in turn with whatever else uses its transport.
   void announce(Backend& backend, const Error& error);
 
+  // The group is over on this rank and did not end well.
+  void give_up(Backend& backend);
+
   // A group whose members have these ranks in the job, for lose().
   void adopt(const std::shared_ptr<Fate>& fate, std::vector<int> job_ranks);
   // A rank of the job is gone: aborts every group that it is in, also those made later.
   void lose(int job_rank, const Error& error);
+  // A rank of the job has left in order: what waits for it ends, what it has done stays done.
+  void depart(int job_rank);
 
  private:
   std::unique_lock<std::mutex> seek_lock();
@@ -113,6 +119,7 @@ class Engine {
   std::condition_variable moved_;
   std::atomic<int> seekers_{0};  // threads that want the lock while another one moves things
   bool someone_sleeps_ = false;
+  std::set<int> departed_;  // by job rank
 
   struct Adopted {
     std::weak_ptr<Fate> fate;

@@ -73,6 +73,12 @@ struct Group::State {
   std::atomic<std::uint64_t> sequence{0};
   std::mutex mutex;
   std::map<std::vector<int>, std::uint64_t> subgroups;  // how often each list was made
+
+  // A group that failed here is not left in order: the others shall hear of its failure, and not
+  // that this rank is gone.
+  ~State() {
+    if (backend && fate->is_sealed()) engine->give_up(*backend);
+  }
 };
 
 Group Group::solo() {

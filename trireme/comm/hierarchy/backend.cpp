@@ -232,6 +232,11 @@ void HierarchicalBackend::give_up() noexcept {
   flat_->give_up();
 }
 
+// Connections say it by themselves.
+void HierarchicalBackend::depart(int job_rank) {
+  if (inside_) inside_->depart(job_rank);
+}
+
 void HierarchicalBackend::announce(const Error& error) noexcept {
   if (inside_) inside_->announce(error);
   flat_->announce(error);

@@ -39,6 +39,7 @@ class HierarchicalBackend final : public Backend {
   Capabilities capabilities() const noexcept override;
   Task run(const Operation& op) override;
   void give_up() noexcept override;
+  void depart(int job_rank) override;
   Error stalled(const Operation& op, Duration waited) const override;
   std::optional<Error> failure() const override;
   void announce(const Error& error) noexcept override;

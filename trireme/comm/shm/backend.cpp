@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -72,6 +73,22 @@ Error SharedBackend::stalled(const Operation& op, Duration waited) const {
                who + "; rank " + std::to_string(lanes_.job_rank(lanes_.me())) + " waited " + time)
       .with_rank(lanes_.job_rank(lanes_.me()))
       .with_operation(op.name());
+}
+
+// Also the departure of a member that something here waits for. Whatever it finished before it
+// left, the others can finish without it.
+std::optional<Error> SharedBackend::failure() const {
+  if (auto announced = lanes_.failure()) return announced;
+  for (int m = 0; m < size(); ++m) {
+    if (m == rank() || !lanes_.has_left(m)) continue;
+    const auto is_awaited = [&](std::uint64_t sequence) {
+      return !lanes_.has_finished(m, sequence);
+    };
+    if (std::any_of(unfinished_.begin(), unfinished_.end(), is_awaited)) {
+      return lanes_.departure_of(m);
+    }
+  }
+  return std::nullopt;
 }
 
 std::vector<int> SharedBackend::job_ranks() const {

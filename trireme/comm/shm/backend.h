@@ -57,7 +57,8 @@ class SharedBackend final : public Backend {
   void expect(std::uint64_t sequence) override { unfinished_.insert(sequence); }
   Error stalled(const Operation& op, Duration waited) const override;
   void give_up() noexcept override { lanes_.close(); }
-  std::optional<Error> failure() const override { return lanes_.failure(); }
+  void depart(int job_rank) override { lanes_.note_departure(job_rank); }
+  std::optional<Error> failure() const override;
   void announce(const Error& error) noexcept override { lanes_.announce(error); }
   std::vector<int> job_ranks() const override;
   std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) override;

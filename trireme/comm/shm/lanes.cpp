@@ -20,6 +20,8 @@ constexpr std::size_t kTextSize = 480;
 // A stride takes a millisecond; its owner may have lost its core meanwhile.
 constexpr Duration kQuietMax = std::chrono::milliseconds(20);
 
+constexpr std::uint64_t kDepartureGrace = 50'000'000;  // nanoseconds
+
 enum FailureState : std::uint32_t { kNone = 0, kWriting = 1, kReady = 2 };
 
 std::uint64_t now_ns() {
@@ -50,6 +52,7 @@ struct alignas(4096) Lanes::Lane {
   BoardRow row;
   alignas(64) Word busy;    // inside a stride
   alignas(64) Word closed;  // has given up
+  Word left;                // when it left in order; 0: it has not
   Slot slots[kInFlight];
   Word mailbox;
   std::byte eager[kInFlight][kEagerSize];
@@ -62,7 +65,11 @@ struct alignas(4096) Lanes::Windows {
 
 Lanes::Lanes(std::shared_ptr<Arena> arena, std::vector<Member> members, int me, std::uint64_t key,
              Deadline deadline)
-    : arena_(std::move(arena)), members_(std::move(members)), me_(me), key_(key) {
+    : arena_(std::move(arena)),
+      members_(std::move(members)),
+      me_(me),
+      key_(key),
+      departed_(members_.size(), 0) {
   const std::size_t size = sizeof(Lane) * (members_.size() + 1);
   block_ = arena_->find_or_make(key_, size, this->size(), deadline);
 }
@@ -71,7 +78,9 @@ void Lanes::forget(Arena& arena, std::uint64_t key) noexcept {
   for (const std::uint64_t one : {key, key ^ kMailboxKey, key ^ kWindowsKey}) arena.drop(one);
 }
 
+// Whoever gave up has a reason that the others hear of, or find out by themselves.
 Lanes::~Lanes() {
+  if (!is_closed_) publish(lane(me_).left, now_ns());
   if (!arena_->release(key_)) return;
   arena_->release(mailbox_key());
   arena_->release(windows_key());
@@ -149,6 +158,29 @@ bool Lanes::everyone(Word Slot::* stage, std::uint64_t sequence,
     if ((slot(m, sequence).*stage).load(std::memory_order_seq_cst) < wanted) return false;
   }
   return true;
+}
+
+bool Lanes::has_left(int member) const noexcept {
+  std::uint64_t since = lane(member).left.load(std::memory_order_seq_cst);
+  if (since == 0) since = departed_[static_cast<std::size_t>(member)];
+  return since != 0 && now_ns() >= since + kDepartureGrace;
+}
+
+void Lanes::note_departure(int rank) noexcept {
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    if (members_[m].job_rank == rank && departed_[m] == 0) departed_[m] = now_ns();
+  }
+}
+
+bool Lanes::has_finished(int member, std::uint64_t sequence) const noexcept {
+  return slot(member, sequence).finished.load(std::memory_order_seq_cst) >= stage_word(sequence, 1);
+}
+
+Error Lanes::departure_of(int member) const {
+  return Error(ErrorCode::PeerLost,
+               "rank " + std::to_string(job_rank(member)) + " left while it was waited for")
+      .with_peer(job_rank(member))
+      .with_rank(job_rank(me_));
 }
 
 void Lanes::expose(const void* data, std::size_t size) {

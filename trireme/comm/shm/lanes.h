@@ -118,6 +118,15 @@ class Lanes {
   // member stays inside a stride (it is frozen), what is exposed is never allocated again.
   void close() noexcept;
 
+  // Whether a member has left in order: it enters nothing more. Known a moment later than it
+  // happened, because what made it leave is often the better answer, and on its way here too.
+  bool has_left(int member) const noexcept;
+  // The same of a member that may never have been here, as its process says.
+  void note_departure(int job_rank) noexcept;
+  bool has_finished(int member, std::uint64_t sequence) const noexcept;
+  // What is thrown to whoever waits for one that has left.
+  Error departure_of(int member) const;
+
   // Publishes progress and wakes the members that sleep.
   void publish(Word& word, std::uint64_t value) const noexcept;
   // Only wakes them, after progress was published in another way.
@@ -159,6 +168,7 @@ class Lanes {
   Windows* windows_ = nullptr;  // by member
   std::multimap<const void*, std::size_t> exposed_;
   bool is_closed_ = false;
+  std::vector<std::uint64_t> departed_;  // by member: when its process left; 0: it has not
 };
 
 }  // namespace trireme::comm::shm

@@ -148,20 +148,29 @@ void Mailbox::post(const Operation& op, Letter& letter, std::uint64_t ticket, in
   lanes_.ring();
 }
 
+// Until the condition holds, or the peer has left and it still does not.
+template <class Condition>
+Task Mailbox::wait_for(int peer, Condition condition) {
+  bool is_met = false;
+  co_await until([&] { return (is_met = condition()) || lanes_.has_left(peer); });
+  if (!is_met && !condition()) throw lanes_.departure_of(peer);
+}
+
 Task Mailbox::send(const Operation& op) {
   Line& line = sending_[op.peer];
   const std::uint64_t ticket = line.last++;
   while (!open_box()) co_await GiveWay{};
   lanes_.note(op, Phase::Entered);
   Letter* letter = nullptr;
-  co_await until([&] { return line.next == ticket && (letter = find_free(op.peer)) != nullptr; });
+  co_await until([&] { return line.next == ticket; });
+  co_await wait_for(op.peer, [&] { return (letter = find_free(op.peer)) != nullptr; });
   ++line.next;
   const std::size_t size = op.request.count * op.element_size();
   post(op, *letter, ticket, size <= kLetterWindow ? find_window() : -1);
   if (letter->way == kByStream) {
     co_await pour(op, *letter);
   } else if (letter->way == kInPlace) {
-    co_await until([&] { return letter->drained.load() != 0; });
+    co_await wait_for(op.peer, [&] { return letter->drained.load() != 0; });
     lanes_.cover(op.input);
     lanes_.publish(letter->state, kFree);
   }
@@ -172,20 +181,21 @@ Task Mailbox::send(const Operation& op) {
 // cannot stand in the way of what it wants.
 Task Mailbox::pour(const Operation& op, Letter& letter) {
   int stream = -1;
-  co_await until([&] { return letter.state.load() == kTaken && (stream = find_stream()) >= 0; });
+  co_await wait_for(op.peer, [&] { return letter.state.load() == kTaken; });
+  co_await until([&] { return (stream = find_stream()) >= 0; });
   const auto s = static_cast<std::size_t>(stream);
   is_streaming_[s] = true;
   letter.index = static_cast<std::uint32_t>(stream);
   const std::size_t size = op.request.count * op.element_size();
   const std::uint64_t windows = windows_in(size);
   for (std::uint64_t w = 0; w < windows; ++w) {
-    co_await until([&] { return letter.drained.load() + 2 > w; });
+    co_await wait_for(op.peer, [&] { return letter.drained.load() + 2 > w; });
     const std::size_t first = w * kLetterWindow;
     std::memcpy(box(lanes_.me()).streams[s][w % 2], op.input + first,
                 std::min(kLetterWindow, size - first));
     lanes_.publish(letter.filled, w + 1);
   }
-  co_await until([&] { return letter.drained.load() >= windows; });
+  co_await wait_for(op.peer, [&] { return letter.drained.load() >= windows; });
   is_streaming_[s] = false;
   lanes_.publish(letter.state, kFree);
 }
@@ -203,8 +213,8 @@ Task Mailbox::receive(const Operation& op) {
   while (!find_boxes()) co_await GiveWay{};
   lanes_.note(op, Phase::Entered);
   Letter* letter = nullptr;
-  co_await until(
-      [&] { return line.next == ticket && (letter = find_posted(op.peer, op.tag)) != nullptr; });
+  co_await until([&] { return line.next == ticket; });
+  co_await wait_for(op.peer, [&] { return (letter = find_posted(op.peer, op.tag)) != nullptr; });
   take(op, *letter);
   // A tag that nobody waits for is forgotten.
   if (++line.next == line.last) receiving_.erase({op.peer, op.tag});
@@ -225,7 +235,7 @@ Task Mailbox::receive(const Operation& op) {
 Task Mailbox::drain(const Operation& op, Letter& letter) {
   const std::size_t size = op.request.count * op.element_size();
   for (std::uint64_t w = 0; w < windows_in(size); ++w) {
-    co_await until([&] { return letter.filled.load() > w; });
+    co_await wait_for(op.peer, [&] { return letter.filled.load() > w; });
     const std::size_t first = w * kLetterWindow;
     std::memcpy(op.output + first, box(op.peer).streams[letter.index][w % 2],
                 std::min(kLetterWindow, size - first));

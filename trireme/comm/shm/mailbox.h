@@ -9,8 +9,9 @@
 // all others, and those in the arena, when the receiver has them. Messages of one pair and tag
 // arrive in the order in which they were sent.
 //
-// Bounds: kUnreadMax letters of a pair, and kLetters of a sender, wait unread; the next send waits.
-// Memory: one box a member that sends; receivers need none.
+// Failure: PeerLost where the other one has left; what it sent before can still be received.
+// Bounds:  kUnreadMax letters of a pair, and kLetters of a sender, wait unread; the next send
+// waits. Memory:  one box a member that sends; receivers need none.
 
 #pragma once
 
@@ -54,6 +55,8 @@ class Mailbox {
   int find_stream() const noexcept;
   void post(const Operation& op, Letter& letter, std::uint64_t ticket, int window);
   void take(const Operation& op, Letter& letter);
+  template <class Condition>
+  Task wait_for(int peer, Condition condition);
   Task pour(const Operation& op, Letter& letter);
   Task drain(const Operation& op, Letter& letter);
   Task read_in_place(const Operation& op, Letter& letter);
