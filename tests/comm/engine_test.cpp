@@ -194,6 +194,38 @@ TEST_F(EngineTest, AtTheDeadlineTheBackendSaysWhoIsMissing) {
   EXPECT_EQ(error_of(*other).code(), ErrorCode::Deadline) << "the group has ended";
 }
 
+TEST_F(EngineTest, ADeadlineHoldsForWhatNobodyWaitsFor) {
+  const auto patient = start(wait_for(flag_));
+  const auto urgent = start(wait_for(flag_), 0, Deadline::after(30ms));
+  const TimePoint begun = steady_clock().now();
+  const Error error = error_of(*patient);
+  EXPECT_EQ(error.code(), ErrorCode::Deadline);
+  EXPECT_EQ(error.operation(), "all_reduce #2 (bucket 2)") << "the one whose time was up";
+  EXPECT_LT(steady_clock().now() - begun, 5s);
+  EXPECT_TRUE(urgent->done);
+}
+
+TEST_F(EngineTest, TestingOneSeesTheDeadlineOfAnother) {
+  const auto patient = start(wait_for(flag_));
+  const auto urgent = start(wait_for(flag_), 0, Deadline::after(1ms));
+  const Deadline bound = soon();
+  while (!engine_->test(*patient) && !bound.is_past()) std::this_thread::yield();
+  EXPECT_EQ(error_of(*patient).code(), ErrorCode::Deadline);
+  EXPECT_TRUE(urgent->done);
+}
+
+TEST_F(EngineTest, ADeadlineOfOneGroupEndsNoOther) {
+  const auto other_fate = std::make_shared<Fate>();
+  const auto patient = start(wait_for(flag_), 0, soon(), other_fate);
+  const auto urgent = start(wait_for(flag_), 0, Deadline::after(1ms));
+  const Deadline bound = soon();
+  while (!urgent->done && !bound.is_past()) EXPECT_FALSE(engine_->test(*patient));
+  EXPECT_EQ(error_of(*urgent).code(), ErrorCode::Deadline);
+  EXPECT_FALSE(patient->done);
+  flag_ = true;
+  engine_->wait(*patient);
+}
+
 TEST_F(EngineTest, ADeadlineHoldsWhileOtherOperationsKeepMoving) {
   const auto busy = [&]() -> Task {
     while (!flag_) co_await GiveWay{};

@@ -72,7 +72,7 @@ bool Engine::test(Activity& activity) {
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
   if (!activity.done) progress();
-  if (!activity.done) check_time(activity, steady_clock().now());
+  if (!activity.done) look(steady_clock().now());
   return activity.done;
 }
 
@@ -90,15 +90,13 @@ void Engine::wait(Activity& activity) {
   int polls = 0, moves = 0;
   while (!activity.done) {
     if (activity.fate->is_sealed()) {
-      check_time(activity, steady_clock().now());
+      look_at(activity, steady_clock().now());
       continue;
     }
     if (progress()) {
       polls = 0;
       spin_until = TimePoint::max();
-      if (++moves % kPollsPerLook == 0 && !activity.done) {
-        check_time(activity, steady_clock().now());
-      }
+      if (++moves % kPollsPerLook == 0) look(steady_clock().now());
       if (seekers_.load(std::memory_order_relaxed) != 0) {
         lock.unlock();
         std::this_thread::yield();
@@ -113,7 +111,7 @@ void Engine::wait(Activity& activity) {
     polls = 0;
     const TimePoint now = steady_clock().now();
     if (spin_until == TimePoint::max()) spin_until = now + options_.spin;
-    check_time(activity, now);
+    look(now);
     if (activity.done || now < spin_until) continue;
     sleep(lock, *activity.fate, std::min(kSleepSlice, activity.op.deadline.remaining()));
     spin_until = TimePoint::max();
@@ -165,13 +163,24 @@ void Engine::finish(Activity& activity, std::optional<Error> error) {
   if (has_failed) activity.backend->give_up();
 }
 
-// Ends the operation if its group failed elsewhere, or its time is up.
-void Engine::check_time(Activity& activity, TimePoint now) {
-  std::optional<Error> error = activity.fate->get();
-  if (!error) error = activity.backend->failure();
-  if (!error && now >= activity.op.deadline.when()) {
-    error = activity.backend->stalled(activity.op, now - activity.started);
+// At everything in flight: one that is waited for may be stuck behind another, whose time is up
+// first. What ends here leaves the list with the next progress.
+void Engine::look(TimePoint now) {
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    if (!active_[i]->done) look_at(*active_[i], now);
   }
+}
+
+std::optional<Error> Engine::find_failure(Activity& activity, TimePoint now) {
+  if (auto known = activity.fate->get()) return known;
+  if (auto failure = activity.backend->failure()) return failure;
+  if (now < activity.op.deadline.when()) return std::nullopt;
+  return activity.backend->stalled(activity.op, now - activity.started);
+}
+
+// Ends the operation, and all of its group, if that failed elsewhere or its time is up.
+void Engine::look_at(Activity& activity, TimePoint now) {
+  std::optional<Error> error = find_failure(activity, now);
   if (!error) return;
   activity.fate->seal(*error);
   error = activity.fate->get();

@@ -109,7 +109,9 @@ class Engine {
   bool progress();
   Task::Step move(Activity& activity);
   void finish(Activity& activity, std::optional<Error> error);
-  void check_time(Activity& activity, TimePoint now);
+  void look(TimePoint now);
+  void look_at(Activity& activity, TimePoint now);
+  std::optional<Error> find_failure(Activity& activity, TimePoint now);
   void sleep(std::unique_lock<std::mutex>& lock, const Fate& fate, Duration longest);
 
   Options options_;
