@@ -247,6 +247,27 @@ TEST_F(EngineTest, WhatAnotherMemberAnnouncedEndsTheWait) {
   EXPECT_EQ(error.message(), "rank 0 failed: out of memory");
 }
 
+TEST_F(EngineTest, WhatThisRankAloneSeesIsToldToTheOthersOnce) {
+  const auto a = start(wait_for(flag_)), b = start(wait_for(flag_));
+  backend_->lose(Error(ErrorCode::PeerLost, "the connection to rank 2 broke").with_peer(2));
+  EXPECT_EQ(error_of(*a).code(), ErrorCode::PeerLost);
+  EXPECT_EQ(error_of(*b).peer(), 2);
+  ASSERT_EQ(backend_->announced().size(), 1u);
+  EXPECT_EQ(backend_->announced()[0].peer(), 2);
+}
+
+// The others have said it first, and better.
+TEST_F(EngineTest, WhatOthersSayOfALossIsHeardBeforeItIsTold) {
+  source_->on_poll = [&] {
+    if (backend_->loss()) backend_->fail(Error(ErrorCode::RemoteFailure, "rank 2 failed: why"));
+    return false;
+  };
+  const auto activity = start(wait_for(flag_));
+  backend_->lose(Error(ErrorCode::PeerLost, "the connection to rank 2 broke").with_peer(2));
+  EXPECT_EQ(error_of(*activity).message(), "rank 2 failed: why");
+  EXPECT_TRUE(backend_->announced().empty());
+}
+
 TEST_F(EngineTest, AnExceptionInsideIsNamedAndToldToTheOthers) {
   const auto throwing = [](const std::atomic<bool>& flag) -> Task {
     co_await until([&] { return flag.load(); });

@@ -33,6 +33,10 @@ class FakeBackend final : public Backend {
     std::lock_guard lock(mutex_);
     return failure_;
   }
+  std::optional<Error> loss() const override {
+    std::lock_guard lock(mutex_);
+    return loss_;
+  }
   void announce(const Error& error) noexcept override {
     std::lock_guard lock(mutex_);
     announced_.push_back(error);
@@ -47,6 +51,11 @@ class FakeBackend final : public Backend {
     std::lock_guard lock(mutex_);
     failure_ = error;
   }
+  // What loss() answers from now on.
+  void lose(const Error& error) {
+    std::lock_guard lock(mutex_);
+    loss_ = error;
+  }
   std::vector<Error> announced() const {
     std::lock_guard lock(mutex_);
     return announced_;
@@ -54,7 +63,7 @@ class FakeBackend final : public Backend {
 
  private:
   mutable std::mutex mutex_;
-  std::optional<Error> failure_;
+  std::optional<Error> failure_, loss_;
   std::vector<Error> announced_;
 };
 

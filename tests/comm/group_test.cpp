@@ -153,6 +153,7 @@ TEST(Group, EmptySpansAreFree) {
   group.gather(none, none, 0).wait();
   group.scatter(none, none, 0).wait();
   group.broadcast(none, 1).wait();
+  group.all_to_all(none, none).wait();
   group.send(none, 1, 0).wait();
   group.receive(none, 1, 0).wait();
   EXPECT_FALSE(group.error().has_value());

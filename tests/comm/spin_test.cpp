@@ -12,6 +12,9 @@ namespace {
 
 TEST(Spin, CrowdedRanksGiveTheCoreAwaySooner) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  EXPECT_FALSE(is_crowded(1));
+  EXPECT_FALSE(is_crowded(cores));
+  EXPECT_TRUE(is_crowded(cores + 10000));
   EXPECT_GT(spin_for(1), spin_for(cores + 10000));
   EXPECT_GT(spin_for(cores + 10000).count(), 0);
 }

@@ -35,12 +35,6 @@ struct Capabilities {
   bool shares_memory = false;   // spans in the arena are read and written in place
 };
 
-// What an error is to the members that it is announced to: a difference between requests is
-// everybody's, anything else the failure of the rank that speaks.
-inline ErrorCode code_when_announced(const Error& error) noexcept {
-  return error.code() == ErrorCode::Mismatch ? ErrorCode::Mismatch : ErrorCode::RemoteFailure;
-}
-
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -68,6 +62,10 @@ class Backend {
 
   // An error that another member announced to the group, if any. Polled while waiting.
   virtual std::optional<Error> failure() const = 0;
+
+  // What this rank alone sees of its transport: a connection that broke, bytes that cannot be. The
+  // engine announces it, since the others would wait for ranks that live.
+  virtual std::optional<Error> loss() const { return std::nullopt; }
 
   // Tells the other members, as far as the transport can, that this rank has failed.
   virtual void announce(const Error& error) noexcept = 0;

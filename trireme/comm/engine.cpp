@@ -30,10 +30,10 @@ Error convert(const std::exception& thrown) {
   return Error(ErrorCode::RemoteFailure, thrown.what());
 }
 
-// Lost and late ranks are noticed by every member itself; of anything else that an operation
-// throws the others know nothing, and would wait for this rank.
+// Late ranks are noticed by every member itself; of anything else that an operation throws the
+// others know nothing, and would wait for this rank.
 bool concerns_others(const Error& error) {
-  return error.code() != ErrorCode::PeerLost && error.code() != ErrorCode::Deadline;
+  return error.code() != ErrorCode::Deadline;
 }
 
 }  // namespace
@@ -174,6 +174,13 @@ void Engine::look(TimePoint now) {
 std::optional<Error> Engine::find_failure(Activity& activity, TimePoint now) {
   if (auto known = activity.fate->get()) return known;
   if (auto failure = activity.backend->failure()) return failure;
+  if (const auto loss = activity.backend->loss()) {
+    // Whoever broke it may have told others why, and their word may lie here unread.
+    for (const auto& source : sources_) source->poll();
+    if (auto failure = activity.backend->failure()) return failure;
+    if (activity.fate->seal(*loss)) activity.backend->announce(*loss);
+    return activity.fate->get();
+  }
   if (now < activity.op.deadline.when()) return std::nullopt;
   return activity.backend->stalled(activity.op, now - activity.started);
 }

@@ -341,6 +341,8 @@ Work Group::broadcast(Span data, int root, const Call& call) const {
 Work Group::all_to_all(Span out, ConstSpan in, const Call& call) const {
   const auto n = static_cast<std::size_t>(size());
   TRIREME_CHECK(in.count % n == 0, in.count, " elements cannot be cut into ", n, " equal parts");
+  TRIREME_CHECK_EQ(out.count, in.count, "all_to_all output");
+  if (in.is_empty()) return {};
   const std::vector<std::size_t> counts(n, in.count / n);
   return all_to_all(out, counts, in, counts, call);
 }

@@ -7,7 +7,9 @@
 // Failure: the first error is final; every later call repeats it. Make the next group from the
 //          next membership epoch; never retry on this one.
 // Threads: one thread at a time a group; abort() from any. Distinct groups are independent.
-// Size 1:  every operation succeeds at once. So does one on empty spans, on any group.
+// Size 1:  every operation succeeds at once. So does one in which nobody has anything, on any
+// group;
+//          of all_to_all with counts no rank knows that, so it meets the others.
 //
 // A Group is a handle: copies are the same group.
 
@@ -119,7 +121,8 @@ class Group {
 
   // Ends everything in flight on this rank, and the group, with this error.
   void abort(const Error& cause) const;
-  // The same on every rank: they fail with RemoteFailure and this text.
+  // The same on every rank: they fail with RemoteFailure and this text (Mismatch and PeerLost stay
+  // what they are).
   void announce(const Error& cause) const;
   // The error that ended the group, if one did.
   std::optional<Error> error() const;

@@ -7,11 +7,14 @@
 
 namespace trireme::comm {
 
-std::chrono::microseconds spin_for(int ranks) noexcept {
+bool is_crowded(int ranks) noexcept {
   // Asks for the machine's cores, not the affinity of this process: a rank that is bound to one
   // core of its own does have one.
-  const long cores = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
-  return std::chrono::microseconds(ranks <= cores ? 100 : 2);
+  return ranks > std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+std::chrono::microseconds spin_for(int ranks) noexcept {
+  return std::chrono::microseconds(is_crowded(ranks) ? 2 : 100);
 }
 
 }  // namespace trireme::comm

@@ -10,7 +10,10 @@
 
 namespace trireme::comm {
 
-// For `ranks` ranks on the cores that this process may use.
+// Whether so many ranks of a host must share its cores.
+bool is_crowded(int ranks) noexcept;
+
+// For `ranks` ranks of one host.
 std::chrono::microseconds spin_for(int ranks) noexcept;
 
 }  // namespace trireme::comm

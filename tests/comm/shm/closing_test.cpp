@@ -9,9 +9,11 @@
 #include <atomic>
 #include <functional>
 #include <future>
+#include <thread>
 
 #include "trireme/comm/connect_threads.h"
 #include "trireme/comm/shm/backend.h"
+#include "trireme/comm/spin.h"
 #include "trireme/testing/in_time.h"
 #include "trireme/testing/rank_threads.h"
 
@@ -94,7 +96,8 @@ TEST(Closing, NobodyTakesAResultFromTheMemoryOfAnAbandonedGather) {
   expect_memory_is_left_alone(gather_from_places, kEntered);
 }
 
-TEST(Closing, MemoryThatAStuckRankMayStillWriteIsNotAllocatedAgain) {
+// Says how long rank 0 needed to give up.
+void expect_stuck_memory_is_kept(Duration* took) {
   Gate gate(kTouching);
   const auto groups = connect_threads(2, {.timeout = 30s}, &gate);
   const auto arena = groups[0].arena();
@@ -112,11 +115,61 @@ TEST(Closing, MemoryThatAStuckRankMayStillWriteIsNotAllocatedAgain) {
     const TimePoint begun = steady_clock().now();
     groups[r].abort(Error(ErrorCode::Aborted, "enough"));
     EXPECT_EQ(code_of_wait(work), ErrorCode::Aborted);
-    testing::expect_in_time(steady_clock().now() - begun, 1s, "waited for a rank that is stuck");
+    *took = steady_clock().now() - begun;
     piece = Piece();
     EXPECT_NE(arena->allocate(rank, kCount * 4).data(), place);
     gate.open();
   });
+}
+
+TEST(Closing, MemoryThatAStuckRankMayStillWriteIsNotAllocatedAgain) {
+  // The fastest of a few, because the machine may be busy with something else.
+  Duration fastest = 1h;
+  const Duration limit = is_crowded(2) ? Duration(50ms) : Duration(10ms);
+  for (int round = 0; round < 4 && fastest > limit; ++round) {
+    Duration took{};
+    expect_stuck_memory_is_kept(&took);
+    fastest = std::min(fastest, took);
+  }
+  EXPECT_LE(fastest, limit) << "waited for a rank that is stuck";
+}
+
+// Eight ranks, each with many operations in flight in place, the last of which never comes.
+TEST(Closing, ACrowdGivesUpInTime) {
+  constexpr int kRanks = 8;
+  Duration fastest = 1h;
+  for (int round = 0; round < 4 && fastest > 50ms; ++round) {
+    const auto groups = connect_threads(kRanks, {.timeout = 30s});
+    std::atomic<int> waiting{0};
+    std::atomic<std::int64_t> slowest{0};
+    testing::run_rank_threads(kRanks, [&](int rank) {
+      if (rank == kRanks - 1) return;
+      const Group& group = groups[static_cast<std::size_t>(rank)];
+      const Piece piece = group.arena()->allocate(rank, kCount * 4);
+      auto* data = reinterpret_cast<float*>(piece.data());
+      std::vector<Work> works;
+      for (std::size_t i = 0; i < 12; ++i) {
+        const std::size_t part = kCount / 12;
+        works.push_back(group.all_reduce({data + i * part, part, DType::Float32}, ReduceOp::Sum));
+      }
+      TimePoint aborted;
+      std::thread other([&] {
+        ++waiting;
+        while (waiting < kRanks - 1) std::this_thread::yield();
+        aborted = steady_clock().now();
+        group.abort(Error(ErrorCode::Aborted, "enough"));
+      });
+      for (Work& work : works) EXPECT_EQ(code_of_wait(work), ErrorCode::Aborted);
+      const TimePoint ended = steady_clock().now();
+      other.join();
+      const std::int64_t took = (ended - aborted).count();
+      for (std::int64_t known = slowest; took > known;) {
+        if (slowest.compare_exchange_weak(known, took)) break;
+      }
+    });
+    fastest = std::min(fastest, Duration(slowest.load()));
+  }
+  EXPECT_LE(fastest, 50ms);
 }
 
 TEST(Closing, MemoryOfAFinishedOperationIsAllocatedAgain) {

@@ -33,11 +33,12 @@ class OneLink final : public Messenger {
   std::optional<Error> loss(int) const override { return link.loss(); }
   std::optional<Error> announcement(std::uint64_t) const override { return std::nullopt; }
   void announce(std::uint64_t group, std::span<const int>, const Error& error) noexcept override {
-    link.send_announcement(group, error);
+    link.send_announcement(group, Announcement::of(error, 0));
   }
 
   std::uint64_t announced_group = 0;
   std::string announced_text;
+  int announced_peer = -1;
   Link link;
 
  private:
@@ -48,6 +49,7 @@ class OneLink final : public Messenger {
     made.on_announcement = [this](std::uint64_t group, const Error& error) {
       announced_group = group;
       announced_text = error.what();
+      announced_peer = error.peer().value_or(-1);
     };
     return made;
   }
@@ -294,9 +296,26 @@ TEST_F(LinkTest, MoreThanWasAskedForIsRefused) {
   EXPECT_EQ(there->link.loss()->code(), ErrorCode::Protocol);
 }
 
+TEST_F(LinkTest, AnnouncementsToForgottenGroupsAreDropped) {
+  open();
+  there->link.forget(42);
+  here->link.send_announcement(42, Announcement::of(Error(ErrorCode::Io, "no disk"), 0));
+  settle();
+  EXPECT_EQ(there->announced_group, 0u);
+  EXPECT_FALSE(there->link.loss());
+}
+
+TEST_F(LinkTest, ALossIsAnnouncedWithThePeerThatWasLost) {
+  open();
+  const Error lost = Error(ErrorCode::PeerLost, "rank 5 left").with_peer(5);
+  here->link.send_announcement(42, Announcement::of(lost, 0));
+  settle();
+  EXPECT_EQ(there->announced_peer, 5);
+}
+
 TEST_F(LinkTest, AnnouncementsArrive) {
   open();
-  here->link.send_announcement(42, Error(ErrorCode::Io, "no disk"));
+  here->link.send_announcement(42, Announcement::of(Error(ErrorCode::Io, "no disk"), 0));
   settle();
   EXPECT_EQ(there->announced_group, 42u);
   EXPECT_NE(there->announced_text.find("no disk"), std::string::npos);

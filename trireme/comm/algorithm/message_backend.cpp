@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "trireme/cluster/rank_names.h"
 #include "trireme/comm/algorithm/plan.h"
 #include "trireme/comm/algorithm/strides.h"
 #include "trireme/comm/kernel/combine.h"
@@ -101,8 +102,7 @@ Task MessageBackend::greet(const Operation& op) {
   return collective(op, true);
 }
 
-std::optional<Error> MessageBackend::failure() const {
-  if (auto announced = messenger_->announcement(key_)) return announced;
+std::optional<Error> MessageBackend::loss() const {
   for (int member : members_) {
     if (member == peer(me_)) continue;
     if (auto loss = messenger_->loss(member)) return loss->with_rank(peer(me_));
@@ -125,8 +125,9 @@ std::shared_ptr<Backend> MessageBackend::subgroup(std::span<const int> ranks, st
   return std::make_shared<MessageBackend>(messenger_, std::move(members), me, key, options_);
 }
 
-// An ordered sum has two numbers; one that waits for its turn waits for the oldest.
-std::string MessageBackend::who_is_missing(const Operation& op) const {
+// An ordered sum has two numbers; one that waits for its turn waits for the oldest. `waiting` gets
+// those who wait for the missing beside this rank.
+std::string MessageBackend::who_is_missing(const Operation& op, std::vector<int>& waiting) const {
   auto entered = entered_.find(op.sequence);
   if (entered == entered_.end() && op.request.kind == OpKind::OrderedSum) {
     entered = entered_.find(op.sequence + 1);
@@ -136,28 +137,36 @@ std::string MessageBackend::who_is_missing(const Operation& op) const {
     return op.name() + " waits behind operation #" + std::to_string(entered_.begin()->first);
   }
   std::string absent, slow;
+  std::vector<int> present;
   for (int m = 0; m < size(); ++m) {
     if (m == me_) continue;
     std::string* list = nullptr;
-    if (!entered->second[static_cast<std::size_t>(m)])
+    const bool has_entered = entered->second[static_cast<std::size_t>(m)];
+    if (has_entered) present.push_back(peer(m));
+    if (!has_entered)
       list = &absent;
     else if (messenger_->awaits(peer(m), key_, entered->first))
       list = &slow;
     if (list != nullptr) *list += (list->empty() ? "rank " : ", rank ") + std::to_string(peer(m));
   }
-  if (!absent.empty()) return absent + " never entered " + op.name();
+  if (!absent.empty()) {
+    waiting.insert(waiting.end(), present.begin(), present.end());
+    return absent + " never entered " + op.name();
+  }
   if (!slow.empty()) return slow + " entered " + op.name() + " and then stopped";
   return "nothing moves in " + op.name();
 }
 
 Error MessageBackend::stalled(const Operation& op, Duration waited) const {
-  std::string text = who_is_missing(op);
+  std::vector<int> waiting{peer(me_)};
+  std::string text = who_is_missing(op, waiting);
+  std::sort(waiting.begin(), waiting.end());
   if (op.peer >= 0) {
     text = "rank " + std::to_string(peer(op.peer)) + " did not answer with tag " +
            std::to_string(op.tag);
   }
   return Error(ErrorCode::Deadline,
-               text + "; rank " + std::to_string(peer(me_)) + " waited " + seconds_text(waited))
+               text + "; " + cluster::name_ranks(waiting) + " waited " + seconds_text(waited))
       .with_rank(peer(me_))
       .with_operation(op.name());
 }

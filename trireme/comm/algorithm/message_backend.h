@@ -69,7 +69,8 @@ class MessageBackend final : public Backend {
   Task run(const Operation& op) override;
   void give_up() noexcept override { messenger_->forget(key_); }
   Error stalled(const Operation& op, Duration waited) const override;
-  std::optional<Error> failure() const override;
+  std::optional<Error> failure() const override { return messenger_->announcement(key_); }
+  std::optional<Error> loss() const override;
   void announce(const Error& error) noexcept override;
   // Only the hello: waits for every member and compares requests. For operations whose data goes
   // another way.
@@ -81,7 +82,7 @@ class MessageBackend final : public Backend {
   struct Hellos;
 
   Task collective(const Operation& op, bool greets_only);
-  std::string who_is_missing(const Operation& op) const;
+  std::string who_is_missing(const Operation& op, std::vector<int>& waiting) const;
   Task exchange(const Operation& op, const Hellos& hellos);
   Task reduce_blocks(const Operation& op);
   Task send(const Operation& op);

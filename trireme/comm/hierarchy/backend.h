@@ -42,6 +42,7 @@ class HierarchicalBackend final : public Backend {
   void depart(int job_rank) override;
   Error stalled(const Operation& op, Duration waited) const override;
   std::optional<Error> failure() const override;
+  std::optional<Error> loss() const override { return flat_->loss(); }
   void announce(const Error& error) noexcept override;
   std::vector<int> job_ranks() const override { return members_; }
   std::vector<int> hosts() const override;

@@ -7,14 +7,14 @@
 #include <list>
 #include <map>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "trireme/base/check.h"
 #include "trireme/base/deadline.h"
-#include "trireme/comm/backend.h"
+#include "trireme/comm/algorithm/recent_groups.h"
+#include "trireme/comm/announcement.h"
 
 namespace trireme::comm::mpi {
 namespace {
@@ -123,9 +123,11 @@ class MpiMessenger final : public Messenger, public ProgressSource {
 
   void announce(std::uint64_t group, std::span<const int> peers,
                 const Error& error) noexcept override {
-    const auto code = static_cast<std::uint32_t>(code_when_announced(error));
+    const Announcement said = Announcement::of(error, rank_);
+    const MessageId id{group, static_cast<std::uint64_t>(said.about),
+                       static_cast<std::uint32_t>(said.code)};
     for (int peer : peers) {
-      if (peer != rank_) post(peer, {{group, 0, code}, 1}, bytes_of(error.what()));
+      if (peer != rank_) post(peer, {id, 1}, bytes_of(said.text));
     }
   }
 
@@ -201,7 +203,8 @@ class MpiMessenger final : public Messenger, public ProgressSource {
   void forget_some() {
     std::lock_guard lock(forgotten_mutex_);
     for (std::uint64_t group : std::exchange(newly_forgotten_, {})) {
-      forgotten_.insert(group);
+      forgotten_.add(group);
+      announcements_.erase(group);
       std::erase_if(kept_, [&](const auto& entry) { return entry.first.second.group == group; });
     }
   }
@@ -232,11 +235,13 @@ class MpiMessenger final : public Messenger, public ProgressSource {
     std::memcpy(&header, message.data(), sizeof(header));
     const int from = status.MPI_SOURCE;
     if (header.is_announcement != 0) {
-      announcements_.emplace(header.id.group, Error(static_cast<ErrorCode>(header.id.channel),
-                                                    "rank " + std::to_string(from) + " failed: " +
-                                                        std::string(text_of(payload_of(message))))
-                                                  .with_peer(from)
-                                                  .with_rank(rank_));
+      const Announcement heard{static_cast<ErrorCode>(header.id.channel), from,
+                               static_cast<int>(header.id.sequence),
+                               std::string(text_of(payload_of(message)))};
+      const std::uint64_t group = header.id.group;
+      if (!forgotten_.contains(group)) {
+        announcements_.emplace(group, heard.to_error().with_rank(rank_));
+      }
       return;
     }
     const auto posted = posted_.lower_bound({from, header.id});
@@ -273,7 +278,7 @@ class MpiMessenger final : public Messenger, public ProgressSource {
   std::size_t copied_ = 0;
   std::multimap<Key, Posted> posted_;  // those of one key in the order of asking
   std::multimap<Key, Bytes> kept_;     // those of one key in the order of coming; whole messages
-  std::set<std::uint64_t> forgotten_;  // groups
+  RecentGroups forgotten_;
   std::mutex forgotten_mutex_;
   std::vector<std::uint64_t> newly_forgotten_;
   std::map<std::uint64_t, Error> announcements_;

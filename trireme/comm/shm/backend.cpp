@@ -64,14 +64,15 @@ Task SharedBackend::run(const Operation& op) {
 
 Error SharedBackend::stalled(const Operation& op, Duration waited) const {
   const bool is_pairwise = op.request.kind == OpKind::Send || op.request.kind == OpKind::Receive;
+  const int me = lanes_.job_rank(lanes_.me());
   const std::string who = is_pairwise ? "rank " + std::to_string(lanes_.job_rank(op.peer)) +
-                                            " did not answer with tag " + std::to_string(op.tag)
+                                            " did not answer with tag " + std::to_string(op.tag) +
+                                            "; rank " + std::to_string(me)
                                       : lanes_.describe_missing(op);
   char time[32];
   std::snprintf(time, sizeof(time), "%.1f s", std::chrono::duration<double>(waited).count());
-  return Error(ErrorCode::Deadline,
-               who + "; rank " + std::to_string(lanes_.job_rank(lanes_.me())) + " waited " + time)
-      .with_rank(lanes_.job_rank(lanes_.me()))
+  return Error(ErrorCode::Deadline, who + " waited " + time)
+      .with_rank(me)
       .with_operation(op.name());
 }
 

@@ -11,14 +11,18 @@
 #include <cstring>
 
 #include "trireme/base/clock.h"
-#include "trireme/comm/backend.h"
+#include "trireme/cluster/rank_names.h"
+#include "trireme/comm/announcement.h"
+#include "trireme/comm/spin.h"
 
 namespace trireme::comm::shm {
 namespace {
 
 constexpr std::size_t kTextSize = 480;
-// A stride takes a millisecond; its owner may have lost its core meanwhile.
-constexpr Duration kQuietMax = std::chrono::milliseconds(20);
+// A stride takes a millisecond; where members share cores, its owner may have lost its own
+// meanwhile.
+constexpr Duration kQuietMax = std::chrono::milliseconds(5);
+constexpr Duration kQuietMaxCrowded = std::chrono::milliseconds(20);
 
 constexpr std::uint64_t kDepartureGrace = 50'000'000;  // nanoseconds
 
@@ -43,7 +47,8 @@ OpKind called_kind(const Request& request) {
 
 struct Lanes::Header {
   std::atomic<std::uint32_t> failure_state;
-  std::int32_t failure_rank;
+  std::int32_t failure_speaker;
+  std::int32_t failure_about;
   std::uint32_t failure_code;
   char failure_text[kTextSize];
 };
@@ -227,7 +232,7 @@ void Lanes::close() noexcept {
   if (is_closed_) return;
   is_closed_ = true;
   lane(me_).closed.store(1, std::memory_order_seq_cst);
-  const Deadline bound = Deadline::after(kQuietMax);
+  const Deadline bound = Deadline::after(is_crowded(size()) ? kQuietMaxCrowded : kQuietMax);
   while (!exposed_.empty() && !is_quiet()) {
     if (bound.is_past()) {
       for (const auto& [data, size] : exposed_) arena_->quarantine(data, size);
@@ -283,42 +288,51 @@ std::string Lanes::describe_missing(const Operation& op) const {
   std::uint64_t sequence = op.sequence;
   const bool has_two = op.request.kind == OpKind::OrderedSum;
   if (has_two && slot(me_, sequence).finished.load() >= stage_word(sequence, 1)) ++sequence;
-  std::string text;
+  std::string absent, slow;
+  std::vector<int> waiting{job_rank(me_)};
   for (int m = 0; m < size(); ++m) {
-    if (m == me_) continue;
+    if (m == me_ || has_finished(m, sequence)) continue;
     const bool has_entered = slot(m, sequence).entered.load() >= stage_word(sequence, 1);
-    const bool has_finished = slot(m, sequence).finished.load() >= stage_word(sequence, 1);
-    if (has_finished) continue;
+    std::string& text = has_entered && !has_closed(m) ? slow : absent;
     if (!text.empty()) text += "; ";
     text += "rank " + std::to_string(job_rank(m));
     if (has_closed(m)) {
       text += " gave up on the group";
-    } else if (has_entered) {
-      text += " entered " + op.name() + " and did not finish it (" + describe_row(m) + ")";
-    } else if (sequence != op.sequence) {
-      text += " never entered the second half of " + op.name() + " (" + describe_row(m) + ")";
-    } else {
-      text += " never entered " + op.name() + " (" + describe_row(m) + ")";
+      continue;
     }
+    if (has_entered) {
+      waiting.push_back(job_rank(m));
+      text += " entered " + op.name() + " and did not finish it";
+    } else {
+      const bool is_second = sequence != op.sequence;
+      text += (is_second ? " never entered the second half of " : " never entered ") + op.name();
+    }
+    text += " (" + describe_row(m) + ")";
   }
-  return text.empty() ? "every rank entered " + op.name() : text;
+  // Where all have entered, it is not known which of them holds the others up.
+  if (absent.empty()) waiting = {job_rank(me_)};
+  std::sort(waiting.begin(), waiting.end());
+  if (absent.empty() && slow.empty()) slow = "every rank entered " + op.name();
+  return (absent.empty() ? slow : absent) + "; " + cluster::name_ranks(waiting);
 }
 
 std::optional<Error> Lanes::failure() const {
   const auto& header = *reinterpret_cast<const Header*>(block_);
   if (header.failure_state.load(std::memory_order_acquire) != kReady) return std::nullopt;
-  return Error(static_cast<ErrorCode>(header.failure_code), header.failure_text)
-      .with_peer(header.failure_rank)
-      .with_rank(job_rank(me_));
+  const Announcement heard{static_cast<ErrorCode>(header.failure_code), header.failure_speaker,
+                           header.failure_about, header.failure_text};
+  return heard.to_error().with_rank(job_rank(me_));
 }
 
 void Lanes::announce(const Error& error) const noexcept {
   auto& header = *reinterpret_cast<Header*>(block_);
   std::uint32_t none = kNone;
   if (!header.failure_state.compare_exchange_strong(none, kWriting)) return;
-  header.failure_rank = job_rank(me_);
-  header.failure_code = static_cast<std::uint32_t>(code_when_announced(error));
-  std::snprintf(header.failure_text, kTextSize, "rank %d failed: %s", job_rank(me_), error.what());
+  const Announcement said = Announcement::of(error, job_rank(me_));
+  header.failure_speaker = said.speaker;
+  header.failure_about = said.about;
+  header.failure_code = static_cast<std::uint32_t>(said.code);
+  std::snprintf(header.failure_text, kTextSize, "%s", said.text.c_str());
   header.failure_state.store(kReady, std::memory_order_release);
   // Rings everybody: any word will do.
   publish(lane(me_).row.since, now_ns());

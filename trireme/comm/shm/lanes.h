@@ -136,7 +136,8 @@ class Lanes {
   bool everyone(Word Slot::* stage, std::uint64_t sequence, std::uint32_t steps) const noexcept;
 
   void note(const Operation& op, Phase phase) const noexcept;
-  // "rank 3 never entered all_reduce #7 (bucket 2); it is outside any operation since ..."
+  // "rank 3 never entered all_reduce #7 (bucket 2) (it finished ...); ranks 0-2": who is missing,
+  // and who waits for them, this rank among them.
   std::string describe_missing(const Operation& op) const;
 
   // The first failure that any member announced here.

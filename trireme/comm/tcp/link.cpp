@@ -6,8 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "trireme/comm/backend.h"
-
 namespace trireme::comm::tcp {
 namespace {
 
@@ -27,13 +25,15 @@ Link::Link(net::Socket socket, Bytes already_read, Options options)
     : socket_(std::move(socket)), early_(std::move(already_read)), options_(std::move(options)) {}
 
 void Link::fail(ErrorCode code, const std::string& what) {
+  if (code == ErrorCode::PeerLost) is_broken_ = true;
   if (loss_) return;
   loss_ = Error(code, what).with_peer(options_.peer);
 }
 
 std::optional<Error> Link::loss() const {
   if (loss_) return loss_;
-  if (has_left_ && !posted_.empty()) {
+  const bool is_waited_for = !posted_.empty() || (is_broken_ && !outgoing_.empty());
+  if (has_left_ && is_waited_for) {
     return Error(ErrorCode::PeerLost,
                  "rank " + std::to_string(options_.peer) + " left while it was waited for")
         .with_peer(options_.peer);
@@ -70,18 +70,18 @@ void Link::send(const MessageId& id, ByteView data, Transfer& transfer) {
   if (outgoing_.size() == 1) write_some();
 }
 
-void Link::send_announcement(std::uint64_t group, const Error& error) {
-  const std::string text = error.what();
-  Bytes kept = to_bytes(text.substr(0, kUnaskedMax));
+void Link::send_announcement(std::uint64_t group, const Announcement& said) {
+  Bytes kept = to_bytes(said.text.substr(0, kUnaskedMax));
   const ByteView view = kept;
-  const auto code = static_cast<std::uint32_t>(code_when_announced(error));
-  enqueue(WireKind::Announce, {group, 0, code}, view, std::move(kept), nullptr);
+  const auto about = static_cast<std::uint64_t>(said.about);
+  enqueue(WireKind::Announce, {group, about, static_cast<std::uint32_t>(said.code)}, view,
+          std::move(kept), nullptr);
   write_some();
 }
 
 void Link::leave() noexcept {
-  if (loss_ || has_left_) return;
-  enqueue(WireKind::Bye, {}, {}, {}, nullptr);
+  if (has_left_) return;
+  if (!loss_) enqueue(WireKind::Bye, {}, {}, {}, nullptr);
   while (write_some()) {
   }
 }
@@ -103,7 +103,7 @@ void Link::receive(const MessageId& id, std::span<std::byte> into, Transfer& tra
 }
 
 void Link::forget(std::uint64_t group) {
-  forgotten_.insert(group);
+  forgotten_.add(group);
   std::erase_if(unasked_, [&](const auto& entry) {
     if (entry.first.group != group) return false;
     unasked_size_ -= entry.second.size();
@@ -164,6 +164,16 @@ bool Link::move() {
   return moved;
 }
 
+// Nothing more can be written; what the peer said last may say why, and is read first.
+void Link::break_off(const std::string& reason) {
+  is_broken_ = true;
+  while (wants_read() && read_some()) {
+  }
+  if (has_left_) return;
+  fail(ErrorCode::PeerLost,
+       "the connection to rank " + std::to_string(options_.peer) + " broke: " + reason);
+}
+
 bool Link::write_some() {
   std::size_t total = 0;
   while (wants_write() && total < kTurnSize) {
@@ -186,10 +196,7 @@ bool Link::write_some() {
     }
     const net::Transfer result = net::send(socket_, std::span<const iovec>(pieces, count));
     if (!result.has_moved()) {
-      if (!result.must_wait()) {
-        fail(ErrorCode::PeerLost, "the connection to rank " + std::to_string(options_.peer) +
-                                      " broke: " + result.reason());
-      }
+      if (!result.must_wait()) break_off(result.reason());
       break;
     }
     total += result.size;
@@ -321,16 +328,15 @@ void Link::deliver_control() {
     return;
   }
   const auto code = static_cast<ErrorCode>(header_.channel);
-  const bool is_known = code == ErrorCode::Mismatch || code == ErrorCode::RemoteFailure;
-  if (header_.kind != WireKind::Announce || aside_.empty() || !is_known) {
+  if (header_.kind != WireKind::Announce || aside_.empty() || !Announcement::is_known(code)) {
     fail(ErrorCode::Protocol,
          "rank " + std::to_string(options_.peer) + " sent a message of an unknown kind");
     return;
   }
-  const std::string text(text_of(aside_));
-  options_.on_announcement(header_.group,
-                           Error(code, "rank " + std::to_string(options_.peer) + " failed: " + text)
-                               .with_peer(options_.peer));
+  if (forgotten_.contains(header_.group)) return;
+  const Announcement heard{code, options_.peer, static_cast<int>(header_.sequence),
+                           std::string(text_of(aside_))};
+  options_.on_announcement(header_.group, heard.to_error());
 }
 
 }  // namespace trireme::comm::tcp

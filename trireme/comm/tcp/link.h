@@ -13,10 +13,11 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "trireme/comm/algorithm/messenger.h"
+#include "trireme/comm/algorithm/recent_groups.h"
+#include "trireme/comm/announcement.h"
 #include "trireme/comm/tcp/wire.h"
 #include "trireme/net/socket.h"
 
@@ -38,13 +39,14 @@ class Link {
   void cancel(Transfer& transfer) noexcept;
   void forget(std::uint64_t group);
   bool awaits(std::uint64_t group, std::uint64_t sequence) const;
-  void send_announcement(std::uint64_t group, const Error& error);
-  // Says goodbye and writes it as far as the socket takes it now.
+  void send_announcement(std::uint64_t group, const Announcement& said);
+  // Says goodbye, unless something went wrong, and writes what the socket takes now.
   void leave() noexcept;
 
   // Reads and writes what it can; true when anything moved.
   bool move();
-  bool wants_write() const noexcept { return !outgoing_.empty() && !loss_; }
+  // Also when what came was damaged: the other end shall hear why this one gives up.
+  bool wants_write() const noexcept { return !outgoing_.empty() && !is_broken_; }
   // False while a message waits at the door that nobody has asked for.
   bool wants_read() const noexcept { return !is_stalled_ && !has_left_ && !loss_; }
   // What came behind the handshake: no socket tells of it.
@@ -68,6 +70,7 @@ class Link {
 
   void enqueue(WireKind kind, const MessageId& id, ByteView data, Bytes kept, Transfer* transfer);
   bool write_some();
+  void break_off(const std::string& reason);
   bool read_some();
   std::size_t read_into(std::span<std::byte> into);
   void begin_payload();
@@ -87,7 +90,7 @@ class Link {
   std::multimap<MessageId, Posted> posted_;  // those of one id in the order of asking
   std::multimap<MessageId, Bytes> unasked_;  // those of one id in the order of coming
   std::size_t unasked_size_ = 0;
-  std::set<std::uint64_t> forgotten_;  // groups
+  RecentGroups forgotten_;
 
   // The message that is being read.
   WireHeader header_;
@@ -100,6 +103,7 @@ class Link {
   bool is_stalled_ = false;
 
   bool has_left_ = false;
+  bool is_broken_ = false;  // nothing can be written any more
   std::optional<Error> loss_;
 };
 

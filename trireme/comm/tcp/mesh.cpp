@@ -32,6 +32,8 @@ Mesh::Mesh(int rank, std::vector<Connected> connections, bool checksums)
     options.peer = connected.peer;
     options.checksums = checksums;
     options.on_announcement = [this](std::uint64_t group, const Error& error) {
+      // Of groups that were never made here nobody forgets any.
+      if (announcements_.size() >= RecentGroups::kMax) announcements_.erase(announcements_.begin());
       announcements_.emplace(group, error.with_rank(rank_));
     };
     by_peer_[connected.peer].push_back(streams_.size());
@@ -97,10 +99,11 @@ std::optional<Error> Mesh::announcement(std::uint64_t group) const {
 }
 
 void Mesh::announce(std::uint64_t group, std::span<const int> peers, const Error& error) noexcept {
+  const Announcement said = Announcement::of(error, rank_);
   for (int peer : peers) {
     const auto found = by_peer_.find(peer);
     if (found == by_peer_.end()) continue;
-    streams_[found->second.front()].link->send_announcement(group, error);
+    streams_[found->second.front()].link->send_announcement(group, said);
   }
 }
 
@@ -109,7 +112,7 @@ void Mesh::watch(Stream& stream) {
   const std::uint32_t wanted =
       (stream.link->wants_read() ? EPOLLIN : 0u) | (stream.link->wants_write() ? EPOLLOUT : 0u);
   if (wanted == stream.watched) return;
-  if (stream.link->loss()) {
+  if (wanted == 0 && stream.link->loss()) {
     // Taken out altogether: a reset connection would report itself for ever.
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, stream.link->socket().descriptor(), nullptr);
     stream.watched = wanted;
@@ -127,6 +130,7 @@ bool Mesh::poll() {
     std::lock_guard lock(forgotten_mutex_);
     for (std::uint64_t group : std::exchange(forgotten_, {})) {
       for (Stream& stream : streams_) stream.link->forget(group);
+      announcements_.erase(group);
     }
   }
   bool moved = false;

@@ -63,7 +63,7 @@ class Mesh final : public Messenger, public ProgressSource {
   Descriptor wake_;
   std::vector<Stream> streams_;
   std::map<int, std::vector<std::size_t>> by_peer_;  // indices of streams_
-  std::map<std::uint64_t, Error> announcements_;
+  std::map<std::uint64_t, Error> announcements_;     // by group, until that is forgotten
 
   std::mutex forgotten_mutex_;
   std::vector<std::uint64_t> forgotten_;  // groups that the links do not know of yet

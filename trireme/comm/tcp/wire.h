@@ -18,7 +18,7 @@ inline constexpr std::uint32_t kMagic = 0x314d4354;  // "TCM1"
 
 enum class WireKind : std::uint8_t {
   Data = 1,
-  Announce = 2,  // payload: the text of an error, for the group
+  Announce = 2,  // an error for the group: code in `channel`, whom it is about in `sequence`
   Bye = 3,       // this rank leaves in an orderly way; nothing follows
 };
 

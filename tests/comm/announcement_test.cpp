@@ -1,0 +1,44 @@
+// Goal:   an error keeps, on the ranks that it is told to, what they must act on: a mismatch stays
+//         one, a lost rank stays lost, everything else is the failure of the rank that speaks.
+// Method: errors of each kind there and back.
+
+#include "trireme/comm/announcement.h"
+
+#include <gtest/gtest.h>
+
+namespace trireme::comm {
+namespace {
+
+TEST(Announcement, ALossIsOfTheSamePeer) {
+  const Error lost = Error(ErrorCode::PeerLost, "the connection to rank 1 broke").with_peer(1);
+  const Error heard = Announcement::of(lost.with_rank(0), 0).to_error();
+  EXPECT_EQ(heard.code(), ErrorCode::PeerLost);
+  EXPECT_EQ(heard.peer(), 1);
+  EXPECT_EQ(heard.message(), "rank 0 says: the connection to rank 1 broke");
+}
+
+TEST(Announcement, AMismatchStaysOne) {
+  const Error heard =
+      Announcement::of(Error(ErrorCode::Mismatch, "8 or 9").with_peer(5), 3).to_error();
+  EXPECT_EQ(heard.code(), ErrorCode::Mismatch);
+  EXPECT_EQ(heard.peer(), 3);
+}
+
+TEST(Announcement, AnythingElseIsTheFailureOfTheSpeaker) {
+  for (const ErrorCode code : {ErrorCode::Exhausted, ErrorCode::Corrupt, ErrorCode::Protocol}) {
+    const Error heard = Announcement::of(Error(code, "no room").with_peer(5), 3).to_error();
+    EXPECT_EQ(heard.code(), ErrorCode::RemoteFailure);
+    EXPECT_EQ(heard.peer(), 3);
+    EXPECT_EQ(heard.message(),
+              "rank 3 failed: " + std::string(Error(code, "no room").with_peer(5).what()));
+  }
+}
+
+TEST(Announcement, OthersAreNeverMade) {
+  EXPECT_TRUE(Announcement::is_known(ErrorCode::PeerLost));
+  EXPECT_FALSE(Announcement::is_known(ErrorCode::Deadline));
+  EXPECT_FALSE(Announcement::is_known(static_cast<ErrorCode>(4000)));
+}
+
+}  // namespace
+}  // namespace trireme::comm
