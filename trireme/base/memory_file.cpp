@@ -9,12 +9,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <utility>
 
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
+#include "trireme/base/memory_room.h"
 
 namespace trireme {
 namespace {
@@ -27,35 +27,6 @@ std::byte* map(int descriptor, std::size_t size) {
   void* mapped =
       ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   return mapped == MAP_FAILED ? nullptr : static_cast<std::byte*>(mapped);
-}
-
-// The first number in a file such as memory.max; nothing for "max" or a missing file.
-std::optional<std::uint64_t> number_in(const std::string& path) {
-  std::ifstream in(path);
-  std::uint64_t value = 0;
-  if (in >> value) return value;
-  return std::nullopt;
-}
-
-// What the kernel could hand out before the out-of-memory killer wakes up.
-std::uint64_t available_memory() {
-  std::uint64_t available = UINT64_MAX;
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string key, unit; meminfo >> key;) {
-    std::uint64_t kilobytes = 0;
-    meminfo >> kilobytes;
-    std::getline(meminfo, unit);
-    if (key == "MemAvailable:") available = kilobytes * 1024;
-  }
-  std::ifstream membership("/proc/self/cgroup");
-  for (std::string line; std::getline(membership, line);) {
-    if (line.rfind("0::", 0) != 0) continue;
-    const std::string folder = "/sys/fs/cgroup" + line.substr(3);
-    const auto most = number_in(folder + "/memory.max");
-    const auto used = number_in(folder + "/memory.current");
-    if (most && used) available = std::min(available, *most > *used ? *most - *used : 0);
-  }
-  return available;
 }
 
 }  // namespace
@@ -147,24 +118,32 @@ void MemoryFile::reserve(std::size_t offset, std::size_t size) const {
                 " in a memory file of ", size_);
   if (size == 0) return;
   // The kernel would answer some shortages with its out-of-memory killer instead of an error.
-  const std::uint64_t available = size < kPage * 16 ? UINT64_MAX : available_memory();
+  const std::uint64_t available = size < kPage * 16 ? UINT64_MAX : memory_room();
   if (size > available) {
-    throw Error(ErrorCode::Exhausted, "shared memory of " + std::to_string(size) +
-                                          " bytes was asked for, " + std::to_string(available) +
-                                          " are available on this host");
+    throw Error(ErrorCode::Exhausted,
+                "shared memory of " + std::to_string(size) + " bytes was asked for, " +
+                    std::to_string(available) +
+                    " are left on this host, or to this process's control group");
   }
+  std::byte* begin = data_ + offset / kPage * kPage;
+  const std::size_t length = size + offset % kPage;
+#ifdef MADV_POPULATE_WRITE
+  // Only a touch through a mapping with the advice gets huge pages, where the host allows them for
+  // shared memory (shmem_enabled): so this comes before fallocate(2), which would place small ones.
+  if (size >= kHugePage && ::madvise(begin, length, MADV_HUGEPAGE) == 0) {
+    ::madvise(begin, length, MADV_POPULATE_WRITE);
+  }
+#endif
+  // Says whether all of it is there, and places what is not.
   if (::fallocate(descriptor_, 0, static_cast<off_t>(offset), static_cast<off_t>(size)) != 0) {
     const int reason = errno;
     release(offset, size);
     throw system_error("cannot reserve " + std::to_string(size) + " bytes of shared memory",
                        reason);
   }
-  std::byte* begin = data_ + offset / kPage * kPage;
-  // Honoured where the host allows huge pages for shared memory; refused elsewhere, harmlessly.
-  if (size >= kHugePage) ::madvise(begin, size + offset % kPage, MADV_HUGEPAGE);
 #ifdef MADV_POPULATE_WRITE
   // Maps the pages here too, which spares this process a fault for each.
-  ::madvise(begin, size + offset % kPage, MADV_POPULATE_WRITE);
+  ::madvise(begin, length, MADV_POPULATE_WRITE);
 #endif
 }
 

@@ -1,0 +1,54 @@
+// A memory control group of our own, of whichever version is there and writable, gone with the
+// object.
+
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+
+namespace trireme {
+
+class MemoryGroup {
+ public:
+  static constexpr const char* kMissing =
+      "NOT TESTED: no writable memory control group (needs root, and memory among the controllers "
+      "of /sys/fs/cgroup)";
+
+  MemoryGroup(const std::string& name, long limit) {
+    namespace fs = std::filesystem;
+    const std::string unique = "trireme-" + name + "-" + std::to_string(getpid());
+    for (const auto& [parent, file] : {std::pair{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"},
+                                       {"/sys/fs/cgroup", "memory.max"}}) {
+      std::error_code error;
+      const fs::path path = fs::path(parent) / unique;
+      if (!fs::exists(fs::path(parent) / "cgroup.procs", error)) continue;
+      if (!fs::create_directory(path, error)) continue;
+      path_ = path;
+      // Swap would delay the end; where there is no such file there is none to limit.
+      std::ofstream(path / "memory.swap.max") << 0;
+      if (std::ofstream(path / file) << limit << std::flush) return;
+      fs::remove(path, error);
+      path_.clear();
+    }
+  }
+  ~MemoryGroup() {
+    std::error_code error;
+    for (int i = 0; i < 100 && !path_.empty() && !std::filesystem::remove(path_, error); ++i) {
+      usleep(10'000);
+    }
+  }
+  MemoryGroup(const MemoryGroup&) = delete;
+  MemoryGroup& operator=(const MemoryGroup&) = delete;
+
+  // Empty where none could be made.
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace trireme
