@@ -73,6 +73,7 @@ bool is_right(const comm::Group& group, Exercise& exercise) {
 void add_wire(Record& record, const Exercise& exercise, double bits_per_second) {
   if (bits_per_second <= 0) return;
   const double bits = 8 * static_cast<double>(exercise.bytes_received());
+  record.wire = bits_per_second;
   record.bounds.insert(record.bounds.begin(), {"the wire", bits / bits_per_second});
 }
 

@@ -52,7 +52,12 @@ TEST_F(BenchTest, WritesALineASizeWithExactlyWhatIsPromised) {
                               "64,4K,1M", "--symmetric"});
   ASSERT_EQ(lines.size(), 3u);
   for (const auto& line : lines) {
-    EXPECT_EQ(line.size(), 8u);
+    EXPECT_EQ(line.size(), 13u);
+    EXPECT_EQ(line["type"], "float32");
+    EXPECT_EQ(line["p50"], line["seconds"]);
+    EXPECT_GE(line["p99"], line["p50"]);
+    EXPECT_GT(line["bound"]["share"], 0);
+    EXPECT_TRUE(line["wire"].is_null());
     EXPECT_EQ(line["op"], "all_reduce");
     EXPECT_EQ(line["backend"], "shm");
     EXPECT_EQ(line["ranks"], 2);

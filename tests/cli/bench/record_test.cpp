@@ -46,11 +46,29 @@ TEST(Record, ThePublicLineHoldsExactlyWhatIsPromised) {
   const auto json = nlohmann::ordered_json::parse(to_public_json(sample()));
   std::vector<std::string> names;
   for (const auto& [name, value] : json.items()) names.push_back(name);
-  EXPECT_THAT(names, ElementsAre("op", "backend", "ranks", "bytes", "symmetric", "seconds",
-                                 "bytes_per_second", "verified"));
+  EXPECT_THAT(names,
+              ElementsAre("op", "backend", "ranks", "bytes", "symmetric", "seconds",
+                          "bytes_per_second", "verified", "type", "p50", "p99", "bound", "wire"));
   EXPECT_EQ(json["bytes"], 1 << 20);
   EXPECT_EQ(json["symmetric"], true);
   EXPECT_DOUBLE_EQ(json["bytes_per_second"], (1 << 20) / 0.5e-3);
+  EXPECT_EQ(json["type"], "bfloat16");
+  EXPECT_EQ(json["p50"], json["seconds"]);
+  EXPECT_EQ(json["p99"], 0.75e-3);
+  EXPECT_EQ(json["bound"]["name"], "memcpy");
+  EXPECT_DOUBLE_EQ(json["bound"]["bytes_per_second"], (1 << 20) / 0.25e-3);
+  EXPECT_DOUBLE_EQ(json["bound"]["share"], 0.5);
+  EXPECT_TRUE(json["wire"].is_null());
+}
+
+TEST(Record, ARunOverAWireIsToldFromOneWithout) {
+  Record wired = sample();
+  wired.wire = 1e9;
+  EXPECT_EQ(nlohmann::json::parse(to_public_json(wired))["wire"], 1e9);
+  EXPECT_EQ(read_record(to_json(wired))->wire, 1e9);
+  EXPECT_EQ(read_record(to_json(sample()))->wire, 0);
+  wired.bounds.clear();
+  EXPECT_TRUE(nlohmann::json::parse(to_public_json(wired))["bound"].is_null());
 }
 
 TEST(Record, LinesThatAreNoneAreNone) {
@@ -62,9 +80,12 @@ TEST(Record, LinesThatAreNoneAreNone) {
 }
 
 TEST(Record, PeersMayLeaveOutWhatTheyDoNotKnow) {
-  const auto read = read_record(to_public_json(sample()));
+  const auto read =
+      read_record(R"({"op":"all_reduce","backend":"gloo","ranks":2,"bytes":64,"symmetric":false,)"
+                  R"("seconds":0.5,"bytes_per_second":128,"verified":true})");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->type, "float32");
+  EXPECT_EQ(read->wire, 0);
   EXPECT_EQ(read->p99, read->seconds);
   EXPECT_FALSE(read->share_of_bound());
 }

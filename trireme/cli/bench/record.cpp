@@ -25,6 +25,15 @@ std::string bounds_text(const Record& record) {
   return text;
 }
 
+Json bound_fields(const Record& record) {
+  if (record.bounds.empty()) return nullptr;
+  const BoundRecord& first = record.bounds.front();
+  const double rate = first.seconds > 0 ? static_cast<double>(record.bytes) / first.seconds : 0;
+  return {{"name", first.name},
+          {"bytes_per_second", rate},
+          {"share", record.share_of_bound().value_or(0)}};
+}
+
 Json public_fields(const Record& record) {
   return {{"op", record.op},
           {"backend", record.backend},
@@ -33,7 +42,18 @@ Json public_fields(const Record& record) {
           {"symmetric", record.is_symmetric},
           {"seconds", record.seconds},
           {"bytes_per_second", record.bytes_per_second()},
-          {"verified", record.is_verified}};
+          {"verified", record.is_verified},
+          {"type", record.type},
+          {"p50", record.seconds},
+          {"p99", record.p99},
+          {"bound", bound_fields(record)},
+          {"wire", record.wire > 0 ? Json(record.wire) : Json(nullptr)}};
+}
+
+// Absent, or null: not known.
+double number_or(const Json& json, const char* name, double other) {
+  const auto found = json.find(name);
+  return found == json.end() || found->is_null() ? other : found->get<double>();
 }
 
 Record from_json(const Json& json) {
@@ -45,7 +65,8 @@ Record from_json(const Json& json) {
   record.bytes = json.at("bytes").get<std::size_t>();
   record.is_symmetric = json.at("symmetric").get<bool>();
   record.seconds = json.at("seconds").get<double>();
-  record.p99 = json.value("p99", record.seconds);
+  record.p99 = number_or(json, "p99", record.seconds);
+  record.wire = number_or(json, "wire", 0);
   record.is_verified = json.at("verified").get<bool>();
   for (const Json& bound : json.value("bounds", Json::array())) {
     record.bounds.push_back(
@@ -86,8 +107,6 @@ std::string to_public_json(const Record& record) {
 
 std::string to_json(const Record& record) {
   Json json = public_fields(record);
-  json["type"] = record.type;
-  json["p99"] = record.p99;
   json["bounds"] = Json::array();
   for (const BoundRecord& bound : record.bounds) {
     json["bounds"].push_back({{"name", bound.name}, {"seconds", bound.seconds}});

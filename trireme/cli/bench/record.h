@@ -1,9 +1,10 @@
 // Record is one measured case of `trireme bench comm`: what was run, by whom, how fast, against
 // which bound, and whether every answer was right.
 //
-// It has three forms: a line for people, the JSON line that --json promises (exactly op, backend,
-// ranks, bytes, symmetric, seconds, bytes_per_second, verified), and the whole of it as JSON, by
-// which the workers and the peers report to the program that started them.
+// It has three forms: a line for people, the JSON line that --json promises (op, backend, ranks,
+// bytes, symmetric, seconds, bytes_per_second, verified; type, p50, p99, bound and wire, so that no
+// two cases look alike), and the whole of it as JSON, by which the workers and the peers report to
+// the program that started them.
 //
 // Threads: values and pure functions.
 
@@ -32,6 +33,7 @@ struct Record {
   bool is_symmetric = false;
   double seconds = 0;  // median a call, of the slowest rank
   double p99 = 0;
+  double wire = 0;  // bits a second of the network between the ranks; 0: not known
   bool is_verified = false;
   std::vector<BoundRecord> bounds = {};  // the first is the one to compare with
 
