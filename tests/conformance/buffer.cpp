@@ -57,12 +57,9 @@ std::vector<Trial> trials(const Group& group, std::size_t large) {
   std::vector<Trial> all;
   for (const Place place : places(group)) {
     for (int type = 0; type < kDTypeCount; ++type) {
-      for (const std::size_t count : {0u, 1u, 3u}) {
+      for (const std::size_t count : {0u, 1u, 3u, 4096u, 4097u}) {
         all.push_back({static_cast<DType>(type), count, place});
       }
-    }
-    for (const DType type : {DType::Float64, DType::BFloat16, DType::Int8}) {
-      for (const std::size_t count : {4096u, 4097u}) all.push_back({type, count, place});
     }
     const DType sample = place == Place::Ordinary ? DType::Float32
                          : place == Place::Shared ? DType::Float16

@@ -46,8 +46,8 @@ class Buffer {
   std::byte* data_ = nullptr;
 };
 
-// Small counts of every type, some larger ones of some, and `large` of three: each in every place
-// that the group has.
+// 0, 1, 3, 4096 and 4097 of every type in every place that the group has, and `large` of another
+// type in each.
 std::vector<Trial> trials(const Group& group, std::size_t large);
 
 // The places that this group has.
