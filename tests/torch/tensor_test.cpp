@@ -7,6 +7,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
@@ -83,6 +84,78 @@ TEST(Tensor, GatherScatterBroadcastAndMessages) {
     reduce(group, letter, ReduceOp::Sum, 0).wait();
     EXPECT_EQ(letter[0].item<int>(), rank == 0 ? 14 : 7);
   });
+}
+
+// Rank r has, or gets, r + 1 elements; the root's tensor is strided.
+TEST(Tensor, GatherAndScatterAlsoOfUnevenParts) {
+  run(3, [](const Group& group) {
+    const int rank = group.rank(), root = 1;
+    const at::Tensor none;
+    const at::Tensor wide = at::zeros({3, 2, 2}, at::kFloat), all = wide.select(2, 1);
+    const at::Tensor pair = at::full({2}, rank + 1, at::kFloat);
+    gather(group, rank == root ? all : none, pair, root).wait();
+    if (rank == root) {
+      EXPECT_TRUE(all.equal(at::arange(1, 4, at::kFloat).unsqueeze(1).expand({3, 2})));
+      EXPECT_EQ(wide.select(2, 0).abs().sum().item<float>(), 0);
+    }
+    const at::Tensor back = at::zeros({2}, at::kFloat);
+    scatter(group, back, rank == root ? all : none, root).wait();
+    EXPECT_TRUE(back.equal(pair));
+
+    const std::vector<std::size_t> counts{1, 2, 3};
+    const at::Tensor piece = at::full({rank + 1}, rank, at::kInt),
+                     own = at::empty({rank + 1}, at::kInt);
+    const at::Tensor line = at::empty({6}, at::kInt);
+    gather(group, rank == root ? line : none, piece, counts, root).wait();
+    if (rank == root) EXPECT_EQ(line.sum().item<int>(), 0 * 1 + 1 * 2 + 2 * 3);
+    scatter(group, own, rank == root ? line : none, counts, root).wait();
+    EXPECT_TRUE(own.equal(piece));
+  });
+}
+
+// Rank r sends r + 1 elements to everybody.
+TEST(Tensor, AllToAllOfUnevenParts) {
+  run(3, [](const Group& group) {
+    const auto mine = static_cast<std::size_t>(group.rank() + 1);
+    const std::vector<std::size_t> sent(3, mine), received{1, 2, 3};
+    const at::Tensor in = at::full({3 * (group.rank() + 1)}, group.rank(), at::kLong);
+    const at::Tensor out = at::empty({6}, at::kLong);
+    all_to_all(group, out, received, in, sent).wait();
+    const std::int64_t expected[] = {0, 1, 1, 2, 2, 2};
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(out[i].item<std::int64_t>(), expected[i]);
+  });
+}
+
+TEST(Tensor, ManyAreReducedAsOne) {
+  run(2, [](const Group& group) {
+    const at::Tensor whole = at::ones({4, 4}, at::kDouble);
+    const std::vector<at::Tensor> many{at::full({3}, group.rank(), at::kDouble),
+                                       whole.t().slice(0, 1, 3), at::empty({0}, at::kDouble)};
+    all_reduce(group, many, ReduceOp::Sum).wait();
+    EXPECT_EQ(many[0].sum().item<double>(), 3);
+    EXPECT_EQ(whole.sum().item<double>(), 8 + 2 * 8) << "the strided one is unpacked";
+  });
+}
+
+// The same bits on one rank and on three, for numbers whose sum depends on the order.
+TEST(Tensor, AnOrderedSumIsTheSameOnAnyRanks) {
+  constexpr int kSlots = 5;
+  const auto share = [](int slot) {
+    return at::arange(7, at::kFloat).mul(0.1f + static_cast<float>(slot)).div(3 + slot);
+  };
+  const auto sum_on = [&](const Group& group) {
+    std::vector<int> owners;
+    std::vector<TensorShare> mine;
+    for (int slot = 0; slot < kSlots; ++slot) {
+      owners.push_back((slot * 2) % group.size());
+      if (owners.back() == group.rank()) mine.push_back({slot, share(slot)});
+    }
+    const at::Tensor out = at::empty({7}, at::kFloat);
+    ordered_sum(group, out, mine, owners).wait();
+    return out;
+  };
+  const at::Tensor alone = sum_on(Group::solo());
+  run(3, [&](const Group& group) { EXPECT_TRUE(sum_on(group).equal(alone)); });
 }
 
 TEST(Tensor, LivesInTheArena) {

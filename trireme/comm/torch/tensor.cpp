@@ -137,6 +137,14 @@ TensorWork all_reduce(const Group& group, const at::Tensor& data, ReduceOp op, c
   return tensors.start(group.all_reduce(all, op, call));
 }
 
+TensorWork all_reduce(const Group& group, std::span<const at::Tensor> many, ReduceOp op,
+                      const Call& call) {
+  TensorCall tensors;
+  std::vector<Span> all;
+  for (const at::Tensor& data : many) all.push_back(tensors.write(data, true));
+  return tensors.start(group.all_reduce(all, op, call));
+}
+
 TensorWork reduce(const Group& group, const at::Tensor& data, ReduceOp op, int root,
                   const Call& call) {
   TensorCall tensors;
@@ -176,6 +184,38 @@ TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tenso
   return tensors.start(group.all_gather(result, source, counts, call));
 }
 
+TensorWork gather(const Group& group, const at::Tensor& out, const at::Tensor& piece, int root,
+                  const Call& call) {
+  TensorCall tensors;
+  const Span result = group.rank() == root ? tensors.write(out, false) : Span();
+  const ConstSpan source = tensors.read(piece);
+  return tensors.start(group.gather(result, source, root, call));
+}
+
+TensorWork gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
+                  std::span<const std::size_t> counts, int root, const Call& call) {
+  TensorCall tensors;
+  const Span result = group.rank() == root ? tensors.write(out, false) : Span();
+  const ConstSpan source = tensors.read(piece);
+  return tensors.start(group.gather(result, source, counts, root, call));
+}
+
+TensorWork scatter(const Group& group, const at::Tensor& out, const at::Tensor& in, int root,
+                   const Call& call) {
+  TensorCall tensors;
+  const Span result = tensors.write(out, false);
+  const ConstSpan source = group.rank() == root ? tensors.read(in) : ConstSpan();
+  return tensors.start(group.scatter(result, source, root, call));
+}
+
+TensorWork scatter(const Group& group, const at::Tensor& out, const at::Tensor& in,
+                   std::span<const std::size_t> counts, int root, const Call& call) {
+  TensorCall tensors;
+  const Span result = tensors.write(out, false);
+  const ConstSpan source = group.rank() == root ? tensors.read(in) : ConstSpan();
+  return tensors.start(group.scatter(result, source, counts, root, call));
+}
+
 TensorWork broadcast(const Group& group, const at::Tensor& data, int root, const Call& call) {
   TensorCall tensors;
   const Span all = tensors.write_bytes(data);
@@ -188,6 +228,24 @@ TensorWork all_to_all(const Group& group, const at::Tensor& out, const at::Tenso
   const Span result = tensors.write(out, false);
   const ConstSpan source = tensors.read(in);
   return tensors.start(group.all_to_all(result, source, call));
+}
+
+TensorWork all_to_all(const Group& group, const at::Tensor& out,
+                      std::span<const std::size_t> receive_counts, const at::Tensor& in,
+                      std::span<const std::size_t> send_counts, const Call& call) {
+  TensorCall tensors;
+  const Span result = tensors.write(out, false);
+  const ConstSpan source = tensors.read(in);
+  return tensors.start(group.all_to_all(result, receive_counts, source, send_counts, call));
+}
+
+TensorWork ordered_sum(const Group& group, const at::Tensor& out, std::span<const TensorShare> mine,
+                       std::span<const int> owners, ReduceOp op, const Call& call) {
+  TensorCall tensors;
+  const Span result = tensors.write(out, false);
+  std::vector<SlotShare> shares;
+  for (const TensorShare& share : mine) shares.push_back({share.slot, tensors.read(share.data)});
+  return tensors.start(group.ordered_sum(result, shares, owners, op, call));
 }
 
 TensorWork send(const Group& group, const at::Tensor& data, int to, std::uint32_t tag,

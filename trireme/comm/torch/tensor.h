@@ -52,6 +52,9 @@ class [[nodiscard]] TensorWork {
 
 TensorWork all_reduce(const Group& group, const at::Tensor& data, ReduceOp op,
                       const Call& call = {});
+// The same for several small tensors of one type, launched as one.
+TensorWork all_reduce(const Group& group, std::span<const at::Tensor> many, ReduceOp op,
+                      const Call& call = {});
 TensorWork reduce(const Group& group, const at::Tensor& data, ReduceOp op, int root,
                   const Call& call = {});
 TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::Tensor& in,
@@ -63,13 +66,34 @@ TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::T
                           std::span<const std::size_t> counts, ReduceOp op, const Call& call = {});
 TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
                       std::span<const std::size_t> counts, const Call& call = {});
+// `out` of the root alone, and `in` of the root alone: elsewhere they may be undefined.
+TensorWork gather(const Group& group, const at::Tensor& out, const at::Tensor& piece, int root,
+                  const Call& call = {});
+TensorWork gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
+                  std::span<const std::size_t> counts, int root, const Call& call = {});
+TensorWork scatter(const Group& group, const at::Tensor& out, const at::Tensor& in, int root,
+                   const Call& call = {});
+TensorWork scatter(const Group& group, const at::Tensor& out, const at::Tensor& in,
+                   std::span<const std::size_t> counts, int root, const Call& call = {});
 TensorWork broadcast(const Group& group, const at::Tensor& data, int root, const Call& call = {});
 TensorWork all_to_all(const Group& group, const at::Tensor& out, const at::Tensor& in,
                       const Call& call = {});
+TensorWork all_to_all(const Group& group, const at::Tensor& out,
+                      std::span<const std::size_t> receive_counts, const at::Tensor& in,
+                      std::span<const std::size_t> send_counts, const Call& call = {});
 TensorWork send(const Group& group, const at::Tensor& data, int to, std::uint32_t tag,
                 const Call& call = {});
 TensorWork receive(const Group& group, const at::Tensor& data, int from, std::uint32_t tag,
                    const Call& call = {});
+
+// One slot's share of an ordered sum, held by this rank.
+struct TensorShare {
+  int slot = 0;
+  at::Tensor data;
+};
+TensorWork ordered_sum(const Group& group, const at::Tensor& out, std::span<const TensorShare> mine,
+                       std::span<const int> owners, ReduceOp op = ReduceOp::Sum,
+                       const Call& call = {});
 
 // A contiguous tensor, not initialized, in the memory that the group's ranks share; in ordinary
 // memory where they share none. Its memory goes back with the last tensor that refers to it.
