@@ -92,6 +92,20 @@ Map torchrun(int rank, int size, int local_size) {
           {"TORCHELASTIC_RUN_ID", "none"}};
 }
 
+TEST(JobEnvironment, ChecksumsAreAskedForByNumber) {
+  const Map two{
+      {"TRIREME_RANK", "0"}, {"TRIREME_SIZE", "2"}, {"TRIREME_STORE", "unix:/run/t/store.sock"}};
+  const auto with = [&](const std::string& value) {
+    Map variables = two;
+    variables["TRIREME_CHECKSUMS"] = value;
+    return variables;
+  };
+  EXPECT_FALSE(read(two).wants_checksums);
+  EXPECT_FALSE(read(with("0")).wants_checksums);
+  EXPECT_TRUE(read(with("1")).wants_checksums);
+  EXPECT_NE(refusal_of(with("yes")).find("TRIREME_CHECKSUMS=yes"), std::string::npos);
+}
+
 TEST(JobEnvironment, Torchrun) {
   const Environment one_host = read(torchrun(1, 2, 2));
   EXPECT_EQ(one_host.launcher, Launcher::Torchrun);

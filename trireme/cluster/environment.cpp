@@ -128,6 +128,7 @@ Environment Environment::read(const Lookup& lookup) {
   }
   env.job = job_of(env.launcher, in);
   env.address = in.text("TRIREME_ADDRESS").value_or("");
+  env.wants_checksums = in.number("TRIREME_CHECKSUMS", 0, 1).value_or(0) == 1;
   env.folder = in.text("TRIREME_JOB_FOLDER").value_or("");
   env.store = find_store({.launcher = env.launcher,
                           .size = env.size,

@@ -13,6 +13,8 @@
 //
 // TRIREME_ADDRESS is an address of this host that the others reach.
 //
+// TRIREME_CHECKSUMS=1 asks for checksums of all that ranks send each other over TCP.
+//
 // TRIREME_JOB_FOLDER is the folder of a job of trireme run, where its launcher is reached.
 //
 // Where the store is: see store_place.h. The secret is read by net::Secret from TRIREME_SECRET or
@@ -43,6 +45,7 @@ struct Environment {
   StorePlace store{};
   std::string address{};  // where ranks of other hosts reach this one; empty: nobody said
   std::string folder{};   // of the job, on this host; empty: `trireme run` did not start it
+  bool wants_checksums = false;
   // Of an elastic job: how long a worker goes on when nobody watches the job or serves its store.
   bool is_elastic = false;
   Duration orphan_timeout = std::chrono::seconds(60);

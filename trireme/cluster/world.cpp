@@ -181,6 +181,10 @@ const std::string& World::address() const noexcept {
   return membership_->environment().address;
 }
 
+bool World::wants_checksums() const noexcept {
+  return membership_->environment().wants_checksums;
+}
+
 Launcher World::launcher() const noexcept {
   return membership_->environment().launcher;
 }

@@ -60,6 +60,8 @@ class World {
   const std::string& job() const noexcept;
   // Where ranks of other hosts reach this one, as the launcher said; empty: it did not.
   const std::string& address() const noexcept;
+  // Whether payloads between ranks carry checksums, as the environment said; the same on all.
+  bool wants_checksums() const noexcept;
   Launcher launcher() const noexcept;
   const Roster& roster() const noexcept;
   Store& store() noexcept;
