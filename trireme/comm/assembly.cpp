@@ -133,6 +133,7 @@ std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, int rank, 
     const auto mesh = tcp::assemble({.rank = rank,
                                      .size = epoch.size(),
                                      .host = net::host_address(options_.interface),
+                                     .checksums = options_.checksums,
                                      .prefix = mesh_prefix(epoch.number()),
                                      .check = [&] { throw_if_lost(epoch); }},
                                     *options_.store, options_.credentials, deadline);

@@ -1,10 +1,11 @@
 #include "trireme/comm/connect.h"
 
-#include <algorithm>
 #include <array>
+#include <mutex>
+#include <optional>
 #include <utility>
 
-#include "trireme/base/check.h"
+#include "trireme/cluster/rank_names.h"
 #include "trireme/comm/arena.h"
 #include "trireme/comm/engine.h"
 #include "trireme/comm/hierarchy/wiring.h"
@@ -26,9 +27,69 @@ struct Sharing {
   std::vector<int> ranks;  // ascending; this rank alone if nothing is shared
 };
 
+// Who died or left since this rank began to connect. Those who left may have connected and done all
+// they wanted: what they said is here soon, so they count only when it should be.
+class Absences {
+ public:
+  void add_death(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (!death_) death_ = error;
+  }
+  void add_departure(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (departure_) return;
+    departure_ = error;
+    counts_from_ = Deadline::after(kDepartureGrace);
+  }
+  void check() const {
+    const std::lock_guard lock(mutex_);
+    if (death_) throw *death_;
+    if (departure_ && counts_from_.is_past()) throw *departure_;
+  }
+  // What the store holds under the key, as soon as it does.
+  Bytes wait_for(cluster::Store& store, const std::string& key, Deadline deadline) const {
+    for (;;) {
+      check();
+      try {
+        return store.wait(key, min(deadline, Deadline::after(kLook)));
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::Deadline || deadline.is_past()) throw;
+      }
+    }
+  }
+
+ private:
+  static constexpr Duration kDepartureGrace = std::chrono::seconds(1);
+  static constexpr Duration kLook = std::chrono::milliseconds(50);
+
+  mutable std::mutex mutex_;
+  std::optional<Error> death_, departure_;
+  Deadline counts_from_ = Deadline::never();
+};
+
+// From now on the engine and whoever still connects hear of every death and departure.
+void watch_others(cluster::World& world, const std::shared_ptr<Engine>& engine,
+                  const std::shared_ptr<Absences>& absences) {
+  const auto error_of = [rank = world.rank()](int whom, const std::string& what) {
+    return Error(ErrorCode::PeerLost, "rank " + std::to_string(whom) + what)
+        .with_peer(whom)
+        .with_rank(rank);
+  };
+  world.on_death([engine = std::weak_ptr<Engine>(engine), absences, error_of](const auto& death) {
+    const Error error = error_of(death.rank, " is gone: " + death.cause);
+    absences->add_death(error);
+    if (const auto living = engine.lock()) living->lose(death.rank, error);
+  });
+  world.on_leave([engine = std::weak_ptr<Engine>(engine), absences, error_of](int whom) {
+    absences->add_departure(error_of(whom, " left while others connected"));
+    if (const auto living = engine.lock()) living->depart(whom);
+  });
+}
+
 // The first rank of a host makes the arena; the others open it and say whether they could. Only
 // if all could is it used, so that every rank of the host comes to the same conclusion.
-Sharing share_memory(cluster::World& world, const std::string& prefix, Deadline deadline) {
+Sharing share_memory(cluster::World& world, const std::string& prefix, const Absences& absences,
+                     const Log& log, Deadline deadline) {
   const std::vector<int>& beside = world.roster().ranks_beside(world.rank());
   Sharing alone{nullptr, {world.rank()}};
   if (beside.size() == 1) return alone;
@@ -41,26 +102,35 @@ Sharing share_memory(cluster::World& world, const std::string& prefix, Deadline 
     sharing.arena->proof().write(out);
     store.set(proof_key, out.bytes(), deadline);
   } else {
-    const Bytes proof = store.wait(proof_key, deadline);
+    const Bytes proof = absences.wait_for(store, proof_key, deadline);
     ByteReader in(proof);
     sharing.arena = Arena::open(MemoryFile::Proof::read(in));
   }
   const auto verdict_key = [&](int rank) { return prefix + "shares/" + std::to_string(rank); };
   store.set(verdict_key(world.rank()), bytes_of(sharing.arena ? "yes" : "no"), deadline);
+  std::vector<int> apart;
   for (int rank : beside) {
-    if (text_of(store.wait(verdict_key(rank), deadline)) != "yes") return alone;
+    if (text_of(absences.wait_for(store, verdict_key(rank), deadline)) != "yes") {
+      apart.push_back(rank);
+    }
   }
-  return sharing;
+  if (apart.empty()) return sharing;
+  log.warn("ranks that say they are on one host share no memory; they use TCP, which is slower",
+           {{"rank", world.rank()},
+            {"could_not_open_it", cluster::name_ranks(apart)},
+            {"host", world.roster().member(world.rank()).host_name}});
+  return alone;
 }
 
 // For every rank of the job, the first rank of those with which it shares memory.
 std::vector<int> agree_on_hosts(cluster::World& world, const Sharing& sharing,
-                                const std::string& prefix, Deadline deadline) {
+                                const std::string& prefix, const Absences& absences,
+                                Deadline deadline) {
   std::vector<int> host_of(static_cast<std::size_t>(world.size()));
   const auto key = [&](int rank) { return prefix + "host/" + std::to_string(rank); };
   world.store().set(key(world.rank()), bytes_of(std::to_string(sharing.ranks.front())), deadline);
   for (int rank = 0; rank < world.size(); ++rank) {
-    const Bytes host = world.store().wait(key(rank), deadline);
+    const Bytes host = absences.wait_for(world.store(), key(rank), deadline);
     host_of[static_cast<std::size_t>(rank)] = std::stoi(std::string(text_of(host)));
   }
   return host_of;
@@ -96,6 +166,17 @@ Transport transport_named(std::string_view name) {
               "no transport is called '" + std::string(name) + "'; there are " + known);
 }
 
+void check_host_sizes(const cluster::Roster& roster) {
+  for (const std::vector<int>& ranks : roster.hosts()) {
+    if (ranks.size() <= static_cast<std::size_t>(Arena::kMembersMax)) continue;
+    throw Error(ErrorCode::Unsupported,
+                std::to_string(ranks.size()) + " ranks are on host " +
+                    roster.member(ranks.front()).host_name + ", and at most " +
+                    std::to_string(Arena::kMembersMax) +
+                    " of one host can share memory: start fewer there, or ask for Transport::Tcp");
+  }
+}
+
 Group connect(cluster::World& world, const ConnectOptions& options) {
   if (world.size() == 1) return Group::solo();
   const Deadline deadline = Deadline::after(options.timeout);
@@ -107,6 +188,8 @@ Group connect(cluster::World& world, const ConnectOptions& options) {
   const Group::Options group_options{.epoch = epoch, .timeout = options.operation_timeout};
   const auto engine =
       std::make_shared<Engine>(Engine::Options{.spin = spin_for(world.local_size())});
+  const auto absences = std::make_shared<Absences>();
+  watch_others(world, engine, absences);
 
   std::shared_ptr<Messenger> messenger;
   std::string_view name = "tcp";
@@ -126,10 +209,11 @@ Group connect(cluster::World& world, const ConnectOptions& options) {
   }
   Sharing sharing{nullptr, {rank}};
   if (options.transport == Transport::Auto || options.transport == Transport::Shm) {
-    sharing = share_memory(world, prefix, deadline);
+    check_host_sizes(world.roster());
+    sharing = share_memory(world, prefix, *absences, options.log, deadline);
   }
   std::vector<int> host_of = all_ranks(world.size());
-  if (!messenger) host_of = agree_on_hosts(world, sharing, prefix, deadline);
+  if (!messenger) host_of = agree_on_hosts(world, sharing, prefix, *absences, deadline);
   const bool is_one_arena = static_cast<int>(sharing.ranks.size()) == world.size();
   if (options.transport == Transport::Shm && !is_one_arena) {
     throw Error(ErrorCode::Unsupported, "not all ranks share memory, and nothing else is allowed")
@@ -147,8 +231,9 @@ Group connect(cluster::World& world, const ConnectOptions& options) {
                                      .size = world.size(),
                                      .host = listening_host(world, options.interface),
                                      .streams = options.streams,
-                                     .checksums = options.checksums,
-                                     .prefix = prefix + "tcp/"},
+                                     .checksums = options.checksums || world.wants_checksums(),
+                                     .prefix = prefix + "tcp/",
+                                     .check = [&] { absences->check(); }},
                                     world.store(), world.credentials(), deadline);
     engine->add_source(mesh);
     messenger = mesh;
@@ -170,16 +255,7 @@ Group connect(cluster::World& world, const ConnectOptions& options) {
        .messenger = messenger,
        .messages = {.name = name, .algorithm = options.algorithm, .faults = options.faults}},
       kRootKey + 2 * epoch + 2);
-  Group group(std::move(backend), engine, group_options);
-  world.on_death([engine = std::weak_ptr<Engine>(engine), rank](const cluster::Death& death) {
-    const auto living = engine.lock();
-    if (!living) return;
-    living->lose(death.rank, Error(ErrorCode::PeerLost, "rank " + std::to_string(death.rank) +
-                                                            " is gone: " + death.cause)
-                                 .with_peer(death.rank)
-                                 .with_rank(rank));
-  });
-  return group;
+  return Group(std::move(backend), engine, group_options);
 }
 
 }  // namespace trireme::comm

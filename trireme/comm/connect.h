@@ -7,8 +7,8 @@
 // what ranks claim about their hosts only says whom to ask), takes shared memory inside a host
 // and TCP across, and ends every group that a dead rank was in.
 //
-// Failure:  Deadline, PeerLost, Exhausted, Unauthenticated; all ranks fail together or the
-//           deadline ends those that are left.
+// Failure:  Deadline, PeerLost, Exhausted, Unsupported, Unauthenticated. A rank that dies meanwhile
+//           ends it on the others at once, one that leaves within a second or so.
 // Lifetime: the World must outlive the group and all sub-groups.
 
 #pragma once
@@ -40,10 +40,15 @@ struct ConnectOptions {
   Duration operation_timeout = std::chrono::minutes(5);  // for operations that name none
   Algorithm algorithm = Algorithm::Auto;                 // of large reductions over TCP
   int streams = 1;                                       // TCP connections a pair
-  bool checksums = false;                                // of TCP payloads
+  bool checksums = false;                                // of TCP payloads; or TRIREME_CHECKSUMS
   std::string interface = {};                            // network interface by name
+  Log log = {};                                          // for what is odd, but works
   Faults* faults = nullptr;
 };
+
+// Throws Unsupported where more ranks are on one host than can share memory: on every rank, since
+// all of them have the same roster. connect() asks, unless memory is not to be shared.
+void check_host_sizes(const cluster::Roster& roster);
 
 Group connect(cluster::World& world, const ConnectOptions& options = {});
 

@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -17,6 +18,7 @@
 #include "trireme/base/exit_status.h"
 #include "trireme/base/file.h"
 #include "trireme/base/heap.h"
+#include "trireme/base/log.h"
 #include "trireme/cluster/launch/rank_exit.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
@@ -146,7 +148,9 @@ int train(const WorkerWords& words, const Kinds& kinds) {
   if (std::getenv("TRIREME_ELASTIC") != nullptr) return train_elastic(words, kinds, config);
   std::optional<cluster::World> world = join_others(config);
   const comm::Group group =
-      world && world->size() > 1 ? comm::connect(*world) : comm::Group::solo();
+      world && world->size() > 1
+          ? comm::connect(*world, {.log = Log(text_log(STDERR_FILENO), LogLevel::Warn)})
+          : comm::Group::solo();
   const std::unique_ptr<Chaos> chaos = Chaos::from_environment();
   Job job = open_job(config, kinds, group, {.faults = chaos.get()});
   Reporter reporter(

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string_view>
-#include <vector>
+
+#include "trireme/base/control_group.h"
 
 namespace trireme::cluster::launch::host {
 
@@ -35,18 +35,11 @@ class Cgroup {
   std::optional<std::uint64_t> oom_kills() const;
 
  private:
-  struct Hierarchy {
-    std::filesystem::path mount;
-    std::filesystem::path own;  // mount/…/our group
-  };
-  std::optional<Hierarchy> find(std::string_view controller) const;
-  std::optional<std::uint64_t> least_of(const std::optional<Hierarchy>& hierarchy,
-                                        const char* file) const;
-  static std::vector<std::filesystem::path> upwards(const Hierarchy& hierarchy);
+  static std::optional<std::uint64_t> least_of(const std::optional<ControlGroup>& hierarchy,
+                                               const char* file);
 
-  std::filesystem::path root_;
-  std::optional<Hierarchy> unified_;              // version 2
-  std::optional<Hierarchy> cpu_, memory_, pids_;  // version 1
+  std::optional<ControlGroup> unified_;              // version 2
+  std::optional<ControlGroup> cpu_, memory_, pids_;  // version 1
 };
 
 }  // namespace trireme::cluster::launch::host

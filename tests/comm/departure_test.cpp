@@ -1,0 +1,77 @@
+// Goal:   a rank whose process has left is known to be gone in groups that it never made, and more
+//         ranks on a host than can share memory are refused everywhere.
+// Method: ranks as threads with Worlds of their own; rosters made by hand.
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "trireme/base/temporary_folder.h"
+#include "trireme/comm/connect.h"
+#include "trireme/testing/rank_threads.h"
+
+namespace trireme::comm {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Departure, EndsGroupsThatItNeverMade) {
+  const TemporaryFolder folder("departure");
+  testing::run_rank_threads(3, [&](int rank) {
+    const std::map<std::string, std::string> variables{
+        {"TRIREME_RANK", std::to_string(rank)},
+        {"TRIREME_SIZE", "3"},
+        {"TRIREME_JOB", "departure"},
+        {"TRIREME_STORE", "folder:" + folder.path().string()}};
+    const auto lookup = [&](const char* name) -> const char* {
+      const auto found = variables.find(name);
+      return found == variables.end() ? nullptr : found->second.c_str();
+    };
+    cluster::World world = cluster::World::join({.lookup = lookup, .timeout = 20s});
+    const Group group =
+        connect(world, {.transport = Transport::Shm, .timeout = 20s, .operation_timeout = 30s});
+    group.barrier().wait();
+    if (rank == 2) return;
+    const Group sub = group.subgroup(std::vector<int>{0, 1, 2});
+    const TimePoint begun = steady_clock().now();
+    try {
+      sub.barrier().wait();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::PeerLost) << error.what();
+      EXPECT_EQ(error.peer(), 2) << error.what();
+    }
+    EXPECT_LT(steady_clock().now() - begun, 10s) << "it waited for its own deadline";
+    // What it is not in goes on.
+    group.subgroup(std::vector<int>{0, 1}).barrier().wait();
+  });
+}
+
+cluster::Roster roster_of(int ranks) {
+  std::vector<cluster::Member> members;
+  for (int rank = 0; rank < ranks; ++rank) {
+    cluster::Member member;
+    member.rank = rank;
+    member.size = ranks;
+    member.host = "id";
+    member.host_name = "node7";
+    members.push_back(member);
+  }
+  return cluster::Roster(0, members);
+}
+
+TEST(HostSizes, AreBoundedByWhatCanShareMemory) {
+  check_host_sizes(roster_of(128));
+  try {
+    check_host_sizes(roster_of(129));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Unsupported);
+    for (const char* text : {"129 ranks", "node7", "at most 128", "Transport::Tcp"}) {
+      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trireme::comm
