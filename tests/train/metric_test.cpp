@@ -28,6 +28,13 @@ TEST_F(MetricTest, OneThatTheDataCannotHaveIsRefused) {
     EXPECT_TRUE(is_refused({metric, "data.task=regression"})) << metric;
     EXPECT_FALSE(is_refused({metric})) << metric;
   }
+  for (const char* metric : {"eval.metric=mae", "eval.metric=r2"}) {
+    EXPECT_FALSE(is_refused({metric, "data.task=regression"})) << metric;
+    EXPECT_TRUE(is_refused({metric})) << metric;
+  }
+  EXPECT_FALSE(is_refused({"eval.metric=roc_auc"}));
+  EXPECT_TRUE(is_refused({"eval.metric=top5"})) << "five classes, of which the best are all";
+  EXPECT_FALSE(is_refused({"eval.metric=top5", "data.classes=6"}));
   EXPECT_FALSE(is_refused({"eval.metric=loss", "data.task=regression"}));
   EXPECT_FALSE(is_refused({"eval.metric=f1", "data.classes=1000"}));
   EXPECT_TRUE(is_refused({"eval.metric=f1", "data.classes=1001"}));

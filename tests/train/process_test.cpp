@@ -119,7 +119,8 @@ TEST_F(TrainProcess, AJobGoesOnWithItsOwnRecipeAlone) {
 
 TEST_F(TrainProcess, AnswersAboutWhatWasTrained) {
   ASSERT_EQ(train("job").code, 0);
-  const Ran scores = run({"eval", at("job").string(), "--json"});
+  const Ran scores = run({"eval", at("job").string(), "--json", "--save"});
+  EXPECT_THAT(read_file(at("job") / "evaluation.json"), HasSubstr("\"matrix\":["));
   EXPECT_EQ(scores.code, 0) << scores.error;
   EXPECT_THAT(scores.out, HasSubstr("\"step\":60"));
   EXPECT_THAT(scores.out, HasSubstr("\"accuracy\":"));

@@ -58,6 +58,7 @@ Words words_for(const fs::path& recipe, const fs::path& folder) {
   const std::string text = read_file(recipe.string());
   const auto has = [&](const char* line) { return text.find(line) != std::string::npos; };
   if (has("kind = \"idx\"")) words.push_back("data.folder=" + folder.string());
+  if (has("\nper_class = ")) words.emplace_back("data.per_class=[4]");
   if (has("kind = \"text\"")) words.push_back("data.file=" + (folder / "text.txt").string());
   if (has("kind = \"csv\"")) {
     words.push_back("data.train=" + (folder / "table.csv").string());

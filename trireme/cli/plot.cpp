@@ -58,6 +58,21 @@ void write_picture(const fs::path& path, const std::string& svg) {
   std::printf("%s\n", path.c_str());
 }
 
+void draw_matrix(const fs::path& job, const fs::path& to) {
+  const fs::path file = job / "evaluation.json";
+  if (!fs::exists(file)) return;
+  try {
+    const Json all = Json::parse(read_file(file));
+    const plot::Table table{.names = all.at("classes").get<std::vector<std::string>>(),
+                            .counts = all.at("matrix").get<std::vector<std::int64_t>>()};
+    if (table.counts.size() != table.names.size() * table.names.size()) return;
+    write_picture(to / "confusion.svg",
+                  plot::table_svg("Row: what it is, column: what it was taken for", table));
+  } catch (const Json::exception& error) {
+    throw Error(ErrorCode::Corrupt, file.string() + ": " + error.what());
+  }
+}
+
 int draw(const PlotWords& words) {
   const fs::path first = words.jobs.front();
   const fs::path to = words.to.empty() ? first / "plots" : fs::path(words.to);
@@ -77,13 +92,15 @@ int draw(const PlotWords& words) {
     }
     write_picture(to / picture.file, plot::curves_svg(picture.title, curves));
   }
+  if (words.jobs.size() == 1) draw_matrix(first, to);
   return 0;
 }
 
 }  // namespace
 
 Command plot_command() {
-  Command command("plot", "Draw a job's curves as SVG files", "trireme plot runs/mnist");
+  Command command("plot", "Draw a job's curves, and its confusion matrix, as SVG files",
+                  "trireme plot runs/mnist");
   const auto words = std::make_shared<PlotWords>();
   command.argument("JOB", "the job's folder", [words](const std::string& text) {
     words->jobs.insert(words->jobs.begin(), text);

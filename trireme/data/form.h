@@ -33,6 +33,10 @@ struct Form {
   std::size_t target_bytes() const noexcept {
     return static_cast<std::size_t>(target_count()) * c10::elementSize(target_type);
   }
+  // Rows of tokens, each with the next one as its target.
+  bool is_text() const noexcept {
+    return input_type == at::kLong && target_sizes.size() == 1 && classes > 0;
+  }
   // (C, H, W) of float32.
   bool is_image() const noexcept { return input_sizes.size() == 3 && input_type == at::kFloat; }
 

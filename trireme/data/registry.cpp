@@ -6,6 +6,7 @@
 #include "trireme/base/error.h"
 #include "trireme/data/data_config.h"
 #include "trireme/data/reconstruction_source.h"
+#include "trireme/data/sampling.h"
 #include "trireme/data/source.h"
 #include "trireme/data/transform/transform_config.h"
 #include "trireme/data/transform/transformed_source.h"
@@ -38,7 +39,7 @@ void require_fit(const Sets& sets, const std::string& kind) {
 void Registry::add_sections(config::Schema& schema) const {
   config::Section& section = schema.section("data", "what is trained on");
   for (const Kind& kind : kinds_) kind.declare(section);
-  section.fields<DataConfig>().fields<transform::TransformConfig>();
+  section.fields<DataConfig>().fields<SamplingConfig>().fields<transform::TransformConfig>();
 }
 
 Sets Registry::open(const config::Config& config) const {
@@ -46,12 +47,16 @@ Sets Registry::open(const config::Config& config) const {
   for (const Kind& kind : kinds_) {
     if (kind.name != name) continue;
     const auto& changes = config.get<transform::TransformConfig>("data");
+    const auto& sampling = config.get<SamplingConfig>("data");
+    const auto& reading = config.get<DataConfig>("data");
     Sets sets = kind.open(config);
     TRIREME_CHECK(sets.train != nullptr, "data of kind ", name, " has no training set");
+    sets = divided(std::move(sets), sampling);
     require_fit(sets, name);
     sets = {.train = transform::transformed(sets.train, changes, transform::Use::Training),
             .test = transform::transformed(sets.test, changes, transform::Use::Evaluation)};
-    if (config.get<DataConfig>("data").target == Target::Input) {
+    sets.train = resampled(std::move(sets.train), sampling, reading.is_shuffled);
+    if (reading.target == Target::Input) {
       sets.train = std::make_shared<ReconstructionSource>(sets.train);
       if (sets.test) sets.test = std::make_shared<ReconstructionSource>(sets.test);
     }

@@ -25,8 +25,11 @@ class Source;
 
 // What is trained on and what is evaluated on; `test` may be null.
 struct Sets {
-  std::shared_ptr<const Source> train;
-  std::shared_ptr<const Source> test;
+  std::shared_ptr<const Source> train = nullptr;
+  std::shared_ptr<const Source> test = nullptr;
+  // The training samples with nothing random about them, of a kind that changes them by itself:
+  // parts of them may be evaluated on. Null: `train` has nothing random.
+  std::shared_ptr<const Source> plain = nullptr;
 };
 
 class Registry {
@@ -41,7 +44,8 @@ class Registry {
                      const config::Config& config) { return open(config.get<Config>("data")); }});
   }
 
-  // `[data]`, with the settings that all kinds share: DataConfig and TransformConfig.
+  // `[data]`, with the settings that all kinds share: DataConfig, SamplingConfig and
+  // TransformConfig.
   void add_sections(config::Schema& schema) const;
   // The sets of the kind that is named, transformed as the settings say.
   Sets open(const config::Config& config) const;

@@ -33,6 +33,9 @@ class Source {
   // Writes form().input_bytes() and form().target_bytes() bytes.
   // REQUIRES: 0 <= sample < count().
   virtual void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const = 0;
+
+  // The target alone, which no key changes. Where that is as dear as the whole, this is it.
+  virtual void read_target(std::int64_t sample, void* target) const;
 };
 
 }  // namespace trireme::data

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace trireme::model {
 
@@ -30,14 +31,20 @@ class CrossEntropy {
     double label_smoothing = 0;
     // Targets with this value count nothing: padding.
     std::optional<std::int64_t> ignored{};
+    // What a target of each class counts; empty: 1.
+    std::vector<double> class_weights{};
+    // (1 - p)^gamma times the entropy, p the probability of the right class: what is known already
+    // counts less. REQUIRES: above 0 without label_smoothing.
+    double focus = 0;
   };
 
   CrossEntropy() = default;
   explicit CrossEntropy(const Options& options) : options_(options) {}
 
-  // logits: (..., C), target: int64 (...). A scalar, float32 or wider.
+  // logits: (..., C), target: int64 (...), or shares of classes (..., C). A scalar, float32 or
+  // wider. REQUIRES: without shares where there is a focus or something is ignored.
   at::Tensor sum(const at::Tensor& logits, const at::Tensor& target) const;
-  // How many targets count.
+  // How many targets count, whatever their weights.
   std::int64_t terms(const at::Tensor& target) const;
 
   const Options& options() const noexcept { return options_; }
@@ -45,6 +52,9 @@ class CrossEntropy {
   std::shared_ptr<CrossEntropyStrategy> strategy;
 
  private:
+  at::Tensor focused(const at::Tensor& logits, const at::Tensor& target) const;
+  at::Tensor weights_like(const at::Tensor& logits) const;
+
   Options options_;
 };
 

@@ -8,6 +8,7 @@
 #include "trireme/base/config/reader.h"
 #include "trireme/base/config/value.h"
 #include "trireme/base/error.h"
+#include "trireme/base/file.h"
 #include "trireme/base/record.h"
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/format/folder.h"
@@ -117,6 +118,21 @@ void print_classes(const Scores& scores, const data::Form& form) {
   }
 }
 
+// What `trireme plot` draws the matrix from.
+void save_matrix(const fs::path& file, const Scores& scores, const data::Form& form) {
+  std::string names, counts;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(scores.class_count()); ++c) {
+    const std::string name = Record{{"name", class_name(form, c)}}.to_json();
+    // {"name":"x"}: what stands behind the colon is the name as JSON.
+    const std::size_t colon = name.find(':');
+    names += (c == 0 ? "" : ",") + name.substr(colon + 1, name.rfind('}') - colon - 1);
+  }
+  for (const std::int64_t count : scores.matrix()) {
+    counts += (counts.empty() ? "" : ",") + std::to_string(count);
+  }
+  write_file_atomically(file, "{\"classes\":[" + names + "],\"matrix\":[" + counts + "]}\n");
+}
+
 }  // namespace
 
 int answer_eval(const WorkerWords& words, const Kinds& kinds) {
@@ -125,18 +141,34 @@ int answer_eval(const WorkerWords& words, const Kinds& kinds) {
     throw Error(ErrorCode::InvalidInput, "this recipe's data have no part to evaluate on");
   }
   const data::Form& form = trained.sets.test->form();
-  const auto loss = make_loss(trained.config, form);
+  if (words.has("--save") && (form.classes == 0 || form.classes > Scores::kMatrixClassesMax)) {
+    throw Error(ErrorCode::InvalidInput, "--save keeps a matrix of classes: " +
+                                             std::to_string(form.classes) + " classes have none");
+  }
+  const auto loss = make_loss(trained.config, form, trained.sets.train.get());
   const Scores scores =
       evaluate(*trained.model, {.source = trained.sets.test,
                                 .loss = loss.get(),
-                                .batch = trained.config.get<EvalConfig>("eval").batch});
+                                .batch = trained.config.get<EvalConfig>("eval").batch,
+                                .is_ranked = can_rank(*trained.sets.test)});
   Record record{{"step", trained.step}, {"loss", scores.loss()}};
   if (scores.answers() > 0) {
     record.add({"accuracy", scores.accuracy()});
-    if (!scores.matrix().empty()) record.add({"f1", scores.f1()});
+    if (!scores.matrix().empty()) {
+      record.add({"f1", scores.f1()});
+      record.add({"balanced_accuracy", scores.balanced_accuracy()});
+      record.add({"calibration_error", scores.calibration_error()});
+      if (form.classes > 5) record.add({"top5", scores.top5()});
+    }
+    if (scores.roc_auc()) record.add({"roc_auc", *scores.roc_auc()});
   }
-  if (form.target_sizes.size() == 1 && form.classes > 0) {
-    record.add({"perplexity", scores.perplexity()});
+  if (scores.has_numbers()) {
+    record.add({"mae", scores.mean_absolute_error()});
+    record.add({"r2", scores.r2()});
+  }
+  if (form.is_text()) record.add({"perplexity", scores.perplexity()});
+  if (words.has("--save")) {
+    save_matrix(fs::path(words.text("--output")) / "evaluation.json", scores, form);
   }
   if (words.has("--json")) {
     std::printf("%s\n", record.to_json().c_str());

@@ -3,7 +3,9 @@
 namespace trireme::train {
 namespace {
 
-constexpr const char* kMetrics[] = {"loss", "accuracy", "perplexity", "f1"};
+constexpr const char* kMetrics[] = {
+    "loss", "accuracy", "perplexity",        "f1",  "balanced_accuracy",
+    "top5", "roc_auc",  "calibration_error", "mae", "r2"};
 
 std::string mistake_in_metric(const std::string& name) {
   std::string all;
@@ -53,7 +55,9 @@ void EvalConfig::describe(config::Fields<EvalConfig>& f) {
   f.add("batch", &T::batch).at_least(1).unit("samples").help("evaluated at once");
   f.add("metric", &T::metric)
       .check(mistake_in_metric)
-      .help("by which the best is known: loss, accuracy, perplexity, f1");
+      .help(
+          "by which the best is known: loss, accuracy, perplexity, f1, balanced_accuracy, top5, "
+          "roc_auc, calibration_error; mae or r2 of numbers");
   f.add("patience", &T::patience)
       .at_least(0)
       .help("evaluations in a row without a better one before the job stops; 0: never");
@@ -88,7 +92,10 @@ checkpoint::format::Sealing CheckpointConfig::sealing() const {
 }
 
 bool is_larger_better(const std::string& metric) {
-  return metric == "accuracy" || metric == "f1";
+  for (const char* larger : {"accuracy", "f1", "balanced_accuracy", "top5", "roc_auc", "r2"}) {
+    if (metric == larger) return true;
+  }
+  return false;
 }
 
 }  // namespace trireme::train

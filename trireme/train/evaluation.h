@@ -25,9 +25,13 @@ struct EvaluationOptions {
   std::int64_t batch = 256;
   int threads = 1;  // that read data
   Precision precision = Precision::Float32;
+  bool is_ranked = false;  // for the area under the curve: keeps a row a sample
   // Ranks share the batches; all get the same scores.
   comm::Group group = comm::Group::solo();
 };
+
+// Whether it can be: samples of one class each, not too many of them.
+bool can_rank(const data::Source& source);
 
 // Leaves the model in training mode.
 Scores evaluate(model::Model& model, const EvaluationOptions& options);

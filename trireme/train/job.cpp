@@ -11,12 +11,15 @@
 #include "trireme/checkpoint/published.h"
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/data/data_config.h"
+#include "trireme/data/sampling_config.h"
 #include "trireme/model/model_config.h"
 #include "trireme/model/start.h"
 #include "trireme/optim/kinds.h"
 #include "trireme/optim/schedule_config.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/autocast.h"
+#include "trireme/train/evaluation.h"
+#include "trireme/train/ranking.h"
 #include "trireme/train/scores.h"
 #include "trireme/train/slots.h"
 
@@ -46,18 +49,38 @@ std::int64_t steps_of(const TrainConfig& config, std::int64_t steps_an_epoch) {
 
 // The best by a number that is always 0 would be the first, and nobody would know.
 void check_metric(const std::string& metric, const data::Form& form) {
-  const bool is_of_classes = metric != "loss";
+  const bool is_of_numbers = metric == "mae" || metric == "r2";
+  const bool is_of_classes = metric != "loss" && !is_of_numbers;
   if (is_of_classes && form.classes == 0) {
     throw Error(ErrorCode::InvalidInput, "eval.metric = \"" + metric +
                                              "\" needs data with classes, and the targets here "
                                              "are numbers: take eval.metric = \"loss\"");
   }
-  if (metric == "f1" && form.classes > Scores::kMatrixClassesMax) {
+  if (is_of_numbers && form.classes > 0) {
+    throw Error(ErrorCode::InvalidInput, "eval.metric = \"" + metric +
+                                             "\" is of numbers, and the targets here are classes: "
+                                             "take accuracy or loss");
+  }
+  if (metric == "top5" && form.classes <= 5) {
+    throw Error(ErrorCode::InvalidInput, "eval.metric = \"top5\" is always 1 with " +
+                                             std::to_string(form.classes) +
+                                             " classes: take accuracy or loss");
+  }
+  const bool is_plain = metric == "accuracy" || metric == "perplexity";
+  if (is_of_classes && !is_plain && form.classes > Scores::kMatrixClassesMax) {
     throw Error(ErrorCode::InvalidInput,
-                "eval.metric = \"f1\" is counted for at most " +
+                "eval.metric = \"" + metric + "\" is counted for at most " +
                     std::to_string(Scores::kMatrixClassesMax) + " classes, and the data has " +
                     std::to_string(form.classes) + ": take accuracy or loss");
   }
+}
+
+void check_ranking(const std::string& metric, const data::Sets& sets) {
+  if (metric != "roc_auc" || !sets.test || can_rank(*sets.test)) return;
+  throw Error(ErrorCode::InvalidInput,
+              "eval.metric = \"roc_auc\" is for samples of one class each, and " +
+                  std::to_string(Ranking::kCellsMax) +
+                  " samples times classes at most: take accuracy or loss");
 }
 
 void check_plateau(const config::Config& config, const data::Sets& sets) {
@@ -134,15 +157,17 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   Job job{.config = config, .group = group};
   const TrainConfig& train = job.train();
   const auto& reading = config.get<data::DataConfig>("data");
+  const auto& sampling = config.get<data::SamplingConfig>("data");
   set_threads(train);
   job.hash = job_hash(config);
   job.sets = kinds.data.open(config);
   const data::Form& form = job.sets.train->form();
   check_metric(job.eval().metric, form);
+  check_ranking(job.eval().metric, job.sets);
   check_plateau(config, job.sets);
   job.model = make_model(config, kinds, form);
   load_first_weights(config, *job.model, group.rank() == 0);
-  job.loss = make_loss(config, form);
+  job.loss = make_loss(config, form, job.sets.train.get());
   job.flops_a_sample = job.model->flops_a_sample(form);
 
   // What is not trained must be the same everywhere, too. Those who may come later cannot be asked
@@ -159,7 +184,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
                             .batch = train.batch,
                             .slots = static_cast<int>(owners.size()),
                             .mine = slots_of(group.rank(), owners),
-                            .is_shuffled = reading.is_shuffled,
+                            .is_shuffled = reading.is_shuffled && !sampling.is_stratified,
                             .is_last_dropped = reading.is_last_dropped,
                             .threads = reading.threads,
                             .ahead = reading.ahead});

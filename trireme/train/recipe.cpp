@@ -8,8 +8,11 @@
 #include <string_view>
 
 #include "trireme/base/bytes.h"
+#include "trireme/base/check.h"
+#include "trireme/base/error.h"
 #include "trireme/base/sha256.h"
 #include "trireme/data/kinds.h"
+#include "trireme/data/labels.h"
 #include "trireme/optim/kinds.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/balance_config.h"
@@ -25,19 +28,66 @@ struct AutoLossConfig {
   static void describe(config::Fields<AutoLossConfig>&) {}
 };
 
+// What every loss of classes has.
+template <class Config>
+void describe_weights(config::Fields<Config>& f) {
+  f.add("class_weights", &Config::class_weights)
+      .at_least(0.0)
+      .help("what a sample of each class counts; empty: 1");
+  f.add("balanced", &Config::is_balanced)
+      .help("class_weights by which all classes of the training data count the same");
+  f.require([](const Config& c) {
+    return c.is_balanced && !c.class_weights.empty()
+               ? std::string("balanced and class_weights exclude each other")
+               : std::string();
+  });
+}
+
 struct CrossEntropyConfig {
   double label_smoothing = 0;
+  std::vector<double> class_weights = {};  // NOLINT(readability-redundant-member-init)
+  bool is_balanced = false;
 
   static void describe(config::Fields<CrossEntropyConfig>& f) {
     f.add("label_smoothing", &CrossEntropyConfig::label_smoothing)
         .range(0.0, 1.0)
         .help("share of the target that is spread over all classes");
+    describe_weights(f);
+  }
+};
+
+struct FocalConfig {
+  double gamma = 2;
+  std::vector<double> class_weights = {};  // NOLINT(readability-redundant-member-init)
+  bool is_balanced = false;
+
+  static void describe(config::Fields<FocalConfig>& f) {
+    f.add("gamma", &FocalConfig::gamma)
+        .range(1e-3, 100.0)
+        .help("how much less a sample counts that is known already: (1 - p)^gamma");
+    describe_weights(f);
   }
 };
 
 struct MseConfig {
   static void describe(config::Fields<MseConfig>&) {}
 };
+
+template <class Config>
+std::vector<double> weights_of(const Config& config, const data::Form& form,
+                               const data::Source* train) {
+  if (config.is_balanced) {
+    TRIREME_CHECK(train != nullptr, "balanced weights follow from the training data");
+    return data::balanced_weights(
+        data::count_labels(data::labels_of(*train, "loss.balanced"), form.classes));
+  }
+  if (config.class_weights.empty() || std::ssize(config.class_weights) == form.classes) {
+    return config.class_weights;
+  }
+  throw Error(ErrorCode::InvalidInput,
+              "loss.class_weights has " + std::to_string(config.class_weights.size()) +
+                  " numbers, and the data have " + std::to_string(form.classes) + " classes");
+}
 
 // Settings that change how long or how visibly a job runs, not what it computes.
 // Where first weights came from is over once there is a checkpoint.
@@ -115,6 +165,7 @@ config::Schema recipe_schema(const Kinds& kinds) {
   schema.section(kLossSection, "what training makes small")
       .kind<AutoLossConfig>("auto", "cross entropy for classes, mse for numbers")
       .kind<CrossEntropyConfig>("cross_entropy", "of the right class")
+      .kind<FocalConfig>("focal", "cross entropy that looks at what is not known yet")
       .kind<MseConfig>("mse", "mean squared error");
   optim::add_optim_sections(schema);
   parallel::add_sync_section(schema);
@@ -125,9 +176,15 @@ config::Schema recipe_schema(const Kinds& kinds) {
   return schema;
 }
 
-std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const data::Form& form) {
+std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const data::Form& form,
+                                             const data::Source* train) {
   if (const auto* entropy = config.find<CrossEntropyConfig>(kLossSection)) {
-    return model::cross_entropy({.label_smoothing = entropy->label_smoothing});
+    return model::cross_entropy({.label_smoothing = entropy->label_smoothing,
+                                 .class_weights = weights_of(*entropy, form, train)});
+  }
+  if (const auto* focal = config.find<FocalConfig>(kLossSection)) {
+    return model::cross_entropy(
+        {.class_weights = weights_of(*focal, form, train), .focus = focal->gamma});
   }
   if (config.find<MseConfig>(kLossSection) != nullptr || form.classes == 0) return model::mse();
   return model::cross_entropy();

@@ -11,6 +11,7 @@
 #include "trireme/base/config/config.h"
 #include "trireme/base/config/schema.h"
 #include "trireme/data/registry.h"
+#include "trireme/data/source.h"
 #include "trireme/model/loss.h"
 #include "trireme/model/registry.h"
 
@@ -27,8 +28,10 @@ Kinds built_in_kinds();
 // Every section of a recipe, in the order in which people read them.
 config::Schema recipe_schema(const Kinds& kinds);
 
-// The loss that [loss] names; by default what fits the data.
-std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const data::Form& form);
+// The loss that [loss] names; by default what fits the data. Weights that follow from how often
+// classes occur are counted in `train`, which is needed for those alone.
+std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const data::Form& form,
+                                             const data::Source* train = nullptr);
 
 // Of everything that decides a result: equal hashes may resume each other's checkpoints. How long
 // to train, what to look at and how ranks agree do not count.

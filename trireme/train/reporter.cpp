@@ -98,7 +98,7 @@ void Reporter::begin(const Job& job, const Progress& progress) {
   if (!state_ || state_->metrics) return;
   State& s = *state_;
   const data::Form& form = job.sets.train->form();
-  if (form.target_sizes.size() == 1 && form.classes > 0) {
+  if (form.is_text()) {
     s.units_a_sample = form.target_count();
     s.shown.unit = "tokens";
   }

@@ -1,5 +1,6 @@
 #include "trireme/train/scores.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "trireme/base/check.h"
@@ -39,6 +40,59 @@ void Scores::add_answer(std::int64_t truth, std::int64_t answer) {
   } else {
     ++matrix_[static_cast<std::size_t>(truth * classes_ + answer)];
   }
+}
+
+void Scores::add_confidence(double said, bool is_right) {
+  // A model that has diverged is sure of nothing.
+  const double confidence = std::isnan(said) ? 0 : std::clamp(said, 0.0, 1.0);
+  const auto at = static_cast<std::size_t>(confidence * double{kBins});
+  // A bin has its upper edge: 0.2 is in the third of fifteen, 1 in the last.
+  const bool is_edge = at > 0 && confidence * double{kBins} == static_cast<double>(at);
+  Bin& bin = bins_[std::min(is_edge ? at - 1 : at, kBins - 1)];
+  bin.count += 1;
+  bin.confidence += confidence;
+  bin.right += is_right ? 1 : 0;
+}
+
+void Scores::add_number(double truth, double answer) {
+  numbers_.count += 1;
+  numbers_.sum += truth;
+  numbers_.squares += truth * truth;
+  numbers_.absolute += std::abs(truth - answer);
+  numbers_.errors += (truth - answer) * (truth - answer);
+}
+
+double Scores::top5() const noexcept {
+  return ratio(top5_, static_cast<double>(answers_));
+}
+
+double Scores::balanced_accuracy() const {
+  double sum = 0;
+  int occurring = 0;
+  for (const ClassScore& score : classes()) {
+    if (score.count == 0) continue;
+    sum += score.recall;
+    ++occurring;
+  }
+  return ratio(sum, occurring);
+}
+
+double Scores::calibration_error() const noexcept {
+  double sum = 0, all = 0;
+  for (const Bin& bin : bins_) {
+    sum += std::abs(bin.confidence - bin.right);
+    all += bin.count;
+  }
+  return ratio(sum, all);
+}
+
+double Scores::mean_absolute_error() const noexcept {
+  return ratio(numbers_.absolute, numbers_.count);
+}
+
+double Scores::r2() const noexcept {
+  const double around_mean = numbers_.squares - ratio(numbers_.sum * numbers_.sum, numbers_.count);
+  return around_mean <= 0 ? 0 : 1 - numbers_.errors / around_mean;
 }
 
 double Scores::loss() const noexcept {
@@ -88,30 +142,52 @@ double Scores::value_of(const std::string& metric) const {
   if (metric == "loss") return loss();
   if (metric == "accuracy") return accuracy();
   if (metric == "perplexity") return perplexity();
-  TRIREME_CHECK(metric == "f1", "there is no metric ", metric);
-  return f1();
+  if (metric == "f1") return f1();
+  if (metric == "top5") return top5();
+  if (metric == "balanced_accuracy") return balanced_accuracy();
+  if (metric == "calibration_error") return calibration_error();
+  if (metric == "mae") return mean_absolute_error();
+  if (metric == "r2") return r2();
+  TRIREME_CHECK(metric == "roc_auc" && roc_auc_, "there is no metric ", metric);
+  return *roc_auc_;
+}
+
+std::vector<double*> Scores::sums() {
+  std::vector<double*> all{
+      &top5_,          &numbers_.count, &numbers_.sum, &numbers_.squares, &numbers_.absolute,
+      &numbers_.errors};
+  for (Bin& bin : bins_) {
+    for (double* sum : {&bin.count, &bin.confidence, &bin.right}) all.push_back(sum);
+  }
+  return all;
 }
 
 // Counts stay exact as doubles up to 2^53.
 std::vector<double> Scores::counts() const {
   std::vector<double> all{loss_, static_cast<double>(terms_), static_cast<double>(right_),
                           static_cast<double>(answers_)};
+  Scores copy = *this;
+  for (const double* sum : copy.sums()) all.push_back(*sum);
   for (std::int64_t count : matrix_) all.push_back(static_cast<double>(count));
   for (std::int64_t count : strange_) all.push_back(static_cast<double>(count));
   return all;
 }
 
 void Scores::set_counts(const std::vector<double>& counts) {
-  TRIREME_CHECK_EQ(counts.size(), matrix_.size() + strange_.size() + 4, "counts of an evaluation");
+  const std::vector<double*> plain = sums();
+  const std::size_t first = 4 + plain.size();
+  TRIREME_CHECK_EQ(counts.size(), matrix_.size() + strange_.size() + first,
+                   "counts of an evaluation");
+  for (std::size_t i = 0; i < plain.size(); ++i) *plain[i] = counts[i + 4];
   loss_ = counts[0];
   terms_ = static_cast<std::int64_t>(counts[1]);
   right_ = static_cast<std::int64_t>(counts[2]);
   answers_ = static_cast<std::int64_t>(counts[3]);
   for (std::size_t i = 0; i < matrix_.size(); ++i) {
-    matrix_[i] = static_cast<std::int64_t>(counts[i + 4]);
+    matrix_[i] = static_cast<std::int64_t>(counts[i + first]);
   }
   for (std::size_t i = 0; i < strange_.size(); ++i) {
-    strange_[i] = static_cast<std::int64_t>(counts[i + 4 + matrix_.size()]);
+    strange_[i] = static_cast<std::int64_t>(counts[i + first + matrix_.size()]);
   }
 }
 

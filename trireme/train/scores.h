@@ -5,7 +5,9 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,10 +32,27 @@ class Scores {
   // An answer that is none of the classes is wrong, and in no column of the matrix.
   // REQUIRES: 0 <= truth < classes, where a matrix is kept.
   void add_answer(std::int64_t truth, std::int64_t answer);
+  // How sure an answer was, 0 to 1, and whether it was right.
+  void add_confidence(double confidence, bool is_right);
+  // Answers of which the truth is among the five likeliest.
+  void add_top5(std::int64_t right) { top5_ += static_cast<double>(right); }
+  // A number that was to be predicted, and the prediction.
+  void add_number(double truth, double answer);
+  // Not a count: what a Ranking of all ranks' answers gave.
+  void set_roc_auc(double area) { roc_auc_ = area; }
 
   double loss() const noexcept;
   double accuracy() const noexcept;
   double perplexity() const noexcept;
+  double top5() const noexcept;
+  // The mean recall of classes that occur: what accuracy would be if all were as frequent.
+  double balanced_accuracy() const;
+  // How far confidence is from accuracy, in 15 bins of equal width (Guo et al. 2017).
+  double calibration_error() const noexcept;
+  double mean_absolute_error() const noexcept;
+  // The share of the variance that is explained; 0 where there is none to explain.
+  double r2() const noexcept;
+  std::optional<double> roc_auc() const noexcept { return roc_auc_; }
   // The mean over classes that occur, each counting the same.
   double f1() const noexcept;
   std::vector<ClassScore> classes() const;
@@ -41,6 +60,7 @@ class Scores {
   const std::vector<std::int64_t>& matrix() const noexcept { return matrix_; }
   std::int64_t class_count() const noexcept { return classes_; }
   std::int64_t answers() const noexcept { return answers_; }
+  bool has_numbers() const noexcept { return numbers_.count > 0; }
 
   // By the names of the metrics. REQUIRES: there is one of that name.
   double value_of(const std::string& metric) const;
@@ -50,6 +70,24 @@ class Scores {
   void set_counts(const std::vector<double>& counts);
 
  private:
+  static constexpr std::size_t kBins = 15;
+
+  struct Bin {
+    double count = 0;
+    double confidence = 0;
+    double right = 0;
+  };
+  struct Numbers {
+    double count = 0;
+    double sum = 0;
+    double squares = 0;   // of truths
+    double absolute = 0;  // errors
+    double errors = 0;    // squared
+  };
+
+  // Everything that is a plain sum, for counts() and set_counts().
+  std::vector<double*> sums();
+
   std::int64_t classes_ = 0;
   double loss_ = 0;
   std::int64_t terms_ = 0;
@@ -57,6 +95,10 @@ class Scores {
   std::int64_t answers_ = 0;
   std::vector<std::int64_t> matrix_;
   std::vector<std::int64_t> strange_;  // by what it is: taken for none of the classes
+  double top5_ = 0;
+  std::array<Bin, kBins> bins_{};
+  Numbers numbers_{};
+  std::optional<double> roc_auc_;
 };
 
 }  // namespace trireme::train

@@ -287,6 +287,7 @@ std::optional<Scores> Trainer::scores_of_weights() {
                                  .batch = job_.eval().batch,
                                  .threads = job_.config.get<data::DataConfig>("data").threads,
                                  .precision = job_.train().precision,
+                                 .is_ranked = progress_.metric == "roc_auc",
                                  .group = job_.group},
                                 is_stop_wanted());
   if (average) average->put_back();

@@ -13,7 +13,7 @@
 namespace trireme::train {
 namespace {
 
-constexpr std::array<std::string_view, 3> kFlags = {"--resume", "--json", "--force"};
+constexpr std::array<std::string_view, 4> kFlags = {"--resume", "--json", "--force", "--save"};
 constexpr std::array<std::string_view, 11> kOptions = {
     "--recipe", "--output", "--set",         "--checkpoint", "--file", "--prompt",
     "--count",  "--seed",   "--temperature", "--top-k",      "--top-p"};

@@ -31,6 +31,8 @@ TEST(Charts, ShowWhatIsFinite) {
   EXPECT_THAT(svg, AllOf(HasSubstr("a &lt; b"), HasSubstr("80.0,375.0 700.0,40.0 "),
                          Not(HasSubstr("inf")), HasSubstr("</svg>")));
   EXPECT_THAT(curves_svg("x", {{"one", {{3, 7}}}}), HasSubstr("<circle"));
+  EXPECT_THAT(table_svg("x", {.names = {"a", "b"}, .counts = {3, 1, 0, 4}}),
+              AllOf(HasSubstr("fill-opacity=\"0.750\""), HasSubstr(">4</text>")));
 }
 
 TEST(PlotCommand, WritesAPictureForWhatThereIs) {
@@ -38,10 +40,13 @@ TEST(PlotCommand, WritesAPictureForWhatThereIs) {
   write_file_atomically(folder.path() / "metrics.jsonl",
                         "{\"step\": 1, \"loss\": 3.5}\n{\"step\": 2, \"eval_loss\": 3}\n"
                         "{\"step\": 2, \"loss\": 2.5}\n{\"step\": 3, \"lo");
+  write_file_atomically(folder.path() / "evaluation.json",
+                        "{\"classes\": [\"a\", \"b\"], \"matrix\": [1, 2, 3, 4]}");
   ::testing::internal::CaptureStdout();
   EXPECT_EQ(plot_command().run({folder.path().string()}), 0);
   const std::string out = ::testing::internal::GetCapturedStdout();
-  EXPECT_THAT(out, AllOf(HasSubstr("loss.svg"), Not(HasSubstr("accuracy.svg"))));
+  EXPECT_THAT(out, AllOf(HasSubstr("loss.svg"), HasSubstr("confusion.svg"),
+                         Not(HasSubstr("accuracy.svg"))));
   EXPECT_THAT(read_file(folder.path() / "plots/loss.svg"),
               AllOf(HasSubstr("training"), HasSubstr("evaluation")));
   ::testing::internal::CaptureStderr();

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "trireme/base/check.h"
+
 namespace trireme::cli::plot {
 namespace {
 
@@ -141,6 +143,43 @@ std::string curves_svg(const std::string& title, const std::vector<Curve>& curve
     out += fmt::format("<text x=\"{}\" y=\"22\" text-anchor=\"end\" fill=\"{}\">{}</text>\n",
                        kWidth - kRight - 130 * static_cast<double>(curves.size() - 1 - i), colour,
                        escaped(curves[i].name));
+  }
+  return out + "</svg>\n";
+}
+
+std::string table_svg(const std::string& title, const Table& table) {
+  const std::size_t count = table.names.size();
+  TRIREME_CHECK_EQ(table.counts.size(), count * count, "counts of these names");
+  if (count == 0) return {};
+  const double side = std::clamp(480.0 / static_cast<double>(count), 14.0, 48.0);
+  const double left = 140, top = 60;
+  const double extent = side * static_cast<double>(count);
+  std::string out = head(left + extent + 20, top + extent + 120, title);
+  for (std::size_t row = 0; row < count; ++row) {
+    const double y = top + side * static_cast<double>(row);
+    double all = 0;
+    for (std::size_t column = 0; column < count; ++column) {
+      all += static_cast<double>(table.counts[row * count + column]);
+    }
+    out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 6,
+                       y + side / 2 + 4, escaped(table.names[row]));
+    out += fmt::format("<text transform=\"translate({:.1f},{:.1f}) rotate(60)\">{}</text>\n",
+                       left + side * static_cast<double>(row) + side / 2 - 4, top + extent + 12,
+                       escaped(table.names[row]));
+    for (std::size_t column = 0; column < count; ++column) {
+      const std::int64_t number = table.counts[row * count + column];
+      const double share = all == 0 ? 0 : static_cast<double>(number) / all;
+      const double x = left + side * static_cast<double>(column);
+      out += fmt::format(
+          "<rect x=\"{0:.1f}\" y=\"{1:.1f}\" width=\"{2:.1f}\" height=\"{2:.1f}\" "
+          "fill=\"#1f6fb4\" fill-opacity=\"{3:.3f}\" stroke=\"#ccc\"/>\n",
+          x, y, side, share);
+      if (side < 24 || number == 0) continue;
+      out += fmt::format(
+          "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" font-size=\"10\" "
+          "fill=\"{}\">{}</text>\n",
+          x + side / 2, y + side / 2 + 4, share > 0.5 ? "white" : "#333", number);
+    }
   }
   return out + "</svg>\n";
 }

@@ -1,9 +1,11 @@
-// Charts are pictures of numbers as SVG text: curves over steps. Any browser shows them.
+// Charts are pictures of numbers as SVG text: curves over steps, and a table of counts as squares.
+// Any browser shows them.
 //
 // Threads: pure.
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,14 @@ struct Curve {
 // Axes from the least to the most of all points that are finite, with round numbers beside them.
 // Empty where there are none.
 std::string curves_svg(const std::string& title, const std::vector<Curve>& curves);
+
+struct Table {
+  std::vector<std::string> names;    // of rows and of columns
+  std::vector<std::int64_t> counts;  // row by row
+};
+
+// Darker where a row's share is larger. REQUIRES: names.size() squared counts.
+std::string table_svg(const std::string& title, const Table& table);
 
 // Places of round numbers between two: at most `count_max` of them, each 1, 2 or 5 times a power of
 // ten from the next.

@@ -70,6 +70,11 @@ void IdxSource::read(std::int64_t sample, const SampleKey&, void* input, void* t
       }
     }
   }
+  read_target(sample, target);
+}
+
+void IdxSource::read_target(std::int64_t sample, void* target) const {
+  TRIREME_CHECK(sample >= 0 && sample < count(), "sample ", sample, " of ", count());
   *static_cast<std::int64_t*>(target) = labels_.data()[sample];
 }
 

@@ -22,6 +22,7 @@ class IdxSource final : public Source {
   std::int64_t count() const override { return images_.sizes()[0]; }
   const Form& form() const override { return form_; }
   void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
+  void read_target(std::int64_t sample, void* target) const override;
 
  private:
   IdxFile images_;

@@ -24,6 +24,9 @@ class TransformedSource final : public Source {
   std::int64_t count() const override { return source_->count(); }
   const Form& form() const override { return form_; }
   void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
+  void read_target(std::int64_t sample, void* target) const override {
+    source_->read_target(sample, target);
+  }
 
  private:
   void augment(const SampleKey& key, float* image) const;
