@@ -84,6 +84,7 @@ TEST(Learner, RefusesWordsThatNoRecipeHas) {
   torch::nn::Linear net(1, 1);
   EXPECT_THROW(Learner(*net, comm::Group::solo(), {"sync.kind=telepathy"}), Error);
   EXPECT_THROW(Learner(*net, comm::Group::solo(), {"train.batch=3"}), Error);
+  EXPECT_THROW(Learner(*net, comm::Group::solo(), {"optim.unfreeze_every=3"}), Error);
 }
 
 TEST(Learner, ALossThatIsNoNumberChangesNothing) {

@@ -72,10 +72,14 @@ LoadReport load_into(torch::nn::Module& module, const TensorSource& source,
   const at::NoGradGuard no_grad;
   std::map<std::string, at::Tensor> wanted;
   for (auto& [name, tensor] : tensors_of(module)) wanted[name] = tensor;
+  const auto is_fresh = [&](const std::string& name) {
+    return options.is_fresh && options.is_fresh(name);
+  };
   LoadReport report;
   // Everything is compared before anything is changed.
   std::vector<std::pair<at::Tensor, at::Tensor>> copies;
   for (const Match& match : matches_of(source, options)) {
+    if (is_fresh(match.our_name)) continue;
     const auto target = wanted.find(match.our_name);
     if (target == wanted.end()) {
       if (!options.is_rest_ignored) report.unexpected.push_back(match.our_name);
@@ -93,6 +97,7 @@ LoadReport load_into(torch::nn::Module& module, const TensorSource& source,
     wanted.erase(target);
   }
   for (const auto& [name, tensor] : wanted) {
+    if (is_fresh(name) || (options.is_optional && options.is_optional(name))) continue;
     const auto is_same = [&](const auto& copy) { return copy.first.is_same(tensor); };
     if (std::ranges::none_of(copies, is_same)) report.missing.push_back(name);
   }

@@ -12,6 +12,7 @@
 
 #include <torch/nn/module.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct LoadOptions {
   bool is_rest_ignored = false;  // what the file has and the module does not know is no mistake
   std::vector<Rename> renames{};
   std::string prefix{};  // only what begins with it, and without it
+  // By the module's names; empty functions mean none.
+  std::function<bool(const std::string&)> is_fresh{};     // left as they are, whatever the file has
+  std::function<bool(const std::string&)> is_optional{};  // no mistake where the file lacks them
 };
 
 struct LoadReport {

@@ -142,7 +142,10 @@ LoadReport load_published(model::Model& model, const fs::path& path,
   TensorSource source = with_renames(open_sorted(path), options.renames);
   const std::vector<Wanted> wanted = wanted_from(source, model);
   const bool is_published = is_published_layout(source, wanted).value_or(!is_ours);
-  LoadOptions load{.is_strict = options.is_strict, .is_rest_ignored = is_ours};
+  LoadOptions load{.is_strict = options.is_strict,
+                   .is_rest_ignored = is_ours,
+                   .is_fresh = options.is_fresh,
+                   .is_optional = options.is_optional};
   std::set<std::string> known;
   for (const Wanted& one : wanted) {
     known.insert(one.rename.file_name);

@@ -27,6 +27,9 @@ struct PublishedOptions {
   // "theirs=ours": a tensor's name in the file and what to read it as; where both sides end in a
   // dot, or only the left one is there and does, all names that begin so.
   std::vector<std::string> renames{};
+  // As LoadOptions has them.
+  std::function<bool(const std::string&)> is_fresh{};
+  std::function<bool(const std::string&)> is_optional{};
 };
 
 // What is wrong with a list of renames; empty: nothing.

@@ -10,6 +10,7 @@
 #include "trireme/model/mlp.h"
 #include "trireme/model/model_config.h"
 #include "trireme/model/resnet.h"
+#include "trireme/model/transfer_config.h"
 #include "trireme/model/vit.h"
 
 namespace trireme::model {
@@ -29,7 +30,7 @@ std::vector<std::string> Registry::names() const {
 
 void Registry::add_sections(config::Schema& schema) const {
   config::Section& section = schema.section(kModelSection, "what is trained");
-  section.fields<ModelConfig>();
+  section.fields<ModelConfig>().fields<TransferConfig>();
   for (const Entry& entry : entries_) entry.declare(section);
 }
 

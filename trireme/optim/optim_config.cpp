@@ -19,6 +19,13 @@ void OptimConfig::describe(config::Fields<OptimConfig>& f) {
   f.add("rate_factors", &OptimConfig::rate_factors)
       .check([](const std::vector<std::string>& all) { return complaint_of_factors(all); })
       .help("\"pattern=factor\": learning rates of their own; the last that fits counts");
+  f.add("depth_factor", &OptimConfig::depth_factor)
+      .range(1e-6, 1.0)
+      .help("of the learning rate, for each block nearer to the input than the last one");
+  f.add("unfreeze_every", &OptimConfig::unfreeze_every)
+      .at_least(0)
+      .unit("steps")
+      .help("train the last block only, and after so many steps one block more, and so on; 0: all");
 }
 
 void SgdConfig::describe(config::Fields<SgdConfig>& f) {

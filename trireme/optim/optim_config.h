@@ -17,6 +17,8 @@ struct OptimConfig {
   bool decay_all = false;
   std::vector<std::string> no_decay = {};
   std::vector<std::string> rate_factors = {};
+  double depth_factor = 1;
+  std::int64_t unfreeze_every = 0;
 
   static void describe(config::Fields<OptimConfig>& f);
 };

@@ -20,6 +20,7 @@ struct Slice {
   std::vector<at::Tensor> state;  // as many of the same type each, in the order of state_names()
   double learning_rate = 0;       // of this step, the group's factor included
   double weight_decay = 0;
+  std::int64_t first_step = 1;        // from which on it is updated; see gradual.h
   std::vector<std::int64_t> sizes{};  // of the parameter; empty: none in particular
   std::string name{};                 // likewise
 };

@@ -38,6 +38,11 @@ Learner::Learner(torch::nn::Module& module, const comm::Group& group,
   const config::Config config = read_settings(settings);
   const auto& sync = config.get<SyncConfig>(kSyncSection);
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
+  if (rule.depth_factor < 1 || rule.unfreeze_every > 0) {
+    throw Error(ErrorCode::InvalidInput,
+                "optim.depth_factor and unfreeze_every are for recipes: a loop of one's own gives "
+                "rates by name, with optim.rate_factors");
+  }
   clip_norm_ = rule.clip_norm;
   clip_value_ = rule.clip_value;
   schedule_ = optim::make_schedule(config, steps);

@@ -14,7 +14,8 @@ std::vector<Parameter> parameters_of(const torch::nn::Module& module, const Trea
     all.push_back({.name = item.key(),
                    .tensor = tensor,
                    .rate_factor = treatment.rate_factor,
-                   .weight_decay = treatment.weight_decay});
+                   .weight_decay = treatment.weight_decay,
+                   .first_update = treatment.first_update});
   }
   return all;
 }

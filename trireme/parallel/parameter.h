@@ -20,12 +20,14 @@ struct Parameter {
   at::Tensor tensor;
   double rate_factor = 1;  // of the learning rate
   double weight_decay = 0;
+  std::int64_t first_update = 1;  // from which on it is trained
 };
 
 // What a parameter's updates are like; by default the same for all.
 struct Treatment {
   double rate_factor = 1;
   double weight_decay = 0;
+  std::int64_t first_update = 1;
 };
 using Treat = std::function<Treatment(const std::string& name, const at::Tensor& tensor)>;
 

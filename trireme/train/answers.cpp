@@ -14,6 +14,7 @@
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/checkpoint/load_into.h"
 #include "trireme/checkpoint/published.h"
+#include "trireme/model/lora.h"
 #include "trireme/optim/kinds.h"
 #include "trireme/train/averaged_weights.h"
 #include "trireme/train/evaluation.h"
@@ -226,7 +227,10 @@ int answer_export(const WorkerWords& words, const Kinds& kinds) {
   const fs::path file = words.text("--file");
   refuse_to_overwrite(file, words.has("--force"));
   const Trained trained = open_trained(words, kinds);
-  const checkpoint::NamedTensors all = checkpoint::published_tensors(*trained.model);
+  // A model of the same kind without them reads it.
+  model::merge_lora(*trained.model);
+  checkpoint::NamedTensors all = checkpoint::published_tensors(*trained.model);
+  std::erase_if(all, [](const auto& item) { return model::is_lora(item.first); });
   checkpoint::write_safetensors(file, all);
   std::printf("%s: %zu tensors of step %" PRId64 "\n", file.c_str(), all.size(), trained.step);
   return 0;

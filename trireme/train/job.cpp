@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "trireme/base/error.h"
@@ -12,8 +13,10 @@
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/data/data_config.h"
 #include "trireme/data/sampling_config.h"
+#include "trireme/model/lora.h"
 #include "trireme/model/model_config.h"
 #include "trireme/model/start.h"
+#include "trireme/optim/gradual.h"
 #include "trireme/optim/kinds.h"
 #include "trireme/optim/schedule_config.h"
 #include "trireme/parallel/kinds.h"
@@ -22,6 +25,7 @@
 #include "trireme/train/ranking.h"
 #include "trireme/train/scores.h"
 #include "trireme/train/slots.h"
+#include "trireme/train/transfer.h"
 
 namespace trireme::train {
 namespace {
@@ -106,6 +110,28 @@ void check_scaled(const config::Config& config) {
                   (is_late ? "sync.kind=all_reduce" : "sync.codec.error_feedback=false"));
 }
 
+// What rules say of names, and of how deep a parameter lies.
+parallel::Treat treatment_of(const config::Config& config, const model::Model& model) {
+  const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
+  std::optional<Levels> levels;
+  if (rule.depth_factor < 1) levels.emplace(model, "optim.depth_factor");
+  if (rule.unfreeze_every > 0) levels.emplace(model, "optim.unfreeze_every");
+  return [treat = parallel::treatment_of(config), levels, rule](const std::string& name,
+                                                                const at::Tensor& tensor) {
+    parallel::Treatment treatment = treat(name, tensor);
+    const int below = levels ? levels->count() - 1 - levels->of(name) : 0;
+    treatment.rate_factor *= std::pow(rule.depth_factor, below);
+    treatment.first_update = 1 + below * rule.unfreeze_every;
+    return treatment;
+  };
+}
+
+std::shared_ptr<const optim::Optimizer> optimizer_of(const config::Config& config) {
+  auto rule = optim::make_optimizer(config);
+  if (config.get<optim::OptimConfig>(optim::kOptimSection).unfreeze_every == 0) return rule;
+  return std::make_shared<optim::Gradual>(std::move(rule));
+}
+
 void load_first_weights(const config::Config& config, model::Model& model, bool is_first_rank) {
   const auto& wanted = config.get<model::ModelConfig>(model::kModelSection);
   if (wanted.load.empty()) return;
@@ -115,8 +141,13 @@ void load_first_weights(const config::Config& config, model::Model& model, bool 
   }
   checkpoint::LoadReport report;
   try {
+    const auto& fresh = config.get<model::TransferConfig>(model::kModelSection).load_fresh;
     report = checkpoint::load_published(
-        model, wanted.load, {.is_strict = wanted.is_load_strict, .renames = wanted.load_renames});
+        model, wanted.load,
+        {.is_strict = wanted.is_load_strict,
+         .renames = wanted.load_renames,
+         .is_fresh = [&](const std::string& name) { return fits_any(fresh, name); },
+         .is_optional = model::is_lora});
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Mismatch) throw;
     throw Error(ErrorCode::InvalidInput,
@@ -138,6 +169,7 @@ std::shared_ptr<model::Model> make_model(const config::Config& config, const Kin
   torch::manual_seed(seed);
   auto model = kinds.models.make(config, {.form = form});
   model::initialize(*model, seed);
+  prepare_transfer(*model, config.get<model::TransferConfig>(model::kModelSection), seed);
   model->train();
   return model;
 }
@@ -199,9 +231,9 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
       .loss = job.loss,
       .loader = std::move(loader),
       .agreement = parallel::make_agreement(
-          {.parameters = parallel::parameters_of(*job.model, parallel::treatment_of(config)),
+          {.parameters = parallel::parameters_of(*job.model, treatment_of(config, *job.model)),
            .buffers = job.model->buffers(),
-           .optimizer = optim::make_optimizer(config),
+           .optimizer = optimizer_of(config),
            .group = group,
            .model = job.model,
            .kind = parallel::sync_kind_of(config),

@@ -91,7 +91,7 @@ std::vector<double> weights_of(const Config& config, const data::Form& form,
 
 // Settings that change how long or how visibly a job runs, not what it computes.
 // Where first weights came from is over once there is a checkpoint.
-constexpr std::array<std::string_view, 14> kFree = {"sync.",
+constexpr std::array<std::string_view, 15> kFree = {"sync.",
                                                     "elastic.",
                                                     "balance.",
                                                     "train.epochs",
@@ -103,6 +103,7 @@ constexpr std::array<std::string_view, 14> kFree = {"sync.",
                                                     "eval.",
                                                     "checkpoint.",
                                                     "model.load",
+                                                    "model.load_fresh",
                                                     "model.load_strict",
                                                     "model.load_renames"};
 

@@ -20,10 +20,11 @@ namespace {
 
 // Parameters with equal treatment get equal numbers.
 std::vector<int> groups_of(const std::vector<Parameter>& parameters) {
-  std::map<std::pair<double, double>, int> known;
+  std::map<std::tuple<double, double, std::int64_t>, int> known;
   std::vector<int> groups;
   for (const Parameter& parameter : parameters) {
-    const auto key = std::pair(parameter.rate_factor, parameter.weight_decay);
+    const auto key =
+        std::tuple(parameter.rate_factor, parameter.weight_decay, parameter.first_update);
     groups.push_back(known.emplace(key, static_cast<int>(known.size())).first->second);
   }
   return groups;
@@ -334,7 +335,8 @@ std::vector<optim::Slice> DataParallel::slices(double rate, int rank, std::size_
                        .gradient = layout_->reduced.at(b, segment.range),
                        .state = {},
                        .learning_rate = rate * like.rate_factor,
-                       .weight_decay = like.weight_decay};
+                       .weight_decay = like.weight_decay,
+                       .first_step = like.first_update};
     for (const FlatSpace& state : layout_->states)
       slice.state.push_back(state.at(b, segment.range));
     if (has_whole_parameters()) {

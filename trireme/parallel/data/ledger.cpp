@@ -25,7 +25,8 @@ optim::Slice part_of(const optim::Slice& slice, std::int64_t begin, std::int64_t
                     .gradient = slice.gradient.narrow(0, begin, count),
                     .state = {},
                     .learning_rate = slice.learning_rate,
-                    .weight_decay = slice.weight_decay};
+                    .weight_decay = slice.weight_decay,
+                    .first_step = slice.first_step};
   for (const at::Tensor& state : slice.state) part.state.push_back(state.narrow(0, begin, count));
   return part;
 }

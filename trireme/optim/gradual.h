@@ -1,0 +1,32 @@
+// Gradual is a rule that leaves a slice as it is until the slice's first step, and from then on is
+// another rule whose steps are counted from there: what is unfrozen late begins like a new job.
+//
+// Threads: as the other rule.
+
+#pragma once
+
+#include <memory>
+
+#include "trireme/optim/optimizer.h"
+
+namespace trireme::optim {
+
+class Gradual final : public Optimizer {
+ public:
+  explicit Gradual(std::shared_ptr<const Optimizer> rule) : rule_(std::move(rule)) {}
+
+  Grain grain() const noexcept override { return rule_->grain(); }
+  std::vector<std::string> state_names() const override { return rule_->state_names(); }
+  void update(std::span<const Slice> slices, std::int64_t step,
+              double gradient_scale = 1.0) const override {
+    for (const Slice& slice : slices) {
+      if (step < slice.first_step) continue;
+      rule_->update({&slice, 1}, step - slice.first_step + 1, gradient_scale);
+    }
+  }
+
+ private:
+  std::shared_ptr<const Optimizer> rule_;
+};
+
+}  // namespace trireme::optim
