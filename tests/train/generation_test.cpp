@@ -6,7 +6,7 @@
 #include "trireme/train/generation.h"
 
 #include "tests/train/tiny_job.h"
-#include "trireme/data/sequence/text_source.h"
+#include "trireme/data/sequence/plain_rows.h"
 #include "trireme/train/autocast.h"
 #include "trireme/train/evaluation.h"
 
@@ -93,8 +93,7 @@ TEST(Vocabulary, TakesTheLongestNameThatFits) {
 }
 
 TEST(Vocabulary, OfBytesIsAllOfThem) {
-  const auto text = data::sequence::tokenize("x", data::sequence::Unit::Byte, "x");
-  const Vocabulary bytes(data::Form{.classes = 256, .class_names = text.vocabulary});
+  const Vocabulary bytes(data::Form{.classes = 256, .class_names = data::sequence::all_bytes()});
   EXPECT_TRUE(bytes.is_text());
   EXPECT_EQ(bytes.encode(std::string("a\0\xff", 3)), (std::vector<std::int64_t>{97, 0, 255}));
   EXPECT_EQ(bytes.decode(255), "\xff");

@@ -58,6 +58,14 @@ Words words_for(const fs::path& recipe, const fs::path& folder) {
   const std::string text = read_file(recipe.string());
   const auto has = [&](const char* line) { return text.find(line) != std::string::npos; };
   if (has("kind = \"idx\"")) words.push_back("data.folder=" + folder.string());
+  if (has("\ntokenizer = ")) {
+    words.push_back("data.tokenizer=" + source_folder() +
+                    "/tests/data/tokenizer/published/gpt2.json");
+    words.emplace_back("data.context=16");
+  }
+  if (has("\nlora_rank = ")) {
+    for (const char* small : {"model.width=24", "model.layers=1"}) words.emplace_back(small);
+  }
   if (has("\nper_class = ")) words.emplace_back("data.per_class=[4]");
   if (has("kind = \"text\"")) words.push_back("data.file=" + (folder / "text.txt").string());
   if (has("kind = \"csv\"")) {

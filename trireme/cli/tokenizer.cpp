@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/mapped_file.h"
 #include "trireme/cli/bench/setters.h"
 #include "trireme/cli/commands.h"
 #include "trireme/data/tokenizer/documents.h"
@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace tok = data::tokenizer;
-
-constexpr std::size_t kTextSizeMax = std::size_t{1} << 36;
 
 struct TokenizerOptions {
   std::string what, path;
@@ -44,14 +42,15 @@ int learn(const TokenizerOptions& options) {
   files.insert(files.begin(), options.path);
   tok::WordCounts words;
   for (const std::string& file : files) {
-    const std::string text = read_file(file, kTextSizeMax);
-    tok::for_each_document(text, documents_of(options.documents), [&](std::string_view document) {
-      while (!document.empty()) {
-        const std::size_t size = tok::first_part(document);
-        words.add(document.substr(0, size));
-        document.remove_prefix(size);
-      }
-    });
+    const MappedFile text(file);
+    tok::for_each_document(text_of(text.bytes()), documents_of(options.documents),
+                           [&](std::string_view document) {
+                             while (!document.empty()) {
+                               const std::size_t size = tok::first_part(document);
+                               words.add(document.substr(0, size));
+                               document.remove_prefix(size);
+                             }
+                           });
   }
   tok::TrainOptions how{.vocabulary = static_cast<std::size_t>(options.vocabulary),
                         .count_min = options.count_min};
@@ -86,7 +85,8 @@ int encode(const TokenizerOptions& options) {
   std::int64_t count = 0;
   if (!options.text.empty()) count += tok::encode_documents(*tokenizer, options.text, how);
   for (const std::string& name : options.more) {
-    count += tok::encode_documents(*tokenizer, read_file(name, kTextSizeMax), how);
+    const MappedFile text(name);
+    count += tok::encode_documents(*tokenizer, text_of(text.bytes()), how);
   }
   if (!file) return 0;
   file->finish();
@@ -100,10 +100,10 @@ int decode(const TokenizerOptions& options) {
   const auto tokenizer = tok::open_tokenizer(options.path);
   const std::size_t width = tok::token_width(tokenizer->size());
   for (const std::string& name : options.more) {
-    const std::string file = read_file(name, kTextSizeMax);
-    for (std::size_t at = 0; at + width <= file.size(); at += width) {
+    const MappedFile file(name);
+    for (std::size_t at = 0; at + width <= file.bytes().size(); at += width) {
       tok::Token token = 0;
-      std::memcpy(&token, file.data() + at, width);
+      std::memcpy(&token, file.bytes().data() + at, width);
       if (token >= tokenizer->size()) {
         throw Error(ErrorCode::Corrupt, name + ": at byte " + std::to_string(at) + ": token " +
                                             std::to_string(token) + " of a vocabulary of " +

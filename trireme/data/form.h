@@ -8,8 +8,13 @@
 #include <c10/core/ScalarType.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+namespace trireme::data::tokenizer {
+class Tokenizer;
+}  // namespace trireme::data::tokenizer
 
 namespace trireme::data {
 
@@ -24,6 +29,10 @@ struct Form {
   std::int64_t classes = 0;
   // What class i is called: names, or of text the characters. Empty where nobody said.
   std::vector<std::string> class_names = {};
+  // What turns a text into such inputs, where they are tokens of one; null elsewhere.
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer = nullptr;
+  // The token after which another document begins, where attention ends there; -1: nowhere.
+  std::int64_t document_end = -1;
 
   std::int64_t input_count() const noexcept { return product(input_sizes); }
   std::int64_t target_count() const noexcept { return product(target_sizes); }

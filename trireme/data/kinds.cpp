@@ -11,7 +11,7 @@ namespace trireme::data {
 void add_kinds(Registry& registry) {
   registry.add<idx::IdxConfig>("idx", "images in IDX files: Fashion-MNIST, MNIST, or your own",
                                idx::open_idx);
-  registry.add<sequence::TextConfig>("text", "the characters or bytes of a text file",
+  registry.add<sequence::TextConfig>("text", "the characters, bytes or tokens of a text file",
                                      sequence::open_text);
   registry.add<sequence::TokensConfig>("tokens", "files of tokens, as nanoGPT and llm.c write them",
                                        sequence::open_tokens);

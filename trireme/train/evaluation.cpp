@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "trireme/data/loader.h"
+#include "trireme/model/documents.h"
 #include "trireme/train/autocast.h"
 #include "trireme/train/ranking.h"
 
@@ -99,7 +100,9 @@ std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
     const data::StepBatches& work = loader.next();
     const data::Batch& batch = work.batches[0];
     if (batch.count() == 0) continue;
-    const model::Context context{.slot = work.slots[0], .places = batch.places};
+    const model::Context context{.slot = work.slots[0],
+                                 .places = batch.places,
+                                 .documents = model::documents_in(batch.input, form)};
     const at::Tensor output = model.forward(batch.input, context).to(at::kFloat);
     scores.add_loss(options.loss->sum(output, batch.target).item<double>(),
                     options.loss->terms(batch.target));

@@ -10,6 +10,7 @@
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/base/utf8.h"
+#include "trireme/data/tokenizer/tokenizer.h"
 #include "trireme/model/key_value_cache.h"
 
 namespace trireme::train {
@@ -51,6 +52,10 @@ void generate(model::Model& model, const GenerationOptions& options,
 }
 
 std::vector<std::int64_t> Vocabulary::encode(const std::string& text) const {
+  if (tokenizer_) {
+    const std::vector<data::tokenizer::Token> tokens = tokenizer_->encode(text);
+    return {tokens.begin(), tokens.end()};
+  }
   return is_text() ? named(text) : numbered(text);
 }
 

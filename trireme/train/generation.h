@@ -35,7 +35,8 @@ void generate(model::Model& model, const GenerationOptions& options,
 // names a token is its number.
 class Vocabulary {
  public:
-  explicit Vocabulary(const data::Form& form) : names_(form.class_names), classes_(form.classes) {}
+  explicit Vocabulary(const data::Form& form)
+      : names_(form.class_names), classes_(form.classes), tokenizer_(form.tokenizer) {}
 
   // Whether tokens are pieces of a text, and not numbers that blanks part.
   bool is_text() const noexcept { return !names_.empty(); }
@@ -51,6 +52,7 @@ class Vocabulary {
 
   std::vector<std::string> names_;
   std::int64_t classes_;
+  std::shared_ptr<const data::tokenizer::Tokenizer> tokenizer_;  // null: names alone tell
 };
 
 }  // namespace trireme::train

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "trireme/model/block_model.h"
+#include "trireme/model/documents.h"
 #include "trireme/optim/clip.h"
 #include "trireme/train/autocast.h"
 #include "trireme/train/slot_seed.h"
@@ -128,14 +129,16 @@ parallel::StepPlan Step::plan(const data::StepBatches& work) const {
 }
 
 model::Context Step::context(const data::StepBatches& work, std::size_t index) const {
-  return {.is_training = true,
-          .seed = parts_.config.seed,
-          .step = turn_.updates,
-          .slot = work.slots[index],
-          .places = work.batches[index].places,
-          .homes = parts_.agreement->homes(),
-          .copies = parts_.agreement->copies(),
-          .interruption = parts_.agreement->interruption()};
+  return {
+      .is_training = true,
+      .seed = parts_.config.seed,
+      .step = turn_.updates,
+      .slot = work.slots[index],
+      .places = work.batches[index].places,
+      .documents = model::documents_in(work.batches[index].input, parts_.loader->source().form()),
+      .homes = parts_.agreement->homes(),
+      .copies = parts_.agreement->copies(),
+      .interruption = parts_.agreement->interruption()};
 }
 
 // Of the whole global batch.

@@ -2,11 +2,30 @@
 
 namespace trireme::data::sequence {
 
+using tokenizer::Documents;
+
 void TextConfig::describe(config::Fields<TextConfig>& f) {
   f.add("file", &TextConfig::file).help("the text, in UTF-8 where its unit is the character");
   f.add("unit", &TextConfig::unit)
       .names({{"character", Unit::Character}, {"byte", Unit::Byte}})
       .help("what a token is; characters are numbered in the order of their code points");
+  f.add("tokenizer", &TextConfig::tokenizer)
+      .help("tokenizer.json, or the folder of vocab.json and merges.txt; instead of unit");
+  f.add("documents", &TextConfig::documents)
+      .names({{"text", Documents::Text},
+              {"lines", Documents::Lines},
+              {"blocks", Documents::Blocks},
+              {"json_lines", Documents::JsonLines}})
+      .help(
+          "with a tokenizer, what is encoded by itself: all, each line, up to a blank line, or "
+          "\"text\" of "
+          "each line's JSON");
+  f.add("document_end", &TextConfig::document_end)
+      .help("name of the token that is put after each document, such as <|endoftext|>");
+  f.add("separate_documents", &TextConfig::are_documents_apart)
+      .help("tokens attend within their document only; gpt and llama do");
+  f.add("cache", &TextConfig::cache)
+      .help("folder in which encoded tokens are kept and mapped; empty: in memory");
   f.add("context", &TextConfig::context)
       .range(1, std::int64_t{1} << 24)
       .unit("tokens")
@@ -22,6 +41,16 @@ void TextConfig::describe(config::Fields<TextConfig>& f) {
       .range(0, std::int64_t{1} << 24)
       .unit("tokens")
       .help("from one validation sample to the next; 0: the context, so that each counts once");
+  f.require([](const TextConfig& c) {
+    const bool is_lost = c.are_documents_apart && c.document_end.empty();
+    return is_lost ? std::string("separate_documents needs a document_end") : std::string();
+  });
+  f.require([](const TextConfig& c) {
+    const bool is_plain = c.documents == Documents::Text && c.document_end.empty();
+    return c.tokenizer.empty() && !is_plain
+               ? std::string("documents and document_end are for a text with a tokenizer")
+               : std::string();
+  });
 }
 
 }  // namespace trireme::data::sequence

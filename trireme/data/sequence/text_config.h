@@ -5,8 +5,10 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "trireme/base/config/fields.h"
+#include "trireme/data/tokenizer/documents.h"
 
 namespace trireme::data::sequence {
 
@@ -15,6 +17,11 @@ enum class Unit { Character, Byte };
 struct TextConfig {
   std::filesystem::path file;
   Unit unit = Unit::Character;
+  std::filesystem::path tokenizer = {};  // NOLINT(readability-redundant-member-init)
+  tokenizer::Documents documents = tokenizer::Documents::Text;
+  std::string document_end = {};  // NOLINT(readability-redundant-member-init)
+  bool are_documents_apart = false;
+  std::filesystem::path cache = {};  // NOLINT(readability-redundant-member-init)
   std::int64_t context = 64;
   double validation = 0.1;
   std::int64_t stride = 1;

@@ -1,43 +1,16 @@
 #include "trireme/data/sequence/text_source.h"
 
 #include <algorithm>
-#include <map>
 
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/utf8.h"
+#include "trireme/data/sequence/encoded_row.h"
+#include "trireme/data/sequence/plain_rows.h"
 #include "trireme/data/sequence/windows.h"
+#include "trireme/data/tokenizer/files.h"
 
 namespace trireme::data::sequence {
 namespace {
-
-constexpr std::size_t kTextSizeMax = std::size_t{1} << 34;
-
-// In UTF-8 the order of the bytes is that of the code points.
-TokenText characters_of(std::string_view text, const std::string& name) {
-  std::map<std::string_view, std::uint32_t> numbers;
-  std::vector<std::string_view> characters;
-  characters.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text.substr(at));
-    if (length == 0) {
-      throw Error(ErrorCode::Corrupt, name + ": at byte " + std::to_string(at) +
-                                          ": not UTF-8; data.unit = \"byte\" reads any file");
-    }
-    characters.push_back(text.substr(at, length));
-    numbers.emplace(characters.back(), 0);
-    at += length;
-  }
-  TokenText all;
-  for (auto& [character, number] : numbers) {
-    number = static_cast<std::uint32_t>(all.vocabulary.size());
-    all.vocabulary.emplace_back(character);
-  }
-  all.tokens.reserve(characters.size());
-  for (std::string_view character : characters) all.tokens.push_back(numbers.at(character));
-  return all;
-}
 
 std::shared_ptr<const TextSource> part_of(const std::shared_ptr<const TokenText>& text, Range part,
                                           const TextConfig& config, std::int64_t stride) {
@@ -46,35 +19,44 @@ std::shared_ptr<const TextSource> part_of(const std::shared_ptr<const TokenText>
   if (source->count() > 0) return source;
   throw Error(ErrorCode::InvalidInput,
               config.file.string() + ": " + std::to_string(part.count()) + " of its " +
-                  std::to_string(text->tokens.size()) +
+                  std::to_string(text->row->count()) +
                   " tokens are fewer than a sample of data.context + 1 = " +
                   std::to_string(config.context + 1));
 }
 
 }  // namespace
 
-TokenText tokenize(std::string_view text, Unit unit, const std::string& name) {
-  if (unit == Unit::Character) return characters_of(text, name);
-  TokenText all;
-  for (int byte = 0; byte < 256; ++byte) all.vocabulary.emplace_back(1, static_cast<char>(byte));
-  all.tokens.reserve(text.size());
-  for (char byte : text) all.tokens.push_back(static_cast<unsigned char>(byte));
-  return all;
+TokenText read_text(const TextConfig& config) {
+  if (!config.tokenizer.empty()) {
+    const auto tokenizer = tokenizer::open_tokenizer(config.tokenizer);
+    TokenText text{.row = std::make_shared<EncodedRow>(config, *tokenizer), .tokenizer = tokenizer};
+    for (std::size_t token = 0; token < tokenizer->size(); ++token) {
+      text.vocabulary.push_back(tokenizer->text_of(static_cast<tokenizer::Token>(token)));
+    }
+    if (config.are_documents_apart) text.document_end = end_token(config, *tokenizer);
+    return text;
+  }
+  if (config.unit == Unit::Byte) {
+    return {.row = std::make_shared<ByteRow>(config.file), .vocabulary = all_bytes()};
+  }
+  auto row = std::make_shared<CharacterRow>(config.file);
+  return {.row = row, .vocabulary = row->characters()};
 }
 
 TextSource::TextSource(const Options& options) : options_(options) {
   const Range& part = options.part;
   TRIREME_CHECK(options.text != nullptr && options.context >= 1 && options.stride >= 1,
                 "a text, a context and a stride");
-  TRIREME_CHECK(
-      0 <= part.begin && part.begin <= part.end && part.end <= std::ssize(options.text->tokens),
-      "tokens ", part.begin, " to ", part.end, " of ", options.text->tokens.size());
+  TRIREME_CHECK(0 <= part.begin && part.begin <= part.end && part.end <= options.text->row->count(),
+                "tokens ", part.begin, " to ", part.end, " of ", options.text->row->count());
   form_ = {.input_sizes = {options.context},
            .input_type = at::kLong,
            .target_sizes = {options.context},
            .target_type = at::kLong,
            .classes = options.text->classes(),
-           .class_names = options.text->vocabulary};
+           .class_names = options.text->vocabulary,
+           .tokenizer = options.text->tokenizer,
+           .document_end = options.text->document_end.value_or(-1)};
 }
 
 std::int64_t TextSource::count() const {
@@ -83,10 +65,14 @@ std::int64_t TextSource::count() const {
 
 void TextSource::read(std::int64_t sample, const SampleKey&, void* input, void* target) const {
   TRIREME_CHECK(sample >= 0 && sample < count(), "sample ", sample, " of ", count());
-  const std::uint32_t* const from =
-      options_.text->tokens.data() + options_.part.begin + sample * options_.stride;
-  std::copy_n(from, options_.context, static_cast<std::int64_t*>(input));
-  std::copy_n(from + 1, options_.context, static_cast<std::int64_t*>(target));
+  // The targets are the inputs but for the first, and the token after the last.
+  auto* const from = static_cast<std::int64_t*>(input);
+  auto* const to = static_cast<std::int64_t*>(target);
+  const TokenRow& row = *options_.text->row;
+  const std::int64_t first = options_.part.begin + sample * options_.stride;
+  row.read(first, options_.context, from);
+  std::copy(from + 1, from + options_.context, to);
+  row.read(first + options_.context, 1, to + options_.context - 1);
 }
 
 Sets open_text(const TextConfig& config) {
@@ -94,9 +80,8 @@ Sets open_text(const TextConfig& config) {
     throw Error(ErrorCode::InvalidInput,
                 "data.file: name the text to train on, for example data.file=input.txt");
   }
-  const auto text = std::make_shared<const TokenText>(
-      tokenize(read_file(config.file, kTextSizeMax), config.unit, config.file));
-  const std::int64_t count = std::ssize(text->tokens);
+  const auto text = std::make_shared<const TokenText>(read_text(config));
+  const std::int64_t count = text->row->count();
   const std::int64_t split = split_at(count, config.validation);
   Sets sets{.train = part_of(text, {0, split}, config, config.stride), .test = nullptr};
   if (config.validation > 0) {

@@ -1,33 +1,35 @@
-// TextSource is a text as windows of tokens, each a character or a byte.
+// TextSource is a text as windows of tokens: characters, bytes, or what a tokenizer makes of it.
 //
-// Meaning: input and target are int64 (context). class_names are the characters in the order of
-//          their numbers, that of their code points as nanoGPT has it, or all 256 bytes.
+// Meaning: input and target are int64 (context). class_names are what the tokens stand for.
 // Failure: NotFound; Corrupt, with the offset, for bytes that are no UTF-8; InvalidInput where the
-//          text is shorter than a window.
+//          text is shorter than a window; what opening a tokenizer throws.
 
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "trireme/data/deal.h"
 #include "trireme/data/registry.h"
 #include "trireme/data/sequence/text_config.h"
+#include "trireme/data/sequence/token_row.h"
 #include "trireme/data/source.h"
 
 namespace trireme::data::sequence {
 
 // A text as numbers, shared by the sources of its parts.
 struct TokenText {
-  std::vector<std::uint32_t> tokens;
-  std::vector<std::string> vocabulary;  // characters that occur, or the 256 bytes
+  std::shared_ptr<const TokenRow> row = nullptr;
+  std::vector<std::string> vocabulary = {};  // what each token stands for
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer = nullptr;
+  std::optional<std::int64_t> document_end = {};  // where attention ends with a document
 
   std::int64_t classes() const { return std::ssize(vocabulary); }
 };
 
-// `name` is for messages.
-TokenText tokenize(std::string_view text, Unit unit, const std::string& name);
+TokenText read_text(const TextConfig& config);
 
 class TextSource final : public Source {
  public:

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "trireme/data/mapped_file.h"
+#include "trireme/base/mapped_file.h"
 #include "trireme/data/sequence/tokens_config.h"
 
 namespace trireme::data::sequence {

@@ -50,7 +50,8 @@ TokenSource::TokenSource(const TokensConfig& config, const std::vector<fs::path>
            .input_type = at::kLong,
            .target_sizes = {context_},
            .target_type = at::kLong,
-           .classes = config.vocabulary};
+           .classes = config.vocabulary,
+           .document_end = config.document_end};
 }
 
 void TokenSource::read(std::int64_t sample, const SampleKey&, void* input, void* target) const {

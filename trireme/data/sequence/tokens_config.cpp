@@ -21,6 +21,9 @@ void TokensConfig::describe(config::Fields<TokensConfig>& f) {
       .range(0, std::int64_t{1} << 24)
       .unit("tokens")
       .help("from one sample to the next; 0: the context");
+  f.add("document_end", &TokensConfig::document_end)
+      .range(-1, std::int64_t{1} << 32)
+      .help("token that ends documents, within which gpt and llama then attend; -1: across them");
 }
 
 }  // namespace trireme::data::sequence

@@ -19,6 +19,7 @@ struct TokensConfig {
   std::int64_t vocabulary = 50257;
   std::int64_t context = 1024;
   std::int64_t stride = 0;
+  std::int64_t document_end = -1;
 
   static void describe(config::Fields<TokensConfig>& f);
 };

@@ -13,7 +13,7 @@
 
 #include "trireme/base/bytes.h"
 
-namespace trireme::data {
+namespace trireme {
 
 class MappedFile {
  public:
@@ -31,4 +31,4 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-}  // namespace trireme::data
+}  // namespace trireme

@@ -1,4 +1,4 @@
-#include "trireme/data/mapped_file.h"
+#include "trireme/base/mapped_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 #include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
 
-namespace trireme::data {
+namespace trireme {
 
 MappedFile::MappedFile(const std::filesystem::path& path) : name_(path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -41,4 +41,4 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
-}  // namespace trireme::data
+}  // namespace trireme
