@@ -51,13 +51,19 @@ void write_stand_ins(const fs::path& folder) {
   std::string tokens;
   for (const char token : random_bytes(200, 50)) tokens += {token, '\0'};
   write_file_atomically(folder / "tokens.bin", tokens);
+  for (const char* name : {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4",
+                           "data_batch_5", "test_batch"}) {
+    write_file_atomically(folder / (std::string(name) + ".bin"), "\x05" + random_bytes(3072, 256));
+  }
 }
 
 Words words_for(const fs::path& recipe, const fs::path& folder) {
   Words words{"train.batch=4", "train.steps=2", "train.threads=1"};
   const std::string text = read_file(recipe.string());
   const auto has = [&](const char* line) { return text.find(line) != std::string::npos; };
-  if (has("kind = \"idx\"")) words.push_back("data.folder=" + folder.string());
+  if (has("kind = \"idx\"") || has("kind = \"cifar\"")) {
+    words.push_back("data.folder=" + folder.string());
+  }
   if (has("\ntokenizer = ")) {
     words.push_back("data.tokenizer=" + source_folder() +
                     "/tests/data/tokenizer/published/gpt2.json");

@@ -1,5 +1,6 @@
 #include "trireme/data/kinds.h"
 
+#include "trireme/data/cifar/cifar_source.h"
 #include "trireme/data/idx/idx_set.h"
 #include "trireme/data/memory/synthetic_source.h"
 #include "trireme/data/sequence/text_source.h"
@@ -11,6 +12,8 @@ namespace trireme::data {
 void add_kinds(Registry& registry) {
   registry.add<idx::IdxConfig>("idx", "images in IDX files: Fashion-MNIST, MNIST, or your own",
                                idx::open_idx);
+  registry.add<cifar::CifarConfig>("cifar", "CIFAR-10 or CIFAR-100 in binary files",
+                                   cifar::open_cifar);
   registry.add<sequence::TextConfig>("text", "the characters, bytes or tokens of a text file",
                                      sequence::open_text);
   registry.add<sequence::TokensConfig>("tokens", "files of tokens, as nanoGPT and llm.c write them",

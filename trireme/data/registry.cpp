@@ -8,6 +8,7 @@
 #include "trireme/data/reconstruction_source.h"
 #include "trireme/data/sampling.h"
 #include "trireme/data/source.h"
+#include "trireme/data/transform/mixed_source.h"
 #include "trireme/data/transform/transform_config.h"
 #include "trireme/data/transform/transformed_source.h"
 
@@ -56,6 +57,7 @@ Sets Registry::open(const config::Config& config) const {
     sets = {.train = transform::transformed(sets.train, changes, transform::Use::Training),
             .test = transform::transformed(sets.test, changes, transform::Use::Evaluation)};
     sets.train = resampled(std::move(sets.train), sampling, reading.is_shuffled);
+    sets.train = transform::mixed(std::move(sets.train), changes);
     if (reading.target == Target::Input) {
       sets.train = std::make_shared<ReconstructionSource>(sets.train);
       if (sets.test) sets.test = std::make_shared<ReconstructionSource>(sets.test);

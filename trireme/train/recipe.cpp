@@ -184,6 +184,10 @@ std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const
                                  .class_weights = weights_of(*entropy, form, train)});
   }
   if (const auto* focal = config.find<FocalConfig>(kLossSection)) {
+    if (form.classes > 0 && form.target_type != at::kLong) {
+      throw Error(ErrorCode::InvalidInput,
+                  "loss.kind = \"focal\" does not go with data.mixup or cutmix");
+    }
     return model::cross_entropy(
         {.class_weights = weights_of(*focal, form, train), .focus = focal->gamma});
   }

@@ -4,18 +4,21 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/philox.h"
+#include "trireme/data/transform/augment.h"
+#include "trireme/data/transform/sample_random.h"
 
 namespace trireme::data::transform {
 namespace {
 
 // Sets these draws apart from all others that a seed is used for.
 constexpr std::uint32_t kPurpose = 0x41554731;
+constexpr std::uint64_t kAugmentPurpose = 0x4155474D454E54;
 
 ImageSize size_of(const Form& form) {
   if (!form.is_image()) {
     throw Error(ErrorCode::InvalidInput,
-                "data.resize, pad_crop, flip, standardize, mean and std are for images, and this "
-                "data has none");
+                "data.resize, pad_crop, flip, mean and what else changes pictures are for images, "
+                "and this data has none");
   }
   return {form.input_sizes[0], form.input_sizes[1], form.input_sizes[2]};
 }
@@ -64,7 +67,13 @@ void TransformedSource::read(std::int64_t sample, const SampleKey& key, void* in
 }
 
 void TransformedSource::augment(const SampleKey& key, float* image) const {
-  if (config_.pad_crop == 0 && !config_.is_flipped) return;
+  if (config_.pad_crop > 0 || config_.is_flipped) crop_and_flip(key, image);
+  if (!config_.is_augmented()) return;
+  Random random = random_of(key, kAugmentPurpose);
+  transform::augment(image, to_, config_, random);
+}
+
+void TransformedSource::crop_and_flip(const SampleKey& key, float* image) const {
   const auto sample = static_cast<std::uint64_t>(key.sample);
   const PhiloxBlock bits =
       philox(philox_key(key.seed),

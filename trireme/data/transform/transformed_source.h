@@ -14,7 +14,7 @@
 
 namespace trireme::data::transform {
 
-// Evaluation sees every image as it is: no pad_crop, no flip.
+// Evaluation sees every image as it is: nothing random.
 enum class Use { Training, Evaluation };
 
 class TransformedSource final : public Source {
@@ -30,6 +30,7 @@ class TransformedSource final : public Source {
 
  private:
   void augment(const SampleKey& key, float* image) const;
+  void crop_and_flip(const SampleKey& key, float* image) const;
 
   std::shared_ptr<const Source> source_;
   TransformConfig config_;

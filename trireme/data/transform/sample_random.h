@@ -1,0 +1,19 @@
+// The stream of random numbers that belongs to one sample in one epoch, for one purpose.
+//
+// Threads: pure.
+
+#pragma once
+
+#include "trireme/base/random.h"
+#include "trireme/data/source.h"
+
+namespace trireme::data::transform {
+
+inline Random random_of(const SampleKey& key, std::uint64_t purpose) {
+  // Odd, so that distinct epochs of one sample and distinct samples of one epoch stay distinct.
+  const std::uint64_t stream = static_cast<std::uint64_t>(key.epoch) * 0x9E3779B97F4A7C15 +
+                               static_cast<std::uint64_t>(key.sample);
+  return Random(key.seed ^ purpose, stream);
+}
+
+}  // namespace trireme::data::transform
