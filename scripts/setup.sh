@@ -31,7 +31,8 @@ BUILD_PACKAGES=(
 TEST_PACKAGES=(iproute2 util-linux)                       # tests look at the machine's interfaces
 # Absent, the part that wants them switches itself off and says so.
 OPTIONAL_BUILD_PACKAGES=(
-  libbenchmark-dev libssl-dev zlib1g-dev libzstd-dev libopenmpi-dev openmpi-bin
+  libbenchmark-dev libssl-dev zlib1g-dev libzstd-dev libjpeg62-turbo-dev libpng-dev
+  libopenmpi-dev openmpi-bin
 )
 OPTIONAL_TEST_PACKAGES=(
   clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19

@@ -1,13 +1,16 @@
 // trireme-bench-data: how many images a second a loader gives.
 //
-//   build/trireme-bench-data [--threads 2] [--epochs 5] [--batch 64] [--ahead 4]
+//   build/trireme-bench-data [--threads 2] [--epochs 5] [--batch 64] [--ahead 4] [--jpeg 0]
 //
 // 60,000 images of 28 x 28 bytes, made here, in another order each epoch, padded by 2, cropped,
-// flipped and normalized. Every epoch is checked: each sample exactly once. Prints a line an epoch,
-// then the best one beside its bar. Exits with 1 where an answer was wrong or the bar was missed.
+// flipped and normalized. With --jpeg N as many JPEG files of 224 x 224 pixels and quality 90, made
+// here in a folder, decoded, padded by 16, cropped and flipped. Every epoch is checked: each sample
+// exactly once. Prints a line an epoch, then the best one beside its bar. Exits with 1 where an
+// answer was wrong or the bar was missed.
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,8 +20,12 @@
 #include <vector>
 
 #include "trireme/base/error.h"
+#include "trireme/base/file.h"
 #include "trireme/base/random.h"
+#include "trireme/base/temporary_folder.h"
 #include "trireme/data/idx/idx_source.h"
+#include "trireme/data/image/folder_source.h"
+#include "trireme/data/jpeg/jpeg.h"
 #include "trireme/data/loader.h"
 #include "trireme/data/transform/transformed_source.h"
 
@@ -27,13 +34,16 @@ namespace {
 
 constexpr int kImages = 60000;
 constexpr int kPixels = 28 * 28;
-constexpr double kBar = 50000;  // images a second, on two cores
+// Images a second, on two cores.
+constexpr double kBar = 50000;
+constexpr double kJpegBar = 2000;
 
 struct Options {
   int threads = 2;
   int epochs = 5;
   int batch = 64;
   int ahead = 4;
+  int jpeg = 0;
 };
 
 // The number of a sample as its target, so that whoever gets it can tell which it was.
@@ -73,11 +83,43 @@ std::shared_ptr<const data::Source> make_images() {
       data::transform::Use::Training));
 }
 
+// Waves and noise: about as hard to pack as a photograph.
+data::image::Pixels make_picture(Random& random) {
+  constexpr int kSide = 224;
+  data::image::Pixels picture{.channels = 3, .height = kSide, .width = kSide, .bytes = {}};
+  const double slant = random.uniform_double(), wave = 0.02 + 0.2 * random.uniform_double();
+  for (int y = 0; y < kSide; ++y) {
+    for (int x = 0; x < kSide; ++x) {
+      for (int c = 0; c < 3; ++c) {
+        const double value =
+            128 + 80 * std::sin(wave * (x + slant * y) + c) + 24 * (random.uniform_double() - 0.5);
+        picture.bytes.push_back(static_cast<std::uint8_t>(value));
+      }
+    }
+  }
+  return picture;
+}
+
+std::shared_ptr<const data::Source> make_pictures(const std::filesystem::path& folder, int count) {
+  Random random(1);
+  std::size_t bytes = 0;
+  std::filesystem::create_directories(folder / "any");
+  for (int i = 0; i < count; ++i) {
+    const Bytes file = data::jpeg::encode(make_picture(random), 90);
+    bytes += file.size();
+    write_file_atomically(folder / "any" / (std::to_string(i) + ".jpg"), file);
+  }
+  std::printf("%d JPEG files of %.1f kB\n", count, static_cast<double>(bytes) / 1e3 / count);
+  return std::make_shared<Numbered>(data::transform::transformed(
+      std::make_shared<data::image::FolderSource>(folder, data::image::FolderConfig{}),
+      {.pad_crop = 16, .is_flipped = true}, data::transform::Use::Training));
+}
+
 // Images a second; 0 where they were not the right ones.
 double run_epoch(data::Loader& loader, const Options& options, std::vector<int>& times) {
   const double waited = loader.seconds_waited();
   const std::int64_t epoch = loader.position().epoch;
-  times.assign(kImages, 0);
+  times.assign(static_cast<std::size_t>(loader.source().count()), 0);
   const auto begin = std::chrono::steady_clock::now();
   while (loader.position().epoch == epoch) {
     for (const data::Batch& batch : loader.next().batches) {
@@ -90,10 +132,11 @@ double run_epoch(data::Loader& loader, const Options& options, std::vector<int>&
   bool is_right = true;
   for (int count : times) is_right &= count == 1;
   std::printf("epoch %2lld  %d threads  %9.0f images/s  waited %3.0f %%  %s\n",
-              static_cast<long long>(epoch), options.threads, kImages / seconds.count(),
+              static_cast<long long>(epoch), options.threads,
+              static_cast<double>(times.size()) / seconds.count(),
               100 * (loader.seconds_waited() - waited) / seconds.count(),
               is_right ? "each sample once" : "WRONG");
-  return is_right ? kImages / seconds.count() : 0;
+  return is_right ? static_cast<double>(times.size()) / seconds.count() : 0;
 }
 
 Options parse(int count, char** words) {
@@ -104,8 +147,10 @@ Options parse(int count, char** words) {
     if (std::strcmp(words[i], "--epochs") == 0) number = &options.epochs;
     if (std::strcmp(words[i], "--batch") == 0) number = &options.batch;
     if (std::strcmp(words[i], "--ahead") == 0) number = &options.ahead;
+    if (std::strcmp(words[i], "--jpeg") == 0) number = &options.jpeg;
     if (number == nullptr || i + 1 == count) {
-      throw Error(ErrorCode::InvalidInput, "options: --threads N --epochs N --batch N --ahead N");
+      throw Error(ErrorCode::InvalidInput,
+                  "options: --threads N --epochs N --batch N --ahead N --jpeg N");
     }
     *number = std::atoi(words[i + 1]);
   }
@@ -113,11 +158,13 @@ Options parse(int count, char** words) {
 }
 
 int run(const Options& options) {
-  data::Loader loader({.source = make_images(),
-                       .seed = 1,
-                       .batch = options.batch,
-                       .threads = options.threads,
-                       .ahead = options.ahead});
+  const TemporaryFolder folder("bench-data");
+  data::Loader loader(
+      {.source = options.jpeg > 0 ? make_pictures(folder.path(), options.jpeg) : make_images(),
+       .seed = 1,
+       .batch = options.batch,
+       .threads = options.threads,
+       .ahead = options.ahead});
   std::vector<int> times;
   double best = 0;
   for (int i = 0; i < options.epochs; ++i) {
@@ -125,9 +172,10 @@ int run(const Options& options) {
     if (speed == 0) return 1;
     best = std::max(best, speed);
   }
-  std::printf("best of %d epochs: %.0f images/s, bar %.0f: %s\n", options.epochs, best, kBar,
-              best >= kBar ? "met" : "MISSED");
-  return best >= kBar ? 0 : 1;
+  const double bar = options.jpeg > 0 ? kJpegBar : kBar;
+  std::printf("best of %d epochs: %.0f images/s, bar %.0f: %s\n", options.epochs, best, bar,
+              best >= bar ? "met" : "MISSED");
+  return best >= bar ? 0 : 1;
 }
 
 }  // namespace

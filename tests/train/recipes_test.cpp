@@ -9,10 +9,13 @@
 
 #include "tests/folders.h"
 #include "tests/train/tiny_job.h"
+#include "trireme/base/build_info.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/file.h"
 #include "trireme/base/random.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/data/jpeg/jpeg.h"
+#include "trireme/data/png/png.h"
 #include "trireme/train/evaluation.h"
 
 namespace trireme::train {
@@ -31,6 +34,27 @@ std::string random_bytes(std::size_t count, std::uint64_t below) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) text += static_cast<char>(random.below(below));
   return text;
+}
+
+// Whether this build can read them.
+bool has_pictures() {
+  int found = 0;
+  for (const base::BuildPart& part : base::build_info().parts) {
+    if (part.name == "jpeg" || part.name == "png") found += part.is_on() ? 1 : 0;
+  }
+  return found == 2;
+}
+
+void write_pictures(const fs::path& folder) {
+  for (const char* name : {"cat", "dog"}) {
+    data::image::Pixels picture{.channels = 3, .height = 40, .width = 36, .bytes = {}};
+    for (const char byte : random_bytes(40 * 36 * 3, 256)) {
+      picture.bytes.push_back(static_cast<std::uint8_t>(byte));
+    }
+    fs::create_directories(folder / name);
+    write_file_atomically(folder / name / "1.jpg", data::jpeg::encode(picture, 90));
+    write_file_atomically(folder / name / "2.png", data::png::encode(picture));
+  }
 }
 
 void write_stand_ins(const fs::path& folder) {
@@ -55,6 +79,7 @@ void write_stand_ins(const fs::path& folder) {
                            "data_batch_5", "test_batch"}) {
     write_file_atomically(folder / (std::string(name) + ".bin"), "\x05" + random_bytes(3072, 256));
   }
+  if (has_pictures()) write_pictures(folder / "pictures");
 }
 
 Words words_for(const fs::path& recipe, const fs::path& folder) {
@@ -63,6 +88,10 @@ Words words_for(const fs::path& recipe, const fs::path& folder) {
   const auto has = [&](const char* line) { return text.find(line) != std::string::npos; };
   if (has("kind = \"idx\"") || has("kind = \"cifar\"")) {
     words.push_back("data.folder=" + folder.string());
+  }
+  if (has("kind = \"images\"")) {
+    words.push_back("data.train=" + (folder / "pictures").string());
+    for (const char* small : {"data.size=[32, 32]", "model.width=8"}) words.emplace_back(small);
   }
   if (has("\ntokenizer = ")) {
     words.push_back("data.tokenizer=" + source_folder() +
@@ -95,6 +124,7 @@ TEST(RecipesThatCome, LearnInTwoSteps) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator(source_folder() + "/recipes")) {
     if (entry.path().filename() == "tower.toml") continue;
+    if (entry.path().filename() == "images_finetune.toml" && !has_pictures()) continue;
     SCOPED_TRACE(entry.path().filename().string());
     ++count;
     const config::Config config = config::read_config(

@@ -2,6 +2,7 @@
 
 #include "trireme/data/cifar/cifar_source.h"
 #include "trireme/data/idx/idx_set.h"
+#include "trireme/data/image/folder_source.h"
 #include "trireme/data/memory/synthetic_source.h"
 #include "trireme/data/sequence/text_source.h"
 #include "trireme/data/sequence/token_source.h"
@@ -14,6 +15,8 @@ void add_kinds(Registry& registry) {
                                idx::open_idx);
   registry.add<cifar::CifarConfig>("cifar", "CIFAR-10 or CIFAR-100 in binary files",
                                    cifar::open_cifar);
+  registry.add<image::FolderConfig>("images", "folders of JPEG and PNG files, one a class",
+                                    image::open_images);
   registry.add<sequence::TextConfig>("text", "the characters, bytes or tokens of a text file",
                                      sequence::open_text);
   registry.add<sequence::TokensConfig>("tokens", "files of tokens, as nanoGPT and llm.c write them",

@@ -1,9 +1,9 @@
-// The kinds of data that Trireme brings: idx, cifar, text, tokens, csv, synthetic. Tensors in
-// memory and torch::data sets have no recipe; see trireme/data/memory.
+// The kinds of data that Trireme brings: idx, cifar, images, text, tokens, csv, synthetic. Tensors
+// in memory and torch::data sets have no recipe; see trireme/data/memory.
 //
 // Threads: pure.
 // Failure: open_data() throws what opening the files throws: NotFound with what to put where,
-//          InvalidInput, Corrupt, or Unsupported where this build lacks zlib.
+//          InvalidInput, Corrupt, or Unsupported where this build lacks a library.
 
 #pragma once
 

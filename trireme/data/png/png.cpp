@@ -1,0 +1,70 @@
+#include "trireme/data/png/png.h"
+
+#include <png.h>
+
+#include <cstring>
+#include <string>
+
+#include "trireme/base/check.h"
+#include "trireme/base/error.h"
+
+namespace trireme::data::png {
+namespace {
+
+constexpr std::int64_t kPixelsMax = std::int64_t{1} << 28;
+
+// libpng's simple interface: no callbacks, no jumps.
+struct Picture {
+  png_image image{};
+
+  Picture() { image.version = PNG_IMAGE_VERSION; }
+  ~Picture() { png_image_free(&image); }
+  [[noreturn]] void fail() const {
+    throw Error(ErrorCode::Corrupt, std::string("PNG: ") + image.message);
+  }
+};
+
+}  // namespace
+
+bool is_png(ByteView bytes) noexcept {
+  return bytes.size() > 8 && std::memcmp(bytes.data(), "\x89PNG\r\n\x1a\n", 8) == 0;
+}
+
+void decode(ByteView bytes, bool is_grey, image::Pixels& pixels) {
+  Picture picture;
+  if (!png_image_begin_read_from_memory(&picture.image, bytes.data(), bytes.size())) picture.fail();
+  // As everybody else: 16 bits are as 8 bits are, and not linear in the light.
+  picture.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
+  const bool is_coloured = (picture.image.format & PNG_FORMAT_FLAG_COLOR) != 0 && !is_grey;
+  picture.image.format = is_coloured ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
+  pixels.channels = is_coloured ? 3 : 1;
+  pixels.height = picture.image.height;
+  pixels.width = picture.image.width;
+  if (pixels.height * pixels.width > kPixelsMax) {
+    throw Error(ErrorCode::Corrupt, "PNG: a picture of " + std::to_string(pixels.height) + " by " +
+                                        std::to_string(pixels.width));
+  }
+  pixels.bytes.resize(PNG_IMAGE_SIZE(picture.image));
+  const png_color black{0, 0, 0};
+  if (!png_image_finish_read(&picture.image, &black, pixels.bytes.data(), 0, nullptr)) {
+    picture.fail();
+  }
+}
+
+Bytes encode(const image::Pixels& pixels) {
+  TRIREME_CHECK(pixels.channels == 1 || pixels.channels == 3, pixels.channels, " channels");
+  Picture picture;
+  picture.image.width = static_cast<png_uint_32>(pixels.width);
+  picture.image.height = static_cast<png_uint_32>(pixels.height);
+  picture.image.format = pixels.channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(picture.image);
+  Bytes out(size);
+  if (!png_image_write_to_memory(&picture.image, out.data(), &size, 0, pixels.bytes.data(), 0,
+                                 nullptr)) {
+    picture.fail();
+  }
+  out.resize(size);
+  return out;
+}
+
+}  // namespace trireme::data::png
