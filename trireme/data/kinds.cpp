@@ -1,5 +1,6 @@
 #include "trireme/data/kinds.h"
 
+#include "trireme/data/audio/audio_source.h"
 #include "trireme/data/cifar/cifar_source.h"
 #include "trireme/data/idx/idx_set.h"
 #include "trireme/data/image/folder_source.h"
@@ -17,6 +18,8 @@ void add_kinds(Registry& registry) {
                                    cifar::open_cifar);
   registry.add<image::FolderConfig>("images", "folders of JPEG and PNG files, one a class",
                                     image::open_images);
+  registry.add<audio::AudioConfig>("audio", "folders of WAV files, one a class, as spectrograms",
+                                   audio::open_audio);
   registry.add<sequence::TextConfig>("text", "the characters, bytes or tokens of a text file",
                                      sequence::open_text);
   registry.add<sequence::TokensConfig>("tokens", "files of tokens, as nanoGPT and llm.c write them",

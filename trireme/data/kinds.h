@@ -1,5 +1,5 @@
-// The kinds of data that Trireme brings: idx, cifar, images, text, tokens, csv, synthetic. Tensors
-// in memory and torch::data sets have no recipe; see trireme/data/memory.
+// The kinds of data that Trireme brings: idx, cifar, images, audio, text, tokens, csv, synthetic.
+// Tensors in memory and torch::data sets have no recipe; see trireme/data/memory.
 //
 // Threads: pure.
 // Failure: open_data() throws what opening the files throws: NotFound with what to put where,

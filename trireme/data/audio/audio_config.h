@@ -1,0 +1,30 @@
+// AudioConfig is `[data]` of kind audio.
+//
+// Threads: a value.
+
+#pragma once
+
+#include <filesystem>
+
+#include "trireme/base/config/fields.h"
+
+namespace trireme::data::audio {
+
+struct AudioConfig {
+  std::filesystem::path train;
+  std::filesystem::path test = {};  // NOLINT(readability-redundant-member-init)
+  std::int64_t rate = 16000;
+  double seconds = 1;
+  std::int64_t window = 400;
+  std::int64_t hop = 160;
+  std::int64_t bands = 40;
+  double speed = 0;
+  double shift = 0;
+  double noise = 0;
+  std::int64_t mask_bands = 0;
+  std::int64_t mask_times = 0;
+
+  static void describe(config::Fields<AudioConfig>& f);
+};
+
+}  // namespace trireme::data::audio

@@ -1,0 +1,135 @@
+#include "trireme/data/audio/audio_source.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "trireme/base/check.h"
+#include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/data/audio/wav.h"
+#include "trireme/data/transform/sample_random.h"
+
+namespace trireme::data::audio {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kAudioPurpose = 0x415544494F;
+
+std::int64_t drawn_below(Random& random, std::int64_t bound) {
+  return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(bound)));
+}
+
+}  // namespace
+
+AudioSource::AudioSource(const Options& options)
+    : options_(options),
+      samples_(std::llround(options.config.seconds * static_cast<double>(options.config.rate))),
+      spectrogram_({.rate = options.config.rate,
+                    .window = options.config.window,
+                    .hop = options.config.hop,
+                    .bands = options.config.bands}) {
+  const std::int64_t times = spectrogram_.times(samples_);
+  if (times == 0) {
+    throw Error(ErrorCode::InvalidInput,
+                "data.seconds: " + std::to_string(samples_) + " samples are less than a window");
+  }
+  ClassFolder all = list_classes(options.folder, {".wav"}, options.classes);
+  files_ = std::move(all.files);
+  form_ = {.input_sizes = {1, options.config.bands, times},
+           .classes = std::ssize(all.classes),
+           .class_names = all.classes};
+}
+
+const ClassFile& AudioSource::file(std::int64_t sample) const {
+  TRIREME_CHECK(sample >= 0 && sample < count(), "sample ", sample, " of ", count());
+  return files_[static_cast<std::size_t>(sample)];
+}
+
+// As many samples as every sound has.
+std::vector<float> AudioSource::sound_of(const ClassFile& file, Random* random) const {
+  const AudioConfig& config = options_.config;
+  const fs::path path = options_.folder / file.name;
+  Sound sound;
+  try {
+    const std::string content = read_file(path);
+    sound = read_wav(bytes_of(content));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Corrupt && error.code() != ErrorCode::Unsupported) throw;
+    throw Error(error.code(), path.string() + ": " + error.message());
+  }
+  double factor = static_cast<double>(sound.rate) / static_cast<double>(config.rate);
+  if (random != nullptr && config.speed > 0) {
+    factor *= 1 + config.speed * (2 * random->uniform_double() - 1);
+  }
+  std::vector<float> samples =
+      factor == 1 ? sound.samples : hurried(sound.samples, factor, 2 * samples_);
+  std::int64_t late = 0;
+  if (random != nullptr && config.shift > 0) {
+    const auto most = static_cast<std::int64_t>(config.shift * static_cast<double>(samples_));
+    late = drawn_below(*random, 2 * most + 1) - most;
+  }
+  std::vector<float> out(static_cast<std::size_t>(samples_));
+  for (std::int64_t i = 0; i < samples_; ++i) {
+    const std::int64_t from = i - late;
+    const bool is_there = from >= 0 && from < std::ssize(samples);
+    float& to = out[static_cast<std::size_t>(i)];
+    if (is_there) to = samples[static_cast<std::size_t>(from)];
+    if (random != nullptr && config.noise > 0) {
+      to += static_cast<float>(config.noise * random->normal());
+    }
+  }
+  return out;
+}
+
+void AudioSource::mask(float* picture, Random& random) const {
+  const std::int64_t bands = form_.input_sizes[1], times = form_.input_sizes[2];
+  double sum = 0;
+  for (std::int64_t i = 0; i < bands * times; ++i) sum += picture[i];
+  const auto mean = static_cast<float>(sum / static_cast<double>(bands * times));
+  const auto blank = [&](std::int64_t most, std::int64_t all) {
+    const std::int64_t count = drawn_below(random, std::min(most, all) + 1);
+    const std::int64_t begin = drawn_below(random, all - count + 1);
+    return std::pair(begin, begin + count);
+  };
+  const auto [low, high] = blank(options_.config.mask_bands, bands);
+  const auto [from, to] = blank(options_.config.mask_times, times);
+  for (std::int64_t band = 0; band < bands; ++band) {
+    for (std::int64_t time = 0; time < times; ++time) {
+      const bool is_blank = (band >= low && band < high) || (time >= from && time < to);
+      if (is_blank) picture[band * times + time] = mean;
+    }
+  }
+}
+
+void AudioSource::read(std::int64_t sample, const SampleKey& key, void* input, void* target) const {
+  Random random = transform::random_of(key, kAudioPurpose);
+  const std::vector<float> sound = sound_of(file(sample), options_.is_training ? &random : nullptr);
+  auto* const picture = static_cast<float*>(input);
+  spectrogram_.draw(sound, picture);
+  if (options_.is_training) mask(picture, random);
+  read_target(sample, target);
+}
+
+void AudioSource::read_target(std::int64_t sample, void* target) const {
+  *static_cast<std::int64_t*>(target) = file(sample).label;
+}
+
+Sets open_audio(const AudioConfig& config) {
+  if (config.train.empty()) {
+    throw Error(ErrorCode::InvalidInput,
+                "data.train: name the folder whose folders hold the sounds of a class each");
+  }
+  auto train = std::make_shared<AudioSource>(
+      AudioSource::Options{.folder = config.train, .config = config, .is_training = true});
+  Sets sets{.train = train,
+            .plain = std::make_shared<AudioSource>(
+                AudioSource::Options{.folder = config.train, .config = config})};
+  if (!config.test.empty()) {
+    sets.test = std::make_shared<AudioSource>(AudioSource::Options{
+        .folder = config.test, .config = config, .classes = train->form().class_names});
+  }
+  return sets;
+}
+
+}  // namespace trireme::data::audio
