@@ -8,6 +8,7 @@ namespace trireme::cli {
 
 Command train_command();
 Command eval_command();
+Command crossval_command();
 Command generate_command();
 Command explain_command();
 Command run_command();

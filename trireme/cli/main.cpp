@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   std::vector<Command> commands;
   commands.push_back(train_command());
   commands.push_back(eval_command());
+  commands.push_back(crossval_command());
   commands.push_back(generate_command());
   commands.push_back(explain_command());
   commands.push_back(run_command());
