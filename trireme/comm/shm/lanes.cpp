@@ -288,12 +288,12 @@ std::string Lanes::describe_missing(const Operation& op) const {
   std::uint64_t sequence = op.sequence;
   const bool has_two = op.request.kind == OpKind::OrderedSum;
   if (has_two && slot(me_, sequence).finished.load() >= stage_word(sequence, 1)) ++sequence;
-  std::string absent, slow;
+  std::string absent, slow, closed;
   std::vector<int> waiting{job_rank(me_)};
   for (int m = 0; m < size(); ++m) {
     if (m == me_ || has_finished(m, sequence)) continue;
     const bool has_entered = slot(m, sequence).entered.load() >= stage_word(sequence, 1);
-    std::string& text = has_entered && !has_closed(m) ? slow : absent;
+    std::string& text = has_closed(m) ? closed : has_entered ? slow : absent;
     if (!text.empty()) text += "; ";
     text += "rank " + std::to_string(job_rank(m));
     if (has_closed(m)) {
@@ -309,6 +309,9 @@ std::string Lanes::describe_missing(const Operation& op) const {
     }
     text += " (" + describe_row(m) + ")";
   }
+  // Whoever gave up may have waited just as long, for the same one; it is named after those who
+  // are still inside.
+  if (!closed.empty() && absent.empty()) slow += (slow.empty() ? "" : "; ") + closed;
   // Where all have entered, it is not known which of them holds the others up.
   if (absent.empty()) waiting = {job_rank(me_)};
   std::sort(waiting.begin(), waiting.end());
