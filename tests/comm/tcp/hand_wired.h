@@ -89,6 +89,8 @@ class HandWired {
       ::poll(ready, 2, 1);
       for (const int from : {0, 1}) {
         const net::Transfer got = net::receive(relayed_[from], buffer);
+        // Whoever hung up is gone for the other one, too.
+        if (!got.has_moved() && !got.must_wait()) hang_up(1 - from);
         if (!got.has_moved()) continue;
         const std::size_t wanted = flip_in_;
         if (from == 0 && wanted != 0 && got.size >= wanted) {
@@ -98,12 +100,17 @@ class HandWired {
         for (std::size_t done = 0; done < got.size && !is_over_;) {
           const net::Transfer put =
               net::send(relayed_[1 - from], ByteView(buffer).subspan(done, got.size - done));
-          if (!put.has_moved() && !put.must_wait()) break;
+          if (!put.has_moved() && !put.must_wait()) {
+            hang_up(from);
+            break;
+          }
           done += put.size;
         }
       }
     }
   }
+
+  void hang_up(int side) const { ::shutdown(relayed_[side].descriptor(), SHUT_RDWR); }
 
   int ranks_;
   bool checksums_;
