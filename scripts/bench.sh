@@ -1,6 +1,6 @@
 #!/bin/bash
 # scripts/bench.sh BUILD [RESULTS]: runs every benchmark: the small ones, the loader, then training,
-# recovery and the collectives beside their peers, each of which ends with its table of bars. With RESULTS,
+# recovery, balance and the collectives beside their peers, each with its bars. With RESULTS,
 # Google Benchmark's programs run five times each, and all write a JSON file into that folder. Fails
 # if a bar was missed.
 #
@@ -23,5 +23,6 @@ if [ -x "$build/trireme-bench-train" ]; then
   "$build/trireme" bench train --bars ${results:+--json "$results/train.json"} || status=1
   "$build/trireme" bench recovery --peers ${results:+--json "$results/recovery.json"} || status=1
 fi
+"$(dirname "$0")/../bench/balance.sh" "$build" || [ $? = 77 ] || status=1
 "$build/trireme" bench comm --bars ${results:+--json "$results/comm.json"} || status=1
 exit $status
