@@ -6,6 +6,7 @@
 #include <cstring>
 #include <future>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -87,6 +88,23 @@ std::vector<SocketAddress> ask_host(const Address& address, int flags) {
   return out;
 }
 
+// What a resolver found, or why it did not. An exception that goes from thread to thread would be
+// freed by either of them.
+struct Answer {
+  std::vector<SocketAddress> found;
+  std::optional<Error> error;
+};
+
+Answer answer_of(const Resolver& resolver, const Address& name) {
+  try {
+    return {resolver(name), std::nullopt};
+  } catch (const Error& error) {
+    return {{}, Error(error.code(), error.message())};
+  } catch (const std::exception& error) {
+    return {{}, Error(ErrorCode::Unreachable, error.what())};
+  }
+}
+
 }  // namespace
 
 Address Address::parse(std::string_view text) {
@@ -151,20 +169,21 @@ std::vector<SocketAddress> resolve(const Address& address, Deadline deadline, Re
   if (is_number(address.host)) return ask_host(address, AI_NUMERICHOST);
   // Nothing ends a resolver that waits for servers that are gone. The thread owns all it touches,
   // so that nobody has to wait for it.
-  std::packaged_task<std::vector<SocketAddress>()> task(
-      [address, resolver = std::move(resolver)] { return resolver(address); });
-  std::future<std::vector<SocketAddress>> answer = task.get_future();
+  std::packaged_task<Answer()> task(
+      [address, resolver = std::move(resolver)] { return answer_of(resolver, address); });
+  std::future<Answer> answer = task.get_future();
   try {
     std::thread(std::move(task)).detach();
   } catch (const std::system_error& error) {
     throw Error(ErrorCode::Exhausted, std::string("no thread to resolve with: ") + error.what());
   }
-  if (deadline.is_never()) return answer.get();
-  if (answer.wait_until(deadline.when()) == std::future_status::timeout) {
+  if (!deadline.is_never() && answer.wait_until(deadline.when()) == std::future_status::timeout) {
     throw Error(ErrorCode::Unreachable,
                 "the resolver did not answer in time for the host name '" + address.host + "'");
   }
-  return answer.get();
+  Answer got = answer.get();
+  if (got.error) throw *got.error;
+  return std::move(got.found);
 }
 
 std::string host_of(const SocketAddress& address) {
