@@ -6,7 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <utility>
+
+#include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
+#include "trireme/base/xxh64.h"
 
 namespace trireme::checkpoint::format {
 namespace {
@@ -74,6 +79,40 @@ TEST(Manifest, GapsAndOverlapsAreRefused) {
   Manifest twice = sample();
   twice.tensors.push_back(twice.tensors[0]);
   EXPECT_THROW(settle(twice), Error);
+}
+
+// Its text without the last line, changed, and with the checksum that fits: somebody meant it so.
+std::string forged(const std::string& from, const std::string& to) {
+  std::string text = manifest_text(sample());
+  text.resize(text.rfind(",\n\"checksum\""));
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  text.replace(at, from.size(), to);
+  char checksum[17];
+  std::snprintf(checksum, sizeof(checksum), "%016llx",
+                static_cast<unsigned long long>(xxh64(bytes_of(text))));
+  return text + ",\n\"checksum\":\"" + checksum + "\"}\n";
+}
+
+TEST(Manifest, LiesAreCorruptWhateverTheyAre) {
+  const std::string huge = "9223372036854775807";
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"\"trireme-checkpoint\"", "7"},
+           {"\"trireme-checkpoint\"", "\"another\""},
+           {"\"0000000000000001\"", "\"000000000000000g\""},
+           {"\"0000000000000001\"", "\"zzzzzzzzzzzzzzzz\""},
+           {"\"0000000000000001\"", "\"-000000000000001\""},
+           {"[2,5]", "[2,-5]"},
+           {"[2,5]", "[" + huge + "," + huge + "]"},
+           {"\"count\":3", "\"count\":" + huge},
+           {"\"step\":1234", "\"step\":[]"}}) {
+    try {
+      parse_manifest(forged(from, to), "m");
+      ADD_FAILURE() << "accepted " << to;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Corrupt) << to << ": " << error.what();
+    }
+  }
 }
 
 TEST(Manifest, MetaIsJson) {

@@ -1,6 +1,7 @@
 #include "trireme/checkpoint/format/manifest.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "trireme/base/bytes.h"
@@ -28,9 +29,11 @@ std::string hex_of(std::uint64_t value) {
 }
 
 std::uint64_t value_of(const std::string& hex) {
-  std::size_t used = 0;
-  const std::uint64_t value = hex.size() == 16 ? std::stoull(hex, &used, 16) : 0;
-  if (used != 16) throw Error(ErrorCode::Corrupt, "'" + hex + "' is no checksum");
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), value, 16);
+  if (hex.size() != 16 || error != std::errc{} || end != hex.data() + hex.size()) {
+    throw Error(ErrorCode::Corrupt, "'" + hex + "' is no checksum");
+  }
   return value;
 }
 
@@ -96,6 +99,11 @@ StoredTensor tensor_from(const Json& json) {
   if (!dtype) throw Error(ErrorCode::Corrupt, "elements of type " + json.at("dtype").dump());
   tensor.dtype = *dtype;
   tensor.sizes = json.at("sizes").get<std::vector<std::int64_t>>();
+  try {
+    static_cast<void>(tensor.count());
+  } catch (const Error& error) {
+    throw Error(ErrorCode::Corrupt, "tensor " + tensor.name + ": " + error.message());
+  }
   for (const Json& piece : json.at("pieces")) tensor.pieces.push_back(piece_from(piece));
   return tensor;
 }
@@ -107,6 +115,10 @@ std::string gap_in(const StoredTensor& tensor) {
     if (piece.begin != at || piece.count < 0) {
       return "tensor " + tensor.name + ": a piece begins at element " +
              std::to_string(piece.begin) + " where " + std::to_string(at) + " should";
+    }
+    if (piece.count > tensor.count() - at) {
+      return "tensor " + tensor.name + " has " + std::to_string(tensor.count()) +
+             " elements, its pieces more";
     }
     const std::uint64_t size = static_cast<std::uint64_t>(piece.count) * size_of(tensor.dtype);
     if (piece.checksums.size() != (size + kChunkSize - 1) / kChunkSize) {
@@ -218,7 +230,7 @@ std::string manifest_text(const Manifest& manifest) {
 Manifest parse_part_of_manifest(std::string_view text, const std::string& file) {
   const std::string body = std::string(unsealed(text, file)) + "}";
   const Json json = Json::parse(body, nullptr, false);
-  if (!json.is_object() || json.value("format", "") != kFormatName) {
+  if (!json.is_object() || json.value("format", Json()) != kFormatName) {
     corrupt(file, "it is no manifest of a checkpoint");
   }
   try {
