@@ -58,6 +58,20 @@ TEST(Balance, SharesFollowSpeed) {
   }
 }
 
+// A rank that does more in every step, whatever its samples, keeps what makes all equally busy.
+TEST(Balance, WhatDoesNotDependOnSamplesIsNotSlowness) {
+  for (const BalanceKind kind : {BalanceKind::Proportional, BalanceKind::LeastLoaded}) {
+    Balance balance({.kind = kind}, 2);
+    for (int look = 0; look < 60; ++look) {
+      std::vector<Pace> paces = paces_of({1000, 1000}, balance.shares());
+      paces[1].seconds += 0.4;
+      balance.follow(paces);
+    }
+    // 0.7 s each: 700 samples here, 300 and what else there is to do there.
+    EXPECT_NEAR(balance.shares()[0], 0.7, 0.04);
+  }
+}
+
 TEST(Balance, EqualRanksAreLeftAlone) {
   Balance balance({.kind = BalanceKind::Proportional}, 3);
   EXPECT_FALSE(balance.follow(paces_of({100, 102, 99}, balance.shares())));

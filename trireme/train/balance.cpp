@@ -56,15 +56,14 @@ bool Balance::follow(std::span<const Pace> paces) {
 }
 
 std::vector<double> Balance::proportional(std::span<const Pace> paces) const {
-  std::vector<double> speeds;
-  for (const Pace& pace : paces) speeds.push_back(pace.samples / pace.seconds);
-  const double all = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  double mean = 0;
+  for (const Pace& pace : paces) mean += pace.seconds / static_cast<double>(paces.size());
   std::vector<double> next = shares_;
   const double least = kLeast / static_cast<double>(next.size());
   for (std::size_t i = 0; i < next.size(); ++i) {
-    // A share so small that it had no sample is tried with more.
-    const double wanted = speeds[i] > 0 ? speeds[i] / all : 2 * shares_[i];
-    next[i] = std::max(least, shares_[i] + kGain * (wanted - shares_[i]));
+    // By how long it worked and not by its samples a second: what a step costs whatever its
+    // samples would look like slowness, the more the fewer they are.
+    next[i] = std::max(least, shares_[i] * std::pow(mean / paces[i].seconds, kGain));
   }
   normalize(next);
   return next;

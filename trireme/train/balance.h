@@ -1,9 +1,9 @@
 // Balance says which share of every step a rank gets.
 //
-// Meaning:  with Proportional, shares follow samples a second; with LeastLoaded, a unit moves from
-//           the rank that works longest to the one that works shortest, where that makes the
-//           longest shorter. No share becomes nothing: whoever has none cannot show that it
-//           is faster now.
+// Meaning:  with Proportional, shares change until all ranks work equally long, which they do when
+//           shares are as their speeds; with LeastLoaded, a unit moves from the rank that works
+//           longest to the one that works shortest, where that makes the longest shorter. No share
+//           becomes nothing: whoever has none cannot show that it is faster now.
 // Threads:  pure but for its own state; equal paces make equal shares on every rank.
 
 #pragma once
