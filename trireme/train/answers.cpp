@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "trireme/base/config/reader.h"
 #include "trireme/base/config/value.h"
@@ -121,17 +122,14 @@ void print_classes(const Scores& scores, const data::Form& form) {
 
 // What `trireme plot` draws the matrix from.
 void save_matrix(const fs::path& file, const Scores& scores, const data::Form& form) {
-  std::string names, counts;
+  std::vector<std::string> names;
   for (std::size_t c = 0; c < static_cast<std::size_t>(scores.class_count()); ++c) {
-    const std::string name = Record{{"name", class_name(form, c)}}.to_json();
-    // {"name":"x"}: what stands behind the colon is the name as JSON.
-    const std::size_t colon = name.find(':');
-    names += (c == 0 ? "" : ",") + name.substr(colon + 1, name.rfind('}') - colon - 1);
+    names.push_back(class_name(form, c));
   }
-  for (const std::int64_t count : scores.matrix()) {
-    counts += (counts.empty() ? "" : ",") + std::to_string(count);
-  }
-  write_file_atomically(file, "{\"classes\":[" + names + "],\"matrix\":[" + counts + "]}\n");
+  const nlohmann::json all{{"classes", names}, {"matrix", scores.matrix()}};
+  // A folder's name, which a class may have, need not be UTF-8.
+  using Handler = nlohmann::json::error_handler_t;
+  write_file_atomically(file, all.dump(-1, ' ', false, Handler::replace) + "\n");
 }
 
 }  // namespace
