@@ -43,8 +43,9 @@ if(TRIREME_SANITIZE STREQUAL "thread")
 elseif(TRIREME_SANITIZE STREQUAL "address")
   # An empty span begins nowhere, and clang minds offsets from there even if nobody follows them.
   set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all
-    $<$<CXX_COMPILER_ID:Clang>:-fsanitize=fuzzer-no-link>
     $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=pointer-overflow>)
+  # Lets a fuzzer see which way its input took; only what fuzzers link has it, as it takes time.
+  set(TRIREME_FUZZABLE $<$<CXX_COMPILER_ID:Clang>:-fsanitize=fuzzer-no-link>)
 endif()
 if(TRIREME_SANITIZE)
   add_compile_definitions(TRIREME_IS_SANITIZED)
@@ -63,4 +64,11 @@ function(trireme_precompile target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -fpch-preprocess)
   endif()
+endfunction()
+
+# trireme_share_precompiled(<program>): a program that includes torch takes the header that the
+# library has precompiled, which asks for the library's way of addressing.
+function(trireme_share_precompiled program)
+  target_compile_options(${program} PRIVATE -fPIC)
+  trireme_precompile(${program} REUSE_FROM trireme_torch)
 endfunction()

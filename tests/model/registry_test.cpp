@@ -33,7 +33,7 @@ std::shared_ptr<Model> make(const std::string& recipe, const data::Form& form) {
   return registry.make(config, {.form = form});
 }
 
-data::Form images() {
+data::Form pictures() {
   data::Form form;
   form.input_sizes = {1, 28, 28};
   form.classes = 10;
@@ -41,11 +41,11 @@ data::Form images() {
 }
 
 TEST(ModelRegistry, MakesWhatTheRecipeNames) {
-  EXPECT_EQ(parameter_count(*make("[model]\nkind = \"cnn\"", images())), 1663370);
-  EXPECT_EQ(make("[model]\nkind = \"mlp\"\nwidths = [5]", images())->blocks().size(), 2u);
-  EXPECT_EQ(parameter_count(*make("[model]\nkind = \"own\"\nwidth = 2", images())), 2 * 785);
-  EXPECT_THROW(make("[model]\nkind = \"gpt\"\nwidth = 10\nheads = 3", images()), Error);
-  EXPECT_THROW(make("[model]\nkind = \"own\"\nrecompute = true", images()), Error);
+  EXPECT_EQ(parameter_count(*make("[model]\nkind = \"cnn\"", pictures())), 1663370);
+  EXPECT_EQ(make("[model]\nkind = \"mlp\"\nwidths = [5]", pictures())->blocks().size(), 2u);
+  EXPECT_EQ(parameter_count(*make("[model]\nkind = \"own\"\nwidth = 2", pictures())), 2 * 785);
+  EXPECT_THROW(make("[model]\nkind = \"gpt\"\nwidth = 10\nheads = 3", pictures()), Error);
+  EXPECT_THROW(make("[model]\nkind = \"own\"\nrecompute = true", pictures()), Error);
   Registry registry;
   add_models(registry);
   EXPECT_EQ(registry.names(),
@@ -72,7 +72,7 @@ TEST(ModelRegistry, RefusesDataOfAnotherKind) {
     }
     return "";
   };
-  EXPECT_NE(complaint(gpt + "\nvocabulary = 300\ncontext = 6", images()).find("rows of tokens"),
+  EXPECT_NE(complaint(gpt + "\nvocabulary = 300\ncontext = 6", pictures()).find("rows of tokens"),
             std::string::npos);
   EXPECT_NE(complaint(gpt, numbers).find("rows of tokens"), std::string::npos);
   EXPECT_NE(complaint("[model]\nkind = \"mlp\"", tokens).find("a mlp reads numbers"),
@@ -102,7 +102,7 @@ TEST(ModelStart, IsAFunctionOfTheSeedAlone) {
 }
 
 TEST(ModelStart, DistributionsArePyTorchs) {
-  const auto mlp = make("[model]\nkind = \"mlp\"\nwidths = [300]", images());
+  const auto mlp = make("[model]\nkind = \"mlp\"\nwidths = [300]", pictures());
   initialize(*mlp, 1);
   const double bound = 1 / std::sqrt(784.0);
   for (const char* name : {"layers.0.weight", "layers.0.bias"}) {

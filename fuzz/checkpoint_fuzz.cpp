@@ -1,0 +1,116 @@
+// Goal:   no file whatever crashes what reads checkpoints and other people's weights, or makes it
+//         promise bytes that are not there: manifests, safetensors headers, pickles.
+// Method: the first byte says what the rest is. A manifest gets the checksum that it must end in,
+// or
+//         none would come past it; one that is accepted is written and read again.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "trireme/base/error.h"
+#include "trireme/base/xxh64.h"
+#include "trireme/checkpoint/format/manifest.h"
+#include "trireme/checkpoint/format/pickle.h"
+#include "trireme/checkpoint/format/safetensors.h"
+
+using namespace trireme;
+using namespace trireme::checkpoint::format;
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+std::string sealed(std::string_view body) {
+  char checksum[17];
+  std::snprintf(checksum, sizeof(checksum), "%016llx",
+                static_cast<unsigned long long>(xxh64(bytes_of(body))));
+  return std::string(body) + ",\n\"checksum\":\"" + checksum + "\"}\n";
+}
+
+void check_manifest(std::string_view text) {
+  try {
+    const Manifest manifest = parse_manifest(text, "manifest");
+    for (const StoredTensor& tensor : manifest.tensors) require(tensor.count() >= 0);
+    const std::string once = manifest_text(manifest);
+    require(manifest_text(parse_manifest(once, "again")) == once);
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::Corrupt || error.code() == ErrorCode::Unsupported);
+  }
+}
+
+// A file that is its header and as many bytes of data as the first two bytes say.
+void check_header(std::string_view text) {
+  if (text.size() < 2) return;
+  std::uint16_t data = 0;
+  std::memcpy(&data, text.data(), 2);
+  text.remove_prefix(2);
+  std::string file(8, '\0');
+  const std::uint64_t length = text.size();
+  std::memcpy(file.data(), &length, 8);
+  file += text;
+  try {
+    const Header header = parse_header(file, file.size() + data, "file");
+    std::uint64_t sum = 0;
+    for (const Entry& entry : header.entries) {
+      require(entry.begin == sum);
+      require(entry.size ==
+              static_cast<std::uint64_t>(count_of(entry.sizes)) * size_of(entry.dtype));
+      sum += entry.size;
+    }
+    require(sum == data);
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::Corrupt);
+  }
+}
+
+// A value may be in itself, so they are followed only so far.
+std::size_t count_values(const PickleValue& value, int depth) {
+  if (depth == 0) return 1;
+  std::size_t count = 1 + value.text.size() % 2;
+  for (std::size_t i = 0; i < std::min<std::size_t>(value.items.size(), 3); ++i) {
+    count += count_values(*value.items[i], depth - 1);
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(value.entries.size(), 2); ++i) {
+    count += count_values(*value.entries[i].first, depth - 1);
+    count += count_values(*value.entries[i].second, depth - 1);
+  }
+  (void)value.find("state_dict");
+  return count;
+}
+
+void check_pickle(ByteView bytes) {
+  try {
+    const Pickle pickle(bytes);
+    require(count_values(pickle.root(), 4) > 0);
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::Corrupt);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const ByteView rest = std::as_bytes(std::span(data + 1, size - 1));
+  switch (data[0] % 4) {
+    case 0:
+      check_manifest(text_of(rest));
+      break;
+    case 1:
+      check_manifest(sealed(text_of(rest)));
+      break;
+    case 2:
+      check_header(text_of(rest));
+      break;
+    default:
+      check_pickle(rest);
+  }
+  return 0;
+}
