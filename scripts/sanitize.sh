@@ -1,6 +1,7 @@
 #!/bin/bash
 # scripts/sanitize.sh BUILD: all tests without torch, the process tests too, under
-# ThreadSanitizer and under AddressSanitizer with UBSan. `make test` runs only core_tests so.
+# ThreadSanitizer and under AddressSanitizer with UBSan. `make test` runs core_tests and three
+# ranks of conformance_tests so.
 set -euo pipefail
 build=$1
 case $build in /*) ;; *) build=$PWD/$build ;; esac

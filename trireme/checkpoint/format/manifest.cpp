@@ -7,6 +7,7 @@
 #include "trireme/base/bytes.h"
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
+#include "trireme/base/whole_number.h"
 #include "trireme/base/xxh64.h"
 #include "trireme/checkpoint/format/safetensors.h"
 
@@ -66,7 +67,7 @@ Json json_of(const StoredFile& file) {
 
 StoredFile file_from(const Json& json) {
   StoredFile file{.name = json.at("name").get<std::string>(),
-                  .size = json.at("size").get<std::uint64_t>()};
+                  .size = whole_number<std::uint64_t>(json.at("size"))};
   const std::string compression = json.value("compress", ""), cipher = json.value("cipher", "");
   if ((!compression.empty() && compression != kCompression) ||
       (!cipher.empty() && cipher != kCipher)) {
@@ -83,13 +84,13 @@ StoredFile file_from(const Json& json) {
 
 StoredPiece piece_from(const Json& json) {
   StoredPiece piece{.file = json.at("file").get<std::string>(),
-                    .begin = json.at("begin").get<std::int64_t>(),
-                    .count = json.at("count").get<std::int64_t>(),
-                    .offset = json.at("offset").get<std::uint64_t>()};
+                    .begin = whole_number<std::int64_t>(json.at("begin")),
+                    .count = whole_number<std::int64_t>(json.at("count")),
+                    .offset = whole_number<std::uint64_t>(json.at("offset"))};
   for (const Json& checksum : json.at("checksums")) {
     piece.checksums.push_back(value_of(checksum.get<std::string>()));
   }
-  if (json.contains("stored")) piece.stored = json["stored"].get<std::vector<std::uint64_t>>();
+  if (json.contains("stored")) piece.stored = whole_numbers<std::uint64_t>(json["stored"]);
   return piece;
 }
 
@@ -98,7 +99,7 @@ StoredTensor tensor_from(const Json& json) {
   const auto dtype = dtype_named(json.at("dtype").get<std::string>());
   if (!dtype) throw Error(ErrorCode::Corrupt, "elements of type " + json.at("dtype").dump());
   tensor.dtype = *dtype;
-  tensor.sizes = json.at("sizes").get<std::vector<std::int64_t>>();
+  tensor.sizes = whole_numbers<std::int64_t>(json.at("sizes"));
   try {
     static_cast<void>(tensor.count());
   } catch (const Error& error) {
@@ -147,7 +148,8 @@ std::string first_gap(const Manifest& manifest) {
 }
 
 Manifest manifest_from(const Json& json) {
-  Manifest manifest{.step = json.at("step").get<std::int64_t>(), .meta = json.at("meta").dump()};
+  Manifest manifest{.step = whole_number<std::int64_t>(json.at("step")),
+                    .meta = json.at("meta").dump()};
   if (!json.at("score").is_null()) manifest.score = json.at("score").get<double>();
   manifest.id = json.value("id", "");
   for (const Json& file : json.at("files")) manifest.files.push_back(file_from(file));
@@ -234,7 +236,7 @@ Manifest parse_part_of_manifest(std::string_view text, const std::string& file) 
     corrupt(file, "it is no manifest of a checkpoint");
   }
   try {
-    const int version = json.at("version").get<int>();
+    const int version = whole_number<int>(json.at("version"));
     if (version > kManifestVersion) {
       throw Error(ErrorCode::Unsupported, file + " is of version " + std::to_string(version) +
                                               "; this build reads up to " +
@@ -243,6 +245,9 @@ Manifest parse_part_of_manifest(std::string_view text, const std::string& file) 
     return manifest_from(json);
   } catch (const nlohmann::json::exception& error) {
     corrupt(file, error.what());
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Corrupt) throw;
+    corrupt(file, error.message());
   }
 }
 

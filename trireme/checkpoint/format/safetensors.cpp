@@ -12,6 +12,7 @@
 
 #include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
+#include "trireme/base/whole_number.h"
 
 namespace trireme::checkpoint::format {
 namespace {
@@ -30,8 +31,8 @@ Entry entry_from(const std::string& name, const Json& json) {
   const auto dtype = dtype_named(json.at("dtype").get<std::string>());
   if (!dtype) throw Error(ErrorCode::Unsupported, "elements of type " + json.at("dtype").dump());
   entry.dtype = *dtype;
-  entry.sizes = json.at("shape").get<std::vector<std::int64_t>>();
-  const auto offsets = json.at("data_offsets").get<std::vector<std::uint64_t>>();
+  entry.sizes = whole_numbers<std::int64_t>(json.at("shape"));
+  const auto offsets = whole_numbers<std::uint64_t>(json.at("data_offsets"));
   if (offsets.size() != 2 || offsets[1] < offsets[0]) {
     throw Error(ErrorCode::Corrupt, "data_offsets are " + json.at("data_offsets").dump());
   }

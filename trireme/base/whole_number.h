@@ -1,0 +1,42 @@
+// whole_number() reads a count, a size or a place from JSON that somebody else wrote. The JSON
+// library would turn 1e300 into an integer, which means nothing in C++, and -1 into a large size;
+// here they are refused.
+//
+//   whole_number<std::uint64_t>(json.at("size"))      throws Corrupt unless it is one
+
+#pragma once
+
+#include <concepts>
+#include <limits>
+#include <vector>
+
+#include "trireme/base/error.h"
+
+namespace trireme {
+
+template <std::integral Number, class Json>
+Number whole_number(const Json& json) {
+  const auto refuse = [&] { return Error(ErrorCode::Corrupt, json.dump() + " is no such number"); };
+  if (json.is_number_unsigned()) {  // as the library calls all that are not negative
+    const auto value = json.template get<std::uint64_t>();
+    if (value > static_cast<std::uint64_t>(std::numeric_limits<Number>::max())) throw refuse();
+    return static_cast<Number>(value);
+  }
+  if (!json.is_number_integer()) throw refuse();
+  const auto value = json.template get<std::int64_t>();
+  if (value < 0 && (std::unsigned_integral<Number> ||
+                    value < static_cast<std::int64_t>(std::numeric_limits<Number>::min()))) {
+    throw refuse();
+  }
+  return static_cast<Number>(value);
+}
+
+template <std::integral Number, class Json>
+std::vector<Number> whole_numbers(const Json& json) {
+  if (!json.is_array()) throw Error(ErrorCode::Corrupt, json.dump() + " is no list");
+  std::vector<Number> numbers;
+  for (const Json& each : json) numbers.push_back(whole_number<Number>(each));
+  return numbers;
+}
+
+}  // namespace trireme
