@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -136,6 +137,56 @@ TEST(SharedBackend, AddsInRankOrderAlongTheTreeHoweverDataMoves) {
   expect_rank_order(70001, false);
   expect_rank_order(3, true);
   expect_rank_order(70001, true);
+}
+
+// Holds rank 0 until rank 1 has begun, and rank 1 in its first stride until rank 0 has combined all
+// the others.
+class Sluggard : public Faults {
+ public:
+  explicit Sluggard(int strides) : left_(strides - 1) {}
+  void reached(FaultPoint point, int rank) override {
+    if (!(point == kTouching)) return;
+    std::unique_lock lock(mutex_);
+    if (rank == 0) {
+      change_.wait_for(lock, 20s, [&] { return its_own_ > 0; });
+      --left_;
+      change_.notify_all();
+      return;
+    }
+    ++its_own_;
+    change_.notify_all();
+    is_helped_ = change_.wait_for(lock, 20s, [&] { return left_ == 0; });
+  }
+  bool is_helped() const { return is_helped_ && its_own_ == 1; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable change_;
+  int left_;
+  int its_own_ = 0;
+  bool is_helped_ = false;
+};
+
+TEST(SharedBackend, WhoIsThroughHelpsWhoIsBehind) {
+  constexpr std::size_t kStrides = 5;  // a rank; the last one is short
+  constexpr std::size_t kCount = 2 * (kStrides * (std::size_t{128} << 10) - 16);
+  Sluggard sluggard(2 * kStrides);
+  const auto groups = connect_threads(2, {.timeout = 30s}, &sluggard);
+  std::vector<Piece> pieces;
+  for (int r = 0; r < 2; ++r) {
+    pieces.push_back(groups[0].arena()->allocate(r, kCount * sizeof(float)));
+  }
+  testing::run_rank_threads(2, [&](int rank) {
+    auto* data = reinterpret_cast<float*>(pieces[static_cast<std::size_t>(rank)].data());
+    for (std::size_t i = 0; i < kCount; ++i) data[i] = static_cast<float>((i % 1000) * (rank + 1));
+    groups[static_cast<std::size_t>(rank)]
+        .all_reduce({data, kCount, DType::Float32}, ReduceOp::Sum)
+        .wait();
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < kCount; ++i) wrong += data[i] != static_cast<float>(i % 1000 * 3);
+    EXPECT_EQ(wrong, 0u);
+  });
+  EXPECT_TRUE(sluggard.is_helped());
 }
 
 // Letters wrap around the words in which a receiver looks for them.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "trireme/comm/kernel/combine.h"
 #include "trireme/comm/shm/backend.h"
@@ -42,26 +43,36 @@ Task SharedBackend::all_reduce(const Operation& op, bool is_eager) {
 }
 
 // In place, without a copy: this rank reads its slice of everybody's span and writes the result
-// into everybody's. Every second operation goes from the end to the beginning: where spans come
-// again, what the last one left in the cache is what it touched last.
+// into everybody's, stride by stride; when it is through, it helps whoever is behind, because the
+// last one is what all wait for. Who combines a stride changes none of its bits.
 Task SharedBackend::all_reduce_direct(const Operation& op) {
-  const std::size_t element = op.element_size();
-  const Slice slice = slice_of(op.request.count, static_cast<std::size_t>(size()),
-                               static_cast<std::size_t>(rank()), line_grain(element));
-  const std::size_t step = kReduceStride / element;
-  const bool is_backward = op.sequence % 2 == 1;
-  for (std::size_t k = 0; k * step < slice.count; ++k) {
-    const std::size_t begin = step_begin(k, slice.count, step, is_backward);
-    const bool is_sound = stride([&] {
-      combine_direct(op, {slice.first + begin, std::min(step, slice.count - begin)}, is_backward);
-    });
-    // The others' own error, or the deadline, ends this operation.
-    if (!is_sound) co_await until([] { return false; });
-    if (k == 0) pass(kHalfway);
-    if (slice.count > step) co_await GiveWay{};
+  bool is_first = true;
+  for (int helped = 0; helped < size(); ++helped) {
+    const int owner = (rank() + helped) % size();
+    const std::size_t element = op.element_size();
+    const Slice slice = slice_of(op.request.count, static_cast<std::size_t>(size()),
+                                 static_cast<std::size_t>(owner), line_grain(element));
+    const std::size_t step = kReduceStride / element;
+    const std::size_t strides = (slice.count + step - 1) / step;
+    while (const auto k = lanes_.claim(owner, op.sequence, strides)) {
+      const bool is_sound = stride([&] { combine_stride(op, slice, *k); });
+      // The others' own error, or the deadline, ends this operation.
+      if (!is_sound) co_await until([] { return false; });
+      if (std::exchange(is_first, false)) pass(kHalfway);
+      if (strides > 1) co_await GiveWay{};
+    }
   }
   lanes_.publish(mine(op).reduced, Lanes::stage_word(op.sequence, 1));
   co_await until([&] { return lanes_.everyone(&Slot::reduced, op.sequence, 1); });
+}
+
+// Every second operation goes from the end to the beginning: where spans come again, what the last
+// one left in the cache is what it touched last.
+void SharedBackend::combine_stride(const Operation& op, const Slice& slice, std::size_t k) {
+  const bool is_backward = op.sequence % 2 == 1;
+  const std::size_t step = kReduceStride / op.element_size();
+  const std::size_t begin = step_begin(k, slice.count, step, is_backward);
+  combine_direct(op, {slice.first + begin, std::min(step, slice.count - begin)}, is_backward);
 }
 
 void SharedBackend::combine_direct(const Operation& op, const Slice& part, bool is_backward) {

@@ -71,6 +71,7 @@ class SharedBackend final : public Backend {
   Task collective(const Operation& op);
   Task all_reduce(const Operation& op, bool is_eager);
   Task all_reduce_direct(const Operation& op);
+  void combine_stride(const Operation& op, const Slice& slice, std::size_t k);
   void combine_direct(const Operation& op, const Slice& part, bool is_backward);
   Task all_reduce_staged(const Operation& op);
   Task exchange(const Operation& op, bool is_eager);

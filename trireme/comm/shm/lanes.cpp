@@ -165,6 +165,21 @@ bool Lanes::everyone(Word Slot::* stage, std::uint64_t sequence,
   return true;
 }
 
+// Claims of a slot's earlier operation are smaller than any of this one.
+std::optional<std::size_t> Lanes::claim(int member, std::uint64_t sequence,
+                                        std::size_t strides) const noexcept {
+  Word& word = slot(member, sequence).claimed;
+  const std::uint64_t floor = stage_word(sequence, 0);
+  std::uint64_t before = word.load(std::memory_order_relaxed);
+  for (;;) {
+    const std::uint64_t taken = before > floor ? before - floor : 0;
+    if (taken >= strides || (taken == 0 && member != me_)) return std::nullopt;
+    if (word.compare_exchange_weak(before, floor + taken + 1, std::memory_order_relaxed)) {
+      return static_cast<std::size_t>(taken);
+    }
+  }
+}
+
 bool Lanes::has_left(int member) const noexcept {
   std::uint64_t since = lane(member).left.load(std::memory_order_seq_cst);
   if (since == 0) since = departed_[static_cast<std::size_t>(member)];

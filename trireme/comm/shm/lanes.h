@@ -50,6 +50,7 @@ struct alignas(128) Slot {
   alignas(64) Word produced;  // windows of input that others may read
   Word reduced;               // windows, or all, of this member's slice combined
   Word consumed;              // windows, or all, of others' data read
+  Word claimed;               // strides of this member's slice that somebody combines
   Word finished;
 };
 
@@ -134,6 +135,12 @@ class Lanes {
   // The smallest step count of a stage over all members, 0 for those still behind `sequence`.
   std::uint32_t least(Word Slot::* stage, std::uint64_t sequence) const noexcept;
   bool everyone(Word Slot::* stage, std::uint64_t sequence, std::uint32_t steps) const noexcept;
+
+  // The next stride of a member's slice that nobody has begun, of so many; nothing where all are
+  // claimed, or where the slice is another's who has not begun it. Whoever claims one combines it
+  // before it says that it is done.
+  std::optional<std::size_t> claim(int member, std::uint64_t sequence,
+                                   std::size_t strides) const noexcept;
 
   void note(const Operation& op, Phase phase) const noexcept;
   // "rank 3 never entered all_reduce #7 (bucket 2) (it finished ...); ranks 0-2": who is missing,
