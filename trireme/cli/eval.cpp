@@ -11,6 +11,18 @@ Command eval_command() {
   command.flag("--json", "one JSON object instead of tables", *is_json);
   command.flag("--save", "write evaluation.json into the job's folder, for trireme plot",
                *is_saved);
+  command.option("--with", "DIR,DIR", "more jobs: what all of them reach together",
+                 hand_on(words, "--with"));
+  command.option("--snapshots", "N", "the job's last N checkpoints together",
+                 hand_on(words, "--snapshots"));
+  command.option("--ensemble", "HOW", "they answer by average (default), vote or stack",
+                 hand_on(words, "--ensemble"));
+  command.option("--against", "DIR", "another job: whether they differ by more than chance",
+                 hand_on(words, "--against"));
+  command.option("--seed", "N", "of the bootstrap behind --against (default 1)",
+                 hand_on(words, "--seed"));
+  command.option("--bleu", "N", "of a model of texts: BLEU-4 of N continuations",
+                 hand_on(words, "--bleu"));
   command.action([words, is_json, is_saved] {
     if (*is_json) words->options.emplace_back("--json");
     if (*is_saved) words->options.emplace_back("--save");

@@ -10,12 +10,21 @@
 #pragma once
 
 #include "trireme/train/recipe.h"
+#include "trireme/train/trained_model.h"
 #include "trireme/train/worker_words.h"
 
 namespace trireme::train {
 
+// That of --output, --checkpoint and --set.
+TrainedModelOptions wanted_model(const WorkerWords& words);
+
 // Prints loss, accuracy, and for classes precision, recall, F1 and the confusion matrix; with
-// --json as one JSON object.
+// --json as one JSON object. With others beside it, what they reach together:
+//
+//   --with DIR,DIR       more jobs, or --snapshots N, the last checkpoints of this one
+//   --ensemble HOW       average (by default), vote or stack
+//   --against DIR        a second job: whether they differ by more than chance
+//   --bleu N             texts that a model of texts goes on with, scored against the data's
 int answer_eval(const WorkerWords& words, const Kinds& kinds);
 
 // Prints text, or tokens as numbers where the data have no names for them: --prompt, --count,

@@ -30,9 +30,6 @@ struct EvaluationOptions {
   comm::Group group = comm::Group::solo();
 };
 
-// Whether it can be: samples of one class each, not too many of them.
-bool can_rank(const data::Source& source);
-
 // Leaves the model in training mode.
 Scores evaluate(model::Model& model, const EvaluationOptions& options);
 

@@ -21,10 +21,10 @@
 #include "trireme/optim/schedule_config.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/autocast.h"
-#include "trireme/train/evaluation.h"
 #include "trireme/train/ranking.h"
 #include "trireme/train/scores.h"
 #include "trireme/train/slots.h"
+#include "trireme/train/tally.h"
 #include "trireme/train/transfer.h"
 
 namespace trireme::train {

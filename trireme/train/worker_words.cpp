@@ -14,9 +14,10 @@ namespace trireme::train {
 namespace {
 
 constexpr std::array<std::string_view, 4> kFlags = {"--resume", "--json", "--force", "--save"};
-constexpr std::array<std::string_view, 11> kOptions = {
-    "--recipe", "--output", "--set",         "--checkpoint", "--file", "--prompt",
-    "--count",  "--seed",   "--temperature", "--top-k",      "--top-p"};
+constexpr std::array<std::string_view, 16> kOptions = {
+    "--recipe",    "--output",   "--set",         "--checkpoint", "--file",  "--prompt",
+    "--count",     "--seed",     "--temperature", "--top-k",      "--top-p", "--with",
+    "--snapshots", "--ensemble", "--against",     "--bleu"};
 
 bool contains(std::span<const std::string_view> all, std::string_view word) {
   return std::find(all.begin(), all.end(), word) != all.end();

@@ -1,0 +1,96 @@
+#include "trireme/train/tally.h"
+
+#include <ATen/ops/argmax.h>
+#include <ATen/ops/eq.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/topk.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace trireme::train {
+namespace {
+
+void count_answers(Scores& scores, const at::Tensor& output, const at::Tensor& target) {
+  if (target.numel() == 0) return;
+  const at::Tensor answers = output.argmax(-1).reshape({-1});
+  const at::Tensor truths = target.reshape({-1});
+  if (scores.matrix().empty()) {
+    scores.add_answers(answers.eq(truths).sum().item<std::int64_t>(), truths.numel());
+    return;
+  }
+  const at::Tensor rows = output.reshape({-1, output.size(-1)});
+  const at::Tensor sure = std::get<0>(rows.softmax(-1).max(-1)).contiguous();
+  const auto answer = answers.accessor<std::int64_t, 1>();
+  const auto truth = truths.accessor<std::int64_t, 1>();
+  const auto confidence = sure.accessor<float, 1>();
+  for (std::int64_t i = 0; i < truths.numel(); ++i) {
+    scores.add_answer(truth[i], answer[i]);
+    scores.add_confidence(confidence[i], truth[i] == answer[i]);
+  }
+  const at::Tensor best = std::get<1>(rows.topk(std::min<std::int64_t>(5, rows.size(1)), -1));
+  scores.add_top5(best.eq(truths.unsqueeze(1)).sum().item<std::int64_t>());
+}
+
+void count_numbers(Scores& scores, const at::Tensor& output, const at::Tensor& target) {
+  const at::Tensor answers = output.reshape({-1}).to(at::kDouble);
+  const at::Tensor truths = target.reshape({-1}).to(at::kDouble);
+  const auto answer = answers.accessor<double, 1>();
+  const auto truth = truths.accessor<double, 1>();
+  for (std::int64_t i = 0; i < truths.numel(); ++i) scores.add_number(truth[i], answer[i]);
+}
+
+void rank_samples(Ranking& ranking, std::int64_t first, const at::Tensor& output,
+                  const data::Batch& batch) {
+  const at::Tensor shares = output.softmax(-1).contiguous();
+  const auto places = batch.places.accessor<std::int64_t, 1>();
+  const auto truth = batch.target.accessor<std::int64_t, 1>();
+  for (std::int64_t i = 0; i < batch.count(); ++i) {
+    const float* const row = shares.const_data_ptr<float>() + i * shares.size(1);
+    ranking.set(first + places[i], truth[i], {row, static_cast<std::size_t>(shares.size(1))});
+  }
+}
+
+}  // namespace
+
+bool can_rank(const data::Source& source) {
+  const data::Form& form = source.form();
+  return form.classes > 0 && form.target_sizes.empty() &&
+         source.count() * (form.classes + 1) <= Ranking::kCellsMax;
+}
+
+Tally::Tally(const Options& options) : options_(options), scores_(options.source->form().classes) {
+  if (options.is_ranked) {
+    ranking_.emplace(options.source->count(), options.source->form().classes);
+  }
+}
+
+void Tally::add(std::int64_t first, const at::Tensor& output, const data::Batch& batch) {
+  scores_.add_loss(options_.loss->sum(output, batch.target).item<double>(),
+                   options_.loss->terms(batch.target));
+  options_.source->form().classes > 0 ? count_answers(scores_, output, batch.target)
+                                      : count_numbers(scores_, output, batch.target);
+  if (ranking_) rank_samples(*ranking_, first, output, batch);
+}
+
+Scores Tally::finish(const comm::Group& group) {
+  if (group.size() > 1) {
+    std::vector<double> counts = scores_.counts();
+    group
+        .all_reduce({counts.data(), counts.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
+                    {.label = "evaluation"})
+        .wait();
+    scores_.set_counts(counts);
+    if (ranking_) {
+      const std::span<float> table = ranking_->table();
+      group
+          .all_reduce({table.data(), table.size(), comm::DType::Float32}, comm::ReduceOp::Sum,
+                      {.label = "evaluation's ranking"})
+          .wait();
+    }
+  }
+  if (ranking_) scores_.set_roc_auc(ranking_->roc_auc());
+  return scores_;
+}
+
+}  // namespace trireme::train
