@@ -41,6 +41,25 @@ void TextConfig::describe(config::Fields<TextConfig>& f) {
       .range(0, std::int64_t{1} << 24)
       .unit("tokens")
       .help("from one validation sample to the next; 0: the context, so that each counts once");
+  f.add("word_drop", &TextConfig::word_drop)
+      .range(0, 0.5)
+      .help("share of words that training leaves out, others each epoch");
+  f.add("word_swap", &TextConfig::word_swap)
+      .range(0, 1)
+      .help("share of words that change places with the next, in training");
+  f.add("word_synonym", &TextConfig::word_synonym)
+      .range(0, 1)
+      .help("share of the words in the file synonyms that training replaces by another");
+  f.add("synonyms", &TextConfig::synonyms)
+      .help("a file with a group of words a line, parted by commas, that may stand for each other");
+  f.add("sentence_reorder", &TextConfig::sentence_reorder)
+      .range(0, 1)
+      .help("share of training samples whose sentences are put into another order");
+  f.require([](const TextConfig& c) {
+    return (c.word_synonym > 0) != !c.synonyms.empty()
+               ? std::string("word_synonym and synonyms need each other")
+               : std::string();
+  });
   f.require([](const TextConfig& c) {
     const bool is_lost = c.are_documents_apart && c.document_end.empty();
     return is_lost ? std::string("separate_documents needs a document_end") : std::string();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "trireme/base/config/fields.h"
+#include "trireme/data/text/augment_text.h"
 #include "trireme/data/tokenizer/documents.h"
 
 namespace trireme::data::sequence {
@@ -26,6 +27,16 @@ struct TextConfig {
   double validation = 0.1;
   std::int64_t stride = 1;
   std::int64_t test_stride = 0;
+  double word_drop = 0;
+  double word_swap = 0;
+  double word_synonym = 0;
+  std::filesystem::path synonyms = {};  // NOLINT(readability-redundant-member-init)
+  double sentence_reorder = 0;
+
+  text::TextChanges changes() const noexcept {
+    return {
+        .drop = word_drop, .swap = word_swap, .synonym = word_synonym, .reorder = sentence_reorder};
+  }
 
   static void describe(config::Fields<TextConfig>& f);
 };

@@ -4,6 +4,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
+#include "trireme/data/sequence/augmented_text.h"
 #include "trireme/data/sequence/encoded_row.h"
 #include "trireme/data/sequence/plain_rows.h"
 #include "trireme/data/sequence/windows.h"
@@ -83,7 +84,15 @@ Sets open_text(const TextConfig& config) {
   const auto text = std::make_shared<const TokenText>(read_text(config));
   const std::int64_t count = text->row->count();
   const std::int64_t split = split_at(count, config.validation);
-  Sets sets{.train = part_of(text, {0, split}, config, config.stride), .test = nullptr};
+  Sets sets{.train = part_of(text, {0, split}, config, config.stride)};
+  if (!config.changes().is_nothing()) {
+    sets.plain = sets.train;
+    sets.train = std::make_shared<AugmentedText>(
+        TextSource::Options{
+            .text = text, .part = {0, split}, .context = config.context, .stride = config.stride},
+        config.changes(),
+        config.synonyms.empty() ? text::Synonyms() : text::Synonyms::read(config.synonyms));
+  }
   if (config.validation > 0) {
     const std::int64_t stride = config.test_stride > 0 ? config.test_stride : config.context;
     sets.test = part_of(text, {split, count}, config, stride);
