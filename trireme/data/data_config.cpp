@@ -13,6 +13,17 @@ void DataConfig::describe(config::Fields<DataConfig>& f) {
   f.add("target", &DataConfig::target)
       .names({{"labels", Target::Labels}, {"input", Target::Input}})
       .help("what is to be predicted: labels, or input, the sample itself");
+  f.add("class_groups", &DataConfig::class_groups)
+      .range(0, 1 << 20)
+      .help(
+          "the group of each class, from 0: to be predicted beside it, by model.kind = multitask");
+  f.add("input_mean", &DataConfig::has_input_mean)
+      .help("the mean of a sample's numbers is to be predicted beside its class, by multitask");
+  f.require([](const DataConfig& c) {
+    return c.has_tasks() && c.target == Target::Input
+               ? std::string("class_groups and input_mean go with target = \"labels\"")
+               : std::string();
+  });
 }
 
 }  // namespace trireme::data

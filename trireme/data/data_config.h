@@ -20,6 +20,10 @@ struct DataConfig {
   bool is_shuffled = true;
   bool is_last_dropped = false;
   Target target = Target::Labels;
+  std::vector<std::int64_t> class_groups = {};  // NOLINT(readability-redundant-member-init)
+  bool has_input_mean = false;
+
+  bool has_tasks() const noexcept { return !class_groups.empty() || has_input_mean; }
 
   static void describe(config::Fields<DataConfig>& f);
 };

@@ -18,6 +18,14 @@ class Tokenizer;
 
 namespace trireme::data {
 
+// One of several things that is asked of a sample.
+struct TaskForm {
+  std::string name;
+  std::int64_t classes = 0;  // 0: a number
+
+  std::int64_t outputs() const noexcept { return classes > 0 ? classes : 1; }
+};
+
 // GCC warns of designated initialisers that leave out a member without one of its own.
 // NOLINTBEGIN(readability-redundant-member-init)
 struct Form {
@@ -33,6 +41,9 @@ struct Form {
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer = nullptr;
   // The token after which another document begins, where attention ends there; -1: nowhere.
   std::int64_t document_end = -1;
+  // Where several things are asked of each sample, what they are: the target is then float32
+  // (tasks), a class as its number, and `classes` is 0. Empty elsewhere.
+  std::vector<TaskForm> tasks = {};
 
   std::int64_t input_count() const noexcept { return product(input_sizes); }
   std::int64_t target_count() const noexcept { return product(target_sizes); }

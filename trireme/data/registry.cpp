@@ -8,6 +8,7 @@
 #include "trireme/data/reconstruction_source.h"
 #include "trireme/data/sampling.h"
 #include "trireme/data/source.h"
+#include "trireme/data/tasks_source.h"
 #include "trireme/data/transform/mixed_source.h"
 #include "trireme/data/transform/transform_config.h"
 #include "trireme/data/transform/transformed_source.h"
@@ -62,6 +63,8 @@ Sets Registry::open(const config::Config& config) const {
       sets.train = std::make_shared<ReconstructionSource>(sets.train);
       if (sets.test) sets.test = std::make_shared<ReconstructionSource>(sets.test);
     }
+    sets.train = with_tasks(std::move(sets.train), reading);
+    sets.test = with_tasks(std::move(sets.test), reading);
     return sets;
   }
   TRIREME_CHECK(false, "the schema has data of kind ", name, ", the registry has not");

@@ -47,6 +47,10 @@ class MlpLayer final : public Block {
 }  // namespace
 
 std::int64_t outputs_for(const data::Form& form) {
+  if (!form.tasks.empty()) {
+    throw Error(ErrorCode::InvalidInput,
+                "several things are asked of each sample here: take model.kind=multitask");
+  }
   const std::int64_t outputs = form.classes ? form.classes : form.target_count();
   if (outputs < 1) {
     throw Error(ErrorCode::InvalidInput, "the data have no classes and no numbers to predict");

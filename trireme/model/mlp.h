@@ -19,7 +19,8 @@ class Mlp final : public BlockModel {
   Mlp(const MlpConfig& config, const data::Form& form);
 };
 
-// What a model of such data has to give: classes, or the numbers of a target.
+// What a model of such data has to give: classes, or the numbers of a target. InvalidInput where
+// it is several tasks.
 std::int64_t outputs_for(const data::Form& form);
 
 // Throws InvalidInput where samples are tokens.

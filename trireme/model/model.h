@@ -21,6 +21,8 @@
 
 namespace trireme::model {
 
+class Loss;
+
 // How others call a parameter, and whether they store its transpose.
 struct Published {
   std::string name;
@@ -48,6 +50,10 @@ class Model : public torch::nn::Module {
 
   // What a parameter is before the first step; see trireme/model/start.h.
   virtual Start start_of(const std::string& name, const at::Tensor& parameter) const;
+
+  // What this model's outputs are to be judged by, where no other loss would do; null: what the
+  // recipe says.
+  virtual std::shared_ptr<const Loss> own_loss() const { return nullptr; }
 
   virtual Published published(const std::string& parameter) const { return {parameter}; }
 };

@@ -9,6 +9,7 @@
 #include "trireme/model/lstm.h"
 #include "trireme/model/mlp.h"
 #include "trireme/model/model_config.h"
+#include "trireme/model/multitask.h"
 #include "trireme/model/resnet.h"
 #include "trireme/model/transfer_config.h"
 #include "trireme/model/vit.h"
@@ -80,6 +81,11 @@ void add_models(Registry& registry) {
                                   [](const AutoencoderConfig& c, const Facts& f) {
                                     return std::make_shared<Autoencoder>(c, f.form);
                                   });
+  registry.add<MultitaskConfig>("multitask",
+                                "one trunk, a head and a loss for each of several tasks",
+                                [](const MultitaskConfig& c, const Facts& f) {
+                                  return std::make_shared<Multitask>(c, f.form);
+                                });
 }
 
 }  // namespace trireme::model

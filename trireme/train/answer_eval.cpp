@@ -80,6 +80,7 @@ void add_metrics(Record& record, const Scores& scores, const data::Form& form) {
     record.add({"r2", scores.r2()});
   }
   if (form.is_text()) record.add({"perplexity", scores.perplexity()});
+  for (const auto& [name, value] : scores.task_figures()) record.add({name, value});
 }
 
 Record record_of(const TrainedModel& trained, const Scores& scores) {
@@ -239,7 +240,8 @@ int answer_eval(const WorkerWords& words, const Kinds& kinds) {
   refuse_mixed_words(words, is_ensemble);
   const std::vector<TrainedModel> all = open_members(words, kinds);
   const TrainedModel& first = all.front();
-  const auto loss = make_loss(first.config, first.sets.test->form(), first.sets.train.get());
+  const auto loss =
+      loss_of(first.config, *first.model, first.sets.test->form(), first.sets.train.get());
   const PanelOptions options{.loss = loss.get(),
                              .batch = first.config.get<EvalConfig>("eval").batch,
                              .seed = static_cast<std::uint64_t>(words.integer("--seed", 1))};

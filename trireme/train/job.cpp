@@ -55,6 +55,11 @@ std::int64_t steps_of(const TrainConfig& config, std::int64_t steps_an_epoch) {
 void check_metric(const std::string& metric, const data::Form& form) {
   const bool is_of_numbers = metric == "mae" || metric == "r2";
   const bool is_of_classes = metric != "loss" && !is_of_numbers;
+  if (!form.tasks.empty() && metric != "loss") {
+    throw Error(ErrorCode::InvalidInput, "eval.metric = \"" + metric +
+                                             "\" is of one thing that is asked, and several are "
+                                             "here: take eval.metric = \"loss\"");
+  }
   if (is_of_classes && form.classes == 0) {
     throw Error(ErrorCode::InvalidInput, "eval.metric = \"" + metric +
                                              "\" needs data with classes, and the targets here "
@@ -199,7 +204,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   check_plateau(config, job.sets);
   job.model = make_model(config, kinds, form);
   load_first_weights(config, *job.model, group.rank() == 0);
-  job.loss = make_loss(config, form, job.sets.train.get());
+  job.loss = loss_of(config, *job.model, form, job.sets.train.get());
   job.flops_a_sample = job.model->flops_a_sample(form);
 
   // What is not trained must be the same everywhere, too. Those who may come later cannot be asked

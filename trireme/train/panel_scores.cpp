@@ -39,6 +39,10 @@ Stack fit_stack(const std::vector<PanelMember>& members, std::int64_t batch) {
 
 void check_blend(Blend blend, const data::Source& source) {
   const data::Form& form = source.form();
+  if (!form.tasks.empty()) {
+    throw Error(ErrorCode::InvalidInput,
+                "models of which several things are asked do not answer together");
+  }
   if (blend == Blend::Average) return;
   if (form.classes == 0) {
     throw Error(ErrorCode::InvalidInput,

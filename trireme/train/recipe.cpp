@@ -195,6 +195,17 @@ std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const
   return model::cross_entropy();
 }
 
+std::shared_ptr<const model::Loss> loss_of(const config::Config& config, const model::Model& model,
+                                           const data::Form& form, const data::Source* train) {
+  auto own = model.own_loss();
+  if (!own) return make_loss(config, form, train);
+  if (config.find<AutoLossConfig>(kLossSection) == nullptr) {
+    throw Error(ErrorCode::InvalidInput, "model.kind = \"" + config.kind(model::kModelSection) +
+                                             "\" brings a loss of its own: leave loss.kind out");
+  }
+  return own;
+}
+
 std::string job_hash(const config::Config& config) {
   std::string all;
   for (const config::Setting& setting : config.settings()) {

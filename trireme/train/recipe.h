@@ -33,6 +33,11 @@ config::Schema recipe_schema(const Kinds& kinds);
 std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const data::Form& form,
                                              const data::Source* train = nullptr);
 
+// The model's own where it brings one, else make_loss(). InvalidInput where [loss] names another.
+std::shared_ptr<const model::Loss> loss_of(const config::Config& config, const model::Model& model,
+                                           const data::Form& form,
+                                           const data::Source* train = nullptr);
+
 // Of everything that decides a result: equal hashes may resume each other's checkpoints. How long
 // to train, what to look at and how ranks agree do not count.
 std::string job_hash(const config::Config& config);

@@ -195,6 +195,10 @@ void Reporter::evaluated(const Progress& progress, const Scores& scores) {
     record.add({"eval_accuracy", scores.accuracy()});
     s.board->scalar("eval/accuracy", scores.accuracy(), progress.step);
   }
+  for (const auto& [name, value] : scores.task_figures()) {
+    record.add({"eval_" + name, value});
+    s.board->scalar("eval/" + name, value, progress.step);
+  }
   s.metrics->write(progress.step, record);
   s.board->flush();
   s.shown.evaluation =

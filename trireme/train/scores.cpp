@@ -152,6 +152,27 @@ double Scores::value_of(const std::string& metric) const {
   return *roc_auc_;
 }
 
+void Scores::add_task(const std::string& name, Scores scores) {
+  task_names_.push_back(name);
+  tasks_.push_back(std::move(scores));
+}
+
+std::vector<std::pair<std::string, double>> Scores::task_figures() const {
+  std::vector<std::pair<std::string, double>> all;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    const Scores& task = tasks_[i];
+    const auto add = [&](const char* what, double value) {
+      all.emplace_back(task_names_[i] + "_" + what, value);
+    };
+    add("loss", task.loss());
+    if (task.answers() > 0) add("accuracy", task.accuracy());
+    if (!task.has_numbers()) continue;
+    add("mae", task.mean_absolute_error());
+    add("r2", task.r2());
+  }
+  return all;
+}
+
 std::vector<double*> Scores::sums() {
   std::vector<double*> all{
       &top5_,          &numbers_.count, &numbers_.sum, &numbers_.squares, &numbers_.absolute,
@@ -170,14 +191,25 @@ std::vector<double> Scores::counts() const {
   for (const double* sum : copy.sums()) all.push_back(*sum);
   for (std::int64_t count : matrix_) all.push_back(static_cast<double>(count));
   for (std::int64_t count : strange_) all.push_back(static_cast<double>(count));
+  for (const Scores& task : tasks_) {
+    const std::vector<double> more = task.counts();
+    all.insert(all.end(), more.begin(), more.end());
+  }
   return all;
 }
 
 void Scores::set_counts(const std::vector<double>& counts) {
   const std::vector<double*> plain = sums();
   const std::size_t first = 4 + plain.size();
-  TRIREME_CHECK_EQ(counts.size(), matrix_.size() + strange_.size() + first,
-                   "counts of an evaluation");
+  std::size_t end = matrix_.size() + strange_.size() + first;
+  for (Scores& task : tasks_) {
+    const std::size_t size = task.counts().size();
+    TRIREME_CHECK(end + size <= counts.size(), "counts of a task's evaluation");
+    const auto from = counts.begin() + static_cast<std::ptrdiff_t>(end);
+    task.set_counts({from, from + static_cast<std::ptrdiff_t>(size)});
+    end += size;
+  }
+  TRIREME_CHECK_EQ(counts.size(), end, "counts of an evaluation");
   for (std::size_t i = 0; i < plain.size(); ++i) *plain[i] = counts[i + 4];
   loss_ = counts[0];
   terms_ = static_cast<std::int64_t>(counts[1]);

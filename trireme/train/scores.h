@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trireme::train {
@@ -62,6 +63,12 @@ class Scores {
   std::int64_t answers() const noexcept { return answers_; }
   bool has_numbers() const noexcept { return numbers_.count > 0; }
 
+  // Where several things are asked of each sample: what each of them counts by itself.
+  void add_task(const std::string& name, Scores scores);
+  Scores& task(std::size_t index) { return tasks_[index]; }
+  // "class_accuracy", "mean_mae" and so on, for people.
+  std::vector<std::pair<std::string, double>> task_figures() const;
+
   // By the names of the metrics. REQUIRES: there is one of that name.
   double value_of(const std::string& metric) const;
 
@@ -99,6 +106,8 @@ class Scores {
   std::array<Bin, kBins> bins_{};
   Numbers numbers_{};
   std::optional<double> roc_auc_;
+  std::vector<std::string> task_names_;
+  std::vector<Scores> tasks_;
 };
 
 }  // namespace trireme::train

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "trireme/model/multitask_loss.h"
+
 namespace trireme::train {
 namespace {
 
@@ -51,6 +53,19 @@ void rank_samples(Ranking& ranking, std::int64_t first, const at::Tensor& output
   }
 }
 
+// Each by its own head.
+void count_tasks(Scores& scores, const std::vector<data::TaskForm>& tasks, const at::Tensor& output,
+                 const at::Tensor& target) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const at::Tensor said = model::head_of(output, tasks, i);
+    const at::Tensor truth = target.select(1, static_cast<std::int64_t>(i)).contiguous();
+    Scores& task = scores.task(i);
+    task.add_loss(model::task_loss(tasks[i], said, truth).item<double>(), truth.numel());
+    tasks[i].classes > 0 ? count_answers(task, said, truth.to(at::kLong))
+                         : count_numbers(task, said, truth);
+  }
+}
+
 }  // namespace
 
 bool can_rank(const data::Source& source) {
@@ -60,6 +75,9 @@ bool can_rank(const data::Source& source) {
 }
 
 Tally::Tally(const Options& options) : options_(options), scores_(options.source->form().classes) {
+  for (const data::TaskForm& task : options.source->form().tasks) {
+    scores_.add_task(task.name, Scores(task.classes));
+  }
   if (options.is_ranked) {
     ranking_.emplace(options.source->count(), options.source->form().classes);
   }
@@ -68,8 +86,10 @@ Tally::Tally(const Options& options) : options_(options), scores_(options.source
 void Tally::add(std::int64_t first, const at::Tensor& output, const data::Batch& batch) {
   scores_.add_loss(options_.loss->sum(output, batch.target).item<double>(),
                    options_.loss->terms(batch.target));
-  options_.source->form().classes > 0 ? count_answers(scores_, output, batch.target)
-                                      : count_numbers(scores_, output, batch.target);
+  const data::Form& form = options_.source->form();
+  if (!form.tasks.empty()) return count_tasks(scores_, form.tasks, output, batch.target);
+  form.classes > 0 ? count_answers(scores_, output, batch.target)
+                   : count_numbers(scores_, output, batch.target);
   if (ranking_) rank_samples(*ranking_, first, output, batch);
 }
 

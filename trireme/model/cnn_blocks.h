@@ -1,0 +1,50 @@
+// The blocks that models of small images are made of.
+//
+// Threads: as Block.
+
+#pragma once
+
+#include <memory>
+
+#include "trireme/model/block.h"
+#include "trireme/model/feature_size.h"
+#include "trireme/model/linear.h"
+
+namespace trireme::model {
+
+// A convolution that keeps the image's size, pooling that halves it, a rectifier.
+class PooledConvolution final : public Block {
+ public:
+  PooledConvolution(const FeatureSize& in, std::int64_t channels, std::int64_t kernel);
+  Activations forward(Activations in, const Context& context) override;
+  double forward_flops(const data::Form&) const override;
+  FeatureSize out() const noexcept;
+
+ private:
+  FeatureSize in_;
+  std::int64_t padding_;
+  at::Tensor weight_, bias_;
+};
+
+// A layer of neurons. A rectifier and dropout follow unless it is the last.
+class Dense final : public Block {
+ public:
+  struct Options {
+    Linear::Options linear;
+    bool is_last = false;
+    double dropout = 0;
+    int index = 0;  // of the dropout in the model
+  };
+
+  explicit Dense(const Options& options);
+  Activations forward(Activations in, const Context& context) override;
+
+ private:
+  Options options_;
+  std::shared_ptr<Linear> linear_;
+};
+
+// The numbers of an image. InvalidInput where nothing is left of it after so many halvings.
+std::int64_t pixels_left(const FeatureSize& size, std::size_t halvings);
+
+}  // namespace trireme::model
