@@ -1,10 +1,13 @@
 #include "trireme/model/block_model.h"
 
+#include <ATen/autocast_mode.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "trireme/base/check.h"
 #include "trireme/model/interruption.h"
+#include "trireme/model/precision_scope.h"
 #include "trireme/model/recompute.h"
 
 namespace trireme::model {
@@ -36,6 +39,19 @@ void show(Module& folder, const Module& source, const Module& model) {
   }
 }
 
+// What blocks of 16 bits gave, for one that is not.
+Activations widened(Activations in) {
+  const auto wide = [](const at::Tensor& tensor) {
+    const bool is_narrow =
+        tensor.scalar_type() == at::kBFloat16 || tensor.scalar_type() == at::kHalf;
+    return is_narrow ? tensor.to(at::kFloat) : tensor;
+  };
+  in.main = wide(in.main);
+  const auto others = in.others();
+  for (const auto& [name, tensor] : others) in.set(name, wide(tensor));
+  return in;
+}
+
 }  // namespace
 
 void BlockModel::add(const std::string& path, std::shared_ptr<Block> block) {
@@ -60,11 +76,25 @@ Activations BlockModel::forward_blocks(Activations in, const Context& context, s
     if (gate_) gate_->reach(i, Pass::Forward);
     const bool is_watched = gate_ && gate_->wants_backward();
     const std::vector<at::Tensor> taken = is_watched ? in.tensors() : std::vector<at::Tensor>();
-    in = is_recomputed_ ? recompute(blocks_[i], std::move(in), context)
-                        : blocks_[i]->forward(std::move(in), context);
+    in = run_block(i, std::move(in), context);
     if (is_watched) watch_backward(i, taken, in.tensors());
   }
   return in;
+}
+
+Activations BlockModel::run_block(std::size_t index, Activations in, const Context& context) {
+  const auto type = types_.empty() ? std::nullopt : types_[index];
+  const PrecisionScope precision(type);
+  const bool is_narrow = at::autocast::is_autocast_enabled(at::kCPU);
+  if (!types_.empty() && !is_narrow) in = widened(std::move(in));
+  return is_recomputed_ ? recompute(blocks_[index], std::move(in), context)
+                        : blocks_[index]->forward(std::move(in), context);
+}
+
+void BlockModel::set_precisions(std::vector<std::optional<at::ScalarType>> types) {
+  TRIREME_CHECK(types.empty() || types.size() == blocks_.size(), types.size(), " types of ",
+                blocks_.size(), " blocks");
+  types_ = std::move(types);
 }
 
 // The first that backward does with a block is to take the gradient of something that it gave; what

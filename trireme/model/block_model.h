@@ -15,6 +15,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,8 @@ class BlockModel : public Model {
   const std::vector<std::string>& paths() const noexcept { return paths_; }
 
   void set_recompute(bool is_on) override { is_recomputed_ = is_on; }
+  // In which type each block computes, in order; nothing: as autocast is set. Empty: all so.
+  void set_precisions(std::vector<std::optional<at::ScalarType>> types);
   void set_gate(std::shared_ptr<Gate> gate) override { gate_ = std::move(gate); }
   double flops_a_sample(const data::Form& form) const override;
   // PyTorch's defaults.
@@ -46,11 +49,13 @@ class BlockModel : public Model {
   void add(const std::string& path, std::shared_ptr<Block> block);
 
  private:
+  Activations run_block(std::size_t index, Activations in, const Context& context);
   void watch_backward(std::size_t block, const std::vector<at::Tensor>& taken,
                       const std::vector<at::Tensor>& given) const;
 
   std::vector<std::shared_ptr<Block>> blocks_;
   std::vector<std::string> paths_;
+  std::vector<std::optional<at::ScalarType>> types_;
   std::shared_ptr<Gate> gate_;
   bool is_recomputed_ = false;
 };

@@ -16,6 +16,17 @@ std::string mistake_in_metric(const std::string& name) {
   return "is no metric; there are " + all;
 }
 
+std::string mistake_in_precisions(const std::vector<std::string>& all) {
+  for (const std::string& text : all) {
+    const std::size_t equals = text.rfind('=');
+    const std::string type = equals == std::string::npos ? "" : text.substr(equals + 1);
+    if (equals == 0 || (type != "float32" && type != "bfloat16")) {
+      return "'" + text + "' is no \"pattern=float32\" or \"pattern=bfloat16\"";
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void TrainConfig::describe(config::Fields<TrainConfig>& f) {
@@ -40,6 +51,28 @@ void TrainConfig::describe(config::Fields<TrainConfig>& f) {
               {"bfloat16", Precision::BFloat16},
               {"float16", Precision::Float16}})
       .help("of forward and backward; parameters and updates stay float32");
+  f.add("module_precision", &T::module_precision)
+      .check(mistake_in_precisions)
+      .help(
+          "\"pattern=float32\" or \"pattern=bfloat16\": precision of blocks by the names of their "
+          "parameters; the last that fits counts");
+  f.add("float32_steps", &T::float32_steps)
+      .at_least(0)
+      .unit("steps")
+      .help("in float32 at the beginning, before precision takes over");
+  f.add("fallback_steps", &T::fallback_steps)
+      .at_least(0)
+      .unit("steps")
+      .help("in float32 after one in 16 bits whose loss is not finite or jumps; 0: never");
+  f.add("fallback_jump", &T::fallback_jump)
+      .at_least(0)
+      .help("deviations of the loss above its running mean that are a jump; 0: none is");
+  f.require([](const T& c) {
+    const bool is_lost =
+        c.precision == Precision::Float32 && (c.float32_steps > 0 || c.fallback_steps > 0);
+    return is_lost ? std::string("float32_steps and fallback_steps need a precision of 16 bits")
+                   : std::string();
+  });
   f.add("non_finite", &T::non_finite)
       .names(
           {{"stop", NonFinite::Stop}, {"skip", NonFinite::Skip}, {"rollback", NonFinite::Rollback}})

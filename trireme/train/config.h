@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "trireme/base/config/fields.h"
 #include "trireme/checkpoint/format/seal.h"
@@ -30,6 +31,10 @@ struct TrainConfig {
   int accumulate = 1;
   int threads = 0;
   Precision precision = Precision::Float32;
+  std::vector<std::string> module_precision = {};  // NOLINT(readability-redundant-member-init)
+  std::int64_t float32_steps = 0;
+  std::int64_t fallback_steps = 0;
+  double fallback_jump = 6;
   NonFinite non_finite = NonFinite::Stop;
   int non_finite_max = 10;
 

@@ -21,6 +21,7 @@
 #include "trireme/optim/schedule_config.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/autocast.h"
+#include "trireme/train/module_precision.h"
 #include "trireme/train/ranking.h"
 #include "trireme/train/scores.h"
 #include "trireme/train/slots.h"
@@ -203,6 +204,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   check_ranking(job.eval().metric, job.sets);
   check_plateau(config, job.sets);
   job.model = make_model(config, kinds, form);
+  set_module_precisions(*job.model, train);
   load_first_weights(config, *job.model, group.rank() == 0);
   job.loss = loss_of(config, *job.model, form, job.sets.train.get());
   job.flops_a_sample = job.model->flops_a_sample(form);

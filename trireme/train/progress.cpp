@@ -31,6 +31,13 @@ optim::Plateau::State plateau_of(const nlohmann::json& json) {
           .cooling = json.at("cooling")};
 }
 
+PrecisionSwitch::State precision_of(const nlohmann::json& json) {
+  return {.mean = from_json_number(json.at("mean")),
+          .variance = from_json_number(json.at("variance")),
+          .seen = json.at("seen"),
+          .float32_until = json.at("float32_until")};
+}
+
 }  // namespace
 
 void Progress::forget_best() {
@@ -59,6 +66,11 @@ std::string Progress::to_json() const {
                                 {"best", to_json_number(plateau.best)},
                                 {"bad", plateau.bad},
                                 {"cooling", plateau.cooling}}},
+                              {"precision",
+                               {{"mean", to_json_number(precision.mean)},
+                                {"variance", to_json_number(precision.variance)},
+                                {"seen", precision.seen},
+                                {"float32_until", precision.float32_until}}},
                               {"job_hash", job_hash},
                               {"recipe", recipe}};
   return json.dump();
@@ -80,6 +92,7 @@ Progress Progress::from_json(const std::string& text) {
     read.best_step = json.at("best_step");
     read.evaluations_since_best = json.at("evaluations_since_best");
     if (json.contains("plateau")) read.plateau = plateau_of(json.at("plateau"));
+    if (json.contains("precision")) read.precision = precision_of(json.at("precision"));
     read.job_hash = json.at("job_hash");
     read.recipe = json.at("recipe");
     return read;

@@ -13,6 +13,7 @@
 
 #include "trireme/data/position.h"
 #include "trireme/optim/plateau.h"
+#include "trireme/train/precision_switch.h"
 
 namespace trireme::train {
 
@@ -29,8 +30,9 @@ struct Progress {
   std::int64_t best_step = -1;
   int evaluations_since_best = 0;
   optim::Plateau::State plateau{};  // where the rate drops on plateaus
-  std::string recipe{};             // the resolved configuration
-  std::string job_hash{};           // of what a resumed job must have in common
+  PrecisionSwitch::State precision{};
+  std::string recipe{};    // the resolved configuration
+  std::string job_hash{};  // of what a resumed job must have in common
 
   // As if nothing had been evaluated: bests by different metrics cannot be compared.
   void forget_best();

@@ -120,7 +120,8 @@ parallel::StepPlan Step::plan(const data::StepBatches& work) const {
                           .slots = work.slots,
                           .owners = parts_.slot_owners};
   plan.is_norm_wanted = parts_.clip_norm > 0;
-  plan.is_checked = is_scaled() || parts_.config.non_finite != NonFinite::Stop;
+  plan.is_checked = is_scaled() || parts_.config.non_finite != NonFinite::Stop ||
+                    parts_.config.fallback_steps > 0;
   plan.clip_value = parts_.clip_value;
   if (!plan.is_norm_wanted && !plan.is_checked && plan.clip_value == 0) {
     plan.early = parallel::Update{.number = turn_.updates + 1, .rate = outcome_.rate};

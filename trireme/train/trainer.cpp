@@ -41,6 +41,7 @@ std::map<std::string, at::Tensor> untrained_of(const torch::nn::Module& model) {
 Trainer::Trainer(Job& job, Options options)
     : job_(job),
       options_(std::move(options)),
+      precision_(job.train()),
       balancer_(job, *options_.reporter, options_.crew != nullptr) {
   progress_.recipe = job_.config.to_toml();
   progress_.job_hash = job_.hash;
@@ -115,6 +116,7 @@ Ending Trainer::train() {
     balancer_.begin_step();
     if (options_.before_step) options_.before_step(progress_.step);
     const bool is_change_wanted = options_.crew != nullptr && options_.crew->is_change_wanted();
+    job_.step->parts().config.precision = precision_.at(progress_.precision, progress_.step);
     const Outcome outcome = job_.step->run({.step = progress_.step,
                                             .updates = progress_.updates,
                                             .is_stop_wanted = is_stop_wanted().load(),
@@ -190,6 +192,7 @@ bool Trainer::is_save_due() const {
 }
 
 void Trainer::advance(const Outcome& outcome) {
+  follow_precision(outcome);
   ++progress_.step;
   if (outcome.is_finite) ++progress_.updates;
   progress_.samples += outcome.samples;
@@ -208,8 +211,23 @@ void Trainer::advance(const Outcome& outcome) {
   if (options_.after_step) options_.after_step(progress_, outcome);
 }
 
+// A step that went wrong in 16 bits is followed by some in 32.
+void Trainer::follow_precision(const Outcome& outcome) {
+  const std::int64_t before = progress_.precision.float32_until;
+  progress_.precision =
+      precision_.after(progress_.precision, progress_.step, outcome.loss, outcome.is_finite);
+  if (progress_.precision.float32_until == before) return;
+  fell_back_at_ = progress_.step + 1;
+  options_.reporter->event({{"event", "back to float32"},
+                            {"step", progress_.step + 1},
+                            {"loss", outcome.loss},
+                            {"until", progress_.precision.float32_until}});
+}
+
 void Trainer::on_not_finite(const Outcome& outcome) {
   const TrainConfig& config = job_.train();
+  // Nothing was updated, and the next steps are in float32.
+  if (fell_back_at_ == progress_.step) return;
   ++not_finite_;
   if (is_overflow(outcome)) {
     options_.reporter->event({{"event", "skipped"},
@@ -240,7 +258,7 @@ void Trainer::on_not_finite(const Outcome& outcome) {
 // Float16 overflows now and then by design, and the scale has already answered. What overflows
 // again and again, or at the least scale, is not finite whatever the scale.
 bool Trainer::is_overflow(const Outcome& outcome) const {
-  return job_.train().precision == Precision::Float16 && std::isfinite(outcome.loss) &&
+  return job_.step->parts().config.precision == Precision::Float16 && std::isfinite(outcome.loss) &&
          !job_.step->loss_scale().is_least() && not_finite_ <= job_.train().non_finite_max;
 }
 

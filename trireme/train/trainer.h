@@ -72,6 +72,7 @@ class Trainer {
   void tell_of_steps(std::int64_t planned);
   std::int64_t restore(const checkpoint::Checkpoint& from);
   void advance(const Outcome& outcome);
+  void follow_precision(const Outcome& outcome);
   void on_not_finite(const Outcome& outcome);
   bool is_overflow(const Outcome& outcome) const;
   bool roll_back();
@@ -109,6 +110,8 @@ class Trainer {
   std::unique_ptr<Keeper> keeper_;  // null without a folder
   std::optional<Recovery> recovery_;
   std::optional<optim::Plateau> plateau_;
+  PrecisionSwitch precision_;
+  std::int64_t fell_back_at_ = -1;  // the step that made float32 of it, when it was done
   Balancer balancer_;
 };
 

@@ -1,0 +1,70 @@
+#include "trireme/train/module_precision.h"
+
+#include <optional>
+
+#include "trireme/base/error.h"
+#include "trireme/model/block_model.h"
+#include "trireme/optim/groups.h"
+
+namespace trireme::train {
+namespace {
+
+struct PrecisionRule {
+  std::string pattern;
+  at::ScalarType type;
+  bool is_used = false;
+};
+
+std::vector<PrecisionRule> rules_of(const TrainConfig& config) {
+  std::vector<PrecisionRule> rules;
+  for (const std::string& text : config.module_precision) {
+    const std::size_t equals = text.rfind('=');
+    const bool is_narrow = text.substr(equals + 1) == "bfloat16";
+    if (is_narrow && config.precision == Precision::Float16) {
+      throw Error(ErrorCode::InvalidInput,
+                  "train.module_precision: bfloat16 and float16 do not go together in one model");
+    }
+    rules.push_back({text.substr(0, equals), is_narrow ? at::kBFloat16 : at::kFloat});
+  }
+  return rules;
+}
+
+// Of the last rule that fits one of the block's parameters.
+std::optional<at::ScalarType> type_of(const model::Block& block, const std::string& path,
+                                      std::vector<PrecisionRule>& rules) {
+  const std::string prefix = path.empty() ? "" : path + ".";
+  std::optional<at::ScalarType> type;
+  for (PrecisionRule& rule : rules) {
+    for (const auto& parameter : block.named_parameters()) {
+      if (!optim::is_match(rule.pattern, prefix + parameter.key())) continue;
+      rule.is_used = true;
+      type = rule.type;
+    }
+  }
+  return type;
+}
+
+}  // namespace
+
+void set_module_precisions(model::Model& model, const TrainConfig& config) {
+  if (config.module_precision.empty()) return;
+  auto* const blocks = dynamic_cast<model::BlockModel*>(&model);
+  if (blocks == nullptr) {
+    throw Error(ErrorCode::InvalidInput,
+                "train.module_precision is for models of blocks, and this one is not");
+  }
+  std::vector<PrecisionRule> rules = rules_of(config);
+  std::vector<std::optional<at::ScalarType>> types;
+  const auto all = blocks->blocks();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    types.push_back(type_of(*all[i], blocks->paths()[i], rules));
+  }
+  for (const PrecisionRule& rule : rules) {
+    if (rule.is_used) continue;
+    throw Error(ErrorCode::InvalidInput,
+                "train.module_precision: " + rule.pattern + " fits no parameter of the model");
+  }
+  blocks->set_precisions(std::move(types));
+}
+
+}  // namespace trireme::train
