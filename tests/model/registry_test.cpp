@@ -50,7 +50,7 @@ TEST(ModelRegistry, MakesWhatTheRecipeNames) {
   add_models(registry);
   EXPECT_EQ(registry.names(),
             (std::vector<std::string>{"mlp", "cnn", "gpt", "llama", "resnet", "vit", "lstm",
-                                      "linear", "logistic", "autoencoder", "multitask"}));
+                                      "linear", "logistic", "autoencoder", "gan", "multitask"}));
   EXPECT_THROW(add_models(registry), Error);
 }
 

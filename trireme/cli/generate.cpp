@@ -4,11 +4,13 @@
 namespace trireme::cli {
 
 Command generate_command() {
-  Command command("generate", "Let a trained language model write",
+  Command command("generate", "Let a trained language model write, or a gan draw",
                   "trireme generate runs/shakespeare_gpt --prompt 'To be' --count 200");
   const auto words = answer_words(command, "generate");
   command.option("--prompt", "TEXT", "what it goes on with", hand_on(words, "--prompt"));
-  command.option("--count", "N", "tokens to write (default 200)", hand_on(words, "--count"));
+  command.option("--count", "N",
+                 "tokens to write (default 200), or pictures of each class (default 8)",
+                 hand_on(words, "--count"));
   command.option("--temperature", "T", "0: always the likeliest (default 0.8)",
                  hand_on(words, "--temperature"));
   command.option("--top-k", "K", "draw from the K likeliest only", hand_on(words, "--top-k"));

@@ -3,6 +3,7 @@
 #include "trireme/base/check.h"
 #include "trireme/model/autoencoder.h"
 #include "trireme/model/cnn.h"
+#include "trireme/model/gan.h"
 #include "trireme/model/gpt.h"
 #include "trireme/model/linear_model.h"
 #include "trireme/model/llama.h"
@@ -81,6 +82,9 @@ void add_models(Registry& registry) {
                                   [](const AutoencoderConfig& c, const Facts& f) {
                                     return std::make_shared<Autoencoder>(c, f.form);
                                   });
+  registry.add<GanConfig>(
+      "gan", "pictures made up, by class, against a network that tells them from real ones",
+      [](const GanConfig& c, const Facts& f) { return std::make_shared<Gan>(c, f.form); });
   registry.add<MultitaskConfig>("multitask",
                                 "one trunk, a head and a loss for each of several tasks",
                                 [](const MultitaskConfig& c, const Facts& f) {

@@ -1,0 +1,26 @@
+// GanConfig: two networks against each other, after Radford et al., "Unsupervised representation
+// learning with deep convolutional generative adversarial networks", 2016.
+
+#pragma once
+
+#include <cstdint>
+
+#include "trireme/base/config/fields.h"
+
+namespace trireme::model {
+
+struct GanConfig {
+  std::int64_t latent = 64;
+  std::int64_t width = 32;
+
+  static void describe(config::Fields<GanConfig>& f) {
+    f.add("latent", &GanConfig::latent)
+        .range(1, 1 << 16)
+        .help("random numbers that a picture is made from");
+    f.add("width", &GanConfig::width)
+        .range(1, 1 << 14)
+        .help("channels of the layers next to the picture; those behind them have twice as many");
+  }
+};
+
+}  // namespace trireme::model
