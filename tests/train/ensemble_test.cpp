@@ -30,6 +30,13 @@ TEST(EnsembleByAverage, IsTheMeanOfProbabilities) {
   EXPECT_TRUE(average_numbers(numbers).equal(at::full({2, 1}, 2.5)));
 }
 
+TEST(EnsembleByAverage, WhatNobodyBelievesIsStillFinite) {
+  const at::Tensor sure = at::tensor({0.0f, 120.0f}).unsqueeze(0);
+  const std::vector<at::Tensor> members{sure, sure};
+  EXPECT_NEAR(average_classes(members)[0][0].item<double>(), -120, 1e-3);
+  EXPECT_TRUE(vote(members).isfinite().all().item<bool>());
+}
+
 TEST(EnsembleByVote, IsTheMajority) {
   // Two of three are for the first class, though the mean is for the second.
   const std::vector<at::Tensor> members{logits_of({{0.51, 0.49}}), logits_of({{0.51, 0.49}}),

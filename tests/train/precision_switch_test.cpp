@@ -70,6 +70,9 @@ TEST(PrecisionOfModules, RefusesWhatFitsNothing) {
   EXPECT_THROW(open({"train.module_precision=[\"head.*=float32\"]"}), Error);
   EXPECT_THROW(
       open({"train.precision=float16", "train.module_precision=[\"layers.0.*=bfloat16\"]"}), Error);
+  EXPECT_THROW(open({"train.precision=bfloat16", "train.fallback_steps=3",
+                     "train.module_precision=[\"layers.0.*=bfloat16\"]"}),
+               Error);
   EXPECT_THROW(tiny_config("mlp", {"train.module_precision=[\"layers.0.*\"]"}), Error);
   EXPECT_THROW(tiny_config("mlp", {"train.module_precision=[\"layers.0.*=float16\"]"}), Error);
 }
@@ -99,6 +102,15 @@ TEST(PrecisionOfSteps, FollowsTheLosses) {
   while (precision.at(state, step) == Precision::Float32) step_from(step, 2);
   step_from(step, 2, /*is_finite=*/false);
   EXPECT_EQ(precision.at(state, step), Precision::Float32) << "gradients count too";
+}
+
+// Each replica has losses of its own; one would switch and the others not.
+TEST(PrecisionOfSteps, RefusesToFollowReplicas) {
+  const Words words{"train.precision=bfloat16", "train.fallback_steps=3"};
+  Words apart = words;
+  apart.emplace_back("sync.kind=local");
+  EXPECT_NO_THROW(train_threads(tiny_config("mlp", words), 2, 1));
+  EXPECT_THROW(train_threads(tiny_config("mlp", apart), 2, 1), Error);
 }
 
 class PrecisionOfJobs : public TrainerTest {};

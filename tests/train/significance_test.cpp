@@ -8,6 +8,8 @@
 #include <cmath>
 #include <vector>
 
+#include "trireme/base/error.h"
+
 namespace trireme::train {
 namespace {
 
@@ -62,6 +64,8 @@ TEST(SignificanceOfLosses, FollowsTheSeedAlone) {
   EXPECT_EQ(once.high, again.high);
   const Interval wider = paired_bootstrap(first, second, {.resamples = 101, .level = 0.99});
   EXPECT_GE(wider.high - wider.low, 0.9 * (once.high - once.low));
+  const std::vector<double> endless{1, 2, HUGE_VAL, 8, 16};
+  EXPECT_THROW(paired_bootstrap(endless, endless), Error);
   const Interval none = paired_bootstrap(first, first);
   EXPECT_EQ(none.low, 0);
   EXPECT_EQ(none.high, 0);

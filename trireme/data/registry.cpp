@@ -7,6 +7,7 @@
 #include "trireme/data/data_config.h"
 #include "trireme/data/reconstruction_source.h"
 #include "trireme/data/sampling.h"
+#include "trireme/data/sequence/text_config.h"
 #include "trireme/data/source.h"
 #include "trireme/data/tasks_source.h"
 #include "trireme/data/transform/mixed_source.h"
@@ -15,6 +16,16 @@
 
 namespace trireme::data {
 namespace {
+
+// A changed text reads on behind its window, where there may be one of another fold.
+void require_whole(const config::Config& config) {
+  const auto* text = config.find<sequence::TextConfig>("data");
+  if (text == nullptr || text->changes().is_nothing()) return;
+  if (config.get<SamplingConfig>("data").folds == 0) return;
+  throw Error(ErrorCode::InvalidInput,
+              "data.folds and changes of texts (data.word_drop and the like) do not go together: "
+              "a changed text would show what is held out");
+}
 
 // Else a job fails at its first evaluation, hours after it began.
 void require_fit(const Sets& sets, const std::string& kind) {
@@ -51,6 +62,7 @@ Sets Registry::open(const config::Config& config) const {
     const auto& changes = config.get<transform::TransformConfig>("data");
     const auto& sampling = config.get<SamplingConfig>("data");
     const auto& reading = config.get<DataConfig>("data");
+    require_whole(config);
     Sets sets = kind.open(config);
     TRIREME_CHECK(sets.train != nullptr, "data of kind ", name, " has no training set");
     sets = divided(std::move(sets), sampling);

@@ -31,18 +31,24 @@ void Apart::begin_step(const StepPlan& plan) {
 }
 
 Gradients Apart::reduce(const Share& mine) {
+  bool wish = false;
+  return reduce(mine, wish);
+}
+
+Gradients Apart::reduce(const Share& mine, bool& wish) {
   Gradients own = own_->reduce({.loss = mine.loss * weight_, .is_stop_wanted = false});
   own.norm *= weight_;
   // A signal reaches all ranks of a job; each would stop at a step of its own. And each would go
   // back to a checkpoint by itself.
   std::int32_t common[] = {mine.is_stop_wanted ? 1 : 0,
-                           own.is_finite && std::isfinite(own.loss) ? 0 : 1};
+                           own.is_finite && std::isfinite(own.loss) ? 0 : 1, wish ? 1 : 0};
   group_
       .all_reduce({common, std::size(common), comm::DType::Int32}, comm::ReduceOp::Max,
                   {.label = "wish to stop"})
       .wait();
   own.is_stop_wanted = common[0] != 0;
   own.is_finite = common[1] == 0;
+  wish = common[2] != 0;
   return own;
 }
 

@@ -19,6 +19,8 @@ class Apart final : public Agreement {
   void begin_slot(std::size_t index) override { own_->begin_slot(index); }
   void end_slot() override { own_->end_slot(); }
   Gradients reduce(const Share& mine) override;
+  // The same; `wish` is this rank's, and then whether any rank has it.
+  Gradients reduce(const Share& mine, bool& wish);
   void update(const Update& how) override;
   void drop() override { own_->drop(); }
   void join() override;

@@ -188,14 +188,16 @@ SyncKind sync_kind_of(const config::Config& config) {
 
 local::Pace pace_of(const config::Config& config) {
   if (const auto* how = config.find<local::LocalConfig>(kSyncSection)) {
-    return {.steps = how->steps};
+    return {.steps = how->steps, .end = how->end};
   }
   if (const auto* how = config.find<local::PostLocalConfig>(kSyncSection)) {
-    return {.steps = how->steps, .begin = how->begin};
+    return {.steps = how->steps, .end = how->end, .begin = how->begin};
   }
   if (const auto* how = config.find<local::DilocoConfig>(kSyncSection)) {
-    return {
-        .steps = how->steps, .outer_rate = how->outer_rate, .outer_momentum = how->outer_momentum};
+    return {.steps = how->steps,
+            .end = how->end,
+            .outer_rate = how->outer_rate,
+            .outer_momentum = how->outer_momentum};
   }
   if (const auto* how = config.find<local::GossipConfig>(kSyncSection)) {
     return {.steps = how->steps};

@@ -11,6 +11,9 @@ namespace {
 
 // How far a look moves the shares towards what it saw: speeds are measured with noise.
 constexpr double kGain = 0.7;
+// By one look: one that did little says little of how fast it is.
+constexpr double kFactorMin = 0.25;
+constexpr double kFactorMax = 2;
 // Changes of less than this part of a share are noise, too.
 constexpr double kNoise = 0.05;
 // The least that a rank gets, of a fair share.
@@ -56,14 +59,24 @@ bool Balance::follow(std::span<const Pace> paces) {
 }
 
 std::vector<double> Balance::proportional(std::span<const Pace> paces) const {
-  double mean = 0;
-  for (const Pace& pace : paces) mean += pace.seconds / static_cast<double>(paces.size());
+  // Of those that had something to do; how long the others waited about says nothing.
+  double sum = 0;
+  int busy = 0;
+  for (const Pace& pace : paces) {
+    if (pace.samples <= 0) continue;
+    sum += pace.seconds;
+    ++busy;
+  }
+  if (busy == 0) return shares_;
+  const double mean = sum / busy;
   std::vector<double> next = shares_;
   const double least = kLeast / static_cast<double>(next.size());
   for (std::size_t i = 0; i < next.size(); ++i) {
     // By how long it worked and not by its samples a second: what a step costs whatever its
     // samples would look like slowness, the more the fewer they are.
-    next[i] = std::max(least, shares_[i] * std::pow(mean / paces[i].seconds, kGain));
+    const double factor =
+        paces[i].samples > 0 ? std::pow(mean / paces[i].seconds, kGain) : kFactorMax;
+    next[i] = std::max(least, shares_[i] * std::clamp(factor, kFactorMin, kFactorMax));
   }
   normalize(next);
   return next;

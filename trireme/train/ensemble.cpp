@@ -11,6 +11,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
+#include <limits>
 
 #include "trireme/base/check.h"
 #include "trireme/base/philox.h"
@@ -74,7 +75,10 @@ struct Fit {
 }  // namespace
 
 at::Tensor average_classes(std::span<const at::Tensor> outputs) {
-  return mean_share(outputs).log();
+  // Not the logarithm of mean_share(): what all members find next to impossible would be nothing.
+  std::vector<at::Tensor> logs;
+  for (const at::Tensor& output : outputs) logs.push_back(output.log_softmax(-1));
+  return at::stack(logs).logsumexp(0) - std::log(static_cast<double>(outputs.size()));
 }
 
 at::Tensor average_numbers(std::span<const at::Tensor> outputs) {
@@ -88,7 +92,8 @@ at::Tensor vote(std::span<const at::Tensor> outputs) {
   for (const at::Tensor& output : outputs) {
     votes = votes + at::one_hot(output.argmax(-1), output.size(-1));
   }
-  return (votes / static_cast<double>(outputs.size() + 1)).log();
+  const at::Tensor share = votes / static_cast<double>(outputs.size() + 1);
+  return share.clamp_min(std::numeric_limits<float>::min()).log();
 }
 
 Stack Stack::fit(std::span<const at::Tensor> outputs, const at::Tensor& truth) {

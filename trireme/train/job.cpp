@@ -261,6 +261,11 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
       .config = train,
       .slot_owners = owners,
       .faults = options.faults});
+  if (train.fallback_steps > 0 && job.agreement().has_replicas()) {
+    throw Error(ErrorCode::InvalidInput,
+                "train.fallback_steps follows losses, and with this sync.kind each rank has its "
+                "own: take another sync.kind, or train.fallback_steps=0");
+  }
   return job;
 }
 

@@ -24,6 +24,11 @@ std::vector<PrecisionRule> rules_of(const TrainConfig& config) {
       throw Error(ErrorCode::InvalidInput,
                   "train.module_precision: bfloat16 and float16 do not go together in one model");
     }
+    if (is_narrow && (config.float32_steps > 0 || config.fallback_steps > 0)) {
+      throw Error(ErrorCode::InvalidInput,
+                  "train.module_precision: what is bfloat16 by its name stays so in float32_steps "
+                  "and fallback_steps; take train.precision=bfloat16 and name what is float32");
+    }
     rules.push_back({text.substr(0, equals), is_narrow ? at::kBFloat16 : at::kFloat});
   }
   return rules;

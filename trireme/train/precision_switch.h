@@ -4,7 +4,8 @@
 // Meaning: a step in 16 bits went wrong where its loss is not finite, or its gradients are not (of
 //          float16 those overflow by design, and do not count), or where the loss is more than
 //          fallback_jump deviations above its running mean. All of it follows from losses that
-//          every rank knows, so that all switch together; and the state is saved with the job.
+//          every rank knows, so that all switch together (a job refuses fallback_steps where ranks
+//          train replicas with losses of their own); and the state is saved with the job.
 // Threads: pure.
 
 #pragma once

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "trireme/base/check.h"
+#include "trireme/base/error.h"
 #include "trireme/base/random.h"
 
 namespace trireme::train {
@@ -55,6 +57,11 @@ Interval paired_bootstrap(std::span<const double> first, std::span<const double>
   double sum = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {
     gaps.push_back(first[i] - second[i]);
+    if (!std::isfinite(gaps.back())) {
+      throw Error(ErrorCode::InvalidInput, "sample " + std::to_string(i) +
+                                               " has a loss that is not finite: such jobs cannot "
+                                               "be compared");
+    }
     sum += gaps.back();
   }
   const auto count = static_cast<double>(gaps.size());

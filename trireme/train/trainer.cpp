@@ -271,6 +271,10 @@ bool Trainer::roll_back() {
   progress_.step = here.step;
   progress_.position = here.position;
   progress_.samples = here.samples;
+  // It went wrong again while it was in float32: that goes on.
+  auto& until = progress_.precision.float32_until;
+  until = std::max(until, here.precision.float32_until);
+  progress_.precision.seen = 0;
   job_.loader().seek(here.position);
   return true;
 }

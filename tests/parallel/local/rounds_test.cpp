@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <cmath>
+
 #include "trireme/codec/zstd/lossless.h"
 #include "trireme/comm/connect_threads.h"
 #include "trireme/optim/sgd.h"
@@ -15,6 +17,7 @@
 #include "trireme/parallel/local/delayed.h"
 #include "trireme/parallel/local/flat_model.h"
 #include "trireme/parallel/local/pairing.h"
+#include "trireme/parallel/local/round_end.h"
 #include "trireme/parallel/local/rounds_config.h"
 #include "trireme/testing/rank_threads.h"
 
@@ -132,6 +135,32 @@ TEST(Rounds, DilocoTakesAnOuterStepWithNesterovsMomentum) {
   const Paths found = trained(job);
   expect_paths(found, by_hand(job), job.steps);
   EXPECT_EQ(found[0].back(), found[1].back());
+}
+
+// Rank 0 is pulled the most, from 5 towards 0: a tenth of the way a step.
+TEST(Rounds, TheRankThatHasGoneFarEndsTheRoundForAll) {
+  const Job job{.kind = SyncKind::Local,
+                .pace = {.steps = 100, .end = {.divergence = 0.13}},
+                .ranks = 2,
+                .steps = 6};
+  std::vector<double> w(2, kFirst);
+  double anchor = kFirst;
+  std::vector<std::vector<double>> path;
+  int rounds = 0;
+  for (int step = 0; step < job.steps; ++step) {
+    // Asked before the step moves anything, of three such weights and two ones that stay.
+    const double norm = std::sqrt(3 * anchor * anchor + 2);
+    const double farthest = std::sqrt(3.0) * std::max(anchor - w[0], anchor - w[1]) / norm;
+    for (std::size_t r = 0; r < 2; ++r) w[r] -= kRate * (w[r] - static_cast<double>(r));
+    if (farthest >= 0.13) {
+      anchor = mean_of(w);
+      w.assign(2, anchor);
+      ++rounds;
+    }
+    path.push_back(w);
+  }
+  ASSERT_GT(rounds, 0);
+  expect_paths(trained(job), path, job.steps);
 }
 
 TEST(Rounds, ACodecWithoutLossChangesNothing) {

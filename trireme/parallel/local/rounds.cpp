@@ -24,11 +24,12 @@ Rounds::Rounds(Options options)
       own_(options_.own),
       group_(options_.flat.group),
       apart_(own_, options_.buffers, group_),
-      flat_(options_.flat) {
+      flat_(options_.flat),
+      end_(options_.pace) {
   const c10::NoGradGuard no_grad;
   work_ = flat_.make();
   if (options_.gathering == Gathering::Pair) partner_ = flat_.make();
-  if (options_.gathering == Gathering::Outer || options_.flat.codec) {
+  if (options_.gathering == Gathering::Outer || options_.flat.codec || end_.needs_distance()) {
     anchor_ = flat_.make();
     flat_.read_values(anchor_);
   }
@@ -38,10 +39,16 @@ Rounds::Rounds(Options options)
 void Rounds::begin_step(const StepPlan& plan) {
   const c10::NoGradGuard no_grad;
   plan_ = plan;
+  is_ending_ = false;
+  end_.begin_step(plan.step);
   if (plan.step == options_.pace.begin && plan.step > 0 && anchor_.defined()) {
     flat_.read_values(anchor_);
   }
-  if (!is_common()) return apart_.begin_step(plan);
+  if (!is_common()) {
+    // Now and not later: gradients may be applied while they are found.
+    if (end_.is_asked_for()) is_ending_ = end_.is_wanted(end_.needs_distance() ? distance() : 0);
+    return apart_.begin_step(plan);
+  }
   StepPlan own = plan;
   own.early.reset();
   own.slot_count = static_cast<int>(plan.slots.size());
@@ -50,7 +57,7 @@ void Rounds::begin_step(const StepPlan& plan) {
 }
 
 Gradients Rounds::reduce(const Share& mine) {
-  Gradients all = is_common() ? reduce_common(mine) : apart_.reduce(mine);
+  Gradients all = is_common() ? reduce_common(mine) : apart_.reduce(mine, is_ending_);
   all.traffic = std::exchange(traffic_, {});
   return all;
 }
@@ -71,6 +78,14 @@ Gradients Rounds::reduce_common(const Share& mine) {
   return all;
 }
 
+// Of this replica from the weights at the round's beginning, as a share of their norm.
+double Rounds::distance() {
+  const c10::NoGradGuard no_grad;
+  flat_.read_values(work_);
+  const double moved = optim::squared_norm(work_.sub_(anchor_));
+  return std::sqrt(moved / optim::squared_norm(anchor_));
+}
+
 void Rounds::update(const Update& how) {
   if (is_common()) return own_->update(how);
   apart_.update(how);
@@ -84,8 +99,9 @@ void Rounds::drop() {
 }
 
 void Rounds::end_step() {
-  const std::int64_t made = plan_.step + 1 - options_.pace.begin;
-  if (made > 0 && made % options_.pace.steps == 0) bring_together();
+  if (is_common() || (!is_ending_ && !end_.is_last(plan_.step))) return;
+  bring_together();
+  end_.ended(plan_.step);
 }
 
 void Rounds::bring_together() {

@@ -21,6 +21,7 @@
 
 #include "trireme/parallel/apart.h"
 #include "trireme/parallel/local/flat_model.h"
+#include "trireme/parallel/local/round_end.h"
 #include "trireme/parallel/local/rounds_config.h"
 
 namespace trireme::parallel::local {
@@ -55,6 +56,7 @@ class Rounds final : public Agreement {
   // Whether this step's gradients are everybody's.
   bool is_common() const noexcept { return plan_.step < options_.pace.begin; }
   Gradients reduce_common(const Share& mine);
+  double distance();
   void end_step();
   void bring_together();
   void step_outside();
@@ -66,13 +68,15 @@ class Rounds final : public Agreement {
   comm::Group group_;
   Apart apart_;
   FlatModel flat_;
+  RoundEnd end_;
   at::Tensor work_;      // what is sent
   at::Tensor anchor_;    // the weights of the last round's end, where they are needed
   at::Tensor momentum_;  // of the outer step
   at::Tensor partner_;   // what came from the other of a pair
   StepPlan plan_;
-  bool is_alike_ = true;  // no replica has moved since they were brought together
-  Traffic traffic_;       // not yet told
+  bool is_ending_ = false;  // a rank wants the round to end with this step
+  bool is_alike_ = true;    // no replica has moved since they were brought together
+  Traffic traffic_;         // not yet told
 };
 
 }  // namespace trireme::parallel::local

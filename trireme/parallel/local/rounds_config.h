@@ -6,30 +6,35 @@
 #include <cstdint>
 
 #include "trireme/base/config/fields.h"
+#include "trireme/parallel/local/round_limits.h"
 
 namespace trireme::parallel::local {
 
 // What all of them come to.
 struct Pace {
   std::int64_t steps = 16;  // of a round
-  std::int64_t begin = 0;   // before this step, gradients are added up in every one
+  RoundLimits end{};
+  std::int64_t begin = 0;  // before this step, gradients are added up in every one
   double outer_rate = 1;
   double outer_momentum = 0;
 };
 
 struct LocalConfig {
   std::int64_t steps = 16;
+  RoundLimits end{};
 
   static void describe(config::Fields<LocalConfig>& f) {
     f.add("steps", &LocalConfig::steps)
         .at_least(1)
         .help("that each rank makes by itself before weights are averaged");
+    f.nest("round", &LocalConfig::end);
   }
 };
 
 struct PostLocalConfig {
   std::int64_t begin = 1000;
   std::int64_t steps = 16;
+  RoundLimits end{};
 
   static void describe(config::Fields<PostLocalConfig>& f) {
     f.add("begin", &PostLocalConfig::begin)
@@ -39,6 +44,7 @@ struct PostLocalConfig {
     f.add("steps", &PostLocalConfig::steps)
         .at_least(1)
         .help("that each rank then makes by itself before weights are averaged");
+    f.nest("round", &PostLocalConfig::end);
   }
 };
 
@@ -46,6 +52,7 @@ struct DilocoConfig {
   std::int64_t steps = 50;
   double outer_rate = 0.7;
   double outer_momentum = 0.9;
+  RoundLimits end{};
 
   static void describe(config::Fields<DilocoConfig>& f) {
     f.add("steps", &DilocoConfig::steps)
@@ -57,6 +64,7 @@ struct DilocoConfig {
     f.add("outer_momentum", &DilocoConfig::outer_momentum)
         .range(0.0, 1.0)
         .help("of the outer step, which is Nesterov's");
+    f.nest("round", &DilocoConfig::end);
   }
 };
 

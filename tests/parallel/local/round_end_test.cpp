@@ -1,0 +1,91 @@
+// Goal:   a round ends after its steps, at other numbers of them from given steps on, and when time
+//         or distance say so; by numbers alone, a resumed job ends it where the first one did.
+// Method: the steps that are a round's last, listed; a simulated clock.
+
+#include "trireme/parallel/local/round_end.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "trireme/base/error.h"
+#include "trireme/parallel/local/round_limits.h"
+#include "trireme/testing/simulated_clock.h"
+
+namespace trireme::parallel::local {
+namespace {
+
+std::vector<std::int64_t> last_steps(const Pace& pace, std::int64_t from, std::int64_t to) {
+  RoundEnd end(pace);
+  std::vector<std::int64_t> found;
+  for (std::int64_t step = from; step < to; ++step) {
+    end.begin_step(step);
+    if (!end.is_last(step)) continue;
+    found.push_back(step);
+    end.ended(step);
+  }
+  return found;
+}
+
+using Steps = std::vector<std::int64_t>;
+
+TEST(RoundEnd, ComesAfterSoManySteps) {
+  EXPECT_EQ(last_steps({.steps = 1}, 0, 3), (Steps{0, 1, 2}));
+  EXPECT_EQ(last_steps({.steps = 3}, 0, 10), (Steps{2, 5, 8}));
+  EXPECT_EQ(last_steps({.steps = 3, .begin = 4}, 0, 12), (Steps{6, 9}));
+  RoundEnd never({.steps = INT64_MAX, .end = {.divergence = 1}});
+  never.begin_step(0);
+  never.ended(7);
+  EXPECT_FALSE(never.is_last(8));
+}
+
+TEST(RoundEnd, AScheduleChangesRoundsThatBeginLater) {
+  const Pace pace{.steps = 2, .end = {.schedule = {"5=4", "11=1"}}};
+  // The round that begins with step 4 is of two steps still; the one of step 10 of four.
+  EXPECT_EQ(last_steps(pace, 0, 17), (Steps{1, 3, 5, 9, 13, 14, 15, 16}));
+}
+
+TEST(RoundEnd, AResumedJobEndsItsRoundsWhereTheFirstDid) {
+  const Pace pace{.steps = 2, .end = {.schedule = {"5=4", "11=1"}}};
+  const Steps whole = last_steps(pace, 0, 20);
+  for (std::int64_t from = 0; from < 20; ++from) {
+    Steps rest;
+    for (const std::int64_t step : whole) {
+      if (step >= from) rest.push_back(step);
+    }
+    EXPECT_EQ(last_steps(pace, from, 20), rest) << from;
+  }
+}
+
+TEST(RoundEnd, TimeAndDistanceAreWishes) {
+  testing::SimulatedClock clock;
+  RoundEnd timed({.steps = 100, .end = {.seconds = 2}}, clock);
+  EXPECT_TRUE(timed.is_asked_for());
+  timed.begin_step(0);
+  EXPECT_FALSE(timed.is_wanted(1e9));
+  clock.advance(std::chrono::seconds(2));
+  EXPECT_TRUE(timed.is_wanted(0));
+  timed.ended(7);
+  EXPECT_FALSE(timed.is_wanted(0)) << "the next round has its own time";
+  EXPECT_FALSE(timed.is_last(106));
+  EXPECT_TRUE(timed.is_last(107)) << "a hundred steps after the last end";
+
+  RoundEnd far({.steps = 100, .end = {.divergence = 0.5}}, clock);
+  far.begin_step(0);
+  EXPECT_TRUE(far.needs_distance());
+  EXPECT_FALSE(far.is_wanted(0.49));
+  EXPECT_TRUE(far.is_wanted(0.5));
+}
+
+TEST(RoundEnd, ASchedulesMistakesAreNamed) {
+  EXPECT_EQ(complaint_of_schedule({}), "");
+  EXPECT_EQ(complaint_of_schedule({"0=1", "10=4"}), "");
+  for (const char* wrong : {"", "10", "=4", "10=", "10=0", "-1=4", "ten=4", "10=4 ", "1e3=4"}) {
+    EXPECT_NE(complaint_of_schedule({wrong}), "") << wrong;
+  }
+  EXPECT_NE(complaint_of_schedule({"10=4", "10=8"}), "");
+  EXPECT_THROW(RoundEnd({.steps = 1, .end = {.schedule = {"x"}}}), Error);
+}
+
+}  // namespace
+}  // namespace trireme::parallel::local
