@@ -28,10 +28,8 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
-}  // namespace
-
 // A row of pictures of each class.
-static int draw_pictures(const WorkerWords& words, const TrainedModel& trained, model::Gan& gan) {
+int draw_pictures(const WorkerWords& words, const TrainedModel& trained, model::Gan& gan) {
   const std::int64_t columns = words.integer("--count", 8, 1);
   const at::Tensor labels = at::arange(gan.classes(), at::kLong).repeat_interleave(columns);
   const c10::InferenceMode guard;
@@ -44,6 +42,8 @@ static int draw_pictures(const WorkerWords& words, const TrainedModel& trained, 
               path.c_str(), columns, gan.classes(), trained.step);
   return 0;
 }
+
+}  // namespace
 
 TrainedModelOptions wanted_model(const WorkerWords& words) {
   TrainedModelOptions options{.folder = words.text("--output"), .overrides = words.overrides()};

@@ -26,9 +26,6 @@ struct TrainedModel {
   data::Sets sets{};
   std::shared_ptr<model::Model> model{};
   std::int64_t step = 0;
-
-  // For people: runs/a, step 100.
-  std::string name() const { return folder.string() + ", step " + std::to_string(step); }
 };
 
 struct TrainedModelOptions {
