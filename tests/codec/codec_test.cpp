@@ -125,7 +125,9 @@ TEST_P(EveryCodec, KeepsItsBoundAtAwkwardSizes) {
       const double error = double{values[i]} - decoded[i];
       lost += error * error;
       const double bound = value_bound(GetParam(), values, i, rms);
-      if (bound >= 0) ASSERT_LE(std::fabs(error), bound) << "value " << i << " of " << count;
+      if (bound >= 0) {
+        ASSERT_LE(std::fabs(error), bound) << "value " << i << " of " << count;
+      }
     }
     EXPECT_LE(lost, squares_of(values) * 1.0001) << count;
     if (GetParam() == CodecKind::TopK) {
@@ -221,7 +223,7 @@ TEST_P(EveryCodec, IsUnbiasedWhereItSaysSo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, EveryCodec, ::testing::ValuesIn(kCodecKinds),
-                         [](const auto& info) { return std::string(name_of(info.param)); });
+                         [](const auto& one) { return std::string(name_of(one.param)); });
 
 TEST(CodecKinds, NoneIsNoCodec) {
   EXPECT_EQ(make_codec({}), nullptr);

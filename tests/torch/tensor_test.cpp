@@ -107,7 +107,9 @@ TEST(Tensor, GatherAndScatterAlsoOfUnevenParts) {
                      own = at::empty({rank + 1}, at::kInt);
     const at::Tensor line = at::empty({6}, at::kInt);
     gather(group, rank == root ? line : none, piece, counts, root).wait();
-    if (rank == root) EXPECT_EQ(line.sum().item<int>(), 0 * 1 + 1 * 2 + 2 * 3);
+    if (rank == root) {
+      EXPECT_EQ(line.sum().item<int>(), 0 * 1 + 1 * 2 + 2 * 3);
+    }
     scatter(group, own, rank == root ? line : none, counts, root).wait();
     EXPECT_TRUE(own.equal(piece));
   });

@@ -44,7 +44,7 @@ double longest(const std::vector<double>& speeds, const std::vector<double>& sha
 
 TEST(Balance, SharesFollowSpeed) {
   for (const BalanceKind kind : {BalanceKind::Proportional, BalanceKind::LeastLoaded}) {
-    for (const std::vector<double> speeds :
+    for (const std::vector<double>& speeds :
          {std::vector<double>{300, 100}, {100, 100, 50}, {1, 1, 1, 10}, {7, 7}, {5}}) {
       Balance balance({.kind = kind}, static_cast<int>(speeds.size()));
       for (int look = 0; look < 60; ++look) {

@@ -36,7 +36,7 @@ enum class Ending { Done, Stopped, NoBetter, Dismissed };
 class Trainer {
  public:
   struct Options {
-    std::filesystem::path output;  // the job's folder
+    std::filesystem::path output{};  // the job's folder
     // Goes on from the newest whole checkpoint there. Begins where there is none at all, and says
     // so; Corrupt where there are some and none is whole.
     bool is_resumed = false;

@@ -20,8 +20,8 @@
 namespace trireme::cli::crossval {
 
 struct FoldOptions {
-  std::string recipe;
-  std::filesystem::path output;
+  std::string recipe{};
+  std::filesystem::path output{};
   int folds = 5;
   std::vector<std::string> overrides = {};
   std::vector<std::string> train_words = {};  // of `trireme train` alone, such as -n 2
