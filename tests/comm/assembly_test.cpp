@@ -131,6 +131,8 @@ TEST(Assembly, OverSeveralHostsGroupsFollowOneAnotherToo) {
     }
     death.join();
     EXPECT_EQ(code, ErrorCode::PeerLost);
+    // Where one is gone, groups that it was not in end as well: others have stopped by then.
+    EXPECT_THROW(group.subgroup(std::vector<int>{0, 1}).barrier().wait(), Error);
   });
   // All on one host, then one each, then two and two, with one that was never there before.
   in_epoch(spread_epoch(2, {1, 0}), {0, 1},

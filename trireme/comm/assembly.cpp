@@ -94,7 +94,10 @@ Group Assembly::group_of(const Epoch& epoch, const std::set<int>& having, Deadli
   if (is_first || options_.is_spread) {
     engine_->add_source(std::make_shared<shm::DoorbellSource>(arena_, place));
   }
-  const Group::Options options{.epoch = epoch.number(), .timeout = options_.operation_timeout};
+  const Group::Options options{.epoch = epoch.number(),
+                               .timeout = options_.operation_timeout,
+                               .home = arena_,
+                               .home_member = place};
   if (epoch.size() == 1) return Group::solo(arena_, place, options);
   auto backend =
       options_.is_spread ? spread_backend(epoch, *rank, deadline) : shared_backend(epoch, *rank);
@@ -109,7 +112,9 @@ void Assembly::renew_engine(const Epoch& epoch) {
   const int me = *epoch.rank_of(options_.worker);
   const auto beside = std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(me)]);
   const std::lock_guard lock(mutex_);
-  engine_ = std::make_shared<Engine>(Engine::Options{.spin = spin_for(static_cast<int>(beside))});
+  // Whoever waits for somebody who has stopped because of the loss must stop, too.
+  engine_ = std::make_shared<Engine>(
+      Engine::Options{.spin = spin_for(static_cast<int>(beside)), .shares_fate = true});
   numbers_.clear();
   for (const Seat& seat : epoch.seats()) numbers_.push_back(seat.worker);
 }

@@ -58,7 +58,7 @@ class Assembly {
   Group group_of(const cluster::membership::Epoch& epoch, const std::set<int>& having,
                  Deadline deadline);
   // Nobody has a group of an epoch before this one any more: gives back what dead members still
-  // held of them. By one worker.
+  // held of them. By one worker of each host.
   void forget(std::uint64_t epoch) noexcept;
   bool has_arena() const noexcept { return arena_ != nullptr; }
 

@@ -218,11 +218,15 @@ void Engine::sleep(std::unique_lock<std::mutex>& lock, const Fate& fate, Duratio
   moved_.notify_all();
 }
 
+bool Engine::concerns(const std::vector<int>& members, int lost) const {
+  return options_.shares_fate || std::find(members.begin(), members.end(), lost) != members.end();
+}
+
 void Engine::adopt(const std::shared_ptr<Fate>& fate, std::vector<int> job_ranks) {
   std::lock_guard lock(adopted_mutex_);
   std::erase_if(adopted_, [](const Adopted& adopted) { return adopted.fate.expired(); });
   for (const auto& [rank, error] : lost_) {
-    if (std::find(job_ranks.begin(), job_ranks.end(), rank) != job_ranks.end()) fate->seal(error);
+    if (concerns(job_ranks, rank)) fate->seal(error);
   }
   adopted_.push_back({fate, std::move(job_ranks)});
 }
@@ -233,8 +237,7 @@ void Engine::lose(int job_rank, const Error& error) {
     std::lock_guard lock(adopted_mutex_);
     lost_.emplace(job_rank, error);
     for (const Adopted& adopted : adopted_) {
-      const auto& ranks = adopted.job_ranks;
-      if (std::find(ranks.begin(), ranks.end(), job_rank) == ranks.end()) continue;
+      if (!concerns(adopted.job_ranks, job_rank)) continue;
       if (auto fate = adopted.fate.lock()) lost.push_back(std::move(fate));
     }
   }

@@ -74,6 +74,7 @@ class Engine {
  public:
   struct Options {
     std::chrono::microseconds spin{50};
+    bool shares_fate = false;  // whoever is lost ends all groups, not only its own
   };
 
   explicit Engine(Options options) : options_(options) {}
@@ -106,6 +107,7 @@ class Engine {
 
  private:
   std::unique_lock<std::mutex> seek_lock();
+  bool concerns(const std::vector<int>& members, int lost) const;
   bool progress();
   Task::Step move(Activity& activity);
   void finish(Activity& activity, std::optional<Error> error);

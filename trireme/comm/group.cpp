@@ -419,7 +419,12 @@ Group Group::subgroup(std::span<const int> ranks) const {
   }
   TRIREME_CHECK(members.count(rank()) != 0, "rank ", rank(),
                 " is not in the sub-group that it asked for");
-  if (ranks.size() == 1) return solo(arena(), arena_member(), state_->options);
+  if (ranks.size() == 1) {
+    const Options& options = state_->options;
+    const bool has_arena = arena() != nullptr;
+    return solo(has_arena ? arena() : options.home,
+                has_arena ? arena_member() : options.home_member, options);
+  }
   {
     std::lock_guard lock(state_->mutex);
     key = mix(key, ++state_->subgroups[std::vector<int>(ranks.begin(), ranks.end())]) | 2;

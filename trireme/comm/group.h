@@ -44,6 +44,10 @@ class Group {
     std::uint64_t epoch = 0;
     // For operations that name no deadline of their own.
     Duration timeout = std::chrono::minutes(5);
+    // The memory of this rank's host, where the group's members do not all share one: what a
+    // sub-group of this rank alone has for its arena. And this rank's segment of it.
+    std::shared_ptr<Arena> home{};
+    int home_member = 0;
   };
 
   // The group of this rank alone; the reference for every other group.

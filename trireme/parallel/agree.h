@@ -131,6 +131,8 @@ class Agreement {
   // of another number of ranks. Collectives.
   virtual std::vector<checkpoint::Piece> own_pieces() { return {}; }
   virtual void restore_own(const checkpoint::Checkpoint& /*from*/) {}
+  // Whether ranks that cut them differently hold all of these too, and save them.
+  virtual bool are_pieces_spare() const { return false; }
   // Whether ranks have weights of their own between two agreements: then rank 0's are saved as the
   // model's.
   virtual bool has_replicas() const { return false; }

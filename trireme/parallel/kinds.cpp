@@ -92,18 +92,14 @@ SyncKind resolved(SyncKind kind, const std::optional<mesh::Mesh>& hosts) {
   return kind == SyncKind::Shared && is_alone ? SyncKind::AllReduce : kind;
 }
 
-// Whatever can be is shared: it stays when a rank dies. On several hosts nothing does.
-SyncKind resolved_lasting(SyncKind kind, bool is_spread) {
+// Whatever can be is shared: it stays when a rank dies.
+SyncKind resolved_lasting(SyncKind kind) {
   if (kind == SyncKind::None) {
     throw Error(ErrorCode::InvalidInput,
                 "sync.kind = \"none\" has no agreement that could outlive a rank: take another, or "
                 "elastic.enabled = false");
   }
-  if (!is_spread) return kind == SyncKind::Auto ? SyncKind::Shared : kind;
-  if (kind == SyncKind::Auto || kind == SyncKind::AllReduce) return SyncKind::AllReduce;
-  throw Error(ErrorCode::InvalidInput,
-              "elastic.spread = true has every worker hold everything: take sync.kind = "
-              "\"all_reduce\" (or auto); on one host, elastic.spread = false allows every kind");
+  return kind == SyncKind::Auto ? SyncKind::Shared : kind;
 }
 
 // Backward may still read a weight whose gradient it has finished, where a forward pass used it
@@ -224,8 +220,7 @@ std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
   if (has_codec(options) && options.kind == SyncKind::Auto) options.kind = SyncKind::AllReduce;
   const std::optional<mesh::Mesh> hosts =
       is_lasting ? std::nullopt : mesh::Mesh::of_hosts(options.group);
-  const SyncKind kind = is_lasting ? resolved_lasting(options.kind, options.is_spread)
-                                   : resolved(options.kind, hosts);
+  const SyncKind kind = is_lasting ? resolved_lasting(options.kind) : resolved(options.kind, hosts);
   if (kind == SyncKind::None) {
     const comm::Group group = options.group;
     std::vector<at::Tensor> buffers = std::move(options.buffers);

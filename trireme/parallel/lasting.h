@@ -60,8 +60,9 @@ class Lasting {
   // Drops what is in flight. `places` by rank of the group: seats in the arena.
   virtual void survive(const comm::Group& group, std::vector<int> places) = 0;
   // What reduce() gave to any rank of the step, living or dead; nothing where it gave nothing.
-  // `told`: what those who live brought. On several hosts what only the dead knew is lost with
-  // their updates. REQUIRES: all who live have stopped.
+  // `told`: what those who live brought. What only the dead of a whole host knew is lost with their
+  // updates. A collective of the group that survive() named; whoever asks for nothing has step -1.
+  // REQUIRES: all who live have stopped.
   virtual std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) = 0;
 
   // REQUIRES: this rank has finished its part of the last step, and others may not have.

@@ -144,7 +144,11 @@ Crew::Turnover Crew::next(const parallel::Standing& standing, bool takes_new,
     turnover.standings.emplace(worker, said);
   }
   group_ = assembly_.group_of(next.epoch, having, Deadline::after(kGroupMax));
-  if (group_.rank() == 0) assembly_.forget(settled);
+  const std::vector<int> hosts = group_.hosts();
+  const bool is_first_of_host =
+      std::find(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(group_.rank())]) ==
+      hosts.begin() + group_.rank();
+  if (is_first_of_host) assembly_.forget(settled);
   return turnover;
 }
 

@@ -36,7 +36,7 @@ struct ElasticConfig {
         .at_least(0)
         .help("workers replaced within ten minutes before the job ends");
     f.add("spread", &E::is_spread)
-        .help("workers may be on several hosts; each then holds all weights and state");
+        .help("workers may be on several hosts; each host then holds all weights and state");
   }
 };
 

@@ -103,6 +103,7 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
       } else {
         options_.job->group = crew.group();
         lasting().survive(crew.group(), crew.places());
+        lasting().recall(-1, {});
       }
       if (incident.how != "rolled forward") incident.how = how;
       share_course(how == "run again");
@@ -129,7 +130,7 @@ std::string Recovery::resolve(const Crew::Turnover& change) {
   const bool is_new = options_.crew->is_new();
   std::vector<parallel::Prepared> told;
   for (const auto& [worker, standing] : change.standings) told.push_back(standing.prepared);
-  const auto all = is_new || mine.step < 0 ? std::nullopt : lasting().recall(mine.step, told);
+  const auto all = lasting().recall(is_new ? -1 : mine.step, told);
   bool is_forward = all && mine.step == furthest;
   bool is_begun = false;
   for (const auto& [worker, standing] : change.standings) {
@@ -142,7 +143,8 @@ std::string Recovery::resolve(const Crew::Turnover& change) {
   if (!is_finished && (mine.step < furthest || is_forward)) {
     TRIREME_CHECK(all, "step ", mine.step, " was prepared, and nothing of it is known here");
     options_.advance(options_.job->step->finish(*all));
-  } else if (is_finished && is_forward && mine.step == furthest) {
+  } else if (is_finished && (mine.step < furthest || is_forward)) {
+    // Other hosts may be in the next step already.
     lasting().finish_orphans();
   }
   if (!is_begun) return "between two steps";

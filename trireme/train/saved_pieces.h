@@ -13,7 +13,7 @@
 namespace trireme::train {
 
 // With all other ranks' every element is there once. REQUIRES: what two ranks hold of a tensor is
-// the same piece of it, or has nothing in common.
+// the same piece of it, or has nothing in common; who holds nothing gets nothing to save.
 std::vector<checkpoint::Piece> saved_pieces(const std::vector<checkpoint::Piece>& held,
                                             const comm::Group& group);
 

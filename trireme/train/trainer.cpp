@@ -371,6 +371,7 @@ void Trainer::refuse_broken_weights(const std::vector<checkpoint::Piece>& saved)
 std::vector<checkpoint::Piece> Trainer::pieces_to_save() {
   const bool is_first = job_.group.rank() == 0;
   std::vector<checkpoint::Piece> held = job_.agreement().pieces();
+  if (job_.agreement().are_pieces_spare()) held.clear();
   if (!job_.agreement().has_replicas()) {
     held = saved_pieces(held, job_.group);
   } else if (!is_first) {

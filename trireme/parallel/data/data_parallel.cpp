@@ -1,5 +1,6 @@
 #include "trireme/parallel/data/data_parallel.h"
 
+#include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -199,6 +200,10 @@ void DataParallel::finish_next() {
   } else {
     works_[finished_].wait();
   }
+  if (is_uneven_) {
+    const ElementRange own = layout_->own[finished_];
+    layout_->reduced.at(finished_, own).copy_(sums_.narrow(0, own.begin, own.count()));
+  }
   if (is_released()) buckets_of(0).release(finished_);
   if (options_.across.size() > 1) {
     const at::Tensor own = layout_->reduced.at(finished_, layout_->own[finished_]);
@@ -234,6 +239,13 @@ void DataParallel::launch(std::size_t bucket) {
   const at::Tensor gradient = buckets_of(0).bucket(bucket);
   if (is_coded()) {
     exchange_->launch(bucket, gradient);
+  } else if (is_uneven_) {
+    // No two hosts cut alike: everybody gets everything, and keeps its slice of it.
+    const ElementRange whole = layout_->plan.buckets[bucket].range;
+    if (!sums_.defined()) sums_ = at::empty({layout_->plan.count}, gradient.options());
+    const at::Tensor sum = sums_.narrow(0, whole.begin, whole.count());
+    sum.copy_(gradient);
+    works_.push_back(comm::all_reduce(options_.group, sum, comm::ReduceOp::Sum, {.label = label}));
   } else if (is_sliced()) {
     works_.push_back(
         comm::reduce_scatter(inside_, layout_->reduced.at(bucket, layout_->own[bucket]), gradient,
@@ -297,7 +309,7 @@ Gradients DataParallel::take_figures(std::span<const double> figures) {
   Gradients all{
       .loss = figures[0], .is_stop_wanted = figures[1] > 0, .is_change_wanted = figures[2] > 0};
   // Without slices every rank has counted all of it, with them every replica.
-  all.norm = std::sqrt(figures[3] / (is_sliced() ? options_.across.size() : cut_.size));
+  all.norm = std::sqrt(figures[3] / (is_sliced() ? cut_.replicas : cut_.size));
   all.is_finite = std::isfinite(figures[3]);
   if (is_coded()) all.traffic = exchange_->traffic();
   is_used_.resize(options_.parameters.size());

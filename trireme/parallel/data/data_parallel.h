@@ -10,7 +10,8 @@
 // that a rank alone would hold is then at hand for whoever has to go on without that rank.
 //
 // Slices may be cut inside parts of the group, with replicas across: the ranks of a host share what
-// they hold, and the same slices of all hosts are added up over the network.
+// they hold, and the same slices of all hosts are added up over the network. Where ranks come and
+// go on several hosts they always are: what a host holds goes with it, and others have it too.
 //
 // Gradients go to their bucket as they are born; a full bucket's reduction runs while backward
 // goes on. reduce() ends with a small all-reduce that no rank passes before all are there. New
@@ -80,9 +81,7 @@ class DataParallel final : public Agreement,
     std::optional<at::ScalarType> narrow_type{};
     // Ranks may come and go. Nobody meets anybody then before survive() and regroup().
     bool is_lasting = false;
-    // And they may be on several hosts: nothing outlives its process, so every rank has everything.
-    // REQUIRES: SyncKind::AllReduce.
-    bool is_spread = false;
+    bool is_spread = false;  // and they may be on several hosts
     Faults* faults = nullptr;
   };
   explicit DataParallel(Options options);
@@ -110,6 +109,7 @@ class DataParallel final : public Agreement,
   void restored() override;
   std::vector<checkpoint::Piece> own_pieces() override;
   void restore_own(const checkpoint::Checkpoint& from) override;
+  bool are_pieces_spare() const override { return is_uneven_ && host_ > 0; }
   std::string first_not_finite() const override;
 
   Standing standing() const override { return standing_; }
@@ -130,6 +130,7 @@ class DataParallel final : public Agreement,
     std::vector<int> places;
     int rank = 0;
     int size = 1;
+    int replicas = 1;  // of each slice
   };
 
   bool is_sliced() const noexcept { return options_.kind != SyncKind::AllReduce; }
@@ -172,9 +173,12 @@ class DataParallel final : public Agreement,
   void finish_standing();
   Gradients take_figures(std::span<const double> figures);
   void update_orphans(const Update& how);
-  void share_layout(int source);
-  void share_spaces(int source);
-  void share_tensors(int source, const std::vector<at::Tensor>& tensors);
+  void meet_hosts(const std::vector<int>& places);
+  std::vector<double> find_figures(std::int64_t step, std::span<const Prepared> told) const;
+  void share_figures(std::int64_t step, std::vector<double>& figures) const;
+  void share_layout(int source, std::span<const std::uint8_t> having);
+  void share_spaces(int source, std::span<const std::uint8_t> having);
+  static void share(const comm::Group& group, int source, const std::vector<at::Tensor>& tensors);
   void move_values(bool is_attached);
   void make_gathering();
   void make_publishing();
@@ -226,10 +230,15 @@ class DataParallel final : public Agreement,
   std::size_t finished_ = 0;                // of them
   std::vector<comm::TensorWork> crossing_;  // own slices of finished ones
   std::vector<comm::Work> ordered_;
-  std::vector<int> filled_;  // by this rank's slots: the slot where its gradients are there
-  bool is_mixed_ = false;    // gradients of a slot that has not ended are among them
-  Blueprint blueprint_;      // of the layout
-  std::vector<int> places_;  // by rank of the group: seats in the arena
+  std::vector<int> filled_;        // by this rank's slots: the slot where its gradients are there
+  bool is_mixed_ = false;          // gradients of a slot that has not ended are among them
+  Blueprint blueprint_;            // of the layout
+  std::vector<int> beside_;        // by rank of inside_: ranks of the group
+  std::vector<int> places_;        // likewise: seats in the arena
+  std::vector<int> firsts_ = {0};  // by host: its first rank of the group
+  int host_ = 0;                   // this rank's
+  bool is_uneven_ = false;         // hosts have unequal numbers of ranks
+  at::Tensor sums_;                // of all ranks, where they have
   Cut cut_;
   Standing standing_;
   std::optional<Update> made_;  // in the last step; nothing where that was dropped

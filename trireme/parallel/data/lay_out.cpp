@@ -109,7 +109,7 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
     exchange_->begin(plan_.step);
   }
   if (is_lasting()) has_state_ = true;
-  if (is_lasting() && !options_.is_spread) {
+  if (is_lasting() && (is_one_copy() || !options_.is_spread)) {
     ledger_.emplace(inside_.arena(), static_cast<std::uint64_t>(blueprint.names[kLedger]),
                     ledger_shape());
     page_ = ledger_->page(inside_.arena_member());
@@ -124,7 +124,11 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
 }
 
 void DataParallel::cut_slices() {
-  cut_ = {.places = places_, .rank = inside_.rank(), .size = inside_.size()};
+  const bool is_replicated = is_lasting() && options_.is_spread && is_sliced();
+  cut_ = {.places = places_,
+          .rank = inside_.rank(),
+          .size = inside_.size(),
+          .replicas = is_replicated ? static_cast<int>(firsts_.size()) : options_.across.size()};
   layout_->own.clear();
   for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
     layout_->own.push_back(own_of(b, cut_.rank));

@@ -113,23 +113,82 @@ void DataParallel::survive(const comm::Group& group, std::vector<int> places) {
   finished_ = 0;
   is_surviving_ = true;
   options_.group = group;
-  places_ = std::move(places);
-  inside_ = group;
+  meet_hosts(places);
 }
 
-std::optional<Gradients> DataParallel::recall(std::int64_t step, std::span<const Prepared> told) {
-  if (standing_.step != step) return std::nullopt;
-  std::vector<double> figures;
-  for (const Prepared& one : told) {
-    if (one.step == step) figures = one.figures;
+// Who shares this rank's memory, and who has the same slice on every other host.
+void DataParallel::meet_hosts(const std::vector<int>& places) {
+  const comm::Group& group = options_.group;
+  const std::vector<int> host_of = options_.is_spread && is_sliced()
+                                       ? group.hosts()
+                                       : std::vector<int>(static_cast<std::size_t>(group.size()));
+  const int hosts = 1 + *std::max_element(host_of.begin(), host_of.end());
+  std::vector<std::vector<int>> ranks_of(static_cast<std::size_t>(hosts));
+  for (int rank = 0; rank < group.size(); ++rank) {
+    ranks_of[static_cast<std::size_t>(host_of[static_cast<std::size_t>(rank)])].push_back(rank);
   }
-  for (std::size_t i = 0; ledger_ && figures.empty() && i < cut_.places.size(); ++i) {
+  host_ = host_of[static_cast<std::size_t>(group.rank())];
+  beside_ = ranks_of[static_cast<std::size_t>(host_)];
+  firsts_.clear();
+  is_uneven_ = false;
+  for (const std::vector<int>& ranks : ranks_of) {
+    firsts_.push_back(ranks.front());
+    is_uneven_ |= ranks.size() != beside_.size();
+  }
+  inside_ = options_.is_spread && is_sliced() ? group.subgroup(beside_) : group;
+  options_.across = comm::Group::solo();
+  if (hosts > 1 && !is_uneven_) {
+    std::vector<int> alike;
+    for (const std::vector<int>& ranks : ranks_of) {
+      alike.push_back(ranks[static_cast<std::size_t>(inside_.rank())]);
+    }
+    options_.across = group.subgroup(alike);
+  }
+  places_.clear();
+  for (const int rank : beside_) places_.push_back(places[static_cast<std::size_t>(rank)]);
+}
+
+// What a prepare of this step added up, as far as this host knows.
+std::vector<double> DataParallel::find_figures(std::int64_t step,
+                                               std::span<const Prepared> told) const {
+  for (const Prepared& one : told) {
+    if (one.step == step) return one.figures;
+  }
+  for (std::size_t i = 0; ledger_ && i < cut_.places.size(); ++i) {
     const Ledger::Page page = ledger_->page(cut_.places[i]);
     // Whoever has begun the next one was prepared, and has kept the figures.
     const bool is_prepared =
         page.step() == step ? page.phase() != Ledger::Phase::Open : page.step() == step + 1;
-    if (is_prepared) figures.assign(page.figures().begin(), page.figures().end());
+    if (is_prepared) return {page.figures().begin(), page.figures().end()};
   }
+  return {};
+}
+
+// What only the dead of one host knew, and left in its ledger, all hosts go by.
+void DataParallel::share_figures(std::int64_t step, std::vector<double>& figures) const {
+  const comm::Group& group = options_.group;
+  const std::int64_t mine = figures.empty() ? -1 : step;
+  std::vector<std::int64_t> known(static_cast<std::size_t>(group.size()));
+  group
+      .all_gather({known.data(), known.size(), comm::DType::Int64}, {&mine, 1, comm::DType::Int64},
+                  {.label = "who was prepared"})
+      .wait();
+  const auto latest = std::max_element(known.begin(), known.end());
+  if (*latest < 0) return;
+  std::vector<double> theirs(kFigures + options_.parameters.size());
+  const auto source = static_cast<int>(latest - known.begin());
+  if (group.rank() == source) theirs = figures;
+  group
+      .broadcast({theirs.data(), theirs.size(), comm::DType::Float64}, source,
+                 {.label = "what was prepared"})
+      .wait();
+  if (step == *latest) figures = theirs;
+}
+
+std::optional<Gradients> DataParallel::recall(std::int64_t step, std::span<const Prepared> told) {
+  const bool is_asked = step >= 0 && standing_.step == step;
+  std::vector<double> figures = is_asked ? find_figures(step, told) : std::vector<double>{};
+  if (options_.is_spread && is_sliced()) share_figures(is_asked ? step : -1, figures);
   if (figures.empty()) return std::nullopt;
   // This rank may be the next to die: whoever looks for them finds them with it, too.
   if (standing_.phase == Standing::Phase::Open) prepare_standing(figures);
@@ -144,7 +203,7 @@ void DataParallel::update_orphans(const Update& how) {
     const int place = cut_.places[static_cast<std::size_t>(rank)];
     const std::vector<int>& living = places_;
     if (std::find(living.begin(), living.end(), place) != living.end()) continue;
-    if (orphan++ % options_.group.size() != options_.group.rank()) continue;
+    if (orphan++ % inside_.size() != inside_.rank()) continue;
     Ledger::Page page = ledger_->page(place);
     // One that has begun the next step had finished this one.
     const bool is_finished =
@@ -184,44 +243,71 @@ void DataParallel::regroup(bool is_new) {
   const bool is_strange = least < Having::Values;  // somebody has not met the others yet
   if (is_strange) expect_same_parameters(group, options_.parameters);
   if (static_cast<Having>(*most) == Having::Layout) {
-    if (least < Having::Layout) share_layout(source);
-    if (least < Having::Layout && !is_one_copy()) share_spaces(source);
+    if (least < Having::Layout) {
+      share_layout(source, all);
+      share_spaces(source, all);
+    }
   } else if (is_strange) {
     std::vector<at::Tensor> values;
     for (const Parameter& parameter : options_.parameters) values.push_back(parameter.tensor);
-    share_tensors(source, values);
+    share(group, source, values);
   }
-  if (is_strange) share_tensors(source, options_.buffers);
+  if (is_strange) share(group, source, options_.buffers);
   group.barrier({.label = "regrouped"}).wait();
   has_state_ = true;
   is_surviving_ = false;
   if (layout_) cut_slices();
 }
 
-// Those who have no layout get the source's.
-void DataParallel::share_layout(int source) {
+// Those who have no layout get the source's, with the names that memory has on their host.
+void DataParallel::share_layout(int source, std::span<const std::uint8_t> having) {
   Blueprint blueprint = blueprint_;
   blueprint.order.resize(options_.parameters.size());
-  blueprint.names.resize(draw({}).names.size());
-  for (std::vector<std::int64_t>* numbers : {&blueprint.order, &blueprint.names}) {
-    options_.group
-        .broadcast({numbers->data(), numbers->size(), comm::DType::Int64}, source,
-                   {.label = "layout"})
-        .wait();
-  }
+  options_.group
+      .broadcast({blueprint.order.data(), blueprint.order.size(), comm::DType::Int64}, source,
+                 {.label = "layout"})
+      .wait();
+  const auto has_names = [&](int rank) {
+    return static_cast<Having>(having[static_cast<std::size_t>(rank)]) == Having::Layout;
+  };
+  const auto known = std::find_if(beside_.begin(), beside_.end(), has_names);
+  if (!layout_) blueprint.names = draw({}).names;
+  inside_
+      .broadcast({blueprint.names.data(), blueprint.names.size(), comm::DType::Int64},
+                 known == beside_.end() ? 0 : static_cast<int>(known - beside_.begin()),
+                 {.label = "names of shared memory"})
+      .wait();
   if (layout_ && blueprint.names == blueprint_.names) return;
   lay_out(blueprint, /*is_attached=*/true);
 }
 
-void DataParallel::share_spaces(int source) {
+// Whoever has nothing gets the source's; of a host with one copy, that is its first rank, where
+// nobody there has it.
+void DataParallel::share_spaces(int source, std::span<const std::uint8_t> having) {
   std::vector<at::Tensor> spaces{layout_->values.memory};
   for (const FlatSpace& state : layout_->states) spaces.push_back(state.memory);
-  share_tensors(source, spaces);
+  if (!is_one_copy()) return share(options_.group, source, spaces);
+  const std::vector<int> host_of = options_.group.hosts();
+  std::vector<bool> is_there(firsts_.size());
+  for (std::size_t rank = 0; rank < having.size() && firsts_.size() > 1; ++rank) {
+    const bool has_it = static_cast<Having>(having[rank]) == Having::Layout;
+    if (has_it) is_there[static_cast<std::size_t>(host_of[rank])] = true;
+  }
+  std::vector<int> members{source};
+  for (std::size_t host = 0; host < firsts_.size(); ++host) {
+    if (firsts_.size() > 1 && !is_there[host]) members.push_back(firsts_[host]);
+  }
+  const int me = options_.group.rank();
+  const bool is_in = std::find(members.begin(), members.end(), me) != members.end();
+  if (members.size() == 1 || !is_in) return;
+  share(options_.group.subgroup(members), 0, spaces);
+  if (me != source && has_copies()) layout_->copies.memory.copy_(layout_->values.memory);
 }
 
-void DataParallel::share_tensors(int source, const std::vector<at::Tensor>& tensors) {
+void DataParallel::share(const comm::Group& group, int source,
+                         const std::vector<at::Tensor>& tensors) {
   for (const at::Tensor& tensor : tensors) {
-    comm::broadcast(options_.group, tensor.detach(), source, {.label = "state"}).wait();
+    comm::broadcast(group, tensor.detach(), source, {.label = "state"}).wait();
   }
 }
 
