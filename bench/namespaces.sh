@@ -1,14 +1,20 @@
 #!/bin/bash
-# bench/namespaces.sh BITS PROGRAM ARGUMENTS...: two ranks of PROGRAM as if on two hosts, each in a
-# network namespace of its own, with a wire of BITS a second between them. Root only.
+# bench/namespaces.sh [--each N] BITS PROGRAM ARGUMENTS...: ranks of PROGRAM as if on two hosts, one
+# (or N) each in a network namespace of its own, with a wire of BITS a second between the two. Root only.
 #
 # The namespaces have no names: the kernel takes them away, and the wire with them, when the last
 # process in them ends. All processes live in one process namespace, which ends with its first; that
 # one is killed when its parent dies. So nothing stays behind, whatever is killed, and no packet
 # leaves the namespaces that were made here.
 set -euo pipefail
+each=1
+arguments=("$@")
+if [ "${1:-}" = --each ] && [ $# -ge 2 ]; then
+  each=$2
+  shift 2
+fi
 if [ $# -lt 2 ]; then
-  echo "usage: bench/namespaces.sh BITS PROGRAM ARGUMENTS..." >&2
+  echo "usage: bench/namespaces.sh [--each N] BITS PROGRAM ARGUMENTS..." >&2
   exit 2
 fi
 if [ "$(id -u)" != 0 ]; then
@@ -26,7 +32,7 @@ if [ -z "${TRIREME_BENCH_INSIDE:-}" ]; then
     exit 77
   fi
   export TRIREME_BENCH_INSIDE=1
-  exec unshare --net --pid --mount-proc --fork --kill-child=KILL "$0" "$@"
+  exec unshare --net --pid --mount-proc --fork --kill-child=KILL "$0" "${arguments[@]}"
 fi
 
 # Inside, as process 1 of the new namespaces; the second network namespace is a sleeper's.
@@ -57,14 +63,22 @@ fi
 beyond tc qdisc add dev wire1 root tbf rate "${bits}bit" burst "$bucket" limit $((4 * bucket))
 
 TRIREME_SECRET=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
-export TRIREME_SECRET TRIREME_SIZE=2 TRIREME_LOCAL_RANK=0 TRIREME_LOCAL_SIZE=1
+export TRIREME_SECRET TRIREME_SIZE=$((2 * each)) TRIREME_LOCAL_SIZE=$each
 export TRIREME_JOB=wire TRIREME_STORE=tcp://10.77.0.1:4711 TRIREME_STORE_RANK=0
 unset TRIREME_SECRET_FILE
-TRIREME_RANK=1 beyond "$@" --interface wire1 &
-other=$!
-TRIREME_RANK=0 "$@" --interface wire0 &
-first=$!
+# They share one machine and must not notice.
+ranks=()
+for ((rank = each; rank < 2 * each; ++rank)); do
+  TRIREME_RANK=$rank TRIREME_LOCAL_RANK=$((rank - each)) TRIREME_HOST=wire1 \
+    beyond "$@" --interface wire1 &
+  ranks+=($!)
+done
+for ((rank = 0; rank < each; ++rank)); do
+  TRIREME_RANK=$rank TRIREME_LOCAL_RANK=$rank TRIREME_HOST=wire0 "$@" --interface wire0 &
+  ranks+=($!)
+done
 code=0
-wait "$first" || code=$?
-wait "$other" || code=$?
+for rank in "${ranks[@]}"; do
+  wait "$rank" || code=$?
+done
 exit "$code"

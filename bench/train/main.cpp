@@ -23,7 +23,9 @@
 #include "trireme/cli/bench/train/record.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
+#include "trireme/mesh/mesh.h"
 #include "trireme/parallel/kinds.h"
+#include "trireme/parallel/lasting.h"
 #include "trireme/train/job.h"
 
 namespace trireme::bench {
@@ -110,6 +112,24 @@ void print(const TrainRecord& record, const TrainOptions& options) {
   }
 }
 
+// As workers of an elastic job meet; nobody dies here.
+trireme::train::Job open(const TrainOptions& options, const config::Config& recipe,
+                         const trireme::train::Kinds& kinds, const comm::Group& group) {
+  if (!options.is_elastic) return trireme::train::open_job(recipe, kinds, group);
+  trireme::train::Job job = trireme::train::open_job(
+      recipe, kinds, comm::Group::solo(), {.is_lasting = true, .is_spread = options.wire > 0});
+  auto& lasting = dynamic_cast<parallel::Lasting&>(job.agreement());
+  const std::int64_t seat = mesh::Mesh::of_hosts(group).value().group("inside").arena_member();
+  std::vector<std::int64_t> seats(static_cast<std::size_t>(group.size()));
+  group.all_gather({seats.data(), seats.size(), comm::DType::Int64}, {&seat, 1, comm::DType::Int64})
+      .wait();
+  lasting.survive(group, {seats.begin(), seats.end()});
+  lasting.regroup(/*is_new=*/false);
+  job.group = group;
+  job.deal(job.fair_owners());
+  return job;
+}
+
 int run(const TrainOptions& given) {
   given.check();
   trireme::keep_large_memory();
@@ -121,10 +141,9 @@ int run(const TrainOptions& given) {
   comm::Group group = comm::Group::solo();
   if (options.ranks > 1) {
     world.emplace(cluster::World::join());
-    const bool is_apart = options.is_apart || options.wire > 0;
-    group =
-        comm::connect(*world, {.transport = is_apart ? comm::Transport::Tcp : comm::Transport::Auto,
-                               .interface = options.interface});
+    group = comm::connect(
+        *world, {.transport = options.is_apart ? comm::Transport::Tcp : comm::Transport::Auto,
+                 .interface = options.interface});
   }
   if (group.size() != options.ranks) {
     throw Error(ErrorCode::InvalidInput, "--ranks " + std::to_string(options.ranks) + ", but " +
@@ -132,7 +151,7 @@ int run(const TrainOptions& given) {
   }
   bool is_right = false;
   comm::guarded(group, [&] {
-    trireme::train::Job job = trireme::train::open_job(recipe, kinds, group);
+    trireme::train::Job job = open(options, recipe, kinds, group);
     const Measured measured = measure(job, options.seconds);
     const auto& sync = recipe.get<parallel::SyncConfig>(parallel::kSyncSection);
     const double alone =

@@ -50,7 +50,8 @@ Measured measure(const std::vector<Entrant>& entrants, const TrainOptions& optio
                .may_fail = may_fail});
     measured.series.push_back({entrant});
   }
-  const bool has_turns = options.has_peers || options.has_bars || options.scaling > 0;
+  const bool has_turns =
+      options.has_peers || options.is_elastic || options.has_bars || options.scaling > 0;
   const int rounds = has_turns ? options.rounds : 1;
   measured.is_whole = turns.run(rounds, [&](const Contender& contender, std::string_view line) {
     const auto record = read_record(line);
@@ -110,6 +111,10 @@ int run_one(const TrainOptions& options) {
   const Entrant ours{bench::kOurs, options.whole()};
   std::vector<Entrant> peers;
   if (options.has_peers) peers = peers_of(ours.options);
+  if (options.is_elastic) {
+    peers.push_back(ours);
+    peers.back().options.is_elastic = false;
+  }
   std::vector<Entrant> entrants{ours};
   entrants.insert(entrants.end(), peers.begin(), peers.end());
   const Measured measured = measure(entrants, options);

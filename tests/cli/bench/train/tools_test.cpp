@@ -44,9 +44,9 @@ TEST(TrainTools, TwoHaveAWireBetweenThem) {
   for (const std::string who : {kOurs, kPyTorch}) {
     Entrant wired = entrant(who, 2);
     wired.options.wire = 1e9;
-    EXPECT_THAT(
-        first(kAll.program_of(wired).words, 3),
-        ElementsAre("/b/namespaces.sh", "1000000000", who == kOurs ? "/b/rank" : "/b/peer"));
+    EXPECT_THAT(first(kAll.program_of(wired).words, 5),
+                ElementsAre("/b/namespaces.sh", "--each", "1", "1000000000",
+                            who == kOurs ? "/b/rank" : "/b/peer"));
     TrainTools user = kAll;
     user.is_root = false;
     EXPECT_THAT(user.why_not(wired), HasSubstr("root"));

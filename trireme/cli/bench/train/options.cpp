@@ -48,7 +48,15 @@ void TrainOptions::check() const {
   if (is_apart && sync == "shared") {
     refuse("--sync shared needs ranks that share memory, which --apart keeps them from");
   }
-  if (wire > 0 && ranks != 2) refuse("--wire is between two ranks: --ranks 2");
+  if (wire > 0 && (ranks == 0 || ranks % 2 != 0)) {
+    refuse("--wire is between two namespaces with half the ranks each: --ranks 2, or 4");
+  }
+  if (is_elastic && wire > 0 && ranks < 4) {
+    refuse("--elastic over a --wire is about hosts with several ranks each: --ranks 4");
+  }
+  if (is_elastic && (ranks < 2 || codec != "none" || is_apart || has_peers)) {
+    refuse("--elastic is for --ranks 2 or more, without --codec, --apart and --peers");
+  }
   const bool is_sent = sync == "auto" || sync == "all_reduce";
   if (codec != "none" && (ranks == 1 || !is_sent)) {
     refuse("--codec is for gradients that ranks send each other: --ranks 2 --sync all_reduce");
@@ -56,7 +64,7 @@ void TrainOptions::check() const {
   if (scaling > 0 && (has_bars || has_peers || ranks != 0)) {
     refuse("--scaling runs 1 to N ranks of ours; it goes with neither --ranks, --peers nor --bars");
   }
-  const bool is_plain = precision == "float32" && codec == "none" && wire == 0;
+  const bool is_plain = precision == "float32" && codec == "none" && wire == 0 && !is_elastic;
   if (has_bars && (sync != "auto" || !is_plain || is_apart)) {
     refuse("--bars decides by itself what to run; --model and --ranks choose among its cases");
   }
@@ -94,9 +102,13 @@ void add_case_options(Command& command, const std::shared_ptr<TrainOptions>& opt
   command.option("--codec", joined(codecs(), "|"), "gradients as fewer bytes (default none)",
                  one_of("--codec", codecs(), to.codec));
   command.option("--wire", "BITS",
-                 "two ranks in network namespaces, with so many bits a second between them; root "
-                 "only",
+                 "half the ranks in one network namespace, half in another, with so many bits a "
+                 "second between them; root only",
                  number<double>("--wire", {1e5, kWireMax}, to.wire));
+  command.flag(
+      "--elastic",
+      "ranks may come and go, on several hosts with --wire; in turns with ranks that may not",
+      to.is_elastic);
   command.option("--json", "FILE", "also write a JSON object a case there", set_text(to.json));
 }
 
@@ -107,7 +119,7 @@ void add_program_options(Command& command, const std::shared_ptr<TrainOptions>& 
   command.option("--scaling", "N", "1 to N ranks in turns, one thread each; ends with a table",
                  number<int>("--scaling", {1, kRanksMax}, options->scaling));
   command.option("--rounds", "N",
-                 "turns of everybody with --peers, --bars and --scaling (default 5)",
+                 "turns of everybody with --peers, --elastic, --bars and --scaling (default 5)",
                  number<int>("--rounds", {1, kRoundsMax}, options->rounds));
 }
 
@@ -126,6 +138,7 @@ std::vector<std::string> case_words(const TrainOptions& options) {
                                  "--sync",      options.sync,
                                  "--records"};
   if (options.is_apart) words.emplace_back("--apart");
+  if (options.is_elastic) words.emplace_back("--elastic");
   if (options.codec != "none") words.insert(words.end(), {"--codec", options.codec});
   if (options.wire > 0) {
     words.insert(words.end(), {"--wire", fmt::format("{:.0f}", options.wire)});

@@ -25,7 +25,9 @@ struct TrainOptions {
   bool is_apart = false;  // each rank as if it was on a host of its own
   // Gradients as fewer bytes, by the name of our codec; PyTorch has hooks for fp16, bf16, powersgd.
   std::string codec = "none";
-  double wire = 0;  // bits a second between two namespaces with a rank each; 0: no wire
+  double wire = 0;  // bits a second between two namespaces with half the ranks each; 0: no wire
+  // Ranks may come and go: what one holds is at hand when it dies, its host included.
+  bool is_elastic = false;
   std::string json = {};
 
   // Of the program alone.

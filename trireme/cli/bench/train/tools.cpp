@@ -52,7 +52,9 @@ Program TrainTools::program_of(const Entrant& entrant) const {
   const bool is_ours = entrant.who == kOurs;
   if (entrant.options.wire > 0) {
     // The script runs inside namespaces that end with its first process; nothing asks it to.
-    program = {{namespaces.string(), fmt::format("{:.0f}", entrant.options.wire)}, SIGKILL};
+    program = {{namespaces.string(), "--each", std::to_string(entrant.options.ranks / 2),
+                fmt::format("{:.0f}", entrant.options.wire)},
+               SIGKILL};
   } else if (entrant.options.ranks > 1) {
     program.words = {self.string(), "run", "-n", std::to_string(entrant.options.ranks)};
     // Gloo moves data on threads of its own, which binding would put on its rank's core.
