@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kLengthSize = 8;
 constexpr std::uint64_t kHeaderSizeMax = 100'000'000;  // the bound of the reference reader
 
-[[noreturn]] void corrupt(const std::string& file, const std::string& what) {
+[[noreturn]] void corrupt_safetensors(const std::string& file, const std::string& what) {
   throw Error(ErrorCode::Corrupt, file + " is no whole safetensors file: " + what);
 }
 
@@ -57,9 +57,9 @@ void add_entries(Header& header, const Json& json, const std::string& file) {
       }
     } catch (const Error& error) {
       if (error.code() == ErrorCode::Unsupported) throw error.with_operation(file + ": " + name);
-      corrupt(file, "tensor " + name + ": " + error.message());
+      corrupt_safetensors(file, "tensor " + name + ": " + error.message());
     } catch (const nlohmann::json::exception& error) {
-      corrupt(file, "tensor " + name + ": " + error.what());
+      corrupt_safetensors(file, "tensor " + name + ": " + error.what());
     }
   }
 }
@@ -69,15 +69,16 @@ void check_offsets(const Header& header, std::uint64_t file_size, const std::str
   std::uint64_t at = 0;
   for (const Entry& entry : header.entries) {
     if (entry.begin != at) {
-      corrupt(file, "tensor " + entry.name + " begins at byte " + std::to_string(entry.begin) +
-                        " of the data, the one before ends at " + std::to_string(at));
+      corrupt_safetensors(file, "tensor " + entry.name + " begins at byte " +
+                                    std::to_string(entry.begin) +
+                                    " of the data, the one before ends at " + std::to_string(at));
     }
     at += entry.size;
   }
   const std::uint64_t held = file_size - header.data_begin;
   if (at != held) {
-    corrupt(file, "the header speaks of " + std::to_string(at) + " bytes of data, there are " +
-                      std::to_string(held));
+    corrupt_safetensors(file, "the header speaks of " + std::to_string(at) +
+                                  " bytes of data, there are " + std::to_string(held));
   }
 }
 
@@ -89,19 +90,20 @@ std::string read_start(int descriptor, std::size_t size, const std::string& file
         ::pread(descriptor, text.data() + done, size - done, static_cast<off_t>(done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw system_error("reading " + file, errno);
-    if (count == 0) corrupt(file, "it ends at byte " + std::to_string(done));
+    if (count == 0) corrupt_safetensors(file, "it ends at byte " + std::to_string(done));
     done += static_cast<std::size_t>(count);
   }
   return text;
 }
 
 std::uint64_t length_in(std::string_view start, std::uint64_t file_size, const std::string& file) {
-  if (file_size < kLengthSize) corrupt(file, "it has " + std::to_string(file_size) + " bytes");
+  if (file_size < kLengthSize)
+    corrupt_safetensors(file, "it has " + std::to_string(file_size) + " bytes");
   std::uint64_t length = 0;
   std::memcpy(&length, start.data(), kLengthSize);
   if (length > kHeaderSizeMax || length > file_size - kLengthSize) {
-    corrupt(file, "a header of " + std::to_string(length) + " bytes in a file of " +
-                      std::to_string(file_size));
+    corrupt_safetensors(file, "a header of " + std::to_string(length) + " bytes in a file of " +
+                                  std::to_string(file_size));
   }
   return length;
 }
@@ -162,7 +164,7 @@ Header parse_header(std::string_view start, std::uint64_t file_size, const std::
   const std::uint64_t length = length_in(start, file_size, file);
   Header header{.data_begin = kLengthSize + length};
   const Json json = Json::parse(start.substr(kLengthSize, length), nullptr, false);
-  if (!json.is_object()) corrupt(file, "its header is not a JSON object");
+  if (!json.is_object()) corrupt_safetensors(file, "its header is not a JSON object");
   add_entries(header, json, file);
   std::stable_sort(header.entries.begin(), header.entries.end(), [](const auto& a, const auto& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.size < b.size;
@@ -183,7 +185,8 @@ Header read_header(const std::filesystem::path& path) {
   }
   if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::InvalidInput, file + " is no regular file");
   const auto file_size = static_cast<std::uint64_t>(status.st_size);
-  if (file_size < kLengthSize) corrupt(file, "it has " + std::to_string(file_size) + " bytes");
+  if (file_size < kLengthSize)
+    corrupt_safetensors(file, "it has " + std::to_string(file_size) + " bytes");
   const std::string length = read_start(descriptor.get(), kLengthSize, file);
   const std::size_t header_size = kLengthSize + length_in(length, file_size, file);
   return parse_header(read_start(descriptor.get(), header_size, file), file_size, file);

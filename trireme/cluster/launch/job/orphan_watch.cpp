@@ -60,7 +60,7 @@ OrphanWatch::~OrphanWatch() {
   state_->thread.join();
 }
 
-std::unique_ptr<OrphanWatch> OrphanWatch::of(const Environment& environment,
+std::unique_ptr<OrphanWatch> OrphanWatch::of(const cluster::Environment& environment,
                                              std::function<void()> on_orphaned) {
   const StorePlace& store = environment.store;
   const bool is_ours =

@@ -26,7 +26,7 @@ class OrphanWatch {
   OrphanWatch& operator=(const OrphanWatch&) = delete;
 
   // For the job that this process is a worker of; null where that is not elastic.
-  static std::unique_ptr<OrphanWatch> of(const Environment& environment,
+  static std::unique_ptr<OrphanWatch> of(const cluster::Environment& environment,
                                          std::function<void()> on_orphaned);
 
  private:
