@@ -34,6 +34,8 @@ Command coordinate_command() {
   command.option(
       "--orphan-timeout", "SECONDS", "how long to go on when nobody watches the job",
       [options](const std::string& text) { return set_timeout(options->orphan_timeout, text); });
+  command.option("--listen", "tcp://ADDRESS:PORT", "serve workers of other hosts there",
+                 set_text(options->listen));
   command.action([options] { return cluster::launch::job::run_coordinator(*options); });
   command.hide();
   return command;

@@ -220,5 +220,56 @@ TEST_F(SupervisionTest, WhoeverSaysThatItLeavesDoesNotEndTheTraining) {
   EXPECT_TRUE(supervision_->is_done());
 }
 
+TEST_F(SupervisionTest, WhatALostHostHasWaitsForIt) {
+  begin(4);
+  supervision_->set_members({0, 1, 2, 3});
+  now_ += 10s;
+  for (int worker : {2, 3}) supervision_->on_adrift(worker);
+  supervision_->set_room(2, now_);
+  EXPECT_EQ(settle().kind, Kind::Wait);
+  EXPECT_EQ(supervision_->alive(), 2);
+  // One comes back; the other turns out to be dead, which is nobody's restart.
+  supervision_->on_back(2, now_);
+  supervision_->on_gone(3, now_);
+  supervision_->set_room(4, now_);
+  const Decision decision = settle();
+  EXPECT_EQ(decision.kind, Kind::Start);
+  EXPECT_EQ(decision.count, 1);
+}
+
+TEST_F(SupervisionTest, NothingBeginsAnewWhileAMemberMayLive) {
+  begin(4);
+  supervision_->set_members({0, 1, 2, 3});
+  now_ += 10s;
+  for (int worker : {2, 3}) supervision_->on_adrift(worker);
+  supervision_->set_room(2, now_);
+  for (int worker : {0, 1}) die(worker);
+  const Decision decision = settle();
+  EXPECT_EQ(decision.kind, Kind::Start) << "those who come join 2 and 3";
+  EXPECT_EQ(decision.count, 2);
+  supervision_->on_gone(2, now_);
+  EXPECT_EQ(settle().kind, Kind::Wait);
+  supervision_->on_gone(3, now_);
+  EXPECT_EQ(settle().kind, Kind::Clear) << "they have nobody to join";
+  for (int worker : {4, 5}) die(worker);
+  EXPECT_EQ(settle().kind, Kind::StartAnew);
+}
+
+TEST_F(SupervisionTest, WithoutAnyHostItWaitsForOne) {
+  begin(2, {.restarts_max = 1});
+  now_ += 10s;
+  for (int worker : {0, 1}) supervision_->on_adrift(worker);
+  supervision_->set_room(0, now_);
+  for (int worker : {0, 1}) supervision_->on_gone(worker, now_);
+  EXPECT_EQ(settle().kind, Kind::Wait);
+  EXPECT_FALSE(supervision_->is_over());
+  supervision_->set_room(1, now_);
+  const Decision decision = settle();
+  EXPECT_EQ(decision.kind, Kind::StartAnew);
+  EXPECT_EQ(decision.count, 1);
+  supervision_->set_room(2, now_);
+  EXPECT_EQ(settle().count, 1) << "the rest, once there is room";
+}
+
 }  // namespace
 }  // namespace trireme::cluster::launch

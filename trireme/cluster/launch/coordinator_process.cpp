@@ -1,12 +1,14 @@
 #include "trireme/cluster/launch/coordinator_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "trireme/base/error.h"
 #include "trireme/cluster/launch/job/coordinator.h"
@@ -20,6 +22,7 @@ using namespace std::chrono_literals;
 constexpr Duration kWindow = 1min;
 constexpr const char* kWords = "coordinator.err";
 constexpr auto kTakeOverTime = 5s;
+constexpr int kPause = 2;  // milliseconds
 
 }  // namespace
 
@@ -36,10 +39,13 @@ void CoordinatorProcess::start() {
   const Descriptor error(open(words.c_str(), kFlags, 0600));
   if (!error) throw system_error("cannot write " + words.string(), errno);
   const double seconds = std::chrono::duration<double>(options_.orphan_timeout).count();
+  std::vector<std::string> arguments{"trireme", "coordinate", "--orphan-timeout",
+                                     std::to_string(seconds)};
+  if (!options_.listen.empty()) arguments.insert(arguments.end(), {"--listen", options_.listen});
+  arguments.push_back(options_.folder.string());
   pid_ = spawn({.rank = -1,
                 .program = options_.program,
-                .arguments = {"trireme", "coordinate", "--orphan-timeout", std::to_string(seconds),
-                              options_.folder.string()},
+                .arguments = std::move(arguments),
                 .environment = own_environment(),
                 .processors = {},
                 .output = error.get(),
@@ -62,6 +68,16 @@ void CoordinatorProcess::reset() {
   const Descriptor right = job::take_over(options_.folder, Deadline::after(kTakeOverTime));
   std::error_code error;
   std::filesystem::remove(options_.folder / "store.log", error);
+}
+
+std::string CoordinatorProcess::address(Deadline deadline) const {
+  while (true) {
+    if (const auto text = job::store_address_of(options_.folder)) return *text;
+    if (deadline.is_past()) {
+      throw Error(ErrorCode::Deadline, "the coordinator does not come to listen" + last_words());
+    }
+    poll(nullptr, 0, kPause);
+  }
 }
 
 std::string CoordinatorProcess::last_words() const {

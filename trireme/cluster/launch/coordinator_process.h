@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "trireme/base/clock.h"
+#include "trireme/base/deadline.h"
 
 namespace trireme::cluster::launch {
 
@@ -28,6 +29,7 @@ class CoordinatorProcess {
     std::filesystem::path folder;  // the job's
     Duration orphan_timeout{};
     sigset_t mask{};
+    std::string listen{};  // for other hosts; see job/coordinator.h
     // `trireme`: this very program, even if another was installed in its place meanwhile.
     std::filesystem::path program = "/proc/self/exe";
   };
@@ -43,6 +45,8 @@ class CoordinatorProcess {
   void reset();
   // It is dead and was waited for.
   void forget() noexcept { pid_ = 0; }
+  // Where it serves other hosts, once it does. Throws Deadline.
+  std::string address(Deadline deadline) const;
   // 0: none.
   pid_t pid() const noexcept { return pid_; }
 

@@ -17,7 +17,6 @@
 #include "trireme/base/clock.h"
 #include "trireme/base/error.h"
 #include "trireme/base/exit_status.h"
-#include "trireme/cluster/launch/coordinator_process.h"
 #include "trireme/cluster/launch/ending.h"
 #include "trireme/cluster/launch/etcd_share.h"
 #include "trireme/cluster/launch/host/cgroup.h"
@@ -26,13 +25,11 @@
 #include "trireme/cluster/launch/job/card.h"
 #include "trireme/cluster/launch/job/control.h"
 #include "trireme/cluster/launch/job/crew.h"
-#include "trireme/cluster/launch/lone_watch.h"
 #include "trireme/cluster/launch/output/writer.h"
 #include "trireme/cluster/launch/ranks.h"
 #include "trireme/cluster/launch/report.h"
 #include "trireme/cluster/launch/run_or_sweep.h"
-#include "trireme/cluster/launch/store_link.h"
-#include "trireme/cluster/launch/supervision.h"
+#include "trireme/cluster/launch/upkeep.h"
 
 namespace trireme::cluster::launch {
 namespace {
@@ -55,7 +52,7 @@ double begun(const LauncherOptions& options) {
   return card ? card->started : wall_seconds();
 }
 
-class Launcher {
+class Launcher final : private Upkeep::Workers {
  public:
   explicit Launcher(const LauncherOptions& options)
       : options_(options),
@@ -74,13 +71,14 @@ class Launcher {
                 .mask = options.signals->mask_before(),
                 .store = etcd_.text()}) {
     if (!spec_.elastic) return;
-    supervision_.emplace(*spec_.elastic, spec_.ranks);
-    lone_watch_.emplace(spec_.elastic->heartbeat);
-    if (etcd_.place()) return;
-    coordinator_.emplace(
-        CoordinatorProcess::Options{.folder = options.folder->path(),
-                                    .orphan_timeout = spec_.elastic->orphan_timeout,
-                                    .mask = options.signals->mask_before()});
+    upkeep_.emplace(Upkeep::Options{
+        .spec = &spec_,
+        .folder = options.folder,
+        .etcd = &etcd_,
+        .workers = this,
+        .ending = &ending_,
+        .publish = [this](auto event, const auto& record) { control_->publish(event, record); },
+        .mask = options.signals->mask_before()});
   }
 
   int run() {
@@ -101,33 +99,28 @@ class Launcher {
   void say(const std::string& text) const { ending_.say(text); }
 
   void begin() {
-    if (supervision_) {
-      link_ = std::make_unique<StoreLink>(
-          StoreLink::Options{.folder = options_.folder->path(),
-                             .on_epoch = [this](const auto& epoch) { lone_watch_->look_at(epoch); },
-                             .etcd = etcd_.place()});
-    }
     if (options_.is_successor) return take_over();
     save_card("running");
     warn_of_oversubscription();
-    etcd_.clear();
-    if (coordinator_) coordinator_->start();
+    if (upkeep_) {
+      upkeep_->begin();
+    } else {
+      etcd_.clear();
+    }
     ranks_.start();
     publish_start();
-    note_crew();
+    note_workers();
   }
 
   // What a launcher that was killed had begun.
   void take_over() {
     const auto crew = job::Crew::load(crew_path());
     if (!crew) throw Error(ErrorCode::Corrupt, "the launcher before left no list of its workers");
-    if (coordinator_) coordinator_->adopt();
-    supervision_->set_wanted(crew->wanted);
+    upkeep_->take_over(*crew);
     ranks_.adopt(*crew);
     for (const job::CrewMember& member : crew->members) {
-      supervision_->on_started(member.worker, steady_clock().now());
+      upkeep_->supervision().on_started(member.worker, steady_clock().now());
     }
-    if (crew->is_done) supervision_->set_done();
     control_->publish("launcher replaced", {{"pid", getpid()}, {"workers", ranks_.alive()}});
     // Those of whom the front has told us; then those whose end the launcher before had seen.
     hear_front();
@@ -135,20 +128,16 @@ class Launcher {
       const auto process = host::find_process(member.pid);
       if (!process || process->start != member.start) on_reaped(member.pid, SIGKILL);
     }
-    note_crew();
+    note_workers();
   }
 
   std::filesystem::path crew_path() const { return options_.folder->path() / "crew.json"; }
 
   // For the launcher that takes over when we are killed, and for who lists jobs.
-  void note_crew() {
-    if (!supervision_) return;
+  void note_workers() override {
+    if (!upkeep_) return;
     try {
-      job::Crew{.next = ranks_.next(),
-                .wanted = supervision_->wanted(),
-                .is_done = supervision_->is_done(),
-                .members = ranks_.crew()}
-          .save(crew_path());
+      upkeep_->crew(ranks_.next(), ranks_.crew()).save(crew_path());
       save_card(ending_.has_begun() ? "ending" : "running");
     } catch (const Error&) {
       // A full disk must not end a job that trains.
@@ -158,9 +147,9 @@ class Launcher {
   void save_card(const std::string& state) {
     job::Card{.name = options_.folder->name(),
               .ranks = spec_.ranks,
-              .is_elastic = supervision_.has_value(),
+              .is_elastic = upkeep_.has_value(),
               .living = ranks_.alive(),
-              .wanted = supervision_ ? supervision_->wanted() : spec_.ranks,
+              .wanted = upkeep_ ? upkeep_->supervision().wanted() : spec_.ranks,
               .state = state,
               .command = spec_.command_line(),
               .started = started_,
@@ -174,10 +163,13 @@ class Launcher {
     control_->publish("job started", {{"job", options_.folder->name()},
                                       {"ranks", spec_.ranks},
                                       {"command", spec_.command_line()}});
-    for (int rank = 0; rank < spec_.ranks; ++rank) on_started(rank);
+    for (int rank = 0; rank < spec_.ranks; ++rank) {
+      publish_started(rank);
+      if (upkeep_) upkeep_->supervision().on_started(rank, steady_clock().now());
+    }
   }
 
-  void on_started(int rank) {
+  void publish_started(int rank) {
     const auto index = static_cast<std::size_t>(ranks_.share(rank));
     const host::CoreShare& share = cores_.shares[index];
     control_->publish(noun() + " started", {{noun(), rank},
@@ -185,81 +177,29 @@ class Launcher {
                                             {"processors", host::to_text(share.processors)},
                                             {"bound", cores_.is_bound},
                                             {"threads", share.threads}});
-    if (supervision_) supervision_->on_started(rank, steady_clock().now());
   }
 
-  std::string noun() const { return supervision_ ? "worker" : "rank"; }
+  std::string noun() const { return upkeep_ ? "worker" : "rank"; }
 
   bool is_running() const {
     if (ranks_.alive() > 0) return true;
-    return supervision_ && !ending_.has_begun() && !supervision_->is_over();
+    return upkeep_ && !ending_.has_begun() && !upkeep_->supervision().is_over();
   }
 
-  Deadline next_decision() const { return supervision_ ? supervision_->next() : Deadline::never(); }
+  Deadline next_decision() const { return upkeep_ ? upkeep_->next() : Deadline::never(); }
 
-  // In an elastic job: starts whoever is missing, or ends the job.
-  void supervise() {
-    if (!supervision_ || ending_.has_begun() || is_ended_) return;
-    if (link_) supervision_->set_members(link_->members());
-    const Decision decision = supervision_->decide(steady_clock().now());
-    switch (decision.kind) {
-      case Decision::Kind::Wait:
-        break;
-      case Decision::Kind::Start:
-        start_more(decision.count, {});
-        break;
-      case Decision::Kind::Clear:
-        ranks_.signal(SIGKILL);
-        break;
-      case Decision::Kind::StartAnew:
-        say("all workers are gone: beginning anew with " + std::to_string(decision.count));
-        control_->publish("job begins anew", {{"workers", decision.count}});
-        begin_store_anew();
-        ranks_.set_size(decision.count);
-        start_more(decision.count, spec_.elastic->resume_arguments);
-        break;
-      case Decision::Kind::End:
-        say(decision.why);
-        ending_.begin(decision.why);
-        return;
-    }
-    ranks_.release_forgotten();
+  int start_worker(const std::vector<std::string>& arguments) override {
+    const int worker = ranks_.start_more(arguments);
+    publish_started(worker);
+    return worker;
   }
-
-  void start_more(int count, const std::vector<std::string>& arguments) {
-    // What is replaced is no longer anybody's reason to fail.
-    forget_exits();
-    try {
-      for (int i = 0; i < count; ++i) on_started(ranks_.start_more(arguments));
-    } catch (const Error& error) {
-      on_not_started(error);
-    }
-    note_crew();
-  }
-
-  // What the dead had agreed on binds nobody.
-  void begin_store_anew() {
-    try {
-      if (coordinator_) coordinator_->reset();
-      etcd_.clear();
-      link_->forget_members();
-      if (has_scaled_) link_->set_wanted(supervision_->wanted());
-    } catch (const Error& error) {
-      say(std::string("the store could not be emptied: ") + error.what());
-    }
-  }
-
-  void on_coordinator_ended() {
-    coordinator_->forget();
-    if (ending_.has_begun() || is_ended_) return;
-    control_->publish("coordinator lost");
-    try {
-      coordinator_->start();
-      control_->publish("coordinator started", {{"pid", coordinator_->pid()}});
-    } catch (const Error& error) {
-      say(error.what());
-      ending_.begin(error.what(), kExitFailure);
-    }
+  void kill_workers() override { ranks_.signal(SIGKILL); }
+  int living() const override { return ranks_.alive(); }
+  void set_size(int size) override { ranks_.set_size(size); }
+  void forget_exits() override {
+    std::vector<int> gone;
+    for (const RankExit& exit : ranks_.exits()) gone.push_back(exit.rank);
+    for (const int rank : gone) ranks_.forget(rank);
   }
 
   void on_wish(const job::Wish& wish) {
@@ -272,52 +212,11 @@ class Launcher {
       case job::Wish::Kind::Join:
         break;
     }
+    if (upkeep_) return upkeep_->on_wish(wish);
     if (!wish.caller) return;
-    const std::string mistake = scale(wish);
-    if (!mistake.empty()) return wish.caller->fail(Error(ErrorCode::InvalidInput, mistake));
-    const bool is_join = wish.kind == job::Wish::Kind::Join;
-    const int answer = is_join ? ranks_.next() - 1 : supervision_->wanted();
-    wish.caller->reply(ByteWriter().put(static_cast<std::int32_t>(answer)).bytes());
-  }
-
-  // Empty, or why it cannot be.
-  std::string scale(const job::Wish& wish) {
-    const std::string name = "job " + options_.folder->name();
-    if (!supervision_) return name + " is not elastic: start it with --elastic";
-    if (ending_.has_begun() || supervision_->is_done()) return name + " is ending";
-    const bool is_join = wish.kind == job::Wish::Kind::Join;
-    const int count = is_join ? supervision_->wanted() + 1 : wish.count;
-    if (count < spec_.elastic->least || count > spec_.elastic->most) {
-      return name + " has from " + std::to_string(spec_.elastic->least) + " to " +
-             std::to_string(spec_.elastic->most) + " workers, not " + std::to_string(count);
-    }
-    const int alive_before = ranks_.alive();
-    supervision_->set_wanted(count);
-    has_scaled_ = true;
-    link_->set_wanted(count);
-    control_->publish("workers wanted", {{"count", count}});
-    supervise();
-    note_crew();
-    if (is_join && ranks_.alive() <= alive_before) return "the worker could not be started";
-    return {};
-  }
-
-  // The host is out of processes or descriptors: whoever lives goes on, if they are enough.
-  void on_not_started(const Error& error) {
-    const std::string why = std::string("a worker could not be started: ") + error.what();
-    say(why);
-    control_->publish("worker not started", {{"why", error.what()}});
-    if (ranks_.alive() >= spec_.elastic->least && ranks_.alive() > 0) {
-      supervision_->set_wanted(ranks_.alive());
-      return;
-    }
-    ending_.begin(why, kExitFailure);
-  }
-
-  void forget_exits() {
-    std::vector<int> gone;
-    for (const RankExit& exit : ranks_.exits()) gone.push_back(exit.rank);
-    for (const int rank : gone) ranks_.forget(rank);
+    wish.caller->fail(
+        Error(ErrorCode::InvalidInput,
+              "job " + options_.folder->name() + " is not elastic: start it with --elastic"));
   }
 
   void warn_of_oversubscription() {
@@ -355,7 +254,10 @@ class Launcher {
       has_output_ |= open[i]->pump(steady_clock().now(), writer_);
     }
     reap();
-    supervise();
+    if (upkeep_ && !is_ended_) {
+      upkeep_->supervise();
+      ranks_.release_forgotten();
+    }
     if (ending_.next().is_past()) ending_.on_time();
   }
 
@@ -409,38 +311,19 @@ class Launcher {
   }
 
   void on_reaped(pid_t pid, int status) {
-    if (coordinator_ && pid == coordinator_->pid()) return on_coordinator_ended();
+    if (upkeep_ && upkeep_->on_reaped(pid)) return;
     const RankExit* exit = ranks_.on_reaped(pid, status, oom_watch_);
     if (exit == nullptr) return;
-    if (supervision_) {
+    if (upkeep_) {
       host::kill_group(options_.front_pid, pid);
-      return on_worker_ended(*exit);
+      const RankExit seen = *exit;
+      return upkeep_->on_ended(seen);
     }
     const bool has_failed = !exit->is_success() && !exit->is_ours();
     control_->publish(has_failed ? "rank failed" : "rank ended",
                       {{"rank", exit->rank}, {"how", describe(*exit)}});
     if (exit->is_success() || ending_.has_begun()) return;
     ending_.begin("rank " + std::to_string(exit->rank) + " failed");
-  }
-
-  void on_worker_ended(const RankExit& exit) {
-    const bool is_lost = !exit.is_success() && !exit.is_ours() && !exit.is_dismissed();
-    control_->publish(
-        is_lost ? "worker lost" : "worker ended",
-        {{"worker", exit.rank}, {"how", describe(exit)}, {"oom", exit.oom != host::OomKill::No}});
-    if (is_lost && !ending_.has_begun()) {
-      say("worker " + std::to_string(exit.rank) + " was lost: " + describe(exit));
-    }
-    if (exit.is_success()) {
-      supervision_->on_finished(exit.rank);
-    } else if (exit.is_dismissed()) {
-      supervision_->on_left(exit.rank);
-    } else {
-      supervision_->on_died(exit.rank, exit_code_of(exit) == kExitUsage, steady_clock().now());
-    }
-    // Once the training is done nobody who is late can spoil it.
-    if (supervision_->is_done() && !ending_.has_begun()) forget_exits();
-    note_crew();
   }
 
   void kill_all() {
@@ -451,7 +334,7 @@ class Launcher {
 
   void end() {
     is_ended_ = true;
-    link_.reset();
+    if (upkeep_) upkeep_->end();
     ranks_.signal(SIGKILL);
     kill_all();
     end_adopted();
@@ -473,7 +356,6 @@ class Launcher {
 
   // Those whom we took over are the front's children, which tells us of their ends.
   void end_adopted() {
-    if (coordinator_ && coordinator_->pid() > 0) kill(coordinator_->pid(), SIGKILL);
     const Deadline deadline = Deadline::after(kKillTime);
     while (ranks_.alive() > 0 && !ending_.is_abandoned() && !deadline.is_past()) turn(deadline);
   }
@@ -513,14 +395,9 @@ class Launcher {
   output::Writer writer_;
   Ending ending_;
   Ranks ranks_;
-  // Of an elastic job.
-  std::optional<Supervision> supervision_;
-  std::optional<CoordinatorProcess> coordinator_;
-  std::optional<LoneWatch> lone_watch_;  // elastic jobs only; outlives the link
-  std::unique_ptr<StoreLink> link_;
-  bool has_scaled_ = false;
   std::unique_ptr<job::Control> control_;
-  bool is_ended_ = false;  // nobody is to be started any more
+  std::optional<Upkeep> upkeep_;  // of an elastic job
+  bool is_ended_ = false;         // nobody is to be started any more
   bool has_output_ = false;
 };
 

@@ -47,6 +47,11 @@ struct StoreLink::State {
     }
   }
 
+  net::Address address() const {
+    if (!options.address.empty()) return net::Address::parse(options.address);
+    return net::Address::unix_socket((options.folder / "store.sock").string());
+  }
+
   std::unique_ptr<Store> open() const {
     const Deadline deadline = Deadline::after(kCallTime);
     if (options.etcd) {
@@ -57,10 +62,7 @@ struct StoreLink::State {
         net::Secret::from_file(options.folder / "secret"),
         net::Identity{.name = "launcher", .role = "worker"});
     return std::make_unique<LastingStore>(
-        LastingStore::Options{
-            .address = net::Address::unix_socket((options.folder / "store.sock").string()),
-            .credentials = credentials},
-        deadline);
+        LastingStore::Options{.address = address(), .credentials = credentials}, deadline);
   }
 
   // A connection a number: they are rare.

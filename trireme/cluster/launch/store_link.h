@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "trireme/base/clock.h"
 #include "trireme/cluster/etcd/place.h"
@@ -37,6 +38,7 @@ class StoreLink {
     std::function<void(const membership::Epoch&)> on_epoch{};
     Duration silence_max = kSilenceMax;
     std::optional<etcd::Place> etcd{};  // where the store is, if not with a coordinator
+    std::string address{};              // where the coordinator is, if not in the folder: tcp://...
   };
   explicit StoreLink(Options options);
   ~StoreLink();

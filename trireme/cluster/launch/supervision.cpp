@@ -44,6 +44,31 @@ void Supervision::on_died(int worker, bool is_refusal, TimePoint now) {
   note_quick(worker, who, now);
 }
 
+void Supervision::on_adrift(int worker) {
+  if (alive_.erase(worker) > 0) adrift_.insert(worker);
+}
+
+void Supervision::on_back(int worker, TimePoint now) {
+  adrift_.erase(worker);
+  // Whatever it dies of now has nothing to do with its start.
+  alive_[worker] = {.started = now - kQuickTime, .round = round_};
+}
+
+void Supervision::on_gone(int worker, TimePoint now) {
+  adrift_.erase(worker);
+  alive_.erase(worker);
+  only_refusals_ = false;
+  if (has_members() || is_done_) return;
+  has_died_ = true;
+  next_ = now + kSettleTime;
+}
+
+void Supervision::set_room(int count, TimePoint now) {
+  if (count == room_) return;
+  room_ = count;
+  if (has_died_) next_ = std::min(next_, now + kSettleTime);
+}
+
 void Supervision::note_quick(int worker, const Worker& who, TimePoint now) {
   const Duration age = now - who.started;
   if (age >= kQuickTime) {
@@ -58,9 +83,10 @@ void Supervision::note_quick(int worker, const Worker& who, TimePoint now) {
 }
 
 bool Supervision::has_members() const {
-  if (members_.empty()) return !alive_.empty();
-  return std::any_of(members_.begin(), members_.end(),
-                     [this](int worker) { return alive_.contains(worker); });
+  if (members_.empty()) return !alive_.empty() || !adrift_.empty();
+  return std::any_of(members_.begin(), members_.end(), [this](int worker) {
+    return alive_.contains(worker) || adrift_.contains(worker);
+  });
 }
 
 Decision Supervision::decide(TimePoint now) {
@@ -72,8 +98,8 @@ Decision Supervision::decide(TimePoint now) {
   }
   if (!has_died_) {
     // Nobody died; somebody may want more than there are.
-    const int missing = std::min(wanted_, elastic_.most) - alive();
-    if (missing <= 0 || alive_.empty()) return {};
+    const int missing = target() - alive();
+    if (missing <= 0 || (alive_.empty() && adrift_.empty())) return {};
     ++round_;
     return {.kind = Decision::Kind::Start, .count = missing};
   }
@@ -89,10 +115,12 @@ Decision Supervision::decide(TimePoint now) {
       return {.kind = Decision::Kind::Clear};
     }
     if (only_refusals_) return end("every worker gave up for a reason that would not change");
-    return start(Decision::Kind::StartAnew, wanted_, now);
+    // No host is within reach: set_room() will say.
+    if (target() <= 0) return {};
+    return start(Decision::Kind::StartAnew, target(), now);
   }
   has_died_ = false;
-  const int missing = wanted_ - alive();
+  const int missing = target() - alive();
   if (missing <= 0) return {};
   return start(Decision::Kind::Start, missing, now);
 }

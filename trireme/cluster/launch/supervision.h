@@ -14,12 +14,18 @@
 //          that allows kUnboundedRestarts has none: somebody kills its workers on purpose.
 // Refusal: a worker that refuses its input (exit code 2) before anybody trains ends the job: the
 //          next one would refuse it, too. So does a job all of whose workers refused.
+// Adrift:  of a worker on a host that was lost nobody knows whether it lives. It is not counted,
+// but
+//          as long as it may hold the training's state nothing begins anew. What is on a host that
+//          is out of reach is not replaced elsewhere: set_room() says how many there can be now.
 // Threads: one.
 
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -60,6 +66,12 @@ class Supervision {
   void on_left(int worker) { alive_.erase(worker); }
   // It ended in any other way; `is_refusal`: with exit code 2.
   void on_died(int worker, bool is_refusal, TimePoint now);
+  // Its host was lost; and then: it lives, or is gone. Neither counts as a restart.
+  void on_adrift(int worker);
+  void on_back(int worker, TimePoint now);
+  void on_gone(int worker, TimePoint now);
+  // So many of those who are wanted can be there now; no bound if it was never said.
+  void set_room(int count, TimePoint now);
   // Those who hold the training's state, as far as anybody told; empty: nobody did.
   void set_members(std::set<int> members) { members_ = std::move(members); }
   // REQUIRES: 1 <= count <= elastic.most.
@@ -87,13 +99,17 @@ class Supervision {
   };
 
   bool has_members() const;
+  // How many there should be now.
+  int target() const { return std::min({wanted_, elastic_.most, room_}); }
   Decision end(std::string why);
   Decision start(Decision::Kind kind, int count, TimePoint now);
   void note_quick(int worker, const Worker& who, TimePoint now);
 
   Elastic elastic_;
   int wanted_;
+  int room_ = std::numeric_limits<int>::max();
   std::map<int, Worker> alive_;
+  std::set<int> adrift_;
   std::set<int> members_;
   std::deque<TimePoint> restarts_;
   TimePoint next_ = TimePoint::max();

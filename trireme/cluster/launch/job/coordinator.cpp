@@ -12,6 +12,7 @@
 #include <string>
 
 #include "trireme/base/error.h"
+#include "trireme/base/file.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/host/signals.h"
 #include "trireme/cluster/launch/job/folder.h"
@@ -27,6 +28,7 @@ using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 constexpr auto kTakeOverTime = 10s;
+constexpr const char* kAddressFile = "store.address";
 constexpr int kPause = 1;          // milliseconds, while somebody dies
 constexpr Duration kLookMax = 1s;  // between two looks at the job
 
@@ -64,14 +66,28 @@ void kill_holder(const Holder& holder, Deadline deadline) {
   poll(&death, 1, deadline.poll_timeout());
 }
 
-std::unique_ptr<net::Server> serve(const fs::path& folder, std::shared_ptr<StoreService> store) {
+// The same as the one before had, since workers everywhere know it.
+net::Address address_of(const CoordinatorOptions& options) {
+  if (options.listen.empty()) {
+    return net::Address::unix_socket((options.folder / "store.sock").string());
+  }
+  return net::Address::parse(store_address_of(options.folder).value_or(options.listen));
+}
+
+std::unique_ptr<net::Server> serve(const CoordinatorOptions& coordinator,
+                                   std::shared_ptr<StoreService> store) {
+  const fs::path& folder = coordinator.folder;
   net::Server::Options options;
-  options.address = net::Address::unix_socket((folder / "store.sock").string());
+  options.address = address_of(coordinator);
   options.credentials = std::make_shared<net::SecretCredentials>(
       net::Secret::from_file(folder / "secret"),
       net::Identity{.name = "coordinator", .role = "coordinator"});
-  return std::make_unique<net::Server>(
+  auto server = std::make_unique<net::Server>(
       std::move(options), net::Server::Services{{kStoreServiceNumber, std::move(store)}});
+  if (!coordinator.listen.empty()) {
+    write_file_atomically(folder / kAddressFile, server->address().to_text());
+  }
+  return server;
 }
 
 // Waits until the job is over for us. True: nobody watches it any more.
@@ -109,6 +125,13 @@ Descriptor take_over(const fs::path& folder, Deadline deadline) {
   return file;
 }
 
+std::optional<std::string> store_address_of(const fs::path& folder) {
+  const fs::path path = folder / kAddressFile;
+  std::error_code error;
+  if (!fs::exists(path, error)) return std::nullopt;
+  return read_file(path);
+}
+
 std::optional<pid_t> coordinator_of(const fs::path& folder) {
   const Descriptor file(open((folder / kCoordinatorFile).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (!file || !is_locked(file)) return std::nullopt;
@@ -129,7 +152,7 @@ int run_coordinator(const CoordinatorOptions& options) {
     const auto store = std::make_shared<StoreService>(StoreBounds{}, log.journal());
     log.replay([&](const StoreMap::Change& change) { store->learn(change); });
     store->advance(log.first_revision());
-    const auto server = serve(options.folder, store);
+    const auto server = serve(options, store);
     is_orphan = wait_for_end(options, signals);
   }
   right.reset();

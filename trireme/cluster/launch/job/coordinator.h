@@ -2,6 +2,9 @@
 // serves the job's store at FOLDER/store.sock and keeps what must last in FOLDER/store.log, so
 // that it can be killed and started again while the job trains on.
 //
+// Hosts:   with `listen`, an address of this host that others reach, it serves the store there and
+//          not in the folder. FOLDER/store.address says where; whoever comes after it takes the
+//          same port.
 // One:     whoever is started last takes over: it kills the one before, which FOLDER/coordinator
 //          names, and sees it dead before it opens the log. A frozen one too; so an old one that
 //          comes back can never answer.
@@ -17,6 +20,7 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "trireme/base/clock.h"
 #include "trireme/base/deadline.h"
@@ -27,6 +31,7 @@ namespace trireme::cluster::launch::job {
 struct CoordinatorOptions {
   std::filesystem::path folder;
   Duration orphan_timeout = std::chrono::seconds(60);
+  std::string listen{};  // tcp://..., port 0 for any; empty: on this host alone
 };
 
 // Serves until it has to end. Returns the exit code.
@@ -35,6 +40,9 @@ int run_coordinator(const CoordinatorOptions& options);
 // The right to be the coordinator of a folder, held while the descriptor is open. Kills the one
 // that has it and sees it dead. Throws Deadline, Io.
 Descriptor take_over(const std::filesystem::path& folder, Deadline deadline);
+
+// Where a coordinator with `listen` is reached, as soon as one has been there.
+std::optional<std::string> store_address_of(const std::filesystem::path& folder);
 
 // The process that holds it now.
 std::optional<pid_t> coordinator_of(const std::filesystem::path& folder);

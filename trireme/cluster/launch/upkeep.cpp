@@ -1,0 +1,217 @@
+#include "trireme/cluster/launch/upkeep.h"
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/clock.h"
+#include "trireme/base/error.h"
+#include "trireme/base/exit_status.h"
+#include "trireme/net/address.h"
+
+namespace trireme::cluster::launch {
+namespace {
+
+using namespace std::chrono_literals;
+
+// For a coordinator to come to listen.
+constexpr auto kListenTime = 10s;
+
+}  // namespace
+
+Upkeep::Upkeep(Options options)
+    : options_(std::move(options)),
+      spec_(*options_.spec),
+      supervision_(*spec_.elastic, spec_.ranks),
+      lone_watch_(spec_.elastic->heartbeat),
+      store_(options_.etcd->text()) {
+  if (options_.etcd->place()) return;
+  CoordinatorProcess::Options coordinator{.folder = options_.folder->path(),
+                                          .orphan_timeout = spec_.elastic->orphan_timeout,
+                                          .mask = options_.mask};
+  if (!options_.listen.empty()) {
+    coordinator.listen = net::Address::tcp(options_.listen, 0).to_text();
+  }
+  coordinator_.emplace(std::move(coordinator));
+}
+
+void Upkeep::begin() {
+  options_.etcd->clear();
+  if (coordinator_) coordinator_->start();
+  link();
+}
+
+void Upkeep::take_over(const job::Crew& crew) {
+  if (coordinator_) coordinator_->adopt();
+  link();
+  supervision_.set_wanted(crew.wanted);
+  if (crew.is_done) supervision_.set_done();
+}
+
+void Upkeep::link() {
+  StoreLink::Options link{.folder = options_.folder->path(),
+                          .on_epoch = [this](const auto& epoch) { lone_watch_.look_at(epoch); },
+                          .etcd = options_.etcd->place()};
+  if (coordinator_ && !options_.listen.empty()) {
+    store_ = coordinator_->address(Deadline::after(kListenTime));
+    link.address = store_;
+  }
+  link_ = std::make_unique<StoreLink>(std::move(link));
+}
+
+job::Crew Upkeep::crew(int next, std::vector<job::CrewMember> members) const {
+  return {.next = next,
+          .wanted = supervision_.wanted(),
+          .is_done = supervision_.is_done(),
+          .members = std::move(members)};
+}
+
+void Upkeep::supervise() {
+  if (options_.ending->has_begun() || is_ended_) return;
+  const TimePoint now = steady_clock().now();
+  if (link_) supervision_.set_members(link_->members());
+  supervision_.set_room(options_.workers->room(supervision_.wanted()), now);
+  const Decision decision = supervision_.decide(now);
+  switch (decision.kind) {
+    case Decision::Kind::Wait:
+      return;
+    case Decision::Kind::Start:
+      return start(decision.count, {});
+    case Decision::Kind::Clear:
+      return options_.workers->kill_workers();
+    case Decision::Kind::StartAnew:
+      return begin_anew(decision.count);
+    case Decision::Kind::End:
+      options_.ending->say(decision.why);
+      return options_.ending->begin(decision.why);
+  }
+}
+
+void Upkeep::start(int count, const std::vector<std::string>& arguments) {
+  options_.workers->forget_exits();
+  try {
+    for (int i = 0; i < count; ++i) {
+      newest_ = options_.workers->start_worker(arguments);
+      supervision_.on_started(newest_, steady_clock().now());
+    }
+  } catch (const Error& error) {
+    on_not_started(error);
+  }
+  options_.workers->note_workers();
+}
+
+// What the dead had agreed on binds nobody.
+void Upkeep::begin_anew(int count) {
+  options_.ending->say("all workers are gone: beginning anew with " + std::to_string(count));
+  options_.publish("job begins anew", {{"workers", count}});
+  try {
+    if (coordinator_) coordinator_->reset();
+    options_.etcd->clear();
+    link_->forget_members();
+    if (has_scaled_) link_->set_wanted(supervision_.wanted());
+  } catch (const Error& error) {
+    options_.ending->say(std::string("the store could not be emptied: ") + error.what());
+  }
+  options_.workers->set_size(count);
+  start(count, spec_.elastic->resume_arguments);
+}
+
+bool Upkeep::on_reaped(pid_t pid) {
+  if (!coordinator_ || pid != coordinator_->pid()) return false;
+  on_coordinator_ended();
+  return true;
+}
+
+void Upkeep::on_coordinator_ended() {
+  coordinator_->forget();
+  if (options_.ending->has_begun() || is_ended_) return;
+  options_.publish("coordinator lost", {});
+  try {
+    coordinator_->start();
+    options_.publish("coordinator started", {{"pid", coordinator_->pid()}});
+  } catch (const Error& error) {
+    options_.ending->say(error.what());
+    options_.ending->begin(error.what(), kExitFailure);
+  }
+}
+
+void Upkeep::on_ended(const RankExit& exit) {
+  const bool is_lost = !exit.is_success() && !exit.is_ours() && !exit.is_dismissed();
+  Record record{
+      {"worker", exit.rank}, {"how", describe(exit)}, {"oom", exit.oom != host::OomKill::No}};
+  if (!exit.host.empty()) record.add({"host", exit.host});
+  options_.publish(is_lost ? "worker lost" : "worker ended", record);
+  if (is_lost && !options_.ending->has_begun()) {
+    const std::string where = exit.host.empty() ? "" : " on " + exit.host;
+    options_.ending->say("worker " + std::to_string(exit.rank) + where +
+                         " was lost: " + describe(exit));
+  }
+  const TimePoint now = steady_clock().now();
+  if (!exit.lost.empty()) {
+    supervision_.on_gone(exit.rank, now);
+  } else if (exit.is_success()) {
+    supervision_.on_finished(exit.rank);
+  } else if (exit.is_dismissed()) {
+    supervision_.on_left(exit.rank);
+  } else {
+    supervision_.on_died(exit.rank, exit_code_of(exit) == kExitUsage, now);
+  }
+  // Once the training is done nobody who is late can spoil it.
+  if (supervision_.is_done() && !options_.ending->has_begun()) options_.workers->forget_exits();
+  options_.workers->note_workers();
+}
+
+void Upkeep::on_wish(const job::Wish& wish) {
+  if (!wish.caller) return;
+  const std::string mistake = scale(wish);
+  if (!mistake.empty()) return wish.caller->fail(Error(ErrorCode::InvalidInput, mistake));
+  const bool is_join = wish.kind == job::Wish::Kind::Join;
+  const int answer = is_join ? newest_ : supervision_.wanted();
+  wish.caller->reply(ByteWriter().put(static_cast<std::int32_t>(answer)).bytes());
+}
+
+// Empty, or why it cannot be.
+std::string Upkeep::scale(const job::Wish& wish) {
+  const std::string name = "job " + options_.folder->name();
+  if (options_.ending->has_begun() || supervision_.is_done()) return name + " is ending";
+  const bool is_join = wish.kind == job::Wish::Kind::Join;
+  const int count = is_join ? supervision_.wanted() + 1 : wish.count;
+  if (count < spec_.elastic->least || count > spec_.elastic->most) {
+    return name + " has from " + std::to_string(spec_.elastic->least) + " to " +
+           std::to_string(spec_.elastic->most) + " workers, not " + std::to_string(count);
+  }
+  const int alive_before = options_.workers->living();
+  set_wanted(count);
+  supervise();
+  options_.workers->note_workers();
+  if (is_join && options_.workers->living() <= alive_before) {
+    return "the worker could not be started";
+  }
+  return {};
+}
+
+void Upkeep::set_wanted(int count) {
+  supervision_.set_wanted(count);
+  has_scaled_ = true;
+  link_->set_wanted(count);
+  options_.publish("workers wanted", {{"count", count}});
+}
+
+// The host is out of processes or descriptors: whoever lives goes on, if they are enough.
+void Upkeep::on_not_started(const Error& error) {
+  const std::string why = std::string("a worker could not be started: ") + error.what();
+  options_.ending->say(why);
+  options_.publish("worker not started", {{"why", error.what()}});
+  const int living = options_.workers->living();
+  if (living >= spec_.elastic->least && living > 0) return supervision_.set_wanted(living);
+  options_.ending->begin(why, kExitFailure);
+}
+
+void Upkeep::end() {
+  is_ended_ = true;
+  link_.reset();
+  if (coordinator_ && coordinator_->pid() > 0) kill(coordinator_->pid(), SIGKILL);
+}
+
+}  // namespace trireme::cluster::launch
