@@ -135,13 +135,15 @@ std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, int rank, 
                            .messages = {.name = "tcp", .faults = options_.faults}};
   for (const Seat& seat : epoch.seats()) wiring.places.push_back(seat.place);
   if (std::count(wiring.host_of.begin(), wiring.host_of.end(), 0) != epoch.size()) {
-    const auto mesh = tcp::assemble({.rank = rank,
-                                     .size = epoch.size(),
-                                     .host = net::host_address(options_.interface),
-                                     .checksums = options_.checksums,
-                                     .prefix = mesh_prefix(epoch.number()),
-                                     .check = [&] { throw_if_lost(epoch); }},
-                                    *options_.store, options_.credentials, deadline);
+    const auto mesh =
+        tcp::assemble({.rank = rank,
+                       .size = epoch.size(),
+                       .host = options_.address.empty() ? net::host_address(options_.interface)
+                                                        : options_.address,
+                       .checksums = options_.checksums,
+                       .prefix = mesh_prefix(epoch.number()),
+                       .check = [&] { throw_if_lost(epoch); }},
+                      *options_.store, options_.credentials, deadline);
     engine_->add_source(mesh);
     wiring.messenger = mesh;
   }

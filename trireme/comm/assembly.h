@@ -45,7 +45,8 @@ class Assembly {
     bool is_spread = false;                                 // workers may be on several hosts
     std::shared_ptr<const net::Credentials> credentials{};  // for connections across them
     std::string interface{};                                // the network's, by name; or: any
-    bool checksums = false;                                 // of what goes across
+    std::string address{};   // where others reach this host; or: the interface's
+    bool checksums = false;  // of what goes across
     Faults* faults = nullptr;
   };
   explicit Assembly(const Options& options);
