@@ -52,6 +52,13 @@ void check_payload(int kind, ByteView payload) {
     case 4:
       return check(payload,
                    [](ByteView in) { return hosts::encode_indexes(hosts::decode_indexes(in)); });
+    case 6:
+      return check(payload, [](ByteView in) {
+        return hosts::encode_worker_order(hosts::decode_worker_order(in));
+      });
+    case 7:
+      return check(payload,
+                   [](ByteView in) { return hosts::encode_starts(hosts::decode_starts(in)); });
     default:
       return check(payload,
                    [](ByteView in) { return job::encode_reports(job::decode_reports(in)); });
@@ -68,7 +75,7 @@ void check_frames(ByteView bytes, std::size_t piece) {
       while (const auto frame = reader.next()) {
         require(frame->payload.size() <= hosts::kFrameMax);
         again += hosts::encode_frame(frame->kind, frame->payload);
-        check_payload(static_cast<int>(frame->kind) % 6, frame->payload);
+        check_payload(static_cast<int>(frame->kind) % 8, frame->payload);
       }
     }
   } catch (const Error& error) {
@@ -86,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (data[0] < 128) {
     check_frames(rest, 1 + data[0] % 32);
   } else {
-    check_payload(data[0] % 6, rest);
+    check_payload(data[0] < 250 ? data[0] % 6 : 6 + data[0] % 2, rest);
   }
   return 0;
 }

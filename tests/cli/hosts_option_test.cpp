@@ -56,11 +56,12 @@ TEST_F(HostsOption, NamesContradictions) {
   spec_.ranks = 4;
   EXPECT_THAT(read({"--hosts", "a:3"}, true), HasSubstr("-n 4 contradicts the hosts"));
   EXPECT_EQ(read({"--hosts", "a:4"}, true), "");
-  spec_.elastic.emplace();
-  EXPECT_THAT(read({"--hosts", "a:4"}), HasSubstr("an elastic job runs on one host"));
-  spec_.elastic.reset();
   spec_.store = "etcd://a:1";
   EXPECT_THAT(read({"--hosts", "a:4"}), HasSubstr("meet with the launcher"));
+  spec_.elastic.emplace();
+  EXPECT_EQ(read({"--hosts", "a:4"}), "") << "workers of an elastic job meet in the store";
+  spec_.hosts->has_login_shell = false;
+  EXPECT_THROW(HostsWords::check(spec_), Error) << "Slurm ends what it started with its connection";
 }
 
 }  // namespace

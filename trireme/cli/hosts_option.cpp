@@ -64,8 +64,10 @@ void HostsWords::apply(launch::JobSpec& spec, bool has_ranks) const {
 
 void HostsWords::check(const launch::JobSpec& spec) {
   if (!spec.hosts) return;
-  if (spec.elastic) refuse_hosts("an elastic job runs on one host: leave --hosts or --elastic out");
-  if (!spec.store.empty()) {
+  if (spec.elastic && !spec.hosts->has_login_shell) {
+    refuse_hosts("an elastic job reaches its hosts by ssh: leave --slurm or --elastic out");
+  }
+  if (!spec.store.empty() && !spec.elastic) {
     refuse_hosts("ranks on several hosts meet with the launcher: leave --hosts or --store out");
   }
 }

@@ -3,7 +3,8 @@
 //   --hosts a:4,b:4      --hostfile FILE      --ssh COMMAND      --interface NAME
 //   --address ADDRESS    --slurm
 //
-// Failure: apply() throws InvalidInput where they contradict each other, -n or --elastic.
+// Failure: apply() throws InvalidInput where they contradict each other or -n, check() where they
+//          contradict --store or --elastic.
 
 #pragma once
 

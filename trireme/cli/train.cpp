@@ -98,7 +98,7 @@ int train(TrainWords words) {
     spec.command.insert(spec.command.end(), {"--set", text});
   }
   if (spec.elastic) {
-    for (const std::string& text : elastic_overrides(config, *spec.elastic)) {
+    for (const std::string& text : elastic_overrides(config, spec)) {
       spec.command.insert(spec.command.end(), {"--set", text});
     }
   }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
@@ -109,6 +110,21 @@ std::string SshServer::log() const {
   } catch (const Error&) {
     return {};
   }
+}
+
+std::vector<pid_t> SshServer::of_host(const std::string& address, const std::vector<pid_t>& all) {
+  // The client's address and port, the server's address and port.
+  const std::string mark = "SSH_CONNECTION=";
+  std::vector<pid_t> found;
+  for (const pid_t pid : all) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+    for (std::string variable; std::getline(file, variable, '\0');) {
+      const bool is_one =
+          variable.starts_with(mark) && variable.find(" " + address + " ") != std::string::npos;
+      if (is_one) found.push_back(pid);
+    }
+  }
+  return found;
 }
 
 }  // namespace trireme::testing

@@ -51,6 +51,9 @@ class SshServer {
   pid_t pid() const noexcept { return processes_.front().pid(); }
   std::string log() const;
 
+  // Those of these processes that run on the host of this address: sessions there started them.
+  static std::vector<pid_t> of_host(const std::string& address, const std::vector<pid_t>& all);
+
  private:
   void make_keys();
   void wait_until_they_answer();

@@ -34,9 +34,15 @@ TEST(RecipeElastic, IsReadWhereItIsEnabled) {
 }
 
 TEST(RecipeElastic, WorkersAreToldWhatTheLauncherWasTold) {
-  const cluster::launch::Elastic elastic{.least = 2, .most = 5};
-  EXPECT_EQ(elastic_overrides(read({}), elastic),
-            (std::vector<std::string>{"elastic.enabled=true", "elastic.min=2", "elastic.max=5"}));
+  cluster::launch::JobSpec spec;
+  spec.elastic = {.least = 2, .most = 5};
+  std::vector<std::string> wanted{"elastic.enabled=true", "elastic.min=2", "elastic.max=5"};
+  EXPECT_EQ(elastic_overrides(read({}), spec), wanted);
+  spec.hosts = {.list = {{.name = "a", .ranks = 2}}};
+  EXPECT_EQ(elastic_overrides(read({}), spec), wanted) << "one host, wherever it is";
+  spec.hosts->list.push_back({.name = "b", .ranks = 2});
+  wanted.emplace_back("elastic.spread=true");
+  EXPECT_EQ(elastic_overrides(read({}), spec), wanted);
 }
 
 TEST(RecipeElastic, AWorkerWithoutTheSectionHasDefaults) {

@@ -45,10 +45,16 @@ std::optional<cluster::launch::Elastic> elastic_of(const config::Config& config)
 }
 
 std::vector<std::string> elastic_overrides(const config::Config& config,
-                                           const cluster::launch::Elastic& elastic) {
+                                           const cluster::launch::JobSpec& spec) {
   if (config.setting("elastic.enabled") == nullptr) return {};
-  return {"elastic.enabled=true", "elastic.min=" + std::to_string(elastic.least),
-          "elastic.max=" + std::to_string(elastic.most)};
+  std::vector<std::string> all{"elastic.enabled=true",
+                               "elastic.min=" + std::to_string(spec.elastic->least),
+                               "elastic.max=" + std::to_string(spec.elastic->most)};
+  const bool is_spread = spec.hosts && spec.hosts->list.size() > 1;
+  if (is_spread && config.setting("elastic.spread") != nullptr) {
+    all.emplace_back("elastic.spread=true");
+  }
+  return all;
 }
 
 }  // namespace trireme::cli

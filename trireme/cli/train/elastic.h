@@ -20,9 +20,9 @@ std::optional<cluster::launch::Elastic> elastic_of(const config::Config& config)
 // What the section says of an elastic job, enabled or not.
 cluster::launch::Elastic elastic_settings(const config::Config& config);
 
-// Settings that make the workers' own section say what the launcher obeys, flags included; none for
-// a worker without the section.
+// Settings that make the workers' own section say what the launcher obeys, flags included, and that
+// they are on several hosts; none for a worker without the section.
 std::vector<std::string> elastic_overrides(const config::Config& config,
-                                           const cluster::launch::Elastic& elastic);
+                                           const cluster::launch::JobSpec& spec);
 
 }  // namespace trireme::cli

@@ -75,9 +75,14 @@ void Ranks::start() {
 }
 
 int Ranks::start_more(const std::vector<std::string>& arguments_more) {
+  const int rank = next_++;
+  start_as(rank, arguments_more);
+  return rank;
+}
+
+void Ranks::start_as(int rank, const std::vector<std::string>& arguments_more) {
   std::vector<std::string> arguments = options_.spec->command;
   arguments.insert(arguments.end(), arguments_more.begin(), arguments_more.end());
-  const int rank = next_++;
   try {
     start_one(rank, std::move(arguments));
   } catch (const Error&) {
@@ -86,7 +91,6 @@ int Ranks::start_more(const std::vector<std::string>& arguments_more) {
     members_.erase(rank);
     throw;
   }
-  return rank;
 }
 
 // The one that the fewest living ranks have, and of those the first.
@@ -103,9 +107,10 @@ void Ranks::start_one(int rank, std::vector<std::string> arguments) {
   Member& member = members_[rank];
   member.share = share_index;
   member.log = output::open_log(options_.spec->output, rank, false);
-  const bool is_elastic = options_.spec->elastic.has_value();
+  // Those who outlive us speak through pipes that do, too.
+  const bool is_lasting = options_.spec->elastic.has_value();
   const auto channel = [&](int target) {
-    if (!is_elastic) return make_pipe(0);
+    if (!is_lasting) return make_pipe(0);
     const std::filesystem::path path = pipe_path(rank, target);
     if (mkfifo(path.c_str(), 0600) != 0) throw system_error("mkfifo " + path.string(), errno);
     // The worker reads from it too, as far as the kernel knows: so there is always a reader.
@@ -126,8 +131,12 @@ void Ranks::start_one(int rank, std::vector<std::string> arguments) {
   if (const auto& part = options_.part) {
     place.first = part->first;
     place.local_size = options_.spec->ranks;
-    place.feed = options_.store;
+    place.feed = part->feed;
     place.address = part->address;
+    if (part->orphan_timeout) {
+      place.share = share_index;
+      place.orphan_timeout = *part->orphan_timeout;
+    }
   }
   if (const auto& elastic = options_.spec->elastic) {
     place.share = share_index;
@@ -144,7 +153,7 @@ void Ranks::start_one(int rank, std::vector<std::string> arguments) {
                        .trouble = trouble_in_.get(),
                        .mask = options_.mask,
                        .files_max = files_max_,
-                       .dies_with_us = !is_elastic};
+                       .dies_with_us = !is_lasting};
   if (options_.cores.is_bound) process.processors = share.processors;
   member.pid = spawn(process);
   if (const auto started = host::find_process(member.pid)) member.start = started->start;

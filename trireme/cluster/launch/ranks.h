@@ -22,6 +22,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trireme/base/descriptor.h"
@@ -39,6 +40,9 @@ struct RanksPart {
   int first = 0;
   int size = 1;  // of the whole job
   std::string address{};
+  std::string feed{};  // where events and metrics go
+  // Of an elastic job; its workers die with us nevertheless.
+  std::optional<Duration> orphan_timeout{};
   // Makes what is written to our standard output of what a rank wrote to either of its own.
   std::function<std::string(int rank, int target, std::string_view bytes)> envelope{};
 };
@@ -62,6 +66,11 @@ class Ranks {
   // Starts one more and returns its number: it runs on the cores that the fewest others have.
   // REQUIRES: start() came before.
   int start_more(const std::vector<std::string>& arguments_more = {});
+  // The same with a number that somebody else gave it. REQUIRES: start() or prepare().
+  void start_as(int rank, const std::vector<std::string>& arguments_more);
+  // In place of start() where nobody is to be started yet.
+  void prepare();
+  void set_feed(std::string feed) { options_.part->feed = std::move(feed); }
   // How many begin together from now on, which is what TRIREME_SIZE says.
   void set_size(int size) { size_ = size; }
   // Takes over those whom a launcher that died had started, in place of start(). Some may be dead
@@ -102,7 +111,6 @@ class Ranks {
 
   int free_share() const;
   void start_one(int rank, std::vector<std::string> arguments);
-  void prepare();
   std::filesystem::path pipe_path(int rank, int target) const;
   Descriptor open_reader(int rank, int target) const;
   void add_stream(int rank, int target, Descriptor pipe);

@@ -29,6 +29,9 @@ class Heard final : public Link::Listener {
   void on_ended(Link&, RankExit exit) override {
     events.push_back("ended " + std::to_string(exit.rank));
   }
+  void on_aboard(Link&, const std::vector<RankStart>& living) override {
+    events.push_back("aboard " + std::to_string(living.size()));
+  }
   void on_words(Link&, std::string_view line) override { words += std::string(line) + "\n"; }
 
   std::vector<std::string> events;

@@ -24,6 +24,9 @@ Order some_order() {
   order.program = "/data/train";
   order.environment = {"OMP_NUM_THREADS=2"};
   order.store = "tcp://10.0.0.1:4711";
+  order.feed = "tcp://10.0.0.1:4712";
+  order.host = 1;
+  order.orphan_timeout = std::chrono::seconds(60);
   order.bind = false;
   order.grace = std::chrono::seconds(7);
   order.memory_each = 300'000'000;
@@ -40,6 +43,10 @@ TEST(AgentOrder, ArrivesAsItWasGiven) {
   EXPECT_EQ(back.encode(), order.encode());
   EXPECT_EQ(back.command, order.command);
   EXPECT_EQ(back.first, 2);
+  EXPECT_EQ(back.feed, order.feed);
+  EXPECT_EQ(back.host, 1);
+  EXPECT_TRUE(back.is_elastic());
+  EXPECT_FALSE(Order{}.is_elastic());
   EXPECT_EQ(back.grace, std::chrono::seconds(7));
   EXPECT_FALSE(back.bind);
   ASSERT_EQ(back.cargo.size(), 1u);
@@ -77,6 +84,16 @@ TEST(AgentOrder, TellsOfRanks) {
   const RankStart start = decode_start(encode_start({.rank = 7, .pid = 4711}));
   EXPECT_EQ(start.rank, 7);
   EXPECT_EQ(start.pid, 4711);
+  const WorkerOrder worker =
+      decode_worker_order(encode_worker_order({.worker = 9, .size = 4, .arguments = {"--resume"}}));
+  EXPECT_EQ(worker.worker, 9);
+  EXPECT_EQ(worker.size, 4);
+  EXPECT_EQ(worker.arguments, std::vector<std::string>{"--resume"});
+  const auto starts =
+      decode_starts(encode_starts({{.rank = 3, .pid = 17}, {.rank = 5, .pid = 18}}));
+  ASSERT_EQ(starts.size(), 2u);
+  EXPECT_EQ(starts[1].rank, 5);
+  EXPECT_EQ(starts[1].pid, 18);
   EXPECT_EQ(decode_indexes(encode_indexes({2, 0})), (std::vector<std::uint32_t>{2, 0}));
 }
 

@@ -11,17 +11,23 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
 #include "trireme/base/exit_status.h"
+#include "trireme/base/sha256.h"
 #include "trireme/cluster/launch/escalation.h"
 #include "trireme/cluster/launch/front.h"
 #include "trireme/cluster/launch/host/cgroup.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/host/processors.h"
 #include "trireme/cluster/launch/host/room.h"
+#include "trireme/cluster/launch/hosts/handover.h"
 #include "trireme/cluster/launch/hosts/intake.h"
 #include "trireme/cluster/launch/job/root.h"
 #include "trireme/cluster/launch/launcher.h"
@@ -40,32 +46,42 @@ using namespace std::chrono_literals;
 constexpr auto kReapTime = 10s;
 constexpr Duration kLastWordsTime = 300ms;
 constexpr Duration kDrainTime = 30s;
+constexpr Duration kHandoverTime = 5s;
+constexpr std::size_t kExitsMax = 32;
+constexpr int kNotStarted = 127 << 8;  // as wait(2) has it
+
+void set_non_blocking(const Descriptor& file) {
+  fcntl(file.get(), F_SETFL, fcntl(file.get(), F_GETFL) | O_NONBLOCK);
+}
 
 // Where other ranks reach those of this host.
 std::string address_of(const Order& order) {
   if (!order.interface.empty()) return net::host_address(order.interface);
-  return net::address_towards(net::Address::parse(order.store).host);
+  return net::address_towards(net::Address::parse(order.feed).host);
 }
 
 Ranks::Options ranks_of(const LauncherOptions& options, const Order& order) {
   const JobSpec& spec = *options.spec;
-  return {.spec = &spec,
-          .job = order.job,
-          .folder = options.folder->path(),
-          .cores = host::plan_cores({.processors = host::allowed_processors(),
-                                     .quota = host::Cgroup().processor_quota().value_or(0),
-                                     .ranks = spec.ranks,
-                                     .bind = spec.bind,
-                                     .threads = threads_wanted(own_environment())}),
-          .mask = options.signals->mask_before(),
-          .store = order.store,
-          .part = RanksPart{.first = order.first,
-                            .size = order.size,
-                            .address = address_of(order),
-                            .envelope = [](int rank, int target, std::string_view bytes) {
-                              return encode_frame(FrameKind::Output,
-                                                  encode_output(rank, target, bytes));
-                            }}};
+  return {
+      .spec = &spec,
+      .job = order.job,
+      .folder = options.folder->path(),
+      .cores = host::plan_cores({.processors = host::allowed_processors(),
+                                 .quota = host::Cgroup().processor_quota().value_or(0),
+                                 .ranks = spec.ranks,
+                                 .bind = spec.bind,
+                                 .threads = threads_wanted(own_environment())}),
+      .mask = options.signals->mask_before(),
+      .store = order.store,
+      .part = RanksPart{
+          .first = order.first,
+          .size = order.size,
+          .address = address_of(order),
+          .feed = order.feed,
+          .orphan_timeout = order.is_elastic() ? std::optional(order.orphan_timeout) : std::nullopt,
+          .envelope = [](int rank, int target, std::string_view bytes) {
+            return encode_frame(FrameKind::Output, encode_output(rank, target, bytes));
+          }}};
 }
 
 class Agent {
@@ -75,60 +91,129 @@ class Agent {
         order_(order),
         frames_(std::move(frames)),
         escalation_(order.grace),
-        ranks_(ranks_of(options, order)) {}
+        input_(dup(STDIN_FILENO)),
+        writer_(std::make_unique<output::Writer>(Descriptor(dup(STDOUT_FILENO)))),
+        ranks_(ranks_of(options, order)) {
+    if (order.is_elastic()) handover_.emplace(options.folder->path());
+  }
 
   int run() {
-    fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);
+    set_non_blocking(input_);
     try {
-      ranks_.start();
-      for (int i = 0; i < order_.ranks; ++i) {
-        const int rank = order_.first + i;
-        say(FrameKind::Started, encode_start({.rank = rank, .pid = ranks_.pid(rank)}));
-      }
+      begin();
     } catch (const Error& error) {
       say(FrameKind::Trouble, bytes_of(error.message()));
       is_lost_ = true;
     }
     hear_launcher();
-    while (ranks_.alive() > 0 && !is_lost_) turn(Deadline::never());
+    while (!is_over()) turn(Deadline::never());
     end();
     return is_lost_ ? kExitFailure : 0;
   }
 
  private:
+  void begin() {
+    if (order_.is_elastic()) {
+      ranks_.prepare();
+      return tell_all();
+    }
+    ranks_.start();
+    for (int i = 0; i < order_.ranks; ++i) tell_started(order_.first + i);
+  }
+
+  bool is_over() const {
+    return is_lost_ || is_ended_ || (!order_.is_elastic() && ranks_.alive() == 0);
+  }
+
+  // The launcher is connected.
+  bool is_attached() const { return writer_ != nullptr; }
+  bool has_room() const { return writer_ && writer_->has_room(); }
+
   void say(FrameKind kind, ByteView payload = {}) {
-    writer_.push(STDOUT_FILENO, encode_frame(kind, payload));
+    if (writer_) writer_->push(STDOUT_FILENO, encode_frame(kind, payload));
+  }
+
+  void tell_started(int rank) {
+    say(FrameKind::Started, encode_start({.rank = rank, .pid = ranks_.pid(rank)}));
+  }
+
+  // For a launcher that knows nothing of us yet, or not what happened meanwhile.
+  void tell_all() {
+    for (const RankExit& exit : ranks_.exits()) say(FrameKind::Ended, encode_exit(exit));
+    std::vector<RankStart> living;
+    for (const job::CrewMember& member : ranks_.crew()) {
+      living.push_back({.rank = member.worker, .pid = member.pid});
+    }
+    say(FrameKind::Aboard, encode_starts(living));
+  }
+
+  // Nobody hears us any more. The workers of an elastic job go on for a while.
+  void detach() {
+    if (!order_.is_elastic()) {
+      is_lost_ = true;
+      return;
+    }
+    input_.reset();
+    giver_.reset();
+    writer_.reset();
+    frames_ = {};
+    heard_ = Deadline::never();
+    orphaned_ = Deadline::after(order_.orphan_timeout);
+  }
+
+  void attach(Wire wire) {
+    input_ = std::move(wire.input);
+    set_non_blocking(input_);
+    giver_ = std::move(wire.giver);
+    writer_ = std::make_unique<output::Writer>(std::move(wire.output));
+    frames_ = {};
+    frames_.feed(wire.rest);
+    ranks_.set_feed(wire.feed);
+    heard_ = Deadline::after(kSilenceMax);
+    orphaned_ = Deadline::never();
+    tell_all();
   }
 
   void turn(Deadline deadline) {
     std::vector<pollfd> waits;
-    for (const int file : {is_lost_ ? -1 : options_.front, is_lost_ ? -1 : STDIN_FILENO,
-                           options_.signals->descriptor(), writer_.event()}) {
+    for (const int file : {is_lost_ ? -1 : options_.front, is_lost_ ? -1 : input_.get(),
+                           options_.signals->descriptor(), writer_ ? writer_->event() : -1,
+                           handover_ ? handover_->descriptor() : -1, giver_.get()}) {
       waits.push_back({.fd = file, .events = POLLIN, .revents = 0});
     }
-    const bool has_room = writer_.has_room();
     for (const output::RankStream& stream : ranks_.streams()) {
-      if (!has_room || !stream.is_open()) continue;
+      if (!has_room() || !stream.is_open()) continue;
       waits.push_back({.fd = stream.descriptor(), .events = POLLIN, .revents = 0});
     }
-    const Deadline first = min(min(deadline, escalation_.next()), min(beat_, heard_));
+    const Deadline first =
+        min(min(deadline, escalation_.next()), min(min(beat_, heard_), orphaned_));
     poll(waits.data(), waits.size(), first.poll_timeout());
-    writer_.clear_event();
+    if (writer_) writer_->clear_event();
     hear_front();
     hear_launcher();
     while (const auto signal = options_.signals->next()) on_signal(*signal);
-    if (writer_.error() != 0) is_lost_ = true;
+    if (writer_ && writer_->error() != 0) detach();
     for (output::RankStream& stream : ranks_.streams()) {
-      if (writer_.has_room() && stream.is_open()) {
-        has_output_ |= stream.pump(steady_clock().now(), writer_);
+      if (has_room() && stream.is_open()) {
+        has_output_ |= stream.pump(steady_clock().now(), *writer_);
       }
     }
     host::reap_children([this](pid_t pid, int status) { on_reaped(pid, status); });
+    ranks_.release_forgotten();
     if (escalation_.next().is_past()) send(escalation_.tick(steady_clock().now()));
     if (beat_.is_past()) {
       beat_ = Deadline::after(kBeatTime);
       say(FrameKind::Beat);
     }
+    if (handover_) hear_newcomers();
+    if (orphaned_.is_past()) is_lost_ = true;
+  }
+
+  void hear_newcomers() {
+    char nothing = 0;
+    if (giver_ && recv(giver_.get(), &nothing, 1, MSG_DONTWAIT) == 0) detach();
+    // Whoever came last has the launcher that lives.
+    while (auto wire = handover_->take()) attach(*std::move(wire));
   }
 
   void hear_front() {
@@ -144,25 +229,50 @@ class Agent {
 
   void hear_launcher() {
     std::array<char, 4096> buffer;
-    while (!is_lost_) {
-      const ssize_t size = read(STDIN_FILENO, buffer.data(), buffer.size());
+    while (!is_lost_ && is_attached()) {
+      const ssize_t size = read(input_.get(), buffer.data(), buffer.size());
       if (size > 0) {
         frames_.feed({buffer.data(), static_cast<std::size_t>(size)});
         heard_ = Deadline::after(kSilenceMax);
       } else if (size < 0 && errno == EINTR) {
         continue;
       } else {
-        is_lost_ = size == 0 || errno != EAGAIN || heard_.is_past();
-        break;
+        const bool is_gone = size == 0 || errno != EAGAIN || heard_.is_past();
+        if (!is_gone) break;
+        // Its last words may have been that the job is over.
+        obey();
+        detach();
       }
     }
+    if (!obey()) detach();
+  }
+
+  // What it said; false: that is nonsense. True also once the job is over.
+  bool obey() {
     try {
       while (const auto frame = frames_.next()) {
-        if (frame->kind != FrameKind::Signal) continue;
-        on_signal(ByteReader(frame->payload).get<std::int32_t>());
+        if (frame->kind == FrameKind::Signal) {
+          on_signal(ByteReader(frame->payload).get<std::int32_t>());
+        }
+        if (frame->kind == FrameKind::Start) start(decode_worker_order(frame->payload));
+        if (frame->kind == FrameKind::End) is_ended_ = true;
       }
+      return true;
     } catch (const Error&) {
-      is_lost_ = true;
+      return false;
+    }
+  }
+
+  void start(const WorkerOrder& wanted) {
+    if (is_ended_) return;
+    try {
+      ranks_.set_size(wanted.size);
+      ranks_.start_as(wanted.worker, wanted.arguments);
+      tell_started(wanted.worker);
+    } catch (const Error& error) {
+      say(FrameKind::Ended,
+          encode_exit(
+              {.rank = wanted.worker, .status = kNotStarted, .not_started = error.message()}));
     }
   }
 
@@ -177,6 +287,8 @@ class Agent {
       case SIGTSTP:
         return ranks_.signal(SIGSTOP);
       default:
+        // An elastic job's launcher knows itself when more is due, and may start others afterwards.
+        if (order_.is_elastic()) return send(signal);
         return send(escalation_.ask(signal, steady_clock().now()));
     }
   }
@@ -190,7 +302,12 @@ class Agent {
   void on_reaped(pid_t pid, int status) {
     const RankExit* exit = ranks_.on_reaped(pid, status, oom_watch_);
     // Whoever ends because all is lost ends for no reason of its own.
-    if (exit != nullptr && !is_lost_) say(FrameKind::Ended, encode_exit(*exit));
+    if (exit == nullptr || is_lost_) return;
+    say(FrameKind::Ended, encode_exit(*exit));
+    if (!order_.is_elastic()) return;
+    host::kill_group(getpid(), pid);
+    // The others are told of again after a connection that was lost.
+    if (ranks_.exits().size() > kExitsMax) ranks_.forget(ranks_.exits().front().rank);
   }
 
   void kill_all() {
@@ -200,6 +317,7 @@ class Agent {
 
   // Nothing of the job may be left here; then what the dead have written is handed on.
   void end() {
+    handover_.reset();
     ranks_.signal(SIGKILL);
     kill_all();
     if (is_lost_) return drain(Deadline::after(kLastWordsTime));
@@ -208,14 +326,16 @@ class Agent {
     while (std::any_of(ranks_.streams().begin(), ranks_.streams().end(), is_open)) {
       has_output_ = false;
       turn(quiet);
-      if (has_output_ || !writer_.has_room()) quiet = Deadline::after(kLastWordsTime);
-      if (quiet.is_past() || is_lost_) break;
+      if (has_output_ || !has_room()) quiet = Deadline::after(kLastWordsTime);
+      if (quiet.is_past() || is_lost_ || !is_attached()) break;
     }
     drain(Deadline::after(kDrainTime));
   }
 
   void drain(Deadline patience) {
-    while (!writer_.is_drained() && writer_.error() == 0 && !patience.is_past()) turn(patience);
+    while (writer_ && !writer_->is_drained() && writer_->error() == 0 && !patience.is_past()) {
+      turn(patience);
+    }
   }
 
   LauncherOptions options_;
@@ -223,11 +343,16 @@ class Agent {
   FrameReader frames_;
   host::OomWatch oom_watch_;
   Escalation escalation_;
-  output::Writer writer_;
+  Descriptor input_;
+  std::unique_ptr<output::Writer> writer_;  // none: the launcher is not connected
   Ranks ranks_;
+  std::optional<Handover> handover_;  // elastic jobs only
+  Descriptor giver_;                  // of the connection that we were handed
   Deadline beat_ = Deadline::after(kBeatTime);
   Deadline heard_ = Deadline::after(kSilenceMax);
-  bool is_lost_ = false;  // the launcher, or the process that ssh started
+  Deadline orphaned_ = Deadline::never();  // then nobody comes back
+  bool is_lost_ = false;                   // all that is here has to go
+  bool is_ended_ = false;                  // the launcher said so
   bool has_output_ = false;
 };
 
@@ -252,6 +377,30 @@ JobSpec spec_of(const Order& order) {
   return spec;
 }
 
+// The agents of an elastic job are to find each other; of others every one has its own.
+std::string folder_name(const Order& order) {
+  if (!order.is_elastic()) return {};
+  constexpr std::size_t kMarkSize = 12;
+  const std::string mark = to_hex(sha256(bytes_of(order.secret))).substr(0, kMarkSize);
+  return "host-" + mark + "-" + std::to_string(order.host);
+}
+
+void expect_room(const JobSpec& spec) {
+  const std::string mistake = host::mistake_in_size(
+      host::Room::measure(),
+      {.ranks = spec.ranks, .memory_each = spec.memory_each, .threads_each = spec.threads_each});
+  if (!mistake.empty()) throw Error(ErrorCode::InvalidInput, mistake);
+}
+
+// To the agent that is here already. False: there is none.
+bool hand_over(const std::filesystem::path& folder, const Order& order, Intake& intake) {
+  const Wire wire{.input = Descriptor(dup(STDIN_FILENO)),
+                  .output = Descriptor(dup(STDOUT_FILENO)),
+                  .feed = order.feed,
+                  .rest = std::string(intake.frames().rest())};
+  return Handover::give(folder, wire, Deadline::after(kHandoverTime));
+}
+
 }  // namespace
 
 int run_agent() {
@@ -265,15 +414,14 @@ int run_agent() {
     }
     take_environment(order);
     const JobSpec spec = spec_of(order);
-    const std::string mistake = host::mistake_in_size(
-        host::Room::measure(),
-        {.ranks = spec.ranks, .memory_each = spec.memory_each, .threads_each = spec.threads_each});
-    if (!mistake.empty()) throw Error(ErrorCode::InvalidInput, mistake);
+    const std::string name = folder_name(order);
+    if (name.empty() || !job::is_watched(job::own_root() / name)) expect_room(spec);
     address_of(order);
     intake.wait_go();
+    if (!name.empty() && hand_over(job::own_root() / name, order, intake)) return 0;
     host::SignalQueue signals(
         {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT});
-    const job::Folder folder = job::Folder::create(job::own_root(), "");
+    const job::Folder folder = job::Folder::create(job::own_root(), name);
     net::Secret::from_hex(order.secret).save(folder.secret());
     return run_watched(spec, folder, signals, [&](const LauncherOptions& options) {
       return run_or_sweep(*options.folder,

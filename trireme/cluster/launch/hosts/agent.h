@@ -6,6 +6,10 @@
 //           and signals come through standard input: see frame.h. It decides nothing itself.
 // End:      with its last rank. When standard input ends or the launcher is silent for
 //           kSilenceMax, whatever the cause, every process of the job here is killed.
+// Elastic:  workers are started one by one as the launcher says, and it ends when told to. When the
+//           launcher is lost they go on for the job's orphan_timeout; one that comes back within
+//           that finds this agent again (handover.h) and hears who lives. Nothing is read of what
+//           they write meanwhile: pipes hold a little, and then they wait.
 // Two:      it is two processes, as every launcher (see front.h), so that kill -9 of either leaves
 //           nothing behind.
 // Threads:  call it before the process has any other.

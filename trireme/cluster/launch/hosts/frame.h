@@ -12,6 +12,11 @@
 //   launcher  Signal    for all ranks
 //   both      Beat      at least every kBeatTime once the order was understood
 //
+// In an elastic job the agent starts nobody by itself, and the launcher may lose it and come back:
+//   agent     Ended, Aboard    after Go: who ended while nobody listened, and all who live
+//   launcher  Start     a worker, once the agent said Aboard
+//   launcher  End       the job is over: whoever is left is killed, and the agent ends
+//
 // Bounds:  a frame has at most kFrameMax bytes.
 // Failure: Protocol for bytes that are no frame of ours.
 // Threads: a FrameReader is used by one thread.
@@ -48,6 +53,9 @@ enum class FrameKind : std::uint8_t {
   Ended,
   Signal,
   Beat,
+  Start,
+  Aboard,
+  End,
 };
 
 struct Frame {
@@ -63,6 +71,8 @@ class FrameReader {
   // The next whole one.
   std::optional<Frame> next();
   bool is_empty() const noexcept { return at_ == buffer_.size(); }
+  // What was fed and is no whole frame yet, or was not asked for.
+  std::string_view rest() const noexcept { return std::string_view(buffer_).substr(at_); }
 
  private:
   std::string buffer_;

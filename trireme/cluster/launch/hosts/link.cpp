@@ -73,7 +73,8 @@ void Link::start() {
                 .error = error.theirs.get(),
                 .trouble = error.theirs.get(),
                 .mask = options_.mask,
-                .files_max = std::nullopt});
+                .files_max = std::nullopt,
+                .dies_with_us = options_.dies_with_us});
   input_ = std::move(input.ours);
   output_ = std::move(output.ours);
   error_ = std::move(error.ours);
@@ -92,6 +93,11 @@ void Link::say(FrameKind kind, ByteView payload) {
 
 void Link::signal(int number) {
   say(FrameKind::Signal, ByteWriter().put(static_cast<std::int32_t>(number)).bytes());
+  pump_input();
+}
+
+void Link::end() {
+  say(FrameKind::End);
   pump_input();
 }
 
@@ -251,8 +257,12 @@ void Link::hear(const Frame& frame) {
       return listener_.on_output(decode_output(frame.payload));
     case FrameKind::Ended:
       return listener_.on_ended(*this, decode_exit(frame.payload));
+    case FrameKind::Aboard:
+      return listener_.on_aboard(*this, decode_starts(frame.payload));
     case FrameKind::Beat:
       return;
+    case FrameKind::Start:
+    case FrameKind::End:
     case FrameKind::Order:
     case FrameKind::Cargo:
     case FrameKind::Go:

@@ -47,6 +47,8 @@ class Link {
     virtual void on_started(Link& link, const RankStart& start) = 0;
     virtual void on_output(const OutputPiece& piece) = 0;
     virtual void on_ended(Link& link, RankExit exit) = 0;
+    // Of an elastic job: all that live there; what comes after is told one by one.
+    virtual void on_aboard(Link& link, const std::vector<RankStart>& living) = 0;
     // A line that ssh or the agent wrote to its standard error.
     virtual void on_words(Link& link, std::string_view line) = 0;
   };
@@ -56,6 +58,7 @@ class Link {
     std::vector<std::string> command{};  // ssh and its arguments, or the agent
     std::string program{};               // where the command's first word was found
     bool is_ssh = true;                  // false: the agent speaks at once
+    bool dies_with_us = true;            // false: an agent of an elastic job
     Cargo self{};                        // this program
     Order order{};
     sigset_t mask{};
@@ -68,6 +71,9 @@ class Link {
 
   void start();
   void go() { say(FrameKind::Go); }
+  // Of an elastic job: one more worker, and that all is over.
+  void start_worker(const WorkerOrder& order) { say(FrameKind::Start, encode_worker_order(order)); }
+  void end();
   void signal(int number);
   void beat();
   // Ends the connection now; what runs on the host ends because of it.
@@ -80,6 +86,8 @@ class Link {
   bool on_reaped(pid_t pid, int status, TimePoint now);
 
   const std::string& host() const noexcept { return options_.host; }
+  // Which of the job's hosts it is, in the order of the list.
+  std::size_t number() const noexcept { return static_cast<std::size_t>(options_.order.host); }
   int first() const noexcept { return options_.order.first; }
   int ranks() const noexcept { return options_.order.ranks; }
   bool is_ready() const noexcept { return is_ready_; }

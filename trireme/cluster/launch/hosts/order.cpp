@@ -33,15 +33,16 @@ int get_int(ByteReader& in) {
 Bytes Order::encode() const {
   ByteWriter out;
   out.put_text(job).put_text(secret);
-  for (const int number : {first, ranks, size, threads_each}) {
+  for (const int number : {first, ranks, size, threads_each, host}) {
     out.put(static_cast<std::int32_t>(number));
   }
   put_texts(out, command);
   out.put_text(program).put_text(folder);
   put_texts(out, environment);
-  out.put_text(store).put_text(interface);
+  out.put_text(store).put_text(feed).put_text(interface);
   out.put(static_cast<std::uint8_t>(bind ? 1 : 0));
   out.put(static_cast<std::int64_t>(grace.count())).put(memory_each);
+  out.put(static_cast<std::int64_t>(orphan_timeout.count()));
   out.put(static_cast<std::uint32_t>(cargo.size()));
   for (const Cargo& one : cargo) {
     out.put_text(one.path.string()).put(one.size).put_text(one.digest);
@@ -55,7 +56,7 @@ Order Order::decode(ByteView bytes) {
   Order order;
   order.job = in.get_text();
   order.secret = in.get_text();
-  for (int* number : {&order.first, &order.ranks, &order.size, &order.threads_each}) {
+  for (int* number : {&order.first, &order.ranks, &order.size, &order.threads_each, &order.host}) {
     *number = get_int(in);
   }
   order.command = get_texts(in);
@@ -63,10 +64,12 @@ Order Order::decode(ByteView bytes) {
   order.folder = in.get_text();
   order.environment = get_texts(in);
   order.store = in.get_text();
+  order.feed = in.get_text();
   order.interface = in.get_text();
   order.bind = in.get<std::uint8_t>() != 0;
   order.grace = Duration(in.get<std::int64_t>());
   order.memory_each = in.get<std::uint64_t>();
+  order.orphan_timeout = Duration(in.get<std::int64_t>());
   order.cargo.resize(get_count(in));
   for (Cargo& one : order.cargo) {
     one.path = in.get_text();
@@ -76,7 +79,8 @@ Order Order::decode(ByteView bytes) {
   }
   in.expect_end();
   const bool is_sound = order.first >= 0 && order.ranks >= 1 && order.size >= 1 &&
-                        order.ranks <= order.size - order.first && !order.command.empty();
+                        order.ranks <= order.size - order.first && !order.command.empty() &&
+                        order.orphan_timeout >= Duration::zero();
   if (!is_sound) throw Error(ErrorCode::Protocol, "an order that contradicts itself");
   return order;
 }
@@ -132,6 +136,43 @@ RankStart decode_start(ByteView payload) {
   start.pid = get_int(in);
   in.expect_end();
   return start;
+}
+
+Bytes encode_worker_order(const WorkerOrder& order) {
+  ByteWriter out;
+  out.put(static_cast<std::int32_t>(order.worker)).put(static_cast<std::int32_t>(order.size));
+  put_texts(out, order.arguments);
+  return std::move(out).take();
+}
+
+WorkerOrder decode_worker_order(ByteView payload) {
+  ByteReader in(payload);
+  WorkerOrder order;
+  order.worker = get_int(in);
+  order.size = get_int(in);
+  order.arguments = get_texts(in);
+  in.expect_end();
+  return order;
+}
+
+Bytes encode_starts(const std::vector<RankStart>& starts) {
+  ByteWriter out;
+  out.put(static_cast<std::uint32_t>(starts.size()));
+  for (const RankStart& start : starts) {
+    out.put(static_cast<std::int32_t>(start.rank)).put(static_cast<std::int32_t>(start.pid));
+  }
+  return std::move(out).take();
+}
+
+std::vector<RankStart> decode_starts(ByteView payload) {
+  ByteReader in(payload);
+  std::vector<RankStart> starts(get_count(in));
+  for (RankStart& start : starts) {
+    start.rank = get_int(in);
+    start.pid = get_int(in);
+  }
+  in.expect_end();
+  return starts;
 }
 
 Bytes encode_indexes(const std::vector<std::uint32_t>& indexes) {

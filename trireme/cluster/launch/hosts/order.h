@@ -33,14 +33,20 @@ struct Order {
   std::string program{};
   std::string folder{};  // where the launcher was started
   std::vector<std::string> environment{};
-  std::string store{};      // tcp://...
+  std::string store{};      // tcp://..., or etcd://...
+  std::string feed{};       // where events and metrics go: to the launcher, tcp://...
   std::string interface{};  // by which ranks reach each other; empty: the way to the store
   bool bind = true;
   Duration grace{};
   std::uint64_t memory_each = 0;
   int threads_each = 1;
+  // Of an elastic job: which of its hosts this is, and how long its workers go on when the launcher
+  // is lost. Zero: the job is not elastic.
+  int host = 0;
+  Duration orphan_timeout{};
   std::vector<Cargo> cargo{};
 
+  bool is_elastic() const noexcept { return orphan_timeout > Duration::zero(); }
   Bytes encode() const;
   static Order decode(ByteView bytes);
 };
@@ -62,6 +68,19 @@ struct RankStart {
 };
 Bytes encode_start(const RankStart& start);
 RankStart decode_start(ByteView payload);
+
+// A worker of an elastic job that is to be started.
+struct WorkerOrder {
+  int worker = 0;
+  int size = 1;                          // how many begin together
+  std::vector<std::string> arguments{};  // besides the job's
+};
+Bytes encode_worker_order(const WorkerOrder& order);
+WorkerOrder decode_worker_order(ByteView payload);
+
+// All workers that live on a host.
+Bytes encode_starts(const std::vector<RankStart>& starts);
+std::vector<RankStart> decode_starts(ByteView payload);
 
 Bytes encode_indexes(const std::vector<std::uint32_t>& indexes);
 std::vector<std::uint32_t> decode_indexes(ByteView payload);

@@ -18,6 +18,7 @@ namespace trireme::cluster::launch::output {
 namespace {
 
 constexpr std::size_t kWriteSize = std::size_t{64} << 10;
+constexpr std::size_t kOwnPendingMax = std::size_t{1} << 20;
 
 struct Piece {
   int descriptor = -1;
@@ -48,7 +49,8 @@ int write_whole(const Piece& piece) {
 
 // Shared with the thread, which may outlive the Writer while a write hangs.
 struct Writer::State {
-  explicit State(std::size_t bound) : pending_max(bound) {
+  explicit State(std::size_t bound, Descriptor file = {})
+      : pending_max(bound), own(std::move(file)) {
     event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (event < 0) throw system_error("eventfd", errno);
   }
@@ -80,6 +82,7 @@ struct Writer::State {
   }
 
   const std::size_t pending_max;
+  const Descriptor own;
   int event = -1;
   std::mutex mutex;
   std::condition_variable work;
@@ -91,6 +94,14 @@ struct Writer::State {
 };
 
 Writer::Writer(std::size_t pending_max) : state_(std::make_shared<State>(pending_max)) {
+  run();
+}
+
+Writer::Writer(Descriptor own) : state_(std::make_shared<State>(kOwnPendingMax, std::move(own))) {
+  run();
+}
+
+void Writer::run() {
   std::thread([state = state_] { state->run(); }).detach();
 }
 
@@ -102,6 +113,7 @@ Writer::~Writer() {
 
 void Writer::push(int descriptor, std::string text) {
   if (text.empty()) return;
+  if (state_->own) descriptor = state_->own.get();
   const std::lock_guard lock(state_->mutex);
   if (state_->broken.contains(descriptor)) return;
   state_->pending += text.size();

@@ -8,6 +8,9 @@
 //           why and everything further for it is dropped; the other one is written on. Nothing
 //           throws.
 // Threads:  push, has_room, … from one thread; the writing thread is inside.
+// Own:      one that was given a descriptor writes everything to that, whatever it is pushed for,
+// and
+//           closes it; nothing of it ever reaches another file that got the same number.
 // Lifetime: the destructor drops what is pending, and leaves the thread to itself where a reader
 //           that reads nothing holds it; wait for is_drained() first to have it all written.
 
@@ -18,11 +21,14 @@
 #include <string>
 #include <thread>
 
+#include "trireme/base/descriptor.h"
+
 namespace trireme::cluster::launch::output {
 
 class Writer {
  public:
   explicit Writer(std::size_t pending_max = std::size_t{1} << 20);
+  explicit Writer(Descriptor own);
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -41,6 +47,8 @@ class Writer {
 
  private:
   struct State;
+  void run();
+
   std::shared_ptr<State> state_;
 };
 

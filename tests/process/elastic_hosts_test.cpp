@@ -1,0 +1,194 @@
+// Goal:   an elastic job on several hosts goes on whoever is killed: a worker, a host with all that
+//         is on it, a connection, the launcher; it grows and shrinks over hosts; it ends
+//         everywhere.
+// Method: the real program and a real sshd that is two hosts; a worker that has no training but
+// keeps
+//         to the job's store.
+
+#include <signal.h>
+
+#include <set>
+
+#include "tests/process/hosts_fixture.h"
+#include "trireme/base/file.h"
+#include "trireme/cluster/launch/hosts/dispatch.h"
+#include "trireme/cluster/launch/hosts/fleet.h"
+#include "trireme/cluster/launch/job/card.h"
+#include "trireme/cluster/launch/job/coordinator.h"
+#include "trireme/cluster/launch/upkeep.h"
+#include "trireme/testing/etcd_server.h"
+
+namespace trireme {
+namespace {
+
+namespace job = cluster::launch::job;
+
+class ElasticHostsTest : public HostsTest {
+ protected:
+  Command::Options elastic(const Words& more = {}, const std::string& hosts = kTwoHosts) {
+    serve();
+    Words words{"--elastic", "--name", "supple", "--output", output_.path().string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return on_hosts(hosts, words, {build_folder() + "/tests/elastic_worker", done()});
+  }
+  std::string done() const { return (folder_.path() / "done").string(); }
+  void finish(Command& running) const {
+    write_file_atomically(done(), std::string_view("1"));
+    EXPECT_EQ(running.wait_exit(soon()), 0) << running.error();
+    EXPECT_TRUE(has_gone(running));
+  }
+  std::string events() const { return read_file(output_.path() / "events.jsonl"); }
+  std::filesystem::path job_folder() const { return state_.runtime() / "trireme" / "supple"; }
+
+  // Where the job's events say that this worker was started.
+  std::string host_of(int worker) const {
+    const std::string all = events();
+    const std::string mark =
+        "\"event\":\"worker started\",\"worker\":" + std::to_string(worker) + ",";
+    const std::size_t at = all.find(mark);
+    if (at == std::string::npos) return "nowhere";
+    const std::size_t host = all.find("\"host\":\"", at) + 8;
+    return all.substr(host, all.find('"', host) - host);
+  }
+  static pid_t worker_of(const Command& running, int worker) {
+    return pid_after(running, "worker " + std::to_string(worker) + " pid ");
+  }
+  pid_t launcher() const {
+    const auto card = job::Card::load(job_folder() / "card.json");
+    if (!card) throw Error(ErrorCode::NotFound, "the job has no card");
+    return card->launcher;
+  }
+  std::string tell(const Words& words, int code = 0) const {
+    Words whole{program()};
+    whole.insert(whole.end(), words.begin(), words.end());
+    Command command({.command = whole});
+    EXPECT_EQ(command.wait_exit(soon()), code) << command.error();
+    return command.out() + command.error();
+  }
+
+  TemporaryFolder folder_{"elastic-hosts"};
+  TemporaryFolder output_{"elastic-hosts-output"};
+};
+
+TEST_F(ElasticHostsTest, AKilledWorkerIsReplacedOnItsHost) {
+  Command running(elastic());
+  running.wait_for_output("begun", soon(), 4);
+  EXPECT_EQ(host_of(1), "127.0.0.1");
+  EXPECT_EQ(host_of(2), "127.0.0.2");
+  kill_one(worker_of(running, 3), SIGKILL);
+  running.wait_for_output("begun 5", soon());
+  EXPECT_THAT(running.error(), HasSubstr("worker 3 on 127.0.0.2 was lost: killed by signal 9"));
+  EXPECT_EQ(host_of(4), "127.0.0.2");
+  kill_one(worker_of(running, 1), SIGKILL);
+  running.wait_for_output("begun 6", soon());
+  EXPECT_EQ(host_of(5), "127.0.0.1");
+  finish(running);
+}
+
+TEST_F(ElasticHostsTest, AHostThatIsLostComesBackAndItsWorkersToo) {
+  Command running(elastic());
+  running.wait_for_output("begun", soon(), 4);
+  const std::vector<pid_t> there = SshServer::of_host("127.0.0.2", state_.processes());
+  EXPECT_GE(there.size(), 4u) << "an agent of two processes, and two workers";
+  for (const pid_t pid : there) kill_one(pid, SIGKILL);
+  running.wait_for_output("host 127.0.0.2 was lost: ", soon());
+  running.wait_for_output("begun 6", soon());
+  EXPECT_THAT(running.error(), HasSubstr("host 127.0.0.2 is back, with 0 workers"));
+  EXPECT_EQ(host_of(4), "127.0.0.2");
+  EXPECT_EQ(host_of(5), "127.0.0.2");
+  EXPECT_THAT(running.out(), Not(HasSubstr("leaves")));
+  finish(running);
+}
+
+TEST_F(ElasticHostsTest, WorkersOutliveAConnection) {
+  Command running(elastic());
+  running.wait_for_output("begun", soon(), 4);
+  kill_one(find("@trireme").back(), SIGKILL);
+  running.wait_for_output("was lost: ssh was killed by signal 9", soon());
+  running.wait_for_output("is back, with 2 workers", soon());
+  // They are ours as before: who dies is replaced, and what they write is heard.
+  kill_one(worker_of(running, 3), SIGKILL);
+  kill_one(worker_of(running, 1), SIGKILL);
+  running.wait_for_output("begun 6", soon());
+  finish(running);
+  EXPECT_THAT(running.out(), Not(HasSubstr("begun 7")));
+}
+
+TEST_F(ElasticHostsTest, WorkersOutliveTheLauncherAndTheCoordinator) {
+  Command running(elastic());
+  running.wait_for_output("begun", soon(), 4);
+  const auto coordinator = job::coordinator_of(job_folder());
+  ASSERT_TRUE(coordinator);
+  kill_one(*coordinator, SIGKILL);
+  kill_one(launcher(), SIGKILL);
+  running.wait_for_output("is back, with 2 workers", soon(), 2);
+  kill_one(worker_of(running, 3), SIGKILL);
+  running.wait_for_output("begun 5", soon());
+  EXPECT_EQ(host_of(4), "127.0.0.2");
+  finish(running);
+  EXPECT_THAT(running.out(), Not(HasSubstr("begun 6")));
+}
+
+TEST_F(ElasticHostsTest, WithNobodyToWatchItEndsByItself) {
+  Command running(elastic({"--orphan-timeout", "1"}));
+  running.wait_for_output("begun", soon(), 4);
+  const pid_t second = launcher();
+  kill_one(running.pid(), SIGKILL);
+  kill_one(second, SIGKILL);
+  EXPECT_TRUE(has_gone(running));
+}
+
+TEST_F(ElasticHostsTest, GrowsAndShrinksOverHosts) {
+  Command running(elastic({"--max-workers", "6"}, "127.0.0.1:1,127.0.0.2:1"));
+  running.wait_for_output("begun", soon(), 2);
+  tell({"scale", "supple", "4"});
+  running.wait_for_output("begun 4", soon());
+  EXPECT_EQ(host_of(2), "127.0.0.1");
+  EXPECT_EQ(host_of(3), "127.0.0.2");
+  EXPECT_THAT(tell({"join", "supple"}), HasSubstr("worker 4"));
+  running.wait_for_output("begun 5", soon());
+  EXPECT_THAT(tell({"jobs"}), HasSubstr("5/5"));
+  tell({"scale", "supple", "2"});
+  running.wait_for_output("leaves", soon(), 3);
+  EXPECT_THAT(tell({"scale", "supple", "7"}, 2), HasSubstr("has from 1 to 6 workers, not 7"));
+  finish(running);
+}
+
+TEST_F(ElasticHostsTest, TheStoreMayBeAnEtcd) {
+  if (!testing::EtcdServer::program()) GTEST_SKIP() << testing::EtcdServer::kMissing;
+  const testing::EtcdServer etcd;
+  Command running(elastic({"--store", etcd.url()}, "127.0.0.1:1,127.0.0.2:1"));
+  running.wait_for_output("begun", soon(), 2);
+  kill_one(worker_of(running, 1), SIGKILL);
+  running.wait_for_output("begun 3", soon());
+  EXPECT_EQ(host_of(2), "127.0.0.2");
+  EXPECT_FALSE(job::coordinator_of(job_folder()));
+  write_file_atomically(done(), std::string_view("1"));
+  EXPECT_EQ(running.wait_exit(soon()), 0) << running.error();
+}
+
+TEST_F(ElasticHostsTest, EndsEverywhereWhenAsked) {
+  Command running(elastic());
+  running.wait_for_output("begun", soon(), 4);
+  running.signal(SIGTERM);
+  EXPECT_EQ(running.wait_exit(soon()), 143) << running.error();
+  EXPECT_TRUE(has_gone(running));
+}
+
+TEST_F(ElasticHostsTest, TheFrontsDeathEndsItEverywhere) {
+  Command running(elastic({}, "localhost:1,127.0.0.2:1"));
+  running.wait_for_output("begun", soon(), 2);
+  kill_one(running.pid(), SIGKILL);
+  EXPECT_TRUE(has_gone(running));
+}
+
+TEST_F(ElasticHostsTest, AHostThatCannotTakePartIsNamedAndNothingStarts) {
+  Command running(elastic({}, "127.0.0.1:1,127.0.0.3:1"));
+  EXPECT_EQ(running.wait_exit(soon()), 1);
+  EXPECT_THAT(running.error(), HasSubstr("host 127.0.0.3 cannot take part: "));
+  EXPECT_THAT(running.out(), Not(HasSubstr("begun")));
+  EXPECT_TRUE(has_gone(running));
+}
+
+}  // namespace
+}  // namespace trireme

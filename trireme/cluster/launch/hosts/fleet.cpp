@@ -1,0 +1,364 @@
+#include "trireme/cluster/launch/hosts/fleet.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "trireme/base/clock.h"
+#include "trireme/base/error.h"
+#include "trireme/base/exit_status.h"
+#include "trireme/cluster/launch/hosts/dispatch.h"
+
+namespace trireme::cluster::launch::hosts {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How long agents have to see their ranks dead before the connection is cut. Those of an elastic
+// job outlive it: there it is cut only when nothing else helps.
+constexpr Duration kMercyTime = 3s;
+constexpr Duration kElasticMercyTime = 10s;
+// Beyond orphan_timeout, until the workers of a lost host are surely dead: its agent may hear of
+// the loss late, and has to kill them.
+constexpr Duration kAdriftTime = kSilenceMax + 10s;
+
+Deadline adrift_time(const JobSpec& spec) {
+  return Deadline::after(spec.elastic->orphan_timeout + kAdriftTime);
+}
+
+std::size_t number_of(const Link::Options& options) {
+  return static_cast<std::size_t>(options.order.host);
+}
+
+}  // namespace
+
+Fleet::Fleet(Options options)
+    : options_(std::move(options)),
+      spec_(*options_.launcher->spec),
+      company_(spec_.output, *options_.writer),
+      size_(spec_.ranks) {}
+
+void Fleet::begin(Upkeep* upkeep, const std::string& store, const std::string& feed) {
+  upkeep_ = upkeep;
+  const bool is_successor = options_.launcher->is_successor;
+  for (Link::Options& link : dispatches(*options_.launcher, store, feed)) {
+    Host& host = hosts_.emplace_back();
+    host.options = std::move(link);
+    host.link = std::make_unique<Link>(host.options, *this);
+    const Order& order = host.options.order;
+    for (int i = 0; i < order.ranks && upkeep_ == nullptr; ++i) {
+      company_.add(order.first + i, number_of(host.options));
+    }
+    if (!is_successor) continue;
+    // One that its launcher left is as good as lost until it tells who lives there.
+    host.is_lost = true;
+    host.why = "the launcher was killed";
+    host.adrift = adrift_time(spec_);
+  }
+  for (const int worker : company_.all()) {
+    if (!is_successor) break;
+    upkeep_->supervision().on_started(worker, steady_clock().now());
+    upkeep_->supervision().on_adrift(worker);
+  }
+  for (Host& host : hosts_) host.link->start();
+}
+
+void Fleet::take_over(const job::Crew& crew) {
+  next_ = crew.next;
+  has_begun_ = true;
+  has_started_ = crew.is_done || !crew.members.empty();
+  for (const job::CrewMember& member : crew.members) {
+    company_.add(member.worker, static_cast<std::size_t>(member.share), true);
+    company_.set_adrift(member.worker, true);
+  }
+}
+
+std::vector<Berth> Fleet::berths() const {
+  std::vector<Berth> all;
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    all.push_back({.ranks = hosts_[i].options.order.ranks,
+                   .living = company_.living_at(i),
+                   .is_up = hosts_[i].is_up,
+                   .is_given_up = hosts_[i].retry.is_given_up()});
+  }
+  return all;
+}
+
+bool Fleet::is_running() const {
+  const auto is_there = [](const Host& host) { return host.link && !host.link->is_over(); };
+  return (upkeep_ != nullptr && !is_ended_) || std::ranges::any_of(hosts_, is_there);
+}
+
+void Fleet::add_waits(std::vector<pollfd>& waits, bool has_room) const {
+  for (const Host& host : hosts_) {
+    if (host.link) host.link->add_waits(waits, has_room);
+  }
+}
+
+Deadline Fleet::next() const {
+  Deadline next = min(beat_, mercy_);
+  for (const Host& host : hosts_) {
+    next = min(next, host.adrift);
+    if (is_going_on()) next = min(next, host.retry.next());
+  }
+  return next;
+}
+
+void Fleet::pump() {
+  for (Host& host : hosts_) {
+    if (!host.link) continue;
+    host.link->pump(steady_clock().now(), options_.writer->has_room());
+    if (host.link->take_over()) on_over(host);
+  }
+  keep_time();
+  if (upkeep_ != nullptr) keep_up();
+}
+
+void Fleet::for_each_link(const std::function<void(Link&)>& act) {
+  for (const Host& host : hosts_) {
+    if (host.link) act(*host.link);
+  }
+}
+
+void Fleet::keep_time() {
+  if (beat_.is_past()) {
+    beat_ = Deadline::after(kBeatTime);
+    for_each_link([](Link& link) { link.beat(); });
+  }
+  if (mercy_.is_past()) {
+    mercy_ = Deadline::never();
+    for_each_link([](Link& link) { link.cut("it did not end in time"); });
+  }
+}
+
+void Fleet::keep_up() {
+  for (Host& host : hosts_) {
+    if (host.adrift.is_past()) end_adrift(host);
+    if (host.retry.next().is_past() && is_going_on()) try_again(host);
+  }
+  start_first();
+  if (has_started_ && !is_ended_) upkeep_->supervise();
+  const bool is_over = options_.ending->has_begun() || upkeep_->supervision().is_over();
+  if (is_over && company_.living() == 0) end_agents();
+}
+
+// The first workers start once every host is there, or was lost meanwhile.
+void Fleet::start_first() {
+  if (has_started_ || !is_going_on() || hosts_.empty()) return;
+  const auto is_settled = [](const Host& host) { return host.is_up || host.is_lost; };
+  const int count = room(spec_.ranks);
+  if (!std::ranges::all_of(hosts_, is_settled) || count == 0) return;
+  has_started_ = true;
+  upkeep_->start(count, {});
+}
+
+// Nobody is left who could be asked to end: the agents are.
+void Fleet::end_agents() {
+  if (std::exchange(is_ended_, true)) return;
+  for (const Host& host : hosts_) {
+    if (!host.link || host.link->is_over()) continue;
+    if (host.is_up) {
+      host.link->end();
+    } else {
+      host.link->cut("the job ended");
+    }
+  }
+  mercy_ = min(mercy_, Deadline::after(kElasticMercyTime));
+}
+
+void Fleet::signal(int signal) {
+  for_each_link([&](Link& link) { link.signal(signal); });
+  // An agent that has no ranks yet only waits for us to go.
+  if (options_.ending->has_begun() && !has_begun_) kill();
+}
+
+void Fleet::kill() {
+  if (upkeep_ != nullptr) return end_agents();
+  mercy_ = min(mercy_, Deadline::after(kMercyTime));
+}
+
+void Fleet::on_reaped(pid_t pid, int status) {
+  for (const Host& host : hosts_) {
+    if (host.link && host.link->on_reaped(pid, status, steady_clock().now())) return;
+  }
+}
+
+void Fleet::on_ready(Link& link) {
+  if (upkeep_ != nullptr && has_begun_) return link.go();
+  if (++ready_ < hosts_.size() || options_.ending->has_begun()) return;
+  has_begun_ = true;
+  for_each_link([](Link& other) { other.go(); });
+}
+
+void Fleet::on_started(Link& link, const RankStart& start) {
+  if (company_.has(start.rank, link.number())) company_.set_pid(start.rank, start.pid);
+  options_.publish(noun() + " started",
+                   {{noun(), start.rank}, {"pid", start.pid}, {"host", link.host()}});
+  if (upkeep_ != nullptr) options_.note();
+}
+
+void Fleet::on_ended(Link& link, RankExit exit) {
+  if (!company_.has(exit.rank, link.number())) {
+    // It may tell us again what we heard before a connection was lost.
+    if (upkeep_ != nullptr) return;
+    throw Error(ErrorCode::Protocol, "the end of no rank of its own");
+  }
+  exit.host = link.host();
+  // Its agent was asked to end by somebody else.
+  if (!options_.ending->has_begun() && upkeep_ == nullptr) exit.signal_sent = 0;
+  take_end(exit);
+}
+
+void Fleet::on_aboard(Link& link, const std::vector<RankStart>& living) {
+  if (upkeep_ == nullptr) throw Error(ErrorCode::Protocol, "an agent of another kind of job");
+  Host& host = hosts_[link.number()];
+  host.is_up = true;
+  host.adrift = Deadline::never();
+  host.retry.on_up(steady_clock().now());
+  std::set<int> there;
+  for (const RankStart& start : living) {
+    there.insert(start.rank);
+    welcome(link.number(), start);
+  }
+  for (const int worker : company_.at(link.number())) {
+    if (!there.contains(worker)) lose_worker(host, worker);
+  }
+  if (!std::exchange(host.is_lost, false)) return;
+  const auto count = static_cast<int>(living.size());
+  options_.ending->say("host " + link.host() + " is back, with " + std::to_string(count) +
+                       (count == 1 ? " worker" : " workers"));
+  options_.publish("host back", {{"host", link.host()}, {"workers", count}});
+}
+
+void Fleet::on_words(Link& link, std::string_view line) {
+  // What ssh says while a lost host is tried again and again is said once, in on_lost().
+  if (hosts_[link.number()].is_lost) return;
+  options_.ending->say(link.host() + ": " + std::string(line));
+}
+
+int Fleet::start_worker(const std::vector<std::string>& arguments) {
+  const auto berth = next_berth(upkeep_->supervision().wanted(), berths());
+  if (!berth) throw Error(ErrorCode::Unreachable, "no host is within reach");
+  const int worker = next_++;
+  company_.add(worker, *berth);
+  hosts_[*berth].link->start_worker({.worker = worker, .size = size_, .arguments = arguments});
+  return worker;
+}
+
+void Fleet::kill_workers() {
+  for (const Host& host : hosts_) {
+    if (host.is_up) host.link->signal(SIGKILL);
+  }
+}
+
+// One that lives on a host that is there, or there again.
+void Fleet::welcome(std::size_t number, const RankStart& start) {
+  if (!company_.has(start.rank, number)) {
+    // A launcher before us was killed before it had put it down.
+    company_.add(start.rank, number, true);
+    upkeep_->supervision().on_started(start.rank, steady_clock().now());
+    next_ = std::max(next_, start.rank + 1);
+  } else if (company_.is_adrift(start.rank)) {
+    company_.set_adrift(start.rank, false);
+    upkeep_->supervision().on_back(start.rank, steady_clock().now());
+  }
+  company_.set_pid(start.rank, start.pid);
+}
+
+void Fleet::take_end(const RankExit& exit) {
+  company_.end(exit);
+  if (upkeep_ != nullptr) return upkeep_->on_ended(exit);
+  const bool has_failed = !exit.is_success() && !exit.is_ours();
+  options_.publish(has_failed ? "rank failed" : "rank ended",
+                   {{"rank", exit.rank}, {"host", exit.host}, {"how", describe(exit)}});
+  if (exit.is_success() || options_.ending->has_begun()) return;
+  options_.ending->begin("rank " + std::to_string(exit.rank) + " failed");
+}
+
+void Fleet::lose_worker(const Host& host, int worker) {
+  RankExit exit{.rank = worker, .status = SIGKILL, .host = host.options.host, .lost = host.why};
+  // Where somebody wanted the end, nobody is to blame for it.
+  const bool is_ending = options_.ending->has_begun();
+  if (options_.ending->is_told() || (upkeep_ != nullptr && is_ending)) exit.signal_sent = SIGKILL;
+  take_end(exit);
+}
+
+// A host is gone: as it should, or with its ranks.
+void Fleet::on_over(Host& host) {
+  const std::string why = host.link->failure();
+  if (!has_begun_) return on_unusable(host, why);
+  if (upkeep_ != nullptr && is_going_on()) return on_lost(host, why);
+  const std::vector<int> lost = company_.at(number_of(host.options));
+  if (lost.empty()) return;
+  host.why = why;
+  options_.publish("host lost", {{"host", host.options.host}, {"why", why}});
+  for (const int rank : lost) lose_worker(host, rank);
+}
+
+void Fleet::on_unusable(const Host& host, const std::string& why) {
+  if (options_.ending->has_begun()) return;
+  const std::string what = "host " + host.options.host + " cannot take part";
+  options_.ending->say(what + ": " + why);
+  options_.ending->begin(what, kExitFailure);
+}
+
+// The workers that were there may go on without us for a while; nobody replaces them meanwhile.
+void Fleet::on_lost(Host& host, const std::string& why) {
+  const std::size_t number = number_of(host.options);
+  const std::vector<int> workers = company_.at(number);
+  const std::string name = "host " + host.options.host;
+  if (!std::exchange(host.is_lost, true)) {
+    options_.ending->say(name + " was lost: " + why + "; trying to reach it again");
+    options_.publish(
+        "host lost",
+        {{"host", host.options.host}, {"why", why}, {"workers", static_cast<int>(workers.size())}});
+    host.why = why;
+    host.trouble.clear();
+    host.adrift = adrift_time(spec_);
+  } else if (std::exchange(host.trouble, why) != why) {
+    options_.ending->say(name + " is not back yet: " + why);
+  }
+  host.is_up = false;
+  for (const int worker : workers) {
+    company_.set_adrift(worker, true);
+    upkeep_->supervision().on_adrift(worker);
+  }
+  const int wanted = upkeep_->supervision().wanted();
+  const int part = deal(wanted, berths())[number];
+  host.retry.on_lost(steady_clock().now());
+  if (host.retry.is_given_up()) give_up(host, wanted - part);
+  options_.note();
+}
+
+void Fleet::try_again(Host& host) {
+  host.retry.on_tried();
+  host.link = std::make_unique<Link>(host.options, *this);
+  try {
+    host.link->start();
+  } catch (const Error& error) {
+    host.link.reset();
+    on_lost(host, error.message());
+  }
+}
+
+void Fleet::end_adrift(Host& host) {
+  host.adrift = Deadline::never();
+  for (const int worker : company_.at(number_of(host.options))) {
+    if (company_.is_adrift(worker)) lose_worker(host, worker);
+  }
+}
+
+// The others go on, if they are enough.
+void Fleet::give_up(Host& host, int left) {
+  const std::string why = "host " + host.options.host + " was not reached again and is given up";
+  options_.ending->say(why);
+  options_.publish("host given up", {{"host", host.options.host}, {"why", host.why}});
+  end_adrift(host);
+  if (left >= spec_.elastic->least && left > 0) return upkeep_->set_wanted(left);
+  options_.ending->begin(why + ": fewer workers are left than the job needs", kExitFailure);
+}
+
+}  // namespace trireme::cluster::launch::hosts
