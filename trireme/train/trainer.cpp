@@ -90,6 +90,8 @@ Ending Trainer::run() {
       if (!is_met) {
         is_met = true;
         tell(recovery_->begin());
+        // Those who took this one in may still be too few, and wait as well.
+        wait_for_workers();
       }
       if (!is_open_) open();
       options_.reporter->begin(job_, progress_);
