@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "trireme/data/form.h"
+#include "trireme/data/transform/image.h"
 
 namespace trireme::data {
 
@@ -33,6 +34,11 @@ class Source {
   // Writes form().input_bytes() and form().target_bytes() bytes.
   // REQUIRES: 0 <= sample < count().
   virtual void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const = 0;
+
+  // The same with the image placed: place() after read(), unless a source has a shorter way.
+  // REQUIRES: form().is_image(), of float32.
+  virtual void read_placed(std::int64_t sample, const SampleKey& key,
+                           const transform::Placement& placement, void* input, void* target) const;
 
   // The target alone, which no key changes. Where that is as dear as the whole, this is it.
   virtual void read_target(std::int64_t sample, void* target) const;

@@ -13,8 +13,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kFileSizeMax = std::size_t{1} << 28;
 
-void decode_any(ByteView bytes, transform::ImageSize size, bool is_grey, Pixels& pixels) {
-  if (jpeg::is_jpeg(bytes)) return jpeg::decode(bytes, size.height, size.width, is_grey, pixels);
+void decode_any(ByteView bytes, transform::ImageSize size, const transform::Placement& placement,
+                bool is_grey, Pixels& pixels) {
+  if (jpeg::is_jpeg(bytes)) return jpeg::decode_part(bytes, size, placement, is_grey, pixels);
   if (png::is_png(bytes)) return png::decode(bytes, is_grey, pixels);
   throw Error(ErrorCode::Corrupt, "neither JPEG nor PNG");
 }
@@ -36,19 +37,26 @@ const ClassFile& FolderSource::file(std::int64_t sample) const {
   return files_[static_cast<std::size_t>(sample)];
 }
 
-void FolderSource::read(std::int64_t sample, const SampleKey&, void* input, void* target) const {
+void FolderSource::read(std::int64_t sample, const SampleKey& key, void* input,
+                        void* target) const {
+  read_placed(sample, key, {}, input, target);
+}
+
+void FolderSource::read_placed(std::int64_t sample, const SampleKey&,
+                               const transform::Placement& placement, void* input,
+                               void* target) const {
   const fs::path path = folder_ / file(sample).name;
   const transform::ImageSize size{form_.input_sizes[0], form_.input_sizes[1], form_.input_sizes[2]};
   // A reader's own, kept so that no sample allocates.
   thread_local Pixels pixels;
   try {
     const std::string content = read_file(path, kFileSizeMax);
-    decode_any(bytes_of(content), size, is_grey_, pixels);
+    decode_any(bytes_of(content), size, placement, is_grey_, pixels);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Corrupt) throw;
     throw Error(ErrorCode::Corrupt, path.string() + ": " + error.message());
   }
-  fit(pixels, size, static_cast<float*>(input));
+  fit(pixels, size, static_cast<float*>(input), placement);
   read_target(sample, target);
 }
 

@@ -29,6 +29,9 @@ class FolderSource final : public Source {
   std::int64_t count() const override { return std::ssize(files_); }
   const Form& form() const override { return form_; }
   void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
+  // Decodes what the image has room for, and writes it where it belongs.
+  void read_placed(std::int64_t sample, const SampleKey& key, const transform::Placement& placement,
+                   void* input, void* target) const override;
   void read_target(std::int64_t sample, void* target) const override;
 
  private:

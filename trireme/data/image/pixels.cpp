@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "trireme/base/check.h"
+#include "trireme/data/image/unpack.h"
 
 namespace trireme::data::image {
 namespace {
@@ -14,60 +15,146 @@ struct Tap {
   float share = 0;
 };
 
-// For each of `to` pixels in the middle of a line of `from`, scaled by 1 / step.
-std::vector<Tap> taps(std::int64_t from, std::int64_t to, double step) {
-  const double begin = (static_cast<double>(from) - static_cast<double>(to) * step) / 2;
-  std::vector<Tap> all;
-  for (std::int64_t i = 0; i < to; ++i) {
+// A line of `to` pixels, from the middle of one of `from`, moved. What stays of it is
+// `count` pixels from `first` on; they lie at `begin` then.
+struct Line {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  double step = 1;
+  std::int64_t first = 0;
+  std::int64_t begin = 0;
+  std::int64_t count = 0;
+
+  Tap tap(std::int64_t i) const {
+    if (step == 1) return {(from - to) / 2 + i, (from - to) / 2 + i, 0};
+    const double start = (static_cast<double>(from) - static_cast<double>(to) * step) / 2;
     const double last = static_cast<double>(from - 1);
-    const double at = std::clamp(begin + (static_cast<double>(i) + 0.5) * step - 0.5, 0.0, last);
+    const double at = std::clamp(start + (static_cast<double>(i) + 0.5) * step - 0.5, 0.0, last);
     const auto before = static_cast<std::int64_t>(at);
-    all.push_back({before, std::min(before + 1, from - 1),
-                   static_cast<float>(at - static_cast<double>(before))});
+    return {before, std::min(before + 1, from - 1),
+            static_cast<float>(at - static_cast<double>(before))};
   }
-  return all;
+
+  // Of what stays, counted from a pixel on.
+  std::vector<Tap> taps(std::int64_t from_pixel) const {
+    std::vector<Tap> all;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Tap one = tap(first + i);
+      all.push_back({one.before - from_pixel, one.after - from_pixel, one.share});
+    }
+    return all;
+  }
+};
+
+Line line_of(std::int64_t from, std::int64_t to, double step, std::int64_t move) {
+  return {.from = from,
+          .to = to,
+          .step = step,
+          .first = std::clamp<std::int64_t>(-move, 0, to),
+          .begin = std::clamp<std::int64_t>(move, 0, to),
+          .count = std::max<std::int64_t>(to - std::abs(move), 0)};
 }
 
-// No scaling: the middle as it is.
-void cut(const Pixels& pixels, transform::ImageSize size, float* image) {
-  const std::int64_t top = (pixels.height - size.height) / 2;
-  const std::int64_t left = (pixels.width - size.width) / 2;
-  for (std::int64_t c = 0; c < size.channels; ++c) {
-    const std::int64_t channel = pixels.channels == 1 ? 0 : c;
-    for (std::int64_t y = 0; y < size.height; ++y) {
-      const std::uint8_t* from =
-          pixels.bytes.data() + ((top + y) * pixels.width + left) * pixels.channels + channel;
-      for (std::int64_t x = 0; x < size.width; ++x, from += pixels.channels) {
-        *image++ = static_cast<float>(*from) * (1.0F / 255.0F);
-      }
-    }
+struct Lines {
+  Line rows;
+  Line columns;
+};
+
+Lines lines_of(std::int64_t height, std::int64_t width, transform::ImageSize size,
+               const transform::Placement& placement) {
+  const double step = std::min(static_cast<double>(height) / static_cast<double>(size.height),
+                               static_cast<double>(width) / static_cast<double>(size.width));
+  return {line_of(height, size.height, step, placement.down),
+          line_of(width, size.width, step, placement.right)};
+}
+
+// Where nothing of the picture comes to lie.
+void blank(float* plane, transform::ImageSize size, const Line& rows, std::int64_t left,
+           std::int64_t count) {
+  const std::int64_t bottom = rows.begin + rows.count;
+  std::fill_n(plane, rows.begin * size.width, 0.0F);
+  std::fill_n(plane + bottom * size.width, (size.height - bottom) * size.width, 0.0F);
+  for (std::int64_t y = rows.begin; y < bottom; ++y) {
+    std::fill_n(plane + y * size.width, left, 0.0F);
+    std::fill_n(plane + y * size.width + left + count, size.width - left - count, 0.0F);
+  }
+}
+
+// Where the bytes of a picture's part lie.
+struct View {
+  explicit View(const Pixels& pixels)
+      : part(pixels.part.height > 0 ? pixels.part
+                                    : Part{.height = pixels.height, .width = pixels.width}),
+        stride(pixels.stride > 0 ? pixels.stride : pixels.channels),
+        bytes(pixels.bytes.data()) {}
+
+  // The first column that is there.
+  const std::uint8_t* row(std::int64_t index) const {
+    return bytes + (index - part.top) * part.width * stride;
+  }
+
+  Part part;
+  std::int64_t stride;
+  const std::uint8_t* bytes;
+};
+
+// One row of one channel; the bytes are those of the channel.
+void mix_row(const std::uint8_t* above, const std::uint8_t* below, float share,
+             const std::vector<Tap>& columns, std::int64_t stride, float* to) {
+  for (const Tap& column : columns) {
+    const std::int64_t left = column.before * stride, right = column.after * stride;
+    const auto mixed = [&](const std::uint8_t* line) {
+      return static_cast<float>(line[left]) * (1 - column.share) +
+             static_cast<float>(line[right]) * column.share;
+    };
+    *to++ = (mixed(above) * (1 - share) + mixed(below) * share) * (1.0F / 255.0F);
   }
 }
 
 }  // namespace
 
-void fit(const Pixels& pixels, transform::ImageSize size, float* image) {
+Part part_for(std::int64_t height, std::int64_t width, transform::ImageSize size,
+              const transform::Placement& placement) {
+  const auto [rows, columns] = lines_of(height, width, size, placement);
+  if (rows.count == 0 || columns.count == 0) return {};
+  const std::int64_t top = rows.tap(rows.first).before;
+  const std::int64_t left = columns.tap(columns.first).before;
+  return {.top = top,
+          .left = left,
+          .height = rows.tap(rows.first + rows.count - 1).after + 1 - top,
+          .width = columns.tap(columns.first + columns.count - 1).after + 1 - left};
+}
+
+void fit(const Pixels& pixels, transform::ImageSize size, float* image,
+         const transform::Placement& placement) {
   TRIREME_CHECK(size.channels == 3 || pixels.channels == 1, "colours for a grey image");
-  const double step =
-      std::min(static_cast<double>(pixels.height) / static_cast<double>(size.height),
-               static_cast<double>(pixels.width) / static_cast<double>(size.width));
-  if (step == 1) return cut(pixels, size, image);
-  const std::vector<Tap> rows = taps(pixels.height, size.height, step);
-  const std::vector<Tap> columns = taps(pixels.width, size.width, step);
+  const auto [rows, columns] = lines_of(pixels.height, pixels.width, size, placement);
+  const std::int64_t plane = size.height * size.width;
+  const std::int64_t left =
+      placement.is_flipped ? size.width - columns.begin - columns.count : columns.begin;
   for (std::int64_t c = 0; c < size.channels; ++c) {
-    const std::uint8_t* const first = pixels.bytes.data() + (pixels.channels == 1 ? 0 : c);
-    for (const Tap& row : rows) {
-      const std::uint8_t* const above = first + row.before * pixels.width * pixels.channels;
-      const std::uint8_t* const below = first + row.after * pixels.width * pixels.channels;
-      for (const Tap& column : columns) {
-        const std::int64_t left = column.before * pixels.channels;
-        const std::int64_t right = column.after * pixels.channels;
-        const auto mixed = [&](const std::uint8_t* line) {
-          return static_cast<float>(line[left]) * (1 - column.share) +
-                 static_cast<float>(line[right]) * column.share;
-        };
-        *image++ = (mixed(above) * (1 - row.share) + mixed(below) * row.share) * (1.0F / 255.0F);
+    blank(image + c * plane, size, rows, left, columns.count);
+  }
+  const View view(pixels);
+  std::vector<Tap> taps;
+  if (columns.step != 1) taps = columns.taps(view.part.left);
+  if (placement.is_flipped) std::reverse(taps.begin(), taps.end());
+  for (std::int64_t i = 0; i < rows.count && columns.count > 0; ++i) {
+    const Tap row = rows.tap(rows.first + i);
+    float* const to = image + (rows.begin + i) * size.width + left;
+    if (columns.step == 1) {
+      const std::int64_t column = columns.tap(columns.first).before - view.part.left;
+      unpack_row(view.row(row.before) + column * view.stride,
+                 {.stride = view.stride, .count = columns.count, .channels = pixels.channels},
+                 placement.is_flipped, to, plane);
+    } else {
+      for (std::int64_t c = 0; c < pixels.channels; ++c) {
+        mix_row(view.row(row.before) + c, view.row(row.after) + c, row.share, taps, view.stride,
+                to + c * plane);
       }
+    }
+    for (std::int64_t c = pixels.channels; c < size.channels; ++c) {
+      std::copy_n(to, columns.count, to + c * plane);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 // After <cstdio>, which it needs.
 #include <jpeglib.h>
@@ -53,21 +54,37 @@ unsigned eighths(std::int64_t have, std::int64_t want) {
   return static_cast<unsigned>(std::clamp<std::int64_t>((8 * want + have - 1) / have, 1, 8));
 }
 
+// A decoder and the errors it reports to; a thread keeps one and uses it again.
 struct Decoding {
   jpeg_decompress_struct codec{};
   Complaints complaints{};
 
+  Decoding() {
+    prepare(complaints);
+    codec.err = &complaints.base;
+  }
+  Decoding(const Decoding&) = delete;
+  Decoding& operator=(const Decoding&) = delete;
   ~Decoding() { jpeg_destroy_decompress(&codec); }
 };
 
+enum class Layout { Bytes, Words };  // of a coloured pixel: three bytes, or four
+
 // Jumps back over plain C only: whatever needs a destructor is the caller's.
-bool begin(Decoding& d, ByteView bytes, std::int64_t height, std::int64_t width, bool is_grey) {
+bool begin(Decoding& d, ByteView bytes, std::int64_t height, std::int64_t width, bool is_grey,
+           Layout layout) {
   if (setjmp(d.complaints.back) != 0) return false;
-  jpeg_create_decompress(&d.codec);
+  if (d.codec.mem == nullptr) {
+    jpeg_create_decompress(&d.codec);
+  } else {
+    jpeg_abort_decompress(&d.codec);  // whatever the last one came to
+  }
+  d.codec.err->num_warnings = 0;
   jpeg_mem_src(&d.codec, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   jpeg_read_header(&d.codec, TRUE);
   const bool is_one = is_grey || d.codec.jpeg_color_space == JCS_GRAYSCALE;
-  d.codec.out_color_space = is_one ? JCS_GRAYSCALE : JCS_RGB;
+  const J_COLOR_SPACE colours = layout == Layout::Words ? JCS_EXT_RGBX : JCS_RGB;
+  d.codec.out_color_space = is_one ? JCS_GRAYSCALE : colours;
   d.codec.scale_num =
       std::max(eighths(d.codec.image_height, height), eighths(d.codec.image_width, width));
   // Only by halves: in between it is slower than to decode all.
@@ -77,12 +94,46 @@ bool begin(Decoding& d, ByteView bytes, std::int64_t height, std::int64_t width,
   return true;
 }
 
-bool read_rows(Decoding& d, std::uint8_t* to, std::size_t row_size) {
+// Next to where columns begin and end, colours at half the size are interpolated otherwise than
+// within the picture.
+constexpr std::int64_t kMargin = 2;
+
+// From here on the codec gives these columns and what lies left of them in the same block; says
+// which they are.
+bool start_columns(Decoding& d, image::Part& part) {
   if (setjmp(d.complaints.back) != 0) return false;
   jpeg_start_decompress(&d.codec);
-  while (d.codec.output_scanline < d.codec.output_height) {
-    JSAMPROW row = to + d.codec.output_scanline * row_size;
-    jpeg_read_scanlines(&d.codec, &row, 1);
+  const auto whole = static_cast<std::int64_t>(d.codec.output_width);
+  const std::int64_t right = std::min(part.left + part.width + kMargin, whole);
+  auto left = static_cast<JDIMENSION>(std::max<std::int64_t>(part.left - kMargin, 0));
+  auto width = static_cast<JDIMENSION>(right) - left;
+  if (left > 0 || right < whole) jpeg_crop_scanline(&d.codec, &left, &width);
+  part.left = left;
+  part.width = width;
+  return true;
+}
+
+// Rows [top, top + height); the others are read over.
+bool read_rows(Decoding& d, std::uint8_t* to, std::size_t row_size, std::int64_t top,
+               std::int64_t height) {
+  constexpr JDIMENSION kRows = 16;  // a block of the codec at once, at most
+  if (setjmp(d.complaints.back) != 0) return false;
+  const auto first = static_cast<JDIMENSION>(top), end = static_cast<JDIMENSION>(top + height);
+  JSAMPROW rows[kRows];
+  if (first > 0) jpeg_skip_scanlines(&d.codec, first);
+  while (d.codec.output_scanline < end) {
+    const JDIMENSION count = std::min(kRows, end - d.codec.output_scanline);
+    for (JDIMENSION i = 0; i < count; ++i) {
+      rows[i] = to + (d.codec.output_scanline - first + i) * row_size;
+    }
+    jpeg_read_scanlines(&d.codec, rows, count);
+  }
+  if (end < d.codec.output_height) {
+    // Up to the last one, which has to be asked for: to skip them all would read nothing.
+    const JDIMENSION others = d.codec.output_height - end - 1;
+    if (others > 0) jpeg_skip_scanlines(&d.codec, others);
+    rows[0] = to + static_cast<std::size_t>(height) * row_size;
+    jpeg_read_scanlines(&d.codec, rows, 1);
   }
   // A file that ends early is filled up with grey and warned of.
   if (d.codec.err->num_warnings > 0) return false;
@@ -100,22 +151,54 @@ bool is_jpeg(ByteView bytes) noexcept {
   return bytes.size() > 2 && bytes[0] == std::byte{0xFF} && bytes[1] == std::byte{0xD8};
 }
 
-void decode(ByteView bytes, std::int64_t height_least, std::int64_t width_least, bool is_grey,
-            image::Pixels& pixels) {
-  Decoding d;
-  prepare(d.complaints);
-  d.codec.err = &d.complaints.base;
-  if (!begin(d, bytes, height_least, width_least, is_grey)) fail(d.complaints);
+namespace {
+
+// What begin() found out.
+void describe(const Decoding& d, image::Pixels& pixels) {
   pixels.height = d.codec.output_height;
   pixels.width = d.codec.output_width;
   pixels.channels = d.codec.out_color_space == JCS_GRAYSCALE ? 1 : 3;
+  pixels.stride = d.codec.out_color_space == JCS_EXT_RGBX ? 4 : pixels.channels;
+  pixels.part = {};
   if (pixels.height * pixels.width > kPixelsMax) {
     throw Error(ErrorCode::Corrupt, "JPEG: a picture of " + std::to_string(pixels.height) + " by " +
                                         std::to_string(pixels.width));
   }
-  const auto row_size = static_cast<std::size_t>(pixels.width * pixels.channels);
-  pixels.bytes.resize(row_size * static_cast<std::size_t>(pixels.height));
-  if (!read_rows(d, pixels.bytes.data(), row_size)) fail(d.complaints);
+}
+
+void read_part(Decoding& d, image::Part part, image::Pixels& pixels) {
+  if (!start_columns(d, part)) fail(d.complaints);
+  const auto row_size = static_cast<std::size_t>(part.width * pixels.stride);
+  const bool is_last = part.top + part.height == pixels.height;
+  // One more than is wanted for the last row, where that is another one.
+  pixels.bytes.resize(row_size * static_cast<std::size_t>(part.height + (is_last ? 0 : 1)));
+  if (!read_rows(d, pixels.bytes.data(), row_size, part.top, part.height)) fail(d.complaints);
+  pixels.part = part;
+}
+
+Decoding& decoder() {
+  thread_local Decoding kept;
+  return kept;
+}
+
+}  // namespace
+
+void decode(ByteView bytes, std::int64_t height_least, std::int64_t width_least, bool is_grey,
+            image::Pixels& pixels) {
+  Decoding& d = decoder();
+  if (!begin(d, bytes, height_least, width_least, is_grey, Layout::Bytes)) fail(d.complaints);
+  describe(d, pixels);
+  read_part(d, {.height = pixels.height, .width = pixels.width}, pixels);
+}
+
+void decode_part(ByteView bytes, transform::ImageSize size, const transform::Placement& placement,
+                 bool is_grey, image::Pixels& pixels) {
+  Decoding& d = decoder();
+  if (!begin(d, bytes, size.height, size.width, is_grey, Layout::Words)) fail(d.complaints);
+  describe(d, pixels);
+  image::Part part = image::part_for(pixels.height, pixels.width, size, placement);
+  if (part.height == 0) part = {.height = 1, .width = pixels.width};  // for the damage alone
+  read_part(d, part, pixels);
 }
 
 namespace {

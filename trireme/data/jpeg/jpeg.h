@@ -1,4 +1,5 @@
-// JPEG files through libjpeg-turbo. In a build without it every function says so.
+// JPEG files through libjpeg-turbo, as Pillow and torchvision read them: exact inverse transform,
+// colours at half the size interpolated. In a build without it every function says so.
 //
 // Threads: any thread.
 // Failure: Corrupt, with what is wrong; Unsupported where this build has no libjpeg.
@@ -16,6 +17,12 @@ bool is_jpeg(ByteView bytes) noexcept;
 // rows and columns may come smaller, but not smaller than these.
 void decode(ByteView bytes, std::int64_t height_least, std::int64_t width_least, bool is_grey,
             image::Pixels& pixels);
+
+// The same bits of no more than what image::fit() looks at for that size and placement, and of what
+// comes with it; colours as words of four bytes. The rest is read and not made into pixels, so that
+// damage is found wherever it is.
+void decode_part(ByteView bytes, transform::ImageSize size, const transform::Placement& placement,
+                 bool is_grey, image::Pixels& pixels);
 
 // Of quality 1 to 100. REQUIRES: 1 or 3 channels.
 Bytes encode(const image::Pixels& pixels, int quality);

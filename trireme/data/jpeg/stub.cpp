@@ -19,6 +19,11 @@ void decode(ByteView, std::int64_t, std::int64_t, bool, image::Pixels&) {
   refuse_jpeg();
 }
 
+void decode_part(ByteView, transform::ImageSize, const transform::Placement&, bool,
+                 image::Pixels&) {
+  refuse_jpeg();
+}
+
 Bytes encode(const image::Pixels&, int) {
   refuse_jpeg();
 }

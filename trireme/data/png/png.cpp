@@ -40,6 +40,8 @@ void decode(ByteView bytes, bool is_grey, image::Pixels& pixels) {
   pixels.channels = is_coloured ? 3 : 1;
   pixels.height = picture.image.height;
   pixels.width = picture.image.width;
+  pixels.stride = 0;
+  pixels.part = {};
   if (pixels.height * pixels.width > kPixelsMax) {
     throw Error(ErrorCode::Corrupt, "PNG: a picture of " + std::to_string(pixels.height) + " by " +
                                         std::to_string(pixels.width));

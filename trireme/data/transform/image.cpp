@@ -76,6 +76,13 @@ void flip(float* image, ImageSize size) {
   }
 }
 
+void place(float* image, ImageSize size, const Placement& placement) {
+  if (placement.down != 0 || placement.right != 0) {
+    shift(image, size, placement.down, placement.right);
+  }
+  if (placement.is_flipped) flip(image, size);
+}
+
 void standardize(float* image, ImageSize size) {
   const auto count = static_cast<double>(size.count());
   double sum = 0;

@@ -16,6 +16,13 @@ struct ImageSize {
   std::int64_t count() const noexcept { return channels * height * width; }
 };
 
+// Where an image is put: so many rows down and columns right, and then, perhaps, mirrored.
+struct Placement {
+  std::int64_t down = 0;
+  std::int64_t right = 0;
+  bool is_flipped = false;
+};
+
 // Bilinear between the centres of pixels, as torch's interpolate() without align_corners and
 // without antialias. REQUIRES: equal channels, no pixel shared.
 void resize(const float* from, ImageSize from_size, float* to, ImageSize to_size);
@@ -26,6 +33,9 @@ void shift(float* image, ImageSize size, std::int64_t down, std::int64_t right);
 
 // Left becomes right.
 void flip(float* image, ImageSize size);
+
+// shift(), then flip().
+void place(float* image, ImageSize size, const Placement& placement);
 
 // Mean 0 and deviation 1 over the whole image. As TensorFlow's per_image_standardization, an even
 // image is divided by 1 / sqrt(pixels) at least, and so stays finite.

@@ -52,38 +52,36 @@ TransformedSource::TransformedSource(std::shared_ptr<const Source> source,
 void TransformedSource::read(std::int64_t sample, const SampleKey& key, void* input,
                              void* target) const {
   auto* const image = static_cast<float*>(input);
+  const Placement placement = use_ == Use::Training ? placement_of(key) : Placement{};
   if (config_.resize.empty()) {
-    source_->read(sample, key, input, target);
+    source_->read_placed(sample, key, placement, input, target);
   } else {
     // A reader's own, kept so that no sample allocates.
     thread_local std::vector<float> original;
     original.resize(static_cast<std::size_t>(from_.count()));
     source_->read(sample, key, original.data(), target);
     resize(original.data(), from_, image, to_);
+    place(image, to_, placement);
   }
-  if (use_ == Use::Training) augment(key, image);
+  if (use_ == Use::Training && config_.is_augmented()) {
+    Random random = random_of(key, kAugmentPurpose);
+    transform::augment(image, to_, config_, random);
+  }
   if (config_.is_standardized) standardize(image, to_);
   if (!config_.mean.empty()) normalize(image, to_, config_.mean.data(), config_.deviation.data());
 }
 
-void TransformedSource::augment(const SampleKey& key, float* image) const {
-  if (config_.pad_crop > 0 || config_.is_flipped) crop_and_flip(key, image);
-  if (!config_.is_augmented()) return;
-  Random random = random_of(key, kAugmentPurpose);
-  transform::augment(image, to_, config_, random);
-}
-
-void TransformedSource::crop_and_flip(const SampleKey& key, float* image) const {
+Placement TransformedSource::placement_of(const SampleKey& key) const {
+  if (config_.pad_crop == 0 && !config_.is_flipped) return {};
   const auto sample = static_cast<std::uint64_t>(key.sample);
   const PhiloxBlock bits =
       philox(philox_key(key.seed),
              {static_cast<std::uint32_t>(sample), static_cast<std::uint32_t>(sample >> 32),
               static_cast<std::uint32_t>(key.epoch), kPurpose});
   const std::int64_t pad = config_.pad_crop;
-  const std::int64_t down = below(bits[0], 2 * pad + 1) - pad;
-  const std::int64_t right = below(bits[1], 2 * pad + 1) - pad;
-  if (down != 0 || right != 0) shift(image, to_, down, right);
-  if (config_.is_flipped && (bits[2] & 1) != 0) flip(image, to_);
+  return {.down = below(bits[0], 2 * pad + 1) - pad,
+          .right = below(bits[1], 2 * pad + 1) - pad,
+          .is_flipped = config_.is_flipped && (bits[2] & 1) != 0};
 }
 
 std::shared_ptr<const Source> transformed(std::shared_ptr<const Source> source,

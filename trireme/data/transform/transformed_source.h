@@ -29,8 +29,8 @@ class TransformedSource final : public Source {
   }
 
  private:
-  void augment(const SampleKey& key, float* image) const;
-  void crop_and_flip(const SampleKey& key, float* image) const;
+  // By pad_crop and flip.
+  Placement placement_of(const SampleKey& key) const;
 
   std::shared_ptr<const Source> source_;
   TransformConfig config_;
