@@ -18,7 +18,10 @@ for program in "$build"/bench/*_bench; do
   "$program" "${arguments[@]}"
 done
 status=0
-if [ -x "$build/trireme-bench-data" ]; then "$build/trireme-bench-data" || status=1; fi
+if [ -x "$build/trireme-bench-data" ]; then
+  "$build/trireme-bench-data" || status=1
+  "$build/trireme-bench-data" --jpeg 2000 || status=1
+fi
 if [ -x "$build/trireme-bench-train" ]; then
   "$build/trireme" bench train --bars ${results:+--json "$results/train.json"} || status=1
   "$build/trireme" bench recovery --peers ${results:+--json "$results/recovery.json"} || status=1
