@@ -70,7 +70,7 @@ soak: build ## hurt elastic jobs (SEED=1 FAULTS=100), then tests again and again
 	@[ ! -x $(BUILD)/trireme-worker ] || $(BUILD)/trireme soak --seed $(SEED) --faults $(FAULTS)
 	@$(CTEST) -L 'unit|process|torch' --repeat until-fail:$(SOAK_TIMES)
 
-results: build ## trains the recipes with a figure to reach, then the benchmarks, into build/results/ (TEXT= MNIST=)
+results: build ## trains the recipes with a figure to reach into build/results/ and docs/results.md, then the benchmarks (TEXT= MNIST= ONLY= QUICK=)
 	@scripts/results.sh $(BUILD) $(BUILD)/results
 	@scripts/bench.sh $(BUILD) $(BUILD)/results
 

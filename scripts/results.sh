@@ -1,31 +1,63 @@
 #!/bin/bash
 # scripts/results.sh BUILD FOLDER: trains the recipes that have a figure to reach, prints what they
-# reached, and fails where one missed it.
+# reached, puts it into the table of docs/results.md, and fails where one missed it.
 #
-# TEXT=file     a text of about a megabyte: three small GPTs; left out where it is not named
+# TEXT=file     a text of about a megabyte: small GPTs and an LSTM; left out where it is not named
 # MNIST=folder  the four MNIST files; left out where it is not named
+# ONLY="a b"    only what is called so in this script; rows of others stay in the table as they are
+# QUICK=1       a few steps of everything, to see that it runs: no bar counts, no table is written
 #
 # Jobs of another build are trained anew; one of this build that was cut short goes on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1 folder=$2
+page=docs/results.md
+quick=${QUICK:-}
 version=$("$build/trireme" version | sha256sum | cut -c1-12)
-jobs=$folder/jobs-$version
+jobs=$folder/${quick:+quick-}jobs-$version
 table=$folder/table
+rows=$folder/rows.md
 mkdir -p "$jobs"
 : >"$table"
+: >"$rows"
 status=0
 
-# row NAME FIGURE least|most BAR SECONDS [MORE]
+wanted() { [ -z "${ONLY:-}" ] || [[ " $ONLY " == *" $1 "* ]]; }
+
+# row NAME FIGURE least|most BAR SECONDS WORDS [MORE]: what was reached, how long it took to train,
+# and the recipe with what changed it.
 row() {
   local verdict=reached test='>='
   if [ "$3" = most ]; then test='<='; fi
   awk "BEGIN { exit !($2 $test $4) }" || { verdict=MISSED; status=1; }
+  if [ -n "$quick" ]; then verdict=quick status=0; fi
   printf '%-28s %10.4f   at %-5s %-7.4g %-8s %6s s of training%s\n' "$1" "$2" "$3" "$4" "$verdict" "$5" \
-    "${6:-}" >>"$table"
+    "${7:-}" >>"$table"
+  printf '| %s | %.4f | %s %.4g | %s | `%s`%s |\n' "$1" "$2" "at $3" "$4" "$5" "$6" "${7:-}" >>"$rows"
 }
 
-# train NAME RECIPE WORDS...: leaves `score NAME METRIC` and `seconds NAME` to be asked.
+# The new rows in place of those of the same name, others as they were, between the page's marks.
+write_page() {
+  awk -F'|' -v rows="$rows" '
+    BEGIN {
+      while ((getline line < rows) > 0) {
+        split(line, cell, "|")
+        if (!(cell[2] in row)) order[++count] = cell[2]
+        row[cell[2]] = line
+      }
+    }
+    /<!-- results: end -->/ {
+      for (i = 1; i <= count; i++) if (!(order[i] in done)) print row[order[i]]
+      inside = 0
+    }
+    inside && ($2 in row) { print row[$2]; done[$2] = 1; next }
+    { print }
+    /<!-- results: begin -->/ { inside = 1 }
+  ' "$page" >"$folder/page.md"
+  cp "$folder/page.md" "$page"
+}
+
+# train NAME RECIPE WORDS...: leaves `score NAME METRIC`, `seconds NAME` and `words NAME` to be asked.
 train() {
   local name=$1 recipe=$2 ranks=auto
   shift 2
@@ -33,17 +65,85 @@ train() {
     ranks=$2
     shift 2
   fi
+  # The page is read elsewhere: no names of folders that are only here.
+  printf 'recipes/%s.toml%s' "$recipe" "${*:+ }$*" |
+    sed -e "s|$jobs/|runs/|g" -e "s|${MNIST:-\$^}|MNIST|g" -e "s|${TEXT:-\$^}|TEXT|g" >"$jobs/$name.words"
+  if [ -n "$quick" ]; then set -- "$@" train.steps=6 eval.every=1000; fi
   "$build/trireme" train "recipes/$recipe.toml" -n "$ranks" --output "$jobs/$name" --resume "$@"
   "$build/trireme" eval "$jobs/$name" --json >"$jobs/$name.score"
 }
+words() { cat "$jobs/$1.words"; }
 score() { sed -n "s/.*\"$2\":\([0-9.e+-]*\).*/\1/p" "$jobs/$1.score"; }
 seconds() {
   awk -F'"seconds":' '/"event":"ended"/ { split($2, a, /[,}]/); sum += a[1] }
     END { printf "%.0f", sum }' "$jobs/$1/events.jsonl"
 }
 
-train fashion fashion_cnn
-row fashion "$(score fashion accuracy)" least 0.91 "$(seconds fashion)"
+# measure NAME METRIC least|most BAR RECIPE WORDS...: a job and its row.
+measure() {
+  local name=$1 metric=$2 test=$3 bar=$4
+  shift 4
+  wanted "$name" || return 0
+  train "$name" "$@"
+  row "$name" "$(score "$name" "$metric")" "$test" "$bar" "$(seconds "$name")" "$(words "$name")"
+}
+
+measure fashion accuracy least 0.91 fashion_cnn
+
+# Five networks together, against the best of them.
+if wanted ensemble; then
+  train fashion fashion_cnn
+  best=$(score fashion accuracy) sum=$(seconds fashion) others=
+  for seed in 2 3 4 5; do
+    train "fashion-seed-$seed" fashion_cnn "train.seed=$seed"
+    best=$(printf '%s\n%s\n' "$best" "$(score "fashion-seed-$seed" accuracy)" | sort -g | tail -1)
+    sum=$((sum + $(seconds "fashion-seed-$seed")))
+    others+=,$jobs/fashion-seed-$seed
+  done
+  "$build/trireme" eval "$jobs/fashion" --with "${others#,}" --json | sed 's/"members":\[.*//' \
+    >"$jobs/ensemble.score"
+  row ensemble "$(score ensemble accuracy)" least "$best" "$sum" \
+    "recipes/fashion_cnn.toml, seeds 1 to 5" ", the best alone is the bar"
+fi
+
+# A residual network of at most a million parameters, within twenty minutes; then its use for
+# something else, against the same network without it.
+measure resnet accuracy least 0.93 fashion_resnet
+if wanted resnet; then
+  row "resnet, seconds" "$(seconds resnet)" most 1200 "$(seconds resnet)" "$(words resnet)"
+fi
+if wanted finetune && [ -n "${MNIST:-}" ]; then
+  train resnet fashion_resnet
+  train few mnist_few "data.folder=$MNIST"
+  train finetune mnist_few "data.folder=$MNIST" "model.load=$jobs/resnet" 'model.load_fresh=["fc.*"]'
+  row finetune "$(score finetune accuracy)" least "$(score few accuracy)" "$(seconds finetune)" \
+    "recipes/mnist_few.toml model.load=runs/resnet 'model.load_fresh=[\"fc.*\"]'" \
+    ", from scratch is the bar"
+fi
+
+# Five folds of a logistic regression.
+if wanted crossval; then
+  few=()
+  if [ -n "$quick" ]; then few=(train.steps=6); fi
+  "$build/trireme" crossval recipes/fashion_logistic.toml --folds 5 -n auto \
+    --output "$jobs/crossval" "${few[@]}"
+  part() { sed -n "/\"$1\": {/,/}/s/.*\"accuracy\": \([0-9.e+-]*\).*/\1/p" "$jobs/crossval/folds.json"; }
+  sum=0
+  for fold in "$jobs"/crossval/fold-*; do sum=$((sum + $(seconds "crossval/${fold##*/}"))); done
+  row crossval "$(part mean)" least 0.84 "$sum" \
+    "trireme crossval recipes/fashion_logistic.toml --folds 5" \
+    ", deviation $(printf %.4f "$(part deviation)")"
+fi
+
+# A picture and no figure: a row for each class.
+if wanted gan; then
+  train gan fashion_gan
+  "$build/trireme" generate "$jobs/gan" --count 8
+  cp "$jobs/gan/samples.png" "$folder/gan.png"
+  echo "gan                          drawn: $folder/gan.png, $(seconds gan) s of training" >>"$table"
+  echo "| gan | drawn: [pictures](gan.png) | | $(seconds gan) | \`$(words gan)\` |" >>"$rows"
+  if [ -z "$quick" ]; then cp "$folder/gan.png" docs/gan.png; fi
+fi
 
 # Fewer bytes, and agreement less often: the same recipe on two ranks.
 sent() {
@@ -53,8 +153,9 @@ sent() {
 same() {
   local name=fashion-$1
   shift
+  wanted "$name" || return 0
   train "$name" fashion_cnn -n 2 "$@"
-  row "$name" "$(score "$name" accuracy)" least 0.90 "$(seconds "$name")" "$(sent "$name")"
+  row "$name" "$(score "$name" accuracy)" least 0.90 "$(seconds "$name")" "$(words "$name")" "$(sent "$name")"
 }
 for codec in int8 int4 sign top_k; do
   same "$codec" sync.kind=all_reduce "sync.codec.kind=$codec"
@@ -69,8 +170,7 @@ same delayed sync.kind=delayed
 remedy() {
   local name=shirts-$1 bar=$2
   shift 2
-  train "$name" fashion_imbalanced -n 1 "$@"
-  row "$name" "$(score "$name" balanced_accuracy)" least "$bar" "$(seconds "$name")"
+  measure "$name" balanced_accuracy least "$bar" fashion_imbalanced -n 1 "$@"
 }
 remedy none 0.5
 remedy weights 0.78 loss.balanced=true
@@ -78,20 +178,35 @@ remedy focal 0.78 loss.kind=focal loss.balanced=true
 remedy over 0.72 data.balance=over
 remedy under 0.77 data.balance=under train.epochs=30
 if [ -n "${MNIST:-}" ]; then
-  train mnist mnist_cnn "data.folder=$MNIST"
-  row mnist "$(score mnist accuracy)" least 0.992 "$(seconds mnist)"
+  measure mnist accuracy least 0.992 mnist_cnn "data.folder=$MNIST"
 fi
-if [ -n "${TEXT:-}" ]; then
+if [ -n "${TEXT:-}" ] && wanted gpt; then
   sum=0
   for seed in 1 2 3; do
     train "gpt-$seed" shakespeare_gpt "data.file=$TEXT" "train.seed=$seed"
     sum="$sum + $(score "gpt-$seed" loss)"
   done
-  row "gpt, mean of 3" "$(awk "BEGIN { print ($sum) / 3 }")" most 1.91 "$(seconds gpt-1)"
+  row gpt "$(awk "BEGIN { print ($sum) / 3 }")" most 1.91 "$(seconds gpt-1)" \
+    "recipes/shakespeare_gpt.toml" ", mean of seeds 1, 2, 3"
   train gpt-diloco shakespeare_gpt -n 2 "data.file=$TEXT" sync.kind=diloco sync.steps=50
   row gpt-diloco "$(score gpt-diloco loss)" most "$(awk "BEGIN { print 1.04 * $(score gpt-1 loss) }")" \
-    "$(seconds gpt-diloco)"
+    "$(seconds gpt-diloco)" "recipes/shakespeare_gpt.toml sync.kind=diloco sync.steps=50"
 fi
+if [ -n "${TEXT:-}" ] && wanted lstm; then
+  train lstm shakespeare_lstm "data.file=$TEXT"
+  row lstm "$(score lstm loss)" most 1.6 "$(seconds lstm)" "recipes/shakespeare_lstm.toml"
+fi
+# The same GPT on tokens. A loss a token says little beside one a character, so it is shared out.
+if [ -n "${TEXT:-}" ] && wanted bpe; then
+  "$build/trireme" tokenizer train "$TEXT" --vocabulary 2048 --to "$jobs/tokenizer"
+  "$build/trireme" tokenizer encode "$jobs/tokenizer" "$TEXT" --to "$jobs/tokens.bin"
+  tokens=$(($(stat -c %s "$jobs/tokens.bin") / 2)) characters=$(wc -m <"$TEXT")
+  train bpe shakespeare_bpe "data.file=$TEXT" "data.tokenizer=$jobs/tokenizer"
+  row bpe "$(awk "BEGIN { print $(score bpe loss) * $tokens / $characters }")" most 1.91 \
+    "$(seconds bpe)" "recipes/shakespeare_bpe.toml" \
+    ", a character; $(printf %.3f "$(score bpe loss)") a token"
+fi
+if [ -z "$quick" ]; then write_page; fi
 echo
 cat "$table"
 exit $status
