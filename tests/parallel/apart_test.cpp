@@ -8,6 +8,7 @@
 
 #include "trireme/comm/connect_threads.h"
 #include "trireme/optim/sgd.h"
+#include "trireme/parallel/solo.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::parallel {
@@ -22,10 +23,12 @@ TEST(Apart, EachReplicaMovesByItsOwnGradientUntilTheyAreJoined) {
     const auto r = static_cast<std::size_t>(rank);
     at::Tensor weight = torch::full({1}, 1.0, torch::kDouble).requires_grad_();
     const auto rule = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0});
-    auto own = std::make_shared<Solo>(
-        Solo::Options{.parameters = {{.name = "w", .tensor = weight}}, .optimizer = rule});
-    Apart apart(own, {}, groups[r]);
+    const std::vector<Parameter> parameters{{.name = "w", .tensor = weight}};
+    auto own = std::make_shared<Solo>(Solo::Options{.parameters = parameters, .optimizer = rule});
+    Apart apart(Replica::alone(own, parameters, groups[r]), {});
     apart.begin_step({.slot_count = kRanks, .slots = {rank}, .owners = {0, 1}});
+    // Of a batch of two such slots, as far as this one knows.
+    EXPECT_EQ(apart.total(3), 6);
     apart.begin_slot(0);
     // Half of the global batch: the replica makes it whole.
     (weight * (rank + 1.0) / kRanks).sum().backward();

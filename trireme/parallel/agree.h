@@ -30,6 +30,7 @@
 
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/state.h"
+#include "trireme/comm/group.h"
 #include "trireme/model/gradient_homes.h"
 #include "trireme/model/interruption.h"
 #include "trireme/model/weight_copies.h"
@@ -87,6 +88,12 @@ struct Gradients {
   Traffic traffic{};
 };
 
+// The ranks that hold one of several replicas together.
+struct Holders {
+  comm::Group ranks;
+  bool is_first = false;  // theirs is what is saved as the model
+};
+
 class Agreement {
  public:
   virtual ~Agreement() = default;
@@ -121,21 +128,26 @@ class Agreement {
   // collective.
   virtual void check() {}
 
+  // The next step is this one: before a saved state is read, for who agrees by steps.
+  virtual void seek(std::int64_t /*step*/) {}
   // Values and optimizer state that this rank updates: to be saved, or overwritten by what was;
   // call restored() afterwards. A collective.
   virtual std::vector<checkpoint::Piece> pieces() = 0;
   // Makes what every rank read known to all.
   virtual void restored() {}
-  // What this rank alone has besides, by names that no other rank uses: saved too, and read again
+  // What this rank alone has besides, by names, or in pieces, that no other rank has: saved too,
+  // and read again
   // by restore_own(), which is called after restored(). A checkpoint may lack all of it, or hold it
   // of another number of ranks. Collectives.
   virtual std::vector<checkpoint::Piece> own_pieces() { return {}; }
   virtual void restore_own(const checkpoint::Checkpoint& /*from*/) {}
   // Whether ranks that cut them differently hold all of these too, and save them.
   virtual bool are_pieces_spare() const { return false; }
-  // Whether ranks have weights of their own between two agreements: then rank 0's are saved as the
-  // model's.
-  virtual bool has_replicas() const { return false; }
+  // Of replicas that differ between two agreements, those who hold this one; nothing where all
+  // ranks have the same weights. The first one is saved as the model.
+  virtual std::optional<Holders> holders() const { return std::nullopt; }
+  // Whether there are such, now or in a later step.
+  virtual bool has_replicas() const { return holders().has_value(); }
   // The name of a piece of optimizer state: "optim/exp_avg/h.0.attn.c_attn.weight".
   static std::string state_name(const std::string& state, const std::string& parameter) {
     return "optim/" + state + "/" + parameter;

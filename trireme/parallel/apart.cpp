@@ -11,23 +11,21 @@
 
 namespace trireme::parallel {
 
-Apart::Apart(std::shared_ptr<Solo> own, std::vector<at::Tensor> buffers, comm::Group group)
-    : own_(std::move(own)), buffers_(std::move(buffers)), group_(std::move(group)) {
+Apart::Apart(Replica replica, std::vector<at::Tensor> buffers)
+    : replica_(std::move(replica)), buffers_(std::move(buffers)) {
   const c10::NoGradGuard no_grad;
-  expect_same_parameters(group_, own_->parameters());
-  for (const checkpoint::Piece& piece : own_->pieces()) {
-    comm::broadcast(group_, piece.data, 0, {.label = "first weights"}).wait();
+  expect_same_parameters(replica_.all, replica_.parameters);
+  for (const checkpoint::Piece& piece : own().pieces()) {
+    comm::broadcast(replica_.across, piece.data, 0, {.label = "first weights"}).wait();
   }
+  own().restored();
 }
 
-// To the replica, its own slots are all there are.
 void Apart::begin_step(const StepPlan& plan) {
-  StepPlan own = plan;
-  own.slot_count = static_cast<int>(plan.slots.size());
-  for (int i = 0; i < own.slot_count; ++i) own.slots[static_cast<std::size_t>(i)] = i;
-  weight_ = static_cast<double>(plan.slot_count) / own.slot_count;
-  if (own.early) own.early->scale *= weight_;
-  own_->begin_step(own);
+  StepPlan own_plan = replica_.plan_of(plan);
+  weight_ = static_cast<double>(plan.slot_count) / own_plan.slot_count;
+  if (own_plan.early) own_plan.early->scale *= weight_;
+  own().begin_step(own_plan);
 }
 
 Gradients Apart::reduce(const Share& mine) {
@@ -36,38 +34,44 @@ Gradients Apart::reduce(const Share& mine) {
 }
 
 Gradients Apart::reduce(const Share& mine, bool& wish) {
-  Gradients own = own_->reduce({.loss = mine.loss * weight_, .is_stop_wanted = false});
-  own.norm *= weight_;
+  Gradients found = own().reduce({.loss = mine.loss * weight_, .is_stop_wanted = false});
+  found.norm *= weight_;
   // A signal reaches all ranks of a job; each would stop at a step of its own. And each would go
   // back to a checkpoint by itself.
   std::int32_t common[] = {mine.is_stop_wanted ? 1 : 0,
-                           own.is_finite && std::isfinite(own.loss) ? 0 : 1, wish ? 1 : 0};
-  group_
+                           found.is_finite && std::isfinite(found.loss) ? 0 : 1, wish ? 1 : 0};
+  replica_.all
       .all_reduce({common, std::size(common), comm::DType::Int32}, comm::ReduceOp::Max,
                   {.label = "wish to stop"})
       .wait();
-  own.is_stop_wanted = common[0] != 0;
-  own.is_finite = common[1] == 0;
+  found.is_stop_wanted = common[0] != 0;
+  found.is_finite = common[1] == 0;
   wish = common[2] != 0;
-  return own;
+  return found;
 }
 
 void Apart::update(const Update& how) {
-  Update own = how;
-  own.scale *= weight_;
-  own_->update(own);
+  Update weighted = how;
+  weighted.scale *= weight_;
+  own().update(weighted);
 }
 
 void Apart::join() {
   const c10::NoGradGuard no_grad;
-  for (const checkpoint::Piece& piece : own_->pieces()) {
-    comm::all_reduce(group_, piece.data, comm::ReduceOp::Mean, {.label = "average"}).wait();
+  for (const checkpoint::Piece& piece : own().pieces()) {
+    comm::all_reduce(replica_.across, piece.data, comm::ReduceOp::Mean, {.label = "average"})
+        .wait();
   }
+  own().restored();
+  average_buffers();
+}
+
+void Apart::average_buffers() {
   for (const at::Tensor& buffer : buffers_) {
     if (buffer.is_floating_point()) {
-      comm::all_reduce(group_, buffer, comm::ReduceOp::Mean, {.label = "average"}).wait();
+      comm::all_reduce(replica_.across, buffer, comm::ReduceOp::Mean, {.label = "buffers"}).wait();
     } else {
-      comm::broadcast(group_, buffer, 0, {.label = "buffers"}).wait();
+      comm::broadcast(replica_.across, buffer, 0, {.label = "buffers"}).wait();
     }
   }
 }

@@ -1,38 +1,53 @@
-// Apart is the agreement of ranks that never speak: each trains a replica of its own on its slots
-// as if there were no others, and join() averages them once, at the end. They agree on nothing but
-// when to stop, and whether a step was sound: all drop one that was not on some rank.
+// Apart is the agreement of replicas that never speak: each is trained on its slots as if there
+// were no others, by one rank or by several, and join() averages them once, at the end. They agree
+// on nothing but when to stop, and whether a step was sound: all drop one that was not on some
+// rank.
 
 #pragma once
 
 #include <memory>
+#include <vector>
 
-#include "trireme/comm/group.h"
-#include "trireme/parallel/solo.h"
+#include "trireme/parallel/replica.h"
 
 namespace trireme::parallel {
 
 class Apart final : public Agreement {
  public:
-  Apart(std::shared_ptr<Solo> own, std::vector<at::Tensor> buffers, comm::Group group);
+  // Everybody begins with the first replica's weights.
+  Apart(Replica replica, std::vector<at::Tensor> buffers);
 
   void begin_step(const StepPlan& plan) override;
-  void begin_slot(std::size_t index) override { own_->begin_slot(index); }
-  void end_slot() override { own_->end_slot(); }
+  void begin_slot(std::size_t index) override { own().begin_slot(index); }
+  void end_slot() override { own().end_slot(); }
   Gradients reduce(const Share& mine) override;
   // The same; `wish` is this rank's, and then whether any rank has it.
   Gradients reduce(const Share& mine, bool& wish);
+  // Of all, if the others have as much to a slot.
+  double total(double mine) override { return own().total(mine) * weight_; }
   void update(const Update& how) override;
-  void drop() override { own_->drop(); }
+  void drop() override { own().drop(); }
   void join() override;
-  std::vector<checkpoint::Piece> pieces() override { return own_->pieces(); }
-  bool has_replicas() const override { return true; }
-  // Rank 0's: until they are joined there is no model that all of them have.
-  std::string first_not_finite() const override { return own_->first_not_finite(); }
+  void settle() override { own().settle(); }
+  model::GradientHomes* homes() override { return own().homes(); }
+  const model::WeightCopies* copies() const override { return own().copies(); }
+  double waited() const override { return own().waited(); }
+  void check() override { own().check(); }
+  std::vector<checkpoint::Piece> pieces() override { return own().pieces(); }
+  void restored() override { own().restored(); }
+  std::optional<Holders> holders() const override { return replica_.holders(); }
+  // Of this replica: until they are joined there is no model that all of them have.
+  std::string first_not_finite() const override { return own().first_not_finite(); }
+
+  const Replica& replica() const noexcept { return replica_; }
+  // Buffers become the mean of all replicas', or the first's.
+  void average_buffers();
 
  private:
-  std::shared_ptr<Solo> own_;
+  Agreement& own() const noexcept { return *replica_.own; }
+
+  Replica replica_;
   std::vector<at::Tensor> buffers_;
-  comm::Group group_;
   double weight_ = 1;  // this replica's batch is a part of the global one
 };
 

@@ -22,14 +22,18 @@
 #include "trireme/parallel/local/rounds_config.h"
 #include "trireme/parallel/parameter.h"
 #include "trireme/parallel/sync_config.h"
+#include "trireme/parallel/sync_schedule.h"
 
 namespace trireme::parallel {
 
 inline constexpr const char* kSyncSection = "sync";
 
 void add_sync_section(config::Schema& schema);
+// The kinds with their own settings alone.
+void add_sync_kinds(config::Schema& schema);
+// sync.kind, whatever comes later.
 SyncKind sync_kind_of(const config::Config& config);
-// Of a kind that agrees less often than every step; whatever of another.
+// Its, where it agrees less often than every step; whatever of another.
 local::Pace pace_of(const config::Config& config);
 
 // By name and shape, as [optim] says.
@@ -41,10 +45,11 @@ struct AgreementOptions {
   std::shared_ptr<const optim::Optimizer> optimizer;
   comm::Group group = comm::Group::solo();
   std::shared_ptr<model::Model> model{};  // zero3 gathers its blocks one by one
-  SyncKind kind = SyncKind::Auto;
+  SyncKind kind = SyncKind::Auto;         // at first
   bool is_sliced_in_host = false;  // zero kinds: among the ranks of a host, replicas across hosts
   std::int64_t bucket_size = 4 << 20;
   local::Pace pace{};
+  std::vector<Stretch> later{};  // other kinds, from later steps on
   codec::CodecConfig codec{};
   std::uint64_t seed = 0;                       // of what a codec or gossip draws
   bool is_ordered = false;                      // sums over slots follow the fixed tree

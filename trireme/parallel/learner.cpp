@@ -43,6 +43,7 @@ Learner::Learner(torch::nn::Module& module, const comm::Group& group,
                 "optim.depth_factor and unfreeze_every are for recipes: a loop of one's own gives "
                 "rates by name, with optim.rate_factors");
   }
+  const std::vector<Stretch> stretches = stretches_of(config);
   clip_norm_ = rule.clip_norm;
   clip_value_ = rule.clip_value;
   schedule_ = optim::make_schedule(config, steps);
@@ -51,10 +52,11 @@ Learner::Learner(torch::nn::Module& module, const comm::Group& group,
                                .buffers = module.buffers(),
                                .optimizer = optim::make_optimizer(config),
                                .group = group,
-                               .kind = sync_kind_of(config),
+                               .kind = stretches[0].kind,
                                .is_sliced_in_host = sync.is_sliced_in_host,
                                .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
-                               .pace = pace_of(config),
+                               .pace = stretches[0].pace,
+                               .later = {stretches.begin() + 1, stretches.end()},
                                .codec = sync.codec});
 }
 

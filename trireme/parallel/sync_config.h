@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "trireme/base/byte_size.h"
 #include "trireme/base/config/fields.h"
 #include "trireme/codec/codec_config.h"
@@ -19,6 +22,7 @@ enum class SyncKind {
   None,
   Local,
   PostLocal,
+  Hierarchical,
   Diloco,
   Gossip,
   Delayed,
@@ -29,13 +33,22 @@ struct SyncKindConfig {
   static void describe(config::Fields<SyncKindConfig>&) {}
 };
 
+// What is wrong with a list of "step=kind and its settings", or "".
+std::string complaint_of_kinds(const std::vector<std::string>& schedule);
+
 struct SyncConfig {
+  std::vector<std::string> schedule{};
   ByteSize bucket{4 << 20};
   std::int64_t check_every = 100;
   bool is_sliced_in_host = false;
   codec::CodecConfig codec{};
 
   static void describe(config::Fields<SyncConfig>& f) {
+    f.add("schedule", &SyncConfig::schedule)
+        .check([](const std::vector<std::string>& all) { return complaint_of_kinds(all); })
+        .help(
+            "other kinds, each from a step on and with its settings, as in [\"500=local "
+            "steps=8\"]");
     f.add("bucket", &SyncConfig::bucket)
         .at_least(ByteSize{1024})
         .help("gradients that travel together");

@@ -18,6 +18,7 @@ bool is_in_step(parallel::SyncKind kind) {
     case SyncKind::None:
     case SyncKind::Local:
     case SyncKind::PostLocal:
+    case SyncKind::Hierarchical:
     case SyncKind::Diloco:
     case SyncKind::Gossip:
       return false;
@@ -38,7 +39,10 @@ double seconds_delayed() {
 
 Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
     : job_(job), reporter_(reporter), config_(balance_of(job.config)), is_elastic_(is_elastic) {
-  const bool is_fit = is_in_step(parallel::sync_kind_of(job.config));
+  bool is_fit = true;
+  for (const parallel::Stretch& stretch : parallel::stretches_of(job.config)) {
+    is_fit &= is_in_step(stretch.kind);
+  }
   if (config_.kind != BalanceKind::Off && !is_fit) {
     throw Error(ErrorCode::InvalidInput,
                 "balance.kind is for ranks that agree in every step: take sync.kind=all_reduce, "

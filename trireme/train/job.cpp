@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <torch/utils.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <optional>
@@ -103,10 +104,12 @@ void check_plateau(const config::Config& config, const data::Sets& sets) {
 }
 
 // What stays from one step to the next would be scaled by another step's scale.
-void check_scaled(const config::Config& config) {
+void check_scaled(const config::Config& config, const std::vector<parallel::Stretch>& stretches) {
   const auto& codec = config.get<parallel::SyncConfig>(parallel::kSyncSection).codec;
   const bool is_fed = codec.kind != codec::CodecKind::None && codec.has_error_feedback;
-  const bool is_late = parallel::sync_kind_of(config) == parallel::SyncKind::Delayed;
+  const bool is_late = std::any_of(stretches.begin(), stretches.end(), [](const auto& stretch) {
+    return stretch.kind == parallel::SyncKind::Delayed;
+  });
   if (config.get<TrainConfig>("train").precision != Precision::Float16) return;
   if (!is_fed && !is_late) return;
   throw Error(ErrorCode::InvalidInput,
@@ -231,7 +234,8 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   job.steps = steps_of(train, job.steps_an_epoch);
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
   const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
-  check_scaled(config);
+  const std::vector<parallel::Stretch> stretches = parallel::stretches_of(config);
+  check_scaled(config, stretches);
   const bool is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute;
   job.step = std::make_unique<Step>(Step::Parts{
       .model = job.model,
@@ -243,10 +247,11 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
            .optimizer = optimizer_of(config),
            .group = group,
            .model = job.model,
-           .kind = parallel::sync_kind_of(config),
+           .kind = stretches[0].kind,
            .is_sliced_in_host = sync.is_sliced_in_host,
            .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
-           .pace = parallel::pace_of(config),
+           .pace = stretches[0].pace,
+           .later = {stretches.begin() + 1, stretches.end()},
            .codec = sync.codec,
            .seed = train.seed,
            .is_ordered = train.virtual_ranks > 0,

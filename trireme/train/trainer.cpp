@@ -369,14 +369,15 @@ void Trainer::refuse_broken_weights(const std::vector<checkpoint::Piece>& saved)
                   "train.non_finite=skip; --resume goes on from the last checkpoint");
 }
 
-// Replicas that never speak differ: of them rank 0's is saved. What nobody trains is rank 0's too.
+// Of replicas that differ the first is saved. What nobody trains is rank 0's too.
 std::vector<checkpoint::Piece> Trainer::pieces_to_save() {
   const bool is_first = job_.group.rank() == 0;
   std::vector<checkpoint::Piece> held = job_.agreement().pieces();
   if (job_.agreement().are_pieces_spare()) held.clear();
-  if (!job_.agreement().has_replicas()) {
-    held = saved_pieces(held, job_.group);
-  } else if (!is_first) {
+  const std::optional<parallel::Holders> holders = job_.agreement().holders();
+  if (!holders || holders->is_first) {
+    held = saved_pieces(held, holders ? holders->ranks : job_.group);
+  } else {
     held.clear();
   }
   checkpoint::State state{.pieces = std::move(held)};
@@ -449,6 +450,7 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
   const std::int64_t planned = std::exchange(saved.planned, job_.steps);
   progress_ = std::move(saved);
   job_.step->parts().rate_factor = progress_.plateau.factor;
+  job_.agreement().seek(progress_.step);
   for (checkpoint::Piece& piece : job_.agreement().pieces()) {
     from.read(piece.name, piece.begin, piece.data.numel(), piece.data);
   }

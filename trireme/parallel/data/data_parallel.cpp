@@ -191,6 +191,10 @@ void DataParallel::born(std::size_t parameter) {
 // Reductions move on while backward computes.
 void DataParallel::poll() {
   while (finished_ < launched() && is_done(finished_)) finish_next();
+  if (!is_crossing_coded()) return;
+  while (crossed_ < exchange_->launched() && exchange_->is_done(crossed_)) {
+    exchange_->finish(crossed_++);
+  }
 }
 
 // In the order of the plan on every rank, so that slices cross in the same order, too.
@@ -205,12 +209,15 @@ void DataParallel::finish_next() {
     layout_->reduced.at(finished_, own).copy_(sums_.narrow(0, own.begin, own.count()));
   }
   if (is_released()) buckets_of(0).release(finished_);
-  if (options_.across.size() > 1) {
-    const at::Tensor own = layout_->reduced.at(finished_, layout_->own[finished_]);
-    crossing_.push_back(comm::all_reduce(options_.across, own, comm::ReduceOp::Sum,
-                                         {.label = "slice of " + std::to_string(finished_)}));
-  }
+  if (options_.across.size() > 1) cross(finished_);
   ++finished_;
+}
+
+void DataParallel::cross(std::size_t bucket) {
+  const at::Tensor own = layout_->reduced.at(bucket, layout_->own[bucket]);
+  if (is_crossing_coded()) return exchange_->launch(bucket, own);
+  crossing_.push_back(comm::all_reduce(options_.across, own, comm::ReduceOp::Sum,
+                                       {.label = "slice of " + std::to_string(bucket)}));
 }
 
 void DataParallel::end_slot() {
@@ -289,6 +296,8 @@ Gradients DataParallel::reduce(const Share& mine) {
     launch_ordered(ordered_.size(), "bucket " + std::to_string(ordered_.size()));
   }
   while (finished_ < launched()) finish_next();
+  while (is_crossing_coded() && crossed_ < exchange_->launched()) exchange_->finish(crossed_++);
+  crossed_ = 0;
   for (comm::TensorWork& slice : crossing_) slice.wait();
   crossing_.clear();
   works_.clear();
@@ -311,7 +320,7 @@ Gradients DataParallel::take_figures(std::span<const double> figures) {
   // Without slices every rank has counted all of it, with them every replica.
   all.norm = std::sqrt(figures[3] / (is_sliced() ? cut_.replicas : cut_.size));
   all.is_finite = std::isfinite(figures[3]);
-  if (is_coded()) all.traffic = exchange_->traffic();
+  if (is_coded_now()) all.traffic = exchange_->traffic();
   is_used_.resize(options_.parameters.size());
   for (std::size_t i = 0; i < is_used_.size(); ++i) is_used_[i] = figures[kFigures + i] > 0;
   return all;

@@ -68,11 +68,13 @@ class DataParallel final : public Agreement,
     std::shared_ptr<model::Model> model{};
     SyncKind kind = SyncKind::AllReduce;
     std::int64_t bucket_size = 4 << 20;  // bytes
-    // all_reduce: what buckets travel as, from this step on; null: as they are.
+    // all_reduce: what buckets travel as, from this step on; null: as they are. With slices, what
+    // these travel as to those who have the same ones: among themselves ranks add up exactly.
     std::shared_ptr<const codec::Codec> codec{};
     std::int64_t codec_begin = 0;
     bool has_error_feedback = true;
-    std::uint64_t seed = 0;  // of the codec's roundings
+    bool is_cut_between = false;  // whether slices end between parameters, whatever the rule
+    std::uint64_t seed = 0;       // of the codec's roundings
     // Sums over slots follow the fixed tree, whoever runs which: each slot's gradient is kept.
     bool is_ordered = false;
     // A parameter's gradient may come in several parts: buckets wait for the end of backward.
@@ -137,7 +139,7 @@ class DataParallel final : public Agreement,
   bool is_one_copy() const noexcept;
   // Whether a slice of a bucket may not cut a parameter.
   bool has_whole_parameters() const noexcept {
-    return options_.optimizer->grain() == optim::Grain::WholeTensor;
+    return options_.is_cut_between || options_.optimizer->grain() == optim::Grain::WholeTensor;
   }
   // Whether a bucket's memory goes back as soon as its slices are reduced.
   bool is_released() const noexcept {
@@ -184,7 +186,10 @@ class DataParallel final : public Agreement,
   void make_publishing();
   std::vector<std::vector<std::size_t>> needs_of_blocks() const;
   bool is_streamed() const;
-  bool is_coded() const noexcept { return exchange_ && plan_.step >= options_.codec_begin; }
+  bool is_coded_now() const noexcept { return exchange_ && plan_.step >= options_.codec_begin; }
+  // Whether whole buckets are, or slices between hosts.
+  bool is_coded() const noexcept { return !is_sliced() && is_coded_now(); }
+  bool is_crossing_coded() const noexcept { return is_sliced() && is_coded_now(); }
   std::size_t launched() const noexcept {
     return is_coded() ? exchange_->launched() : works_.size();
   }
@@ -194,6 +199,8 @@ class DataParallel final : public Agreement,
   void launch(std::size_t bucket);
   void poll();
   void finish_next();
+  void cross(std::size_t bucket);
+  void make_exchange();
   void launch_ordered(std::size_t bucket, const std::string& label);
   GradientBuckets& buckets_of(std::size_t slot);
   // Of the rank of the cut.
@@ -225,10 +232,11 @@ class DataParallel final : public Agreement,
   StepPlan plan_;
   std::size_t slot_ = 0;                    // that runs, of this rank's
   std::vector<bool> is_used_;               // by any rank, in this step
-  std::optional<Exchange> exchange_;        // where buckets are encoded
+  std::optional<Exchange> exchange_;        // where buckets are encoded, or slices of them
   std::vector<comm::TensorWork> works_;     // one a bucket, in order
   std::size_t finished_ = 0;                // of them
   std::vector<comm::TensorWork> crossing_;  // own slices of finished ones
+  std::size_t crossed_ = 0;                 // of those that are encoded
   std::vector<comm::Work> ordered_;
   std::vector<int> filled_;        // by this rank's slots: the slot where its gradients are there
   bool is_mixed_ = false;          // gradients of a slot that has not ended are among them

@@ -10,6 +10,7 @@
 #include "trireme/base/entropy.h"
 #include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/data/flat_memory.h"
+#include "trireme/parallel/data/slice_plan.h"
 
 namespace trireme::parallel::data {
 namespace {
@@ -100,14 +101,7 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   cut_slices();
   // Summed up where they came together.
   if (!layout_->reduced.memory.defined()) layout_->reduced = {buckets_of(0).memory(), false, {}};
-  if (options_.codec) {
-    exchange_.emplace(Exchange::Options{.group = options_.group,
-                                        .codec = options_.codec,
-                                        .has_error_feedback = options_.has_error_feedback,
-                                        .seed = options_.seed},
-                      layout_->plan, options_.parameters);
-    exchange_->begin(plan_.step);
-  }
+  if (options_.codec) make_exchange();
   if (is_lasting()) has_state_ = true;
   if (is_lasting() && (is_one_copy() || !options_.is_spread)) {
     ledger_.emplace(inside_.arena(), static_cast<std::uint64_t>(blueprint.names[kLedger]),
@@ -121,6 +115,20 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   } else {
     move_values(is_attached);
   }
+}
+
+void DataParallel::make_exchange() {
+  Exchange::Options how{.group = is_sliced() ? options_.across : options_.group,
+                        .codec = options_.codec,
+                        .has_error_feedback = options_.has_error_feedback,
+                        .seed = options_.seed};
+  if (is_sliced()) {
+    const SlicePlan slices(*layout_, options_.parameters);
+    exchange_.emplace(std::move(how), slices.plan, slices.parameters);
+  } else {
+    exchange_.emplace(std::move(how), layout_->plan, options_.parameters);
+  }
+  exchange_->begin(plan_.step);
 }
 
 void DataParallel::cut_slices() {

@@ -63,9 +63,11 @@ std::vector<checkpoint::Piece> FlatModel::pieces(const at::Tensor& flat,
   std::vector<checkpoint::Piece> all;
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     const Parameter& own = options_.parameters[i];
-    all.push_back({.name = Agreement::state_name(state, own.name),
-                   .sizes = own.tensor.sizes().vec(),
-                   .data = at(flat, i)});
+    checkpoint::Piece piece{.name = own.name, .sizes = own.tensor.sizes().vec()};
+    if (!options_.parts.empty()) piece = options_.parts[i];
+    piece.name = Agreement::state_name(state, piece.name);
+    piece.data = at(flat, i);
+    all.push_back(std::move(piece));
   }
   return all;
 }
@@ -76,7 +78,7 @@ bool FlatModel::restore(const at::Tensor& flat, const std::string& state,
   const bool is_there = std::all_of(
       all.begin(), all.end(), [&](const checkpoint::Piece& piece) { return from.has(piece.name); });
   for (std::size_t i = 0; is_there && i < all.size(); ++i) {
-    from.read_into(all[i].name, all[i].data);
+    from.read(all[i].name, all[i].begin, all[i].data.numel(), all[i].data);
   }
   return is_there;
 }

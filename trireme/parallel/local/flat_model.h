@@ -1,5 +1,6 @@
-// FlatModel is a model's parameters end to end in the order of a BucketPlan, in tensors that hold a
-// copy of them: what replicas send each other travels as a few buckets.
+// FlatModel is a model's parameters, or this rank's parts of them, end to end in the order of a
+// BucketPlan, in tensors that hold a copy of them: what replicas send each other travels as a few
+// buckets.
 //
 // Sums go as they are, or as what a codec makes of them; all ranks come to the same bits.
 //
@@ -26,8 +27,10 @@ namespace trireme::parallel::local {
 class FlatModel {
  public:
   struct Options {
-    std::vector<Parameter> parameters;
-    comm::Group group;
+    std::vector<Parameter> parameters{};
+    // By parameter, where they are parts: of what, and from where on.
+    std::vector<checkpoint::Piece> parts{};
+    comm::Group group = comm::Group::solo();
     std::int64_t bucket_size = 4 << 20;           // bytes
     std::shared_ptr<const codec::Codec> codec{};  // null: as they are
     std::int64_t codec_begin = 0;                 // before this number, as they are

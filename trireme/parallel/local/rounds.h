@@ -1,17 +1,19 @@
-// Rounds is the agreement of ranks that each train a replica by themselves for some steps, a round,
-// and then bring their replicas together.
+// Rounds is the agreement of replicas that are each trained for some steps, a round, as if there
+// were no others, and then brought together. A replica is one rank's, or the ranks of a host train
+// it together and agree among themselves in every step.
 //
-//   Average   weights become the mean of all (local SGD); with a codec, what ranks have moved since
-//             the last round is what is encoded
-//   Outer     the mean of what ranks have moved is the gradient of an outer step with Nesterov's
+//   Average   weights become the mean of all (local SGD); with a codec, what replicas have moved
+//             since the last round is what is encoded
+//   Outer     the mean of what replicas have moved is the gradient of an outer step with Nesterov's
 //             momentum (DiLoCo)
-//   Pair      two ranks each, other ones in every round, take the mean of theirs (gossip)
+//   Pair      two replicas each, other ones in every round, take the mean of theirs (gossip)
 //
-// Before the step `pace.begin`, gradients are added up in every step instead (post-local SGD).
-// Inside a round ranks agree on nothing but when to stop, and whether a step was sound. Optimizer
-// state is each rank's own; join() makes one of all.
+// The first round begins with the step `pace.begin`. Inside a round replicas agree on nothing but
+// when to stop, and whether a step was sound. Optimizer state is each replica's own; join() makes
+// one of all. Of a replica that several ranks hold, each sends to other replicas what it updates of
+// it.
 //
-// Saved: rank 0's replica as the model, and beside it the others', the outer weights and momentum.
+// Saved: the first replica as the model, and beside it the others', the outer weights and momentum.
 // Threads, failure, lifetime: as Agreement.
 
 #pragma once
@@ -31,41 +33,45 @@ enum class Gathering { Average, Outer, Pair };
 class Rounds final : public Agreement {
  public:
   struct Options {
-    std::shared_ptr<Solo> own;
+    Replica replica;
     std::vector<at::Tensor> buffers{};
-    FlatModel::Options flat;
+    FlatModel::Options flat;  // without parameters, parts and group
     Gathering gathering = Gathering::Average;
     Pace pace{};
   };
   explicit Rounds(Options options);
 
   void begin_step(const StepPlan& plan) override;
-  void begin_slot(std::size_t index) override { own_->begin_slot(index); }
-  void end_slot() override { own_->end_slot(); }
+  void begin_slot(std::size_t index) override { apart_.begin_slot(index); }
+  void end_slot() override { apart_.end_slot(); }
   Gradients reduce(const Share& mine) override;
+  double total(double mine) override { return apart_.total(mine); }
   void update(const Update& how) override;
   void drop() override;
   void join() override;
-  std::vector<checkpoint::Piece> pieces() override { return own_->pieces(); }
+  void settle() override { apart_.settle(); }
+  model::GradientHomes* homes() override { return apart_.homes(); }
+  const model::WeightCopies* copies() const override { return apart_.copies(); }
+  double waited() const override { return apart_.waited(); }
+  void check() override { apart_.check(); }
+  std::vector<checkpoint::Piece> pieces() override { return apart_.pieces(); }
+  void restored() override { apart_.restored(); }
   std::vector<checkpoint::Piece> own_pieces() override;
   void restore_own(const checkpoint::Checkpoint& from) override;
-  bool has_replicas() const override { return true; }
-  std::string first_not_finite() const override { return own_->first_not_finite(); }
+  std::optional<Holders> holders() const override { return apart_.holders(); }
+  std::string first_not_finite() const override { return apart_.first_not_finite(); }
 
  private:
-  // Whether this step's gradients are everybody's.
-  bool is_common() const noexcept { return plan_.step < options_.pace.begin; }
-  Gradients reduce_common(const Share& mine);
   double distance();
   void end_step();
   void bring_together();
   void step_outside();
   void meet_partner();
-  void average_buffers();
+  void write_values(const at::Tensor& flat);
+  Agreement& own() const noexcept { return *apart_.replica().own; }
+  const comm::Group& across() const noexcept { return apart_.replica().across; }
 
   Options options_;
-  std::shared_ptr<Solo> own_;
-  comm::Group group_;
   Apart apart_;
   FlatModel flat_;
   RoundEnd end_;

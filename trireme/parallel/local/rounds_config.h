@@ -1,5 +1,5 @@
-// The settings of the kinds that train a replica on each rank and bring them together every so many
-// steps, a round: `local`, `post_local`, `diloco` and `gossip` under [sync].
+// The settings of the kinds that train replicas and bring them together every so many steps, a
+// round: `local`, `post_local`, `hierarchical`, `diloco` and `gossip` under [sync].
 
 #pragma once
 
@@ -10,13 +10,17 @@
 
 namespace trireme::parallel::local {
 
+// What hosts tell each other.
+enum class Crossing { Weights, Gradients };
+
 // What all of them come to.
 struct Pace {
   std::int64_t steps = 16;  // of a round
   RoundLimits end{};
-  std::int64_t begin = 0;  // before this step, gradients are added up in every one
+  std::int64_t begin = 0;  // the first step of the first round
   double outer_rate = 1;
   double outer_momentum = 0;
+  Crossing crossing = Crossing::Weights;
 };
 
 struct LocalConfig {
@@ -45,6 +49,40 @@ struct PostLocalConfig {
         .at_least(1)
         .help("that each rank then makes by itself before weights are averaged");
     f.nest("round", &PostLocalConfig::end);
+  }
+};
+
+struct HierarchicalConfig {
+  std::int64_t steps = 16;
+  Crossing across = Crossing::Weights;
+  double outer_rate = 1;
+  double outer_momentum = 0;
+  RoundLimits end{};
+
+  static void describe(config::Fields<HierarchicalConfig>& f) {
+    using T = HierarchicalConfig;
+    f.add("across", &T::across)
+        .names({{"weights", Crossing::Weights}, {"gradients", Crossing::Gradients}})
+        .help(
+            "what hosts tell each other: weights, every so many steps, or gradients, in every step "
+            "as the codec makes them");
+    f.add("steps", &T::steps).at_least(1).help("that each host makes before weights are averaged");
+    f.add("outer_rate", &T::outer_rate)
+        .at_least(0)
+        .help("learning rate of an outer step; 1 without momentum: the mean of all hosts");
+    f.add("outer_momentum", &T::outer_momentum)
+        .range(0.0, 1.0)
+        .help("of the outer step, which is Nesterov's");
+    f.nest("round", &T::end);
+    f.require([](const T& c) {
+      const bool is_outer = c.outer_rate != 1 || c.outer_momentum != 0;
+      const bool is_limited = !c.end.schedule.empty() || c.end.seconds > 0 || c.end.divergence > 0;
+      const bool is_lost = c.across == Crossing::Gradients && (is_outer || is_limited);
+      return is_lost ? std::string(
+                           "across = \"gradients\" has no rounds: leave outer_rate, "
+                           "outer_momentum and round out, or take across = \"weights\"")
+                     : std::string();
+    });
   }
 };
 

@@ -1,0 +1,216 @@
+// Goal:   ranks of a host train one replica together and hosts come together less often, or in
+// fewer
+//         bytes; what one host does is what one rank would do with that host's samples.
+// Method: tiny jobs on threads that believe to be on two hosts: memory in common inside each, TCP
+//         across. In float64 two hosts of two ranks must agree with two ranks within 1e-10; on one
+//         host, and with one rank a host, to the bit with the kinds that this then is.
+
+#include "tests/comm/hosted_ranks.h"
+#include "tests/train/more_words.h"
+#include "tests/train/trainer_fixture.h"
+#include "trireme/codec/zstd/lossless.h"
+#include "trireme/testing/code_of.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr double kHostsNear = 1e-10;
+using Hosts = std::vector<std::string>;
+const Hosts kTwoOfTwo{"a", "a", "b", "b"};
+
+// All samples of a batch of 12 in slots of equal size, so that a host's part is a rank's part.
+const Words kEven{"data.count=36", "train.batch=12"};
+
+Words hierarchical(const std::string& how, const std::string& value) {
+  return {"sync.kind=hierarchical", "sync." + how + "=" + value};
+}
+
+struct Hosted {
+  std::vector<Weights> by_step;  // rank 0's, after each
+  Weights joined;                // of all, at the end
+  parallel::Traffic traffic{};   // of rank 0, in all
+  std::vector<double> losses{};
+};
+
+Hosted train_hosted(const config::Config& config, const Hosts& hosts, int steps) {
+  at::set_num_threads(1);
+  std::vector<Hosted> all(hosts.size());
+  comm::run_hosted_ranks(hosts, comm::Transport::Auto,
+                         [&](cluster::World&, const comm::Group& group) {
+                           Job job = open_job(config, tiny_kinds(), group);
+                           Hosted& mine = all[static_cast<std::size_t>(group.rank())];
+                           for (int step = 0; step < steps; ++step) {
+                             const Outcome outcome = job.step->run(step);
+                             mine.losses.push_back(outcome.loss);
+                             mine.traffic += outcome.traffic;
+                             job.agreement().settle();
+                             job.agreement().check();
+                             mine.by_step.push_back(weights_of(*job.model));
+                             // Others may go on to write what is read here.
+                             group.barrier().wait();
+                           }
+                           job.agreement().join();
+                           job.agreement().settle();
+                           mine.joined = weights_of(*job.model);
+                           EXPECT_EQ(job.agreement().first_not_finite(), "");
+                           group.barrier().wait();
+                         });
+  for (const Hosted& other : all) EXPECT_EQ(distance(other.joined, all[0].joined), 0);
+  return all[0];
+}
+
+TEST(Hierarchical, OnOneHostIsAllReduceToTheBit) {
+  for (const std::string model : {"mlp", "gpt"}) {
+    for (const int ranks : {2, 3, 4}) {
+      const Trained plain = train_threads(tiny_config(model, {"sync.kind=all_reduce"}), ranks, 10);
+      for (const Words& words : {hierarchical("steps", "3"), hierarchical("across", "gradients"),
+                                 hierarchical("steps", "3") + Words{"sync.codec.kind=sign"}}) {
+        const Trained found = train_threads(tiny_config(model, words), ranks, 10);
+        expect_same_bits(found, plain, model + " " + words[1] + " " + std::to_string(ranks));
+        EXPECT_EQ(found.losses, plain.losses);
+      }
+    }
+  }
+}
+
+TEST(Hierarchical, WithOneRankAHostIsLocalToTheBit) {
+  const Hosts hosts{"a", "b", "c"};
+  for (const char* steps : {"1", "3"}) {
+    const Words local{"sync.kind=local", "sync.steps=" + std::string(steps)};
+    const Hosted found = train_hosted(tiny_config("mlp", hierarchical("steps", steps)), hosts, 7);
+    const Hosted plain = train_hosted(tiny_config("mlp", local), hosts, 7);
+    for (std::size_t i = 0; i < plain.by_step.size(); ++i) {
+      EXPECT_EQ(distance(found.by_step[i], plain.by_step[i]), 0) << steps << ", step " << i;
+    }
+    EXPECT_EQ(distance(found.joined, plain.joined), 0);
+  }
+  const Words gradients = hierarchical("across", "gradients");
+  const Hosted found = train_hosted(tiny_config("mlp", gradients), hosts, 7);
+  const Hosted plain = train_hosted(tiny_config("mlp", {"sync.kind=all_reduce"}), hosts, 7);
+  EXPECT_EQ(distance(found.joined, plain.joined), 0);
+}
+
+// Rank 0's replica after every step, in the middle of a round too.
+TEST(Hierarchical, AHostOfTwoRanksIsOneRankWithTheSamplesOfBoth) {
+  struct Case {
+    Words hosts;
+    Words ranks;
+  };
+  const Case cases[] = {
+      {hierarchical("steps", "3"), {"sync.kind=local", "sync.steps=3"}},
+      {hierarchical("steps", "2") + Words{"sync.round.schedule=[\"4=4\"]"},
+       {"sync.kind=local", "sync.steps=2", "sync.round.schedule=[\"4=4\"]"}},
+      {hierarchical("steps", "100") + Words{"sync.round.divergence=0.02"},
+       {"sync.kind=local", "sync.steps=100", "sync.round.divergence=0.02"}},
+      {hierarchical("steps", "2") + Words{"sync.outer_rate=0.7", "sync.outer_momentum=0.9"},
+       {"sync.kind=diloco", "sync.steps=2"}},
+  };
+  for (const std::string model : {"mlp64", "gpt64"}) {
+    for (const Case& one : cases) {
+      const Words more = kEven + Words{"optim.clip_norm=0.5"};
+      const Hosted found = train_hosted(tiny_config(model, one.hosts + more), kTwoOfTwo, 8);
+      const Hosted ranks = train_hosted(tiny_config(model, one.ranks + more), {"a", "b"}, 8);
+      for (std::size_t i = 0; i < ranks.by_step.size(); ++i) {
+        EXPECT_LT(distance(found.by_step[i], ranks.by_step[i]), kHostsNear)
+            << model << " " << one.ranks[1] << ", step " << i;
+        EXPECT_NEAR(found.losses[i], ranks.losses[i], kHostsNear);
+      }
+      EXPECT_LT(distance(found.joined, ranks.joined), kHostsNear) << model << " " << one.ranks[1];
+    }
+  }
+}
+
+// Plain descent does not mind whether gradients are averaged or what they do.
+TEST(Hierarchical, AveragedAfterEveryStepIsOneRank) {
+  const Words plain{"optim.kind=sgd", "optim.momentum=0", "optim.learning_rate=0.1"};
+  const Trained one = train_threads(tiny_config("mlp64", plain + kEven), 1, 9);
+  const Hosted found =
+      train_hosted(tiny_config("mlp64", plain + kEven + hierarchical("steps", "1")), kTwoOfTwo, 9);
+  EXPECT_LT(distance(found.joined, one.weights), kHostsNear);
+}
+
+TEST(Hierarchical, GradientsAcrossAreThoseOfOneRank) {
+  const Trained one = train_threads(tiny_config("gpt64", {"optim.clip_norm=0.1"}), 1, 9);
+  const Words words = hierarchical("across", "gradients") + Words{"optim.clip_norm=0.1"};
+  const Hosted found = train_hosted(tiny_config("gpt64", words), {"a", "b", "a", "b"}, 9);
+  EXPECT_LT(distance(found.joined, one.weights), kHostsNear);
+}
+
+TEST(Hierarchical, ACodecAcrossWithoutLossChangesNothing) {
+  if (!codec::zstd::is_available()) GTEST_SKIP() << "NOT TESTED: this build has no zstd";
+  const Words words = hierarchical("across", "gradients");
+  const Hosted plain = train_hosted(tiny_config("mlp", words), kTwoOfTwo, 6);
+  const Hosted coded =
+      train_hosted(tiny_config("mlp", words + Words{"sync.codec.kind=zstd"}), kTwoOfTwo, 6);
+  EXPECT_EQ(distance(coded.joined, plain.joined), 0);
+}
+
+TEST(Hierarchical, EveryCodecLearnsAndSendsLess) {
+  const Words more{"sync.codec.ratio=0.1", "model.widths=[64, 64]"};
+  for (const char* across : {"gradients", "weights"}) {
+    for (const std::string codec : {"fp16", "int8", "sign", "top_k", "threshold", "powersgd"}) {
+      const Words words =
+          hierarchical("across", across) + Words{"sync.steps=2", "sync.codec.kind=" + codec} + more;
+      const Hosted found = train_hosted(tiny_config("mlp", words), kTwoOfTwo, 40);
+      EXPECT_LT(found.losses.back(), 0.95 * found.losses.front()) << across << " " << codec;
+      EXPECT_LT(found.traffic.sent, 0.6 * static_cast<double>(found.traffic.plain))
+          << across << " " << codec;
+      EXPECT_GT(found.traffic.sent, 0);
+    }
+  }
+}
+
+class HierarchicalTrainer : public TrainerTest {
+ protected:
+  void run_hosted(const std::string& folder, const Words& words, bool is_resumed) {
+    at::set_num_threads(1);
+    const Kinds kinds = tiny_kinds();
+    const config::Config config = tiny_config("mlp", words, kinds);
+    comm::run_hosted_ranks(
+        kTwoOfTwo, comm::Transport::Auto, [&](cluster::World&, const comm::Group& group) {
+          Job job = open_job(config, kinds, group);
+          Reporter reporter(Reporter::Options{});
+          Trainer trainer(job,
+                          {.output = at(folder), .is_resumed = is_resumed, .reporter = &reporter});
+          trainer.run();
+          group.barrier().wait();
+        });
+  }
+};
+
+// Checkpoints after step 9 are taken away as if they had never been; 9 is in the middle of a round.
+TEST_F(HierarchicalTrainer, GoesOnInTheMiddleOfARound) {
+  const Words saved{"checkpoint.every=3", "checkpoint.keep=20"};
+  const Words cases[] = {
+      hierarchical("steps", "7"),
+      hierarchical("steps", "4") + Words{"sync.codec.kind=int8", "sync.outer_momentum=0.9"},
+      hierarchical("across", "gradients") + Words{"sync.codec.kind=int8"},
+      hierarchical("across", "gradients") + Words{"sync.codec.kind=powersgd"},
+  };
+  int number = 0;
+  for (const Words& words : cases) {
+    const std::string whole = "whole" + std::to_string(number);
+    const std::string cut = "cut" + std::to_string(number++);
+    run_hosted(whole, words + saved, false);
+    run_hosted(cut, words + saved, false);
+    for (std::int64_t step = 10; step <= 20; ++step) fs::remove_all(checkpoint_at(cut, step));
+    run_hosted(cut, words + saved, true);
+    expect_same_end(whole, cut);
+  }
+}
+
+TEST(HierarchicalRefusals, NameARemedy) {
+  const auto refused = [](const Words& words, const Hosts& hosts) {
+    return testing::code_of([&] { train_hosted(tiny_config("mlp", words), hosts, 1); });
+  };
+  EXPECT_EQ(refused(hierarchical("steps", "2"), {"a", "a", "b"}), ErrorCode::InvalidInput);
+  EXPECT_EQ(refused(hierarchical("steps", "2") + Words{"train.virtual_ranks=4"}, {"a", "b"}),
+            ErrorCode::InvalidInput);
+  EXPECT_EQ(refused(hierarchical("across", "gradients") + Words{"sync.round.seconds=1"}, {"a"}),
+            ErrorCode::InvalidInput);
+  EXPECT_EQ(refused(hierarchical("across", "gradients") + Words{"sync.outer_momentum=0.5"}, {"a"}),
+            ErrorCode::InvalidInput);
+}
+
+}  // namespace
+}  // namespace trireme::train

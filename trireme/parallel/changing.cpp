@@ -1,0 +1,97 @@
+#include "trireme/parallel/changing.h"
+
+#include <ATen/ops/full.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "trireme/base/check.h"
+#include "trireme/comm/torch/tensor.h"
+
+namespace trireme::parallel {
+
+Changing::Changing(Options options) : options_(std::move(options)) {
+  TRIREME_CHECK(!options_.parts.empty() && options_.parts[0].begin == 0, "a part from step 0 on");
+  now_ = options_.parts[0].make();
+}
+
+bool Changing::has_replicas() const {
+  return std::any_of(options_.parts.begin(), options_.parts.end(),
+                     [](const Part& part) { return part.has_replicas; });
+}
+
+std::size_t Changing::part_at(std::int64_t step) const {
+  std::size_t found = 0;
+  while (found + 1 < options_.parts.size() && options_.parts[found + 1].begin <= step) ++found;
+  return found;
+}
+
+void Changing::begin_step(const StepPlan& plan) {
+  change_to(part_at(plan.step));
+  now_->begin_step(plan);
+}
+
+// What was saved between two parts was saved by the first of them.
+void Changing::seek(std::int64_t step) {
+  change_to(part_at(std::max<std::int64_t>(step - 1, 0)));
+  now_->seek(step);
+}
+
+void Changing::change_to(std::size_t part) {
+  if (part == part_) return;
+  const c10::NoGradGuard no_grad;
+  now_->join();
+  now_->settle();
+  const Whole state = whole_state();
+  // Its hooks come off, and its memory goes back, before the next takes any.
+  now_.reset();
+  for (Parameter& parameter : options_.parameters) {
+    parameter.tensor.mutable_grad().reset();
+    parameter.tensor.set_data(state.at(parameter.name));
+  }
+  part_ = part;
+  now_ = options_.parts[part].make();
+  give(state);
+}
+
+// Values and optimizer state, whole on each rank: whoever has none of an element takes it from one
+// who has.
+Changing::Whole Changing::whole_state() {
+  Whole whole;
+  std::int64_t missing = 0;
+  for (const Parameter& parameter : options_.parameters) {
+    const at::Tensor none =
+        at::full(parameter.tensor.sizes(), -std::numeric_limits<double>::infinity(),
+                 parameter.tensor.options().requires_grad(false));
+    whole[parameter.name] = none;
+    for (const std::string& state : options_.states) {
+      whole[state_name(state, parameter.name)] = none.clone();
+    }
+    missing += none.numel() * static_cast<std::int64_t>(1 + options_.states.size());
+  }
+  for (const checkpoint::Piece& piece : now_->pieces()) {
+    const std::int64_t count = piece.data.numel();
+    whole.at(piece.name).view({-1}).narrow(0, piece.begin, count).copy_(piece.data.view({-1}));
+    missing -= count;
+  }
+  options_.group
+      .all_reduce({&missing, 1, comm::DType::Int64}, comm::ReduceOp::Max, {.label = "change"})
+      .wait();
+  if (missing == 0) return whole;
+  for (auto& [name, tensor] : whole) {
+    comm::all_reduce(options_.group, tensor, comm::ReduceOp::Max, {.label = name}).wait();
+  }
+  return whole;
+}
+
+void Changing::give(const Whole& state) {
+  for (const checkpoint::Piece& piece : now_->pieces()) {
+    const std::int64_t count = piece.data.numel();
+    piece.data.view({-1}).copy_(state.at(piece.name).view({-1}).narrow(0, piece.begin, count));
+  }
+  now_->restored();
+}
+
+}  // namespace trireme::parallel

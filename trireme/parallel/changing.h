@@ -1,0 +1,79 @@
+// Changing is an agreement that becomes another at given steps: weights and optimizer state go on,
+// in whatever slices each of them has.
+//
+// Before a change, replicas that differ become one: weights by the end of their round, optimizer
+// state by its mean. What belongs to one way alone ends with it: an outer momentum, what a codec
+// still owes, gradients that are late.
+//
+// A saved state is read by the agreement that wrote it (seek()), so that a resumed job changes
+// where the uninterrupted one does.
+//
+// Threads, failure, lifetime: as Agreement. A change is a collective, in begin_step() and seek().
+
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trireme/comm/group.h"
+#include "trireme/parallel/agree.h"
+#include "trireme/parallel/parameter.h"
+
+namespace trireme::parallel {
+
+class Changing final : public Agreement {
+ public:
+  struct Part {
+    std::int64_t begin = 0;  // its first step; ascending, from 0
+    std::function<std::shared_ptr<Agreement>()> make;
+    bool has_replicas = false;
+  };
+  struct Options {
+    std::vector<Parameter> parameters;
+    std::vector<std::string> states;  // of the optimizer, by name
+    comm::Group group;
+    std::vector<Part> parts;
+  };
+  explicit Changing(Options options);
+
+  void begin_step(const StepPlan& plan) override;
+  bool has_slot(int slot) const override { return now_->has_slot(slot); }
+  void begin_slot(std::size_t index) override { now_->begin_slot(index); }
+  void end_slot() override { now_->end_slot(); }
+  Gradients reduce(const Share& mine) override { return now_->reduce(mine); }
+  double total(double mine) override { return now_->total(mine); }
+  void update(const Update& how) override { now_->update(how); }
+  void drop() override { now_->drop(); }
+  void join() override { now_->join(); }
+  void settle() override { now_->settle(); }
+  model::GradientHomes* homes() override { return now_->homes(); }
+  const model::WeightCopies* copies() const override { return now_->copies(); }
+  double waited() const override { return now_->waited(); }
+  const model::Interruption* interruption() const override { return now_->interruption(); }
+  void check() override { now_->check(); }
+  void seek(std::int64_t step) override;
+  std::vector<checkpoint::Piece> pieces() override { return now_->pieces(); }
+  void restored() override { now_->restored(); }
+  std::vector<checkpoint::Piece> own_pieces() override { return now_->own_pieces(); }
+  void restore_own(const checkpoint::Checkpoint& from) override { now_->restore_own(from); }
+  std::optional<Holders> holders() const override { return now_->holders(); }
+  bool has_replicas() const override;
+  std::string first_not_finite() const override { return now_->first_not_finite(); }
+
+ private:
+  using Whole = std::map<std::string, at::Tensor>;  // by name of a piece
+
+  std::size_t part_at(std::int64_t step) const;
+  void change_to(std::size_t part);
+  Whole whole_state();
+  void give(const Whole& state);
+
+  Options options_;
+  std::size_t part_ = 0;
+  std::shared_ptr<Agreement> now_;
+};
+
+}  // namespace trireme::parallel

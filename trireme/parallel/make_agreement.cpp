@@ -1,0 +1,309 @@
+// How an agreement is made of what a recipe names.
+
+#include <optional>
+#include <utility>
+
+#include "trireme/base/error.h"
+#include "trireme/codec/kinds.h"
+#include "trireme/mesh/mesh.h"
+#include "trireme/parallel/apart.h"
+#include "trireme/parallel/changing.h"
+#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/kinds.h"
+#include "trireme/parallel/local/delayed.h"
+#include "trireme/parallel/local/rounds.h"
+#include "trireme/parallel/sameness.h"
+#include "trireme/parallel/solo.h"
+
+namespace trireme::parallel {
+namespace {
+
+// Whether replicas differ between two agreements, or apply gradients late.
+bool is_less_often(SyncKind kind) {
+  return kind == SyncKind::Local || kind == SyncKind::PostLocal || kind == SyncKind::Hierarchical ||
+         kind == SyncKind::Diloco || kind == SyncKind::Gossip || kind == SyncKind::Delayed;
+}
+
+bool has_codec(const AgreementOptions& options) {
+  return options.codec.kind != codec::CodecKind::None;
+}
+
+// Throws InvalidInput where what is to be encoded cannot be.
+void check_codec(const AgreementOptions& options) {
+  if (!has_codec(options)) return;
+  const std::string setting =
+      "sync.codec.kind = \"" + std::string(codec::name_of(options.codec.kind)) + "\" ";
+  const SyncKind kind = options.kind;
+  const bool is_sent = kind == SyncKind::Auto || kind == SyncKind::AllReduce ||
+                       (is_less_often(kind) && kind != SyncKind::Gossip);
+  if (!is_sent) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "works with sync.kind all_reduce, local, post_local, hierarchical, diloco and "
+                    "delayed: take one of them, or sync.codec.kind=none");
+  }
+  if (options.is_lasting) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "does not work where workers come and go yet: take sync.codec.kind=none, "
+                    "or elastic.enabled=false");
+  }
+  if (options.is_ordered) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "loses something on each rank, so the bits depend on their number, which "
+                    "train.virtual_ranks promises that they do not: take one of the two");
+  }
+  for (const Parameter& parameter : options.parameters) {
+    if (parameter.tensor.scalar_type() == at::kFloat) continue;
+    throw Error(ErrorCode::InvalidInput,
+                setting + "encodes float32, and " + parameter.name +
+                    " is of another type: convert the model, or take sync.codec.kind=none");
+  }
+}
+
+// Throws InvalidInput where a kind that agrees less often cannot do what is asked for.
+void check_less_often(const AgreementOptions& options) {
+  if (!is_less_often(options.kind)) return;
+  if (options.is_lasting) {
+    throw Error(ErrorCode::InvalidInput,
+                "this sync.kind does not work where workers come and go yet: take all_reduce or "
+                "shared, or elastic.enabled = false");
+  }
+  if (options.is_ordered) {
+    throw Error(ErrorCode::InvalidInput,
+                "with this sync.kind the bits depend on the number of ranks, which "
+                "train.virtual_ranks promises that they do not: take train.virtual_ranks=0, or "
+                "all_reduce or shared");
+  }
+}
+
+// One shared copy where it can be: least memory, least to send. What is shared is not encoded.
+// `hosts` is how the ranks lie on them, where all hosts have as many.
+SyncKind resolved(SyncKind kind, const std::optional<mesh::Mesh>& hosts) {
+  const bool is_alone = hosts && hosts->size("inside") == 1;
+  if (kind == SyncKind::Auto) kind = hosts ? SyncKind::Shared : SyncKind::AllReduce;
+  if (kind == SyncKind::Shared && !hosts) {
+    throw Error(ErrorCode::InvalidInput,
+                "sync.kind = \"shared\" needs as many ranks on every host: take all_reduce or "
+                "zero1");
+  }
+  // The one copy of a host with one rank is that rank's own.
+  return kind == SyncKind::Shared && is_alone ? SyncKind::AllReduce : kind;
+}
+
+void check_hosts(const AgreementOptions& options) {
+  if (options.kind != SyncKind::Hierarchical || mesh::Mesh::of_hosts(options.group)) return;
+  throw Error(ErrorCode::InvalidInput,
+              "sync.kind = \"hierarchical\" needs as many ranks on every host: take local or "
+              "diloco, or start as many on each");
+}
+
+// Throws InvalidInput where ranks cannot agree so.
+void check(const AgreementOptions& options) {
+  check_codec(options);
+  check_less_often(options);
+  check_hosts(options);
+  if (!options.is_lasting) resolved(options.kind, mesh::Mesh::of_hosts(options.group));
+}
+
+// Whatever can be is shared: it stays when a rank dies.
+SyncKind resolved_lasting(SyncKind kind) {
+  if (kind == SyncKind::None) {
+    throw Error(ErrorCode::InvalidInput,
+                "sync.kind = \"none\" has no agreement that could outlive a rank: take another, or "
+                "elastic.enabled = false");
+  }
+  return kind == SyncKind::Auto ? SyncKind::Shared : kind;
+}
+
+// Backward may still read a weight whose gradient it has finished, where a forward pass used it
+// behind autograd's back; a block promises not to.
+bool can_update_early(const AgreementOptions& options) {
+  return !options.is_recomputed && options.model && !options.model->blocks().empty();
+}
+
+std::shared_ptr<Solo> make_solo(AgreementOptions& options) {
+  return std::make_shared<Solo>(Solo::Options{.parameters = std::move(options.parameters),
+                                              .optimizer = std::move(options.optimizer),
+                                              .can_update_early = can_update_early(options),
+                                              .is_ordered = options.is_ordered});
+}
+
+data::DataParallel::Options data_options(AgreementOptions& options, SyncKind kind) {
+  return {.parameters = std::move(options.parameters),
+          .buffers = std::move(options.buffers),
+          .optimizer = std::move(options.optimizer),
+          .group = options.group,
+          .model = std::move(options.model),
+          .kind = kind,
+          .bucket_size = options.bucket_size,
+          .codec = codec::make_codec(options.codec),
+          .codec_begin = options.codec.warmup,
+          .has_error_feedback = options.codec.has_error_feedback,
+          .seed = options.seed,
+          .is_ordered = options.is_ordered,
+          .is_in_parts = options.is_recomputed,
+          .narrow_type = options.narrow_type,
+          .is_lasting = options.is_lasting,
+          .is_spread = options.is_spread,
+          .faults = options.faults};
+}
+
+// In a host ranks agree in every step, exactly.
+std::shared_ptr<Agreement> make_in_hosts(AgreementOptions& options, const mesh::Mesh& hosts) {
+  data::DataParallel::Options how = data_options(options, SyncKind::Shared);
+  how.inside = hosts.group("inside");
+  how.across = hosts.group("across");
+  // Rows and columns are of whole parameters.
+  how.is_cut_between = options.codec.kind == codec::CodecKind::PowerSgd;
+  if (hosts.size("across") == 1) how.codec.reset();
+  if (options.pace.crossing == local::Crossing::Weights) {
+    how.group = hosts.group("inside");
+    how.across = comm::Group::solo();
+    how.codec.reset();
+  }
+  return std::make_shared<data::DataParallel>(std::move(how));
+}
+
+// The ranks of a host have one together. REQUIRES: as many ranks on every host, and more than one.
+Replica replica_of_host(AgreementOptions& options, const mesh::Mesh& hosts) {
+  const std::vector<int> host_of = options.group.hosts();
+  std::vector<int> members;
+  for (int rank = 0; rank < options.group.size(); ++rank) {
+    const auto own = static_cast<std::size_t>(options.group.rank());
+    if (host_of[static_cast<std::size_t>(rank)] == host_of[own]) members.push_back(rank);
+  }
+  std::vector<Parameter> parameters = options.parameters;
+  return {.own = make_in_hosts(options, hosts),
+          .parameters = std::move(parameters),
+          .all = options.group,
+          .across = hosts.group("across"),
+          .inside = hosts.group("inside"),
+          .members = std::move(members)};
+}
+
+local::Gathering gathering_of(const AgreementOptions& options) {
+  const local::Pace& pace = options.pace;
+  const bool is_outer = pace.outer_rate != 1 || pace.outer_momentum != 0;
+  switch (options.kind) {
+    case SyncKind::Diloco:
+      return local::Gathering::Outer;
+    case SyncKind::Gossip:
+      return local::Gathering::Pair;
+    case SyncKind::Hierarchical:
+      return is_outer ? local::Gathering::Outer : local::Gathering::Average;
+    default:
+      return local::Gathering::Average;
+  }
+}
+
+Replica replica_of_rank(AgreementOptions& options) {
+  std::vector<Parameter> parameters = options.parameters;
+  const comm::Group group = options.group;
+  return Replica::alone(make_solo(options), std::move(parameters), group);
+}
+
+// With `hosts`, those have a replica each, else ranks.
+std::shared_ptr<Agreement> make_less_often(AgreementOptions& options,
+                                           const std::optional<mesh::Mesh>& hosts) {
+  expect_one_type(options.parameters);
+  local::FlatModel::Options flat{.bucket_size = options.bucket_size,
+                                 .codec = codec::make_codec(options.codec),
+                                 .codec_begin = options.codec.warmup,
+                                 .has_error_feedback = options.codec.has_error_feedback,
+                                 .seed = options.seed};
+  if (options.kind == SyncKind::Delayed) {
+    flat.parameters = options.parameters;
+    flat.group = options.group;
+    return std::make_shared<local::Delayed>(
+        local::Delayed::Options{.own = {.parameters = std::move(options.parameters),
+                                        .optimizer = std::move(options.optimizer)},
+                                .buffers = std::move(options.buffers),
+                                .flat = std::move(flat)});
+  }
+  const std::vector<at::Tensor> buffers = options.buffers;
+  Replica replica = hosts ? replica_of_host(options, *hosts) : replica_of_rank(options);
+  return std::make_shared<local::Rounds>(local::Rounds::Options{.replica = std::move(replica),
+                                                                .buffers = buffers,
+                                                                .flat = std::move(flat),
+                                                                .gathering = gathering_of(options),
+                                                                .pace = options.pace});
+}
+
+std::shared_ptr<Agreement> make_hierarchical(AgreementOptions& options) {
+  const std::optional<mesh::Mesh> hosts = mesh::Mesh::of_hosts(options.group);
+  const bool is_of_weights = options.pace.crossing == local::Crossing::Weights;
+  if (hosts->size("inside") == 1) {
+    if (is_of_weights) return make_less_often(options, std::nullopt);
+    return std::make_shared<data::DataParallel>(data_options(options, SyncKind::AllReduce));
+  }
+  if (hosts->size("across") == 1 || !is_of_weights) return make_in_hosts(options, *hosts);
+  return make_less_often(options, hosts);
+}
+
+// Of one kind, with more than one rank.
+std::shared_ptr<Agreement> make_one(AgreementOptions options) {
+  const bool is_lasting = options.is_lasting;
+  if (options.kind == SyncKind::Hierarchical) return make_hierarchical(options);
+  if (is_less_often(options.kind)) return make_less_often(options, std::nullopt);
+  if (has_codec(options) && options.kind == SyncKind::Auto) options.kind = SyncKind::AllReduce;
+  const std::optional<mesh::Mesh> hosts =
+      is_lasting ? std::nullopt : mesh::Mesh::of_hosts(options.group);
+  const SyncKind kind = is_lasting ? resolved_lasting(options.kind) : resolved(options.kind, hosts);
+  if (kind == SyncKind::None) {
+    std::vector<at::Tensor> buffers = std::move(options.buffers);
+    return std::make_shared<Apart>(replica_of_rank(options), std::move(buffers));
+  }
+  const bool is_sliced_in_host = options.is_sliced_in_host;
+  data::DataParallel::Options how = data_options(options, kind);
+  const bool is_sliced = kind != SyncKind::AllReduce && kind != SyncKind::Shared;
+  const bool is_in_host = kind == SyncKind::Shared || (is_sliced && is_sliced_in_host);
+  if (hosts && hosts->size("inside") > 1 && is_in_host) {
+    how.inside = hosts->group("inside");
+    how.across = hosts->group("across");
+  }
+  return std::make_shared<data::DataParallel>(std::move(how));
+}
+
+// Becomes others in time.
+std::shared_ptr<Agreement> make_changing(const AgreementOptions& options,
+                                         const std::vector<Stretch>& stretches) {
+  if (options.is_lasting) {
+    throw Error(ErrorCode::InvalidInput,
+                "sync.schedule and post_local do not work where workers come and go yet: take one "
+                "kind for all steps, or elastic.enabled = false");
+  }
+  Changing::Options changing{.parameters = options.parameters,
+                             .states = options.optimizer->state_names(),
+                             .group = options.group};
+  for (const Stretch& stretch : stretches) {
+    AgreementOptions own = options;
+    own.kind = stretch.kind;
+    own.pace = stretch.pace;
+    // What cannot be is refused now, and not when its step comes.
+    check(own);
+    const bool has_replicas =
+        own.kind == SyncKind::None || (is_less_often(own.kind) && own.kind != SyncKind::Delayed);
+    changing.parts.push_back({.begin = stretch.begin,
+                              .make = [own] { return make_one(own); },
+                              .has_replicas = has_replicas});
+  }
+  return std::make_shared<Changing>(std::move(changing));
+}
+
+}  // namespace
+
+std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
+  if (options.group.size() == 1 && !options.is_lasting) return make_solo(options);
+  std::vector<Stretch> stretches{{.kind = options.kind, .pace = options.pace}};
+  stretches.insert(stretches.end(), options.later.begin(), options.later.end());
+  stretches = without_post_local(std::move(stretches));
+  if (stretches.size() > 1) return make_changing(options, stretches);
+  options.kind = stretches[0].kind;
+  options.pace = stretches[0].pace;
+  check(options);
+  return make_one(std::move(options));
+}
+
+}  // namespace trireme::parallel
