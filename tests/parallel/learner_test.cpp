@@ -74,7 +74,8 @@ TEST(Learner, OnManyRanksIsThatOnOne) {
 TEST(Learner, LessOftenAndWithFewerBytesItLearnsToo) {
   for (const std::string how :
        {"sync.kind=local", "sync.kind=diloco", "sync.kind=gossip", "sync.kind=delayed",
-        "sync.codec.kind=top_k", "sync.codec.kind=int8"}) {
+        "sync.kind=hierarchical", "sync.schedule=[\"3=local\"]", "sync.codec.kind=top_k",
+        "sync.codec.kind=int8"}) {
     const Learned many = learn(2, {how, "optim.momentum=0"}, at::kFloat, 200);
     EXPECT_LT(many.last, many.first / 10) << how;
   }

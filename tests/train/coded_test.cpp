@@ -65,6 +65,12 @@ TEST_F(CodedTrainer, GoesOnInTheMiddleOfARound) {
   expect_exact_resume("local", {"sync.kind=local", "sync.steps=7"}, 2);
   expect_exact_resume("diloco", {"sync.kind=diloco", "sync.steps=4", "sync.codec.kind=int8"}, 3);
   expect_exact_resume("gossip", {"sync.kind=gossip"}, 3);
+  // Fragments are on their way at step 9: sent after steps 8 and 9, or two and five steps ago.
+  expect_exact_resume("streamed",
+                      {"sync.kind=diloco", "sync.steps=8", "sync.fragments=4", "sync.overlap=2",
+                       "sync.codec.kind=int8"},
+                      3);
+  expect_exact_resume("overlapped", {"sync.kind=diloco", "sync.steps=7", "sync.overlap=6"}, 2);
   expect_exact_resume("delayed", {"sync.kind=delayed"}, 2);
 }
 
@@ -95,6 +101,27 @@ TEST_F(CodedTrainer, ResidualsSurviveAnotherNumberOfRanks) {
   EXPECT_TRUE((found[0] + found[1]).allclose(whole.view({-1})));
 }
 
+// A turn in every step: as one.
+TEST(CodedTraining, FragmentsThatAllGoTogetherAreOne) {
+  const auto trained = [](const std::string& fragments) {
+    const config::Config config =
+        tiny_config("gpt", {"sync.kind=diloco", "sync.steps=1", "sync.fragments=" + fragments});
+    const auto groups = comm::connect_threads(2, {.timeout = std::chrono::seconds(60)});
+    std::vector<Weights> all(2);
+    testing::run_rank_threads(2, [&](int rank) {
+      const auto r = static_cast<std::size_t>(rank);
+      Job job = open_job(config, tiny_kinds(), groups[r]);
+      for (int step = 0; step < 6; ++step) job.step->run(step);
+      all[r] = weights_of(*job.model);
+      groups[r].barrier().wait();
+    });
+    EXPECT_EQ(distance(all[0], all[1]), 0);
+    return all[0];
+  };
+  const Weights one = trained("1");
+  for (const char* fragments : {"3", "100"}) EXPECT_EQ(distance(trained(fragments), one), 0);
+}
+
 TEST(CodedRefusals, NameARemedy) {
   const auto refused = [](const Words& words) {
     return testing::code_of([&] { train_threads(tiny_config("mlp", words), 2, 1); });
@@ -106,6 +133,8 @@ TEST(CodedRefusals, NameARemedy) {
   }
   EXPECT_EQ(refused({"sync.codec.kind=int8", "train.virtual_ranks=4"}), ErrorCode::InvalidInput);
   EXPECT_EQ(refused({"sync.kind=local", "train.virtual_ranks=4"}), ErrorCode::InvalidInput);
+  EXPECT_EQ(refused({"sync.kind=diloco", "sync.fragments=2", "sync.round.seconds=1"}),
+            ErrorCode::InvalidInput);
   EXPECT_EQ(refused({"sync.codec.kind=int8", "train.precision=float16"}), ErrorCode::InvalidInput);
   EXPECT_EQ(refused({"sync.kind=delayed", "train.precision=float16"}), ErrorCode::InvalidInput);
 }

@@ -104,6 +104,9 @@ TEST(Hierarchical, AHostOfTwoRanksIsOneRankWithTheSamplesOfBoth) {
        {"sync.kind=local", "sync.steps=100", "sync.round.divergence=0.02"}},
       {hierarchical("steps", "2") + Words{"sync.outer_rate=0.7", "sync.outer_momentum=0.9"},
        {"sync.kind=diloco", "sync.steps=2"}},
+      {hierarchical("steps", "4") + Words{"sync.overlap=3"},
+       {"sync.kind=diloco", "sync.steps=4", "sync.overlap=3", "sync.outer_rate=1",
+        "sync.outer_momentum=0"}},
   };
   for (const std::string model : {"mlp64", "gpt64"}) {
     for (const Case& one : cases) {
@@ -184,6 +187,7 @@ TEST_F(HierarchicalTrainer, GoesOnInTheMiddleOfARound) {
   const Words cases[] = {
       hierarchical("steps", "7"),
       hierarchical("steps", "4") + Words{"sync.codec.kind=int8", "sync.outer_momentum=0.9"},
+      hierarchical("steps", "6") + Words{"sync.fragments=5", "sync.overlap=2"},
       hierarchical("across", "gradients") + Words{"sync.codec.kind=int8"},
       hierarchical("across", "gradients") + Words{"sync.codec.kind=powersgd"},
   };

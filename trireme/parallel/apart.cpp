@@ -36,13 +36,13 @@ Gradients Apart::reduce(const Share& mine) {
 Gradients Apart::reduce(const Share& mine, bool& wish) {
   Gradients found = own().reduce({.loss = mine.loss * weight_, .is_stop_wanted = false});
   found.norm *= weight_;
-  // A signal reaches all ranks of a job; each would stop at a step of its own. And each would go
-  // back to a checkpoint by itself.
+  // Small, and waited for: before whatever else is on its way. A signal reaches all ranks of a job;
+  // each would stop at a step of its own. And each would go back to a checkpoint by itself.
   std::int32_t common[] = {mine.is_stop_wanted ? 1 : 0,
                            found.is_finite && std::isfinite(found.loss) ? 0 : 1, wish ? 1 : 0};
   replica_.all
       .all_reduce({common, std::size(common), comm::DType::Int32}, comm::ReduceOp::Max,
-                  {.label = "wish to stop"})
+                  {.label = "wish to stop", .priority = 1})
       .wait();
   found.is_stop_wanted = common[0] != 0;
   found.is_finite = common[1] == 0;

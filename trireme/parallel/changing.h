@@ -35,7 +35,7 @@ class Changing final : public Agreement {
     std::vector<Parameter> parameters;
     std::vector<std::string> states;  // of the optimizer, by name
     comm::Group group;
-    std::vector<Part> parts;
+    std::vector<Part> parts{};
   };
   explicit Changing(Options options);
 

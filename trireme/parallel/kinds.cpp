@@ -62,13 +62,17 @@ local::Pace pace_of(const config::Config& config) {
             .end = how->end,
             .outer_rate = how->outer_rate,
             .outer_momentum = how->outer_momentum,
-            .crossing = how->across};
+            .crossing = how->across,
+            .fragments = how->fragments,
+            .overlap = how->overlap};
   }
   if (const auto* how = config.find<local::DilocoConfig>(kSyncSection)) {
     return {.steps = how->steps,
             .end = how->end,
             .outer_rate = how->outer_rate,
-            .outer_momentum = how->outer_momentum};
+            .outer_momentum = how->outer_momentum,
+            .fragments = how->fragments,
+            .overlap = how->overlap};
   }
   if (const auto* how = config.find<local::GossipConfig>(kSyncSection)) {
     return {.steps = how->steps};

@@ -1,5 +1,6 @@
 // How an agreement is made of what a recipe names.
 
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -123,11 +124,12 @@ bool can_update_early(const AgreementOptions& options) {
   return !options.is_recomputed && options.model && !options.model->blocks().empty();
 }
 
-std::shared_ptr<Solo> make_solo(AgreementOptions& options) {
+std::shared_ptr<Solo> make_solo(AgreementOptions& options, std::function<void()> progress = {}) {
   return std::make_shared<Solo>(Solo::Options{.parameters = std::move(options.parameters),
                                               .optimizer = std::move(options.optimizer),
                                               .can_update_early = can_update_early(options),
-                                              .is_ordered = options.is_ordered});
+                                              .is_ordered = options.is_ordered,
+                                              .progress = std::move(progress)});
 }
 
 data::DataParallel::Options data_options(AgreementOptions& options, SyncKind kind) {
@@ -185,7 +187,7 @@ Replica replica_of_host(AgreementOptions& options, const mesh::Mesh& hosts) {
 
 local::Gathering gathering_of(const AgreementOptions& options) {
   const local::Pace& pace = options.pace;
-  const bool is_outer = pace.outer_rate != 1 || pace.outer_momentum != 0;
+  const bool is_outer = pace.outer_rate != 1 || pace.outer_momentum != 0 || pace.is_streamed();
   switch (options.kind) {
     case SyncKind::Diloco:
       return local::Gathering::Outer;
@@ -201,7 +203,13 @@ local::Gathering gathering_of(const AgreementOptions& options) {
 Replica replica_of_rank(AgreementOptions& options) {
   std::vector<Parameter> parameters = options.parameters;
   const comm::Group group = options.group;
-  return Replica::alone(make_solo(options), std::move(parameters), group);
+  const auto progress = std::make_shared<std::function<void()>>();
+  auto own = make_solo(options, [progress] {
+    if (*progress) (*progress)();
+  });
+  Replica replica = Replica::alone(std::move(own), std::move(parameters), group);
+  replica.progress = progress;
+  return replica;
 }
 
 // With `hosts`, those have a replica each, else ranks.

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ struct Replica {
   comm::Group across;                        // who has the same part of the others, by replica
   comm::Group inside = comm::Group::solo();  // who holds this one
   std::vector<int> members{};                // by rank inside: the rank among all
+  // Called now and then while backward runs, where it can be: for who has something on its way.
+  std::shared_ptr<std::function<void()>> progress{};
 
   // Each rank has one of its own.
   static Replica alone(std::shared_ptr<Agreement> own, std::vector<Parameter> parameters,

@@ -57,6 +57,27 @@ TEST(RoundEnd, AResumedJobEndsItsRoundsWhereTheFirstDid) {
   }
 }
 
+TEST(RoundEnd, PartsHaveTheirTurnsInARound) {
+  const auto turns = [](std::int64_t steps, std::int64_t index, std::int64_t count) {
+    RoundEnd end({.steps = steps, .begin = 1});
+    Steps found;
+    for (std::int64_t step = 1; step < 13; ++step) {
+      end.begin_step(step);
+      if (end.is_turn(step, index, count)) found.push_back(step);
+      if (end.is_last(step)) end.ended(step);
+    }
+    return found;
+  };
+  EXPECT_EQ(turns(6, 0, 3), (Steps{2, 8}));
+  EXPECT_EQ(turns(6, 1, 3), (Steps{4, 10}));
+  EXPECT_EQ(turns(6, 2, 3), (Steps{6, 12}));
+  EXPECT_EQ(turns(5, 0, 2), (Steps{3, 8}));
+  EXPECT_EQ(turns(4, 0, 1), (Steps{4, 8, 12}));
+  // More parts than steps: some go together, each once.
+  for (std::int64_t index = 0; index < 5; ++index) EXPECT_EQ(turns(2, index, 5).size(), 6u);
+  EXPECT_EQ(turns(INT64_MAX, 0, 2), Steps{});
+}
+
 TEST(RoundEnd, TimeAndDistanceAreWishes) {
   testing::SimulatedClock clock;
   RoundEnd timed({.steps = 100, .end = {.seconds = 2}}, clock);

@@ -16,6 +16,7 @@
 #include "trireme/parallel/local/common_step.h"
 #include "trireme/parallel/local/delayed.h"
 #include "trireme/parallel/local/flat_model.h"
+#include "trireme/parallel/local/fragment.h"
 #include "trireme/parallel/local/pairing.h"
 #include "trireme/parallel/local/round_end.h"
 #include "trireme/parallel/local/rounds_config.h"
@@ -161,6 +162,45 @@ TEST(Rounds, TheRankThatHasGoneFarEndsTheRoundForAll) {
   }
   ASSERT_GT(rounds, 0);
   expect_paths(trained(job), path, job.steps);
+}
+
+// Of two fragments the weight is the first. A sum lands `overlap` steps after it was sent, and what
+// the replica has moved meanwhile stays.
+TEST(Rounds, FragmentsTakeTurnsAndTravelWhileStepsAreMade) {
+  for (const std::int64_t overlap : {0, 1, 2}) {
+    for (const std::int64_t fragments : {1, 2}) {
+      const Job job{.kind = SyncKind::Diloco,
+                    .pace = {.steps = 4,
+                             .outer_rate = 0.7,
+                             .outer_momentum = 0.9,
+                             .fragments = fragments,
+                             .overlap = overlap},
+                    .ranks = 3,
+                    .steps = 15};
+      std::vector<double> w(3, kFirst), sent(3);
+      double anchor = kFirst, momentum = 0, moved = 0;
+      std::int64_t launched = -1;
+      std::vector<std::vector<double>> path;
+      for (int step = 0; step < job.steps; ++step) {
+        for (std::size_t r = 0; r < 3; ++r) w[r] -= kRate * (w[r] - static_cast<double>(r));
+        if ((step + 1) % 4 == (fragments == 2 ? 2 : 0)) {
+          launched = step;
+          sent = w;
+          moved = anchor - mean_of(w);
+        }
+        if (launched >= 0 && step - launched == overlap) {
+          launched = -1;
+          momentum = 0.9 * momentum + moved;
+          anchor -= 0.7 * (moved + 0.9 * momentum);
+          for (std::size_t r = 0; r < 3; ++r) w[r] += anchor - sent[r];
+        }
+        path.push_back(w);
+      }
+      const Paths found = trained(job);
+      expect_paths(found, path, job.steps);
+      for (const auto& one : found) EXPECT_EQ(one.back(), found[0].back()) << "joined";
+    }
+  }
 }
 
 TEST(Rounds, ACodecWithoutLossChangesNothing) {

@@ -63,7 +63,7 @@ std::vector<checkpoint::Piece> FlatModel::pieces(const at::Tensor& flat,
   std::vector<checkpoint::Piece> all;
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     const Parameter& own = options_.parameters[i];
-    checkpoint::Piece piece{.name = own.name, .sizes = own.tensor.sizes().vec()};
+    checkpoint::Piece piece{.name = own.name, .sizes = own.tensor.sizes().vec(), .data = {}};
     if (!options_.parts.empty()) piece = options_.parts[i];
     piece.name = Agreement::state_name(state, piece.name);
     piece.data = at(flat, i);

@@ -73,6 +73,13 @@ bool RoundEnd::is_last(std::int64_t step) const {
   return step >= first_ && step + 1 - began_ >= length_from(began_);
 }
 
+bool RoundEnd::is_turn(std::int64_t step, std::int64_t index, std::int64_t count) const {
+  if (index + 1 == count) return is_last(step);
+  const std::int64_t length = length_from(began_);
+  const std::int64_t rest = (length % count * (index + 1) + count - 1) / count;
+  return step >= first_ && step + 1 - began_ == length / count * (index + 1) + rest;
+}
+
 void RoundEnd::ended(std::int64_t step) {
   began_ = step + 1;
   since_ = clock_.now();

@@ -36,6 +36,9 @@ class RoundEnd {
   bool is_wanted(double distance) const;
   // Whether it ends with this step by its number. REQUIRES: begin_step(step).
   bool is_last(std::int64_t step) const;
+  // Whether the part `index` of `count`, each with its turn in a round, has it with this step; the
+  // last one's is the round's end. REQUIRES: begin_step(step).
+  bool is_turn(std::int64_t step, std::int64_t index, std::int64_t count) const;
   void ended(std::int64_t step);
 
  private:

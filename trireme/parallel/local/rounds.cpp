@@ -8,17 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "trireme/comm/torch/tensor.h"
-#include "trireme/optim/clip.h"
 #include "trireme/parallel/data/slice_plan.h"
-#include "trireme/parallel/local/pairing.h"
 
 namespace trireme::parallel::local {
 namespace {
-
-constexpr const char* kAnchor = "outer_anchor";
-constexpr const char* kMomentum = "outer_momentum";
-constexpr std::uint32_t kPairTag = 0x90551;
 
 // What this rank updates: whole parameters where a replica is one rank's, else parts of them.
 FlatModel::Options flat_of(const Replica& replica, FlatModel::Options options) {
@@ -50,16 +43,20 @@ std::string replica_name(int number) {
 Rounds::Rounds(Options options)
     : options_(std::move(options)),
       apart_(options_.replica, options_.buffers),
-      flat_(flat_of(options_.replica, options_.flat)),
       end_(options_.pace) {
-  const c10::NoGradGuard no_grad;
-  work_ = flat_.make();
-  if (options_.gathering == Gathering::Pair) partner_ = flat_.make();
-  if (options_.gathering == Gathering::Outer || options_.flat.codec || end_.needs_distance()) {
-    anchor_ = flat_.make();
-    flat_.read_values(anchor_);
+  const bool is_teller = number() == 0 && options_.replica.inside.rank() == 0;
+  const bool has_anchor = options_.flat.codec || end_.needs_distance();
+  for (FlatModel::Options& flat :
+       cut_in_fragments(flat_of(options_.replica, options_.flat), options_.pace.fragments)) {
+    fragments_.emplace_back(Fragment::Options{.flat = std::move(flat),
+                                              .gathering = options_.gathering,
+                                              .pace = options_.pace,
+                                              .has_anchor = has_anchor,
+                                              .index = static_cast<std::int64_t>(fragments_.size()),
+                                              .is_teller = is_teller});
   }
-  if (options_.pace.outer_momentum > 0) momentum_ = flat_.make();
+  const auto& progress = options_.replica.progress;
+  if (progress && options_.pace.overlap > 0) *progress = [this] { poll(); };
 }
 
 void Rounds::begin_step(const StepPlan& plan) {
@@ -80,15 +77,32 @@ Gradients Rounds::reduce(const Share& mine) {
 
 // Of this replica from the weights at the round's beginning, as a share of their norm.
 double Rounds::distance() {
-  const c10::NoGradGuard no_grad;
-  flat_.read_values(work_);
-  double squares[] = {optim::squared_norm(work_.sub_(anchor_)), optim::squared_norm(anchor_)};
+  double squares[] = {0, 0};
+  for (Fragment& fragment : fragments_) {
+    const Fragment::Squares own = fragment.squares();
+    squares[0] += own.moved;
+    squares[1] += own.norm;
+  }
   apart_.replica()
       .inside
       .all_reduce({squares, std::size(squares), comm::DType::Float64}, comm::ReduceOp::Sum,
                   {.label = "distance"})
       .wait();
   return std::sqrt(squares[0] / squares[1]);
+}
+
+void Rounds::begin_slot(std::size_t index) {
+  poll();
+  apart_.begin_slot(index);
+}
+
+void Rounds::end_slot() {
+  apart_.end_slot();
+  poll();
+}
+
+void Rounds::poll() {
+  for (Fragment& fragment : fragments_) fragment.poll();
 }
 
 void Rounds::update(const Update& how) {
@@ -103,58 +117,54 @@ void Rounds::drop() {
 }
 
 void Rounds::end_step() {
-  if (!is_ending_ && !end_.is_last(plan_.step)) return;
-  bring_together();
-  end_.ended(plan_.step);
+  const bool is_over = is_ending_ || end_.is_last(plan_.step);
+  if (options_.pace.is_streamed()) {
+    take_turns();
+    if (is_over) apart_.average_buffers();
+  } else if (is_over) {
+    bring_together();
+  }
+  if (is_over) end_.ended(plan_.step);
+}
+
+// What has travelled for long enough lands, and what has its turn goes.
+void Rounds::take_turns() {
+  const auto count = static_cast<std::int64_t>(fragments_.size());
+  bool is_written = false;
+  for (std::int64_t i = 0; i < count; ++i) {
+    Fragment& fragment = fragments_[static_cast<std::size_t>(i)];
+    const bool is_turn = end_.is_turn(plan_.step, i, count);
+    const auto land = [&] {
+      fragment.land();
+      is_written = true;
+    };
+    const std::int64_t travelled = plan_.step - fragment.launched();
+    if (fragment.is_travelling() && (is_turn || travelled >= options_.pace.overlap)) land();
+    if (!is_turn) continue;
+    fragment.launch(plan_.step);
+    traffic_ += fragment.traffic();
+    if (options_.pace.overlap == 0) land();
+  }
+  // All who hold this replica see what was written.
+  if (is_written) own().restored();
 }
 
 void Rounds::bring_together() {
-  const c10::NoGradGuard no_grad;
-  if (options_.gathering == Gathering::Pair) return meet_partner();
-  flat_.read_values(work_);
-  if (anchor_.defined()) work_.neg_().add_(anchor_);
-  flat_.sum(work_, plan_.step);
-  work_.div_(across().size());
-  traffic_ += flat_.traffic();
-  if (anchor_.defined()) {
-    step_outside();
-  } else {
-    write_values(work_);
+  if (options_.gathering == Gathering::Pair) {
+    const Round round{.seed = options_.flat.seed, .number = plan_.step};
+    if (!fragments_[0].meet(round)) return;
+    traffic_ += fragments_[0].traffic();
+    return own().restored();
   }
+  for (Fragment& fragment : fragments_) {
+    fragment.land();
+    fragment.launch(plan_.step);
+    fragment.land();
+    traffic_ += fragment.traffic();
+  }
+  own().restored();
   apart_.average_buffers();
   is_alike_ = true;
-}
-
-// All who hold this replica see them afterwards.
-void Rounds::write_values(const at::Tensor& flat) {
-  flat_.write_values(flat);
-  own().restored();
-}
-
-// work_ is how far the replicas have come, on average, backwards: a gradient.
-void Rounds::step_outside() {
-  if (momentum_.defined()) {
-    momentum_.mul_(options_.pace.outer_momentum).add_(work_);
-    work_.add_(momentum_, options_.pace.outer_momentum);
-  }
-  anchor_.sub_(work_, options_.pace.outer_rate);
-  write_values(anchor_);
-}
-
-void Rounds::meet_partner() {
-  const Round round{.seed = options_.flat.seed, .number = plan_.step};
-  const int own_number = across().rank();
-  const int other = partners_of(across().size(), round)[static_cast<std::size_t>(own_number)];
-  if (other == own_number) return;
-  flat_.read_values(work_);
-  auto sent = comm::send(across(), work_, other, kPairTag, {.label = "weights"});
-  auto received = comm::receive(across(), partner_, other, kPairTag, {.label = "weights"});
-  sent.wait();
-  received.wait();
-  const auto size = static_cast<std::int64_t>(work_.nbytes());
-  traffic_ += {.plain = size, .sent = size};
-  // The same bits on both, in whichever order they are added.
-  write_values(work_.add_(partner_).mul_(0.5));
 }
 
 void Rounds::join() {
@@ -164,36 +174,26 @@ void Rounds::join() {
 
 std::vector<checkpoint::Piece> Rounds::own_pieces() {
   std::vector<checkpoint::Piece> all;
-  const auto add = [&all](std::vector<checkpoint::Piece> more) {
-    for (checkpoint::Piece& piece : more) all.push_back(std::move(piece));
-  };
-  const bool is_first = across().rank() == 0;
   for (checkpoint::Piece& piece : own().pieces()) {
-    if (is_first) break;
-    piece.name = state_name(replica_name(across().rank()), piece.name);
+    if (number() == 0) break;
+    piece.name = state_name(replica_name(number()), piece.name);
     all.push_back(std::move(piece));
   }
-  // The same for all replicas.
-  if (anchor_.defined() && is_first) add(flat_.pieces(anchor_, kAnchor));
-  if (momentum_.defined() && is_first) add(flat_.pieces(momentum_, kMomentum));
-  if (flat_.exchange()) add(flat_.exchange()->own_pieces());
+  for (Fragment& fragment : fragments_) {
+    for (checkpoint::Piece& piece : fragment.own_pieces()) all.push_back(std::move(piece));
+  }
   return all;
 }
 
 // Everybody has the first replica now.
 void Rounds::restore_own(const checkpoint::Checkpoint& from) {
   const c10::NoGradGuard no_grad;
-  if (anchor_.defined()) {
-    flat_.read_values(anchor_);
-    flat_.restore(anchor_, kAnchor, from);
-  }
-  if (momentum_.defined() && !flat_.restore(momentum_, kMomentum, from)) momentum_.zero_();
+  for (Fragment& fragment : fragments_) fragment.restore(from);
   for (const checkpoint::Piece& piece : own().pieces()) {
-    const std::string name = state_name(replica_name(across().rank()), piece.name);
+    const std::string name = state_name(replica_name(number()), piece.name);
     if (from.has(name)) from.read(name, piece.begin, piece.data.numel(), piece.data);
   }
   own().restored();
-  if (flat_.exchange()) flat_.exchange()->restore(from);
   is_alike_ = false;
 }
 

@@ -22,13 +22,11 @@
 #include <vector>
 
 #include "trireme/parallel/apart.h"
-#include "trireme/parallel/local/flat_model.h"
+#include "trireme/parallel/local/fragment.h"
 #include "trireme/parallel/local/round_end.h"
 #include "trireme/parallel/local/rounds_config.h"
 
 namespace trireme::parallel::local {
-
-enum class Gathering { Average, Outer, Pair };
 
 class Rounds final : public Agreement {
  public:
@@ -42,8 +40,8 @@ class Rounds final : public Agreement {
   explicit Rounds(Options options);
 
   void begin_step(const StepPlan& plan) override;
-  void begin_slot(std::size_t index) override { apart_.begin_slot(index); }
-  void end_slot() override { apart_.end_slot(); }
+  void begin_slot(std::size_t index) override;
+  void end_slot() override;
   Gradients reduce(const Share& mine) override;
   double total(double mine) override { return apart_.total(mine); }
   void update(const Update& how) override;
@@ -64,21 +62,16 @@ class Rounds final : public Agreement {
  private:
   double distance();
   void end_step();
+  void take_turns();
   void bring_together();
-  void step_outside();
-  void meet_partner();
-  void write_values(const at::Tensor& flat);
+  void poll();
   Agreement& own() const noexcept { return *apart_.replica().own; }
-  const comm::Group& across() const noexcept { return apart_.replica().across; }
+  int number() const noexcept { return apart_.replica().number(); }
 
   Options options_;
   Apart apart_;
-  FlatModel flat_;
+  std::vector<Fragment> fragments_;
   RoundEnd end_;
-  at::Tensor work_;      // what is sent
-  at::Tensor anchor_;    // the weights of the last round's end, where they are needed
-  at::Tensor momentum_;  // of the outer step
-  at::Tensor partner_;   // what came from the other of a pair
   StepPlan plan_;
   bool is_ending_ = false;  // a rank wants the round to end with this step
   bool is_alike_ = true;    // no replica has moved since they were brought together

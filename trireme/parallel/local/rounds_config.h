@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "trireme/base/config/fields.h"
 #include "trireme/parallel/local/round_limits.h"
@@ -21,7 +22,20 @@ struct Pace {
   double outer_rate = 1;
   double outer_momentum = 0;
   Crossing crossing = Crossing::Weights;
+  std::int64_t fragments = 1;  // that are brought together in turn
+  std::int64_t overlap = 0;    // steps in which one is on its way
+
+  bool is_streamed() const noexcept { return fragments > 1 || overlap > 0; }
 };
+
+// What is wrong with rounds of fragments, or "".
+inline std::string complaint_of_fragments(const Pace& pace) {
+  const bool is_asked_for = pace.end.seconds > 0 || pace.end.divergence > 0;
+  return pace.is_streamed() && is_asked_for
+             ? "fragments and overlap have turns by numbers of steps: leave round.seconds and "
+               "round.divergence out, or take fragments = 1 and overlap = 0"
+             : "";
+}
 
 struct LocalConfig {
   std::int64_t steps = 16;
@@ -57,6 +71,8 @@ struct HierarchicalConfig {
   Crossing across = Crossing::Weights;
   double outer_rate = 1;
   double outer_momentum = 0;
+  std::int64_t fragments = 1;
+  std::int64_t overlap = 0;
   RoundLimits end{};
 
   static void describe(config::Fields<HierarchicalConfig>& f) {
@@ -73,14 +89,26 @@ struct HierarchicalConfig {
     f.add("outer_momentum", &T::outer_momentum)
         .range(0.0, 1.0)
         .help("of the outer step, which is Nesterov's");
+    f.add("fragments", &T::fragments)
+        .range(1, 4096)
+        .help("of the model that are brought together one after the other, spread over a round");
+    f.add("overlap", &T::overlap)
+        .at_least(0)
+        .unit("steps")
+        .help("that are made while a fragment travels");
     f.nest("round", &T::end);
     f.require([](const T& c) {
-      const bool is_outer = c.outer_rate != 1 || c.outer_momentum != 0;
+      return complaint_of_fragments({.end = c.end, .fragments = c.fragments, .overlap = c.overlap});
+    });
+    f.require([](const T& c) {
+      const bool is_outer =
+          c.outer_rate != 1 || c.outer_momentum != 0 || c.fragments > 1 || c.overlap > 0;
       const bool is_limited = !c.end.schedule.empty() || c.end.seconds > 0 || c.end.divergence > 0;
       const bool is_lost = c.across == Crossing::Gradients && (is_outer || is_limited);
       return is_lost ? std::string(
                            "across = \"gradients\" has no rounds: leave outer_rate, "
-                           "outer_momentum and round out, or take across = \"weights\"")
+                           "outer_momentum, fragments, overlap and round out, or take across = "
+                           "\"weights\"")
                      : std::string();
     });
   }
@@ -90,6 +118,8 @@ struct DilocoConfig {
   std::int64_t steps = 50;
   double outer_rate = 0.7;
   double outer_momentum = 0.9;
+  std::int64_t fragments = 1;
+  std::int64_t overlap = 0;
   RoundLimits end{};
 
   static void describe(config::Fields<DilocoConfig>& f) {
@@ -102,7 +132,17 @@ struct DilocoConfig {
     f.add("outer_momentum", &DilocoConfig::outer_momentum)
         .range(0.0, 1.0)
         .help("of the outer step, which is Nesterov's");
+    f.add("fragments", &DilocoConfig::fragments)
+        .range(1, 4096)
+        .help("of the model that are brought together one after the other, spread over a round");
+    f.add("overlap", &DilocoConfig::overlap)
+        .at_least(0)
+        .unit("steps")
+        .help("that are made while a fragment travels");
     f.nest("round", &DilocoConfig::end);
+    f.require([](const DilocoConfig& c) {
+      return complaint_of_fragments({.end = c.end, .fragments = c.fragments, .overlap = c.overlap});
+    });
   }
 };
 

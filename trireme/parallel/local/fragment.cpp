@@ -1,0 +1,169 @@
+#include "trireme/parallel/local/fragment.h"
+
+#include <ATen/ops/full.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "trireme/comm/torch/tensor.h"
+#include "trireme/optim/clip.h"
+
+namespace trireme::parallel::local {
+namespace {
+
+constexpr const char* kAnchor = "outer_anchor";
+constexpr const char* kMomentum = "outer_momentum";
+constexpr const char* kMean = "outer_mean";
+constexpr const char* kSent = "outer_sent.";
+constexpr const char* kLaunched = "outer_launched";
+constexpr std::uint32_t kPairTag = 0x90551;
+
+}  // namespace
+
+Fragment::Fragment(Options options) : options_(std::move(options)), flat_(options_.flat) {
+  const c10::NoGradGuard no_grad;
+  work_ = flat_.make();
+  if (options_.gathering == Gathering::Pair) partner_ = flat_.make();
+  if (options_.gathering == Gathering::Outer || options_.has_anchor) {
+    anchor_ = flat_.make();
+    flat_.read_values(anchor_);
+  }
+  if (options_.pace.outer_momentum > 0) momentum_ = flat_.make();
+  if (is_overlapped()) sent_ = flat_.make();
+}
+
+void Fragment::launch(std::int64_t step) {
+  const c10::NoGradGuard no_grad;
+  flat_.read_values(work_);
+  if (is_overlapped()) sent_.copy_(work_);
+  if (anchor_.defined()) work_.neg_().add_(anchor_);
+  flat_.launch(work_, step);
+  traffic_ = flat_.traffic();
+  launched_ = step;
+  is_summed_ = false;
+}
+
+void Fragment::poll() {
+  if (is_travelling() && !is_summed_) flat_.poll();
+}
+
+// work_ is the mean of all then.
+void Fragment::finish() {
+  if (std::exchange(is_summed_, true)) return;
+  const c10::NoGradGuard no_grad;
+  flat_.finish();
+  work_.div_(options_.flat.group.size());
+}
+
+void Fragment::land() {
+  if (!is_travelling()) return;
+  const c10::NoGradGuard no_grad;
+  finish();
+  launched_ = -1;
+  if (!anchor_.defined()) return flat_.write_values(work_);
+  if (momentum_.defined()) {
+    momentum_.mul_(options_.pace.outer_momentum).add_(work_);
+    work_.add_(momentum_, options_.pace.outer_momentum);
+  }
+  anchor_.sub_(work_, options_.pace.outer_rate);
+  if (!is_overlapped()) return flat_.write_values(anchor_);
+  flat_.read_values(work_);
+  flat_.write_values(work_.sub_(sent_).add_(anchor_));
+}
+
+bool Fragment::meet(const Round& round) {
+  const c10::NoGradGuard no_grad;
+  const comm::Group& group = options_.flat.group;
+  const int other = partners_of(group.size(), round)[static_cast<std::size_t>(number())];
+  traffic_ = {};
+  if (other == number()) return false;
+  flat_.read_values(work_);
+  auto sent = comm::send(group, work_, other, kPairTag, {.label = "weights"});
+  auto received = comm::receive(group, partner_, other, kPairTag, {.label = "weights"});
+  sent.wait();
+  received.wait();
+  const auto size = static_cast<std::int64_t>(work_.nbytes());
+  traffic_ = {.plain = size, .sent = size};
+  // The same bits on both, in whichever order they are added.
+  flat_.write_values(work_.add_(partner_).mul_(0.5));
+  return true;
+}
+
+Fragment::Squares Fragment::squares() {
+  const c10::NoGradGuard no_grad;
+  flat_.read_values(work_);
+  return {.moved = optim::squared_norm(work_.sub_(anchor_)), .norm = optim::squared_norm(anchor_)};
+}
+
+std::string Fragment::sent_name() const {
+  return kSent + std::to_string(number());
+}
+
+std::string Fragment::launched_name() const {
+  return Agreement::state_name(kLaunched, std::to_string(options_.index));
+}
+
+std::vector<checkpoint::Piece> Fragment::own_pieces() {
+  std::vector<checkpoint::Piece> all;
+  const auto add = [&all](std::vector<checkpoint::Piece> more) {
+    for (checkpoint::Piece& piece : more) all.push_back(std::move(piece));
+  };
+  // The same for all replicas.
+  const bool is_first = number() == 0;
+  if (anchor_.defined() && is_first) add(flat_.pieces(anchor_, kAnchor));
+  if (momentum_.defined() && is_first) add(flat_.pieces(momentum_, kMomentum));
+  if (is_travelling()) {
+    finish();
+    if (is_first) add(flat_.pieces(work_, kMean));
+    add(flat_.pieces(sent_, sent_name()));
+  }
+  if (is_travelling() && options_.is_teller) {
+    flight_ = at::full({1}, launched_, at::kLong);
+    all.push_back({.name = launched_name(), .sizes = {1}, .data = flight_});
+  }
+  if (flat_.exchange()) add(flat_.exchange()->own_pieces());
+  return all;
+}
+
+void Fragment::restore(const checkpoint::Checkpoint& from) {
+  const c10::NoGradGuard no_grad;
+  if (is_travelling()) finish();
+  launched_ = -1;
+  if (anchor_.defined()) {
+    flat_.read_values(anchor_);
+    flat_.restore(anchor_, kAnchor, from);
+  }
+  if (momentum_.defined() && !flat_.restore(momentum_, kMomentum, from)) momentum_.zero_();
+  if (flat_.exchange()) flat_.exchange()->restore(from);
+  if (!is_overlapped() || !from.has(launched_name())) return;
+  // Replicas that were not there have sent what they have now.
+  flat_.read_values(sent_);
+  flat_.restore(sent_, sent_name(), from);
+  flat_.restore(work_, kMean, from);
+  launched_ = from.read(launched_name()).item<std::int64_t>();
+  is_summed_ = true;
+}
+
+std::vector<FlatModel::Options> cut_in_fragments(const FlatModel::Options& whole,
+                                                 std::int64_t fragments) {
+  FlatModel::Options empty = whole;
+  empty.parameters.clear();
+  empty.parts.clear();
+  std::vector<FlatModel::Options> all(static_cast<std::size_t>(fragments), empty);
+  std::int64_t count = 1;
+  for (const Parameter& parameter : whole.parameters) count += parameter.tensor.numel();
+  std::int64_t passed = 0;
+  for (std::size_t i = 0; i < whole.parameters.size(); ++i) {
+    const std::int64_t own = whole.parameters[i].tensor.numel();
+    // By its middle.
+    FlatModel::Options& part =
+        all[static_cast<std::size_t>((passed + own / 2) * fragments / count)];
+    part.parameters.push_back(whole.parameters[i]);
+    if (!whole.parts.empty()) part.parts.push_back(whole.parts[i]);
+    passed += own;
+  }
+  return all;
+}
+
+}  // namespace trireme::parallel::local

@@ -1,0 +1,92 @@
+// Fragment is a part of a model that replicas bring together by itself: of one fragment, all of it.
+//
+//   fragment.launch(step);      // what this replica has come to is on its way
+//   ... steps may be made meanwhile
+//   fragment.land();            // what all have come to is in its place
+//
+// With an outer step (an anchor), what travels is how far the replica is from where all were
+// together last, backwards: a gradient, whose mean moves those weights. What the replica has moved
+// while it travelled stays on top of them. Otherwise weights travel, and their mean takes their
+// place.
+//
+// Saved: outer weights and momentum by the first replica, and what is on its way.
+// Threads: one. launch(), land() and meet() are collectives of the replicas.
+
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "trireme/parallel/local/flat_model.h"
+#include "trireme/parallel/local/pairing.h"
+#include "trireme/parallel/local/rounds_config.h"
+
+namespace trireme::parallel::local {
+
+enum class Gathering { Average, Outer, Pair };
+
+class Fragment {
+ public:
+  struct Options {
+    FlatModel::Options flat;
+    Gathering gathering = Gathering::Average;
+    Pace pace{};
+    bool has_anchor = false;  // whatever the gathering
+    std::int64_t index = 0;   // among the fragments
+    bool is_teller = true;    // whether this rank saves what all ranks know
+  };
+  explicit Fragment(Options options);
+
+  // REQUIRES: nothing of it is on its way.
+  void launch(std::int64_t step);
+  // Moves on without waiting.
+  void poll();
+  // Waits, and writes this rank's parameters. Nothing where nothing is on its way.
+  void land();
+  bool is_travelling() const noexcept { return launched_ >= 0; }
+  // The step in which what is on its way was launched.
+  std::int64_t launched() const noexcept { return launched_; }
+  // Takes the mean with one other, in both's stead; false where this one stays alone.
+  bool meet(const Round& round);
+  // Of what was launched, or met, last.
+  Traffic traffic() const noexcept { return traffic_; }
+
+  // Of this replica from where all were together last, and of those weights.
+  struct Squares {
+    double moved = 0;
+    double norm = 0;
+  };
+  Squares squares();
+
+  std::vector<checkpoint::Piece> own_pieces();
+  // REQUIRES: the parameters are the first replica's.
+  void restore(const checkpoint::Checkpoint& from);
+
+ private:
+  int number() const noexcept { return options_.flat.group.rank(); }
+  // Whether replicas move on while a sum travels.
+  bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
+  void finish();
+  std::string sent_name() const;
+  std::string launched_name() const;
+
+  Options options_;
+  FlatModel flat_;
+  at::Tensor work_;      // what is sent
+  at::Tensor anchor_;    // the weights of all when they were together last, where they are needed
+  at::Tensor momentum_;  // of the outer step
+  at::Tensor sent_;      // this replica's weights when its sum was launched, where it goes on
+  at::Tensor partner_;   // what came from the other of a pair
+  at::Tensor flight_;    // for a checkpoint: launched_
+  std::int64_t launched_ = -1;
+  bool is_summed_ = false;  // what is on its way has come
+  Traffic traffic_;
+};
+
+// A model's parts for as many fragments: neighbours, of about as many elements each; some may have
+// none.
+std::vector<FlatModel::Options> cut_in_fragments(const FlatModel::Options& whole,
+                                                 std::int64_t fragments);
+
+}  // namespace trireme::parallel::local
