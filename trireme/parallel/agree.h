@@ -136,9 +136,8 @@ class Agreement {
   // Makes what every rank read known to all.
   virtual void restored() {}
   // What this rank alone has besides, by names, or in pieces, that no other rank has: saved too,
-  // and read again
-  // by restore_own(), which is called after restored(). A checkpoint may lack all of it, or hold it
-  // of another number of ranks. Collectives.
+  // and read again by restore_own(), which is called after restored(). A checkpoint may lack all of
+  // it, or hold it of another number of ranks. Collectives.
   virtual std::vector<checkpoint::Piece> own_pieces() { return {}; }
   virtual void restore_own(const checkpoint::Checkpoint& /*from*/) {}
   // Whether ranks that cut them differently hold all of these too, and save them.
