@@ -202,7 +202,7 @@ if [ -n "${TEXT:-}" ] && wanted bpe; then
   "$build/trireme" tokenizer encode "$jobs/tokenizer" "$TEXT" --to "$jobs/tokens.bin"
   tokens=$(($(stat -c %s "$jobs/tokens.bin") / 2)) characters=$(wc -m <"$TEXT")
   train bpe shakespeare_bpe "data.file=$TEXT" "data.tokenizer=$jobs/tokenizer"
-  row bpe "$(awk "BEGIN { print $(score bpe loss) * $tokens / $characters }")" most 1.91 \
+  row bpe "$(awk "BEGIN { print $(score bpe loss) * $tokens / $characters }")" most 1.55 \
     "$(seconds bpe)" "recipes/shakespeare_bpe.toml" \
     ", a character; $(printf %.3f "$(score bpe loss)") a token"
 fi
