@@ -30,6 +30,8 @@ TEST(Progress, ReadsBackAsWritten) {
   Progress progress{.step = std::int64_t{1} << 60,
                     .updates = 17,
                     .position = {.epoch = 3, .cursor = 977},
+                    .returned = {{.epoch = 3, .samples = {.begin = 5, .end = 9}},
+                                 {.epoch = 3, .samples = {.begin = 20, .end = 21}}},
                     .samples = 123456789012,
                     .planned = 41,
                     .loss_scale = 65536,
@@ -46,6 +48,7 @@ TEST(Progress, ReadsBackAsWritten) {
   EXPECT_EQ(read.updates, 17);
   EXPECT_EQ(read.position.epoch, 3);
   EXPECT_EQ(read.position.cursor, 977);
+  EXPECT_EQ(read.returned, progress.returned);
   EXPECT_EQ(read.samples, 123456789012);
   EXPECT_EQ(read.planned, 41);
   EXPECT_EQ(read.loss_scale, 65536);

@@ -1,5 +1,8 @@
 #include "trireme/data/loader.h"
 
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+
 #include <algorithm>
 #include <set>
 
@@ -72,6 +75,35 @@ const StepBatches& Loader::next() {
   lock.unlock();
   work_.notify_all();
   return fill.buffer.batches();
+}
+
+Returned Loader::samples_of(const StepBatches& given, int slot) const {
+  const Range places = deal_.places(given.at, slot);
+  return {.epoch = given.at.epoch,
+          .samples = {given.at.cursor + places.begin, given.at.cursor + places.end}};
+}
+
+Batch Loader::read(const Returned& samples, std::int64_t place) const {
+  const Source& source = *options_.source;
+  const Form& form = source.form();
+  const std::int64_t rows = samples.samples.count();
+  const auto room = [rows](std::vector<std::int64_t> sizes, at::ScalarType type) {
+    sizes.insert(sizes.begin(), rows);
+    return at::empty(sizes, type);
+  };
+  Batch batch{.input = room(form.input_sizes, form.input_type),
+              .target = room(form.target_sizes, form.target_type),
+              .places = at::arange(place, place + rows, at::kLong)};
+  const Order order(options_.seed, source.count(), options_.is_shuffled);
+  auto* input = static_cast<std::byte*>(batch.input.data_ptr());
+  auto* target = static_cast<std::byte*>(batch.target.data_ptr());
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int64_t sample = order.sample(samples.epoch, samples.samples.begin + row);
+    source.read(sample, {.seed = options_.seed, .epoch = samples.epoch, .sample = sample},
+                input + static_cast<std::size_t>(row) * form.input_bytes(),
+                target + static_cast<std::size_t>(row) * form.target_bytes());
+  }
+  return batch;
 }
 
 void Loader::wait_until_whole(Fill& fill, std::unique_lock<std::mutex>& lock) {

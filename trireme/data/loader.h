@@ -27,6 +27,7 @@
 #include "trireme/data/deal.h"
 #include "trireme/data/order.h"
 #include "trireme/data/position.h"
+#include "trireme/data/returned.h"
 #include "trireme/data/source.h"
 #include "trireme/data/step_buffer.h"
 
@@ -60,6 +61,12 @@ class Loader {
   void deal(int slots, std::vector<int> mine, std::vector<std::int64_t> weights = {});
 
   std::int64_t steps_an_epoch() const noexcept { return deal_.steps_an_epoch(); }
+  // Whether the step that was given last is its epoch's last.
+  bool is_epoch_over() const { return deal_.settle(position_).cursor == 0; }
+  // Of a slot in the step that was given last; nothing may have been dealt anew since.
+  Returned samples_of(const StepBatches& given, int slot) const;
+  // Such samples, read now and by the caller's thread; the first has this place in its step.
+  Batch read(const Returned& samples, std::int64_t place) const;
   // By slot, as they were dealt last; empty: all alike.
   const std::vector<std::int64_t>& weights() const noexcept { return deal_.options().weights; }
   const Source& source() const noexcept { return *options_.source; }

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +55,7 @@ struct StepPlan {
   std::vector<int> owners = {0};  // by slot: the rank that runs it
   bool is_norm_wanted = false;
   bool is_checked = false;  // whether reduce() says if gradients are finite
+  int left_out_max = 0;     // ranks that the step may go on without, the slowest
   double clip_value = 0;    // each element is cut off there in update(); 0: none
   // Where nothing can stop the update any more, it may be made parameter by parameter while
   // backward still runs.
@@ -65,6 +67,12 @@ struct Share {
   double loss = 0;
   bool is_stop_wanted = false;    // somebody asked this rank to end
   bool is_change_wanted = false;  // ranks wait to join, or are to leave
+  double terms = 0;               // of its loss, where ranks may be left out
+};
+
+// Thrown out of a slot's passes where the step goes on without this rank: call leave_out().
+struct Late : std::exception {
+  const char* what() const noexcept override { return "this step goes on without this rank"; }
 };
 
 // Bytes that this rank gave to others in a step, before a codec and after; 0: nobody counted.
@@ -86,6 +94,8 @@ struct Gradients {
   double norm = 0;                // of the whole gradient, where the plan wanted it
   bool is_finite = true;
   Traffic traffic{};
+  std::vector<bool> is_left_out{};  // by rank; empty: nobody is
+  double share = 1;                 // of the loss's terms: that of those who are not
 };
 
 // The ranks that hold one of several replicas together.
@@ -104,6 +114,8 @@ class Agreement {
   virtual void begin_slot(std::size_t index) = 0;
   virtual void end_slot() = 0;
   virtual Gradients reduce(const Share& mine) = 0;
+  // None of this rank's slots counts in this step.
+  virtual void leave_out() {}
   // The sum of a number over the ranks that share a batch. A collective.
   virtual double total(double mine) { return mine; }
   virtual void update(const Update& how) = 0;

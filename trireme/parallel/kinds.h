@@ -54,6 +54,7 @@ struct AgreementOptions {
   std::uint64_t seed = 0;                       // of what a codec or gossip draws
   bool is_ordered = false;                      // sums over slots follow the fixed tree
   std::optional<at::ScalarType> narrow_type{};  // in which passes read weights
+  bool can_leave_out = false;                   // steps may go on without slow ranks
   bool is_recomputed = false;                   // a parameter's gradient may come in several parts
   // Ranks may come and go. The agreement is then Lasting, and nobody meets anybody before
   // survive() and regroup(); the group does not matter until then.

@@ -100,8 +100,32 @@ void check_hosts(const AgreementOptions& options) {
               "diloco, or start as many on each");
 }
 
+void check_left_out(const AgreementOptions& options) {
+  if (!options.can_leave_out) return;
+  const std::string setting = "balance.drop_slowest ";
+  if (options.kind != SyncKind::AllReduce) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "works where every rank holds everything and agrees in every step: take "
+                    "sync.kind=all_reduce (or auto), or balance.drop_slowest=0");
+  }
+  if (options.is_ordered) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "leaves out what train.virtual_ranks promises to add up, bit for bit: take one "
+                    "of the two");
+  }
+  if (options.is_lasting) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "does not work where workers come and go yet: take balance.drop_slowest=0, or "
+                    "elastic.enabled=false");
+  }
+}
+
 // Throws InvalidInput where ranks cannot agree so.
 void check(const AgreementOptions& options) {
+  check_left_out(options);
   check_codec(options);
   check_less_often(options);
   check_hosts(options);
@@ -147,6 +171,7 @@ data::DataParallel::Options data_options(AgreementOptions& options, SyncKind kin
           .is_ordered = options.is_ordered,
           .is_in_parts = options.is_recomputed,
           .narrow_type = options.narrow_type,
+          .can_leave_out = options.can_leave_out,
           .is_lasting = options.is_lasting,
           .is_spread = options.is_spread,
           .faults = options.faults};
@@ -304,6 +329,7 @@ std::shared_ptr<Agreement> make_changing(const AgreementOptions& options,
 
 std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
   if (options.group.size() == 1 && !options.is_lasting) return make_solo(options);
+  if (options.can_leave_out && options.kind == SyncKind::Auto) options.kind = SyncKind::AllReduce;
   std::vector<Stretch> stretches{{.kind = options.kind, .pace = options.pace}};
   stretches.insert(stretches.end(), options.later.begin(), options.later.end());
   stretches = without_post_local(std::move(stretches));

@@ -22,8 +22,13 @@ enum class BalanceKind {
 
 struct BalanceConfig {
   std::int64_t every = 20;
+  int drop_slowest = 0;
 
   static void describe(config::Fields<BalanceConfig>& f) {
+    f.add("drop_slowest", &BalanceConfig::drop_slowest)
+        .at_least(0)
+        .unit("ranks")
+        .help("that a step goes on without where they are late; their samples come in the next");
     f.add("every", &BalanceConfig::every)
         .at_least(0)
         .unit("steps")

@@ -22,6 +22,7 @@
 #include "trireme/optim/schedule_config.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/autocast.h"
+#include "trireme/train/balance_config.h"
 #include "trireme/train/module_precision.h"
 #include "trireme/train/ranking.h"
 #include "trireme/train/scores.h"
@@ -117,6 +118,13 @@ void check_scaled(const config::Config& config, const std::vector<parallel::Stre
                   std::string(is_late ? "sync.kind = \"delayed\"" : "sync.codec.error_feedback") +
                   " keeps some of them from step to step: take train.precision=bfloat16, or " +
                   (is_late ? "sync.kind=all_reduce" : "sync.codec.error_feedback=false"));
+}
+
+void check_left_out(int most, const comm::Group& group, const JobOptions& options) {
+  if (most == 0 || most < group.size() || options.is_lasting || group.size() == 1) return;
+  throw Error(ErrorCode::InvalidInput,
+              "balance.drop_slowest = " + std::to_string(most) + " would leave nobody of " +
+                  std::to_string(group.size()) + " ranks: take a smaller one, or more ranks");
 }
 
 // What rules say of names, and of how deep a parameter lies.
@@ -236,6 +244,8 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
   const std::vector<parallel::Stretch> stretches = parallel::stretches_of(config);
   check_scaled(config, stretches);
+  const int left_out_max = config.get<BalanceConfig>(kBalanceSection).drop_slowest;
+  check_left_out(left_out_max, group, options);
   const bool is_recomputed = config.get<model::ModelConfig>(model::kModelSection).recompute;
   job.step = std::make_unique<Step>(Step::Parts{
       .model = job.model,
@@ -256,6 +266,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
            .seed = train.seed,
            .is_ordered = train.virtual_ranks > 0,
            .narrow_type = narrow_type(train.precision),
+           .can_leave_out = left_out_max > 0,
            .is_recomputed = is_recomputed,
            .is_lasting = options.is_lasting,
            .is_spread = options.is_spread,
@@ -265,6 +276,9 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
       .clip_value = rule.clip_value,
       .config = train,
       .slot_owners = owners,
+      .rank = group.rank(),
+      .ranks = group.size(),
+      .left_out_max = left_out_max,
       .faults = options.faults});
   if (train.fallback_steps > 0 && job.agreement().has_replicas()) {
     throw Error(ErrorCode::InvalidInput,

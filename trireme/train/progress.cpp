@@ -73,6 +73,9 @@ std::string Progress::to_json() const {
                                 {"float32_until", precision.float32_until}}},
                               {"job_hash", job_hash},
                               {"recipe", recipe}};
+  for (const data::Returned& part : returned) {
+    json["returned"].push_back({part.epoch, part.samples.begin, part.samples.end});
+  }
   return json.dump();
 }
 
@@ -93,6 +96,10 @@ Progress Progress::from_json(const std::string& text) {
     read.evaluations_since_best = json.at("evaluations_since_best");
     if (json.contains("plateau")) read.plateau = plateau_of(json.at("plateau"));
     if (json.contains("precision")) read.precision = precision_of(json.at("precision"));
+    for (const auto& part : json.value("returned", nlohmann::json::array())) {
+      read.returned.push_back(
+          {.epoch = part.at(0), .samples = {.begin = part.at(1), .end = part.at(2)}});
+    }
     read.job_hash = json.at("job_hash");
     read.recipe = json.at("recipe");
     return read;

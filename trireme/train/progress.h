@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "trireme/data/position.h"
+#include "trireme/data/returned.h"
 #include "trireme/optim/plateau.h"
 #include "trireme/train/precision_switch.h"
 
@@ -21,6 +23,7 @@ struct Progress {
   std::int64_t step = 0;     // batches used
   std::int64_t updates = 0;  // made; fewer than steps where some were skipped
   data::Position position{};
+  std::vector<data::Returned> returned{};  // dealt before it, and not used yet
   std::int64_t samples = 0;
   std::int64_t planned = 0;  // steps of the whole job, which some learning rates follow; 0: unknown
   double loss_scale = 0;     // float16 only; 0: none yet

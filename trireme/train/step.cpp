@@ -24,7 +24,7 @@ Outcome Step::run(const Turn& turn) {
   turn_ = turn;
   outcome_ = {};
   watch_ = {};
-  const data::StepBatches& work = parts_.loader->next();
+  const data::StepBatches& work = take_work();
   last_ = &work;
   outcome_.times.data = watch_.lap();
   outcome_.samples = work.total;
@@ -34,13 +34,81 @@ Outcome Step::run(const Turn& turn) {
   agreement.begin_step(plan(work));
   terms_ = terms_of(work);
   outcome_.times.wait += watch_.lap();
-  const double loss = run_slots(work);
+  const double loss = run_unless_late(work);
   pass(kReduce);
   const parallel::Gradients all = agreement.reduce({.loss = loss,
                                                     .is_stop_wanted = turn.is_stop_wanted,
-                                                    .is_change_wanted = turn.is_change_wanted});
+                                                    .is_change_wanted = turn.is_change_wanted,
+                                                    .terms = own_terms_});
   outcome_.times.wait += watch_.lap();
   return finish(all);
+}
+
+void Step::set_returned(std::vector<data::Returned> samples) {
+  returned_ = std::move(samples);
+  was_left_out_.clear();
+}
+
+// The loader's, and what was returned.
+const data::StepBatches& Step::take_work() {
+  const data::StepBatches& given = parts_.loader->next();
+  owners_ = parts_.slot_owners;
+  beyond_.clear();
+  if (returned_.empty()) return given;
+  work_ = given;
+  add_returned();
+  return work_;
+}
+
+// In slots of their own, shared by those who were not left out.
+void Step::add_returned() {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < parts_.ranks; ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    if (r >= was_left_out_.size() || !was_left_out_[r]) ranks.push_back(rank);
+  }
+  const auto count = static_cast<std::int64_t>(ranks.size());
+  for (const data::Returned& whole : std::exchange(returned_, {})) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const data::Returned part = data::part_of(whole, i, count);
+      const int owner = ranks[static_cast<std::size_t>(i)];
+      if (owner == parts_.rank) {
+        work_.slots.push_back(static_cast<int>(owners_.size()));
+        work_.batches.push_back(parts_.loader->read(part, work_.total));
+      }
+      owners_.push_back(owner);
+      beyond_.push_back(part);
+      work_.total += part.samples.count();
+    }
+  }
+}
+
+double Step::run_unless_late(const data::StepBatches& work) {
+  try {
+    return run_slots(work);
+  } catch (const parallel::Late&) {
+    parts_.agreement->leave_out();
+    outcome_.own_samples = 0;
+    return 0;
+  }
+}
+
+// What they had comes again.
+void Step::leave_out(const parallel::Gradients& all) {
+  was_left_out_ = all.is_left_out;
+  const std::size_t dealt = owners_.size() - beyond_.size();
+  for (std::size_t rank = 0; rank < all.is_left_out.size(); ++rank) {
+    if (all.is_left_out[rank]) outcome_.left_out.push_back(static_cast<int>(rank));
+  }
+  for (std::size_t slot = 0; slot < owners_.size() && !outcome_.left_out.empty(); ++slot) {
+    if (!all.is_left_out[static_cast<std::size_t>(owners_[slot])]) continue;
+    const data::Returned back = slot < dealt
+                                    ? parts_.loader->samples_of(*last_, static_cast<int>(slot))
+                                    : beyond_[slot - dealt];
+    if (back.samples.count() == 0) continue;
+    returned_.push_back(back);
+    outcome_.samples -= back.samples.count();
+  }
 }
 
 // Those of the last attempt, whose slots may be in pieces now: the first has it all.
@@ -96,7 +164,11 @@ Outcome Step::finish(const parallel::Gradients& all) {
   outcome_.is_stop_wanted = all.is_stop_wanted;
   outcome_.is_change_wanted = all.is_change_wanted;
   outcome_.traffic = all.traffic;
-  const double unscale = is_scaled() ? loss_scale_.inverse() : 1;
+  leave_out(all);
+  // The sums are of fewer terms than they were divided by.
+  const double whole = 1 / all.share;
+  outcome_.loss *= whole;
+  const double unscale = (is_scaled() ? loss_scale_.inverse() : 1) * whole;
   const bool was_finite = std::isfinite(all.loss) && all.is_finite;
   outcome_.is_finite = is_scaled() ? loss_scale_.update(was_finite) : was_finite;
   if (outcome_.is_finite) {
@@ -116,9 +188,12 @@ parallel::StepPlan Step::plan(const data::StepBatches& work) const {
   parallel::StepPlan plan{.step = turn_.step,
                           .is_repeated = turn_.is_repeated,
                           .is_kept = turn_.is_kept,
-                          .slot_count = static_cast<int>(parts_.slot_owners.size()),
+                          .slot_count = static_cast<int>(owners_.size()),
                           .slots = work.slots,
-                          .owners = parts_.slot_owners};
+                          .owners = owners_};
+  // What an epoch's last step left out would come in the next epoch.
+  const bool can_leave_out = turn_.can_leave_out && !parts_.loader->is_epoch_over();
+  plan.left_out_max = can_leave_out ? parts_.left_out_max : 0;
   plan.is_norm_wanted = parts_.clip_norm > 0;
   plan.is_checked = is_scaled() || parts_.config.non_finite != NonFinite::Stop ||
                     parts_.config.fallback_steps > 0;
@@ -143,13 +218,14 @@ model::Context Step::context(const data::StepBatches& work, std::size_t index) c
 }
 
 // Of the whole global batch.
-double Step::terms_of(const data::StepBatches& work) const {
+double Step::terms_of(const data::StepBatches& work) {
   double mine = 0;
   std::int64_t samples = 0;
   for (const data::Batch& batch : work.batches) {
     if (batch.count() > 0) mine += static_cast<double>(parts_.loss->terms(batch.target));
     samples += batch.count();
   }
+  own_terms_ = mine;
   if (!parts_.loss->has_even_terms()) return std::max(1.0, parts_.agreement->total(mine));
   return samples == 0 ? 1 : mine / static_cast<double>(samples) * static_cast<double>(work.total);
 }

@@ -19,6 +19,7 @@
 
 #include "trireme/base/fault.h"
 #include "trireme/data/loader.h"
+#include "trireme/data/returned.h"
 #include "trireme/model/loss.h"
 #include "trireme/model/model.h"
 #include "trireme/optim/loss_scale.h"
@@ -57,6 +58,7 @@ struct Outcome {
   bool is_finite = true;          // otherwise nothing was updated
   bool is_stop_wanted = false;    // some rank was asked to end: all end after this step
   bool is_change_wanted = false;  // some rank knows of others who wait to join, or are to leave
+  std::vector<int> left_out{};    // ranks that the step went on without
   parallel::Traffic traffic{};    // of this rank's gradients, where a codec made them smaller
   StepTimes times{};
 };
@@ -71,8 +73,9 @@ struct Turn {
   std::int64_t updates = 0;  // that were made before; fewer where some steps were dropped
   bool is_stop_wanted = false;
   bool is_change_wanted = false;
-  bool is_repeated = false;  // a death cut the last attempt short
-  bool is_kept = false;      // see StepPlan
+  bool can_leave_out = true;  // slow ranks, where the job allows it: another step will come
+  bool is_repeated = false;   // a death cut the last attempt short
+  bool is_kept = false;       // see StepPlan
 };
 
 class Step {
@@ -88,6 +91,9 @@ class Step {
     double clip_value = 0;
     TrainConfig config{};
     std::vector<int> slot_owners = {0};  // by slot: the rank that runs it
+    int rank = 0;
+    int ranks = 1;
+    int left_out_max = 0;  // ranks that a step may go on without
     Faults* faults = nullptr;
   };
   explicit Step(Parts parts);
@@ -103,17 +109,25 @@ class Step {
   // where there is none or the model is not made of blocks. Runs them forward again.
   std::string first_block_not_finite();
 
+  // Samples of ranks that were left out of the last step: the next one has them too.
+  const std::vector<data::Returned>& returned() const noexcept { return returned_; }
+  void set_returned(std::vector<data::Returned> samples);
+
   optim::LossScale& loss_scale() noexcept { return loss_scale_; }
   Parts& parts() noexcept { return parts_; }
 
  private:
   parallel::StepPlan plan(const data::StepBatches& work) const;
   void keep_losses(const Turn& turn);
+  const data::StepBatches& take_work();
+  void add_returned();
+  double run_unless_late(const data::StepBatches& work);
+  void leave_out(const parallel::Gradients& all);
   double run_slots(const data::StepBatches& work);
   void book(double& part);
   void pass(FaultPoint point) const { reach(parts_.faults, point, 0); }
   model::Context context(const data::StepBatches& work, std::size_t index) const;
-  double terms_of(const data::StepBatches& work) const;
+  double terms_of(const data::StepBatches& work);
   at::Tensor forward(const data::StepBatches& work, std::size_t index);
   bool is_scaled() const noexcept { return parts_.config.precision == Precision::Float16; }
 
@@ -121,6 +135,12 @@ class Step {
   optim::LossScale loss_scale_;
   double terms_ = 1;                         // of the step's loss, over all ranks
   const data::StepBatches* last_ = nullptr;  // the loader's, until its next
+  std::vector<data::Returned> returned_;
+  std::vector<bool> was_left_out_;      // by rank, of the last step
+  data::StepBatches work_;              // of a step with returned samples
+  std::vector<int> owners_;             // by slot of the step that runs
+  std::vector<data::Returned> beyond_;  // by slot of it, after those that are dealt
+  double own_terms_ = 0;
   Turn turn_;
   int slots_ = 1;                       // of the step that runs, on all ranks
   Outcome outcome_;                     // of the step that runs

@@ -123,6 +123,7 @@ Ending Trainer::train() {
                                             .updates = progress_.updates,
                                             .is_stop_wanted = is_stop_wanted().load(),
                                             .is_change_wanted = is_change_wanted,
+                                            .can_leave_out = progress_.step + 1 < job_.steps,
                                             .is_repeated = is_repeated_,
                                             .is_kept = is_kept_});
     balancer_.end_step(outcome);
@@ -199,6 +200,7 @@ void Trainer::advance(const Outcome& outcome) {
   if (outcome.is_finite) ++progress_.updates;
   progress_.samples += outcome.samples;
   progress_.position = job_.loader().position();
+  progress_.returned = job_.step->returned();
   const optim::LossScale::State& scale = job_.step->loss_scale().state();
   progress_.loss_scale = scale.scale;
   progress_.loss_scale_good_steps = scale.good_steps;
@@ -209,6 +211,9 @@ void Trainer::advance(const Outcome& outcome) {
   // Slots that were dealt for one step alone.
   if (std::exchange(is_repeated_, false)) job_.deal(job_.fair_owners());
   if (!outcome.is_finite) broken_ = outcome;
+  for (const int rank : outcome.left_out) {
+    options_.reporter->event({{"event", "left out"}, {"step", progress_.step}, {"rank", rank}});
+  }
   options_.reporter->step(progress_, outcome);
   if (options_.after_step) options_.after_step(progress_, outcome);
 }
@@ -272,6 +277,8 @@ bool Trainer::roll_back() {
   restore(*from);
   progress_.step = here.step;
   progress_.position = here.position;
+  progress_.returned = here.returned;
+  job_.step->set_returned(here.returned);
   progress_.samples = here.samples;
   // It went wrong again while it was in float32: that goes on.
   auto& until = progress_.precision.float32_until;
@@ -450,6 +457,7 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
   const std::int64_t planned = std::exchange(saved.planned, job_.steps);
   progress_ = std::move(saved);
   job_.step->parts().rate_factor = progress_.plateau.factor;
+  job_.step->set_returned(progress_.returned);
   job_.agreement().seek(progress_.step);
   for (checkpoint::Piece& piece : job_.agreement().pieces()) {
     from.read(piece.name, piece.begin, piece.data.numel(), piece.data);

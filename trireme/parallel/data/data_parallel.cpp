@@ -64,6 +64,7 @@ DataParallel::DataParallel(Options options)
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     index_.emplace(options_.parameters[i].tensor.unsafeGetTensorImpl(), i);
   }
+  if (options_.can_leave_out) race_ = std::make_unique<Race>(options_.group);
   // Where ranks come and go, regroup() brings them together, as often as it takes.
   if (is_lasting()) return;
   expect_same_parameters(options_.group, options_.parameters);
@@ -97,7 +98,8 @@ GradientBuckets& DataParallel::buckets_of(std::size_t slot) {
   if (buckets_.size() <= index) buckets_.resize(index + 1);
   if (!buckets_[index]) {
     GradientBuckets::Options own{.full = [this](std::size_t bucket) { launch(bucket); },
-                                 .is_in_parts = options_.is_in_parts};
+                                 // What was sent cannot be taken back.
+                                 .is_in_parts = options_.is_in_parts || options_.can_leave_out};
     if (is_released()) {
       own.allocate = allocate;
     } else {
@@ -130,6 +132,25 @@ void DataParallel::begin_step(const StepPlan& plan) {
   if (gathering_ && !is_streamed()) gathering_->gather_all();
   broadcast_buffers();
   if (is_lasting()) remember_buffers();
+  is_left_out_ = false;
+  // Until all is laid out, everybody is waited for.
+  if (!layout_) plan_.left_out_max = 0;
+  if (race_ && plan_.left_out_max > 0) race_->begin(plan_.left_out_max);
+}
+
+void DataParallel::throw_if_pointless() const {
+  if (is_lasting()) throw_if_lost();
+  if (race_ && race_->is_lost()) throw Late();
+}
+
+// Zeros, and nothing used.
+void DataParallel::leave_out() {
+  is_left_out_ = true;
+  for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
+  GradientBuckets& buckets = buckets_of(0);
+  buckets.begin_slot({.is_first = true, .is_last = true});
+  buckets.end_slot();
+  is_mixed_ = false;
 }
 
 void DataParallel::broadcast_buffers() {
@@ -178,6 +199,7 @@ void DataParallel::born(std::size_t parameter) {
     arrival_.push_back(parameter);
     return;
   }
+  if (race_ && race_->is_lost()) throw Late();
   is_mixed_ = true;
   buckets_of(slot_).take(parameter);
   if (is_lasting() && options_.group.error()) {
@@ -284,6 +306,7 @@ double DataParallel::total(double mine) {
 
 Gradients DataParallel::reduce(const Share& mine) {
   const c10::NoGradGuard no_grad;
+  if (race_) race_->finish();
   // A rank without slots in the first step has laid nothing out.
   if (!layout_) lay_out(order_of(arrival_, options_.parameters.size()));
   // Where the gradients of the last slot were there already, nobody has begun.
@@ -311,7 +334,24 @@ Gradients DataParallel::reduce(const Share& mine) {
       .wait();
   prepare_standing(figures);
   reach(options_.faults, kPrepared, options_.group.rank());
-  return take_figures(figures);
+  Gradients all = take_figures(figures);
+  if (race_ && plan_.left_out_max > 0) tell_left_out(mine, all);
+  return all;
+}
+
+void DataParallel::tell_left_out(const Share& mine, Gradients& all) {
+  race_->end();
+  const auto ranks = static_cast<std::size_t>(options_.group.size());
+  std::vector<double> told(ranks + 2);  // who is, terms of those who are not, and of all
+  told[static_cast<std::size_t>(options_.group.rank())] = is_left_out_ ? 1 : 0;
+  told[ranks] = is_left_out_ ? 0 : mine.terms;
+  told[ranks + 1] = mine.terms;
+  options_.group
+      .all_reduce({told.data(), told.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
+                  {.label = "who is left out"})
+      .wait();
+  for (std::size_t rank = 0; rank < ranks; ++rank) all.is_left_out.push_back(told[rank] > 0);
+  if (told[ranks] > 0) all.share = told[ranks] / told[ranks + 1];
 }
 
 Gradients DataParallel::take_figures(std::span<const double> figures) {

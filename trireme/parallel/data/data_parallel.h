@@ -39,6 +39,7 @@
 #include "trireme/parallel/data/layout.h"
 #include "trireme/parallel/data/ledger.h"
 #include "trireme/parallel/data/publishing.h"
+#include "trireme/parallel/data/race.h"
 #include "trireme/parallel/gradient_hooks.h"
 #include "trireme/parallel/lasting.h"
 #include "trireme/parallel/parameter.h"
@@ -81,6 +82,8 @@ class DataParallel final : public Agreement,
     bool is_in_parts = false;
     // The type in which passes read weights; where there is one copy of them, there is one of this.
     std::optional<at::ScalarType> narrow_type{};
+    // Steps may go on without slow ranks. REQUIRES: SyncKind::AllReduce, no ordered sums.
+    bool can_leave_out = false;
     // Ranks may come and go. Nobody meets anybody then before survive() and regroup().
     bool is_lasting = false;
     bool is_spread = false;  // and they may be on several hosts
@@ -94,6 +97,7 @@ class DataParallel final : public Agreement,
   void begin_slot(std::size_t index) override;
   void end_slot() override;
   Gradients reduce(const Share& mine) override;
+  void leave_out() override;
   double total(double mine) override;
   void update(const Update& how) override;
   void drop() override;
@@ -105,7 +109,7 @@ class DataParallel final : public Agreement,
   double waited() const override;
   // In ordered sums a slot that runs is worth its time: it stays.
   const model::Interruption* interruption() const override {
-    return is_lasting() && !options_.is_ordered ? this : nullptr;
+    return race_ || (is_lasting() && !options_.is_ordered) ? this : nullptr;
   }
   std::vector<checkpoint::Piece> pieces() override;
   void restored() override;
@@ -170,7 +174,8 @@ class DataParallel final : public Agreement,
   std::size_t last_to_run() const;
   void remember_buffers();
   void throw_if_lost() const;
-  void throw_if_pointless() const override { throw_if_lost(); }
+  void throw_if_pointless() const override;
+  void tell_left_out(const Share& mine, Gradients& all);
   void prepare_standing(std::span<const double> figures);
   void finish_standing();
   Gradients take_figures(std::span<const double> figures);
@@ -232,6 +237,8 @@ class DataParallel final : public Agreement,
   StepPlan plan_;
   std::size_t slot_ = 0;                    // that runs, of this rank's
   std::vector<bool> is_used_;               // by any rank, in this step
+  std::unique_ptr<Race> race_;              // where ranks may be left out
+  bool is_left_out_ = false;                // this one, in this step
   std::optional<Exchange> exchange_;        // where buckets are encoded, or slices of them
   std::vector<comm::TensorWork> works_;     // one a bucket, in order
   std::size_t finished_ = 0;                // of them
