@@ -430,6 +430,40 @@ TEST(LastingModels, EndWithTheSameBitsOnAnyNumberOfRanksAndThroughDeaths) {
   }
 }
 
+// Its slice was cut after the last step, which nobody makes once more for it.
+TEST(LastingNewcomer, WhoDiesBeforeItsFirstStepChangesNothing) {
+  at::set_num_threads(1);
+  const config::Config config = tiny_config("mlp", {"sync.kind=zero1", "train.virtual_ranks=4"});
+  const std::vector<comm::Group> roots =
+      comm::connect_threads(3, {.timeout = std::chrono::seconds(30)});
+  std::vector<std::unique_ptr<Job>> jobs(roots.size());  // what the dead held stays
+  testing::run_rank_threads(3, [&](int place) {
+    const comm::Group& root = roots[static_cast<std::size_t>(place)];
+    std::unique_ptr<Job>& job = jobs[static_cast<std::size_t>(place)];
+    job = std::make_unique<Job>(
+        open_job(config, tiny_kinds(), comm::Group::solo(), {.is_lasting = true}));
+    auto& lasting = dynamic_cast<parallel::Lasting&>(job->agreement());
+    const auto meet = [&](const std::vector<int>& places, bool is_new) {
+      job->group = root.subgroup(places);
+      lasting.survive(job->group, places);
+      lasting.finish_orphans();
+      lasting.regroup(is_new);
+      job->deal(job->fair_owners());
+    };
+    if (place < 2) meet({0, 1}, false);
+    for (int step = 0; place < 2 && step < 2; ++step) {
+      job->step->run({.step = step, .updates = step});
+    }
+    job->agreement().settle();
+    const Weights before = place < 2 ? weights_of(*job->model) : Weights{};
+    meet({0, 1, 2}, place == 2);
+    if (place == 2) return;
+    meet({0, 1}, false);
+    job->agreement().settle();
+    EXPECT_EQ(distance(weights_of(*job->model), before), 0);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(All, LastingOf,
                          ::testing::Values("all_reduce", "shared", "zero1", "zero2", "zero3"),
                          [](const auto& of) { return of.param; });

@@ -156,6 +156,8 @@ TEST_F(ChangingTrainer, GoesOnInTheRightKind) {
     expect_exact_resume(changing("local", "\"" + step + "=shared\"") + Words{"sync.steps=4"}, 3);
     expect_exact_resume(changing("delayed", "\"" + step + "=diloco steps=4\""), 2);
   }
+  // Saved where a round ends and the kind changes: no outer step is made for nothing.
+  expect_exact_resume(changing("diloco", "\"9=all_reduce\"") + Words{"sync.steps=3"}, 2);
   expect_exact_resume(
       changing("zero1", "\"5=gossip\", \"9=delayed\", \"14=all_reduce\"") + Words{"train.steps=20"},
       2);

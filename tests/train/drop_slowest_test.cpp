@@ -133,8 +133,9 @@ Counted count_samples(const Words& more, int steps) {
 }
 
 // 37 samples: four steps an epoch.
-TEST(DropSlowest, EverySampleOfAnEpochCountsOnce) {
-  const Counted found = count_samples({"balance.drop_slowest=1"}, 4);
+void expect_each_counts_once(Words words) {
+  words.push_back("balance.drop_slowest=1");
+  const Counted found = count_samples(words, 4);
   std::int64_t used = 0;
   std::size_t dropped = 0;
   for (std::size_t step = 0; step < 4; ++step) {
@@ -157,6 +158,14 @@ TEST(DropSlowest, EverySampleOfAnEpochCountsOnce) {
     }
     EXPECT_LT(nearest, 1e-6) << "sample " << i << " moved by " << moved;
   }
+}
+
+TEST(DropSlowest, EverySampleOfAnEpochCountsOnce) {
+  expect_each_counts_once({});
+}
+
+TEST(DropSlowest, EverySampleOfAnEpochCountsOnceWhereKindsChange) {
+  expect_each_counts_once({"sync.schedule=[\"100=all_reduce\"]"});
 }
 
 TEST(DropSlowest, WithoutLatecomersIsAllReduce) {

@@ -43,6 +43,7 @@ class Changing final : public Agreement {
   bool has_slot(int slot) const override { return now_->has_slot(slot); }
   void begin_slot(std::size_t index) override { now_->begin_slot(index); }
   void end_slot() override { now_->end_slot(); }
+  void leave_out() override { now_->leave_out(); }
   Gradients reduce(const Share& mine) override { return now_->reduce(mine); }
   double total(double mine) override { return now_->total(mine); }
   void update(const Update& how) override { now_->update(how); }
@@ -59,6 +60,7 @@ class Changing final : public Agreement {
   void restored() override { now_->restored(); }
   std::vector<checkpoint::Piece> own_pieces() override { return now_->own_pieces(); }
   void restore_own(const checkpoint::Checkpoint& from) override { now_->restore_own(from); }
+  bool are_pieces_spare() const override { return now_->are_pieces_spare(); }
   std::optional<Holders> holders() const override { return now_->holders(); }
   bool has_replicas() const override;
   std::string first_not_finite() const override { return now_->first_not_finite(); }

@@ -88,7 +88,8 @@ double Step::run_unless_late(const data::StepBatches& work) {
     return run_slots(work);
   } catch (const parallel::Late&) {
     parts_.agreement->leave_out();
-    outcome_.own_samples = 0;
+    // It took at least as long as this for what it had: whoever balances may take some of it away.
+    book(outcome_.times.backward);
     return 0;
   }
 }

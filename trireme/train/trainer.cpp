@@ -451,6 +451,13 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
                                              differences(saved.recipe, job_.config) +
                                              ". Give its settings, or another --output");
   }
+  if (options_.crew != nullptr && !saved.returned.empty()) {
+    throw Error(
+        ErrorCode::InvalidInput,
+        from.path().string() +
+            " has samples that balance.drop_slowest put off, which an elastic job cannot "
+            "make up for: train on to the end of the epoch with elastic.enabled=false first");
+  }
   if (!saved.metric.empty() && saved.metric != progress_.metric) saved.forget_best();
   saved.metric = progress_.metric;
   saved.recipe = progress_.recipe;

@@ -255,6 +255,35 @@ TEST_F(SupervisionTest, NothingBeginsAnewWhileAMemberMayLive) {
   EXPECT_EQ(settle().kind, Kind::StartAnew);
 }
 
+// What happened while a host was out of reach is told when it is back.
+TEST_F(SupervisionTest, WhoDiedOutOfReachIsDead) {
+  begin(2);
+  supervision_->set_members({0, 1});
+  now_ += 10s;
+  for (int worker : {0, 1}) supervision_->on_adrift(worker);
+  EXPECT_EQ(supervision_->adrift(), 2);
+  for (int worker : {0, 1}) die(worker);
+  EXPECT_EQ(supervision_->adrift(), 0);
+  EXPECT_EQ(settle().kind, Kind::StartAnew);
+}
+
+// Those who were about to join, and live on a host out of reach, would join what begins anew
+// without knowing that it resumes.
+TEST_F(SupervisionTest, NothingBeginsAnewWhileAnybodyMayLive) {
+  begin(4);
+  supervision_->set_members({0, 1});
+  now_ += 10s;
+  for (int worker : {2, 3}) supervision_->on_adrift(worker);
+  for (int worker : {0, 1}) die(worker);
+  EXPECT_EQ(settle().kind, Kind::Wait);
+  supervision_->on_back(2, now_);
+  EXPECT_EQ(settle().kind, Kind::Clear);
+  die(2);
+  EXPECT_EQ(settle().kind, Kind::Wait);
+  supervision_->on_gone(3, now_);
+  EXPECT_EQ(settle().kind, Kind::StartAnew);
+}
+
 TEST_F(SupervisionTest, WithoutAnyHostItWaitsForOne) {
   begin(2, {.restarts_max = 1});
   now_ += 10s;

@@ -26,11 +26,13 @@ void Supervision::on_started(int worker, TimePoint now) {
 }
 
 void Supervision::on_finished(int worker) {
-  alive_.erase(worker);
+  on_left(worker);
   if (alive() < wanted_ && !is_clearing_) is_done_ = true;
 }
 
 void Supervision::on_died(int worker, bool is_refusal, TimePoint now) {
+  // One that died while its host was out of reach is told of when the host is back.
+  if (adrift_.contains(worker)) on_back(worker, now);
   const auto it = alive_.find(worker);
   if (it == alive_.end()) return;
   const Worker who = it->second;
@@ -52,6 +54,7 @@ void Supervision::on_back(int worker, TimePoint now) {
   adrift_.erase(worker);
   // Whatever it dies of now has nothing to do with its start.
   alive_[worker] = {.started = now - kQuickTime, .round = round_};
+  if (has_died_) next_ = std::min(next_, now + kSettleTime);
 }
 
 void Supervision::on_gone(int worker, TimePoint now) {
@@ -114,6 +117,8 @@ Decision Supervision::decide(TimePoint now) {
       is_clearing_ = true;
       return {.kind = Decision::Kind::Clear};
     }
+    // Whoever may live out of reach would take part in what begins anew: on_back() or on_gone().
+    if (!adrift_.empty()) return {};
     if (only_refusals_) return end("every worker gave up for a reason that would not change");
     // No host is within reach: set_room() will say.
     if (target() <= 0) return {};

@@ -63,7 +63,10 @@ class Supervision {
   // It exited with 0.
   void on_finished(int worker);
   // It left, and said so.
-  void on_left(int worker) { alive_.erase(worker); }
+  void on_left(int worker) {
+    alive_.erase(worker);
+    adrift_.erase(worker);
+  }
   // It ended in any other way; `is_refusal`: with exit code 2.
   void on_died(int worker, bool is_refusal, TimePoint now);
   // Its host was lost; and then: it lives, or is gone. Neither counts as a restart.
@@ -87,6 +90,8 @@ class Supervision {
 
   int wanted() const noexcept { return wanted_; }
   int alive() const noexcept { return static_cast<int>(alive_.size()); }
+  // They may live, on hosts that are out of reach.
+  int adrift() const noexcept { return static_cast<int>(adrift_.size()); }
   // The training is done.
   bool is_done() const noexcept { return is_done_; }
   // Nobody lives and nobody will be started.

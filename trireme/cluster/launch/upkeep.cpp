@@ -203,7 +203,7 @@ void Upkeep::on_not_started(const Error& error) {
   const std::string why = std::string("a worker could not be started: ") + error.what();
   options_.ending->say(why);
   options_.publish("worker not started", {{"why", error.what()}});
-  const int living = options_.workers->living();
+  const int living = options_.workers->living() + supervision_.adrift();
   if (living >= spec_.elastic->least && living > 0) return supervision_.set_wanted(living);
   options_.ending->begin(why, kExitFailure);
 }

@@ -94,7 +94,7 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
     if (inside_.rank() == 0 && layout->copies.memory.defined()) {
       layout->copies.memory.copy_(layout->values.memory);
     }
-    options_.group.barrier({.label = "weights in shared memory"}).wait();
+    inside_.barrier({.label = "weights in shared memory"}).wait();
   }
   blueprint_ = blueprint;
   layout_ = std::move(layout);

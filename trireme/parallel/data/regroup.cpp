@@ -198,12 +198,19 @@ std::optional<Gradients> DataParallel::recall(std::int64_t step, std::span<const
 // The slices of those who are gone, dealt out to those who live.
 void DataParallel::update_orphans(const Update& how) {
   if (!is_one_copy()) return;
-  int orphan = 0;
+  // Whoever has come since knows nothing of the step.
+  std::vector<int> heirs;
+  for (const int place : places_) {
+    if (std::find(cut_.places.begin(), cut_.places.end(), place) != cut_.places.end()) {
+      heirs.push_back(place);
+    }
+  }
+  std::size_t orphan = 0;
   for (int rank = 0; rank < cut_.size; ++rank) {
     const int place = cut_.places[static_cast<std::size_t>(rank)];
-    const std::vector<int>& living = places_;
-    if (std::find(living.begin(), living.end(), place) != living.end()) continue;
-    if (orphan++ % inside_.size() != inside_.rank()) continue;
+    if (std::find(heirs.begin(), heirs.end(), place) != heirs.end()) continue;
+    const int heir = heirs[orphan++ % heirs.size()];
+    if (heir != places_[static_cast<std::size_t>(inside_.rank())]) continue;
     Ledger::Page page = ledger_->page(place);
     // One that has begun the next step had finished this one.
     const bool is_finished =
@@ -257,6 +264,8 @@ void DataParallel::regroup(bool is_new) {
   has_state_ = true;
   is_surviving_ = false;
   if (layout_) cut_slices();
+  // Nobody has anything left to do of the last step, by the slices of before.
+  made_.reset();
 }
 
 // Those who have no layout get the source's, with the names that memory has on their host.
@@ -278,7 +287,9 @@ void DataParallel::share_layout(int source, std::span<const std::uint8_t> having
                  {.label = "names of shared memory"})
       .wait();
   if (layout_ && blueprint.names == blueprint_.names) return;
-  lay_out(blueprint, /*is_attached=*/true);
+  // Where nobody here has any, what this rank has is worth more than nothing, should the source
+  // die.
+  lay_out(blueprint, /*is_attached=*/is_one_copy() && known != beside_.end());
 }
 
 // Whoever has nothing gets the source's; of a host with one copy, that is its first rank, where

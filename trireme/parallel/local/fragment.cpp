@@ -137,10 +137,11 @@ void Fragment::restore(const checkpoint::Checkpoint& from) {
   if (momentum_.defined() && !flat_.restore(momentum_, kMomentum, from)) momentum_.zero_();
   if (flat_.exchange()) flat_.exchange()->restore(from);
   if (!is_overlapped() || !from.has(launched_name())) return;
+  // Of other fragments than these, what was under way is sent again, with all that came since.
+  if (!flat_.restore(work_, kMean, from)) return;
   // Replicas that were not there have sent what they have now.
   flat_.read_values(sent_);
   flat_.restore(sent_, sent_name(), from);
-  flat_.restore(work_, kMean, from);
   launched_ = from.read(launched_name()).item<std::int64_t>();
   is_summed_ = true;
 }

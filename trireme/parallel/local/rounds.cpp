@@ -1,5 +1,6 @@
 #include "trireme/parallel/local/rounds.h"
 
+#include <ATen/ops/full.h>
 #include <c10/core/GradMode.h>
 #include <c10/util/accumulate.h>
 
@@ -12,6 +13,9 @@
 
 namespace trireme::parallel::local {
 namespace {
+
+constexpr const char* kAlike = "outer_alike";
+constexpr const char* kReplicas = "replicas";
 
 // What this rank updates: whole parameters where a replica is one rank's, else parts of them.
 FlatModel::Options flat_of(const Replica& replica, FlatModel::Options options) {
@@ -44,7 +48,6 @@ Rounds::Rounds(Options options)
     : options_(std::move(options)),
       apart_(options_.replica, options_.buffers),
       end_(options_.pace) {
-  const bool is_teller = number() == 0 && options_.replica.inside.rank() == 0;
   const bool has_anchor = options_.flat.codec || end_.needs_distance();
   for (FlatModel::Options& flat :
        cut_in_fragments(flat_of(options_.replica, options_.flat), options_.pace.fragments)) {
@@ -53,7 +56,7 @@ Rounds::Rounds(Options options)
                                               .pace = options_.pace,
                                               .has_anchor = has_anchor,
                                               .index = static_cast<std::int64_t>(fragments_.size()),
-                                              .is_teller = is_teller});
+                                              .is_teller = is_teller()});
   }
   const auto& progress = options_.replica.progress;
   if (progress && options_.pace.overlap > 0) *progress = [this] { poll(); };
@@ -182,6 +185,10 @@ std::vector<checkpoint::Piece> Rounds::own_pieces() {
   for (Fragment& fragment : fragments_) {
     for (checkpoint::Piece& piece : fragment.own_pieces()) all.push_back(std::move(piece));
   }
+  if (is_teller()) {
+    saved_alike_ = at::full({1}, is_alike_ ? 1 : 0, at::kLong);
+    all.push_back({.name = state_name(kAlike, kReplicas), .sizes = {1}, .data = saved_alike_});
+  }
   return all;
 }
 
@@ -194,7 +201,10 @@ void Rounds::restore_own(const checkpoint::Checkpoint& from) {
     if (from.has(name)) from.read(name, piece.begin, piece.data.numel(), piece.data);
   }
   own().restored();
-  is_alike_ = false;
+  // At the end of a round there is nothing to bring together, and an outer step would be one too
+  // many.
+  const std::string alike = state_name(kAlike, kReplicas);
+  is_alike_ = from.has(alike) && from.read(alike).item<std::int64_t>() != 0;
 }
 
 }  // namespace trireme::parallel::local

@@ -67,6 +67,8 @@ class Rounds final : public Agreement {
   void poll();
   Agreement& own() const noexcept { return *apart_.replica().own; }
   int number() const noexcept { return apart_.replica().number(); }
+  // One rank says what holds for all of them.
+  bool is_teller() const noexcept { return number() == 0 && options_.replica.inside.rank() == 0; }
 
   Options options_;
   Apart apart_;
@@ -75,6 +77,7 @@ class Rounds final : public Agreement {
   StepPlan plan_;
   bool is_ending_ = false;  // a rank wants the round to end with this step
   bool is_alike_ = true;    // no replica has moved since they were brought together
+  at::Tensor saved_alike_;  // the same, as it is saved
   Traffic traffic_;         // not yet told
 };
 

@@ -356,7 +356,7 @@ void Fleet::give_up(Host& host, int left) {
   const std::string why = "host " + host.options.host + " was not reached again and is given up";
   options_.ending->say(why);
   options_.publish("host given up", {{"host", host.options.host}, {"why", host.why}});
-  end_adrift(host);
+  // Its workers may live for a while yet: pump() says when they surely do not.
   if (left >= spec_.elastic->least && left > 0) return upkeep_->set_wanted(left);
   options_.ending->begin(why + ": fewer workers are left than the job needs", kExitFailure);
 }
