@@ -18,7 +18,8 @@ FAULTS ?= 100
 ALL ?=
 
 CMAKE_BUILD := cmake --build $(BUILD) --parallel $(JOBS)
-CTEST := ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+# One more than there are cores: tests wait for each other and for deadlines.
+CTEST := ctest --test-dir $(BUILD) --output-on-failure --parallel $$(($(JOBS) + 1))
 CONFIGURE_ARGUMENTS := -DTRIREME_TORCH=$(TORCH) -DTRIREME_DEPS=$(DEPS)
 
 .DEFAULT_GOAL := help

@@ -49,10 +49,8 @@ elseif(TRIREME_SANITIZE STREQUAL "address")
 endif()
 if(TRIREME_SANITIZE)
   add_compile_definitions(TRIREME_IS_SANITIZED)
-  # Checks that were optimised away find nothing, and half the time goes with them; but races are
-  # looked for where every access is seen, and that is slow enough already.
-  add_compile_options($<IF:$<STREQUAL:${TRIREME_SANITIZE},thread>,-O1,-O0>
-    -g1 -fno-omit-frame-pointer ${sanitize} ${sanitize_quirks})
+  # What is optimised away is not looked at, and optimising takes half of the compiler's time.
+  add_compile_options(-O0 -g1 -fno-omit-frame-pointer ${sanitize} ${sanitize_quirks})
   add_link_options(${sanitize})
 endif()
 
