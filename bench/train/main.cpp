@@ -81,6 +81,7 @@ TrainRecord record_of(const TrainOptions& options, const Workload& workload,
   record.threads = options.threads;
   record.precision = options.precision;
   record.is_apart = options.is_apart;
+  record.is_elastic = options.is_elastic;
   record.codec = options.codec;
   record.wire = options.wire;
   record.bytes_per_step = static_cast<double>(measured.bytes) / steps;

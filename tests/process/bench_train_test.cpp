@@ -82,6 +82,15 @@ TEST_F(BenchTrainTest, RanksMaySitApart) {
   EXPECT_EQ(lines[0]["sync"], "all_reduce");
 }
 
+TEST_F(BenchTrainTest, RanksThatMayComeAndGoTakeTurnsWithThoseThatMayNot) {
+  const auto lines = measure({"--model", "gpt-nano", "--ranks", "2", "--threads", "1", "--sync",
+                              "zero1", "--elastic", "--rounds", "1"});
+  ASSERT_EQ(lines.size(), 2u);
+  for (const auto& line : lines) EXPECT_EQ(line["verified"], true);
+  EXPECT_EQ(lines[0]["elastic"], true);
+  EXPECT_EQ(lines[1]["elastic"], false);
+}
+
 TEST_F(BenchTrainTest, PyTorchTakesTurnsAndIsCompared) {
   if (!std::filesystem::exists(build_folder() + "/bench/peers/torch_train")) {
     GTEST_SKIP() << "SKIPPED: there is no Python with torch";

@@ -173,8 +173,11 @@ TEST(ChangingRefusals, ComeBeforeTheFirstStep) {
             ErrorCode::InvalidInput);
   EXPECT_EQ(refused(changing("all_reduce", "\"100=delayed\"") + Words{"train.precision=float16"}),
             ErrorCode::InvalidInput);
-  EXPECT_EQ(refused(late + Words{"train.precision=bfloat16", "train.fallback_steps=3"}),
-            ErrorCode::InvalidInput);
+  const Words watched{"train.precision=bfloat16", "train.fallback_steps=3"};
+  EXPECT_EQ(refused(late + watched), ErrorCode::InvalidInput);
+  // On one host all have the same weights.
+  EXPECT_NO_THROW(train_threads(
+      tiny_config("mlp", changing("all_reduce", "\"100=hierarchical\"") + watched), 2, 1));
 }
 
 }  // namespace

@@ -150,14 +150,14 @@ TEST(Hierarchical, ACodecAcrossWithoutLossChangesNothing) {
 
 TEST(Hierarchical, EveryCodecLearnsAndSendsLess) {
   const Words more{"sync.codec.ratio=0.1", "model.widths=[64, 64]"};
-  for (const char* across : {"gradients", "weights"}) {
+  const Words all_ways[] = {hierarchical("across", "gradients"), hierarchical("steps", "2")};
+  for (const Words& way : all_ways) {
     for (const std::string codec : {"fp16", "int8", "sign", "top_k", "threshold", "powersgd"}) {
-      const Words words =
-          hierarchical("across", across) + Words{"sync.steps=2", "sync.codec.kind=" + codec} + more;
+      const Words words = way + Words{"sync.codec.kind=" + codec} + more;
       const Hosted found = train_hosted(tiny_config("mlp", words), kTwoOfTwo, 40);
-      EXPECT_LT(found.losses.back(), 0.95 * found.losses.front()) << across << " " << codec;
+      EXPECT_LT(found.losses.back(), 0.95 * found.losses.front()) << way[1] << " " << codec;
       EXPECT_LT(found.traffic.sent, 0.6 * static_cast<double>(found.traffic.plain))
-          << across << " " << codec;
+          << way[1] << " " << codec;
       EXPECT_GT(found.traffic.sent, 0);
     }
   }
@@ -211,6 +211,10 @@ TEST(HierarchicalRefusals, NameARemedy) {
   EXPECT_EQ(refused(hierarchical("steps", "2") + Words{"train.virtual_ranks=4"}, {"a", "b"}),
             ErrorCode::InvalidInput);
   EXPECT_EQ(refused(hierarchical("across", "gradients") + Words{"sync.round.seconds=1"}, {"a"}),
+            ErrorCode::InvalidInput);
+  EXPECT_EQ(refused(hierarchical("across", "gradients") + Words{"sync.steps=2"}, {"a"}),
+            ErrorCode::InvalidInput);
+  EXPECT_EQ(refused(hierarchical("steps", "2") + Words{"sync.overlap=3"}, {"a", "b"}),
             ErrorCode::InvalidInput);
   EXPECT_EQ(refused(hierarchical("across", "gradients") + Words{"sync.outer_momentum=0.5"}, {"a"}),
             ErrorCode::InvalidInput);

@@ -1,5 +1,6 @@
 // How an agreement is made of what a recipe names.
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -299,6 +300,17 @@ std::shared_ptr<Agreement> make_one(AgreementOptions options) {
   return std::make_shared<data::DataParallel>(std::move(how));
 }
 
+// Whether weights differ between ranks, or between hosts, for a while.
+bool makes_replicas(const AgreementOptions& options) {
+  if (options.kind == SyncKind::None) return true;
+  if (options.kind == SyncKind::Delayed || !is_less_often(options.kind)) return false;
+  if (options.kind != SyncKind::Hierarchical) return true;
+  const std::vector<int> hosts = options.group.hosts();
+  const bool is_one_host = std::adjacent_find(hosts.begin(), hosts.end(),
+                                              std::not_equal_to<>()) == hosts.end();
+  return options.pace.crossing == local::Crossing::Weights && !is_one_host;
+}
+
 // Becomes others in time.
 std::shared_ptr<Agreement> make_changing(const AgreementOptions& options,
                                          const std::vector<Stretch>& stretches) {
@@ -316,11 +328,9 @@ std::shared_ptr<Agreement> make_changing(const AgreementOptions& options,
     own.pace = stretch.pace;
     // What cannot be is refused now, and not when its step comes.
     check(own);
-    const bool has_replicas =
-        own.kind == SyncKind::None || (is_less_often(own.kind) && own.kind != SyncKind::Delayed);
     changing.parts.push_back({.begin = stretch.begin,
                               .make = [own] { return make_one(own); },
-                              .has_replicas = has_replicas});
+                              .has_replicas = makes_replicas(own)});
   }
   return std::make_shared<Changing>(std::move(changing));
 }
@@ -329,10 +339,13 @@ std::shared_ptr<Agreement> make_changing(const AgreementOptions& options,
 
 std::shared_ptr<Agreement> make_agreement(AgreementOptions options) {
   if (options.group.size() == 1 && !options.is_lasting) return make_solo(options);
-  if (options.can_leave_out && options.kind == SyncKind::Auto) options.kind = SyncKind::AllReduce;
   std::vector<Stretch> stretches{{.kind = options.kind, .pace = options.pace}};
   stretches.insert(stretches.end(), options.later.begin(), options.later.end());
   stretches = without_post_local(std::move(stretches));
+  for (Stretch& stretch : stretches) {
+    const bool is_open = options.can_leave_out && stretch.kind == SyncKind::Auto;
+    if (is_open) stretch.kind = SyncKind::AllReduce;
+  }
   if (stretches.size() > 1) return make_changing(options, stretches);
   options.kind = stretches[0].kind;
   options.pace = stretches[0].pace;

@@ -298,15 +298,16 @@ void DataParallel::share_spaces(int source, std::span<const std::uint8_t> having
   std::vector<at::Tensor> spaces{layout_->values.memory};
   for (const FlatSpace& state : layout_->states) spaces.push_back(state.memory);
   if (!is_one_copy()) return share(options_.group, source, spaces);
+  if (firsts_.size() == 1) return;
   const std::vector<int> host_of = options_.group.hosts();
   std::vector<bool> is_there(firsts_.size());
-  for (std::size_t rank = 0; rank < having.size() && firsts_.size() > 1; ++rank) {
+  for (std::size_t rank = 0; rank < having.size(); ++rank) {
     const bool has_it = static_cast<Having>(having[rank]) == Having::Layout;
     if (has_it) is_there[static_cast<std::size_t>(host_of[rank])] = true;
   }
   std::vector<int> members{source};
   for (std::size_t host = 0; host < firsts_.size(); ++host) {
-    if (firsts_.size() > 1 && !is_there[host]) members.push_back(firsts_[host]);
+    if (!is_there[host]) members.push_back(firsts_[host]);
   }
   const int me = options_.group.rank();
   const bool is_in = std::find(members.begin(), members.end(), me) != members.end();

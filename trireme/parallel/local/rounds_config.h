@@ -31,10 +31,36 @@ struct Pace {
 // What is wrong with rounds of fragments, or "".
 inline std::string complaint_of_fragments(const Pace& pace) {
   const bool is_asked_for = pace.end.seconds > 0 || pace.end.divergence > 0;
-  return pace.is_streamed() && is_asked_for
-             ? "fragments and overlap have turns by numbers of steps: leave round.seconds and "
-               "round.divergence out, or take fragments = 1 and overlap = 0"
+  if (pace.is_streamed() && is_asked_for) {
+    return "fragments and overlap have turns by numbers of steps: leave round.seconds and "
+           "round.divergence out, or take fragments = 1 and overlap = 0";
+  }
+  return pace.overlap > pace.steps
+             ? "a fragment has to be there when its next turn comes: overlap is at most steps"
              : "";
+}
+
+// The settings of those who make an outer step at a round's end.
+template <class Config>
+void add_outer_fields(config::Fields<Config>& f) {
+  f.add("outer_rate", &Config::outer_rate)
+      .at_least(0)
+      .help("learning rate of the outer step; 1 without momentum: the mean of all");
+  f.add("outer_momentum", &Config::outer_momentum)
+      .range(0.0, 1.0)
+      .help("of the outer step, which is Nesterov's");
+  f.add("fragments", &Config::fragments)
+      .range(1, 4096)
+      .help("of the model that are brought together one after the other, spread over a round");
+  f.add("overlap", &Config::overlap)
+      .at_least(0)
+      .unit("steps")
+      .help("that are made while a fragment travels; at most those of a round");
+  f.nest("round", &Config::end);
+  f.require([](const Config& c) {
+    return complaint_of_fragments(
+        {.steps = c.steps, .end = c.end, .fragments = c.fragments, .overlap = c.overlap});
+  });
 }
 
 struct LocalConfig {
@@ -83,30 +109,14 @@ struct HierarchicalConfig {
             "what hosts tell each other: weights, every so many steps, or gradients, in every step "
             "as the codec makes them");
     f.add("steps", &T::steps).at_least(1).help("that each host makes before weights are averaged");
-    f.add("outer_rate", &T::outer_rate)
-        .at_least(0)
-        .help("learning rate of an outer step; 1 without momentum: the mean of all hosts");
-    f.add("outer_momentum", &T::outer_momentum)
-        .range(0.0, 1.0)
-        .help("of the outer step, which is Nesterov's");
-    f.add("fragments", &T::fragments)
-        .range(1, 4096)
-        .help("of the model that are brought together one after the other, spread over a round");
-    f.add("overlap", &T::overlap)
-        .at_least(0)
-        .unit("steps")
-        .help("that are made while a fragment travels");
-    f.nest("round", &T::end);
+    add_outer_fields(f);
     f.require([](const T& c) {
-      return complaint_of_fragments({.end = c.end, .fragments = c.fragments, .overlap = c.overlap});
-    });
-    f.require([](const T& c) {
-      const bool is_outer =
-          c.outer_rate != 1 || c.outer_momentum != 0 || c.fragments > 1 || c.overlap > 0;
+      const bool is_outer = c.steps != T{}.steps || c.outer_rate != 1 || c.outer_momentum != 0 ||
+                            c.fragments > 1 || c.overlap > 0;
       const bool is_limited = !c.end.schedule.empty() || c.end.seconds > 0 || c.end.divergence > 0;
       const bool is_lost = c.across == Crossing::Gradients && (is_outer || is_limited);
       return is_lost ? std::string(
-                           "across = \"gradients\" has no rounds: leave outer_rate, "
+                           "across = \"gradients\" has no rounds: leave steps, outer_rate, "
                            "outer_momentum, fragments, overlap and round out, or take across = "
                            "\"weights\"")
                      : std::string();
@@ -126,23 +136,7 @@ struct DilocoConfig {
     f.add("steps", &DilocoConfig::steps)
         .at_least(1)
         .help("that each rank makes by itself before the outer one");
-    f.add("outer_rate", &DilocoConfig::outer_rate)
-        .at_least(0)
-        .help("learning rate of the outer step");
-    f.add("outer_momentum", &DilocoConfig::outer_momentum)
-        .range(0.0, 1.0)
-        .help("of the outer step, which is Nesterov's");
-    f.add("fragments", &DilocoConfig::fragments)
-        .range(1, 4096)
-        .help("of the model that are brought together one after the other, spread over a round");
-    f.add("overlap", &DilocoConfig::overlap)
-        .at_least(0)
-        .unit("steps")
-        .help("that are made while a fragment travels");
-    f.nest("round", &DilocoConfig::end);
-    f.require([](const DilocoConfig& c) {
-      return complaint_of_fragments({.end = c.end, .fragments = c.fragments, .overlap = c.overlap});
-    });
+    add_outer_fields(f);
   }
 };
 

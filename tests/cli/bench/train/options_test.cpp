@@ -41,6 +41,7 @@ TEST(TrainOptions, ARankReadsWhatTheProgramWrites) {
   options.precision = "bf16";
   options.sync = "zero2";
   options.is_apart = true;
+  options.is_elastic = true;
   options.codec = "int8";
   options.wire = 1e9;
   const Reading reading = read(case_words(options));
@@ -52,6 +53,7 @@ TEST(TrainOptions, ARankReadsWhatTheProgramWrites) {
   EXPECT_EQ(reading.options.precision, "bf16");
   EXPECT_EQ(reading.options.sync, "zero2");
   EXPECT_TRUE(reading.options.is_apart);
+  EXPECT_TRUE(reading.options.is_elastic);
   EXPECT_EQ(reading.options.codec, "int8");
   EXPECT_EQ(reading.options.wire, 1e9);
   EXPECT_TRUE(reading.options.prints_records);
@@ -105,6 +107,16 @@ TEST(TrainOptions, WhatDoesNotGoTogetherIsRefused) {
   coded.sync = "auto";
   coded.ranks = 3;
   EXPECT_THROW(coded.check(), Error);
+  TrainOptions elastic;
+  elastic.is_elastic = true;
+  elastic.ranks = 2;
+  EXPECT_NO_THROW(elastic.check());
+  elastic.wire = 1e9;
+  EXPECT_THROW(elastic.check(), Error) << "a host with one rank has nothing to slice";
+  elastic.ranks = 4;
+  EXPECT_NO_THROW(elastic.check());
+  elastic.has_peers = true;
+  EXPECT_THROW(elastic.check(), Error);
   TrainOptions bars;
   bars.has_bars = true;
   EXPECT_NO_THROW(bars.check());

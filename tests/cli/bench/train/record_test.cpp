@@ -21,6 +21,7 @@ TrainRecord sample() {
   record.precision = "bf16";
   record.sync = "shared";
   record.is_apart = true;
+  record.is_elastic = true;
   record.units_per_second = 1234.5;
   record.unit = "tokens";
   record.seconds_per_step = 0.25;
@@ -42,6 +43,7 @@ TEST(TrainRecord, SurvivesItsWayAsJson) {
   EXPECT_EQ(back->parts.wait, 0.02);
   EXPECT_EQ(back->cpu_seconds_per_step, 0.375);
   EXPECT_TRUE(back->is_apart);
+  EXPECT_TRUE(back->is_elastic);
 }
 
 TEST(TrainRecord, APeerHasNoParts) {

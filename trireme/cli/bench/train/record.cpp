@@ -48,6 +48,7 @@ TrainRecord from_json(const Json& json) {
   record.who = json.at("by").get<std::string>();
   record.threads = json.at("threads").get<int>();
   record.is_apart = json.value("apart", false);
+  record.is_elastic = json.value("elastic", false);
   record.codec = json.value("codec", "none");
   record.wire = json.value("wire", 0.0);
   record.bytes_per_step = json.value("bytes_per_step", 0.0);
@@ -81,6 +82,7 @@ std::string table_line(const TrainRecord& record) {
   if (!record.is_verified) rest += rest.empty() ? "WRONG" : "  WRONG";
   return fmt::format(kRow, record.who, record.model, record.ranks, record.threads, record.precision,
                      record.sync + (record.is_apart ? ", apart" : "") +
+                         (record.is_elastic ? ", elastic" : "") +
                          (record.codec == "none" ? "" : ", " + record.codec),
                      fmt::format("{:.0f} {}", record.units_per_second, record.unit),
                      time_text(record.seconds_per_step), time_text(record.cpu_seconds_per_step),
@@ -101,6 +103,7 @@ std::string to_json(const TrainRecord& record) {
                {"by", record.who},
                {"threads", record.threads},
                {"apart", record.is_apart},
+               {"elastic", record.is_elastic},
                {"codec", record.codec},
                {"wire", record.wire},
                {"bytes_per_step", record.bytes_per_step},

@@ -34,6 +34,7 @@ struct TrainRecord {
   std::string precision = "float32";
   std::string sync = "none";  // what auto came to; of a peer what it calls it
   bool is_apart = false;
+  bool is_elastic = false;
   std::string codec = "none";
   double wire = 0;              // bits a second between the ranks; 0: no wire
   double bytes_per_step = 0;    // that a rank sends, as its codec counts them; 0: not said

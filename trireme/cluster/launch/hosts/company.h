@@ -3,9 +3,8 @@
 //
 // Adrift:   a rank on a host that was lost may live or not; it counts as living again, or as ended,
 //           once somebody knows.
-// Bounds:   of those whose end was forgotten the kForgottenMax latest are kept, since what they
-// wrote
-//           may still be on its way.
+// Bounds:   of those whose end was forgotten the kForgottenMax latest are kept: what they wrote may
+//           still be on its way.
 // Failure:  add() throws Io where its log cannot be opened.
 // Threads:  one, the launcher's.
 

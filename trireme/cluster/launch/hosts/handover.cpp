@@ -38,27 +38,32 @@ sockaddr_un place_of(const std::filesystem::path& folder) {
   return place;
 }
 
-// Room for two descriptors beside a message.
-struct Ancillary {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kWires * sizeof(int))> bytes{};
+// A message of bytes that stay the caller's, with room for two descriptors beside them.
+struct Letter {
+  Letter(std::byte* bytes, std::size_t size) : piece{.iov_base = bytes, .iov_len = size} {
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = room.data();
+    message.msg_controllen = room.size();
+  }
+  Letter(const Letter&) = delete;
+  Letter& operator=(const Letter&) = delete;
+
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kWires * sizeof(int))> room{};
+  iovec piece;
+  msghdr message{};
 };
 
 bool send_wire(int socket, const Wire& wire) {
-  const Bytes text = std::move(ByteWriter().put_text(wire.feed).put_text(wire.rest)).take();
-  iovec piece{.iov_base = const_cast<std::byte*>(text.data()), .iov_len = text.size()};
-  Ancillary room;
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = room.bytes.data();
-  message.msg_controllen = room.bytes.size();
-  cmsghdr* head = CMSG_FIRSTHDR(&message);
+  Bytes text = std::move(ByteWriter().put_text(wire.feed).put_text(wire.rest)).take();
+  Letter letter(text.data(), text.size());
+  cmsghdr* head = CMSG_FIRSTHDR(&letter.message);
   head->cmsg_level = SOL_SOCKET;
   head->cmsg_type = SCM_RIGHTS;
   head->cmsg_len = CMSG_LEN(kWires * sizeof(int));
   const std::array<int, kWires> files{wire.input.get(), wire.output.get()};
   std::memcpy(CMSG_DATA(head), files.data(), sizeof(files));
-  return sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+  return sendmsg(socket, &letter.message, MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
 // Both descriptors of a message, or none.
@@ -101,16 +106,10 @@ std::optional<Wire> Handover::take() const {
   constexpr auto kSendTime = std::chrono::seconds(1);
   if (!wait_until_heard(wire.giver.get(), Deadline::after(kSendTime))) return std::nullopt;
   Bytes text(kMessageMax);
-  iovec piece{.iov_base = text.data(), .iov_len = text.size()};
-  Ancillary room;
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = room.bytes.data();
-  message.msg_controllen = room.bytes.size();
-  const ssize_t size = recvmsg(wire.giver.get(), &message, MSG_CMSG_CLOEXEC);
-  std::vector<Descriptor> files = files_in(message);
-  if (size <= 0 || files.size() != kWires || (message.msg_flags & MSG_TRUNC) != 0) {
+  Letter letter(text.data(), text.size());
+  const ssize_t size = recvmsg(wire.giver.get(), &letter.message, MSG_CMSG_CLOEXEC);
+  std::vector<Descriptor> files = files_in(letter.message);
+  if (size <= 0 || files.size() != kWires || (letter.message.msg_flags & MSG_TRUNC) != 0) {
     return std::nullopt;
   }
   try {
