@@ -85,6 +85,48 @@ TEST(Optimizer, CutsOnTheGridGiveTheSameBits) {
   }
 }
 
+// Remembers what it was shown, and checks that it is still what it was.
+class Watcher final : public Guard {
+ public:
+  explicit Watcher(const Slice& slice) : slice_(slice), was_(slice.value.clone()) {}
+
+  void before(const Slice& slice, std::int64_t begin, std::int64_t count) override {
+    EXPECT_EQ(slice.value.data_ptr(), slice_.value.data_ptr());
+    EXPECT_EQ(begin, end);
+    EXPECT_GT(count, 0);
+    const std::int64_t left = was_.numel() - begin;
+    EXPECT_TRUE(slice.value.narrow(0, begin, left).equal(was_.narrow(0, begin, left)));
+    if (begin > 0) EXPECT_FALSE(slice.value.narrow(0, 0, begin).equal(was_.narrow(0, 0, begin)));
+    end += count;
+    longest = std::max(longest, count);
+  }
+
+  std::int64_t end = 0, longest = 0;
+
+ private:
+  const Slice& slice_;
+  at::Tensor was_;
+};
+
+TEST(Optimizer, AGuardSeesEveryRunBeforeItChanges) {
+  std::vector<std::shared_ptr<Optimizer>> rules = all_rules();
+  for (const auto& rule : whole_rules()) rules.push_back(rule);
+  for (const auto& rule : rules) {
+    const std::size_t states = rule->state_names().size();
+    for (const std::int64_t count : {0, 1, 255, 256, 257, (1 << 15) + 1}) {
+      Slice guarded = make_slice(count, states), alone = make_slice(count, states);
+      guarded.sizes = alone.sizes = {count, 1};
+      Watcher watcher(guarded);
+      rule->update({&guarded, 1}, 3, 0.5, watcher);
+      rule->update({&alone, 1}, 3, 0.5);
+      EXPECT_EQ(watcher.end, count);
+      if (rule->grain() == Grain::Element) EXPECT_LE(watcher.longest, kRunMax);
+      EXPECT_TRUE(guarded.value.equal(alone.value));
+      for (std::size_t i = 0; i < states; ++i) EXPECT_TRUE(guarded.state[i].equal(alone.state[i]));
+    }
+  }
+}
+
 TEST(Optimizer, AScaleIsAMultipleOfTheGradient) {
   constexpr std::int64_t kCount = (1 << 18) + 3;  // more than one scaled copy
   for (const auto& rule : all_rules()) {

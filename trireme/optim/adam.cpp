@@ -33,16 +33,18 @@ kernel::AdamNumbers<T> Adam::numbers_of(const Slice& slice, std::int64_t step,
           .epsilon = static_cast<T>(epsilon_)};
 }
 
-void Adam::update(std::span<const Slice> slices, std::int64_t step, double gradient_scale) const {
+void Adam::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+               Guard* guard) const {
   TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
-  run_slices(slices, 2,
-             [&]<class T>(const Slice& slice, std::int64_t begin, std::int64_t count, T) {
-               kernel::adam(numbers_of<T>(slice, step, gradient_scale),
-                            slice.value.mutable_data_ptr<T>() + begin,
-                            slice.gradient.const_data_ptr<T>() + begin,
-                            slice.state[0].mutable_data_ptr<T>() + begin,
-                            slice.state[1].mutable_data_ptr<T>() + begin, count);
-             });
+  run_slices(slices, 2, guard, [&]<class T>(const Slice& slice, T) {
+    return [numbers = numbers_of<T>(slice, step, gradient_scale),
+            value = slice.value.mutable_data_ptr<T>(),
+            gradient = slice.gradient.const_data_ptr<T>(),
+            mean = slice.state[0].mutable_data_ptr<T>(),
+            square = slice.state[1].mutable_data_ptr<T>()](std::int64_t begin, std::int64_t count) {
+      kernel::adam(numbers, value + begin, gradient + begin, mean + begin, square + begin, count);
+    };
+  });
 }
 
 }  // namespace trireme::optim

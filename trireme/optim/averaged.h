@@ -24,6 +24,7 @@ class Averaged final : public Optimizer {
 
   Grain grain() const noexcept override { return rule_->grain(); }
   std::vector<std::string> state_names() const override;
+  using Optimizer::update;
   void update(std::span<const Slice> slices, std::int64_t step,
               double gradient_scale = 1.0) const override;
 

@@ -17,6 +17,7 @@ class Gradual final : public Optimizer {
 
   Grain grain() const noexcept override { return rule_->grain(); }
   std::vector<std::string> state_names() const override { return rule_->state_names(); }
+  using Optimizer::update;
   void update(std::span<const Slice> slices, std::int64_t step,
               double gradient_scale = 1.0) const override {
     for (const Slice& slice : slices) {

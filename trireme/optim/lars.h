@@ -17,6 +17,7 @@ class Lars final : public Optimizer {
 
   Grain grain() const noexcept override { return Grain::WholeTensor; }
   std::vector<std::string> state_names() const override { return {"momentum_buffer"}; }
+  using Optimizer::update;
   void update(std::span<const Slice> slices, std::int64_t step,
               double gradient_scale = 1.0) const override;
 

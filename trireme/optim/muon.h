@@ -21,6 +21,7 @@ class Muon final : public Optimizer {
   std::vector<std::string> state_names() const override {
     return {"momentum_buffer", "exp_avg_sq"};
   }
+  using Optimizer::update;
   void update(std::span<const Slice> slices, std::int64_t step,
               double gradient_scale = 1.0) const override;
 

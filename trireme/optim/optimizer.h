@@ -28,6 +28,17 @@ enum class Grain {
   WholeTensor,  // a slice is one parameter: the rule takes norms of it, or products with it
 };
 
+// Guard is shown what is about to change, run by run, so that it can be put back.
+class Guard {
+ public:
+  virtual ~Guard() = default;
+  // Elements of a slice that change next. All those it was shown before have changed.
+  virtual void before(const Slice& slice, std::int64_t begin, std::int64_t count) = 0;
+};
+
+// The longest run of a rule whose slices may be cut; others take a slice as one.
+inline constexpr std::int64_t kRunMax = std::int64_t{1} << 15;
+
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -39,6 +50,11 @@ class Optimizer {
   // `step` counts from 1. Gradients are taken times `gradient_scale`: clipping, loss scale, a mean.
   virtual void update(std::span<const Slice> slices, std::int64_t step,
                       double gradient_scale = 1.0) const = 0;
+  // The same, bit for bit, on one thread: each run of at most kRunMax elements, or slice, is shown
+  // to `guard` first, in their order. Slices may begin at a multiple of kSliceGrid of what they
+  // were: that is how an update that was cut short goes on.
+  virtual void update(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+                      Guard& guard) const;
 };
 
 }  // namespace trireme::optim

@@ -1,5 +1,11 @@
 // What rules share: slices checked and, for the element-wise ones, cut into chunks and handed to a
-// kernel on all of this rank's threads.
+// kernel on all of this rank's threads, or run by run under the eyes of a guard.
+//
+//   run_slices(slices, 2, guard, [&]<class T>(const Slice& slice, T) {
+//     return [numbers = ..., value = slice.value.mutable_data_ptr<T>()](std::int64_t begin,
+//                                                                       std::int64_t count) { ...
+//                                                                       };
+//   });
 //
 // Threads: pure.
 // Failure: Misuse for slices whose tensors do not match.
@@ -13,7 +19,7 @@
 #include <algorithm>
 #include <span>
 
-#include "trireme/optim/slice.h"
+#include "trireme/optim/optimizer.h"
 
 namespace trireme::optim {
 
@@ -24,16 +30,30 @@ void check_whole_slice(const Slice& slice, std::size_t states);
 // Elements that a thread takes at once: enough to hide its start, few enough to share fairly.
 inline constexpr std::int64_t kChunkElements = 1 << 15;
 
-// kernel(slice, begin, count, T{}) for every element of every slice exactly once.
-template <class Kernel>
-void run_slices(std::span<const Slice> slices, std::size_t states, const Kernel& kernel) {
+// Elements that a guard sees at once: what it saves of them stays in the nearest cache, and the
+// machine reads the next ones from memory while it computes these.
+inline constexpr std::int64_t kGuardedElements = 256;
+
+// kernel_of(slice, T{})(begin, count) for every element of every slice exactly once. `guard`: null
+// for none.
+template <class KernelOf>
+void run_slices(std::span<const Slice> slices, std::size_t states, Guard* guard,
+                const KernelOf& kernel_of) {
   for (const Slice& slice : slices) {
     check_slice(slice, states);
+    const std::int64_t count = slice.value.numel();
     AT_DISPATCH_FLOATING_TYPES(slice.value.scalar_type(), "update", [&] {
-      at::parallel_for(0, slice.value.numel(), kChunkElements,
-                       [&](std::int64_t begin, std::int64_t end) {
-                         kernel(slice, begin, end - begin, scalar_t{});
-                       });
+      const auto kernel = kernel_of(slice, scalar_t{});
+      if (guard == nullptr) {
+        at::parallel_for(0, count, kChunkElements,
+                         [&](std::int64_t begin, std::int64_t end) { kernel(begin, end - begin); });
+        return;
+      }
+      for (std::int64_t begin = 0; begin < count; begin += kGuardedElements) {
+        const std::int64_t run = std::min(kGuardedElements, count - begin);
+        guard->before(slice, begin, run);
+        kernel(begin, run);
+      }
     });
   }
 }

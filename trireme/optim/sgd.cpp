@@ -15,22 +15,26 @@ std::vector<std::string> Sgd::state_names() const {
   return {"momentum_buffer"};
 }
 
-void Sgd::update(std::span<const Slice> slices, std::int64_t step, double gradient_scale) const {
+void Sgd::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+              Guard* guard) const {
   TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
   const std::size_t states = config_.momentum == 0 ? 0 : 1;
   // Zeros times the momentum plus the gradient are the gradient: no first step to tell apart, so
   // that state which begins later (a new parameter) is right too.
-  run_slices(slices, states,
-             [&]<class T>(const Slice& slice, std::int64_t begin, std::int64_t count, T) {
-               const kernel::SgdNumbers<T> numbers{.scale = static_cast<T>(gradient_scale),
-                                                   .penalty = static_cast<T>(slice.weight_decay),
-                                                   .momentum = static_cast<T>(config_.momentum),
-                                                   .rate = static_cast<T>(slice.learning_rate),
-                                                   .is_nesterov = config_.nesterov};
-               T* buffer = states == 0 ? nullptr : slice.state[0].mutable_data_ptr<T>() + begin;
-               kernel::sgd(numbers, slice.value.mutable_data_ptr<T>() + begin,
-                           slice.gradient.const_data_ptr<T>() + begin, buffer, count);
-             });
+  run_slices(slices, states, guard, [&]<class T>(const Slice& slice, T) {
+    const kernel::SgdNumbers<T> numbers{.scale = static_cast<T>(gradient_scale),
+                                        .penalty = static_cast<T>(slice.weight_decay),
+                                        .momentum = static_cast<T>(config_.momentum),
+                                        .rate = static_cast<T>(slice.learning_rate),
+                                        .is_nesterov = config_.nesterov};
+    T* buffer = states == 0 ? nullptr : slice.state[0].mutable_data_ptr<T>();
+    return [numbers, value = slice.value.mutable_data_ptr<T>(),
+            gradient = slice.gradient.const_data_ptr<T>(),
+            buffer](std::int64_t begin, std::int64_t count) {
+      kernel::sgd(numbers, value + begin, gradient + begin,
+                  buffer == nullptr ? nullptr : buffer + begin, count);
+    };
+  });
 }
 
 }  // namespace trireme::optim

@@ -23,6 +23,9 @@ struct Slice {
   std::int64_t first_step = 1;        // from which on it is updated; see gradual.h
   std::vector<std::int64_t> sizes{};  // of the parameter; empty: none in particular
   std::string name{};                 // likewise
+
+  // Its elements from `begin` on; of a rule of whole parameters, all of them.
+  Slice part(std::int64_t begin, std::int64_t count) const;
 };
 
 }  // namespace trireme::optim

@@ -1,15 +1,18 @@
-// Goal:   an update that is cut short at any chunk is finished by whoever comes after, with the
-// bits
+// Goal:   an update that is cut short at any run is finished by whoever comes after, with the bits
 //         of one that was not; a page says how far its rank came.
-// Method: a fault in each chunk in turn, torn values put where the update was, and a second page
-//         over the same memory.
+// Method: a fault in each run in turn, torn values put where the update was, and a second page over
+//         the same memory.
 
 #include "trireme/parallel/data/ledger.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "trireme/base/error.h"
 #include "trireme/optim/adam.h"
+#include "trireme/optim/averaged.h"
+#include "trireme/optim/lamb.h"
+#include "trireme/optim/sgd.h"
 
 namespace trireme::parallel::data {
 namespace {
@@ -54,39 +57,79 @@ struct Values {
   }
 };
 
-constexpr Ledger::Shape kShape{.figures = 5, .states = 2, .element_size = 4, .chunk = 16};
+constexpr Ledger::Shape kShape{.figures = 5, .states = 2, .element_size = 4};
+
+// Where runs begin and end, one after the other.
+class Runs final : public optim::Guard {
+ public:
+  void before(const optim::Slice& slice, std::int64_t begin, std::int64_t count) override {
+    const std::int64_t first = slice.value.storage_offset() + begin;
+    all.emplace_back(first, count);
+  }
+  std::vector<std::pair<std::int64_t, std::int64_t>> all;
+};
+
+void expect_finished_to_the_bit(const optim::Optimizer& rule, const Ledger::Shape& shape,
+                                std::int64_t count) {
+  const Values whole = Values::make(count);
+  Runs runs;
+  rule.update(whole.slices(), 3, 0.5, runs);
+  for (std::size_t cut = 0; cut <= runs.all.size(); ++cut) {
+    const auto arena = comm::Arena::create({.members = 2});
+    const Ledger ledger(arena, 77, shape);
+    const Values torn = Values::make(count);
+    ledger.page(1).begin(4);
+    CutAt faults(static_cast<int>(cut));
+    bool is_cut = false;
+    try {
+      ledger.page(1).update(torn.slices(), rule, 3, 0.5, &faults);
+    } catch (const Cut&) {
+      is_cut = true;
+      // What the dying update left may be anything, within its run.
+      const auto [begin, length] = runs.all[cut];
+      torn.value.narrow(0, begin, length).fill_(-1);
+      torn.square.narrow(0, begin, length).fill_(-2);
+    }
+    EXPECT_EQ(is_cut, cut < runs.all.size());
+    if (is_cut) {
+      // So may what an heir left that died in its first run, too.
+      CutAt again(0);
+      EXPECT_THROW(ledger.page(1).update(torn.slices(), rule, 3, 0.5, &again), Cut);
+      torn.mean.narrow(0, runs.all[cut].first, runs.all[cut].second).fill_(-3);
+      ledger.page(1).update(torn.slices(), rule, 3, 0.5);
+    }
+    EXPECT_TRUE(torn.equals(whole)) << count << " elements, cut at run " << cut;
+  }
+}
 
 TEST(Ledger, AnUpdateCutShortAnywhereIsFinishedToTheBit) {
-  const optim::Adam adam{optim::AdamwConfig{}};
-  for (const std::int64_t count : {0, 1, 16, 47, 97}) {
-    const Values whole = Values::make(count);
-    adam.update(whole.slices(), 3, 0.5);
-    for (int cut = 0; cut < 8; ++cut) {
-      const auto arena = comm::Arena::create({.members = 2});
-      const Ledger ledger(arena, 77, kShape);
-      const Values torn = Values::make(count);
-      Ledger::Page page = ledger.page(1);
-      page.begin(4);
-      CutAt faults(cut);
-      bool is_cut = false;
-      try {
-        page.update(torn.slices(), adam, 3, 0.5, &faults);
-      } catch (const Cut&) {
-        is_cut = true;
-        // What the dying update left may be anything, within its chunk.
-        const std::int64_t first = count / 3;
-        const std::int64_t first_chunks = (first + 15) / 16;
-        const std::int64_t begin =
-            cut < first_chunks ? 16 * cut : first + 16 * (cut - first_chunks);
-        const std::int64_t end = std::min(begin + 16, cut < first_chunks ? first : count);
-        torn.value.narrow(0, begin, end - begin).fill_(-1);
-        torn.square.narrow(0, begin, end - begin).fill_(-2);
-      }
-      Ledger::Page heir = ledger.page(1);
-      if (is_cut) heir.update(torn.slices(), adam, 3, 0.5);
-      EXPECT_TRUE(torn.equals(whole)) << count << " elements, cut at chunk " << cut;
-    }
+  for (const std::int64_t count : {0, 1, 3, 255, 768, 771, 2000}) {
+    expect_finished_to_the_bit(optim::Adam{optim::AdamwConfig{}}, kShape, count);
   }
+}
+
+// A rule that is made of another has longer runs.
+TEST(Ledger, AMeanOfWeightsIsFinishedToTheBit) {
+  const optim::Averaged rule(std::make_unique<optim::Sgd>(optim::SgdConfig{.momentum = 0.9}),
+                             optim::EmaConfig{});
+  for (const std::int64_t count : {7, 3 << 15, 100'000}) {
+    expect_finished_to_the_bit(rule, kShape, count);
+  }
+}
+
+TEST(Ledger, ASliceThatIsTakenWholeNeedsRoom) {
+  const optim::Lamb rule{optim::LambConfig{}};
+  const Values values = Values::make(99);
+  std::vector<optim::Slice> slices = values.slices();
+  for (optim::Slice& slice : slices) slice.sizes = {slice.value.numel()};
+  const auto update = [&](std::int64_t room) {
+    Ledger::Shape shape = kShape;
+    shape.run_max = room;
+    const Ledger ledger(comm::Arena::create({.members = 2}), 78, shape);
+    ledger.page(1).update(slices, rule, 3, 0.5);
+  };
+  EXPECT_NO_THROW(update(66));
+  EXPECT_THROW(update(65), Error);
 }
 
 TEST(Ledger, APageSaysHowFarItsRankCame) {

@@ -73,7 +73,7 @@ Ledger::Shape DataParallel::ledger_shape() const {
                       .element_size = static_cast<std::size_t>(first.element_size())};
   for (const Parameter& parameter : options_.parameters) {
     if (!has_whole_parameters() || !is_one_copy()) break;
-    shape.chunk = std::max(shape.chunk, parameter.tensor.numel());
+    shape.run_max = std::max(shape.run_max, parameter.tensor.numel());
   }
   return shape;
 }

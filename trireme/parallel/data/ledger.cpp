@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "trireme/base/check.h"
 #include "trireme/base/deadline.h"
@@ -18,33 +19,63 @@ std::size_t round_up(std::size_t size) {
   return (size + 63) / 64 * 64;
 }
 
-// A slice's elements from `begin` on.
-optim::Slice part_of(const optim::Slice& slice, std::int64_t begin, std::int64_t count) {
-  if (count == slice.value.numel()) return slice;
-  optim::Slice part{.value = slice.value.narrow(0, begin, count),
-                    .gradient = slice.gradient.narrow(0, begin, count),
-                    .state = {},
-                    .learning_rate = slice.learning_rate,
-                    .weight_decay = slice.weight_decay,
-                    .first_step = slice.first_step};
-  for (const at::Tensor& state : slice.state) part.state.push_back(state.narrow(0, begin, count));
-  return part;
+// visit(elements, size) for values and state of a run, in one order.
+template <class Visit>
+void each_part(const optim::Slice& slice, std::int64_t begin, std::int64_t count,
+               std::size_t element_size, const Visit& visit) {
+  const auto at = static_cast<std::size_t>(begin) * element_size;
+  const auto size = static_cast<std::size_t>(count) * element_size;
+  const auto one = [&](const at::Tensor& tensor) {
+    visit(static_cast<std::byte*>(tensor.mutable_data_ptr()) + at, size);
+  };
+  one(slice.value);
+  for (const at::Tensor& state : slice.state) one(state);
 }
 
 }  // namespace
 
-// `done` counts chunks in steps of two; an odd one says that the next chunk is saved and may be
-// torn.
+// `done` counts elements in steps of two; an odd one says that the next `saved` of them are in the
+// journal and may be torn.
 struct Ledger::Page::Header {
   std::atomic<std::int64_t> step;
   std::atomic<std::uint32_t> phase;
-  std::atomic<std::uint64_t> done;
+  std::atomic<std::int64_t> done;
+  std::atomic<std::int64_t> saved;
+};
+
+// Keeps in the page what each run was, and how far the update has come.
+class Ledger::Page::Saving final : public optim::Guard {
+ public:
+  Saving(const Page& page, std::int64_t done, Faults* faults, int rank)
+      : page_(page), header_(page.header()), end_(done), faults_(faults), rank_(rank) {}
+
+  void before(const optim::Slice& slice, std::int64_t begin, std::int64_t count) override {
+    const std::int64_t done = end();
+    page_.save(slice, begin, count);
+    header_.saved.store(count, std::memory_order_release);
+    header_.done.store(2 * done + 1, std::memory_order_release);
+    end_ = done + count;
+    reach(faults_, kUpdating, rank_);
+  }
+
+  // All that was shown has changed.
+  std::int64_t end() const {
+    header_.done.store(2 * end_, std::memory_order_release);
+    return end_;
+  }
+
+ private:
+  const Page& page_;
+  Header& header_;
+  std::int64_t end_;
+  Faults* faults_;
+  int rank_;
 };
 
 Ledger::Page Ledger::page(int place) const {
   const std::size_t figures = round_up(shape_.figures * sizeof(double));
   const std::size_t journal =
-      static_cast<std::size_t>(shape_.chunk) * shape_.element_size * (1 + shape_.states);
+      static_cast<std::size_t>(shape_.run_max) * shape_.element_size * (1 + shape_.states);
   // Never given back: the rank that makes a page is seldom the one that ends last.
   std::byte* memory =
       arena_->find_or_make(key_ + 2 * static_cast<std::uint64_t>(place), 64 + figures + journal,
@@ -88,40 +119,48 @@ void Ledger::Page::finish() noexcept {
   header().phase.store(static_cast<std::uint32_t>(Phase::Finished), std::memory_order_release);
 }
 
-void Ledger::Page::copy_chunk(const optim::Slice& chunk, bool is_back) const {
+void Ledger::Page::save(const optim::Slice& slice, std::int64_t begin, std::int64_t count) const {
+  TRIREME_CHECK(count <= shape_.run_max, "a run of ", count,
+                " elements is too long for the ledger");
   std::byte* saved = journal();
-  const auto copy = [&](const at::Tensor& tensor) {
-    TRIREME_CHECK_EQ(static_cast<std::size_t>(tensor.element_size()), shape_.element_size,
-                     "an element of the ledger");
-    const std::size_t size = tensor.nbytes();
-    if (is_back) {
-      std::memcpy(tensor.mutable_data_ptr(), saved, size);
-    } else {
-      std::memcpy(saved, tensor.const_data_ptr(), size);
-    }
+  each_part(slice, begin, count, shape_.element_size, [&](std::byte* data, std::size_t size) {
+    std::memcpy(saved, data, size);
+    // The next run comes from memory while this one is computed.
+    for (std::size_t line = 0; line < size; line += 64) __builtin_prefetch(data + size + line, 1);
     saved += size;
-  };
-  copy(chunk.value);
-  for (const at::Tensor& state : chunk.state) copy(state);
+  });
+}
+
+void Ledger::Page::put_back(const optim::Slice& slice, std::int64_t begin,
+                            std::int64_t count) const {
+  const std::byte* saved = journal();
+  each_part(slice, begin, count, shape_.element_size, [&](std::byte* data, std::size_t size) {
+    std::memcpy(data, saved, size);
+    saved += size;
+  });
 }
 
 void Ledger::Page::update(std::span<const optim::Slice> slices, const optim::Optimizer& optimizer,
                           std::int64_t number, double scale, Faults* faults, int rank) {
-  std::atomic<std::uint64_t>& done = header().done;
-  std::uint64_t chunk = 0;
+  const std::int64_t mark = header().done.load(std::memory_order_acquire);
+  const std::int64_t done = mark / 2;
+  std::vector<optim::Slice> left;
+  std::int64_t end = 0;
   for (const optim::Slice& slice : slices) {
+    TRIREME_CHECK_EQ(static_cast<std::size_t>(slice.value.element_size()), shape_.element_size,
+                     "an element of the ledger");
+    TRIREME_CHECK_EQ(slice.state.size(), shape_.states, "state in the ledger");
     const std::int64_t count = slice.value.numel();
-    for (std::int64_t begin = 0; begin < count; begin += shape_.chunk, ++chunk) {
-      const std::uint64_t before = done.load(std::memory_order_acquire);
-      if (before / 2 > chunk) continue;
-      const optim::Slice part = part_of(slice, begin, std::min(shape_.chunk, count - begin));
-      copy_chunk(part, /*is_back=*/before == 2 * chunk + 1);
-      done.store(2 * chunk + 1, std::memory_order_release);
-      reach(faults, kUpdating, rank);
-      optimizer.update({&part, 1}, number, scale);
-      done.store(2 * chunk + 2, std::memory_order_release);
-    }
+    const std::int64_t begin = std::max<std::int64_t>(done - end, 0);
+    end += count;
+    if (begin >= count) continue;
+    const bool is_torn = left.empty() && mark % 2 == 1;
+    if (is_torn) put_back(slice, begin, header().saved.load(std::memory_order_acquire));
+    left.push_back(slice.part(begin, count - begin));
   }
+  Saving saving(*this, done, faults, rank);
+  optimizer.update(left, number, scale, saving);
+  saving.end();
 }
 
 }  // namespace trireme::parallel::data

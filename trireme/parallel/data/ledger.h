@@ -5,14 +5,14 @@
 //
 //   begin(step)                   nothing is decided
 //   prepare(figures)              every rank held its share of the step; what all agreed on
-//   for each chunk: save, update  one chunk at a time; what it was is in the page until it is new
+//   for each run: save, update    one run at a time; what it was is in the page until it is new
 //   finish()                      its slices are updated
 //
 // Whoever finds the page of a dead rank between prepare and finish calls update() with the slices
-// of that rank: a chunk that may be torn is put back first, then all goes on from there. If the
+// of that rank: a run that may be torn is put back first, then all goes on from there. If the
 // heir dies too, the next one does the same.
 //
-// Cost:    an update also writes each chunk's old values and state to memory that stays in cache.
+// Cost:    an update also writes each run's old values and state to memory that stays in cache.
 // Threads: a page has one writer at a time; others read it only when that one is dead, or has
 //          stopped and said so.
 // Failure: what Arena throws where there is no memory.
@@ -31,7 +31,7 @@
 
 namespace trireme::parallel::data {
 
-inline constexpr FaultPoint kUpdating{"update.chunk"};  // saved, and about to change
+inline constexpr FaultPoint kUpdating{"update.run"};  // saved, and about to change
 
 class Ledger {
  public:
@@ -42,7 +42,7 @@ class Ledger {
     std::size_t states = 0;        // of an element, besides its value
     std::size_t element_size = 4;  // bytes
     // Elements; at least as many as a slice has where the rule takes it whole.
-    std::int64_t chunk = std::int64_t{1} << 15;
+    std::int64_t run_max = optim::kRunMax;
   };
 
   class Page {
@@ -64,7 +64,9 @@ class Ledger {
     struct Header;
     Header& header() const noexcept;
     std::byte* journal() const noexcept;
-    void copy_chunk(const optim::Slice& chunk, bool is_back) const;
+    class Saving;
+    void save(const optim::Slice& slice, std::int64_t begin, std::int64_t count) const;
+    void put_back(const optim::Slice& slice, std::int64_t begin, std::int64_t count) const;
 
     std::byte* memory_;
     Shape shape_;
