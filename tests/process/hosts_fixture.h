@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <sched.h>
 #include <sys/types.h>
 
 #include <filesystem>
@@ -14,7 +13,6 @@
 #include <vector>
 
 #include "tests/process/job_fixture.h"
-#include "trireme/base/descriptor.h"
 #include "trireme/base/temporary_folder.h"
 #include "trireme/testing/ssh_server.h"
 
@@ -31,7 +29,6 @@ class HostsTest : public JobTest {
   }
   void TearDown() override {
     server_.reset();
-    if (network_) setns(network_.get(), CLONE_NEWNET);
     JobTest::TearDown();
   }
 
@@ -85,7 +82,6 @@ class HostsTest : public JobTest {
 
   TemporaryFolder cache_{"hosts-test"};
   std::optional<SshServer> server_;
-  Descriptor network_;  // where a test that left it comes back to
 };
 
 }  // namespace trireme

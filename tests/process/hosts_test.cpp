@@ -3,12 +3,10 @@
 // Method: the real program and a real sshd, which is two hosts at once: 127.0.0.1 and 127.0.0.2.
 
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <optional>
@@ -22,6 +20,7 @@
 #include "trireme/cluster/launch/hosts/cargo.h"
 #include "trireme/cluster/launch/hosts/launcher.h"
 #include "trireme/testing/ssh_server.h"
+#include "trireme/testing/wired_hosts.h"
 
 namespace trireme {
 namespace {
@@ -84,29 +83,9 @@ TEST_F(HostsTest, AHostThatLacksAllIsGivenIt) {
 }
 
 TEST_F(HostsTest, NetworksOfTheirOwnAreHosts) {
-  network_ = Descriptor(open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
-  if (unshare(CLONE_NEWNET) != 0) {
-    GTEST_SKIP() << "NOT TESTED: networks cannot be made here: " << std::strerror(errno);
-  }
-  // This host has a wire to each of two others, and they reach each other through it.
-  Command one({.command = {"/usr/bin/unshare", "--net", "sleep", "1000"}});
-  Command two({.command = {"/usr/bin/unshare", "--net", "sleep", "1000"}});
-  const std::string names = std::to_string(one.pid()) + " " + std::to_string(two.pid());
-  Command wires(
-      {.command = {"/bin/sh", "-ec",
-                   "ip link set lo up; echo 1 >/proc/sys/net/ipv4/ip_forward; i=0; for p in " +
-                       names +
-                       "; do i=$((i + 1)); own=$(readlink /proc/self/ns/net); "
-                       "while [ \"$(readlink /proc/$p/ns/net)\" = \"$own\" ]; do :; done; "
-                       "ip link add w$i type veth peer name eth0 netns $p; "
-                       "ip addr add 10.77.$i.1/24 dev w$i; ip link set w$i up; "
-                       "nsenter -n -t $p sh -ec \"ip link set lo up; ip link set eth0 up; "
-                       "ip addr add 10.77.$i.2/24 dev eth0; "
-                       "ip route add default via 10.77.$i.1\"; done"}});
-  ASSERT_EQ(wires.wait_exit(soon()), 0) << wires.error();
-  serve({.addresses = {"0.0.0.0"},
-         .within = {"nsenter -n -t " + std::to_string(one.pid()),
-                    "nsenter -n -t " + std::to_string(two.pid())}});
+  const testing::WiredHosts hosts;
+  if (!hosts.missing().empty()) GTEST_SKIP() << hosts.missing();
+  serve({.addresses = {"0.0.0.0"}, .within = hosts.within()});
   Command job(
       on_hosts("10.77.1.2:2,10.77.2.2:1", {},
                {"/bin/sh", "-c",
@@ -115,6 +94,7 @@ TEST_F(HostsTest, NetworksOfTheirOwnAreHosts) {
   EXPECT_THAT(job.out(), HasSubstr("[1] at 10.77.1.2\n"));
   EXPECT_THAT(job.out(), HasSubstr("[2] at 10.77.2.2\n"));
   EXPECT_THAT(job.out(), HasSubstr("[2] rank 2 of 3 had 1 2 0.5 and has 3 3 1.5\n"));
+  server_.reset();
 }
 
 TEST_F(HostsTest, SignalsReachEveryHost) {

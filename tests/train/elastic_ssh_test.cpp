@@ -1,18 +1,24 @@
 // Goal:   a training whose workers are on two hosts, started through ssh, survives the death of
 //         workers and of a whole host, with the bits of one that nobody disturbed.
 // Method: the real programs and a real sshd that is two hosts; the workers of each claim a host of
-//         their own, so that they share no memory and speak over TCP.
+//         their own, so that they share no memory and speak over TCP. Where a host is cut off, it
+//         has a network of its own and the wire to it is taken down.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <thread>
 
 #include "tests/train/elastic_job.h"
 #include "trireme/testing/command_process.h"
 #include "trireme/testing/ssh_server.h"
+#include "trireme/testing/wired_hosts.h"
 
 namespace trireme::train {
 namespace {
@@ -20,29 +26,37 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using testing::SshServer;
+using testing::WiredHosts;
 
 class ElasticSsh : public ElasticJob {
  protected:
   void SetUp() override {
     if (!SshServer::program()) GTEST_SKIP() << SshServer::kMissing;
-    server_.emplace(SshServer::Options{
-        .environment = {{"XDG_RUNTIME_DIR", state_.runtime().string()},
-                        {"TRIREME_CACHE", (folder_.path() / "cache").string()}}});
+    serve({});
   }
   void TearDown() override {
     server_.reset();
     ElasticJob::TearDown();
   }
 
+  void serve(SshServer::Options options) {
+    options.environment = {{"XDG_RUNTIME_DIR", state_.runtime().string()},
+                           {"TRIREME_CACHE", (folder_.path() / "cache").string()}};
+    server_.emplace(options);
+  }
   testing::CommandProcess::Options on_two_hosts(const std::string& chaos, Words more = {}) const {
+    return on_hosts("127.0.0.1:2,127.0.0.2:2", chaos, std::move(more));
+  }
+  testing::CommandProcess::Options on_hosts(const std::string& hosts, const std::string& chaos,
+                                            Words more) const {
     const std::filesystem::path worker = folder_.path() / "worker";
     write_file_atomically(worker,
                           "#!/bin/sh\nhost=${SSH_CONNECTION% *}\nexport TRIREME_HOST=${host##* }\n"
                           "exec " +
                               build_folder() + "/trireme-worker \"$@\"\n");
     std::filesystem::permissions(worker, std::filesystem::perms::owner_all);
-    more.insert(more.end(), {"--hosts", "127.0.0.1:2,127.0.0.2:2", "--ssh", server_->command(),
-                             "--worker", worker.string()});
+    more.insert(more.end(),
+                {"--hosts", hosts, "--ssh", server_->command(), "--worker", worker.string()});
     return job(chaos, more);
   }
 
@@ -68,6 +82,81 @@ TEST_F(ElasticSsh, WaitsForALostHostAndGoesOnBitForBit) {
   EXPECT_THAT(process.error(), HasSubstr("host 127.0.0.2 is back"));
   EXPECT_THAT(events(), HasSubstr("waiting for workers"));
   expect_same_bits_as(undisturbed());
+}
+
+// Hosts with networks of their own, and wires that can be cut.
+class ElasticCutOff : public ElasticSsh {
+ protected:
+  void SetUp() override {
+    if (!SshServer::program()) GTEST_SKIP() << SshServer::kMissing;
+    hosts_.emplace();
+    if (!hosts_->missing().empty()) GTEST_SKIP() << hosts_->missing();
+    serve({.addresses = {"0.0.0.0"}, .within = hosts_->within()});
+  }
+  void TearDown() override {
+    server_.reset();
+    hosts_.reset();
+    ElasticSsh::TearDown();
+  }
+
+  int workers_of(int host) const {
+    const std::vector<pid_t> all =
+        SshServer::of_host(WiredHosts::address(host), state_.processes());
+    return static_cast<int>(std::ranges::count_if(all, [](pid_t pid) {
+      std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
+      return std::string(std::istreambuf_iterator<char>(file), {}).find("trireme-worker") !=
+             std::string::npos;
+    }));
+  }
+  template <class Is>
+  void wait_until(const Is& is, Duration patience) const {
+    const Deadline deadline = Deadline::after(patience);
+    while (!is() && !deadline.is_past()) std::this_thread::sleep_for(5ms);
+    ASSERT_TRUE(is());
+  }
+  bool has_checkpoint() const {
+    return checkpoint::Checkpoint::newest_whole(output() / "checkpoints").checkpoint.has_value();
+  }
+
+  // Long enough to be cut in its middle.
+  static constexpr int kSteps = 800;
+  static Words rare() { return {"checkpoint.every=100", "eval.every=400"}; }
+  testing::CommandProcess::Options long_job(Words more) const {
+    for (const std::string& word : rare()) more.push_back(word);
+    more.insert(more.end(), {"train.steps=" + std::to_string(kSteps), "elastic.heartbeat=1s",
+                             "--orphan-timeout", "2"});
+    return on_hosts(WiredHosts::address(0) + ":2," + WiredHosts::address(1) + ":2", "", more);
+  }
+
+  std::optional<WiredHosts> hosts_;
+};
+
+// Nobody tells anybody anything: the two who are left miss heartbeats, those beyond the cut miss
+// whoever decides, and the launcher its agent.
+TEST_F(ElasticCutOff, TheOthersGoOnAndItsWorkersEndThemselves) {
+  testing::CommandProcess process(long_job({}));
+  wait_until([&] { return has_checkpoint(); }, 60s);
+  EXPECT_EQ(workers_of(1), 2);
+  hosts_->cut(1);
+  // Heartbeat, orphan_timeout, and a machine with other work.
+  wait_until([&] { return workers_of(1) == 0; }, 15s);
+  EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+  EXPECT_THAT(events(), HasSubstr("worker 2: no heartbeat for 1.0 s"));
+  EXPECT_THAT(events(), HasSubstr("worker 3: no heartbeat for 1.0 s"));
+  expect_same_bits_as(undisturbed(kSteps, rare()));
+  hosts_->mend(1);
+}
+
+// Until then nobody trains: the job wants all four.
+TEST_F(ElasticCutOff, ItComesBackWhenTheWireDoes) {
+  testing::CommandProcess process(long_job({"--min-workers", "4"}));
+  wait_until([&] { return has_checkpoint(); }, 60s);
+  hosts_->cut(1);
+  wait_until([&] { return workers_of(1) == 0; }, 15s);
+  hosts_->mend(1);
+  EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+  EXPECT_THAT(events(), HasSubstr("waiting for workers"));
+  expect_same_bits_as(undisturbed(kSteps, rare()));
 }
 
 }  // namespace

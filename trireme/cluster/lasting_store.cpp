@@ -17,6 +17,8 @@ using namespace std::chrono_literals;
 constexpr Duration kPause = 5ms;
 // A server that accepts and then says nothing is tried anew after this.
 constexpr Duration kAttempt = 1s;
+// A server whose host is out of reach is gone after this, or a quarter of `patience`.
+constexpr Duration kSilenceMax = 30s;
 // What a single attempt may take once patience is over.
 constexpr Duration kLastAttempt = 50ms;
 
@@ -55,7 +57,9 @@ LastingStore::~LastingStore() {
 
 LastingStore::Link LastingStore::connect(Deadline deadline) const {
   return std::make_shared<RemoteStore>(
-      net::Client::Options{.address = options_.address, .credentials = options_.credentials.get()},
+      net::Client::Options{.address = options_.address,
+                           .credentials = options_.credentials.get(),
+                           .silence_max = std::min<Duration>(options_.patience / 4, kSilenceMax)},
       deadline);
 }
 

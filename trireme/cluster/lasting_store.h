@@ -15,6 +15,7 @@
 //          told of are not there any more.
 // Failure: while the server is gone a call waits for it until its own deadline (Deadline), and
 //          at most until the server has been gone for `patience`: PeerLost. Later calls try once.
+//          One whose host is out of reach is noticed a quarter of that later.
 // Threads: any thread may call; one of its own looks whether the connection lives.
 // Lifetime: its watches must not outlive it.
 

@@ -5,6 +5,7 @@
 #include "trireme/base/check.h"
 #include "trireme/net/client_core.h"
 #include "trireme/net/dial.h"
+#include "trireme/net/socket.h"
 
 namespace trireme::net {
 namespace {
@@ -12,8 +13,9 @@ namespace {
 std::shared_ptr<ClientCore> join(const Client::Options& options, Deadline deadline) {
   TRIREME_CHECK(options.credentials != nullptr, "a client needs credentials");
   TRIREME_CHECK(options.stream_items_max > 0, "a stream of no items cannot be read");
-  return std::make_shared<ClientCore>(options,
-                                      dial(options.address, *options.credentials, deadline));
+  Dialed dialed = dial(options.address, *options.credentials, deadline);
+  if (options.silence_max > Duration{}) limit_silence(dialed.socket, options.silence_max);
+  return std::make_shared<ClientCore>(options, std::move(dialed));
 }
 
 }  // namespace

@@ -60,6 +60,9 @@ class Client {
     Address address;
     const Credentials* credentials = nullptr;  // used during construction only
     std::size_t stream_items_max = 1024;
+    // The connection is lost once the server's host has given no sign of life for so long; 0: once
+    // the kernel thinks so. A server that only does not answer is alive.
+    Duration silence_max{};
   };
 
   // Connects and authenticates; keeps trying while the address refuses, until the deadline.

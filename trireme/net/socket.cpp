@@ -1,6 +1,8 @@
 #include "trireme/net/socket.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <optional>
 
@@ -145,11 +147,19 @@ Socket make_socket(int family) {
 void prepare_stream(const Socket& socket) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 10);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 5);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 4);
+  limit_silence(socket, std::chrono::seconds(30));
+}
+
+// A third without a word, and then a few questions.
+void limit_silence(const Socket& socket, Duration most) noexcept {
+  constexpr int kQuestions = 4;
+  const auto seconds =
+      static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(most).count());
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, std::max(seconds / 3, 1));
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, std::max(seconds / 6, 1));
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, kQuestions);
   // Keep-alive is silent while data waits to be acknowledged; this bounds that too.
-  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 30000);
+  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, std::max(seconds, 1) * 1000);
 }
 
 }  // namespace trireme::net

@@ -70,5 +70,7 @@ SocketAddress local_address(const Socket& socket);
 Socket make_socket(int family);
 // For a descriptor that accept(2) returned.
 void prepare_stream(const Socket& socket) noexcept;
+// A host that vanishes is noticed after so long instead, in whole seconds and at least one.
+void limit_silence(const Socket& socket, Duration most) noexcept;
 
 }  // namespace trireme::net

@@ -123,11 +123,24 @@ void Crew::join(const std::atomic<bool>& is_stop_wanted, const std::function<voi
   group_ = assembly_.group_of(epoch, having, Deadline::after(kGroupMax));
 }
 
+// Whoever reaches nobody that decides is no survivor: the others may have gone on without it.
+cluster::membership::Next Crew::agree_on_next(ByteView report,
+                                              const cluster::membership::NextOptions& options) {
+  try {
+    return membership_.next(report, options, Deadline::after(config_.orphan_timeout + kStoreMax));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::PeerLost) throw;
+    throw Error(ErrorCode::Unreachable,
+                "this worker's lease is over, and it ends: " + error.message() +
+                    "; the job goes on without it, or is over")
+        .with_rank(worker_);
+  }
+}
+
 Crew::Turnover Crew::next(const parallel::Standing& standing, bool takes_new,
                           bool is_join_complete) {
-  const auto next = membership_.next(encode(standing, settled_, assembly_.has_arena()),
-                                     {.takes_new = takes_new, .is_join_complete = is_join_complete},
-                                     Deadline::after(config_.orphan_timeout + kStoreMax));
+  const auto next = agree_on_next(encode(standing, settled_, assembly_.has_arena()),
+                                  {.takes_new = takes_new, .is_join_complete = is_join_complete});
   Turnover turnover{.standings = {}, .gone = next.gone};
   std::set<int> having;
   std::uint64_t settled = next.epoch.number();

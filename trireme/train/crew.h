@@ -74,6 +74,9 @@ class Crew {
   Crew(const cluster::Environment& environment, const ElasticConfig& config,
        const std::string& job_hash, Faults* faults, std::function<void()> on_orphaned);
 
+  cluster::membership::Next agree_on_next(ByteView report,
+                                          const cluster::membership::NextOptions& options);
+
   int worker_;
   ElasticConfig config_;
   cluster::JobStore store_;

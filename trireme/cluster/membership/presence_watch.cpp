@@ -91,8 +91,12 @@ void PresenceWatch::run() noexcept {
   for (;;) {
     try {
       follow();
+    } catch (const Error& error) {
+      // One that is slow or full, or gone for a while, comes back; else this worker's lease is
+      // over.
+      if (error.code() == ErrorCode::PeerLost) lose_far(error.message());
     } catch (const std::exception&) {
-      // A store that is gone, slow or full: it may come back.
+      // Such as no memory; it may be there again.
     }
     std::unique_lock lock(mutex_);
     if (changed_.wait_for(lock, kAgain, [&] { return is_over_; })) return;
@@ -151,6 +155,17 @@ void PresenceWatch::say_well() {
   said_well_ = now;
   options_.store->set(well_key(options_.worker), bytes_of(std::to_string(++beats_)),
                       Deadline::after(kLook), Lifetime::Session);
+}
+
+// The others may have gone on without us. Whoever hears of this asks the store who goes on, and
+// ends where nobody answers.
+void PresenceWatch::lose_far(const std::string& cause) {
+  std::vector<FarWatch::Lost> lost;
+  {
+    const std::lock_guard lock(mutex_);
+    lost = far_.lose_all(cause);
+  }
+  for (const FarWatch::Lost& one : lost) options_.on_lost(one.worker, one.cause);
 }
 
 void PresenceWatch::tell_lost() {

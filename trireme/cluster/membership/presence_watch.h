@@ -7,7 +7,8 @@
 // erases reports that nobody will read any more.
 //
 // Where members are on other hosts, it also says in the store that this worker is well, and calls
-// back for those of them who are gone (see far_watch.h).
+// back for those of them who are gone (see far_watch.h). A store that stays gone is a lease that has
+// run out: then all of them are, as far as anybody here can know.
 //
 // Threads:  any thread may call.
 // Lifetime: the store must outlive it. The destructor ends the thread, at the latest when a call
@@ -83,6 +84,7 @@ class PresenceWatch {
   Duration look_period();
   void say_well();
   void tell_lost();
+  void lose_far(const std::string& cause);
   void miss_absent();  // with mutex_ held
 
   const Options options_;

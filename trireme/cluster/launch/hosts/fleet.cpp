@@ -21,6 +21,8 @@ using namespace std::chrono_literals;
 // job outlive it: there it is cut only when nothing else helps.
 constexpr Duration kMercyTime = 3s;
 constexpr Duration kElasticMercyTime = 10s;
+// Once a worker has ended well, the others do so too: nobody waits long for a host out of reach.
+constexpr Duration kDoneSilenceMax = 5 * kBeatTime;
 // Beyond orphan_timeout, until the workers of a lost host are surely dead: its agent may hear of
 // the loss late, and has to kill them.
 constexpr Duration kAdriftTime = kSilenceMax + 10s;
@@ -141,6 +143,9 @@ void Fleet::keep_up() {
   }
   start_first();
   if (has_started_ && !is_ended_) upkeep_->supervise();
+  if (upkeep_->supervision().is_done()) {
+    for_each_link([](Link& link) { link.hurry(kDoneSilenceMax); });
+  }
   const bool is_over = options_.ending->has_begun() || upkeep_->supervision().is_over();
   if (is_over && company_.living() == 0) end_agents();
 }

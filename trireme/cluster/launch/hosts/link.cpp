@@ -157,11 +157,12 @@ void Link::add_waits(std::vector<pollfd>& waits, bool has_room) const {
 }
 
 bool Link::pump(TimePoint now, bool has_room) {
-  bool has_moved = pump_input();
-  if (has_room && pump_output()) has_moved = true;
+  const bool has_said = pump_input();
+  const bool has_heard = has_room && pump_output();
   pump_error(now);
-  const Duration patience = is_ready_ ? kSilenceMax : kStartMax;
-  if (has_moved) {
+  const Duration patience = is_ready_ ? silence_max_ : kStartMax;
+  // What we say may go no farther than ssh; only files take their time without an answer.
+  if (has_heard || (has_said && !is_ready_)) {
     quiet_ = Deadline::at(now + patience);
   } else if (has_room && quiet_.is_past() && !is_reaped_) {
     quiet_ = Deadline::never();
@@ -171,7 +172,13 @@ bool Link::pump(TimePoint now, bool has_room) {
     output_.reset();
     error_.reset();
   }
-  return has_moved;
+  return has_said || has_heard;
+}
+
+void Link::hurry(Duration silence_max) {
+  if (silence_max >= silence_max_) return;
+  silence_max_ = silence_max;
+  if (is_ready_) quiet_ = min(quiet_, Deadline::after(silence_max));
 }
 
 bool Link::pump_input() {

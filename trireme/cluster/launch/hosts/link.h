@@ -76,6 +76,8 @@ class Link {
   void end();
   void signal(int number);
   void beat();
+  // Less patience from now on with a host that says nothing.
+  void hurry(Duration silence_max);
   // Ends the connection now; what runs on the host ends because of it.
   void cut(const std::string& why);
 
@@ -128,6 +130,7 @@ class Link {
   output::LineSplitter words_{output::LineSplitter::Options{}};
   std::string last_words_;
   std::string trouble_;  // what the agent said, or why we cut it
+  Duration silence_max_ = kSilenceMax;
   Deadline quiet_ = Deadline::never();
   Deadline closing_ = Deadline::never();
   bool is_ready_ = false;
