@@ -17,6 +17,7 @@
 #include "trireme/optim/adam.h"
 #include "trireme/optim/averaged.h"
 #include "trireme/optim/clip.h"
+#include "trireme/optim/gradual.h"
 #include "trireme/optim/lamb.h"
 #include "trireme/optim/lars.h"
 #include "trireme/optim/lion.h"
@@ -85,18 +86,35 @@ TEST(Optimizer, CutsOnTheGridGiveTheSameBits) {
   }
 }
 
-// Remembers what it was shown, and checks that it is still what it was.
+// Of a slice: its values and each state.
+std::vector<at::Tensor> parts_of(const Slice& slice) {
+  std::vector<at::Tensor> all{slice.value};
+  all.insert(all.end(), slice.state.begin(), slice.state.end());
+  return all;
+}
+
+std::vector<at::Tensor> copies_of(const Slice& slice) {
+  std::vector<at::Tensor> all;
+  for (const at::Tensor& part : parts_of(slice)) all.push_back(part.clone());
+  return all;
+}
+
+// Demands that all it was shown before has changed, and nothing else has.
 class Watcher final : public Guard {
  public:
-  explicit Watcher(const Slice& slice) : slice_(slice), was_(slice.value.clone()) {}
+  Watcher(const Slice& slice, std::vector<at::Tensor> after)
+      : slice_(slice), before_(copies_of(slice)), after_(std::move(after)) {}
 
   void before(const Slice& slice, std::int64_t begin, std::int64_t count) override {
     EXPECT_EQ(slice.value.data_ptr(), slice_.value.data_ptr());
     EXPECT_EQ(begin, end);
     EXPECT_GT(count, 0);
-    const std::int64_t left = was_.numel() - begin;
-    EXPECT_TRUE(slice.value.narrow(0, begin, left).equal(was_.narrow(0, begin, left)));
-    if (begin > 0) EXPECT_FALSE(slice.value.narrow(0, 0, begin).equal(was_.narrow(0, 0, begin)));
+    const std::vector<at::Tensor> now = parts_of(slice_);
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      const std::int64_t left = now[i].numel() - begin;
+      EXPECT_TRUE(now[i].narrow(0, begin, left).equal(before_[i].narrow(0, begin, left)));
+      EXPECT_TRUE(now[i].narrow(0, 0, begin).equal(after_[i].narrow(0, 0, begin)));
+    }
     end += count;
     longest = std::max(longest, count);
   }
@@ -105,26 +123,41 @@ class Watcher final : public Guard {
 
  private:
   const Slice& slice_;
-  at::Tensor was_;
+  std::vector<at::Tensor> before_, after_;
 };
 
 TEST(Optimizer, AGuardSeesEveryRunBeforeItChanges) {
   std::vector<std::shared_ptr<Optimizer>> rules = all_rules();
   for (const auto& rule : whole_rules()) rules.push_back(rule);
+  rules.push_back(std::make_shared<Gradual>(std::make_shared<Adam>(AdamConfig{})));
+  rules.push_back(std::make_shared<Averaged>(std::make_unique<Lamb>(LambConfig{}), EmaConfig{}));
   for (const auto& rule : rules) {
     const std::size_t states = rule->state_names().size();
     for (const std::int64_t count : {0, 1, 255, 256, 257, (1 << 15) + 1}) {
-      Slice guarded = make_slice(count, states), alone = make_slice(count, states);
-      guarded.sizes = alone.sizes = {count, 1};
-      Watcher watcher(guarded);
-      rule->update({&guarded, 1}, 3, 0.5, watcher);
-      rule->update({&alone, 1}, 3, 0.5);
-      EXPECT_EQ(watcher.end, count);
-      if (rule->grain() == Grain::Element) EXPECT_LE(watcher.longest, kRunMax);
-      EXPECT_TRUE(guarded.value.equal(alone.value));
-      for (std::size_t i = 0; i < states; ++i) EXPECT_TRUE(guarded.state[i].equal(alone.state[i]));
+      for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+        Slice guarded = make_slice(count, states, type), alone = make_slice(count, states, type);
+        guarded.sizes = alone.sizes = {count, 1};
+        rule->update({&alone, 1}, 3, 0.5);
+        Watcher watcher(guarded, copies_of(alone));
+        rule->update({&guarded, 1}, 3, 0.5, watcher);
+        EXPECT_EQ(watcher.end, count);
+        if (rule->grain() == Grain::Element) EXPECT_LE(watcher.longest, kRunMax);
+        for (std::size_t i = 0; i <= states; ++i) {
+          EXPECT_TRUE(parts_of(guarded)[i].equal(parts_of(alone)[i]));
+        }
+      }
     }
   }
+}
+
+// What is not unfrozen yet is shown, too: who counts elements counts them all.
+TEST(Optimizer, AGuardSeesWhatStaysAsItIs) {
+  const Gradual rule(std::make_shared<Adam>(AdamConfig{}));
+  Slice frozen = make_slice(100, 2);
+  frozen.first_step = 9;
+  Watcher watcher(frozen, copies_of(frozen));
+  rule.update({&frozen, 1}, 3, 0.5, watcher);
+  EXPECT_EQ(watcher.end, 100);
 }
 
 TEST(Optimizer, AScaleIsAMultipleOfTheGradient) {

@@ -214,8 +214,16 @@ TEST(HierarchicalRefusals, NameARemedy) {
             ErrorCode::InvalidInput);
   EXPECT_EQ(refused(hierarchical("across", "gradients") + Words{"sync.steps=2"}, {"a"}),
             ErrorCode::InvalidInput);
-  EXPECT_EQ(refused(hierarchical("steps", "2") + Words{"sync.overlap=3"}, {"a", "b"}),
+  const Words overlap = hierarchical("steps", "2") + Words{"sync.overlap=3"};
+  EXPECT_EQ(refused(overlap, {"a", "b"}), ErrorCode::InvalidInput);
+  EXPECT_EQ(refused(overlap + Words{"sync.round.schedule=['100=9']"}, {"a", "b"}),
             ErrorCode::InvalidInput);
+  EXPECT_EQ(
+      refused(hierarchical("steps", "9") + Words{"sync.overlap=3", "sync.round.schedule=['100=2']"},
+              {"a", "b"}),
+      ErrorCode::InvalidInput);
+  EXPECT_NO_THROW(train_hosted(tiny_config("mlp", overlap + Words{"sync.round.schedule=['0=9']"}),
+                               {"a", "b"}, 1));
   EXPECT_EQ(refused(hierarchical("across", "gradients") + Words{"sync.outer_momentum=0.5"}, {"a"}),
             ErrorCode::InvalidInput);
 }

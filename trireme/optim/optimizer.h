@@ -32,7 +32,8 @@ enum class Grain {
 class Guard {
  public:
   virtual ~Guard() = default;
-  // Elements of a slice that change next. All those it was shown before have changed.
+  // Elements of a slice that change next: every one of every slice, once, in order, also where it
+  // stays as it is. All those it was shown before have changed.
   virtual void before(const Slice& slice, std::int64_t begin, std::int64_t count) = 0;
 };
 

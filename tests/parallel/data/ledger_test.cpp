@@ -132,6 +132,23 @@ TEST(Ledger, ASliceThatIsTakenWholeNeedsRoom) {
   EXPECT_THROW(update(65), Error);
 }
 
+// Who dies as it begins a step leaves nothing of the step before to do again.
+TEST(Ledger, AFinishedUpdateIsNotMadeAgain) {
+  const optim::Adam adam{optim::AdamwConfig{}};
+  const Values values = Values::make(771);
+  const Ledger ledger(comm::Arena::create({.members = 2}), 80, kShape);
+  Ledger::Page page = ledger.page(0);
+  page.begin(4);
+  page.prepare(std::vector<double>(5));
+  page.update(values.slices(), adam, 3, 0.5);
+  const at::Tensor made = values.value.clone();
+  ledger.page(0).update(values.slices(), adam, 3, 0.5);
+  EXPECT_TRUE(values.value.equal(made));
+  page.begin(5);
+  page.update(values.slices(), adam, 4, 0.5);
+  EXPECT_FALSE(values.value.equal(made));
+}
+
 TEST(Ledger, APageSaysHowFarItsRankCame) {
   const auto arena = comm::Arena::create({.members = 2});
   const Ledger ledger(arena, 79, kShape);

@@ -108,5 +108,13 @@ TEST(RoundEnd, ASchedulesMistakesAreNamed) {
   EXPECT_THROW(RoundEnd({.steps = 1, .end = {.schedule = {"x"}}}), Error);
 }
 
+TEST(RoundEnd, TheShortestRoundIsOneThatComes) {
+  EXPECT_EQ(shortest_round(7, {}), 7);
+  EXPECT_EQ(shortest_round(7, {"10=9"}), 7);
+  EXPECT_EQ(shortest_round(7, {"10=9", "20=3"}), 3);
+  EXPECT_EQ(shortest_round(7, {"0=9"}), 9);
+  EXPECT_EQ(shortest_round(7, {"0=9", "5=8"}), 8);
+}
+
 }  // namespace
 }  // namespace trireme::parallel::local

@@ -9,11 +9,13 @@
 
 #include "trireme/base/check.h"
 #include "trireme/base/deadline.h"
+#include "trireme/optim/run_slices.h"
 
 namespace trireme::parallel::data {
 namespace {
 
 constexpr auto kPageMax = std::chrono::seconds(10);
+constexpr std::size_t kPrefetchMax = 1024;  // bytes; a short run
 
 std::size_t round_up(std::size_t size) {
   return (size + 63) / 64 * 64;
@@ -54,6 +56,8 @@ class Ledger::Page::Saving final : public optim::Guard {
     page_.save(slice, begin, count);
     header_.saved.store(count, std::memory_order_release);
     header_.done.store(2 * done + 1, std::memory_order_release);
+    // A release orders what was before it; what changes now must stay behind it, too.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     end_ = done + count;
     reach(faults_, kUpdating, rank_);
   }
@@ -61,6 +65,7 @@ class Ledger::Page::Saving final : public optim::Guard {
   // All that was shown has changed.
   std::int64_t end() const {
     header_.done.store(2 * end_, std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     return end_;
   }
 
@@ -106,8 +111,9 @@ std::span<const double> Ledger::Page::figures() const noexcept {
 
 void Ledger::Page::begin(std::int64_t step) noexcept {
   header().phase.store(static_cast<std::uint32_t>(Phase::Open), std::memory_order_release);
-  header().done.store(0, std::memory_order_release);
+  // In this order: a page of the step before says at every moment that there is nothing left to do.
   header().step.store(step, std::memory_order_release);
+  header().done.store(0, std::memory_order_release);
 }
 
 void Ledger::Page::prepare(std::span<const double> figures) noexcept {
@@ -123,10 +129,13 @@ void Ledger::Page::save(const optim::Slice& slice, std::int64_t begin, std::int6
   TRIREME_CHECK(count <= shape_.run_max, "a run of ", count,
                 " elements is too long for the ledger");
   std::byte* saved = journal();
+  const std::int64_t left = slice.value.numel() - begin - count;
+  const std::size_t ahead =
+      std::min(kPrefetchMax, static_cast<std::size_t>(left) * shape_.element_size);
   each_part(slice, begin, count, shape_.element_size, [&](std::byte* data, std::size_t size) {
     std::memcpy(saved, data, size);
     // The next run comes from memory while this one is computed.
-    for (std::size_t line = 0; line < size; line += 64) __builtin_prefetch(data + size + line, 1);
+    for (std::size_t line = 0; line < ahead; line += 64) __builtin_prefetch(data + size + line, 1);
     saved += size;
   });
 }
@@ -147,20 +156,25 @@ void Ledger::Page::update(std::span<const optim::Slice> slices, const optim::Opt
   std::vector<optim::Slice> left;
   std::int64_t end = 0;
   for (const optim::Slice& slice : slices) {
+    optim::check_slice(slice, shape_.states);
     TRIREME_CHECK_EQ(static_cast<std::size_t>(slice.value.element_size()), shape_.element_size,
                      "an element of the ledger");
-    TRIREME_CHECK_EQ(slice.state.size(), shape_.states, "state in the ledger");
     const std::int64_t count = slice.value.numel();
     const std::int64_t begin = std::max<std::int64_t>(done - end, 0);
     end += count;
     if (begin >= count) continue;
     const bool is_torn = left.empty() && mark % 2 == 1;
-    if (is_torn) put_back(slice, begin, header().saved.load(std::memory_order_acquire));
+    if (is_torn) {
+      const std::int64_t saved = header().saved.load(std::memory_order_acquire);
+      TRIREME_CHECK(saved >= 1 && saved <= std::min(count - begin, shape_.run_max),
+                    "a ledger that says it saved ", saved, " of ", count - begin, " elements");
+      put_back(slice, begin, saved);
+    }
     left.push_back(slice.part(begin, count - begin));
   }
   Saving saving(*this, done, faults, rank);
   optimizer.update(left, number, scale, saving);
-  saving.end();
+  TRIREME_CHECK_EQ(saving.end(), std::max(end, done), "elements that an update showed its guard");
 }
 
 }  // namespace trireme::parallel::data

@@ -39,6 +39,18 @@ std::string complaint_of_schedule(const std::vector<std::string>& all) {
   return {};
 }
 
+std::int64_t shortest_round(std::int64_t steps, const std::vector<std::string>& schedule) {
+  std::optional<std::int64_t> shortest;
+  for (const std::string& text : schedule) {
+    const auto change = read_change(text);
+    if (!change) continue;
+    const bool is_from_the_first = change->first == 0;
+    if (!shortest) shortest = is_from_the_first ? change->second : steps;
+    shortest = std::min(*shortest, change->second);
+  }
+  return shortest.value_or(steps);
+}
+
 RoundEnd::RoundEnd(const Pace& pace, const Clock& clock)
     : first_(pace.begin), limits_(pace.end), clock_(clock) {
   const std::string complaint = complaint_of_schedule(limits_.schedule);

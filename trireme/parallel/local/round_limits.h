@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace trireme::parallel::local {
 
 // What is wrong with a list of "step=steps of a round", or "".
 std::string complaint_of_schedule(const std::vector<std::string>& all);
+
+// Of all that it names, and of `steps` where that counts until its first one.
+std::int64_t shortest_round(std::int64_t steps, const std::vector<std::string>& schedule);
 
 struct RoundLimits {
   std::vector<std::string> schedule{};

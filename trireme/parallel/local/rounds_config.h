@@ -35,8 +35,11 @@ inline std::string complaint_of_fragments(const Pace& pace) {
     return "fragments and overlap have turns by numbers of steps: leave round.seconds and "
            "round.divergence out, or take fragments = 1 and overlap = 0";
   }
-  return pace.overlap > pace.steps
-             ? "a fragment has to be there when its next turn comes: overlap is at most steps"
+  const std::int64_t shortest = shortest_round(pace.steps, pace.end.schedule);
+  return pace.overlap > shortest
+             ? "a fragment has to be there when its next turn comes: overlap is at most the steps "
+               "of the shortest round, " +
+                   std::to_string(shortest)
              : "";
 }
 
