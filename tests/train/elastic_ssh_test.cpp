@@ -135,24 +135,28 @@ class ElasticCutOff : public ElasticSsh {
 // whoever decides, and the launcher its agent.
 TEST_F(ElasticCutOff, TheOthersGoOnAndItsWorkersEndThemselves) {
   testing::CommandProcess process(long_job({}));
-  wait_until([&] { return has_checkpoint(); }, 60s);
+  ASSERT_NO_FATAL_FAILURE(wait_until([&] { return has_checkpoint(); }, 60s));
   EXPECT_EQ(workers_of(1), 2);
   hosts_->cut(1);
   // Heartbeat, orphan_timeout, and a machine with other work.
-  wait_until([&] { return workers_of(1) == 0; }, 15s);
+  ASSERT_NO_FATAL_FAILURE(wait_until([&] { return workers_of(1) == 0; }, 15s));
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
-  EXPECT_THAT(events(), HasSubstr("worker 2: no heartbeat for 1.0 s"));
-  EXPECT_THAT(events(), HasSubstr("worker 3: no heartbeat for 1.0 s"));
+  EXPECT_THAT(events(), HasSubstr("worker 2: "));
+  EXPECT_THAT(events(), HasSubstr("worker 3: "));
+  EXPECT_THAT(process.error(), HasSubstr("host " + WiredHosts::address(1) + " was lost"));
   expect_same_bits_as(undisturbed(kSteps, rare()));
+  // Its agent hears that nobody listens any more when it says something, or by its own silence.
   hosts_->mend(1);
+  wait_until([&] { return SshServer::of_host(WiredHosts::address(1), state_.processes()).empty(); },
+             45s);
 }
 
 // Until then nobody trains: the job wants all four.
 TEST_F(ElasticCutOff, ItComesBackWhenTheWireDoes) {
   testing::CommandProcess process(long_job({"--min-workers", "4"}));
-  wait_until([&] { return has_checkpoint(); }, 60s);
+  ASSERT_NO_FATAL_FAILURE(wait_until([&] { return has_checkpoint(); }, 60s));
   hosts_->cut(1);
-  wait_until([&] { return workers_of(1) == 0; }, 15s);
+  ASSERT_NO_FATAL_FAILURE(wait_until([&] { return workers_of(1) == 0; }, 15s));
   hosts_->mend(1);
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
   EXPECT_THAT(events(), HasSubstr("waiting for workers"));

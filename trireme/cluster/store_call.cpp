@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "trireme/base/check.h"
+#include "trireme/base/error.h"
 
 namespace trireme::cluster {
 namespace {
@@ -26,6 +27,15 @@ StoreReply swap(Store& store, const StoreRequest& request, Deadline deadline) {
 }
 
 }  // namespace
+
+bool is_gone(Store& store, Deadline deadline) {
+  try {
+    store.get("anybody", deadline);
+    return false;
+  } catch (const Error& error) {
+    return error.code() == ErrorCode::PeerLost;
+  }
+}
 
 StoreReply ask(Store& store, const StoreRequest& request, Deadline deadline) {
   StoreReply reply;

@@ -13,6 +13,9 @@
 
 namespace trireme::cluster {
 
+// Whether the store's patience is over: PeerLost is its answer to any call, and not to one alone.
+bool is_gone(Store& store, Deadline deadline);
+
 StoreReply ask(Store& store, const StoreRequest& request, Deadline deadline);
 
 }  // namespace trireme::cluster

@@ -306,8 +306,8 @@ bool makes_replicas(const AgreementOptions& options) {
   if (options.kind == SyncKind::Delayed || !is_less_often(options.kind)) return false;
   if (options.kind != SyncKind::Hierarchical) return true;
   const std::vector<int> hosts = options.group.hosts();
-  const bool is_one_host = std::adjacent_find(hosts.begin(), hosts.end(),
-                                              std::not_equal_to<>()) == hosts.end();
+  const bool is_one_host =
+      std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>()) == hosts.end();
   return options.pace.crossing == local::Crossing::Weights && !is_one_host;
 }
 

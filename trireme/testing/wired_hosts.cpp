@@ -76,7 +76,7 @@ std::vector<std::string> WiredHosts::within() const {
   return all;
 }
 
-// The end that is the host's: its own side is told nothing, nor is this one.
+// This end of it: whoever is here is told that there is no way.
 void WiredHosts::set_wire(int host, const std::string& state) {
   run("ip link set w" + std::to_string(host) + " " + state);
 }

@@ -36,7 +36,7 @@ class WiredHosts {
   // What a command takes before it to run on each.
   std::vector<std::string> within() const;
 
-  // No packet passes, and nobody is told.
+  // No packet passes; the host itself is told nothing.
   void cut(int host) { set_wire(host, "down"); }
   void mend(int host) { set_wire(host, "up"); }
 

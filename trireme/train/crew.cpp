@@ -8,6 +8,7 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
+#include "trireme/cluster/store_call.h"
 #include "trireme/train/config.h"
 
 namespace trireme::train {
@@ -55,21 +56,25 @@ Bytes encode(const parallel::Standing& standing, std::uint64_t settled, bool has
   return std::move(out).take();
 }
 
+std::string lease_over(const std::string& cause) {
+  return cause + ": this worker's lease is over, and others may have gone on without it";
+}
+
 }  // namespace
 
 std::unique_ptr<Crew> Crew::of_environment(const config::Config& config,
-                                           const std::string& job_hash, Faults* faults,
-                                           std::function<void()> on_orphaned) {
+                                           const std::string& job_hash, Faults* faults, End end) {
   const auto environment = cluster::Environment::read(cluster::process_environment);
   if (!environment.is_elastic) return nullptr;
-  return std::unique_ptr<Crew>(new Crew(environment, limits_of(config, environment.size), job_hash,
-                                        faults, std::move(on_orphaned)));
+  return std::unique_ptr<Crew>(
+      new Crew(environment, limits_of(config, environment.size), job_hash, faults, std::move(end)));
 }
 
 Crew::Crew(const cluster::Environment& environment, const ElasticConfig& config,
-           const std::string& job_hash, Faults* faults, std::function<void()> on_orphaned)
+           const std::string& job_hash, Faults* faults, End end)
     : worker_(environment.rank),
       config_(config),
+      orphan_timeout_(environment.orphan_timeout),
       store_(environment, cluster::process_environment, Log(), Deadline::after(kStoreMax)),
       assembly_({.worker = worker_,
                  .store = &store_.store(),
@@ -85,8 +90,10 @@ Crew::Crew(const cluster::Environment& environment, const ElasticConfig& config,
                    .job_hash = job_hash,
                    .heartbeat = {.interval = {}, .timeout = config.heartbeat},
                    .store = &store_.store(),
-                   .faults = faults}),
-      orphan_watch_(cluster::launch::job::OrphanWatch::of(environment, std::move(on_orphaned))) {
+                   .faults = faults,
+                   .on_lease_over = [end](const std::string& cause) { end(lease_over(cause)); }}),
+      orphan_watch_(cluster::launch::job::OrphanWatch::of(
+          environment, [end] { end("nobody watches this job any more"); })) {
   membership_.on_death(
       [this](int worker, const std::string& cause) { assembly_.lose(worker, cause); });
 }
@@ -127,13 +134,12 @@ void Crew::join(const std::atomic<bool>& is_stop_wanted, const std::function<voi
 cluster::membership::Next Crew::agree_on_next(ByteView report,
                                               const cluster::membership::NextOptions& options) {
   try {
-    return membership_.next(report, options, Deadline::after(config_.orphan_timeout + kStoreMax));
+    return membership_.next(report, options, Deadline::after(orphan_timeout_ + kStoreMax));
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::PeerLost) throw;
-    throw Error(ErrorCode::Unreachable,
-                "this worker's lease is over, and it ends: " + error.message() +
-                    "; the job goes on without it, or is over")
-        .with_rank(worker_);
+    const bool is_over = error.code() == ErrorCode::PeerLost &&
+                         cluster::is_gone(store_.store(), Deadline::after(kLookMax));
+    if (!is_over) throw;
+    throw Error(ErrorCode::Unreachable, lease_over(error.message())).with_rank(worker_);
   }
 }
 

@@ -35,15 +35,17 @@ namespace trireme::train {
 
 class Crew {
  public:
+  using End = std::function<void(const std::string& why)>;
+
   struct Turnover {
     std::map<int, parallel::Standing> standings;  // by worker, of those who are not new
     std::vector<cluster::membership::Gone> gone;
   };
 
-  // As TRIREME_WORKER and the rest of the environment say. `on_orphaned`: nobody watches any more.
+  // As TRIREME_WORKER and the rest of the environment say. `end`: nobody watches any more, or
+  // nobody that decides can be reached; called on a thread of its own with the reason.
   static std::unique_ptr<Crew> of_environment(const config::Config& config,
-                                              const std::string& job_hash, Faults* faults,
-                                              std::function<void()> on_orphaned);
+                                              const std::string& job_hash, Faults* faults, End end);
 
   // Where the job ends before this worker is taken in, or it is asked to stop: calls `give_up`, on
   // a thread of its own, which must end the process.
@@ -72,13 +74,14 @@ class Crew {
 
  private:
   Crew(const cluster::Environment& environment, const ElasticConfig& config,
-       const std::string& job_hash, Faults* faults, std::function<void()> on_orphaned);
+       const std::string& job_hash, Faults* faults, End end);
 
   cluster::membership::Next agree_on_next(ByteView report,
                                           const cluster::membership::NextOptions& options);
 
   int worker_;
   ElasticConfig config_;
+  Duration orphan_timeout_;
   cluster::JobStore store_;
   comm::Assembly assembly_;
   cluster::membership::Membership membership_;

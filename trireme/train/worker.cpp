@@ -87,8 +87,8 @@ std::optional<cluster::World> join_others(const config::Config& config) {
 }
 
 // Nothing is left to save that others could not.
-void end_orphaned() {
-  std::fputs("trireme: nobody watches this job any more; ending\n", stderr);
+void end_orphaned(const std::string& why) {
+  std::fprintf(stderr, "trireme: %s; ending\n", why.c_str());
   std::_Exit(kExitFailure);
 }
 

@@ -140,22 +140,5 @@ TEST(FarMembers, OnOtherHostsAreMissedAndTheRestGoesOn) {
   });
 }
 
-TEST(FarWatch, WhereNobodyCanBeHeardOfAllAreLostOnce) {
-  FarWatch watch(100ms);
-  watch.set_members({1, 2, 3}, at(0ms));
-  watch.note(worker_key(2), false, at(0ms));
-  ASSERT_EQ(watch.lost(at(50ms)).size(), 0u);
-  const auto all = watch.lose_all("the coordinator is gone");
-  ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[1].worker, 2);
-  EXPECT_EQ(all[1].cause, "the coordinator is gone");
-  EXPECT_TRUE(watch.lose_all("again").empty());
-  EXPECT_TRUE(watch.lost(at(1000ms)).empty());
-  // Members of another epoch are others.
-  watch.set_members({}, at(1000ms));
-  watch.set_members({2}, at(1001ms));
-  EXPECT_EQ(watch.lose_all("again").size(), 1u);
-}
-
 }  // namespace
 }  // namespace trireme::cluster::membership

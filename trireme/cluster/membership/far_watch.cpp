@@ -38,14 +38,6 @@ void FarWatch::note(std::string_view key, bool is_there, TimePoint now) {
   }
 }
 
-std::vector<FarWatch::Lost> FarWatch::lose_all(const std::string& cause) {
-  std::vector<Lost> result;
-  for (const auto& [worker, signs] : members_) {
-    if (told_.insert(worker).second) result.push_back({worker, cause});
-  }
-  return result;
-}
-
 std::vector<FarWatch::Lost> FarWatch::lost(TimePoint now) {
   const bool was_stopped = looked_ && timeout_.count() > 0 && now - *looked_ > timeout_ / 2;
   looked_ = now;

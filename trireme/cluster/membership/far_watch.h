@@ -50,8 +50,6 @@ class FarWatch {
 
   // Who is gone, each once. To be asked often.
   std::vector<Lost> lost(TimePoint now);
-  // All of them, as far as anybody here can know; each once.
-  std::vector<Lost> lose_all(const std::string& cause);
 
  private:
   struct Signs {

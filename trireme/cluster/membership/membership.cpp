@@ -114,7 +114,8 @@ class Membership::Part {
         .worker = options_.worker,
         .most = options_.most,
         .heartbeat = options_.heartbeat,
-        .on_lost = [this](int worker, const std::string& cause) { book_.report(worker, cause); }});
+        .on_lost = [this](int worker, const std::string& cause) { book_.report(worker, cause); },
+        .on_lease_over = options_.on_lease_over});
     adopt(epoch, std::nullopt);
     book_.adopt(epoch, true);
     return epoch_;

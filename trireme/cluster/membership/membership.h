@@ -81,6 +81,9 @@ class Membership {
     Lookup lookup = process_environment;
     Log log{};
     Faults* faults = nullptr;
+    // The store was out of reach for longer than its patience while members are on other hosts, who
+    // may have gone on without this worker. From a thread of its own; should end the process.
+    std::function<void(const std::string& cause)> on_lease_over = [](const std::string&) {};
   };
 
   // Makes the life page; asks the store nothing yet.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trireme/base/error.h"
+#include "trireme/cluster/store_call.h"
 
 namespace trireme::cluster::membership {
 namespace {
@@ -92,9 +93,10 @@ void PresenceWatch::run() noexcept {
     try {
       follow();
     } catch (const Error& error) {
-      // One that is slow or full, or gone for a while, comes back; else this worker's lease is
-      // over.
-      if (error.code() == ErrorCode::PeerLost) lose_far(error.message());
+      // One that is slow or full, or gone for a while, comes back.
+      if (error.code() == ErrorCode::PeerLost && is_lease_over()) {
+        options_.on_lease_over(error.message());
+      }
     } catch (const std::exception&) {
       // Such as no memory; it may be there again.
     }
@@ -157,15 +159,13 @@ void PresenceWatch::say_well() {
                       Deadline::after(kLook), Lifetime::Session);
 }
 
-// The others may have gone on without us. Whoever hears of this asks the store who goes on, and
-// ends where nobody answers.
-void PresenceWatch::lose_far(const std::string& cause) {
-  std::vector<FarWatch::Lost> lost;
+// Members on other hosts may have gone on without us.
+bool PresenceWatch::is_lease_over() {
   {
     const std::lock_guard lock(mutex_);
-    lost = far_.lose_all(cause);
+    if (is_over_ || !far_.has_members()) return false;
   }
-  for (const FarWatch::Lost& one : lost) options_.on_lost(one.worker, one.cause);
+  return is_gone(*options_.store, Deadline::after(kLook));
 }
 
 void PresenceWatch::tell_lost() {

@@ -7,8 +7,8 @@
 // erases reports that nobody will read any more.
 //
 // Where members are on other hosts, it also says in the store that this worker is well, and calls
-// back for those of them who are gone (see far_watch.h). A store that stays gone is a lease that has
-// run out: then all of them are, as far as anybody here can know.
+// back for those of them who are gone (see far_watch.h). A store that stays gone is then a lease
+// that has run out: the others may have gone on without this worker, which has to end.
 //
 // Threads:  any thread may call.
 // Lifetime: the store must outlive it. The destructor ends the thread, at the latest when a call
@@ -45,6 +45,8 @@ class PresenceWatch {
     HeartbeatConfig heartbeat{};
     // From the watch's thread; short, and does not throw.
     std::function<void(int worker, const std::string& cause)> on_lost{};
+    // Likewise; it may end the process.
+    std::function<void(const std::string& cause)> on_lease_over{};
   };
   explicit PresenceWatch(Options options);
   ~PresenceWatch();
@@ -84,7 +86,7 @@ class PresenceWatch {
   Duration look_period();
   void say_well();
   void tell_lost();
-  void lose_far(const std::string& cause);
+  bool is_lease_over();
   void miss_absent();  // with mutex_ held
 
   const Options options_;

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 constexpr Duration kMercyTime = 3s;
 constexpr Duration kElasticMercyTime = 10s;
 // Once a worker has ended well, the others do so too: nobody waits long for a host out of reach.
-constexpr Duration kDoneSilenceMax = 5 * kBeatTime;
+constexpr Duration kDoneSilenceMax = 15 * kBeatTime;
 // Beyond orphan_timeout, until the workers of a lost host are surely dead: its agent may hear of
 // the loss late, and has to kill them.
 constexpr Duration kAdriftTime = kSilenceMax + 10s;

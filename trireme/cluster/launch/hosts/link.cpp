@@ -157,12 +157,13 @@ void Link::add_waits(std::vector<pollfd>& waits, bool has_room) const {
 }
 
 bool Link::pump(TimePoint now, bool has_room) {
+  const bool has_files = !parcels_.empty();
   const bool has_said = pump_input();
   const bool has_heard = has_room && pump_output();
   pump_error(now);
   const Duration patience = is_ready_ ? silence_max_ : kStartMax;
   // What we say may go no farther than ssh; only files take their time without an answer.
-  if (has_heard || (has_said && !is_ready_)) {
+  if (has_heard || (has_said && has_files)) {
     quiet_ = Deadline::at(now + patience);
   } else if (has_room && quiet_.is_past() && !is_reaped_) {
     quiet_ = Deadline::never();
