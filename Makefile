@@ -67,8 +67,10 @@ sanitize: setup-all configure ## TSAN and ASAN+UBSAN over everything without tor
 fuzz: setup-all configure ## a minute of fuzzing for each parser (SECONDS_EACH=60)
 	@scripts/fuzz.sh $(BUILD) $(SECONDS_EACH)
 
-soak: build ## hurt elastic jobs (SEED=1 FAULTS=100), then tests again and again until one fails (SOAK_TIMES=100)
+soak: build ## hurt elastic jobs (SEED=1 FAULTS=100) and in every moment, then tests until one fails (SOAK_TIMES=100)
 	@[ ! -x $(BUILD)/trireme-worker ] || $(BUILD)/trireme soak --seed $(SEED) --faults $(FAULTS)
+	@[ ! -x $(BUILD)/torch_tests ] || for kind in all_reduce shared zero1 zero3; do \
+	  TRIREME_TEST_SYNC=$$kind $(BUILD)/torch_tests --gtest_filter='*ElasticMoment*' --gtest_brief=1 || exit 1; done
 	@$(CTEST) -L 'unit|process|torch' --repeat until-fail:$(SOAK_TIMES)
 
 results: build ## trains the recipes with a figure to reach into build/results/ and docs/results.md, then the benchmarks (TEXT= MNIST= ONLY= QUICK=)

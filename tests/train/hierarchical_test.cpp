@@ -163,6 +163,19 @@ TEST(Hierarchical, EveryCodecLearnsAndSendsLess) {
   }
 }
 
+// As the codec's own count has it, without frames; all_reduce sends float32 in every step.
+TEST(Diloco, OfAHundredStepsInBytesSendsA350th) {
+  const Words wide{"model.widths=[256, 256]"};
+  const Words every{"sync.kind=all_reduce", "sync.codec.kind=fp16"};
+  const Words rare{"sync.kind=diloco", "sync.steps=100", "sync.codec.kind=int8"};
+  const Hosts apart{"a", "b"};
+  const auto plain = train_hosted(tiny_config("mlp", every + wide), apart, 1).traffic.plain;
+  const auto sent = train_hosted(tiny_config("mlp", rare + wide), apart, 101).traffic.sent;
+  EXPECT_GT(plain, 256 * 256 * 4);
+  EXPECT_GT(sent, 0);
+  EXPECT_LE(350 * sent, 100 * plain);
+}
+
 class HierarchicalTrainer : public TrainerTest {
  protected:
   void run_hosted(const std::string& folder, const Words& words, bool is_resumed) {

@@ -26,8 +26,8 @@
 
 namespace trireme {
 
-inline constexpr std::array<std::string_view, 7> kMoments{
-    "forward", "backward", "reduce", "prepared", "update", "checkpoint", "recovery"};
+inline constexpr std::array<std::string_view, 8> kMoments{
+    "forward", "backward", "reduce", "collective", "prepared", "update", "checkpoint", "recovery"};
 
 struct Mischief {
   enum class Kind { Kill, Stop, Slow };

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <thread>
@@ -12,23 +13,28 @@
 
 #include "trireme/checkpoint/format/part.h"
 #include "trireme/cluster/membership/membership.h"
+#include "trireme/comm/algorithm/message_backend.h"
+#include "trireme/comm/shm/backend.h"
 #include "trireme/parallel/data/data_parallel.h"
 #include "trireme/train/step.h"
 
 namespace trireme::train {
 namespace {
 
-// What a moment is called where it is passed.
-std::string_view point_of(std::string_view moment) {
-  static const std::map<std::string_view, std::string_view> all{
+// What a moment is called where it is passed; in shared memory and between hosts differently.
+bool is_point_of(std::string_view moment, std::string_view point) {
+  static const std::multimap<std::string_view, std::string_view> all{
       {"forward", kForward.name},
       {"backward", kBackward.name},
       {"reduce", kReduce.name},
+      {"collective", comm::shm::kHalfway.name},
+      {"collective", comm::kMessageHalfway.name},
       {"prepared", parallel::data::kPrepared.name},
       {"update", parallel::data::kUpdating.name},
       {"checkpoint", checkpoint::format::kPartHalfWritten.name},
       {"recovery", cluster::membership::kEpochDecided.name}};
-  return all.at(moment);
+  const auto [begin, end] = all.equal_range(moment);
+  return std::any_of(begin, end, [&](const auto& entry) { return entry.second == point; });
 }
 
 double seconds_worked() {
@@ -86,9 +92,12 @@ void Chaos::slow_down() {
 
 void Chaos::reached(FaultPoint point, int) {
   for (Mischief& one : mine_) {
-    if (one.kind == Mischief::Kind::Slow || point_of(one.moment) != point.name) continue;
-    if (step_ < one.step || one.step < 0) continue;
-    one.step = -1;
+    if (one.kind == Mischief::Kind::Slow || !is_point_of(one.moment, point.name)) continue;
+    {
+      const std::lock_guard lock(mutex_);
+      if (step_ < one.step || one.step < 0) continue;
+      one.step = -1;
+    }
     if (one.kind == Mischief::Kind::Kill) ::kill(::getpid(), SIGKILL);
     if (one.kind == Mischief::Kind::Stop) stop_for(one.length);
   }

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "trireme/base/fault.h"
@@ -30,6 +31,7 @@ class Chaos final : public Faults {
   void slow_down();
 
   std::vector<Mischief> mine_;
+  std::mutex mutex_;                    // guards their steps
   std::atomic<std::int64_t> step_{-1};  // that runs, or ran last
   double began_ = 0;                    // seconds of this thread's work
 };

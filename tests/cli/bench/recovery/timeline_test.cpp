@@ -37,7 +37,7 @@ TEST(RecoveryTimeline, CountsFromTheDeathToTheLastSurvivorsStep) {
   EXPECT_EQ(timeline(6).lost(100 * kMs, 1, {0, 2}), std::nullopt);
 }
 
-TEST(RecoveryTimeline, TheLargestStepAfterAgainstTheMedianBefore) {
+TEST(RecoveryTimeline, TheLargestStepAfterAgainstTheLargestBefore) {
   EXPECT_EQ(timeline(2).jolt(100 * kMs, {0, 1}, 3), std::nullopt);
   EXPECT_NEAR(timeline(3).jolt(100 * kMs, {0, 1}, 3).value(), 0.052, 1e-9);
   EXPECT_NEAR(timeline(3).jolt(100 * kMs, {0}, 3).value(), 0.050, 1e-9);

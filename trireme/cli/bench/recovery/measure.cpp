@@ -20,6 +20,8 @@ namespace fs = std::filesystem;
 constexpr auto kWaitMax = std::chrono::seconds(60);
 constexpr int kSteadySteps = 8;  // of everybody, before an incident
 constexpr int kJoltSteps = 20;   // before and after
+// Few enough that the death before it is not among them.
+constexpr int kJoinSteps = 3;
 constexpr int kMomentMax = 200;  // milliseconds: an incident falls anywhere in a step
 constexpr const char* kRecipe =
     "[model]\nkind = \"gpt\"\nwidth = 128\nlayers = 4\nheads = 4\n"
@@ -110,14 +112,15 @@ class Bench {
     ::kill(alive.at(victim), options_.incident == Incident::Freeze ? SIGSTOP : SIGKILL);
     measured.lost.push_back(
         wait_for("the next step", [&] { return timeline_.lost(struck, epoch, members); }));
-    measured.replacement.push_back(wait_for("a replacement", [&]() -> std::optional<double> {
+    const auto began = wait_for("a replacement", [&]() -> std::optional<std::int64_t> {
       for (const auto& [worker, pid] : subject_.workers()) {
-        const auto began = timeline_.began(worker);
-        if (alive.contains(worker) || !began) continue;
-        return static_cast<double>(*began - struck) * 1e-9;
+        if (!alive.contains(worker) && timeline_.began(worker)) return timeline_.began(worker);
       }
       return std::nullopt;
-    }));
+    });
+    measured.replacement.push_back(static_cast<double>(began - struck) * 1e-9);
+    measured.join.push_back(
+        wait_for("steps with it", [&] { return timeline_.jolt(began, members, kJoinSteps); }));
   }
 
   double kill_coordinator(const std::set<int>& members) {

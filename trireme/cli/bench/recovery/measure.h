@@ -32,6 +32,8 @@ struct Measured {
   std::vector<double> lost;
   // From the death until the worker that takes its place begins its first slot.
   std::vector<double> replacement;
+  // What that costs the others: jolt() of a few steps around it.
+  std::vector<double> join;
 };
 Measured measure(const MeasureOptions& options);
 

@@ -58,8 +58,7 @@ std::optional<double> Timeline::lost(std::int64_t struck, std::int64_t epoch,
 
 std::optional<double> Timeline::jolt(std::int64_t struck, const std::set<int>& workers,
                                      int count) const {
-  std::vector<double> before;
-  double largest = 0;
+  double before = 0, since = 0;
   for (const int worker : workers) {
     const auto at = steps_.find(worker);
     if (at == steps_.end()) return std::nullopt;
@@ -70,14 +69,11 @@ std::optional<double> Timeline::jolt(std::int64_t struck, const std::set<int>& w
     const auto first = after - all.begin() > count ? after - count : all.begin() + 1;
     for (auto step = first; step != after + count; ++step) {
       const double took = seconds(step->nanoseconds - (step - 1)->nanoseconds);
-      if (step < after) {
-        before.push_back(took);
-      } else {
-        largest = std::max(largest, took);
-      }
+      double& largest = step < after ? before : since;
+      largest = std::max(largest, took);
     }
   }
-  return largest - median(before);
+  return since - before;
 }
 
 }  // namespace trireme::cli::bench::recovery

@@ -30,8 +30,8 @@ class Timeline {
   // less the median of the five steps that each made next. Nothing as long as those are missing.
   std::optional<double> lost(std::int64_t struck, std::int64_t epoch,
                              const std::set<int>& survivors) const;
-  // The largest of the `count` steps of anybody that ended after `struck`, less the median of those
-  // before; nothing as long as somebody has made fewer.
+  // The largest of the `count` steps of anybody that ended after `struck`, less the largest of as
+  // many before; nothing as long as somebody has made fewer.
   std::optional<double> jolt(std::int64_t struck, const std::set<int>& workers, int count) const;
 
  private:
