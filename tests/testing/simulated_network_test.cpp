@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "trireme/base/error.h"
 #include "trireme/testing/seeds.h"
 #include "trireme/testing/simulated_clock.h"
@@ -118,6 +121,29 @@ TEST(SimulatedStore, ARestartedServerRefusesThoseOfItsFormerLife) {
   EXPECT_EQ(replies[0].number, 1);
   EXPECT_EQ(replies[1].error, ErrorCode::PeerLost);
   EXPECT_TRUE(server.history().empty());
+}
+
+TEST(SimulatedNetwork, ClocksThatAreWrongStayAsWrong) {
+  std::map<int, Duration> first, second;
+  for (auto* all : {&first, &second}) {
+    SimulatedNetwork network({.seed = 3, .skew = 4.0});
+    for (int node = 0; node < 8; ++node) {
+      network.attach(node, [](int, ByteView) {});
+      const TimePoint begin = network.clock().now();
+      network.after(node, 100ms,
+                    [&, node, begin] { (*all)[node] = network.clock().now() - begin; });
+    }
+    network.run_until(TimePoint{} + 1s);
+    ASSERT_EQ(all->size(), 8u);
+  }
+  EXPECT_EQ(first, second);
+  std::set<Duration> different;
+  for (const auto& [node, took] : first) {
+    EXPECT_GE(took, 25ms);
+    EXPECT_LE(took, 400ms);
+    different.insert(took);
+  }
+  EXPECT_GT(different.size(), 4u);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "trireme/testing/simulated_network.h"
 
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -49,7 +50,16 @@ void SimulatedNetwork::send(int from, int to, Bytes message) {
 void SimulatedNetwork::after(int node, Duration delay, std::function<void()> action) {
   const std::uint64_t life = nodes_[node].life;
   TRIREME_CHECK(life != 0, "node ", node, " is down and sets no timers");
-  schedule(node, life, delay, std::move(action));
+  schedule(node, life, skewed(node, delay), std::move(action));
+}
+
+// A node's pace is the seed's and its own, for all of its lives.
+Duration SimulatedNetwork::skewed(int node, Duration delay) const {
+  if (weather_.skew == 1) return delay;
+  constexpr std::uint64_t kSteps = 1000;
+  Random random(weather_.seed, 0x5ca1e + static_cast<std::uint64_t>(node));
+  const double where = 2.0 * static_cast<double>(random.below(kSteps + 1)) / kSteps - 1;
+  return std::chrono::duration_cast<Duration>(delay * std::pow(weather_.skew, where));
 }
 
 void SimulatedNetwork::schedule(int node, std::uint64_t life, Duration delay,

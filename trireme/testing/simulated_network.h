@@ -31,6 +31,7 @@ struct Weather {
   double doubled = 0.0;  // share that arrives twice
   Duration delay_min = std::chrono::microseconds(100);
   Duration delay_max = std::chrono::milliseconds(10);  // the wider, the more is reordered
+  double skew = 1.0;  // how many times too fast or too slow a node's clock may be
 };
 
 class SimulatedNetwork {
@@ -53,7 +54,7 @@ class SimulatedNetwork {
   bool is_up(int node) const;
 
   void send(int from, int to, Bytes message);
-  // Runs `action` on this node after `delay`, unless the node crashes first.
+  // Runs `action` on this node after `delay` by its own clock, unless the node crashes first.
   void after(int node, Duration delay, std::function<void()> action);
 
   // Does what comes next. False when nothing is left to do.
@@ -91,6 +92,7 @@ class SimulatedNetwork {
   void schedule(int node, std::uint64_t life, Duration delay, std::function<void()> action);
   void deliver(int from, int to, std::uint64_t number, const Bytes& message);
   Duration delay();
+  Duration skewed(int node, Duration delay) const;
   void trace(std::uint64_t value);
 
   const Weather weather_;
