@@ -15,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kSaveMax = std::chrono::minutes(30);
-constexpr auto kSettleSlice = std::chrono::milliseconds(10);
 constexpr std::int64_t kNone = -1;
 constexpr std::int64_t kNoneWhole = -2;
 
@@ -77,22 +76,8 @@ void Keeper::join(checkpoint::Crew crew) {
 }
 
 void Keeper::save(const checkpoint::State& state, std::int64_t step, std::optional<double> score) {
-  wait_for_last();
+  heed(saver_->settle(Deadline::after(kSaveMax)));
   saver_->save(state, step, score);
-}
-
-// The one before may lack the part of a rank that is dead, and the others wait for us to hear of
-// it.
-void Keeper::wait_for_last() {
-  const Deadline deadline = Deadline::after(kSaveMax);
-  for (;;) {
-    try {
-      return heed(saver_->settle(min(deadline, Deadline::after(kSettleSlice))));
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::Deadline || deadline.is_past()) throw;
-      if (const auto loss = options_.group.error()) throw *loss;
-    }
-  }
 }
 
 void Keeper::look() {

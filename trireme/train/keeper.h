@@ -64,7 +64,6 @@ class Keeper {
   checkpoint::Crew crew_of(std::uint64_t nonce) const;
   void join(checkpoint::Crew crew);
   void give_up(std::int64_t step, const std::string& why);
-  void wait_for_last();
   void heed(const std::optional<checkpoint::Saver::Ended>& ended);
   std::int64_t find_newest();
 
