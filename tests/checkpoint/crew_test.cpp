@@ -120,6 +120,30 @@ TEST_F(CrewTest, ARankThatNeverWritesIsNamedAtTheDeadline) {
   EXPECT_EQ(drafts(), 0u);
 }
 
+// Before the crew has changed: whoever waits knows of a death first.
+TEST_F(CrewTest, APartOfALostRankIsNotWaitedFor) {
+  Saver first(options({0, 2, "a"}, 60s));
+  save_one(first, 0, 2, 1, 1);
+  EXPECT_THROW(first.settle(Deadline::after(100ms), [] { return false; }), Error);
+  const TimePoint begin = steady_clock().now();
+  int asked = 0;
+  const auto ended = first.settle(Deadline::after(60s), [&] { return ++asked == 3; });
+  EXPECT_LT(steady_clock().now() - begin, 20s);
+  ASSERT_TRUE(ended && ended->failure);
+  EXPECT_TRUE(ended->is_given_up);
+  EXPECT_EQ(drafts(), 0u);
+  // What has all its parts is finished, whoever is lost.
+  Saver second(options({1, 2, "a"}, 60s));
+  second.regroup({1, 2, "b"});
+  first.regroup({0, 2, "b"});
+  save_one(second, 1, 2, 2, 1);
+  second.wait();
+  save_one(first, 0, 2, 2, 1);
+  const auto whole = first.settle(Deadline::after(60s), [] { return true; });
+  ASSERT_TRUE(whole && !whole->failure);
+  expect_whole(2, 1, 2);
+}
+
 TEST_F(CrewTest, TheNextCrewGivesUpWhatMissesAPartAndKeepsWhatDoesNot) {
   for (const bool is_part_there : {false, true}) {
     const std::int64_t step = is_part_there ? 2 : 1;

@@ -1,7 +1,7 @@
-// Goal:   a worker may die or freeze at any moment of a step, while it writes a checkpoint and
-// while
-//         another's death is being got over: the job ends well, with the bits of one that nobody
-//         disturbed, and leaves nothing behind. Workers may be taken in and let go meanwhile.
+// Goal:   a worker may die or freeze at any moment of a step, while it writes a checkpoint, also
+//         the last one, and while another's death is being got over: the job ends well, with the
+//         bits of one that nobody disturbed, and leaves nothing behind. Workers may be taken in and
+//         let go meanwhile.
 // Method: the real programs with faults at named points. The kind of agreement is drawn by a seed
 //         that is printed (TRIREME_SEED repeats it); `make soak` runs many more.
 
@@ -77,6 +77,21 @@ std::vector<Moment> elastic_moments() {
 
 INSTANTIATE_TEST_SUITE_P(All, ElasticMoment, ::testing::ValuesIn(elastic_moments()),
                          [](const auto& of) { return of.param.fault + "_" + of.param.at; });
+
+// Whoever has written its own part waits for the whole: the others write it again.
+TEST_F(ElasticJob, WritesItsLastCheckpointAgainWhereSomebodyDiesInIt) {
+  for (const char* rank : {"0", "2"}) {
+    const std::string at = " step=" + std::to_string(kElasticSteps - 1) + " at=checkpoint";
+    testing::CommandProcess process(job("kill rank=" + std::string(rank) + at));
+    EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+    EXPECT_THAT(process.error(), HasSubstr("was lost: killed by signal 9"));
+    expect_same_bits_as(undisturbed());
+    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
+    ASSERT_TRUE(found.checkpoint);
+    EXPECT_EQ(found.checkpoint->step(), kElasticSteps);
+    std::filesystem::remove_all(output());
+  }
+}
 
 TEST_F(ElasticJob, GoesOnWithoutTheFirstRankAndWithNewOnes) {
   testing::CommandProcess process(
@@ -187,6 +202,8 @@ TEST(Course, TravelsWhole) {
   course.attended_at = 3;
   course.evaluated_at = 2;
   course.saved_at = 1;
+  course.score = 0.75;
+  course.is_score_saved = true;
   course.is_open = true;
   course.progress.step = 3;
   course.owners = {0, 0, 1};
@@ -197,6 +214,8 @@ TEST(Course, TravelsWhole) {
   EXPECT_EQ(read.attended_at, 3);
   EXPECT_EQ(read.evaluated_at, 2);
   EXPECT_EQ(read.saved_at, 1);
+  EXPECT_EQ(read.score, 0.75);
+  EXPECT_TRUE(read.is_score_saved);
   EXPECT_TRUE(read.is_open && read.is_repeated && read.is_kept && !read.is_stopping);
   EXPECT_EQ(read.owners, (std::vector<int>{0, 0, 1}));
 }

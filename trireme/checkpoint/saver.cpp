@@ -97,9 +97,9 @@ std::optional<Saver::Ended> Saver::poll() {
   return std::exchange(ended_, std::nullopt);
 }
 
-std::optional<Saver::Ended> Saver::settle(Deadline deadline) {
+std::optional<Saver::Ended> Saver::settle(Deadline deadline, const IsAnyoneLost& is_anyone_lost) {
   std::unique_lock lock(mutex_);
-  wait_idle(lock, deadline);
+  wait_idle(lock, deadline, is_anyone_lost);
   return std::exchange(ended_, std::nullopt);
 }
 
@@ -132,20 +132,25 @@ Saver::Figures Saver::figures() const {
   return figures_;
 }
 
-void Saver::wait_idle(std::unique_lock<std::mutex>& lock, Deadline deadline) {
-  const auto is_idle = [&] { return !task_.has_value(); };
+void Saver::wait_idle(std::unique_lock<std::mutex>& lock, Deadline deadline,
+                      const IsAnyoneLost& is_anyone_lost) {
   const TimePoint begin = steady_clock().now();
   is_wanted_done_ = true;
   changed_.notify_all();
-  bool is_done = true;
-  if (deadline.is_never()) {
-    changed_.wait(lock, is_idle);
-  } else {
-    is_done = changed_.wait_until(lock, deadline.when(), is_idle);
+  while (task_ && !deadline.is_past()) {
+    const TimePoint look = steady_clock().now() + kPollMax;
+    changed_.wait_until(lock, std::min(deadline.when(), look), [&] { return !task_; });
+    if (!task_ || !is_anyone_lost || is_anyone_lost_) continue;
+    lock.unlock();
+    const bool is_lost = is_anyone_lost();
+    lock.lock();
+    is_anyone_lost_ = is_lost;
+    if (is_lost) changed_.notify_all();
   }
   is_wanted_done_ = false;
+  is_anyone_lost_ = false;
   figures_.seconds_waited += seconds_since(begin);
-  if (is_done) return;
+  if (!task_) return;
   throw Error(ErrorCode::Deadline, "the checkpoint of step " + std::to_string(task_->step) +
                                        " is still being written to " + options_.folder.string());
 }
@@ -191,7 +196,7 @@ Saver::Ended Saver::attempt(const Task& task) {
   } catch (...) {
     ended.failure = std::current_exception();
     const std::lock_guard lock(mutex_);
-    ended.is_given_up = task.crew.tag != crew_.tag;
+    ended.is_given_up = task.crew.tag != crew_.tag || is_anyone_lost_;
   }
   return ended;
 }
@@ -261,7 +266,7 @@ format::WrittenPart Saver::meet(const fs::path& draft, const Task& task, int ran
 
 // Whether nobody should wait for missing parts any longer. The caller holds the mutex.
 bool Saver::is_pointless(const Task& task) const {
-  if (closing_ && closing_->is_past()) return true;
+  if (is_anyone_lost_ || (closing_ && closing_->is_past())) return true;
   return task.crew.tag != crew_.tag && (is_wanted_done_ || crew_.rank != 0);
 }
 

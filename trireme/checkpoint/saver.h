@@ -9,6 +9,7 @@
 //           moment; what a killed writer left is swept by the next one who leads.
 // Regroup:  after a change of the crew, what an old crew has begun is given up where a part is
 //           missing when the next save() begins or somebody waits; it is never mixed with the new.
+//           Who waits before the change has come may say that somebody is lost: the same then.
 // Kept:     see trireme/checkpoint/format/shelf.h.
 // Failure:  a folder that another Saver leads is InvalidInput. What fails in the background is
 //           told once: by poll() or settle(), else thrown by the next save() or wait(); Exhausted
@@ -61,7 +62,7 @@ class Saver {
   struct Ended {
     std::int64_t step = 0;
     std::exception_ptr failure{};  // null: it is on disk
-    bool is_given_up = false;      // the crew changed before all parts were there
+    bool is_given_up = false;      // the crew changed or lost somebody before all parts were there
   };
 
   // What saving has cost so far; seconds are of the caller unless said otherwise.
@@ -84,9 +85,13 @@ class Saver {
   // Until everything saved is on disk.
   void wait(Deadline deadline = Deadline::never());
 
+  // Asked every few milliseconds while somebody waits: whether parts may be missing for ever.
+  using IsAnyoneLost = std::function<bool()>;
+
   // The last save that has ended since somebody asked; at once, and after all have ended.
   std::optional<Ended> poll();
-  std::optional<Ended> settle(Deadline deadline = Deadline::never());
+  std::optional<Ended> settle(Deadline deadline = Deadline::never(),
+                              const IsAnyoneLost& is_anyone_lost = {});
 
   // The steps of unfinished drafts of other crews that were swept since somebody asked.
   std::vector<std::int64_t> swept();
@@ -111,7 +116,8 @@ class Saver {
     std::string tag() const { return crew.tag + "-" + std::to_string(ordinal); }
   };
 
-  void wait_idle(std::unique_lock<std::mutex>& lock, Deadline deadline);
+  void wait_idle(std::unique_lock<std::mutex>& lock, Deadline deadline,
+                 const IsAnyoneLost& is_anyone_lost = {});
   void rethrow_failure();
   void run();
   Ended attempt(const Task& task);
@@ -137,6 +143,7 @@ class Saver {
   std::vector<std::int64_t> swept_;
   Figures figures_;
   bool is_wanted_done_ = false;  // somebody waits for the task
+  bool is_anyone_lost_ = false;  // and says so
   std::optional<Deadline> closing_{};
   std::thread thread_;
 };

@@ -102,6 +102,10 @@ void Crew::announce_end() {
   store_.store().set(kEndKey, bytes_of("1"), Deadline::after(kStoreMax));
 }
 
+bool Crew::is_end_announced() {
+  return is_over(store_.store());
+}
+
 void Crew::join(const std::atomic<bool>& is_stop_wanted, const std::function<void()>& give_up) {
   std::atomic<bool> is_in = false;
   std::thread watch([&] {

@@ -52,6 +52,8 @@ class Crew {
   void join(const std::atomic<bool>& is_stop_wanted, const std::function<void()>& give_up);
   // The training is done: whoever still waits need not.
   void announce_end();
+  // Whether it was announced; no where nobody answers.
+  bool is_end_announced();
   Turnover next(const parallel::Standing& standing, bool takes_new, bool is_join_complete);
   // Everything here works with the group of this epoch: no other is held any more.
   void settle() noexcept { settled_ = epoch(); }

@@ -76,7 +76,7 @@ void Keeper::join(checkpoint::Crew crew) {
 }
 
 void Keeper::save(const checkpoint::State& state, std::int64_t step, std::optional<double> score) {
-  heed(saver_->settle(Deadline::after(kSaveMax)));
+  heed(settle());
   saver_->save(state, step, score);
 }
 
@@ -85,8 +85,19 @@ void Keeper::look() {
 }
 
 void Keeper::finish() {
-  heed(saver_->settle(Deadline::after(kSaveMax)));
+  const auto ended = settle();
+  heed(ended);
+  if (ended && ended->is_given_up) {
+    throw options_.group.error().value_or(
+        Error(ErrorCode::PeerLost, "a rank was lost before its part of the last checkpoint came"));
+  }
   if (failure_) std::rethrow_exception(failure_);
+}
+
+// The part of a rank that is lost never comes.
+std::optional<checkpoint::Saver::Ended> Keeper::settle() {
+  return saver_->settle(Deadline::after(kSaveMax),
+                        [this] { return options_.group.error().has_value(); });
 }
 
 // What other ranks failed at is rank 0's to say, and to end the job for.
@@ -115,7 +126,7 @@ void Keeper::give_up(std::int64_t step, const std::string& why) {
 // The step of the newest whole one. What is damaged is set aside only where there is a whole one
 // to go on from: else people may want to mend what they have.
 std::int64_t Keeper::find_newest() {
-  heed(saver_->settle(Deadline::after(kSaveMax)));
+  heed(settle());
   const auto found = checkpoint::Checkpoint::newest_whole(options_.folder, options_.sealing.key);
   for (const auto& skipped : found.skipped) {
     const auto step = checkpoint::format::step_in(skipped.path.filename().string());

@@ -51,7 +51,8 @@ class Keeper {
 
   // Says what has ended since the last look; cheap enough for every step.
   void look();
-  // Until all is on disk; throws where the last save failed.
+  // Until all is on disk; throws where the last save failed, and PeerLost where it misses the part
+  // of a rank that was lost.
   void finish();
 
   // The newest that is whole, all of it read and checked; nothing where there is none at all.
@@ -63,6 +64,7 @@ class Keeper {
  private:
   checkpoint::Crew crew_of(std::uint64_t nonce) const;
   void join(checkpoint::Crew crew);
+  std::optional<checkpoint::Saver::Ended> settle();
   void give_up(std::int64_t step, const std::string& why);
   void heed(const std::optional<checkpoint::Saver::Ended>& ended);
   std::int64_t find_newest();

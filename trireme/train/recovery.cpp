@@ -36,6 +36,8 @@ std::string Course::to_json() const {
                         {"attended_at", attended_at},
                         {"evaluated_at", evaluated_at},
                         {"saved_at", saved_at},
+                        {"score", score ? nlohmann::json(*score) : nlohmann::json()},
+                        {"is_score_saved", is_score_saved},
                         {"is_open", is_open},
                         {"is_stopping", is_stopping},
                         {"is_repeated", is_repeated},
@@ -52,6 +54,8 @@ Course Course::from_json(const std::string& text) {
   json.at("attended_at").get_to(course.attended_at);
   json.at("evaluated_at").get_to(course.evaluated_at);
   json.at("saved_at").get_to(course.saved_at);
+  if (!json.at("score").is_null()) course.score = json.at("score").get<double>();
+  json.at("is_score_saved").get_to(course.is_score_saved);
   json.at("is_open").get_to(course.is_open);
   json.at("is_stopping").get_to(course.is_stopping);
   json.at("is_repeated").get_to(course.is_repeated);

@@ -31,6 +31,8 @@ struct Course {
   std::int64_t attended_at = 0;  // the last step whose evaluation and checkpoint are done
   std::int64_t evaluated_at = -1;
   std::int64_t saved_at = -1;
+  std::optional<double> score{};  // of the weights as they are
+  bool is_score_saved = false;
   bool is_open = false;  // on all of them: begun, or read from a checkpoint
   bool is_stopping = false;
   bool is_repeated = false;             // the next step was begun before

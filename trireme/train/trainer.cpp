@@ -97,13 +97,14 @@ Ending Trainer::run() {
       options_.reporter->begin(job_, progress_);
       return finish(train());
     } catch (const Error& error) {
-      if (is_finished_ && Recovery::is_loss(error)) return Ending::Done;
+      const bool is_loss = Recovery::is_loss(error);
+      if (is_loss && is_over()) return Ending::Done;
       if (options_.crew != nullptr && options_.crew->is_dismissed()) {
         // The others have gone on: what was begun with them ends here, or would never.
         job_.group.abort(Error(ErrorCode::Aborted, "this worker was dismissed"));
         return Ending::Dismissed;
       }
-      if (options_.crew == nullptr || !Recovery::is_loss(error)) throw;
+      if (options_.crew == nullptr || !is_loss) throw;
       survive();
     }
   }
@@ -162,14 +163,23 @@ Ending Trainer::finish(Ending ending) {
   }
   save();
   if (keeper_) keeper_->finish();
+  if (options_.crew != nullptr) {
+    is_ending_ = true;
+    job_.group.barrier({.label = "the last checkpoint"}).wait();
+  }
+  // From here on nobody needs anybody.
+  is_finished_ = true;
   options_.reporter->end(progress_, ending);
   if (options_.crew != nullptr) {
-    // From here on nobody needs anybody.
-    is_finished_ = true;
     if (job_.group.rank() == 0) options_.crew->announce_end();
     job_.group.barrier({.label = "the end"}).wait();
   }
   return ending;
+}
+
+// Whether everything is saved, by what this rank knows, or by what rank 0 has told.
+bool Trainer::is_over() const {
+  return is_finished_ || (is_ending_ && options_.crew->is_end_announced());
 }
 
 const std::atomic<bool>& Trainer::is_stop_wanted() const {

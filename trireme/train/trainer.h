@@ -86,6 +86,7 @@ class Trainer {
   void compare_ranks();
   bool is_due(std::int64_t every) const;
   bool is_save_due() const;
+  bool is_over() const;
   const std::atomic<bool>& is_stop_wanted() const;
   bool has_patience() const;
 
@@ -103,7 +104,8 @@ class Trainer {
   bool is_repeated_ = false;  // the next step was begun before
   bool is_kept_ = false;      // what it had; see Turn
   bool is_change_wanted_ = false;
-  bool is_finished_ = false;
+  bool is_ending_ = false;         // its part of the last checkpoint is written
+  bool is_finished_ = false;       // everybody's is
   std::optional<Outcome> broken_;  // that was not finite, and is to be dealt with
   int not_finite_ = 0;             // in a row
   const std::atomic<bool> never_{false};

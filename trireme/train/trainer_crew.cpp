@@ -21,7 +21,10 @@ std::string list_of(const std::vector<cluster::membership::Gone>& gone) {
 
 }  // namespace
 
+// What was saved of this step may miss a part: it is saved again, on every rank or on none.
 void Trainer::survive() {
+  is_ending_ = false;
+  if (saved_at_ == progress_.step) saved_at_ = -1;
   tell(recovery_->survive());
   wait_for_workers();
 }
@@ -31,7 +34,7 @@ void Trainer::wait_for_workers() {
   Crew& crew = *options_.crew;
   bool is_told = false;
   while (crew.group().size() < crew.least()) {
-    if (is_stop_wanted().load()) return;
+    if (is_stop_wanted().load() || crew.is_end_announced()) return;
     if (!is_told) {
       options_.reporter->warn("waiting for workers: " + std::to_string(crew.group().size()) +
                                   " of at least " + std::to_string(crew.least()),
@@ -55,6 +58,8 @@ Course Trainer::course() const {
           .attended_at = attended_at_,
           .evaluated_at = evaluated_at_,
           .saved_at = saved_at_,
+          .score = score_,
+          .is_score_saved = is_score_saved_,
           .is_open = is_open_,
           .is_stopping = is_stopping_,
           .peak_flops = options_.reporter->peak_flops()};
@@ -67,6 +72,8 @@ void Trainer::adopt(const Course& course) {
   attended_at_ = course.attended_at;
   evaluated_at_ = course.evaluated_at;
   saved_at_ = course.saved_at;
+  score_ = course.score;
+  is_score_saved_ = course.is_score_saved;
   is_stopping_ = course.is_stopping;
   is_repeated_ = course.is_repeated;
   is_kept_ = course.is_kept;
