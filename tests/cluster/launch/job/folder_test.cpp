@@ -10,8 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
@@ -104,6 +106,29 @@ TEST_F(JobFolder, OfAKilledJobMakesRoomForTheNext) {
   const Folder folder = Folder::create(root(), "demo");
   EXPECT_TRUE(is_alive(folder.path()));
   folder.remove();
+}
+
+TEST_F(JobFolder, IsSweptAlsoWhereItsRemoverWasKilled) {
+  for (int round = 0; round < 30; ++round) {
+    int ready[2];
+    ASSERT_EQ(pipe(ready), 0);
+    const pid_t owner = fork();
+    if (owner == 0) {
+      const Folder folder = Folder::create(root(), "demo");
+      for (int i = 0; i < 300; ++i) std::ofstream(folder.path() / std::to_string(i));
+      [[maybe_unused]] const ssize_t size = write(ready[1], "x", 1);
+      folder.remove();
+      while (true) pause();
+    }
+    char byte = 0;
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    std::this_thread::sleep_for(std::chrono::microseconds(100 * round));
+    kill_and_reap(owner);
+    close(ready[0]);
+    close(ready[1]);
+    sweep(root());
+    ASSERT_FALSE(fs::exists(root() / "demo")) << "killed after " << round << " tenths of a ms";
+  }
 }
 
 TEST_F(JobFolder, IsSharedByAForkedProcess) {

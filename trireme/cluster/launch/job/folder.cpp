@@ -21,13 +21,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kLockFile = "lock";
+
 bool has_coordinator(const fs::path& folder) {
   const Descriptor file(open((folder / kCoordinatorFile).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   return file && is_locked(file);
 }
 
 Descriptor open_lock(const fs::path& folder, int flags) {
-  return Descriptor(open((folder / "lock").c_str(), flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+  return Descriptor(
+      open((folder / kLockFile).c_str(), flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
 
 // A lock of the open file, like flock(2)'s, that a forked process shares; unlike flock's it can
@@ -48,6 +51,20 @@ std::vector<fs::path> folders_in(const fs::path& root) {
   }
   std::sort(folders.begin(), folders.end());
   return folders;
+}
+
+// The lock goes last: what a killed remover leaves is found and removed by the next.
+bool remove_folder(const fs::path& folder) noexcept {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().filename() == kLockFile) continue;
+    std::error_code trouble;
+    fs::remove_all(entry->path(), trouble);
+    if (trouble) return false;
+  }
+  fs::remove(folder / kLockFile, error);
+  return fs::remove(folder, error);
 }
 
 // Ends what a job left running when both of its watchers were killed at once.
@@ -78,8 +95,7 @@ int sweep_locked(const fs::path& root) {
     }
     if (has_coordinator(folder) || !try_lock(lock)) continue;
     kill_strays(folder);
-    fs::remove_all(folder, error);
-    if (!error) ++count;
+    if (remove_folder(folder)) ++count;
   }
   return count;
 }
@@ -136,15 +152,13 @@ Folder Folder::create(const fs::path& root, std::string_view name) {
     write_secret(path / "secret");
     return Folder(path, made, std::move(lock));
   } catch (...) {
-    std::error_code error;
-    fs::remove_all(path, error);
+    remove_folder(path);
     throw;
   }
 }
 
 void Folder::remove() const noexcept {
-  std::error_code error;
-  fs::remove_all(path_, error);
+  remove_folder(path_);
 }
 
 bool is_watched(const fs::path& folder) {
