@@ -3,10 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "trireme/base/processor.h"
 #include "trireme/cli/commands.h"
 
 int main(int argc, char** argv) {
   using namespace trireme::cli;
+  trireme::avoid_unusable_tiles();  // for whatever it starts
   std::vector<Command> commands;
   commands.push_back(train_command());
   commands.push_back(eval_command());

@@ -19,6 +19,7 @@
 #include "trireme/base/file.h"
 #include "trireme/base/heap.h"
 #include "trireme/base/log.h"
+#include "trireme/base/processor.h"
 #include "trireme/cluster/launch/rank_exit.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
@@ -193,6 +194,7 @@ int dispatch(const WorkerWords& words, const Kinds& kinds) {
 }  // namespace
 
 int run_worker(int argc, char** argv, const Kinds& kinds) {
+  avoid_unusable_tiles();
   try {
     return dispatch(WorkerWords(argc, argv), kinds);
   } catch (const c10::Error& error) {
