@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "trireme/base/clock.h"
 #include "trireme/comm/group.h"
 
 namespace trireme::comm::conformance {
@@ -24,6 +25,8 @@ class Report {
   void expect(bool is_right, const std::string& text) {
     if (!is_right) fail(text);
   }
+  // The best of a few rounds, where other work on the machine may have been in the way.
+  void expect_in_time(Duration elapsed, Duration limit, const std::string& text);
   // All failures, one a line; empty when there is none.
   const std::string& text() const noexcept { return text_; }
 

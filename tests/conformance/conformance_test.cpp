@@ -10,6 +10,7 @@
 
 #include "tests/conformance/sweep.h"
 #include "trireme/comm/connect_threads.h"
+#include "trireme/testing/in_time.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::comm::conformance {
@@ -43,7 +44,20 @@ TEST_P(Conformance, Holds) {
     std::lock_guard lock(mutex);
     complaints += mine;
   });
-  EXPECT_EQ(complaints, "");
+  EXPECT_EQ(as_failure(complaints), "");
+}
+
+TEST(Complaints, OfLatenessAloneSaySo) {
+  Report report(2);
+  report.expect_in_time(std::chrono::milliseconds(3), std::chrono::milliseconds(3), "in time");
+  EXPECT_EQ(report.text(), "");
+  report.expect_in_time(std::chrono::milliseconds(4), std::chrono::milliseconds(3), "an abort");
+  const std::string late = report.text();
+  EXPECT_NE(late.find(testing::kTooLate), std::string::npos) << late;
+  EXPECT_EQ(as_failure(late), late);
+  const std::string wrong = late + "rank 1: something else\n";
+  EXPECT_EQ(as_failure(wrong).find(testing::kTooLate), std::string::npos);
+  EXPECT_NE(as_failure(wrong).find("something else"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Conformance, ::testing::ValuesIn(all_params()),

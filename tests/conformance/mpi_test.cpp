@@ -39,10 +39,11 @@ TEST_P(Mpi, Conforms) {
                    "mpi_yield_when_idle", "1", "-n", std::to_string(GetParam()), this_binary(),
                    "--gtest_filter=MpiRank.Sweeps", "--gtest_brief=1"},
        .environment = {{"CONFORMANCE_MPI", "1"},
+                       {"CI", ""},  // a second chance is for all ranks, not for one
                        {"TRIREME_JOB", "mpi"},
                        {"TRIREME_STORE", "folder:" + folder.path().string()}}});
   const int code = run.wait_exit(Deadline::after(110s));
-  EXPECT_EQ(code, 0) << run.out() << run.error();
+  EXPECT_EQ(code, 0) << as_failure(run.out() + run.error());
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, Mpi, ::testing::Values(2, 3, 4, 7));
@@ -87,7 +88,8 @@ TEST(MpiRank, Sweeps) {
   cluster::World world = cluster::World::join();
   const Group group =
       connect(world, {.transport = Transport::Mpi, .timeout = 30s, .operation_timeout = 30s});
-  EXPECT_EQ(conformance_sweep(group), "");
+  const std::string complaints = conformance_sweep(group);
+  EXPECT_TRUE(complaints.empty()) << complaints;
   group.barrier().wait();
 }
 

@@ -107,7 +107,7 @@ TEST_P(Processes, Conform) {
     try {
       complaints = sweep(param, channel.rank());
     } catch (const std::exception& thrown) {
-      complaints = std::string("the sweep threw: ") + thrown.what();
+      complaints = "rank " + std::to_string(channel.rank()) + ": the sweep threw: " + thrown.what();
     }
     std::replace(complaints.begin(), complaints.end(), '\n', '|');
     channel.say(complaints);
@@ -122,7 +122,10 @@ TEST_P(Processes, Conform) {
                                        {"TRIREME_SECRET", net::Secret::generate().to_hex()}}},
                       body);
   const Deadline deadline = Deadline::after(110s);
-  for (int rank = 0; rank < param.ranks; ++rank) EXPECT_EQ(ranks.hear(rank, deadline), "");
+  std::string complaints;
+  for (int rank = 0; rank < param.ranks; ++rank) complaints += ranks.hear(rank, deadline);
+  std::replace(complaints.begin(), complaints.end(), '|', '\n');
+  EXPECT_EQ(as_failure(complaints), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Carriers, Processes, ::testing::ValuesIn(all_params()),

@@ -22,4 +22,8 @@ std::string run_case(const Group& group, const Case& one);
 
 std::string conformance_sweep(const Group& group);
 
+// Complaints of several ranks as a test says them. Where something is wrong besides, lateness is no
+// reason for a second chance (in_time.h).
+std::string as_failure(std::string complaints);
+
 }  // namespace trireme::comm::conformance
