@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/data/flat_memory.h"
@@ -38,7 +39,9 @@ void exchange_bucket(const comm::Group& group, const Exchange& how, const Flat& 
 }  // namespace
 
 double communication_alone(const comm::Group& group, const Exchange& exchange) {
-  if (group.size() == 1 || exchange.sync == "none") return 0;
+  static constexpr std::string_view kEveryStep[] = {"all_reduce", "shared", "zero1", "zero2",
+                                                    "zero3"};
+  if (group.size() == 1 || std::ranges::count(kEveryStep, exchange.sync) == 0) return 0;
   const std::int64_t ranks = group.size();
   const auto up = [&](std::int64_t count) { return (count + ranks - 1) / ranks * ranks; };
   const std::int64_t bucket = up(std::max<std::int64_t>(exchange.bucket / 4, 1));

@@ -30,4 +30,18 @@ std::int64_t proportional_bytes() {
   return bytes_in("/proc/self/smaps_rollup", "Pss:");
 }
 
+// "wire0: " and then eight figures of what came in, before what went out.
+std::int64_t bytes_sent(const std::string& interface) {
+  std::ifstream in("/proc/self/net/dev");
+  for (std::string line; !interface.empty() && std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string name;
+    if (!(words >> name) || name != interface + ":") continue;
+    std::int64_t figure = 0;
+    for (int i = 0; i <= 8; ++i) words >> figure;
+    return figure;
+  }
+  return 0;
+}
+
 }  // namespace trireme::bench

@@ -7,6 +7,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -58,6 +59,7 @@ config::Config recipe_for(const TrainOptions& options, const Workload& workload,
                    "train.threads=" + std::to_string(options.threads),
                    "train.precision=" + precision, "optim.kind=adamw", "optim.learning_rate=1e-3",
                    "optim.weight_decay=0.01", "optim.decay_all=true", "sync.kind=" + options.sync});
+  if (options.every > 0) settings.push_back("sync.steps=" + std::to_string(options.every));
   if (options.codec != "none") {
     settings.insert(settings.end(), {"sync.codec.kind=" + options.codec});
   }
@@ -85,6 +87,7 @@ TrainRecord record_of(const TrainOptions& options, const Workload& workload,
   record.codec = options.codec;
   record.wire = options.wire;
   record.bytes_per_step = static_cast<double>(measured.bytes) / steps;
+  record.wire_bytes_per_step = static_cast<double>(measured.wire_bytes) / steps;
   record.units_per_second = units * steps / measured.seconds;
   record.unit = workload.unit;
   record.seconds_per_step = measured.seconds / steps;
@@ -153,7 +156,9 @@ int run(const TrainOptions& given) {
   bool is_right = false;
   comm::guarded(group, [&] {
     trireme::train::Job job = open(options, recipe, kinds, group);
-    const Measured measured = measure(job, options.seconds);
+    const Measured measured = measure(job, {.seconds = options.seconds,
+                                            .every = std::max(1, options.every),
+                                            .interface = options.interface});
     const auto& sync = recipe.get<parallel::SyncConfig>(parallel::kSyncSection);
     const double alone =
         communication_alone(group, {.sync = sync_of(options, group),

@@ -34,7 +34,9 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+// Replicas that differ between two agreements become one first.
 bool has_equal_weights(Job& job) {
+  job.agreement().join();
   job.agreement().settle();
   try {
     parallel::expect_same_values(job.group, parallel::parameters_of(*job.model), job.group.rank());
@@ -69,7 +71,7 @@ void add_parts(Measured& measured, const comm::Group& group, const StepTimes& mi
 
 }  // namespace
 
-Measured measure(Job& job, double seconds) {
+Measured measure(Job& job, const Extent& extent) {
   Measured measured;
   Outcome outcome = job.step->run(0);
   const double first_loss = outcome.loss;
@@ -79,16 +81,19 @@ Measured measure(Job& job, double seconds) {
   StepTimes mine;
   job.group.barrier().wait();
   const double cpu_before = cpu_seconds();
+  const std::int64_t sent_before = bytes_sent(extent.interface);
   train::Stopwatch watch;
   do {
     // The step during which the time is up is the last, on every rank.
-    const bool is_last = job.group.rank() == 0 && measured.seconds >= seconds;
+    const bool is_last = job.group.rank() == 0 && measured.seconds >= extent.seconds &&
+                         (measured.steps + 1) % extent.every == 0;
     outcome = job.step->run(updates++, is_last);
     mine += outcome.times;
     measured.bytes += outcome.traffic.sent;
     ++measured.steps;
     measured.seconds += watch.lap();
   } while (!outcome.is_stop_wanted);
+  measured.wire_bytes = bytes_sent(extent.interface) - sent_before;
 
   for (double mine_of_cpu : gather(job.group, {cpu_seconds() - cpu_before})) {
     measured.cpu_seconds += mine_of_cpu;

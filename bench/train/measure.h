@@ -19,12 +19,19 @@ struct Measured {
   double cpu_seconds = 0;  // in them, of all ranks together
   std::int64_t steps = 0;
   std::int64_t bytes = 0;           // that this rank's codec made of gradients; 0 without one
+  std::int64_t wire_bytes = 0;      // that left through the interface; 0 where none was named
   trireme::train::StepTimes parts;  // of all steps together, the mean over ranks
   std::int64_t peak_bytes = 0;      // of the rank that took most
   std::int64_t pss_bytes = 0;       // of all ranks together
   std::string wrong;                // why the answer is not right; empty where it is
 };
 
-Measured measure(trireme::train::Job& job, double seconds);
+struct Extent {
+  double seconds = 3;      // at least
+  std::int64_t every = 1;  // whole multiples of so many steps: rounds
+  std::string interface{};
+};
+
+Measured measure(trireme::train::Job& job, const Extent& extent);
 
 }  // namespace trireme::bench

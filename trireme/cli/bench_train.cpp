@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "trireme/cli/bench/json_file.h"
 #include "trireme/cli/bench/train/bars.h"
@@ -24,7 +25,7 @@ Duration time_max(const TrainOptions& run) {
   // Over a slow wire a dozen steps take minutes.
   const double slow = run.wire > 0 ? 2e11 / run.wire : 0;
   return std::chrono::duration_cast<Duration>(
-      std::chrono::duration<double>(180 + slow + 10 * run.seconds));
+      std::chrono::duration<double>(180 + slow + 10 * run.seconds + 10 * run.every));
 }
 
 struct Measured {
@@ -97,6 +98,7 @@ void print_ratio(const Measured& measured, const Entrant& ours, const Entrant& t
 std::vector<Entrant> peers_of(const TrainOptions& ours) {
   TrainOptions plain = ours;
   plain.codec = "none";
+  if (std::exchange(plain.every, 0) > 0) plain.sync = "all_reduce";  // theirs know no rounds
   std::vector<Entrant> peers{{kPyTorch, plain}};
   if (ours.wire == 0) return peers;
   for (const char* hook : {"fp16", "powersgd"}) {

@@ -44,6 +44,7 @@ TEST(TrainOptions, ARankReadsWhatTheProgramWrites) {
   options.is_elastic = true;
   options.codec = "int8";
   options.wire = 1e9;
+  options.every = 7;
   const Reading reading = read(case_words(options));
   ASSERT_EQ(reading.code, 0);
   EXPECT_EQ(reading.options.model, "gpt-wide");
@@ -56,6 +57,7 @@ TEST(TrainOptions, ARankReadsWhatTheProgramWrites) {
   EXPECT_TRUE(reading.options.is_elastic);
   EXPECT_EQ(reading.options.codec, "int8");
   EXPECT_EQ(reading.options.wire, 1e9);
+  EXPECT_EQ(reading.options.every, 7);
   EXPECT_TRUE(reading.options.prints_records);
 }
 
@@ -107,6 +109,15 @@ TEST(TrainOptions, WhatDoesNotGoTogetherIsRefused) {
   coded.sync = "auto";
   coded.ranks = 3;
   EXPECT_THROW(coded.check(), Error);
+  TrainOptions rounds;
+  rounds.ranks = 2;
+  rounds.every = 100;
+  EXPECT_THROW(rounds.check(), Error) << "who agrees in every step has no rounds";
+  rounds.sync = "diloco";
+  rounds.codec = "int8";
+  EXPECT_NO_THROW(rounds.check());
+  rounds.every = 0;
+  EXPECT_EQ(rounds.whole().every, 16);
   TrainOptions elastic;
   elastic.is_elastic = true;
   elastic.ranks = 2;

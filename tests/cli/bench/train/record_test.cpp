@@ -31,6 +31,7 @@ TrainRecord sample() {
   record.pss_bytes = 200 << 20;
   record.parts = {.data = 0.01, .forward = 0.09, .backward = 0.1, .wait = 0.02, .update = 0.03};
   record.communication_seconds = 0.04;
+  record.wire_bytes_per_step = 2.5e6;
   record.is_verified = true;
   return record;
 }
@@ -41,6 +42,8 @@ TEST(TrainRecord, SurvivesItsWayAsJson) {
   EXPECT_EQ(to_json(*back), to_json(sample()));
   EXPECT_EQ(back->peak_bytes, std::int64_t{5} << 30);
   EXPECT_EQ(back->parts.wait, 0.02);
+  EXPECT_EQ(back->wire_bytes_per_step, 2.5e6);
+  EXPECT_THAT(table_line(*back), HasSubstr("2.5 MB a step on the wire"));
   EXPECT_EQ(back->cpu_seconds_per_step, 0.375);
   EXPECT_TRUE(back->is_apart);
   EXPECT_TRUE(back->is_elastic);

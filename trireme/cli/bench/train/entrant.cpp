@@ -19,12 +19,14 @@ std::int64_t median_of(const std::vector<TrainRecord>& rounds, const Figure& fig
 }  // namespace
 
 std::string Entrant::label() const {
-  return fmt::format(
-      "{} {}, {} x {}{}{}{}{}{}{}", who, options.model, options.ranks, options.threads,
-      options.precision == "float32" ? "" : ", " + options.precision,
-      options.ranks == 1 ? "" : ", " + options.sync, options.is_apart ? ", apart" : "",
-      options.is_elastic ? ", elastic" : "", options.codec == "none" ? "" : ", " + options.codec,
-      options.wire == 0 ? "" : fmt::format(", {:g} Mbit/s", options.wire / 1e6));
+  return fmt::format("{} {}, {} x {}{}{}{}{}{}{}{}", who, options.model, options.ranks,
+                     options.threads,
+                     options.precision == "float32" ? "" : ", " + options.precision,
+                     options.ranks == 1 ? "" : ", " + options.sync,
+                     options.every == 0 ? "" : fmt::format(" every {}", options.every),
+                     options.is_apart ? ", apart" : "", options.is_elastic ? ", elastic" : "",
+                     options.codec == "none" ? "" : ", " + options.codec,
+                     options.wire == 0 ? "" : fmt::format(", {:g} Mbit/s", options.wire / 1e6));
 }
 
 TrainRecord TrainSeries::combined() const {

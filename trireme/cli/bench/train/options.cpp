@@ -15,6 +15,8 @@ using Names = std::vector<std::string>;
 constexpr int kRanksMax = 1024;
 constexpr int kThreadsMax = 1024;
 constexpr int kRoundsMax = 1000;
+constexpr int kEveryMax = 100000;
+constexpr int kEvery = 16;
 constexpr double kSecondsMax = 3600;
 constexpr double kWireMax = 1e15;
 
@@ -32,7 +34,12 @@ Names codecs() {
 }
 
 Names kinds() {
-  return {"auto", "all_reduce", "shared", "zero1", "zero2", "zero3"};
+  return {"auto",  "all_reduce", "shared", "zero1",  "zero2",
+          "zero3", "local",      "diloco", "gossip", "delayed"};
+}
+
+bool has_rounds(const std::string& sync) {
+  return sync == "local" || sync == "diloco";
 }
 
 [[noreturn]] void refuse(const std::string& why) {
@@ -57,9 +64,13 @@ void TrainOptions::check() const {
   if (is_elastic && (ranks < 2 || codec != "none" || is_apart || has_peers)) {
     refuse("--elastic is for --ranks 2 or more, without --codec, --apart and --peers");
   }
-  const bool is_sent = sync == "auto" || sync == "all_reduce";
+  const bool is_sent =
+      sync == "auto" || sync == "all_reduce" || sync == "delayed" || has_rounds(sync);
   if (codec != "none" && (ranks == 1 || !is_sent)) {
     refuse("--codec is for gradients that ranks send each other: --ranks 2 --sync all_reduce");
+  }
+  if (every > 0 && !has_rounds(sync)) {
+    refuse("--every is the length of rounds: --sync local, or diloco");
   }
   if (scaling > 0 && (has_bars || has_peers || ranks != 0)) {
     refuse("--scaling runs 1 to N ranks of ours; it goes with neither --ranks, --peers nor --bars");
@@ -74,6 +85,7 @@ TrainOptions TrainOptions::whole() const {
   TrainOptions all = *this;
   if (all.model.empty()) all.model = "cnn";
   if (all.ranks == 0) all.ranks = 1;
+  if (all.every == 0 && has_rounds(all.sync)) all.every = kEvery;
   if (all.threads == 0) {
     const auto cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
     all.threads = std::max(1, cores / all.ranks);
@@ -97,6 +109,8 @@ void add_case_options(Command& command, const std::shared_ptr<TrainOptions>& opt
   command.option("--sync", joined(kinds(), "|"),
                  "how ranks come to the same weights (default auto)",
                  one_of("--sync", kinds(), to.sync));
+  command.option("--every", "STEPS", "of a round, with --sync local and diloco (default 16)",
+                 number<int>("--every", {1, kEveryMax}, to.every));
   command.flag("--apart", "ranks share no memory, as if each was on a host of its own",
                to.is_apart);
   command.option("--codec", joined(codecs(), "|"), "gradients as fewer bytes (default none)",
@@ -137,6 +151,7 @@ std::vector<std::string> case_words(const TrainOptions& options) {
                                  "--precision", options.precision,
                                  "--sync",      options.sync,
                                  "--records"};
+  if (options.every > 0) words.insert(words.end(), {"--every", std::to_string(options.every)});
   if (options.is_apart) words.emplace_back("--apart");
   if (options.is_elastic) words.emplace_back("--elastic");
   if (options.codec != "none") words.insert(words.end(), {"--codec", options.codec});

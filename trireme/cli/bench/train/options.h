@@ -22,6 +22,7 @@ struct TrainOptions {
   double seconds = 3;
   std::string precision = "float32";
   std::string sync = "auto";
+  int every = 0;          // steps of a round, for kinds that agree less often; 0: their default
   bool is_apart = false;  // each rank as if it was on a host of its own
   // Gradients as fewer bytes, by the name of our codec; PyTorch has hooks for fp16, bf16, powersgd.
   std::string codec = "none";

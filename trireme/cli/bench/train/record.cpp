@@ -33,6 +33,11 @@ std::string hidden_text(const TrainRecord& record) {
                      time_text(record.communication_seconds));
 }
 
+std::string wire_text(const TrainRecord& record) {
+  if (record.wire_bytes_per_step <= 0) return "";
+  return fmt::format("; {:.4g} MB a step on the wire", record.wire_bytes_per_step / 1e6);
+}
+
 TrainRecord from_json(const Json& json) {
   TrainRecord record;
   record.model = json.at("model").get<std::string>();
@@ -52,6 +57,7 @@ TrainRecord from_json(const Json& json) {
   record.codec = json.value("codec", "none");
   record.wire = json.value("wire", 0.0);
   record.bytes_per_step = json.value("bytes_per_step", 0.0);
+  record.wire_bytes_per_step = json.value("wire_bytes_per_step", 0.0);
   record.communication_seconds = json.value("communication_seconds", 0.0);
   record.steps = json.at("steps").get<std::int64_t>();
   record.is_verified = json.at("verified").get<bool>();
@@ -78,7 +84,7 @@ std::string table_head() {
 }
 
 std::string table_line(const TrainRecord& record) {
-  std::string rest = parts_text(record.parts) + hidden_text(record);
+  std::string rest = parts_text(record.parts) + hidden_text(record) + wire_text(record);
   if (!record.is_verified) rest += rest.empty() ? "WRONG" : "  WRONG";
   return fmt::format(kRow, record.who, record.model, record.ranks, record.threads, record.precision,
                      record.sync + (record.is_apart ? ", apart" : "") +
@@ -107,6 +113,7 @@ std::string to_json(const TrainRecord& record) {
                {"codec", record.codec},
                {"wire", record.wire},
                {"bytes_per_step", record.bytes_per_step},
+               {"wire_bytes_per_step", record.wire_bytes_per_step},
                {"steps", record.steps},
                {"verified", record.is_verified}};
   if (record.parts.total() > 0) {

@@ -36,8 +36,11 @@ struct TrainRecord {
   bool is_apart = false;
   bool is_elastic = false;
   std::string codec = "none";
-  double wire = 0;              // bits a second between the ranks; 0: no wire
-  double bytes_per_step = 0;    // that a rank sends, as its codec counts them; 0: not said
+  double wire = 0;            // bits a second between the ranks; 0: no wire
+  double bytes_per_step = 0;  // that a rank sends, as its codec counts them; 0: not said
+  // What crosses the wire from the first rank's side, headers and all, as the kernel counts it; 0:
+  // there is no wire.
+  double wire_bytes_per_step = 0;
   double units_per_second = 0;  // over all ranks
   std::string unit;             // "images" or "tokens"
   double seconds_per_step = 0;
