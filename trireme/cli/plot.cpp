@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
+#include "trireme/cli/bench/train/record.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/plot/chart.h"
 
@@ -73,8 +76,43 @@ void draw_matrix(const fs::path& job, const fs::path& to) {
   }
 }
 
+// Of what `trireme bench train --wire --json` wrote, in one file or several: speeds by the wire's.
+int draw_wires(const PlotWords& words) {
+  std::map<std::string, std::vector<plot::Point>> curves;
+  std::string unit;
+  for (const std::string& file : words.jobs) {
+    std::istringstream lines(read_file(file));
+    for (std::string line; std::getline(lines, line);) {
+      const auto record = bench::train::read_record(line);
+      if (!record || record->wire <= 0 || !record->is_verified) continue;
+      unit = record->unit;
+      curves[record->who + " " + record->sync +
+             (record->codec == "none" ? "" : ", " + record->codec)]
+          .push_back({record->wire / 1e6, record->units_per_second});
+    }
+  }
+  if (curves.empty()) {
+    throw Error(ErrorCode::InvalidInput,
+                words.jobs.front() +
+                    " holds no training over a wire: `trireme bench train --wire 1e9 "
+                    "--json FILE` writes them");
+  }
+  std::vector<plot::Curve> all;
+  for (auto& [name, points] : curves) {
+    std::ranges::sort(points, {}, &plot::Point::x);
+    all.push_back({name, std::move(points)});
+  }
+  const fs::path to =
+      words.to.empty() ? fs::path(words.jobs.front()).parent_path() : fs::path(words.to);
+  if (!to.empty()) fs::create_directories(to);
+  write_picture(to / "wire.svg", plot::curves_svg(unit + " a second, by the speed of the wire", all,
+                                                  {.name = "Mbit/s", .is_logarithmic = true}));
+  return 0;
+}
+
 int draw(const PlotWords& words) {
   const fs::path first = words.jobs.front();
+  if (fs::is_regular_file(first)) return draw_wires(words);
   const fs::path to = words.to.empty() ? first / "plots" : fs::path(words.to);
   std::vector<std::vector<Json>> metrics;
   for (const std::string& job : words.jobs)
@@ -102,10 +140,11 @@ Command plot_command() {
   Command command("plot", "Draw a job's curves, and its confusion matrix, as SVG files",
                   "trireme plot runs/mnist");
   const auto words = std::make_shared<PlotWords>();
-  command.argument("JOB", "the job's folder", [words](const std::string& text) {
-    words->jobs.insert(words->jobs.begin(), text);
-    return std::string();
-  });
+  command.argument("JOB", "the job's folder, or what bench train --wire --json wrote",
+                   [words](const std::string& text) {
+                     words->jobs.insert(words->jobs.begin(), text);
+                     return std::string();
+                   });
   command.words("JOBS", "others, to compare", [words](const std::vector<std::string>& all) {
     words->jobs.insert(words->jobs.end(), all.begin(), all.end());
     return std::string();

@@ -8,6 +8,7 @@
 
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/cli/bench/train/record.h"
 #include "trireme/cli/commands.h"
 
 namespace trireme::cli::plot {
@@ -33,6 +34,41 @@ TEST(Charts, ShowWhatIsFinite) {
   EXPECT_THAT(curves_svg("x", {{"one", {{3, 7}}}}), HasSubstr("<circle"));
   EXPECT_THAT(table_svg("x", {.names = {"a", "b"}, .counts = {3, 1, 0, 4}}),
               AllOf(HasSubstr("fill-opacity=\"0.750\""), HasSubstr(">4</text>")));
+}
+
+TEST(Charts, GoByPowersOfTen) {
+  const std::string svg = curves_svg("x", {{"one", {{10, 0}, {100, 1}, {1000, 2}, {0, 5}}}},
+                                     {.name = "Mbit/s", .is_logarithmic = true});
+  EXPECT_THAT(svg, AllOf(HasSubstr("80.0,375.0 390.0,207.5 700.0,40.0 "), HasSubstr(">1000</text>"),
+                         HasSubstr("Mbit/s")));
+}
+
+TEST(PlotCommand, DrawsSpeedsByTheWire) {
+  const TemporaryFolder folder("plot");
+  bench::train::TrainRecord record;
+  record.who = "trireme";
+  record.sync = "all_reduce";
+  record.codec = "int4";
+  record.unit = "tokens";
+  record.is_verified = true;
+  std::string lines;
+  for (const double wire : {1e9, 1e8, 0.0}) {
+    record.wire = wire;
+    record.units_per_second = 300 + wire / 1e7;
+    lines += to_json(record) + "\n";
+  }
+  const auto file = folder.path() / "wires.jsonl";
+  write_file_atomically(file, lines);
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(plot_command().run({file.string()}), 0);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("wire.svg"));
+  EXPECT_THAT(read_file(folder.path() / "wire.svg"),
+              AllOf(HasSubstr("tokens a second"), HasSubstr("trireme all_reduce, int4"),
+                    HasSubstr("80.0,375.0 700.0,40.0 \"")));
+  write_file_atomically(file, "nothing\n");
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(plot_command().run({file.string()}), 2);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("--wire"));
 }
 
 TEST(PlotCommand, WritesAPictureForWhatThereIs) {

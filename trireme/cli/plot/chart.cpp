@@ -14,8 +14,9 @@ namespace {
 
 constexpr double kWidth = 720, kHeight = 420;
 constexpr double kLeft = 80, kRight = 20, kTop = 40, kBottom = 45;
-constexpr std::array<const char*, 6> kColours = {"#1f6fb4", "#d1495b", "#2f9e5c",
-                                                 "#8e5bb5", "#c98b1d", "#4a4a4a"};
+constexpr std::array<const char*, 9> kColours = {"#1f6fb4", "#d1495b", "#2f9e5c",
+                                                 "#8e5bb5", "#c98b1d", "#4a4a4a",
+                                                 "#17a2a2", "#a0522d", "#e377c2"};
 
 std::string escaped(const std::string& text) {
   std::string out;
@@ -60,6 +61,10 @@ struct Span {
   }
 };
 
+Point placed(const Point& point, const Across& across) {
+  return across.is_logarithmic ? Point{std::log10(point.x), point.y} : point;
+}
+
 bool is_shown(const Point& point) {
   return std::isfinite(point.x) && std::isfinite(point.y);
 }
@@ -72,7 +77,15 @@ double place_y(const Span& y, double value) {
   return kHeight - kBottom - (value - y.least) / (y.most - y.least) * (kHeight - kTop - kBottom);
 }
 
-std::string axes(const Span& x, const Span& y) {
+// Whole powers of ten, where distances are of powers.
+std::vector<double> ticks_across(const Span& x, const Across& across) {
+  if (!across.is_logarithmic) return ticks(x.least, x.most, 8);
+  std::vector<double> all;
+  for (double power = std::ceil(x.least); power <= x.most; ++power) all.push_back(power);
+  return all;
+}
+
+std::string axes(const Span& x, const Span& y, const Across& across) {
   std::string out;
   for (const double at : ticks(y.least, y.most, 8)) {
     out += fmt::format(
@@ -80,20 +93,33 @@ std::string axes(const Span& x, const Span& y) {
         "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:.6g}</text>\n",
         kLeft, kWidth - kRight, place_y(y, at), kLeft - 6, place_y(y, at) + 4, at);
   }
-  for (const double at : ticks(x.least, x.most, 8)) {
+  for (const double at : ticks_across(x, across)) {
     out += fmt::format(
         "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\" stroke=\"#eee\"/>"
         "<text x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\">{4:.6g}</text>\n",
-        place_x(x, at), kTop, kHeight - kBottom, kHeight - kBottom + 16, at);
+        place_x(x, at), kTop, kHeight - kBottom, kHeight - kBottom + 16,
+        across.is_logarithmic ? std::pow(10, at) : at);
   }
-  return out + fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">step</text>\n",
-                           kWidth - kRight, kHeight - 8);
+  return out + fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n",
+                           kWidth - kRight, kHeight - 8, escaped(across.name));
 }
 
-std::string line(const Curve& curve, const Span& x, const Span& y, const char* colour) {
+// Beside the title where there are few, else one below the other.
+std::string legend(const std::vector<Curve>& curves, std::size_t index, const char* colour) {
+  const bool is_short = curves.size() <= 3;
+  const double from_end = static_cast<double>(curves.size() - 1 - index);
+  const double x = kWidth - kRight - (is_short ? 130 * from_end : 4);
+  const double y = is_short ? 22 : kTop + 14 + 15 * static_cast<double>(index);
+  return fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"{}\">{}</text>\n", x, y,
+                     colour, escaped(curves[index].name));
+}
+
+std::string line(const Curve& curve, const Span& x, const Span& y, const Across& across,
+                 const char* colour) {
   std::string points;
   std::size_t count = 0;
-  for (const Point& point : curve.points) {
+  for (const Point& given : curve.points) {
+    const Point point = placed(given, across);
     if (!is_shown(point)) continue;
     points += fmt::format("{:.1f},{:.1f} ", place_x(x, point.x), place_y(y, point.y));
     ++count;
@@ -124,10 +150,12 @@ std::vector<double> ticks(double least, double most, int count_max) {
   return all;
 }
 
-std::string curves_svg(const std::string& title, const std::vector<Curve>& curves) {
+std::string curves_svg(const std::string& title, const std::vector<Curve>& curves,
+                       const Across& across) {
   Span x, y;
   for (const Curve& curve : curves) {
-    for (const Point& point : curve.points) {
+    for (const Point& given : curve.points) {
+      const Point point = placed(given, across);
       if (!is_shown(point)) continue;
       x.add(point.x);
       y.add(point.y);
@@ -136,13 +164,10 @@ std::string curves_svg(const std::string& title, const std::vector<Curve>& curve
   if (x.least > x.most) return {};
   x.widen();
   y.widen();
-  std::string out = head(kWidth, kHeight, title) + axes(x, y);
+  std::string out = head(kWidth, kHeight, title) + axes(x, y, across);
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const char* const colour = kColours[i % kColours.size()];
-    out += line(curves[i], x, y, colour);
-    out += fmt::format("<text x=\"{}\" y=\"22\" text-anchor=\"end\" fill=\"{}\">{}</text>\n",
-                       kWidth - kRight - 130 * static_cast<double>(curves.size() - 1 - i), colour,
-                       escaped(curves[i].name));
+    out += line(curves[i], x, y, across, colour) + legend(curves, i, colour);
   }
   return out + "</svg>\n";
 }

@@ -21,9 +21,15 @@ struct Curve {
   std::vector<Point> points;
 };
 
+struct Across {
+  std::string name = "step";
+  bool is_logarithmic = false;  // as far from 10 to 100 as from 1 to 10
+};
+
 // Axes from the least to the most of all points that are finite, with round numbers beside them.
 // Empty where there are none.
-std::string curves_svg(const std::string& title, const std::vector<Curve>& curves);
+std::string curves_svg(const std::string& title, const std::vector<Curve>& curves,
+                       const Across& across = {});
 
 struct Table {
   std::vector<std::string> names;    // of rows and of columns
