@@ -7,8 +7,10 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/cat.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "trireme/data/position.h"
@@ -22,6 +24,17 @@ struct Batch {
 
   std::int64_t count() const { return places.defined() ? places.size(0) : 0; }
 };
+
+// Joins `more` to the end of a batch, which may be an empty one.
+inline void append(Batch& batch, Batch more) {
+  if (batch.count() == 0) {
+    batch = std::move(more);
+  } else if (more.count() > 0) {
+    batch = {.input = at::cat({batch.input, more.input}),
+             .target = at::cat({batch.target, more.target}),
+             .places = at::cat({batch.places, more.places})};
+  }
+}
 
 struct StepBatches {
   Position at;             // where the step begins

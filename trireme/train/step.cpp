@@ -60,24 +60,25 @@ const data::StepBatches& Step::take_work() {
   return work_;
 }
 
-// In slots of their own, shared by those who were not left out.
+// With the last slot of each rank that was not left out: a pass over a few samples alone would make
+// statistics of those few.
 void Step::add_returned() {
   std::vector<int> ranks;
   for (int rank = 0; rank < parts_.ranks; ++rank) {
     const auto r = static_cast<std::size_t>(rank);
-    if (r >= was_left_out_.size() || !was_left_out_[r]) ranks.push_back(rank);
+    const bool has_slot = std::ranges::find(owners_, rank) != owners_.end();
+    if (has_slot && (r >= was_left_out_.size() || !was_left_out_[r])) ranks.push_back(rank);
   }
   const auto count = static_cast<std::int64_t>(ranks.size());
   for (const data::Returned& whole : std::exchange(returned_, {})) {
     for (std::int64_t i = 0; i < count; ++i) {
       const data::Returned part = data::part_of(whole, i, count);
       const int owner = ranks[static_cast<std::size_t>(i)];
+      if (part.samples.count() == 0) continue;
       if (owner == parts_.rank) {
-        work_.slots.push_back(static_cast<int>(owners_.size()));
-        work_.batches.push_back(parts_.loader->read(part, work_.total));
+        data::append(work_.batches.back(), parts_.loader->read(part, work_.total));
       }
-      owners_.push_back(owner);
-      beyond_.push_back(part);
+      beyond_.push_back({owner, part});
       work_.total += part.samples.count();
     }
   }
@@ -97,19 +98,19 @@ double Step::run_unless_late(const data::StepBatches& work) {
 // What they had comes again.
 void Step::leave_out(const parallel::Gradients& all) {
   was_left_out_ = all.is_left_out;
-  const std::size_t dealt = owners_.size() - beyond_.size();
   for (std::size_t rank = 0; rank < all.is_left_out.size(); ++rank) {
     if (all.is_left_out[rank]) outcome_.left_out.push_back(static_cast<int>(rank));
   }
-  for (std::size_t slot = 0; slot < owners_.size() && !outcome_.left_out.empty(); ++slot) {
-    if (!all.is_left_out[static_cast<std::size_t>(owners_[slot])]) continue;
-    const data::Returned back = slot < dealt
-                                    ? parts_.loader->samples_of(*last_, static_cast<int>(slot))
-                                    : beyond_[slot - dealt];
-    if (back.samples.count() == 0) continue;
+  if (outcome_.left_out.empty()) return;
+  const auto give_back = [&](int owner, const data::Returned& back) {
+    if (!all.is_left_out[static_cast<std::size_t>(owner)] || back.samples.count() == 0) return;
     returned_.push_back(back);
     outcome_.samples -= back.samples.count();
+  };
+  for (std::size_t slot = 0; slot < owners_.size(); ++slot) {
+    give_back(owners_[slot], parts_.loader->samples_of(*last_, static_cast<int>(slot)));
   }
+  for (const Beyond& more : beyond_) give_back(more.owner, more.samples);
 }
 
 // Those of the last attempt, whose slots may be in pieces now: the first has it all.

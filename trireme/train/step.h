@@ -136,10 +136,15 @@ class Step {
   double terms_ = 1;                         // of the step's loss, over all ranks
   const data::StepBatches* last_ = nullptr;  // the loader's, until its next
   std::vector<data::Returned> returned_;
-  std::vector<bool> was_left_out_;      // by rank, of the last step
-  data::StepBatches work_;              // of a step with returned samples
-  std::vector<int> owners_;             // by slot of the step that runs
-  std::vector<data::Returned> beyond_;  // by slot of it, after those that are dealt
+  std::vector<bool> was_left_out_;  // by rank, of the last step
+  data::StepBatches work_;          // of a step with returned samples
+  std::vector<int> owners_;         // by slot of the step that runs
+  // What ranks have in it beyond what is dealt.
+  struct Beyond {
+    int owner = 0;
+    data::Returned samples;
+  };
+  std::vector<Beyond> beyond_;
   double own_terms_ = 0;
   Turn turn_;
   int slots_ = 1;                       // of the step that runs, on all ranks

@@ -131,7 +131,7 @@ void DataParallel::begin_step(const StepPlan& plan) {
   if (exchange_) exchange_->begin(plan_.step);
   if (gathering_ && !is_streamed()) gathering_->gather_all();
   broadcast_buffers();
-  if (is_lasting()) remember_buffers();
+  if (is_lasting() || options_.can_leave_out) remember_buffers();
   is_left_out_ = false;
   // Until all is laid out, everybody is waited for.
   if (!layout_) plan_.left_out_max = 0;
@@ -143,9 +143,10 @@ void DataParallel::throw_if_pointless() const {
   if (race_ && race_->is_lost()) throw Late();
 }
 
-// Zeros, and nothing used.
+// Zeros, and nothing used; statistics as they were.
 void DataParallel::leave_out() {
   is_left_out_ = true;
+  take_buffers_back();
   for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
   GradientBuckets& buckets = buckets_of(0);
   buckets.begin_slot({.is_first = true, .is_last = true});

@@ -173,6 +173,7 @@ class DataParallel final : public Agreement,
   bool has_none() const;
   std::size_t last_to_run() const;
   void remember_buffers();
+  void take_buffers_back();
   void throw_if_lost() const;
   void throw_if_pointless() const override;
   void tell_left_out(const Share& mine, Gradients& all);

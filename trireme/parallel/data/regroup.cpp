@@ -35,10 +35,7 @@ void DataParallel::reopen(int slots_before) {
     return;
   }
   keep_filled(slots_before);
-  const c10::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < first_buffers_.size(); ++i) {
-    options_.buffers[i].copy_(first_buffers_[i]);
-  }
+  take_buffers_back();
   for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
   if (!layout_) arrival_.clear();
 }
@@ -103,6 +100,13 @@ std::size_t DataParallel::last_to_run() const {
 void DataParallel::remember_buffers() {
   first_buffers_.clear();
   for (const at::Tensor& buffer : options_.buffers) first_buffers_.push_back(buffer.clone());
+}
+
+void DataParallel::take_buffers_back() {
+  const c10::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < first_buffers_.size(); ++i) {
+    options_.buffers[i].copy_(first_buffers_[i]);
+  }
 }
 
 void DataParallel::survive(const comm::Group& group, std::vector<int> places) {
