@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <cmath>
+
 #include "trireme/comm/connect_threads.h"
 #include "trireme/optim/sgd.h"
 #include "trireme/parallel/solo.h"
@@ -43,6 +45,48 @@ TEST(Apart, EachReplicaMovesByItsOwnGradientUntilTheyAreJoined) {
   EXPECT_NEAR(before_join[1], 1 - 0.1 * 2, 1e-12);
   EXPECT_NEAR(after_join[0], 1 - 0.1 * 1.5, 1e-12);
   EXPECT_EQ(after_join[0], after_join[1]);
+}
+
+// Rank 1's second loss is no number: its replica drops that step at once, and both are told of it
+// two steps later, in the same step.
+TEST(Apart, WithSlackAStepThatIsNotSoundIsToldLater) {
+  constexpr int kRanks = 2;
+  const auto groups = comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)});
+  std::vector<std::vector<bool>> told(kRanks);
+  std::vector<double> weights(kRanks);
+  testing::run_rank_threads(kRanks, [&](int rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    at::Tensor weight = torch::full({1}, 1.0, torch::kDouble).requires_grad_();
+    const auto rule = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0});
+    const std::vector<Parameter> parameters{{.name = "w", .tensor = weight}};
+    auto own = std::make_shared<Solo>(Solo::Options{.parameters = parameters, .optimizer = rule});
+    Apart apart(Replica::alone(own, parameters, groups[r]), {}, /*slack=*/2);
+    for (int step = 0; step < 5; ++step) {
+      apart.begin_step({.step = step,
+                        .slot_count = kRanks,
+                        .slots = {rank},
+                        .owners = {0, 1},
+                        .is_checked = true});
+      apart.begin_slot(0);
+      (weight / kRanks).sum().backward();
+      apart.end_slot();
+      const bool is_broken = rank == 1 && step == 1;
+      const Gradients all = apart.reduce({.loss = is_broken ? NAN : 0.5});
+      EXPECT_EQ(all.loss, 1) << "the loss of the last sound step";
+      told[r].push_back(all.is_finite);
+      if (all.is_finite) {
+        apart.update({.number = step + 1, .rate = 0.1});
+      } else {
+        apart.drop();
+      }
+    }
+    weights[r] = weight.item<double>();
+    apart.join();
+  });
+  EXPECT_EQ(told[0], (std::vector<bool>{true, true, true, false, true}));
+  EXPECT_EQ(told[1], told[0]);
+  EXPECT_NEAR(weights[0], 1 - 4 * 0.1, 1e-12);
+  EXPECT_NEAR(weights[1], 1 - 3 * 0.1, 1e-12);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <c10/core/GradMode.h>
 
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "trireme/comm/torch/tensor.h"
@@ -11,8 +10,8 @@
 
 namespace trireme::parallel {
 
-Apart::Apart(Replica replica, std::vector<at::Tensor> buffers)
-    : replica_(std::move(replica)), buffers_(std::move(buffers)) {
+Apart::Apart(Replica replica, std::vector<at::Tensor> buffers, std::int64_t slack)
+    : replica_(std::move(replica)), buffers_(std::move(buffers)), votes_(replica_.all, slack) {
   const c10::NoGradGuard no_grad;
   expect_same_parameters(replica_.all, replica_.parameters);
   for (const checkpoint::Piece& piece : own().pieces()) {
@@ -36,28 +35,36 @@ Gradients Apart::reduce(const Share& mine) {
 Gradients Apart::reduce(const Share& mine, bool& wish) {
   Gradients found = own().reduce({.loss = mine.loss * weight_, .is_stop_wanted = false});
   found.norm *= weight_;
-  // Small, and waited for: before whatever else is on its way. A signal reaches all ranks of a job;
-  // each would stop at a step of its own. And each would go back to a checkpoint by itself.
-  std::int32_t common[] = {mine.is_stop_wanted ? 1 : 0,
-                           found.is_finite && std::isfinite(found.loss) ? 0 : 1, wish ? 1 : 0};
-  replica_.all
-      .all_reduce({common, std::size(common), comm::DType::Int32}, comm::ReduceOp::Max,
-                  {.label = "wish to stop", .priority = 1})
-      .wait();
-  found.is_stop_wanted = common[0] != 0;
-  found.is_finite = common[1] == 0;
-  wish = common[2] != 0;
+  is_sound_ = found.is_finite && std::isfinite(found.loss);
+  // A signal reaches all ranks of a job; each would stop at a step of its own. And each would go
+  // back to a checkpoint by itself.
+  const Votes::Ballot told =
+      votes_.cast({mine.is_stop_wanted ? 1 : 0, is_sound_ ? 0 : 1, wish ? 1 : 0})
+          .value_or(Votes::Ballot{});
+  found.is_stop_wanted = told[0] != 0;
+  found.is_finite = told[1] == 0;
+  wish = told[2] != 0;
+  // With slack, what the others do not know of yet must not be known to this rank's caller.
+  if (is_sound_) sound_loss_ = found.loss;
+  if (votes_.slack() > 0) found.loss = sound_loss_;
   return found;
 }
 
 void Apart::update(const Update& how) {
+  if (!is_sound_) return own().drop();
   Update weighted = how;
   weighted.scale *= weight_;
   own().update(weighted);
 }
 
+void Apart::restored() {
+  votes_.drain();
+  own().restored();
+}
+
 void Apart::join() {
   const c10::NoGradGuard no_grad;
+  votes_.drain();
   for (const checkpoint::Piece& piece : own().pieces()) {
     comm::all_reduce(replica_.across, piece.data, comm::ReduceOp::Mean, {.label = "average"})
         .wait();

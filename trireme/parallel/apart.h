@@ -1,7 +1,9 @@
 // Apart is the agreement of replicas that never speak: each is trained on its slots as if there
 // were no others, by one rank or by several, and join() averages them once, at the end. They agree
 // on nothing but when to stop, and whether a step was sound: all drop one that was not on some
-// rank.
+// rank. With slack they are told of both so many steps later (votes.h), so that nobody waits for a
+// rank that is no further behind; a step that was not sound is then dropped at once by its own
+// replica, and the one in which all are told of it by all.
 
 #pragma once
 
@@ -9,19 +11,20 @@
 #include <vector>
 
 #include "trireme/parallel/replica.h"
+#include "trireme/parallel/votes.h"
 
 namespace trireme::parallel {
 
 class Apart final : public Agreement {
  public:
   // Everybody begins with the first replica's weights.
-  Apart(Replica replica, std::vector<at::Tensor> buffers);
+  Apart(Replica replica, std::vector<at::Tensor> buffers, std::int64_t slack = 0);
 
   void begin_step(const StepPlan& plan) override;
   void begin_slot(std::size_t index) override { own().begin_slot(index); }
   void end_slot() override { own().end_slot(); }
   Gradients reduce(const Share& mine) override;
-  // The same; `wish` is this rank's, and then whether any rank has it.
+  // The same; `wish` is this rank's, and then whether any rank has it, or had it so much before.
   Gradients reduce(const Share& mine, bool& wish);
   // Of all, if the others have as much to a slot.
   double total(double mine) override { return own().total(mine) * weight_; }
@@ -34,7 +37,7 @@ class Apart final : public Agreement {
   double waited() const override { return own().waited(); }
   void check() override { own().check(); }
   std::vector<checkpoint::Piece> pieces() override { return own().pieces(); }
-  void restored() override { own().restored(); }
+  void restored() override;
   std::optional<Holders> holders() const override { return replica_.holders(); }
   // Of this replica: until they are joined there is no model that all of them have.
   std::string first_not_finite() const override { return own().first_not_finite(); }
@@ -48,7 +51,10 @@ class Apart final : public Agreement {
 
   Replica replica_;
   std::vector<at::Tensor> buffers_;
-  double weight_ = 1;  // this replica's batch is a part of the global one
+  Votes votes_;
+  double weight_ = 1;      // this replica's batch is a part of the global one
+  bool is_sound_ = true;   // this rank's step
+  double sound_loss_ = 0;  // of the last step that was
 };
 
 }  // namespace trireme::parallel

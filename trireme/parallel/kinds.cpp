@@ -52,7 +52,7 @@ SyncKind sync_kind_of(const config::Config& config) {
 
 local::Pace pace_of(const config::Config& config) {
   if (const auto* how = config.find<local::LocalConfig>(kSyncSection)) {
-    return {.steps = how->steps, .end = how->end};
+    return {.steps = how->steps, .end = how->end, .slack = how->slack};
   }
   if (const auto* how = config.find<local::PostLocalConfig>(kSyncSection)) {
     return {.steps = how->steps, .end = how->end, .begin = how->begin};
@@ -64,7 +64,8 @@ local::Pace pace_of(const config::Config& config) {
             .outer_momentum = how->outer_momentum,
             .crossing = how->across,
             .fragments = how->fragments,
-            .overlap = how->overlap};
+            .overlap = how->overlap,
+            .slack = how->slack};
   }
   if (const auto* how = config.find<local::DilocoConfig>(kSyncSection)) {
     return {.steps = how->steps,
@@ -72,10 +73,11 @@ local::Pace pace_of(const config::Config& config) {
             .outer_rate = how->outer_rate,
             .outer_momentum = how->outer_momentum,
             .fragments = how->fragments,
-            .overlap = how->overlap};
+            .overlap = how->overlap,
+            .slack = how->slack};
   }
   if (const auto* how = config.find<local::GossipConfig>(kSyncSection)) {
-    return {.steps = how->steps};
+    return {.steps = how->steps, .overlap = how->overlap, .slack = how->slack};
   }
   return {};
 }

@@ -215,6 +215,43 @@ TEST(Rounds, ACodecWithoutLossChangesNothing) {
   EXPECT_EQ(found[0].back(), found[1].back());
 }
 
+// Slack changes who waits for whom, and nothing that is computed.
+TEST(Rounds, SlackMovesNoWeight) {
+  for (const SyncKind kind : {SyncKind::Local, SyncKind::Diloco, SyncKind::Gossip}) {
+    Job job{.kind = kind, .pace = {.steps = 3}, .ranks = 3};
+    const Paths expected = trained(job);
+    job.pace.slack = 2;
+    EXPECT_EQ(trained(job), expected);
+  }
+}
+
+// What a pair sent lands `overlap` steps later; what each has moved meanwhile stays on top.
+TEST(Rounds, GossipTravelsWhileStepsAreMade) {
+  for (const int ranks : {2, 3}) {
+    const Job job{
+        .kind = SyncKind::Gossip, .pace = {.steps = 2, .overlap = 1, .slack = 1}, .ranks = ranks};
+    const auto count = static_cast<std::size_t>(ranks);
+    std::vector<double> w(count, kFirst), sent, mean;
+    std::vector<std::vector<double>> path;
+    for (int step = 0; step < job.steps; ++step) {
+      for (std::size_t r = 0; r < count; ++r) w[r] -= kRate * (w[r] - static_cast<double>(r));
+      for (std::size_t r = 0; r < count && !sent.empty(); ++r) w[r] += mean[r] - sent[r];
+      sent.clear();
+      if (step % 2 == 1) {
+        const std::vector<int> partners = partners_of(ranks, {.seed = 0, .number = step});
+        mean = sent = w;
+        for (std::size_t r = 0; r < count; ++r) {
+          mean[r] = (w[r] + w[static_cast<std::size_t>(partners[r])]) / 2;
+        }
+      }
+      path.push_back(w);
+    }
+    const Paths found = trained(job);
+    expect_paths(found, path, job.steps);
+    for (const auto& one : found) EXPECT_EQ(one.back(), found[0].back()) << "joined";
+  }
+}
+
 TEST(Rounds, GossipAveragesPairsThatAllAgreeOn) {
   for (const int ranks : {2, 3, 4}) {
     const Job job{.kind = SyncKind::Gossip, .pace = {.steps = 1}, .ranks = ranks};

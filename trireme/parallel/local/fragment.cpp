@@ -8,6 +8,7 @@
 
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/optim/clip.h"
+#include "trireme/parallel/local/pairing.h"
 
 namespace trireme::parallel::local {
 namespace {
@@ -24,7 +25,7 @@ constexpr std::uint32_t kPairTag = 0x90551;
 Fragment::Fragment(Options options) : options_(std::move(options)), flat_(options_.flat) {
   const c10::NoGradGuard no_grad;
   work_ = flat_.make();
-  if (options_.gathering == Gathering::Pair) partner_ = flat_.make();
+  if (is_pair()) partner_ = flat_.make();
   if (options_.gathering == Gathering::Outer || options_.has_anchor) {
     anchor_ = flat_.make();
     flat_.read_values(anchor_);
@@ -38,20 +39,45 @@ void Fragment::launch(std::int64_t step) {
   flat_.read_values(work_);
   if (is_overlapped()) sent_.copy_(work_);
   if (anchor_.defined()) work_.neg_().add_(anchor_);
-  flat_.launch(work_, step);
-  traffic_ = flat_.traffic();
+  if (is_pair()) {
+    if (!launch_pair(step)) return;
+  } else {
+    flat_.launch(work_, step);
+    traffic_ = flat_.traffic();
+  }
   launched_ = step;
   is_summed_ = false;
 }
 
-void Fragment::poll() {
-  if (is_travelling() && !is_summed_) flat_.poll();
+bool Fragment::launch_pair(std::int64_t step) {
+  const comm::Group& group = options_.flat.group;
+  const Round round{.seed = options_.flat.seed, .number = step};
+  const int other = partners_of(group.size(), round)[static_cast<std::size_t>(number())];
+  traffic_ = {};
+  if (other == number()) return false;
+  calls_.push_back(comm::send(group, work_, other, kPairTag, {.label = "weights"}));
+  calls_.push_back(comm::receive(group, partner_, other, kPairTag, {.label = "weights"}));
+  const auto size = static_cast<std::int64_t>(work_.nbytes());
+  traffic_ = {.plain = size, .sent = size};
+  return true;
 }
 
-// work_ is the mean of all then.
+void Fragment::poll() {
+  if (!is_travelling() || is_summed_) return;
+  for (comm::TensorWork& call : calls_) call.is_done();
+  if (!is_pair()) flat_.poll();
+}
+
+// work_ is the mean of all then, or of the two, the same bits on both.
 void Fragment::finish() {
   if (std::exchange(is_summed_, true)) return;
   const c10::NoGradGuard no_grad;
+  if (is_pair()) {
+    for (comm::TensorWork& call : calls_) call.wait();
+    calls_.clear();
+    work_.add_(partner_).mul_(0.5);
+    return;
+  }
   flat_.finish();
   work_.div_(options_.flat.group.size());
 }
@@ -61,6 +87,10 @@ void Fragment::land() {
   const c10::NoGradGuard no_grad;
   finish();
   launched_ = -1;
+  if (is_pair() && is_overlapped()) {
+    flat_.read_values(partner_);
+    return flat_.write_values(partner_.sub_(sent_).add_(work_));
+  }
   if (!anchor_.defined()) return flat_.write_values(work_);
   if (momentum_.defined()) {
     momentum_.mul_(options_.pace.outer_momentum).add_(work_);
@@ -70,24 +100,6 @@ void Fragment::land() {
   if (!is_overlapped()) return flat_.write_values(anchor_);
   flat_.read_values(work_);
   flat_.write_values(work_.sub_(sent_).add_(anchor_));
-}
-
-bool Fragment::meet(const Round& round) {
-  const c10::NoGradGuard no_grad;
-  const comm::Group& group = options_.flat.group;
-  const int other = partners_of(group.size(), round)[static_cast<std::size_t>(number())];
-  traffic_ = {};
-  if (other == number()) return false;
-  flat_.read_values(work_);
-  auto sent = comm::send(group, work_, other, kPairTag, {.label = "weights"});
-  auto received = comm::receive(group, partner_, other, kPairTag, {.label = "weights"});
-  sent.wait();
-  received.wait();
-  const auto size = static_cast<std::int64_t>(work_.nbytes());
-  traffic_ = {.plain = size, .sent = size};
-  // The same bits on both, in whichever order they are added.
-  flat_.write_values(work_.add_(partner_).mul_(0.5));
-  return true;
 }
 
 Fragment::Squares Fragment::squares() {
@@ -100,8 +112,15 @@ std::string Fragment::sent_name() const {
   return kSent + std::to_string(number());
 }
 
+std::string Fragment::mean_name() const {
+  return is_pair() ? kMean + ("." + std::to_string(number())) : kMean;
+}
+
+// Of a pair each has its own: who stayed alone has nothing on its way.
 std::string Fragment::launched_name() const {
-  return Agreement::state_name(kLaunched, std::to_string(options_.index));
+  return Agreement::state_name(
+      is_pair() ? kLaunched + ("." + std::to_string(number())) : std::string(kLaunched),
+      std::to_string(options_.index));
 }
 
 std::vector<checkpoint::Piece> Fragment::own_pieces() {
@@ -115,10 +134,10 @@ std::vector<checkpoint::Piece> Fragment::own_pieces() {
   if (momentum_.defined() && is_first) add(flat_.pieces(momentum_, kMomentum));
   if (is_travelling()) {
     finish();
-    if (is_first) add(flat_.pieces(work_, kMean));
+    if (is_first || is_pair()) add(flat_.pieces(work_, mean_name()));
     add(flat_.pieces(sent_, sent_name()));
   }
-  if (is_travelling() && options_.is_teller) {
+  if (is_travelling() && (options_.is_teller || is_pair())) {
     flight_ = at::full({1}, launched_, at::kLong);
     all.push_back({.name = launched_name(), .sizes = {1}, .data = flight_});
   }
@@ -138,7 +157,7 @@ void Fragment::restore(const checkpoint::Checkpoint& from) {
   if (flat_.exchange()) flat_.exchange()->restore(from);
   if (!is_overlapped() || !from.has(launched_name())) return;
   // Of other fragments than these, what was under way is sent again, with all that came since.
-  if (!flat_.restore(work_, kMean, from)) return;
+  if (!flat_.restore(work_, mean_name(), from)) return;
   // Replicas that were not there have sent what they have now.
   flat_.read_values(sent_);
   flat_.restore(sent_, sent_name(), from);

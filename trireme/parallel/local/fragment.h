@@ -7,10 +7,10 @@
 // With an outer step (an anchor), what travels is how far the replica is from where all were
 // together last, backwards: a gradient, whose mean moves those weights. What the replica has moved
 // while it travelled stays on top of them. Otherwise weights travel, and their mean takes their
-// place.
+// place, or in a pair (gossip) that of the two, with what each has moved meanwhile on top.
 //
 // Saved: outer weights and momentum by the first replica, and what is on its way.
-// Threads: one. launch(), land() and meet() are collectives of the replicas.
+// Threads: one. launch() and land() are collectives of the replicas, of a pair's two alone.
 
 #pragma once
 
@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "trireme/parallel/local/flat_model.h"
-#include "trireme/parallel/local/pairing.h"
 #include "trireme/parallel/local/rounds_config.h"
 
 namespace trireme::parallel::local {
@@ -38,7 +37,7 @@ class Fragment {
   };
   explicit Fragment(Options options);
 
-  // REQUIRES: nothing of it is on its way.
+  // Of a pair who stays alone has nothing to launch. REQUIRES: nothing of it is on its way.
   void launch(std::int64_t step);
   // Moves on without waiting.
   void poll();
@@ -47,9 +46,7 @@ class Fragment {
   bool is_travelling() const noexcept { return launched_ >= 0; }
   // The step in which what is on its way was launched.
   std::int64_t launched() const noexcept { return launched_; }
-  // Takes the mean with one other, in both's stead; false where this one stays alone.
-  bool meet(const Round& round);
-  // Of what was launched, or met, last.
+  // Of what was launched last.
   Traffic traffic() const noexcept { return traffic_; }
 
   // Of this replica from where all were together last, and of those weights.
@@ -67,8 +64,11 @@ class Fragment {
   int number() const noexcept { return options_.flat.group.rank(); }
   // Whether replicas move on while a sum travels.
   bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
+  bool is_pair() const noexcept { return options_.gathering == Gathering::Pair; }
+  bool launch_pair(std::int64_t step);
   void finish();
   std::string sent_name() const;
+  std::string mean_name() const;
   std::string launched_name() const;
 
   Options options_;
@@ -78,7 +78,8 @@ class Fragment {
   at::Tensor momentum_;  // of the outer step
   at::Tensor sent_;      // this replica's weights when its sum was launched, where it goes on
   at::Tensor partner_;   // what came from the other of a pair
-  at::Tensor flight_;    // for a checkpoint: launched_
+  std::vector<comm::TensorWork> calls_;  // to and from that one
+  at::Tensor flight_;                    // for a checkpoint: launched_
   std::int64_t launched_ = -1;
   bool is_summed_ = false;  // what is on its way has come
   Traffic traffic_;

@@ -46,7 +46,7 @@ std::string replica_name(int number) {
 
 Rounds::Rounds(Options options)
     : options_(std::move(options)),
-      apart_(options_.replica, options_.buffers),
+      apart_(options_.replica, options_.buffers, options_.pace.slack),
       end_(options_.pace) {
   const bool has_anchor = options_.flat.codec || end_.needs_distance();
   for (FlatModel::Options& flat :
@@ -123,7 +123,7 @@ void Rounds::end_step() {
   const bool is_over = is_ending_ || end_.is_last(plan_.step);
   if (options_.pace.is_streamed()) {
     take_turns();
-    if (is_over) apart_.average_buffers();
+    if (is_over && !is_in_pairs()) apart_.average_buffers();
   } else if (is_over) {
     bring_together();
   }
@@ -153,12 +153,6 @@ void Rounds::take_turns() {
 }
 
 void Rounds::bring_together() {
-  if (options_.gathering == Gathering::Pair) {
-    const Round round{.seed = options_.flat.seed, .number = plan_.step};
-    if (!fragments_[0].meet(round)) return;
-    traffic_ += fragments_[0].traffic();
-    return own().restored();
-  }
   for (Fragment& fragment : fragments_) {
     fragment.land();
     fragment.launch(plan_.step);
@@ -166,12 +160,17 @@ void Rounds::bring_together() {
     traffic_ += fragment.traffic();
   }
   own().restored();
+  if (is_in_pairs()) return;
   apart_.average_buffers();
   is_alike_ = true;
 }
 
 void Rounds::join() {
-  if (!is_alike_ && options_.gathering != Gathering::Pair) bring_together();
+  if (is_in_pairs()) {
+    for (Fragment& fragment : fragments_) fragment.land();
+  } else if (!is_alike_) {
+    bring_together();
+  }
   apart_.join();
 }
 

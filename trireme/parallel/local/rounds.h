@@ -65,6 +65,7 @@ class Rounds final : public Agreement {
   void take_turns();
   void bring_together();
   void poll();
+  bool is_in_pairs() const noexcept { return options_.gathering == Gathering::Pair; }
   Agreement& own() const noexcept { return *apart_.replica().own; }
   int number() const noexcept { return apart_.replica().number(); }
   // One rank says what holds for all of them.

@@ -12,6 +12,8 @@
 namespace trireme::parallel::local {
 
 // What hosts tell each other.
+inline constexpr std::int64_t kSlackMax = 1024;
+
 enum class Crossing { Weights, Gradients };
 
 // What all of them come to.
@@ -24,6 +26,7 @@ struct Pace {
   Crossing crossing = Crossing::Weights;
   std::int64_t fragments = 1;  // that are brought together in turn
   std::int64_t overlap = 0;    // steps in which one is on its way
+  std::int64_t slack = 0;      // steps that a rank may be ahead of another without waiting for it
 
   bool is_streamed() const noexcept { return fragments > 1 || overlap > 0; }
 };
@@ -43,6 +46,26 @@ inline std::string complaint_of_fragments(const Pace& pace) {
              : "";
 }
 
+// How far ranks may be from each other.
+template <class Config>
+void add_slack_field(config::Fields<Config>& f) {
+  f.add("slack", &Config::slack)
+      .range(0, kSlackMax)
+      .unit("steps")
+      .help(
+          "that a rank may be ahead of another before it waits for it; a wish to stop reaches all "
+          "so many steps later");
+}
+
+// What is wrong with slack in rounds that ranks ask each other to end, or "".
+inline std::string complaint_of_slack(std::int64_t slack, const RoundLimits& end) {
+  return slack > 0 && (end.seconds > 0 || end.divergence > 0)
+             ? "with slack ranks are in different steps, and a round that one ends by "
+               "round.seconds "
+               "or round.divergence ends for all in the same: leave those out, or take slack = 0"
+             : "";
+}
+
 // The settings of those who make an outer step at a round's end.
 template <class Config>
 void add_outer_fields(config::Fields<Config>& f) {
@@ -59,7 +82,9 @@ void add_outer_fields(config::Fields<Config>& f) {
       .at_least(0)
       .unit("steps")
       .help("that are made while a fragment travels; at most those of a round");
+  add_slack_field(f);
   f.nest("round", &Config::end);
+  f.require([](const Config& c) { return complaint_of_slack(c.slack, c.end); });
   f.require([](const Config& c) {
     return complaint_of_fragments(
         {.steps = c.steps, .end = c.end, .fragments = c.fragments, .overlap = c.overlap});
@@ -68,13 +93,16 @@ void add_outer_fields(config::Fields<Config>& f) {
 
 struct LocalConfig {
   std::int64_t steps = 16;
+  std::int64_t slack = 0;
   RoundLimits end{};
 
   static void describe(config::Fields<LocalConfig>& f) {
     f.add("steps", &LocalConfig::steps)
         .at_least(1)
         .help("that each rank makes by itself before weights are averaged");
+    add_slack_field(f);
     f.nest("round", &LocalConfig::end);
+    f.require([](const LocalConfig& c) { return complaint_of_slack(c.slack, c.end); });
   }
 };
 
@@ -102,6 +130,7 @@ struct HierarchicalConfig {
   double outer_momentum = 0;
   std::int64_t fragments = 1;
   std::int64_t overlap = 0;
+  std::int64_t slack = 0;
   RoundLimits end{};
 
   static void describe(config::Fields<HierarchicalConfig>& f) {
@@ -115,14 +144,15 @@ struct HierarchicalConfig {
     add_outer_fields(f);
     f.require([](const T& c) {
       const bool is_outer = c.steps != T{}.steps || c.outer_rate != 1 || c.outer_momentum != 0 ||
-                            c.fragments > 1 || c.overlap > 0;
+                            c.fragments > 1 || c.overlap > 0 || c.slack > 0;
       const bool is_limited = !c.end.schedule.empty() || c.end.seconds > 0 || c.end.divergence > 0;
       const bool is_lost = c.across == Crossing::Gradients && (is_outer || is_limited);
-      return is_lost ? std::string(
-                           "across = \"gradients\" has no rounds: leave steps, outer_rate, "
-                           "outer_momentum, fragments, overlap and round out, or take across = "
-                           "\"weights\"")
-                     : std::string();
+      return is_lost
+                 ? std::string(
+                       "across = \"gradients\" has no rounds: leave steps, outer_rate, "
+                       "outer_momentum, fragments, overlap, slack and round out, or take across = "
+                       "\"weights\"")
+                 : std::string();
     });
   }
 };
@@ -133,6 +163,7 @@ struct DilocoConfig {
   double outer_momentum = 0.9;
   std::int64_t fragments = 1;
   std::int64_t overlap = 0;
+  std::int64_t slack = 0;
   RoundLimits end{};
 
   static void describe(config::Fields<DilocoConfig>& f) {
@@ -145,11 +176,21 @@ struct DilocoConfig {
 
 struct GossipConfig {
   std::int64_t steps = 1;
+  std::int64_t overlap = 0;
+  std::int64_t slack = 0;
 
   static void describe(config::Fields<GossipConfig>& f) {
     f.add("steps", &GossipConfig::steps)
         .at_least(1)
         .help("that each rank makes by itself before it averages weights with another");
+    f.add("overlap", &GossipConfig::overlap)
+        .at_least(0)
+        .unit("steps")
+        .help("that are made while weights travel between the two; at most `steps`");
+    add_slack_field(f);
+    f.require([](const GossipConfig& c) {
+      return complaint_of_fragments({.steps = c.steps, .overlap = c.overlap});
+    });
   }
 };
 
