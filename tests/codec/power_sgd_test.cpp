@@ -86,6 +86,53 @@ TEST(CodecPowerSgd, GoesToTheBestApproximation) {
   EXPECT_NEAR(before, best, 1e-3);
 }
 
+// What was sent of a matrix of rank 1 leaves nothing to begin the second vector with.
+TEST(CodecPowerSgd, ComesBackFromAMatrixOfLowerRank) {
+  const PowerSgd codec(2);
+  std::vector<float> kept(2 * kColumns);
+  const Part part{.count = kRows * kColumns, .rows = kRows, .columns = kColumns, .kept = kept};
+  EXPECT_LT(send(codec, matrix_with({3}), part).lost, 1e-5);
+  const std::vector<float> m = matrix_with({4, 2, 1, 0.5});
+  double lost = 0;
+  for (int step = 0; step < 50; ++step) lost = send(codec, m, part).lost;
+  EXPECT_NEAR(lost, std::sqrt(1 + 0.25), 1e-3);
+  // And from one of nothing but zeros.
+  send(codec, std::vector<float>(m.size()), part);
+  for (int step = 0; step < 50; ++step) lost = send(codec, m, part).lost;
+  EXPECT_NEAR(lost, std::sqrt(1 + 0.25), 1e-3);
+}
+
+// norm^2 of the error = norm^2(M) - norm^2(P' M), with the P that was sent.
+TEST(CodecPowerSgd, LosesWhatItsFormulaSays) {
+  constexpr std::size_t kRank = 3;
+  const PowerSgd codec(kRank);
+  std::vector<float> kept(kRank * kColumns);
+  const Part part{.count = kRows * kColumns, .rows = kRows, .columns = kColumns, .kept = kept};
+  for (std::uint64_t step = 0; step < 4; ++step) {
+    const std::vector<float> m = normal_numbers(kRows * kColumns, 20 + step);
+    Bytes out(codec.size_max(m.size(), {&part, 1}));
+    codec.encode(m, {&part, 1}, {}, out);
+    std::vector<float> p(kRank * kRows), decoded(m.size());
+    std::memcpy(p.data(), out.data(), p.size() * sizeof(float));
+    codec.add(out, {&part, 1}, decoded);
+    double lost = 0, all = 0, projected = 0;
+    for (std::size_t i = 0; i < m.size(); ++i) {
+      lost += (double{m[i]} - decoded[i]) * (double{m[i]} - decoded[i]);
+      all += double{m[i]} * m[i];
+    }
+    for (std::size_t c = 0; c < kRank; ++c) {
+      for (std::size_t j = 0; j < kColumns; ++j) {
+        double one = 0;
+        for (std::size_t i = 0; i < kRows; ++i)
+          one += double{p[c * kRows + i]} * m[i * kColumns + j];
+        projected += one * one;
+      }
+    }
+    EXPECT_NEAR(lost, all - projected, 1e-4 * all);
+    EXPECT_GT(projected, 0.1 * all);
+  }
+}
+
 // P = M Q orthonormal by Gram and Schmidt, Q = M' P, in double, from the Q that was kept.
 TEST(CodecPowerSgd, TheFactorsAreThoseOfPlainArithmetic) {
   constexpr std::size_t kRank = 3;

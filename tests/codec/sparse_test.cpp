@@ -113,6 +113,64 @@ TEST(CodecThreshold, LeavesNothingForEver) {
   EXPECT_EQ(residual, std::vector<float>(100, 0.5f));
 }
 
+// With error feedback no value is left with more than factor times the root mean square of the
+// new ones.
+TEST(CodecThreshold, LeavesAtMostItsBoundWithErrorFeedback) {
+  constexpr std::size_t kCount = 1000;
+  constexpr double kFactor = 1.5;
+  const Threshold codec(kFactor);
+  std::vector<float> residual(kCount);
+  std::size_t sent = 0;
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    Random random(100 + step);
+    std::vector<float> values(kCount);
+    double squares = 0;
+    for (float& value : values) {
+      value = static_cast<float>(random.normal() * (step % 2 == 0 ? 1 : 0.3));
+      squares += double{value} * value;
+    }
+    Bytes out(codec.size_max(kCount, {}));
+    sent += codec.encode_fed(values, residual, {}, {}, out);
+    const double bound = kFactor * std::sqrt(squares / kCount) * 1.0001;
+    for (const float left : residual) ASSERT_LE(std::fabs(left), bound) << "step " << step;
+  }
+  EXPECT_LT(sent, 20 * 4 * kCount);  // and not by sending everything
+}
+
+// Scaled: the mean is the value, the variance (n/k - 1) x^2. As they are: the mean of the error's
+// norm^2 is (1 - k/n) that of the values.
+TEST(CodecRandomK, HasTheMeanAndTheVarianceThatItStates) {
+  constexpr std::size_t kCount = 100;
+  constexpr int kDraws = 10000;
+  const std::vector<float> values = some_values(kCount, /*has_ties=*/false);
+  const RandomK scaled(0.25, /*is_scaled=*/true), plain(0.25, /*is_scaled=*/false);
+  std::vector<double> mean(kCount), squares(kCount);
+  double lost = 0, all = 0;
+  for (const float value : values) all += double{value} * value;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const Draw own{.seed = 5, .stream = static_cast<std::uint64_t>(draw)};
+    std::vector<float> once(kCount), kept(kCount);
+    Bytes out(scaled.size_max(kCount, {}));
+    scaled.encode(values, {}, own, out);
+    scaled.add(out, {}, once);
+    plain.encode(values, {}, own, out);
+    plain.add(out, {}, kept);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      mean[i] += double{once[i]} / kDraws;
+      const double off = double{once[i]} - values[i];
+      squares[i] += off * off / kDraws;
+      lost += (double{values[i]} - kept[i]) * (double{values[i]} - kept[i]) / kDraws;
+    }
+  }
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const double x = values[i];
+    // 4 x once in four: deviation sqrt(3) |x|, and that of the squares is sqrt(12) x^2.
+    ASSERT_NEAR(mean[i], x, 5 * std::sqrt(3.0 / kDraws) * std::fabs(x));
+    ASSERT_NEAR(squares[i], 3 * x * x, 5 * std::sqrt(12.0 / kDraws) * x * x);
+  }
+  EXPECT_NEAR(lost, 0.75 * all, 0.01 * all);
+}
+
 TEST(CodecRandomK, DrawsOneOfEveryRunAndEveryPlaceInTurn) {
   constexpr std::size_t kCount = 103;
   const RandomK codec(0.2, /*is_scaled=*/true);

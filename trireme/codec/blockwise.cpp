@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
 
 #include "trireme/base/check.h"
 #include "trireme/base/philox.h"
@@ -27,6 +28,41 @@ void draw_seeds(const Draw& draw, std::size_t first, std::span<std::uint64_t> se
 
 std::size_t blocks_of(std::size_t count) noexcept {
   return (count + kBlock - 1) / kBlock;
+}
+
+// Calls `take(begin, end)` for what lies before, between and after the parts.
+template <class Take>
+void for_gaps(std::size_t count, std::span<const Part> parts, Take&& take) {
+  if (parts.empty()) return;
+  std::size_t end = 0;
+  for (const Part& part : parts) {
+    if (part.begin > end) take(end, part.begin);
+    end = part.begin + part.count;
+  }
+  if (count > end) take(end, count);
+}
+
+// By block: how many of its values are parameters'.
+std::vector<float> counts_of(std::size_t count, std::span<const Part> parts) {
+  std::vector<float> counts(blocks_of(count), float{kBlock});
+  if (const std::size_t rest = count % kBlock; rest > 0) counts.back() = static_cast<float>(rest);
+  for_gaps(count, parts, [&](std::size_t begin, std::size_t end) {
+    while (begin < end) {
+      const std::size_t next = std::min(end, (begin / kBlock + 1) * kBlock);
+      counts[begin / kBlock] -= static_cast<float>(next - begin);
+      begin = next;
+    }
+  });
+  for (float& one : counts) one = std::max(one, 1.0f);  // of nothing the mean is nothing
+  return counts;
+}
+
+// Signs know no zero, which is what lies between parts.
+void clear_gaps(std::span<float> values, std::span<const Part> parts) {
+  for_gaps(values.size(), parts, [&](std::size_t begin, std::size_t end) {
+    std::fill(values.begin() + static_cast<std::ptrdiff_t>(begin),
+              values.begin() + static_cast<std::ptrdiff_t>(end), 0.0f);
+  });
 }
 
 void encode_with(Width width, const kernel::Encoding& encoding) {
@@ -57,29 +93,35 @@ std::size_t Blockwise::size_max(std::size_t count, std::span<const Part>) const 
   return blocks_of(count) * sizeof(float) + code_size(count);
 }
 
-std::size_t Blockwise::encode(std::span<const float> values, std::span<const Part>,
+std::size_t Blockwise::encode(std::span<const float> values, std::span<const Part> parts,
                               const Draw& draw, std::span<std::byte> out) const {
-  return run(values, nullptr, draw, out);
+  return run(values, nullptr, parts, draw, out);
 }
 
 std::size_t Blockwise::encode_fed(std::span<const float> values, std::span<float> residual,
-                                  std::span<const Part>, const Draw& draw,
+                                  std::span<const Part> parts, const Draw& draw,
                                   std::span<std::byte> out) const {
   TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
-  return run(values, residual.data(), draw, out);
+  const std::size_t size = run(values, residual.data(), parts, draw, out);
+  if (width_ == Width::One) clear_gaps(residual, parts);
+  return size;
 }
 
-std::size_t Blockwise::run(std::span<const float> values, float* residual, const Draw& draw,
+std::size_t Blockwise::run(std::span<const float> values, float* residual,
+                           std::span<const Part> parts, const Draw& draw,
                            std::span<std::byte> out) const {
   const std::size_t blocks = blocks_of(values.size()), whole = values.size() / kBlock;
   std::byte* scales = out.data();
   auto* codes = reinterpret_cast<std::uint8_t*>(out.data() + blocks * sizeof(float));
   std::array<std::uint64_t, kBatch> seeds;
   std::array<float, kBatch> found;
+  std::vector<float> counts;
+  if (width_ == Width::One) counts = counts_of(values.size(), parts);
   // Bytes of others' packets need not lie where floats may: scales are copied there.
   const auto encode_some = [&](std::size_t first, kernel::Encoding how) {
     draw_seeds(draw, first, {seeds.data(), how.blocks});
     how.seeds = seeds.data();
+    how.counts = counts.empty() ? nullptr : counts.data() + first;
     how.scales = found.data();
     encode_with(width_, how);
     std::memcpy(scales + first * sizeof(float), found.data(), how.blocks * sizeof(float));
@@ -106,7 +148,7 @@ std::size_t Blockwise::run(std::span<const float> values, float* residual, const
   return blocks * sizeof(float) + code_size(values.size());
 }
 
-void Blockwise::add(ByteView coded, std::span<const Part>, std::span<float> sum) const {
+void Blockwise::add(ByteView coded, std::span<const Part> parts, std::span<float> sum) const {
   expect_size(coded, size_max(sum.size(), {}));
   const std::size_t blocks = blocks_of(sum.size()), whole = sum.size() / kBlock;
   const auto* codes = reinterpret_cast<const std::uint8_t*>(coded.data()) + blocks * sizeof(float);
@@ -130,6 +172,7 @@ void Blockwise::add(ByteView coded, std::span<const Part>, std::span<float> sum)
              {.scales = scales.data(), .codes = padded.data(), .blocks = 1, .sum = last.data()});
     std::copy_n(last.data(), rest, sum.data() + begin);
   }
+  if (width_ == Width::One) clear_gaps(sum, parts);
 }
 
 }  // namespace trireme::codec

@@ -22,7 +22,8 @@
 
 namespace trireme::codec {
 
-// A parameter's place in a bucket. What lies between two of them is zero.
+// A parameter's place in a bucket, in ascending order. What lies between two of them is zero, and
+// stays so. No parts at all: the bucket is one vector.
 struct Part {
   std::size_t begin = 0;
   std::size_t count = 0;

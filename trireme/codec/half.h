@@ -1,7 +1,7 @@
 // Half sends values as 16-bit floats, rounded to nearest even.
 //
 //   fp16  |error| <= max(2^-11 |x|, 2^-25) up to 65504; larger ones become 65504
-//   bf16  |error| <= 2^-8 |x|, up to 3.39e38; what is smaller than 1.2e-38 loses up to 2^-134
+//   bf16  |error| <= max(2^-8 |x|, 2^-134), up to the largest float
 //
 // Infinity and NaN stay what they are. Deterministic, hence not unbiased.
 //

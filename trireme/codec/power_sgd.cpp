@@ -24,14 +24,23 @@ void add_scaled(float factor, const float* x, float* y, std::size_t count) {
   kernel::loops().add_scaled(factor, x, y, count);
 }
 
-// A first Q', the same on every rank: any that is not orthogonal to what matters will do.
-void draw_start(const Part& part, std::span<float> q) {
-  Random random(0x706f776572, part.begin);
-  for (float& one : q) one = static_cast<float>(random.normal());
-}
-
 bool is_all_zero(std::span<const float> values) {
   return std::all_of(values.begin(), values.end(), [](float value) { return value == 0; });
+}
+
+// A start for each row of Q' that has none, the same on every rank: any that is not orthogonal to
+// what matters will do. None has one at first; later one lacks it where the last matrix had a lower
+// rank, and would stay zero for ever.
+void draw_starts(const Part& part, std::span<float> q) {
+  Random random(0x706f776572, part.begin);
+  std::size_t drawn = 0;
+  for (std::size_t begin = 0; begin < q.size(); begin += part.columns) {
+    const std::span<float> row = q.subspan(begin, part.columns);
+    if (!is_all_zero(row)) continue;
+    for (; drawn < begin; ++drawn) random.normal();  // every row has its own
+    for (float& one : row) one = static_cast<float>(random.normal());
+    drawn += part.columns;
+  }
 }
 
 struct Factors {
@@ -42,7 +51,7 @@ struct Factors {
 Factors factorize(const float* m, const Part& part, std::size_t rank) {
   Factors found{.p = std::vector<float>(rank * part.rows),
                 .q = std::vector<float>(part.kept.begin(), part.kept.end())};
-  if (is_all_zero(found.q)) draw_start(part, found.q);
+  draw_starts(part, found.q);
   for (std::size_t i = 0; i < part.rows; ++i) {
     for (std::size_t c = 0; c < rank; ++c) {
       found.p[c * part.rows + i] =

@@ -5,10 +5,12 @@
 //   P = M Q, made orthonormal;  Q = M' P;  what is sent is P and Q;  what it means is P Q'
 //
 // Error: norm^2 = norm^2 of M - norm^2 of P' M, never more than that of M; none for a matrix whose
-//        rank is at most `rank`. Repeated for one M, it goes to that of the best approximation.
+//        rank is at most `rank`. Repeated for one M, it goes to that of the best approximation,
+//        whatever came before: what a matrix of lower rank left empty is drawn anew.
 //        Biased: use it with error feedback. Vectors, and matrices that would not become smaller,
 //        are sent as they are.
-// A matrix with a value that is not finite comes out as NaN.
+// A matrix with a value that is not finite comes out as NaN; so does one whose squares add up to
+// more than a float holds.
 //
 // Wire:    by parameter: rank rows of P', then rank rows of Q', or the values; float32.
 // Threads: encode() writes the parts' `kept`, which is Q'; otherwise pure.

@@ -3,7 +3,8 @@
 //
 // Error: kept as they are, mean error norm^2 = (1 - k/n) norm^2 of the values: for error feedback.
 //        Made larger by the number of neighbours (is_scaled), unbiased, with a variance of
-//        (n/k - 1) x^2 for each value x.
+//        (n/k - 1) x^2 for each value x. Where k does not divide n, some values have one
+//        neighbour more than others: n/k is then how many a value has.
 // Where a value is not finite, all that is sent is NaN.
 //
 // Wire:    the draw's seed and stream, 8 bytes each, then k = ceil(ratio n) float32.

@@ -25,6 +25,7 @@ struct Encoding {
   float* residual = nullptr;
   std::size_t blocks = 0;
   const std::uint64_t* seeds = nullptr;  // by block; none for signs
+  const float* counts = nullptr;         // by block: what a mean is over; null: kBlock
   float* scales = nullptr;               // by block
   std::uint8_t* codes = nullptr;
 };
@@ -43,7 +44,8 @@ struct Loops {
   // From -7 to 7, as 1 to 15: of the first half of a block the low bits, of the second the high.
   void (*encode4)(const Encoding&);
   void (*add4)(const Decoding&);
-  // Bit i of a block: whether value i is negative. The scale is the mean magnitude.
+  // Bit i of a block: whether value i is negative. The scale is the mean magnitude of `counts`
+  // values: the others, which are zeros, are not the caller's.
   void (*encode_signs)(const Encoding&);
   void (*add_signs)(const Decoding&);
   // 16-bit floats; these take any count. Finite values that are too large become the largest.
