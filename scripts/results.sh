@@ -146,9 +146,16 @@ if wanted gan; then
 fi
 
 # Fewer bytes, and agreement less often: the same recipe on two ranks.
+# A line tells of the steps since the line before; where it says nothing, nothing was sent in them.
 sent() {
-  awk -F'"bytes_sent_per_step":' 'NF > 1 { split($2, a, /[,}]/); sum += a[1]; n++ }
-    END { if (n) printf ", %.1f kB a step", sum / n / 1e3 }' "$jobs/$1/metrics.jsonl"
+  awk 'function value(key) {
+      return match($0, "\"" key "\":[0-9.eE+-]+") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : ""
+    }
+    /"loss":/ && value("step") + 0 > last {
+      sum += value("bytes_sent_per_step") * (value("step") - last)
+      last = value("step") + 0
+    }
+    END { if (sum) printf ", %.1f kB a step", sum / last / 1e3 }' "$jobs/$1/metrics.jsonl"
 }
 same() {
   local name=fashion-$1

@@ -13,7 +13,9 @@ namespace trireme::train {
 namespace {
 
 Words coded(const std::string& kind) {
-  return {"sync.kind=all_reduce", "sync.codec.kind=" + kind, "sync.codec.ratio=0.1"};
+  Words words{"sync.kind=all_reduce", "sync.codec.kind=" + kind};
+  if (kind.ends_with("_k")) words.emplace_back("sync.codec.ratio=0.1");
+  return words;
 }
 
 TEST(CodedTraining, WithoutLossIsThatWithoutACodec) {
@@ -38,6 +40,28 @@ TEST(CodedTraining, FineCodecsStayNearByAndWarmUpIsPlain) {
   expect_same_bits(train_threads(tiny_config("mlp", warm), 2, 5), plain, "warm-up");
   EXPECT_LT(distance(train_threads(tiny_config("mlp", coded("fp16")), 2, 5).weights, plain.weights),
             5e-3);
+}
+
+// What is sent as it is in warm-up is counted so.
+TEST(CodedTraining, WarmUpCountsItsBytes) {
+  Words warm = coded("int8");
+  warm.emplace_back("sync.codec.warmup=2");
+  const config::Config config = tiny_config("mlp", warm);
+  const auto groups = comm::connect_threads(2, {.timeout = std::chrono::seconds(60)});
+  testing::run_rank_threads(2, [&](int rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    Job job = open_job(config, tiny_kinds(), groups[r]);
+    std::vector<parallel::Traffic> all;
+    for (int step = 0; step < 4; ++step) all.push_back(job.step->run(step).traffic);
+    for (const int step : {0, 1}) {
+      EXPECT_EQ(all[static_cast<std::size_t>(step)].sent, all[2].plain);
+      EXPECT_EQ(all[static_cast<std::size_t>(step)].plain, all[2].plain);
+    }
+    EXPECT_GT(all[2].sent, 0);
+    EXPECT_LT(3 * all[2].sent, all[2].plain);
+    EXPECT_EQ(all[3].sent, all[2].sent);
+    groups[r].barrier().wait();
+  });
 }
 
 class CodedTrainer : public TrainerTest {
@@ -136,6 +160,15 @@ TEST(CodedRefusals, NameARemedy) {
   EXPECT_EQ(refused({"sync.kind=diloco", "sync.fragments=2", "sync.round.seconds=1"}),
             ErrorCode::InvalidInput);
   EXPECT_EQ(refused({"sync.codec.kind=int8", "train.precision=float16"}), ErrorCode::InvalidInput);
+  // What another codec reads.
+  for (const char* unread : {"sync.codec.ratio=0.1", "sync.codec.rank=2", "sync.codec.threshold=2",
+                             "sync.codec.level=3"}) {
+    EXPECT_EQ(refused({"sync.kind=all_reduce", "sync.codec.kind=int8", unread}),
+              ErrorCode::InvalidInput)
+        << unread;
+    // A recipe's codec can be turned off by one word.
+    tiny_config("mlp", {"sync.codec.kind=none", unread});
+  }
   EXPECT_EQ(refused({"sync.kind=delayed", "train.precision=float16"}), ErrorCode::InvalidInput);
 }
 

@@ -1,6 +1,30 @@
 #include "trireme/codec/codec_config.h"
 
+#include <string>
+
 namespace trireme::codec {
+namespace {
+
+// A setting of another codec than the one that is named would do nothing. None at all reads none of
+// them, so that one word turns a recipe's codec off.
+std::string complaint_of_unread(const CodecConfig& c) {
+  const CodecConfig usual;
+  const auto complain = [](const std::string& name, const std::string& readers) {
+    return "codec." + name + " is read by codec.kind = " + readers +
+           " alone: leave it out, or take that kind";
+  };
+  if (c.kind == CodecKind::None) return "";
+  const bool reads_ratio = c.kind == CodecKind::TopK || c.kind == CodecKind::RandomK;
+  if (c.ratio != usual.ratio && !reads_ratio) return complain("ratio", "top_k and random_k");
+  if (c.threshold != usual.threshold && c.kind != CodecKind::Threshold) {
+    return complain("threshold", "threshold");
+  }
+  if (c.rank != usual.rank && c.kind != CodecKind::PowerSgd) return complain("rank", "powersgd");
+  if (c.level != usual.level && c.kind != CodecKind::Zstd) return complain("level", "zstd");
+  return "";
+}
+
+}  // namespace
 
 void CodecConfig::describe(config::Fields<CodecConfig>& f) {
   using C = CodecConfig;
@@ -28,6 +52,7 @@ void CodecConfig::describe(config::Fields<CodecConfig>& f) {
       .help("threshold: values larger than so many root mean squares are sent");
   f.add("rank", &C::rank).range(1, 256).help("powersgd: of the matrices that are sent");
   f.add("level", &C::level).range(1, 19).help("zstd: more is smaller and slower");
+  f.require(complaint_of_unread);
 }
 
 }  // namespace trireme::codec

@@ -75,7 +75,8 @@ struct Late : std::exception {
   const char* what() const noexcept override { return "this step goes on without this rank"; }
 };
 
-// Bytes that this rank gave to others in a step, before a codec and after; 0: nobody counted.
+// Bytes of what this rank gave to others in a step, before a codec and after, counted once however
+// many others it went to; 0: nobody counted.
 struct Traffic {
   std::int64_t plain = 0;
   std::int64_t sent = 0;

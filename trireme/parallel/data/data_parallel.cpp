@@ -361,10 +361,18 @@ Gradients DataParallel::take_figures(std::span<const double> figures) {
   // Without slices every rank has counted all of it, with them every replica.
   all.norm = std::sqrt(figures[3] / (is_sliced() ? cut_.replicas : cut_.size));
   all.is_finite = std::isfinite(figures[3]);
-  if (is_coded_now()) all.traffic = exchange_->traffic();
+  if (exchange_) all.traffic = is_coded_now() ? exchange_->traffic() : plain_traffic();
   is_used_.resize(options_.parameters.size());
   for (std::size_t i = 0; i < is_used_.size(); ++i) is_used_[i] = figures[kFigures + i] > 0;
   return all;
+}
+
+// Of a step before the codec begins: what it will encode goes as it is.
+Traffic DataParallel::plain_traffic() const {
+  std::int64_t count = 0;
+  for (const ElementRange& own : layout_->own) count += own.count();
+  const auto size = count * static_cast<std::int64_t>(sizeof(float));
+  return {.plain = size, .sent = size};
 }
 
 // Loss, wish to stop, wish to change, sum of squares, and for each parameter whether it was used:

@@ -193,6 +193,7 @@ class DataParallel final : public Agreement,
   std::vector<std::vector<std::size_t>> needs_of_blocks() const;
   bool is_streamed() const;
   bool is_coded_now() const noexcept { return exchange_ && plan_.step >= options_.codec_begin; }
+  Traffic plain_traffic() const;
   // Whether whole buckets are, or slices between hosts.
   bool is_coded() const noexcept { return !is_sliced() && is_coded_now(); }
   bool is_crossing_coded() const noexcept { return is_sliced() && is_coded_now(); }
