@@ -1,6 +1,7 @@
 // Goal:   a loop of one's own on several ranks comes to the weights of one rank, with every kind
-//         that agrees in each step; those that agree less often learn too, and end alike; bad words
-//         and losses that are no number are refused.
+//         that agrees in each step; those that agree less often learn too, and end alike, and so
+//         does one with a codec of the program's own; bad words and losses that are no number are
+//         refused.
 // Method: ranks as threads with points of their own; float64 and SGD, within 1e-12 of one rank that
 //         has all points: sums of a few numbers, rounded in another order.
 
@@ -8,6 +9,10 @@
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
 
 #include "trireme/base/error.h"
 #include "trireme/comm/connect_threads.h"
@@ -25,7 +30,8 @@ struct Learned {
   double last = 0;
 };
 
-Learned learn(int ranks, Settings settings, at::ScalarType type, int steps = 40) {
+Learned learn(int ranks, Settings settings, at::ScalarType type, int steps = 40,
+              const std::shared_ptr<const codec::Codec>& own_codec = nullptr) {
   settings.insert(settings.begin(), {"optim.kind=sgd", "optim.learning_rate=0.1"});
   std::vector<comm::Group> groups{comm::Group::solo()};
   if (ranks > 1) groups = comm::connect_threads(ranks);
@@ -42,7 +48,7 @@ Learned learn(int ranks, Settings settings, at::ScalarType type, int steps = 40)
     }
     const at::Tensor x =
         torch::linspace(-1, 1, kPoints, type).unsqueeze(1).slice(0, rank, kPoints, ranks);
-    Learner learner(*net, group, settings);
+    Learner learner(*net, group, settings, 0, own_codec);
     Learned& mine = all[static_cast<std::size_t>(rank)];
     for (int step = 0; step < steps; ++step) {
       mine.last = learner.step([&] { return torch::mse_loss(net->forward(x), x + 1); });
@@ -79,6 +85,71 @@ TEST(Learner, LessOftenAndWithFewerBytesItLearnsToo) {
     const Learned many = learn(2, {how, "optim.momentum=0"}, at::kFloat, 200);
     EXPECT_LT(many.last, many.first / 10) << how;
   }
+}
+
+// A user's own: of each parameter only its larger half, in turn with the smaller that error
+// feedback has saved up, as float32 with a byte that says which.
+class Halves final : public codec::Codec {
+ public:
+  std::size_t size_max(std::size_t count, std::span<const codec::Part>) const override {
+    return 1 + (count + 1) / 2 * sizeof(float);
+  }
+  std::size_t encode(std::span<const float> values, std::span<const codec::Part> parts,
+                     const codec::Draw&, std::span<std::byte> out) const override {
+    calls_ += 1;
+    double even = 0, odd = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      (i % 2 == 0 ? even : odd) += std::fabs(double{values[i]});
+    }
+    const std::size_t first = odd > even ? 1 : 0;
+    out[0] = static_cast<std::byte>(first);
+    std::fill(out.begin() + 1, out.end(), std::byte{0});
+    std::byte* at = out.data() + 1;
+    for (std::size_t i = first; i < values.size(); i += 2, at += sizeof(float)) {
+      std::memcpy(at, &values[i], sizeof(float));
+    }
+    return size_max(values.size(), parts);
+  }
+  void add(ByteView coded, std::span<const codec::Part>, std::span<float> sum) const override {
+    const std::byte* at = coded.data() + 1;
+    for (auto i = std::to_integer<std::size_t>(coded[0]); i < sum.size(); i += 2) {
+      float value = 0;
+      std::memcpy(&value, at, sizeof(value));
+      sum[i] += value;
+      at += sizeof(float);
+    }
+  }
+  bool is_unbiased() const override { return false; }
+
+  int calls() const { return calls_; }
+
+ private:
+  mutable std::atomic<int> calls_{0};
+};
+
+TEST(Learner, TakesACodecOfTheUsersOwn) {
+  for (const std::string how : {"sync.kind=all_reduce", "sync.kind=local", "sync.kind=delayed"}) {
+    const auto codec = std::make_shared<Halves>();
+    const Learned many = learn(2, {how, "optim.momentum=0"}, at::kFloat, 200, codec);
+    EXPECT_LT(many.last, many.first / 10) << how;
+    EXPECT_GE(codec->calls(), how == "sync.kind=local" ? 2 * (200 / 16) : 2 * 199) << how;
+  }
+  const auto refused = [](const Settings& settings) {
+    const auto groups = comm::connect_threads(2);
+    testing::run_rank_threads(2, [&](int rank) {
+      torch::nn::Linear net(1, 1);
+      try {
+        Learner learner(*net, groups[static_cast<std::size_t>(rank)], settings, 0,
+                        std::make_shared<Halves>());
+        ADD_FAILURE() << settings[0];
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+        EXPECT_NE(std::string(error.what()).find("of the program's own"), std::string::npos);
+      }
+    });
+  };
+  refused({"sync.kind=shared"});
+  refused({"sync.codec.kind=int8"});
 }
 
 TEST(Learner, RefusesWordsThatNoRecipeHas) {

@@ -14,6 +14,7 @@
 #include "trireme/base/config/config.h"
 #include "trireme/base/config/schema.h"
 #include "trireme/base/fault.h"
+#include "trireme/codec/codec.h"
 #include "trireme/codec/codec_config.h"
 #include "trireme/comm/group.h"
 #include "trireme/model/model.h"
@@ -51,6 +52,8 @@ struct AgreementOptions {
   local::Pace pace{};
   std::vector<Stretch> later{};  // other kinds, from later steps on
   codec::CodecConfig codec{};
+  // In place of one that `codec` names; warm-up and error feedback are as it says.
+  std::shared_ptr<const codec::Codec> own_codec{};
   std::uint64_t seed = 0;                       // of what a codec or gossip draws
   bool is_ordered = false;                      // sums over slots follow the fixed tree
   std::optional<at::ScalarType> narrow_type{};  // in which passes read weights

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
@@ -33,7 +34,8 @@ void take_first_weights(const torch::nn::Module& module, const comm::Group& grou
 }  // namespace
 
 Learner::Learner(torch::nn::Module& module, const comm::Group& group,
-                 const std::vector<std::string>& settings, std::int64_t steps)
+                 const std::vector<std::string>& settings, std::int64_t steps,
+                 std::shared_ptr<const codec::Codec> own_codec)
     : rank_(group.rank()), ranks_(group.size()) {
   const config::Config config = read_settings(settings);
   const auto& sync = config.get<SyncConfig>(kSyncSection);
@@ -57,7 +59,8 @@ Learner::Learner(torch::nn::Module& module, const comm::Group& group,
                                .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
                                .pace = stretches[0].pace,
                                .later = {stretches.begin() + 1, stretches.end()},
-                               .codec = sync.codec});
+                               .codec = sync.codec,
+                               .own_codec = std::move(own_codec)});
 }
 
 Learner::~Learner() = default;

@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "trireme/codec/codec.h"
 #include "trireme/comm/group.h"
 #include "trireme/optim/schedule.h"
 #include "trireme/parallel/agree.h"
@@ -33,9 +34,11 @@ namespace trireme::parallel {
 
 class Learner {
  public:
-  // `steps`: how many there will be in all, for schedules that end.
+  // `steps`: how many there will be in all, for schedules that end. `own_codec`: in place of one
+  // that sync.codec.kind names, wherever one may be.
   Learner(torch::nn::Module& module, const comm::Group& group,
-          const std::vector<std::string>& settings = {}, std::int64_t steps = 0);
+          const std::vector<std::string>& settings = {}, std::int64_t steps = 0,
+          std::shared_ptr<const codec::Codec> own_codec = nullptr);
   ~Learner();
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;

@@ -27,14 +27,23 @@ bool is_less_often(SyncKind kind) {
 }
 
 bool has_codec(const AgreementOptions& options) {
-  return options.codec.kind != codec::CodecKind::None;
+  return options.own_codec || options.codec.kind != codec::CodecKind::None;
+}
+
+std::shared_ptr<const codec::Codec> codec_of(const AgreementOptions& options) {
+  return options.own_codec ? options.own_codec : codec::make_codec(options.codec);
 }
 
 // Throws InvalidInput where what is to be encoded cannot be.
 void check_codec(const AgreementOptions& options) {
   if (!has_codec(options)) return;
-  const std::string setting =
+  const std::string named =
       "sync.codec.kind = \"" + std::string(codec::name_of(options.codec.kind)) + "\" ";
+  if (options.own_codec && options.codec.kind != codec::CodecKind::None) {
+    throw Error(ErrorCode::InvalidInput,
+                named + "and a codec of the program's own: take one of the two");
+  }
+  const std::string setting = options.own_codec ? "a codec of the program's own " : named;
   const SyncKind kind = options.kind;
   const bool is_sent = kind == SyncKind::Auto || kind == SyncKind::AllReduce ||
                        (is_less_often(kind) && kind != SyncKind::Gossip);
@@ -165,7 +174,7 @@ data::DataParallel::Options data_options(AgreementOptions& options, SyncKind kin
           .model = std::move(options.model),
           .kind = kind,
           .bucket_size = options.bucket_size,
-          .codec = codec::make_codec(options.codec),
+          .codec = codec_of(options),
           .codec_begin = options.codec.warmup,
           .has_error_feedback = options.codec.has_error_feedback,
           .seed = options.seed,
@@ -184,7 +193,7 @@ std::shared_ptr<Agreement> make_in_hosts(AgreementOptions& options, const mesh::
   how.inside = hosts.group("inside");
   how.across = hosts.group("across");
   // Rows and columns are of whole parameters.
-  how.is_cut_between = options.codec.kind == codec::CodecKind::PowerSgd;
+  how.is_cut_between = options.own_codec || options.codec.kind == codec::CodecKind::PowerSgd;
   if (hosts.size("across") == 1) how.codec.reset();
   if (options.pace.crossing == local::Crossing::Weights) {
     how.group = hosts.group("inside");
@@ -243,7 +252,7 @@ std::shared_ptr<Agreement> make_less_often(AgreementOptions& options,
                                            const std::optional<mesh::Mesh>& hosts) {
   expect_one_type(options.parameters);
   local::FlatModel::Options flat{.bucket_size = options.bucket_size,
-                                 .codec = codec::make_codec(options.codec),
+                                 .codec = codec_of(options),
                                  .codec_begin = options.codec.warmup,
                                  .has_error_feedback = options.codec.has_error_feedback,
                                  .seed = options.seed};
