@@ -89,6 +89,35 @@ TEST_F(TrainProcess, AskedToEndSavesAndGoesOnLater) {
   expect_same_end("ended", "whole", step + 5);
 }
 
+// A scheduler tells a whole job, and so does whoever started it: one request, heard more than once.
+TEST_F(TrainProcess, AskedToEndAgainAndAgainSavesAllTheSame) {
+  fs::create_directories(at("ended"));
+  {
+    testing::CommandProcess worker(
+        {.command = {build_folder() + "/trireme-worker", "train", "--recipe", recipe(), "--output",
+                     at("ended").string(), "--set", "train.steps=100000000", "--set",
+                     "checkpoint.every=100000000"},
+         .environment = {{"OMP_NUM_THREADS", "1"}, {"TRIREME_SIZE", "1"}}});
+    const Deadline patience = Deadline::after(1min);
+    const fs::path metrics = at("ended") / "metrics.jsonl";
+    while (!fs::exists(metrics) || read_file(metrics).find("\"step\":3") == std::string::npos) {
+      ASSERT_FALSE(patience.is_past()) << worker.error();
+      std::this_thread::sleep_for(1ms);
+    }
+    for (int time = 0; time < 10; ++time) {
+      worker.signal(SIGTERM);
+      std::this_thread::sleep_for(1ms);
+    }
+    EXPECT_NE(worker.wait_exit(Deadline::after(1min)), 128 + SIGKILL);
+    EXPECT_THAT(worker.out(), HasSubstr("stopped after")) << worker.error();
+  }
+  const std::int64_t step = newest("ended").step();
+  EXPECT_GE(step, 3);
+  const Ran more = train("ended", {"--resume", "train.steps=" + std::to_string(step + 5)});
+  ASSERT_EQ(more.code, 0) << more.out << more.error;
+  EXPECT_EQ(newest("ended").step(), step + 5);
+}
+
 TEST_F(TrainProcess, WhatIsWrongIsRefusedBeforeAnythingIsWritten) {
   const Ran wrong = train("wrong", {"train.batch=0", "train.speed=fast", "model.widths=[0]"});
   EXPECT_EQ(wrong.code, 2);

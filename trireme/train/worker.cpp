@@ -47,9 +47,12 @@ void ask_to_stop(int) {
 void listen_for_stop() {
   struct sigaction action{};
   action.sa_handler = ask_to_stop;
-  // Once is a request. A second one ends the process as it would any other.
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  // Who ends a service sends it more than once, to the launcher and to its children: all of them
+  // are the one request. Who has no more patience kills.
+  action.sa_flags = SA_RESTART;
   sigaction(SIGTERM, &action, nullptr);
+  // From a keyboard once is a request. A second one ends the process as it would any other.
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   sigaction(SIGINT, &action, nullptr);
 }
 
