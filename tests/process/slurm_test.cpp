@@ -1,5 +1,5 @@
 // Goal:   ranks meet under srun; `trireme submit` runs a job on all nodes of an allocation, and
-//         queues it again when its time is up.
+//         queues it again when its time is up, or when it was preempted and ended in time.
 // Method: a real Slurm of two nodes on this host, one for all of it, since starting it takes longer
 //         than the rest.
 
@@ -50,9 +50,27 @@ class SlurmTest : public JobTest {
       usleep(20000);
     }
   }
+  void wait_for_restart(const std::string& job) {
+    const Deadline deadline = in_time();
+    std::string shown;
+    while (shown.find("Restarts=1") == std::string::npos) {
+      shown = run({"/usr/bin/scontrol", "show", "job", job}).out;
+      ASSERT_FALSE(deadline.is_past()) << shown << read_file(output_) << slurm_->logs();
+      usleep(50000);
+    }
+  }
   Done submit(const Words& job) {
-    Words words{program(), "submit",       "--nodes", "2",        "--script",
-                script_,   "--ranks-each", "2",       "--sbatch", "--output=" + output_.string(),
+    Words words{program(),
+                "submit",
+                "--slurm",
+                "--nodes",
+                "2",
+                "--script",
+                script_,
+                "--ranks-each",
+                "2",
+                "--sbatch",
+                "--output=" + output_.string(),
                 "--"};
     words.insert(words.end(), job.begin(), job.end());
     return run(words);
@@ -78,21 +96,28 @@ TEST_F(SlurmTest, RunsJobsAndQueuesThemAgain) {
              " 0.5 and has 4 6 2\n");
   }
 
-  const Done second = submit({"run", "--", "/bin/sh", "-c",
-                              "trap 'echo saving; exit 143' TERM; echo up on $SLURMD_NODENAME; "
-                              "while :; do sleep 0.02; done"});
+  const Words saving{"run", "--", "/bin/sh", "-c",
+                     "trap 'echo saving; exit 143' TERM; echo up on $SLURMD_NODENAME; "
+                     "while :; do sleep 0.02; done"};
+  const Done second = submit(saving);
   EXPECT_THAT(second.out, HasSubstr("Submitted batch job 3"));
   wait_for("[3] up on n2\n");
   wait_for("[0] up on n1\n");
   // What Slurm sends when the time is nearly up.
   EXPECT_EQ(run({"/usr/bin/scancel", "--batch", "--signal=USR1", "3"}).code, 0);
   for (const char* rank : {"0", "1", "2", "3"}) wait_for("[" + std::string(rank) + "] saving\n");
-  const Deadline deadline = in_time();
-  while (run({"/usr/bin/scontrol", "show", "job", "3"}).out.find("Restarts=1") ==
-         std::string::npos) {
-    ASSERT_FALSE(deadline.is_past()) << slurm_->logs();
-    usleep(50000);
-  }
+  wait_for_restart("3");
+  run({"/usr/bin/scancel", "3"});
+
+  // Others go first: Slurm asks its ranks to end, which they do long before they are killed.
+  std::filesystem::remove(output_);
+  EXPECT_THAT(submit(saving).out, HasSubstr("Submitted batch job 4"));
+  wait_for("[3] up on n2\n");
+  wait_for("[0] up on n1\n");
+  const Done urgent = run({"/usr/bin/srun", "-p", "urgent", "-N2", "-n4", "/bin/true"});
+  EXPECT_EQ(urgent.code, 0) << urgent.error;
+  for (const char* rank : {"0", "1", "2", "3"}) wait_for("[" + std::string(rank) + "] saving\n");
+  wait_for_restart("4");
 }
 
 }  // namespace

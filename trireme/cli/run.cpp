@@ -1,11 +1,10 @@
-#include <charconv>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 
 #include "trireme/base/error.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/elastic_option.h"
+#include "trireme/cli/grace_option.h"
 #include "trireme/cli/hosts_option.h"
 #include "trireme/cli/ranks_option.h"
 #include "trireme/cli/store_option.h"
@@ -17,19 +16,6 @@ namespace trireme::cli {
 namespace {
 
 namespace launch = cluster::launch;
-
-constexpr double kGraceMax = 86400;
-
-std::string set_grace(launch::JobSpec& spec, const std::string& text) {
-  double seconds = -1;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, seconds);
-  if (read.ec != std::errc() || read.ptr != end || !(seconds >= 0 && seconds <= kGraceMax)) {
-    return "--grace " + text + ": a number of seconds from 0 to 86400";
-  }
-  spec.grace = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
-  return {};
-}
 
 std::string set_bind(launch::JobSpec& spec, const std::string& text) {
   if (text != "auto" && text != "none") return "--bind " + text + ": either auto or none";
@@ -77,7 +63,7 @@ Command run_command() {
                    return launch::job::mistake_in_name(text);
                  });
   command.option("--grace", "SECONDS", "from asking ranks to end to killing them (default 5)",
-                 [spec](const std::string& text) { return set_grace(*spec, text); });
+                 [spec](const std::string& text) { return set_grace(spec->grace, text); });
   command.option("--bind", "auto|none", "give each rank cores of its own (default auto)",
                  [spec](const std::string& text) { return set_bind(*spec, text); });
   command.option("--output", "FOLDER", "keep events, metrics and a log a rank there",

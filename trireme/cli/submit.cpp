@@ -23,6 +23,7 @@ struct SubmitWords {
   std::string file;
   bool is_only_written = false;
   bool is_once = false;
+  bool is_slurm = true;  // there is no other yet
 };
 
 Setter set_count(std::string name, int& target, int least) {
@@ -68,6 +69,7 @@ Command submit_command() {
                   "trireme submit --nodes 2 --ranks-each 4 -- train recipe.toml --output runs/a");
   const auto words = std::make_shared<SubmitWords>();
   BatchScript& script = words->script;
+  command.flag("--slurm", "to Slurm, which is meant without it too", words->is_slurm);
   command.option("--nodes", "N", "how many nodes (default 1)",
                  set_count("--nodes", script.nodes, 1));
   command.option("--ranks-each", "N", "ranks a node (default 1)",

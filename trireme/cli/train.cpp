@@ -9,6 +9,7 @@
 #include "trireme/base/mischief.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/elastic_option.h"
+#include "trireme/cli/grace_option.h"
 #include "trireme/cli/hosts_option.h"
 #include "trireme/cli/ranks_option.h"
 #include "trireme/cli/store_option.h"
@@ -146,6 +147,8 @@ Command train_command() {
                    words->spec.name = text;
                    return launch::job::mistake_in_name(text);
                  });
+  command.option("--grace", "SECONDS", "from asking ranks to end to killing them (default 60)",
+                 [words](const std::string& text) { return set_grace(words->spec.grace, text); });
   command.option("--store", "etcd://HOST:PORT,...", kStoreHelp,
                  [words](const std::string& text) { return set_store(words->spec.store, text); });
   add_elastic_options(command, words->elastic);

@@ -68,7 +68,10 @@ void SlurmCluster::write_config() {
               " NodeAddr=127.0.0.1 Port=" + ports[static_cast<std::size_t>(i)] +
               " CPUs=2 State=UNKNOWN\n";
   }
-  config += "PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n";
+  config += "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n";
+  config += "PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1 ";
+  config += "PreemptMode=REQUEUE GraceTime=60\n";
+  config += "PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=9\n";
   write_file_atomically(folder_.path() / "slurm.conf", config);
 }
 

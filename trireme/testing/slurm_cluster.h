@@ -5,7 +5,9 @@
 //   SlurmCluster slurm;
 //   CommandProcess job({.command = {"srun", ...}, .environment = slurm.environment()});
 //
-// Nodes:    n1 and n2, two processors each, whatever this host has.
+// Nodes:    n1 and n2, two processors each, whatever this host has. Jobs of the partition `urgent`
+//           take them from those of `all`, the usual one, who then have a minute to end and are
+//           queued again.
 // Failure:  Deadline when it does not come up in time, with the ends of its logs.
 // Lifetime: dies with the object; jobs of its are killed with their nodes.
 // Threads:  one.

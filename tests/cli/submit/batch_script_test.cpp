@@ -77,7 +77,15 @@ class BatchScriptRun : public ::testing::Test {
   BatchScriptRun() {
     script_.program = (folder_.path() / "trireme").string();
     script_.command = {"train", "a recipe.toml", "--output", (folder_.path() / "it's").string()};
-    write_file_atomically(folder_.path() / "scontrol", "#!/bin/sh\necho \"scontrol $*\"\n",
+    answer_of_slurm("PreemptTime=None");
+  }
+  // What `scontrol show job` says; other words it repeats.
+  void answer_of_slurm(const std::string& preempted) {
+    write_file_atomically(folder_.path() / "scontrol",
+                          "#!/bin/sh\n[ \"$1\" = requeue ] || exec echo \"JobId=$3 Restarts=0\n   "
+                          "StartTime=2026-03-01T10:00:00 EndTime=Unknown\n   "
+                          "PreemptEligibleTime=2026-03-01T10:00:00 " +
+                              preempted + "\"\necho \"scontrol $*\"\n",
                           {.mode = 0755});
   }
   std::unique_ptr<testing::CommandProcess> start(const std::string& program,
@@ -100,13 +108,26 @@ TEST_F(BatchScriptRun, PassesWordsOnAndEndsAsTheJobDid) {
   const std::string program = "for word; do echo \"<$word>\"; done; exit 3\n";
   const auto first = start(program, "");
   EXPECT_EQ(first->wait_exit(soon()), 3) << first->error();
-  EXPECT_EQ(first->out(), "<train>\n<--slurm>\n<a recipe.toml>\n<--output>\n<" +
+  EXPECT_EQ(first->out(), "<train>\n<--slurm>\n<--grace>\n<50>\n<a recipe.toml>\n<--output>\n<" +
                               (folder_.path() / "it's").string() + ">\n");
   std::filesystem::create_directory(folder_.path() / "it's");
   write_file_atomically(folder_.path() / "it's" / "config.toml", "");
   const auto again = start(program, "1");
   EXPECT_EQ(again->wait_exit(soon()), 3);
-  EXPECT_THAT(again->out(), HasSubstr("<--slurm>\n<--resume>\n<a recipe.toml>\n"));
+  EXPECT_THAT(again->out(), HasSubstr("<--slurm>\n<--resume>\n<--grace>\n<50>\n<a recipe.toml>\n"));
+}
+
+TEST(BatchScriptText, RanksHaveTheTimeOfTheWarning) {
+  BatchScript script = some_script();
+  const auto grace_with = [&](int warning) {
+    script.warning = warning;
+    return script.text();
+  };
+  EXPECT_THAT(grace_with(600), HasSubstr(" --grace 590 "));
+  EXPECT_THAT(grace_with(6), HasSubstr(" --grace 3 "));
+  EXPECT_THAT(grace_with(0), Not(HasSubstr("--grace")));
+  script.command.insert(script.command.end(), {"--grace", "7"});
+  EXPECT_THAT(grace_with(600), Not(HasSubstr("590")));
 }
 
 TEST_F(BatchScriptRun, IsQueuedAgainWhenItsTimeIsUp) {
@@ -123,6 +144,21 @@ TEST_F(BatchScriptRun, IsNotQueuedAgainWhenItIsCancelled) {
   job->signal(SIGTERM);
   EXPECT_EQ(job->wait_exit(soon()), 143);
   EXPECT_EQ(job->out(), "up\nsaving\n");
+}
+
+// Slurm's signal goes to the ranks alone, so the script does not hear of it.
+TEST_F(BatchScriptRun, IsQueuedAgainWhenItSavedBeforePreemptionKilledIt) {
+  for (const bool is_of_this_turn : {true, false}) {
+    answer_of_slurm(is_of_this_turn ? "PreemptTime=2026-03-01T10:00:00"
+                                    : "PreemptTime=2026-03-01T09:59:59");
+    const auto job = start("echo saving; exit 143\n", "");
+    EXPECT_EQ(job->wait_exit(soon()), 143) << job->error();
+    EXPECT_EQ(job->out(), is_of_this_turn ? "saving\nscontrol requeue 42\n" : "saving\n");
+  }
+  answer_of_slurm("PreemptTime=2026-03-01T10:30:00");
+  const auto done = start("exit 0\n", "");
+  EXPECT_EQ(done->wait_exit(soon()), 0);
+  EXPECT_EQ(done->out(), "") << "it had ended anyway";
 }
 
 }  // namespace

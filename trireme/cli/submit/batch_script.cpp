@@ -34,9 +34,27 @@ while kill -0 "$job" 2>/dev/null; do
 done
 )";
 
-constexpr const char* kAgain = R"(# The time is up: the next turn goes on from the checkpoint.
-if [ -n "$told" ] && [ "$code" -ne 0 ]; then scontrol requeue "$SLURM_JOB_ID"; fi
+// Slurm queues a preempted job again where it has to kill it; one that saves and ends before that
+// has ended, for Slurm. Dates sort as words: a preemption of an earlier turn is older than this
+// one's start.
+constexpr const char* kAgain = R"(preempted() {
+  scontrol show job "$SLURM_JOB_ID" 2>/dev/null | tr ' ' '\n' | {
+    began= asked=
+    while IFS='=' read -r name value; do
+      case "$name" in StartTime) began=$value ;; PreemptTime) asked=$value ;; esac
+    done
+    case "$asked" in [0-9]*) [[ ! "$asked" < "$began" ]] ;; *) false ;; esac
+  }
+}
+# The time is up, or others go first: the next turn goes on from the checkpoint.
+if [ "$code" -ne 0 ] && { [ -n "$told" ] || preempted; }; then scontrol requeue "$SLURM_JOB_ID"; fi
 )";
+
+// Of the warning's seconds, those that ranks have: the launcher ends after them, and the script.
+int grace_of(int warning) {
+  constexpr int kToEnd = 10;
+  return std::max(warning - kToEnd, (warning + 1) / 2);
+}
 
 }  // namespace
 
@@ -47,6 +65,14 @@ std::string BatchScript::output() const {
     if (command[i].starts_with(kJoined)) return command[i].substr(kJoined.size());
   }
   return {};
+}
+
+bool BatchScript::has_grace() const {
+  for (const std::string& word : command) {
+    if (word == "--") break;
+    if (word == "--grace" || word.starts_with("--grace=")) return true;
+  }
+  return false;
 }
 
 std::string BatchScript::mistake() const {
@@ -91,6 +117,7 @@ std::string BatchScript::text() const {
            shell_quoted(output() + "/config.toml") + " ]; then again=(--resume); fi\n";
   }
   out += shell_quoted(program) + " " + command[0] + " --slurm \"${again[@]}\"";
+  if (warning > 0 && !has_grace()) out += " --grace " + std::to_string(grace_of(warning));
   for (std::size_t i = 1; i < command.size(); ++i) out += " " + shell_quoted(command[i]);
   out += " &\n";
   out += kWait;

@@ -2,10 +2,11 @@
 // the first node of an allocation, which starts the ranks on all of them (`--slurm`).
 //
 // Time:     Slurm sends the script SIGUSR1 `warning` before the time is up. The launcher then asks
-//           the ranks to save and end; and where the job may be queued again it is, to go on from
-//           the checkpoint.
-// Others:   a job that is cancelled or preempted gets SIGTERM, saves and ends too. Slurm itself
-//           queues the preempted one again.
+//           the ranks to save and end, for which they have nearly all of it (--grace); and where
+//           the job may be queued again it is, to go on from the checkpoint.
+// Others:   a job that is cancelled or preempted gets SIGTERM, saves and ends too. The preempted
+// one
+//           is queued again: by the script where it ends in time, else by Slurm, which kills it.
 // Again:    a job's second and later turns add --resume, if its folder has something to resume.
 // Failure:  mistake() says what is wrong with it, before anything is written.
 // Threads:  pure.
@@ -39,6 +40,9 @@ struct BatchScript {
 
   // What follows --output in the command; empty: nothing does.
   std::string output() const;
+
+ private:
+  bool has_grace() const;  // whether the command says how long ranks have
 };
 
 }  // namespace trireme::cli
