@@ -80,6 +80,17 @@ TEST_F(BalancerTest, TheSlowGetLessAndAreNamed) {
   EXPECT_THAT(said("balanced", "events.jsonl"), HasSubstr("balanced"));
 }
 
+// Nothing can be dealt there, but it is worth knowing whom all wait for.
+TEST_F(BalancerTest, TheSlowAreNamedWhereRanksAgreeLessOften) {
+  for (const char* kind : {"local", "diloco"}) {
+    const Balanced found =
+        train(kind, "mlp", {"sync.kind=" + std::string(kind), "sync.steps=3"}, 2);
+    EXPECT_GE(found.last_own, 3) << "half of 7 samples";
+    EXPECT_THAT(said(kind, "events.jsonl"), HasSubstr("slow rank"));
+    EXPECT_THAT(said(kind, "screen"), Not(HasSubstr("balance.kind=proportional")));
+  }
+}
+
 TEST_F(BalancerTest, WholeSlotsMoveAndTheBitsStay) {
   const Words words{"train.virtual_ranks=8", "balance.kind=proportional"};
   const Weights one = train("one", "mlp", words, 1).weights;
@@ -91,7 +102,7 @@ TEST_F(BalancerTest, WholeSlotsMoveAndTheBitsStay) {
 TEST_F(BalancerTest, WhatDoesNotFitIsRefused) {
   EXPECT_THROW(train("a", "mlp", {"balance.kind=static", "balance.weights=[1]"}, 2), Error);
   EXPECT_THROW(train("b", "mlp", {"balance.kind=proportional", "sync.kind=none"}, 2), Error);
-  train("c", "mlp", {"sync.kind=none"}, 2, 0ms);
+  train("c", "mlp", {"sync.kind=none"}, 2);
   EXPECT_THAT(said("c", "events.jsonl"), Not(HasSubstr("slow rank")));
 }
 

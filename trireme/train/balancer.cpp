@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 
@@ -27,6 +28,11 @@ bool is_in_step(parallel::SyncKind kind) {
   }
 }
 
+// Whether ranks never wait for each other, and so not for a look either.
+bool is_free(parallel::SyncKind kind) {
+  return kind == parallel::SyncKind::None || kind == parallel::SyncKind::Gossip;
+}
+
 // In which this thread could run and another did, since it began.
 double seconds_delayed() {
   std::ifstream file("/proc/thread-self/schedstat");
@@ -39,11 +45,17 @@ double seconds_delayed() {
 
 Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
     : job_(job), reporter_(reporter), config_(balance_of(job.config)), is_elastic_(is_elastic) {
-  bool is_fit = true;
+  is_on_ = config_.every > 0;
+  every_ = config_.every;
   for (const parallel::Stretch& stretch : parallel::stretches_of(job.config)) {
-    is_fit &= is_in_step(stretch.kind);
+    is_on_ &= !is_free(stretch.kind);
+    if (is_in_step(stretch.kind)) continue;
+    can_deal_ = false;
+    // Where ranks meet anyway: whole rounds.
+    const std::int64_t steps = stretch.pace.steps;
+    every_ = std::max(every_, (config_.every + steps - 1) / steps * steps);
   }
-  if (config_.kind != BalanceKind::Off && !is_fit) {
+  if (config_.kind != BalanceKind::Off && !can_deal_) {
     throw Error(ErrorCode::InvalidInput,
                 "balance.kind is for ranks that agree in every step: take sync.kind=all_reduce, "
                 "shared or a zero, or balance.kind=off");
@@ -57,7 +69,6 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
   if (const auto mistake = Balance::mistake_in(config_, ranks); !mistake.empty()) {
     throw Error(ErrorCode::InvalidInput, mistake);
   }
-  is_on_ = is_fit && config_.every > 0;
   restart();
   if (config_.kind == BalanceKind::Static) deal();
 }
@@ -75,6 +86,8 @@ void Balancer::begin_step() {
 
 void Balancer::end_step(const Outcome& outcome) {
   since_.seconds += watch_.lap() - outcome.times.wait;
+  // At a round's end an update waits for the others' weights.
+  if (!can_deal_) since_.seconds -= outcome.times.update;
   since_.samples += static_cast<double>(outcome.own_samples);
   since_.data += outcome.times.data;
 }
@@ -87,12 +100,12 @@ Pace Balancer::strain() const {
 }
 
 void Balancer::look(std::int64_t step) {
-  if (!is_on_ || job_.group.size() == 1 || step % config_.every != 0) return;
+  if (!is_on_ || job_.group.size() == 1 || step % every_ != 0) return;
   const std::vector<Pace> paces = all_paces();
   since_ = {};
   before_ = strain();
   if (const auto slow = stragglers_.look(paces)) tell(*slow);
-  if (balance_->follow(paces)) deal();
+  if (can_deal_ && balance_->follow(paces)) deal();
 }
 
 std::vector<Pace> Balancer::all_paces() const {
@@ -143,7 +156,7 @@ void Balancer::tell(const Stragglers::Slow& slow) const {
   std::string text = "rank " + std::to_string(slow.rank) + " (process " +
                      std::to_string(slow.process) + ") needs " + figures +
                      " for a sample as the others do: " + slow.cause;
-  if (config_.kind == BalanceKind::Off) {
+  if (config_.kind == BalanceKind::Off && can_deal_) {
     text += "; balance.kind=proportional would give it less to do";
   }
   if (is_elastic_) {

@@ -1,8 +1,9 @@
 // Balancer keeps the ranks of a job equally busy: it measures this rank, looks at all of them every
 // so many steps, deals the next steps by what it saw, and names whoever stays slow.
 //
-// Where ranks do not wait for each other in every step, or the recipe says 0 looks, it does
-// nothing.
+// Where ranks agree less often than every step it deals nothing, looks at the ends of rounds and
+// names all the same. Where they never wait for each other (none, gossip), or the recipe says 0
+// looks, it does nothing.
 //
 // Failure: what the group throws; nothing is dealt then.
 // Threads: one; every rank calls with the same steps.
@@ -46,6 +47,8 @@ class Balancer {
   const bool is_elastic_;
   const cluster::launch::host::Cgroup cgroup_;
   bool is_on_ = false;
+  bool can_deal_ = true;
+  std::int64_t every_ = 0;  // steps, between two looks
   std::optional<Balance> balance_;
   Stragglers stragglers_;
   Pace since_;   // this rank's, since the last look
