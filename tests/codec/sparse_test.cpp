@@ -113,6 +113,15 @@ TEST(CodecThreshold, LeavesNothingForEver) {
   EXPECT_EQ(residual, std::vector<float>(100, 0.5f));
 }
 
+TEST(CodecThreshold, ABoundBeyondAllFloatsLosesNothing) {
+  const std::vector<float> values(100, 1e37f);
+  std::vector<float> residual(100);
+  const Threshold codec(1000);
+  Bytes out(codec.size_max(100, {}));
+  EXPECT_EQ(codec.encode_fed(values, residual, {}, {}, out), 0u);
+  EXPECT_EQ(residual, values);
+}
+
 // With error feedback no value is left with more than factor times the root mean square of the
 // new ones.
 TEST(CodecThreshold, LeavesAtMostItsBoundWithErrorFeedback) {

@@ -64,7 +64,10 @@ Threshold::Threshold(double factor) : factor_(factor) {
 float Threshold::cut_of(std::span<const float> values) const {
   if (values.empty()) return 0;
   const double mean = sum_of_squares(values) / static_cast<double>(values.size());
-  return static_cast<float>(factor_ * std::sqrt(mean));
+  const double cut = factor_ * std::sqrt(mean);
+  // Squares of floats are no large doubles: beyond all floats is not broken.
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return static_cast<float>(std::isfinite(cut) ? std::min(cut, kMost) : cut);
 }
 
 std::size_t Threshold::encode(std::span<const float> values, std::span<const Part>, const Draw&,
