@@ -20,8 +20,8 @@ class RulesOnRanks : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(RulesOnRanks, AreThatOfOne) {
   const std::string rule = "optim.kind=" + GetParam();
-  // Some of attention's biases have no gradient but for rounding, whose sign is lion's direction, and
-  // which adafactor divides by its own size.
+  // Some of attention's biases have no gradient but for rounding, whose sign is lion's direction,
+  // and which adafactor divides by its own size.
   const bool is_scaled_up = GetParam() == "lion" || GetParam() == "adafactor";
   const std::string model = is_scaled_up ? "cnn64" : "gpt64";
   const Trained one = train_threads(tiny_config(model, {rule}), 1, kFewSteps);
