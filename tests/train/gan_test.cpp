@@ -46,15 +46,19 @@ void set_gradients(const std::vector<at::Tensor>& parameters, const at::Tensor& 
   for (std::size_t i = 0; i < slopes.size(); ++i) parameters[i].mutable_grad() = slopes[i];
 }
 
-TEST(TwoNetworks, LearnAsWithAnOptimizerEach) {
+using MakeOptimizer =
+    std::function<std::unique_ptr<torch::optim::Optimizer>(std::vector<at::Tensor>)>;
+
+// A loop with an optimizer of torch's for each network against a job.
+void expect_as_with_two(const config::Config& config, const MakeOptimizer& make_first,
+                        const MakeOptimizer& make_second) {
   constexpr int kGanSteps = 5;
-  const Trained seen = train_threads(gan_config(), 1, kGanSteps);
-  Job job = open_job(gan_config(), tiny_kinds());
+  const Trained seen = train_threads(config, 1, kGanSteps);
+  Job job = open_job(config, tiny_kinds());
   auto theirs = parameters_under(*job.model, "generator.");
   auto others = parameters_under(*job.model, "discriminator.");
   ASSERT_EQ(theirs.size() + others.size(), job.model->parameters().size());
-  torch::optim::Adam makes(theirs, torch::optim::AdamOptions(0.01).betas({0.5, 0.999}));
-  torch::optim::Adam tells(others, torch::optim::AdamOptions(0.005).betas({0.5, 0.999}));
+  const auto makes = make_first(theirs), tells = make_second(others);
   for (int step = 0; step < kGanSteps; ++step) {
     const data::StepBatches& work = job.loader().next();
     const data::Batch& batch = work.batches.at(0);
@@ -74,10 +78,57 @@ TEST(TwoNetworks, LearnAsWithAnOptimizerEach) {
     set_gradients(theirs, losses[1] * share);
     EXPECT_NEAR(((real + losses[0] + losses[1]) * share).item<double>(),
                 seen.losses[static_cast<std::size_t>(step)], 1e-4);
-    makes.step();
-    tells.step();
+    makes->step();
+    tells->step();
   }
   EXPECT_LT(distance(weights_of(*job.model), seen.weights), 1e-4);
+}
+
+MakeOptimizer adam_at(double rate) {
+  return [rate](std::vector<at::Tensor> all) {
+    return std::make_unique<torch::optim::Adam>(
+        std::move(all), torch::optim::AdamOptions(rate).betas({0.5, 0.999}));
+  };
+}
+
+TEST(TwoNetworks, LearnAsWithAnOptimizerEach) {
+  expect_as_with_two(gan_config(), adam_at(0.01), adam_at(0.005));
+}
+
+Words second_words() {
+  return {"optim.rate_factors=[]", "optim.second.kind=sgd",
+          "optim.second.names=[\"discriminator.*\"]", "optim.second.learning_rate=0.03",
+          "optim.second.momentum=0.7"};
+}
+
+TEST(TwoNetworks, LearnWithAnotherKindOfOptimizerEach) {
+  expect_as_with_two(gan_config(second_words()), adam_at(0.01), [](std::vector<at::Tensor> all) {
+    return std::make_unique<torch::optim::SGD>(std::move(all),
+                                               torch::optim::SGDOptions(0.03).momentum(0.7));
+  });
+}
+
+TEST(TwoNetworks, WithAnotherKindEachEndAlikeOnAnyRanks) {
+  Words words = second_words();
+  words.emplace_back("train.virtual_ranks=2");
+  const Trained one = train_threads(gan_config(words), 1, 4);
+  for (const char* how : {"all_reduce", "shared", "zero1", "zero2", "zero3"}) {
+    Words here = words;
+    here.push_back(std::string("sync.kind=") + how);
+    expect_same_bits(one, train_threads(gan_config(here), 2, 4), how);
+  }
+}
+
+TEST(TwoNetworks, SayWhichWeightsTheSecondRuleIsFor) {
+  EXPECT_THROW(open_job(gan_config({"optim.second.kind=sgd"}), tiny_kinds()), Error);
+  EXPECT_THROW(open_job(gan_config({"optim.second.names=[\"discriminator.*\"]"}), tiny_kinds()),
+               Error);
+  EXPECT_THROW(open_job(gan_config({"optim.second.kind=sgd", "optim.second.names=[\"judge.*\"]"}),
+                        tiny_kinds()),
+               Error);
+  Words still = second_words();
+  still.emplace_back("optim.learning_rate=0");
+  EXPECT_THROW(open_job(gan_config(still), tiny_kinds()), Error);
 }
 
 TEST(TwoNetworks, EachLossReachesItsOwn) {

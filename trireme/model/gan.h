@@ -4,8 +4,7 @@
 // A step:  both learn from one pass: of so many made-up pictures as real ones, the discriminator's
 //          loss reaches its own weights alone, and the generator's loss goes through the
 //          discriminator as it stands and reaches the generator's alone. Two optimizers are then
-//          two groups of one: their state is a parameter's own, and optim.rate_factors gives each
-//          network its rate.
+//          two groups of one, with optim.rate_factors for rates, or two rules by [optim.second].
 // Output:  (B, classes): how real the discriminator finds a picture as one of each class; a logit.
 // Random:  what is made up is drawn from seed, step and a sample's place, never from slot or rank.
 // Names:   generator.project.weight ... discriminator.conv1.weight ...

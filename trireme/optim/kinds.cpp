@@ -1,6 +1,9 @@
 #include "trireme/optim/kinds.h"
 
+#include <algorithm>
+
 #include "trireme/base/check.h"
+#include "trireme/base/error.h"
 #include "trireme/optim/adafactor.h"
 #include "trireme/optim/adagrad.h"
 #include "trireme/optim/adam.h"
@@ -13,7 +16,9 @@
 #include "trireme/optim/optim_config.h"
 #include "trireme/optim/rmsprop.h"
 #include "trireme/optim/schedule_config.h"
+#include "trireme/optim/second_config.h"
 #include "trireme/optim/sgd.h"
+#include "trireme/optim/two_rules.h"
 #include "trireme/optim/whole_config.h"
 
 namespace trireme::optim {
@@ -26,19 +31,29 @@ using AllRules = RuleList<AdamwConfig, AdamConfig, AdagradConfig, RmspropConfig,
                           LambConfig, LarsConfig, AdafactorConfig, MuonConfig, SgdConfig>;
 
 template <class Use, class Rule, class... Others>
-auto with_rule_of(RuleList<Rule, Others...>, const config::Config& config, const Use& use) {
+auto with_rule_of(RuleList<Rule, Others...>, const config::Config& config, const char* section,
+                  const Use& use) {
   if constexpr (sizeof...(Others) == 0) {
-    return use(config.get<Rule>(kOptimSection));
+    return use(config.get<Rule>(section));
   } else {
-    if (const auto* found = config.find<Rule>(kOptimSection)) return use(*found);
-    return with_rule_of(RuleList<Others...>{}, config, use);
+    if (const auto* found = config.find<Rule>(section)) return use(*found);
+    return with_rule_of(RuleList<Others...>{}, config, section, use);
   }
 }
 
-// Calls `use` with the struct of the kind that [optim] is of.
+// Calls `use` with the struct of the kind that the section is of.
 template <class Use>
-auto with_rule(const config::Config& config, const Use& use) {
-  return with_rule_of(AllRules{}, config, use);
+auto with_rule(const config::Config& config, const Use& use, const char* section = kOptimSection) {
+  return with_rule_of(AllRules{}, config, section, use);
+}
+
+bool has_second(const config::Config& config) {
+  const bool is_there = config.find<NoSecondConfig>(kSecondSection) == nullptr;
+  const bool is_used = !config.get<SecondConfig>(kSecondSection).names.empty();
+  if (is_there == is_used) return is_there;
+  throw Error(ErrorCode::InvalidInput,
+              is_there ? "optim.second.names: say which weights the second rule updates"
+                       : "optim.second.kind: say by which rule optim.second.names are updated");
 }
 
 std::unique_ptr<Optimizer> rule_of(const SgdConfig& c) {
@@ -74,10 +89,8 @@ std::unique_ptr<Optimizer> rule_of(const MuonConfig& c) {
 
 }  // namespace
 
-void add_optim_sections(config::Schema& schema) {
-  schema.section(kOptimSection, "how gradients change weights")
-      .fields<OptimConfig>()
-      .kind<AdamwConfig>("adamw", "Adam with weight decay apart from the gradient")
+static void add_rules(config::Section& section) {
+  section.kind<AdamwConfig>("adamw", "Adam with weight decay apart from the gradient")
       .kind<AdamConfig>("adam", "steps scaled by running means of gradients and their squares")
       .kind<SgdConfig>("sgd", "gradient descent with momentum")
       .kind<AdagradConfig>("adagrad", "steps that shrink with the sum of squared gradients")
@@ -87,6 +100,13 @@ void add_optim_sections(config::Schema& schema) {
       .kind<LarsConfig>("lars", "momentum with a rate for each parameter; large batches")
       .kind<AdafactorConfig>("adafactor", "of a matrix's squares it keeps rows and columns only")
       .kind<MuonConfig>("muon", "matrices move along their momentum made orthogonal");
+}
+
+void add_optim_sections(config::Schema& schema) {
+  add_rules(schema.section(kOptimSection, "how gradients change weights").fields<OptimConfig>());
+  add_rules(schema.section(kSecondSection, "another rule for some of the weights")
+                .fields<SecondConfig>()
+                .kind<NoSecondConfig>("none", "no other: optim.kind is for all"));
   schema.section(kAverageSection, "the mean of the weights that evaluations and exports take")
       .kind<NoAverageConfig>("none", "no mean: the weights as they are")
       .kind<EmaConfig>("ema", "exponential, of all updates")
@@ -106,7 +126,11 @@ void add_optim_sections(config::Schema& schema) {
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const config::Config& config) {
-  auto rule = with_rule(config, [](const auto& settings) { return rule_of(settings); });
+  const auto make = [](const auto& settings) { return rule_of(settings); };
+  std::unique_ptr<Optimizer> rule = with_rule(config, make);
+  if (has_second(config)) {
+    rule = std::make_unique<TwoRules>(std::move(rule), with_rule(config, make, kSecondSection));
+  }
   if (const auto* ema = config.find<EmaConfig>(kAverageSection)) {
     return std::make_unique<Averaged>(std::move(rule), *ema);
   }
@@ -126,6 +150,29 @@ double learning_rate_of(const config::Config& config) {
 
 double weight_decay_of(const config::Config& config) {
   return with_rule(config, [](const auto& rule) { return rule.weight_decay; });
+}
+
+std::optional<SecondRule> second_rule_of(const config::Config& config) {
+  if (!has_second(config)) return std::nullopt;
+  const double first = learning_rate_of(config);
+  if (first <= 0) {
+    throw Error(ErrorCode::InvalidInput,
+                "optim.learning_rate = 0 leaves optim.second without a schedule: model.freeze "
+                "keeps weights as they are");
+  }
+  return with_rule(
+      config,
+      [&](const auto& rule) -> std::optional<SecondRule> {
+        return SecondRule{.names = config.get<SecondConfig>(kSecondSection).names,
+                          .rate_factor = rule.learning_rate / first,
+                          .weight_decay = rule.weight_decay};
+      },
+      kSecondSection);
+}
+
+bool SecondRule::is_for(std::string_view name) const {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& pattern) { return is_match(pattern, name); });
 }
 
 namespace {

@@ -9,7 +9,8 @@ Slice Slice::part(std::int64_t begin, std::int64_t count) const {
              .state = {},
              .learning_rate = learning_rate,
              .weight_decay = weight_decay,
-             .first_step = first_step};
+             .first_step = first_step,
+             .rule = rule};
   for (const at::Tensor& each : state) part.state.push_back(each.narrow(0, begin, count));
   return part;
 }

@@ -21,6 +21,7 @@ struct Slice {
   double learning_rate = 0;       // of this step, the group's factor included
   double weight_decay = 0;
   std::int64_t first_step = 1;        // from which on it is updated; see gradual.h
+  int rule = 0;                       // of several, the one that updates it; see two_rules.h
   std::vector<std::int64_t> sizes{};  // of the parameter; empty: none in particular
   std::string name{};                 // likewise
 

@@ -85,8 +85,14 @@ local::Pace pace_of(const config::Config& config) {
 Treat treatment_of(const config::Config& config) {
   const optim::Groups groups(config.get<optim::OptimConfig>(optim::kOptimSection));
   const double decay = optim::weight_decay_of(config);
-  return [groups, decay](const std::string& name, const at::Tensor& tensor) {
+  const std::optional<optim::SecondRule> second = optim::second_rule_of(config);
+  return [groups, decay, second](const std::string& name, const at::Tensor& tensor) {
     const optim::Group group = groups.group_of(name, tensor.dim());
+    if (second && second->is_for(name)) {
+      return Treatment{.rate_factor = group.rate_factor * second->rate_factor,
+                       .weight_decay = group.is_decayed ? second->weight_decay : 0,
+                       .rule = 1};
+    }
     return Treatment{.rate_factor = group.rate_factor,
                      .weight_decay = group.is_decayed ? decay : 0};
   };

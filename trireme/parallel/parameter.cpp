@@ -15,7 +15,8 @@ std::vector<Parameter> parameters_of(const torch::nn::Module& module, const Trea
                    .tensor = tensor,
                    .rate_factor = treatment.rate_factor,
                    .weight_decay = treatment.weight_decay,
-                   .first_update = treatment.first_update});
+                   .first_update = treatment.first_update,
+                   .rule = treatment.rule});
   }
   return all;
 }

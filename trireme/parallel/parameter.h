@@ -21,6 +21,7 @@ struct Parameter {
   double rate_factor = 1;  // of the learning rate
   double weight_decay = 0;
   std::int64_t first_update = 1;  // from which on it is trained
+  int rule = 0;                   // of several, the one that updates it
 };
 
 // What a parameter's updates are like; by default the same for all.
@@ -28,6 +29,7 @@ struct Treatment {
   double rate_factor = 1;
   double weight_decay = 0;
   std::int64_t first_update = 1;
+  int rule = 0;
 };
 using Treat = std::function<Treatment(const std::string& name, const at::Tensor& tensor)>;
 

@@ -107,6 +107,7 @@ optim::Slice Solo::slice_of(std::size_t parameter, const at::Tensor& gradient, d
           .learning_rate = rate * own.rate_factor,
           .weight_decay = own.weight_decay,
           .first_step = own.first_update,
+          .rule = own.rule,
           .sizes = own.tensor.sizes().vec(),
           .name = own.name};
 }

@@ -73,8 +73,8 @@ void check_metric(const std::string& metric, const data::Form& form) {
                                              "\" is of numbers, and the targets here are classes: "
                                              "take accuracy or loss");
   }
-  if (metric == "top5" && form.classes <= 5) {
-    throw Error(ErrorCode::InvalidInput, "eval.metric = \"top5\" is always 1 with " +
+  if (const auto k = top_of(metric); k && form.classes <= *k) {
+    throw Error(ErrorCode::InvalidInput, "eval.metric = \"" + metric + "\" is always 1 with " +
                                              std::to_string(form.classes) +
                                              " classes: take accuracy or loss");
   }
@@ -130,6 +130,9 @@ void check_left_out(int most, const comm::Group& group, const JobOptions& option
 // What rules say of names, and of how deep a parameter lies.
 parallel::Treat treatment_of(const config::Config& config, const model::Model& model) {
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
+  if (const auto second = optim::second_rule_of(config)) {
+    expect_fits(model, second->names, "optim.second.names");
+  }
   std::optional<Levels> levels;
   if (rule.depth_factor < 1) levels.emplace(model, "optim.depth_factor");
   if (rule.unfreeze_every > 0) levels.emplace(model, "optim.unfreeze_every");

@@ -11,17 +11,6 @@
 namespace trireme::train {
 namespace {
 
-void expect_fits(const model::Model& model, const std::vector<std::string>& patterns,
-                 const char* setting) {
-  const auto parameters = model.named_parameters();
-  for (const std::string& pattern : patterns) {
-    const auto is_of = [&](const auto& item) { return optim::is_match(pattern, item.key()); };
-    if (std::any_of(parameters.begin(), parameters.end(), is_of)) continue;
-    throw Error(ErrorCode::InvalidInput, std::string(setting) + ": no weight is called \"" +
-                                             pattern + "\"; one is " + parameters.front().key());
-  }
-}
-
 void attach(model::Model& model, const model::TransferConfig& config, std::uint64_t seed) {
   const double alpha = config.lora_alpha > 0 ? config.lora_alpha : config.lora_rank;
   const int count = model::attach_lora(model, {.rank = config.lora_rank,
@@ -36,6 +25,17 @@ void attach(model::Model& model, const model::TransferConfig& config, std::uint6
 }
 
 }  // namespace
+
+void expect_fits(const model::Model& model, const std::vector<std::string>& patterns,
+                 const char* setting) {
+  const auto parameters = model.named_parameters();
+  for (const std::string& pattern : patterns) {
+    const auto is_of = [&](const auto& item) { return optim::is_match(pattern, item.key()); };
+    if (std::any_of(parameters.begin(), parameters.end(), is_of)) continue;
+    throw Error(ErrorCode::InvalidInput, std::string(setting) + ": no weight is called \"" +
+                                             pattern + "\"; one is " + parameters.front().key());
+  }
+}
 
 bool fits_any(const std::vector<std::string>& patterns, const std::string& name) {
   return std::any_of(patterns.begin(), patterns.end(),

@@ -21,6 +21,10 @@ void prepare_transfer(model::Model& model, const model::TransferConfig& config, 
 // Whether a name fits one of these patterns.
 bool fits_any(const std::vector<std::string>& patterns, const std::string& name);
 
+// InvalidInput, with the setting's name, where one of the patterns fits no weight.
+void expect_fits(const model::Model& model, const std::vector<std::string>& patterns,
+                 const char* setting);
+
 // How far from the input each parameter is: 0 next to it. Blocks of one path (attention and mlp of
 // a layer) are one level.
 class Levels {

@@ -21,11 +21,11 @@ namespace {
 
 // Parameters with equal treatment get equal numbers.
 std::vector<int> groups_of(const std::vector<Parameter>& parameters) {
-  std::map<std::tuple<double, double, std::int64_t>, int> known;
+  std::map<std::tuple<double, double, std::int64_t, int>, int> known;
   std::vector<int> groups;
   for (const Parameter& parameter : parameters) {
-    const auto key =
-        std::tuple(parameter.rate_factor, parameter.weight_decay, parameter.first_update);
+    const auto key = std::tuple(parameter.rate_factor, parameter.weight_decay,
+                                parameter.first_update, parameter.rule);
     groups.push_back(known.emplace(key, static_cast<int>(known.size())).first->second);
   }
   return groups;
@@ -406,7 +406,8 @@ std::vector<optim::Slice> DataParallel::slices(double rate, int rank, std::size_
                        .state = {},
                        .learning_rate = rate * like.rate_factor,
                        .weight_decay = like.weight_decay,
-                       .first_step = like.first_update};
+                       .first_step = like.first_update,
+                       .rule = like.rule};
     for (const FlatSpace& state : layout_->states)
       slice.state.push_back(state.at(b, segment.range));
     if (has_whole_parameters()) {

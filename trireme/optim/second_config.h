@@ -1,0 +1,26 @@
+// SecondConfig is `[optim.second]`: another rule, for the weights that it names. Its kinds are
+// those of [optim], and none.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trireme/base/config/fields.h"
+
+namespace trireme::optim {
+
+struct SecondConfig {
+  std::vector<std::string> names = {};  // NOLINT(readability-redundant-member-init)
+
+  static void describe(config::Fields<SecondConfig>& f) {
+    f.add("names", &SecondConfig::names)
+        .help("of weights that this rule updates, such as discriminator.*; * stands for anything");
+  }
+};
+
+struct NoSecondConfig {
+  static void describe(config::Fields<NoSecondConfig>&) {}
+};
+
+}  // namespace trireme::optim
