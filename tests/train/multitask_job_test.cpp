@@ -6,6 +6,8 @@
 
 #include "tests/train/tiny_job.h"
 #include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
 #include "trireme/data/tasks_source.h"
 #include "trireme/model/multitask_loss.h"
 #include "trireme/train/evaluation.h"
@@ -81,6 +83,42 @@ TEST(TasksOnRanks, EndAlikeAndAreScoredOneByOne) {
   const Trained one = train_threads(config, 1, 5, tiny_kinds(), look);
   expect_same_bits(one, train_threads(config, 2, 5, tiny_kinds(), look), "two ranks");
   EXPECT_LT(one.losses.back(), one.losses.front());
+}
+
+TEST(TasksOfATable, EndAlikeOnRanksAndAreScored) {
+  const TemporaryFolder folder("tasks");
+  std::string table = "colour,x,kind,price\n";
+  for (int i = 0; i < 60; ++i) {
+    table += (i % 3 == 0 ? "red," : "blue,") + std::to_string(i % 7) +
+             (i % 3 == 0 ? ",hot,0." : ",cold,0.") + std::to_string(i % 7) + "\n";
+  }
+  write_file_atomically(folder.path() / "t.csv", table);
+  const auto config_of = [&](const char* how) {
+    return config::read_config(
+        recipe_schema(tiny_kinds()),
+        {.files = {{"table.toml",
+                    "[model]\nkind = \"multitask\"\nwidths = [16]\n[data]\nkind = \"csv\"\n"
+                    "categories = [\"colour\"]\ntargets = [\"kind\", \"price\"]\n"
+                    "class_targets = [\"kind\"]\ntask = \"multitask\"\n"
+                    "[train]\nbatch = 12\nthreads = 1\nsteps = 60\nvirtual_ranks = 2\n"
+                    "[optim]\nlearning_rate = 0.02\n"}},
+         .overrides = {"data.train=" + (folder.path() / "t.csv").string(), how}});
+  };
+  const auto config = config_of("sync.kind=all_reduce");
+  Job job = open_job(config, tiny_kinds());
+  for (int step = 0; step < 60; ++step) job.step->run(step);
+  const auto figures =
+      evaluate(*job.model, {.source = job.sets.test, .loss = job.loss.get(), .batch = 4})
+          .task_figures();
+  ASSERT_EQ(figures.size(), 5U);
+  EXPECT_EQ(figures[1].first, "kind_accuracy");
+  EXPECT_EQ(figures[1].second, 1.0) << "red is hot";
+  EXPECT_EQ(figures[3].first, "price_mae");
+  EXPECT_LT(figures[3].second, 0.1);
+  const Trained one = train_threads(config, 1, 5);
+  for (const char* how : {"sync.kind=all_reduce", "sync.kind=shared", "sync.kind=zero3"}) {
+    expect_same_bits(one, train_threads(config_of(how), 2, 5), how);
+  }
 }
 
 TEST(TasksOfASample, NeedTheModelForThem) {

@@ -65,14 +65,17 @@ void write_stand_ins(const fs::path& folder) {
     write_file_atomically(folder / (std::string(part) + "-labels-idx1-ubyte"),
                           idx_header({8}) + random_bytes(8, 10));
   }
-  std::string text, table = "a,b,c\n";
+  std::string text, table = "a,b,c\n", lines;
   for (int i = 0; i < 100; ++i) {
     text += "line " + std::to_string(i) + " of a text.\n";
     table +=
         std::to_string(i % 7) + "," + std::to_string(i % 5) + "," + std::to_string(i % 2) + "\n";
+    lines += "{\"a\": " + std::to_string(i % 7) + ", \"b\": \"" + std::to_string(i % 5) +
+             "\", \"c\": " + (i % 2 == 0 ? "true" : "false") + "}\n";
   }
   write_file_atomically(folder / "text.txt", text);
   write_file_atomically(folder / "table.csv", table);
+  write_file_atomically(folder / "table.jsonl", lines);
   std::string tokens;
   for (const char token : random_bytes(200, 50)) tokens += {token, '\0'};
   write_file_atomically(folder / "tokens.bin", tokens);
@@ -112,7 +115,15 @@ Words words_for(const fs::path& recipe, const fs::path& folder) {
   if (has("kind = \"text\"")) words.push_back("data.file=" + (folder / "text.txt").string());
   if (has("kind = \"csv\"")) {
     words.push_back("data.train=" + (folder / "table.csv").string());
-    words.emplace_back("data.targets=[\"c\"]");
+    const bool is_multitask = has("task = \"multitask\"");
+    words.emplace_back(is_multitask ? "data.targets=[\"b\", \"c\"]" : "data.targets=[\"c\"]");
+    if (is_multitask) words.emplace_back("data.class_targets=[\"c\"]");
+  }
+  if (has("kind = \"json_lines\"")) {
+    words.push_back("data.train=" + (folder / "table.jsonl").string());
+    for (const char* more : {"data.targets=[\"c\"]", "data.categories=[\"b\"]"}) {
+      words.emplace_back(more);
+    }
   }
   if (has("kind = \"tokens\"")) {
     words.push_back("data.train=[\"" + (folder / "tokens.bin").string() + "\"]");

@@ -7,7 +7,7 @@
 #include "trireme/data/memory/synthetic_source.h"
 #include "trireme/data/sequence/text_source.h"
 #include "trireme/data/sequence/token_source.h"
-#include "trireme/data/table/csv_set.h"
+#include "trireme/data/table/table_set.h"
 
 namespace trireme::data {
 
@@ -25,6 +25,8 @@ void add_kinds(Registry& registry) {
   registry.add<sequence::TokensConfig>("tokens", "files of tokens, as nanoGPT and llm.c write them",
                                        sequence::open_tokens);
   registry.add<table::CsvConfig>("csv", "columns of a CSV file", table::open_csv);
+  registry.add<table::JsonLinesConfig>("json_lines", "members of the JSON object on each line",
+                                       table::open_json_lines);
   registry.add<memory::SyntheticConfig>("synthetic", "made up from a seed, for trying things out",
                                         memory::open_synthetic);
 }

@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::vector<std::string> row(const CsvFile& file, std::int64_t index) {
+std::vector<std::string> row(const Table& file, std::int64_t index) {
   std::vector<std::string> all;
   for (std::int64_t i = 0; i < std::ssize(file.columns()); ++i) {
     all.emplace_back(file.field(index, i));
@@ -24,7 +24,7 @@ std::vector<std::string> row(const CsvFile& file, std::int64_t index) {
 
 std::string error_of(const std::string& text) {
   try {
-    CsvFile::parse(text, "t.csv");
+    parse_csv(text, "t.csv");
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::Corrupt);
     return error.message();
@@ -33,7 +33,7 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(CsvFile, ReadsPlainAndQuotedFields) {
-  const CsvFile file = CsvFile::parse(
+  const Table file = parse_csv(
       "\xef\xbb\xbf"
       "a,\"b c\",d\r\n1,,3\n\n\"x,\"\"y\"\"\nz\",\"\",end",
       "t.csv");
@@ -48,13 +48,13 @@ TEST(CsvFile, ReadsPlainAndQuotedFields) {
 }
 
 TEST(CsvFile, TakesOtherDelimiters) {
-  const CsvFile file = CsvFile::parse("a;b\n1,5;2\n", "t.csv", ';');
+  const Table file = parse_csv("a;b\n1,5;2\n", "t.csv", ';');
   EXPECT_THAT(row(file, 0), ElementsAre("1,5", "2"));
 }
 
 TEST(CsvFile, SurvivesAMove) {
-  CsvFile file = CsvFile::parse("a\n1\n", "t.csv");
-  const CsvFile other = std::move(file);
+  Table file = parse_csv("a\n1\n", "t.csv");
+  const Table other = std::move(file);
   EXPECT_EQ(other.field(0, 0), "1");
 }
 

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "trireme/base/check.h"
 #include "trireme/base/error.h"
 
 namespace trireme::data::table {
+namespace {
 
 class CsvParser {
  public:
-  CsvParser(CsvFile& file, char delimiter)
-      : file_(file), text_(file.content_), delimiter_(delimiter) {}
+  CsvParser(Table::Parts& parts, char delimiter)
+      : parts_(parts), text_(parts.content), delimiter_(delimiter) {}
 
   void run() {
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
@@ -23,11 +23,11 @@ class CsvParser {
  private:
   void read_columns() {
     const std::size_t begin = at_;
-    for (const CsvFile::Cell& cell : read_record()) {
-      file_.columns_.push_back(text_.substr(cell.offset, cell.size));
-      const auto& name = file_.columns_.back();
+    for (const Table::Cell& cell : read_record()) {
+      parts_.columns.push_back(text_.substr(cell.offset, cell.size));
+      const auto& name = parts_.columns.back();
       if (name.empty()) fail(cell.offset, "a column has no name");
-      if (std::count(file_.columns_.begin(), file_.columns_.end(), name) > 1) {
+      if (std::count(parts_.columns.begin(), parts_.columns.end(), name) > 1) {
         fail(begin, "two columns are called '" + name + "'");
       }
     }
@@ -37,16 +37,16 @@ class CsvParser {
     const std::size_t begin = at_;
     const std::int64_t line = line_;
     const auto& cells = read_record();
-    if (cells.size() != file_.columns_.size()) {
+    if (cells.size() != parts_.columns.size()) {
       line_ = line;
       fail(begin, std::to_string(cells.size()) + " fields for " +
-                      std::to_string(file_.columns_.size()) + " columns");
+                      std::to_string(parts_.columns.size()) + " columns");
     }
-    file_.cells_.insert(file_.cells_.end(), cells.begin(), cells.end());
-    file_.lines_.push_back(line);
+    parts_.cells.insert(parts_.cells.end(), cells.begin(), cells.end());
+    parts_.lines.push_back(line);
   }
 
-  const std::vector<CsvFile::Cell>& read_record() {
+  const std::vector<Table::Cell>& read_record() {
     record_.clear();
     while (true) {
       record_.push_back(is_at('"') ? read_quoted() : read_plain());
@@ -59,16 +59,16 @@ class CsvParser {
     }
   }
 
-  CsvFile::Cell read_plain() {
+  Table::Cell read_plain() {
     const std::size_t begin = at_;
     while (at_ < text_.size() && !is_at(delimiter_) && !is_line_end()) {
       if (is_at('"')) fail(at_, "a quote within a field that does not begin with one");
       ++at_;
     }
-    return {begin, at_ - begin};
+    return {begin, at_ - begin, begin};
   }
 
-  CsvFile::Cell read_quoted() {
+  Table::Cell read_quoted() {
     const std::size_t quote = at_++;
     const std::int64_t line = line_;
     std::size_t to = at_;
@@ -89,7 +89,7 @@ class CsvParser {
     if (at_ < text_.size() && !is_at(delimiter_) && !is_line_end()) {
       fail(at_, "something follows a closing quote");
     }
-    return {begin, to - begin};
+    return {begin, to - begin, begin};
   }
 
   bool is_at(char letter) const { return at_ < text_.size() && text_[at_] == letter; }
@@ -105,42 +105,28 @@ class CsvParser {
   }
 
   [[noreturn]] void fail(std::size_t offset, const std::string& why) const {
-    throw Error(ErrorCode::Corrupt, file_.name_ + ": line " + std::to_string(line_) + ", byte " +
+    throw Error(ErrorCode::Corrupt, parts_.name + ": line " + std::to_string(line_) + ", byte " +
                                         std::to_string(offset) + ": " + why);
   }
 
-  CsvFile& file_;
+  Table::Parts& parts_;
   std::string& text_;
   char delimiter_;
   std::size_t at_ = 0;
   std::int64_t line_ = 1;
-  std::vector<CsvFile::Cell> record_;
+  std::vector<Table::Cell> record_;
 };
 
-CsvFile CsvFile::parse(std::string content, std::string name, char delimiter) {
-  CsvFile file;
-  file.name_ = std::move(name);
-  file.content_ = std::move(content);
-  CsvParser(file, delimiter).run();
-  return file;
-}
+}  // namespace
 
-const CsvFile::Cell& CsvFile::cell(std::int64_t row, std::int64_t column) const {
-  const std::int64_t width = std::ssize(columns_);
-  TRIREME_CHECK(row >= 0 && row < rows() && column >= 0 && column < width, "field ", column,
-                " of row ", row, " in a table of ", rows(), " by ", width);
-  return cells_[static_cast<std::size_t>(row * width + column)];
-}
-
-std::string_view CsvFile::field(std::int64_t row, std::int64_t column) const {
-  const Cell& at = cell(row, column);
-  return std::string_view(content_).substr(at.offset, at.size);
-}
-
-std::string CsvFile::place(std::int64_t row, std::int64_t column) const {
-  const std::size_t offset = cell(row, column).offset;
-  return name_ + ": line " + std::to_string(lines_[static_cast<std::size_t>(row)]) + ", byte " +
-         std::to_string(offset);
+Table parse_csv(std::string content, std::string name, char delimiter) {
+  Table::Parts parts{.name = std::move(name),
+                     .content = std::move(content),
+                     .columns = {},
+                     .cells = {},
+                     .lines = {}};
+  CsvParser(parts, delimiter).run();
+  return Table(std::move(parts));
 }
 
 }  // namespace trireme::data::table

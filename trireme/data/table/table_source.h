@@ -1,4 +1,4 @@
-// CsvSource is the rows of a table in memory: `inputs` numbers a row, and a target.
+// TableSource is the rows of a table in memory: `inputs` numbers a row, and a target.
 //
 // Threads: constant; any thread.
 
@@ -12,14 +12,14 @@ namespace trireme::data::table {
 
 struct Rows {
   std::vector<float> inputs;          // (rows, columns)
-  std::vector<float> values;          // (rows, targets) of a regression
+  std::vector<float> values;          // (rows, targets) of a regression or multitask
   std::vector<std::int64_t> classes;  // (rows) of a classification
 };
 
-class CsvSource final : public Source {
+class TableSource final : public Source {
  public:
   // REQUIRES: as many of each as the form says.
-  CsvSource(Rows rows, Form form, std::int64_t count);
+  TableSource(Rows rows, Form form, std::int64_t count);
 
   std::int64_t count() const override { return count_; }
   const Form& form() const override { return form_; }

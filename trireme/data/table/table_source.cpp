@@ -1,4 +1,4 @@
-#include "trireme/data/table/csv_source.h"
+#include "trireme/data/table/table_source.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace trireme::data::table {
 
-CsvSource::CsvSource(Rows rows, Form form, std::int64_t count)
+TableSource::TableSource(Rows rows, Form form, std::int64_t count)
     : rows_(std::move(rows)), form_(std::move(form)), count_(count) {
   const std::int64_t targets =
       form_.classes > 0 ? std::ssize(rows_.classes) : std::ssize(rows_.values);
@@ -14,7 +14,7 @@ CsvSource::CsvSource(Rows rows, Form form, std::int64_t count)
   TRIREME_CHECK_EQ(targets, count * form_.target_count(), "targets of a table");
 }
 
-void CsvSource::read(std::int64_t sample, const SampleKey&, void* input, void* target) const {
+void TableSource::read(std::int64_t sample, const SampleKey&, void* input, void* target) const {
   TRIREME_CHECK(sample >= 0 && sample < count_, "sample ", sample, " of ", count_);
   const std::int64_t width = form_.input_count();
   std::copy_n(rows_.inputs.data() + sample * width, width, static_cast<float*>(input));

@@ -3,16 +3,17 @@
 //         trained on; a wrong field is named by file, line and offset.
 // Method: small files written here, with figures worked out by hand.
 
-#include "trireme/data/table/csv_set.h"
+#include "trireme/data/table/table_set.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
-#include "trireme/data/table/csv_config.h"
-#include "trireme/data/table/csv_source.h"
+#include "trireme/data/table/table_config.h"
+#include "trireme/data/table/table_source.h"
 
 namespace trireme::data::table {
 namespace {
@@ -20,13 +21,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class CsvSet : public ::testing::Test {
+class TableSet : public ::testing::Test {
  protected:
   std::filesystem::path write(const std::string& name, const std::string& text) {
     write_file_atomically(folder_.path() / name, text);
     return folder_.path() / name;
   }
-  static std::string error_of(const CsvConfig& config) {
+  static std::string error_of(const TableConfig& config) {
     try {
       open_csv(config);
     } catch (const Error& error) {
@@ -40,7 +41,7 @@ class CsvSet : public ::testing::Test {
       write("irises.csv", "long,wide,kind\n1,10,setosa\n3,10,virginica\n1,10,setosa\n3,10,alba\n");
 };
 
-TEST_F(CsvSet, ClassesAreNumberedInOrder) {
+TEST_F(TableSet, ClassesAreNumberedInOrder) {
   const Sets sets = open_csv({.train = irises_, .test_share = 0, .targets = {"kind"}});
   EXPECT_EQ(sets.test, nullptr);
   ASSERT_EQ(sets.train->count(), 4);
@@ -54,13 +55,13 @@ TEST_F(CsvSet, ClassesAreNumberedInOrder) {
   EXPECT_THAT(input, ElementsAre(-1, 0));
 }
 
-TEST_F(CsvSet, ClassesThatAreNumbersGoByValue) {
+TEST_F(TableSet, ClassesThatAreNumbersGoByValue) {
   const auto path = write("digits.csv", "x,y\n0,10\n0,9\n0,-1\n");
   const Sets sets = open_csv({.train = path, .test_share = 0, .targets = {"y"}});
   EXPECT_THAT(sets.train->form().class_names, ElementsAre("-1", "9", "10"));
 }
 
-TEST_F(CsvSet, RegressionTakesSeveralTargetsAndATestFile) {
+TEST_F(TableSet, RegressionTakesSeveralTargetsAndATestFile) {
   const auto train = write("train.csv", "a,b,c\n1,2,3\n5, +6 ,7e1\n");
   const auto test = write("test.csv", "c,b,a,extra\n30,20,10,x\n");
   const Sets sets = open_csv({.train = train,
@@ -81,13 +82,13 @@ TEST_F(CsvSet, RegressionTakesSeveralTargetsAndATestFile) {
   EXPECT_THAT(target, ElementsAre(30, 10));
 }
 
-TEST_F(CsvSet, SplitsEveryRowIntoOneOfTheSets) {
+TEST_F(TableSet, SplitsEveryRowIntoOneOfTheSets) {
   std::string text = "x,y\n";
   for (int i = 0; i < 50; ++i) text += std::to_string(i) + ",0\n";
-  CsvConfig config{.train = write("many.csv", text),
-                   .test_share = 0.2,
-                   .targets = {"y"},
-                   .are_columns_standardized = false};
+  TableConfig config{.train = write("many.csv", text),
+                     .test_share = 0.2,
+                     .targets = {"y"},
+                     .are_columns_standardized = false};
   const auto all_of = [](const Sets& sets) {
     std::vector<float> all;
     for (const auto& source : {sets.train, sets.test}) {
@@ -109,7 +110,7 @@ TEST_F(CsvSet, SplitsEveryRowIntoOneOfTheSets) {
   for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(all[i], static_cast<float>(i));
 }
 
-TEST_F(CsvSet, NamesWhatIsWrong) {
+TEST_F(TableSet, NamesWhatIsWrong) {
   EXPECT_THAT(error_of({}), HasSubstr("data.train and data.targets"));
   EXPECT_THAT(error_of({.train = irises_, .targets = {"kinds"}}), HasSubstr("mean 'kind'?"));
   EXPECT_THAT(error_of({.train = irises_, .targets = {"kind"}, .task = Task::Regression}),
@@ -126,13 +127,72 @@ TEST_F(CsvSet, NamesWhatIsWrong) {
               HasSubstr("no rows"));
 }
 
-TEST(CsvSource, RefusesRowsThatAreNotThere) {
-  const CsvSource source({.inputs = {1, 2}, .values = {}, .classes = {0, 1}},
-                         {.input_sizes = {1}, .classes = 2}, 2);
+TEST_F(TableSet, SeveralTargetsAreTasks) {
+  const auto path =
+      write("cars.csv", "make,power,price,fuel.kind\nA,1,9,gas\nB,2,8,oil\nA,3,7,gas\n");
+  const Sets sets = open_csv({.train = path,
+                              .test_share = 0,
+                              .categories = {"make"},
+                              .targets = {"price", "fuel.kind"},
+                              .class_targets = {"fuel.kind"},
+                              .task = Task::Multitask,
+                              .are_columns_standardized = false});
+  const Form& form = sets.train->form();
+  EXPECT_EQ(form.classes, 0);
+  EXPECT_TRUE(form.class_names.empty());
+  ASSERT_EQ(form.tasks.size(), 2U);
+  EXPECT_EQ(form.tasks[0].name, "price");
+  EXPECT_EQ(form.tasks[0].classes, 0);
+  EXPECT_EQ(form.tasks[1].name, "fuel_kind");
+  EXPECT_EQ(form.tasks[1].classes, 2);
+  float input[3], target[2];
+  sets.train->read(1, {}, input, target);
+  EXPECT_THAT(input, ElementsAre(0, 1, 2));
+  EXPECT_THAT(target, ElementsAre(8, 1));
+}
+
+TEST_F(TableSet, LinesOfJsonAreRowsToo) {
+  const auto path =
+      write("cars.jsonl", "{\"x\": [1, 2], \"y\": \"b\"}\n{\"y\": \"a\", \"x\": [3, 4]}\n");
+  const Sets sets = open_json_lines(
+      {.train = path, .test_share = 0, .targets = {"y"}, .are_columns_standardized = false});
+  EXPECT_THAT(sets.train->form().class_names, ElementsAre("a", "b"));
+  float input[2];
+  std::int64_t label = -1;
+  sets.train->read(1, {}, input, &label);
+  EXPECT_THAT(input, ElementsAre(3, 4));
+  EXPECT_EQ(label, 0);
+  const auto torn = write("torn.jsonl", "{\"x\": 1, \"y\": 2}\n{\"y\": 2}\n");
+  try {
+    open_json_lines({.train = torn, .test_share = 0, .targets = {"y"}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.message(), HasSubstr("torn.jsonl: line 2, byte 17: '' in column 'x'"));
+  }
+}
+
+TEST(SettingsOfATable, AreCheckedTogether) {
+  config::Schema schema;
+  schema.section("data").kind<CsvConfig>("csv", "").kind<JsonLinesConfig>("json_lines", "");
+  const auto read = [&](const std::string& text) {
+    return config::read_config(schema, {.files = {{"t.toml", "[data]\n" + text}}});
+  };
+  EXPECT_EQ(read("kind = \"json_lines\"\ntrain = \"a\"").get<JsonLinesConfig>("data").train, "a");
+  EXPECT_THROW(read("targets = [\"a\", \"b\"]"), Error);
+  EXPECT_THROW(read("targets = [\"a\"]\ntask = \"multitask\""), Error);
+  EXPECT_THROW(read("targets = [\"a\"]\nclass_targets = [\"a\"]"), Error);
+  EXPECT_THROW(read("targets = [\"a\", \"b\"]\ntask = \"multitask\"\nclass_targets = [\"c\"]"),
+               Error);
+  EXPECT_THROW(read("kind = \"json_lines\"\ndelimiter = \";\""), Error);
+}
+
+TEST(TableSource, RefusesRowsThatAreNotThere) {
+  const TableSource source({.inputs = {1, 2}, .values = {}, .classes = {0, 1}},
+                           {.input_sizes = {1}, .classes = 2}, 2);
   float input = 0;
   std::int64_t label = 0;
   EXPECT_THROW(source.read(2, {}, &input, &label), Error);
-  EXPECT_THROW(CsvSource({}, {.input_sizes = {1}, .classes = 2}, 2), Error);
+  EXPECT_THROW(TableSource({}, {.input_sizes = {1}, .classes = 2}, 2), Error);
 }
 
 }  // namespace

@@ -1,0 +1,80 @@
+#include "trireme/data/table/table_config.h"
+
+#include <algorithm>
+
+namespace trireme::data::table {
+namespace {
+
+std::string mistake_in_tasks(const TableConfig& c) {
+  if (c.task == Task::Classification && c.targets.size() > 1) {
+    return "a classification has one target; task = \"multitask\" has several";
+  }
+  if (c.task == Task::Multitask && c.targets.size() == 1) {
+    return "multitask has several targets; with one, take classification or regression";
+  }
+  if (c.task != Task::Multitask && !c.class_targets.empty()) {
+    return "class_targets are for task = \"multitask\"";
+  }
+  for (const std::string& name : c.class_targets) {
+    if (std::count(c.targets.begin(), c.targets.end(), name) == 0) {
+      return "class_targets: '" + name + "' is none of the targets";
+    }
+  }
+  return {};
+}
+
+// Settings are members of what both kinds are made of.
+template <class Config>
+struct TableFields {
+  config::Fields<Config>& f;
+
+  template <class T>
+  auto& add(const char* name, T TableConfig::* member) {
+    return f.add(name, static_cast<T Config::*>(member));
+  }
+
+  void describe() {
+    using T = TableConfig;
+    add("train", &T::train).help("the file to train on");
+    add("test", &T::test).help("the file to evaluate on; empty: a share of the other's rows");
+    add("test_share", &T::test_share)
+        .range(0, 0.9)
+        .help("of the rows that are not trained on, where there is no test file; 0: none");
+    add("split_seed", &T::split_seed).help("says which rows these are");
+    add("inputs", &T::inputs).help("columns; empty: all but the targets");
+    add("categories", &T::categories)
+        .help(
+            "inputs that are names and no numbers: each name becomes a number of its own, 0 or 1");
+    add("targets", &T::targets)
+        .help("columns to predict: one of class names, any number of numbers, or several of both");
+    add("class_targets", &T::class_targets)
+        .help("of a multitask, the targets that are class names; the others are numbers");
+    add("task", &T::task)
+        .names({{"classification", Task::Classification},
+                {"regression", Task::Regression},
+                {"multitask", Task::Multitask}})
+        .help("what is predicted; multitask goes with model.kind = multitask");
+    add("standardize_columns", &T::are_columns_standardized)
+        .help("bring each input of numbers to the mean 0 and deviation 1 of the rows trained on");
+    f.require([](const Config& c) { return mistake_in_tasks(c); });
+  }
+};
+
+}  // namespace
+
+void CsvConfig::describe(config::Fields<CsvConfig>& f) {
+  TableFields<CsvConfig> fields{f};
+  fields.describe();
+  fields.add("delimiter", &TableConfig::delimiter)
+      .check([](const std::string& text) {
+        const bool is_right = text.size() == 1 && text != "\"" && text != "\n" && text != "\r";
+        return is_right ? std::string() : std::string("is no single character");
+      })
+      .help("between the fields of a line");
+}
+
+void JsonLinesConfig::describe(config::Fields<JsonLinesConfig>& f) {
+  TableFields<JsonLinesConfig>{f}.describe();
+}
+
+}  // namespace trireme::data::table
