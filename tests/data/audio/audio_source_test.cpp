@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <set>
+
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
@@ -83,6 +85,64 @@ TEST(SpectrogramOfASound, IsThatOfTorch) {
   }
   EXPECT_TRUE(ours.allclose((bands.mm(power) + 1e-6).log(), 1e-3, 1e-3));
   EXPECT_EQ(spectrogram.times(255), 0);
+}
+
+// Of all bands, the one with the most in it at a time.
+std::int64_t loudest(const at::Tensor& picture, std::int64_t time) {
+  return picture.select(1, time).argmax().item<std::int64_t>();
+}
+
+TEST(SpectrogramOfASound, IsHigherAndNoShorter) {
+  const Spectrogram spectrogram({.rate = 8000, .window = 256, .hop = 80, .bands = 24});
+  const auto draw = [&](const Sound& sound, double pitch) {
+    at::Tensor picture = torch::empty({24, spectrogram.times(std::ssize(sound.samples))});
+    spectrogram.draw(sound.samples, picture.mutable_data_ptr<float>(), pitch);
+    return picture;
+  };
+  // Sound in the first half alone.
+  Sound low = tone(1600, 0.5), high = tone(1600, 0.75);
+  for (std::size_t i = 800; i < 1600; ++i) low.samples[i] = high.samples[i] = 0;
+  const at::Tensor raised = draw(low, 1.5), plain = draw(low, 1), wanted = draw(high, 1);
+  EXPECT_TRUE(draw(low, 1).equal(plain));
+  ASSERT_NE(loudest(plain, 2), loudest(wanted, 2));
+  EXPECT_EQ(loudest(raised, 2), loudest(wanted, 2));
+  EXPECT_EQ(loudest(draw(high, 1 / 1.5), 2), loudest(plain, 2));
+  // As long: silent at the same times.
+  const at::Tensor is_silent = plain.amax(0).lt(-10);
+  EXPECT_TRUE(is_silent.any().item<bool>() && !is_silent.all().item<bool>());
+  EXPECT_TRUE(raised.amax(0).lt(-10).equal(is_silent));
+  // As loud, up to what a band's triangle leaves out.
+  EXPECT_NEAR(raised.exp().sum().item<double>() / wanted.exp().sum().item<double>(), 1, 0.2);
+  EXPECT_THROW(draw(low, 0), Error);
+}
+
+TEST(FoldersOfSounds, AreHigherOrLowerForTraining) {
+  const TemporaryFolder folder("pitches");
+  std::filesystem::create_directories(folder.path() / "a");
+  write_file_atomically(folder.path() / "a/1.wav", write_wav(tone(1600, 0.5)));
+  const Sets sets = open_audio({.train = folder.path(),
+                                .test = folder.path(),
+                                .rate = 8000,
+                                .seconds = 0.2,
+                                .window = 256,
+                                .hop = 80,
+                                .bands = 24,
+                                .pitch = 12});
+  std::set<std::int64_t> heard, as_it_is;
+  for (std::int64_t epoch = 0; epoch < 20; ++epoch) {
+    const auto read = [&](const Source& source) {
+      at::Tensor picture = torch::empty({24, sets.train->form().input_sizes[2]});
+      std::int64_t label = -1;
+      source.read(0, {.seed = 1, .epoch = epoch}, picture.data_ptr(), &label);
+      return loudest(picture, 3);
+    };
+    heard.insert(read(*sets.train));
+    as_it_is.insert(read(*sets.test));
+  }
+  ASSERT_EQ(as_it_is.size(), 1U);
+  EXPECT_GT(heard.size(), 3U);
+  EXPECT_LT(*heard.begin(), *as_it_is.begin());
+  EXPECT_GT(*heard.rbegin(), *as_it_is.begin());
 }
 
 TEST(FoldersOfSounds, AreClassesAndChangeWhileTraining) {

@@ -82,6 +82,39 @@ TEST(ColouredImages, AreBlendsAsInTorchvision) {
   }
 }
 
+// The hue as the angle of a colour in the plane across grey, the textbook's way by the arc tangent.
+double hue_of(const at::Tensor& pixel) {
+  const double r = pixel[0].item<double>(), g = pixel[1].item<double>(),
+               b = pixel[2].item<double>();
+  const double most = std::max({r, g, b}), least = std::min({r, g, b}), c = most - least;
+  if (most == r) return std::fmod((g - b) / c + 6, 6) / 6;
+  return most == g ? ((b - r) / c + 2) / 6 : ((r - g) / c + 4) / 6;
+}
+
+TEST(ColouredImages, AreTurnedAlongTheHues) {
+  const at::Tensor image = picture();
+  const auto turned = [&](const at::Tensor& from, float turn) {
+    return changed(from, [&](float* at) { adjust_hue(at, kSize, turn); });
+  };
+  // A third of the circle hands every channel to the next.
+  EXPECT_TRUE(turned(image, 1.0F / 3).allclose(image.roll(1, 0), 1e-4, 1e-5));
+  EXPECT_TRUE(turned(image, -1.0F / 3).allclose(image.roll(-1, 0), 1e-4, 1e-5));
+  EXPECT_TRUE(turned(image, 0).allclose(image, 1e-4, 1e-5));
+  for (const float turn : {0.1F, -0.25F, 0.5F}) {
+    const at::Tensor other = turned(image, turn);
+    for (std::int64_t y = 0; y < 7; ++y) {
+      const at::Tensor was = image.select(1, y).select(1, 2), is = other.select(1, y).select(1, 2);
+      const double moved = hue_of(is) - hue_of(was) - turn;
+      EXPECT_NEAR(moved - std::round(moved), 0, 1e-3);
+      EXPECT_NEAR(is.max().item<float>(), was.max().item<float>(), 1e-5);
+      EXPECT_NEAR(is.min().item<float>(), was.min().item<float>(), 1e-5);
+    }
+  }
+  const at::Tensor grey = torch::full({3, 7, 5}, 0.4F), black = torch::zeros({3, 7, 5});
+  EXPECT_TRUE(turned(grey, 0.3F).equal(grey));
+  EXPECT_TRUE(turned(black, 0.3F).equal(black));
+}
+
 TEST(ColouredImages, HaveFewerOrOtherLevels) {
   const at::Tensor bytes = torch::tensor({0, 1, 127, 128, 200, 255}, torch::kFloat);
   const at::Tensor row = bytes / 255;
@@ -112,6 +145,7 @@ TEST(AugmentedImages, AreDrawnFromTheirKey) {
                                .brightness = 0.3,
                                .contrast = 0.3,
                                .saturation = 0.3,
+                               .hue = 0.1,
                                .randaugment = 2,
                                .cutout = 3};
   ASSERT_TRUE(config.is_augmented() && !config.is_nothing());

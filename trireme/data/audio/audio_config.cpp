@@ -19,6 +19,10 @@ void AudioConfig::describe(config::Fields<AudioConfig>& f) {
   f.add("speed", &T::speed)
       .range(0.0, 0.9)
       .help("0.1: training sounds play at 0.9 to 1.1 of their speed, and their pitch with it");
+  f.add("pitch", &T::pitch)
+      .range(0.0, 24.0)
+      .unit("semitones")
+      .help("by which training sounds are higher or lower at most, as long as they were");
   f.add("shift", &T::shift)
       .range(0.0, 1.0)
       .help("share of the sound by which training ones begin earlier or later at most");

@@ -19,6 +19,7 @@ struct AudioConfig {
   std::int64_t hop = 160;
   std::int64_t bands = 40;
   double speed = 0;
+  double pitch = 0;
   double shift = 0;
   double noise = 0;
   std::int64_t mask_bands = 0;

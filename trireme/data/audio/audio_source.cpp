@@ -106,7 +106,11 @@ void AudioSource::read(std::int64_t sample, const SampleKey& key, void* input, v
   Random random = transform::random_of(key, kAudioPurpose);
   const std::vector<float> sound = sound_of(file(sample), options_.is_training ? &random : nullptr);
   auto* const picture = static_cast<float*>(input);
-  spectrogram_.draw(sound, picture);
+  double pitch = 1;
+  if (options_.is_training && options_.config.pitch > 0) {
+    pitch = std::exp2(options_.config.pitch * (2 * random.uniform_double() - 1) / 12);
+  }
+  spectrogram_.draw(sound, picture, pitch);
   if (options_.is_training) mask(picture, random);
   read_target(sample, target);
 }

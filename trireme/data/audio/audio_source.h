@@ -2,8 +2,8 @@
 // (1, bands, times), which any model of images takes.
 //
 // Meaning: classes are the folders in the order of their names, samples the files in the order of
-//          theirs. For training a sound is changed (speed, shift, noise) and its picture too (bands
-//          and times set to its mean), all drawn from its key.
+//          theirs. For training a sound is changed (speed, pitch, shift, noise) and its picture too
+//          (bands and times set to its mean), all drawn from its key.
 // Threads: constant; any thread.
 // Failure: NotFound; InvalidInput where there is no sound or it is shorter than a window; read()
 //          throws Corrupt with the file's name.

@@ -37,6 +37,19 @@ std::vector<float> mel_bands(const Spectrogram::Options& options, std::size_t bi
   return bands;
 }
 
+// What lies at a frequency comes to `pitch` times it, linear between bins, as much in all as
+// before: n bins spread over pitch n.
+void raise(std::span<const float> power, double pitch, std::span<float> out) {
+  for (std::size_t bin = 0; bin < out.size(); ++bin) {
+    const double from = static_cast<double>(bin) / pitch;
+    const auto low = static_cast<std::size_t>(from);
+    const auto share = static_cast<float>(from - static_cast<double>(low));
+    const float here = low < power.size() ? power[low] : 0;
+    const float next = low + 1 < power.size() ? power[low + 1] : 0;
+    out[bin] = ((1 - share) * here + share * next) / static_cast<float>(pitch);
+  }
+}
+
 }  // namespace
 
 void transform_in_place(std::span<std::complex<float>> values,
@@ -82,13 +95,14 @@ std::int64_t Spectrogram::times(std::int64_t samples) const noexcept {
   return samples < size ? 0 : (samples - size) / options_.hop + 1;
 }
 
-void Spectrogram::draw(std::span<const float> samples, float* out) const {
+void Spectrogram::draw(std::span<const float> samples, float* out, double pitch) const {
+  TRIREME_CHECK(pitch > 0, "a pitch of ", pitch, " times");
   const std::int64_t count = times(std::ssize(samples));
   const std::size_t bins = size_ / 2 + 1;
   // As torch's stft: a short window stands in the middle of the transform.
   const std::size_t pad = (size_ - window_.size()) / 2;
   thread_local std::vector<std::complex<float>> values;
-  thread_local std::vector<float> power;
+  thread_local std::vector<float> power, plain;
   power.resize(bins);
   for (std::int64_t time = 0; time < count; ++time) {
     values.assign(size_, {});
@@ -96,6 +110,10 @@ void Spectrogram::draw(std::span<const float> samples, float* out) const {
     for (std::size_t i = 0; i < window_.size(); ++i) values[pad + i] = window_[i] * from[pad + i];
     transform_in_place(values, turns_);
     for (std::size_t bin = 0; bin < bins; ++bin) power[bin] = std::norm(values[bin]);
+    if (pitch != 1) {
+      plain = power;
+      raise(plain, pitch, power);
+    }
     for (std::int64_t band = 0; band < options_.bands; ++band) {
       const float* const weights = bands_.data() + static_cast<std::size_t>(band) * bins;
       float sum = 0;

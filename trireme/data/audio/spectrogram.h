@@ -30,8 +30,11 @@ class Spectrogram {
 
   // Times that fit into so many samples.
   std::int64_t times(std::int64_t samples) const noexcept;
-  // (bands, times), row by row.
-  void draw(std::span<const float> samples, float* out) const;
+  // (bands, times), row by row. With a `pitch` other than 1 every frequency is so many times as
+  // high and nothing is earlier or later: of the transform only sizes are used, so that they can be
+  // moved along the frequencies and no phase has to fit. What leaves the range is lost. REQUIRES:
+  // pitch > 0.
+  void draw(std::span<const float> samples, float* out, double pitch = 1) const;
 
  private:
   Options options_;

@@ -79,6 +79,9 @@ void augment(float* image, ImageSize size, const TransformConfig& config, Random
   if (config.brightness > 0) adjust_brightness(image, size, factor_of(random, config.brightness));
   if (config.contrast > 0) adjust_contrast(image, size, factor_of(random, config.contrast));
   if (config.saturation > 0) adjust_saturation(image, size, factor_of(random, config.saturation));
+  if (config.hue > 0) {
+    adjust_hue(image, size, static_cast<float>(between(random, -config.hue, config.hue)));
+  }
   for (int i = 0; i < config.randaugment; ++i) {
     const auto operation = static_cast<RandOperation>(random.below(kRandOperations));
     const bool is_reversed = random.below(2) == 1;

@@ -46,7 +46,57 @@ void equalize_plane(float* plane, std::int64_t count) {
   }
 }
 
+struct Hsv {
+  float hue, saturation, value;  // 0 to 1 each
+};
+
+Hsv hsv_of(float red, float green, float blue) {
+  const float most = std::max({red, green, blue}), least = std::min({red, green, blue});
+  const float range = most - least;
+  if (range <= 0) return {0, 0, most};
+  const float r = (most - red) / range, g = (most - green) / range, b = (most - blue) / range;
+  const float sixths = most == red ? b - g : most == green ? 2 + r - b : 4 + g - r;
+  const float hue = sixths / 6;
+  return {hue - std::floor(hue), range / most, most};
+}
+
+std::array<float, 3> rgb_of(const Hsv& colour) {
+  const float sixths = colour.hue * 6;
+  const float within = sixths - std::floor(sixths);
+  const float p = colour.value * (1 - colour.saturation);
+  const float q = colour.value * (1 - colour.saturation * within);
+  const float t = colour.value * (1 - colour.saturation * (1 - within));
+  switch (static_cast<int>(std::floor(sixths)) % 6) {
+    case 0:
+      return {colour.value, t, p};
+    case 1:
+      return {q, colour.value, p};
+    case 2:
+      return {p, colour.value, t};
+    case 3:
+      return {p, q, colour.value};
+    case 4:
+      return {t, p, colour.value};
+    default:
+      return {colour.value, p, q};
+  }
+}
+
 }  // namespace
+
+void adjust_hue(float* image, ImageSize size, float turn) {
+  if (size.channels != 3) return;
+  const std::int64_t plane = plane_of(size);
+  for (std::int64_t i = 0; i < plane; ++i) {
+    Hsv colour = hsv_of(image[i], image[plane + i], image[2 * plane + i]);
+    colour.hue += turn;
+    colour.hue -= std::floor(colour.hue);
+    const std::array<float, 3> turned = rgb_of(colour);
+    for (std::int64_t c = 0; c < 3; ++c) {
+      image[c * plane + i] = std::clamp(turned[static_cast<std::size_t>(c)], 0.0F, 1.0F);
+    }
+  }
+}
 
 void adjust_brightness(float* image, ImageSize size, float factor) {
   for (std::int64_t i = 0; i < size.count(); ++i) image[i] = blended(image[i], 0, factor);

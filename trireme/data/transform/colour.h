@@ -15,6 +15,9 @@ void adjust_contrast(float* image, ImageSize size, float factor);
 void adjust_saturation(float* image, ImageSize size, float factor);
 void adjust_sharpness(float* image, ImageSize size, float factor);
 
+// Turns every colour by so much of the circle of hues, -0.5 to 0.5; grey stays grey.
+void adjust_hue(float* image, ImageSize size, float turn);
+
 // Keeps so many of the eight bits of a value.
 void posterize(float* image, ImageSize size, int bits);
 // Inverts what is as bright as that or brighter.

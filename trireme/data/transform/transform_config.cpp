@@ -8,7 +8,7 @@ bool TransformConfig::is_nothing() const {
 }
 
 bool TransformConfig::is_augmented() const {
-  return rotate > 0 || zoom > 0 || brightness > 0 || contrast > 0 || saturation > 0 ||
+  return rotate > 0 || zoom > 0 || brightness > 0 || contrast > 0 || saturation > 0 || hue > 0 ||
          randaugment > 0 || cutout > 0;
 }
 
@@ -30,6 +30,9 @@ void TransformConfig::describe(config::Fields<TransformConfig>& f) {
   f.add("brightness", &T::brightness).range(0.0, 10.0).help("0.2: times 0.8 to 1.2 at random");
   f.add("contrast", &T::contrast).range(0.0, 10.0).help("the same of the distance from mean grey");
   f.add("saturation", &T::saturation).range(0.0, 10.0).help("the same of the distance from grey");
+  f.add("hue", &T::hue)
+      .range(0.0, 0.5)
+      .help("turn colours by at most so much of the circle of hues, either way");
   f.add("randaugment", &T::randaugment)
       .range(0, 14)
       .help("operations of RandAugment that each image goes through, drawn from fourteen");

@@ -18,6 +18,7 @@ struct TransformConfig {
   double brightness = 0;
   double contrast = 0;
   double saturation = 0;
+  double hue = 0;
   int randaugment = 0;
   int randaugment_magnitude = 9;
   std::int64_t cutout = 0;
