@@ -13,6 +13,9 @@ void DataConfig::describe(config::Fields<DataConfig>& f) {
   f.add("target", &DataConfig::target)
       .names({{"labels", Target::Labels}, {"input", Target::Input}})
       .help("what is to be predicted: labels, or input, the sample itself");
+  f.add("extra", &DataConfig::extra)
+      .help(
+          "folder of more pictures to train on, as trireme generate --to writes them; empty: none");
   f.add("class_groups", &DataConfig::class_groups)
       .range(0, 1 << 20)
       .help(

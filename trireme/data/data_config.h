@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include <filesystem>
+
 #include "trireme/base/config/fields.h"
 
 namespace trireme::data {
@@ -20,6 +22,7 @@ struct DataConfig {
   bool is_shuffled = true;
   bool is_last_dropped = false;
   Target target = Target::Labels;
+  std::filesystem::path extra = {};             // NOLINT(readability-redundant-member-init)
   std::vector<std::int64_t> class_groups = {};  // NOLINT(readability-redundant-member-init)
   bool has_input_mean = false;
 

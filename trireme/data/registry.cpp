@@ -5,6 +5,7 @@
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/data/data_config.h"
+#include "trireme/data/joined_source.h"
 #include "trireme/data/reconstruction_source.h"
 #include "trireme/data/sampling.h"
 #include "trireme/data/sequence/text_config.h"
@@ -66,6 +67,10 @@ Sets Registry::open(const config::Config& config) const {
     Sets sets = kind.open(config);
     TRIREME_CHECK(sets.train != nullptr, "data of kind ", name, " has no training set");
     sets = divided(std::move(sets), sampling);
+    if (name == "audio" && !reading.extra.empty()) {
+      throw Error(ErrorCode::InvalidInput, "data.extra has pictures, and these data are sounds");
+    }
+    sets.train = with_extra(std::move(sets.train), reading);
     require_fit(sets, name);
     sets = {.train = transform::transformed(sets.train, changes, transform::Use::Training),
             .test = transform::transformed(sets.test, changes, transform::Use::Evaluation)};

@@ -1,21 +1,15 @@
 #include "trireme/train/answers.h"
 
-#include <ATen/ops/arange.h>
-#include <c10/core/InferenceMode.h>
-
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
 
-#include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
 #include "trireme/checkpoint/published.h"
-#include "trireme/data/png/png.h"
-#include "trireme/model/gan.h"
 #include "trireme/model/lora.h"
+#include "trireme/train/class_sampler.h"
+#include "trireme/train/drawing.h"
 #include "trireme/train/generation.h"
-#include "trireme/train/picture.h"
 
 namespace trireme::train {
 namespace {
@@ -28,21 +22,6 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
-// A row of pictures of each class.
-int draw_pictures(const WorkerWords& words, const TrainedModel& trained, model::Gan& gan) {
-  const std::int64_t columns = words.integer("--count", 8, 1);
-  const at::Tensor labels = at::arange(gan.classes(), at::kLong).repeat_interleave(columns);
-  const c10::InferenceMode guard;
-  const at::Tensor pictures =
-      gan.sample(labels, static_cast<std::uint64_t>(words.integer("--seed", 1)));
-  const Bytes file = data::png::encode(picture_grid(pictures, columns));
-  const fs::path path = trained.folder / "samples.png";
-  write_file_atomically(path, text_of(file));
-  std::printf("%s: a row of %" PRId64 " for each of %" PRId64 " classes, of step %" PRId64 "\n",
-              path.c_str(), columns, gan.classes(), trained.step);
-  return 0;
-}
-
 }  // namespace
 
 TrainedModelOptions wanted_model(const WorkerWords& words) {
@@ -53,13 +32,13 @@ TrainedModelOptions wanted_model(const WorkerWords& words) {
 
 int answer_generate(const WorkerWords& words, const Kinds& kinds) {
   const TrainedModel trained = open_trained(wanted_model(words), kinds);
-  if (auto* gan = dynamic_cast<model::Gan*>(trained.model.get())) {
-    return draw_pictures(words, trained, *gan);
+  if (const auto sampler = class_sampler(trained, kinds)) {
+    return answer_draw(words, trained, *sampler);
   }
   const data::Form& form = trained.sets.train->form();
   if (form.classes == 0 || form.input_type != at::kLong) {
     throw Error(ErrorCode::InvalidInput,
-                "only a model of texts or a gan generates; this is neither");
+                "only a model of texts, a gan or an autoencoder generates; this is none of them");
   }
   const Vocabulary vocabulary(form);
   const std::string prompt = words.text("--prompt", "");

@@ -28,8 +28,8 @@ TrainedModelOptions wanted_model(const WorkerWords& words);
 int answer_eval(const WorkerWords& words, const Kinds& kinds);
 
 // Prints text, or tokens as numbers where the data have no names for them: --prompt, --count,
-// --temperature, --top-k, --top-p, --seed. Of a gan, draws --count pictures of each class into
-// samples.png in the job's folder.
+// --temperature, --top-k, --top-p, --seed. Of a gan or an autoencoder, draws --count pictures of
+// each class: see drawing.h.
 int answer_generate(const WorkerWords& words, const Kinds& kinds);
 
 // Writes the weights to --file, a .safetensors file, under the names by which they are published.

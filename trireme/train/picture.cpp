@@ -1,5 +1,6 @@
 #include "trireme/train/picture.h"
 
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
 #include "trireme/base/check.h"
@@ -26,6 +27,21 @@ data::image::Pixels picture_grid(const at::Tensor& pictures, std::int64_t column
           .height = grid.size(0),
           .width = grid.size(1),
           .bytes = {first, first + grid.numel()}};
+}
+
+at::Tensor to_pixels(const at::Tensor& samples, const data::transform::TransformConfig& changes) {
+  at::Tensor out = samples.to(at::kFloat);
+  if (!changes.mean.empty()) {
+    const auto by_channel = [&](const std::vector<float>& all) {
+      return at::tensor(all).view({1, -1, 1, 1});
+    };
+    out = out * by_channel(changes.deviation) + by_channel(changes.mean);
+  }
+  if (changes.is_standardized) {
+    const at::Tensor least = out.amin({1, 2, 3}, true), most = out.amax({1, 2, 3}, true);
+    out = (out - least) / (most - least).clamp_min(1e-12);
+  }
+  return out.clamp(0, 1);
 }
 
 }  // namespace trireme::train

@@ -3,7 +3,9 @@
 #include <array>
 #include <future>
 
+#include "trireme/base/check.h"
 #include "trireme/base/error.h"
+#include "trireme/base/file.h"
 #include "trireme/data/idx/idx_source.h"
 
 namespace trireme::data::idx {
@@ -113,6 +115,37 @@ std::vector<std::string> class_names_of(Name set) {
 }
 
 }  // namespace
+
+std::shared_ptr<const Source> open_pictures(const fs::path& folder, std::int64_t classes) {
+  const Files files = files_in(folder);
+  if (files.train_images.empty() || files.train_labels.empty()) {
+    throw Error(ErrorCode::NotFound,
+                folder.string() +
+                    " lacks train-images-idx3-ubyte or "
+                    "train-labels-idx1-ubyte: trireme generate --to writes them");
+  }
+  return std::make_shared<IdxSource>(IdxFile::read(files.train_images),
+                                     IdxFile::read(files.train_labels), classes,
+                                     std::vector<std::string>());
+}
+
+void write_pictures(const fs::path& folder, const Pictures& pictures) {
+  const auto header = [](const std::vector<std::int64_t>& sizes) {
+    std::string text{'\0', '\0', '\x08', static_cast<char>(sizes.size())};
+    for (const std::int64_t size : sizes) {
+      for (const int shift : {24, 16, 8, 0}) text += static_cast<char>(size >> shift & 0xFF);
+    }
+    return text;
+  };
+  const auto write = [&](const char* name, std::string text, const std::vector<std::uint8_t>& all) {
+    text.append(all.begin(), all.end());
+    write_file_atomically(folder / name, text);
+  };
+  TRIREME_CHECK_EQ(pictures.sizes.size(), 4U, "sizes of pictures");
+  fs::create_directories(folder);
+  write("train-images-idx3-ubyte", header(pictures.sizes), pictures.pixels);
+  write("train-labels-idx1-ubyte", header({std::ssize(pictures.labels)}), pictures.labels);
+}
 
 std::vector<fs::path> folders_of(const IdxConfig& config) {
   if (!config.folder.empty()) {
