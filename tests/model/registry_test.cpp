@@ -48,9 +48,9 @@ TEST(ModelRegistry, MakesWhatTheRecipeNames) {
   EXPECT_THROW(make("[model]\nkind = \"own\"\nrecompute = true", pictures()), Error);
   Registry registry;
   add_models(registry);
-  EXPECT_EQ(registry.names(),
-            (std::vector<std::string>{"mlp", "cnn", "gpt", "llama", "resnet", "vit", "lstm",
-                                      "linear", "logistic", "autoencoder", "gan", "multitask"}));
+  EXPECT_EQ(registry.names(), (std::vector<std::string>{
+                                  "mlp", "cnn", "gpt", "llama", "resnet", "vit", "lstm", "linear",
+                                  "logistic", "autoencoder", "gan", "audio", "multitask"}));
   EXPECT_THROW(add_models(registry), Error);
 }
 

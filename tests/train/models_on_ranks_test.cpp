@@ -31,6 +31,9 @@ TEST(ModelsOnRanks, EndWithTheBitsOfOne) {
       {"lstm", "model.width=6 model.layers=2", kTokens},
       {"vit", "model.patch=4 model.width=8 model.layers=2 model.heads=2", kImages},
       {"resnet", "model.depth=18 model.width=4", kImages},
+      {"audio", "model.width=4 model.layers=2", "data.task=images data.sizes=[1,8,12]"},
+      {"autoencoder", "model.widths=[8] model.code=3",
+       "data.task=images data.sizes=[1,8,8] data.target=input"},
       {"linear", "", "data.task=regression data.sizes=[6]"},
       {"logistic", "", "data.task=classification data.sizes=[6]"}};
   for (const Tiny& tiny : all) {

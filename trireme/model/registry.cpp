@@ -1,6 +1,7 @@
 #include "trireme/model/registry.h"
 
 #include "trireme/base/check.h"
+#include "trireme/model/audio.h"
 #include "trireme/model/autoencoder.h"
 #include "trireme/model/cnn.h"
 #include "trireme/model/gan.h"
@@ -85,6 +86,9 @@ void add_models(Registry& registry) {
   registry.add<GanConfig>(
       "gan", "pictures made up, by class, against a network that tells them from real ones",
       [](const GanConfig& c, const Facts& f) { return std::make_shared<Gan>(c, f.form); });
+  registry.add<AudioConfig>(
+      "audio", "a small network that tells words from spectrograms",
+      [](const AudioConfig& c, const Facts& f) { return std::make_shared<Audio>(c, f.form); });
   registry.add<MultitaskConfig>("multitask",
                                 "one trunk, a head and a loss for each of several tasks",
                                 [](const MultitaskConfig& c, const Facts& f) {

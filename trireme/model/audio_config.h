@@ -1,0 +1,28 @@
+// AudioConfig: how wide and deep a network of spoken words is, after Zhang, Suda, Lai and Chandra,
+// "Hello Edge: Keyword Spotting on Microcontrollers", 2017 (DS-CNN).
+
+#pragma once
+
+#include <cstdint>
+
+#include "trireme/base/config/fields.h"
+
+namespace trireme::model {
+
+struct AudioConfig {
+  std::int64_t width = 64;
+  std::int64_t layers = 4;
+  double dropout = 0;
+
+  static void describe(config::Fields<AudioConfig>& f) {
+    f.add("width", &AudioConfig::width).range(1, 1 << 12).help("channels of every convolution");
+    f.add("layers", &AudioConfig::layers)
+        .range(0, 100)
+        .help("pairs of a convolution of each channel and one across them, after the first");
+    f.add("dropout", &AudioConfig::dropout)
+        .range(0.0, 0.99)
+        .help("share of the channels that training drops before the last layer");
+  }
+};
+
+}  // namespace trireme::model
