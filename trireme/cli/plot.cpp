@@ -10,6 +10,8 @@
 #include "trireme/cli/bench/train/record.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/plot/chart.h"
+#include "trireme/cli/plot/latest.h"
+#include "trireme/cli/plot/picture.h"
 
 namespace trireme::cli {
 namespace {
@@ -20,6 +22,8 @@ using Json = nlohmann::json;
 struct PlotWords {
   std::vector<std::string> jobs;
   std::string to;
+  std::string worker;
+  bool is_curves_only = false;
 };
 
 struct Picture {
@@ -68,7 +72,8 @@ void draw_matrix(const fs::path& job, const fs::path& to) {
     const Json all = Json::parse(read_file(file));
     const plot::Table table{.names = all.at("classes").get<std::vector<std::string>>(),
                             .counts = all.at("matrix").get<std::vector<std::int64_t>>()};
-    if (table.counts.size() != table.names.size() * table.names.size()) return;
+    const bool is_square = table.counts.size() == table.names.size() * table.names.size();
+    if (table.names.empty() || !is_square) return;
     write_picture(to / "confusion.svg",
                   plot::table_svg("Row: what it is, column: what it was taken for", table));
   } catch (const Json::exception& error) {
@@ -110,6 +115,23 @@ int draw_wires(const PlotWords& words) {
   return 0;
 }
 
+void draw_samples(const fs::path& job, const fs::path& to) {
+  if (!fs::exists(job / "samples.png")) return;
+  std::vector<std::string> rows;
+  std::string title = "Samples";
+  if (fs::exists(job / "samples.json")) {
+    try {
+      const Json all = Json::parse(read_file(job / "samples.json"));
+      rows = all.at("classes").get<std::vector<std::string>>();
+      title += " of step " + std::to_string(all.at("step").get<std::int64_t>());
+    } catch (const Json::exception& error) {
+      throw Error(ErrorCode::Corrupt, (job / "samples.json").string() + ": " + error.what());
+    }
+  }
+  const std::string png = read_file(job / "samples.png");
+  write_picture(to / "samples.svg", plot::picture_svg(title, bytes_of(png), rows));
+}
+
 int draw(const PlotWords& words) {
   const fs::path first = words.jobs.front();
   if (fs::is_regular_file(first)) return draw_wires(words);
@@ -130,14 +152,19 @@ int draw(const PlotWords& words) {
     }
     write_picture(to / picture.file, plot::curves_svg(picture.title, curves));
   }
-  if (words.jobs.size() == 1) draw_matrix(first, to);
+  if (words.jobs.size() > 1) return 0;
+  if (!words.is_curves_only) {
+    plot::bring_up_to_date({.job = first, .worker = words.worker}, plot::run_quietly);
+  }
+  draw_matrix(first, to);
+  draw_samples(first, to);
   return 0;
 }
 
 }  // namespace
 
 Command plot_command() {
-  Command command("plot", "Draw a job's curves, and its confusion matrix, as SVG files",
+  Command command("plot", "Draw a job's curves, confusion matrix and samples as SVG files",
                   "trireme plot runs/mnist");
   const auto words = std::make_shared<PlotWords>();
   command.argument("JOB", "the job's folder, or what bench train --wire --json wrote",
@@ -151,6 +178,10 @@ Command plot_command() {
   });
   command.option("--to", "DIR", "where to (default: plots in the first job's folder)",
                  set_text(words->to));
+  command.flag("--curves", "evaluate nothing: draw curves, and what was evaluated before",
+               words->is_curves_only);
+  command.option("--worker", "PROGRAM", "a program with models of your own",
+                 set_text(words->worker));
   command.action([words] { return draw(*words); });
   return command;
 }

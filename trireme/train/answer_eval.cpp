@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -17,8 +16,6 @@
 
 namespace trireme::train {
 namespace {
-
-namespace fs = std::filesystem;
 
 // In quotation marks where a table would not show it.
 std::string class_name(const data::Form& form, std::size_t index) {
@@ -50,16 +47,19 @@ void print_classes(const Scores& scores, const data::Form& form) {
   }
 }
 
-// What `trireme plot` draws the matrix from.
-void save_matrix(const fs::path& file, const Scores& scores, const data::Form& form) {
+// What `trireme plot` draws the matrix from; of numbers and of too many classes there is none.
+void save_evaluation(const TrainedModel& trained, const Scores& scores, const data::Form& form) {
   std::vector<std::string> names;
-  for (std::size_t c = 0; c < static_cast<std::size_t>(scores.class_count()); ++c) {
-    names.push_back(class_name(form, c));
+  if (!scores.matrix().empty()) {
+    for (std::size_t c = 0; c < static_cast<std::size_t>(scores.class_count()); ++c) {
+      names.push_back(class_name(form, c));
+    }
   }
-  const nlohmann::json all{{"classes", names}, {"matrix", scores.matrix()}};
+  const nlohmann::json all{{"step", trained.step}, {"classes", names}, {"matrix", scores.matrix()}};
   // A folder's name, which a class may have, need not be UTF-8.
   using Handler = nlohmann::json::error_handler_t;
-  write_file_atomically(file, all.dump(-1, ' ', false, Handler::replace) + "\n");
+  write_file_atomically(trained.folder / "evaluation.json",
+                        all.dump(-1, ' ', false, Handler::replace) + "\n");
 }
 
 // Those that the data have.
@@ -71,7 +71,7 @@ void add_metrics(Record& record, const Scores& scores, const data::Form& form) {
       record.add({"f1", scores.f1()});
       record.add({"balanced_accuracy", scores.balanced_accuracy()});
       record.add({"calibration_error", scores.calibration_error()});
-      if (form.classes > 5) record.add({"top5", scores.top5()});
+      if (form.classes > 5) record.add({"top5", scores.top(5)});
     }
     if (scores.roc_auc()) record.add({"roc_auc", *scores.roc_auc()});
   }
@@ -193,10 +193,6 @@ int print_difference(const WorkerWords& words, const TrainedModel& first, const 
 
 int print_one(const WorkerWords& words, const TrainedModel& trained, const PanelOptions& options) {
   const data::Form& form = trained.sets.test->form();
-  if (words.has("--save") && (form.classes == 0 || form.classes > Scores::kMatrixClassesMax)) {
-    throw Error(ErrorCode::InvalidInput, "--save keeps a matrix of classes: " +
-                                             std::to_string(form.classes) + " classes have none");
-  }
   const Scores scores = evaluate(*trained.model, {.source = trained.sets.test,
                                                   .loss = options.loss,
                                                   .batch = options.batch,
@@ -207,9 +203,7 @@ int print_one(const WorkerWords& words, const TrainedModel& trained, const Panel
     record.add({"bleu", bleu_of_continuations(*trained.model, *trained.sets.test,
                                               words.integer("--bleu", 100, 1))});
   }
-  if (words.has("--save")) {
-    save_matrix(fs::path(words.text("--output")) / "evaluation.json", scores, form);
-  }
+  if (words.has("--save")) save_evaluation(trained, scores, form);
   if (words.has("--json")) {
     std::printf("%s\n", record.to_json().c_str());
     return 0;

@@ -18,32 +18,6 @@ constexpr std::array<const char*, 9> kColours = {"#1f6fb4", "#d1495b", "#2f9e5c"
                                                  "#8e5bb5", "#c98b1d", "#4a4a4a",
                                                  "#17a2a2", "#a0522d", "#e377c2"};
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char letter : text) {
-    switch (letter) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      default:
-        out += static_cast<unsigned char>(letter) < ' ' ? ' ' : letter;
-    }
-  }
-  return out;
-}
-
-std::string head(double width, double height, const std::string& title) {
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
-      "viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-      "<text x=\"{2}\" y=\"22\" font-size=\"15\">{3}</text>\n",
-      width, height, kLeft, escaped(title));
-}
-
 struct Span {
   double least = std::numeric_limits<double>::infinity();
   double most = -std::numeric_limits<double>::infinity();
@@ -101,7 +75,7 @@ std::string axes(const Span& x, const Span& y, const Across& across) {
         across.is_logarithmic ? std::pow(10, at) : at);
   }
   return out + fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n",
-                           kWidth - kRight, kHeight - 8, escaped(across.name));
+                           kWidth - kRight, kHeight - 8, svg_escaped(across.name));
 }
 
 // Beside the title where there are few, else one below the other.
@@ -111,7 +85,7 @@ std::string legend(const std::vector<Curve>& curves, std::size_t index, const ch
   const double x = kWidth - kRight - (is_short ? 130 * from_end : 4);
   const double y = is_short ? 22 : kTop + 14 + 15 * static_cast<double>(index);
   return fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"{}\">{}</text>\n", x, y,
-                     colour, escaped(curves[index].name));
+                     colour, svg_escaped(curves[index].name));
 }
 
 std::string line(const Curve& curve, const Span& x, const Span& y, const Across& across,
@@ -135,6 +109,32 @@ std::string line(const Curve& curve, const Span& x, const Span& y, const Across&
 }
 
 }  // namespace
+
+std::string svg_escaped(const std::string& text) {
+  std::string out;
+  for (const char letter : text) {
+    switch (letter) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      default:
+        out += static_cast<unsigned char>(letter) < ' ' ? ' ' : letter;
+    }
+  }
+  return out;
+}
+
+std::string svg_head(double width, double height, const std::string& title) {
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+      "viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+      "<text x=\"{2}\" y=\"22\" font-size=\"15\">{3}</text>\n",
+      width, height, kLeft, svg_escaped(title));
+}
 
 std::vector<double> ticks(double least, double most, int count_max) {
   const double rough = (most - least) / std::max(count_max - 1, 1);
@@ -164,7 +164,7 @@ std::string curves_svg(const std::string& title, const std::vector<Curve>& curve
   if (x.least > x.most) return {};
   x.widen();
   y.widen();
-  std::string out = head(kWidth, kHeight, title) + axes(x, y, across);
+  std::string out = svg_head(kWidth, kHeight, title) + axes(x, y, across);
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const char* const colour = kColours[i % kColours.size()];
     out += line(curves[i], x, y, across, colour) + legend(curves, i, colour);
@@ -179,7 +179,7 @@ std::string table_svg(const std::string& title, const Table& table) {
   const double side = std::clamp(480.0 / static_cast<double>(count), 14.0, 48.0);
   const double left = 140, top = 60;
   const double extent = side * static_cast<double>(count);
-  std::string out = head(left + extent + 20, top + extent + 120, title);
+  std::string out = svg_head(left + extent + 20, top + extent + 120, title);
   for (std::size_t row = 0; row < count; ++row) {
     const double y = top + side * static_cast<double>(row);
     double all = 0;
@@ -187,10 +187,10 @@ std::string table_svg(const std::string& title, const Table& table) {
       all += static_cast<double>(table.counts[row * count + column]);
     }
     out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 6,
-                       y + side / 2 + 4, escaped(table.names[row]));
+                       y + side / 2 + 4, svg_escaped(table.names[row]));
     out += fmt::format("<text transform=\"translate({:.1f},{:.1f}) rotate(60)\">{}</text>\n",
                        left + side * static_cast<double>(row) + side / 2 - 4, top + extent + 12,
-                       escaped(table.names[row]));
+                       svg_escaped(table.names[row]));
     for (std::size_t column = 0; column < count; ++column) {
       const std::int64_t number = table.counts[row * count + column];
       const double share = all == 0 ? 0 : static_cast<double>(number) / all;

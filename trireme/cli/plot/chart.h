@@ -39,6 +39,11 @@ struct Table {
 // Darker where a row's share is larger. REQUIRES: names.size() squared counts.
 std::string table_svg(const std::string& title, const Table& table);
 
+// The beginning of a picture, with its title; it ends with </svg>.
+std::string svg_head(double width, double height, const std::string& title);
+// A text as it may stand in one.
+std::string svg_escaped(const std::string& text);
+
 // Places of round numbers between two: at most `count_max` of them, each 1, 2 or 5 times a power of
 // ten from the next.
 std::vector<double> ticks(double least, double most, int count_max);
