@@ -35,6 +35,9 @@ TEST_F(MetricTest, OneThatTheDataCannotHaveIsRefused) {
   EXPECT_FALSE(is_refused({"eval.metric=roc_auc"}));
   EXPECT_TRUE(is_refused({"eval.metric=top5"})) << "five classes, of which the best are all";
   EXPECT_FALSE(is_refused({"eval.metric=top5", "data.classes=6"}));
+  EXPECT_FALSE(is_refused({"eval.metric=top3"}));
+  EXPECT_TRUE(is_refused({"eval.metric=top10", "data.classes=10"}));
+  EXPECT_TRUE(is_refused({"eval.metric=top11", "data.classes=20"}));
   EXPECT_FALSE(is_refused({"eval.metric=loss", "data.task=regression"}));
   EXPECT_FALSE(is_refused({"eval.metric=f1", "data.classes=1000"}));
   EXPECT_TRUE(is_refused({"eval.metric=f1", "data.classes=1001"}));

@@ -8,6 +8,7 @@
 
 #include <limits>
 
+#include "trireme/base/error.h"
 #include "trireme/base/random.h"
 #include "trireme/train/config.h"
 #include "trireme/train/scores.h"
@@ -70,8 +71,12 @@ TEST(ScoresOfClasses, AreBalancedCalibratedAndAmongFive) {
   scores.add_answer(1, 0);
   scores.add_answer(1, 1);
   EXPECT_DOUBLE_EQ(scores.value_of("balanced_accuracy"), 0.75);
-  scores.add_top5(9);
+  scores.add_top(5, 9);
+  scores.add_top(2, 3);
   EXPECT_DOUBLE_EQ(scores.value_of("top5"), 0.9);
+  EXPECT_DOUBLE_EQ(scores.value_of("top2"), 0.3);
+  EXPECT_THROW(scores.add_top(11, 1), Error);
+  EXPECT_THROW(scores.value_of("top11"), Error);
   // Two bins: 0.9 sure and right half the time, 0.1 sure and never right.
   scores.add_confidence(0.9, true);
   scores.add_confidence(0.9, false);

@@ -1,5 +1,7 @@
 #include "trireme/train/config.h"
 
+#include "trireme/train/scores.h"
+
 namespace trireme::train {
 namespace {
 
@@ -8,12 +10,13 @@ constexpr const char* kMetrics[] = {
     "top5", "roc_auc",  "calibration_error", "mae", "r2"};
 
 std::string mistake_in_metric(const std::string& name) {
+  if (top_of(name)) return {};
   std::string all;
   for (const char* metric : kMetrics) {
     if (name == metric) return {};
     all += std::string(all.empty() ? "" : ", ") + metric;
   }
-  return "is no metric; there are " + all;
+  return "is no metric; there are " + all + "; beside top5, top2 to top10";
 }
 
 std::string mistake_in_precisions(const std::vector<std::string>& all) {
@@ -89,8 +92,8 @@ void EvalConfig::describe(config::Fields<EvalConfig>& f) {
   f.add("metric", &T::metric)
       .check(mistake_in_metric)
       .help(
-          "by which the best is known: loss, accuracy, perplexity, f1, balanced_accuracy, top5, "
-          "roc_auc, calibration_error; mae or r2 of numbers");
+          "by which the best is known: loss, accuracy, perplexity, f1, balanced_accuracy, top5 "
+          "(2 to 10), roc_auc, calibration_error; mae or r2 of numbers");
   f.add("patience", &T::patience)
       .at_least(0)
       .help("evaluations in a row without a better one before the job stops; 0: never");
@@ -125,7 +128,8 @@ checkpoint::format::Sealing CheckpointConfig::sealing() const {
 }
 
 bool is_larger_better(const std::string& metric) {
-  for (const char* larger : {"accuracy", "f1", "balanced_accuracy", "top5", "roc_auc", "r2"}) {
+  if (top_of(metric)) return true;
+  for (const char* larger : {"accuracy", "f1", "balanced_accuracy", "roc_auc", "r2"}) {
     if (metric == larger) return true;
   }
   return false;

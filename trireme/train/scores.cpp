@@ -14,6 +14,13 @@ double ratio(double part, double whole) {
 
 }  // namespace
 
+std::optional<int> top_of(const std::string& metric) {
+  for (int k = 2; k <= kTopMax; ++k) {
+    if (metric == "top" + std::to_string(k)) return k;
+  }
+  return std::nullopt;
+}
+
 Scores::Scores(std::int64_t classes) : classes_(classes) {
   if (classes > kMatrixClassesMax) return;
   matrix_.assign(static_cast<std::size_t>(classes * classes), 0);
@@ -62,8 +69,14 @@ void Scores::add_number(double truth, double answer) {
   numbers_.errors += (truth - answer) * (truth - answer);
 }
 
-double Scores::top5() const noexcept {
-  return ratio(top5_, static_cast<double>(answers_));
+void Scores::add_top(int k, std::int64_t right) {
+  TRIREME_CHECK(k >= 1 && k <= kTopMax, "the ", k, " likeliest");
+  tops_[static_cast<std::size_t>(k - 1)] += static_cast<double>(right);
+}
+
+double Scores::top(int k) const {
+  TRIREME_CHECK(k >= 1 && k <= kTopMax, "the ", k, " likeliest");
+  return ratio(tops_[static_cast<std::size_t>(k - 1)], static_cast<double>(answers_));
 }
 
 double Scores::balanced_accuracy() const {
@@ -143,7 +156,7 @@ double Scores::value_of(const std::string& metric) const {
   if (metric == "accuracy") return accuracy();
   if (metric == "perplexity") return perplexity();
   if (metric == "f1") return f1();
-  if (metric == "top5") return top5();
+  if (const auto k = top_of(metric)) return top(*k);
   if (metric == "balanced_accuracy") return balanced_accuracy();
   if (metric == "calibration_error") return calibration_error();
   if (metric == "mae") return mean_absolute_error();
@@ -174,9 +187,9 @@ std::vector<std::pair<std::string, double>> Scores::task_figures() const {
 }
 
 std::vector<double*> Scores::sums() {
-  std::vector<double*> all{
-      &top5_,          &numbers_.count, &numbers_.sum, &numbers_.squares, &numbers_.absolute,
-      &numbers_.errors};
+  std::vector<double*> all{&numbers_.count, &numbers_.sum, &numbers_.squares, &numbers_.absolute,
+                           &numbers_.errors};
+  for (double& top : tops_) all.push_back(&top);
   for (Bin& bin : bins_) {
     for (double* sum : {&bin.count, &bin.confidence, &bin.right}) all.push_back(sum);
   }

@@ -21,6 +21,12 @@ struct ClassScore {
   std::int64_t count = 0;  // of samples that are of this class
 };
 
+// How many of the likeliest may be asked for.
+inline constexpr int kTopMax = 10;
+
+// The k of a metric "top2" to "top10"; nothing of another.
+std::optional<int> top_of(const std::string& metric);
+
 class Scores {
  public:
   Scores() = default;
@@ -35,8 +41,8 @@ class Scores {
   void add_answer(std::int64_t truth, std::int64_t answer);
   // How sure an answer was, 0 to 1, and whether it was right.
   void add_confidence(double confidence, bool is_right);
-  // Answers of which the truth is among the five likeliest.
-  void add_top5(std::int64_t right) { top5_ += static_cast<double>(right); }
+  // Answers of which the truth is among the k likeliest. REQUIRES: 1 <= k <= kTopMax.
+  void add_top(int k, std::int64_t right);
   // A number that was to be predicted, and the prediction.
   void add_number(double truth, double answer);
   // Not a count: what a Ranking of all ranks' answers gave.
@@ -45,7 +51,7 @@ class Scores {
   double loss() const noexcept;
   double accuracy() const noexcept;
   double perplexity() const noexcept;
-  double top5() const noexcept;
+  double top(int k) const;
   // The mean recall of classes that occur: what accuracy would be if all were as frequent.
   double balanced_accuracy() const;
   // How far confidence is from accuracy, in 15 bins of equal width (Guo et al. 2017).
@@ -101,8 +107,8 @@ class Scores {
   std::int64_t right_ = 0;
   std::int64_t answers_ = 0;
   std::vector<std::int64_t> matrix_;
-  std::vector<std::int64_t> strange_;  // by what it is: taken for none of the classes
-  double top5_ = 0;
+  std::vector<std::int64_t> strange_;   // by what it is: taken for none of the classes
+  std::array<double, kTopMax> tops_{};  // at k - 1
   std::array<Bin, kBins> bins_{};
   Numbers numbers_{};
   std::optional<double> roc_auc_;

@@ -30,8 +30,15 @@ void count_answers(Scores& scores, const at::Tensor& output, const at::Tensor& t
     scores.add_answer(truth[i], answer[i]);
     scores.add_confidence(confidence[i], truth[i] == answer[i]);
   }
-  const at::Tensor best = std::get<1>(rows.topk(std::min<std::int64_t>(5, rows.size(1)), -1));
-  scores.add_top5(best.eq(truths.unsqueeze(1)).sum().item<std::int64_t>());
+  const std::int64_t most = std::min<std::int64_t>(kTopMax, rows.size(1));
+  // How many truths were the likeliest, the second, and so on.
+  const at::Tensor places =
+      std::get<1>(rows.topk(most, -1)).eq(truths.unsqueeze(1)).sum(0).contiguous();
+  std::int64_t among = 0;
+  for (int k = 1; k <= kTopMax; ++k) {
+    if (k <= most) among += places[k - 1].item<std::int64_t>();
+    scores.add_top(k, among);
+  }
 }
 
 void count_numbers(Scores& scores, const at::Tensor& output, const at::Tensor& target) {
