@@ -178,7 +178,7 @@ TEST_F(GanJob, DrawsEveryClass) {
     has_png |= part.name == "png" && part.is_on();
   }
   if (!has_png) GTEST_SKIP() << "this build has no libpng";
-  const config::Config config = gan_config();
+  const config::Config config = gan_config({"data.mean=[0.5]", "data.std=[0.5]"});
   Job job = open_job(config, tiny_kinds());
   Reporter reporter({});
   Trainer(job, {.output = at("gan"), .reporter = &reporter}).run();
