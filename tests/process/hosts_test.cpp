@@ -145,20 +145,16 @@ TEST_P(HostsKillTest, EndsTheJobEverywhere) {
   const Victim& victim = GetParam();
   const std::string name = victim.name;
   const std::vector<pid_t> agents = find(std::string("trireme\0agent", 13));
-  ASSERT_EQ(agents.size(), 4u) << "two on each host";
+  ASSERT_EQ(agents.size(), 4u) << "two on each host, besides their wardens";
   pid_t pid = 0;
   if (name == "Rank") pid = pid_after(job, "[3] rank ");
   if (name == "Launcher") pid = launcher_of(job);
   if (name == "Front") pid = job.pid();
   if (name == "Ssh") pid = find("@trireme").back();
   if (name == "AgentFront" || name == "AgentLauncher") {
-    // Of the two, the one that the other is a child of came by ssh.
-    const auto all = cluster::launch::host::list_processes();
-    for (const auto& process : all) {
-      const bool is_agent = std::ranges::count(agents, process.pid) > 0;
-      const bool is_child = is_agent && std::ranges::count(agents, process.parent) > 0;
-      if (is_agent && is_child == (name == "AgentLauncher")) pid = process.pid;
-    }
+    // Of the two, the one that has a warden came by ssh.
+    pid = *std::ranges::find_if(agents, [](pid_t agent) { return warden_of(agent) > 0; });
+    if (name == "AgentLauncher") pid = launcher_of(pid);
   }
   kill_one(pid, SIGKILL);
   EXPECT_EQ(job.wait_exit(soon()), 137);

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "trireme/base/deadline.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/launch/host/process_tree.h"
+#include "trireme/cluster/launch/warden.h"
 #include "trireme/testing/command_process.h"
 #include "trireme/testing/host_state.h"
 
@@ -57,13 +59,25 @@ class JobTest : public ::testing::Test {
     kill(pid, signal);
   }
 
-  // The launcher: the front's only child.
-  static pid_t launcher_of(const Command& job) {
+  static pid_t only_child_of(pid_t parent) {
     for (const auto& process : cluster::launch::host::list_processes()) {
-      if (process.parent == job.pid()) return process.pid;
+      if (process.parent == parent) return process.pid;
     }
-    throw Error(ErrorCode::NotFound, "the job has no launcher");
+    throw Error(ErrorCode::NotFound, "process " + std::to_string(parent) + " has no child");
   }
+  // Of the front with this number; an elastic job's has none.
+  static pid_t warden_of(pid_t front) {
+    const pid_t child = only_child_of(front);
+    std::ifstream file("/proc/" + std::to_string(child) + "/comm");
+    std::string name;
+    std::getline(file, name);
+    return name == cluster::launch::kWardenName ? child : 0;
+  }
+  static pid_t launcher_of(pid_t front) {
+    const pid_t warden = warden_of(front);
+    return only_child_of(warden > 0 ? warden : front);
+  }
+  static pid_t launcher_of(const Command& job) { return launcher_of(job.pid()); }
 
   // The number after `text` in the job's output.
   static pid_t pid_after(const Command& job, const std::string& text) {

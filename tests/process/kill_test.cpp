@@ -1,4 +1,4 @@
-// Goal:   whoever is killed with kill -9 (a rank, the launcher, the front, several), no process of
+// Goal:   whoever is killed with kill -9 (a rank, one or two of those who watch), no process of
 //         the job survives, no folder stays, and it takes no time.
 // Method: the real program; ranks that also start children which leave their session and parents.
 
@@ -8,16 +8,19 @@
 #include "tests/process/job_fixture.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/cluster/launch/warden.h"
 #include "trireme/testing/in_time.h"
 
 namespace trireme {
 namespace {
 
-// Each rank: a child, a daemon that ignores polite signals, and itself.
+// Each rank: a child, a daemon that ignores polite signals, one that has no environment, and
+// itself.
 constexpr const char* kFamily =
     "trap '' TERM INT HUP; "
     "(trap '' TERM INT HUP; exec setsid sleep 1000) & "
     "(setsid sh -c 'trap \"\" TERM INT HUP; sleep 1000 & echo up; wait' &) ; "
+    "(setsid env -i /bin/sh -c 'sleep 1000 & echo bare; wait' &) ; "
     "echo rank $$; wait";
 
 class KillTest : public JobTest {
@@ -25,7 +28,13 @@ class KillTest : public JobTest {
   KillTest() : job_(script({"-n", "3", "--name", "victim", "--grace", "0.2"}, kFamily)) {
     job_.wait_for_output("] rank ", soon(), 3);
     job_.wait_for_output("] up", soon(), 3);
-    EXPECT_GE(state_.processes().size(), 11u) << "front, launcher, 3 ranks, 6 daemons";
+    job_.wait_for_output("] bare", soon(), 3);
+    EXPECT_GE(state_.processes().size(), 18u) << "front, warden, launcher, 3 ranks and 4 of each";
+  }
+  // Stopped first, so that neither has time to do anything about the other's death.
+  void kill_at_once(const std::vector<pid_t>& victims) {
+    for (const pid_t victim : victims) kill_one(victim, SIGSTOP);
+    for (const pid_t victim : victims) kill_one(victim, SIGKILL);
   }
   // From now until nothing of the job lives.
   std::chrono::nanoseconds time_to_die() {
@@ -106,20 +115,40 @@ TEST_F(KillTest, TheFrontsWholeGroup) {
   testing::expect_in_time(time_to_die(), 3s);
 }
 
-TEST_F(KillTest, FrontAndLauncherAtOnceIsSweptByTheNextRun) {
-  const pid_t launcher = launcher_of(job_);
-  const pid_t rank = pid_after(job_, "[0] rank ");
-  kill_one(launcher, SIGSTOP);
-  job_.signal(SIGKILL);
-  kill_one(launcher, SIGKILL);
-  // The ranks die with the launcher; their daemons may not, which docs/jobs.md admits.
-  const auto begin = std::chrono::steady_clock::now();
-  while (kill(rank, 0) == 0 && std::chrono::steady_clock::now() - begin < 5s) {
-    cluster::launch::host::reap_children([](pid_t, int) {});
+TEST_F(KillTest, TheWarden) {
+  kill_one(warden_of(job_.pid()), SIGKILL);
+  EXPECT_EQ(job_.wait_exit(soon()), 137);
+  EXPECT_THAT(job_.error(), HasSubstr("the launcher's warden was killed by signal 9; every process "
+                                      "of the job was ended"));
+  testing::expect_in_time(time_to_die(), 3s);
+}
+
+// As `killall -9 trireme` and `pkill -9 -f trireme` do, and no other job comes to sweep.
+TEST_F(KillTest, EveryProcessThatIsCalledTrireme) {
+  std::vector<pid_t> named;
+  for (const pid_t pid : state_.processes()) {
+    const std::string file = "/proc/" + std::to_string(pid);
+    const bool is_named = read_file(file + "/comm").find("trireme") != std::string::npos ||
+                          read_file(file + "/cmdline").find("trireme") != std::string::npos;
+    if (is_named) named.push_back(pid);
   }
-  testing::expect_in_time(std::chrono::steady_clock::now() - begin, 3s);
-  Command next(script({}, "true"));
-  EXPECT_EQ(next.wait_exit(soon()), 0);
+  EXPECT_EQ(named.size(), 2u) << "front and launcher";
+  kill_at_once(named);
+  testing::expect_in_time(time_to_die(), 3s);
+  EXPECT_THAT(state_.leftovers(Deadline::after(1s)), ::testing::IsEmpty());
+  EXPECT_EQ(job_.wait_exit(soon()), 137);
+  EXPECT_THAT(job_.error(), HasSubstr("`trireme run` and its launcher were killed; every process "
+                                      "of the job was ended"));
+}
+
+TEST_F(KillTest, FrontAndWardenAtOnce) {
+  kill_at_once({warden_of(job_.pid()), job_.pid()});
+  testing::expect_in_time(time_to_die(), 3s);
+}
+
+TEST_F(KillTest, WardenAndLauncherAtOnce) {
+  kill_at_once({launcher_of(job_), warden_of(job_.pid())});
+  EXPECT_EQ(job_.wait_exit(soon()), 137);
   testing::expect_in_time(time_to_die(), 3s);
 }
 
@@ -134,7 +163,7 @@ TEST_F(JobTest, AJobInsideAJobDiesWithIt) {
                      program() + " run -n 2 --name inner -- /bin/sh -c 'echo up; sleep 1000'"));
   job.wait_for_output("up", soon(), 2);
   job.signal(SIGKILL);
-  // The outer launcher kills the inner job's two watchers at once, and sweeps after them.
+  // The outer launcher kills the inner job's watchers at once, and sweeps after them.
   EXPECT_THAT(state_.leftovers(Deadline::after(5s)), ::testing::IsEmpty());
 }
 

@@ -86,8 +86,10 @@ TEST_F(OutputTest, AReaderThatStopsSlowsTheRanksAndCostsNoMemory) {
   // The ranks write at full speed until every buffer on the way is full.
   const pid_t launcher = [&] {
     while (true) {
-      for (const auto& process : cluster::launch::host::list_processes()) {
-        if (process.parent == job.pid()) return process.pid;
+      try {
+        if (warden_of(job.pid()) > 0) return launcher_of(job);
+      } catch (const Error&) {
+        // Not yet.
       }
     }
   }();

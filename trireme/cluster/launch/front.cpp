@@ -24,6 +24,7 @@
 #include "trireme/cluster/launch/job/folder.h"
 #include "trireme/cluster/launch/job/root.h"
 #include "trireme/cluster/launch/launcher.h"
+#include "trireme/cluster/launch/warden.h"
 
 namespace trireme::cluster::launch {
 namespace {
@@ -87,6 +88,8 @@ class Front {
     if (launcher_ < 0) throw system_error("fork", errno);
     if (launcher_ > 0) return;
     socket_.reset();
+    // What outlives an elastic job's launcher is the next one's, and has to fall to us.
+    if (!spec_.elastic) become_warden({.folder = &folder_, .front = front}, theirs);
     become_launcher({.spec = &spec_,
                      .folder = &folder_,
                      .signals = &signals_,
@@ -150,7 +153,7 @@ class Front {
   const job::Folder& folder_;
   host::SignalQueue& signals_;
   const Watched& watched_;
-  pid_t launcher_ = -1;
+  pid_t launcher_ = -1;  // or its warden
   Descriptor socket_;
   std::optional<int> status_;
   // Orphans of launchers that died. Of one that dies while a launcher dies, the next has to know.
@@ -159,12 +162,17 @@ class Front {
   bool is_ending_ = false;
 };
 
-int clean_up_after(int status, const job::Folder& folder) {
+int clean_up_after(int status, const job::Folder& folder, bool has_warden) {
+  // A warden that outlived its launcher has left nobody.
+  const bool is_wardens =
+      has_warden && !host::descendants_of(getpid(), host::list_processes()).empty();
   const std::size_t left = host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
   folder.remove();
   job::sweep_quietly(folder.path().parent_path());
   const int signal = WTERMSIG(status);
-  say("the launcher was killed by signal " + std::to_string(signal) +
+  say((is_wardens ? "the launcher's warden was killed by signal "
+                  : "the launcher was killed by signal ") +
+      std::to_string(signal) +
       (left == 0 ? "; every process of the job was ended" : "; some processes could not be ended"));
   return 128 + signal;
 }
@@ -207,7 +215,7 @@ int run_watched(const JobSpec& spec, const job::Folder& folder, host::SignalQueu
       if (spec.elastic) host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
       return WEXITSTATUS(status);
     }
-    if (!front.can_relaunch()) return clean_up_after(status, folder);
+    if (!front.can_relaunch()) return clean_up_after(status, folder, !spec.elastic);
     say("the launcher was killed by signal " + std::to_string(WTERMSIG(status)) +
         "; the workers go on, and another takes over");
   }

@@ -1,15 +1,18 @@
 // The front is the process that the user started. It forks the launcher at once, forwards
 // signals to it, waits, and exits as it does.
 //
-// Why two: neither can clean up after its own SIGKILL, but each can after the other's. When the
+// Why several: none can clean up after its own SIGKILL, but each can after the others'. When the
 // front dies, its socket to the launcher ends, and the launcher kills the job. When the launcher
-// dies, the kernel kills the ranks (their parent-death signal), their orphans come to the front,
-// which kills them too. What remains is the death of both in the same instant: then ranks still
-// die, but processes that they had started may not; the next `trireme run` ends those.
+// dies, the kernel kills the ranks (their parent-death signal), and their orphans come to the
+// warden (warden.h), a process between the two, which kills them too, also where the front died in
+// the same instant. When the warden dies, the launcher falls to the front, which kills everything.
+// What remains is the death of all three at once: then ranks still die, but processes that they had
+// started may not; the next `trireme run` ends those.
 //
-// In an elastic job ranks outlive the launcher. The front, to which they fall as orphans, starts
-// another one that takes them over, at most kLaunchersMax times within ten minutes, and tells it
-// of their ends. When both are killed, the coordinator ends the job after `orphan_timeout`.
+// In an elastic job ranks outlive the launcher, and there is no warden. The front, to which they
+// fall as orphans, starts another launcher that takes them over, at most kLaunchersMax times within
+// ten minutes, and tells it of their ends. When both are killed, the coordinator ends the job after
+// `orphan_timeout`.
 //
 // Threads: call it before the process has any other.
 // Failure: InvalidInput for what the user got wrong, before anything is started.
@@ -30,7 +33,7 @@ inline constexpr int kLaunchersMax = 10;
 // Runs the job, on this host or several, and returns its exit code.
 int run_job(const JobSpec& spec);
 
-// What the second process does; returns the exit code. It leaves neither folder nor descendant.
+// What the launcher does; returns the exit code. It leaves neither folder nor descendant.
 using Watched = std::function<int(const LauncherOptions&)>;
 int run_watched(const JobSpec& spec, const job::Folder& folder, host::SignalQueue& signals,
                 const Watched& watched);

@@ -2,8 +2,8 @@
 // and ends every process of the job when one rank fails, when it is told to, or when the process
 // that the user started is gone.
 //
-// It is the second of the two processes that watch a job (front.h is the first). Each notices
-// the other's death, whatever the cause, and then ends the job; but an elastic job's front starts
+// It is one of the processes that watch a job (front.h says who the others are). Each notices the
+// others' deaths, whatever the cause, and then ends the job; but an elastic job's front starts
 // another launcher, which takes over the workers and the coordinator.
 //
 // Threads: the calling one runs the loop; the output writer and the control server have theirs.

@@ -10,8 +10,8 @@
 //           launcher is lost they go on for the job's orphan_timeout; one that comes back within
 //           that finds this agent again (handover.h) and hears who lives. Nothing is read of what
 //           they write meanwhile: pipes hold a little, and then they wait.
-// Two:      it is two processes, as every launcher (see front.h), so that kill -9 of either leaves
-//           nothing behind.
+// Three:    it is three processes, as every launcher (see front.h), so that kill -9 of any two
+//           leaves nothing behind.
 // Threads:  call it before the process has any other.
 // Failure:  none is thrown; the launcher is told, and the exit code is not 0.
 

@@ -2,11 +2,11 @@
 // ranks begin at once, carries their output, forwards signals, and ends the job everywhere when a
 // rank fails, a host is lost, it is told to, or the process that the user started is gone.
 //
-// It is to several hosts what ../launcher.h is to one, and like that the second of the two
-// processes that watch a job: when both die ssh dies with them, and the agents with ssh.
+// It is to several hosts what ../launcher.h is to one, and like that one of the processes
+// that watch a job (../front.h): when all die ssh dies with them, and the agents with ssh.
 //
 // Elastic:  workers are replaced on their hosts and lost hosts are tried again (../upkeep.h). When
-//           both processes die, agents and workers go on for orphan_timeout; where only this one
+//           it and the front die, agents and workers go on for orphan_timeout; where only this one
 //           does, the next one takes them over.
 // Meeting:  ranks find the job's store here, at a port of this host's address on the way to the
 //           first other host, or of the address or interface that was named; an elastic job's store

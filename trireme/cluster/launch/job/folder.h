@@ -1,7 +1,7 @@
 // Folder is the private folder (0700) of one running job: its secret, its control socket, its
 // events and metrics, and a lock that says whether the job is alive.
 //
-//   lock            held by both processes that watch the job, so by either survivor
+//   lock            held by all processes that watch the job, so by any survivor
 //   secret          64 hexadecimal digits, 0600
 //   card.json       what `trireme jobs` shows
 //   control.sock, events.jsonl, metrics.jsonl
@@ -11,7 +11,7 @@
 // Death:    the kernel drops a lock with its last holder, in whatever way that died. A folder
 //           without locks is a dead job's; sweep() removes it, and ends processes that still
 //           carry its address in their environment.
-// Lifetime: the destructor removes nothing, since two processes hold the object; remove() does.
+// Lifetime: the destructor removes nothing, since several processes hold the object; remove() does.
 // Threads:  one at a time.
 
 #pragma once
@@ -56,7 +56,7 @@ bool try_lock(const Descriptor& file);
 // Whether somebody has it; disturbs nobody.
 bool is_locked(const Descriptor& file);
 
-// Whether one of the two processes that watch the job of this folder lives.
+// Whether one of the processes that watch the job of this folder lives.
 bool is_watched(const std::filesystem::path& folder);
 // The same, or an elastic job's coordinator does, so that its workers may still train.
 bool is_alive(const std::filesystem::path& folder);

@@ -1,0 +1,101 @@
+#include "trireme/cluster/launch/warden.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "trireme/base/error.h"
+#include "trireme/cluster/launch/host/process_tree.h"
+
+namespace trireme::cluster::launch {
+namespace {
+
+constexpr auto kKillTime = std::chrono::seconds(10);
+
+// Where the kernel finds what `ps` and `pkill -f` show: arg_start and arg_end of proc(5).
+void rename_command_line() {
+  std::ostringstream text;
+  text << std::ifstream("/proc/self/stat").rdbuf();
+  const std::string all = text.str();
+  std::istringstream fields(all.substr(std::min(all.size(), all.rfind(')') + 1)));
+  constexpr int kBefore = 45;  // from field 3, the first after the name, to 47
+  std::string skipped;
+  for (int i = 0; i < kBefore; ++i) fields >> skipped;
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  if (!(fields >> begin >> end) || begin == 0 || begin >= end) return;
+  char* const words = reinterpret_cast<char*>(begin);
+  std::memset(words, 0, end - begin);
+  const std::string_view name = kWardenName;
+  std::memcpy(words, name.data(), std::min<std::size_t>(name.size(), end - begin - 1));
+}
+
+int wait_for(pid_t launcher) {
+  int status = 0;
+  pid_t pid = 0;
+  do {
+    pid = waitpid(-1, &status, 0);
+  } while (pid != launcher && (pid >= 0 || errno == EINTR));
+  return status;
+}
+
+[[noreturn]] void die_by(int signal) {
+  const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  ::signal(signal, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  raise(signal);
+  _exit(128 + signal);
+}
+
+void say(const std::string& text) {
+  const std::string line = "trireme: " + text + "\n";
+  [[maybe_unused]] const ssize_t size = write(STDERR_FILENO, line.data(), line.size());
+}
+
+void clean_up(const Ward& ward) {
+  const std::size_t left = host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
+  ward.folder->remove();
+  // A job inside the job may have had all its watchers killed together.
+  job::sweep_quietly(ward.folder->path().parent_path());
+  // The front says so itself, if it can.
+  if (getppid() == ward.front) return;
+  say(std::string("`trireme run` and its launcher were killed; ") +
+      (left == 0 ? "every process of the job was ended" : "some processes could not be ended"));
+}
+
+}  // namespace
+
+void become_warden(const Ward& ward, Descriptor& socket) {
+  setpgid(0, 0);
+  host::become_subreaper();
+  const pid_t launcher = fork();
+  if (launcher < 0) throw system_error("fork", errno);
+  if (launcher == 0) return;
+  socket.reset();
+  prctl(PR_SET_NAME, kWardenName, 0, 0, 0);
+  rename_command_line();
+  signal(SIGTTOU, SIG_IGN);
+  signal(SIGPIPE, SIG_IGN);
+  const int status = wait_for(launcher);
+  if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
+  clean_up(ward);
+  die_by(WTERMSIG(status));
+}
+
+}  // namespace trireme::cluster::launch
