@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -18,6 +19,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/cluster/launch/host/process_tree.h"
 
 namespace trireme::cluster::launch::job {
 namespace {
@@ -176,6 +178,29 @@ TEST_F(JobFolder, SweepingEndsStrayProcessesOfTheDeadJob) {
   int status = 0;
   EXPECT_EQ(waitpid(stray, &status, 0), stray);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+// One look at the process table misses whoever is started while it is taken.
+TEST_F(JobFolder, SweepingEndsAlsoWhoIsStartedMeanwhile) {
+  const std::string sign = "TRIREME_JOB_FOLDER=" + (root() / "dead").string();
+  const auto strays = [&] {
+    int count = 0;
+    for (const host::Process& process : host::list_processes()) {
+      std::ifstream in("/proc/" + std::to_string(process.pid) + "/environ");
+      const std::string all(std::istreambuf_iterator<char>(in), {});
+      count += all.find(sign) != std::string::npos ? 1 : 0;
+    }
+    return count;
+  };
+  for (int round = 0; round < 5; ++round) {
+    fs::create_directory(root() / "dead");
+    std::ofstream(root() / "dead/lock").put('\n');
+    const std::string busy = "timeout 3 sh -c 'while :; do sleep 3 & sleep 0.002; done' &";
+    ASSERT_EQ(std::system(("env " + sign + " setsid " + busy).c_str()), 0);
+    while (strays() < 10) usleep(1000);
+    EXPECT_EQ(sweep(root()), 1);
+    EXPECT_EQ(strays(), 0);
+  }
 }
 
 }  // namespace

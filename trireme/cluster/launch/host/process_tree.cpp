@@ -55,7 +55,8 @@ std::optional<Process> read_process(const char* pid) {
   return process;
 }
 
-// Signals exactly that process, not whoever got its number meanwhile.
+}  // namespace
+
 void kill_process(const Process& process) {
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0));
   if (handle < 0) {
@@ -68,8 +69,6 @@ void kill_process(const Process& process) {
   }
   close(handle);
 }
-
-}  // namespace
 
 std::optional<Process> find_process(pid_t pid) {
   return read_process(std::to_string(pid).c_str());

@@ -32,6 +32,9 @@ std::vector<Process> list_processes();
 
 std::optional<Process> find_process(pid_t pid);
 
+// SIGKILL for exactly that process, not for whoever got its number meanwhile.
+void kill_process(const Process& process);
+
 // Those below `root`, zombies included, `root` not.
 std::vector<Process> descendants_of(pid_t root, const std::vector<Process>& all);
 

@@ -1,12 +1,13 @@
 #include "trireme/cluster/launch/job/folder.h"
 
 #include <fcntl.h>
-#include <signal.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 
@@ -22,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLockFile = "lock";
+// All in all, and less than anybody waits for the root's lock.
+constexpr auto kStrayTime = std::chrono::seconds(3);
 
 bool has_coordinator(const fs::path& folder) {
   const Descriptor file(open((folder / kCoordinatorFile).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
@@ -67,23 +70,22 @@ bool remove_folder(const fs::path& folder) noexcept {
   return fs::remove(folder, error);
 }
 
-// Ends what a job left running when both of its watchers were killed at once.
-void kill_strays(const fs::path& folder) {
+// Whether the process was started in the job of this folder, by what its environment says.
+bool is_of(const fs::path& folder, const host::Process& process) {
   const std::string control = "TRIREME_STORE=unix:" + (folder / "control.sock").string();
   const std::string store = "TRIREME_STORE=unix:" + (folder / "store.sock").string();
   const std::string self = "TRIREME_JOB_FOLDER=" + folder.string();
-  for (const host::Process& process : host::list_processes()) {
-    std::ifstream file("/proc/" + std::to_string(process.pid) + "/environ", std::ios::binary);
-    for (std::string variable; std::getline(file, variable, '\0');) {
-      const bool is_one = variable == control || variable == store || variable == self;
-      if (is_one && process.pid != getpid()) kill(process.pid, SIGKILL);
-    }
+  std::ifstream file("/proc/" + std::to_string(process.pid) + "/environ", std::ios::binary);
+  for (std::string variable; std::getline(file, variable, '\0');) {
+    if (variable == control || variable == store || variable == self) return true;
   }
+  return false;
 }
 
 // REQUIRES: the root's lock is held.
 int sweep_locked(const fs::path& root) {
   int count = 0;
+  const Deadline strays = Deadline::after(kStrayTime);
   for (const fs::path& folder : folders_in(root)) {
     const Descriptor lock = open_lock(folder, 0);
     std::error_code error;
@@ -94,7 +96,8 @@ int sweep_locked(const fs::path& root) {
       continue;
     }
     if (has_coordinator(folder) || !try_lock(lock)) continue;
-    kill_strays(folder);
+    // Of one who cannot be killed now the next sweep has to know.
+    if (!kill_strays(folder, strays)) continue;
     if (remove_folder(folder)) ++count;
   }
   return count;
@@ -168,6 +171,24 @@ bool is_watched(const fs::path& folder) {
 
 bool is_alive(const fs::path& folder) {
   return is_watched(folder) || has_coordinator(folder);
+}
+
+bool kill_strays(const fs::path& folder, Deadline deadline) {
+  constexpr int kPauseLongest = 20;  // milliseconds
+  // Whoever lives may start others while we look, and one who executes a program has no
+  // environment for a moment: two looks in a row have to find nobody.
+  int looks = 0;
+  for (int pause = 1;; pause = std::min(2 * pause, kPauseLongest)) {
+    ++looks;
+    for (const host::Process& process : host::list_processes()) {
+      if (process.is_zombie || process.pid == getpid() || !is_of(folder, process)) continue;
+      looks = 0;
+      host::kill_process(process);
+    }
+    if (looks == 2) return true;
+    if (deadline.is_past()) return false;
+    poll(nullptr, 0, pause);
+  }
 }
 
 std::vector<fs::path> living(const fs::path& root) {

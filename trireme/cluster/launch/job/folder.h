@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trireme/base/deadline.h"
 #include "trireme/base/descriptor.h"
 
 namespace trireme::cluster::launch::job {
@@ -60,6 +61,10 @@ bool is_locked(const Descriptor& file);
 bool is_watched(const std::filesystem::path& folder);
 // The same, or an elastic job's coordinator does, so that its workers may still train.
 bool is_alive(const std::filesystem::path& folder);
+
+// Ends processes that carry the folder's address in their environment, again until none is found.
+// False: some were left at the deadline.
+bool kill_strays(const std::filesystem::path& folder, Deadline deadline);
 
 // The folders in `root` of jobs that are alive, sorted by name.
 std::vector<std::filesystem::path> living(const std::filesystem::path& root);
