@@ -14,8 +14,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <thread>
 
+#include "trireme/base/deadline.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
@@ -110,26 +110,50 @@ TEST_F(JobFolder, OfAKilledJobMakesRoomForTheNext) {
   folder.remove();
 }
 
+// What a remover that was killed, or that could not remove everything, may leave.
 TEST_F(JobFolder, IsSweptAlsoWhereItsRemoverWasKilled) {
-  for (int round = 0; round < 30; ++round) {
-    int ready[2];
-    ASSERT_EQ(pipe(ready), 0);
-    const pid_t owner = fork();
-    if (owner == 0) {
-      const Folder folder = Folder::create(root(), "demo");
-      for (int i = 0; i < 300; ++i) std::ofstream(folder.path() / std::to_string(i));
-      [[maybe_unused]] const ssize_t size = write(ready[1], "x", 1);
-      folder.remove();
-      while (true) pause();
+  for (const bool has_lock : {true, false}) {
+    const fs::path left = root() / ".dead-0123456789abcdef";
+    fs::create_directories(left / "deeper");
+    std::ofstream(left / "late").put('\n');
+    if (has_lock) std::ofstream(left / "lock").put('\n');
+    EXPECT_TRUE(living(root()).empty());
+    EXPECT_EQ(sweep(root()), 1);
+    EXPECT_FALSE(fs::exists(left));
+  }
+}
+
+TEST_F(JobFolder, MayBeRemovedAndSweptAtTheSameTime) {
+  for (int round = 0; round < 20; ++round) {
+    const Folder folder = Folder::create(root(), "demo");
+    for (int i = 0; i < 100; ++i) std::ofstream(folder.path() / std::to_string(i));
+    const pid_t sweeper = fork();
+    if (sweeper == 0) {
+      const Deadline deadline = Deadline::after(std::chrono::seconds(5));
+      while (fs::exists(folder.path()) && !deadline.is_past()) {
+      }
+      for (int i = 0; i < 20; ++i) sweep_quietly(root());
+      _exit(0);
     }
-    char byte = 0;
-    ASSERT_EQ(read(ready[0], &byte, 1), 1);
-    std::this_thread::sleep_for(std::chrono::microseconds(100 * round));
-    kill_and_reap(owner);
-    close(ready[0]);
-    close(ready[1]);
-    sweep(root());
-    ASSERT_FALSE(fs::exists(root() / "demo")) << "killed after " << round << " tenths of a ms";
+    folder.remove();
+    waitpid(sweeper, nullptr, 0);
+    for (const auto& entry : fs::directory_iterator(root())) {
+      ASSERT_EQ(entry.path().filename(), ".lock") << "is left";
+    }
+  }
+}
+
+TEST_F(JobFolder, ThatIsRemovedTwiceSparesTheNextJobOfTheName) {
+  const Folder first = Folder::create(root(), "demo");
+  first.remove();
+  EXPECT_FALSE(fs::exists(root() / "demo"));
+  const Folder next = Folder::create(root(), "demo");
+  first.remove();
+  EXPECT_TRUE(is_alive(next.path()));
+  EXPECT_TRUE(fs::exists(next.secret()));
+  next.remove();
+  for (const auto& entry : fs::directory_iterator(root())) {
+    EXPECT_EQ(entry.path().filename(), ".lock") << "is left";
   }
 }
 
@@ -197,7 +221,10 @@ TEST_F(JobFolder, SweepingEndsAlsoWhoIsStartedMeanwhile) {
     std::ofstream(root() / "dead/lock").put('\n');
     const std::string busy = "timeout 3 sh -c 'while :; do sleep 3 & sleep 0.002; done' &";
     ASSERT_EQ(std::system(("env " + sign + " setsid " + busy).c_str()), 0);
-    while (strays() < 10) usleep(1000);
+    const Deadline deadline = Deadline::after(std::chrono::milliseconds(2500));
+    int seen = 0;
+    while ((seen = strays()) < 10 && !deadline.is_past()) usleep(1000);
+    ASSERT_GE(seen, 10) << "nobody starts others";
     EXPECT_EQ(sweep(root()), 1);
     EXPECT_EQ(strays(), 0);
   }

@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLockFile = "lock";
+constexpr const char* kDeadPrefix = ".dead-";
 // All in all, and less than anybody waits for the root's lock.
 constexpr auto kStrayTime = std::chrono::seconds(3);
 
@@ -56,18 +57,39 @@ std::vector<fs::path> folders_in(const fs::path& root) {
   return folders;
 }
 
-// The lock goes last: what a killed remover leaves is found and removed by the next.
-bool remove_folder(const fs::path& folder) noexcept {
+bool is_dead_name(const fs::path& folder) {
+  return folder.filename().string().starts_with(kDeadPrefix);
+}
+
+// Its remover and a sweep may be at it together, and what one has removed is an error to the other.
+bool remove_remnant(const fs::path& dead) {
+  constexpr int kAttemptsMax = 100;
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().filename() == kLockFile) continue;
-    std::error_code trouble;
-    fs::remove_all(entry->path(), trouble);
-    if (trouble) return false;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    fs::remove_all(dead, error);
+    if (!fs::exists(dead, error)) return true;
   }
-  fs::remove(folder / kLockFile, error);
-  return fs::remove(folder, error);
+  return false;
+}
+
+// Under another name first, that no job can have: whatever a remover that is killed or fails leaves
+// takes nobody's name, and the next sweep removes it whatever is in it.
+bool remove_folder(const fs::path& folder) noexcept {
+  try {
+    std::error_code error;
+    const fs::path dead = folder.parent_path() / (kDeadPrefix + secure_random_hex(8));
+    fs::rename(folder, dead, error);
+    return !error && remove_remnant(dead);
+  } catch (const std::exception&) {
+    return false;  // the next sweep tries again
+  }
+}
+
+bool is_same_file(const Descriptor& one, const Descriptor& other) {
+  struct stat first{};
+  struct stat second{};
+  return fstat(one.get(), &first) == 0 && fstat(other.get(), &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
 // Whether the process was started in the job of this folder, by what its environment says.
@@ -87,8 +109,12 @@ int sweep_locked(const fs::path& root) {
   int count = 0;
   const Deadline strays = Deadline::after(kStrayTime);
   for (const fs::path& folder : folders_in(root)) {
-    const Descriptor lock = open_lock(folder, 0);
     std::error_code error;
+    if (is_dead_name(folder)) {
+      if (remove_remnant(folder)) ++count;
+      continue;
+    }
+    const Descriptor lock = open_lock(folder, 0);
     if (!lock) {
       // Its maker died before it had one, and it is empty; or somebody cleaned up in a living
       // job's folder, which is then none of our business.
@@ -161,6 +187,9 @@ Folder Folder::create(const fs::path& root, std::string_view name) {
 }
 
 void Folder::remove() const noexcept {
+  // Somebody else who watched the job may have removed it, and another job may have the name.
+  const Descriptor lock = open_lock(path_, 0);
+  if (lock && !is_same_file(lock, lock_)) return;
   remove_folder(path_);
 }
 
@@ -193,7 +222,8 @@ bool kill_strays(const fs::path& folder, Deadline deadline) {
 
 std::vector<fs::path> living(const fs::path& root) {
   std::vector<fs::path> folders = folders_in(root);
-  std::erase_if(folders, [](const fs::path& folder) { return !is_alive(folder); });
+  std::erase_if(folders,
+                [](const fs::path& folder) { return is_dead_name(folder) || !is_alive(folder); });
   return folders;
 }
 

@@ -8,6 +8,8 @@
 //   coordinator     of an elastic job: the process that serves its store, which has it locked
 //   store.sock, store.log, crew.json, and worker-7.out and .err, through which worker 7 speaks
 //
+// Removal:  under another name first (.dead-...), so that the job's is free at once, whatever
+//           becomes of the rest; sweep() removes what is left of such.
 // Death:    the kernel drops a lock with its last holder, in whatever way that died. A folder
 //           without locks is a dead job's; sweep() removes it, and ends processes that still
 //           carry its address in their environment.
@@ -38,7 +40,7 @@ class Folder {
   std::filesystem::path socket() const { return path_ / "control.sock"; }
   std::filesystem::path card() const { return path_ / "card.json"; }
 
-  // Removes it and all that is in it; what is already gone is fine.
+  // Removes it and all that is in it; what is already gone, or another job's by now, is fine.
   void remove() const noexcept;
 
  private:
