@@ -156,6 +156,40 @@ TEST_F(ScaleTest, ASuccessorStopsTheJobAsTheFirstWould) {
   EXPECT_EQ(running.wait_exit(soon()), 143);
 }
 
+// Its launcher goes on replacing, and hears of those whom it took over though nobody tells it.
+TEST_F(ScaleTest, OutlivesTheFrontForAWhileAndThenEnds) {
+  for (const bool is_taken_over : {false, true}) {
+    Command running(elastic({"-n", "2", "--orphan-timeout", "3"}));
+    running.wait_for_output("begun 2", soon());
+    if (is_taken_over) {
+      kill_one(launcher(), SIGKILL);
+      running.wait_for_output("another takes over", soon());
+      EXPECT_THAT(tell({"jobs"}), HasSubstr("2/2"));
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    running.signal(SIGKILL);
+    running.wait_for_output("the job goes on for 3 s and then ends", soon());
+    kill_one(worker_of(running, 1), SIGKILL);
+    running.wait_for_output("begun 3", soon());
+    EXPECT_TRUE(std::filesystem::exists(folder()));
+    EXPECT_THAT(state_.leftovers(Deadline::after(8s)), ::testing::IsEmpty());
+    const auto lived = std::chrono::steady_clock::now() - begin;
+    EXPECT_GT(lived, 2900ms) << "it was not to end at once";
+    testing::expect_in_time(lived, 6s);
+    EXPECT_EQ(running.wait_exit(soon()), 137);
+    EXPECT_THAT(running.error(), HasSubstr("nobody watches the job any more: ending it"));
+  }
+}
+
+TEST_F(ScaleTest, WithoutItsFrontItIsStoppedAsAnyJob) {
+  Command running(elastic({"-n", "2"}));
+  running.wait_for_output("begun 2", soon());
+  running.signal(SIGKILL);
+  running.wait_for_output("the job goes on for 60 s", soon());
+  EXPECT_EQ(tell({"stop", "supple"}), "");
+  EXPECT_THAT(state_.leftovers(Deadline::after(5s)), ::testing::IsEmpty());
+}
+
 TEST_F(ScaleTest, WhenNobodyWatchesTheJobEndsByItself) {
   for (const bool is_coordinator_killed : {false, true}) {
     Command running(elastic({"-n", "2", "--orphan-timeout", "0.5"}));

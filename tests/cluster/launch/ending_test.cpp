@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ namespace {
 using namespace std::chrono_literals;
 
 struct Job {
-  explicit Job(Duration grace = 5s)
+  explicit Job(Duration grace = 5s, std::optional<Duration> orphan_timeout = std::nullopt)
       : ending({.grace = grace,
+                .orphan_timeout = orphan_timeout,
                 .writer = &writer,
                 .announce = [this](const std::string& why) { announced.push_back(why); },
                 .send = [this](int signal) { sent.push_back(signal); }}) {}
@@ -92,13 +94,34 @@ TEST(Ending, AStopByForceIsAKill) {
 TEST(Ending, AbandonedItSendsNothingAndEndsAsIfKilled) {
   Job job;
   job.ending.set_code(1);
-  job.ending.on_abandoned();
+  job.ending.on_front_lost();
   EXPECT_TRUE(job.sent.empty());
   EXPECT_TRUE(job.ending.is_abandoned());
   EXPECT_TRUE(job.ending.is_told());
   EXPECT_TRUE(job.ending.has_begun());
   EXPECT_EQ(job.ending.code(), 128 + SIGKILL);
   EXPECT_LE(job.ending.last_words().remaining(), Ending::kQuietTime);
+}
+
+TEST(Ending, AnElasticJobGoesOnAloneForAWhileAndIsThenAskedToEnd) {
+  Job job(5s, 0s);
+  job.ending.on_front_lost();
+  EXPECT_TRUE(job.ending.is_alone());
+  EXPECT_FALSE(job.ending.is_abandoned());
+  EXPECT_FALSE(job.ending.has_begun());
+  EXPECT_TRUE(job.sent.empty() && job.announced.empty());
+  ASSERT_TRUE(job.ending.next().is_past());
+  job.ending.on_time();
+  EXPECT_EQ(job.sent, std::vector<int>{SIGTERM});
+  EXPECT_EQ(job.announced.size(), 1u);
+  EXPECT_TRUE(job.ending.is_told());
+  job.ending.on_front_lost();  // said once
+  EXPECT_FALSE(job.ending.next().is_past()) << "the grace time is left";
+
+  Job patient(5s, 1h);
+  patient.ending.on_front_lost();
+  EXPECT_FALSE(patient.ending.next().is_never());
+  EXPECT_GT(patient.ending.next().remaining(), 50min);
 }
 
 TEST(Ending, WhatCouldNotBeStartedFails) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trireme/base/error.h"
+#include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/job/coordinator.h"
 #include "trireme/cluster/launch/spawn.h"
 
@@ -54,14 +55,27 @@ void CoordinatorProcess::start() {
                 .mask = options_.mask,
                 .files_max = std::nullopt,
                 .dies_with_us = false});
+  note_start();
 }
 
 void CoordinatorProcess::adopt() {
   if (const auto living = job::coordinator_of(options_.folder)) {
     pid_ = *living;
+    note_start();
   } else {
     start();
   }
+}
+
+void CoordinatorProcess::note_start() {
+  const auto process = host::find_process(pid_);
+  start_ = process ? process->start : 0;
+}
+
+bool CoordinatorProcess::is_there() const {
+  const auto process = host::find_process(pid_);
+  if (!process || process->start != start_) return false;
+  return !process->is_zombie || process->parent == getpid();
 }
 
 void CoordinatorProcess::reset() {

@@ -49,12 +49,16 @@ class CoordinatorProcess {
   std::string address(Deadline deadline) const;
   // 0: none.
   pid_t pid() const noexcept { return pid_; }
+  // Whether it lives, or waits for us to hear of its end.
+  bool is_there() const;
 
  private:
+  void note_start();
   std::string last_words() const;
 
   Options options_;
   pid_t pid_ = 0;
+  unsigned long long start_ = 0;  // see host::Process
   std::deque<TimePoint> starts_;
 };
 

@@ -60,7 +60,16 @@ void Ending::on_output_lost() {
   begin(why, error == EPIPE ? 128 + SIGPIPE : kExitFailure);
 }
 
-void Ending::on_abandoned() {
+void Ending::on_front_lost() {
+  if (std::exchange(is_alone_, true)) return;
+  if (!options_.orphan_timeout) return abandon();
+  orphaned_until_ = Deadline::after(*options_.orphan_timeout);
+  say("the process that was started as `trireme run` was killed; the job goes on for " +
+      plain_number(std::chrono::duration<double>(*options_.orphan_timeout).count()) +
+      " s and then ends; `trireme stop` ends it now");
+}
+
+void Ending::abandon() {
   is_abandoned_ = true;
   code_ = 128 + SIGKILL;
   say("the process that was started as `trireme run` was killed; ending the job");
@@ -75,6 +84,10 @@ void Ending::on_error(const Error& error) {
 }
 
 void Ending::on_time() {
+  if (orphaned_until_.is_past()) {
+    orphaned_until_ = Deadline::never();
+    tell(SIGTERM, "nobody watches the job any more: ending it", "`trireme run` was killed");
+  }
   if (const auto signal = escalation_.tick(steady_clock().now())) options_.send(*signal);
 }
 

@@ -28,6 +28,8 @@ class Ending {
 
   struct Options {
     Duration grace{};
+    // How long the job goes on without the process that the user started; none: not at all.
+    std::optional<Duration> orphan_timeout{};
     output::Writer* writer = nullptr;
     std::function<void(const std::string& why)> announce;  // to whoever watches the job
     std::function<void(int signal)> send;                  // to all ranks
@@ -46,15 +48,18 @@ class Ending {
   void on_stop(int signal);
   // Nobody reads us any more, as after `| head`, or the disk is full.
   void on_output_lost();
-  // The process that the user started is gone. Sends nothing: that is for whoever kills.
-  void on_abandoned();
+  // The process that the user started is gone. A job that cannot go on without it is abandoned,
+  // and nothing is sent: that is for whoever kills. Any other is asked to end when its time is up.
+  void on_front_lost();
   // It did not come to run.
   void on_error(const Error& error);
 
-  Deadline next() const { return escalation_.next(); }
+  Deadline next() const { return min(escalation_.next(), orphaned_until_); }
   // To be called when next() is past.
   void on_time();
 
+  // The process that the user started is gone; and then: so the job is over.
+  bool is_alone() const noexcept { return is_alone_; }
   bool is_abandoned() const noexcept { return is_abandoned_; }
   // Somebody wanted the end: no rank is to blame for its own.
   bool is_told() const noexcept { return is_told_ || is_abandoned_; }
@@ -71,10 +76,13 @@ class Ending {
  private:
   void tell(int signal, const std::string& words, const std::string& why);
   void ask(int signal);
+  void abandon();
 
   Options options_;
   Escalation escalation_;
   std::optional<int> code_;
+  Deadline orphaned_until_ = Deadline::never();
+  bool is_alone_ = false;
   bool is_abandoned_ = false;
   bool is_output_lost_ = false;
   bool is_told_ = false;  // from outside

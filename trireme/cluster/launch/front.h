@@ -11,8 +11,8 @@
 //
 // In an elastic job ranks outlive the launcher, and there is no warden. The front, to which they
 // fall as orphans, starts another launcher that takes them over, at most kLaunchersMax times within
-// ten minutes, and tells it of their ends. When both are killed, the coordinator ends the job after
-// `orphan_timeout`.
+// ten minutes, and tells it of their ends. When the front is killed, the launcher goes on for
+// `orphan_timeout` and then ends the job; when both are, the coordinator does.
 //
 // Threads: call it before the process has any other.
 // Failure: InvalidInput for what the user got wrong, before anything is started.

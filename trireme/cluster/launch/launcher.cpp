@@ -37,6 +37,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kKillTime = 10s;
+constexpr Duration kLookTime = 100ms;  // at those of whom nobody tells us
 
 host::CorePlan deal_cores(const JobSpec& spec) {
   return host::plan_cores({.processors = host::allowed_processors(),
@@ -61,6 +62,7 @@ class Launcher final : private Upkeep::Workers {
         etcd_(spec_, *options.folder),
         cores_(deal_cores(spec_)),
         ending_({.grace = spec_.grace,
+                 .orphan_timeout = spec_.orphan_timeout(),
                  .writer = &writer_,
                  .announce = [this](const std::string& why) { announce_end(why); },
                  .send = [this](int signal) { send(signal); }}),
@@ -124,11 +126,23 @@ class Launcher final : private Upkeep::Workers {
     control_->publish("launcher replaced", {{"pid", getpid()}, {"workers", ranks_.alive()}});
     // Those of whom the front has told us; then those whose end the launcher before had seen.
     hear_front();
+    note_vanished();
+    note_workers();
+  }
+
+  // Of those whom we took over the front tells us as long as it lives; then nobody does, and nobody
+  // knows how they ended.
+  bool must_look() const { return options_.is_successor && ending_.is_alone(); }
+
+  void note_vanished() {
     for (const job::CrewMember& member : ranks_.crew()) {
       const auto process = host::find_process(member.pid);
-      if (!process || process->start != member.start) on_reaped(member.pid, SIGKILL);
+      const bool is_there = process && process->start == member.start;
+      const bool is_strange_zombie = is_there && process->is_zombie && process->parent != getpid();
+      if (is_there && !(is_strange_zombie && must_look())) continue;
+      on_reaped(member.pid, SIGKILL);
     }
-    note_workers();
+    if (must_look()) upkeep_->look_at_coordinator();
   }
 
   std::filesystem::path crew_path() const { return options_.folder->path() / "crew.json"; }
@@ -230,9 +244,8 @@ class Launcher final : private Upkeep::Workers {
   // Waits until something happens, or the deadline, and acts on it.
   void turn(Deadline deadline) {
     std::vector<pollfd> waits;
-    for (const int file :
-         {ending_.is_abandoned() ? -1 : options_.front, options_.signals->descriptor(),
-          control_->descriptor(), writer_.event()}) {
+    for (const int file : {ending_.is_alone() ? -1 : options_.front, options_.signals->descriptor(),
+                           control_->descriptor(), writer_.event()}) {
       waits.push_back({.fd = file, .events = POLLIN, .revents = 0});
     }
     const std::size_t fixed = waits.size();
@@ -243,6 +256,7 @@ class Launcher final : private Upkeep::Workers {
       open.push_back(&stream);
       waits.push_back({.fd = stream.descriptor(), .events = POLLIN, .revents = 0});
     }
+    if (must_look()) deadline = min(deadline, Deadline::after(kLookTime));
     poll(waits.data(), waits.size(), min(deadline, ending_.next()).poll_timeout());
     writer_.clear_event();
     hear_front();
@@ -254,6 +268,7 @@ class Launcher final : private Upkeep::Workers {
       has_output_ |= open[i]->pump(steady_clock().now(), writer_);
     }
     reap();
+    if (must_look()) note_vanished();
     if (upkeep_ && !is_ended_) {
       upkeep_->supervise();
       ranks_.release_forgotten();
@@ -262,8 +277,9 @@ class Launcher final : private Upkeep::Workers {
   }
 
   void hear_front() {
+    if (ending_.is_alone()) return;
     FrontMessage message;
-    ssize_t size = 0;
+    ssize_t size = -1;
     while ((size = recv(options_.front, &message, sizeof(message), MSG_DONTWAIT)) > 0) {
       if (message.pid != 0) {
         on_reaped(message.pid, message.status);
@@ -271,7 +287,7 @@ class Launcher final : private Upkeep::Workers {
         on_signal(message.signal);
       }
     }
-    if (size == 0 && !ending_.is_abandoned()) ending_.on_abandoned();
+    if (size == 0) ending_.on_front_lost();
   }
 
   void on_signal(int signal) {
@@ -315,7 +331,7 @@ class Launcher final : private Upkeep::Workers {
     const RankExit* exit = ranks_.on_reaped(pid, status, oom_watch_);
     if (exit == nullptr) return;
     if (upkeep_) {
-      host::kill_group(options_.front_pid, pid);
+      host::kill_group(ending_.is_alone() ? getpid() : options_.front_pid, pid);
       const RankExit seen = *exit;
       return upkeep_->on_ended(seen);
     }
@@ -338,6 +354,7 @@ class Launcher final : private Upkeep::Workers {
     ranks_.signal(SIGKILL);
     kill_all();
     end_adopted();
+    if (must_look()) job::kill_strays(options_.folder->path(), Deadline::after(kKillTime));
     if (const std::string left = etcd_.leave(); !left.empty()) say(left);
     const Deadline patience = ending_.last_words();
     drain_ranks(patience);
@@ -354,7 +371,7 @@ class Launcher final : private Upkeep::Workers {
     control_.reset();
   }
 
-  // Those whom we took over are the front's children, which tells us of their ends.
+  // Those whom we took over are the front's children, or nobody's.
   void end_adopted() {
     const Deadline deadline = Deadline::after(kKillTime);
     while (ranks_.alive() > 0 && !ending_.is_abandoned() && !deadline.is_past()) turn(deadline);

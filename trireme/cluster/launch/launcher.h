@@ -4,7 +4,8 @@
 //
 // It is one of the processes that watch a job (front.h says who the others are). Each notices the
 // others' deaths, whatever the cause, and then ends the job; but an elastic job's front starts
-// another launcher, which takes over the workers and the coordinator.
+// another launcher, which takes over the workers and the coordinator, and its launcher goes on
+// without a front for `orphan_timeout`.
 //
 // Threads: the calling one runs the loop; the output writer and the control server have theirs.
 // Failure: run() throws nothing; it reports and returns the job's exit code.

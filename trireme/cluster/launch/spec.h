@@ -65,6 +65,10 @@ struct JobSpec {
   // Nothing: on this host. REQUIRES: as many ranks as these have.
   std::optional<Hosts> hosts{};
 
+  // How long an elastic job goes on without the process that the user started.
+  std::optional<Duration> orphan_timeout() const {
+    return elastic ? std::optional(elastic->orphan_timeout) : std::nullopt;
+  }
   std::string command_line() const {
     std::string text;
     for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;

@@ -123,6 +123,10 @@ bool Upkeep::on_reaped(pid_t pid) {
   return true;
 }
 
+void Upkeep::look_at_coordinator() {
+  if (coordinator_ && coordinator_->pid() > 0 && !coordinator_->is_there()) on_coordinator_ended();
+}
+
 void Upkeep::on_coordinator_ended() {
   coordinator_->forget();
   if (options_.ending->has_begun() || is_ended_) return;

@@ -93,6 +93,8 @@ class Upkeep {
   void on_ended(const RankExit& exit);
   // True for the coordinator's process.
   bool on_reaped(pid_t pid);
+  // For a coordinator of whose end nobody would tell us.
+  void look_at_coordinator();
   // Scale and Join; whoever asked is answered.
   void on_wish(const job::Wish& wish);
   // Fewer from now on, as if somebody had said so.

@@ -35,6 +35,7 @@ namespace fs = std::filesystem;
 
 constexpr auto kKillTime = 10s;
 constexpr auto kLastWordsMax = 3s;
+constexpr Duration kLookTime = 100ms;
 
 // When the job began, whoever launched it then.
 double begun(const LauncherOptions& options) {
@@ -58,6 +59,7 @@ class Launcher {
         started_(begun(options)),
         etcd_(spec_, *options.folder),
         ending_({.grace = spec_.grace,
+                 .orphan_timeout = spec_.orphan_timeout(),
                  .writer = &writer_,
                  .announce = [this](const std::string& why) { announce_end(why); },
                  .send = [this](int signal) { send(signal); }}),
@@ -153,12 +155,14 @@ class Launcher {
   // Waits until something happens, or the deadline, and acts on it.
   void turn(Deadline deadline) {
     std::vector<pollfd> waits;
-    for (const int file :
-         {ending_.is_abandoned() ? -1 : options_.front, options_.signals->descriptor(),
-          control_->descriptor(), writer_.event()}) {
+    for (const int file : {ending_.is_alone() ? -1 : options_.front, options_.signals->descriptor(),
+                           control_->descriptor(), writer_.event()}) {
       waits.push_back({.fd = file, .events = POLLIN, .revents = 0});
     }
     fleet_.add_waits(waits, writer_.has_room());
+    // Nobody tells us any more of a coordinator that we took over.
+    const bool must_look = options_.is_successor && ending_.is_alone() && upkeep_;
+    if (must_look) deadline = min(deadline, Deadline::after(kLookTime));
     deadline = min(deadline, min(ending_.next(), fleet_.next()));
     poll(waits.data(), waits.size(), deadline.poll_timeout());
     writer_.clear_event();
@@ -167,13 +171,15 @@ class Launcher {
     while (const auto wish = control_->take_wish()) on_wish(*wish);
     if (writer_.error() != 0) ending_.on_output_lost();
     host::reap_children([this](pid_t pid, int status) { on_reaped(pid, status); });
+    if (must_look) upkeep_->look_at_coordinator();
     fleet_.pump();
     if (ending_.next().is_past()) ending_.on_time();
   }
 
   void hear_front() {
+    if (ending_.is_alone()) return;
     FrontMessage message;
-    ssize_t size = 0;
+    ssize_t size = -1;
     while ((size = recv(options_.front, &message, sizeof(message), MSG_DONTWAIT)) > 0) {
       if (message.pid != 0) {
         on_reaped(message.pid, message.status);
@@ -181,9 +187,9 @@ class Launcher {
         on_signal(message.signal);
       }
     }
-    if (size != 0 || ending_.is_abandoned()) return;
-    ending_.on_abandoned();
-    send(SIGKILL);
+    if (size != 0) return;
+    ending_.on_front_lost();
+    if (ending_.is_abandoned()) send(SIGKILL);
   }
 
   void on_signal(int signal) {
