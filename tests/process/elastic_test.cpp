@@ -3,6 +3,9 @@
 
 #include <signal.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/process/job_fixture.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
@@ -28,6 +31,17 @@ class ElasticTest : public JobTest {
   }
   static pid_t worker_of(const Command& job, int worker) {
     return pid_after(job, "worker " + std::to_string(worker) + " pid ");
+  }
+
+  // Whether that process has a handler of its own for SIGTERM.
+  static bool catches_term(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+    for (std::string word; file >> word;) {
+      unsigned long long caught = 0;
+      if (word == "SigCgt:" && file >> std::hex >> caught)
+        return (caught >> (SIGTERM - 1) & 1) != 0;
+    }
+    return false;
   }
 
   TemporaryFolder folder_{"elastic-test"};
@@ -104,6 +118,52 @@ TEST_F(ElasticTest, StopsAsAnyJobDoes) {
   job.signal(SIGTERM);
   EXPECT_EQ(job.wait_exit(soon()), 143);
   EXPECT_THAT(job.out(), Not(HasSubstr("worker 2")));
+}
+
+// Worker 0 waits for the second, which never comes, and is asked to end: nothing is done yet.
+TEST_F(ElasticTest, AWorkerThatIsAskedToEndWhileItWaitsToJoinIsReplaced) {
+  const std::string recipe = folder_.path() / "tiny.toml";
+  write_file_atomically(recipe, std::string_view(R"(
+[model]
+kind = "mlp"
+widths = [8]
+[data]
+kind = "synthetic"
+task = "classification"
+sizes = [4]
+classes = 2
+count = 16
+test_count = 8
+[train]
+batch = 4
+steps = 4
+[elastic]
+enabled = true
+)"));
+  std::filesystem::create_directories(folder_.path() / "job");
+  const std::string worker = build_folder() + "/trireme-worker train --recipe " + recipe +
+                             " --output " + (folder_.path() / "job").string();
+  Command job(elastic({"-n", "2"},
+                      "echo worker $TRIREME_WORKER pid $$; "
+                      "test $TRIREME_WORKER = 0 && exec " +
+                          worker + "; exec sleep 1000"));
+  job.wait_for_output("pid", soon(), 2);
+  const pid_t waiting = worker_of(job, 0);
+  const Deadline deadline = soon();
+  while (!catches_term(waiting) && !deadline.is_past()) {
+    try {
+      job.wait_exit(Deadline::after(5ms));
+      break;
+    } catch (const Error&) {
+      // It goes on, as it should.
+    }
+  }
+  ASSERT_TRUE(catches_term(waiting)) << job.out() << job.error();
+  kill_one(waiting, SIGTERM);
+  job.wait_for_output("worker 2 pid", soon());
+  EXPECT_THAT(job.error(), Not(HasSubstr("was lost"))) << "it left by itself";
+  job.signal(SIGTERM);
+  EXPECT_EQ(job.wait_exit(soon()), 143) << job.error();
 }
 
 TEST_F(ElasticTest, OptionsThatContradictEachOtherAreRefused) {

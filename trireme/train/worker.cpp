@@ -107,7 +107,9 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
   Job job = open_job(config, kinds, comm::Group::solo(),
                      {.is_lasting = true, .is_spread = is_spread, .faults = faults});
   const auto crew = Crew::of_environment(config, recipe_hash(config), faults, end_orphaned);
-  crew->join(g_is_stop_wanted, [] { std::_Exit(0); });
+  // Zero says that the training is done, and then nobody is replaced any more.
+  crew->join(g_is_stop_wanted,
+             [&] { std::_Exit(crew->is_end_announced() ? 0 : cluster::launch::kExitDismissed); });
   const bool is_first = crew->group().rank() == 0;
   Reporter reporter(
       {.folder = output, .terminal = terminal_in_environment(), .is_silent = !is_first});

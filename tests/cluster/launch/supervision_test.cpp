@@ -212,12 +212,36 @@ TEST_F(SupervisionTest, WhoeverSaysThatItLeavesDoesNotEndTheTraining) {
   EXPECT_EQ(settle().kind, Kind::Wait);
   // More are wanted again before those who leave have left.
   supervision_->set_wanted(3);
-  supervision_->on_left(2);
-  supervision_->on_left(3);
+  supervision_->on_left(2, now_);
+  supervision_->on_left(3, now_);
   EXPECT_FALSE(supervision_->is_done());
   EXPECT_EQ(settle().count, 1);
   supervision_->on_finished(0);
   EXPECT_TRUE(supervision_->is_done());
+}
+
+// As who is asked to end before it was taken in does.
+TEST_F(SupervisionTest, WhoeverLeavesUnaskedByUsIsReplaced) {
+  begin(3);
+  supervision_->set_members({0, 1});
+  supervision_->on_left(2, now_);
+  EXPECT_FALSE(supervision_->is_done());
+  const Decision decision = settle();
+  EXPECT_EQ(decision.kind, Kind::Start);
+  EXPECT_EQ(decision.count, 1);
+}
+
+TEST_F(SupervisionTest, WhenTheLastLeavesTheJobBeginsAnew) {
+  begin(2, {.restarts_max = 1});
+  for (int worker : {0, 1}) supervision_->on_left(worker, now_);
+  EXPECT_FALSE(supervision_->is_over());
+  Decision decision = settle();
+  EXPECT_EQ(decision.kind, Kind::StartAnew);
+  EXPECT_EQ(decision.count, 2);
+  for (int worker : {2, 3}) supervision_->on_left(worker, now_);
+  decision = settle();
+  EXPECT_EQ(decision.kind, Kind::End) << "that is bounded as deaths are";
+  EXPECT_TRUE(supervision_->is_over());
 }
 
 TEST_F(SupervisionTest, WhatALostHostHasWaitsForIt) {

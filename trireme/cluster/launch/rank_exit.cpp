@@ -32,7 +32,7 @@ std::string describe_kill(host::OomKill oom) {
 std::string describe_code(int code, host::OomKill oom) {
   std::string text = "exit code " + std::to_string(code);
   if (code == kExitPeerLost) return text + " (it lost a peer)";
-  if (code == kExitDismissed) return "left: fewer workers are wanted";
+  if (code == kExitDismissed) return "left, as it was asked to";
   if (oom != host::OomKill::No) {
     return text + " (the kernel's out-of-memory killer killed a process it had started)";
   }

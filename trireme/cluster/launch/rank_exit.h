@@ -19,7 +19,8 @@ namespace trireme::cluster::launch {
 
 // A worker that only failed because a peer did exits with this code (EX_TEMPFAIL).
 inline constexpr int kExitPeerLost = 75;
-// A worker of an elastic job that ends because fewer are wanted exits with this code.
+// A worker of an elastic job that leaves while the others train on exits with this code: fewer are
+// wanted, or it was asked to end before it was taken in.
 inline constexpr int kExitDismissed = 76;
 // Wrong usage: nothing was started.
 inline constexpr int kExitUsage = 2;

@@ -25,8 +25,21 @@ void Supervision::on_started(int worker, TimePoint now) {
   alive_[worker] = {.started = now, .round = round_};
 }
 
+void Supervision::forget(int worker) {
+  alive_.erase(worker);
+  adrift_.erase(worker);
+}
+
+void Supervision::on_left(int worker, TimePoint now) {
+  forget(worker);
+  if (!alive_.empty() || !adrift_.empty() || is_done_) return;
+  has_died_ = true;
+  only_refusals_ = false;
+  next_ = now + kSettleTime;
+}
+
 void Supervision::on_finished(int worker) {
-  on_left(worker);
+  forget(worker);
   if (alive() < wanted_ && !is_clearing_) is_done_ = true;
 }
 

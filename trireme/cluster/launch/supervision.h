@@ -62,11 +62,8 @@ class Supervision {
   void on_started(int worker, TimePoint now);
   // It exited with 0.
   void on_finished(int worker);
-  // It left, and said so.
-  void on_left(int worker) {
-    alive_.erase(worker);
-    adrift_.erase(worker);
-  }
+  // It left, and said so. Where nobody is left then the job begins anew, as after deaths.
+  void on_left(int worker, TimePoint now);
   // It ended in any other way; `is_refusal`: with exit code 2.
   void on_died(int worker, bool is_refusal, TimePoint now);
   // Its host was lost; and then: it lives, or is gone. Neither counts as a restart.
@@ -103,6 +100,7 @@ class Supervision {
     int round = 0;
   };
 
+  void forget(int worker);
   bool has_members() const;
   // How many there should be now.
   int target() const { return std::min({wanted_, elastic_.most, room_}); }

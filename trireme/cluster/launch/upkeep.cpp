@@ -157,7 +157,7 @@ void Upkeep::on_ended(const RankExit& exit) {
   } else if (exit.is_success()) {
     supervision_.on_finished(exit.rank);
   } else if (exit.is_dismissed()) {
-    supervision_.on_left(exit.rank);
+    supervision_.on_left(exit.rank, now);
   } else {
     supervision_.on_died(exit.rank, exit_code_of(exit) == kExitUsage, now);
   }
