@@ -39,13 +39,12 @@ foreach(preset tsan asan)
   trireme_nested_tests(${preset} conformance_tests 2 "Threads/*_3:RandomProgram.*")
 endforeach()
 
-# Five seconds for what strangers reach (network bytes before anybody has proven who he is, a job's
-# store) and for recipes; two for what comes from files and from processes of the same job.
+# Five seconds for whatever reads bytes from a network and for recipes; two for what comes from files.
 file(GLOB fuzz_targets CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cpp")
 foreach(target ${fuzz_targets})
   get_filename_component(name "${target}" NAME_WE)
   set(seconds 2)
-  if(name MATCHES "^(config|frame|handshake|store)_fuzz$")
+  if(name MATCHES "^(config|frame|handshake|http|launch|link|store)_fuzz$")
     set(seconds 5)
   endif()
   add_test(NAME fuzz.${name}

@@ -79,6 +79,19 @@ TEST_F(RankProcesses, EachKnowsItselfAndItsEndIsTold) {
   EXPECT_EQ(read_file(folder_.path() / "rank-2.log"), "2/3 in demo\n");
 }
 
+// A number that another process had before is not its own: the end of that one is not told as its.
+TEST_F(RankProcesses, IsKnownByItsStartToo) {
+  start(1, "sleep 1000");
+  const auto process = host::find_process(ranks_->pid(0));
+  ASSERT_TRUE(process);
+  EXPECT_TRUE(ranks_->has(process->pid, process->start));
+  EXPECT_FALSE(ranks_->has(process->pid, process->start - 1));
+  EXPECT_FALSE(ranks_->has(getpid(), process->start));
+  ranks_->signal(SIGKILL);
+  finish();
+  EXPECT_FALSE(ranks_->has(process->pid, process->start));
+}
+
 TEST_F(RankProcesses, SignalsReachTheWholeGroup) {
   start(2, "sleep 100 & echo on; wait");
   for (int rank : {0, 1}) wait_for_line(rank);

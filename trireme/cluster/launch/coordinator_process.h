@@ -49,6 +49,8 @@ class CoordinatorProcess {
   std::string address(Deadline deadline) const;
   // 0: none.
   pid_t pid() const noexcept { return pid_; }
+  // See host::Process.
+  unsigned long long start_time() const noexcept { return start_; }
   // Whether it lives, or waits for us to hear of its end.
   bool is_there() const;
 
@@ -58,7 +60,7 @@ class CoordinatorProcess {
 
   Options options_;
   pid_t pid_ = 0;
-  unsigned long long start_ = 0;  // see host::Process
+  unsigned long long start_ = 0;
   std::deque<TimePoint> starts_;
 };
 

@@ -107,7 +107,7 @@ class Front {
       while (const auto signal = signals_.next()) {
         if (*signal != SIGCHLD) forward(*signal);
       }
-      host::reap_children([this](pid_t pid, int status) { on_reaped(pid, status); });
+      host::reap_known_children([this](const auto& who, int status) { on_reaped(who, status); });
       if (status_) return *status_;
     }
   }
@@ -123,12 +123,12 @@ class Front {
   }
 
  private:
-  void on_reaped(pid_t pid, int status) {
-    if (pid == launcher_) {
+  void on_reaped(const host::Process& who, int status) {
+    if (who.pid == launcher_) {
       status_ = status;
       return;
     }
-    const FrontMessage message{.signal = 0, .pid = pid, .status = status};
+    const FrontMessage message{.signal = 0, .pid = who.pid, .start = who.start, .status = status};
     if (ended_.size() >= kEndedMax) ended_.pop_front();
     ended_.push_back(message);
     tell(message);
@@ -141,7 +141,7 @@ class Front {
   void forward(int signal) {
     const bool is_passing = signal == SIGUSR1 || signal == SIGUSR2 || signal == SIGCONT;
     is_ending_ |= !is_passing && signal != SIGTSTP;
-    tell({.signal = signal, .pid = 0, .status = 0});
+    tell({.signal = signal});
     // Ctrl-Z: the ranks stop, then we do, so that the shell has its prompt back.
     if (signal == SIGTSTP) raise(SIGSTOP);
   }

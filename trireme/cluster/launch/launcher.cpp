@@ -281,10 +281,11 @@ class Launcher final : private Upkeep::Workers {
     FrontMessage message;
     ssize_t size = -1;
     while ((size = recv(options_.front, &message, sizeof(message), MSG_DONTWAIT)) > 0) {
-      if (message.pid != 0) {
-        on_reaped(message.pid, message.status);
-      } else {
+      if (message.pid == 0) {
         on_signal(message.signal);
+      } else if (ranks_.has(message.pid, message.start) ||
+                 (upkeep_ && upkeep_->has_coordinator(message.pid, message.start))) {
+        on_reaped(message.pid, message.status);
       }
     }
     if (size == 0) ending_.on_front_lost();

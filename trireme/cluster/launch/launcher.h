@@ -21,10 +21,12 @@
 namespace trireme::cluster::launch {
 
 // What the front tells its launcher: a signal to act on, or how a process ended that a launcher
-// before this one had started and that therefore is the front's child now.
+// before this one had started and that therefore is the front's child now. Such ends are told to
+// later launchers too, when its number may be another's: `start` is what names it (host::Process).
 struct FrontMessage {
   int signal = 0;
   pid_t pid = 0;
+  unsigned long long start = 0;
   int status = 0;
 };
 

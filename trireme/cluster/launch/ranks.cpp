@@ -253,6 +253,13 @@ const RankExit* Ranks::on_reaped(pid_t pid, int status, host::OomWatch& oom_watc
   return &exits_.back();
 }
 
+bool Ranks::has(pid_t pid, unsigned long long start) const {
+  return std::any_of(members_.begin(), members_.end(), [&](const auto& other) {
+    const Member& member = other.second;
+    return member.is_alive && member.pid == pid && member.start == start;
+  });
+}
+
 void Ranks::forget(int rank) {
   members_.at(rank).is_forgotten = true;
   std::erase_if(exits_, [&](const RankExit& exit) { return exit.rank == rank; });

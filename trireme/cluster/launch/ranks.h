@@ -81,6 +81,8 @@ class Ranks {
   int next() const noexcept { return next_; }
   // `oom_watch` explains deaths by signal 9. Null for a process that is no rank.
   const RankExit* on_reaped(pid_t pid, int status, host::OomWatch& oom_watch);
+  // Whether one that lives, as far as we know, is that process.
+  bool has(pid_t pid, unsigned long long start) const;
   void signal(int signal);
   // Its end was dealt with: it is no longer among exits(), and goes once its output was read.
   void forget(int rank);

@@ -123,6 +123,10 @@ bool Upkeep::on_reaped(pid_t pid) {
   return true;
 }
 
+bool Upkeep::has_coordinator(pid_t pid, unsigned long long start) const {
+  return coordinator_ && coordinator_->pid() == pid && coordinator_->start_time() == start;
+}
+
 void Upkeep::look_at_coordinator() {
   if (coordinator_ && coordinator_->pid() > 0 && !coordinator_->is_there()) on_coordinator_ended();
 }

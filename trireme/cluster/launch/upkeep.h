@@ -93,6 +93,7 @@ class Upkeep {
   void on_ended(const RankExit& exit);
   // True for the coordinator's process.
   bool on_reaped(pid_t pid);
+  bool has_coordinator(pid_t pid, unsigned long long start) const;
   // For a coordinator of whose end nobody would tell us.
   void look_at_coordinator();
   // Scale and Join; whoever asked is answered.

@@ -107,6 +107,25 @@ TEST(ProcessTree, TellsWhatItReaped) {
             0);
 }
 
+TEST(ProcessTree, TellsWhoItReaped) {
+  const int code = in_child([] {
+    const pid_t pid = fork();
+    if (pid == 0) _exit(7);
+    siginfo_t info{};
+    if (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0) return 1;
+    const auto zombie = find_process(pid);
+    int told = 0;
+    bool is_right = false;
+    reap_known_children([&](const Process& process, int status) {
+      ++told;
+      is_right = process.pid == pid && zombie && process.start == zombie->start &&
+                 process.start > 0 && WEXITSTATUS(status) == 7;
+    });
+    return told == 1 && is_right && !find_process(pid) ? 0 : 2;
+  });
+  EXPECT_EQ(code, 0);
+}
+
 TEST(ProcessTree, NothingBelowIsNothingToDo) {
   EXPECT_EQ(in_child([] {
               return static_cast<int>(kill_descendants(Deadline::after(0s), [](pid_t, int) {}));

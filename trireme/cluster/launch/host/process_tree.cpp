@@ -111,6 +111,17 @@ void reap_children(const Reaped& reaped) {
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) reaped(pid, status);
 }
 
+void reap_known_children(const std::function<void(const Process&, int)>& reaped) {
+  while (true) {
+    siginfo_t info{};
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
+    const pid_t pid = info.si_pid;
+    const Process process = find_process(pid).value_or(Process{.pid = pid});
+    int status = 0;
+    if (waitpid(pid, &status, 0) == pid) reaped(process, status);
+  }
+}
+
 void kill_group(pid_t root, pid_t leader) {
   for (const Process& process : descendants_of(root, list_processes())) {
     if (process.pid != leader && getpgid(process.pid) == leader) kill_process(process);

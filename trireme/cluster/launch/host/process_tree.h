@@ -47,6 +47,9 @@ using Reaped = std::function<void(pid_t, int)>;
 // Reaps what is dead now, without waiting.
 void reap_children(const Reaped& reaped);
 
+// The same, with who each was, read while nobody else can have its number.
+void reap_known_children(const std::function<void(const Process&, int)>& reaped);
+
 // Kills what a dead process had started and left in the group that it led, as far as that is below
 // `root`. Not as kill(-leader) would: once a group is empty its number may be anybody's.
 void kill_group(pid_t root, pid_t leader);

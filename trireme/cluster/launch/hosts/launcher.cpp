@@ -181,10 +181,10 @@ class Launcher {
     FrontMessage message;
     ssize_t size = -1;
     while ((size = recv(options_.front, &message, sizeof(message), MSG_DONTWAIT)) > 0) {
-      if (message.pid != 0) {
-        on_reaped(message.pid, message.status);
-      } else {
+      if (message.pid == 0) {
         on_signal(message.signal);
+      } else if (upkeep_ && upkeep_->has_coordinator(message.pid, message.start)) {
+        upkeep_->on_reaped(message.pid);
       }
     }
     if (size != 0) return;
