@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "trireme/cluster/local_store.h"
+#include "trireme/cluster/membership/records.h"
 #include "trireme/net/secret_credentials.h"
 #include "trireme/testing/rank_threads.h"
 
@@ -168,6 +169,99 @@ TEST(Assembly, WhoDiesWhileHostsConnectIsNotWaitedFor) {
     death.join();
     EXPECT_EQ(code, ErrorCode::PeerLost) << "worker " << me;
   }
+}
+
+// One waits for memory, the others for connections; none of them is told of a death.
+TEST(Assembly, WhoeverIsLeftBehindInAnEpochDoesNotWaitForTheOthers) {
+  const auto secret = std::make_shared<net::SecretCredentials>(
+      net::Secret::generate(), net::Identity{.name = "worker", .role = "worker"});
+  for (const int me : {0, 1, 2}) {
+    cluster::LocalStore store;
+    Assembly alone({.worker = me,
+                    .store = &store,
+                    .arena = kSmallArena,
+                    .is_spread = true,
+                    .credentials = secret});
+    std::thread others([&] {
+      std::this_thread::sleep_for(30ms);
+      store.set(cluster::membership::epoch_key(2), {}, Deadline::after(1s));
+    });
+    const TimePoint begin = steady_clock().now();
+    std::optional<ErrorCode> code;
+    try {
+      alone.group_of(spread_epoch(1, {0, 1, 2}), {}, Deadline::after(30s));
+    } catch (const Error& error) {
+      code = error.code();
+    }
+    EXPECT_LT(steady_clock().now() - begin, 1s) << "worker " << me;
+    others.join();
+    EXPECT_EQ(code, ErrorCode::PeerLost) << "worker " << me;
+  }
+}
+
+// The one that made the arena dies when one of two has opened it, and nobody knows which.
+TEST(Assembly, WhatOneHasOfAnEpochThatNeverMetIsNotShared) {
+  for (const bool is_spread : {false, true}) {
+    SCOPED_TRACE(is_spread ? "spread" : "one host");
+    cluster::LocalStore store;
+    const auto secret = std::make_shared<net::SecretCredentials>(
+        net::Secret::generate(), net::Identity{.name = "worker", .role = "worker"});
+    const auto assembly_of = [&](int worker) {
+      return std::make_unique<Assembly>(Assembly::Options{.worker = worker,
+                                                          .store = &store,
+                                                          .operation_timeout = 5s,
+                                                          .arena = kSmallArena,
+                                                          .is_spread = is_spread,
+                                                          .credentials = secret});
+    };
+    std::vector<std::unique_ptr<Assembly>> all;
+    for (int worker = 0; worker < 3; ++worker) all.push_back(assembly_of(worker));
+    testing::run_rank_threads(2, [&](int rank) {
+      all[static_cast<std::size_t>(2 * rank)]->group_of(epoch_of(1, {0, 1, 2}), {},
+                                                        Deadline::after(10s));
+    });
+    for (const int worker : {1, 2}) all[static_cast<std::size_t>(worker)]->lose(0, "it died");
+    testing::run_rank_threads(2, [&](int rank) {
+      const Group group = all[static_cast<std::size_t>(rank + 1)]->group_of(epoch_of(2, {1, 2}), {},
+                                                                            Deadline::after(10s));
+      EXPECT_EQ(sum_over(group, rank + 1), 3);
+    });
+  }
+}
+
+// What is left in the store of one that has just died, before anybody is told of it.
+TEST(Assembly, MemoryOfOneThatHasDiedIsHadFromAnother) {
+  const auto leave_proof = [](cluster::Store& store) {
+    const auto arena = Arena::create(kSmallArena);
+    ByteWriter out;
+    arena->proof().write(out);
+    store.set("arena/0", out.bytes(), Deadline::after(1s));
+  };
+  cluster::LocalStore store;
+  Assembly first({.worker = 1, .store = &store, .arena = kSmallArena});
+  first.group_of(epoch_of(1, {1}), {}, Deadline::after(10s));
+  leave_proof(store);
+  Assembly newcomer({.worker = 3, .store = &store, .arena = kSmallArena});
+  EXPECT_NO_THROW(newcomer.group_of(epoch_of(2, {0, 1, 3}), {0, 1}, Deadline::after(10s)));
+
+  // Nobody else has it: the death is heard of, or it was none.
+  const auto code_of_joining = [&](bool is_told) {
+    Assembly late({.worker = 3, .store = &store, .arena = kSmallArena});
+    std::thread news([&] {
+      std::this_thread::sleep_for(30ms);
+      if (is_told) late.lose(0, "it died");
+    });
+    std::optional<ErrorCode> code;
+    try {
+      late.group_of(epoch_of(2, {0, 3}), {0}, Deadline::after(10s));
+    } catch (const Error& error) {
+      code = error.code();
+    }
+    news.join();
+    return code;
+  };
+  EXPECT_EQ(code_of_joining(true), ErrorCode::PeerLost);
+  EXPECT_EQ(code_of_joining(false), ErrorCode::Unsupported);
 }
 
 TEST(Assembly, WaitsForMemoryNoLongerThanItMay) {

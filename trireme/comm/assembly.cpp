@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trireme/base/check.h"
+#include "trireme/cluster/membership/records.h"
 #include "trireme/comm/engine.h"
 #include "trireme/comm/hierarchy/wiring.h"
 #include "trireme/comm/shm/backend.h"
@@ -22,6 +23,9 @@ using cluster::membership::Epoch;
 using cluster::membership::Seat;
 
 constexpr Duration kLookPeriod = std::chrono::milliseconds(1);
+constexpr Duration kEpochLookPeriod = std::chrono::milliseconds(100);
+constexpr Duration kEpochLookMax = std::chrono::milliseconds(200);  // of a store that is slow
+constexpr Duration kDeathKnownMax = std::chrono::seconds(1);
 constexpr std::uint64_t kForgottenMax = 64;
 constexpr auto kForgetMax = std::chrono::milliseconds(100);
 constexpr std::uint64_t kEpochKey = std::uint64_t{0x65706f6368} << 24;
@@ -80,18 +84,39 @@ void Assembly::throw_if_lost(const Epoch& epoch) const {
   }
 }
 
+// Another member may know of a death, or of a connection that broke, of which this one does not.
+void Assembly::throw_if_over(const Epoch& epoch) {
+  throw_if_lost(epoch);
+  const TimePoint now = steady_clock().now();
+  if (now - looked_ < kEpochLookPeriod) return;
+  looked_ = now;
+  bool is_over = false;
+  try {
+    const std::string next = cluster::membership::epoch_key(epoch.number() + 1);
+    is_over = options_.store->get(next, Deadline::after(kEpochLookMax)).has_value();
+  } catch (const Error&) {
+    // A store that does not answer says nothing.
+  }
+  if (!is_over) return;
+  throw Error(ErrorCode::PeerLost, "the others have gone on from epoch " +
+                                       std::to_string(epoch.number()) + " before all of it had met")
+      .with_rank(options_.worker);
+}
+
 Group Assembly::group_of(const Epoch& epoch, const std::set<int>& having, Deadline deadline) {
   const std::optional<int> rank = epoch.rank_of(options_.worker);
   TRIREME_CHECK(rank, "worker ", options_.worker, " is not in epoch ", epoch.number());
   const int place = epoch.seat(*rank).place;
-  const bool is_first = arena_ == nullptr;
-  if (is_first) have_arena(epoch, having, deadline);
+  const std::shared_ptr<Arena> before = arena_;
+  have_arena(epoch, having, deadline);
+  const bool is_other = arena_ != before;
   if (options_.is_spread) {
     renew_engine(epoch);
   } else {
+    if (before && is_other) replace_engine();
     engine_->set_spin(spin_for(epoch.size()));
   }
-  if (is_first || options_.is_spread) {
+  if (is_other || options_.is_spread) {
     engine_->add_source(std::make_shared<shm::DoorbellSource>(arena_, place));
   }
   const Group::Options options{.epoch = epoch.number(),
@@ -119,6 +144,13 @@ void Assembly::renew_engine(const Epoch& epoch) {
   for (const Seat& seat : epoch.seats()) numbers_.push_back(seat.worker);
 }
 
+// Of another arena than before.
+void Assembly::replace_engine() {
+  const std::lock_guard lock(mutex_);
+  engine_ = std::make_shared<Engine>(Engine::Options{.spin = spin_for(1)});
+  for (const auto& [worker, error] : lost_) engine_->lose(worker, error);
+}
+
 std::shared_ptr<Backend> Assembly::shared_backend(const Epoch& epoch, int rank) {
   std::vector<shm::Lanes::Member> members;
   for (const Seat& seat : epoch.seats()) members.push_back({seat.place, seat.worker});
@@ -142,7 +174,7 @@ std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, int rank, 
                                                         : options_.address,
                        .checksums = options_.checksums,
                        .prefix = mesh_prefix(epoch.number()),
-                       .check = [&] { throw_if_lost(epoch); }},
+                       .check = [&] { throw_if_over(epoch); }},
                       *options_.store, options_.credentials, deadline);
     engine_->add_source(mesh);
     wiring.messenger = mesh;
@@ -173,21 +205,44 @@ void Assembly::forget_meshes(std::uint64_t epoch) noexcept {
   }
 }
 
+// Where nobody of a host is known to have its arena, it is that of the first one there: others may
+// have one of an epoch that was over before all had met.
 void Assembly::have_arena(const Epoch& epoch, const std::set<int>& having, Deadline deadline) {
   const std::string& host = epoch.seat(*epoch.rank_of(options_.worker)).about.host;
-  std::vector<int> beside, owners;  // on this host, and those of them who have it
+  std::vector<int> beside;  // on this host
+  Offers offers;            // by those of them who have it
   for (const Seat& seat : epoch.seats()) {
     if (options_.is_spread && seat.about.host != host) continue;
     beside.push_back(seat.worker);
-    if (having.contains(seat.worker)) owners.push_back(seat.worker);
+    if (having.contains(seat.worker)) offers.emplace(seat.worker, arena_key(seat.worker));
   }
-  if (owners.empty() && beside.front() == options_.worker) arena_ = Arena::create(options_.arena);
-  while (!arena_) {
-    for (const int worker : owners.empty() ? beside : owners) {
-      if (worker != options_.worker && open_from(worker, deadline)) break;
+  if (arena_ && !offers.empty()) return;
+  const int first = beside.front();
+  const std::string firsts_key = arena_key(first) + "/" + std::to_string(epoch.number());
+  if (!offers.empty()) {
+    await_arena(epoch, offers, deadline);
+  } else if (first != options_.worker) {
+    await_arena(epoch, {{first, firsts_key}}, deadline);
+  } else {
+    if (!arena_) arena_ = Arena::create(options_.arena);
+    say_arena(firsts_key, deadline);
+  }
+  say_arena(arena_key(options_.worker), deadline);
+}
+
+void Assembly::say_arena(const std::string& key, Deadline deadline) {
+  ByteWriter out;
+  arena_->proof().write(out);
+  options_.store->set(key, out.bytes(), deadline, cluster::Lifetime::Session);
+}
+
+void Assembly::await_arena(const Epoch& epoch, const Offers& offers, Deadline deadline) {
+  std::map<int, TimePoint> refused;
+  while (true) {
+    for (const auto& [worker, key] : offers) {
+      if (open_from(worker, key, refused, deadline)) return;
     }
-    if (arena_) break;
-    throw_if_lost(epoch);
+    throw_if_over(epoch);
     if (deadline.is_past()) {
       throw Error(ErrorCode::Deadline, "nobody gave worker " + std::to_string(options_.worker) +
                                            " the memory that the others share")
@@ -195,20 +250,25 @@ void Assembly::have_arena(const Epoch& epoch, const std::set<int>& having, Deadl
     }
     std::this_thread::sleep_for(kLookPeriod);
   }
-  ByteWriter out;
-  arena_->proof().write(out);
-  options_.store->set(arena_key(options_.worker), out.bytes(), deadline,
-                      cluster::Lifetime::Session);
 }
 
-bool Assembly::open_from(int worker, Deadline deadline) {
-  const std::optional<Bytes> proof = options_.store->get(arena_key(worker), deadline);
-  if (!proof) return false;
-  ByteReader in(*proof);
-  arena_ = Arena::open(MemoryFile::Proof::read(in));
-  if (arena_) return true;
+// What cannot be opened is mostly that of one who has just died, of which this worker is told in a
+// moment; meanwhile the others are asked.
+bool Assembly::open_from(int worker, const std::string& key, std::map<int, TimePoint>& refused,
+                         Deadline deadline) {
+  const std::optional<Bytes> said = options_.store->get(key, deadline);
+  if (!said) return false;
+  ByteReader in(*said);
+  const MemoryFile::Proof proof = MemoryFile::Proof::read(in);
+  if (arena_ && arena_->proof().nonce == proof.nonce) return true;
+  if (auto arena = Arena::open(proof)) {
+    arena_ = std::move(arena);
+    return true;
+  }
+  const TimePoint now = steady_clock().now();
+  const TimePoint since = refused.emplace(worker, now).first->second;
   const std::lock_guard lock(mutex_);
-  if (lost_.contains(worker)) return false;
+  if (lost_.contains(worker) || now - since < kDeathKnownMax) return false;
   throw Error(ErrorCode::Unsupported,
               "worker " + std::to_string(options_.worker) + " shares no memory with worker " +
                   std::to_string(worker) + ": a job on several hosts has elastic.spread = true")

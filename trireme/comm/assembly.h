@@ -6,13 +6,16 @@
 //   Group group = assembly.group_of(membership.epoch(), {}, deadline);
 //
 // Of the first epoch, rank 0 makes the arena and the others open it, with a proof. Whoever comes
-// later opens it from any member that has it; it lives as long as one of them.
+// later opens it from any member that has it; it lives as long as one of them. An epoch may end
+// before all of it have met: where nobody is known to have the arena, the first one's counts in the
+// next, and whoever has another one drops it.
 //
 // Memory:   what dead members held of a group is given back by forget().
 // Hosts:    one, unless `is_spread`: then each host has an arena of its own, and TCP goes across,
 //           with connections that are made anew for each epoch. Workers that share no memory where
 //           they should are refused with Unsupported.
-// Failure:  Deadline; PeerLost where a member dies meanwhile; Exhausted.
+// Failure:  Deadline; PeerLost where a member dies meanwhile, or others have gone on to the next
+//           epoch, whatever made them; Exhausted.
 // Threads:  lose() from any; the rest from one.
 // Lifetime: the store must outlive it.
 
@@ -67,6 +70,8 @@ class Assembly {
   void lose(int worker, const std::string& cause);
 
  private:
+  using Offers = std::map<int, std::string>;  // by worker: the key in the store of its proof
+
   void have_arena(const cluster::membership::Epoch& epoch, const std::set<int>& having,
                   Deadline deadline);
   std::shared_ptr<Backend> shared_backend(const cluster::membership::Epoch& epoch, int rank);
@@ -74,12 +79,19 @@ class Assembly {
                                           Deadline deadline);
   void forget_meshes(std::uint64_t epoch) noexcept;
   void renew_engine(const cluster::membership::Epoch& epoch);
-  bool open_from(int worker, Deadline deadline);
+  void say_arena(const std::string& key, Deadline deadline);
+  void await_arena(const cluster::membership::Epoch& epoch, const Offers& offers,
+                   Deadline deadline);
+  bool open_from(int worker, const std::string& key, std::map<int, TimePoint>& refused,
+                 Deadline deadline);
+  void replace_engine();
   void throw_if_lost(const cluster::membership::Epoch& epoch) const;
+  void throw_if_over(const cluster::membership::Epoch& epoch);
 
   Options options_;
   std::shared_ptr<Arena> arena_;
   std::uint64_t forgotten_ = 0;     // epochs before it
+  TimePoint looked_{};              // for the next epoch
   mutable std::mutex mutex_;        // guards what follows
   std::shared_ptr<Engine> engine_;  // of all epochs; where they are spread, of the present one
   std::vector<int> numbers_;        // by rank of the present epoch: workers; spread alone
