@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "trireme/base/error.h"
 #include "trireme/train/step.h"
 
 namespace trireme::train {
@@ -31,6 +32,12 @@ TEST_F(ChaosTest, KnowsThePointOfEveryMoment) {
     Chaos chaos(0, parse_chaos("kill rank=0 step=5 at=" + std::string(moment)));
     EXPECT_NO_THROW(chaos.reached(kForward, 0)) << moment;
   }
+}
+
+// Or the test before could not fail.
+TEST_F(ChaosTest, AMomentWithoutAPointIsAMistake) {
+  Chaos chaos(0, {{.kind = Mischief::Kind::Kill, .step = 5, .moment = "afternoon"}});
+  EXPECT_THROW(chaos.reached(kForward, 0), Error);
 }
 
 TEST_F(ChaosTest, StopsOnceAtItsStepAndMoment) {

@@ -7,9 +7,9 @@
 //   slow  its own work takes factor times as long   rank, factor
 //
 // `rank` is a worker's number, which no other worker of the job ever has. `at` is a moment of the
-// step: forward, backward, reduce (all slots done), prepared (all agreed, nothing updated), update
-// (in the middle of it), checkpoint (a part is being written), recovery (another's death is being
-// got over).
+// step: forward, backward, reduce (all slots done), collective (half through one), prepared (all
+// agreed, nothing updated), update (in the middle of it), checkpoint (a part is being written),
+// recovery (another's death is being got over).
 //
 // Failure: InvalidInput that says what can be asked for.
 // Threads: pure.

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "trireme/base/check.h"
 #include "trireme/checkpoint/format/part.h"
 #include "trireme/cluster/membership/membership.h"
 #include "trireme/comm/algorithm/message_backend.h"
@@ -34,6 +35,7 @@ bool is_point_of(std::string_view moment, std::string_view point) {
       {"checkpoint", checkpoint::format::kPartHalfWritten.name},
       {"recovery", cluster::membership::kEpochDecided.name}};
   const auto [begin, end] = all.equal_range(moment);
+  TRIREME_CHECK(begin != end, "no point of a step is called ", moment);
   return std::any_of(begin, end, [&](const auto& entry) { return entry.second == point; });
 }
 
