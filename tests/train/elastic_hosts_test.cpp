@@ -18,19 +18,25 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ElasticHosts : public ElasticJob {
  protected:
-  // A worker that is on the host that `where`, a line of shell, says of its number.
+  // Where `line` of shell, which may look at a worker's number $n, comes before each.
+  testing::CommandProcess::Options job_after(const std::string& line, const std::string& chaos,
+                                             Words more = {}) const {
+    const std::filesystem::path worker = folder_.path() / "worker";
+    write_file_atomically(worker, "#!/bin/sh\nn=${TRIREME_WORKER:-0}\n" + line + "\nexec " +
+                                      build_folder() + "/trireme-worker \"$@\"\n");
+    std::filesystem::permissions(worker, std::filesystem::perms::owner_all);
+    more.insert(more.end(), {"--worker", worker.string()});
+    return job(chaos, more);
+  }
+  // A worker is on the host that `where` says of its number.
   testing::CommandProcess::Options spread_job(const std::string& where, const std::string& chaos,
                                               Words more = {}) const {
-    const std::filesystem::path worker = folder_.path() / "worker";
-    write_file_atomically(
-        worker, "#!/bin/sh\nn=${TRIREME_WORKER:-0}\nexport TRIREME_HOST=" + where + "\nexec " +
-                    build_folder() + "/trireme-worker \"$@\"\n");
-    std::filesystem::permissions(worker, std::filesystem::perms::owner_all);
-    more.insert(more.end(), {"elastic.spread=true", "--worker", worker.string()});
-    return job(chaos, more);
+    more.emplace_back("elastic.spread=true");
+    return job_after("export TRIREME_HOST=" + where, chaos, more);
   }
 };
 
@@ -82,6 +88,37 @@ TEST_F(ElasticHosts, OfUnequalNumbersEndNearbyWithoutVirtualRanks) {
   }
 }
 
+// The first to be lost is replaced; another one is lost in the epoch that takes its replacement in,
+// worker 4, who is then to wait for the next epoch and not to end.
+TEST_F(ElasticHosts, ANewcomerOutlivesADeathInItsFirstEpoch) {
+  testing::CommandProcess process(spread_job(
+      "$((n / 2 % 2))", "kill rank=1 step=8; kill rank=0 step=9 at=recovery; slow rank=3 factor=10",
+      {"train.steps=300", "checkpoint.every=50"}));
+  EXPECT_EQ(process.wait_exit(Deadline::after(120s)), 0) << process.out() << process.error();
+  EXPECT_THAT(process.error(), HasSubstr("worker 0 was lost: killed by signal 9"));
+  EXPECT_THAT(process.error(), Not(HasSubstr("worker 4 was lost")));
+  expect_same_bits_as(undisturbed(300));
+}
+
+// Of the first epoch: who should make the memory that all share may not be given that much, and
+// dies of it (SIGXFSZ). The others are in that epoch already.
+TEST_F(ElasticHosts, TheFirstEpochOutlivesWhoWasToMakeItsMemory) {
+  for (const char* hosts : {"0", "$((n / 2 % 2))"}) {
+    SCOPED_TRACE(hosts);
+    std::filesystem::remove_all(output());
+    testing::CommandProcess process(job_after("export TRIREME_HOST=" + std::string(hosts) +
+                                                  "\n[ $n = 0 ] && ulimit -c 0 && ulimit -f 100000",
+                                              "", {"elastic.spread=true"}));
+    EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+    EXPECT_THAT(process.error(), HasSubstr("worker 0 was lost: killed by signal 25"));
+    for (const char* other : {"worker 1 was lost", "worker 2 was lost", "worker 3 was lost"}) {
+      EXPECT_THAT(process.error(), Not(HasSubstr(other)));
+    }
+    EXPECT_TRUE(std::filesystem::exists(output() / "config.toml"));
+    expect_same_bits_as(undisturbed());
+  }
+}
+
 // Each alone on its host: nobody but the store can tell.
 TEST_F(ElasticHosts, OfOneWorkerEachGoOnBitForBit) {
   testing::CommandProcess process(spread_job(
@@ -90,6 +127,17 @@ TEST_F(ElasticHosts, OfOneWorkerEachGoOnBitForBit) {
   EXPECT_THAT(events(), HasSubstr("its session in the store ended"));
   EXPECT_THAT(events(), HasSubstr("no heartbeat for"));
   expect_same_bits_as(undisturbed());
+}
+
+// Nobody can kill it from another host: it wakes up, finds no epoch that it is in, and ends.
+TEST_F(ElasticHosts, WhoWakesUpAfterItWasLeftOutEnds) {
+  testing::CommandProcess process(
+      spread_job("$n", "stop rank=1 step=8 for=3s; slow rank=0 factor=10",
+                 {"elastic.heartbeat=1s", "train.steps=600", "checkpoint.every=100"}));
+  EXPECT_EQ(process.wait_exit(Deadline::after(120s)), 0) << process.out() << process.error();
+  EXPECT_THAT(events(), HasSubstr("worker 1: no heartbeat for"));
+  EXPECT_THAT(process.out() + process.error(), HasSubstr("which was taken for dead"));
+  expect_same_bits_as(undisturbed(600));
 }
 
 }  // namespace

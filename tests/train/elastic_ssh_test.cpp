@@ -121,10 +121,10 @@ class ElasticCutOff : public ElasticSsh {
   // Long enough to be cut in its middle.
   static constexpr int kSteps = 800;
   static Words rare() { return {"checkpoint.every=100", "eval.every=400"}; }
-  testing::CommandProcess::Options long_job(Words more) const {
+  testing::CommandProcess::Options long_job(Words more, const char* orphan_timeout = "2") const {
     for (const std::string& word : rare()) more.push_back(word);
     more.insert(more.end(), {"train.steps=" + std::to_string(kSteps), "elastic.heartbeat=1s",
-                             "--orphan-timeout", "2"});
+                             "--orphan-timeout", orphan_timeout});
     return on_hosts(WiredHosts::address(0) + ":2," + WiredHosts::address(1) + ":2", "", more);
   }
 
@@ -159,6 +159,20 @@ TEST_F(ElasticCutOff, ItComesBackWhenTheWireDoes) {
   ASSERT_NO_FATAL_FAILURE(wait_until([&] { return workers_of(1) == 0; }, 15s));
   hosts_->mend(1);
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+  EXPECT_THAT(events(), HasSubstr("waiting for workers"));
+  expect_same_bits_as(undisturbed(kSteps, rare()));
+}
+
+// For longer than a heartbeat, and not for as long as a lease: its workers were left out meanwhile,
+// and find that out themselves.
+TEST_F(ElasticCutOff, ForAMomentItsWorkersEndAndOthersCome) {
+  testing::CommandProcess process(long_job({"--min-workers", "4"}, "60"));
+  ASSERT_NO_FATAL_FAILURE(wait_until([&] { return has_checkpoint(); }, 60s));
+  hosts_->cut(1);
+  std::this_thread::sleep_for(2s);
+  hosts_->mend(1);
+  EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+  EXPECT_THAT(process.out() + process.error(), HasSubstr("which was taken for dead"));
   EXPECT_THAT(events(), HasSubstr("waiting for workers"));
   expect_same_bits_as(undisturbed(kSteps, rare()));
 }

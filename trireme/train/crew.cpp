@@ -131,7 +131,13 @@ void Crew::join(const std::atomic<bool>& is_stop_wanted, const std::function<voi
       if (!seat.is_new) having.insert(seat.worker);
     }
   }
-  group_ = assembly_.group_of(epoch, having, Deadline::after(kGroupMax));
+  try {
+    group_ = assembly_.group_of(epoch, having, Deadline::after(kGroupMax));
+    has_group_ = true;
+  } catch (const Error& error) {
+    // Its members go on to the next epoch, and this one with them.
+    if (error.code() != ErrorCode::PeerLost) throw;
+  }
 }
 
 // Whoever reaches nobody that decides is no survivor: the others may have gone on without it.
@@ -168,6 +174,7 @@ Crew::Turnover Crew::next(const parallel::Standing& standing, bool takes_new,
     turnover.standings.emplace(worker, said);
   }
   group_ = assembly_.group_of(next.epoch, having, Deadline::after(kGroupMax));
+  has_group_ = true;
   const std::vector<int> hosts = group_.hosts();
   const bool is_first_of_host =
       std::find(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(group_.rank())]) ==

@@ -2,13 +2,14 @@
 // that they have in each.
 //
 //   auto crew = Crew::of_environment(config, job_hash);      // null: the job is not elastic
-//   crew->join();                                            // ready: taken in when others allow
-//   it
+//   crew->join(...);                                         // ready: taken in when others allow
+//                                                            // it
 //   ... work in crew->group() until a member is lost ...
 //   Crew::Turnover change = crew->next(standing, {...});     // who goes on, and where they stand
 //
 // Failure:  Aborted where the others go on without this worker; is_dismissed() says whether that
-//           was wanted. PeerLost where another one dies while the group is made: next() again.
+//           was wanted. PeerLost from next() where another one dies while the group is made: next()
+//           again; after such a death join() returns, and has_group() is false until next().
 //           Deadline, and what the store throws.
 // Threads:  one; deaths are heard of on others, and end the group.
 
@@ -64,6 +65,9 @@ class Crew {
   void leave() noexcept { membership_.leave(); }
 
   const comm::Group& group() const noexcept { return group_; }
+  bool has_group() const noexcept { return has_group_; }
+  // In the epoch, whether or not its group was made.
+  int rank() const noexcept { return membership_.rank(); }
   std::uint64_t epoch() const noexcept { return membership_.epoch().number(); }
   int worker() const noexcept { return worker_; }
   int least() const noexcept { return config_.least; }
@@ -89,6 +93,7 @@ class Crew {
   cluster::membership::Membership membership_;
   std::unique_ptr<cluster::launch::job::OrphanWatch> orphan_watch_;
   comm::Group group_ = comm::Group::solo();
+  bool has_group_ = false;
   std::uint64_t settled_ = 0;  // the last epoch in which it was
 };
 

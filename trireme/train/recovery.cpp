@@ -1,6 +1,7 @@
 #include "trireme/train/recovery.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -40,8 +41,14 @@ std::string Course::to_json() const {
                         {"is_score_saved", is_score_saved},
                         {"is_open", is_open},
                         {"is_stopping", is_stopping},
+                        // A loss that is no number is none in JSON either.
+                        {"is_broken", broken_loss.has_value()},
+                        {"broken_loss", broken_loss.value_or(0)},
+                        {"not_finite", not_finite},
                         {"is_repeated", is_repeated},
                         {"is_kept", is_kept},
+                        {"slots", slots},
+                        {"redone", redone},
                         {"owners", owners},
                         {"weights", weights},
                         {"peak_flops", peak_flops}}
@@ -58,12 +65,26 @@ Course Course::from_json(const std::string& text) {
   json.at("is_score_saved").get_to(course.is_score_saved);
   json.at("is_open").get_to(course.is_open);
   json.at("is_stopping").get_to(course.is_stopping);
+  if (json.at("is_broken").get<bool>()) {
+    const auto& loss = json.at("broken_loss");
+    course.broken_loss = loss.is_null() ? std::nan("") : loss.get<double>();
+  }
+  json.at("not_finite").get_to(course.not_finite);
   json.at("is_repeated").get_to(course.is_repeated);
   json.at("is_kept").get_to(course.is_kept);
+  json.at("slots").get_to(course.slots);
+  json.at("redone").get_to(course.redone);
   json.at("owners").get_to(course.owners);
   json.at("weights").get_to(course.weights);
   json.at("peak_flops").get_to(course.peak_flops);
   return course;
+}
+
+void Course::expect_steps_of(const Course& all, std::int64_t source) const {
+  if (!all.is_open || all.progress.step == progress.step) return;
+  throw Error(ErrorCode::Mismatch, "this worker has made " + std::to_string(progress.step) +
+                                       " steps and rank " + std::to_string(source) + " " +
+                                       std::to_string(all.progress.step));
 }
 
 parallel::Lasting& Recovery::lasting() const {
@@ -72,8 +93,16 @@ parallel::Lasting& Recovery::lasting() const {
   return *lasting;
 }
 
+void Recovery::Incident::count(const Course& all) {
+  if (all.slots == 0) return;
+  // Another death cuts them finer; what it takes along may have been lost before.
+  if (slots > 0) redone = redone * all.slots / slots;
+  slots = all.slots;
+  redone = std::min(redone + all.redone, slots);
+}
+
 Recovery::Incident Recovery::begin() {
-  return turn_over(false, /*is_first=*/true);
+  return turn_over(false, /*is_first=*/options_.crew->has_group());
 }
 
 Recovery::Incident Recovery::survive() {
@@ -110,7 +139,8 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
         lasting().recall(-1, {});
       }
       if (incident.how != "rolled forward") incident.how = how;
-      share_course(how == "run again");
+      const Course all = share_course(how == "run again");
+      incident.count(all);
       lasting().regroup(crew.is_new());
       options_.regroup();
       is_join_complete_ = true;
@@ -142,12 +172,13 @@ std::string Recovery::resolve(const Crew::Turnover& change) {
     is_forward |= standing.phase != Standing::Phase::Open;
     is_begun |= standing.phase != Standing::Phase::Finished;
   }
-  if (is_new) return is_forward ? "rolled forward" : "run again";
   const bool is_finished = mine.phase == Standing::Phase::Finished;
-  if (!is_finished && (mine.step < furthest || is_forward)) {
+  if (is_new) {
+    // It has begun nothing.
+  } else if (!is_finished && (mine.step < furthest || is_forward)) {
     TRIREME_CHECK(all, "step ", mine.step, " was prepared, and nothing of it is known here");
     options_.advance(options_.job->step->finish(*all));
-  } else if (is_finished && (mine.step < furthest || is_forward)) {
+  } else if (mine.step < furthest || is_forward) {
     // Other hosts may be in the next step already.
     lasting().finish_orphans();
   }
@@ -156,7 +187,7 @@ std::string Recovery::resolve(const Crew::Turnover& change) {
 }
 
 // Of the first rank that has the state: everybody goes on as it does.
-void Recovery::share_course(bool is_back) {
+Course Recovery::share_course(bool is_back) {
   const comm::Group& group = options_.crew->group();
   const bool is_new = options_.crew->is_new();
   Course mine = options_.course();
@@ -168,19 +199,30 @@ void Recovery::share_course(bool is_back) {
   mine.is_open = least[1] != 0 && least[0] != group.size();
   mine.is_repeated = is_back;
   mine.owners = options_.job->fair_owners();
-  if (is_back) deal_again(mine);
+  if (is_back) {
+    deal_again(mine);
+    count_redone(mine);
+  }
   const Course all =
       Course::from_json(broadcast_text(group, mine.to_json(), static_cast<int>(source)));
-  if (!is_new && all.progress.step != mine.progress.step) {
-    throw Error(ErrorCode::Mismatch, "this worker has made " + std::to_string(mine.progress.step) +
-                                         " steps and rank " + std::to_string(source) + " " +
-                                         std::to_string(all.progress.step))
-        .with_rank(group.rank());
-  }
+  if (!is_new) mine.expect_steps_of(all, source);
   options_.adopt(all);
   options_.job->loader().seek(all.progress.position);
   options_.job->deal(all.owners, all.weights);
   dealt_to_ = options_.crew->workers();
+  return all;
+}
+
+// The slots of those who are gone, or all where nothing of the step stays.
+void Recovery::count_redone(Course& course) const {
+  const std::vector<int> workers = options_.crew->workers();
+  const std::vector<int>& owners = options_.job->step->parts().slot_owners;
+  course.slots = course.redone = static_cast<int>(owners.size());
+  if (!course.is_kept) return;
+  course.redone = static_cast<int>(std::count_if(owners.begin(), owners.end(), [&](int rank) {
+    const int owner = dealt_to_[static_cast<std::size_t>(rank)];
+    return std::find(workers.begin(), workers.end(), owner) == workers.end();
+  }));
 }
 
 // Whoever lives keeps its slots in a step that is run again, where their gradients stay; those of

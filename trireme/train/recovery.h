@@ -35,14 +35,21 @@ struct Course {
   bool is_score_saved = false;
   bool is_open = false;  // on all of them: begun, or read from a checkpoint
   bool is_stopping = false;
+  std::optional<double> broken_loss{};  // of the last step, where it was not finite
+  int not_finite = 0;                   // such steps in a row
   bool is_repeated = false;             // the next step was begun before
   bool is_kept = false;                 // see Turn
+  int slots = 0;                        // of the next step, as it was begun
+  int redone = 0;                       // of them, those whose work is lost
   std::vector<int> owners{};            // by slot, of the next step
   std::vector<std::int64_t> weights{};  // of the slots; empty: all alike
   double peak_flops = 0;                // of a rank, as it was measured
 
   std::string to_json() const;
   static Course from_json(const std::string& json);
+  // Mismatch where `all`, the course of rank `source`, has come to another step than this one. A
+  // job that is not open has come to none: a death may find some ranks resumed and others not.
+  void expect_steps_of(const Course& all, std::int64_t source) const;
 };
 
 class Recovery {
@@ -65,6 +72,10 @@ class Recovery {
     double seconds = 0;
     int workers = 0;  // now
     int joined = 0;
+    int slots = 0;   // of the step that was begun
+    int redone = 0;  // of them, those that are run again; at most, where one dies after another
+
+    void count(const Course& all);
   };
 
   // The worker has joined: everybody in its epoch calls this.
@@ -80,8 +91,9 @@ class Recovery {
  private:
   Incident turn_over(bool takes_new, bool is_first);
   std::string resolve(const Crew::Turnover& change);
-  void share_course(bool is_back);
+  Course share_course(bool is_back);
   void deal_again(Course& course) const;
+  void count_redone(Course& course) const;
   parallel::Lasting& lasting() const;
 
   Options options_;

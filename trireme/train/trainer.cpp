@@ -135,7 +135,9 @@ Ending Trainer::train() {
 // What follows a step, once.
 Ending Trainer::attend() {
   if (attended_at_ == progress_.step) return Ending::Done;
-  if (const auto broken = std::exchange(broken_, std::nullopt)) on_not_finite(*broken);
+  // Somebody may die in it: it is then done again, by whoever lives.
+  if (broken_loss_) on_not_finite(*broken_loss_);
+  broken_loss_.reset();
   compare_ranks();
   balancer_.look(progress_.step);
   if (keeper_) keeper_->look();
@@ -215,12 +217,16 @@ void Trainer::advance(const Outcome& outcome) {
   progress_.loss_scale = scale.scale;
   progress_.loss_scale_good_steps = scale.good_steps;
   if (outcome.is_finite) not_finite_ = 0;
+  // What fell back was not updated, and the next steps are in float32.
+  if (!outcome.is_finite && fell_back_at_ != progress_.step) {
+    ++not_finite_;
+    broken_loss_ = outcome.loss;
+  }
   score_.reset();
   is_stopping_ = outcome.is_stop_wanted;
   is_change_wanted_ = outcome.is_change_wanted;
   // Slots that were dealt for one step alone.
   if (std::exchange(is_repeated_, false)) job_.deal(job_.fair_owners());
-  if (!outcome.is_finite) broken_ = outcome;
   for (const int rank : outcome.left_out) {
     options_.reporter->event({{"event", "left out"}, {"step", progress_.step}, {"rank", rank}});
   }
@@ -241,12 +247,9 @@ void Trainer::follow_precision(const Outcome& outcome) {
                             {"until", progress_.precision.float32_until}});
 }
 
-void Trainer::on_not_finite(const Outcome& outcome) {
+void Trainer::on_not_finite(double loss) {
   const TrainConfig& config = job_.train();
-  // Nothing was updated, and the next steps are in float32.
-  if (fell_back_at_ == progress_.step) return;
-  ++not_finite_;
-  if (is_overflow(outcome)) {
+  if (is_overflow(loss)) {
     options_.reporter->event({{"event", "skipped"},
                               {"step", progress_.step},
                               {"why", "gradients overflowed float16"},
@@ -258,7 +261,7 @@ void Trainer::on_not_finite(const Outcome& outcome) {
   if (where.empty()) where = job_.step->first_block_not_finite();
   const std::string what =
       "step " + std::to_string(progress_.step) + ": the " +
-      (std::isfinite(outcome.loss) ? "gradient" : "loss") + " is not finite" +
+      (std::isfinite(loss) ? "gradient" : "loss") + " is not finite" +
       (where.empty() ? std::string(", though all weights and blocks are") : "; first in " + where);
   if (config.non_finite == NonFinite::Stop || not_finite_ > config.non_finite_max) {
     throw Error(ErrorCode::Diverged,
@@ -274,8 +277,8 @@ void Trainer::on_not_finite(const Outcome& outcome) {
 
 // Float16 overflows now and then by design, and the scale has already answered. What overflows
 // again and again, or at the least scale, is not finite whatever the scale.
-bool Trainer::is_overflow(const Outcome& outcome) const {
-  return job_.step->parts().config.precision == Precision::Float16 && std::isfinite(outcome.loss) &&
+bool Trainer::is_overflow(double loss) const {
+  return job_.step->parts().config.precision == Precision::Float16 && std::isfinite(loss) &&
          !job_.step->loss_scale().is_least() && not_finite_ <= job_.train().non_finite_max;
 }
 
@@ -284,7 +287,12 @@ bool Trainer::roll_back() {
   const auto from = keeper_ ? keeper_->newest() : std::nullopt;
   if (!from) return false;
   const Progress here = progress_;
-  restore(*from);
+  try {
+    restore(*from);
+  } catch (...) {
+    progress_ = here;  // where somebody dies in it, all of them are still here
+    throw;
+  }
   progress_.step = here.step;
   progress_.position = here.position;
   progress_.returned = here.returned;

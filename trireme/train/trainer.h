@@ -73,8 +73,8 @@ class Trainer {
   std::int64_t restore(const checkpoint::Checkpoint& from);
   void advance(const Outcome& outcome);
   void follow_precision(const Outcome& outcome);
-  void on_not_finite(const Outcome& outcome);
-  bool is_overflow(const Outcome& outcome) const;
+  void on_not_finite(double loss);
+  bool is_overflow(double loss) const;
   bool roll_back();
   bool evaluate();
   std::optional<Scores> scores_of_weights();
@@ -104,10 +104,10 @@ class Trainer {
   bool is_repeated_ = false;  // the next step was begun before
   bool is_kept_ = false;      // what it had; see Turn
   bool is_change_wanted_ = false;
-  bool is_ending_ = false;         // its part of the last checkpoint is written
-  bool is_finished_ = false;       // everybody's is
-  std::optional<Outcome> broken_;  // that was not finite, and is to be dealt with
-  int not_finite_ = 0;             // in a row
+  bool is_ending_ = false;             // its part of the last checkpoint is written
+  bool is_finished_ = false;           // everybody's is
+  std::optional<double> broken_loss_;  // of a step that was not finite and is to be dealt with
+  int not_finite_ = 0;                 // in a row
   const std::atomic<bool> never_{false};
   std::unique_ptr<Keeper> keeper_;  // null without a folder
   std::optional<Recovery> recovery_;

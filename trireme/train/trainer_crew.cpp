@@ -62,6 +62,8 @@ Course Trainer::course() const {
           .is_score_saved = is_score_saved_,
           .is_open = is_open_,
           .is_stopping = is_stopping_,
+          .broken_loss = broken_loss_,
+          .not_finite = not_finite_,
           .peak_flops = options_.reporter->peak_flops()};
 }
 
@@ -75,6 +77,8 @@ void Trainer::adopt(const Course& course) {
   score_ = course.score;
   is_score_saved_ = course.is_score_saved;
   is_stopping_ = course.is_stopping;
+  broken_loss_ = course.broken_loss;
+  not_finite_ = course.not_finite;
   is_repeated_ = course.is_repeated;
   is_kept_ = course.is_kept;
   options_.reporter->set_peak_flops(course.peak_flops);
@@ -102,9 +106,13 @@ void Trainer::tell(const Recovery::Incident& incident) {
   if (incident.joined > 0) {
     text += (text.empty() ? "" : "; ") + std::to_string(incident.joined) + " joined";
   }
-  char figures[96];
-  std::snprintf(figures, sizeof(figures), " (%.1f ms, %s)", 1e3 * incident.seconds,
-                incident.how.c_str());
+  std::string how = incident.how;
+  if (incident.redone > 0) {
+    how += ", " + std::to_string(incident.redone) + " of " + std::to_string(incident.slots) +
+           " slots lost";
+  }
+  char figures[128];
+  std::snprintf(figures, sizeof(figures), " (%.1f ms, %s)", 1e3 * incident.seconds, how.c_str());
   const char* going = incident.workers == 1 ? " worker goes on" : " workers go on";
   options_.reporter->warn(text + "; " + std::to_string(incident.workers) + going + figures,
                           {{"event", incident.gone.empty() ? "workers joined" : "workers lost"},
@@ -113,6 +121,8 @@ void Trainer::tell(const Recovery::Incident& incident) {
                            {"workers", incident.workers},
                            {"epoch", static_cast<std::int64_t>(options_.crew->epoch())},
                            {"how", incident.how},
+                           {"slots", incident.slots},
+                           {"slots_redone", incident.redone},
                            {"seconds", incident.seconds}});
 }
 

@@ -110,7 +110,7 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
   // Zero says that the training is done, and then nobody is replaced any more.
   crew->join(g_is_stop_wanted,
              [&] { std::_Exit(crew->is_end_announced() ? 0 : cluster::launch::kExitDismissed); });
-  const bool is_first = crew->group().rank() == 0;
+  const bool is_first = crew->rank() == 0;
   Reporter reporter(
       {.folder = output, .terminal = terminal_in_environment(), .is_silent = !is_first});
   Trainer trainer(job, {.output = output,
@@ -127,7 +127,9 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
                             [&](const Progress& progress, const Outcome& outcome) {
                               if (log) log->write(crew->epoch(), progress, outcome);
                             }});
-  if (is_first) write_file_atomically(output / "config.toml", config.to_toml());
+  // Who was to write it may be dead.
+  const bool is_missing = !crew->has_group() && !fs::exists(output / "config.toml");
+  if (is_first || is_missing) write_file_atomically(output / "config.toml", config.to_toml());
   Ending ending = Ending::Done;
   try {
     ending = trainer.run();

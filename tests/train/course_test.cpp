@@ -1,0 +1,39 @@
+// Goal:   what follows a step that was not finite goes from one rank to the others, and steps are
+//         compared only where there are any.
+// Method: courses by hand.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "trireme/train/recovery.h"
+
+namespace trireme::train {
+namespace {
+
+// Whoever lives has to deal with it after a death, and a newcomer with them.
+TEST(Course, ALossThatIsNoNumberIsNotForgotten) {
+  const Course none;
+  EXPECT_EQ(Course::from_json(none.to_json()).broken_loss, std::nullopt);
+  for (const double loss : {std::nan(""), HUGE_VAL}) {
+    const Course course{.progress = {}, .broken_loss = loss, .not_finite = 4};
+    const Course read = Course::from_json(course.to_json());
+    ASSERT_TRUE(read.broken_loss);
+    EXPECT_FALSE(std::isfinite(*read.broken_loss));
+    EXPECT_EQ(read.not_finite, 4);
+  }
+}
+
+// A death while a job is resumed: one rank has read the checkpoint, another has not.
+TEST(Course, StepsAreComparedOnlyOnceTheJobIsOpen) {
+  Course mine, all;
+  all.progress.step = 20;
+  EXPECT_NO_THROW(mine.expect_steps_of(all, 0));
+  all.is_open = true;
+  EXPECT_THROW(mine.expect_steps_of(all, 0), Error);
+  mine.progress.step = 20;
+  EXPECT_NO_THROW(mine.expect_steps_of(all, 0));
+}
+
+}  // namespace
+}  // namespace trireme::train
