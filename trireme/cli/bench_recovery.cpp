@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -9,6 +8,7 @@
 #include "trireme/base/temporary_folder.h"
 #include "trireme/cli/bench/json_file.h"
 #include "trireme/cli/bench/program.h"
+#include "trireme/cli/bench/recovery/bar.h"
 #include "trireme/cli/bench/recovery/measure.h"
 #include "trireme/cli/bench/setters.h"
 #include "trireme/cli/bench/statistics.h"
@@ -18,7 +18,11 @@ namespace trireme::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using bench::recovery::Incident;
+namespace recovery = bench::recovery;
+using recovery::Bar;
+using recovery::Figures;
+using recovery::Incident;
+using recovery::Verdict;
 
 constexpr auto kPeerMax = std::chrono::minutes(10);
 
@@ -33,25 +37,23 @@ struct Case {
   const char* name;
   Incident incident;
   const char* sync;
-  double median_max;     // seconds, on the table of bars
-  double worst_max = 0;  // 0: none
+  Bar bar{};
 };
 constexpr Case kCases[] = {
     {.name = "kill",
      .incident = Incident::Kill,
      .sync = "shared",
-     .median_max = 0.05,
-     .worst_max = 0.25},
+     .bar = {.median_max = 0.05, .worst_max = 0.25}},
     {.name = "kill_zero1",
      .incident = Incident::Kill,
      .sync = "zero1",
-     .median_max = 0.05,
-     .worst_max = 0.25},
-    {.name = "freeze", .incident = Incident::Freeze, .sync = "shared", .median_max = 1.5},
+     .bar = {.median_max = 0.05, .worst_max = 0.25}},
+    {.name = "freeze", .incident = Incident::Freeze, .sync = "shared", .bar = {.median_max = 1.5}},
+    // On any step.
     {.name = "coordinator",
      .incident = Incident::Coordinator,
      .sync = "shared",
-     .median_max = 0.05}};
+     .bar = {.worst_max = 0.05}}};
 constexpr double kReplacementMax = 1;
 constexpr double kTimesFasterMin = 40;  // than torchrun
 
@@ -63,54 +65,61 @@ class Table {
     std::fflush(stdout);
   }
 
-  // Whether the bar was met; a bar of 0 is none.
-  bool add(const Case& one, const std::vector<double>& all) {
-    const double median = bench::median(all);
-    medians_[one.name] = median;
-    const double worst = all.empty() ? 0 : *std::max_element(all.begin(), all.end());
-    const bool is_met = (one.median_max == 0 || median <= one.median_max) &&
-                        (one.worst_max == 0 || worst <= one.worst_max);
-    char bar[80] = "";
-    if (one.median_max > 0) {
-      std::snprintf(bar, sizeof(bar), "%s: median <= %.0f ms", is_met ? "met" : "MISSED",
-                    one.median_max * 1e3);
+  // `undisturbed`: the same statistic where nothing happened, if it was taken.
+  void add(const Case& one, const std::vector<double>& all,
+           const std::vector<double>& undisturbed = {}) {
+    const Figures figures = recovery::figures_of(all);
+    if (!all.empty()) medians_[one.name] = figures.median;
+    const Verdict verdict = recovery::judge(one.bar, all, undisturbed);
+    note(verdict);
+    print(one.name, one.sync, all.size(), figures, undisturbed.empty() ? verdict.text : "");
+    nlohmann::ordered_json line{{"case", one.name},          {"sync", one.sync},
+                                {"seconds", figures.median}, {"worst", figures.worst},
+                                {"times", all.size()},       {"all", all}};
+    if (!undisturbed.empty()) {
+      const Figures effect = recovery::effect_of(all, undisturbed);
+      print("  undisturbed", one.sync, undisturbed.size(), recovery::figures_of(undisturbed), "");
+      print("  effect", one.sync, all.size(), effect, verdict.text);
+      line["undisturbed"] = undisturbed;
+      line["effect"] = effect.median;
+      line["effect_worst"] = effect.worst;
     }
-    std::printf("%-14s %-8s %5zu %12.1f %12.1f  %s", one.name, one.sync, all.size(), median * 1e3,
-                worst * 1e3, bar);
-    if (one.worst_max > 0) std::printf(", worst <= %.0f ms", one.worst_max * 1e3);
-    std::puts("");
-    std::fflush(stdout);
-    if (json_) {
-      const nlohmann::ordered_json line{{"case", one.name},    {"sync", one.sync},
-                                        {"seconds", median},   {"worst", worst},
-                                        {"times", all.size()}, {"all", all}};
-      std::fprintf(json_.get(), "%s\n", line.dump().c_str());
-      std::fflush(json_.get());
-    }
-    return is_met;
+    if (verdict.is_met) line["is_met"] = *verdict.is_met;
+    if (!json_) return;
+    std::fprintf(json_.get(), "%s\n", line.dump().c_str());
+    std::fflush(json_.get());
   }
 
-  // A death that costs less than nothing, within the noise of steps, counts as a millisecond.
-  bool compare(const char* ours, const char* theirs) const {
-    const double times = medians_.at(theirs) / std::max(medians_.at(ours), 1e-3);
-    const bool is_met = times >= kTimesFasterMin;
-    std::printf("%s against %s: %.0f x faster, %s: >= %.0f x\n", ours, theirs, times,
-                is_met ? "met" : "MISSED", kTimesFasterMin);
-    return is_met;
+  void compare(const char* ours, const char* theirs) {
+    const Verdict verdict = recovery::compare(medians_, ours, theirs, kTimesFasterMin);
+    note(verdict);
+    std::puts(verdict.text.c_str());
   }
+
+  bool is_missed() const { return is_missed_; }
 
  private:
+  static void print(const char* name, const char* sync, std::size_t times, const Figures& figures,
+                    const std::string& bar) {
+    std::printf("%-14s %-8s %5zu %12.1f %12.1f  %s\n", name, sync, times, figures.median * 1e3,
+                figures.worst * 1e3, bar.c_str());
+    std::fflush(stdout);
+  }
+
+  void note(const Verdict& verdict) { is_missed_ |= !verdict.is_met.value_or(true); }
+
   bench::File json_;
   std::map<std::string, double> medians_;
+  bool is_missed_ = false;
 };
 
-// PyTorch's launcher starts everybody again. Whether we are as much faster as we should be.
-bool add_peer(Table& table, const Options& options) {
+// PyTorch's launcher starts everybody again.
+void add_peer(Table& table, const Options& options) {
   const fs::path peer =
       fs::read_symlink("/proc/self/exe").parent_path() / "bench/peers/torch_recover";
   if (!fs::exists(peer)) {
     std::fputs("SKIPPED: no PyTorch: CMake found no Python with torch (make setup)\n", stderr);
-    return true;
+    return;
   }
   std::vector<double> all;
   bench::run_program({.words = {peer.string(), "--ranks", std::to_string(options.workers),
@@ -119,32 +128,35 @@ bool add_peer(Table& table, const Options& options) {
                        const auto line = nlohmann::json::parse(text, nullptr, false);
                        if (line.is_object()) all.push_back(line.value("seconds", 0.0));
                      });
-  table.add({.name = "torchrun", .incident = Incident::Kill, .sync = "ddp", .median_max = 0}, all);
-  return !all.empty() && table.compare("kill", "torchrun");
+  table.add({.name = "torchrun", .incident = Incident::Kill, .sync = "ddp"}, all);
 }
 
 int measure(const Options& options) {
   const TemporaryFolder folder("bench-recovery");
   Table table(options);
-  bool is_met = true;
   for (const Case& one : kCases) {
-    const auto measured = bench::recovery::measure({.incident = one.incident,
-                                                    .sync = one.sync,
-                                                    .workers = options.workers,
-                                                    .times = options.times,
-                                                    .folder = folder.path() / one.name});
-    is_met &= table.add(one, measured.lost);
+    const auto measured = recovery::measure({.incident = one.incident,
+                                             .sync = one.sync,
+                                             .workers = options.workers,
+                                             .times = options.times,
+                                             .folder = folder.path() / one.name});
+    table.add(one, measured.lost, measured.undisturbed);
     if (&one != &kCases[0]) continue;
-    is_met &= table.add({.name = "replacement",
-                         .incident = one.incident,
-                         .sync = one.sync,
-                         .median_max = kReplacementMax},
-                        measured.replacement);
-    table.add({.name = "join", .incident = one.incident, .sync = one.sync, .median_max = 0},
+    table.add({.name = "replacement",
+               .incident = one.incident,
+               .sync = one.sync,
+               .bar = {.median_max = kReplacementMax}},
+              measured.replacement);
+    // A newcomer delays the others by at most one step.
+    table.add({.name = "join",
+               .incident = one.incident,
+               .sync = one.sync,
+               .bar = {.median_max = measured.step}},
               measured.join);
   }
-  if (options.has_peers) is_met &= add_peer(table, options);
-  return is_met ? 0 : 1;
+  if (options.has_peers) add_peer(table, options);
+  for (const char* ours : {"kill", "kill_zero1"}) table.compare(ours, "torchrun");
+  return table.is_missed() ? 1 : 0;
 }
 
 }  // namespace

@@ -43,6 +43,12 @@ TEST(RecoveryTimeline, TheLargestStepAfterAgainstTheLargestBefore) {
   EXPECT_NEAR(timeline(3).jolt(100 * kMs, {0}, 3).value(), 0.050, 1e-9);
 }
 
+TEST(RecoveryTimeline, AStepIsTheMedianOfAll) {
+  EXPECT_NEAR(timeline(3).median_step({0, 1}), 0.010, 1e-9);
+  EXPECT_NEAR(timeline(30).median_step({0}), 0.012, 1e-9);
+  EXPECT_EQ(timeline(30).median_step({7}), 0);
+}
+
 TEST(RecoveryTimeline, KnowsWhoIsThere) {
   const Timeline all = timeline(4);
   EXPECT_EQ(all.epoch(), 2);

@@ -56,6 +56,7 @@ class Bench {
       ::poll(nullptr, 0, static_cast<int>(random_.below(kMomentMax)));
       look();
       if (options_.incident == Incident::Coordinator) {
+        measured.undisturbed.push_back(jolt_from(now(), members));
         measured.lost.push_back(kill_coordinator(members));
       } else {
         hurt_one(members, i, measured);
@@ -121,13 +122,18 @@ class Bench {
     measured.replacement.push_back(static_cast<double>(began - struck) * 1e-9);
     measured.join.push_back(
         wait_for("steps with it", [&] { return timeline_.jolt(began, members, kJoinSteps); }));
+    measured.step = timeline_.median_step(members);
   }
 
   double kill_coordinator(const std::set<int>& members) {
     const pid_t pid = wait_for("a coordinator", [&] { return subject_.coordinator(); });
     const std::int64_t struck = now();
     ::kill(pid, SIGKILL);
-    return wait_for("the next steps", [&] { return timeline_.jolt(struck, members, kJoltSteps); });
+    return jolt_from(struck, members);
+  }
+
+  double jolt_from(std::int64_t moment, const std::set<int>& members) {
+    return wait_for("the next steps", [&] { return timeline_.jolt(moment, members, kJoltSteps); });
   }
 
   MeasureOptions options_;

@@ -3,7 +3,7 @@
 //
 //   kill         SIGKILL of a worker
 //   freeze       SIGSTOP of a worker; elastic.heartbeat is 1 s
-//   coordinator  SIGKILL of the coordinator
+//   coordinator  SIGKILL of the coordinator, and before it as many steps in which nothing happens
 //
 // Failure: Deadline where a job does not get over an incident in time.
 // Threads: one.
@@ -34,6 +34,10 @@ struct Measured {
   std::vector<double> replacement;
   // What that costs the others: jolt() of a few steps around it.
   std::vector<double> join;
+  // jolt() of a moment at which nothing happened, once before each death of the coordinator: what
+  // the noise of steps makes of the same statistic.
+  std::vector<double> undisturbed;
+  double step = 0;  // the median of the survivors' steps
 };
 Measured measure(const MeasureOptions& options);
 

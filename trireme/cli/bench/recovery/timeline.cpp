@@ -76,4 +76,16 @@ std::optional<double> Timeline::jolt(std::int64_t struck, const std::set<int>& w
   return since - before;
 }
 
+double Timeline::median_step(const std::set<int>& workers) const {
+  std::vector<double> all;
+  for (const int worker : workers) {
+    const auto at = steps_.find(worker);
+    if (at == steps_.end()) continue;
+    for (std::size_t i = 1; i < at->second.size(); ++i) {
+      all.push_back(seconds(at->second[i].nanoseconds - at->second[i - 1].nanoseconds));
+    }
+  }
+  return median(std::move(all));
+}
+
 }  // namespace trireme::cli::bench::recovery

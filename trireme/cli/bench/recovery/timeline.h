@@ -33,6 +33,8 @@ class Timeline {
   // The largest of the `count` steps of anybody that ended after `struck`, less the largest of as
   // many before; nothing as long as somebody has made fewer.
   std::optional<double> jolt(std::int64_t struck, const std::set<int>& workers, int count) const;
+  // Seconds, of all steps that these workers made; 0 where there are none.
+  double median_step(const std::set<int>& workers) const;
 
  private:
   std::map<int, std::vector<monitor::StepLine>> steps_;  // by worker
