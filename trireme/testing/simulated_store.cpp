@@ -44,15 +44,30 @@ SimulatedStoreServer::SimulatedStoreServer(SimulatedNetwork& network, int node, 
     : network_(network), node_(node), mistake_(mistake) {}
 
 void SimulatedStoreServer::start() {
-  ++life_;
   history_.clear();
+  begin_life();
+  resume();
+}
+
+void SimulatedStoreServer::restart() {
+  const std::vector<cluster::StoreMap::Change> log = history_;
+  begin_life();
+  for (const cluster::StoreMap::Change& change : log) state_->learn(change);
+  for (const cluster::StoreSessionId owner : state_->map().owners()) {
+    if (owner != cluster::StoreMap::kNobody) state_->end(owner);
+  }
+  state_->take_deliveries();
+  resume();
+}
+
+void SimulatedStoreServer::begin_life() {
+  ++life_;
   peers_.clear();
   node_of_.clear();
   state_ = std::make_unique<cluster::StoreState>(
       cluster::StoreBounds{}, [this](std::span<const cluster::StoreMap::Change> changes) {
         history_.insert(history_.end(), changes.begin(), changes.end());
       });
-  resume();
 }
 
 void SimulatedStoreServer::crash() {
@@ -126,6 +141,17 @@ void SimulatedStoreClient::start() {
   arm();
 }
 
+void SimulatedStoreClient::reconnect() {
+  ++life_;
+  server_life_ = 0;
+  is_lost_ = false;
+  waiting_.clear();
+  calls_.clear();
+  session_ = cluster::StoreSession({.retry = options_.retry});
+  network_.send(options_.node, options_.server, seal({Kind::Hello, life_, 0, {}}));
+  arm();
+}
+
 void SimulatedStoreClient::crash() {
   network_.crash(options_.node);
   waiting_.clear();
@@ -188,8 +214,11 @@ void SimulatedStoreClient::lose() {
   reply.error = ErrorCode::PeerLost;
   reply.error_text = "the server was restarted";
   for (const auto& [slot, done] : calls_) session_.abandon(slot);
-  for (auto& [slot, done] : std::exchange(calls_, {})) done(reply);
-  for (auto& [request, done] : std::exchange(waiting_, {})) done(reply);
+  // Whoever is told may ask again at once.
+  const auto calls = std::exchange(calls_, {});
+  const auto waiting = std::exchange(waiting_, {});
+  for (const auto& [slot, done] : calls) done(reply);
+  for (const auto& [request, done] : waiting) done(reply);
 }
 
 // Timers run only while something is outstanding, so that a simulation comes to rest.

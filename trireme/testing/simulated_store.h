@@ -31,6 +31,9 @@ class SimulatedStoreServer {
   // A new process with an empty store.
   void start();
   void crash();
+  // A new process that has read the log of the one before: what lives as long as the job is there,
+  // what lived with sessions is not.
+  void restart();
   // It hears nothing for a while, and then goes on where it was.
   void pause();
   void resume();
@@ -38,7 +41,7 @@ class SimulatedStoreServer {
   void drop(int client);
 
   const cluster::StoreState& state() const { return *state_; }
-  // Every change that ever became true, in order; since the last start.
+  // Every change that ever became true, in order; since the last start(), restarts included.
   const std::vector<cluster::StoreMap::Change>& history() const { return history_; }
 
  private:
@@ -47,6 +50,7 @@ class SimulatedStoreServer {
     cluster::StoreSessionId session = 0;
   };
 
+  void begin_life();
   void receive(int from, ByteView message);
   void apply(int from, const Peer& peer, cluster::StoreRequest request);
   void deliver();
@@ -86,6 +90,9 @@ class SimulatedStoreClient {
   void call(cluster::StoreRequest request, Done done);
   // Calls nobody back any more.
   void abandon_all();
+  // After PeerLost, or before it: the same process with a new session. Nobody is called back for
+  // what was asked of the old one.
+  void reconnect();
 
  private:
   void receive(ByteView message);

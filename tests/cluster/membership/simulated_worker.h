@@ -1,8 +1,16 @@
 // A worker of an elastic job on a node of a SimulatedNetwork: the real Admission and Succession
-// over a simulated store, with deaths that are noticed sooner or later.
+// over a simulated store, with deaths that are noticed sooner or later, and with people who are
+// taken for dead though they live.
+//
+// Steps:  in every epoch it votes for the step after the last that it knows to be made; one is made
+//         when all members of the epoch have voted, which each is told after a while, unless it has
+//         left the epoch by then. What it knows to be made it reports, and takes over from others.
+// Store:  one that was restarted has lost its sessions: the worker connects again, sets again what
+//         lived with its session, and asks again.
 
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -16,15 +24,29 @@
 
 namespace trireme::cluster::membership {
 
+// By step: the number of the epoch that made it.
+using StepLog = std::vector<std::uint64_t>;
+
 class SimulatedWorker {
  public:
+  static constexpr std::size_t kSteps = 20;
+
   struct Options {
     int worker = 0;
+    std::string host{};
     int first_size = 1;
     std::uint64_t last_epoch = 5;  // moves on by itself until it holds this one
     bool is_blind = false;         // the mistake: it overwrites what others have decided
-    std::function<bool(int worker)> is_crashed{};
+    bool is_forgetful = false;     // the mistake: it goes back to the least that anybody reports
+    std::function<bool(int worker)> is_gone{};
     std::function<void(SimulatedWorker&)> on_epoch{};
+    std::function<void(const SimulatedWorker&)> on_end{};  // with an error
+    std::function<void(const SimulatedWorker&)> on_vote{};
+    // It leaves this epoch, or goes on from it before all have met there.
+    std::function<void(const Epoch&)> on_leaving{};
+    // Of a member that holds this epoch and has one.
+    std::function<std::optional<StepLog>(const Epoch&)> log_in{};
+    std::function<bool(const Epoch&)> have_all_logs{};
   };
 
   SimulatedWorker(testing::SimulatedNetwork& network, const Options& options)
@@ -36,11 +58,12 @@ class SimulatedWorker {
     self.rank = options_.worker;
     self.size = options_.worker + 1;
     self.pid = 1000 + options_.worker;
+    self.host = options_.host;
     admission_.emplace(Admission::Input{.self = self,
                                         .first_size = options_.first_size,
                                         .is_abandoned = [this](const Epoch& epoch) {
                                           for (const Seat& seat : epoch.seats()) {
-                                            if (!options_.is_crashed(seat.worker)) return false;
+                                            if (!options_.is_gone(seat.worker)) return false;
                                           }
                                           return true;
                                         }});
@@ -64,7 +87,43 @@ class SimulatedWorker {
     }
   }
 
+  // What an operation that others have given up tells.
+  void hear_of_next(std::uint64_t number) {
+    if (has_crashed_ || is_over()) return;
+    left_by_others_ = std::max(left_by_others_, number);
+    if (!is_agreeing() && !held_.empty() && held_.back().number() == number) begin_next();
+  }
+
+  // All members of the epoch have voted for the step.
+  void hear_of_step(std::uint64_t number, std::size_t step) {
+    if (has_crashed_ || is_over() || is_agreeing() || !log_) return;
+    if (held_.back().number() != number || log_->size() != step) return;
+    if (const auto [made, is_first] = made_.try_emplace(step, number); !is_first) {
+      complain(step, made->second, number);
+    }
+    log_->push_back(number);
+    step_soon();
+  }
+
+  // Its connection to the store is gone.
+  void reconnect() {
+    if (has_crashed_ || is_over()) return;
+    client_.reconnect();
+    unsaid_ = session_keys_;
+    if (is_agreeing()) {
+      pump(*succession_);
+    } else if (held_.empty()) {
+      pump(*admission_);
+    } else {
+      say_again([] {});
+    }
+  }
+
   int node() const { return options_.worker + 1; }
+  const std::string& host() const { return options_.host; }
+  // Nothing as long as nobody gave it the state.
+  const std::optional<StepLog>& log() const { return log_; }
+  const std::optional<std::string>& complaint() const { return complaint_; }
   int worker() const { return options_.worker; }
   bool has_crashed() const { return has_crashed_; }
   bool has_started() const { return admission_.has_value(); }
@@ -93,6 +152,7 @@ class SimulatedWorker {
   void pump(Machine& machine) {
     const std::uint64_t turn = ++turn_;
     if (machine.is_over()) return finish(machine);
+    if (!unsaid_.empty()) return say_again([this, &machine] { pump(machine); });
     StoreRequest request = machine.request();
     if (request.verb == StoreVerb::Wait) {
       const auto slice = std::chrono::milliseconds(20 + network_.random().below(40));
@@ -106,21 +166,55 @@ class SimulatedWorker {
     const bool overwrites =
         options_.is_blind && request.verb == StoreVerb::Swap && request.key.starts_with("epoch/");
     if (overwrites) request.verb = StoreVerb::Set;
-    const StoreValue mine = request.value;
-    client_.call(request, [this, turn, &machine, overwrites, mine](StoreReply reply) {
+    client_.call(request, [this, turn, &machine, overwrites, request](StoreReply reply) {
       if (turn != turn_) return;
-      if (overwrites) reply.value = mine;
+      if (reply.error == ErrorCode::PeerLost) return reconnect();
+      if (overwrites) reply.value = request.value;
+      note_session(request);
       machine.on_reply(reply);
+      tell_of_decided();
       look_at_members();
       pump(machine);
     });
+  }
+
+  // What the store has lost of this worker, and then the rest.
+  void say_again(std::function<void()> then) {
+    if (unsaid_.empty()) return then();
+    const std::uint64_t turn = ++turn_;
+    StoreRequest request;
+    request.verb = StoreVerb::Set;
+    request.key = unsaid_.begin()->first;
+    request.value = unsaid_.begin()->second;
+    request.lifetime = Lifetime::Session;
+    client_.abandon_all();
+    client_.call(request, [this, turn, then, key = request.key](const StoreReply& reply) {
+      if (turn != turn_) return;
+      if (reply.error == ErrorCode::PeerLost) return reconnect();
+      unsaid_.erase(key);
+      say_again(then);
+    });
+  }
+
+  void note_session(const StoreRequest& request) {
+    if (request.verb == StoreVerb::Erase) session_keys_.erase(request.key);
+    if (request.lifetime == Lifetime::Session && request.value) {
+      session_keys_[request.key] = request.value;
+    }
+  }
+
+  void tell_of_decided() {
+    if (!succession_) return;
+    for (; left_ + 1 < succession_->decided().size(); ++left_) {
+      options_.on_leaving(succession_->decided()[left_]);
+    }
   }
 
   // Whoever is already dead when it should be watched is noticed at once.
   void look_at_members() {
     if (!is_agreeing() || succession_->decided().empty()) return;
     for (const Seat& seat : succession_->decided().back().seats()) {
-      if (!options_.is_crashed(seat.worker) || !dead_.insert(seat.worker).second) continue;
+      if (!options_.is_gone(seat.worker) || !dead_.insert(seat.worker).second) continue;
       succession_->on_death(seat.worker);
       if (!is_agreeing()) return;
     }
@@ -132,16 +226,23 @@ class SimulatedWorker {
       held_.push_back(machine.epoch());
     } catch (const Error& error) {
       error_ = error;
-      return;
+      return options_.on_end(*this);
     }
-    if (succession_) reports_[held_.back().number()] = succession_->reports();
+    forget_left_out();
+    if (succession_) {
+      reports_[held_.back().number()] = succession_->reports();
+      take_over(succession_->reports());
+    } else if (!held_.back().seat(*held_.back().rank_of(options_.worker)).is_new) {
+      log_.emplace();
+    }
     options_.on_epoch(*this);
     bool has_dead = false;
     for (const Seat& seat : held_.back().seats()) {
-      if (options_.is_crashed(seat.worker)) dead_.insert(seat.worker);
+      if (options_.is_gone(seat.worker)) dead_.insert(seat.worker);
       has_dead = has_dead || dead_.contains(seat.worker);
     }
-    if (has_dead) return begin_next();
+    if (has_dead || held_.back().number() <= left_by_others_) return begin_next();
+    step_soon();
     if (held_.back().number() >= options_.last_epoch) return;
     const std::uint64_t number = held_.back().number();
     const auto pause = std::chrono::milliseconds(network_.random().below(100));
@@ -150,15 +251,82 @@ class SimulatedWorker {
     });
   }
 
+  // Whoever others took for dead is dead to this one, too, as in Membership.
+  void forget_left_out() {
+    const Epoch& last = held_.back();
+    std::vector<Epoch> before = succession_ ? succession_->decided() : std::vector<Epoch>{};
+    if (held_.size() > 1) before.push_back(held_[held_.size() - 2]);
+    std::set<int> dismissed;
+    for (const Epoch& epoch : before) {
+      dismissed.insert(epoch.dismissed().begin(), epoch.dismissed().end());
+    }
+    for (const Epoch& epoch : before) {
+      for (const int worker : last.without(epoch)) {
+        if (!dismissed.contains(worker)) dead_.insert(worker);
+      }
+    }
+  }
+
+  // The longest; all others must be its beginning.
+  void take_over(const std::map<int, Bytes>& reports) {
+    std::vector<StepLog> all;
+    if (log_) all.push_back(*log_);
+    for (const auto& [worker, report] : reports) {
+      if (auto log = decode(report)) all.push_back(std::move(*log));
+    }
+    if (all.empty()) return;
+    const auto is_shorter = [](const StepLog& a, const StepLog& b) { return a.size() < b.size(); };
+    const StepLog& longest = *std::max_element(all.begin(), all.end(), is_shorter);
+    for (const StepLog& log : all) {
+      const auto differ = std::mismatch(log.begin(), log.end(), longest.begin());
+      if (differ.first == log.end()) continue;
+      complain(static_cast<std::size_t>(differ.first - log.begin()), *differ.first, *differ.second);
+    }
+    log_ = options_.is_forgetful ? *std::min_element(all.begin(), all.end(), is_shorter) : longest;
+  }
+
+  void complain(std::size_t step, std::uint64_t one, std::uint64_t other) {
+    complaint_ = "step " + std::to_string(step) + " was made in epoch " + std::to_string(one) +
+                 " and in epoch " + std::to_string(other);
+  }
+
+  void step_soon() {
+    const std::uint64_t number = held_.back().number();
+    const auto pause = std::chrono::milliseconds(5 + network_.random().below(20));
+    network_.after(node(), pause, [this, number] {
+      if (is_over() || is_agreeing() || held_.back().number() != number) return;
+      if (!log_) log_ = options_.log_in(held_.back());
+      if (!log_) return step_soon();
+      if (log_->size() < kSteps) options_.on_vote(*this);
+    });
+  }
+
+  static Bytes encode(const std::optional<StepLog>& log) {
+    ByteWriter out;
+    out.put<std::uint8_t>(log ? 1 : 0);
+    if (log) {
+      for (const std::uint64_t number : *log) out.put(number);
+    }
+    return std::move(out).take();
+  }
+  static std::optional<StepLog> decode(ByteView report) {
+    ByteReader in(report);
+    if (in.get<std::uint8_t>() == 0) return std::nullopt;
+    StepLog log;
+    while (in.remaining() > 0) log.push_back(in.get<std::uint64_t>());
+    return log;
+  }
+
   void begin_next() {
-    succession_.emplace(
-        Succession::Input{.worker = options_.worker,
-                          .current = held_.back(),
-                          .dead = dead_,
-                          .takes_new = network_.random().below(3) > 0,
-                          .is_join_complete = network_.random().below(2) > 0,
-                          .report = to_bytes(std::to_string(held_.back().number()) + " of " +
-                                             std::to_string(options_.worker))});
+    options_.on_leaving(held_.back());
+    left_ = 0;
+    succession_.emplace(Succession::Input{
+        .worker = options_.worker,
+        .current = held_.back(),
+        .dead = dead_,
+        .takes_new = network_.random().below(3) > 0,
+        .is_join_complete = network_.random().below(2) > 0 && options_.have_all_logs(held_.back()),
+        .report = encode(log_)});
     pump(*succession_);
   }
 
@@ -171,6 +339,13 @@ class SimulatedWorker {
   std::uint64_t turn_ = 0;
   bool has_crashed_ = false;
   std::vector<Epoch> held_;
+  std::optional<StepLog> log_;
+  std::map<std::size_t, std::uint64_t> made_;       // here, by step: in which epoch
+  std::map<std::string, StoreValue> session_keys_;  // that live with its session
+  std::map<std::string, StoreValue> unsaid_;        // of them, since the store lost them
+  std::optional<std::string> complaint_;
+  std::uint64_t left_by_others_ = 0;  // the newest such epoch
+  std::size_t left_ = 0;              // of the epochs that were decided on the way
   std::map<std::uint64_t, std::map<int, Bytes>> reports_;
   std::optional<Error> error_;
 };

@@ -1,15 +1,22 @@
-// Goal:   whatever the network does, whoever crashes and whoever comes: for every number there is
-//         at most one epoch, all its members hold the same one with the same reports, all
-//         survivors end in the same last one, and nobody who was left out is in a later one.
+// Goal:   whatever the network does, whoever crashes, whoever comes and whoever is taken for dead:
+//         for every number there is at most one epoch, all its members hold the same one with the
+//         same reports, all survivors end in the same last one, and nobody who was left out is in a
+//         later one. No two epochs are live for one step: all who go on know of every step that the
+//         same epoch made it, and nobody makes one twice. Who lives and was left out may have made
+//         the one step that was in flight, and no other.
 // Method: thousands of seeds of a simulated world: lost, delayed, doubled and reordered messages,
 //         clocks that are four times too fast or too slow, crashes at any point, replacements,
-//         joiners, a wish for fewer, a store that stops answering for a while. A worker that
-//         overwrites epochs shows that the test would notice.
+//         joiners, a wish for fewer, members of another host that some take for dead and others do
+//         not, a store that stops answering for a while, and one that dies and comes back from its
+//         log. A worker that overwrites epochs, and one that forgets steps, show that the test
+//         would notice.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include "tests/cluster/membership/simulated_worker.h"
 #include "trireme/base/build_info.h"
@@ -22,10 +29,12 @@ using namespace std::chrono_literals;
 using namespace trireme::testing;
 using Failure = std::optional<std::string>;
 
+enum class Flaw { None, Blind, Forgetful };
+
 class Scene {
  public:
-  Scene(std::uint64_t seed, bool is_blind)
-      : is_blind_(is_blind),
+  Scene(std::uint64_t seed, Flaw flaw)
+      : flaw_(flaw),
         network_({.seed = seed,
                   .lost = 0.05 * static_cast<double>(seed % 4),
                   .doubled = 0.1 * static_cast<double>(seed % 3),
@@ -45,6 +54,8 @@ class Scene {
     }
     if (draw(6) == 0) later(draw(1500), [this] { crash_all(); });
     if (draw(3) == 0) later(draw(1500), [this] { pause(); });
+    if (draw(3) == 0) later(draw(1500), [this] { restart_store(); });
+    for (std::uint64_t i = draw(4); i > 0; --i) later(draw(1500), [this] { suspect(); });
     if (draw(4) == 0) later(draw(1500), [this] { wish(); });
     network_.run_until(TimePoint{} + 20s);
     return failure_ ? failure_ : check();
@@ -59,14 +70,22 @@ class Scene {
   }
 
   void add() {
+    const int worker = static_cast<int>(workers_.size());
     workers_.push_back(std::make_unique<SimulatedWorker>(
         network_, SimulatedWorker::Options{
-                      .worker = static_cast<int>(workers_.size()),
+                      .worker = worker,
+                      .host = worker % 2 == 0 ? "a" : "b",
                       .first_size = first_size_,
                       .last_epoch = last_epoch_,
-                      .is_blind = is_blind_,
-                      .is_crashed = [this](int worker) { return at(worker).has_crashed(); },
-                      .on_epoch = [this](SimulatedWorker& worker) { look_at(worker); }}));
+                      .is_blind = flaw_ == Flaw::Blind,
+                      .is_forgetful = flaw_ == Flaw::Forgetful,
+                      .is_gone = [this](int other) { return is_gone(at(other)); },
+                      .on_epoch = [this](SimulatedWorker& who) { look_at(who); },
+                      .on_end = [this](const SimulatedWorker& who) { part_from(who); },
+                      .on_vote = [this](const SimulatedWorker& who) { vote(who); },
+                      .on_leaving = [this](const Epoch& epoch) { tell_of_leaving(epoch); },
+                      .log_in = [this](const Epoch& epoch) { return log_in(epoch); },
+                      .have_all_logs = [this](const Epoch& epoch) { return have_logs(epoch); }}));
     workers_.back()->start();
   }
   SimulatedWorker& at(int worker) const { return *workers_[static_cast<std::size_t>(worker)]; }
@@ -74,24 +93,89 @@ class Scene {
   // Its peers notice, the store notices, and mostly somebody comes in its place.
   void crash(std::size_t index) {
     if (index >= workers_.size() || workers_[index]->has_crashed()) return;
-    SimulatedWorker& victim = *workers_[index];
-    victim.crash();
-    later(draw(300), [this, &victim] { server_.drop(victim.node()); });
+    workers_[index]->crash();
+    part_from(*workers_[index]);
+    if (draw(4) > 0) later(draw(400), [this] { add(); });
+  }
+  void part_from(const SimulatedWorker& gone) {
+    later(draw(300), [this, node = gone.node()] { server_.drop(node); });
     for (const auto& worker : workers_) {
       SimulatedWorker* other = worker.get();
-      if (other != &victim) {
-        later(draw(80), [other, &victim] { other->notice(victim.worker()); });
+      if (other != &gone) {
+        later(draw(80), [other, number = gone.worker()] { other->notice(number); });
       }
     }
-    if (draw(4) > 0) later(draw(400), [this] { add(); });
+  }
+  static bool is_gone(const SimulatedWorker& worker) {
+    return worker.has_crashed() || worker.is_over();
   }
   void crash_all() {
     for (std::size_t i = workers_.size(); i > 0; --i) crash(i - 1);
     for (int i = 0; i < first_size_; ++i) later(draw(400), [this] { add(); });
   }
+  // A member takes one on the other host for dead, which lives.
+  void suspect() {
+    if (workers_.empty()) return;
+    SimulatedWorker& judge = *workers_[draw(workers_.size())];
+    SimulatedWorker& judged = *workers_[draw(workers_.size())];
+    if (judge.host() == judged.host() || judge.has_crashed() || judged.has_crashed()) return;
+    suspected_.insert(judged.worker());
+    judge.notice(judged.worker());
+  }
+
+  // Until all members have voted nobody goes on; each hears of it when it does.
+  void vote(const SimulatedWorker& who) {
+    const Epoch& epoch = who.held().back();
+    const std::size_t step = who.log()->size();
+    std::set<int>& votes = votes_[{epoch.number(), step}];
+    votes.insert(who.worker());
+    if (static_cast<int>(votes.size()) < epoch.size()) return;
+    for (const Seat& seat : epoch.seats()) {
+      later(draw(30), [&member = at(seat.worker), number = epoch.number(), step] {
+        member.hear_of_step(number, step);
+      });
+    }
+  }
+  // Operations that it gives up end for the others, and whoever waits for it looks into the store.
+  void tell_of_leaving(const Epoch& epoch) {
+    for (const Seat& seat : epoch.seats()) {
+      later(draw(100),
+            [&member = at(seat.worker), number = epoch.number()] { member.hear_of_next(number); });
+    }
+  }
+  std::optional<StepLog> log_in(const Epoch& epoch) const {
+    for (const Seat& seat : epoch.seats()) {
+      const SimulatedWorker& member = at(seat.worker);
+      if (member.has_crashed() || member.is_over() || member.is_agreeing()) continue;
+      if (member.held().empty() || member.held().back().number() != epoch.number()) continue;
+      if (member.log()) return member.log();
+    }
+    return std::nullopt;
+  }
+  bool have_logs(const Epoch& epoch) const {
+    return std::ranges::all_of(epoch.seats(),
+                               [&](const Seat& seat) { return at(seat.worker).log().has_value(); });
+  }
+
+  void restart_store() {
+    if (std::exchange(is_store_down_, true)) return;
+    server_.crash();
+    later(20 + draw(500), [this] {
+      server_.restart();
+      is_store_down_ = false;
+      for (const auto& worker : workers_) {
+        SimulatedWorker* one = worker.get();
+        later(draw(150), [one] { one->reconnect(); });
+      }
+    });
+  }
   void pause() {
+    if (std::exchange(is_store_down_, true)) return;
     server_.pause();
-    later(50 + draw(1000), [this] { server_.resume(); });
+    later(50 + draw(1000), [this] {
+      server_.resume();
+      is_store_down_ = false;
+    });
   }
   void wish() {
     client_.start();
@@ -120,14 +204,30 @@ class Scene {
         it->second != encode(epoch)) {
       return fail(who + " has another" + which);
     }
-    const int place = epoch.seat(*epoch.rank_of(worker.worker())).place;
+    if (worker.complaint()) return fail(who + ": " + *worker.complaint());
+    const Seat& seat = epoch.seat(*epoch.rank_of(worker.worker()));
+    if (count == 1 && !seat.is_new) beginnings_.insert(epoch.number());
+    end_neighbours_left_out_by(worker);
+    const int place = seat.place;
     for (const auto& other : workers_) {
       if (other.get() == &worker || other->has_crashed() || other->is_over()) continue;
+      if (other->host() != worker.host()) continue;
       if (other->held().empty() || epoch.contains(other->worker())) continue;
       const Epoch& theirs = other->held().back();
       const int taken = theirs.seat(*theirs.rank_of(other->worker())).place;
       if (taken == place)
         fail(who + " shares a place with worker " + std::to_string(other->worker()));
+    }
+  }
+
+  // Who is beside a member, and was taken for dead by the others, is killed before the epoch opens.
+  void end_neighbours_left_out_by(const SimulatedWorker& worker) {
+    const Epoch& epoch = worker.held().back();
+    for (const int suspect : suspected_) {
+      SimulatedWorker& other = at(suspect);
+      if (other.host() != worker.host() || other.has_crashed() || other.is_over()) continue;
+      if (other.held().empty() || epoch.contains(suspect)) continue;
+      if (other.held().back().number() < epoch.number()) crash(static_cast<std::size_t>(suspect));
     }
   }
 
@@ -143,6 +243,26 @@ class Scene {
       if (const Failure failure = check_reports(*worker)) return failure;
       if (worker->has_crashed()) continue;
       if (const Failure failure = check_end(*worker, last)) return failure;
+      if (const Failure failure = check_steps(*worker)) return failure;
+    }
+    return std::nullopt;
+  }
+
+  // Against what the survivors know; a job that began anew knows nothing of what was before.
+  Failure check_steps(const SimulatedWorker& worker) const {
+    if (worker.complaint()) return worker.complaint();
+    if (!worker.log() || beginnings_.size() != 1) return std::nullopt;
+    const std::size_t in_flight = worker.is_over() && !worker.log()->empty() ? 1 : 0;
+    for (const auto& other : workers_) {
+      if (other->has_crashed() || other->is_over() || !other->log()) continue;
+      const std::size_t known = std::min(worker.log()->size() - in_flight, other->log()->size());
+      if (std::equal(worker.log()->begin(),
+                     worker.log()->begin() + static_cast<std::ptrdiff_t>(known),
+                     other->log()->begin())) {
+        continue;
+      }
+      return "workers " + std::to_string(worker.worker()) + " and " +
+             std::to_string(other->worker()) + " know of other epochs that made a step";
     }
     return std::nullopt;
   }
@@ -161,6 +281,9 @@ class Scene {
     const std::string who = "worker " + std::to_string(worker.worker());
     if (worker.error()) {
       const std::optional<Epoch> epoch = worker.excluded_by();
+      // Somebody who does not know may ask it in again, which it never hears of.
+      const bool is_suspect = suspected_.contains(worker.worker());
+      if (is_suspect && worker.error()->code() == ErrorCode::Aborted) return std::nullopt;
       if (!epoch || !epoch->has_dismissed(worker.worker())) {
         return who + " lives and ended with " + worker.error()->what();
       }
@@ -175,7 +298,7 @@ class Scene {
     if (worker.held().empty()) return std::nullopt;  // it still waits to be taken in
     const Epoch& epoch = worker.held().back();
     for (const Seat& seat : epoch.seats()) {
-      if (at(seat.worker).has_crashed()) return who + " ended beside a dead one";
+      if (is_gone(at(seat.worker))) return who + " ended beside a dead one";
     }
     if (last.value_or(epoch.number()) != epoch.number()) return who + " ended in another epoch";
     last = epoch.number();
@@ -183,7 +306,7 @@ class Scene {
     return std::nullopt;
   }
 
-  const bool is_blind_;
+  const Flaw flaw_;
   int first_size_ = 1;
   std::uint64_t last_epoch_ = 1;
   SimulatedNetwork network_;
@@ -191,21 +314,35 @@ class Scene {
   SimulatedStoreClient client_{network_, {.node = kStage + 1}};
   std::vector<std::unique_ptr<SimulatedWorker>> workers_;
   std::map<std::uint64_t, Bytes> epochs_;
+  std::set<int> suspected_;                                               // though they live
+  std::map<std::pair<std::uint64_t, std::size_t>, std::set<int>> votes_;  // by epoch and step
+  std::set<std::uint64_t> beginnings_;  // epochs whose members had no job to join
   mutable std::map<std::uint64_t, std::map<int, Bytes>> reports_;
+  bool is_store_down_ = false;
   Failure failure_;
 };
 
 TEST(SuccessionSimulation, EveryEpochIsOneUnderEverySeed) {
   const int count = base::build_info().sanitizer == "OFF" ? 1200 : 100;
-  const auto failure = for_each_seed("SuccessionSimulation.Every*", count,
-                                     [](std::uint64_t seed) { return Scene(seed, false).run(); });
+  const auto failure = for_each_seed("SuccessionSimulation.Every*", count, [](std::uint64_t seed) {
+    return Scene(seed, Flaw::None).run();
+  });
   EXPECT_FALSE(failure) << *failure;
 }
 
 TEST(SuccessionSimulation, AWorkerThatOverwritesEpochsIsNoticed) {
-  const auto failure = for_each_seed("SuccessionSimulation.AWorker*", 200,
-                                     [](std::uint64_t seed) { return Scene(seed, true).run(); });
+  const auto failure =
+      for_each_seed("SuccessionSimulation.AWorkerThatO*", 200,
+                    [](std::uint64_t seed) { return Scene(seed, Flaw::Blind).run(); });
   EXPECT_TRUE(failure) << "the simulation is blind";
+}
+
+TEST(SuccessionSimulation, AWorkerThatForgetsStepsIsNoticed) {
+  const auto failure =
+      for_each_seed("SuccessionSimulation.AWorkerThatF*", 200,
+                    [](std::uint64_t seed) { return Scene(seed, Flaw::Forgetful).run(); });
+  ASSERT_TRUE(failure) << "the simulation is blind";
+  EXPECT_NE(failure->find("was made in epoch"), std::string::npos) << *failure;
 }
 
 }  // namespace

@@ -158,6 +158,10 @@ class Membership::Part {
       reach(options_.faults, kEpochAgreed, options_.worker);
       result.gone = see_off(succession, deadline);
     } while (!book_.adopt(result.epoch, false));
+    // Whom another one took for dead is not to be taken in again, though the store may show it.
+    for (const Gone& gone : result.gone) {
+      if (!gone.is_dismissed) book_.report(gone.worker, gone.cause);
+    }
     adopt(result.epoch, succession.presence());
     for (const Gone& gone : result.gone) life_.forget(gone.worker);
     options_.log.info("next epoch", {{"epoch", epoch_.number()},
