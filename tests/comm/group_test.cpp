@@ -66,6 +66,17 @@ TEST(Group, AHandleIsCopiedNotTheGroup) {
   EXPECT_FALSE(groups[1].error().has_value()) << "an abort is this rank's own";
 }
 
+TEST(Group, SubGroupsEndWithIt) {
+  const auto groups = connect_threads(2);
+  groups[0].duplicate().abort(Error(ErrorCode::Aborted, "a part alone"));
+  EXPECT_FALSE(groups[0].error().has_value());
+  const Group direct = groups[1].duplicate();
+  const Group below = direct.duplicate();
+  groups[1].abort(Error(ErrorCode::Aborted, "enough"));
+  EXPECT_TRUE(direct.error().has_value() && below.error().has_value());
+  EXPECT_TRUE(groups[1].duplicate().error().has_value()) << "made later";
+}
+
 class Misused : public ::testing::Test {
  protected:
   std::vector<Group> groups_ = connect_threads(2, {.timeout = 10s});

@@ -73,6 +73,7 @@ struct Group::State {
   std::atomic<std::uint64_t> sequence{0};
   std::mutex mutex;
   std::map<std::vector<int>, std::uint64_t> subgroups;  // how often each list was made
+  std::vector<std::weak_ptr<State>> made;               // the sub-groups
 
   // A group that failed here is not left in order: the others shall hear of its failure, and not
   // that this rank is gone.
@@ -435,7 +436,14 @@ Group Group::subgroup(std::span<const int> ranks) const {
   state->options = state_->options;
   state->key = key;
   state->engine->adopt(state->fate, state->backend->job_ranks());
-  return Group(std::move(state));
+  {
+    std::lock_guard lock(state_->mutex);
+    std::erase_if(state_->made, [](const auto& one) { return one.expired(); });
+    state_->made.push_back(state);
+  }
+  Group made(std::move(state));
+  if (const std::optional<Error> ended = error()) made.abort(*ended);
+  return made;
 }
 
 Group Group::duplicate() const {
@@ -447,6 +455,14 @@ Group Group::duplicate() const {
 void Group::abort(const Error& cause) const {
   if (!state_->engine) return;
   state_->engine->abort(*state_->fate, cause.with_rank(state_->backend->job_rank()));
+  std::vector<std::weak_ptr<State>> parts;
+  {
+    std::lock_guard lock(state_->mutex);
+    parts = state_->made;
+  }
+  for (const std::weak_ptr<State>& part : parts) {
+    if (auto state = part.lock()) Group(std::move(state)).abort(cause);
+  }
 }
 
 void Group::announce(const Error& cause) const {

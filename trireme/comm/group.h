@@ -123,7 +123,8 @@ class Group {
   // The same ranks once more: its operations are not in one order with this group's.
   Group duplicate() const;
 
-  // Ends everything in flight on this rank, and the group, with this error.
+  // Ends everything in flight on this rank, the group and its sub-groups, with this error; those
+  // that are made later, too.
   void abort(const Error& cause) const;
   // The same on every rank: they fail with RemoteFailure and this text (Mismatch and PeerLost stay
   // what they are).
