@@ -1,0 +1,337 @@
+// Ranks that die: threads over one arena, or over TCP, that train a tiny job and go on whoever
+// dies.
+//
+// A fault point makes a rank throw and never come back; its peers' groups are aborted, as a failure
+// detector would do. Survivors meet at a barrier of the test, which stands for the agreement on who
+// lives.
+
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <barrier>
+#include <mutex>
+#include <set>
+
+#include "tests/comm/tcp_ranks.h"
+#include "tests/train/tiny_job.h"
+#include "trireme/parallel/lasting.h"
+#include "trireme/train/slots.h"
+
+namespace trireme::train {
+
+inline constexpr int kRanks = 4;
+
+struct Dead {};  // thrown where a rank dies
+
+// Who lives, and how those who do come together again.
+class Fates {
+ public:
+  explicit Fates(std::vector<comm::Group> roots) : roots_(std::move(roots)) {
+    for (int rank = 0; rank < kRanks; ++rank) living_.insert(rank);
+  }
+
+  const comm::Group& root(int place) const { return roots_[static_cast<std::size_t>(place)]; }
+
+  void adopt(int place, const comm::Group& group, const std::vector<int>& members) {
+    const std::lock_guard lock(mutex_);
+    groups_.insert_or_assign(place, group);
+    for (const int member : members) {
+      if (!living_.contains(member)) group.abort(Error(ErrorCode::PeerLost, "it died meanwhile"));
+    }
+  }
+  void die(int place) {
+    const std::lock_guard lock(mutex_);
+    living_.erase(place);
+    stopped_.erase(place);
+    for (const auto& [other, group] : groups_) {
+      if (other != place) group.abort(Error(ErrorCode::PeerLost, "somebody died"));
+    }
+    changed_.notify_all();
+  }
+  // A dead process waits for nothing.
+  void bury(int place) {
+    const std::lock_guard lock(mutex_);
+    groups_.at(place).abort(Error(ErrorCode::PeerLost, "it is dead"));
+  }
+  // All who live have stopped: says who they are, and what they said.
+  std::vector<int> meet(int place, const parallel::Prepared& mine,
+                        std::vector<parallel::Prepared>& told) {
+    std::unique_lock lock(mutex_);
+    stopped_.insert(place);
+    said_[place] = mine;
+    changed_.notify_all();
+    const std::int64_t round = round_;
+    changed_.wait(lock, [&] { return round_ != round || stopped_ == living_; });
+    if (round_ == round) {
+      met_.assign(living_.begin(), living_.end());
+      stopped_.clear();
+      ++round_;
+      heard_.clear();
+      for (const int living : met_) heard_.push_back(said_.at(living));
+      changed_.notify_all();
+    }
+    told = heard_;
+    return met_;
+  }
+
+ private:
+  std::vector<comm::Group> roots_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<int> living_, stopped_;
+  std::map<int, comm::Group> groups_;
+  std::vector<int> met_;
+  std::map<int, parallel::Prepared> said_;  // by place
+  std::vector<parallel::Prepared> heard_;   // by those who met last
+  std::int64_t round_ = 0;
+};
+
+// A place dies when it passes a point for the n-th time.
+struct Death {
+  int place = 0;
+  std::string_view point;
+  int times = 1;
+};
+
+class Executioner final : public Faults {
+ public:
+  Executioner(Fates& fates, int place, std::vector<Death> deaths)
+      : fates_(fates), place_(place), deaths_(std::move(deaths)) {}
+  void reached(FaultPoint point, int) override {
+    for (Death& death : deaths_) {
+      if (death.place != place_ || death.point != point.name || --death.times != 0) continue;
+      fates_.die(place_);
+      throw Dead();
+    }
+  }
+
+ private:
+  Fates& fates_;
+  int place_;
+  std::vector<Death> deaths_;
+};
+
+inline constexpr FaultPoint kSlotEnded{"test.slot"};
+
+// One rank's life: it trains, and goes on whoever dies.
+class Rank {
+ public:
+  Rank(Fates& fates, int place, const config::Config& config, const std::vector<Death>& deaths,
+       bool is_spread)
+      : fates_(fates),
+        place_(place),
+        executioner_(fates, place, deaths),
+        config_(config),
+        is_spread_(is_spread) {}
+
+  Trained run(int steps, bool is_in_step = false) {
+    job_ = std::make_unique<Job>(
+        open_job(config_, tiny_kinds(), comm::Group::solo(),
+                 {.is_lasting = true, .is_spread = is_spread_, .faults = &executioner_}));
+    enter({0, 1, 2, 3});
+    lasting().survive(group_, places_);
+    job_->group = group_;
+    bool is_met = false;
+    for (step_ = 0; step_ < steps;) {
+      try {
+        // Where somebody dies meanwhile, recover() does it.
+        if (!std::exchange(is_met, true)) {
+          lasting().regroup(false);
+          deal(job_->fair_owners());
+        }
+        // Nobody is in a step before all have ended the last.
+        if (is_in_step) group_.barrier().wait();
+        const Outcome outcome = job_->step->run(
+            {.step = step_, .updates = step_, .is_repeated = is_repeated_, .is_kept = is_kept_});
+        losses_[step_] = outcome.loss;
+        reach(&executioner_, kSlotEnded, place_);
+        advance();
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::PeerLost) throw;
+        while (!recover()) {
+        }
+      }
+    }
+    while (true) {
+      try {
+        job_->agreement().join();
+        job_->agreement().settle();
+        // Replicas have losses of their own.
+        if (job_->agreement().has_replicas()) losses_.clear();
+        Trained trained{.weights = weights_of(*job_->model), .losses = {}};
+        group_.barrier().wait();
+        for (const auto& [step, loss] : losses_) trained.losses.push_back(loss);
+        return trained;
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::PeerLost) throw;
+        while (!recover()) {
+        }
+      }
+    }
+  }
+
+ private:
+  parallel::Lasting& lasting() { return dynamic_cast<parallel::Lasting&>(job_->agreement()); }
+
+  void advance() {
+    ++step_;
+    if (is_repeated_) deal(job_->fair_owners());
+    is_repeated_ = false;
+  }
+
+  void enter(std::vector<int> living) {
+    places_ = std::move(living);
+    group_ = fates_.root(place_).subgroup(places_);
+    fates_.adopt(place_, group_, places_);
+  }
+
+  // False where another one died meanwhile.
+  bool recover() {
+    enter(fates_.meet(place_, lasting().standing().prepared, told_));
+    try {
+      job_->group = group_;
+      lasting().survive(group_, places_);
+      resolve();
+      return true;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::PeerLost) throw;
+      return false;
+    }
+  }
+
+  // Forward where anybody had prepared the furthest step, else back.
+  void resolve() {
+    const parallel::Standing mine = lasting().standing();
+    std::int64_t most = mine.step;
+    group_.all_reduce({&most, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
+    const auto all = mine.step >= 0 ? lasting().recall(mine.step, told_) : std::nullopt;
+    std::int64_t prepared = all && mine.step == most ? 1 : 0;
+    group_.all_reduce({&prepared, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
+    const bool is_finished = mine.phase == parallel::Standing::Phase::Finished;
+    if (!is_finished && (mine.step < most || prepared > 0)) {
+      ASSERT_TRUE(all) << "somebody prepared, and this rank does not know";
+      losses_[step_] = job_->step->finish(*all).loss;
+      advance();
+    } else if (is_finished && prepared > 0) {
+      lasting().finish_orphans();
+    }
+    if (prepared > 0) {
+      is_repeated_ = false;
+      rewind();
+      deal(job_->fair_owners());
+    } else {
+      repeat();
+    }
+    // Nobody passes before all have dealt.
+    lasting().regroup(false);
+  }
+
+  void rewind() {
+    job_->loader().seek(data::Position{});
+    for (std::int64_t i = 0; i < step_; ++i) job_->loader().next();
+  }
+
+  void deal(const std::vector<int>& owners) {
+    job_->deal(owners);
+    dealt_to_ = places_;
+  }
+
+  // Not all have come equally far with dealing: what rank 0 says counts.
+  void repeat() {
+    is_repeated_ = true;
+    rewind();
+    is_kept_ = lasting().keeps_slots() && !dealt_to_.empty();
+    std::vector<int> owners = job_->fair_owners();
+    if (is_kept_) {
+      const int pieces = job_->train().virtual_ranks > 0 ? 1 : group_.size();
+      owners = redeal_slots(cut_slots(job_->step->parts().slot_owners, pieces), dealt_to_, places_);
+    }
+    std::int64_t said[2] = {is_kept_ ? 1 : 0, static_cast<std::int64_t>(owners.size())};
+    group_.broadcast({said, 2, comm::DType::Int64}, 0).wait();
+    is_kept_ = said[0] != 0;
+    owners.resize(static_cast<std::size_t>(said[1]));
+    group_.broadcast({owners.data(), owners.size(), comm::DType::Int32}, 0).wait();
+    deal(owners);
+  }
+
+  Fates& fates_;
+  int place_;
+  Executioner executioner_;
+  config::Config config_;
+  bool is_spread_;
+  std::vector<parallel::Prepared> told_;
+  comm::Group group_ = comm::Group::solo();
+  std::vector<int> places_;
+  std::vector<int> dealt_to_;  // places, by rank
+  std::unique_ptr<Job> job_;
+  std::int64_t step_ = 0;
+  bool is_repeated_ = false;
+  bool is_kept_ = false;
+  std::map<std::int64_t, double> losses_;  // by step
+};
+
+// What survivors have in the end, who must agree.
+inline Trained one_of(const std::vector<std::optional<Trained>>& all, std::size_t survivors) {
+  Trained first;
+  std::size_t living = 0;
+  for (const auto& one : all) {
+    if (!one) continue;
+    ++living;
+    if (first.weights.empty()) first = *one;
+    EXPECT_EQ(distance(one->weights, first.weights), 0) << "survivors differ";
+    EXPECT_EQ(one->losses, first.losses) << "survivors differ";
+  }
+  EXPECT_EQ(living, survivors);
+  return first;
+}
+
+// A rank's life up to its end or its death.
+inline std::optional<Trained> live(Fates& fates, Rank& rank, int place, int steps,
+                                   bool is_in_step = false) {
+  try {
+    return rank.run(steps, is_in_step);
+  } catch (const Dead&) {
+    fates.bury(place);
+    return std::nullopt;
+  }
+}
+
+inline Trained train_through(const config::Config& config, int steps,
+                             const std::vector<Death>& deaths, std::size_t survivors,
+                             bool is_in_step = false) {
+  at::set_num_threads(1);
+  Fates fates(comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)}));
+  std::vector<std::optional<Trained>> all(kRanks);
+  std::vector<std::unique_ptr<Rank>> ranks;  // what the dead held stays, as in an arena
+  for (int place = 0; place < kRanks; ++place) {
+    ranks.push_back(std::make_unique<Rank>(fates, place, config, deaths, false));
+  }
+  testing::run_rank_threads(kRanks, [&](int place) {
+    const auto i = static_cast<std::size_t>(place);
+    all[i] = live(fates, *ranks[i], place, steps, is_in_step);
+  });
+  return one_of(all, survivors);
+}
+
+// Over TCP: nobody has anything of the dead.
+inline Trained train_through_apart(const config::Config& config, int steps,
+                                   const std::vector<Death>& deaths, std::size_t survivors) {
+  at::set_num_threads(1);
+  std::vector<comm::Group> roots(kRanks, comm::Group::solo());
+  std::optional<Fates> fates;
+  std::vector<std::optional<Trained>> all(kRanks);
+  std::barrier all_there(kRanks, [&]() noexcept { fates.emplace(roots); });
+  comm::run_tcp_ranks({.count = kRanks}, [&](const comm::Group& root) {
+    const int place = root.rank();
+    roots[static_cast<std::size_t>(place)] = root;
+    all_there.arrive_and_wait();
+    Rank rank(*fates, place, config, deaths, true);
+    all[static_cast<std::size_t>(place)] = live(*fates, rank, place, steps);
+    root.barrier().wait();
+  });
+  return one_of(all, survivors);
+}
+
+}  // namespace trireme::train
