@@ -33,21 +33,29 @@ Gradients Apart::reduce(const Share& mine) {
 }
 
 Gradients Apart::reduce(const Share& mine, bool& wish) {
-  Gradients found = own().reduce({.loss = mine.loss * weight_, .is_stop_wanted = false});
-  found.norm *= weight_;
-  is_sound_ = found.is_finite && std::isfinite(found.loss);
+  found_ = own().reduce({.loss = mine.loss * weight_, .is_stop_wanted = false});
+  found_.norm *= weight_;
+  is_sound_ = found_.is_finite && std::isfinite(found_.loss);
   // A signal reaches all ranks of a job; each would stop at a step of its own. And each would go
   // back to a checkpoint by itself.
-  const Votes::Ballot told =
-      votes_.cast({mine.is_stop_wanted ? 1 : 0, is_sound_ ? 0 : 1, wish ? 1 : 0})
-          .value_or(Votes::Ballot{});
-  found.is_stop_wanted = told[0] != 0;
-  found.is_finite = told[1] == 0;
-  wish = told[2] != 0;
+  const Votes::Ballot told = votes_
+                                 .cast({mine.is_stop_wanted ? 1 : 0, is_sound_ ? 0 : 1,
+                                        wish ? 1 : 0, mine.is_change_wanted ? 1 : 0})
+                                 .value_or(Votes::Ballot{});
   // With slack, what the others do not know of yet must not be known to this rank's caller.
-  if (is_sound_) sound_loss_ = found.loss;
-  if (votes_.slack() > 0) found.loss = sound_loss_;
-  return found;
+  if (is_sound_) sound_loss_ = found_.loss;
+  if (votes_.slack() > 0) found_.loss = sound_loss_;
+  return recall(std::vector<double>(told.begin(), told.end()), wish);
+}
+
+Gradients Apart::recall(std::vector<double> figures, bool& wish) {
+  figures_ = std::move(figures);
+  Gradients all = found_;
+  all.is_stop_wanted = figures_.at(0) != 0;
+  all.is_finite = figures_.at(1) == 0;
+  wish = figures_.at(2) != 0;
+  all.is_change_wanted = figures_.at(3) != 0;
+  return all;
 }
 
 void Apart::update(const Update& how) {
@@ -70,17 +78,30 @@ void Apart::join() {
         .wait();
   }
   own().restored();
-  average_buffers();
+  set_buffers(mean_of_buffers());
 }
 
-void Apart::average_buffers() {
+std::vector<at::Tensor> Apart::mean_of_buffers() const {
+  std::vector<at::Tensor> means;
   for (const at::Tensor& buffer : buffers_) {
-    if (buffer.is_floating_point()) {
-      comm::all_reduce(replica_.across, buffer, comm::ReduceOp::Mean, {.label = "buffers"}).wait();
+    const at::Tensor& mean = means.emplace_back(buffer.clone());
+    if (mean.is_floating_point()) {
+      comm::all_reduce(replica_.across, mean, comm::ReduceOp::Mean, {.label = "buffers"}).wait();
     } else {
-      comm::broadcast(replica_.across, buffer, 0, {.label = "buffers"}).wait();
+      comm::broadcast(replica_.across, mean, 0, {.label = "buffers"}).wait();
     }
   }
+  return means;
+}
+
+void Apart::set_buffers(const std::vector<at::Tensor>& values) const {
+  for (std::size_t i = 0; i < values.size(); ++i) buffers_[i].copy_(values[i]);
+}
+
+void Apart::regroup(const comm::Group& group) {
+  replica_.all = replica_.across = group;
+  replica_.members = {group.rank()};
+  votes_ = Votes(group, votes_.slack());
 }
 
 }  // namespace trireme::parallel

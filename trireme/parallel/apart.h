@@ -26,6 +26,10 @@ class Apart final : public Agreement {
   Gradients reduce(const Share& mine) override;
   // The same; `wish` is this rank's, and then whether any rank has it, or had it so much before.
   Gradients reduce(const Share& mine, bool& wish);
+  // What ranks told each other in it.
+  const std::vector<double>& figures() const noexcept { return figures_; }
+  // Of the step whose reduce() was cut short here, with the figures that it gave elsewhere.
+  Gradients recall(std::vector<double> figures, bool& wish);
   // Of all, if the others have as much to a slot.
   double total(double mine) override { return own().total(mine) * weight_; }
   void update(const Update& how) override;
@@ -43,8 +47,12 @@ class Apart final : public Agreement {
   std::string first_not_finite() const override { return own().first_not_finite(); }
 
   const Replica& replica() const noexcept { return replica_; }
-  // Buffers become the mean of all replicas', or the first's.
-  void average_buffers();
+  // The mean of all replicas', or the first's: to be given to set_buffers(). A collective.
+  std::vector<at::Tensor> mean_of_buffers() const;
+  void set_buffers(const std::vector<at::Tensor>& values) const;
+  const std::vector<at::Tensor>& buffers() const noexcept { return buffers_; }
+  // From now on with these. REQUIRES: each rank has a replica of its own.
+  void regroup(const comm::Group& group);
 
  private:
   Agreement& own() const noexcept { return *replica_.own; }
@@ -55,6 +63,8 @@ class Apart final : public Agreement {
   double weight_ = 1;      // this replica's batch is a part of the global one
   bool is_sound_ = true;   // this rank's step
   double sound_loss_ = 0;  // of the last step that was
+  Gradients found_;        // by this replica, in this step
+  std::vector<double> figures_;
 };
 
 }  // namespace trireme::parallel

@@ -44,23 +44,54 @@ void Changing::change_to(std::size_t part) {
   const c10::NoGradGuard no_grad;
   now_->join();
   now_->settle();
-  const Whole state = whole_state();
+  become(part, whole_state());
+  if (options_.is_lasting) lasting().regroup(false);
+}
+
+// With what this rank has; nothing of it where it has nothing.
+void Changing::become(std::size_t part, const Whole& state) {
   // Its hooks come off, and its memory goes back, before the next takes any.
   now_.reset();
   for (Parameter& parameter : options_.parameters) {
     parameter.tensor.mutable_grad().reset();
-    parameter.tensor.set_data(state.at(parameter.name));
+    if (!state.empty()) parameter.tensor.set_data(state.at(parameter.name));
   }
   part_ = part;
   now_ = options_.parts[part].make();
-  give(state);
+  if (options_.is_lasting) lasting().survive(options_.group, places_);
+  if (!state.empty()) give(state);
 }
 
-// Values and optimizer state, whole on each rank: whoever has none of an element takes it from one
-// who has.
-Changing::Whole Changing::whole_state() {
-  Whole whole;
+Lasting& Changing::lasting() const {
+  auto* lasting = dynamic_cast<Lasting*>(now_.get());
+  TRIREME_CHECK(lasting != nullptr, "a part that cannot outlive its group");
+  return *lasting;
+}
+
+void Changing::survive(const comm::Group& group, std::vector<int> places) {
+  options_.group = group;
+  places_ = std::move(places);
+  lasting().survive(group, places_);
+}
+
+// Some may have changed, and others not: all go on as the furthest.
+void Changing::regroup(bool is_new) {
+  const c10::NoGradGuard no_grad;
+  auto furthest = static_cast<std::int64_t>(is_new ? 0 : part_);
+  options_.group
+      .all_reduce({&furthest, 1, comm::DType::Int64}, comm::ReduceOp::Max, {.label = "part"})
+      .wait();
+  const auto part = static_cast<std::size_t>(furthest);
   std::int64_t missing = 0;
+  if (part != part_) become(part, is_new ? Whole{} : own_state(missing));
+  TRIREME_CHECK_EQ(missing, 0, "elements that a part has on other ranks alone");
+  lasting().regroup(is_new);
+}
+
+// Values and optimizer state, as far as this rank has them.
+Changing::Whole Changing::own_state(std::int64_t& missing) {
+  Whole whole;
+  missing = 0;
   for (const Parameter& parameter : options_.parameters) {
     const at::Tensor none =
         at::full(parameter.tensor.sizes(), -std::numeric_limits<double>::infinity(),
@@ -76,6 +107,13 @@ Changing::Whole Changing::whole_state() {
     whole.at(piece.name).view({-1}).narrow(0, piece.begin, count).copy_(piece.data.view({-1}));
     missing -= count;
   }
+  return whole;
+}
+
+// Whole on each rank: whoever has none of an element takes it from one who has.
+Changing::Whole Changing::whole_state() {
+  std::int64_t missing = 0;
+  Whole whole = own_state(missing);
   options_.group
       .all_reduce({&missing, 1, comm::DType::Int64}, comm::ReduceOp::Max, {.label = "change"})
       .wait();

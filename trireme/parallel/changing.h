@@ -8,6 +8,9 @@
 // A saved state is read by the agreement that wrote it (seek()), so that a resumed job changes
 // where the uninterrupted one does.
 //
+// Where ranks come and go (is_lasting), each part but the last has everything on every rank:
+// whoever was cut off before a change makes it by itself, and newcomers begin where the others are.
+//
 // Threads, failure, lifetime: as Agreement. A change is a collective, in begin_step() and seek().
 
 #pragma once
@@ -20,11 +23,12 @@
 
 #include "trireme/comm/group.h"
 #include "trireme/parallel/agree.h"
+#include "trireme/parallel/lasting.h"
 #include "trireme/parallel/parameter.h"
 
 namespace trireme::parallel {
 
-class Changing final : public Agreement {
+class Changing final : public Agreement, public Lasting {
  public:
   struct Part {
     std::int64_t begin = 0;  // its first step; ascending, from 0
@@ -36,6 +40,7 @@ class Changing final : public Agreement {
     std::vector<std::string> states;  // of the optimizer, by name
     comm::Group group;
     std::vector<Part> parts{};
+    bool is_lasting = false;  // all parts are Lasting
   };
   explicit Changing(Options options);
 
@@ -65,16 +70,29 @@ class Changing final : public Agreement {
   bool has_replicas() const override;
   std::string first_not_finite() const override { return now_->first_not_finite(); }
 
+  Standing standing() const override { return lasting().standing(); }
+  bool keeps_slots() const override { return lasting().keeps_slots(); }
+  void survive(const comm::Group& group, std::vector<int> places) override;
+  std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override {
+    return lasting().recall(step, told);
+  }
+  void finish_orphans() override { lasting().finish_orphans(); }
+  void regroup(bool is_new) override;
+
  private:
   using Whole = std::map<std::string, at::Tensor>;  // by name of a piece
 
   std::size_t part_at(std::int64_t step) const;
   void change_to(std::size_t part);
+  void become(std::size_t part, const Whole& state);
+  Lasting& lasting() const;
+  Whole own_state(std::int64_t& missing);
   Whole whole_state();
   void give(const Whole& state);
 
   Options options_;
   std::size_t part_ = 0;
+  std::vector<int> places_;  // by rank: seats in the arena
   std::shared_ptr<Agreement> now_;
 };
 

@@ -53,12 +53,6 @@ void check_codec(const AgreementOptions& options) {
                     "works with sync.kind all_reduce, local, post_local, hierarchical, diloco and "
                     "delayed: take one of them, or sync.codec.kind=none");
   }
-  if (options.is_lasting) {
-    throw Error(ErrorCode::InvalidInput,
-                setting +
-                    "does not work where workers come and go yet: take sync.codec.kind=none, "
-                    "or elastic.enabled=false");
-  }
   if (options.is_ordered) {
     throw Error(ErrorCode::InvalidInput,
                 setting +
@@ -73,14 +67,30 @@ void check_codec(const AgreementOptions& options) {
   }
 }
 
+// Throws InvalidInput where a kind that agrees less often cannot outlive a rank.
+void check_lasting(const AgreementOptions& options) {
+  if (!options.is_lasting) return;
+  if (options.kind == SyncKind::Hierarchical) {
+    throw Error(ErrorCode::InvalidInput,
+                "sync.kind = \"hierarchical\" does not work where workers come and go yet: take "
+                "local or diloco, or elastic.enabled = false");
+  }
+  if (options.pace.slack > 0) {
+    throw Error(ErrorCode::InvalidInput,
+                "sync.slack does not work where workers come and go: all of them end a step "
+                "together there: leave it out, or take elastic.enabled=false");
+  }
+  if (options.pace.overlap > 0) {
+    throw Error(ErrorCode::InvalidInput,
+                "sync.overlap does not work where workers come and go yet: leave it out, or take "
+                "elastic.enabled = false");
+  }
+}
+
 // Throws InvalidInput where a kind that agrees less often cannot do what is asked for.
 void check_less_often(const AgreementOptions& options) {
   if (!is_less_often(options.kind)) return;
-  if (options.is_lasting) {
-    throw Error(ErrorCode::InvalidInput,
-                "this sync.kind does not work where workers come and go yet: take all_reduce or "
-                "shared, or elastic.enabled = false");
-  }
+  check_lasting(options);
   if (options.is_ordered) {
     throw Error(ErrorCode::InvalidInput,
                 "with this sync.kind the bits depend on the number of ranks, which "
@@ -159,11 +169,13 @@ bool can_update_early(const AgreementOptions& options) {
 }
 
 std::shared_ptr<Solo> make_solo(AgreementOptions& options, std::function<void()> progress = {}) {
-  return std::make_shared<Solo>(Solo::Options{.parameters = std::move(options.parameters),
-                                              .optimizer = std::move(options.optimizer),
-                                              .can_update_early = can_update_early(options),
-                                              .is_ordered = options.is_ordered,
-                                              .progress = std::move(progress)});
+  return std::make_shared<Solo>(
+      Solo::Options{.parameters = std::move(options.parameters),
+                    .optimizer = std::move(options.optimizer),
+                    // What is run again must not be made yet.
+                    .can_update_early = can_update_early(options) && !options.is_lasting,
+                    .is_ordered = options.is_ordered,
+                    .progress = std::move(progress)});
 }
 
 data::DataParallel::Options data_options(AgreementOptions& options, SyncKind kind) {
@@ -255,7 +267,8 @@ std::shared_ptr<Agreement> make_less_often(AgreementOptions& options,
                                  .codec = codec_of(options),
                                  .codec_begin = options.codec.warmup,
                                  .has_error_feedback = options.codec.has_error_feedback,
-                                 .seed = options.seed};
+                                 .seed = options.seed,
+                                 .is_lasting = options.is_lasting};
   if (options.kind == SyncKind::Delayed) {
     flat.parameters = options.parameters;
     flat.group = options.group;
@@ -263,7 +276,8 @@ std::shared_ptr<Agreement> make_less_often(AgreementOptions& options,
         local::Delayed::Options{.own = {.parameters = std::move(options.parameters),
                                         .optimizer = std::move(options.optimizer)},
                                 .buffers = std::move(options.buffers),
-                                .flat = std::move(flat)});
+                                .flat = std::move(flat),
+                                .faults = options.faults});
   }
   const std::vector<at::Tensor> buffers = options.buffers;
   Replica replica = hosts ? replica_of_host(options, *hosts) : replica_of_rank(options);
@@ -271,7 +285,9 @@ std::shared_ptr<Agreement> make_less_often(AgreementOptions& options,
                                                                 .buffers = buffers,
                                                                 .flat = std::move(flat),
                                                                 .gathering = gathering_of(options),
-                                                                .pace = options.pace});
+                                                                .pace = options.pace,
+                                                                .is_lasting = options.is_lasting,
+                                                                .faults = options.faults});
 }
 
 std::shared_ptr<Agreement> make_hierarchical(AgreementOptions& options) {
@@ -323,14 +339,18 @@ bool makes_replicas(const AgreementOptions& options) {
 // Becomes others in time.
 std::shared_ptr<Agreement> make_changing(const AgreementOptions& options,
                                          const std::vector<Stretch>& stretches) {
-  if (options.is_lasting) {
+  const bool is_from_all_reduce = stretches.size() == 2 &&
+                                  stretches[0].kind == SyncKind::AllReduce &&
+                                  is_less_often(stretches[1].kind);
+  if (options.is_lasting && !is_from_all_reduce) {
     throw Error(ErrorCode::InvalidInput,
-                "sync.schedule and post_local do not work where workers come and go yet: take one "
-                "kind for all steps, or elastic.enabled = false");
+                "where workers come and go, a job can change once yet, from all_reduce to a kind "
+                "that agrees less often: take such a sync.schedule, or elastic.enabled = false");
   }
   Changing::Options changing{.parameters = options.parameters,
                              .states = options.optimizer->state_names(),
-                             .group = options.group};
+                             .group = options.group,
+                             .is_lasting = options.is_lasting};
   for (const Stretch& stretch : stretches) {
     AgreementOptions own = options;
     own.kind = stretch.kind;

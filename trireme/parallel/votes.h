@@ -22,7 +22,7 @@ namespace trireme::parallel {
 
 class Votes {
  public:
-  using Ballot = std::array<std::int32_t, 3>;
+  using Ballot = std::array<std::int32_t, 4>;
 
   Votes(comm::Group group, std::int64_t slack);
 

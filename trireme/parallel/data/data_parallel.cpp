@@ -495,6 +495,7 @@ void DataParallel::prepare_standing(std::span<const double> figures) {
 
 void DataParallel::finish_standing() {
   standing_.phase = Standing::Phase::Finished;
+  if (exchange_) exchange_->commit();
   if (page_) page_->finish();
 }
 

@@ -129,7 +129,7 @@ class DataParallel final : public Agreement,
   // What all ranks lay out alike.
   struct Blueprint {
     std::vector<std::int64_t> order;  // of parameters
-    std::vector<std::int64_t> names;  // of common memory: values, reduced, copies, ledger, states
+    std::vector<std::int64_t> names;  // of common memory: as lay_out.cpp says
   };
   // Who updates which slice: seats by rank, and this rank among them.
   struct Cut {
@@ -180,7 +180,9 @@ class DataParallel final : public Agreement,
   void prepare_standing(std::span<const double> figures);
   void finish_standing();
   Gradients take_figures(std::span<const double> figures);
+  std::vector<int> heirs() const;
   void update_orphans(const Update& how);
+  void inherit_residuals();
   void meet_hosts(const std::vector<int>& places);
   std::vector<double> find_figures(std::int64_t step, std::span<const Prepared> told) const;
   void share_figures(std::int64_t step, std::vector<double>& figures) const;
@@ -208,6 +210,7 @@ class DataParallel final : public Agreement,
   void finish_next();
   void cross(std::size_t bucket);
   void make_exchange();
+  void meet_again();
   void launch_ordered(std::size_t bucket, const std::string& label);
   GradientBuckets& buckets_of(std::size_t slot);
   // Of the rank of the cut.
@@ -242,6 +245,7 @@ class DataParallel final : public Agreement,
   std::unique_ptr<Race> race_;              // where ranks may be left out
   bool is_left_out_ = false;                // this one, in this step
   std::optional<Exchange> exchange_;        // where buckets are encoded, or slices of them
+  bool is_exchange_met_ = false;            // it is of this group
   std::vector<comm::TensorWork> works_;     // one a bucket, in order
   std::size_t finished_ = 0;                // of them
   std::vector<comm::TensorWork> crossing_;  // own slices of finished ones

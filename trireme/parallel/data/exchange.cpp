@@ -1,6 +1,5 @@
 #include "trireme/parallel/data/exchange.h"
 
-#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
 #include <numeric>
@@ -34,35 +33,61 @@ codec::Part part_of(const at::Tensor& tensor, std::int64_t begin) {
 Exchange::Exchange(Options options, const BucketPlan& plan,
                    const std::vector<Parameter>& parameters)
     : options_(std::move(options)),
-      bytes_(options_.codec->is_fixed_size() ? options_.group : options_.group.duplicate()),
+      bytes_(comm::Group::solo()),
       plan_(plan),
-      parameters_(parameters) {
-  if (options_.has_error_feedback) residual_ = at::zeros({plan_.count}, at::kFloat);
-  for (const BucketPlan::Bucket& bucket : plan_.buckets) {
+      parameters_(parameters),
+      residuals_(residual_options()) {
+  regroup(options_.group);
+}
+
+// With the places of what a bucket's codec keeps.
+Residuals::Options Exchange::residual_options() {
+  Residuals::Options all{.owed = options_.has_error_feedback ? plan_.count : 0,
+                         .is_undoable = options_.is_lasting,
+                         .estate = options_.estate};
+  for (std::size_t b = 0; b < plan_.buckets.size(); ++b) {
+    const BucketPlan::Bucket& bucket = plan_.buckets[b];
     Passage& passage = passages_.emplace_back();
     for (const BucketPlan::Entry& entry : bucket.entries) {
-      codec::Part part =
+      const codec::Part part =
           part_of(parameters_[entry.parameter].tensor, entry.range.begin - bucket.range.begin);
-      if (const std::size_t count = options_.codec->kept_count(part); count > 0) {
-        kept_.push_back(
-            {entry.parameter, at::zeros({static_cast<std::int64_t>(count)}, at::kFloat)});
-        part.kept = floats_of(kept_.back().values);
+      if (const auto count = static_cast<std::int64_t>(options_.codec->kept_count(part));
+          count > 0) {
+        const std::int64_t begin = all.owed + all.kept;
+        kept_.push_back({.bucket = b,
+                         .part = passage.parts.size(),
+                         .parameter = entry.parameter,
+                         .range = {begin, begin + count}});
+        all.kept += count;
       }
       passage.parts.push_back(part);
     }
     passage.mine.resize(
         options_.codec->size_max(static_cast<std::size_t>(bucket.range.count()), passage.parts));
-    passage.sizes.resize(static_cast<std::size_t>(options_.group.size()));
   }
+  return all;
 }
 
-void Exchange::begin(std::int64_t step) {
+void Exchange::regroup(const comm::Group& group) {
+  forget();
+  options_.group = group;
+  bytes_ = options_.codec->is_fixed_size() ? group : group.duplicate();
+  for (Passage& passage : passages_) passage.sizes.resize(static_cast<std::size_t>(group.size()));
+}
+
+void Exchange::forget() {
   for (Passage& passage : passages_) {
     passage.telling.reset();
     passage.gathering.reset();
+    passage.values.reset();
   }
-  step_ = step;
   launched_ = 0;
+}
+
+void Exchange::begin(std::int64_t step) {
+  forget();
+  step_ = step;
+  residuals_.begin(step);
   traffic_ = {};
 }
 
@@ -74,12 +99,13 @@ void Exchange::launch(std::size_t bucket, at::Tensor values) {
   const codec::Draw draw{.seed = options_.seed,
                          .stream = static_cast<std::uint64_t>(step_) << 20 | bucket,
                          .rank = static_cast<std::uint32_t>(options_.group.rank())};
+  for (const Kept& kept : kept_) {
+    if (kept.bucket == bucket) passage.parts[kept.part].kept = residuals_.open(kept.range);
+  }
   std::size_t size = 0;
-  if (residual_.defined()) {
-    const ElementRange range = plan_.buckets[bucket].range;
-    size = options_.codec->encode_fed(
-        own, floats_of(residual_).subspan(static_cast<std::size_t>(range.begin), own.size()),
-        passage.parts, draw, passage.mine);
+  if (options_.has_error_feedback) {
+    size = options_.codec->encode_fed(own, residuals_.open(plan_.buckets[bucket].range),
+                                      passage.parts, draw, passage.mine);
   } else {
     size = options_.codec->encode(own, passage.parts, draw, passage.mine);
   }
@@ -145,13 +171,17 @@ std::string Exchange::residual_name(int rank, std::size_t parameter) const {
 
 at::Tensor Exchange::residual_of(std::size_t parameter) const {
   const ElementRange range = plan_.range_of[parameter];
-  return residual_.narrow(0, range.begin, range.count());
+  return residuals_.current().narrow(0, range.begin, range.count());
+}
+
+at::Tensor Exchange::kept_of(const Kept& kept) const {
+  return residuals_.current().narrow(0, kept.range.begin, kept.range.count());
 }
 
 std::vector<checkpoint::Piece> Exchange::own_pieces() const {
   std::vector<checkpoint::Piece> all;
   const int rank = options_.group.rank();
-  for (std::size_t i = 0; residual_.defined() && i < parameters_.size(); ++i) {
+  for (std::size_t i = 0; options_.has_error_feedback && i < parameters_.size(); ++i) {
     all.push_back({.name = residual_name(rank, i),
                    .sizes = parameters_[i].tensor.sizes().vec(),
                    .data = residual_of(i)});
@@ -159,8 +189,8 @@ std::vector<checkpoint::Piece> Exchange::own_pieces() const {
   for (const Kept& kept : kept_) {
     all.push_back({.name = Agreement::state_name(kKept + std::to_string(rank),
                                                  parameters_[kept.parameter].name),
-                   .sizes = kept.values.sizes().vec(),
-                   .data = kept.values});
+                   .sizes = {kept.range.count()},
+                   .data = kept_of(kept)});
   }
   return all;
 }
@@ -168,7 +198,7 @@ std::vector<checkpoint::Piece> Exchange::own_pieces() const {
 void Exchange::restore(const checkpoint::Checkpoint& from) {
   const c10::NoGradGuard no_grad;
   const int ranks = options_.group.size();
-  for (std::size_t i = 0; residual_.defined() && i < parameters_.size(); ++i) {
+  for (std::size_t i = 0; options_.has_error_feedback && i < parameters_.size(); ++i) {
     const at::Tensor own = residual_of(i);
     own.zero_();
     for (int rank = options_.group.rank(); from.has(residual_name(rank, i)); rank += ranks) {
@@ -178,12 +208,13 @@ void Exchange::restore(const checkpoint::Checkpoint& from) {
   for (const Kept& kept : kept_) {
     const std::string name = Agreement::state_name(kKept + std::to_string(options_.group.rank()),
                                                    parameters_[kept.parameter].name);
-    const std::int64_t count = kept.values.numel();
-    const bool is_there = from.has(name) && from.sizes(name) == std::vector<std::int64_t>{count};
+    const at::Tensor values = kept_of(kept);
+    const bool is_there =
+        from.has(name) && from.sizes(name) == std::vector<std::int64_t>{values.numel()};
     if (is_there) {
-      from.read_into(name, kept.values);
+      from.read_into(name, values);
     } else {
-      kept.values.zero_();
+      values.zero_();
     }
   }
 }

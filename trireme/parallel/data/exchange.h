@@ -10,6 +10,9 @@
 // up, so that all come to the same bits. What a rank lost of its own is its residual, by parameter:
 // it is added to what the rank encodes next.
 //
+// Where ranks come and go (is_lasting), residuals count from commit() on; until then the same sum
+// can be begun again, with another group.
+//
 // Bytes:   a rank sends its encoded bucket once and receives those of all others.
 // Failure: what Group throws; Corrupt where another rank's bytes make no sense.
 // Threads: one.
@@ -28,6 +31,7 @@
 #include "trireme/comm/group.h"
 #include "trireme/parallel/agree.h"
 #include "trireme/parallel/data/bucket_plan.h"
+#include "trireme/parallel/data/residuals.h"
 #include "trireme/parallel/parameter.h"
 
 namespace trireme::parallel::data {
@@ -39,6 +43,8 @@ class Exchange {
     std::shared_ptr<const codec::Codec> codec;
     bool has_error_feedback = true;
     std::uint64_t seed = 0;
+    bool is_lasting = false;
+    Residuals::Estate estate{};  // where others find residuals when this rank is dead
   };
   // REQUIRES: parameters are float32; values lie as the plan says.
   Exchange(Options options, const BucketPlan& plan, const std::vector<Parameter>& parameters);
@@ -48,6 +54,15 @@ class Exchange {
   std::size_t launched() const noexcept { return launched_; }
   bool is_done(std::size_t bucket);
   void finish(std::size_t bucket);
+
+  // What is on its way is given up.
+  void forget();
+  // From now on with these. Nothing is on its way.
+  void regroup(const comm::Group& group);
+  // What was encoded since begin() counts: all ranks have it.
+  void commit() { residuals_.commit(); }
+  // See Residuals.
+  void inherit(int place, std::int64_t last) { residuals_.inherit(place, last); }
 
   // Of what was launched since begin().
   Traffic traffic() const noexcept { return traffic_; }
@@ -59,9 +74,12 @@ class Exchange {
   void restore(const checkpoint::Checkpoint& from);
 
  private:
+  // What a codec keeps for a parameter.
   struct Kept {
+    std::size_t bucket = 0;
+    std::size_t part = 0;  // of the bucket
     std::size_t parameter = 0;
-    at::Tensor values;
+    ElementRange range;
   };
   // A bucket's way: its bytes, those of all, and where they are to become values.
   struct Passage {
@@ -78,14 +96,16 @@ class Exchange {
   void start_gathering(std::size_t bucket);
   std::string residual_name(int rank, std::size_t parameter) const;
   at::Tensor residual_of(std::size_t parameter) const;
+  at::Tensor kept_of(const Kept& kept) const;
+  Residuals::Options residual_options();
 
   Options options_;
   comm::Group bytes_;  // sizes and bytes are not in one order
   BucketPlan plan_;
   std::vector<Parameter> parameters_;
-  at::Tensor residual_;  // flat; undefined without error feedback
-  std::vector<Kept> kept_;
   std::vector<Passage> passages_;  // by bucket
+  std::vector<Kept> kept_;         // behind what is owed
+  Residuals residuals_;            // nothing is owed without error feedback
   std::int64_t step_ = 0;
   std::size_t launched_ = 0;
   Traffic traffic_;

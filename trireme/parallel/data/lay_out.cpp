@@ -15,8 +15,8 @@
 namespace trireme::parallel::data {
 namespace {
 
-constexpr std::size_t kValues = 0, kReduced = 1, kCopies = 2, kLedger = 3,
-                      kStates = 4;  // among the names
+constexpr std::size_t kValues = 0, kReduced = 1, kCopies = 2, kLedger = 3, kResiduals = 4,
+                      kStates = 5;  // among the names
 
 }  // namespace
 
@@ -121,7 +121,13 @@ void DataParallel::make_exchange() {
   Exchange::Options how{.group = is_sliced() ? options_.across : options_.group,
                         .codec = options_.codec,
                         .has_error_feedback = options_.has_error_feedback,
-                        .seed = options_.seed};
+                        .seed = options_.seed,
+                        .is_lasting = is_lasting()};
+  if (is_lasting() && !options_.is_spread) {
+    how.estate = {.arena = inside_.arena(),
+                  .key = static_cast<std::uint64_t>(blueprint_.names[kResiduals]),
+                  .place = inside_.arena_member()};
+  }
   if (is_sliced()) {
     const SlicePlan slices(*layout_, options_.parameters);
     exchange_.emplace(std::move(how), slices.plan, slices.parameters);
@@ -129,6 +135,7 @@ void DataParallel::make_exchange() {
     exchange_.emplace(std::move(how), layout_->plan, options_.parameters);
   }
   exchange_->begin(plan_.step);
+  is_exchange_met_ = true;
 }
 
 void DataParallel::cut_slices() {

@@ -114,6 +114,8 @@ void DataParallel::survive(const comm::Group& group, std::vector<int> places) {
   crossing_.clear();
   ordered_.clear();
   if (publishing_) publishing_->forget();
+  if (exchange_) exchange_->forget();
+  is_exchange_met_ = false;
   finished_ = 0;
   is_surviving_ = true;
   options_.group = group;
@@ -199,22 +201,32 @@ std::optional<Gradients> DataParallel::recall(std::int64_t step, std::span<const
   return take_figures(figures);
 }
 
+// By rank of the cut, the place of whoever does what is left to do of it: its own where it lives.
+std::vector<int> DataParallel::heirs() const {
+  const auto is_in = [](const std::vector<int>& places, int place) {
+    return std::find(places.begin(), places.end(), place) != places.end();
+  };
+  // Whoever has come since knows nothing of the step.
+  std::vector<int> living;
+  for (const int place : places_) {
+    if (is_in(cut_.places, place)) living.push_back(place);
+  }
+  std::vector<int> heirs;
+  std::size_t orphan = 0;
+  for (const int place : cut_.places) {
+    heirs.push_back(is_in(living, place) ? place : living[orphan++ % living.size()]);
+  }
+  return heirs;
+}
+
 // The slices of those who are gone, dealt out to those who live.
 void DataParallel::update_orphans(const Update& how) {
   if (!is_one_copy()) return;
-  // Whoever has come since knows nothing of the step.
-  std::vector<int> heirs;
-  for (const int place : places_) {
-    if (std::find(cut_.places.begin(), cut_.places.end(), place) != cut_.places.end()) {
-      heirs.push_back(place);
-    }
-  }
-  std::size_t orphan = 0;
+  const std::vector<int> heir_of = heirs();
   for (int rank = 0; rank < cut_.size; ++rank) {
     const int place = cut_.places[static_cast<std::size_t>(rank)];
-    if (std::find(heirs.begin(), heirs.end(), place) != heirs.end()) continue;
-    const int heir = heirs[orphan++ % heirs.size()];
-    if (heir != places_[static_cast<std::size_t>(inside_.rank())]) continue;
+    const int heir = heir_of[static_cast<std::size_t>(rank)];
+    if (heir == place || heir != places_[static_cast<std::size_t>(inside_.rank())]) continue;
     Ledger::Page page = ledger_->page(place);
     // One that has begun the next step had finished this one.
     const bool is_finished =
@@ -264,12 +276,33 @@ void DataParallel::regroup(bool is_new) {
     share(group, source, values);
   }
   if (is_strange) share(group, source, options_.buffers);
+  if (exchange_) meet_again();
   group.barrier({.label = "regrouped"}).wait();
   has_state_ = true;
   is_surviving_ = false;
   if (layout_) cut_slices();
   // Nobody has anything left to do of the last step, by the slices of before.
   made_.reset();
+}
+
+// What the dead owed, those who live owe now, where they can read it.
+void DataParallel::inherit_residuals() {
+  const bool is_finished = standing_.phase == Standing::Phase::Finished;
+  const std::vector<int> heir_of = heirs();
+  for (std::size_t rank = 0; rank < heir_of.size(); ++rank) {
+    const int place = cut_.places[rank];
+    const bool is_mine = heir_of[rank] == places_[static_cast<std::size_t>(inside_.rank())];
+    if (is_mine && heir_of[rank] != place) {
+      exchange_->inherit(place, is_finished ? standing_.step : standing_.step - 1);
+    }
+  }
+}
+
+// Who has come now has an exchange of this group already.
+void DataParallel::meet_again() {
+  if (std::exchange(is_exchange_met_, true)) return;
+  inherit_residuals();
+  exchange_->regroup(options_.group);
 }
 
 // Those who have no layout get the source's, with the names that memory has on their host.

@@ -1,23 +1,26 @@
 #include "trireme/parallel/local/common_step.h"
 
 namespace trireme::parallel::local {
+namespace {
 
-Figures common_figures(const comm::Group& group, const std::vector<Parameter>& parameters,
-                       const Share& mine) {
-  std::vector<double> sums{mine.loss, mine.is_stop_wanted ? 1.0 : 0.0};
-  const std::size_t head = sums.size();
+constexpr std::size_t kHead = 3;  // figures before those of parameters
+
+}  // namespace
+
+std::vector<double> own_figures(const std::vector<Parameter>& parameters, const Share& mine) {
+  std::vector<double> figures{mine.loss, mine.is_stop_wanted ? 1.0 : 0.0,
+                              mine.is_change_wanted ? 1.0 : 0.0};
   for (const Parameter& parameter : parameters) {
-    sums.push_back(parameter.tensor.grad().defined() ? 1 : 0);
+    figures.push_back(parameter.tensor.grad().defined() ? 1 : 0);
   }
-  // Small, and waited for: before whatever else is on its way.
-  group
-      .all_reduce({sums.data(), sums.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
-                  {.label = "prepare", .priority = 1})
-      .wait();
-  Figures figures{.all = {.loss = sums[0], .is_stop_wanted = sums[1] > 0}, .is_used = {}};
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    figures.is_used.push_back(sums[head + i] > 0);
-  }
+  return figures;
+}
+
+Figures read_figures(std::span<const double> sums) {
+  Figures figures{
+      .all = {.loss = sums[0], .is_stop_wanted = sums[1] > 0, .is_change_wanted = sums[2] > 0},
+      .is_used = {}};
+  for (const double sum : sums.subspan(kHead)) figures.is_used.push_back(sum > 0);
   return figures;
 }
 

@@ -1,13 +1,13 @@
 // Gradients between parameters and a flat tensor, and what all ranks have to know of a step
 // besides.
 //
-// Threads: one. common_figures() is a collective.
+// Threads: one.
 
 #pragma once
 
+#include <span>
 #include <vector>
 
-#include "trireme/comm/group.h"
 #include "trireme/parallel/agree.h"
 #include "trireme/parallel/local/flat_model.h"
 
@@ -18,8 +18,9 @@ struct Figures {
   std::vector<bool> is_used;  // by parameter: whether any rank has a gradient
 };
 
-Figures common_figures(const comm::Group& group, const std::vector<Parameter>& parameters,
-                       const Share& mine);
+// What a rank brings, to be added up, and what the sums say.
+std::vector<double> own_figures(const std::vector<Parameter>& parameters, const Share& mine);
+Figures read_figures(std::span<const double> sums);
 
 // Zeros where there is none.
 void take_gradients(const FlatModel& model, const at::Tensor& flat);

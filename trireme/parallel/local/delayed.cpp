@@ -5,8 +5,10 @@
 #include <cmath>
 #include <utility>
 
+#include "trireme/base/error.h"
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/optim/clip.h"
+#include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/local/common_step.h"
 #include "trireme/parallel/sameness.h"
 
@@ -18,7 +20,11 @@ constexpr const char* kLate = "late_gradient";
 }  // namespace
 
 Delayed::Delayed(Options options)
-    : group_(options.flat.group), buffers_(std::move(options.buffers)), flat_(options.flat) {
+    : group_(options.flat.group),
+      buffers_(std::move(options.buffers)),
+      flat_(options.flat),
+      is_lasting_(options.flat.is_lasting),
+      faults_(options.faults) {
   const c10::NoGradGuard no_grad;
   options.own.can_update_early = false;
   // What is on its way moves on while backward computes.
@@ -32,10 +38,18 @@ Delayed::Delayed(Options options)
   }
   last_.flat = flat_.make();
   ready_.flat = flat_.make();
+  if (is_lasting_) mine_ = flat_.make();
 }
 
 void Delayed::begin_step(const StepPlan& plan) {
+  if (is_lasting_) {
+    if (const std::optional<Error> error = group_.error()) throw *error;
+    first_buffers_.clear();
+    for (const at::Tensor& buffer : buffers_) first_buffers_.push_back(buffer.clone());
+  }
   plan_ = plan;
+  standing_.step = plan.step;
+  standing_.phase = Standing::Phase::Open;
   broadcast_buffers();
   StepPlan own = plan;
   own.early.reset();
@@ -52,30 +66,64 @@ void Delayed::broadcast_buffers() {
 
 // Waits for what is on its way.
 void Delayed::land() {
-  if (std::exchange(is_travelling_, false)) flat_.finish();
+  if (!is_travelling_) return;
+  flat_.finish();
+  is_travelling_ = false;
+  flat_.commit();
+  last_.is_whole = true;
 }
 
 Gradients Delayed::reduce(const Share& mine) {
   const c10::NoGradGuard no_grad;
   own_->reduce({.loss = mine.loss});
-  Figures figures = common_figures(group_, own_->parameters(), mine);
+  // First: if any rank passes what follows, all have the gradients of the step before.
   land();
+  std::vector<double> figures = own_figures(own_->parameters(), mine);
+  // Small, and waited for: before whatever else is on its way.
+  group_
+      .all_reduce({figures.data(), figures.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
+                  {.label = "prepare", .priority = 1})
+      .wait();
+  standing_.phase = Standing::Phase::Prepared;
+  standing_.prepared = {.step = plan_.step, .figures = figures};
+  reach(faults_, data::kPrepared, group_.rank());
+  return take(figures);
+}
+
+// The last step's gradients are to be applied, and this one's go.
+Gradients Delayed::take(std::span<const double> figures) {
+  const Figures read = read_figures(figures);
+  all_ = read.all;
   std::swap(last_, ready_);
   take_gradients(flat_, last_.flat);
-  last_.is_used = std::move(figures.is_used);
+  last_.is_used = read.is_used;
   last_.is_there = true;
-  flat_.launch(last_.flat, plan_.step);
-  is_travelling_ = true;
-  Gradients all = figures.all;
-  all.traffic = flat_.traffic();
+  last_.is_whole = false;
+  last_.step = plan_.step;
+  last_.slots = static_cast<int>(plan_.slots.size());
+  last_.slot_count = plan_.slot_count;
+  launch();
+  all_.traffic = flat_.traffic();
   if (ready_.is_there) {
     give_gradients(flat_, ready_.flat, ready_.is_used);
     if (plan_.is_norm_wanted || plan_.is_checked) {
-      all.norm = std::sqrt(optim::squared_norm(ready_.flat));
-      all.is_finite = std::isfinite(all.norm);
+      all_.norm = std::sqrt(optim::squared_norm(ready_.flat));
+      all_.is_finite = std::isfinite(all_.norm);
     }
   }
-  return all;
+  return all_;
+}
+
+// Where somebody is lost, regroup() sees to it.
+void Delayed::launch() {
+  if (is_lasting_) mine_.copy_(last_.flat);
+  if (is_surviving_) return;
+  is_travelling_ = true;
+  try {
+    flat_.launch(last_.flat, last_.step);
+  } catch (const Error& error) {
+    if (!is_lasting_ || error.code() != ErrorCode::PeerLost) throw;
+  }
 }
 
 double Delayed::total(double mine) {
@@ -87,6 +135,8 @@ double Delayed::total(double mine) {
 }
 
 void Delayed::update(const Update& how) {
+  reach(faults_, data::kUpdating, group_.rank());
+  standing_.phase = Standing::Phase::Finished;
   if (ready_.is_there) {
     own_->update(how);
   } else {
@@ -96,6 +146,7 @@ void Delayed::update(const Update& how) {
 
 // Whatever was not finite, this step's gradients or the last one's: none of them is applied.
 void Delayed::drop() {
+  standing_.phase = Standing::Phase::Finished;
   own_->drop();
   last_.is_there = false;
 }
@@ -121,6 +172,7 @@ void Delayed::restore_own(const checkpoint::Checkpoint& from) {
   land();
   last_.flat.zero_();
   last_.is_there = false;
+  last_.is_whole = true;
   last_.is_used.clear();
   for (const checkpoint::Piece& piece : flat_.pieces(last_.flat, kLate)) {
     const bool is_used = from.has(piece.name);

@@ -7,6 +7,12 @@
 //
 // All ranks have the same weights at all times. Gradients that are on their way are saved with a
 // checkpoint.
+//
+// Deaths: where ranks come and go (is_lasting), a step ends for all who live or for none of them.
+// Gradients on their way when a rank dies are everybody's, if anybody who lives has got them;
+// otherwise those who live add up theirs again, weighted for all, and the dead one's samples of
+// that step are lost with it.
+//
 // Threads, failure, lifetime: as Agreement.
 
 #pragma once
@@ -14,17 +20,20 @@
 #include <memory>
 #include <vector>
 
+#include "trireme/base/fault.h"
+#include "trireme/parallel/lasting.h"
 #include "trireme/parallel/local/flat_model.h"
 #include "trireme/parallel/solo.h"
 
 namespace trireme::parallel::local {
 
-class Delayed final : public Agreement {
+class Delayed final : public Agreement, public Lasting {
  public:
   struct Options {
     Solo::Options own;
     std::vector<at::Tensor> buffers{};  // rank 0's are everybody's, from step to step
-    FlatModel::Options flat;
+    FlatModel::Options flat;            // is_lasting: ranks may come and go
+    Faults* faults = nullptr;
   };
   explicit Delayed(Options options);
 
@@ -39,9 +48,17 @@ class Delayed final : public Agreement {
   void settle() override { broadcast_buffers(); }
   void check() override;
   std::vector<checkpoint::Piece> pieces() override { return own_->pieces(); }
+  void restored() override { has_state_ = true; }
   std::vector<checkpoint::Piece> own_pieces() override;
   void restore_own(const checkpoint::Checkpoint& from) override;
   std::string first_not_finite() const override { return own_->first_not_finite(); }
+
+  Standing standing() const override { return standing_; }
+  bool keeps_slots() const override { return false; }
+  void survive(const comm::Group& group, std::vector<int> places) override;
+  std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override;
+  void finish_orphans() override {}
+  void regroup(bool is_new) override;
 
  private:
   // Gradients of one step, of all ranks once they have landed.
@@ -49,8 +66,26 @@ class Delayed final : public Agreement {
     at::Tensor flat;
     std::vector<bool> is_used;
     bool is_there = false;  // otherwise there are none to apply
+    bool is_whole = false;  // they have landed
+    std::int64_t step = 0;
+    int slots = 0;  // of this rank, and of all
+    int slot_count = 1;
   };
+  // What a rank brings to a new group.
+  struct Report {
+    bool has_state = false;
+    bool is_there = false;
+    bool is_whole = false;
+    std::int64_t slots = 0;
+    std::int64_t step = 0;
+  };
+
   void land();
+  Gradients take(std::span<const double> figures);
+  void launch();
+  std::vector<Report> reports(bool is_new) const;
+  void complete(const std::vector<Report>& all);
+  void share(const std::vector<Report>& all);
   void broadcast_buffers();
 
   comm::Group group_;
@@ -61,6 +96,14 @@ class Delayed final : public Agreement {
   Late last_;   // of the step before, on its way or landed
   Late ready_;  // what update() applies
   bool is_travelling_ = false;
+  bool is_lasting_ = false;
+  Faults* faults_ = nullptr;
+  at::Tensor mine_;  // what this rank sent last, where it may have to send it again
+  Standing standing_;
+  Gradients all_;                          // of this step
+  std::vector<at::Tensor> first_buffers_;  // as they were when the step began
+  bool is_surviving_ = false;              // from survive() to regroup()
+  bool has_state_ = false;                 // that all ranks share
 };
 
 }  // namespace trireme::parallel::local

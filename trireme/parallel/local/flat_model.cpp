@@ -25,7 +25,8 @@ FlatModel::FlatModel(Options options)
   exchange_.emplace(data::Exchange::Options{.group = options_.group,
                                             .codec = options_.codec,
                                             .has_error_feedback = options_.has_error_feedback,
-                                            .seed = options_.seed},
+                                            .seed = options_.seed,
+                                            .is_lasting = options_.is_lasting},
                     plan_, options_.parameters);
 }
 
@@ -118,6 +119,23 @@ void FlatModel::finish() {
   for (comm::TensorWork& work : works_) work.wait();
   works_.clear();
   is_coded_ = false;
+}
+
+void FlatModel::commit() {
+  if (exchange_) exchange_->commit();
+}
+
+void FlatModel::forget() {
+  works_.clear();
+  if (exchange_) exchange_->forget();
+  finished_ = 0;
+  is_coded_ = false;
+}
+
+void FlatModel::regroup(const comm::Group& group) {
+  forget();
+  options_.group = group;
+  if (exchange_) exchange_->regroup(group);
 }
 
 }  // namespace trireme::parallel::local

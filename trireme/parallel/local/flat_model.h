@@ -36,6 +36,7 @@ class FlatModel {
     std::int64_t codec_begin = 0;                 // before this number, as they are
     bool has_error_feedback = true;
     std::uint64_t seed = 0;
+    bool is_lasting = false;  // see Exchange
   };
   explicit FlatModel(Options options);
 
@@ -60,6 +61,12 @@ class FlatModel {
     launch(flat, number);
     finish();
   }
+  // What the last sum was counts: all ranks have it.
+  void commit();
+  // What is on its way is given up.
+  void forget();
+  // From now on with these. A sum that was given up is launched again, with the same number.
+  void regroup(const comm::Group& group);
   // Of the last sum.
   Traffic traffic() const noexcept { return traffic_; }
 

@@ -37,56 +37,59 @@ Fragment::Fragment(Options options) : options_(std::move(options)), flat_(option
 void Fragment::launch(std::int64_t step) {
   const c10::NoGradGuard no_grad;
   flat_.read_values(work_);
-  if (is_overlapped()) sent_.copy_(work_);
-  if (anchor_.defined()) work_.neg_().add_(anchor_);
-  if (is_pair()) {
-    if (!launch_pair(step)) return;
-  } else {
-    flat_.launch(work_, step);
-    traffic_ = flat_.traffic();
-  }
   launched_ = step;
   is_summed_ = false;
+  if (is_overlapped()) sent_.copy_(work_);
+  if (is_pair()) return launch_pair(step);
+  if (anchor_.defined()) work_.neg_().add_(anchor_);
+  flat_.launch(work_, step);
+  traffic_ = flat_.traffic();
 }
 
-bool Fragment::launch_pair(std::int64_t step) {
+// Of an odd number of ranks one stays alone.
+void Fragment::launch_pair(std::int64_t step) {
   const comm::Group& group = options_.flat.group;
   const Round round{.seed = options_.flat.seed, .number = step};
   const int other = partners_of(group.size(), round)[static_cast<std::size_t>(number())];
   traffic_ = {};
-  if (other == number()) return false;
-  calls_.push_back(comm::send(group, work_, other, kPairTag, {.label = "weights"}));
-  calls_.push_back(comm::receive(group, partner_, other, kPairTag, {.label = "weights"}));
+  if (other == number()) {
+    if (is_overlapped()) launched_ = -1;
+    return;
+  }
+  meeting_.push_back(comm::send(group, work_, other, kPairTag, {.label = "weights"}));
+  meeting_.push_back(comm::receive(group, partner_, other, kPairTag, {.label = "weights"}));
   const auto size = static_cast<std::int64_t>(work_.nbytes());
   traffic_ = {.plain = size, .sent = size};
-  return true;
 }
 
 void Fragment::poll() {
   if (!is_travelling() || is_summed_) return;
-  for (comm::TensorWork& call : calls_) call.is_done();
+  for (comm::TensorWork& work : meeting_) work.is_done();
   if (!is_pair()) flat_.poll();
 }
 
-// work_ is the mean of all then, or of the two, the same bits on both.
-void Fragment::finish() {
-  if (std::exchange(is_summed_, true)) return;
+// work_ is the mean of all then, or of the two.
+void Fragment::arrive() {
+  if (!is_travelling() || is_summed_) return;
   const c10::NoGradGuard no_grad;
   if (is_pair()) {
-    for (comm::TensorWork& call : calls_) call.wait();
-    calls_.clear();
-    work_.add_(partner_).mul_(0.5);
-    return;
+    for (comm::TensorWork& work : meeting_) work.wait();
+    // The same bits on both, in whichever order they are added.
+    if (!meeting_.empty()) work_.add_(partner_).mul_(0.5);
+    meeting_.clear();
+  } else {
+    flat_.finish();
+    work_.div_(options_.flat.group.size());
   }
-  flat_.finish();
-  work_.div_(options_.flat.group.size());
+  is_summed_ = true;
 }
 
 void Fragment::land() {
   if (!is_travelling()) return;
   const c10::NoGradGuard no_grad;
-  finish();
+  arrive();
   launched_ = -1;
+  flat_.commit();
   if (is_pair() && is_overlapped()) {
     flat_.read_values(partner_);
     return flat_.write_values(partner_.sub_(sent_).add_(work_));
@@ -100,6 +103,27 @@ void Fragment::land() {
   if (!is_overlapped()) return flat_.write_values(anchor_);
   flat_.read_values(work_);
   flat_.write_values(work_.sub_(sent_).add_(anchor_));
+}
+
+void Fragment::forget() {
+  launched_ = -1;
+  meeting_.clear();
+  flat_.forget();
+}
+
+void Fragment::regroup(const comm::Group& group) {
+  if (!is_summed_) launched_ = -1;
+  meeting_.clear();
+  options_.flat.group = group;
+  options_.is_teller = group.rank() == 0;
+  flat_.regroup(group);
+}
+
+std::vector<at::Tensor> Fragment::outer_state() const {
+  std::vector<at::Tensor> all;
+  if (anchor_.defined()) all.push_back(anchor_);
+  if (momentum_.defined()) all.push_back(momentum_);
+  return all;
 }
 
 Fragment::Squares Fragment::squares() {
@@ -133,7 +157,7 @@ std::vector<checkpoint::Piece> Fragment::own_pieces() {
   if (anchor_.defined() && is_first) add(flat_.pieces(anchor_, kAnchor));
   if (momentum_.defined() && is_first) add(flat_.pieces(momentum_, kMomentum));
   if (is_travelling()) {
-    finish();
+    arrive();
     if (is_first || is_pair()) add(flat_.pieces(work_, mean_name()));
     add(flat_.pieces(sent_, sent_name()));
   }
@@ -147,7 +171,7 @@ std::vector<checkpoint::Piece> Fragment::own_pieces() {
 
 void Fragment::restore(const checkpoint::Checkpoint& from) {
   const c10::NoGradGuard no_grad;
-  if (is_travelling()) finish();
+  arrive();
   launched_ = -1;
   if (anchor_.defined()) {
     flat_.read_values(anchor_);

@@ -2,7 +2,8 @@
 //
 //   fragment.launch(step);      // what this replica has come to is on its way
 //   ... steps may be made meanwhile
-//   fragment.land();            // what all have come to is in its place
+//   fragment.arrive();          // what all have come to is here, and nothing has changed yet
+//   fragment.land();            // and now it is in its place
 //
 // With an outer step (an anchor), what travels is how far the replica is from where all were
 // together last, backwards: a gradient, whose mean moves those weights. What the replica has moved
@@ -10,7 +11,7 @@
 // place, or in a pair (gossip) that of the two, with what each has moved meanwhile on top.
 //
 // Saved: outer weights and momentum by the first replica, and what is on its way.
-// Threads: one. launch() and land() are collectives of the replicas, of a pair's two alone.
+// Threads: one. launch(), arrive() and land() are collectives of the replicas, or of a pair's two.
 
 #pragma once
 
@@ -41,7 +42,9 @@ class Fragment {
   void launch(std::int64_t step);
   // Moves on without waiting.
   void poll();
-  // Waits, and writes this rank's parameters. Nothing where nothing is on its way.
+  // Waits. What has arrived stays where the group does not.
+  void arrive();
+  // The same, and writes this rank's parameters. Nothing where nothing is on its way.
   void land();
   bool is_travelling() const noexcept { return launched_ >= 0; }
   // The step in which what is on its way was launched.
@@ -56,6 +59,13 @@ class Fragment {
   };
   Squares squares();
 
+  // What is on its way is given up.
+  void forget();
+  // From now on with these. What was on its way and has not arrived is given up.
+  void regroup(const comm::Group& group);
+  // Outer weights and momentum, where there are any.
+  std::vector<at::Tensor> outer_state() const;
+
   std::vector<checkpoint::Piece> own_pieces();
   // REQUIRES: the parameters are the first replica's.
   void restore(const checkpoint::Checkpoint& from);
@@ -65,8 +75,7 @@ class Fragment {
   // Whether replicas move on while a sum travels.
   bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
   bool is_pair() const noexcept { return options_.gathering == Gathering::Pair; }
-  bool launch_pair(std::int64_t step);
-  void finish();
+  void launch_pair(std::int64_t step);
   std::string sent_name() const;
   std::string mean_name() const;
   std::string launched_name() const;
@@ -78,8 +87,8 @@ class Fragment {
   at::Tensor momentum_;  // of the outer step
   at::Tensor sent_;      // this replica's weights when its sum was launched, where it goes on
   at::Tensor partner_;   // what came from the other of a pair
-  std::vector<comm::TensorWork> calls_;  // to and from that one
-  at::Tensor flight_;                    // for a checkpoint: launched_
+  std::vector<comm::TensorWork> meeting_;  // to and from that one
+  at::Tensor flight_;                      // for a checkpoint: launched_
   std::int64_t launched_ = -1;
   bool is_summed_ = false;  // what is on its way has come
   Traffic traffic_;

@@ -97,4 +97,9 @@ void RoundEnd::ended(std::int64_t step) {
   since_ = clock_.now();
 }
 
+void RoundEnd::go_along(std::int64_t began) {
+  began_ = began;
+  since_ = clock_.now();
+}
+
 }  // namespace trireme::parallel::local

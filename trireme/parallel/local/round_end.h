@@ -41,6 +41,10 @@ class RoundEnd {
   bool is_turn(std::int64_t step, std::int64_t index, std::int64_t count) const;
   void ended(std::int64_t step);
 
+  // The first step of the round, and another rank's: all end it together. -1: none was begun.
+  std::int64_t began() const noexcept { return began_; }
+  void go_along(std::int64_t began);
+
  private:
   std::int64_t length_from(std::int64_t step) const;
 

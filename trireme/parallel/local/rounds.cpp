@@ -4,11 +4,15 @@
 #include <c10/core/GradMode.h>
 #include <c10/util/accumulate.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <set>
 #include <utility>
 
+#include "trireme/base/error.h"
+#include "trireme/comm/torch/tensor.h"
+#include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/data/slice_plan.h"
 
 namespace trireme::parallel::local {
@@ -58,13 +62,21 @@ Rounds::Rounds(Options options)
                                               .index = static_cast<std::int64_t>(fragments_.size()),
                                               .is_teller = is_teller()});
   }
+  turns_.assign(fragments_.size(), false);
   const auto& progress = options_.replica.progress;
   if (progress && options_.pace.overlap > 0) *progress = [this] { poll(); };
 }
 
 void Rounds::begin_step(const StepPlan& plan) {
   const c10::NoGradGuard no_grad;
+  if (options_.is_lasting) {
+    throw_if_pointless();
+    first_buffers_.clear();
+    for (const at::Tensor& buffer : apart_.buffers()) first_buffers_.push_back(buffer.clone());
+  }
   plan_ = plan;
+  standing_.step = plan.step;
+  standing_.phase = Standing::Phase::Open;
   is_ending_ = false;
   end_.begin_step(plan.step);
   // Now and not later: gradients may be applied while they are found.
@@ -73,9 +85,22 @@ void Rounds::begin_step(const StepPlan& plan) {
 }
 
 Gradients Rounds::reduce(const Share& mine) {
-  Gradients all = apart_.reduce(mine, is_ending_);
+  const Gradients all = apart_.reduce(mine, is_ending_);
+  standing_.phase = Standing::Phase::Prepared;
+  standing_.prepared = {.step = plan_.step, .figures = apart_.figures()};
+  reach(options_.faults, data::kPrepared, apart_.replica().all.rank());
+  return told(all);
+}
+
+// At the end of a round a newcomer gets what all have, and who leaves takes nothing along.
+Gradients Rounds::told(Gradients all) {
   all.traffic = std::exchange(traffic_, {});
+  all.is_change_wanted &= is_over() || options_.gathering == Gathering::Pair;
   return all;
+}
+
+bool Rounds::is_over() const {
+  return is_ending_ || end_.is_last(plan_.step);
 }
 
 // Of this replica from the weights at the round's beginning, as a share of their norm.
@@ -109,6 +134,7 @@ void Rounds::poll() {
 }
 
 void Rounds::update(const Update& how) {
+  reach(options_.faults, data::kUpdating, apart_.replica().all.rank());
   apart_.update(how);
   is_alike_ = false;
   end_step();
@@ -120,14 +146,20 @@ void Rounds::drop() {
 }
 
 void Rounds::end_step() {
-  const bool is_over = is_ending_ || end_.is_last(plan_.step);
-  if (options_.pace.is_streamed()) {
+  standing_.phase = Standing::Phase::Finished;
+  const bool is_last = is_over();
+  if (options_.pace.overlap > 0) {
     take_turns();
-    if (is_over && !is_in_pairs()) apart_.average_buffers();
-  } else if (is_over) {
-    bring_together();
+    if (is_last && !is_in_pairs()) apart_.set_buffers(apart_.mean_of_buffers());
+  } else {
+    const auto count = static_cast<std::int64_t>(fragments_.size());
+    for (std::int64_t i = 0; i < count; ++i) {
+      turns_[static_cast<std::size_t>(i)] =
+          i + 1 == count ? is_last : end_.is_turn(plan_.step, i, count);
+    }
+    if (std::find(turns_.begin(), turns_.end(), true) != turns_.end()) bring_together();
   }
-  if (is_over) end_.ended(plan_.step);
+  if (is_last) end_.ended(plan_.step);
 }
 
 // What has travelled for long enough lands, and what has its turn goes.
@@ -152,26 +184,89 @@ void Rounds::take_turns() {
   if (is_written) own().restored();
 }
 
+// The step is made: where somebody is lost now, regroup() does the rest.
 void Rounds::bring_together() {
-  for (Fragment& fragment : fragments_) {
-    fragment.land();
-    fragment.launch(plan_.step);
-    fragment.land();
-    traffic_ += fragment.traffic();
+  due_ = {.step = plan_.step};
+  if (is_surviving_) return;
+  try {
+    do_together(due_);
+  } catch (const Error& error) {
+    const bool is_got_over = options_.is_lasting && error.code() == ErrorCode::PeerLost;
+    if (!is_got_over) throw;
+  }
+}
+
+// If any rank passes the barrier, all have everything, and those who live can do the rest alone.
+void Rounds::do_together(Deed deed) {
+  due_ = deed;
+  is_gathered_ = false;
+  reach(options_.faults, kRoundOver, apart_.replica().all.rank());
+  gather(deed);
+  is_gathered_ = true;
+  if (options_.is_lasting) apart_.replica().all.barrier({.label = "round"}).wait();
+  reach(options_.faults, kGathered, apart_.replica().all.rank());
+  take(deed);
+}
+
+void Rounds::gather(Deed deed) {
+  const c10::NoGradGuard no_grad;
+  joined_.clear();
+  averaged_.clear();
+  if (deed.is_join()) {
+    for (const checkpoint::Piece& piece : own().pieces()) {
+      joined_.push_back(piece.data.clone());
+      comm::all_reduce(apart_.replica().across, joined_.back(), comm::ReduceOp::Mean,
+                       {.label = "average"})
+          .wait();
+    }
+  } else {
+    for (std::size_t i = 0; i < fragments_.size(); ++i) {
+      if (!turns_[i]) continue;
+      fragments_[i].land();
+      fragments_[i].launch(deed.step);
+      fragments_[i].arrive();
+    }
+  }
+  // The last one's turn is the round's end.
+  const bool is_end = turns_.back() && !is_in_pairs();
+  if (deed.is_join() || is_end) averaged_ = apart_.mean_of_buffers();
+}
+
+void Rounds::take(Deed deed) {
+  const c10::NoGradGuard no_grad;
+  const std::vector<checkpoint::Piece> pieces = own().pieces();
+  for (std::size_t i = 0; i < joined_.size(); ++i) pieces[i].data.copy_(joined_[i]);
+  for (std::size_t i = 0; i < fragments_.size(); ++i) {
+    if (deed.is_join() || !turns_[i]) continue;
+    fragments_[i].land();
+    traffic_ += fragments_[i].traffic();
   }
   own().restored();
-  if (is_in_pairs()) return;
-  apart_.average_buffers();
-  is_alike_ = true;
+  apart_.set_buffers(averaged_);
+  joined_.clear();
+  averaged_.clear();
+  const bool is_all = std::find(turns_.begin(), turns_.end(), false) == turns_.end();
+  is_alike_ = deed.is_join() || (is_all && !is_in_pairs());
+  done_ = std::exchange(due_, {});
+}
+
+void Rounds::land_all() {
+  for (Fragment& fragment : fragments_) fragment.land();
+  own().restored();
 }
 
 void Rounds::join() {
-  if (is_in_pairs()) {
-    for (Fragment& fragment : fragments_) fragment.land();
-  } else if (!is_alike_) {
-    bring_together();
+  // A round may be due that was cut short: regroup() comes first.
+  if (options_.is_lasting) throw_if_pointless();
+  if (is_in_pairs()) land_all();
+  const bool is_round = !is_alike_ && !is_in_pairs();
+  if (is_round) {
+    turns_.assign(turns_.size(), true);
+    do_together({.step = plan_.step, .occasion = Occasion::LastRound});
   }
-  apart_.join();
+  if (!options_.is_lasting) return apart_.join();
+  const Deed last{.step = plan_.step, .occasion = Occasion::Join};
+  if (done_ != last) do_together(last);
 }
 
 std::vector<checkpoint::Piece> Rounds::own_pieces() {

@@ -14,6 +14,13 @@
 // it.
 //
 // Saved: the first replica as the model, and beside it the others', the outer weights and momentum.
+//
+// Deaths: where ranks come and go (is_lasting), a step ends for all who live or for none of them,
+// and so does a round: nothing is in its place before all have everything. What a dead replica had
+// come to since the last round is lost with it; the round goes on with the others, and its mean is
+// over those who are there. Outer weights and momentum are the same on all ranks and stay.
+// Newcomers are let in at the end of a round, and begin with what somebody has.
+//
 // Threads, failure, lifetime: as Agreement.
 
 #pragma once
@@ -21,14 +28,20 @@
 #include <memory>
 #include <vector>
 
+#include "trireme/base/fault.h"
+#include "trireme/model/interruption.h"
 #include "trireme/parallel/apart.h"
+#include "trireme/parallel/lasting.h"
 #include "trireme/parallel/local/fragment.h"
 #include "trireme/parallel/local/round_end.h"
 #include "trireme/parallel/local/rounds_config.h"
 
 namespace trireme::parallel::local {
 
-class Rounds final : public Agreement {
+inline constexpr FaultPoint kRoundOver{"round.over"};     // and nothing is sent
+inline constexpr FaultPoint kGathered{"round.gathered"};  // and nothing is in its place
+
+class Rounds final : public Agreement, public Lasting, private model::Interruption {
  public:
   struct Options {
     Replica replica;
@@ -36,6 +49,9 @@ class Rounds final : public Agreement {
     FlatModel::Options flat;  // without parameters, parts and group
     Gathering gathering = Gathering::Average;
     Pace pace{};
+    // Ranks may come and go; each has a replica of its own then, and nothing travels during steps.
+    bool is_lasting = false;
+    Faults* faults = nullptr;
   };
   explicit Rounds(Options options);
 
@@ -53,17 +69,56 @@ class Rounds final : public Agreement {
   double waited() const override { return apart_.waited(); }
   void check() override { apart_.check(); }
   std::vector<checkpoint::Piece> pieces() override { return apart_.pieces(); }
-  void restored() override { apart_.restored(); }
+  void restored() override {
+    apart_.restored();
+    has_state_ = true;
+  }
   std::vector<checkpoint::Piece> own_pieces() override;
   void restore_own(const checkpoint::Checkpoint& from) override;
   std::optional<Holders> holders() const override { return apart_.holders(); }
   std::string first_not_finite() const override { return apart_.first_not_finite(); }
+  const model::Interruption* interruption() const override {
+    return options_.is_lasting ? this : nullptr;
+  }
+
+  Standing standing() const override { return standing_; }
+  bool keeps_slots() const override { return false; }
+  void survive(const comm::Group& group, std::vector<int> places) override;
+  std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override;
+  void finish_orphans() override {}
+  void regroup(bool is_new) override;
 
  private:
+  // What all do together or nobody. Of the job's end join() is called again by all; the end of a
+  // round is theirs who made the step.
+  enum class Occasion : std::int64_t { Round, LastRound, Join };
+  struct Deed {
+    std::int64_t step = -1;  // none
+    Occasion occasion = Occasion::Round;
+
+    bool is_join() const noexcept { return occasion == Occasion::Join; }
+    bool operator==(const Deed&) const = default;
+  };
+  // What a rank brings to a new group.
+  struct Report {
+    bool has_state = false;
+    Deed done{};
+  };
+
   double distance();
   void end_step();
   void take_turns();
+  bool is_over() const;
+  Gradients told(Gradients all);
   void bring_together();
+  void do_together(Deed deed);
+  void gather(Deed deed);
+  void take(Deed deed);
+  void land_all();
+  void throw_if_pointless() const override;
+  std::vector<Report> reports(bool is_new) const;
+  void take_done(const std::vector<Report>& all);
+  void share(const std::vector<Report>& all);
   void poll();
   bool is_in_pairs() const noexcept { return options_.gathering == Gathering::Pair; }
   Agreement& own() const noexcept { return *apart_.replica().own; }
@@ -80,6 +135,16 @@ class Rounds final : public Agreement {
   bool is_alike_ = true;    // no replica has moved since they were brought together
   at::Tensor saved_alike_;  // the same, as it is saved
   Traffic traffic_;         // not yet told
+  Standing standing_;
+  Deed due_;                               // and not done here
+  Deed done_;                              // last
+  std::vector<bool> turns_;                // by fragment: whether it is in what is due
+  bool is_gathered_ = false;               // what is due: all that it takes is here
+  std::vector<at::Tensor> joined_;         // for the job's end: values and state of all
+  std::vector<at::Tensor> averaged_;       // buffers, likewise and for a round's end
+  std::vector<at::Tensor> first_buffers_;  // as they were when the step began
+  bool is_surviving_ = false;              // from survive() to regroup()
+  bool has_state_ = false;                 // that all ranks share
 };
 
 }  // namespace trireme::parallel::local

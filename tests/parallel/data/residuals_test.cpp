@@ -1,0 +1,96 @@
+// Goal:   what is written for a step counts when the step has ended and not before; another rank
+//         takes over what a dead one owed after the last step that ended, once.
+// Method: two places of one arena in one thread, the owner left alone at each moment.
+
+#include "trireme/parallel/data/residuals.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+namespace trireme::parallel::data {
+namespace {
+
+constexpr std::int64_t kOwed = 5, kKept = 3;
+
+class ResidualsTest : public ::testing::Test {
+ protected:
+  Residuals at(int place) const {
+    return Residuals({.owed = kOwed,
+                      .kept = kKept,
+                      .is_undoable = true,
+                      .estate = {.arena = arena_, .key = 77, .place = place}});
+  }
+  static void write(Residuals& of, float value) {
+    for (const ElementRange range : {ElementRange{0, 2}, ElementRange{2, kOwed + kKept}}) {
+      for (float& one : of.open(range)) one += value;
+    }
+  }
+  static float owed(const Residuals& of) {
+    return of.current().narrow(0, 0, kOwed).sum().item<float>();
+  }
+  static float kept(const Residuals& of) {
+    return of.current().narrow(0, kOwed, kKept).sum().item<float>();
+  }
+
+  std::shared_ptr<comm::Arena> arena_ =
+      comm::Arena::create({.members = 2, .segment_size = 1 << 20});
+};
+
+TEST_F(ResidualsTest, CountFromCommitOn) {
+  Residuals own = at(0);
+  own.begin(0);
+  write(own, 1);
+  EXPECT_EQ(owed(own), 0);
+  own.commit();
+  EXPECT_EQ(owed(own), kOwed);
+  own.begin(1);
+  write(own, 1);
+  own.begin(1);  // once more
+  write(own, 2);
+  own.commit();
+  EXPECT_EQ(owed(own), 3 * kOwed);
+  EXPECT_EQ(kept(own), 3 * kKept);
+  own.begin(2);
+  own.commit();  // of a step that encoded nothing
+  EXPECT_EQ(owed(own), 3 * kOwed);
+}
+
+TEST_F(ResidualsTest, WithOneVersionCountAtOnce) {
+  Residuals own({.owed = kOwed, .kept = kKept});
+  own.begin(0);
+  write(own, 1);
+  EXPECT_EQ(owed(own), kOwed);
+  own.commit();
+  EXPECT_EQ(owed(own), kOwed);
+}
+
+TEST_F(ResidualsTest, AreInheritedAsOfTheLastStepThatEnded) {
+  for (const bool is_ended : {false, true}) {
+    Residuals dead = at(1);
+    dead.begin(6);
+    write(dead, 1);
+    dead.commit();
+    dead.begin(7);
+    write(dead, 10);  // and dies before it can commit
+    Residuals heir = at(0);
+    heir.begin(7);
+    write(heir, 100);
+    if (is_ended) heir.commit();
+    heir.inherit(1, is_ended ? 7 : 6);
+    EXPECT_EQ(owed(heir), is_ended ? 111 * kOwed : kOwed);
+    EXPECT_EQ(kept(heir), is_ended ? 100 * kKept : 0) << "what a codec keeps is its own";
+    heir.inherit(1, 7);
+    EXPECT_EQ(owed(heir), is_ended ? 111 * kOwed : kOwed) << "once";
+  }
+}
+
+TEST_F(ResidualsTest, WhoeverGetsAPlaceOwesNothing) {
+  Residuals dead = at(1);
+  dead.begin(0);
+  write(dead, 1);
+  dead.commit();
+  EXPECT_EQ(owed(at(1)), 0);
+}
+
+}  // namespace
+}  // namespace trireme::parallel::data

@@ -1,0 +1,86 @@
+// Goal:   with a codec, too, a rank may die at any point of a step: survivors have the same bits,
+//         every sample counts once, and what codecs owe is owed once: neither what was encoded for
+//         a step that is run again nor what the dead one owed is lost or sent twice.
+// Method: ranks that die (mortal_ranks.h). Deaths in the same step that nobody had prepared must
+// all
+//         come to the same bits, those of a death before it; so must deaths after that.
+
+#include <gtest/gtest.h>
+
+#include "tests/parallel/mortal_ranks.h"
+#include "trireme/codec/zstd/lossless.h"
+#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/data/ledger.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr int kCodedSteps = 6;
+constexpr int kDeathAt = 4;  // the step, from 1, of the death
+
+config::Config coded_config(const Words& more) {
+  Words words{"sync.kind=all_reduce", "optim.kind=sgd", "optim.learning_rate=0.1"};
+  words.insert(words.end(), more.begin(), more.end());
+  return tiny_config("mlp", words);
+}
+
+Trained trained_through_death(const config::Config& config, std::string_view point, int times) {
+  return train_through(config, kCodedSteps, {{2, point, times}}, kRanks - 1);
+}
+
+class LastingCoded : public ::testing::TestWithParam<Words> {};
+
+TEST_P(LastingCoded, EndsWithTheBitsOfADeathBetweenSteps) {
+  const config::Config config = coded_config(GetParam());
+  const Trained before = trained_through_death(config, kSlotEnded.name, kDeathAt - 1);
+  const Trained after = trained_through_death(config, kSlotEnded.name, kDeathAt);
+  EXPECT_GT(distance(before.weights, after.weights), 0);
+  for (const std::string_view point : {kForward.name, kBackward.name, kReduce.name}) {
+    SCOPED_TRACE(point);
+    EXPECT_EQ(distance(trained_through_death(config, point, kDeathAt).weights, before.weights), 0);
+  }
+  for (const std::string_view point :
+       {parallel::data::kPrepared.name, parallel::data::kUpdating.name}) {
+    SCOPED_TRACE(point);
+    EXPECT_EQ(distance(trained_through_death(config, point, kDeathAt).weights, after.weights), 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, LastingCoded,
+    ::testing::Values(Words{"sync.codec.kind=int8"},
+                      Words{"sync.codec.kind=top_k", "sync.codec.ratio=0.05"},
+                      Words{"sync.codec.kind=powersgd", "sync.codec.rank=1"},
+                      Words{"sync.codec.kind=threshold", "sync.codec.warmup=2"}),
+    [](const auto& of) { return of.param[0].substr(std::string("sync.codec.kind=").size()); });
+
+// Where nothing is lost on the way, sums are those of all samples.
+TEST(LastingCodedWithoutLoss, EndsNearAnUndisturbedRun) {
+  if (!codec::zstd::is_available()) GTEST_SKIP() << "NOT TESTED: this build has no zstd";
+  const config::Config config = coded_config({"sync.codec.kind=zstd"});
+  const Trained undisturbed = train_threads(coded_config({}), 1, kCodedSteps);
+  const std::vector<std::vector<Death>> all = {
+      {{1, kBackward.name, 2}, {0, parallel::data::kPrepared.name, 3}},
+      {{3, kReduce.name, 2}, {2, kForward.name, 4}},
+      {{0, parallel::data::kUpdating.name, 1}, {1, kForward.name, 3}}};
+  for (const std::vector<Death>& deaths : all) {
+    for (const bool is_apart : {false, true}) {
+      SCOPED_TRACE(std::string(deaths[0].point) + (is_apart ? ", apart" : ""));
+      const Trained through = is_apart ? train_through_apart(config, kCodedSteps, deaths, 2)
+                                       : train_through(config, kCodedSteps, deaths, 2);
+      EXPECT_LT(distance(through.weights, undisturbed.weights), 1e-5);
+    }
+  }
+}
+
+// Nobody else has what the dead one owed; all else is as it should be.
+TEST(LastingCodedApart, SurvivorsAgree) {
+  const config::Config config = coded_config({"sync.codec.kind=int8"});
+  for (const std::string_view point : {kBackward.name, kReduce.name, kSlotEnded.name}) {
+    SCOPED_TRACE(point);
+    train_through_apart(config, kCodedSteps, {{2, point, kDeathAt}}, kRanks - 1);
+  }
+}
+
+}  // namespace
+}  // namespace trireme::train

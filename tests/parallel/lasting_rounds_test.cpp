@@ -1,0 +1,393 @@
+// Goal:   kinds that agree less often than every step outlive their ranks, too. A step and a round
+//         end for all who live or for none of them; the mean is over those who are there; outer
+//         weights and momentum go on; a newcomer begins with what all have.
+// Method: ranks as threads, each pulled towards the number of its place by plain descent, against
+//         the same in a few lines of arithmetic; and tiny jobs whose ranks die at every moment.
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "tests/parallel/mortal_ranks.h"
+#include "trireme/optim/sgd.h"
+#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/kinds.h"
+#include "trireme/parallel/local/rounds.h"
+
+namespace trireme::train {
+namespace {
+
+using parallel::SyncKind;
+using parallel::local::kGathered;
+using parallel::local::kRoundOver;
+
+constexpr double kPullRate = 0.1;
+constexpr double kFirstWeight = 5;
+
+// Calls what it is told to where a rank passes a point for the n-th time.
+struct Trap final : Faults {
+  std::string_view point;
+  int times = 0;
+  std::function<void()> spring;
+  void reached(FaultPoint at, int) override {
+    if (at.name == point && --times == 0) spring();
+  }
+};
+
+struct Script {
+  SyncKind kind = SyncKind::Local;
+  parallel::local::Pace pace{};
+  int steps = 6;
+  // The last place dies there; others go on without it.
+  std::string_view point{};
+  int times = 0;
+  int places = 3;
+  // The last place comes when this step is to be made.
+  std::int64_t joins = -1;
+};
+
+// A weight that is pulled towards the number of its place.
+class Pulled {
+ public:
+  Pulled(const Script& script, int place, const comm::Group& root, std::vector<comm::Group>& groups,
+         std::mutex& mutex)
+      : script_(script), place_(place), root_(root), groups_(groups), mutex_(mutex) {
+    trap_.point = place == script.places - 1 ? script.point : "";
+    trap_.times = script.times;
+    trap_.spring = [this] {
+      const std::lock_guard lock(mutex_);
+      for (const comm::Group& group : groups_) group.abort(Error(ErrorCode::PeerLost, "died"));
+      throw Dead();
+    };
+    agreement_ = parallel::make_agreement(
+        {.parameters = {{.name = "w", .tensor = weight_}},
+         .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0}),
+         .kind = script.kind,
+         .pace = script.pace,
+         .is_lasting = true,
+         .faults = &trap_});
+  }
+
+  // By step: the weight after it, as it counts in the end.
+  std::map<std::int64_t, double> run() {
+    const bool is_late = script_.joins >= 0 && place_ == script_.places - 1;
+    if (is_late) step_ = script_.joins;
+    meet(is_late || script_.joins < 0 ? script_.places : script_.places - 1, is_late);
+    while (step_ < script_.steps) {
+      const bool is_joined = step_ == script_.joins && ranks_ < script_.places;
+      if (is_joined) meet(script_.places, false);
+      try {
+        make();
+        end_step();
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::PeerLost) throw;
+        meet(script_.places - 1, false);
+        // A round that was cut short has ended now.
+        if (step_ > 0) path_[step_ - 1] = weight_[0].item<double>();
+      }
+    }
+    return path_;
+  }
+
+ private:
+  parallel::Lasting& lasting() { return dynamic_cast<parallel::Lasting&>(*agreement_); }
+
+  void meet(int places, bool is_new) {
+    if (place_ >= places) return;
+    std::vector<int> members(static_cast<std::size_t>(places));
+    std::iota(members.begin(), members.end(), 0);
+    group_ = root_.subgroup(members);
+    {
+      const std::lock_guard lock(mutex_);
+      groups_.push_back(group_);
+    }
+    ranks_ = places;
+    lasting().survive(group_, members);
+    if (!is_new) resolve();
+    lasting().regroup(is_new);
+  }
+
+  // A step that any of them had prepared is finished by all.
+  void resolve() {
+    const parallel::Standing mine = lasting().standing();
+    std::vector<double> figures = mine.prepared.figures;
+    figures.resize(4);
+    figures.push_back(static_cast<double>(mine.prepared.step));
+    std::vector<double> all(figures.size() * static_cast<std::size_t>(ranks_));
+    if (step_ == script_.joins) return;  // not all of them are here for that
+    group_
+        .all_gather({all.data(), all.size(), comm::DType::Float64},
+                    {figures.data(), figures.size(), comm::DType::Float64})
+        .wait();
+    std::vector<parallel::Prepared> told;
+    for (auto at = all.begin(); at != all.end(); at += 5) {
+      told.push_back({.step = static_cast<std::int64_t>(at[4]), .figures = {at, at + 4}});
+    }
+    const bool is_known = lasting().recall(mine.step, told).has_value();
+    if (!is_known || mine.phase == parallel::Standing::Phase::Finished) return;
+    update();
+    end_step();
+  }
+
+  void end_step() { path_[step_++] = weight_[0].item<double>(); }
+  void update() { agreement_->update({.number = step_ + 1, .rate = kPullRate}); }
+
+  void make() {
+    std::vector<int> owners(static_cast<std::size_t>(ranks_));
+    std::iota(owners.begin(), owners.end(), 0);
+    agreement_->begin_step(
+        {.step = step_, .slot_count = ranks_, .slots = {place_}, .owners = owners});
+    agreement_->begin_slot(0);
+    (0.5 * (weight_ - place_).pow(2) / ranks_).sum().backward();
+    agreement_->end_slot();
+    agreement_->reduce({.loss = 1});
+    update();
+  }
+
+  const Script& script_;
+  int place_;
+  comm::Group root_;
+  std::vector<comm::Group>& groups_;
+  std::mutex& mutex_;
+  Trap trap_;
+  at::Tensor weight_ = torch::full({3}, kFirstWeight, torch::kDouble).requires_grad_();
+  std::shared_ptr<parallel::Agreement> agreement_;
+  comm::Group group_ = comm::Group::solo();
+  int ranks_ = 0;
+  std::int64_t step_ = 0;
+  std::map<std::int64_t, double> path_;
+};
+
+std::vector<std::map<std::int64_t, double>> played(const Script& script) {
+  const auto roots = comm::connect_threads(script.places, {.timeout = std::chrono::seconds(30)});
+  std::vector<std::map<std::int64_t, double>> paths(roots.size());
+  std::vector<std::unique_ptr<Pulled>> all;
+  std::vector<comm::Group> groups;
+  std::mutex mutex;
+  for (int place = 0; place < script.places; ++place) {
+    all.push_back(std::make_unique<Pulled>(script, place, roots[static_cast<std::size_t>(place)],
+                                           groups, mutex));
+  }
+  testing::run_rank_threads(script.places, [&](int place) {
+    try {
+      paths[static_cast<std::size_t>(place)] = all[static_cast<std::size_t>(place)]->run();
+    } catch (const Dead&) {
+    }
+  });
+  return paths;
+}
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+// The same by hand: `there(step)` says how many places make the step, `meeting(step)` how many end
+// a round with it.
+std::vector<std::vector<double>> by_hand(const Script& script,
+                                         const std::function<int(std::int64_t)>& there,
+                                         const std::function<int(std::int64_t)>& meeting) {
+  std::vector<double> w(static_cast<std::size_t>(there(0)), kFirstWeight);
+  double anchor = kFirstWeight, momentum = 0;
+  std::vector<std::vector<double>> path;
+  for (std::int64_t step = 0; step < script.steps; ++step) {
+    w.resize(static_cast<std::size_t>(there(step)), w[0]);
+    for (std::size_t r = 0; r < w.size(); ++r) w[r] -= kPullRate * (w[r] - static_cast<double>(r));
+    if ((step + 1) % script.pace.steps == 0) {
+      w.resize(static_cast<std::size_t>(meeting(step)));
+      const double moved = anchor - mean_of(w);
+      momentum = script.pace.outer_momentum * momentum + moved;
+      anchor -= script.pace.outer_rate * (moved + script.pace.outer_momentum * momentum);
+      w.assign(w.size(), anchor);
+    }
+    path.push_back(w);
+  }
+  return path;
+}
+
+void expect_played(const Script& script, const std::vector<std::vector<double>>& wanted,
+                   int living) {
+  const auto paths = played(script);
+  for (int place = 0; place < living; ++place) {
+    for (const auto& [step, weight] : paths[static_cast<std::size_t>(place)]) {
+      EXPECT_NEAR(weight, wanted[static_cast<std::size_t>(step)][static_cast<std::size_t>(place)],
+                  1e-12)
+          << "step " << step << ", place " << place;
+    }
+    EXPECT_EQ(paths[static_cast<std::size_t>(place)].count(script.steps - 1), 1U);
+  }
+}
+
+std::vector<Script> scripts() {
+  return {
+      {.kind = SyncKind::Local, .pace = {.steps = 2}},
+      {.kind = SyncKind::Diloco, .pace = {.steps = 2, .outer_rate = 0.7, .outer_momentum = 0.9}}};
+}
+
+// The round goes on with the others, and its mean is of those.
+TEST(LastingRounds, WhoDiesBeforeTheMeanIsNotInIt) {
+  for (Script script : scripts()) {
+    script.point = kRoundOver.name;
+    script.times = 2;  // after step 3
+    expect_played(script,
+                  by_hand(
+                      script, [](auto step) { return step <= 3 ? 3 : 2; },
+                      [](auto step) { return step < 3 ? 3 : 2; }),
+                  2);
+  }
+}
+
+// In the middle of a round: the step is made by those who live.
+TEST(LastingRounds, WhoDiesInARoundTakesItsProgressAlong) {
+  for (Script script : scripts()) {
+    script.point = parallel::data::kUpdating.name;
+    script.times = 3;  // in step 2, the first of its round
+    script.steps = 4;
+    const auto paths = played(script);
+    // Whether step 2 was made by three or by two is a matter of who heard first; each replica moves
+    // by its own pull in either case.
+    const auto wanted = by_hand(
+        script, [](auto step) { return step < 2 ? 3 : 2; },
+        [](auto step) { return step < 2 ? 3 : 2; });
+    for (std::size_t place = 0; place < 2; ++place) {
+      EXPECT_NEAR(paths[place].at(3), wanted[3][place], 1e-12);
+    }
+  }
+}
+
+// Either all who live have the mean of three or all that of two, and the same weights in any case.
+TEST(LastingRounds, WhoDiesWithTheMeanInItsHandsLeavesTheOthersAlike) {
+  for (Script script : scripts()) {
+    script.point = kGathered.name;
+    script.times = 1;
+    script.steps = 3;
+    const auto paths = played(script);
+    EXPECT_EQ(paths[0].at(1), paths[1].at(1));
+    const auto of = [&](int meeting) {
+      return by_hand(script, [](auto) { return 3; }, [=](auto) { return meeting; })[1][0];
+    };
+    const double found = paths[0].at(1);
+    EXPECT_LT(std::min(std::abs(found - of(3)), std::abs(found - of(2))), 1e-12);
+  }
+}
+
+// It has the weights of all, and the momentum goes on.
+TEST(LastingRounds, ANewcomerBeginsWithWhatAllHave) {
+  for (Script script : scripts()) {
+    script.joins = 2;
+    const auto there = [](auto step) { return step < 2 ? 2 : 3; };
+    expect_played(script, by_hand(script, there, there), 3);
+  }
+}
+
+// In the middle of one it begins with the first one's replica.
+TEST(LastingRounds, ANewcomerMayComeInTheMiddleOfARound) {
+  for (Script script : scripts()) {
+    script.joins = 3;
+    const auto there = [](auto step) { return step < 3 ? 2 : 3; };
+    expect_played(script, by_hand(script, there, there), 3);
+  }
+}
+
+TEST(LastingRounds, RefusesWhatCannotBeYet) {
+  for (const Words& words :
+       {Words{"sync.kind=hierarchical"}, Words{"sync.kind=diloco", "sync.overlap=2"},
+        Words{"sync.kind=local", "sync.schedule=[\"3=all_reduce\"]"}}) {
+    try {
+      open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_lasting = true});
+      ADD_FAILURE() << words[0] << " was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidInput) << words[0];
+      EXPECT_NE(error.message().find("workers come and go"), std::string::npos) << error.message();
+    }
+  }
+}
+
+struct Ordeal {
+  const char* name;
+  std::vector<Death> deaths;
+  std::size_t survivors = kRanks - 1;
+};
+
+std::vector<Ordeal> ordeals() {
+  const std::string_view prepared = parallel::data::kPrepared.name;
+  const std::string_view updating = parallel::data::kUpdating.name;
+  return {{"nobody", {}, kRanks},
+          {"forward_at_once", {{2, kForward.name, 1}}},
+          {"backward", {{0, kBackward.name, 5}}},
+          {"before_reduce", {{3, kReduce.name, 3}}},
+          {"prepared", {{0, prepared, 2}}},
+          {"updating", {{2, updating, 4}}},
+          {"between_steps", {{0, kSlotEnded.name, 3}}},
+          {"round_over", {{1, kRoundOver.name, 1}}},
+          {"gathered", {{0, kGathered.name, 2}}},
+          {"two_in_a_round", {{0, kRoundOver.name, 2}, {1, kGathered.name, 2}}, 2},
+          {"while_another_is_got_over", {{1, kRoundOver.name, 1}, {2, kRoundOver.name, 2}}, 2},
+          {"the_last", {{3, kGathered.name, 4}}},
+          {"joining", {{1, kRoundOver.name, 4}}},
+          {"three", {{1, prepared, 2}, {2, updating, 7}, {3, kSlotEnded.name, 4}}, 1}};
+}
+
+// How often a job of seven steps brings replicas together, its end included.
+struct Kind {
+  Words words;
+  int rounds = 0;
+};
+
+config::Config config_of(const Kind& kind) {
+  Words words{"optim.kind=sgd", "optim.learning_rate=0.1", "train.steps=7"};
+  words.insert(words.end(), kind.words.begin(), kind.words.end());
+  return tiny_config("mlp", words);
+}
+
+bool can_come(const Ordeal& ordeal, const Kind& kind) {
+  return std::none_of(ordeal.deaths.begin(), ordeal.deaths.end(), [&](const Death& death) {
+    const bool is_of_round = death.point == kRoundOver.name || death.point == kGathered.name;
+    return is_of_round && death.times > kind.rounds;
+  });
+}
+
+class LastingKind : public ::testing::TestWithParam<Kind> {};
+
+// Survivors are alike in the end, and have come about as far as an undisturbed job.
+TEST_P(LastingKind, IsGotOverAtEveryMoment) {
+  const config::Config config = config_of(GetParam());
+  const Weights first = train_through(config, 0, {}, kRanks).weights;
+  const double way = distance(train_through(config, 7, {}, kRanks).weights, first);
+  for (const Ordeal& ordeal : ordeals()) {
+    if (!can_come(ordeal, GetParam())) continue;
+    SCOPED_TRACE(ordeal.name);
+    const Trained through = train_through(config, 7, ordeal.deaths, ordeal.survivors);
+    EXPECT_GT(distance(through.weights, first), way / 3);
+    EXPECT_LT(distance(through.weights, first), way * 3);
+  }
+}
+
+// A step that was not made by all is run again, whatever had been done of it.
+TEST_P(LastingKind, RunsAStepAgainBitForBit) {
+  // What late gradients come to depends on who has got them.
+  if (GetParam().words[0] == "sync.kind=delayed") return;
+  const config::Config config = config_of(GetParam());
+  const auto through = [&](std::string_view point) {
+    return train_through(config, 7, {{2, point, 5}}, kRanks - 1, /*is_in_step=*/true).weights;
+  };
+  const Weights begun = through(kForward.name);
+  EXPECT_EQ(distance(through(kBackward.name), begun), 0);
+  EXPECT_EQ(distance(through(kReduce.name), begun), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, LastingKind,
+    ::testing::Values(Kind{{"sync.kind=local", "sync.steps=2"}, 5},
+                      Kind{{"sync.kind=diloco", "sync.steps=2", "sync.codec.kind=int8"}, 5},
+                      Kind{{"sync.kind=diloco", "sync.steps=2", "sync.fragments=2"}, 9},
+                      Kind{{"sync.kind=gossip"}, 8}, Kind{{"sync.kind=delayed"}, 0},
+                      Kind{{"sync.kind=delayed", "sync.codec.kind=int8"}, 0},
+                      Kind{{"sync.kind=post_local", "sync.begin=3", "sync.steps=2"}, 3}),
+    [](const auto& of) {
+      return of.param.words[0].substr(std::string("sync.kind=").size()) +
+             (of.param.words.back() == "sync.codec.kind=int8" ? "_int8" : "");
+    });
+
+}  // namespace
+}  // namespace trireme::train

@@ -1,0 +1,116 @@
+// Goal:   elastic jobs with a codec, and with kinds that agree less often than every step, get over
+//         workers that are killed or frozen: they end well, replacements join, ranks that are to be
+//         alike are, and what was learnt is not lost. All dying at once, they go on from their
+//         checkpoint with the bits of a job that nobody disturbed.
+// Method: the real programs with faults at named points, without virtual ranks and with ranks
+//         compared after every step.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/train/elastic_job.h"
+
+namespace trireme::train {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class ElasticLessOften : public ElasticJob {
+ protected:
+  static Words plain() {
+    return {"train.virtual_ranks=0",   "model.dropout=0",    "optim.kind=sgd",
+            "optim.learning_rate=0.1", "sync.check_every=1", "elastic.heartbeat=2s"};
+  }
+
+  void train(const std::string& chaos, const Words& more) {
+    Words words = plain();
+    words.insert(words.end(), more.begin(), more.end());
+    std::filesystem::remove_all(output());
+    testing::CommandProcess process(job(chaos, words));
+    EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+    if (chaos.empty()) return;
+    EXPECT_THAT(process.error(), HasSubstr("was lost: killed by signal 9"));
+  }
+
+  Weights saved(const Weights& like) const {
+    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
+    EXPECT_TRUE(found.checkpoint) << "no checkpoint";
+    Weights all;
+    for (const auto& [name, value] : like) {
+      all[name] = at::empty_like(value);
+      found.checkpoint->read_into(name, all[name]);
+    }
+    return all;
+  }
+
+  // Of the way from the first weights to those that are wanted.
+  double share_missed(const Weights& wanted) const {
+    return distance(saved(wanted), wanted) / distance(undisturbed(0, plain()), wanted);
+  }
+};
+
+TEST_F(ElasticLessOften, WithACodecEverySampleCounts) {
+  train(
+      "kill rank=2 step=12 at=collective; kill rank=1 step=20 at=backward; "
+      "stop rank=0 step=28 at=prepared",
+      {"sync.kind=all_reduce", "sync.codec.kind=int8"});
+  // Of one process, without a codec.
+  EXPECT_LT(share_missed(undisturbed(kElasticSteps, plain())), 0.02);
+}
+
+// What is lost is a part of a round of one replica in four, now and then.
+TEST_F(ElasticLessOften, DilocoGoesOnWithThoseWhoLive) {
+  const Words kind{"sync.kind=diloco", "sync.steps=5", "sync.codec.kind=int8"};
+  train("", kind);
+  const Weights wanted = saved(undisturbed(0, plain()));
+  train(
+      "kill rank=2 step=12 at=backward; kill rank=1 step=19 at=collective; "
+      "kill rank=3 step=29 at=update",
+      kind);
+  EXPECT_THAT(events(), HasSubstr("\"event\":\"workers lost\""));
+  EXPECT_LT(share_missed(wanted), 0.4);
+}
+
+TEST_F(ElasticLessOften, LocalStepsAndLateGradientsDo) {
+  const Weights alone = undisturbed(kElasticSteps, plain());
+  train("kill rank=2 step=12; stop rank=0 step=21 at=collective",
+        {"sync.kind=local", "sync.steps=4"});
+  EXPECT_LT(share_missed(alone), 0.3);
+  train("kill rank=2 step=12 at=collective; kill rank=0 step=20 at=prepared",
+        {"sync.kind=delayed", "sync.codec.kind=int8"});
+  EXPECT_LT(share_missed(alone), 0.3);
+}
+
+TEST_F(ElasticLessOften, GossipDoesAndWhoeverChangesItsKind) {
+  const Weights alone = undisturbed(kElasticSteps, plain());
+  train("kill rank=2 step=12 at=collective; kill rank=0 step=20 at=backward", {"sync.kind=gossip"});
+  EXPECT_LT(share_missed(alone), 0.3);
+  train("kill rank=2 step=7 at=collective; kill rank=0 step=10; kill rank=1 step=21 at=collective",
+        {"sync.kind=post_local", "sync.begin=10", "sync.steps=4"});
+  EXPECT_LT(share_missed(alone), 0.3);
+}
+
+TEST_F(ElasticLessOften, ReplacementsComeInAtTheEndOfARound) {
+  train("kill rank=0 step=8; slow rank=1 factor=6; slow rank=3 factor=6",
+        {"train.steps=120", "sync.kind=diloco", "sync.steps=5", "sync.codec.kind=int8"});
+  EXPECT_THAT(events(), HasSubstr("\"event\":\"workers joined\""));
+  const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
+  ASSERT_TRUE(found.checkpoint);
+  EXPECT_EQ(found.checkpoint->step(), 120);
+}
+
+// Each replica, outer weights and momentum come from the checkpoint.
+TEST_F(ElasticLessOften, DilocoBeginsAnewFromItsCheckpointWhenAllDie) {
+  const Words kind{"sync.kind=diloco", "sync.steps=7"};
+  const Weights like = undisturbed(0, plain());
+  train("", kind);
+  const Weights wanted = saved(like);
+  train("kill rank=0 step=22; kill rank=1 step=22; kill rank=2 step=22; kill rank=3 step=22", kind);
+  EXPECT_EQ(distance(saved(like), wanted), 0);
+}
+
+}  // namespace
+}  // namespace trireme::train

@@ -1,0 +1,113 @@
+#include "trireme/parallel/data/residuals.h"
+
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "trireme/base/deadline.h"
+
+namespace trireme::parallel::data {
+namespace {
+
+constexpr std::size_t kHead = 64;  // bytes, for the mark
+constexpr auto kResidualsMax = std::chrono::seconds(10);
+constexpr std::uint64_t kTaken = ~std::uint64_t{0};
+
+// The version that counts, and the step that writes the other one.
+std::uint64_t mark_of(std::size_t index, std::int64_t step) {
+  return static_cast<std::uint64_t>(step + 1) << 1 | index;
+}
+
+std::int64_t version_size(std::int64_t count) {
+  return (count * 4 + 63) / 64 * 64;
+}
+
+}  // namespace
+
+Residuals::Residuals(Options options) : options_(std::move(options)) {
+  const c10::NoGradGuard no_grad;
+  if (options_.estate.arena) {
+    mine_ = at(options_.estate.place);
+  } else {
+    mine_ = in(at::zeros({static_cast<std::int64_t>(size())}, at::kByte));
+  }
+  mine_.mark->store(mark_of(0, -1), std::memory_order_release);
+  for (const at::Tensor& version : mine_.versions) version.zero_();
+}
+
+std::size_t Residuals::size() const {
+  const std::int64_t versions = options_.is_undoable ? 2 : 1;
+  return kHead + static_cast<std::size_t>(versions * version_size(options_.owed + options_.kept));
+}
+
+Residuals::Memory Residuals::in(const at::Tensor& bytes) const {
+  auto* data = static_cast<std::byte*>(bytes.mutable_data_ptr());
+  const std::int64_t count = options_.owed + options_.kept;
+  Memory memory{.mark = reinterpret_cast<std::atomic<std::uint64_t>*>(data), .versions = {}};
+  std::byte* begin = data + kHead;
+  for (at::Tensor& version : memory.versions) {
+    // The bytes stay for as long as the tensor.
+    version = at::from_blob(begin, {count}, [bytes](void*) {}, at::TensorOptions(at::kFloat));
+    if (options_.is_undoable) begin += version_size(count);
+  }
+  return memory;
+}
+
+// Never given back: who dies last is not known.
+Residuals::Memory Residuals::at(int place) const {
+  const Estate& estate = options_.estate;
+  std::byte* data =
+      estate.arena->find_or_make(estate.key + 2 * static_cast<std::uint64_t>(place), size(),
+                                 std::numeric_limits<int>::max(), Deadline::after(kResidualsMax));
+  return in(at::from_blob(
+      data, {static_cast<std::int64_t>(size())}, [arena = estate.arena](void*) {},
+      at::TensorOptions(at::kByte)));
+}
+
+void Residuals::begin(std::int64_t step) {
+  step_ = step;
+  if (!std::exchange(is_open_, false)) return;
+  mine_.mark->store(mark_of(index_, -1), std::memory_order_release);
+}
+
+std::span<float> Residuals::open(const ElementRange& range) {
+  const auto count = static_cast<std::size_t>(range.count());
+  const auto at = [&](std::size_t version) {
+    return mine_.versions[version].mutable_data_ptr<float>() + range.begin;
+  };
+  if (!options_.is_undoable) return {at(index_), count};
+  if (!std::exchange(is_open_, true)) {
+    mine_.mark->store(mark_of(index_, step_), std::memory_order_release);
+  }
+  std::copy_n(at(index_), count, at(1 - index_));
+  return {at(1 - index_), count};
+}
+
+void Residuals::commit() {
+  if (!std::exchange(is_open_, false)) return;
+  index_ = 1 - index_;
+  mine_.mark->store(mark_of(index_, -1), std::memory_order_release);
+}
+
+void Residuals::inherit(int place, std::int64_t last) {
+  if (!options_.estate.arena || options_.owed == 0) return;
+  const c10::NoGradGuard no_grad;
+  const Memory theirs = at(place);
+  const std::uint64_t mark = theirs.mark->exchange(kTaken, std::memory_order_acq_rel);
+  if (mark == kTaken) return;
+  std::size_t counts = mark & 1;
+  // It had done its share of the step, and did not live to say so.
+  if (last >= 0 && mark == mark_of(counts, last)) counts = 1 - counts;
+  const at::Tensor sum = mine_.versions[1 - index_];
+  sum.copy_(current());
+  sum.narrow(0, 0, options_.owed).add_(theirs.versions[counts].narrow(0, 0, options_.owed));
+  is_open_ = true;
+  commit();
+}
+
+}  // namespace trireme::parallel::data

@@ -1,0 +1,123 @@
+// How Delayed outlives its group: what stays of a step, what becomes of gradients on their way, who
+// gets the state.
+
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "trireme/comm/torch/tensor.h"
+#include "trireme/parallel/local/delayed.h"
+#include "trireme/parallel/sameness.h"
+
+namespace trireme::parallel::local {
+
+void Delayed::survive(const comm::Group& group, std::vector<int> /*places*/) {
+  is_surviving_ = true;
+  is_travelling_ = false;
+  flat_.forget();
+  group_ = group;
+}
+
+// What only the dead knew changed nothing of those who live.
+std::optional<Gradients> Delayed::recall(std::int64_t step, std::span<const Prepared> told) {
+  if (step < 0 || standing_.step != step) return std::nullopt;
+  const auto known =
+      std::find_if(told.begin(), told.end(), [&](const Prepared& one) { return one.step == step; });
+  if (known == told.end()) return std::nullopt;
+  if (standing_.phase != Standing::Phase::Open) return all_;
+  const c10::NoGradGuard no_grad;
+  standing_.phase = Standing::Phase::Prepared;
+  standing_.prepared = *known;
+  return take(known->figures);
+}
+
+std::vector<Delayed::Report> Delayed::reports(bool is_new) const {
+  const bool has_state = has_state_ && !is_new;
+  const std::int64_t mine[] = {has_state ? 1 : 0, last_.is_there ? 1 : 0, last_.is_whole ? 1 : 0,
+                               last_.slots, last_.step};
+  std::vector<std::int64_t> all(std::size(mine) * static_cast<std::size_t>(group_.size()));
+  group_
+      .all_gather({all.data(), all.size(), comm::DType::Int64},
+                  {mine, std::size(mine), comm::DType::Int64}, {.label = "who has the state"})
+      .wait();
+  std::vector<Report> reports;
+  for (std::size_t at = 0; at < all.size(); at += std::size(mine)) {
+    reports.push_back({.has_state = all[at] != 0,
+                       .is_there = all[at + 1] != 0,
+                       .is_whole = all[at + 2] != 0,
+                       .slots = all[at + 3],
+                       .step = all[at + 4]});
+  }
+  return reports;
+}
+
+void Delayed::regroup(bool is_new) {
+  const c10::NoGradGuard no_grad;
+  // A step that is run again changes them again.
+  const bool is_open = standing_.phase == Standing::Phase::Open;
+  for (std::size_t i = 0; is_open && i < first_buffers_.size(); ++i) {
+    buffers_[i].copy_(first_buffers_[i]);
+  }
+  const std::vector<Report> all = reports(is_new);
+  flat_.regroup(group_);
+  complete(all);
+  share(all);
+  group_.barrier({.label = "regrouped"}).wait();
+  has_state_ = true;
+  is_surviving_ = false;
+}
+
+// Gradients that were on their way: from one who has got them, or added up again by those who live.
+// Who is new has none, and helps.
+void Delayed::complete(const std::vector<Report>& all) {
+  std::int64_t slots = 0, step = 0;
+  int source = -1;
+  bool is_there = false, is_missing = false;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (!all[rank].has_state) continue;
+    if (all[rank].is_whole && source < 0) source = static_cast<int>(rank);
+    is_there |= all[rank].is_there;
+    is_missing |= !all[rank].is_whole;
+    slots += all[rank].slots;
+    step = all[rank].step;
+  }
+  if (!is_there || !is_missing) return;
+  if (source >= 0) {
+    comm::broadcast(group_, last_.flat, source, {.label = "late gradients"}).wait();
+  } else {
+    const bool is_mine = all[static_cast<std::size_t>(group_.rank())].has_state;
+    last_.flat.copy_(mine_).mul_(
+        is_mine ? static_cast<double>(last_.slot_count) / static_cast<double>(slots) : 0);
+    flat_.sum(last_.flat, step);
+  }
+  flat_.commit();
+  last_.is_whole = true;
+}
+
+// Whoever has nothing gets the first one's that has.
+void Delayed::share(const std::vector<Report>& all) {
+  const auto has_state = [](const Report& one) { return one.has_state; };
+  if (std::all_of(all.begin(), all.end(), has_state)) return;
+  const auto found = std::find_if(all.begin(), all.end(), has_state);
+  const int source = found == all.end() ? 0 : static_cast<int>(found - all.begin());
+  expect_same_parameters(group_, own_->parameters());
+  const auto give = [&](const at::Tensor& tensor) {
+    comm::broadcast(group_, tensor, source, {.label = "state"}).wait();
+  };
+  // The same on all who have it.
+  for (const checkpoint::Piece& piece : own_->pieces()) give(piece.data);
+  for (const at::Tensor& buffer : buffers_) give(buffer);
+  give(last_.flat);
+  std::vector<std::int64_t> numbers{last_.is_there ? 1 : 0, last_.step};
+  last_.is_used.resize(own_->parameters().size());
+  for (const bool is_used : last_.is_used) numbers.push_back(is_used ? 1 : 0);
+  group_.broadcast({numbers.data(), numbers.size(), comm::DType::Int64}, source, {.label = "state"})
+      .wait();
+  last_.is_there = numbers[0] != 0;
+  last_.is_whole = true;
+  last_.step = numbers[1];
+  for (std::size_t i = 0; i < last_.is_used.size(); ++i) last_.is_used[i] = numbers[2 + i] != 0;
+}
+
+}  // namespace trireme::parallel::local
