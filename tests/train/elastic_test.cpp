@@ -143,7 +143,8 @@ TEST_F(ElasticJob, OutlivesItsLauncher) {
       job("slow rank=0 factor=8; kill rank=1 step=150", {"train.steps=200"}));
   process.wait_for_output("step 3/", Deadline::after(30s));
   for (const auto& child : cluster::launch::host::list_processes()) {
-    if (child.parent == process.pid()) EXPECT_EQ(::kill(child.pid, SIGKILL), 0);
+    if (child.parent != process.pid()) continue;
+    EXPECT_EQ(::kill(child.pid, SIGKILL), 0);
   }
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
   EXPECT_THAT(process.error(), HasSubstr("worker 1 was lost: killed by signal 9"));
