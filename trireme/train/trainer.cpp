@@ -154,6 +154,8 @@ Ending Trainer::attend() {
     is_change_wanted_ = false;
     tell(recovery_->change());
     wait_for_workers();
+    // Where somebody was not through with this, all do it again.
+    return attend();
   }
   return Ending::Done;
 }

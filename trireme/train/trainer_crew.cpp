@@ -24,6 +24,7 @@ std::string list_of(const std::vector<cluster::membership::Gone>& gone) {
 // What was saved of this step may miss a part: it is saved again, on every rank or on none.
 void Trainer::survive() {
   is_ending_ = false;
+  is_change_wanted_ = false;
   if (saved_at_ == progress_.step) saved_at_ = -1;
   tell(recovery_->survive());
   wait_for_workers();
