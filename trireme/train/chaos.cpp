@@ -1,5 +1,6 @@
 #include "trireme/train/chaos.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -45,14 +47,38 @@ double seconds_worked() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// A stopped process cannot wake itself: a child does, and is gone.
+void sleep_through(Duration length) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(length);
+  const timespec time{seconds.count(), (length - seconds).count()};
+  ::nanosleep(&time, nullptr);
+}
+
+// Calls nothing that a child of a process with threads may not.
+bool is_stopped(const char* stat_file) {
+  char text[512];
+  const int file = ::open(stat_file, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return true;  // there is nobody to wait for
+  const ssize_t size = ::read(file, text, sizeof(text));
+  ::close(file);
+  // "123 (name) T ...": a name may have any letters.
+  for (ssize_t i = size - 3; i > 0; --i) {
+    if (text[i] == ')') return text[i + 2] == 'T';
+  }
+  return false;
+}
+
+// A stopped process cannot wake itself: a child does, and is gone. Not before it is stopped, or it
+// would never wake.
 void stop_for(Duration length) {
   const pid_t self = ::getpid();
+  const std::string stat_file = "/proc/" + std::to_string(self) + "/stat";
   const pid_t child = length.count() > 0 ? ::fork() : 0;
   if (length.count() > 0 && child == 0) {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(length);
-    const timespec time{seconds.count(), (length - seconds).count()};
-    ::nanosleep(&time, nullptr);
+    constexpr int kLooksMax = 100'000;  // ten seconds, in case nobody ever stops it
+    for (int i = 0; i < kLooksMax && !is_stopped(stat_file.c_str()); ++i) {
+      sleep_through(std::chrono::microseconds(100));
+    }
+    sleep_through(length);
     ::kill(self, SIGCONT);
     ::_exit(0);
   }
