@@ -136,7 +136,8 @@ TEST_F(LastingStoreTest, PatienceEndsAndSoDoDeadlines) {
     ADD_FAILURE() << "nobody could answer";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::PeerLost);
-    EXPECT_NE(error.message().find("the coordinator has been gone for 0.3"), std::string::npos)
+    // How long is a matter of how busy the machine is.
+    EXPECT_NE(error.message().find("the coordinator has been gone for "), std::string::npos)
         << error.message();
   }
   EXPECT_GE(steady_clock().now() - begin, 200ms);

@@ -292,6 +292,7 @@ TEST(LastingRounds, ANewcomerMayComeInTheMiddleOfARound) {
 TEST(LastingRounds, RefusesWhatCannotBeYet) {
   for (const Words& words :
        {Words{"sync.kind=hierarchical"}, Words{"sync.kind=diloco", "sync.overlap=2"},
+        Words{"sync.kind=local", "sync.slack=1"},
         Words{"sync.kind=local", "sync.schedule=[\"3=all_reduce\"]"}}) {
     try {
       open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_lasting = true});

@@ -84,7 +84,7 @@ TEST_F(BalancerTest, TheSlowGetLessAndAreNamed) {
 TEST_F(BalancerTest, TheSlowAreNamedWhereRanksAgreeLessOften) {
   for (const char* kind : {"local", "diloco"}) {
     const Balanced found =
-        train(kind, "mlp", {"sync.kind=" + std::string(kind), "sync.steps=3"}, 2);
+        train(kind, "mlp", {"sync.kind=" + std::string(kind), "sync.steps=3"}, 2, 30ms);
     EXPECT_GE(found.last_own, 3) << "half of 7 samples";
     EXPECT_THAT(said(kind, "events.jsonl"), HasSubstr("slow rank"));
     EXPECT_THAT(said(kind, "screen"), Not(HasSubstr("balance.kind=proportional")));

@@ -96,6 +96,9 @@ TEST_F(CodedTrainer, GoesOnInTheMiddleOfARound) {
                       3);
   expect_exact_resume("overlapped", {"sync.kind=diloco", "sync.steps=7", "sync.overlap=6"}, 2);
   expect_exact_resume("delayed", {"sync.kind=delayed"}, 2);
+  // Of three ranks two have something on their way.
+  expect_exact_resume("gossip_travels",
+                      {"sync.kind=gossip", "sync.steps=2", "sync.overlap=2", "sync.slack=1"}, 3);
 }
 
 TEST_F(CodedTrainer, ResidualsSurviveAnotherNumberOfRanks) {

@@ -94,7 +94,7 @@ TEST_F(ElasticLessOften, GossipDoesAndWhoeverChangesItsKind) {
 }
 
 TEST_F(ElasticLessOften, ReplacementsComeInAtTheEndOfARound) {
-  train("kill rank=0 step=8; slow rank=1 factor=6; slow rank=3 factor=6",
+  train("kill rank=0 step=8; slow rank=1 factor=12; slow rank=3 factor=12",
         {"train.steps=120", "sync.kind=diloco", "sync.steps=5", "sync.codec.kind=int8"});
   EXPECT_THAT(events(), HasSubstr("\"event\":\"workers joined\""));
   const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");

@@ -10,9 +10,8 @@ import json
 import pathlib
 import sys
 
-import numpy
-
 try:
+    import numpy
     from sklearn import metrics
     from sklearn.utils.class_weight import compute_class_weight
 except ImportError:

@@ -133,7 +133,10 @@ int run_scaling(const TrainOptions& options) {
     TrainOptions one = options.whole();
     one.ranks = ranks;
     one.threads = options.threads > 0 ? options.threads : 1;
-    if (ranks == 1) one.sync = "auto";
+    if (ranks == 1) {
+      one.sync = "auto";
+      one.every = 0;
+    }
     entrants.push_back({bench::kOurs, one});
   }
   const Measured measured = measure(entrants, options);

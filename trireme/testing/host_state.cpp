@@ -77,10 +77,14 @@ std::vector<std::string> HostState::leftovers(Deadline deadline) const {
     if (has_private_shm_) {
       for (const auto& entry : fs::directory_iterator("/dev/shm")) left.push_back(entry.path());
     }
-    for (const auto& entry : fs::recursive_directory_iterator(runtime_.path())) {
-      const fs::path path = entry.path().lexically_relative(runtime_.path());
-      if (path != "trireme" && path != "trireme/.lock") left.push_back(entry.path());
+    // A folder may go while it is read: then there is something left, and another look.
+    std::error_code error;
+    for (fs::recursive_directory_iterator entry(runtime_.path(), error), end;
+         !error && entry != end; entry.increment(error)) {
+      const fs::path path = entry->path().lexically_relative(runtime_.path());
+      if (path != "trireme" && path != "trireme/.lock") left.push_back(entry->path());
     }
+    if (error) left.push_back(runtime_.path().string() + ": " + error.message());
     if (left.empty() || deadline.is_past()) return left;
     poll(nullptr, 0, 10);
   }

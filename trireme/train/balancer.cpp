@@ -51,6 +51,8 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
     is_on_ &= !is_free(stretch.kind);
     if (is_in_step(stretch.kind)) continue;
     can_deal_ = false;
+    // Whoever may be ahead does not wait for a look at the others.
+    is_on_ &= stretch.pace.slack == 0 && stretch.pace.overlap == 0;
     // Where ranks meet anyway: whole rounds.
     const std::int64_t steps = stretch.pace.steps;
     every_ = std::max(every_, (config_.every + steps - 1) / steps * steps);

@@ -85,8 +85,10 @@ void Trainer::open() {
 
 Ending Trainer::run() {
   bool is_met = options_.crew == nullptr;
+  bool is_hurt = false;
   while (true) {
     try {
+      if (std::exchange(is_hurt, false)) survive();
       if (!is_met) {
         is_met = true;
         tell(recovery_->begin());
@@ -105,7 +107,7 @@ Ending Trainer::run() {
         return Ending::Dismissed;
       }
       if (options_.crew == nullptr || !is_loss) throw;
-      survive();
+      is_hurt = true;
     }
   }
 }

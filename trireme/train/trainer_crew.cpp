@@ -24,7 +24,6 @@ std::string list_of(const std::vector<cluster::membership::Gone>& gone) {
 // What was saved of this step may miss a part: it is saved again, on every rank or on none.
 void Trainer::survive() {
   is_ending_ = false;
-  is_change_wanted_ = false;
   if (saved_at_ == progress_.step) saved_at_ = -1;
   tell(recovery_->survive());
   wait_for_workers();
@@ -69,6 +68,8 @@ Course Trainer::course() const {
 }
 
 void Trainer::adopt(const Course& course) {
+  // Some have heard of it and others not; the next step asks again.
+  is_change_wanted_ = false;
   is_open_ = course.is_open;
   progress_ = course.progress;
   job_.step->parts().rate_factor = progress_.plateau.factor;

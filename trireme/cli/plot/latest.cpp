@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
@@ -23,6 +24,17 @@ std::int64_t step_in(const fs::path& file) {
   return all["step"].get<std::int64_t>();
 }
 
+// A job of a worker that was not named, or of another build, has curves all the same.
+std::optional<config::Config> recipe_of(const LatestOptions& options, const fs::path& recipe) {
+  try {
+    return RecipeWords{.recipe = recipe.string(), .overrides = {}}.read(Worker(options.worker));
+  } catch (const Error& error) {
+    std::fprintf(stderr, "trireme: curves alone, since %s cannot be read here: %s\n",
+                 recipe.c_str(), error.message().c_str());
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 void bring_up_to_date(const LatestOptions& options, const RunTrireme& run) {
@@ -30,8 +42,9 @@ void bring_up_to_date(const LatestOptions& options, const RunTrireme& run) {
   const fs::path recipe = options.job / "config.toml";
   if (checkpoints.empty() || !fs::exists(recipe)) return;
   const std::int64_t newest = checkpoints.back().step;
-  const config::Config config =
-      RecipeWords{.recipe = recipe.string(), .overrides = {}}.read(Worker(options.worker));
+  const std::optional<config::Config> read = recipe_of(options, recipe);
+  if (!read) return;
+  const config::Config& config = *read;
   const std::string &model = config.kind("model"), &data = config.kind("data");
   const bool is_drawing = model == "gan" || model == "autoencoder";
   // Texts have as many classes as tokens, and no matrix of them says anything.

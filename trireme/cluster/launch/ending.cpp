@@ -63,6 +63,7 @@ void Ending::on_output_lost() {
 void Ending::on_front_lost() {
   if (std::exchange(is_alone_, true)) return;
   if (!options_.orphan_timeout) return abandon();
+  if (has_begun()) return;
   orphaned_until_ = Deadline::after(*options_.orphan_timeout);
   say("the process that was started as `trireme run` was killed; the job goes on for " +
       plain_number(std::chrono::duration<double>(*options_.orphan_timeout).count()) +
@@ -86,7 +87,9 @@ void Ending::on_error(const Error& error) {
 void Ending::on_time() {
   if (orphaned_until_.is_past()) {
     orphaned_until_ = Deadline::never();
-    tell(SIGTERM, "nobody watches the job any more: ending it", "`trireme run` was killed");
+    if (!has_begun()) {
+      tell(SIGTERM, "nobody watches the job any more: ending it", "`trireme run` was killed");
+    }
   }
   if (const auto signal = escalation_.tick(steady_clock().now())) options_.send(*signal);
 }

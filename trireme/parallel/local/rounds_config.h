@@ -11,9 +11,9 @@
 
 namespace trireme::parallel::local {
 
-// What hosts tell each other.
 inline constexpr std::int64_t kSlackMax = 1024;
 
+// What hosts tell each other.
 enum class Crossing { Weights, Gradients };
 
 // What all of them come to.
