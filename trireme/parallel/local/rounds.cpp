@@ -178,7 +178,6 @@ void Rounds::take_turns() {
     if (!is_turn) continue;
     fragment.launch(plan_.step);
     traffic_ += fragment.traffic();
-    if (options_.pace.overlap == 0) land();
   }
   // All who hold this replica see what was written.
   if (is_written) own().restored();
