@@ -79,6 +79,22 @@ seconds() {
     END { printf "%.0f", sum }' "$jobs/$1/events.jsonl"
 }
 
+# draw NAME PICTURE=FILE... [-- JOBS...]: what `trireme plot` draws of a job, or of it beside others, as
+# files of docs/pictures/.
+draw() {
+  local name=$1 pictures=() others=() pair
+  shift
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    pictures+=("$1")
+    shift
+  done
+  for other in "${@:2}"; do others+=("$jobs/$other"); done
+  "$build/trireme" plot "$jobs/$name" "${others[@]}" --to "$folder/plots/$name"
+  if [ -n "$quick" ]; then return; fi
+  mkdir -p docs/pictures
+  for pair in "${pictures[@]}"; do cp "$folder/plots/$name/${pair%%=*}.svg" "docs/pictures/${pair#*=}.svg"; done
+}
+
 # measure NAME METRIC least|most BAR RECIPE WORDS...: a job and its row.
 measure() {
   local name=$1 metric=$2 test=$3 bar=$4
@@ -89,6 +105,7 @@ measure() {
 }
 
 measure fashion accuracy least 0.91 fashion_cnn
+if wanted fashion; then draw fashion loss=fashion-loss confusion=fashion-confusion; fi
 
 # Five networks together, against the best of them.
 if wanted ensemble; then
@@ -138,11 +155,9 @@ fi
 # A picture and no figure: a row for each class.
 if wanted gan; then
   train gan fashion_gan
-  "$build/trireme" generate "$jobs/gan" --count 8
-  cp "$jobs/gan/samples.png" "$folder/gan.png"
-  echo "gan                          drawn: $folder/gan.png, $(seconds gan) s of training" >>"$table"
-  echo "| gan | drawn: [pictures](gan.png) | | $(seconds gan) | \`$(words gan)\` |" >>"$rows"
-  if [ -z "$quick" ]; then cp "$folder/gan.png" docs/gan.png; fi
+  draw gan samples=gan
+  echo "gan                          drawn: $folder/plots/gan/samples.svg, $(seconds gan) s of training" >>"$table"
+  echo "| gan | drawn: [pictures](pictures/gan.svg) | | $(seconds gan) | \`$(words gan)\` |" >>"$rows"
 fi
 
 # Fewer bytes, and agreement less often: the same recipe on two ranks.
@@ -172,6 +187,10 @@ same local sync.kind=local sync.steps=16
 same diloco sync.kind=diloco sync.steps=50
 same gossip sync.kind=gossip
 same delayed sync.kind=delayed
+if wanted curves; then
+  draw fashion-int8 loss=codecs-loss -- fashion-int4 fashion-sign fashion-top_k fashion-powersgd
+  draw fashion-delayed loss=kinds-loss -- fashion-local fashion-diloco fashion-gossip
+fi
 
 # 60 shirts for 6,000 T-shirts: without a remedy and with each.
 remedy() {

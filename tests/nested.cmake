@@ -28,7 +28,7 @@ function(trireme_nested_tests preset binary shards filter)
 endfunction()
 
 # What has one thread has nothing for the thread sanitizer to see.
-set(one_thread "*Simulation*:Half.*:*Combine*:TomlReader.*:Cores.*")
+set(one_thread "*Simulation*:Half.*:*Combine*:TomlReader.*:Cores.*:Config*:Utf8.*")
 set(filter_of_tsan "*:-${one_thread}")
 set(filter_of_asan "*")
 foreach(preset tsan asan)

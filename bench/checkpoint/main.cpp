@@ -8,7 +8,7 @@
 // One JSON object a case. What was read back is compared with what was saved.
 
 #include <ATen/Parallel.h>
-#include <torch/torch.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <chrono>

@@ -192,7 +192,7 @@ class Simulation {
 };
 
 int seed_count() {
-  return base::build_info().sanitizer == "OFF" ? 2000 : 100;
+  return base::build_info().sanitizer == "OFF" ? 2000 : 30;
 }
 
 TEST(StoreSimulation, EveryRequestAppliesOnceUnderEverySeed) {

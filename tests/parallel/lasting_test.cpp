@@ -74,6 +74,37 @@ TEST_P(LastingOf, OrdinarySumsEndsNearby) {
   }
 }
 
+// Rank 0 runs the dead one's slot, as it was; nobody runs its own once more. In the last step, so
+// that all steps have the same slots: a pass over other samples makes other statistics.
+TEST_P(LastingOf, OnlyWhatTheDeadHadIsRunAgain) {
+  const config::Config config = tiny_config("counted64", {"sync.kind=" + GetParam()});
+  const Trained undisturbed = train_threads(config, kRanks, 3);
+  const std::vector<Death> when_all_are_done = {{3, kReduce.name, 3, 3 * kRanks}};
+  const Trained at_its_end = train_through(config, 3, when_all_are_done, 3, true);
+  EXPECT_EQ(at_its_end.passes, 3 * kRanks + 1);
+  const Trained at_its_beginning = train_through(config, 3, {{3, kForward.name, 3}}, 3, true);
+  for (const Trained& through : {at_its_end, at_its_beginning}) {
+    EXPECT_EQ(through.counted, 4);
+    EXPECT_LT(distance(through.weights, undisturbed.weights), 1e-12);
+    expect_near(through.losses, undisturbed.losses);
+  }
+}
+
+// Where memory is worth more than time.
+TEST(LastingReleased, AStepIsRunAgainAsAWhole) {
+  for (const char* kind : {"all_reduce", "zero2", "zero3"}) {
+    const config::Config config = tiny_config(
+        "counted64",
+        {std::string("sync.kind=") + kind, "elastic.keep_gradients=false", "train.batch=12"});
+    const Trained undisturbed = train_threads(config, kRanks, 3);
+    const std::vector<Death> when_all_are_done = {{3, kReduce.name, 3, 3 * kRanks}};
+    const Trained through = train_through(config, 3, when_all_are_done, 3, true);
+    EXPECT_EQ(through.passes, 3 * kRanks + 3) << kind;
+    EXPECT_EQ(through.counted, 3) << kind;
+    EXPECT_LT(distance(through.weights, undisturbed.weights), 1e-12) << kind;
+  }
+}
+
 // Every model and precision, on any number of ranks, and through deaths.
 TEST(LastingApart, OnSeveralHostsEndsAlike) {
   for (const std::string& slots : {std::string("train.virtual_ranks=6"), std::string()}) {

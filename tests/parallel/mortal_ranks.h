@@ -10,12 +10,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "tests/comm/tcp_ranks.h"
 #include "tests/train/tiny_job.h"
+#include "trireme/base/deadline.h"
 #include "trireme/parallel/lasting.h"
 #include "trireme/train/slots.h"
 
@@ -49,6 +52,13 @@ class Fates {
       if (other != place) group.abort(Error(ErrorCode::PeerLost, "somebody died"));
     }
     changed_.notify_all();
+  }
+  void count_pass() { ++passes_; }
+  int passes() const { return passes_; }
+  void count_reduce() { ++reduces_; }
+  void wait_for_reduces(int count) const {
+    const Deadline deadline = Deadline::after(std::chrono::seconds(30));
+    while (reduces_ < count && !deadline.is_past()) std::this_thread::yield();
   }
   // A dead process waits for nothing.
   void bury(int place) {
@@ -86,6 +96,8 @@ class Fates {
   std::map<int, parallel::Prepared> said_;  // by place
   std::vector<parallel::Prepared> heard_;   // by those who met last
   std::int64_t round_ = 0;
+  std::atomic<int> passes_ = 0;  // forward, of all
+  std::atomic<int> reduces_ = 0;
 };
 
 // A place dies when it passes a point for the n-th time.
@@ -93,6 +105,7 @@ struct Death {
   int place = 0;
   std::string_view point;
   int times = 1;
+  int reduces = 0;  // not before all together have come to kReduce so often
 };
 
 class Executioner final : public Faults {
@@ -100,8 +113,11 @@ class Executioner final : public Faults {
   Executioner(Fates& fates, int place, std::vector<Death> deaths)
       : fates_(fates), place_(place), deaths_(std::move(deaths)) {}
   void reached(FaultPoint point, int) override {
+    if (point == kForward) fates_.count_pass();
+    if (point == kReduce) fates_.count_reduce();
     for (Death& death : deaths_) {
       if (death.place != place_ || death.point != point.name || --death.times != 0) continue;
+      fates_.wait_for_reduces(death.reduces);
       fates_.die(place_);
       throw Dead();
     }
@@ -143,8 +159,10 @@ class Rank {
         }
         // Nobody is in a step before all have ended the last.
         if (is_in_step) group_.barrier().wait();
-        const Outcome outcome = job_->step->run(
-            {.step = step_, .updates = step_, .is_repeated = is_repeated_, .is_kept = is_kept_});
+        const Outcome outcome = job_->step->run({.step = step_,
+                                                 .updates = step_,
+                                                 .is_repeated = is_repeated_,
+                                                 .kept_slots = kept_slots_});
         losses_[step_] = outcome.loss;
         reach(&executioner_, kSlotEnded, place_);
         advance();
@@ -161,6 +179,8 @@ class Rank {
         // Replicas have losses of their own.
         if (job_->agreement().has_replicas()) losses_.clear();
         Trained trained{.weights = weights_of(*job_->model), .losses = {}};
+        const std::vector<at::Tensor> buffers = job_->model->buffers();
+        if (!buffers.empty()) trained.counted = buffers[0].flatten()[0].item<double>();
         group_.barrier().wait();
         for (const auto& [step, loss] : losses_) trained.losses.push_back(loss);
         return trained;
@@ -242,15 +262,16 @@ class Rank {
   void repeat() {
     is_repeated_ = true;
     rewind();
-    is_kept_ = lasting().keeps_slots() && !dealt_to_.empty();
     std::vector<int> owners = job_->fair_owners();
-    if (is_kept_) {
-      const int pieces = job_->train().virtual_ranks > 0 ? 1 : group_.size();
+    kept_slots_ = 0;
+    if (lasting().keeps_slots() && !dealt_to_.empty()) {
+      kept_slots_ = static_cast<int>(job_->step->parts().slot_owners.size());
+      const int pieces = job_->has_fixed_slots() ? 1 : group_.size();
       owners = redeal_slots(cut_slots(job_->step->parts().slot_owners, pieces), dealt_to_, places_);
     }
-    std::int64_t said[2] = {is_kept_ ? 1 : 0, static_cast<std::int64_t>(owners.size())};
+    std::int64_t said[2] = {kept_slots_, static_cast<std::int64_t>(owners.size())};
     group_.broadcast({said, 2, comm::DType::Int64}, 0).wait();
-    is_kept_ = said[0] != 0;
+    kept_slots_ = static_cast<int>(said[0]);
     owners.resize(static_cast<std::size_t>(said[1]));
     group_.broadcast({owners.data(), owners.size(), comm::DType::Int32}, 0).wait();
     deal(owners);
@@ -268,7 +289,7 @@ class Rank {
   std::unique_ptr<Job> job_;
   std::int64_t step_ = 0;
   bool is_repeated_ = false;
-  bool is_kept_ = false;
+  int kept_slots_ = 0;
   std::map<std::int64_t, double> losses_;  // by step
 };
 
@@ -312,7 +333,9 @@ inline Trained train_through(const config::Config& config, int steps,
     const auto i = static_cast<std::size_t>(place);
     all[i] = live(fates, *ranks[i], place, steps, is_in_step);
   });
-  return one_of(all, survivors);
+  Trained trained = one_of(all, survivors);
+  trained.passes = fates.passes();
+  return trained;
 }
 
 // Over TCP: nobody has anything of the dead.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <sstream>
 
@@ -94,6 +95,42 @@ TEST_F(HostsTest, NetworksOfTheirOwnAreHosts) {
   EXPECT_THAT(job.out(), HasSubstr("[1] at 10.77.1.2\n"));
   EXPECT_THAT(job.out(), HasSubstr("[2] at 10.77.2.2\n"));
   EXPECT_THAT(job.out(), HasSubstr("[2] rank 2 of 3 had 1 2 0.5 and has 3 3 1.5\n"));
+  server_.reset();
+}
+
+// ssh goes one way, and ranks the other: what they say is counted on its wire.
+TEST_F(HostsTest, OfSeveralNetworksTheNamedOneIsTaken) {
+  testing::WiredHosts hosts;
+  if (!hosts.missing().empty()) GTEST_SKIP() << hosts.missing();
+  hosts.connect("fast");
+  serve({.addresses = {"0.0.0.0"}, .within = hosts.within()});
+  const auto said_over = [&](const Words& options) {
+    Command::Options command = on_hosts(
+        "localhost:1," + testing::WiredHosts::address(1) + ":1", options,
+        shell("set -e; echo at $TRIREME_ADDRESS; " + build_folder() +
+              "/examples/02_all_reduce; echo fast $(cat /proc/net/dev | grep fast | tr -s ' ' | "
+              "cut -d ' ' -f 4)"));
+    std::istringstream first(hosts.within()[0]);
+    const Words within{std::istream_iterator<std::string>(first), {}};
+    command.command.insert(command.command.begin(), within.begin(), within.end());
+    Command job(command);
+    EXPECT_EQ(job.wait_exit(soon()), 0) << job.error();
+    return job.out();
+  };
+  const auto packets = [](const std::string& out) {
+    const std::string mark = "[1] fast ";
+    const std::size_t at = out.find(mark);
+    return at == std::string::npos ? -1 : std::stol(out.substr(at + mark.size()));
+  };
+  const std::string usual = said_over({});
+  EXPECT_THAT(usual, HasSubstr("[1] at " + testing::WiredHosts::address(1) + "\n"));
+  const std::string fast = said_over({"--interface", "fast"});
+  EXPECT_THAT(fast, HasSubstr("[1] at " + testing::WiredHosts::straight_address(1) + "\n"));
+  EXPECT_THAT(fast, HasSubstr("[1] rank 1 of 2 had 1 1 0.5 and has 2 1 1\n"));
+  // A few are the kernel's own.
+  EXPECT_GE(packets(usual), 0);
+  EXPECT_LT(packets(usual), 20);
+  EXPECT_GT(packets(fast) - packets(usual), 20);
   server_.reset();
 }
 

@@ -89,6 +89,16 @@ TEST_F(SlurmTest, RunsJobsAndQueuesThemAgain) {
   EXPECT_EQ(direct.code, 0) << direct.error;
   EXPECT_THAT(direct.out, HasSubstr("rank 3 of 4 had 1 3 0.5 and has 4 6 2\n"));
 
+  // On two, which meet in a folder that both see.
+  const std::string secret = (folder_.path() / "secret").string();
+  write_file_atomically(secret, std::string(64, 'a') + "\n");
+  std::filesystem::permissions(secret, std::filesystem::perms::owner_read);
+  const Done across = run({"/usr/bin/env", "TRIREME_SECRET_FILE=" + secret,
+                           "TRIREME_STORE=folder:" + (folder_.path() / "meeting").string(),
+                           "/usr/bin/srun", "-N2", "-n4", "--overcommit", example_});
+  EXPECT_EQ(across.code, 0) << across.error;
+  EXPECT_THAT(across.out, HasSubstr("rank 3 of 4 had 1 3 0.5 and has 4 6 2\n"));
+
   // An agent a node.
   EXPECT_EQ(submit({"run", example_}).code, 0);
   for (const char* rank : {"0", "1", "2", "3"}) {
@@ -100,24 +110,24 @@ TEST_F(SlurmTest, RunsJobsAndQueuesThemAgain) {
                      "trap 'echo saving; exit 143' TERM; echo up on $SLURMD_NODENAME; "
                      "while :; do sleep 0.02; done"};
   const Done second = submit(saving);
-  EXPECT_THAT(second.out, HasSubstr("Submitted batch job 3"));
+  EXPECT_THAT(second.out, HasSubstr("Submitted batch job 4"));
   wait_for("[3] up on n2\n");
   wait_for("[0] up on n1\n");
   // What Slurm sends when the time is nearly up.
-  EXPECT_EQ(run({"/usr/bin/scancel", "--batch", "--signal=USR1", "3"}).code, 0);
+  EXPECT_EQ(run({"/usr/bin/scancel", "--batch", "--signal=USR1", "4"}).code, 0);
   for (const char* rank : {"0", "1", "2", "3"}) wait_for("[" + std::string(rank) + "] saving\n");
-  wait_for_restart("3");
-  run({"/usr/bin/scancel", "3"});
+  wait_for_restart("4");
+  run({"/usr/bin/scancel", "4"});
 
   // Others go first: Slurm asks its ranks to end, which they do long before they are killed.
   std::filesystem::remove(output_);
-  EXPECT_THAT(submit(saving).out, HasSubstr("Submitted batch job 4"));
+  EXPECT_THAT(submit(saving).out, HasSubstr("Submitted batch job 5"));
   wait_for("[3] up on n2\n");
   wait_for("[0] up on n1\n");
   const Done urgent = run({"/usr/bin/srun", "-p", "urgent", "-N2", "-n4", "/bin/true"});
   EXPECT_EQ(urgent.code, 0) << urgent.error;
   for (const char* rank : {"0", "1", "2", "3"}) wait_for("[" + std::string(rank) + "] saving\n");
-  wait_for_restart("4");
+  wait_for_restart("5");
 }
 
 }  // namespace

@@ -11,6 +11,9 @@
 
 #include <chrono>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <thread>
 
 #include "tests/train/elastic_job.h"
 #include "trireme/base/error.h"
@@ -149,6 +152,32 @@ TEST_F(ElasticJob, OutlivesItsLauncher) {
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
   EXPECT_THAT(process.error(), HasSubstr("worker 1 was lost: killed by signal 9"));
   expect_same_bits_as(undisturbed(200));
+}
+
+// Whoever watches, decides or prints is killed, all at once: workers train on, wait for somebody to
+// tell that they are done, and end. The job's folder goes with the next start of anything.
+TEST_F(ElasticJob, OutlivesItsLauncherAndItsCoordinator) {
+  testing::CommandProcess process(
+      job("slow rank=0 factor=8", {"train.steps=60", "--orphan-timeout", "10"}));
+  process.wait_for_output("step 3/", Deadline::after(30s));
+  const auto is_worker = [](pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
+    const std::string command(std::istreambuf_iterator<char>(file), {});
+    return command.find("trireme-worker") != std::string::npos;
+  };
+  std::vector<pid_t> others = state_.processes();
+  EXPECT_EQ(std::erase_if(others, is_worker), 4u);
+  EXPECT_GE(others.size(), 3u) << "front, launcher and coordinator";
+  for (const int signal : {SIGSTOP, SIGKILL}) {
+    for (const pid_t pid : others) EXPECT_EQ(::kill(pid, signal), 0);
+  }
+  EXPECT_EQ(process.wait_exit(Deadline::after(5s)), 128 + SIGKILL);
+  const Deadline deadline = Deadline::after(90s);
+  while (!state_.processes().empty() && !deadline.is_past()) std::this_thread::sleep_for(20ms);
+  EXPECT_THAT(state_.processes(), ::testing::IsEmpty());
+  expect_same_bits_as(undisturbed(60));
+  testing::CommandProcess next({.command = {build_folder() + "/trireme", "run", "/bin/true"}});
+  EXPECT_EQ(next.wait_exit(Deadline::after(10s)), 0) << next.error();
 }
 
 // Sums in another order differ in their last bits, and Adam's first steps make much of those: 40

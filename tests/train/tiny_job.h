@@ -17,6 +17,7 @@
 #include "trireme/model/cnn.h"
 #include "trireme/model/gpt.h"
 #include "trireme/model/mlp.h"
+#include "trireme/model/wrap.h"
 #include "trireme/testing/rank_threads.h"
 #include "trireme/train/job.h"
 
@@ -55,7 +56,17 @@ std::shared_ptr<model::Model> in_double(std::shared_ptr<Net> net) {
   return net;
 }
 
-// What Trireme brings, and of each model one in float64: mlp64, cnn64, gpt64.
+// A layer that counts how often it was gone through, as batch norm does.
+struct CountedNet : torch::nn::Module {
+  CountedNet() {
+    weight = register_parameter("weight", at::linspace(-1, 1, 30, at::kDouble).view({6, 5}));
+    passes = register_buffer("passes", at::zeros({1}, at::kDouble));
+  }
+  at::Tensor weight;
+  at::Tensor passes;
+};
+
+// What Trireme brings, and of each model one in float64: mlp64, cnn64, gpt64; and counted64.
 inline Kinds tiny_kinds() {
   using model::Facts;
   Kinds kinds = built_in_kinds();
@@ -67,6 +78,13 @@ inline Kinds tiny_kinds() {
   });
   kinds.models.add<model::GptConfig>("gpt64", "", [](const auto& c, const Facts& f) {
     return in_double(std::make_shared<model::Gpt>(c, f.form));
+  });
+  kinds.models.add<model::MlpConfig>("counted64", "", [](const auto&, const Facts&) {
+    return model::wrap(std::make_shared<CountedNet>(),
+                       [](CountedNet& net, const at::Tensor& x, const model::Context&) {
+                         net.passes.add_(1);
+                         return x.matmul(net.weight);
+                       });
   });
   kinds.data.add<data::memory::SyntheticConfig>("synthetic64", "", [](const auto& config) {
     const data::Sets sets = data::memory::open_synthetic(config);
@@ -85,7 +103,7 @@ inline std::string tiny_recipe(const std::string& model) {
   if (family == "cnn") text += "channels = [2, 3]\nkernel = 3\nhidden = 7\n";
   if (family == "gpt") text += "width = 8\nlayers = 2\nheads = 2\n";
   text += "[data]\nkind = \"synthetic" + bits + "\"\ncount = 37\ntest_count = 11\nclasses = 5\n";
-  if (family == "mlp") text += "task = \"classification\"\nsizes = [6]\n";
+  if (family == "mlp" || family == "cou") text += "task = \"classification\"\nsizes = [6]\n";
   if (family == "cnn") text += "task = \"images\"\nsizes = [1, 8, 8]\n";
   if (family == "gpt") text += "task = \"tokens\"\nsizes = [6]\n";
   return text + "[train]\nbatch = 10\nthreads = 1\nsteps = 20\n[optim]\nkind = \"adamw\"\n" +
@@ -110,6 +128,8 @@ inline Weights weights_of(const torch::nn::Module& module) {
 struct Trained {
   Weights weights;
   std::vector<double> losses;
+  double counted = 0;  // by rank 0's CountedNet
+  int passes = 0;      // forward ones of all ranks, where somebody counts them
 };
 
 // All ranks, as threads; they must end alike, bit for bit. `prepare` sees each rank's job.

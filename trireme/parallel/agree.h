@@ -47,9 +47,9 @@ struct Update {
 struct StepPlan {
   std::int64_t step = 0;     // of the job, from 0; those that were dropped count too
   bool is_repeated = false;  // a death cut the last attempt short
-  // Of a repeated step: its slots are those of the last attempt, or whole pieces of them, and those
-  // whose gradients are there stay (has_slot()). Otherwise slots are dealt anew.
-  bool is_kept = false;
+  // Of a repeated step: the last attempt had so many slots, and this one's are the same, or whole
+  // pieces of them; those whose gradients are there stay (has_slot()). 0: slots are dealt anew.
+  int kept_slots = 0;
   int slot_count = 1;             // of the global batch
   std::vector<int> slots = {0};   // this rank's, ascending
   std::vector<int> owners = {0};  // by slot: the rank that runs it

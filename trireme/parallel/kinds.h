@@ -63,6 +63,8 @@ struct AgreementOptions {
   // survive() and regroup(); the group does not matter until then.
   bool is_lasting = false;
   bool is_spread = false;  // and on several hosts
+  bool keeps_gradients =
+      true;  // of slots, until the step is over: only those of the dead run again
   Faults* faults = nullptr;
 };
 

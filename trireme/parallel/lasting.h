@@ -53,8 +53,8 @@ class Lasting {
   virtual ~Lasting() = default;
 
   virtual Standing standing() const = 0;
-  // Whether gradients of finished slots stay for a step that is run again (StepPlan::is_kept). The
-  // same on all ranks.
+  // Whether gradients of finished slots stay for a step that is run again (StepPlan::kept_slots).
+  // The same on all ranks.
   virtual bool keeps_slots() const = 0;
 
   // Drops what is in flight. `places` by rank of the group: seats in the arena.

@@ -196,6 +196,7 @@ data::DataParallel::Options data_options(AgreementOptions& options, SyncKind kin
           .can_leave_out = options.can_leave_out,
           .is_lasting = options.is_lasting,
           .is_spread = options.is_spread,
+          .keeps_gradients = options.keeps_gradients,
           .faults = options.faults};
 }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 
 #include "trireme/base/error.h"
 
@@ -74,6 +75,18 @@ std::vector<std::string> WiredHosts::within() const {
     all.push_back("nsenter -n -t " + std::to_string(sleeper.pid()));
   }
   return all;
+}
+
+void WiredHosts::connect(const std::string& name) {
+  const auto within_host = [this](int host) {
+    return "nsenter -n -t " + std::to_string(std::next(sleepers_.begin(), host)->pid()) + " ";
+  };
+  const std::string other = std::to_string(sleepers_.back().pid());
+  run(within_host(0) + "ip link add " + name + " type veth peer name " + name + " netns " + other);
+  for (int host = 0; host < kHosts; ++host) {
+    run(within_host(host) + "ip addr add " + straight_address(host) + "/24 dev " + name);
+    run(within_host(host) + "ip link set " + name + " up");
+  }
 }
 
 // This end of it: whoever is here is told that there is no way.

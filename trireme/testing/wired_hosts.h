@@ -1,5 +1,6 @@
 // WiredHosts is two hosts that are not: network namespaces, each with a wire to this process, which
-// passes packets between them. A wire can be cut, and mended.
+// passes packets between them. A wire can be cut, and mended, and there can be another one,
+// straight from one to the other.
 //
 //   WiredHosts hosts;
 //   if (!hosts.missing().empty()) GTEST_SKIP() << hosts.missing();
@@ -35,6 +36,10 @@ class WiredHosts {
   static std::string address(int host);
   // What a command takes before it to run on each.
   std::vector<std::string> within() const;
+
+  // Makes the straight one; its ends are called this.
+  void connect(const std::string& name);
+  static std::string straight_address(int host) { return "10.78.0." + std::to_string(host + 1); }
 
   // No packet passes; the host itself is told nothing.
   void cut(int host) { set_wire(host, "down"); }

@@ -20,6 +20,7 @@ struct ElasticConfig {
   std::chrono::seconds orphan_timeout{60};
   int restarts = 10;
   bool is_spread = false;
+  bool keeps_gradients = true;
 
   static void describe(config::Fields<ElasticConfig>& f) {
     using E = ElasticConfig;
@@ -37,6 +38,11 @@ struct ElasticConfig {
         .help("workers replaced within ten minutes before the job ends");
     f.add("spread", &E::is_spread)
         .help("workers may be on several hosts; each host then holds all weights and state");
+    f.add("keep_gradients", &E::keeps_gradients)
+        .help(
+            "after a death only the dead worker's slots are run again; false: all_reduce, zero2 "
+            "and "
+            "zero3 take less memory, and a step is run again as a whole");
   }
 };
 

@@ -23,6 +23,7 @@
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/autocast.h"
 #include "trireme/train/balance_config.h"
+#include "trireme/train/elastic_config.h"
 #include "trireme/train/module_precision.h"
 #include "trireme/train/ranking.h"
 #include "trireme/train/scores.h"
@@ -204,6 +205,10 @@ std::vector<int> Job::fair_owners() const {
   return deal_slots(slot_count(train(), group.size()), group.size());
 }
 
+bool Job::has_fixed_slots() const {
+  return train().virtual_ranks > 0 || !model->buffers().empty();
+}
+
 Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group& group,
              const JobOptions& options) {
   Job job{.config = config, .group = group};
@@ -273,6 +278,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
            .is_recomputed = is_recomputed,
            .is_lasting = options.is_lasting,
            .is_spread = options.is_spread,
+           .keeps_gradients = config.get<ElasticConfig>(kElasticSection).keeps_gradients,
            .faults = options.faults}),
       .schedule = optim::make_schedule(config, job.steps),
       .clip_norm = rule.clip_norm,

@@ -39,6 +39,8 @@ struct Job {
   void deal(std::vector<int> owners, std::vector<std::int64_t> weights = {});
   // By slot, for the group as it is.
   std::vector<int> fair_owners() const;
+  // A slot's gradient is not that of its pieces: by rounding, or because a pass makes statistics.
+  bool has_fixed_slots() const;
 };
 
 struct JobOptions {

@@ -230,7 +230,7 @@ void Recovery::count_redone(Course& course) const {
 void Recovery::deal_again(Course& course) const {
   const Job& job = *options_.job;
   const std::vector<int> workers = options_.crew->workers();
-  const int pieces = job.train().virtual_ranks > 0 ? 1 : static_cast<int>(workers.size());
+  const int pieces = job.has_fixed_slots() ? 1 : static_cast<int>(workers.size());
   const std::vector<int> owners = cut_slots(job.step->parts().slot_owners, pieces);
   if (!lasting().keeps_slots() || dealt_to_.empty() || owners.size() > kSlotsMax) return;
   course.is_kept = true;

@@ -115,9 +115,10 @@ void Step::leave_out(const parallel::Gradients& all) {
 
 // Those of the last attempt, whose slots may be in pieces now: the first has it all.
 void Step::keep_losses(const Turn& turn) {
-  const bool is_kept = turn.is_repeated && turn.is_kept && turn.step == turn_.step;
   const auto slots = static_cast<int>(parts_.slot_owners.size());
-  const int pieces = slots / std::exchange(slots_, slots);
+  const int before = std::exchange(slots_, slots);
+  const int pieces = slots / before;
+  const bool is_kept = turn.is_repeated && turn.kept_slots == before && turn.step == turn_.step;
   for (const auto& [slot, loss] : std::exchange(loss_of_slot_, {})) {
     if (is_kept) loss_of_slot_[slot * pieces] = loss;
   }
@@ -189,7 +190,7 @@ Outcome Step::finish(const parallel::Gradients& all) {
 parallel::StepPlan Step::plan(const data::StepBatches& work) const {
   parallel::StepPlan plan{.step = turn_.step,
                           .is_repeated = turn_.is_repeated,
-                          .is_kept = turn_.is_kept,
+                          .kept_slots = turn_.kept_slots,
                           .slot_count = static_cast<int>(owners_.size()),
                           .slots = work.slots,
                           .owners = owners_};

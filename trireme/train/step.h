@@ -75,7 +75,7 @@ struct Turn {
   bool is_change_wanted = false;
   bool can_leave_out = true;  // slow ranks, where the job allows it: another step will come
   bool is_repeated = false;   // a death cut the last attempt short
-  bool is_kept = false;       // see StepPlan
+  int kept_slots = 0;         // see StepPlan
 };
 
 class Step {

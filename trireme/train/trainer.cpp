@@ -128,7 +128,7 @@ Ending Trainer::train() {
                                             .is_change_wanted = is_change_wanted,
                                             .can_leave_out = progress_.step + 1 < job_.steps,
                                             .is_repeated = is_repeated_,
-                                            .is_kept = is_kept_});
+                                            .kept_slots = kept_slots_});
     balancer_.end_step(outcome);
     advance(outcome);
   }

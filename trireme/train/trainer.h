@@ -102,7 +102,7 @@ class Trainer {
   bool is_open_ = false;          // begun, or resumed
   bool is_stopping_ = false;
   bool is_repeated_ = false;  // the next step was begun before
-  bool is_kept_ = false;      // what it had; see Turn
+  int kept_slots_ = 0;        // what it had; see Turn
   bool is_change_wanted_ = false;
   bool is_ending_ = false;             // its part of the last checkpoint is written
   bool is_finished_ = false;           // everybody's is

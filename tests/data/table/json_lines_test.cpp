@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::vector<std::string> row(const Table& table, std::int64_t index) {
+std::vector<std::string> object(const Table& table, std::int64_t index) {
   std::vector<std::string> all;
   for (std::int64_t column = 0; column < std::ssize(table.columns()); ++column) {
     all.emplace_back(table.field(index, column));
@@ -32,8 +32,8 @@ TEST(JsonLines, MembersAreColumns) {
       "t.jsonl");
   EXPECT_THAT(table.columns(), ElementsAre("b", "a", "in.c", "in.d.0", "in.d.1.0", "more"));
   ASSERT_EQ(table.rows(), 2);
-  EXPECT_THAT(row(table, 0), ElementsAre("1.5", "x\ny", "true", "7", "8", ""));
-  EXPECT_THAT(row(table, 1), ElementsAre("10", "", "", "", "", "-2000.0"));
+  EXPECT_THAT(object(table, 0), ElementsAre("1.5", "x\ny", "true", "7", "8", ""));
+  EXPECT_THAT(object(table, 1), ElementsAre("10", "", "", "", "", "-2000.0"));
   EXPECT_EQ(table.place(1, 0), "t.jsonl: line 3, byte 60");
   EXPECT_EQ(table.place(1, 3), "t.jsonl: line 3, byte 60") << "what is not there, too";
   EXPECT_EQ(parse_json_lines("", "t").rows(), 0);
@@ -41,7 +41,7 @@ TEST(JsonLines, MembersAreColumns) {
   EXPECT_THROW(table.field(2, 0), Error);
 }
 
-std::string error_of(const std::string& text) {
+std::string refusal_of(const std::string& text) {
   try {
     parse_json_lines(text, "t.jsonl");
   } catch (const Error& error) {
@@ -52,19 +52,19 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(JsonLines, NameTheLineThatIsNone) {
-  EXPECT_THAT(error_of("{\"a\": 1}\n{\"a\": }\n"),
+  EXPECT_THAT(refusal_of("{\"a\": 1}\n{\"a\": }\n"),
               HasSubstr("t.jsonl: line 2, byte 9: no JSON object"));
-  EXPECT_THAT(error_of("[1, 2]"), HasSubstr("line 1, byte 0"));
-  EXPECT_THAT(error_of("{\"a\": 1} x"), HasSubstr("no JSON object"));
-  EXPECT_THAT(error_of("{\"\": 1}"), HasSubstr("no name"));
+  EXPECT_THAT(refusal_of("[1, 2]"), HasSubstr("line 1, byte 0"));
+  EXPECT_THAT(refusal_of("{\"a\": 1} x"), HasSubstr("no JSON object"));
+  EXPECT_THAT(refusal_of("{\"\": 1}"), HasSubstr("no name"));
   const std::string deep =
       "{\"a\": " + std::string(kDepthMax + 1, '[') + "1" + std::string(kDepthMax + 1, ']') + "}";
-  EXPECT_THAT(error_of(deep), HasSubstr("too deep"));
+  EXPECT_THAT(refusal_of(deep), HasSubstr("too deep"));
   const std::string whole = "{\"a\": [1, \"x\"], \"b\": {\"c\": false}}";
   for (std::size_t size = 1; size < whole.size(); ++size) {
-    EXPECT_NE(error_of(whole.substr(0, size)), "") << size;
+    EXPECT_NE(refusal_of(whole.substr(0, size)), "") << size;
   }
-  EXPECT_EQ(error_of(whole), "");
+  EXPECT_EQ(refusal_of(whole), "");
 }
 
 }  // namespace

@@ -130,8 +130,13 @@ void DataParallel::begin_step(const StepPlan& plan) {
   }
   if (exchange_) exchange_->begin(plan_.step);
   if (gathering_ && !is_streamed()) gathering_->gather_all();
-  broadcast_buffers();
-  if (is_lasting() || options_.can_leave_out) remember_buffers();
+  // Where slots stay, so does what their passes made of them; next time rank 0's count again.
+  if (!plan_.is_repeated || plan_.kept_slots == 0) {
+    broadcast_buffers();
+    first_buffers_.clear();
+  }
+  const bool is_remembered = is_lasting() || options_.can_leave_out;
+  if (is_remembered && first_buffers_.empty()) first_buffers_ = copied_buffers();
   is_left_out_ = false;
   // Until all is laid out, everybody is waited for.
   if (!layout_) plan_.left_out_max = 0;
@@ -146,7 +151,7 @@ void DataParallel::throw_if_pointless() const {
 // Zeros, and nothing used; statistics as they were.
 void DataParallel::leave_out() {
   is_left_out_ = true;
-  take_buffers_back();
+  take_buffers_back(first_buffers_);
   for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
   GradientBuckets& buckets = buckets_of(0);
   buckets.begin_slot({.is_first = true, .is_last = true});
@@ -256,6 +261,16 @@ void DataParallel::end_slot() {
   buckets_of(slot_).end_slot();
   filled_[slot_] = plan_.slots[slot_];
   is_mixed_ = false;
+  if (is_lasting()) slot_buffers_ = copied_buffers();
+}
+
+// What a bucket's sum is made of, in place. Where the step may be run again, the gradients stay
+// beside it.
+at::Tensor DataParallel::summand(std::size_t bucket) {
+  const at::Tensor& gradient = buckets_of(0).bucket(bucket);
+  if (!is_sum_apart()) return gradient;
+  at::Tensor sum = layout_->reduced.at(bucket, layout_->plan.buckets[bucket].range);
+  return sum.copy_(gradient);
 }
 
 void DataParallel::launch(std::size_t bucket) {
@@ -266,7 +281,7 @@ void DataParallel::launch(std::size_t bucket) {
     if (bucket == ordered_.size()) launch_ordered(bucket, label);
     return;
   }
-  const at::Tensor gradient = buckets_of(0).bucket(bucket);
+  const at::Tensor gradient = summand(bucket);
   if (is_coded()) {
     exchange_->launch(bucket, gradient);
   } else if (is_uneven_) {

@@ -87,6 +87,9 @@ class DataParallel final : public Agreement,
     // Ranks may come and go. Nobody meets anybody then before survive() and regroup().
     bool is_lasting = false;
     bool is_spread = false;  // and they may be on several hosts
+    // Where they do, gradients of slots stay until the step is over, for whoever has to run it
+    // again: all_reduce has them beside their sums then, zero2 and zero3 whole.
+    bool keeps_gradients = true;
     Faults* faults = nullptr;
   };
   explicit DataParallel(Options options);
@@ -148,7 +151,11 @@ class DataParallel final : public Agreement,
   // Whether a bucket's memory goes back as soon as its slices are reduced.
   bool is_released() const noexcept {
     return (options_.kind == SyncKind::Zero2 || options_.kind == SyncKind::Zero3) &&
-           !options_.is_ordered;
+           !options_.is_ordered && !(is_lasting() && options_.keeps_gradients);
+  }
+  // Whether sums of whole buckets have memory of their own.
+  bool is_sum_apart() const noexcept {
+    return !is_sliced() && !options_.is_ordered && is_lasting() && options_.keeps_gradients;
   }
   bool has_copies() const noexcept { return layout_ && layout_->copies.memory.defined(); }
   at::Tensor copy_of(const at::Tensor& parameter) const override;
@@ -172,8 +179,9 @@ class DataParallel final : public Agreement,
   void keep_ordered(const std::vector<int>& filled);
   bool has_none() const;
   std::size_t last_to_run() const;
-  void remember_buffers();
-  void take_buffers_back();
+  std::vector<at::Tensor> copied_buffers() const;
+  void take_buffers_back(const std::vector<at::Tensor>& values);
+  at::Tensor summand(std::size_t bucket);
   void throw_if_lost() const;
   void throw_if_pointless() const override;
   void tell_left_out(const Share& mine, Gradients& all);
@@ -268,6 +276,7 @@ class DataParallel final : public Agreement,
   bool is_surviving_ = false;              // from survive() to regroup()
   bool has_state_ = false;                 // values that all ranks share
   std::vector<at::Tensor> first_buffers_;  // as they were when the step began
+  std::vector<at::Tensor> slot_buffers_;   // and when its last slot ended that did
   GradientHooks hooks_;
 };
 

@@ -188,6 +188,8 @@ void DataParallel::make_spaces(Layout& layout, const std::vector<std::int64_t>& 
     layout.reduced = {at::zeros({plan.count}, type), false, {}};
   } else if (is_sliced()) {
     layout.reduced = space(kReduced);
+  } else if (is_sum_apart()) {
+    layout.reduced = {private_flat(group, plan.count, type), false, {}};
   }
 }
 

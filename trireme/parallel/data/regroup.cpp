@@ -32,17 +32,18 @@ void DataParallel::reopen(int slots_before) {
   if (!is_again) {
     filled_.assign(filled_.size(), kEmpty);
     first_buffers_.clear();
+    slot_buffers_.clear();
     return;
   }
   keep_filled(slots_before);
-  take_buffers_back();
+  // What a forward pass changed counts as often as its gradients do.
+  take_buffers_back(has_none() || slot_buffers_.empty() ? first_buffers_ : slot_buffers_);
   for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
   if (!layout_) arrival_.clear();
 }
 
-// Statistics that a forward pass changes must be changed again: then all of it is run again.
 bool DataParallel::keeps_slots() const {
-  return options_.buffers.empty() && (options_.is_ordered || (is_sliced() && !is_released()));
+  return options_.is_ordered || is_sum_apart() || (is_sliced() && !is_released());
 }
 
 bool DataParallel::has_none() const {
@@ -54,7 +55,9 @@ void DataParallel::keep_filled(int slots_before) {
   const std::vector<int> before = std::exchange(filled_, {});
   filled_.assign(plan_.slots.size(), kEmpty);
   const bool is_mixed = std::exchange(is_mixed_, false);
-  if (!plan_.is_kept || !keeps_slots()) return;
+  // Who was dealt other slots than whoever says what is kept, between two deaths, has none of
+  // these.
+  if (plan_.kept_slots != slots_before || !keeps_slots()) return;
   if (options_.is_ordered) return keep_ordered(before);
   TRIREME_CHECK(plan_.slot_count % slots_before == 0, slots_before, " slots became ",
                 plan_.slot_count);
@@ -97,16 +100,15 @@ std::size_t DataParallel::last_to_run() const {
 }
 
 // Statistics that a forward pass changes must not change twice.
-void DataParallel::remember_buffers() {
-  first_buffers_.clear();
-  for (const at::Tensor& buffer : options_.buffers) first_buffers_.push_back(buffer.clone());
+std::vector<at::Tensor> DataParallel::copied_buffers() const {
+  std::vector<at::Tensor> values;
+  for (const at::Tensor& buffer : options_.buffers) values.push_back(buffer.clone());
+  return values;
 }
 
-void DataParallel::take_buffers_back() {
+void DataParallel::take_buffers_back(const std::vector<at::Tensor>& values) {
   const c10::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < first_buffers_.size(); ++i) {
-    options_.buffers[i].copy_(first_buffers_[i]);
-  }
+  for (std::size_t i = 0; i < values.size(); ++i) options_.buffers[i].copy_(values[i]);
 }
 
 void DataParallel::survive(const comm::Group& group, std::vector<int> places) {

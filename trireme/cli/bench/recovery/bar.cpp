@@ -8,7 +8,7 @@
 namespace trireme::cli::bench::recovery {
 namespace {
 
-constexpr double kLeastCost = 1e-3;
+constexpr double kLeastCost = 10e-3;  // seconds: what is below is noise of steps
 
 std::string milliseconds(double seconds) {
   char text[32];
@@ -61,9 +61,10 @@ Verdict compare(const std::map<std::string, double>& medians, const std::string&
   Verdict verdict;
   std::string times;
   if (medians.contains(ours) && medians.contains(theirs)) {
+    const bool is_noise = medians.at(ours) < kLeastCost;
     const double factor = medians.at(theirs) / std::max(medians.at(ours), kLeastCost);
     verdict.is_met = factor >= times_min;
-    times = rounded(factor) + " x faster, ";
+    times = (is_noise ? "more than " : "") + rounded(factor) + " x faster, ";
   }
   verdict.text = ours + " against " + theirs + ": " + times + word_of(verdict.is_met) +
                  ": >= " + rounded(times_min) + " x";
