@@ -5,9 +5,8 @@
 //         across. In float64 two hosts of two ranks must agree with two ranks within 1e-10; on one
 //         host, and with one rank a host, to the bit with the kinds that this then is.
 
-#include "tests/comm/hosted_ranks.h"
+#include "tests/train/hosted_trainer.h"
 #include "tests/train/more_words.h"
-#include "tests/train/trainer_fixture.h"
 #include "trireme/codec/zstd/lossless.h"
 #include "trireme/testing/code_of.h"
 
@@ -15,7 +14,6 @@ namespace trireme::train {
 namespace {
 
 constexpr double kHostsNear = 1e-10;
-using Hosts = std::vector<std::string>;
 const Hosts kTwoOfTwo{"a", "a", "b", "b"};
 
 // All samples of a batch of 12 in slots of equal size, so that a host's part is a rank's part.
@@ -177,27 +175,10 @@ TEST(Diloco, OfAHundredStepsInBytesSendsA350th) {
   EXPECT_LE(350 * sent, 100 * plain);
 }
 
-class HierarchicalTrainer : public TrainerTest {
- protected:
-  void run_hosted(const std::string& folder, const Words& words, bool is_resumed) {
-    at::set_num_threads(1);
-    const Kinds kinds = tiny_kinds();
-    const config::Config config = tiny_config("mlp", words, kinds);
-    comm::run_hosted_ranks(
-        kTwoOfTwo, comm::Transport::Auto, [&](cluster::World&, const comm::Group& group) {
-          Job job = open_job(config, kinds, group);
-          Reporter reporter(Reporter::Options{});
-          Trainer trainer(job,
-                          {.output = at(folder), .is_resumed = is_resumed, .reporter = &reporter});
-          trainer.run();
-          group.barrier().wait();
-        });
-  }
-};
+using HierarchicalTrainer = HostedTrainer;
 
-// Checkpoints after step 9 are taken away as if they had never been; 9 is in the middle of a round.
+// Step 9 is in the middle of a round.
 TEST_F(HierarchicalTrainer, GoesOnInTheMiddleOfARound) {
-  const Words saved{"checkpoint.every=3", "checkpoint.keep=20"};
   const Words cases[] = {
       hierarchical("steps", "7"),
       hierarchical("steps", "4") + Words{"sync.codec.kind=int8", "sync.outer_momentum=0.9"},
@@ -207,13 +188,7 @@ TEST_F(HierarchicalTrainer, GoesOnInTheMiddleOfARound) {
   };
   int number = 0;
   for (const Words& words : cases) {
-    const std::string whole = "whole" + std::to_string(number);
-    const std::string cut = "cut" + std::to_string(number++);
-    run_hosted(whole, words + saved, false);
-    run_hosted(cut, words + saved, false);
-    for (std::int64_t step = 10; step <= 20; ++step) fs::remove_all(checkpoint_at(cut, step));
-    run_hosted(cut, words + saved, true);
-    expect_same_end(whole, cut);
+    expect_exact_resume(std::to_string(number++), words, kTwoOfTwo);
   }
 }
 

@@ -1,7 +1,5 @@
 #include "trireme/parallel/data/exchange.h"
 
-#include <c10/core/GradMode.h>
-
 #include <numeric>
 #include <utility>
 
@@ -10,66 +8,39 @@
 namespace trireme::parallel::data {
 namespace {
 
-constexpr const char* kResidual = "residual.";
-constexpr const char* kKept = "codec.";
-
 std::span<float> floats_of(const at::Tensor& tensor) {
   return {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
-}
-
-codec::Part part_of(const at::Tensor& tensor, std::int64_t begin) {
-  const auto count = static_cast<std::size_t>(tensor.numel());
-  codec::Part part{
-      .begin = static_cast<std::size_t>(begin), .count = count, .rows = 1, .columns = count};
-  if (tensor.dim() >= 2 && count > 0) {
-    part.rows = static_cast<std::size_t>(tensor.size(0));
-    part.columns = count / part.rows;
-  }
-  return part;
 }
 
 }  // namespace
 
 Exchange::Exchange(Options options, const BucketPlan& plan,
-                   const std::vector<Parameter>& parameters)
+                   const std::vector<Parameter>& parameters, std::vector<checkpoint::Piece> parts)
     : options_(std::move(options)),
       bytes_(comm::Group::solo()),
       plan_(plan),
-      parameters_(parameters),
-      residuals_(residual_options()) {
-  regroup(options_.group);
-}
-
-// With the places of what a bucket's codec keeps.
-Residuals::Options Exchange::residual_options() {
-  Residuals::Options all{.owed = options_.has_error_feedback ? plan_.count : 0,
-                         .is_undoable = options_.is_lasting,
-                         .estate = options_.estate};
-  for (std::size_t b = 0; b < plan_.buckets.size(); ++b) {
-    const BucketPlan::Bucket& bucket = plan_.buckets[b];
+      debts_({.codec = options_.codec,
+              .debtor = {.rank = options_.group.rank(), .count = options_.group.size()},
+              .has_error_feedback = options_.has_error_feedback,
+              .is_mean = options_.is_mean,
+              .is_lasting = options_.is_lasting,
+              .estate = options_.estate},
+             plan, parameters, std::move(parts)) {
+  for (const BucketPlan::Bucket& bucket : plan_.buckets) {
     Passage& passage = passages_.emplace_back();
     for (const BucketPlan::Entry& entry : bucket.entries) {
-      const codec::Part part =
-          part_of(parameters_[entry.parameter].tensor, entry.range.begin - bucket.range.begin);
-      if (const auto count = static_cast<std::int64_t>(options_.codec->kept_count(part));
-          count > 0) {
-        const std::int64_t begin = all.owed + all.kept;
-        kept_.push_back({.bucket = b,
-                         .part = passage.parts.size(),
-                         .parameter = entry.parameter,
-                         .range = {begin, begin + count}});
-        all.kept += count;
-      }
-      passage.parts.push_back(part);
+      passage.parts.push_back(
+          part_of(parameters[entry.parameter].tensor, entry.range.begin - bucket.range.begin));
     }
     passage.mine.resize(
         options_.codec->size_max(static_cast<std::size_t>(bucket.range.count()), passage.parts));
   }
-  return all;
+  regroup(options_.group);
 }
 
 void Exchange::regroup(const comm::Group& group) {
   forget();
+  debts_.regroup({.rank = group.rank(), .count = group.size()});
   options_.group = group;
   bytes_ = options_.codec->is_fixed_size() ? group : group.duplicate();
   for (Passage& passage : passages_) passage.sizes.resize(static_cast<std::size_t>(group.size()));
@@ -87,7 +58,7 @@ void Exchange::forget() {
 void Exchange::begin(std::int64_t step) {
   forget();
   step_ = step;
-  residuals_.begin(step);
+  debts_.begin(step);
   traffic_ = {};
 }
 
@@ -99,13 +70,14 @@ void Exchange::launch(std::size_t bucket, at::Tensor values) {
   const codec::Draw draw{.seed = options_.seed,
                          .stream = static_cast<std::uint64_t>(step_) << 20 | bucket,
                          .rank = static_cast<std::uint32_t>(options_.group.rank())};
-  for (const Kept& kept : kept_) {
-    if (kept.bucket == bucket) passage.parts[kept.part].kept = residuals_.open(kept.range);
+  const BucketPlan::Bucket& of = plan_.buckets[bucket];
+  for (std::size_t i = 0; i < of.entries.size(); ++i) {
+    passage.parts[i].kept = debts_.open_kept(of.entries[i].parameter);
   }
   std::size_t size = 0;
   if (options_.has_error_feedback) {
-    size = options_.codec->encode_fed(own, residuals_.open(plan_.buckets[bucket].range),
-                                      passage.parts, draw, passage.mine);
+    size =
+        options_.codec->encode_fed(own, debts_.open(of.range), passage.parts, draw, passage.mine);
   } else {
     size = options_.codec->encode(own, passage.parts, draw, passage.mine);
   }
@@ -163,60 +135,6 @@ void Exchange::finish(std::size_t bucket) {
     at += size;
   }
   passage.values.reset();
-}
-
-std::string Exchange::residual_name(int rank, std::size_t parameter) const {
-  return Agreement::state_name(kResidual + std::to_string(rank), parameters_[parameter].name);
-}
-
-at::Tensor Exchange::residual_of(std::size_t parameter) const {
-  const ElementRange range = plan_.range_of[parameter];
-  return residuals_.current().narrow(0, range.begin, range.count());
-}
-
-at::Tensor Exchange::kept_of(const Kept& kept) const {
-  return residuals_.current().narrow(0, kept.range.begin, kept.range.count());
-}
-
-std::vector<checkpoint::Piece> Exchange::own_pieces() const {
-  std::vector<checkpoint::Piece> all;
-  const int rank = options_.group.rank();
-  for (std::size_t i = 0; options_.has_error_feedback && i < parameters_.size(); ++i) {
-    all.push_back({.name = residual_name(rank, i),
-                   .sizes = parameters_[i].tensor.sizes().vec(),
-                   .data = residual_of(i)});
-  }
-  for (const Kept& kept : kept_) {
-    all.push_back({.name = Agreement::state_name(kKept + std::to_string(rank),
-                                                 parameters_[kept.parameter].name),
-                   .sizes = {kept.range.count()},
-                   .data = kept_of(kept)});
-  }
-  return all;
-}
-
-void Exchange::restore(const checkpoint::Checkpoint& from) {
-  const c10::NoGradGuard no_grad;
-  const int ranks = options_.group.size();
-  for (std::size_t i = 0; options_.has_error_feedback && i < parameters_.size(); ++i) {
-    const at::Tensor own = residual_of(i);
-    own.zero_();
-    for (int rank = options_.group.rank(); from.has(residual_name(rank, i)); rank += ranks) {
-      own.add_(from.read(residual_name(rank, i)).view({-1}));
-    }
-  }
-  for (const Kept& kept : kept_) {
-    const std::string name = Agreement::state_name(kKept + std::to_string(options_.group.rank()),
-                                                   parameters_[kept.parameter].name);
-    const at::Tensor values = kept_of(kept);
-    const bool is_there =
-        from.has(name) && from.sizes(name) == std::vector<std::int64_t>{values.numel()};
-    if (is_there) {
-      from.read_into(name, values);
-    } else {
-      values.zero_();
-    }
-  }
 }
 
 }  // namespace trireme::parallel::data

@@ -7,8 +7,8 @@
 //   exchange.finish(bucket);             // `values` is the sum now; in ascending order
 //
 // Every rank sends its bytes to all others, decodes everybody's in the order of ranks and adds them
-// up, so that all come to the same bits. What a rank lost of its own is its residual, by parameter:
-// it is added to what the rank encodes next.
+// up, so that all come to the same bits. What a rank lost of its own is its residual, by parameter
+// (trireme/parallel/data/debts.h): it is added to what the rank encodes next.
 //
 // Where ranks come and go (is_lasting), residuals count from commit() on; until then the same sum
 // can be begun again, with another group.
@@ -31,7 +31,7 @@
 #include "trireme/comm/group.h"
 #include "trireme/parallel/agree.h"
 #include "trireme/parallel/data/bucket_plan.h"
-#include "trireme/parallel/data/residuals.h"
+#include "trireme/parallel/data/debts.h"
 #include "trireme/parallel/parameter.h"
 
 namespace trireme::parallel::data {
@@ -42,12 +42,14 @@ class Exchange {
     comm::Group group;
     std::shared_ptr<const codec::Codec> codec;
     bool has_error_feedback = true;
+    bool is_mean = false;  // what it adds up is divided by the number of ranks
     std::uint64_t seed = 0;
     bool is_lasting = false;
     Residuals::Estate estate{};  // where others find residuals when this rank is dead
   };
-  // REQUIRES: parameters are float32; values lie as the plan says.
-  Exchange(Options options, const BucketPlan& plan, const std::vector<Parameter>& parameters);
+  // REQUIRES: parameters are float32; values lie as the plan says. `parts`: see Debts.
+  Exchange(Options options, const BucketPlan& plan, const std::vector<Parameter>& parameters,
+           std::vector<checkpoint::Piece> parts = {});
 
   void begin(std::int64_t step);
   void launch(std::size_t bucket, at::Tensor values);
@@ -60,27 +62,19 @@ class Exchange {
   // From now on with these. Nothing is on its way.
   void regroup(const comm::Group& group);
   // What was encoded since begin() counts: all ranks have it.
-  void commit() { residuals_.commit(); }
+  void commit() { debts_.commit(); }
   // See Residuals.
-  void inherit(int place, std::int64_t last) { residuals_.inherit(place, last); }
+  void inherit(int place, std::int64_t last) { debts_.inherit(place, last); }
 
   // Of what was launched since begin().
   Traffic traffic() const noexcept { return traffic_; }
 
   // What this rank has to keep: residuals, and what its codec keeps.
-  std::vector<checkpoint::Piece> own_pieces() const;
-  // As they were saved by as many ranks, or by any other number: then residuals go to other ranks,
-  // and their sum stays.
-  void restore(const checkpoint::Checkpoint& from);
+  std::vector<checkpoint::Piece> own_pieces() const { return debts_.pieces(); }
+  // As they were saved by these ranks or by any others.
+  void restore(const checkpoint::Checkpoint& from) { debts_.restore(from); }
 
  private:
-  // What a codec keeps for a parameter.
-  struct Kept {
-    std::size_t bucket = 0;
-    std::size_t part = 0;  // of the bucket
-    std::size_t parameter = 0;
-    ElementRange range;
-  };
   // A bucket's way: its bytes, those of all, and where they are to become values.
   struct Passage {
     std::vector<codec::Part> parts;
@@ -94,18 +88,12 @@ class Exchange {
   };
 
   void start_gathering(std::size_t bucket);
-  std::string residual_name(int rank, std::size_t parameter) const;
-  at::Tensor residual_of(std::size_t parameter) const;
-  at::Tensor kept_of(const Kept& kept) const;
-  Residuals::Options residual_options();
 
   Options options_;
   comm::Group bytes_;  // sizes and bytes are not in one order
   BucketPlan plan_;
-  std::vector<Parameter> parameters_;
+  Debts debts_;
   std::vector<Passage> passages_;  // by bucket
-  std::vector<Kept> kept_;         // behind what is owed
-  Residuals residuals_;            // nothing is owed without error feedback
   std::int64_t step_ = 0;
   std::size_t launched_ = 0;
   Traffic traffic_;

@@ -130,7 +130,7 @@ void DataParallel::make_exchange() {
   }
   if (is_sliced()) {
     const SlicePlan slices(*layout_, options_.parameters);
-    exchange_.emplace(std::move(how), slices.plan, slices.parameters);
+    exchange_.emplace(std::move(how), slices.plan, slices.parameters, slices.parts);
   } else {
     exchange_.emplace(std::move(how), layout_->plan, options_.parameters);
   }

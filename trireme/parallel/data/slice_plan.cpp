@@ -2,10 +2,6 @@
 
 namespace trireme::parallel::data {
 
-std::string name_of_part(const std::string& name, std::int64_t begin, std::int64_t count) {
-  return name + "@" + std::to_string(begin) + "+" + std::to_string(count);
-}
-
 SlicePlan::SlicePlan(const Layout& layout, const std::vector<Parameter>& of) {
   for (std::size_t b = 0; b < layout.plan.buckets.size(); ++b) {
     const ElementRange own = layout.own[b];
@@ -17,14 +13,16 @@ SlicePlan::SlicePlan(const Layout& layout, const std::vector<Parameter>& of) {
       const Parameter& whole = of[entry.parameter];
       const at::Tensor values = layout.values.at(b, part);
       const bool is_whole = part == entry.range;
-      const std::int64_t begin = part.begin - entry.range.begin;
       const ElementRange range{part.begin - shift, part.end - shift};
       bucket.entries.push_back({.parameter = parameters.size(), .range = range});
       plan.bucket_of.push_back(b);
       plan.range_of.push_back(range);
       parameters.push_back(
-          {.name = is_whole ? whole.name : name_of_part(whole.name, begin, part.count()),
-           .tensor = is_whole ? values.view(whole.tensor.sizes()) : values});
+          {.name = whole.name, .tensor = is_whole ? values.view(whole.tensor.sizes()) : values});
+      parts.push_back({.name = whole.name,
+                       .sizes = whole.tensor.sizes().vec(),
+                       .begin = part.begin - entry.range.begin,
+                       .data = values});
     }
     plan.count += own.count();
     plan.buckets.push_back(std::move(bucket));

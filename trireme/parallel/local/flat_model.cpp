@@ -25,9 +25,10 @@ FlatModel::FlatModel(Options options)
   exchange_.emplace(data::Exchange::Options{.group = options_.group,
                                             .codec = options_.codec,
                                             .has_error_feedback = options_.has_error_feedback,
+                                            .is_mean = options_.is_mean,
                                             .seed = options_.seed,
                                             .is_lasting = options_.is_lasting},
-                    plan_, options_.parameters);
+                    plan_, options_.parameters, options_.parts);
 }
 
 at::Tensor FlatModel::make() const {

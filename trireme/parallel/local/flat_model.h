@@ -35,6 +35,7 @@ class FlatModel {
     std::shared_ptr<const codec::Codec> codec{};  // null: as they are
     std::int64_t codec_begin = 0;                 // before this number, as they are
     bool has_error_feedback = true;
+    bool is_mean = false;  // sums are divided by the number of ranks
     std::uint64_t seed = 0;
     bool is_lasting = false;  // see Exchange
   };

@@ -20,9 +20,15 @@ constexpr const char* kSent = "outer_sent.";
 constexpr const char* kLaunched = "outer_launched";
 constexpr std::uint32_t kPairTag = 0x90551;
 
+// What is owed to a mean is worth less with more of them.
+FlatModel::Options of_mean(FlatModel::Options flat) {
+  flat.is_mean = true;
+  return flat;
+}
+
 }  // namespace
 
-Fragment::Fragment(Options options) : options_(std::move(options)), flat_(options_.flat) {
+Fragment::Fragment(Options options) : options_(std::move(options)), flat_(of_mean(options_.flat)) {
   const c10::NoGradGuard no_grad;
   work_ = flat_.make();
   if (is_pair()) partner_ = flat_.make();

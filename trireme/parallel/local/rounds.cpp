@@ -13,7 +13,6 @@
 #include "trireme/base/error.h"
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/data/data_parallel.h"
-#include "trireme/parallel/data/slice_plan.h"
 
 namespace trireme::parallel::local {
 namespace {
@@ -35,8 +34,7 @@ FlatModel::Options flat_of(const Replica& replica, FlatModel::Options options) {
     const std::int64_t count = piece.data.numel();
     const bool is_whole = count == c10::multiply_integers(piece.sizes);
     options.parameters.push_back(
-        {.name = is_whole ? piece.name : data::name_of_part(piece.name, piece.begin, count),
-         .tensor = is_whole ? piece.data.view(piece.sizes) : piece.data});
+        {.name = piece.name, .tensor = is_whole ? piece.data.view(piece.sizes) : piece.data});
     options.parts.push_back(std::move(piece));
   }
   return options;

@@ -1,0 +1,90 @@
+// Goal:   a job whose hosts encode what they send goes on with other hosts and ranks, and with
+//         other buckets, and owes what it owed.
+// Method: tiny jobs on threads that believe to be on hosts; what all ranks owe after a restore is
+//         added up and compared with the checkpoint, and the job is trained on.
+
+#include <mutex>
+#include <set>
+
+#include "tests/train/hosted_trainer.h"
+#include "tests/train/more_words.h"
+
+namespace trireme::train {
+namespace {
+
+const Hosts kBefore{"a", "a", "b", "b"};
+
+// By parameter, what all debtors owe; of a mean, what that is worth.
+Weights owed_in(const checkpoint::Checkpoint& from, bool is_mean) {
+  const std::string kind = is_mean ? "optim/mean_residual." : "optim/residual.";
+  Weights sums;
+  int debtors = 0;
+  while (from.has(kind + std::to_string(debtors) + "/" + from.names().front())) ++debtors;
+  for (const std::string& name : from.names()) {
+    if (!name.starts_with(kind)) continue;
+    at::Tensor& sum = sums[name.substr(name.find('/', kind.size()) + 1)];
+    const at::Tensor own = from.read(name).flatten() / (is_mean ? debtors : 1);
+    sum = sum.defined() ? sum + own : own;
+  }
+  return sums;
+}
+
+class CodedElsewhere : public HostedTrainer {
+ protected:
+  // What ranks of these hosts owe after they have read the checkpoint.
+  static Weights owed_after(const checkpoint::Checkpoint& from, const Words& words,
+                            const Hosts& hosts, const Weights& like, bool is_mean) {
+    Weights sums;
+    for (const auto& [name, value] : like) sums[name] = torch::zeros_like(value);
+    std::mutex mutex;
+    const Kinds kinds = tiny_kinds();
+    const config::Config config = tiny_config("mlp", words, kinds);
+    const auto count = static_cast<double>(std::set(hosts.begin(), hosts.end()).size());
+    comm::run_hosted_ranks(
+        hosts, comm::Transport::Auto, [&](cluster::World&, const comm::Group& group) {
+          Job job = open_job(config, kinds, group);
+          job.agreement().restore_own(from);
+          for (const checkpoint::Piece& piece : job.agreement().own_pieces()) {
+            if (piece.name.find("residual.") == std::string::npos) continue;
+            const std::lock_guard lock(mutex);
+            const std::string name = piece.name.substr(piece.name.find('/', 6) + 1);
+            sums.at(name)
+                .narrow(0, piece.begin, piece.data.numel())
+                .add_(piece.data.flatten(), is_mean ? 1 / count : 1.0);
+          }
+          group.barrier().wait();
+        });
+    return sums;
+  }
+};
+
+TEST_F(CodedElsewhere, OwesWhatItOwed) {
+  const Words gradients{"sync.kind=hierarchical", "sync.across=gradients"};
+  const Words weights{"sync.kind=hierarchical", "sync.steps=2"};
+  const Hosts elsewhere[] = {
+      kBefore, {"a", "a", "a", "b", "b", "b"}, {"a", "b"}, {"a", "a", "b", "b", "c", "c"}};
+  for (const bool is_mean : {false, true}) {
+    const std::string folder = is_mean ? "weights" : "gradients";
+    const Words words = (is_mean ? weights : gradients) +
+                        Words{"sync.codec.kind=top_k", "sync.codec.ratio=0.1", "train.steps=6"};
+    run_hosted(folder, words, kBefore, false);
+    const checkpoint::Checkpoint from = newest(folder);
+    const Weights owed = owed_in(from, is_mean);
+    ASSERT_FALSE(owed.empty());
+    double most = 0;
+    for (const auto& [name, sum] : owed) most = std::max(most, sum.abs().max().item<double>());
+    EXPECT_GT(most, 0);
+    for (const Hosts& hosts : elsewhere) {
+      for (const char* bucket : {"sync.bucket=1KiB", "sync.bucket=1MiB"}) {
+        const Weights now = owed_after(from, words + Words{bucket}, hosts, owed, is_mean);
+        // Sums of two floats in another order.
+        EXPECT_LT(distance(now, owed), 1e-6 * most) << folder << " " << hosts.size() << bucket;
+      }
+    }
+    run_hosted(folder, words + Words{"train.steps=9", "sync.bucket=2KiB"}, elsewhere[1], true);
+    EXPECT_EQ(newest(folder).step(), 9);
+  }
+}
+
+}  // namespace
+}  // namespace trireme::train
