@@ -162,6 +162,20 @@ TEST(Hierarchical, EveryCodecLearnsAndSendsLess) {
   }
 }
 
+// A host of two ranks chooses as one rank would that has all of it: the largest of all values, and
+// not as many of each slice. Sums are rounded in another order.
+TEST(Hierarchical, TopKIsThatOfTheHostsSum) {
+  const Words words = kEven + Words{"sync.codec.kind=top_k", "sync.codec.ratio=0.05",
+                                    "optim.kind=sgd", "optim.learning_rate=0.1"};
+  const Hosted found =
+      train_hosted(tiny_config("mlp", hierarchical("across", "gradients") + words), kTwoOfTwo, 8);
+  const Hosted ranks =
+      train_hosted(tiny_config("mlp", Words{"sync.kind=all_reduce"} + words), {"a", "b"}, 8);
+  for (std::size_t i = 0; i < ranks.by_step.size(); ++i) {
+    EXPECT_LT(distance(found.by_step[i], ranks.by_step[i]), 1e-6) << "step " << i;
+  }
+}
+
 // As the codec's own count has it, without frames; all_reduce sends float32 in every step.
 TEST(Diloco, OfAHundredStepsInBytesSendsA350th) {
   const Words wide{"model.widths=[256, 256]"};

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -34,12 +35,15 @@ struct Part {
   std::span<float> kept{};
 };
 
-// What random choices follow from: the same draw makes the same ones.
+// What choices follow from, besides the values: the same draw makes the same ones.
 struct Draw {
   std::uint64_t seed = 0;    // of the job
   std::uint64_t stream = 0;  // of the step and the bucket
   std::uint32_t rank = 0;    // roundings of different ranks are independent
+  std::size_t quota = 0;     // of a Joint codec: how many of these values are sent
 };
+
+class Joint;
 
 class Codec {
  public:
@@ -64,6 +68,9 @@ class Codec {
   virtual bool is_unbiased() const = 0;
   // How many floats are to be kept for this parameter.
   virtual std::size_t kept_count(const Part& /*part*/) const { return 0; }
+  // For a bucket that several ranks hold in slices: the codec with which they choose together what
+  // they send. Null: each encodes its slice as if it were a bucket.
+  virtual std::shared_ptr<const Joint> joint() const { return nullptr; }
 };
 
 }  // namespace trireme::codec

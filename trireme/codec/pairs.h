@@ -1,7 +1,7 @@
 // Pairs is how sparse codecs write: places in ascending order, 4 bytes each, then the values there.
 //
 // Threads: pure.
-// Failure: add_pairs() throws Corrupt where the size is odd or a place lies outside.
+// Failure: Corrupt where the size is odd or a place lies outside.
 
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
+#include "trireme/codec/coded_size.h"
 
 namespace trireme::codec {
 
@@ -52,6 +53,18 @@ inline void add_pairs(ByteView coded, std::span<float> sum) {
                                           std::to_string(sum.size()) + " values was encoded");
     }
     sum[place] += value;
+  }
+}
+
+// Of codecs that send all values where pairs would be as many bytes or more.
+inline void add_pairs_or_all(ByteView coded, std::span<float> sum) {
+  const std::size_t whole = sum.size() * sizeof(float);
+  if (coded.size() > whole) expect_size(coded, whole);
+  if (coded.size() < whole) return add_pairs(coded, sum);
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    float value = 0;
+    std::memcpy(&value, coded.data() + i * sizeof(value), sizeof(value));
+    sum[i] += value;
   }
 }
 

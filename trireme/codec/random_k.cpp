@@ -7,17 +7,12 @@
 #include "trireme/base/check.h"
 #include "trireme/base/philox.h"
 #include "trireme/codec/coded_size.h"
+#include "trireme/codec/select.h"
 
 namespace trireme::codec {
 namespace {
 
 constexpr std::size_t kHead = 2 * sizeof(std::uint64_t);
-
-std::size_t drawn_of(std::size_t count, double ratio) {
-  if (count == 0) return 0;
-  const auto wanted = static_cast<std::size_t>(std::ceil(ratio * static_cast<double>(count)));
-  return std::clamp<std::size_t>(wanted, 1, count);
-}
 
 // Calls `take(index, place, neighbours)` for each of k places: values are cut into k runs whose
 // lengths differ by one at most, and one of each is drawn.
@@ -43,13 +38,13 @@ RandomK::RandomK(double ratio, bool is_scaled) : ratio_(ratio), is_scaled_(is_sc
 }
 
 std::size_t RandomK::size_max(std::size_t count, std::span<const Part>) const {
-  return kHead + drawn_of(count, ratio_) * sizeof(float);
+  return kHead + count_of_share(count, ratio_) * sizeof(float);
 }
 
 std::size_t RandomK::encode(std::span<const float> values, std::span<const Part>, const Draw& draw,
                             std::span<std::byte> out) const {
   TRIREME_CHECK(values.size() < (std::uint64_t{1} << 32), "random bits draw among 2^32");
-  const std::size_t k = drawn_of(values.size(), ratio_);
+  const std::size_t k = count_of_share(values.size(), ratio_);
   std::memcpy(out.data(), &draw.seed, sizeof(draw.seed));
   std::memcpy(out.data() + sizeof(draw.seed), &draw.stream, sizeof(draw.stream));
   // Whether all of them are finite must be seen, whichever are drawn: all of them, times zero.
@@ -69,7 +64,7 @@ void RandomK::add(ByteView coded, std::span<const Part>, std::span<float> sum) c
   std::uint64_t seed = 0, stream = 0;
   std::memcpy(&seed, coded.data(), sizeof(seed));
   std::memcpy(&stream, coded.data() + sizeof(seed), sizeof(stream));
-  for_drawn(sum.size(), drawn_of(sum.size(), ratio_), seed, stream,
+  for_drawn(sum.size(), count_of_share(sum.size(), ratio_), seed, stream,
             [&](std::size_t index, std::size_t place, std::size_t) {
               float value = 0;
               std::memcpy(&value, coded.data() + kHead + index * sizeof(value), sizeof(value));

@@ -1,7 +1,8 @@
 #include "trireme/codec/select.h"
 
+#include <algorithm>
 #include <array>
-#include <vector>
+#include <cmath>
 
 #include "trireme/base/check.h"
 
@@ -31,6 +32,12 @@ Cut find_cut(std::span<const float> values, std::size_t k) {
     prefix = prefix << kDigitBits[digit] | found;
   }
   return {.bits = prefix, .equal = k};
+}
+
+std::size_t count_of_share(std::size_t count, double ratio) {
+  if (count == 0) return 0;
+  const auto wanted = static_cast<std::size_t>(std::ceil(ratio * static_cast<double>(count)));
+  return std::clamp<std::size_t>(wanted, 1, count);
 }
 
 }  // namespace trireme::codec

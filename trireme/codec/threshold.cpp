@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "trireme/base/check.h"
-#include "trireme/codec/coded_size.h"
 #include "trireme/codec/pairs.h"
 
 namespace trireme::codec {
@@ -92,14 +91,7 @@ std::size_t Threshold::encode_fed(std::span<const float> values, std::span<float
 }
 
 void Threshold::add(ByteView coded, std::span<const Part>, std::span<float> sum) const {
-  const std::size_t whole = sum.size() * sizeof(float);
-  if (coded.size() > whole) expect_size(coded, whole);
-  if (coded.size() < whole) return add_pairs(coded, sum);
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    float value = 0;
-    std::memcpy(&value, coded.data() + i * sizeof(value), sizeof(value));
-    sum[i] += value;
-  }
+  add_pairs_or_all(coded, sum);
 }
 
 }  // namespace trireme::codec

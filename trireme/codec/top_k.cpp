@@ -1,51 +1,28 @@
 #include "trireme/codec/top_k.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "trireme/base/check.h"
 #include "trireme/codec/coded_size.h"
+#include "trireme/codec/joint_top_k.h"
 #include "trireme/codec/pairs.h"
 #include "trireme/codec/select.h"
 
 namespace trireme::codec {
-namespace {
-
-std::size_t kept_of(std::size_t count, double ratio) {
-  if (count == 0) return 0;
-  const auto wanted = static_cast<std::size_t>(std::ceil(ratio * static_cast<double>(count)));
-  return std::clamp<std::size_t>(wanted, 1, count);
-}
-
-// Calls `take` with the places of the k largest, in ascending order.
-template <class Take>
-void for_largest(std::span<const float> values, std::size_t k, Take&& take) {
-  if (k == 0) return;
-  Cut cut = find_cut(values, k);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint32_t bits = magnitude_bits(values[i]);
-    if (bits < cut.bits) continue;
-    if (bits == cut.bits && cut.equal == 0) continue;
-    if (bits == cut.bits) --cut.equal;
-    take(i);
-  }
-}
-
-}  // namespace
 
 TopK::TopK(double ratio) : ratio_(ratio) {
   TRIREME_CHECK(ratio > 0 && ratio <= 1, "a share of ", ratio);
 }
 
 std::size_t TopK::size_max(std::size_t count, std::span<const Part>) const {
-  return kept_of(count, ratio_) * kPairSize;
+  return count_of_share(count, ratio_) * kPairSize;
 }
 
 std::size_t TopK::encode(std::span<const float> values, std::span<const Part>, const Draw&,
                          std::span<std::byte> out) const {
   TRIREME_CHECK(values.size() <= std::numeric_limits<std::uint32_t>::max(), "places have 32 bits");
-  const std::size_t k = kept_of(values.size(), ratio_);
+  const std::size_t k = count_of_share(values.size(), ratio_);
   PairWriter writer(out, k);
   for_largest(values, k, [&](std::size_t i) { writer.put(i, values[i]); });
   return k * kPairSize;
@@ -55,7 +32,7 @@ std::size_t TopK::encode_fed(std::span<const float> values, std::span<float> res
                              std::span<const Part>, const Draw&, std::span<std::byte> out) const {
   TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
   TRIREME_CHECK(values.size() <= std::numeric_limits<std::uint32_t>::max(), "places have 32 bits");
-  const std::size_t k = kept_of(values.size(), ratio_);
+  const std::size_t k = count_of_share(values.size(), ratio_);
   bool is_finite = true;
   for (std::size_t i = 0; i < values.size(); ++i) {
     residual[i] += values[i];
@@ -71,6 +48,10 @@ std::size_t TopK::encode_fed(std::span<const float> values, std::span<float> res
     if (!std::isfinite(residual[i])) residual[i] = 0;
   }
   return k * kPairSize;
+}
+
+std::shared_ptr<const Joint> TopK::joint() const {
+  return std::make_shared<JointTopK>(ratio_);
 }
 
 void TopK::add(ByteView coded, std::span<const Part>, std::span<float> sum) const {

@@ -26,6 +26,7 @@ class TopK final : public Codec {
                          std::span<const Part> parts, const Draw& draw,
                          std::span<std::byte> out) const override;
   bool is_unbiased() const override { return false; }
+  std::shared_ptr<const Joint> joint() const override;
 
  private:
   double ratio_;

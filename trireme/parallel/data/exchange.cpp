@@ -1,5 +1,6 @@
 #include "trireme/parallel/data/exchange.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -19,6 +20,8 @@ Exchange::Exchange(Options options, const BucketPlan& plan,
     : options_(std::move(options)),
       bytes_(comm::Group::solo()),
       plan_(plan),
+      joint_(options_.beside ? options_.codec->joint() : nullptr),
+      codec_(joint_ ? joint_ : options_.codec),
       debts_({.codec = options_.codec,
               .debtor = {.rank = options_.group.rank(), .count = options_.group.size()},
               .has_error_feedback = options_.has_error_feedback,
@@ -33,7 +36,7 @@ Exchange::Exchange(Options options, const BucketPlan& plan,
           part_of(parameters[entry.parameter].tensor, entry.range.begin - bucket.range.begin));
     }
     passage.mine.resize(
-        options_.codec->size_max(static_cast<std::size_t>(bucket.range.count()), passage.parts));
+        codec_->size_max(static_cast<std::size_t>(bucket.range.count()), passage.parts));
   }
   regroup(options_.group);
 }
@@ -42,17 +45,18 @@ void Exchange::regroup(const comm::Group& group) {
   forget();
   debts_.regroup({.rank = group.rank(), .count = group.size()});
   options_.group = group;
-  bytes_ = options_.codec->is_fixed_size() ? group : group.duplicate();
+  bytes_ = codec_->is_fixed_size() ? group : group.duplicate();
   for (Passage& passage : passages_) passage.sizes.resize(static_cast<std::size_t>(group.size()));
 }
 
 void Exchange::forget() {
   for (Passage& passage : passages_) {
+    passage.nominating.reset();
     passage.telling.reset();
     passage.gathering.reset();
     passage.values.reset();
   }
-  launched_ = 0;
+  launched_ = encoded_ = gathered_ = 0;
 }
 
 void Exchange::begin(std::int64_t step) {
@@ -64,30 +68,73 @@ void Exchange::begin(std::int64_t step) {
 
 void Exchange::launch(std::size_t bucket, at::Tensor values) {
   TRIREME_CHECK_EQ(bucket, launched_, "buckets in order");
+  passages_[bucket].values = std::move(values);
+  if (joint_) nominate(bucket);
+  ++launched_;
+  advance();
+}
+
+// In the order of buckets on every rank, as far as it goes without waiting.
+void Exchange::advance() {
+  const auto is_over = [](std::optional<comm::Work>& work) { return !work || work->is_done(); };
+  while (encoded_ < launched_ && is_over(passages_[encoded_].nominating)) encode(encoded_++);
+  while (gathered_ < encoded_ && is_over(passages_[gathered_].telling)) {
+    start_gathering(gathered_++);
+  }
+}
+
+void Exchange::nominate(std::size_t bucket) {
   Passage& passage = passages_[bucket];
-  passage.values = std::move(values);
+  const std::vector<std::size_t>& counts = options_.beside->counts[bucket];
+  const std::size_t whole = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  const std::size_t picked = joint_->picked_of(whole);
+  passage.nominated =
+      codec::nominate(floats_of(passage.values), debts_.owed(plan_.buckets[bucket].range), picked);
+  passage.voters.clear();
+  for (const std::size_t count : counts) passage.voters.push_back(std::min(count, picked));
+  passage.nominations.resize(
+      std::accumulate(passage.voters.begin(), passage.voters.end(), std::size_t{0}));
+  passage.nominating = options_.beside->group.all_gather(
+      {passage.nominations.data(), passage.nominations.size(), comm::DType::Float32},
+      {passage.nominated.data(), passage.nominated.size(), comm::DType::Float32}, passage.voters,
+      {.label = "nominations of " + std::to_string(bucket)});
+}
+
+// Waits for what others nominate.
+std::size_t Exchange::quota_of(std::size_t bucket) {
+  Passage& passage = passages_[bucket];
+  if (!passage.nominating) return 0;
+  passage.nominating->wait();
+  passage.nominating.reset();
+  const std::vector<std::size_t>& counts = options_.beside->counts[bucket];
+  const std::size_t whole = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  return codec::quota_of(passage.nominations, passage.voters,
+                         static_cast<std::size_t>(options_.beside->group.rank()),
+                         joint_->picked_of(whole));
+}
+
+void Exchange::encode(std::size_t bucket) {
+  Passage& passage = passages_[bucket];
   const std::span<const float> own = floats_of(passage.values);
   const codec::Draw draw{.seed = options_.seed,
                          .stream = static_cast<std::uint64_t>(step_) << 20 | bucket,
-                         .rank = static_cast<std::uint32_t>(options_.group.rank())};
+                         .rank = static_cast<std::uint32_t>(options_.group.rank()),
+                         .quota = quota_of(bucket)};
   const BucketPlan::Bucket& of = plan_.buckets[bucket];
   for (std::size_t i = 0; i < of.entries.size(); ++i) {
     passage.parts[i].kept = debts_.open_kept(of.entries[i].parameter);
   }
   std::size_t size = 0;
   if (options_.has_error_feedback) {
-    size =
-        options_.codec->encode_fed(own, debts_.open(of.range), passage.parts, draw, passage.mine);
+    size = codec_->encode_fed(own, debts_.open(of.range), passage.parts, draw, passage.mine);
   } else {
-    size = options_.codec->encode(own, passage.parts, draw, passage.mine);
+    size = codec_->encode(own, passage.parts, draw, passage.mine);
   }
-  ++launched_;
   passage.size = static_cast<std::int64_t>(size);
   traffic_.plain += static_cast<std::int64_t>(own.size_bytes());
   traffic_.sent += passage.size;
-  if (options_.codec->is_fixed_size()) {
+  if (codec_->is_fixed_size()) {
     passage.sizes.assign(passage.sizes.size(), passage.size);
-    start_gathering(bucket);
     return;
   }
   passage.telling = options_.group.all_gather(
@@ -95,8 +142,11 @@ void Exchange::launch(std::size_t bucket, at::Tensor values) {
       {&passage.size, 1, comm::DType::Int64}, {.label = "size of " + std::to_string(bucket)});
 }
 
+// Waits for the sizes of what comes.
 void Exchange::start_gathering(std::size_t bucket) {
   Passage& passage = passages_[bucket];
+  if (passage.telling) passage.telling->wait();
+  passage.telling.reset();
   const std::vector<std::size_t> counts(passage.sizes.begin(), passage.sizes.end());
   const std::size_t whole = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   if (passage.all.size() < whole) passage.all.resize(whole);
@@ -106,32 +156,22 @@ void Exchange::start_gathering(std::size_t bucket) {
       {.label = "bucket " + std::to_string(bucket)});
 }
 
-// Sizes come first where they vary; whose bytes follow is asked in the order of buckets.
 bool Exchange::is_done(std::size_t bucket) {
-  Passage& passage = passages_[bucket];
-  if (passage.telling) {
-    if (!passage.telling->is_done()) return false;
-    passage.telling->wait();
-    passage.telling.reset();
-    start_gathering(bucket);
-  }
-  return passage.gathering->is_done();
+  advance();
+  return bucket < gathered_ && passages_[bucket].gathering->is_done();
 }
 
 void Exchange::finish(std::size_t bucket) {
+  while (encoded_ <= bucket) encode(encoded_++);
+  while (gathered_ <= bucket) start_gathering(gathered_++);
   Passage& passage = passages_[bucket];
-  if (passage.telling) {
-    passage.telling->wait();
-    passage.telling.reset();
-    start_gathering(bucket);
-  }
   passage.gathering->wait();
   passage.gathering.reset();
   passage.values.zero_();
   const std::span<float> sum = floats_of(passage.values);
   const std::byte* at = passage.all.data();
   for (const std::int64_t size : passage.sizes) {
-    options_.codec->add({at, static_cast<std::size_t>(size)}, passage.parts, sum);
+    codec_->add({at, static_cast<std::size_t>(size)}, passage.parts, sum);
     at += size;
   }
   passage.values.reset();

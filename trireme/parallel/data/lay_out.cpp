@@ -129,6 +129,10 @@ void DataParallel::make_exchange() {
                   .place = inside_.arena_member()};
   }
   if (is_sliced()) {
+    how.beside = {.group = inside_.duplicate(), .counts = {}};
+    for (const BucketPlan::Bucket& bucket : layout_->plan.buckets) {
+      how.beside->counts.push_back(bucket.slice_counts(inside_.size()));
+    }
     const SlicePlan slices(*layout_, options_.parameters);
     exchange_.emplace(std::move(how), slices.plan, slices.parameters, slices.parts);
   } else {
