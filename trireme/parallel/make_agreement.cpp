@@ -30,6 +30,22 @@ bool has_codec(const AgreementOptions& options) {
   return options.own_codec || options.codec.kind != codec::CodecKind::None;
 }
 
+// Whether each rank updates a slice of what all have, or what a host has.
+bool has_slices(SyncKind kind) {
+  return kind == SyncKind::Shared || kind == SyncKind::Zero1 || kind == SyncKind::Zero2 ||
+         kind == SyncKind::Zero3;
+}
+
+bool is_one_host(const AgreementOptions& options) {
+  const std::vector<int> hosts = options.group.hosts();
+  return std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>()) == hosts.end();
+}
+
+// Rows and columns are of whole parameters.
+bool needs_whole_parameters(const AgreementOptions& options) {
+  return options.own_codec || options.codec.kind == codec::CodecKind::PowerSgd;
+}
+
 std::shared_ptr<const codec::Codec> codec_of(const AgreementOptions& options) {
   return options.own_codec ? options.own_codec : codec::make_codec(options.codec);
 }
@@ -45,13 +61,20 @@ void check_codec(const AgreementOptions& options) {
   }
   const std::string setting = options.own_codec ? "a codec of the program's own " : named;
   const SyncKind kind = options.kind;
-  const bool is_sent = kind == SyncKind::Auto || kind == SyncKind::AllReduce ||
-                       (is_less_often(kind) && kind != SyncKind::Gossip);
-  if (!is_sent) {
+  if (kind == SyncKind::None || kind == SyncKind::Gossip) {
     throw Error(ErrorCode::InvalidInput,
                 setting +
-                    "works with sync.kind all_reduce, local, post_local, hierarchical, diloco and "
-                    "delayed: take one of them, or sync.codec.kind=none");
+                    "works with every sync.kind but none and gossip: take another, or "
+                    "sync.codec.kind=none");
+  }
+  const bool is_shared_alone = has_slices(kind) && !options.is_lasting && is_one_host(options);
+  if (is_shared_alone || (has_slices(kind) && options.is_lasting)) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    (is_shared_alone ? "has nothing to encode where all ranks share memory"
+                                     : "does not work with slices where workers come and go yet") +
+                    ": take sync.kind=all_reduce, or one that agrees less often, or "
+                    "sync.codec.kind=none");
   }
   if (options.is_ordered) {
     throw Error(ErrorCode::InvalidInput,
@@ -189,6 +212,7 @@ data::DataParallel::Options data_options(AgreementOptions& options, SyncKind kin
           .codec = codec_of(options),
           .codec_begin = options.codec.warmup,
           .has_error_feedback = options.codec.has_error_feedback,
+          .is_cut_between = kind != SyncKind::AllReduce && needs_whole_parameters(options),
           .seed = options.seed,
           .is_ordered = options.is_ordered,
           .is_in_parts = options.is_recomputed,
@@ -205,8 +229,6 @@ std::shared_ptr<Agreement> make_in_hosts(AgreementOptions& options, const mesh::
   data::DataParallel::Options how = data_options(options, SyncKind::Shared);
   how.inside = hosts.group("inside");
   how.across = hosts.group("across");
-  // Rows and columns are of whole parameters.
-  how.is_cut_between = options.own_codec || options.codec.kind == codec::CodecKind::PowerSgd;
   if (hosts.size("across") == 1) how.codec.reset();
   if (options.pace.crossing == local::Crossing::Weights) {
     how.group = hosts.group("inside");
@@ -331,10 +353,7 @@ bool makes_replicas(const AgreementOptions& options) {
   if (options.kind == SyncKind::None) return true;
   if (options.kind == SyncKind::Delayed || !is_less_often(options.kind)) return false;
   if (options.kind != SyncKind::Hierarchical) return true;
-  const std::vector<int> hosts = options.group.hosts();
-  const bool is_one_host =
-      std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>()) == hosts.end();
-  return options.pace.crossing == local::Crossing::Weights && !is_one_host;
+  return options.pace.crossing == local::Crossing::Weights && !is_one_host(options);
 }
 
 // Becomes others in time.

@@ -241,13 +241,6 @@ void DataParallel::finish_next() {
   ++finished_;
 }
 
-void DataParallel::cross(std::size_t bucket) {
-  const at::Tensor own = layout_->reduced.at(bucket, layout_->own[bucket]);
-  if (is_crossing_coded()) return exchange_->launch(bucket, own);
-  crossing_.push_back(comm::all_reduce(options_.across, own, comm::ReduceOp::Sum,
-                                       {.label = "slice of " + std::to_string(bucket)}));
-}
-
 void DataParallel::end_slot() {
   if (!layout_) {
     // The first step's gradients waited in their parameters, for the layout that they decide.
@@ -283,7 +276,8 @@ void DataParallel::launch(std::size_t bucket) {
   }
   const at::Tensor gradient = summand(bucket);
   if (is_coded()) {
-    exchange_->launch(bucket, gradient);
+    exchange_->launch(bucket, gradient,
+                      is_sliced() ? layout_->reduced.at(bucket, layout_->own[bucket]) : gradient);
   } else if (is_uneven_) {
     // No two hosts cut alike: everybody gets everything, and keeps its slice of it.
     const ElementRange whole = layout_->plan.buckets[bucket].range;
@@ -380,14 +374,6 @@ Gradients DataParallel::take_figures(std::span<const double> figures) {
   is_used_.resize(options_.parameters.size());
   for (std::size_t i = 0; i < is_used_.size(); ++i) is_used_[i] = figures[kFigures + i] > 0;
   return all;
-}
-
-// Of a step before the codec begins: what it will encode goes as it is.
-Traffic DataParallel::plain_traffic() const {
-  std::int64_t count = 0;
-  for (const ElementRange& own : layout_->own) count += own.count();
-  const auto size = count * static_cast<std::int64_t>(sizeof(float));
-  return {.plain = size, .sent = size};
 }
 
 // Loss, wish to stop, wish to change, sum of squares, and for each parameter whether it was used:
@@ -566,16 +552,6 @@ std::vector<checkpoint::Piece> DataParallel::pieces() {
   finish_publishing();
   return data::own_pieces(*layout_, options_.parameters, options_.optimizer->state_names(),
                           /*has_empty=*/!is_sliced() || cut_.rank == 0);
-}
-
-std::vector<checkpoint::Piece> DataParallel::own_pieces() {
-  if (!layout_) lay_out(order_of({}, options_.parameters.size()));
-  return exchange_ ? exchange_->own_pieces() : std::vector<checkpoint::Piece>{};
-}
-
-void DataParallel::restore_own(const checkpoint::Checkpoint& from) {
-  if (!layout_) lay_out(order_of({}, options_.parameters.size()));
-  if (exchange_) exchange_->restore(from);
 }
 
 void DataParallel::restored() {

@@ -34,7 +34,7 @@
 #include "trireme/optim/optimizer.h"
 #include "trireme/parallel/agree.h"
 #include "trireme/parallel/data/bucket_plan.h"
-#include "trireme/parallel/data/exchange.h"
+#include "trireme/parallel/data/coded_sum.h"
 #include "trireme/parallel/data/gradient_buckets.h"
 #include "trireme/parallel/data/layout.h"
 #include "trireme/parallel/data/ledger.h"
@@ -69,8 +69,8 @@ class DataParallel final : public Agreement,
     std::shared_ptr<model::Model> model{};
     SyncKind kind = SyncKind::AllReduce;
     std::int64_t bucket_size = 4 << 20;  // bytes
-    // all_reduce: what buckets travel as, from this step on; null: as they are. With slices, what
-    // these travel as to those who have the same ones: among themselves ranks add up exactly.
+    // What buckets, or slices of them, travel as, from this step on; null: as they are. With
+    // replicas across, what their slices travel as: among themselves ranks add up exactly.
     std::shared_ptr<const codec::Codec> codec{};
     std::int64_t codec_begin = 0;
     bool has_error_feedback = true;
@@ -204,9 +204,10 @@ class DataParallel final : public Agreement,
   bool is_streamed() const;
   bool is_coded_now() const noexcept { return exchange_ && plan_.step >= options_.codec_begin; }
   Traffic plain_traffic() const;
-  // Whether whole buckets are, or slices between hosts.
-  bool is_coded() const noexcept { return !is_sliced() && is_coded_now(); }
-  bool is_crossing_coded() const noexcept { return is_sliced() && is_coded_now(); }
+  // Whether buckets are, on their way to whoever sums them up, or slices between hosts.
+  bool is_crossing() const noexcept { return is_sliced() && options_.across.size() > 1; }
+  bool is_coded() const noexcept { return !is_crossing() && is_coded_now(); }
+  bool is_crossing_coded() const noexcept { return is_crossing() && is_coded_now(); }
   std::size_t launched() const noexcept {
     return is_coded() ? exchange_->launched() : works_.size();
   }
@@ -252,7 +253,7 @@ class DataParallel final : public Agreement,
   std::vector<bool> is_used_;               // by any rank, in this step
   std::unique_ptr<Race> race_;              // where ranks may be left out
   bool is_left_out_ = false;                // this one, in this step
-  std::optional<Exchange> exchange_;        // where buckets are encoded, or slices of them
+  std::unique_ptr<CodedSum> exchange_;      // where buckets are encoded, or slices of them
   bool is_exchange_met_ = false;            // it is of this group
   std::vector<comm::TensorWork> works_;     // one a bucket, in order
   std::size_t finished_ = 0;                // of them

@@ -55,6 +55,7 @@ void Exchange::forget() {
     passage.telling.reset();
     passage.gathering.reset();
     passage.values.reset();
+    passage.out.reset();
   }
   launched_ = encoded_ = gathered_ = 0;
 }
@@ -66,9 +67,10 @@ void Exchange::begin(std::int64_t step) {
   traffic_ = {};
 }
 
-void Exchange::launch(std::size_t bucket, at::Tensor values) {
+void Exchange::launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) {
   TRIREME_CHECK_EQ(bucket, launched_, "buckets in order");
-  passages_[bucket].values = std::move(values);
+  passages_[bucket].values = values;
+  passages_[bucket].out = out;
   if (joint_) nominate(bucket);
   ++launched_;
   advance();
@@ -167,14 +169,15 @@ void Exchange::finish(std::size_t bucket) {
   Passage& passage = passages_[bucket];
   passage.gathering->wait();
   passage.gathering.reset();
-  passage.values.zero_();
-  const std::span<float> sum = floats_of(passage.values);
+  passage.out.zero_();
+  const std::span<float> sum = floats_of(passage.out);
   const std::byte* at = passage.all.data();
   for (const std::int64_t size : passage.sizes) {
     codec_->add({at, static_cast<std::size_t>(size)}, passage.parts, sum);
     at += size;
   }
   passage.values.reset();
+  passage.out.reset();
 }
 
 }  // namespace trireme::parallel::data

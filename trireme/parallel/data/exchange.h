@@ -1,13 +1,9 @@
-// Exchange adds up what all ranks have in the buckets of a plan, as the bytes that a codec makes.
-//
-//   exchange.begin(step);
-//   exchange.launch(bucket, values);     // on its way from here on; in ascending order
-//   ... exchange.is_done(bucket)         // moves on without waiting
-//   exchange.finish(bucket);             // `values` is the sum now; in ascending order
+// Exchange adds up what all ranks have in the buckets of a plan, as the bytes that a codec makes,
+// and gives all of them all of it (see coded_sum.h).
 //
 // Every rank sends its bytes to all others, decodes everybody's in the order of ranks and adds them
 // up, so that all come to the same bits. What a rank lost of its own is its residual, by parameter
-// (trireme/parallel/data/debts.h): it is added to what the rank encodes next.
+// (debts.h): it is added to what the rank encodes next.
 //
 // Where ranks hold slices of the buckets (beside), a codec that can chooses among all of them what
 // is sent (trireme/codec/joint.h): the holders of a bucket's slices tell each other what they
@@ -16,31 +12,20 @@
 // Where ranks come and go (is_lasting), residuals count from commit() on; until then the same sum
 // can be begun again, with another group.
 //
-// Bytes:   a rank sends its encoded bucket once and receives those of all others.
-// Failure: what Group throws; Corrupt where another rank's bytes make no sense.
-// Threads: one.
+// Bytes: a rank sends its encoded bucket once and receives those of all others.
 
 #pragma once
-
-#include <ATen/core/Tensor.h>
 
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "trireme/checkpoint/checkpoint.h"
-#include "trireme/checkpoint/state.h"
-#include "trireme/codec/codec.h"
 #include "trireme/codec/joint.h"
-#include "trireme/comm/group.h"
-#include "trireme/parallel/agree.h"
-#include "trireme/parallel/data/bucket_plan.h"
-#include "trireme/parallel/data/debts.h"
-#include "trireme/parallel/parameter.h"
+#include "trireme/parallel/data/coded_sum.h"
 
 namespace trireme::parallel::data {
 
-class Exchange {
+class Exchange final : public CodedSum {
  public:
   // Those who hold slices of the same buckets: their group, and by bucket how much each holds.
   struct Beside {
@@ -61,28 +46,17 @@ class Exchange {
   Exchange(Options options, const BucketPlan& plan, const std::vector<Parameter>& parameters,
            std::vector<checkpoint::Piece> parts = {});
 
-  void begin(std::int64_t step);
-  void launch(std::size_t bucket, at::Tensor values);
-  std::size_t launched() const noexcept { return launched_; }
-  bool is_done(std::size_t bucket);
-  void finish(std::size_t bucket);
-
-  // What is on its way is given up.
-  void forget();
-  // From now on with these. Nothing is on its way.
-  void regroup(const comm::Group& group);
-  // What was encoded since begin() counts: all ranks have it.
-  void commit() { debts_.commit(); }
-  // See Residuals.
-  void inherit(int place, std::int64_t last) { debts_.inherit(place, last); }
-
-  // Of what was launched since begin().
-  Traffic traffic() const noexcept { return traffic_; }
-
-  // What this rank has to keep: residuals, and what its codec keeps.
-  std::vector<checkpoint::Piece> own_pieces() const { return debts_.pieces(); }
-  // As they were saved by these ranks or by any others.
-  void restore(const checkpoint::Checkpoint& from) { debts_.restore(from); }
+  void begin(std::int64_t step) override;
+  void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) override;
+  // The sum takes the place of the values.
+  void launch(std::size_t bucket, const at::Tensor& values) { launch(bucket, values, values); }
+  std::size_t launched() const override { return launched_; }
+  bool is_done(std::size_t bucket) override;
+  void finish(std::size_t bucket) override;
+  void forget() override;
+  void regroup(const comm::Group& group) override;
+  Traffic traffic() const override { return traffic_; }
+  Debts& debts() override { return debts_; }
 
  private:
   // A bucket's way: its bytes, those of all, and where they are to become values.
@@ -99,6 +73,7 @@ class Exchange {
     std::optional<comm::Work> telling{};
     std::optional<comm::Work> gathering{};
     at::Tensor values{};
+    at::Tensor out{};
   };
 
   void nominate(std::size_t bucket);

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "trireme/base/entropy.h"
+#include "trireme/parallel/data/coded_scatter.h"
 #include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/data/exchange.h"
 #include "trireme/parallel/data/flat_memory.h"
 #include "trireme/parallel/data/slice_plan.h"
 
@@ -118,6 +120,17 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
 }
 
 void DataParallel::make_exchange() {
+  is_exchange_met_ = true;
+  if (is_sliced() && !is_crossing()) {
+    exchange_ = std::make_unique<CodedScatter>(
+        CodedScatter::Options{.group = inside_,
+                              .codec = options_.codec,
+                              .has_error_feedback = options_.has_error_feedback,
+                              .seed = options_.seed,
+                              .is_lasting = is_lasting()},
+        layout_->plan, options_.parameters);
+    return exchange_->begin(plan_.step);
+  }
   Exchange::Options how{.group = is_sliced() ? options_.across : options_.group,
                         .codec = options_.codec,
                         .has_error_feedback = options_.has_error_feedback,
@@ -134,12 +147,12 @@ void DataParallel::make_exchange() {
       how.beside->counts.push_back(bucket.slice_counts(inside_.size()));
     }
     const SlicePlan slices(*layout_, options_.parameters);
-    exchange_.emplace(std::move(how), slices.plan, slices.parameters, slices.parts);
+    exchange_ =
+        std::make_unique<Exchange>(std::move(how), slices.plan, slices.parameters, slices.parts);
   } else {
-    exchange_.emplace(std::move(how), layout_->plan, options_.parameters);
+    exchange_ = std::make_unique<Exchange>(std::move(how), layout_->plan, options_.parameters);
   }
   exchange_->begin(plan_.step);
-  is_exchange_met_ = true;
 }
 
 void DataParallel::cut_slices() {

@@ -1,0 +1,54 @@
+// CodedSum is how ranks add up the buckets of a plan as the bytes that a codec makes of them: all
+// of them get all of it (exchange.h), or each its slice (coded_scatter.h).
+//
+//   sum.begin(step);
+//   sum.launch(bucket, values, out);   // on its way from here on; in ascending order
+//   ... sum.is_done(bucket)            // moves on without waiting
+//   sum.finish(bucket);                // `out` is the sum now; in ascending order
+//   sum.commit();                      // what is owed counts from here on
+//
+// Failure: what Group throws; Corrupt where another rank's bytes make no sense.
+// Threads: one.
+
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "trireme/comm/group.h"
+#include "trireme/parallel/agree.h"
+#include "trireme/parallel/data/debts.h"
+
+namespace trireme::parallel::data {
+
+class CodedSum {
+ public:
+  virtual ~CodedSum() = default;
+
+  virtual void begin(std::int64_t step) = 0;
+  // `values` and `out` may be one; both must stay until it is finished.
+  virtual void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) = 0;
+  virtual std::size_t launched() const = 0;
+  virtual bool is_done(std::size_t bucket) = 0;
+  virtual void finish(std::size_t bucket) = 0;
+  // What is on its way is given up.
+  virtual void forget() = 0;
+  // From now on with these. Nothing is on its way.
+  virtual void regroup(const comm::Group& group) = 0;
+  // Of what was launched since begin().
+  virtual Traffic traffic() const = 0;
+  virtual Debts& debts() = 0;
+
+  // What was encoded since begin() counts: all ranks have it.
+  void commit() { debts().commit(); }
+  // See Residuals.
+  void inherit(int place, std::int64_t last) { debts().inherit(place, last); }
+  // What this rank has to keep: residuals, and what its codec keeps.
+  std::vector<checkpoint::Piece> own_pieces() { return debts().pieces(); }
+  // As they were saved by these ranks or by any others.
+  void restore(const checkpoint::Checkpoint& from) { debts().restore(from); }
+};
+
+}  // namespace trireme::parallel::data
