@@ -176,6 +176,31 @@ TEST(Hierarchical, TopKIsThatOfTheHostsSum) {
   }
 }
 
+// So it does where weights cross: of all that a host sends in a turn. Here that is one bucket.
+TEST(Hierarchical, TopKOfWeightsIsThatOfTheWholeHost) {
+  const Words words =
+      kEven + Words{"sync.codec.kind=top_k", "sync.codec.ratio=0.05", "sync.bucket=1MiB",
+                    "optim.kind=sgd", "optim.learning_rate=0.1"};
+  const Words ranks_words{"sync.kind=local", "sync.steps=2"};
+  const Hosted found =
+      train_hosted(tiny_config("mlp", hierarchical("steps", "2") + words), kTwoOfTwo, 8);
+  const Hosted ranks = train_hosted(tiny_config("mlp", ranks_words + words), {"a", "b"}, 8);
+  for (std::size_t i = 0; i < ranks.by_step.size(); ++i) {
+    EXPECT_LT(distance(found.by_step[i], ranks.by_step[i]), 1e-6) << "step " << i;
+  }
+  EXPECT_GT(distance(found.by_step[0], found.by_step[7]), 1e-3);
+  // Turns in which some rank has nothing to send.
+  for (const char* fragments : {"3", "40"}) {
+    const Hosted turns = train_hosted(
+        tiny_config("mlp", hierarchical("steps", "40") + words +
+                               Words{"sync.fragments=" + std::string(fragments), "sync.overlap=1"}),
+        {"a", "a", "a", "b", "b", "b"}, 45);
+    EXPECT_LT(turns.losses.back(), turns.losses.front());
+    EXPECT_GT(turns.traffic.sent, 0);
+    EXPECT_LT(2 * turns.traffic.sent, turns.traffic.plain);
+  }
+}
+
 // As the codec's own count has it, without frames; all_reduce sends float32 in every step.
 TEST(Diloco, OfAHundredStepsInBytesSendsA350th) {
   const Words wide{"model.widths=[256, 256]"};

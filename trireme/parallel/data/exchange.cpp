@@ -76,6 +76,10 @@ void Exchange::launch(std::size_t bucket, const at::Tensor& values, const at::Te
   advance();
 }
 
+void Exchange::encode_launched() {
+  while (encoded_ < launched_) encode(encoded_++);
+}
+
 // In the order of buckets on every rank, as far as it goes without waiting.
 void Exchange::advance() {
   const auto is_over = [](std::optional<comm::Work>& work) { return !work || work->is_done(); };
@@ -164,7 +168,7 @@ bool Exchange::is_done(std::size_t bucket) {
 }
 
 void Exchange::finish(std::size_t bucket) {
-  while (encoded_ <= bucket) encode(encoded_++);
+  encode_launched();
   while (gathered_ <= bucket) start_gathering(gathered_++);
   Passage& passage = passages_[bucket];
   passage.gathering->wait();

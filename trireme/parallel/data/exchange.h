@@ -50,6 +50,8 @@ class Exchange final : public CodedSum {
   void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) override;
   // The sum takes the place of the values.
   void launch(std::size_t bucket, const at::Tensor& values) { launch(bucket, values, values); }
+  // Waits for what others nominate, where there is something to choose.
+  void encode_launched();
   std::size_t launched() const override { return launched_; }
   bool is_done(std::size_t bucket) override;
   void finish(std::size_t bucket) override;

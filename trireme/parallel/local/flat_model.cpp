@@ -4,31 +4,52 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace trireme::parallel::local {
 namespace {
 
-data::BucketPlan plan_for(const std::vector<Parameter>& parameters, std::int64_t bucket_size) {
+// Whether what is sent is chosen among the parts of all who hold some.
+bool is_joint(const FlatModel::Options& options) {
+  return options.codec && options.beside.size() > 1 && options.codec->joint();
+}
+
+data::BucketPlan plan_for(const FlatModel::Options& options) {
+  const std::vector<Parameter>& parameters = options.parameters;
   std::vector<data::BucketPlan::Parameter> shapes;
   for (const Parameter& parameter : parameters) shapes.push_back({parameter.tensor.numel(), 0});
   const std::int64_t element = parameters.empty() ? 1 : parameters[0].tensor.element_size();
-  return data::BucketPlan::make(shapes, data::order_of({}, parameters.size()),
-                                {.bucket_count = std::max<std::int64_t>(bucket_size / element, 1)});
+  std::int64_t bucket_count = std::max<std::int64_t>(options.bucket_size / element, 1);
+  // No two hold alike: all have one bucket then, be it empty.
+  if (is_joint(options)) bucket_count = std::numeric_limits<std::int64_t>::max();
+  data::BucketPlan plan = data::BucketPlan::make(shapes, data::order_of({}, parameters.size()),
+                                                 {.bucket_count = bucket_count});
+  if (is_joint(options)) plan.buckets.resize(1);
+  return plan;
+}
+
+data::Exchange::Beside holders_of(const comm::Group& beside, std::int64_t count) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(beside.size()));
+  beside
+      .all_gather({counts.data(), counts.size(), comm::DType::Int64},
+                  {&count, 1, comm::DType::Int64}, {.label = "parts"})
+      .wait();
+  return {.group = beside.duplicate(), .counts = {{counts.begin(), counts.end()}}};
 }
 
 }  // namespace
 
-FlatModel::FlatModel(Options options)
-    : options_(std::move(options)), plan_(plan_for(options_.parameters, options_.bucket_size)) {
+FlatModel::FlatModel(Options options) : options_(std::move(options)), plan_(plan_for(options_)) {
   if (!options_.codec) return;
-  exchange_.emplace(data::Exchange::Options{.group = options_.group,
-                                            .codec = options_.codec,
-                                            .has_error_feedback = options_.has_error_feedback,
-                                            .is_mean = options_.is_mean,
-                                            .seed = options_.seed,
-                                            .is_lasting = options_.is_lasting},
-                    plan_, options_.parameters, options_.parts);
+  data::Exchange::Options how{.group = options_.group,
+                              .codec = options_.codec,
+                              .has_error_feedback = options_.has_error_feedback,
+                              .is_mean = options_.is_mean,
+                              .seed = options_.seed,
+                              .is_lasting = options_.is_lasting};
+  if (is_joint(options_)) how.beside = holders_of(options_.beside, plan_.count);
+  exchange_.emplace(std::move(how), plan_, options_.parameters, options_.parts);
 }
 
 at::Tensor FlatModel::make() const {
@@ -98,6 +119,7 @@ void FlatModel::launch(const at::Tensor& flat, std::int64_t number) {
                                         {.label = "bucket " + std::to_string(b)}));
     }
   }
+  if (is_coded_) exchange_->encode_launched();
   const auto size = static_cast<std::int64_t>(flat.nbytes());
   traffic_ = is_coded_ ? exchange_->traffic() : Traffic{.plain = size, .sent = size};
 }

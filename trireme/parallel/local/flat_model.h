@@ -31,6 +31,8 @@ class FlatModel {
     // By parameter, where they are parts: of what, and from where on.
     std::vector<checkpoint::Piece> parts{};
     comm::Group group = comm::Group::solo();
+    // Who holds the other parts: a codec that can chooses among all of them what is sent.
+    comm::Group beside = comm::Group::solo();
     std::int64_t bucket_size = 4 << 20;           // bytes
     std::shared_ptr<const codec::Codec> codec{};  // null: as they are
     std::int64_t codec_begin = 0;                 // before this number, as they are

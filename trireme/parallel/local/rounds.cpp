@@ -27,6 +27,7 @@ FlatModel::Options flat_of(const Replica& replica, FlatModel::Options options) {
     options.parameters = replica.parameters;
     return options;
   }
+  options.beside = replica.inside;
   std::set<std::string> names;
   for (const Parameter& parameter : replica.parameters) names.insert(parameter.name);
   for (checkpoint::Piece& piece : replica.own->pieces()) {
