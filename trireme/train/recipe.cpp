@@ -107,7 +107,7 @@ constexpr std::array<std::string_view, 15> kFree = {"sync.",
                                                     "model.load_strict",
                                                     "model.load_renames"};
 
-bool is_free(const std::string& key) {
+bool may_differ(const std::string& key) {
   return std::any_of(kFree.begin(), kFree.end(), [&](std::string_view free) {
     return free.ends_with('.') ? key.starts_with(free) : key == free;
   });
@@ -209,7 +209,7 @@ std::shared_ptr<const model::Loss> loss_of(const config::Config& config, const m
 std::string job_hash(const config::Config& config) {
   std::string all;
   for (const config::Setting& setting : config.settings()) {
-    if (!is_free(setting.key())) all += setting.key() + "=" + to_plain(setting.value) + "\n";
+    if (!may_differ(setting.key())) all += setting.key() + "=" + to_plain(setting.value) + "\n";
   }
   return to_hex(sha256(bytes_of(all))).substr(0, 16);
 }
@@ -219,7 +219,7 @@ std::string recipe_hash(const config::Config& config) {
 }
 
 std::string differences(const std::string& resolved, const config::Config& config) {
-  return list_differences(resolved, config, is_free);
+  return list_differences(resolved, config, may_differ);
 }
 
 std::string all_differences(const std::string& resolved, const config::Config& config) {

@@ -10,10 +10,6 @@
 namespace trireme::parallel::data {
 namespace {
 
-std::span<float> floats_of(const at::Tensor& tensor) {
-  return {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
-}
-
 std::vector<std::size_t> counts_of(const std::vector<std::int64_t>& sizes) {
   return {sizes.begin(), sizes.end()};
 }

@@ -15,6 +15,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "trireme/comm/group.h"
@@ -22,6 +23,10 @@
 #include "trireme/parallel/data/debts.h"
 
 namespace trireme::parallel::data {
+
+inline std::span<float> floats_of(const at::Tensor& tensor) {
+  return {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
+}
 
 class CodedSum {
  public:

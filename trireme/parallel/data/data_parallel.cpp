@@ -257,15 +257,6 @@ void DataParallel::end_slot() {
   if (is_lasting()) slot_buffers_ = copied_buffers();
 }
 
-// What a bucket's sum is made of, in place. Where the step may be run again, the gradients stay
-// beside it.
-at::Tensor DataParallel::summand(std::size_t bucket) {
-  const at::Tensor& gradient = buckets_of(0).bucket(bucket);
-  if (!is_sum_apart()) return gradient;
-  at::Tensor sum = layout_->reduced.at(bucket, layout_->plan.buckets[bucket].range);
-  return sum.copy_(gradient);
-}
-
 void DataParallel::launch(std::size_t bucket) {
   // A slot that runs when a rank dies is finished where its gradients stay. reduce() tells.
   if (is_lasting() && keeps_slots() && options_.group.error()) return;
@@ -274,10 +265,10 @@ void DataParallel::launch(std::size_t bucket) {
     if (bucket == ordered_.size()) launch_ordered(bucket, label);
     return;
   }
-  const at::Tensor gradient = summand(bucket);
+  const at::Tensor gradient = buckets_of(0).bucket(bucket);
+  const at::Tensor out = layout_->reduced.at(bucket, layout_->own[bucket]);
   if (is_coded()) {
-    exchange_->launch(bucket, gradient,
-                      is_sliced() ? layout_->reduced.at(bucket, layout_->own[bucket]) : gradient);
+    exchange_->launch(bucket, gradient, out);
   } else if (is_uneven_) {
     // No two hosts cut alike: everybody gets everything, and keeps its slice of it.
     const ElementRange whole = layout_->plan.buckets[bucket].range;
@@ -286,13 +277,13 @@ void DataParallel::launch(std::size_t bucket) {
     sum.copy_(gradient);
     works_.push_back(comm::all_reduce(options_.group, sum, comm::ReduceOp::Sum, {.label = label}));
   } else if (is_sliced()) {
-    works_.push_back(
-        comm::reduce_scatter(inside_, layout_->reduced.at(bucket, layout_->own[bucket]), gradient,
-                             layout_->plan.buckets[bucket].slice_counts(inside_.size()),
-                             comm::ReduceOp::Sum, {.label = label}));
+    works_.push_back(comm::reduce_scatter(
+        inside_, out, gradient, layout_->plan.buckets[bucket].slice_counts(inside_.size()),
+        comm::ReduceOp::Sum, {.label = label}));
   } else {
-    works_.push_back(
-        comm::all_reduce(options_.group, gradient, comm::ReduceOp::Sum, {.label = label}));
+    // Where the step may be run again, the gradients stay beside their sums.
+    if (is_sum_apart()) out.copy_(gradient);
+    works_.push_back(comm::all_reduce(options_.group, out, comm::ReduceOp::Sum, {.label = label}));
   }
 }
 

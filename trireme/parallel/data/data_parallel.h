@@ -181,7 +181,6 @@ class DataParallel final : public Agreement,
   std::size_t last_to_run() const;
   std::vector<at::Tensor> copied_buffers() const;
   void take_buffers_back(const std::vector<at::Tensor>& values);
-  at::Tensor summand(std::size_t bucket);
   void throw_if_lost() const;
   void throw_if_pointless() const override;
   void tell_left_out(const Share& mine, Gradients& all);

@@ -7,14 +7,6 @@
 #include "trireme/base/check.h"
 
 namespace trireme::parallel::data {
-namespace {
-
-std::span<float> floats_of(const at::Tensor& tensor) {
-  return {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
-}
-
-}  // namespace
-
 Exchange::Exchange(Options options, const BucketPlan& plan,
                    const std::vector<Parameter>& parameters, std::vector<checkpoint::Piece> parts)
     : options_(std::move(options)),
