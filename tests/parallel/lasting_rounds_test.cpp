@@ -17,6 +17,7 @@ namespace trireme::train {
 namespace {
 
 using parallel::SyncKind;
+using parallel::data::kPrepared;
 using parallel::local::kGathered;
 using parallel::local::kRoundOver;
 
@@ -187,18 +188,29 @@ double mean_of(const std::vector<double>& values) {
 std::vector<std::vector<double>> by_hand(const Script& script,
                                          const std::function<int(std::int64_t)>& there,
                                          const std::function<int(std::int64_t)>& meeting) {
-  std::vector<double> w(static_cast<std::size_t>(there(0)), kFirstWeight);
+  std::vector<double> w(static_cast<std::size_t>(there(0)), kFirstWeight), sent;
   double anchor = kFirstWeight, momentum = 0;
+  std::int64_t departed = -1;
+  const auto land = [&](std::int64_t step) {
+    w.resize(static_cast<std::size_t>(meeting(step)));
+    sent.resize(w.size());
+    const double moved = anchor - mean_of(sent);
+    momentum = script.pace.outer_momentum * momentum + moved;
+    anchor -= script.pace.outer_rate * (moved + script.pace.outer_momentum * momentum);
+    // What it has moved meanwhile stays on top.
+    for (std::size_t r = 0; r < w.size(); ++r) w[r] += anchor - sent[r];
+    departed = -1;
+  };
   std::vector<std::vector<double>> path;
   for (std::int64_t step = 0; step < script.steps; ++step) {
     w.resize(static_cast<std::size_t>(there(step)), w[0]);
+    if (departed >= 0) sent.resize(w.size(), sent[0]);
     for (std::size_t r = 0; r < w.size(); ++r) w[r] -= kPullRate * (w[r] - static_cast<double>(r));
+    if (departed >= 0 && step - departed >= script.pace.overlap) land(step);
     if ((step + 1) % script.pace.steps == 0) {
-      w.resize(static_cast<std::size_t>(meeting(step)));
-      const double moved = anchor - mean_of(w);
-      momentum = script.pace.outer_momentum * momentum + moved;
-      anchor -= script.pace.outer_rate * (moved + script.pace.outer_momentum * momentum);
-      w.assign(w.size(), anchor);
+      sent = w;
+      departed = step;
+      if (script.pace.overlap == 0) land(step);
     }
     path.push_back(w);
   }
@@ -271,6 +283,59 @@ TEST(LastingRounds, WhoDiesWithTheMeanInItsHandsLeavesTheOthersAlike) {
   }
 }
 
+// Rounds end with steps 2 and 5, and are brought together two steps later.
+Script overlapped() {
+  return {.kind = SyncKind::Diloco,
+          .pace = {.steps = 3, .outer_rate = 0.7, .outer_momentum = 0.9, .overlap = 2},
+          .steps = 9};
+}
+
+TEST(LastingRounds, WhatIsOnItsWayGoesOnWithoutTheDead) {
+  const auto before = [](std::int64_t last) {
+    return [last](std::int64_t step) { return step <= last ? 3 : 2; };
+  };
+  struct Case {
+    std::string_view point;
+    int times;
+    std::int64_t last;  // step that it makes
+  };
+  // While it travels; before it lands; and in a step in which another one has departed.
+  for (const Case& one : {Case{kPrepared.name, 4, 2}, Case{kRoundOver.name, 1, 4},
+                          Case{kRoundOver.name, 2, 7}, Case{kPrepared.name, 7, 5}}) {
+    Script script = overlapped();
+    script.point = one.point;
+    script.times = one.times;
+    SCOPED_TRACE(std::string(one.point) + " " + std::to_string(one.times));
+    const auto meeting = [&](std::int64_t step) {
+      return step < one.last || (one.point == kPrepared.name && step == one.last) ? 3 : 2;
+    };
+    expect_played(script, by_hand(script, before(one.last), meeting), 2);
+  }
+}
+
+// With what all have come to in its hands: it has landed for all or for none.
+TEST(LastingRounds, WhatArrivesLandsForAllOrForNone) {
+  Script script = overlapped();
+  script.point = kGathered.name;
+  script.times = 1;
+  script.steps = 5;
+  const auto paths = played(script);
+  const auto of = [&](int meeting) {
+    return by_hand(script, [](auto) { return 3; }, [=](auto) { return meeting; })[4];
+  };
+  const bool is_of_three = std::abs(paths[0].at(4) - of(3)[0]) < 1e-12;
+  for (std::size_t place : {0, 1}) {
+    EXPECT_NEAR(paths[place].at(4), of(is_of_three ? 3 : 2)[place], 1e-12) << place;
+  }
+}
+
+TEST(LastingRounds, ANewcomerMayComeWhileSomethingIsOnItsWay) {
+  Script script = overlapped();
+  script.joins = 4;
+  const auto there = [](auto step) { return step < 4 ? 2 : 3; };
+  expect_played(script, by_hand(script, there, there), 3);
+}
+
 // It has the weights of all, and the momentum goes on.
 TEST(LastingRounds, ANewcomerBeginsWithWhatAllHave) {
   for (Script script : scripts()) {
@@ -291,8 +356,7 @@ TEST(LastingRounds, ANewcomerMayComeInTheMiddleOfARound) {
 
 TEST(LastingRounds, RefusesWhatCannotBeYet) {
   for (const Words& words :
-       {Words{"sync.kind=hierarchical"}, Words{"sync.kind=diloco", "sync.overlap=2"},
-        Words{"sync.kind=local", "sync.slack=1"},
+       {Words{"sync.kind=hierarchical"}, Words{"sync.kind=local", "sync.slack=1"},
         Words{"sync.kind=local", "sync.schedule=[\"3=all_reduce\"]"}}) {
     try {
       open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_lasting = true});
@@ -311,7 +375,7 @@ struct Ordeal {
 };
 
 std::vector<Ordeal> ordeals() {
-  const std::string_view prepared = parallel::data::kPrepared.name;
+  const std::string_view prepared = kPrepared.name;
   const std::string_view updating = parallel::data::kUpdating.name;
   return {{"nobody", {}, kRanks},
           {"forward_at_once", {{2, kForward.name, 1}}},
@@ -382,12 +446,23 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Kind{{"sync.kind=local", "sync.steps=2"}, 5},
                       Kind{{"sync.kind=diloco", "sync.steps=2", "sync.codec.kind=int8"}, 5},
                       Kind{{"sync.kind=diloco", "sync.steps=2", "sync.fragments=2"}, 9},
+                      Kind{{"sync.kind=diloco", "sync.steps=2", "sync.overlap=1"}, 5},
+                      Kind{{"sync.kind=diloco", "sync.steps=3", "sync.fragments=2",
+                            "sync.overlap=2", "sync.codec.kind=int8"},
+                           6},
+                      Kind{{"sync.kind=gossip", "sync.steps=2", "sync.overlap=1"}, 5},
                       Kind{{"sync.kind=gossip"}, 8}, Kind{{"sync.kind=delayed"}, 0},
                       Kind{{"sync.kind=delayed", "sync.codec.kind=int8"}, 0},
                       Kind{{"sync.kind=post_local", "sync.begin=3", "sync.steps=2"}, 3}),
     [](const auto& of) {
-      return of.param.words[0].substr(std::string("sync.kind=").size()) +
-             (of.param.words.back() == "sync.codec.kind=int8" ? "_int8" : "");
+      std::string name;
+      for (const std::string& word : of.param.words) {
+        if (!name.empty()) name += '_';
+        for (const char letter : word.substr(word.find('.') + 1)) {
+          name += std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';
+        }
+      }
+      return name;
     });
 
 }  // namespace

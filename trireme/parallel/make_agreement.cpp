@@ -103,11 +103,6 @@ void check_lasting(const AgreementOptions& options) {
                 "sync.slack does not work where workers come and go: all of them end a step "
                 "together there: leave it out, or take elastic.enabled=false");
   }
-  if (options.pace.overlap > 0) {
-    throw Error(ErrorCode::InvalidInput,
-                "sync.overlap does not work where workers come and go yet: leave it out, or take "
-                "elastic.enabled = false");
-  }
 }
 
 // Throws InvalidInput where a kind that agrees less often cannot do what is asked for.

@@ -40,26 +40,33 @@ Fragment::Fragment(Options options) : options_(std::move(options)), flat_(of_mea
   if (is_overlapped()) sent_ = flat_.make();
 }
 
-void Fragment::launch(std::int64_t step) {
+void Fragment::depart(std::int64_t step) {
   const c10::NoGradGuard no_grad;
-  flat_.read_values(work_);
   launched_ = step;
   is_summed_ = false;
-  if (is_overlapped()) sent_.copy_(work_);
-  if (is_pair()) return launch_pair(step);
+  flat_.read_values(is_overlapped() ? sent_ : work_);
+}
+
+void Fragment::send() {
+  const c10::NoGradGuard no_grad;
+  is_summed_ = false;
+  if (is_overlapped()) work_.copy_(sent_);
+  if (is_pair()) return send_to_other();
   if (anchor_.defined()) work_.neg_().add_(anchor_);
-  flat_.launch(work_, step);
+  flat_.launch(work_, launched_);
   traffic_ = flat_.traffic();
 }
 
-// Of an odd number of ranks one stays alone.
-void Fragment::launch_pair(std::int64_t step) {
+// Of an odd number of ranks one stays alone. Where ranks come and go, it may be another one that
+// does when all is sent again.
+void Fragment::send_to_other() {
   const comm::Group& group = options_.flat.group;
-  const Round round{.seed = options_.flat.seed, .number = step};
+  const Round round{.seed = options_.flat.seed, .number = launched_};
   const int other = partners_of(group.size(), round)[static_cast<std::size_t>(number())];
+  is_alone_ = other == number();
   traffic_ = {};
-  if (other == number()) {
-    if (is_overlapped()) launched_ = -1;
+  if (is_alone_) {
+    if (is_overlapped() && !options_.flat.is_lasting) launched_ = -1;
     return;
   }
   meeting_.push_back(comm::send(group, work_, other, kPairTag, {.label = "weights"}));
@@ -93,10 +100,10 @@ void Fragment::arrive() {
 void Fragment::land() {
   if (!is_travelling()) return;
   const c10::NoGradGuard no_grad;
-  arrive();
   launched_ = -1;
   flat_.commit();
   if (is_pair() && is_overlapped()) {
+    if (is_alone_) return;
     flat_.read_values(partner_);
     return flat_.write_values(partner_.sub_(sent_).add_(work_));
   }
@@ -118,8 +125,8 @@ void Fragment::forget() {
 }
 
 void Fragment::regroup(const comm::Group& group) {
-  if (!is_summed_) launched_ = -1;
   meeting_.clear();
+  is_summed_ = false;
   options_.flat.group = group;
   options_.is_teller = group.rank() == 0;
   flat_.regroup(group);
@@ -129,6 +136,7 @@ std::vector<at::Tensor> Fragment::outer_state() const {
   std::vector<at::Tensor> all;
   if (anchor_.defined()) all.push_back(anchor_);
   if (momentum_.defined()) all.push_back(momentum_);
+  if (sent_.defined()) all.push_back(sent_);
   return all;
 }
 
@@ -192,7 +200,9 @@ void Fragment::restore(const checkpoint::Checkpoint& from) {
   flat_.read_values(sent_);
   flat_.restore(sent_, sent_name(), from);
   launched_ = from.read(launched_name()).item<std::int64_t>();
-  is_summed_ = true;
+  // Where ranks come and go it is sent again, by those who are there: what codecs owe was saved as
+  // it was before.
+  is_summed_ = !options_.flat.is_lasting;
 }
 
 std::vector<FlatModel::Options> cut_in_fragments(const FlatModel::Options& whole,

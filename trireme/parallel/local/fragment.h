@@ -1,9 +1,13 @@
 // Fragment is a part of a model that replicas bring together by itself: of one fragment, all of it.
 //
-//   fragment.launch(step);      // what this replica has come to is on its way
+//   fragment.depart(step);      // what this replica has come to is to be sent
+//   fragment.send();            // and is on its way
 //   ... steps may be made meanwhile
 //   fragment.arrive();          // what all have come to is here, and nothing has changed yet
 //   fragment.land();            // and now it is in its place
+//
+// Where a rank is lost on the way, the others regroup() and send() once more: what each has to send
+// is as it was, and the mean is then over those who are left.
 //
 // With an outer step (an anchor), what travels is how far the replica is from where all were
 // together last, backwards: a gradient, whose mean moves those weights. What the replica has moved
@@ -11,7 +15,7 @@
 // place, or in a pair (gossip) that of the two, with what each has moved meanwhile on top.
 //
 // Saved: outer weights and momentum by the first replica, and what is on its way.
-// Threads: one. launch(), arrive() and land() are collectives of the replicas, or of a pair's two.
+// Threads: one. send() and arrive() are collectives of the replicas, or of a pair's two.
 
 #pragma once
 
@@ -38,18 +42,20 @@ class Fragment {
   };
   explicit Fragment(Options options);
 
-  // Of a pair who stays alone has nothing to launch. REQUIRES: nothing of it is on its way.
-  void launch(std::int64_t step);
+  // REQUIRES: nothing of it is on its way.
+  void depart(std::int64_t step);
+  // Of a pair who stays alone has nothing to send.
+  void send();
   // Moves on without waiting.
   void poll();
   // Waits. What has arrived stays where the group does not.
   void arrive();
-  // The same, and writes this rank's parameters. Nothing where nothing is on its way.
+  // Writes this rank's parameters. REQUIRES: arrive(), and no step since.
   void land();
   bool is_travelling() const noexcept { return launched_ >= 0; }
-  // The step in which what is on its way was launched.
+  // The step in which what is on its way departed.
   std::int64_t launched() const noexcept { return launched_; }
-  // Of what was launched last.
+  // Of what was sent last.
   Traffic traffic() const noexcept { return traffic_; }
 
   // Of this replica from where all were together last, and of those weights.
@@ -61,10 +67,12 @@ class Fragment {
 
   // What is on its way is given up.
   void forget();
-  // From now on with these. What was on its way and has not arrived is given up.
+  // From now on with these. What was on its way is to be sent again.
   void regroup(const comm::Group& group);
-  // Outer weights and momentum, where there are any.
+  // What a rank that comes has to have: outer weights and momentum, and what was sent, where there
+  // is any.
   std::vector<at::Tensor> outer_state() const;
+  void go_along(std::int64_t launched) { launched_ = launched; }
 
   std::vector<checkpoint::Piece> own_pieces();
   // REQUIRES: the parameters are the first replica's.
@@ -75,7 +83,7 @@ class Fragment {
   // Whether replicas move on while a sum travels.
   bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
   bool is_pair() const noexcept { return options_.gathering == Gathering::Pair; }
-  void launch_pair(std::int64_t step);
+  void send_to_other();
   std::string sent_name() const;
   std::string mean_name() const;
   std::string launched_name() const;
@@ -85,12 +93,13 @@ class Fragment {
   at::Tensor work_;      // what is sent
   at::Tensor anchor_;    // the weights of all when they were together last, where they are needed
   at::Tensor momentum_;  // of the outer step
-  at::Tensor sent_;      // this replica's weights when its sum was launched, where it goes on
+  at::Tensor sent_;      // this replica's weights when they departed, where it goes on
   at::Tensor partner_;   // what came from the other of a pair
   std::vector<comm::TensorWork> meeting_;  // to and from that one
+  bool is_alone_ = false;                  // this one has no other
   at::Tensor flight_;                      // for a checkpoint: launched_
   std::int64_t launched_ = -1;
-  bool is_summed_ = false;  // what is on its way has come
+  bool is_summed_ = false;  // what is on its way has arrived
   Traffic traffic_;
 };
 

@@ -61,9 +61,9 @@ Rounds::Rounds(Options options)
                                               .index = static_cast<std::int64_t>(fragments_.size()),
                                               .is_teller = is_teller()});
   }
-  turns_.assign(fragments_.size(), false);
+  turn_ = Turn(fragments_.size());
   const auto& progress = options_.replica.progress;
-  if (progress && options_.pace.overlap > 0) *progress = [this] { poll(); };
+  if (progress && is_overlapped()) *progress = [this] { poll(); };
 }
 
 void Rounds::begin_step(const StepPlan& plan) {
@@ -147,44 +147,30 @@ void Rounds::drop() {
 void Rounds::end_step() {
   standing_.phase = Standing::Phase::Finished;
   const bool is_last = is_over();
-  if (options_.pace.overlap > 0) {
-    take_turns();
-    if (is_last && !is_in_pairs()) apart_.set_buffers(apart_.mean_of_buffers());
-  } else {
-    const auto count = static_cast<std::int64_t>(fragments_.size());
-    for (std::int64_t i = 0; i < count; ++i) {
-      turns_[static_cast<std::size_t>(i)] =
-          i + 1 == count ? is_last : end_.is_turn(plan_.step, i, count);
-    }
-    if (std::find(turns_.begin(), turns_.end(), true) != turns_.end()) bring_together();
-  }
+  if (has_turns(is_last)) bring_together();
   if (is_last) end_.ended(plan_.step);
 }
 
-// What has travelled for long enough lands, and what has its turn goes.
-void Rounds::take_turns() {
+// What has its turn departs, and lands at once or when it has travelled for long enough.
+bool Rounds::has_turns(bool is_last) {
   const auto count = static_cast<std::int64_t>(fragments_.size());
-  bool is_written = false;
   for (std::int64_t i = 0; i < count; ++i) {
-    Fragment& fragment = fragments_[static_cast<std::size_t>(i)];
-    const bool is_turn = end_.is_turn(plan_.step, i, count);
-    const auto land = [&] {
-      fragment.land();
-      is_written = true;
-    };
-    const std::int64_t travelled = plan_.step - fragment.launched();
-    if (fragment.is_travelling() && (is_turn || travelled >= options_.pace.overlap)) land();
-    if (!is_turn) continue;
-    fragment.launch(plan_.step);
-    traffic_ += fragment.traffic();
+    const auto at = static_cast<std::size_t>(i);
+    const Fragment& fragment = fragments_[at];
+    const bool is_turn = i + 1 == count ? is_last : end_.is_turn(plan_.step, i, count);
+    const bool is_there =
+        fragment.is_travelling() && plan_.step - fragment.launched() >= options_.pace.overlap;
+    turn_.lands[at] = is_overlapped() ? is_there || (is_turn && fragment.is_travelling()) : is_turn;
+    turn_.departs[at] = is_overlapped() && is_turn;
   }
-  // All who hold this replica see what was written.
-  if (is_written) own().restored();
+  turn_.has_buffers = is_last && !is_in_pairs() && !apart_.buffers().empty();
+  return turn_.is_any();
 }
 
 // The step is made: where somebody is lost now, regroup() does the rest.
 void Rounds::bring_together() {
   due_ = {.step = plan_.step};
+  is_gathered_ = !is_shared();
   if (is_surviving_) return;
   try {
     do_together(due_);
@@ -194,16 +180,29 @@ void Rounds::bring_together() {
   }
 }
 
+// Whether what is due takes something of all.
+bool Rounds::is_shared() const {
+  return due_.is_join() || turn_.is_any_landing() || turn_.has_buffers;
+}
+
 // If any rank passes the barrier, all have everything, and those who live can do the rest alone.
 void Rounds::do_together(Deed deed) {
   due_ = deed;
-  is_gathered_ = false;
-  reach(options_.faults, kRoundOver, apart_.replica().all.rank());
-  gather(deed);
-  is_gathered_ = true;
-  if (options_.is_lasting) apart_.replica().all.barrier({.label = "round"}).wait();
-  reach(options_.faults, kGathered, apart_.replica().all.rank());
+  is_gathered_ = !is_shared();
+  if (is_shared()) {
+    reach(options_.faults, kRoundOver, apart_.replica().all.rank());
+    gather(deed);
+    is_gathered_ = true;
+    if (options_.is_lasting) apart_.replica().all.barrier({.label = "round"}).wait();
+    reach(options_.faults, kGathered, apart_.replica().all.rank());
+  }
+  const bool is_written = is_shared();
   take(deed);
+  // All who hold this replica see what was written.
+  if (is_written) own().restored();
+  for (std::size_t i = 0; i < fragments_.size(); ++i) {
+    if (turn_.departs[i]) send(fragments_[i]);
+  }
 }
 
 void Rounds::gather(Deed deed) {
@@ -217,51 +216,62 @@ void Rounds::gather(Deed deed) {
                        {.label = "average"})
           .wait();
     }
-  } else {
-    for (std::size_t i = 0; i < fragments_.size(); ++i) {
-      if (!turns_[i]) continue;
-      fragments_[i].land();
-      fragments_[i].launch(deed.step);
-      fragments_[i].arrive();
-    }
   }
-  // The last one's turn is the round's end.
-  const bool is_end = turns_.back() && !is_in_pairs();
-  if (deed.is_join() || is_end) averaged_ = apart_.mean_of_buffers();
+  for (std::size_t i = 0; i < fragments_.size(); ++i) {
+    if (!turn_.lands[i]) continue;
+    if (!fragments_[i].is_travelling()) {
+      fragments_[i].depart(deed.step);
+      send(fragments_[i]);
+    }
+    fragments_[i].arrive();
+  }
+  if (deed.is_join() || turn_.has_buffers) averaged_ = apart_.mean_of_buffers();
 }
 
+void Rounds::send(Fragment& fragment) {
+  fragment.send();
+  traffic_ += fragment.traffic();
+}
+
+// Of this rank alone.
 void Rounds::take(Deed deed) {
   const c10::NoGradGuard no_grad;
-  const std::vector<checkpoint::Piece> pieces = own().pieces();
-  for (std::size_t i = 0; i < joined_.size(); ++i) pieces[i].data.copy_(joined_[i]);
-  for (std::size_t i = 0; i < fragments_.size(); ++i) {
-    if (deed.is_join() || !turns_[i]) continue;
-    fragments_[i].land();
-    traffic_ += fragments_[i].traffic();
+  if (deed.is_join()) {
+    const std::vector<checkpoint::Piece> pieces = own().pieces();
+    for (std::size_t i = 0; i < joined_.size(); ++i) pieces[i].data.copy_(joined_[i]);
   }
-  own().restored();
+  for (std::size_t i = 0; i < fragments_.size(); ++i) {
+    if (turn_.lands[i]) fragments_[i].land();
+    if (turn_.departs[i]) fragments_[i].depart(deed.step);
+  }
   apart_.set_buffers(averaged_);
   joined_.clear();
   averaged_.clear();
-  const bool is_all = std::find(turns_.begin(), turns_.end(), false) == turns_.end();
-  is_alike_ = deed.is_join() || (is_all && !is_in_pairs());
+  const bool is_whole = turn_.is_all_landing() && sends_at_once(deed) && !is_in_pairs();
+  is_alike_ |= deed.is_join() || is_whole;
   done_ = std::exchange(due_, {});
 }
 
-void Rounds::land_all() {
-  for (Fragment& fragment : fragments_) fragment.land();
-  own().restored();
+// Whether what lands in it has not travelled before.
+bool Rounds::sends_at_once(Deed deed) const {
+  return deed.occasion == Occasion::LastRound || !is_overlapped();
 }
 
 void Rounds::join() {
   // A round may be due that was cut short: regroup() comes first.
   if (options_.is_lasting) throw_if_pointless();
-  if (is_in_pairs()) land_all();
+  turn_ = Turn(fragments_.size());
+  for (std::size_t i = 0; i < fragments_.size(); ++i) {
+    turn_.lands[i] = fragments_[i].is_travelling();
+  }
+  if (turn_.is_any()) do_together({.step = plan_.step, .occasion = Occasion::Arrival});
   const bool is_round = !is_alike_ && !is_in_pairs();
   if (is_round) {
-    turns_.assign(turns_.size(), true);
+    turn_.lands.assign(fragments_.size(), true);
+    turn_.has_buffers = true;
     do_together({.step = plan_.step, .occasion = Occasion::LastRound});
   }
+  turn_ = Turn(fragments_.size());
   if (!options_.is_lasting) return apart_.join();
   const Deed last{.step = plan_.step, .occasion = Occasion::Join};
   if (done_ != last) do_together(last);
@@ -293,6 +303,9 @@ void Rounds::restore_own(const checkpoint::Checkpoint& from) {
     if (from.has(name)) from.read(name, piece.begin, piece.data.numel(), piece.data);
   }
   own().restored();
+  for (Fragment& fragment : fragments_) {
+    if (options_.is_lasting && fragment.is_travelling()) send(fragment);
+  }
   // At the end of a round there is nothing to bring together, and an outer step would be one too
   // many.
   const std::string alike = state_name(kAlike, kReplicas);

@@ -18,14 +18,17 @@
 // Deaths: where ranks come and go (is_lasting), a step ends for all who live or for none of them,
 // and so does a round: nothing is in its place before all have everything. What a dead replica had
 // come to since the last round is lost with it; the round goes on with the others, and its mean is
-// over those who are there. Outer weights and momentum are the same on all ranks and stay.
+// over those who are there. Outer weights and momentum are the same on all ranks and stay. What was
+// on its way is sent again, as it was, by those who live: it lands for all of them or for none.
 // Newcomers are let in at the end of a round, and begin with what somebody has.
 //
 // Threads, failure, lifetime: as Agreement.
 
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "trireme/base/fault.h"
@@ -49,7 +52,7 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
     FlatModel::Options flat;  // without parameters, parts and group
     Gathering gathering = Gathering::Average;
     Pace pace{};
-    // Ranks may come and go; each has a replica of its own then, and nothing travels during steps.
+    // Ranks may come and go; each has a replica of its own then.
     bool is_lasting = false;
     Faults* faults = nullptr;
   };
@@ -91,13 +94,28 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
  private:
   // What all do together or nobody. Of the job's end join() is called again by all; the end of a
   // round is theirs who made the step.
-  enum class Occasion : std::int64_t { Round, LastRound, Join };
+  enum class Occasion : std::int64_t { Round, Arrival, LastRound, Join };
   struct Deed {
     std::int64_t step = -1;  // none
     Occasion occasion = Occasion::Round;
 
     bool is_join() const noexcept { return occasion == Occasion::Join; }
     bool operator==(const Deed&) const = default;
+  };
+  // What happens to fragments at the end of a step.
+  struct Turn {
+    explicit Turn(std::size_t fragments) : lands(fragments), departs(fragments) {}
+
+    std::vector<bool> lands;    // by fragment: it is brought together
+    std::vector<bool> departs;  // and it goes on its way
+    bool has_buffers = false;   // these, too, are brought together
+
+    bool is_any_landing() const { return has(lands, true); }
+    bool is_all_landing() const { return !has(lands, false); }
+    bool is_any() const { return has_buffers || has(lands, true) || has(departs, true); }
+    static bool has(const std::vector<bool>& all, bool which) {
+      return std::find(all.begin(), all.end(), which) != all.end();
+    }
   };
   // What a rank brings to a new group.
   struct Report {
@@ -107,19 +125,25 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
 
   double distance();
   void end_step();
-  void take_turns();
+  bool has_turns(bool is_last);
   bool is_over() const;
   Gradients told(Gradients all);
   void bring_together();
+  bool is_shared() const;
   void do_together(Deed deed);
   void gather(Deed deed);
+  void send(Fragment& fragment);
   void take(Deed deed);
-  void land_all();
+  bool sends_at_once(Deed deed) const;
   void throw_if_pointless() const override;
   std::vector<Report> reports(bool is_new) const;
   void take_done(const std::vector<Report>& all);
+  void drop_doubtful(bool has_state);
   void share(const std::vector<Report>& all);
+  std::vector<std::int64_t> numbers() const;
+  void go_along(std::span<const std::int64_t> numbers);
   void poll();
+  bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
   bool is_in_pairs() const noexcept { return options_.gathering == Gathering::Pair; }
   Agreement& own() const noexcept { return *apart_.replica().own; }
   int number() const noexcept { return apart_.replica().number(); }
@@ -138,7 +162,7 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
   Standing standing_;
   Deed due_;                               // and not done here
   Deed done_;                              // last
-  std::vector<bool> turns_;                // by fragment: whether it is in what is due
+  Turn turn_{0};                           // of what is due
   bool is_gathered_ = false;               // what is due: all that it takes is here
   std::vector<at::Tensor> joined_;         // for the job's end: values and state of all
   std::vector<at::Tensor> averaged_;       // buffers, likewise and for a round's end

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "trireme/base/check.h"
 #include "trireme/comm/torch/tensor.h"
@@ -62,24 +63,50 @@ void Rounds::regroup(bool is_new) {
   const std::vector<Report> all = reports(is_new);
   take_done(all);
   for (Fragment& fragment : fragments_) fragment.regroup(group);
+  if (is_overlapped()) drop_doubtful(all[static_cast<std::size_t>(group.rank())].has_state);
   share(all);
+  for (Fragment& fragment : fragments_) {
+    if (fragment.is_travelling()) send(fragment);
+  }
   if (due_.step >= 0) do_together(due_);
   group.barrier({.label = "regrouped"}).wait();
   has_state_ = true;
   is_surviving_ = false;
 }
 
-// A round that somebody has ended, all have at hand; one that nobody has is brought together again.
+// What somebody has done, all have at hand; what nobody has is brought together again.
 void Rounds::take_done(const std::vector<Report>& all) {
   if (due_.step < 0) return;
   const bool is_done = std::any_of(
       all.begin(), all.end(), [&](const Report& one) { return one.has_state && one.done == due_; });
   if (is_done) {
     TRIREME_CHECK(is_gathered_, "a round that another rank has ended is not here");
-    return take(due_);
+    take(due_);
+    return own().restored();
   }
-  for (Fragment& fragment : fragments_) fragment.forget();
+  for (Fragment& fragment : fragments_) {
+    if (sends_at_once(due_)) fragment.forget();
+  }
   if (due_.occasion != Occasion::Round) due_ = {};
+}
+
+// What only some have on its way, who had read it from a checkpoint when another died, all will
+// read again.
+void Rounds::drop_doubtful(bool has_state) {
+  constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min() / 2;
+  std::vector<std::int64_t> most;  // of each fragment: the last to depart, and the first, negative
+  for (const Fragment& fragment : fragments_) {
+    most.push_back(has_state ? fragment.launched() : kUnknown);
+    most.push_back(has_state ? -fragment.launched() : kUnknown);
+  }
+  apart_.replica()
+      .all
+      .all_reduce({most.data(), most.size(), comm::DType::Int64}, comm::ReduceOp::Max,
+                  {.label = "what is on its way"})
+      .wait();
+  for (std::size_t i = 0; i < fragments_.size(); ++i) {
+    if (most[2 * i] != -most[2 * i + 1]) fragments_[i].forget();
+  }
 }
 
 // Whoever has nothing gets the first one's that has: its replica, and what all have alike.
@@ -103,24 +130,45 @@ void Rounds::share(const std::vector<Report>& all) {
   for (const Fragment& fragment : fragments_) {
     for (const at::Tensor& tensor : fragment.outer_state()) give(tensor);
   }
-  std::vector<std::int64_t> numbers{plan_.step,
-                                    end_.began(),
-                                    is_alike_ ? 1 : 0,
-                                    done_.step,
-                                    static_cast<std::int64_t>(done_.occasion),
-                                    due_.step,
-                                    static_cast<std::int64_t>(due_.occasion)};
-  const std::size_t head = numbers.size();
-  numbers.insert(numbers.end(), turns_.begin(), turns_.end());
-  group.broadcast({numbers.data(), numbers.size(), comm::DType::Int64}, source, {.label = "round"})
+  std::vector<std::int64_t> said = numbers();
+  group.broadcast({said.data(), said.size(), comm::DType::Int64}, source, {.label = "round"})
       .wait();
-  if (!is_given || group.rank() == source) return;
-  plan_.step = numbers[0];
-  end_.go_along(numbers[1]);
-  is_alike_ = numbers[2] != 0;
-  done_ = {numbers[3], static_cast<Occasion>(numbers[4])};
-  due_ = {numbers[5], static_cast<Occasion>(numbers[6])};
-  turns_.assign(numbers.begin() + static_cast<std::ptrdiff_t>(head), numbers.end());
+  if (is_given && group.rank() != source) go_along(said);
+}
+
+// Where this rank is in its rounds.
+std::vector<std::int64_t> Rounds::numbers() const {
+  std::vector<std::int64_t> all{plan_.step,
+                                end_.began(),
+                                is_alike_ ? 1 : 0,
+                                done_.step,
+                                static_cast<std::int64_t>(done_.occasion),
+                                due_.step,
+                                static_cast<std::int64_t>(due_.occasion),
+                                turn_.has_buffers ? 1 : 0};
+  for (std::size_t i = 0; i < fragments_.size(); ++i) {
+    all.push_back(fragments_[i].launched());
+    all.push_back(turn_.lands[i] ? 1 : 0);
+    all.push_back(turn_.departs[i] ? 1 : 0);
+  }
+  return all;
+}
+
+void Rounds::go_along(std::span<const std::int64_t> numbers) {
+  auto next = numbers.begin();
+  plan_.step = *next++;
+  end_.go_along(*next++);
+  is_alike_ = *next++ != 0;
+  for (Deed* deed : {&done_, &due_}) {
+    deed->step = *next++;
+    deed->occasion = static_cast<Occasion>(*next++);
+  }
+  turn_.has_buffers = *next++ != 0;
+  for (std::size_t i = 0; i < fragments_.size(); ++i) {
+    fragments_[i].go_along(*next++);
+    turn_.lands[i] = *next++ != 0;
+    turn_.departs[i] = *next++ != 0;
+  }
 }
 
 }  // namespace trireme::parallel::local
