@@ -11,8 +11,11 @@
 namespace trireme::codec {
 namespace {
 
-// Those of the quota as pairs, or as all values, where these are fewer bytes.
-std::size_t send(std::span<const float> values, std::size_t quota, std::span<std::byte> out) {
+// Those of the quota as pairs, or as all values, where these are fewer bytes. `took` hears of each
+// and may change it.
+template <class Took>
+std::size_t send(std::span<const float> values, std::size_t quota, std::span<std::byte> out,
+                 Took&& took) {
   TRIREME_CHECK(values.size() <= std::numeric_limits<std::uint32_t>::max(), "places have 32 bits");
   TRIREME_CHECK(quota <= values.size(), quota, " of ", values.size(), " values");
   const std::size_t whole = values.size() * sizeof(float);
@@ -20,11 +23,15 @@ std::size_t send(std::span<const float> values, std::size_t quota, std::span<std
     if (whole > 0) std::memset(out.data(), 0, whole);
     for_largest(values, quota, [&](std::size_t i) {
       std::memcpy(out.data() + i * sizeof(float), &values[i], sizeof(float));
+      took(i);
     });
     return whole;
   }
   PairWriter writer(out, quota);
-  for_largest(values, quota, [&](std::size_t i) { writer.put(i, values[i]); });
+  for_largest(values, quota, [&](std::size_t i) {
+    writer.put(i, values[i]);
+    took(i);
+  });
   return quota * kPairSize;
 }
 
@@ -40,7 +47,7 @@ std::size_t JointTopK::picked_of(std::size_t count) const {
 
 std::size_t JointTopK::encode(std::span<const float> values, std::span<const Part>,
                               const Draw& draw, std::span<std::byte> out) const {
-  return send(values, draw.quota, out);
+  return send(values, draw.quota, out, [](std::size_t) {});
 }
 
 std::size_t JointTopK::encode_fed(std::span<const float> values, std::span<float> residual,
@@ -48,9 +55,8 @@ std::size_t JointTopK::encode_fed(std::span<const float> values, std::span<float
                                   std::span<std::byte> out) const {
   TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
   for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
-  const std::size_t size = send(residual, draw.quota, out);
   // What is sent is sent exactly: nothing of it is left.
-  for_largest(residual, draw.quota, [&](std::size_t i) { residual[i] = 0; });
+  const std::size_t size = send(residual, draw.quota, out, [&](std::size_t i) { residual[i] = 0; });
   for (float& left : residual) {
     if (!std::isfinite(left)) left = 0;
   }
