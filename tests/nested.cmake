@@ -22,7 +22,7 @@ function(trireme_nested_tests preset binary shards filter)
       COMMAND "${nested}" run ${preset} "${CMAKE_BINARY_DIR}/${preset}/${binary}"
         "--gtest_filter=${filter}")
     set_tests_properties(${test} PROPERTIES
-      LABELS sanitize FIXTURES_REQUIRED ${preset} TIMEOUT 300
+      LABELS sanitize FIXTURES_REQUIRED ${preset} TIMEOUT 300 COST 60
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
   endforeach()
 endfunction()
