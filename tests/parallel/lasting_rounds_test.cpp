@@ -5,12 +5,9 @@
 //         the same in a few lines of arithmetic; and tiny jobs whose ranks die at every moment.
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
 
-#include "tests/parallel/mortal_ranks.h"
-#include "trireme/optim/sgd.h"
+#include "tests/parallel/pulled_ranks.h"
 #include "trireme/parallel/data/data_parallel.h"
-#include "trireme/parallel/kinds.h"
 #include "trireme/parallel/local/rounds.h"
 
 namespace trireme::train {
@@ -19,163 +16,8 @@ namespace {
 using parallel::SyncKind;
 using parallel::data::kPrepared;
 using parallel::local::kGathered;
+using parallel::local::kLanded;
 using parallel::local::kRoundOver;
-
-constexpr double kPullRate = 0.1;
-constexpr double kFirstWeight = 5;
-
-// Calls what it is told to where a rank passes a point for the n-th time.
-struct Trap final : Faults {
-  std::string_view point;
-  int times = 0;
-  std::function<void()> spring;
-  void reached(FaultPoint at, int) override {
-    if (at.name == point && --times == 0) spring();
-  }
-};
-
-struct Script {
-  SyncKind kind = SyncKind::Local;
-  parallel::local::Pace pace{};
-  int steps = 6;
-  // The last place dies there; others go on without it.
-  std::string_view point{};
-  int times = 0;
-  int places = 3;
-  // The last place comes when this step is to be made.
-  std::int64_t joins = -1;
-};
-
-// A weight that is pulled towards the number of its place.
-class Pulled {
- public:
-  Pulled(const Script& script, int place, const comm::Group& root, std::vector<comm::Group>& groups,
-         std::mutex& mutex)
-      : script_(script), place_(place), root_(root), groups_(groups), mutex_(mutex) {
-    trap_.point = place == script.places - 1 ? script.point : "";
-    trap_.times = script.times;
-    trap_.spring = [this] {
-      const std::lock_guard lock(mutex_);
-      for (const comm::Group& group : groups_) group.abort(Error(ErrorCode::PeerLost, "died"));
-      throw Dead();
-    };
-    agreement_ = parallel::make_agreement(
-        {.parameters = {{.name = "w", .tensor = weight_}},
-         .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0}),
-         .kind = script.kind,
-         .pace = script.pace,
-         .is_lasting = true,
-         .faults = &trap_});
-  }
-
-  // By step: the weight after it, as it counts in the end.
-  std::map<std::int64_t, double> run() {
-    const bool is_late = script_.joins >= 0 && place_ == script_.places - 1;
-    if (is_late) step_ = script_.joins;
-    meet(is_late || script_.joins < 0 ? script_.places : script_.places - 1, is_late);
-    while (step_ < script_.steps) {
-      const bool is_joined = step_ == script_.joins && ranks_ < script_.places;
-      if (is_joined) meet(script_.places, false);
-      try {
-        make();
-        end_step();
-      } catch (const Error& error) {
-        if (error.code() != ErrorCode::PeerLost) throw;
-        meet(script_.places - 1, false);
-        // A round that was cut short has ended now.
-        if (step_ > 0) path_[step_ - 1] = weight_[0].item<double>();
-      }
-    }
-    return path_;
-  }
-
- private:
-  parallel::Lasting& lasting() { return dynamic_cast<parallel::Lasting&>(*agreement_); }
-
-  void meet(int places, bool is_new) {
-    if (place_ >= places) return;
-    std::vector<int> members(static_cast<std::size_t>(places));
-    std::iota(members.begin(), members.end(), 0);
-    group_ = root_.subgroup(members);
-    {
-      const std::lock_guard lock(mutex_);
-      groups_.push_back(group_);
-    }
-    ranks_ = places;
-    lasting().survive(group_, members);
-    if (!is_new) resolve();
-    lasting().regroup(is_new);
-  }
-
-  // A step that any of them had prepared is finished by all.
-  void resolve() {
-    const parallel::Standing mine = lasting().standing();
-    std::vector<double> figures = mine.prepared.figures;
-    figures.resize(4);
-    figures.push_back(static_cast<double>(mine.prepared.step));
-    std::vector<double> all(figures.size() * static_cast<std::size_t>(ranks_));
-    if (step_ == script_.joins) return;  // not all of them are here for that
-    group_
-        .all_gather({all.data(), all.size(), comm::DType::Float64},
-                    {figures.data(), figures.size(), comm::DType::Float64})
-        .wait();
-    std::vector<parallel::Prepared> told;
-    for (auto at = all.begin(); at != all.end(); at += 5) {
-      told.push_back({.step = static_cast<std::int64_t>(at[4]), .figures = {at, at + 4}});
-    }
-    const bool is_known = lasting().recall(mine.step, told).has_value();
-    if (!is_known || mine.phase == parallel::Standing::Phase::Finished) return;
-    update();
-    end_step();
-  }
-
-  void end_step() { path_[step_++] = weight_[0].item<double>(); }
-  void update() { agreement_->update({.number = step_ + 1, .rate = kPullRate}); }
-
-  void make() {
-    std::vector<int> owners(static_cast<std::size_t>(ranks_));
-    std::iota(owners.begin(), owners.end(), 0);
-    agreement_->begin_step(
-        {.step = step_, .slot_count = ranks_, .slots = {place_}, .owners = owners});
-    agreement_->begin_slot(0);
-    (0.5 * (weight_ - place_).pow(2) / ranks_).sum().backward();
-    agreement_->end_slot();
-    agreement_->reduce({.loss = 1});
-    update();
-  }
-
-  const Script& script_;
-  int place_;
-  comm::Group root_;
-  std::vector<comm::Group>& groups_;
-  std::mutex& mutex_;
-  Trap trap_;
-  at::Tensor weight_ = torch::full({3}, kFirstWeight, torch::kDouble).requires_grad_();
-  std::shared_ptr<parallel::Agreement> agreement_;
-  comm::Group group_ = comm::Group::solo();
-  int ranks_ = 0;
-  std::int64_t step_ = 0;
-  std::map<std::int64_t, double> path_;
-};
-
-std::vector<std::map<std::int64_t, double>> played(const Script& script) {
-  const auto roots = comm::connect_threads(script.places, {.timeout = std::chrono::seconds(30)});
-  std::vector<std::map<std::int64_t, double>> paths(roots.size());
-  std::vector<std::unique_ptr<Pulled>> all;
-  std::vector<comm::Group> groups;
-  std::mutex mutex;
-  for (int place = 0; place < script.places; ++place) {
-    all.push_back(std::make_unique<Pulled>(script, place, roots[static_cast<std::size_t>(place)],
-                                           groups, mutex));
-  }
-  testing::run_rank_threads(script.places, [&](int place) {
-    try {
-      paths[static_cast<std::size_t>(place)] = all[static_cast<std::size_t>(place)]->run();
-    } catch (const Dead&) {
-    }
-  });
-  return paths;
-}
 
 double mean_of(const std::vector<double>& values) {
   double sum = 0;
@@ -318,7 +160,7 @@ TEST(LastingRounds, WhatArrivesLandsForAllOrForNone) {
   Script script = overlapped();
   script.point = kGathered.name;
   script.times = 1;
-  script.steps = 5;
+  script.steps = 6;
   const auto paths = played(script);
   const auto of = [&](int meeting) {
     return by_hand(script, [](auto) { return 3; }, [=](auto) { return meeting; })[4];
@@ -355,9 +197,9 @@ TEST(LastingRounds, ANewcomerMayComeInTheMiddleOfARound) {
 }
 
 TEST(LastingRounds, RefusesWhatCannotBeYet) {
-  for (const Words& words :
-       {Words{"sync.kind=hierarchical"}, Words{"sync.kind=local", "sync.slack=1"},
-        Words{"sync.kind=local", "sync.schedule=[\"3=all_reduce\"]"}}) {
+  for (const Words& words : {Words{"sync.kind=local", "sync.slack=1"},
+                             Words{"sync.kind=all_reduce", "sync.schedule=[\"3=hierarchical\"]"},
+                             Words{"sync.kind=local", "sync.schedule=[\"3=all_reduce\"]"}}) {
     try {
       open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_lasting = true});
       ADD_FAILURE() << words[0] << " was taken";
@@ -386,6 +228,7 @@ std::vector<Ordeal> ordeals() {
           {"between_steps", {{0, kSlotEnded.name, 3}}},
           {"round_over", {{1, kRoundOver.name, 1}}},
           {"gathered", {{0, kGathered.name, 2}}},
+          {"landed", {{1, kLanded.name, 1}}},
           {"two_in_a_round", {{0, kRoundOver.name, 2}, {1, kGathered.name, 2}}, 2},
           {"while_another_is_got_over", {{1, kRoundOver.name, 1}, {2, kRoundOver.name, 2}}, 2},
           {"the_last", {{3, kGathered.name, 4}}},
@@ -407,7 +250,8 @@ config::Config config_of(const Kind& kind) {
 
 bool can_come(const Ordeal& ordeal, const Kind& kind) {
   return std::none_of(ordeal.deaths.begin(), ordeal.deaths.end(), [&](const Death& death) {
-    const bool is_of_round = death.point == kRoundOver.name || death.point == kGathered.name;
+    const bool is_of_round = death.point == kRoundOver.name || death.point == kGathered.name ||
+                             death.point == kLanded.name;
     return is_of_round && death.times > kind.rounds;
   });
 }

@@ -16,6 +16,7 @@
 #include <set>
 #include <thread>
 
+#include "tests/comm/host_threads.h"
 #include "tests/comm/tcp_ranks.h"
 #include "tests/train/tiny_job.h"
 #include "trireme/base/deadline.h"
@@ -59,6 +60,7 @@ class Fates {
   void wait_for_reduces(int count) const {
     const Deadline deadline = Deadline::after(std::chrono::seconds(30));
     while (reduces_ < count && !deadline.is_past()) std::this_thread::yield();
+    EXPECT_GE(reduces_, count);
   }
   // A dead process waits for nothing.
   void bury(int place) {
@@ -159,10 +161,11 @@ class Rank {
         }
         // Nobody is in a step before all have ended the last.
         if (is_in_step) group_.barrier().wait();
-        const Outcome outcome = job_->step->run({.step = step_,
-                                                 .updates = step_,
-                                                 .is_repeated = is_repeated_,
-                                                 .kept_slots = kept_slots_});
+        const Outcome outcome =
+            job_->step->run({.step = step_,
+                             .updates = step_,
+                             .is_repeated = is_repeated_,
+                             .kept_dealing = static_cast<std::uint64_t>(kept_dealing_)});
         losses_[step_] = outcome.loss;
         reach(&executioner_, kSlotEnded, place_);
         advance();
@@ -226,7 +229,7 @@ class Rank {
     const parallel::Standing mine = lasting().standing();
     std::int64_t most = mine.step;
     group_.all_reduce({&most, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
-    const auto all = mine.step >= 0 ? lasting().recall(mine.step, told_) : std::nullopt;
+    const auto all = lasting().recall(mine.step, told_);
     std::int64_t prepared = all && mine.step == most ? 1 : 0;
     group_.all_reduce({&prepared, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
     const bool is_finished = mine.phase == parallel::Standing::Phase::Finished;
@@ -263,15 +266,15 @@ class Rank {
     is_repeated_ = true;
     rewind();
     std::vector<int> owners = job_->fair_owners();
-    kept_slots_ = 0;
+    kept_dealing_ = 0;
     if (lasting().keeps_slots() && !dealt_to_.empty()) {
-      kept_slots_ = static_cast<int>(job_->step->parts().slot_owners.size());
+      kept_dealing_ = static_cast<std::int64_t>(job_->step->dealing());
       const int pieces = job_->has_fixed_slots() ? 1 : group_.size();
       owners = redeal_slots(cut_slots(job_->step->parts().slot_owners, pieces), dealt_to_, places_);
     }
-    std::int64_t said[2] = {kept_slots_, static_cast<std::int64_t>(owners.size())};
+    std::int64_t said[2] = {kept_dealing_, static_cast<std::int64_t>(owners.size())};
     group_.broadcast({said, 2, comm::DType::Int64}, 0).wait();
-    kept_slots_ = static_cast<int>(said[0]);
+    kept_dealing_ = said[0];
     owners.resize(static_cast<std::size_t>(said[1]));
     group_.broadcast({owners.data(), owners.size(), comm::DType::Int32}, 0).wait();
     deal(owners);
@@ -289,7 +292,7 @@ class Rank {
   std::unique_ptr<Job> job_;
   std::int64_t step_ = 0;
   bool is_repeated_ = false;
-  int kept_slots_ = 0;
+  std::int64_t kept_dealing_ = 0;
   std::map<std::int64_t, double> losses_;  // by step
 };
 
@@ -319,15 +322,17 @@ inline std::optional<Trained> live(Fates& fates, Rank& rank, int place, int step
   }
 }
 
+// Over an arena, or over one for each host where `hosts` says who is on which.
 inline Trained train_through(const config::Config& config, int steps,
                              const std::vector<Death>& deaths, std::size_t survivors,
-                             bool is_in_step = false) {
+                             bool is_in_step = false, const std::vector<int>& hosts = {}) {
   at::set_num_threads(1);
-  Fates fates(comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)}));
+  Fates fates(hosts.empty() ? comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)})
+                            : comm::connect_hosts(hosts));
   std::vector<std::optional<Trained>> all(kRanks);
   std::vector<std::unique_ptr<Rank>> ranks;  // what the dead held stays, as in an arena
   for (int place = 0; place < kRanks; ++place) {
-    ranks.push_back(std::make_unique<Rank>(fates, place, config, deaths, false));
+    ranks.push_back(std::make_unique<Rank>(fates, place, config, deaths, !hosts.empty()));
   }
   testing::run_rank_threads(kRanks, [&](int place) {
     const auto i = static_cast<std::size_t>(place);

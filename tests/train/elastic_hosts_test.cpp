@@ -74,17 +74,72 @@ TEST_F(ElasticHosts, GoOnWhenOneOfThemIsGone) {
 // ElasticJob.WithoutVirtualRanksEndsNearby, a hundredth of what weights move is allowed.
 TEST_F(ElasticHosts, OfUnequalNumbersEndNearbyWithoutVirtualRanks) {
   const Words fixed = {"train.virtual_ranks=0", "model.dropout=0"};
-  Words words = fixed;
-  words.push_back("sync.kind=zero1");
-  testing::CommandProcess process(
-      spread_job("$((n / 2 % 2))", "kill rank=2 step=6 at=backward", words));
-  EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
-  const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
-  ASSERT_TRUE(found.checkpoint) << "no checkpoint";
-  for (const auto& [name, value] : undisturbed(kElasticSteps, fixed)) {
-    at::Tensor read = at::empty_like(value);
-    found.checkpoint->read_into(name, read);
-    EXPECT_LT((read - value).abs().max().item<double>(), 4e-3) << name;
+  for (const Words& kind :
+       {Words{"sync.kind=zero1"}, Words{"sync.kind=hierarchical", "sync.across=gradients"}}) {
+    Words words = fixed;
+    words.insert(words.end(), kind.begin(), kind.end());
+    std::filesystem::remove_all(output());
+    testing::CommandProcess process(
+        spread_job("$((n / 2 % 2))", "kill rank=2 step=6 at=backward", words));
+    EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
+    ASSERT_TRUE(found.checkpoint) << "no checkpoint";
+    for (const auto& [name, value] : undisturbed(kElasticSteps, fixed)) {
+      at::Tensor read = at::empty_like(value);
+      found.checkpoint->read_into(name, read);
+      EXPECT_LT((read - value).abs().max().item<double>(), 4e-3) << name;
+    }
+  }
+}
+
+// Two hosts of two train a replica each. A worker dies on either, the first of its host among them,
+// and all of one: what is lost is a host's part of a round, now and then.
+TEST_F(ElasticHosts, HaveAReplicaEachThatOutlivesItsWorkers) {
+  const Words fixed = {"train.virtual_ranks=0", "model.dropout=0", "optim.kind=sgd",
+                       "optim.learning_rate=0.1"};
+  const Weights alone = undisturbed(kElasticSteps, fixed);
+  const double way = distance(undisturbed(0, fixed), alone);
+  for (const Words& how :
+       {Words{"sync.steps=4"}, Words{"sync.steps=4", "sync.codec.kind=int8", "sync.overlap=3"}}) {
+    for (const char* chaos :
+         {"kill rank=1 step=8 at=prepared; kill rank=2 step=14 at=update; kill rank=0 step=23",
+          "kill rank=2 step=12 at=update; kill rank=3 step=12 at=update",
+          "kill rank=0 step=12 at=collective; kill rank=1 step=11 at=recovery"}) {
+      SCOPED_TRACE(chaos);
+      Words words = fixed;
+      words.insert(words.end(), how.begin(), how.end());
+      words.insert(words.end(), {"sync.kind=hierarchical", "sync.check_every=1"});
+      std::filesystem::remove_all(output());
+      testing::CommandProcess process(spread_job("$((n / 2 % 2))", chaos, words));
+      EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+      EXPECT_THAT(process.error(), HasSubstr("was lost: killed by signal 9"));
+      const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
+      ASSERT_TRUE(found.checkpoint) << "no checkpoint";
+      Weights saved;
+      for (const auto& [name, value] : alone) {
+        saved[name] = at::empty_like(value);
+        found.checkpoint->read_into(name, saved[name]);
+      }
+      EXPECT_LT(distance(saved, alone), 0.4 * way);
+    }
+  }
+}
+
+// Replacements come to the replica of their host, and to a host that was lost, and go on with it.
+TEST_F(ElasticHosts, ReplacementsComeToTheReplicaOfTheirHost) {
+  for (const char* chaos : {"kill rank=0 step=8; slow rank=3 factor=12",
+                            "kill rank=2 step=8; kill rank=3 step=8; slow rank=0 factor=12"}) {
+    SCOPED_TRACE(chaos);
+    std::filesystem::remove_all(output());
+    testing::CommandProcess process(spread_job(
+        "$((n / 2 % 2))", chaos,
+        {"train.virtual_ranks=0", "train.steps=120", "sync.kind=hierarchical", "sync.steps=5",
+         "sync.outer_rate=0.7", "sync.outer_momentum=0.9", "sync.check_every=1"}));
+    EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+    EXPECT_THAT(events(), HasSubstr("\"event\":\"workers joined\""));
+    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
+    ASSERT_TRUE(found.checkpoint);
+    EXPECT_EQ(found.checkpoint->step(), 120);
   }
 }
 

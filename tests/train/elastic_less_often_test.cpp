@@ -74,6 +74,19 @@ TEST_F(ElasticLessOften, DilocoGoesOnWithThoseWhoLive) {
   EXPECT_LT(share_missed(wanted), 0.4);
 }
 
+// Fragments are on their way at every moment; what is lost is as much.
+TEST_F(ElasticLessOften, WhatIsOnItsWayIsGotOver) {
+  const Words kind{"sync.kind=diloco", "sync.steps=6", "sync.fragments=2", "sync.overlap=3",
+                   "sync.codec.kind=int8"};
+  train("", kind);
+  const Weights wanted = saved(undisturbed(0, plain()));
+  train(
+      "kill rank=2 step=12 at=backward; kill rank=1 step=19 at=collective; "
+      "kill rank=3 step=29 at=update",
+      kind);
+  EXPECT_LT(share_missed(wanted), 0.4);
+}
+
 TEST_F(ElasticLessOften, LocalStepsAndLateGradientsDo) {
   const Weights alone = undisturbed(kElasticSteps, plain());
   train("kill rank=2 step=12; stop rank=0 step=21 at=collective",
@@ -102,14 +115,18 @@ TEST_F(ElasticLessOften, ReplacementsComeInAtTheEndOfARound) {
   EXPECT_EQ(found.checkpoint->step(), 120);
 }
 
-// Each replica, outer weights and momentum come from the checkpoint.
+// Each replica, outer weights and momentum come from the checkpoint, and what was on its way.
 TEST_F(ElasticLessOften, DilocoBeginsAnewFromItsCheckpointWhenAllDie) {
-  const Words kind{"sync.kind=diloco", "sync.steps=7"};
   const Weights like = undisturbed(0, plain());
-  train("", kind);
-  const Weights wanted = saved(like);
-  train("kill rank=0 step=22; kill rank=1 step=22; kill rank=2 step=22; kill rank=3 step=22", kind);
-  EXPECT_EQ(distance(saved(like), wanted), 0);
+  for (const Words& kind :
+       {Words{"sync.kind=diloco", "sync.steps=7"},
+        Words{"sync.kind=diloco", "sync.steps=7", "sync.overlap=6", "sync.codec.kind=int8"}}) {
+    train("", kind);
+    const Weights wanted = saved(like);
+    train("kill rank=0 step=22; kill rank=1 step=22; kill rank=2 step=22; kill rank=3 step=22",
+          kind);
+    EXPECT_EQ(distance(saved(like), wanted), 0) << kind.back();
+  }
 }
 
 }  // namespace

@@ -49,7 +49,9 @@ struct StepPlan {
   bool is_repeated = false;  // a death cut the last attempt short
   // Of a repeated step: the last attempt had so many slots, and this one's are the same, or whole
   // pieces of them; those whose gradients are there stay (has_slot()). 0: slots are dealt anew.
+  // kOthersKeep: not for this rank, whose last attempt had others.
   int kept_slots = 0;
+  static constexpr int kOthersKeep = -1;
   int slot_count = 1;             // of the global batch
   std::vector<int> slots = {0};   // this rank's, ascending
   std::vector<int> owners = {0};  // by slot: the rank that runs it

@@ -12,6 +12,7 @@ namespace trireme::parallel {
 
 Apart::Apart(Replica replica, std::vector<at::Tensor> buffers, std::int64_t slack)
     : replica_(std::move(replica)), buffers_(std::move(buffers)), votes_(replica_.all, slack) {
+  if (replica_.is_led()) return;
   const c10::NoGradGuard no_grad;
   expect_same_parameters(replica_.all, replica_.parameters);
   for (const checkpoint::Piece& piece : own().pieces()) {
@@ -90,6 +91,7 @@ std::vector<at::Tensor> Apart::mean_of_buffers() const {
     } else {
       comm::broadcast(replica_.across, mean, 0, {.label = "buffers"}).wait();
     }
+    if (replica_.is_led()) comm::broadcast(replica_.inside, mean, 0, {.label = "buffers"}).wait();
   }
   return means;
 }
@@ -98,9 +100,8 @@ void Apart::set_buffers(const std::vector<at::Tensor>& values) const {
   for (std::size_t i = 0; i < values.size(); ++i) buffers_[i].copy_(values[i]);
 }
 
-void Apart::regroup(const comm::Group& group) {
-  replica_.all = replica_.across = group;
-  replica_.members = {group.rank()};
+void Apart::regroup(const comm::Group& group, const std::vector<int>& places) {
+  replica_.regroup(group, places);
   votes_ = Votes(group, votes_.slack());
 }
 

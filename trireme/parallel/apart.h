@@ -17,7 +17,8 @@ namespace trireme::parallel {
 
 class Apart final : public Agreement {
  public:
-  // Everybody begins with the first replica's weights.
+  // Everybody begins with the first replica's weights, unless replicas are led: regroup() comes
+  // first then, and its caller gives them out.
   Apart(Replica replica, std::vector<at::Tensor> buffers, std::int64_t slack = 0);
 
   void begin_step(const StepPlan& plan) override;
@@ -51,8 +52,8 @@ class Apart final : public Agreement {
   std::vector<at::Tensor> mean_of_buffers() const;
   void set_buffers(const std::vector<at::Tensor>& values) const;
   const std::vector<at::Tensor>& buffers() const noexcept { return buffers_; }
-  // From now on with these. REQUIRES: each rank has a replica of its own.
-  void regroup(const comm::Group& group);
+  // From now on with these; see Replica.
+  void regroup(const comm::Group& group, const std::vector<int>& places);
 
  private:
   Agreement& own() const noexcept { return *replica_.own; }

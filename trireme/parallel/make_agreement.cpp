@@ -37,6 +37,7 @@ bool has_slices(SyncKind kind) {
 }
 
 bool is_one_host(const AgreementOptions& options) {
+  if (options.is_lasting) return !options.is_spread;
   const std::vector<int> hosts = options.group.hosts();
   return std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>()) == hosts.end();
 }
@@ -93,10 +94,22 @@ void check_codec(const AgreementOptions& options) {
 // Throws InvalidInput where a kind that agrees less often cannot outlive a rank.
 void check_lasting(const AgreementOptions& options) {
   if (!options.is_lasting) return;
-  if (options.kind == SyncKind::Hierarchical) {
+  const bool is_coded_across = options.kind == SyncKind::Hierarchical && options.is_spread &&
+                               options.pace.crossing == local::Crossing::Gradients &&
+                               has_codec(options);
+  if (is_coded_across) {
     throw Error(ErrorCode::InvalidInput,
-                "sync.kind = \"hierarchical\" does not work where workers come and go yet: take "
-                "local or diloco, or elastic.enabled = false");
+                "sync.across = \"gradients\" with a codec does not work where workers come and go "
+                "yet: take sync.codec.kind = \"none\", sync.across = \"weights\", or "
+                "elastic.enabled = false");
+  }
+  // Whoever leaves may have told its size and not sent its bytes.
+  const bool has_sizes = options.own_codec || options.codec.kind == codec::CodecKind::Threshold ||
+                         options.codec.kind == codec::CodecKind::Zstd;
+  if (options.pace.overlap > 0 && has_sizes) {
+    throw Error(ErrorCode::InvalidInput,
+                "sync.overlap does not work with codecs of no fixed size where workers come and go "
+                "yet: take int8 or another, sync.overlap = 0, or elastic.enabled = false");
   }
   if (options.pace.slack > 0) {
     throw Error(ErrorCode::InvalidInput,
@@ -132,7 +145,8 @@ SyncKind resolved(SyncKind kind, const std::optional<mesh::Mesh>& hosts) {
 }
 
 void check_hosts(const AgreementOptions& options) {
-  if (options.kind != SyncKind::Hierarchical || mesh::Mesh::of_hosts(options.group)) return;
+  const bool needs_even = options.kind == SyncKind::Hierarchical && !options.is_lasting;
+  if (!needs_even || mesh::Mesh::of_hosts(options.group)) return;
   throw Error(ErrorCode::InvalidInput,
               "sync.kind = \"hierarchical\" needs as many ranks on every host: take local or "
               "diloco, or start as many on each");
@@ -250,6 +264,23 @@ Replica replica_of_host(AgreementOptions& options, const mesh::Mesh& hosts) {
           .members = std::move(members)};
 }
 
+// The same where ranks come and go: as many as there are, and any of them may be lost.
+Replica replica_of_changing_host(AgreementOptions& options) {
+  std::vector<Parameter> parameters = options.parameters;
+  std::vector<std::string> states = options.optimizer->state_names();
+  data::DataParallel::Options how = data_options(options, SyncKind::Shared);
+  how.codec.reset();
+  how.is_spread = false;
+  const auto host = std::make_shared<data::DataParallel>(std::move(how));
+  return {.own = host,
+          .parameters = std::move(parameters),
+          .all = options.group,
+          .across = options.group,
+          .members = {0},
+          .states = std::move(states),
+          .host = host};
+}
+
 local::Gathering gathering_of(const AgreementOptions& options) {
   const local::Pace& pace = options.pace;
   const bool is_outer = pace.outer_rate != 1 || pace.outer_momentum != 0 || pace.is_streamed();
@@ -268,12 +299,14 @@ local::Gathering gathering_of(const AgreementOptions& options) {
 Replica replica_of_rank(AgreementOptions& options) {
   std::vector<Parameter> parameters = options.parameters;
   const comm::Group group = options.group;
+  std::vector<std::string> states = options.optimizer->state_names();
   const auto progress = std::make_shared<std::function<void()>>();
   auto own = make_solo(options, [progress] {
     if (*progress) (*progress)();
   });
   Replica replica = Replica::alone(std::move(own), std::move(parameters), group);
   replica.progress = progress;
+  replica.states = std::move(states);
   return replica;
 }
 
@@ -298,7 +331,10 @@ std::shared_ptr<Agreement> make_less_often(AgreementOptions& options,
                                 .faults = options.faults});
   }
   const std::vector<at::Tensor> buffers = options.buffers;
-  Replica replica = hosts ? replica_of_host(options, *hosts) : replica_of_rank(options);
+  const bool is_led = options.kind == SyncKind::Hierarchical && options.is_lasting;
+  Replica replica = is_led  ? replica_of_changing_host(options)
+                    : hosts ? replica_of_host(options, *hosts)
+                            : replica_of_rank(options);
   return std::make_shared<local::Rounds>(local::Rounds::Options{.replica = std::move(replica),
                                                                 .buffers = buffers,
                                                                 .flat = std::move(flat),
@@ -308,7 +344,17 @@ std::shared_ptr<Agreement> make_less_often(AgreementOptions& options,
                                                                 .faults = options.faults});
 }
 
+// On one host it is one copy for ever.
+std::shared_ptr<Agreement> make_lasting_hierarchical(AgreementOptions& options) {
+  const bool is_of_weights = options.pace.crossing == local::Crossing::Weights;
+  if (options.is_spread && is_of_weights) return make_less_often(options, std::nullopt);
+  data::DataParallel::Options how = data_options(options, SyncKind::Shared);
+  if (!how.is_spread) how.codec.reset();
+  return std::make_shared<data::DataParallel>(std::move(how));
+}
+
 std::shared_ptr<Agreement> make_hierarchical(AgreementOptions& options) {
+  if (options.is_lasting) return make_lasting_hierarchical(options);
   const std::optional<mesh::Mesh> hosts = mesh::Mesh::of_hosts(options.group);
   const bool is_of_weights = options.pace.crossing == local::Crossing::Weights;
   if (hosts->size("inside") == 1) {
@@ -354,13 +400,13 @@ bool makes_replicas(const AgreementOptions& options) {
 // Becomes others in time.
 std::shared_ptr<Agreement> make_changing(const AgreementOptions& options,
                                          const std::vector<Stretch>& stretches) {
-  const bool is_from_all_reduce = stretches.size() == 2 &&
-                                  stretches[0].kind == SyncKind::AllReduce &&
-                                  is_less_often(stretches[1].kind);
+  const bool is_from_all_reduce =
+      stretches.size() == 2 && stretches[0].kind == SyncKind::AllReduce &&
+      is_less_often(stretches[1].kind) && stretches[1].kind != SyncKind::Hierarchical;
   if (options.is_lasting && !is_from_all_reduce) {
     throw Error(ErrorCode::InvalidInput,
-                "where workers come and go, a job can change once yet, from all_reduce to a kind "
-                "that agrees less often: take such a sync.schedule, or elastic.enabled = false");
+                "where workers come and go, a job can change once yet, from all_reduce to local, "
+                "diloco, gossip or delayed: take such a sync.schedule, or elastic.enabled = false");
   }
   Changing::Options changing{.parameters = options.parameters,
                              .states = options.optimizer->state_names(),

@@ -1,8 +1,19 @@
 #include "trireme/parallel/replica.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include "trireme/parallel/data/data_parallel.h"
 
 namespace trireme::parallel {
+
+int Replica::number() const {
+  return numbers.empty() ? across.rank() : numbers[static_cast<std::size_t>(all.rank())];
+}
+
+int Replica::count() const {
+  return numbers.empty() ? across.size() : 1 + *std::max_element(numbers.begin(), numbers.end());
+}
 
 StepPlan Replica::plan_of(const StepPlan& plan) const {
   StepPlan mine = plan;
@@ -16,6 +27,34 @@ StepPlan Replica::plan_of(const StepPlan& plan) const {
   }
   mine.slot_count = static_cast<int>(mine.owners.size());
   return mine;
+}
+
+void Replica::regroup(const comm::Group& group, const std::vector<int>& places) {
+  all = group;
+  if (is_led()) {
+    numbers = group.hosts();
+  } else {
+    numbers.resize(static_cast<std::size_t>(group.size()));
+    std::iota(numbers.begin(), numbers.end(), 0);
+  }
+  std::vector<int> speakers(static_cast<std::size_t>(count()), -1);
+  std::vector<int> seats;
+  members.clear();
+  for (int rank = 0; rank < group.size(); ++rank) {
+    const int own_number = numbers[static_cast<std::size_t>(rank)];
+    int& speaker = speakers[static_cast<std::size_t>(own_number)];
+    if (speaker < 0) speaker = rank;
+    if (own_number != number()) continue;
+    members.push_back(rank);
+    seats.push_back(places[static_cast<std::size_t>(rank)]);
+  }
+  if (!is_led()) {
+    across = group;
+    return;
+  }
+  inside = group.subgroup(members);
+  across = is_speaker() ? group.subgroup(speakers) : comm::Group::solo();
+  host->survive(inside, seats);
 }
 
 }  // namespace trireme::parallel

@@ -47,6 +47,7 @@ std::string Course::to_json() const {
                         {"not_finite", not_finite},
                         {"is_repeated", is_repeated},
                         {"is_kept", is_kept},
+                        {"dealing", dealing},
                         {"slots", slots},
                         {"redone", redone},
                         {"owners", owners},
@@ -72,6 +73,7 @@ Course Course::from_json(const std::string& text) {
   json.at("not_finite").get_to(course.not_finite);
   json.at("is_repeated").get_to(course.is_repeated);
   json.at("is_kept").get_to(course.is_kept);
+  json.at("dealing").get_to(course.dealing);
   json.at("slots").get_to(course.slots);
   json.at("redone").get_to(course.redone);
   json.at("owners").get_to(course.owners);
@@ -234,6 +236,7 @@ void Recovery::deal_again(Course& course) const {
   const std::vector<int> owners = cut_slots(job.step->parts().slot_owners, pieces);
   if (!lasting().keeps_slots() || dealt_to_.empty() || owners.size() > kSlotsMax) return;
   course.is_kept = true;
+  course.dealing = job.step->dealing();
   course.owners = redeal_slots(owners, dealt_to_, workers);
   course.weights = cut_slots(job.loader().weights(), pieces);
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "trireme/base/xxh64.h"
 #include "trireme/model/block_model.h"
 #include "trireme/model/documents.h"
 #include "trireme/optim/clip.h"
@@ -20,7 +21,7 @@ Step::Step(Parts parts) : parts_(std::move(parts)) {}
 
 Outcome Step::run(const Turn& turn) {
   parallel::Agreement& agreement = *parts_.agreement;
-  keep_losses(turn);
+  keep_slots(turn);
   turn_ = turn;
   outcome_ = {};
   watch_ = {};
@@ -113,12 +114,20 @@ void Step::leave_out(const parallel::Gradients& all) {
   for (const Beyond& more : beyond_) give_back(more.owner, more.samples);
 }
 
-// Those of the last attempt, whose slots may be in pieces now: the first has it all.
-void Step::keep_losses(const Turn& turn) {
+std::uint64_t Step::dealing() const {
+  std::vector<std::int64_t> all = parts_.loader->weights();
+  all.push_back(static_cast<std::int64_t>(parts_.slot_owners.size()));
+  return xxh64(std::as_bytes(std::span(all))) | 1;
+}
+
+// Losses of the last attempt, whose slots may be in pieces now: the first has it all.
+void Step::keep_slots(const Turn& turn) {
   const auto slots = static_cast<int>(parts_.slot_owners.size());
   const int before = std::exchange(slots_, slots);
   const int pieces = slots / before;
-  const bool is_kept = turn.is_repeated && turn.kept_slots == before && turn.step == turn_.step;
+  const bool is_mine = std::exchange(dealing_, dealing()) == turn.kept_dealing;
+  const bool is_kept = turn.is_repeated && is_mine && turn.step == turn_.step;
+  kept_slots_ = turn.kept_dealing == 0 ? 0 : is_mine ? before : parallel::StepPlan::kOthersKeep;
   for (const auto& [slot, loss] : std::exchange(loss_of_slot_, {})) {
     if (is_kept) loss_of_slot_[slot * pieces] = loss;
   }
@@ -190,7 +199,7 @@ Outcome Step::finish(const parallel::Gradients& all) {
 parallel::StepPlan Step::plan(const data::StepBatches& work) const {
   parallel::StepPlan plan{.step = turn_.step,
                           .is_repeated = turn_.is_repeated,
-                          .kept_slots = turn_.kept_slots,
+                          .kept_slots = kept_slots_,
                           .slot_count = static_cast<int>(owners_.size()),
                           .slots = work.slots,
                           .owners = owners_};

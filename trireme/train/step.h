@@ -73,9 +73,9 @@ struct Turn {
   std::int64_t updates = 0;  // that were made before; fewer where some steps were dropped
   bool is_stop_wanted = false;
   bool is_change_wanted = false;
-  bool can_leave_out = true;  // slow ranks, where the job allows it: another step will come
-  bool is_repeated = false;   // a death cut the last attempt short
-  int kept_slots = 0;         // see StepPlan
+  bool can_leave_out = true;       // slow ranks, where the job allows it: another step will come
+  bool is_repeated = false;        // a death cut the last attempt short
+  std::uint64_t kept_dealing = 0;  // of a repeated step: whose gradients stay; 0: of none
 };
 
 class Step {
@@ -99,6 +99,8 @@ class Step {
   explicit Step(Parts parts);
 
   Outcome run(const Turn& turn);
+  // A number for the slots as they are dealt now: which samples each has.
+  std::uint64_t dealing() const;
   Outcome run(std::int64_t updates, bool is_stop_wanted = false) {
     return run({.step = updates, .updates = updates, .is_stop_wanted = is_stop_wanted});
   }
@@ -118,7 +120,7 @@ class Step {
 
  private:
   parallel::StepPlan plan(const data::StepBatches& work) const;
-  void keep_losses(const Turn& turn);
+  void keep_slots(const Turn& turn);
   const data::StepBatches& take_work();
   void add_returned();
   double run_unless_late(const data::StepBatches& work);
@@ -148,6 +150,8 @@ class Step {
   double own_terms_ = 0;
   Turn turn_;
   int slots_ = 1;                       // of the step that runs, on all ranks
+  std::uint64_t dealing_ = 0;           // likewise
+  int kept_slots_ = 0;                  // see StepPlan
   Outcome outcome_;                     // of the step that runs
   std::map<int, double> loss_of_slot_;  // of the step that runs
   Stopwatch watch_;

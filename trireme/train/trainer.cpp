@@ -128,7 +128,7 @@ Ending Trainer::train() {
                                             .is_change_wanted = is_change_wanted,
                                             .can_leave_out = progress_.step + 1 < job_.steps,
                                             .is_repeated = is_repeated_,
-                                            .kept_slots = kept_slots_});
+                                            .kept_dealing = kept_dealing_});
     balancer_.end_step(outcome);
     advance(outcome);
   }

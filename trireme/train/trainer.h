@@ -101,8 +101,8 @@ class Trainer {
   std::int64_t attended_at_ = 0;  // what follows this step is done
   bool is_open_ = false;          // begun, or resumed
   bool is_stopping_ = false;
-  bool is_repeated_ = false;  // the next step was begun before
-  int kept_slots_ = 0;        // what it had; see Turn
+  bool is_repeated_ = false;        // the next step was begun before
+  std::uint64_t kept_dealing_ = 0;  // what it had; see Turn
   bool is_change_wanted_ = false;
   bool is_ending_ = false;             // its part of the last checkpoint is written
   bool is_finished_ = false;           // everybody's is

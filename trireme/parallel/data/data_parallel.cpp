@@ -130,13 +130,7 @@ void DataParallel::begin_step(const StepPlan& plan) {
   }
   if (exchange_) exchange_->begin(plan_.step);
   if (gathering_ && !is_streamed()) gathering_->gather_all();
-  // Where slots stay, so does what their passes made of them; next time rank 0's count again.
-  if (!plan_.is_repeated || plan_.kept_slots == 0) {
-    broadcast_buffers();
-    first_buffers_.clear();
-  }
-  const bool is_remembered = is_lasting() || options_.can_leave_out;
-  if (is_remembered && first_buffers_.empty()) first_buffers_ = copied_buffers();
+  begin_buffers();
   is_left_out_ = false;
   // Until all is laid out, everybody is waited for.
   if (!layout_) plan_.left_out_max = 0;
@@ -157,6 +151,21 @@ void DataParallel::leave_out() {
   buckets.begin_slot({.is_first = true, .is_last = true});
   buckets.end_slot();
   is_mixed_ = false;
+}
+
+// Where slots stay, so does what their passes made of them: those of rank 0 as they were when the
+// step began are for whoever had not begun it.
+void DataParallel::begin_buffers() {
+  const bool is_kept = plan_.is_repeated && plan_.kept_slots != 0;
+  if (!is_kept) first_buffers_.clear();
+  const bool is_begun = !first_buffers_.empty();
+  for (std::size_t i = 0; i < options_.buffers.size(); ++i) {
+    const at::Tensor& buffer = options_.buffers[i];
+    const at::Tensor values = is_begun ? first_buffers_[i].clone() : buffer;
+    comm::broadcast(options_.group, values, 0, {.label = "buffers"}).wait();
+  }
+  const bool is_remembered = is_lasting() || options_.can_leave_out;
+  if (is_remembered && !is_begun) first_buffers_ = copied_buffers();
 }
 
 void DataParallel::broadcast_buffers() {

@@ -121,6 +121,12 @@ class DataParallel final : public Agreement,
   bool are_pieces_spare() const override { return is_uneven_ && host_ > 0; }
   std::string first_not_finite() const override;
 
+  // For whoever makes more of this one's ranks than an agreement of their own: what a rank notes in
+  // its page until its next step begins, before it changes what they share; and the most that any
+  // of those who shared it has noted, dead or alive. REQUIRES: is_lasting, one copy.
+  void mark(std::int64_t what);
+  std::int64_t last_mark() const;
+
   Standing standing() const override { return standing_; }
   bool keeps_slots() const override;
   void survive(const comm::Group& group, std::vector<int> places) override;
@@ -179,6 +185,7 @@ class DataParallel final : public Agreement,
   void keep_ordered(const std::vector<int>& filled);
   bool has_none() const;
   std::size_t last_to_run() const;
+  void begin_buffers();
   std::vector<at::Tensor> copied_buffers() const;
   void take_buffers_back(const std::vector<at::Tensor>& values);
   void throw_if_lost() const;

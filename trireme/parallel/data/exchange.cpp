@@ -160,7 +160,7 @@ bool Exchange::is_done(std::size_t bucket) {
 }
 
 void Exchange::finish(std::size_t bucket) {
-  encode_launched();
+  while (encoded_ <= bucket) encode(encoded_++);
   while (gathered_ <= bucket) start_gathering(gathered_++);
   Passage& passage = passages_[bucket];
   passage.gathering->wait();

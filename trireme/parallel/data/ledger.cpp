@@ -43,6 +43,7 @@ struct Ledger::Page::Header {
   std::atomic<std::uint32_t> phase;
   std::atomic<std::int64_t> done;
   std::atomic<std::int64_t> saved;
+  std::atomic<std::int64_t> mark;
 };
 
 // Keeps in the page what each run was, and how far the update has come.
@@ -114,6 +115,17 @@ void Ledger::Page::begin(std::int64_t step) noexcept {
   // In this order: a page of the step before says at every moment that there is nothing left to do.
   header().step.store(step, std::memory_order_release);
   header().done.store(0, std::memory_order_release);
+  header().mark.store(0, std::memory_order_release);
+}
+
+std::int64_t Ledger::Page::mark() const noexcept {
+  return header().mark.load(std::memory_order_acquire);
+}
+
+void Ledger::Page::set_mark(std::int64_t mark) noexcept {
+  header().mark.store(mark, std::memory_order_release);
+  // What changes now must stay behind it.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
 void Ledger::Page::prepare(std::span<const double> figures) noexcept {

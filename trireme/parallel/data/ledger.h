@@ -52,9 +52,12 @@ class Ledger {
     std::int64_t step() const noexcept;
     Phase phase() const noexcept;
     std::span<const double> figures() const noexcept;
+    // Whatever its rank has noted in this step, more than 0; 0: nothing.
+    std::int64_t mark() const noexcept;
 
     void begin(std::int64_t step) noexcept;
     void prepare(std::span<const double> figures) noexcept;
+    void set_mark(std::int64_t mark) noexcept;
     // The slices of this page's rank, or what is left to do of them.
     void update(std::span<const optim::Slice> slices, const optim::Optimizer& optimizer,
                 std::int64_t number, double scale, Faults* faults = nullptr, int rank = 0);

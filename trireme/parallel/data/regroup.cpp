@@ -203,6 +203,18 @@ std::optional<Gradients> DataParallel::recall(std::int64_t step, std::span<const
   return take_figures(figures);
 }
 
+void DataParallel::mark(std::int64_t what) {
+  page_->set_mark(what);
+}
+
+std::int64_t DataParallel::last_mark() const {
+  std::int64_t last = 0;
+  for (std::size_t i = 0; ledger_ && i < cut_.places.size(); ++i) {
+    last = std::max(last, ledger_->page(cut_.places[i]).mark());
+  }
+  return last;
+}
+
 // By rank of the cut, the place of whoever does what is left to do of it: its own where it lives.
 std::vector<int> DataParallel::heirs() const {
   const auto is_in = [](const std::vector<int>& places, int place) {

@@ -53,6 +53,7 @@ void Fragment::send() {
   if (is_overlapped()) work_.copy_(sent_);
   if (is_pair()) return send_to_other();
   if (anchor_.defined()) work_.neg_().add_(anchor_);
+  if (!is_speaker()) return;
   flat_.launch(work_, launched_);
   traffic_ = flat_.traffic();
 }
@@ -92,9 +93,17 @@ void Fragment::arrive() {
     meeting_.clear();
   } else {
     flat_.finish();
-    work_.div_(options_.flat.group.size());
+    if (is_speaker()) work_.div_(options_.seat.count);
+    comm::broadcast(options_.seat.inside, work_, 0, {.label = "mean"}).wait();
   }
   is_summed_ = true;
+}
+
+void Fragment::prepare() {
+  arrive();
+  if (!is_overlapped() || options_.seat.inside.size() == 1) return;
+  if (!now_.defined()) now_ = flat_.make();
+  flat_.read_values(now_);
 }
 
 void Fragment::land() {
@@ -114,7 +123,11 @@ void Fragment::land() {
   }
   anchor_.sub_(work_, options_.pace.outer_rate);
   if (!is_overlapped()) return flat_.write_values(anchor_);
-  flat_.read_values(work_);
+  if (options_.seat.inside.size() > 1) {
+    work_.copy_(now_);
+  } else {
+    flat_.read_values(work_);
+  }
   flat_.write_values(work_.sub_(sent_).add_(anchor_));
 }
 
@@ -124,12 +137,12 @@ void Fragment::forget() {
   flat_.forget();
 }
 
-void Fragment::regroup(const comm::Group& group) {
+void Fragment::regroup(const Seat& seat) {
   meeting_.clear();
   is_summed_ = false;
-  options_.flat.group = group;
-  options_.is_teller = group.rank() == 0;
-  flat_.regroup(group);
+  options_.seat = seat;
+  options_.flat.group = seat.across;
+  flat_.regroup(seat.across);
 }
 
 std::vector<at::Tensor> Fragment::outer_state() const {
@@ -168,14 +181,15 @@ std::vector<checkpoint::Piece> Fragment::own_pieces() {
   };
   // The same for all replicas.
   const bool is_first = number() == 0;
+  if (is_travelling()) arrive();
+  if (!is_speaker()) return all;
   if (anchor_.defined() && is_first) add(flat_.pieces(anchor_, kAnchor));
   if (momentum_.defined() && is_first) add(flat_.pieces(momentum_, kMomentum));
   if (is_travelling()) {
-    arrive();
     if (is_first || is_pair()) add(flat_.pieces(work_, mean_name()));
     add(flat_.pieces(sent_, sent_name()));
   }
-  if (is_travelling() && (options_.is_teller || is_pair())) {
+  if (is_travelling() && (options_.seat.is_teller || is_pair())) {
     flight_ = at::full({1}, launched_, at::kLong);
     all.push_back({.name = launched_name(), .sizes = {1}, .data = flight_});
   }
@@ -194,6 +208,8 @@ void Fragment::restore(const checkpoint::Checkpoint& from) {
   if (momentum_.defined() && !flat_.restore(momentum_, kMomentum, from)) momentum_.zero_();
   if (flat_.exchange()) flat_.exchange()->restore(from);
   if (!is_overlapped() || !from.has(launched_name())) return;
+  // Pairs of other numbers of ranks are others: each goes on with what it has.
+  if (is_pair() && options_.flat.is_lasting) return;
   // Of other fragments than these, what was under way is sent again, with all that came since.
   if (!flat_.restore(work_, mean_name(), from)) return;
   // Replicas that were not there have sent what they have now.

@@ -32,13 +32,21 @@ enum class Gathering { Average, Outer, Pair };
 
 class Fragment {
  public:
+  // Where this rank is among replicas.
+  struct Seat {
+    comm::Group across = comm::Group::solo();  // to whom it sends
+    comm::Group inside = comm::Group::solo();  // who hear from the first of them what has arrived
+    int number = 0;                            // of its replica
+    int count = 1;                             // of replicas
+    bool is_teller = true;                     // whether it saves what all ranks know
+  };
   struct Options {
-    FlatModel::Options flat;
+    FlatModel::Options flat;  // with the group of the seat
+    Seat seat{};
     Gathering gathering = Gathering::Average;
     Pace pace{};
     bool has_anchor = false;  // whatever the gathering
     std::int64_t index = 0;   // among the fragments
-    bool is_teller = true;    // whether this rank saves what all ranks know
   };
   explicit Fragment(Options options);
 
@@ -50,7 +58,9 @@ class Fragment {
   void poll();
   // Waits. What has arrived stays where the group does not.
   void arrive();
-  // Writes this rank's parameters. REQUIRES: arrive(), and no step since.
+  // The same, and sees what the replica is now. REQUIRES: nobody writes it.
+  void prepare();
+  // Writes this rank's parameters. REQUIRES: prepare(), and no step since.
   void land();
   bool is_travelling() const noexcept { return launched_ >= 0; }
   // The step in which what is on its way departed.
@@ -68,7 +78,7 @@ class Fragment {
   // What is on its way is given up.
   void forget();
   // From now on with these. What was on its way is to be sent again.
-  void regroup(const comm::Group& group);
+  void regroup(const Seat& seat);
   // What a rank that comes has to have: outer weights and momentum, and what was sent, where there
   // is any.
   std::vector<at::Tensor> outer_state() const;
@@ -79,7 +89,8 @@ class Fragment {
   void restore(const checkpoint::Checkpoint& from);
 
  private:
-  int number() const noexcept { return options_.flat.group.rank(); }
+  int number() const noexcept { return options_.seat.number; }
+  bool is_speaker() const noexcept { return options_.seat.inside.rank() == 0; }
   // Whether replicas move on while a sum travels.
   bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
   bool is_pair() const noexcept { return options_.gathering == Gathering::Pair; }
@@ -94,6 +105,7 @@ class Fragment {
   at::Tensor anchor_;    // the weights of all when they were together last, where they are needed
   at::Tensor momentum_;  // of the outer step
   at::Tensor sent_;      // this replica's weights when they departed, where it goes on
+  at::Tensor now_;       // and when it is about to land, where several ranks write it
   at::Tensor partner_;   // what came from the other of a pair
   std::vector<comm::TensorWork> meeting_;  // to and from that one
   bool is_alone_ = false;                  // this one has no other

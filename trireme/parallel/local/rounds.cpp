@@ -23,7 +23,7 @@ constexpr const char* kReplicas = "replicas";
 // What this rank updates: whole parameters where a replica is one rank's, else parts of them.
 FlatModel::Options flat_of(const Replica& replica, FlatModel::Options options) {
   options.group = replica.across;
-  if (replica.inside.size() == 1) {
+  if (replica.inside.size() == 1 || replica.is_led()) {
     options.parameters = replica.parameters;
     return options;
   }
@@ -54,22 +54,37 @@ Rounds::Rounds(Options options)
   const bool has_anchor = options_.flat.codec || end_.needs_distance();
   for (FlatModel::Options& flat :
        cut_in_fragments(flat_of(options_.replica, options_.flat), options_.pace.fragments)) {
-    fragments_.emplace_back(Fragment::Options{.flat = std::move(flat),
-                                              .gathering = options_.gathering,
-                                              .pace = options_.pace,
-                                              .has_anchor = has_anchor,
-                                              .index = static_cast<std::int64_t>(fragments_.size()),
-                                              .is_teller = is_teller()});
+    fragments_.emplace_back(
+        Fragment::Options{.flat = std::move(flat),
+                          .seat = seat(),
+                          .gathering = options_.gathering,
+                          .pace = options_.pace,
+                          .has_anchor = has_anchor,
+                          .index = static_cast<std::int64_t>(fragments_.size())});
   }
   turn_ = Turn(fragments_.size());
   const auto& progress = options_.replica.progress;
   if (progress && is_overlapped()) *progress = [this] { poll(); };
 }
 
+// Of ranks that have a part of a replica each, all speak.
+Fragment::Seat Rounds::seat() const {
+  const Replica& replica = apart_.replica();
+  return {.across = replica.across,
+          .inside = replica.is_led() ? replica.inside : comm::Group::solo(),
+          .number = replica.number(),
+          .count = replica.count(),
+          .is_teller = is_teller()};
+}
+
 void Rounds::begin_step(const StepPlan& plan) {
   const c10::NoGradGuard no_grad;
   if (options_.is_lasting) {
     throw_if_pointless();
+    // Nobody is in this step while another's update of the last can still be lost.
+    if (is_led()) own().settle();
+    last_mark_ = 0;
+    joined_.clear();
     first_buffers_.clear();
     for (const at::Tensor& buffer : apart_.buffers()) first_buffers_.push_back(buffer.clone());
   }
@@ -87,6 +102,7 @@ Gradients Rounds::reduce(const Share& mine) {
   const Gradients all = apart_.reduce(mine, is_ending_);
   standing_.phase = Standing::Phase::Prepared;
   standing_.prepared = {.step = plan_.step, .figures = apart_.figures()};
+  mark(mark_of(standing_.prepared));
   reach(options_.faults, data::kPrepared, apart_.replica().all.rank());
   return told(all);
 }
@@ -189,6 +205,8 @@ bool Rounds::is_shared() const {
 void Rounds::do_together(Deed deed) {
   due_ = deed;
   is_gathered_ = !is_shared();
+  // What others of this replica update is read, too.
+  if (is_led()) own().settle();
   if (is_shared()) {
     reach(options_.faults, kRoundOver, apart_.replica().all.rank());
     gather(deed);
@@ -209,21 +227,14 @@ void Rounds::gather(Deed deed) {
   const c10::NoGradGuard no_grad;
   joined_.clear();
   averaged_.clear();
-  if (deed.is_join()) {
-    for (const checkpoint::Piece& piece : own().pieces()) {
-      joined_.push_back(piece.data.clone());
-      comm::all_reduce(apart_.replica().across, joined_.back(), comm::ReduceOp::Mean,
-                       {.label = "average"})
-          .wait();
-    }
-  }
+  if (deed.is_join()) average_state();
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
     if (!turn_.lands[i]) continue;
     if (!fragments_[i].is_travelling()) {
       fragments_[i].depart(deed.step);
       send(fragments_[i]);
     }
-    fragments_[i].arrive();
+    fragments_[i].prepare();
   }
   if (deed.is_join() || turn_.has_buffers) averaged_ = apart_.mean_of_buffers();
 }
@@ -236,16 +247,16 @@ void Rounds::send(Fragment& fragment) {
 // Of this rank alone.
 void Rounds::take(Deed deed) {
   const c10::NoGradGuard no_grad;
-  if (deed.is_join()) {
-    const std::vector<checkpoint::Piece> pieces = own().pieces();
-    for (std::size_t i = 0; i < joined_.size(); ++i) pieces[i].data.copy_(joined_[i]);
-  }
+  mark(deed.mark());
+  if (deed.is_join()) put_joined();
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
-    if (turn_.lands[i]) fragments_[i].land();
+    if (turn_.lands[i]) {
+      fragments_[i].land();
+      reach(options_.faults, kLanded, apart_.replica().all.rank());
+    }
     if (turn_.departs[i]) fragments_[i].depart(deed.step);
   }
   apart_.set_buffers(averaged_);
-  joined_.clear();
   averaged_.clear();
   const bool is_whole = turn_.is_all_landing() && sends_at_once(deed) && !is_in_pairs();
   is_alike_ |= deed.is_join() || is_whole;

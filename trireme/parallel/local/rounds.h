@@ -20,13 +20,16 @@
 // come to since the last round is lost with it; the round goes on with the others, and its mean is
 // over those who are there. Outer weights and momentum are the same on all ranks and stay. What was
 // on its way is sent again, as it was, by those who live: it lands for all of them or for none.
-// Newcomers are let in at the end of a round, and begin with what somebody has.
+// Newcomers are let in at the end of a round, and begin with what somebody has. A replica that the
+// ranks of a host hold lives as long as one of them: what they share they change after noting it
+// where the others find it, and these do the rest.
 //
 // Threads, failure, lifetime: as Agreement.
 
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -43,6 +46,7 @@ namespace trireme::parallel::local {
 
 inline constexpr FaultPoint kRoundOver{"round.over"};     // and nothing is sent
 inline constexpr FaultPoint kGathered{"round.gathered"};  // and nothing is in its place
+inline constexpr FaultPoint kLanded{"round.landed"};      // a fragment, on this rank
 
 class Rounds final : public Agreement, public Lasting, private model::Interruption {
  public:
@@ -52,7 +56,7 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
     FlatModel::Options flat;  // without parameters, parts and group
     Gathering gathering = Gathering::Average;
     Pace pace{};
-    // Ranks may come and go; each has a replica of its own then.
+    // Ranks may come and go; each has a replica of its own then, or replicas are led.
     bool is_lasting = false;
     Faults* faults = nullptr;
   };
@@ -88,18 +92,22 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
   bool keeps_slots() const override { return false; }
   void survive(const comm::Group& group, std::vector<int> places) override;
   std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override;
-  void finish_orphans() override {}
+  void finish_orphans() override;
   void regroup(bool is_new) override;
 
  private:
   // What all do together or nobody. Of the job's end join() is called again by all; the end of a
   // round is theirs who made the step.
-  enum class Occasion : std::int64_t { Round, Arrival, LastRound, Join };
+  enum class Occasion : std::int64_t { Prepare, Round, Arrival, LastRound, Join };
   struct Deed {
     std::int64_t step = -1;  // none
     Occasion occasion = Occasion::Round;
 
     bool is_join() const noexcept { return occasion == Occasion::Join; }
+    // What a host's ranks find of one that has died.
+    std::int64_t mark() const noexcept {
+      return ((step + 1) << 8) + (static_cast<std::int64_t>(occasion) << 4);
+    }
     bool operator==(const Deed&) const = default;
   };
   // What happens to fragments at the end of a step.
@@ -135,20 +143,29 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
   void send(Fragment& fragment);
   void take(Deed deed);
   bool sends_at_once(Deed deed) const;
+  void mark(std::int64_t what);
+  static std::int64_t mark_of(const Prepared& prepared);
+  static Prepared prepared_of(std::int64_t mark);
   void throw_if_pointless() const override;
   std::vector<Report> reports(bool is_new) const;
   void take_done(const std::vector<Report>& all);
   void drop_doubtful(bool has_state);
   void share(const std::vector<Report>& all);
+  void give_replica(int source, bool is_given);
+  void give_outer(const comm::Group& group, int source, bool is_given);
+  void average_state();
+  void put_joined();
   std::vector<std::int64_t> numbers() const;
   void go_along(std::span<const std::int64_t> numbers);
   void poll();
   bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
   bool is_in_pairs() const noexcept { return options_.gathering == Gathering::Pair; }
   Agreement& own() const noexcept { return *apart_.replica().own; }
-  int number() const noexcept { return apart_.replica().number(); }
+  int number() const { return apart_.replica().number(); }
   // One rank says what holds for all of them.
-  bool is_teller() const noexcept { return number() == 0 && options_.replica.inside.rank() == 0; }
+  bool is_teller() const { return number() == 0 && apart_.replica().inside.rank() == 0; }
+  bool is_led() const noexcept { return apart_.replica().is_led(); }
+  Fragment::Seat seat() const;
 
   Options options_;
   Apart apart_;
@@ -160,15 +177,16 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
   at::Tensor saved_alike_;  // the same, as it is saved
   Traffic traffic_;         // not yet told
   Standing standing_;
-  Deed due_;                               // and not done here
-  Deed done_;                              // last
-  Turn turn_{0};                           // of what is due
-  bool is_gathered_ = false;               // what is due: all that it takes is here
-  std::vector<at::Tensor> joined_;         // for the job's end: values and state of all
-  std::vector<at::Tensor> averaged_;       // buffers, likewise and for a round's end
-  std::vector<at::Tensor> first_buffers_;  // as they were when the step began
-  bool is_surviving_ = false;              // from survive() to regroup()
-  bool has_state_ = false;                 // that all ranks share
+  Deed due_;                                  // and not done here
+  Deed done_;                                 // last
+  Turn turn_{0};                              // of what is due
+  bool is_gathered_ = false;                  // what is due: all that it takes is here
+  std::map<std::string, at::Tensor> joined_;  // for the job's end: values and state of all
+  std::vector<at::Tensor> averaged_;          // buffers, likewise and for a round's end
+  std::vector<at::Tensor> first_buffers_;     // as they were when the step began
+  std::int64_t last_mark_ = 0;                // of those of this replica who died in this step
+  bool is_surviving_ = false;                 // from survive() to regroup()
+  bool has_state_ = false;                    // that all ranks share
 };
 
 }  // namespace trireme::parallel::local

@@ -9,38 +9,89 @@
 
 #include "trireme/base/check.h"
 #include "trireme/comm/torch/tensor.h"
+#include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/local/rounds.h"
 #include "trireme/parallel/sameness.h"
+#include "trireme/parallel/whole_state.h"
 
 namespace trireme::parallel::local {
+namespace {
+
+// Others than the source and those who are given hear it, and keep theirs.
+void give(const comm::Group& group, const at::Tensor& tensor, int source, bool is_given) {
+  const bool is_kept = !is_given && group.rank() != source;
+  const at::Tensor place = is_kept ? at::empty_like(tensor) : tensor;
+  comm::broadcast(group, place, source, {.label = "state"}).wait();
+}
+
+}  // namespace
 
 void Rounds::throw_if_pointless() const {
   if (const std::optional<Error> error = apart_.replica().all.error()) throw *error;
 }
 
-void Rounds::survive(const comm::Group& group, std::vector<int> /*places*/) {
+void Rounds::survive(const comm::Group& group, std::vector<int> places) {
   is_surviving_ = true;
-  apart_.regroup(group);
+  if (is_led()) last_mark_ = std::max(last_mark_, apart_.replica().host->last_mark());
+  apart_.regroup(group, places);
 }
 
-// What only the dead knew is of no use: their replicas are gone.
+void Rounds::finish_orphans() {
+  if (is_led()) apart_.replica().host->finish_orphans();
+}
+
+void Rounds::mark(std::int64_t what) {
+  if (is_led()) apart_.replica().host->mark(what);
+}
+
+// Votes are one or none.
+std::int64_t Rounds::mark_of(const Prepared& prepared) {
+  std::int64_t mark = Deed{.step = prepared.step, .occasion = Occasion::Prepare}.mark();
+  for (std::size_t i = 0; i < prepared.figures.size(); ++i) {
+    if (prepared.figures[i] != 0) mark |= std::int64_t{1} << i;
+  }
+  return mark;
+}
+
+// Nothing where it is of something else.
+Prepared Rounds::prepared_of(std::int64_t mark) {
+  Prepared prepared{.step = (mark >> 8) - 1};
+  if (mark_of(prepared) != (mark & ~std::int64_t{15})) return {};
+  for (int i = 0; i < 4; ++i) prepared.figures.push_back((mark >> i & 1) != 0 ? 1 : 0);
+  return prepared;
+}
+
+// What only the dead knew is of no use where their replicas are gone with them. Where others hold
+// them, too, all hosts go by it.
 std::optional<Gradients> Rounds::recall(std::int64_t step, std::span<const Prepared> told_by) {
-  if (step < 0 || standing_.step != step) return std::nullopt;
-  const auto known = std::find_if(told_by.begin(), told_by.end(),
-                                  [&](const Prepared& one) { return one.step == step; });
-  if (known == told_by.end()) return std::nullopt;
+  Prepared known = prepared_of(last_mark_);
+  for (const Prepared& one : told_by) {
+    if (one.step == step && step >= 0) known = one;
+  }
+  if (is_led()) {
+    std::int64_t last = known.step < 0 ? 0 : mark_of(known);
+    apart_.replica()
+        .all.all_reduce({&last, 1, comm::DType::Int64}, comm::ReduceOp::Max, {.label = "prepared"})
+        .wait();
+    known = prepared_of(last);
+  }
+  if (step < 0 || known.step != step || standing_.step != step) return std::nullopt;
   if (standing_.phase == Standing::Phase::Open) {
     standing_.phase = Standing::Phase::Prepared;
-    standing_.prepared = *known;
+    standing_.prepared = known;
+    // This rank may be the next to die.
+    mark(mark_of(known));
   }
-  return told(apart_.recall(known->figures, is_ending_));
+  return told(apart_.recall(known.figures, is_ending_));
 }
 
 std::vector<Rounds::Report> Rounds::reports(bool is_new) const {
   const comm::Group& group = apart_.replica().all;
   const bool has_state = has_state_ && !is_new;
-  const std::int64_t mine[] = {has_state ? 1 : 0, done_.step,
-                               static_cast<std::int64_t>(done_.occasion)};
+  // What one has begun to write with whom this rank holds a replica is to be done.
+  const Deed done = due_.step >= 0 && last_mark_ == due_.mark() ? due_ : done_;
+  const std::int64_t mine[] = {has_state ? 1 : 0, done.step,
+                               static_cast<std::int64_t>(done.occasion)};
   std::vector<std::int64_t> all(std::size(mine) * static_cast<std::size_t>(group.size()));
   group
       .all_gather({all.data(), all.size(), comm::DType::Int64},
@@ -54,15 +105,21 @@ std::vector<Rounds::Report> Rounds::reports(bool is_new) const {
   return reports;
 }
 
-// All of it in the group of all: a sub-group would wait for one that has heard of another death.
+// Between replicas all of it is in the group of all: where they share memory, a sub-group would
+// wait for one that has heard of another death.
 void Rounds::regroup(bool is_new) {
   const c10::NoGradGuard no_grad;
   // A step that is run again changes them again.
   if (standing_.phase == Standing::Phase::Open) apart_.set_buffers(first_buffers_);
   const comm::Group group = apart_.replica().all;
+  if (is_led()) apart_.replica().host->regroup(is_new);
   const std::vector<Report> all = reports(is_new);
   take_done(all);
-  for (Fragment& fragment : fragments_) fragment.regroup(group);
+  // A rank that died may have written a part of what was averaged.
+  if (done_.is_join()) put_joined();
+  own().pieces();  // whoever has none yet makes them, with those of its host
+  own().restored();
+  for (Fragment& fragment : fragments_) fragment.regroup(seat());
   if (is_overlapped()) drop_doubtful(all[static_cast<std::size_t>(group.rank())].has_state);
   share(all);
   for (Fragment& fragment : fragments_) {
@@ -81,8 +138,7 @@ void Rounds::take_done(const std::vector<Report>& all) {
       all.begin(), all.end(), [&](const Report& one) { return one.has_state && one.done == due_; });
   if (is_done) {
     TRIREME_CHECK(is_gathered_, "a round that another rank has ended is not here");
-    take(due_);
-    return own().restored();
+    return take(due_);
   }
   for (Fragment& fragment : fragments_) {
     if (sends_at_once(due_)) fragment.forget();
@@ -109,31 +165,71 @@ void Rounds::drop_doubtful(bool has_state) {
   }
 }
 
-// Whoever has nothing gets the first one's that has: its replica, and what all have alike.
+// A replica that nobody has a state of becomes the first one's that somebody has. Whoever comes to
+// one that others hold hears from them where they are.
 void Rounds::share(const std::vector<Report>& all) {
-  const comm::Group& group = apart_.replica().all;
+  const Replica& replica = apart_.replica();
   const auto has_state = [](const Report& one) { return one.has_state; };
   if (std::all_of(all.begin(), all.end(), has_state)) return;
+  expect_same_parameters(replica.all, replica.parameters);
   const auto found = std::find_if(all.begin(), all.end(), has_state);
   const int source = found == all.end() ? 0 : static_cast<int>(found - all.begin());
-  const bool is_given = !has_state(all[static_cast<std::size_t>(group.rank())]);
-  expect_same_parameters(group, options_.replica.parameters);
-  const auto give = [&](const at::Tensor& tensor) {
-    // Others hear it, and keep theirs.
-    const bool is_kept = !is_given && group.rank() != source;
-    const at::Tensor place = is_kept ? at::empty_like(tensor) : tensor;
-    comm::broadcast(group, place, source, {.label = "state"}).wait();
-  };
-  for (const checkpoint::Piece& piece : own().pieces()) give(piece.data);
-  for (const at::Tensor& buffer : apart_.buffers()) give(buffer);
-  own().restored();
+  std::vector<int> first(static_cast<std::size_t>(replica.count()), -1);  // by replica: who has one
+  for (int rank = replica.all.size(); rank-- > 0;) {
+    const auto at = static_cast<std::size_t>(rank);
+    if (all[at].has_state) first[static_cast<std::size_t>(replica.numbers[at])] = rank;
+  }
+  const int own_first = first[static_cast<std::size_t>(replica.number())];
+  if (std::find(first.begin(), first.end(), -1) != first.end()) {
+    give_replica(source, own_first < 0);
+    give_outer(replica.all, source, own_first < 0);
+  }
+  if (own_first < 0) return;
+  const auto at = std::find(replica.members.begin(), replica.members.end(), own_first);
+  give_outer(replica.inside, static_cast<int>(at - replica.members.begin()),
+             !has_state(all[static_cast<std::size_t>(replica.all.rank())]));
+}
+
+// Weights, optimizer state and buffers.
+void Rounds::give_replica(int source, bool is_given) {
+  const Replica& replica = apart_.replica();
+  const int from = replica.numbers[static_cast<std::size_t>(source)];
+  const std::vector<checkpoint::Piece> pieces = own().pieces();
+  const auto given = replica.number() == from ? pieces : std::vector<checkpoint::Piece>{};
+  for (const StateTensor& one : tensors_of(replica.parameters, replica.states)) {
+    const at::Tensor whole = whole_of(one, given, -std::numeric_limits<double>::infinity());
+    comm::all_reduce(replica.all, whole, comm::ReduceOp::Max, {.label = one.name}).wait();
+    if (is_given) write_pieces(one.name, whole, pieces);
+  }
+  for (const at::Tensor& buffer : apart_.buffers()) give(replica.all, buffer, source, is_given);
+  if (is_given) own().restored();
+}
+
+// What all replicas have alike, what this one has sent, and where it is in its rounds.
+void Rounds::give_outer(const comm::Group& group, int source, bool is_given) {
   for (const Fragment& fragment : fragments_) {
-    for (const at::Tensor& tensor : fragment.outer_state()) give(tensor);
+    for (const at::Tensor& tensor : fragment.outer_state()) give(group, tensor, source, is_given);
   }
   std::vector<std::int64_t> said = numbers();
   group.broadcast({said.data(), said.size(), comm::DType::Int64}, source, {.label = "round"})
       .wait();
   if (is_given && group.rank() != source) go_along(said);
+}
+
+// The mean over replicas, whoever holds which part of one.
+void Rounds::average_state() {
+  const Replica& replica = apart_.replica();
+  const std::vector<checkpoint::Piece> pieces = own().pieces();
+  for (const StateTensor& one : tensors_of(replica.parameters, replica.states)) {
+    at::Tensor whole = whole_of(one, pieces, 0);
+    comm::all_reduce(replica.all, whole, comm::ReduceOp::Sum, {.label = one.name}).wait();
+    joined_[one.name] = whole.div_(replica.count());
+  }
+}
+
+void Rounds::put_joined() {
+  const std::vector<checkpoint::Piece> pieces = own().pieces();
+  for (const auto& [name, whole] : joined_) write_pieces(name, whole, pieces);
 }
 
 // Where this rank is in its rounds.

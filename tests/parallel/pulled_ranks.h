@@ -1,0 +1,208 @@
+// Ranks that each pull a weight towards the number of their place by plain descent, for who
+// compares an agreement that outlives them with a few lines of arithmetic. One may die where an
+// agreement passes a point, and the last may come late.
+
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include "tests/parallel/mortal_ranks.h"
+#include "trireme/optim/sgd.h"
+#include "trireme/parallel/kinds.h"
+
+namespace trireme::train {
+
+inline constexpr double kPullRate = 0.1;
+inline constexpr double kFirstWeight = 5;
+
+// Calls what it is told to where a rank passes a point for the n-th time.
+struct Trap final : Faults {
+  std::string_view point;
+  int times = 0;
+  std::function<void()> spring;
+  void reached(FaultPoint at, int) override {
+    if (at.name == point && --times == 0) spring();
+  }
+};
+
+struct Script {
+  parallel::SyncKind kind = parallel::SyncKind::Local;
+  parallel::local::Pace pace{};
+  int steps = 6;
+  // One place dies there; others go on without it.
+  std::string_view point{};
+  int times = 0;
+  int places = 3;
+  int dies = 2;
+  std::vector<int> hosts{};  // by place; empty: all on one
+  bool is_silent = false;    // nobody who lives says what all had prepared
+  // The last place comes when this step is to be made.
+  std::int64_t joins = -1;
+};
+
+// A weight that is pulled towards the number of its place.
+class Pulled {
+ public:
+  Pulled(const Script& script, int place, const comm::Group& root, std::vector<comm::Group>& groups,
+         std::mutex& mutex)
+      : script_(script), place_(place), root_(root), groups_(groups), mutex_(mutex) {
+    trap_.point = place == script.dies ? script.point : "";
+    trap_.times = script.times;
+    trap_.spring = [this] {
+      const std::lock_guard lock(mutex_);
+      for (const comm::Group& group : groups_) group.abort(Error(ErrorCode::PeerLost, "died"));
+      throw Dead();
+    };
+    agreement_ = parallel::make_agreement(
+        {.parameters = {{.name = "w", .tensor = weight_}},
+         .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0}),
+         .kind = script.kind,
+         .pace = script.pace,
+         .is_lasting = true,
+         .is_spread = !script.hosts.empty(),
+         .faults = &trap_});
+  }
+
+  // By step: the weight after it, as it counts in the end.
+  std::map<std::int64_t, double> run() {
+    const bool is_late = script_.joins >= 0 && place_ == script_.places - 1;
+    if (is_late) step_ = first_ = script_.joins;
+    const bool is_whole = is_late || script_.joins < 0;
+    meet(is_whole ? everybody() : without(script_.places - 1), is_late);
+    while (true) {
+      const bool is_joined = step_ == script_.joins && ranks_ < script_.places;
+      if (is_joined) meet(everybody(), false);
+      try {
+        if (step_ == script_.steps) {
+          agreement_->settle();
+          note();
+          agreement_->join();  // nothing is on its way any more
+          return path_;
+        }
+        make();
+        ++step_;
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::PeerLost) throw;
+        meet(without(script_.dies), false);
+        note();
+      }
+    }
+  }
+
+ private:
+  parallel::Lasting& lasting() { return dynamic_cast<parallel::Lasting&>(*agreement_); }
+
+  std::vector<int> everybody() const {
+    std::vector<int> members(static_cast<std::size_t>(script_.places));
+    std::iota(members.begin(), members.end(), 0);
+    return members;
+  }
+  std::vector<int> without(int place) const {
+    std::vector<int> members = everybody();
+    std::erase(members, place);
+    return members;
+  }
+
+  void meet(const std::vector<int>& members, bool is_new) {
+    if (std::find(members.begin(), members.end(), place_) == members.end()) return;
+    group_ = root_.subgroup(members);
+    {
+      const std::lock_guard lock(mutex_);
+      groups_.push_back(group_);
+    }
+    ranks_ = group_.size();
+    lasting().survive(group_, members);
+    if (!is_new) resolve();
+    lasting().regroup(is_new);
+  }
+
+  // A step that any of them had prepared is finished by all.
+  void resolve() {
+    const parallel::Standing mine = lasting().standing();
+    std::vector<double> figures = mine.prepared.figures;
+    figures.resize(4);
+    figures.push_back(static_cast<double>(mine.prepared.step));
+    std::vector<double> all(figures.size() * static_cast<std::size_t>(ranks_));
+    if (step_ == script_.joins) return;  // not all of them are here for that
+    group_
+        .all_gather({all.data(), all.size(), comm::DType::Float64},
+                    {figures.data(), figures.size(), comm::DType::Float64})
+        .wait();
+    std::vector<parallel::Prepared> told;
+    for (auto at = all.begin(); !script_.is_silent && at != all.end(); at += 5) {
+      told.push_back({.step = static_cast<std::int64_t>(at[4]), .figures = {at, at + 4}});
+    }
+    const bool is_known = lasting().recall(mine.step, told).has_value();
+    if (!is_known) return;
+    if (mine.phase == parallel::Standing::Phase::Finished) return lasting().finish_orphans();
+    update();
+    ++step_;
+  }
+
+  // When nobody writes it.
+  void note() {
+    if (step_ > first_) path_[step_ - 1] = weight_[0].item<double>();
+  }
+  void update() { agreement_->update({.number = step_ + 1, .rate = kPullRate}); }
+
+  void make() {
+    std::vector<int> owners(static_cast<std::size_t>(ranks_));
+    std::iota(owners.begin(), owners.end(), 0);
+    agreement_->begin_step(
+        {.step = step_, .slot_count = ranks_, .slots = {group_.rank()}, .owners = owners});
+    note();
+    agreement_->begin_slot(0);
+    (0.5 * (weight_ - place_).pow(2) / ranks_).sum().backward();
+    agreement_->end_slot();
+    agreement_->reduce({.loss = 1});
+    update();
+  }
+
+  const Script& script_;
+  int place_;
+  comm::Group root_;
+  std::vector<comm::Group>& groups_;
+  std::mutex& mutex_;
+  Trap trap_;
+  // Of several elements, so that ranks which share it have a slice each.
+  at::Tensor weight_ = torch::full({300}, kFirstWeight, torch::kDouble).requires_grad_();
+  std::shared_ptr<parallel::Agreement> agreement_;
+  comm::Group group_ = comm::Group::solo();
+  int ranks_ = 0;
+  std::int64_t step_ = 0;
+  std::int64_t first_ = 0;  // that it makes
+  std::map<std::int64_t, double> path_;
+};
+
+// By place.
+inline std::vector<std::map<std::int64_t, double>> played(const Script& script) {
+  const auto roots =
+      script.hosts.empty()
+          ? comm::connect_threads(script.places, {.timeout = std::chrono::seconds(30)})
+          : comm::connect_hosts(script.hosts);
+  std::vector<std::map<std::int64_t, double>> paths(roots.size());
+  std::vector<std::unique_ptr<Pulled>> all;
+  std::vector<comm::Group> groups;
+  std::mutex mutex;
+  for (int place = 0; place < script.places; ++place) {
+    all.push_back(std::make_unique<Pulled>(script, place, roots[static_cast<std::size_t>(place)],
+                                           groups, mutex));
+  }
+  testing::run_rank_threads(script.places, [&](int place) {
+    try {
+      paths[static_cast<std::size_t>(place)] = all[static_cast<std::size_t>(place)]->run();
+    } catch (const Dead&) {
+    }
+  });
+  return paths;
+}
+
+}  // namespace trireme::train
