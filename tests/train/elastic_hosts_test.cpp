@@ -143,6 +143,35 @@ TEST_F(ElasticHosts, ReplacementsComeToTheReplicaOfTheirHost) {
   }
 }
 
+// Replicas, outer weights and momentum come from the checkpoint, and what was on its way. Where a
+// replacement is depends on its number, and so do the samples of a host: here each is alone on its
+// own, or all are on one.
+TEST_F(ElasticHosts, BeginAnewFromTheirCheckpointWhenAllDie) {
+  const auto train = [&](const std::string& where, const std::string& chaos) {
+    std::filesystem::remove_all(output());
+    testing::CommandProcess process(spread_job(
+        where, chaos,
+        {"train.virtual_ranks=0", "sync.kind=hierarchical", "sync.steps=7", "sync.overlap=7",
+         "sync.outer_rate=0.7", "sync.outer_momentum=0.9", "sync.codec.kind=int8"}));
+    EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
+    EXPECT_TRUE(found.checkpoint) << "no checkpoint";
+    Weights saved;
+    for (const auto& [name, value] : undisturbed(0)) {
+      saved[name] = at::empty_like(value);
+      found.checkpoint->read_into(name, saved[name]);
+    }
+    return saved;
+  };
+  for (const char* where : {"$n", "0"}) {
+    const Weights wanted = train(where, "");
+    const Weights found =
+        train(where,
+              "kill rank=0 step=22; kill rank=1 step=22; kill rank=2 step=22; kill rank=3 step=22");
+    EXPECT_EQ(distance(found, wanted), 0) << where;
+  }
+}
+
 // The first to be lost is replaced; another one is lost in the epoch that takes its replacement in,
 // worker 4, who is then to wait for the next epoch and not to end.
 TEST_F(ElasticHosts, ANewcomerOutlivesADeathInItsFirstEpoch) {

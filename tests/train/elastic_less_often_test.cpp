@@ -120,7 +120,7 @@ TEST_F(ElasticLessOften, DilocoBeginsAnewFromItsCheckpointWhenAllDie) {
   const Weights like = undisturbed(0, plain());
   for (const Words& kind :
        {Words{"sync.kind=diloco", "sync.steps=7"},
-        Words{"sync.kind=diloco", "sync.steps=7", "sync.overlap=6", "sync.codec.kind=int8"}}) {
+        Words{"sync.kind=diloco", "sync.steps=7", "sync.overlap=7", "sync.codec.kind=int8"}}) {
     train("", kind);
     const Weights wanted = saved(like);
     train("kill rank=0 step=22; kill rank=1 step=22; kill rank=2 step=22; kill rank=3 step=22",

@@ -206,7 +206,7 @@ void Fragment::restore(const checkpoint::Checkpoint& from) {
     flat_.restore(anchor_, kAnchor, from);
   }
   if (momentum_.defined() && !flat_.restore(momentum_, kMomentum, from)) momentum_.zero_();
-  if (flat_.exchange()) flat_.exchange()->restore(from);
+  if (flat_.exchange() && is_speaker()) flat_.exchange()->restore(from);
   if (!is_overlapped() || !from.has(launched_name())) return;
   // Pairs of other numbers of ranks are others: each goes on with what it has.
   if (is_pair() && options_.flat.is_lasting) return;
