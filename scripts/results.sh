@@ -95,6 +95,8 @@ draw() {
   for pair in "${pictures[@]}"; do cp "$folder/plots/$name/${pair%%=*}.svg" "docs/pictures/${pair#*=}.svg"; done
 }
 
+mean() { printf '%s\n' "$@" | awk '{ sum += $1 } END { printf "%.6f", sum / NR }'; }
+
 # measure NAME METRIC least|most BAR RECIPE WORDS...: a job and its row.
 measure() {
   local name=$1 metric=$2 test=$3 bar=$4
@@ -107,20 +109,21 @@ measure() {
 measure fashion accuracy least 0.91 fashion_cnn
 if wanted fashion; then draw fashion loss=fashion-loss confusion=fashion-confusion; fi
 
-# Five networks together, against the best of them.
+# Five networks together, against what one of them has on average: which is the best is known only
+# after the test.
 if wanted ensemble; then
   train fashion fashion_cnn
-  best=$(score fashion accuracy) sum=$(seconds fashion) others=
+  all=$(score fashion accuracy) sum=$(seconds fashion) others=
   for seed in 2 3 4 5; do
     train "fashion-seed-$seed" fashion_cnn "train.seed=$seed"
-    best=$(printf '%s\n%s\n' "$best" "$(score "fashion-seed-$seed" accuracy)" | sort -g | tail -1)
+    all+=" $(score "fashion-seed-$seed" accuracy)"
     sum=$((sum + $(seconds "fashion-seed-$seed")))
     others+=,$jobs/fashion-seed-$seed
   done
   "$build/trireme" eval "$jobs/fashion" --with "${others#,}" --json | sed 's/"members":\[.*//' \
     >"$jobs/ensemble.score"
-  row ensemble "$(score ensemble accuracy)" least "$best" "$sum" \
-    "recipes/fashion_cnn.toml, seeds 1 to 5" ", the best alone is the bar"
+  row ensemble "$(score ensemble accuracy)" least "$(mean $all)" "$sum" \
+    "recipes/fashion_cnn.toml" ", seeds 1 to 5; the mean of one alone is the bar, the best has $(printf '%.4f' "$(printf '%s\n' $all | sort -g | tail -1)")"
 fi
 
 # A residual network of at most a million parameters, within twenty minutes; then its use for
@@ -131,11 +134,16 @@ if wanted resnet; then
 fi
 if wanted finetune && [ -n "${MNIST:-}" ]; then
   train resnet fashion_resnet
-  train few mnist_few "data.folder=$MNIST"
-  train finetune mnist_few "data.folder=$MNIST" "model.load=$jobs/resnet" 'model.load_fresh=["fc.*"]'
-  row finetune "$(score finetune accuracy)" least "$(score few accuracy)" "$(seconds finetune)" \
+  few=() tuned=()
+  for seed in 1 2 3; do
+    train "few-$seed" mnist_few "data.folder=$MNIST" "train.seed=$seed"
+    train "finetune-$seed" mnist_few "data.folder=$MNIST" "train.seed=$seed" "model.load=$jobs/resnet" \
+      'model.load_fresh=["fc.*"]'
+    few+=("$(score "few-$seed" accuracy)") tuned+=("$(score "finetune-$seed" accuracy)")
+  done
+  row finetune "$(mean "${tuned[@]}")" least "$(mean "${few[@]}")" "$(seconds finetune-1)" \
     "recipes/mnist_few.toml model.load=runs/resnet 'model.load_fresh=[\"fc.*\"]'" \
-    ", from scratch is the bar"
+    ", mean of seeds 1, 2, 3; from scratch is the bar"
 fi
 
 # Five folds of a logistic regression.
