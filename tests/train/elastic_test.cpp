@@ -104,9 +104,11 @@ TEST_F(ElasticJob, GoesOnWithoutTheFirstRankAndWithNewOnes) {
   expect_same_bits_as(undisturbed(120));
 }
 
-// Eight slots on four workers: two are lost with one of them. Between two steps nothing is.
+// Eight slots on four workers: two are lost with one of them, when the others have begun the step
+// and wait for it. Between two steps nothing is.
 TEST_F(ElasticJob, SaysWhatWasRunAgain) {
-  testing::CommandProcess process(job("kill rank=2 step=12", {"sync.kind=shared"}));
+  testing::CommandProcess process(
+      job("slow rank=2 factor=30; kill rank=2 step=12 at=reduce", {"sync.kind=shared"}));
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
   EXPECT_THAT(events(), HasSubstr("\"slots\":8"));
   EXPECT_THAT(events(), HasSubstr("\"slots_redone\":2"));
