@@ -49,10 +49,12 @@ std::vector<std::vector<double>> by_hand(const Script& script,
     if (departed >= 0) sent.resize(w.size(), sent[0]);
     for (std::size_t r = 0; r < w.size(); ++r) w[r] -= kPullRate * (w[r] - static_cast<double>(r));
     if (departed >= 0 && step - departed >= script.pace.overlap) land(step);
+    const bool is_told = script.is_told && step + 1 == std::max(script.joins, script.leaves);
+    if (is_told && departed >= 0) land(step);
     if ((step + 1) % script.pace.steps == 0) {
       sent = w;
       departed = step;
-      if (script.pace.overlap == 0) land(step);
+      if (script.pace.overlap == 0 || is_told) land(step);
     }
     path.push_back(w);
   }
@@ -176,6 +178,22 @@ TEST(LastingRounds, ANewcomerMayComeWhileSomethingIsOnItsWay) {
   script.joins = 4;
   const auto there = [](auto step) { return step < 4 ? 2 : 3; };
   expect_played(script, by_hand(script, there, there), 3);
+}
+
+// Who leaves has brought in what it has come to, and who comes does not count for two.
+TEST(LastingRounds, NothingIsOnItsWayWhenSomebodyComesOrLeaves) {
+  for (const std::int64_t overlap : {2, 3}) {
+    Script script = overlapped();
+    script.pace.overlap = overlap;
+    script.is_told = true;
+    script.joins = 6;
+    const auto coming = [](auto step) { return step < 6 ? 2 : 3; };
+    expect_played(script, by_hand(script, coming, coming), 3);
+    script.joins = -1;
+    script.leaves = 6;
+    const auto leaving = [](auto step) { return step < 6 ? 3 : 2; };
+    expect_played(script, by_hand(script, leaving, leaving), 2);
+  }
 }
 
 // It has the weights of all, and the momentum goes on.

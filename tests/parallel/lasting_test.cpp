@@ -90,6 +90,22 @@ TEST_P(LastingOf, OnlyWhatTheDeadHadIsRunAgain) {
   }
 }
 
+// A slot is the samples that it has: with other weights, or cut in other numbers, it is another
+// one.
+TEST(LastingDealing, TellsSlotsApart) {
+  Job job = open_job(tiny_config("mlp", {}), tiny_kinds());
+  const std::uint64_t first = job.step->dealing();
+  job.deal({0, 0});
+  EXPECT_NE(job.step->dealing(), first);
+  job.deal({0, 0}, {2, 3});
+  const std::uint64_t weighted = job.step->dealing();
+  job.deal({0, 0}, {3, 2});
+  EXPECT_NE(job.step->dealing(), weighted);
+  job.deal({0, 0}, {2, 3});
+  EXPECT_EQ(job.step->dealing(), weighted);
+  EXPECT_NE(weighted, 0u);
+}
+
 // Where memory is worth more than time.
 TEST(LastingReleased, AStepIsRunAgainAsAWhole) {
   for (const char* kind : {"all_reduce", "zero2", "zero3"}) {

@@ -44,8 +44,10 @@ struct Script {
   int dies = 2;
   std::vector<int> hosts{};  // by place; empty: all on one
   bool is_silent = false;    // nobody who lives says what all had prepared
-  // The last place comes when this step is to be made.
+  // The last place comes when this step is to be made, or leaves.
   std::int64_t joins = -1;
+  std::int64_t leaves = -1;
+  bool is_told = false;  // it was known in the step before that somebody would
 };
 
 // A weight that is pulled towards the number of its place.
@@ -80,6 +82,11 @@ class Pulled {
     while (true) {
       const bool is_joined = step_ == script_.joins && ranks_ < script_.places;
       if (is_joined) meet(everybody(), false);
+      if (step_ == script_.leaves && ranks_ == script_.places) {
+        note();
+        if (place_ == script_.places - 1) return path_;
+        meet(without(script_.places - 1), false);
+      }
       try {
         if (step_ == script_.steps) {
           agreement_->settle();
@@ -162,7 +169,10 @@ class Pulled {
     agreement_->begin_slot(0);
     (0.5 * (weight_ - place_).pow(2) / ranks_).sum().backward();
     agreement_->end_slot();
-    agreement_->reduce({.loss = 1});
+    const bool is_last = step_ + 1 == std::max(script_.joins, script_.leaves);
+    const parallel::Gradients all =
+        agreement_->reduce({.loss = 1, .is_change_wanted = script_.is_told && is_last});
+    EXPECT_EQ(all.is_change_wanted, script_.is_told && is_last);
     update();
   }
 

@@ -137,5 +137,14 @@ TEST(CodedSlices, WhereNothingTravelsOrWorkersComeAndGoAreRefused) {
   }
 }
 
+TEST(CodedSlices, WhatIsOnItsWayWithoutAFixedSizeIsRefusedWhereWorkersComeAndGo) {
+  const auto open = [](const std::string& codec) {
+    const Words words{"sync.kind=diloco", "sync.overlap=2", "sync.codec.kind=" + codec};
+    open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_lasting = true});
+  };
+  EXPECT_EQ(testing::code_of([&] { open("threshold"); }), ErrorCode::InvalidInput);
+  EXPECT_NO_THROW(open("int8"));
+}
+
 }  // namespace
 }  // namespace trireme::train

@@ -101,6 +101,29 @@ TEST_F(CodedTrainer, GoesOnInTheMiddleOfARound) {
                       {"sync.kind=gossip", "sync.steps=2", "sync.overlap=2", "sync.slack=1"}, 3);
 }
 
+// Batch norm's means are each replica's own.
+TEST_F(CodedTrainer, GoesOnWithTheBuffersOfEachReplica) {
+  model_ = "resnet";
+  expect_exact_resume("buffers", {"sync.kind=local", "sync.steps=7"}, 2);
+}
+
+// Saved while weights travel: whoever was not there goes along with what it has.
+TEST_F(CodedTrainer, GossipGoesOnWithAnotherNumberOfRanks) {
+  const Words words{"sync.kind=gossip", "sync.steps=2", "sync.overlap=2", "checkpoint.every=3",
+                    "checkpoint.keep=20"};
+  for (const int ranks : {4, 2}) {
+    const std::string name = "gossip_of_" + std::to_string(ranks);
+    run(name, words, false, 3);
+    for (std::int64_t step = 10; step <= 20; ++step) fs::remove_all(checkpoint_at(name, step));
+    const std::vector<std::string> saved = newest(name).names();
+    ASSERT_TRUE(std::any_of(saved.begin(), saved.end(), [](const std::string& tensor) {
+      return tensor.starts_with("optim/outer_launched.");
+    })) << "nothing was on its way";
+    run(name, words, true, ranks);
+    EXPECT_EQ(newest(name).step(), 20);
+  }
+}
+
 TEST_F(CodedTrainer, ResidualsSurviveAnotherNumberOfRanks) {
   Words words = coded("top_k");
   words.emplace_back("train.steps=6");

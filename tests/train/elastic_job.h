@@ -64,8 +64,8 @@ class ElasticJob : public ::testing::Test {
   std::filesystem::path output() const { return folder_.path() / "job"; }
 
   testing::CommandProcess::Options job(const std::string& chaos, Words more = {}) const {
-    Words words{
-        build_folder() + "/trireme", "train", recipe(), "-n", "4", "--output", output().string()};
+    Words words{build_folder() + "/trireme", "train",    recipe(),         "-n",
+                std::to_string(workers_),    "--output", output().string()};
     words.insert(words.end(), more.begin(), more.end());
     return {.command = words, .environment = {{"OMP_NUM_THREADS", "1"}, {"TRIREME_CHAOS", chaos}}};
   }
@@ -94,6 +94,7 @@ class ElasticJob : public ::testing::Test {
     }
   }
 
+  int workers_ = 4;
   TemporaryFolder folder_{"elastic-train"};
   testing::HostState state_;
 };

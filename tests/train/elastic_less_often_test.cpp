@@ -11,6 +11,8 @@
 #include <chrono>
 
 #include "tests/train/elastic_job.h"
+#include "tests/train/more_words.h"
+#include "trireme/checkpoint/format/folder.h"
 
 namespace trireme::train {
 namespace {
@@ -26,13 +28,22 @@ class ElasticLessOften : public ElasticJob {
   }
 
   void train(const std::string& chaos, const Words& more) {
-    Words words = plain();
-    words.insert(words.end(), more.begin(), more.end());
     std::filesystem::remove_all(output());
-    testing::CommandProcess process(job(chaos, words));
+    go_on(more, chaos);
+  }
+
+  void go_on(const Words& more, const std::string& chaos = "") {
+    testing::CommandProcess process(job(chaos, plain() + more));
     EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
     if (chaos.empty()) return;
     EXPECT_THAT(process.error(), HasSubstr("was lost: killed by signal 9"));
+  }
+
+  // Checkpoints of later steps, as if they had never been.
+  void forget_after(std::int64_t last) const {
+    for (std::int64_t step = last + 1; step <= kElasticSteps; ++step) {
+      std::filesystem::remove_all(output() / "checkpoints" / checkpoint::format::folder_name(step));
+    }
   }
 
   Weights saved(const Weights& like) const {
@@ -50,6 +61,18 @@ class ElasticLessOften : public ElasticJob {
   double share_missed(const Weights& wanted) const {
     return distance(saved(wanted), wanted) / distance(undisturbed(0, plain()), wanted);
   }
+
+  // What is lost is a part of a round of one replica in four, now and then.
+  void expect_got_over(const Words& kind) {
+    train("", kind);
+    const Weights wanted = saved(undisturbed(0, plain()));
+    train(
+        "kill rank=2 step=12 at=backward; kill rank=1 step=19 at=collective; "
+        "kill rank=3 step=29 at=update",
+        kind);
+    EXPECT_THAT(events(), HasSubstr("\"event\":\"workers lost\""));
+    EXPECT_LT(share_missed(wanted), 0.4);
+  }
 };
 
 TEST_F(ElasticLessOften, WithACodecEverySampleCounts) {
@@ -61,30 +84,16 @@ TEST_F(ElasticLessOften, WithACodecEverySampleCounts) {
   EXPECT_LT(share_missed(undisturbed(kElasticSteps, plain())), 0.02);
 }
 
-// What is lost is a part of a round of one replica in four, now and then.
 TEST_F(ElasticLessOften, DilocoGoesOnWithThoseWhoLive) {
   const Words kind{"sync.kind=diloco", "sync.steps=5", "sync.codec.kind=int8"};
-  train("", kind);
-  const Weights wanted = saved(undisturbed(0, plain()));
-  train(
-      "kill rank=2 step=12 at=backward; kill rank=1 step=19 at=collective; "
-      "kill rank=3 step=29 at=update",
-      kind);
-  EXPECT_THAT(events(), HasSubstr("\"event\":\"workers lost\""));
-  EXPECT_LT(share_missed(wanted), 0.4);
+  expect_got_over(kind);
 }
 
-// Fragments are on their way at every moment; what is lost is as much.
+// Fragments are on their way at every moment.
 TEST_F(ElasticLessOften, WhatIsOnItsWayIsGotOver) {
   const Words kind{"sync.kind=diloco", "sync.steps=6", "sync.fragments=2", "sync.overlap=3",
                    "sync.codec.kind=int8"};
-  train("", kind);
-  const Weights wanted = saved(undisturbed(0, plain()));
-  train(
-      "kill rank=2 step=12 at=backward; kill rank=1 step=19 at=collective; "
-      "kill rank=3 step=29 at=update",
-      kind);
-  EXPECT_LT(share_missed(wanted), 0.4);
+  expect_got_over(kind);
 }
 
 TEST_F(ElasticLessOften, LocalStepsAndLateGradientsDo) {
@@ -126,6 +135,39 @@ TEST_F(ElasticLessOften, DilocoBeginsAnewFromItsCheckpointWhenAllDie) {
     train("kill rank=0 step=22; kill rank=1 step=22; kill rank=2 step=22; kill rank=3 step=22",
           kind);
     EXPECT_EQ(distance(saved(like), wanted), 0) << kind.back();
+  }
+}
+
+// A death comes soon after: what was saved lands for all who are there.
+TEST_F(ElasticLessOften, WhatWasOnItsWayWaitsForAnotherNumberOfWorkers) {
+  for (const Words& kind : {Words{"sync.kind=diloco", "sync.steps=8", "sync.overlap=7"},
+                            Words{"sync.kind=gossip", "sync.steps=3", "sync.overlap=3"}}) {
+    for (const int others : {5, 3}) {
+      workers_ = 4;
+      train("", kind + Words{"checkpoint.keep=20"});
+      forget_after(20);
+      workers_ = others;
+      go_on(kind + Words{"--resume"}, "kill rank=1 step=21 at=backward");
+    }
+  }
+}
+
+// Saved while a fragment travels: what a codec owes is neither lost nor sent twice.
+TEST_F(ElasticLessOften, GoesOnFromWhatAnotherKindOfJobHasSaved) {
+  const Weights like = undisturbed(0, plain());
+  const Words fixed{"elastic.enabled=false"}, lasting{"elastic.enabled=true"}, resumed{"--resume"};
+  for (const Words& kind :
+       {Words{"sync.kind=diloco", "sync.steps=8", "sync.overlap=7", "sync.codec.kind=int4",
+              "checkpoint.keep=20"},
+        Words{"sync.kind=gossip", "sync.steps=3", "sync.overlap=3", "checkpoint.keep=20"}}) {
+    train("", kind + fixed);
+    const Weights wanted = saved(like);
+    for (const Words& then : {lasting, fixed}) {
+      train("", kind + (then == lasting ? fixed : lasting));
+      forget_after(20);
+      go_on(kind + then + resumed);
+      EXPECT_EQ(distance(saved(like), wanted), 0) << kind[0] << " " << then[0];
+    }
   }
 }
 

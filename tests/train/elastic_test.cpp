@@ -248,7 +248,6 @@ TEST(Course, TravelsWhole) {
   course.progress.step = 3;
   course.owners = {0, 0, 1};
   course.is_repeated = true;
-  course.is_kept = true;
   course.dealing = 0xfedcba9876543211;
   const Course read = Course::from_json(course.to_json());
   EXPECT_EQ(read.progress.step, 3);
@@ -257,7 +256,7 @@ TEST(Course, TravelsWhole) {
   EXPECT_EQ(read.saved_at, 1);
   EXPECT_EQ(read.score, 0.75);
   EXPECT_TRUE(read.is_score_saved);
-  EXPECT_TRUE(read.is_open && read.is_repeated && read.is_kept && !read.is_stopping);
+  EXPECT_TRUE(read.is_open && read.is_repeated && !read.is_stopping);
   EXPECT_EQ(read.dealing, course.dealing);
   EXPECT_EQ(read.owners, (std::vector<int>{0, 0, 1}));
 }

@@ -102,9 +102,10 @@ inline std::string tiny_recipe(const std::string& model) {
   if (family == "mlp") text += "widths = [7, 5]\n";
   if (family == "cnn") text += "channels = [2, 3]\nkernel = 3\nhidden = 7\n";
   if (family == "gpt") text += "width = 8\nlayers = 2\nheads = 2\n";
+  if (family == "res") text += "width = 2\n";
   text += "[data]\nkind = \"synthetic" + bits + "\"\ncount = 37\ntest_count = 11\nclasses = 5\n";
   if (family == "mlp" || family == "cou") text += "task = \"classification\"\nsizes = [6]\n";
-  if (family == "cnn") text += "task = \"images\"\nsizes = [1, 8, 8]\n";
+  if (family == "cnn" || family == "res") text += "task = \"images\"\nsizes = [1, 8, 8]\n";
   if (family == "gpt") text += "task = \"tokens\"\nsizes = [6]\n";
   return text + "[train]\nbatch = 10\nthreads = 1\nsteps = 20\n[optim]\nkind = \"adamw\"\n" +
          "learning_rate = 0.01\n[checkpoint]\nevery = 1000000\n[eval]\nevery = 1000000\n" +

@@ -76,7 +76,7 @@ class TrainerTest : public ::testing::Test {
             int ranks = 1, std::atomic<bool>* stop = nullptr) {
     at::set_num_threads(1);
     const Kinds kinds = poisoned_kinds(stop);
-    const config::Config config = tiny_config("mlp", overrides, kinds);
+    const config::Config config = tiny_config(model_, overrides, kinds);
     std::vector<comm::Group> groups{comm::Group::solo()};
     if (ranks > 1) groups = comm::connect_threads(ranks);
     Ended ended;
@@ -139,6 +139,7 @@ class TrainerTest : public ::testing::Test {
   }
 
   TemporaryFolder folder_{"trainer-test"};
+  std::string model_ = "mlp";  // see tiny_recipe()
   bool is_reported_ = false;
   Faults* faults_ = nullptr;
 };

@@ -1,6 +1,5 @@
 #include "trireme/parallel/changing.h"
 
-#include <ATen/ops/full.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/comm/torch/tensor.h"
+#include "trireme/parallel/whole_state.h"
 
 namespace trireme::parallel {
 
@@ -90,23 +90,14 @@ void Changing::regroup(bool is_new) {
 
 // Values and optimizer state, as far as this rank has them.
 Changing::Whole Changing::own_state(std::int64_t& missing) {
+  const std::vector<checkpoint::Piece> pieces = now_->pieces();
   Whole whole;
   missing = 0;
-  for (const Parameter& parameter : options_.parameters) {
-    const at::Tensor none =
-        at::full(parameter.tensor.sizes(), -std::numeric_limits<double>::infinity(),
-                 parameter.tensor.options().requires_grad(false));
-    whole[parameter.name] = none;
-    for (const std::string& state : options_.states) {
-      whole[state_name(state, parameter.name)] = none.clone();
-    }
-    missing += none.numel() * static_cast<std::int64_t>(1 + options_.states.size());
+  for (const StateTensor& one : tensors_of(options_.parameters, options_.states)) {
+    whole[one.name] = whole_of(one, pieces, -std::numeric_limits<double>::infinity());
+    missing += one.like.numel();
   }
-  for (const checkpoint::Piece& piece : now_->pieces()) {
-    const std::int64_t count = piece.data.numel();
-    whole.at(piece.name).view({-1}).narrow(0, piece.begin, count).copy_(piece.data.view({-1}));
-    missing -= count;
-  }
+  for (const checkpoint::Piece& piece : pieces) missing -= piece.data.numel();
   return whole;
 }
 
@@ -125,10 +116,8 @@ Changing::Whole Changing::whole_state() {
 }
 
 void Changing::give(const Whole& state) {
-  for (const checkpoint::Piece& piece : now_->pieces()) {
-    const std::int64_t count = piece.data.numel();
-    piece.data.view({-1}).copy_(state.at(piece.name).view({-1}).narrow(0, piece.begin, count));
-  }
+  const std::vector<checkpoint::Piece> pieces = now_->pieces();
+  for (const auto& [name, whole] : state) write_pieces(name, whole, pieces);
   now_->restored();
 }
 

@@ -46,7 +46,6 @@ std::string Course::to_json() const {
                         {"broken_loss", broken_loss.value_or(0)},
                         {"not_finite", not_finite},
                         {"is_repeated", is_repeated},
-                        {"is_kept", is_kept},
                         {"dealing", dealing},
                         {"slots", slots},
                         {"redone", redone},
@@ -72,7 +71,6 @@ Course Course::from_json(const std::string& text) {
   }
   json.at("not_finite").get_to(course.not_finite);
   json.at("is_repeated").get_to(course.is_repeated);
-  json.at("is_kept").get_to(course.is_kept);
   json.at("dealing").get_to(course.dealing);
   json.at("slots").get_to(course.slots);
   json.at("redone").get_to(course.redone);
@@ -220,7 +218,7 @@ void Recovery::count_redone(Course& course) const {
   const std::vector<int> workers = options_.crew->workers();
   const std::vector<int>& owners = options_.job->step->parts().slot_owners;
   course.slots = course.redone = static_cast<int>(owners.size());
-  if (!course.is_kept) return;
+  if (course.dealing == 0) return;
   course.redone = static_cast<int>(std::count_if(owners.begin(), owners.end(), [&](int rank) {
     const int owner = dealt_to_[static_cast<std::size_t>(rank)];
     return std::find(workers.begin(), workers.end(), owner) == workers.end();
@@ -235,7 +233,6 @@ void Recovery::deal_again(Course& course) const {
   const int pieces = job.has_fixed_slots() ? 1 : static_cast<int>(workers.size());
   const std::vector<int> owners = cut_slots(job.step->parts().slot_owners, pieces);
   if (!lasting().keeps_slots() || dealt_to_.empty() || owners.size() > kSlotsMax) return;
-  course.is_kept = true;
   course.dealing = job.step->dealing();
   course.owners = redeal_slots(owners, dealt_to_, workers);
   course.weights = cut_slots(job.loader().weights(), pieces);

@@ -38,8 +38,7 @@ struct Course {
   std::optional<double> broken_loss{};  // of the last step, where it was not finite
   int not_finite = 0;                   // such steps in a row
   bool is_repeated = false;             // the next step was begun before
-  bool is_kept = false;                 // gradients of finished slots
-  std::uint64_t dealing = 0;            // whose: see Turn
+  std::uint64_t dealing = 0;            // whose gradients stay: see Turn
   int slots = 0;                        // of the next step, as it was begun
   int redone = 0;                       // of them, those whose work is lost
   std::vector<int> owners{};            // by slot, of the next step

@@ -492,8 +492,9 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
     from.read(piece.name, piece.begin, piece.data.numel(), piece.data);
   }
   job_.agreement().restored();
-  job_.agreement().restore_own(from);
   for (const auto& [name, tensor] : untrained_of(*job_.model)) from.read_into(name, tensor);
+  // Last: a replica's own take the place of the first one's.
+  job_.agreement().restore_own(from);
   if (progress_.loss_scale > 0) {
     job_.step->loss_scale().restore(
         {.scale = progress_.loss_scale, .good_steps = progress_.loss_scale_good_steps});

@@ -82,7 +82,7 @@ void Trainer::adopt(const Course& course) {
   broken_loss_ = course.broken_loss;
   not_finite_ = course.not_finite;
   is_repeated_ = course.is_repeated;
-  kept_dealing_ = course.is_kept ? course.dealing : 0;
+  kept_dealing_ = course.dealing;
   options_.reporter->set_peak_flops(course.peak_flops);
   if (progress_.loss_scale > 0) {
     job_.step->loss_scale().restore(

@@ -95,19 +95,22 @@ at::Tensor Debts::at(const ElementRange& range) const {
   return residuals_.current().narrow(0, range.begin, range.count());
 }
 
-std::vector<checkpoint::Piece> Debts::pieces() const {
+std::vector<checkpoint::Piece> Debts::pieces_of(const at::Tensor& version) const {
   std::vector<checkpoint::Piece> all;
+  const auto of = [&](const ElementRange& range) {
+    return version.narrow(0, range.begin, range.count());
+  };
   for (std::size_t i = 0; options_.has_error_feedback && i < parts_.size(); ++i) {
     checkpoint::Piece piece = parts_[i];
     piece.name = residual_name(options_.debtor.rank, i);
-    piece.data = at(plan_.range_of[i]);
+    piece.data = of(plan_.range_of[i]);
     all.push_back(std::move(piece));
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (kept_[i].count() == 0) continue;
     all.push_back({.name = kept_name(options_.debtor.rank, i),
                    .sizes = {kept_[i].count()},
-                   .data = at(kept_[i])});
+                   .data = of(kept_[i])});
   }
   return all;
 }

@@ -63,7 +63,11 @@ class Debts {
   // From now on it is this debtor.
   void regroup(const Debtor& debtor);
 
-  std::vector<checkpoint::Piece> pieces() const;
+  std::vector<checkpoint::Piece> pieces() const { return pieces_of(residuals_.current()); }
+  // As if what was encoded counted already. REQUIRES: all of it was, or nothing.
+  std::vector<checkpoint::Piece> pieces_once_committed() const {
+    return pieces_of(residuals_.opened());
+  }
   void restore(const checkpoint::Checkpoint& from);
 
  private:
@@ -71,6 +75,7 @@ class Debts {
   std::string residual_name(int rank, std::size_t parameter) const;
   std::string kept_name(int rank, std::size_t parameter) const;
   at::Tensor at(const ElementRange& range) const;
+  std::vector<checkpoint::Piece> pieces_of(const at::Tensor& version) const;
 
   Options options_;
   BucketPlan plan_;

@@ -45,6 +45,8 @@ class Residuals {
 
   // As they are after the last step that ended.
   at::Tensor current() const { return mine_.versions[index_]; }
+  // And as they will be, where all of them have been opened since.
+  at::Tensor opened() const { return mine_.versions[is_open_ ? 1 - index_ : index_]; }
 
   void begin(std::int64_t step);
   std::span<float> open(const ElementRange& range);

@@ -43,7 +43,7 @@ Fragment::Fragment(Options options) : options_(std::move(options)), flat_(of_mea
 void Fragment::depart(std::int64_t step) {
   const c10::NoGradGuard no_grad;
   launched_ = step;
-  is_summed_ = false;
+  is_summed_ = is_known_ = false;
   flat_.read_values(is_overlapped() ? sent_ : work_);
 }
 
@@ -58,18 +58,14 @@ void Fragment::send() {
   traffic_ = flat_.traffic();
 }
 
-// Of an odd number of ranks one stays alone. Where ranks come and go, it may be another one that
-// does when all is sent again.
+// Of an odd number of ranks one stays alone: another one, maybe, when all is sent again.
 void Fragment::send_to_other() {
   const comm::Group& group = options_.flat.group;
   const Round round{.seed = options_.flat.seed, .number = launched_};
   const int other = partners_of(group.size(), round)[static_cast<std::size_t>(number())];
   is_alone_ = other == number();
   traffic_ = {};
-  if (is_alone_) {
-    if (is_overlapped() && !options_.flat.is_lasting) launched_ = -1;
-    return;
-  }
+  if (is_alone_) return;
   meeting_.push_back(comm::send(group, work_, other, kPairTag, {.label = "weights"}));
   meeting_.push_back(comm::receive(group, partner_, other, kPairTag, {.label = "weights"}));
   const auto size = static_cast<std::int64_t>(work_.nbytes());
@@ -110,6 +106,7 @@ void Fragment::land() {
   if (!is_travelling()) return;
   const c10::NoGradGuard no_grad;
   launched_ = -1;
+  is_known_ = false;
   flat_.commit();
   if (is_pair() && is_overlapped()) {
     if (is_alone_) return;
@@ -133,13 +130,14 @@ void Fragment::land() {
 
 void Fragment::forget() {
   launched_ = -1;
+  is_known_ = false;
   meeting_.clear();
   flat_.forget();
 }
 
 void Fragment::regroup(const Seat& seat) {
   meeting_.clear();
-  is_summed_ = false;
+  is_summed_ = is_known_;
   options_.seat = seat;
   options_.flat.group = seat.across;
   flat_.regroup(seat.across);
@@ -149,8 +147,14 @@ std::vector<at::Tensor> Fragment::outer_state() const {
   std::vector<at::Tensor> all;
   if (anchor_.defined()) all.push_back(anchor_);
   if (momentum_.defined()) all.push_back(momentum_);
-  if (sent_.defined()) all.push_back(sent_);
+  if (sent_.defined()) all.insert(all.end(), {sent_, work_});
   return all;
+}
+
+void Fragment::go_along(std::int64_t launched, bool is_known) {
+  launched_ = launched;
+  is_summed_ = is_known_ = is_known;
+  is_alone_ = false;
 }
 
 Fragment::Squares Fragment::squares() {
@@ -167,10 +171,10 @@ std::string Fragment::mean_name() const {
   return is_pair() ? kMean + ("." + std::to_string(number())) : kMean;
 }
 
-// Of a pair each has its own: who stayed alone has nothing on its way.
-std::string Fragment::launched_name() const {
+// Of pairs each says it: with slack they are not in the same step.
+std::string Fragment::launched_name(int number) const {
   return Agreement::state_name(
-      is_pair() ? kLaunched + ("." + std::to_string(number())) : std::string(kLaunched),
+      is_pair() ? kLaunched + ("." + std::to_string(number)) : std::string(kLaunched),
       std::to_string(options_.index));
 }
 
@@ -191,9 +195,12 @@ std::vector<checkpoint::Piece> Fragment::own_pieces() {
   }
   if (is_travelling() && (options_.seat.is_teller || is_pair())) {
     flight_ = at::full({1}, launched_, at::kLong);
-    all.push_back({.name = launched_name(), .sizes = {1}, .data = flight_});
+    all.push_back({.name = launched_name(number()), .sizes = {1}, .data = flight_});
   }
-  if (flat_.exchange()) add(flat_.exchange()->own_pieces());
+  if (!flat_.exchange()) return all;
+  // What has arrived lands, whoever goes on from here.
+  const data::Debts& debts = flat_.exchange()->debts();
+  add(is_travelling() ? debts.pieces_once_committed() : debts.pieces());
   return all;
 }
 
@@ -201,24 +208,28 @@ void Fragment::restore(const checkpoint::Checkpoint& from) {
   const c10::NoGradGuard no_grad;
   arrive();
   launched_ = -1;
+  is_known_ = false;
   if (anchor_.defined()) {
     flat_.read_values(anchor_);
     flat_.restore(anchor_, kAnchor, from);
   }
   if (momentum_.defined() && !flat_.restore(momentum_, kMomentum, from)) momentum_.zero_();
   if (flat_.exchange() && is_speaker()) flat_.exchange()->restore(from);
-  if (!is_overlapped() || !from.has(launched_name())) return;
-  // Pairs of other numbers of ranks are others: each goes on with what it has.
-  if (is_pair() && options_.flat.is_lasting) return;
-  // Of other fragments than these, what was under way is sent again, with all that came since.
-  if (!flat_.restore(work_, mean_name(), from)) return;
-  // Replicas that were not there have sent what they have now.
+  const bool is_new = !from.has(launched_name(number()));
+  const std::string launched = launched_name(is_new ? 0 : number());
+  if (!is_overlapped() || !from.has(launched)) return;
+  // Replicas that were not there have sent what they have now, and a pair's hear no more than that.
   flat_.read_values(sent_);
   flat_.restore(sent_, sent_name(), from);
-  launched_ = from.read(launched_name()).item<std::int64_t>();
-  // Where ranks come and go it is sent again, by those who are there: what codecs owe was saved as
-  // it was before.
-  is_summed_ = !options_.flat.is_lasting;
+  if (is_pair() && is_new) {
+    work_.copy_(sent_);
+  } else if (!flat_.restore(work_, mean_name(), from)) {
+    // Of other fragments than these, what was under way is sent again, with all that came since.
+    return;
+  }
+  launched_ = from.read(launched).item<std::int64_t>();
+  is_alone_ = false;
+  is_summed_ = is_known_ = true;
 }
 
 std::vector<FlatModel::Options> cut_in_fragments(const FlatModel::Options& whole,

@@ -14,7 +14,8 @@
 // while it travelled stays on top of them. Otherwise weights travel, and their mean takes their
 // place, or in a pair (gossip) that of the two, with what each has moved meanwhile on top.
 //
-// Saved: outer weights and momentum by the first replica, and what is on its way.
+// Saved: outer weights and momentum by the first replica, and what is on its way as it arrives:
+// whoever goes on from there has the mean of those who sent it, however many go on.
 // Threads: one. send() and arrive() are collectives of the replicas, or of a pair's two.
 
 #pragma once
@@ -77,12 +78,14 @@ class Fragment {
 
   // What is on its way is given up.
   void forget();
-  // From now on with these. What was on its way is to be sent again.
+  // From now on with these. What was on its way is to be sent again, but for what all know.
   void regroup(const Seat& seat);
-  // What a rank that comes has to have: outer weights and momentum, and what was sent, where there
-  // is any.
+  // What a rank that comes has to have: outer weights and momentum, and what was sent and has
+  // arrived, where there is any.
   std::vector<at::Tensor> outer_state() const;
-  void go_along(std::int64_t launched) { launched_ = launched; }
+  // Whether all have what is on its way: it comes from a checkpoint.
+  bool is_known() const noexcept { return is_known_; }
+  void go_along(std::int64_t launched, bool is_known);
 
   std::vector<checkpoint::Piece> own_pieces();
   // REQUIRES: the parameters are the first replica's.
@@ -97,7 +100,7 @@ class Fragment {
   void send_to_other();
   std::string sent_name() const;
   std::string mean_name() const;
-  std::string launched_name() const;
+  std::string launched_name(int number) const;
 
   Options options_;
   FlatModel flat_;
@@ -112,6 +115,7 @@ class Fragment {
   at::Tensor flight_;                      // for a checkpoint: launched_
   std::int64_t launched_ = -1;
   bool is_summed_ = false;  // what is on its way has arrived
+  bool is_known_ = false;   // and at all others, whoever dies
   Traffic traffic_;
 };
 

@@ -45,6 +45,10 @@ std::string replica_name(int number) {
   return "replica." + std::to_string(number);
 }
 
+std::string buffer_name(int number, std::size_t index) {
+  return Agreement::state_name(replica_name(number), "buffer." + std::to_string(index));
+}
+
 }  // namespace
 
 Rounds::Rounds(Options options)
@@ -91,7 +95,7 @@ void Rounds::begin_step(const StepPlan& plan) {
   plan_ = plan;
   standing_.step = plan.step;
   standing_.phase = Standing::Phase::Open;
-  is_ending_ = false;
+  is_ending_ = is_changing_ = false;
   end_.begin_step(plan.step);
   // Now and not later: gradients may be applied while they are found.
   if (end_.is_asked_for()) is_ending_ = end_.is_wanted(end_.needs_distance() ? distance() : 0);
@@ -111,6 +115,7 @@ Gradients Rounds::reduce(const Share& mine) {
 Gradients Rounds::told(Gradients all) {
   all.traffic = std::exchange(traffic_, {});
   all.is_change_wanted &= is_over() || options_.gathering == Gathering::Pair;
+  is_changing_ = all.is_change_wanted;
   return all;
 }
 
@@ -163,11 +168,18 @@ void Rounds::drop() {
 void Rounds::end_step() {
   standing_.phase = Standing::Phase::Finished;
   const bool is_last = is_over();
-  if (has_turns(is_last)) bring_together();
+  if (has_turns(is_last)) bring_together(Occasion::Round);
+  const bool is_due = due_.step >= 0;
+  if (is_changing_ && is_overlapped() && !is_in_pairs() && !is_due) {
+    turn_ = Turn(fragments_.size());
+    turn_.lands.assign(fragments_.size(), true);
+    bring_together(Occasion::AllAtOnce);
+  }
   if (is_last) end_.ended(plan_.step);
 }
 
-// What has its turn departs, and lands at once or when it has travelled for long enough.
+// What has its turn departs, and lands at once or when it has travelled for long enough. Where
+// ranks come or leave after this step, nothing is on its way.
 bool Rounds::has_turns(bool is_last) {
   const auto count = static_cast<std::int64_t>(fragments_.size());
   for (std::int64_t i = 0; i < count; ++i) {
@@ -176,16 +188,18 @@ bool Rounds::has_turns(bool is_last) {
     const bool is_turn = i + 1 == count ? is_last : end_.is_turn(plan_.step, i, count);
     const bool is_there =
         fragment.is_travelling() && plan_.step - fragment.launched() >= options_.pace.overlap;
-    turn_.lands[at] = is_overlapped() ? is_there || (is_turn && fragment.is_travelling()) : is_turn;
-    turn_.departs[at] = is_overlapped() && is_turn;
+    const bool is_awaited = is_turn || is_changing_;
+    turn_.lands[at] =
+        is_overlapped() ? is_there || (is_awaited && fragment.is_travelling()) : is_turn;
+    turn_.departs[at] = is_overlapped() && is_turn && !is_changing_;
   }
   turn_.has_buffers = is_last && !is_in_pairs() && !apart_.buffers().empty();
   return turn_.is_any();
 }
 
 // The step is made: where somebody is lost now, regroup() does the rest.
-void Rounds::bring_together() {
-  due_ = {.step = plan_.step};
+void Rounds::bring_together(Occasion occasion) {
+  due_ = {.step = plan_.step, .occasion = occasion};
   is_gathered_ = !is_shared();
   if (is_surviving_) return;
   try {
@@ -265,7 +279,7 @@ void Rounds::take(Deed deed) {
 
 // Whether what lands in it has not travelled before.
 bool Rounds::sends_at_once(Deed deed) const {
-  return deed.occasion == Occasion::LastRound || !is_overlapped();
+  return deed.occasion == Occasion::AllAtOnce || !is_overlapped();
 }
 
 void Rounds::join() {
@@ -280,7 +294,7 @@ void Rounds::join() {
   if (is_round) {
     turn_.lands.assign(fragments_.size(), true);
     turn_.has_buffers = true;
-    do_together({.step = plan_.step, .occasion = Occasion::LastRound});
+    do_together({.step = plan_.step, .occasion = Occasion::AllAtOnce});
   }
   turn_ = Turn(fragments_.size());
   if (!options_.is_lasting) return apart_.join();
@@ -294,6 +308,12 @@ std::vector<checkpoint::Piece> Rounds::own_pieces() {
     if (number() == 0) break;
     piece.name = state_name(replica_name(number()), piece.name);
     all.push_back(std::move(piece));
+  }
+  const bool is_speaker = number() != 0 && apart_.replica().inside.rank() == 0;
+  for (std::size_t i = 0; is_speaker && i < apart_.buffers().size(); ++i) {
+    const at::Tensor& buffer = apart_.buffers()[i];
+    all.push_back(
+        {.name = buffer_name(number(), i), .sizes = buffer.sizes().vec(), .data = buffer});
   }
   for (Fragment& fragment : fragments_) {
     for (checkpoint::Piece& piece : fragment.own_pieces()) all.push_back(std::move(piece));
@@ -314,8 +334,9 @@ void Rounds::restore_own(const checkpoint::Checkpoint& from) {
     if (from.has(name)) from.read(name, piece.begin, piece.data.numel(), piece.data);
   }
   own().restored();
-  for (Fragment& fragment : fragments_) {
-    if (options_.is_lasting && fragment.is_travelling()) send(fragment);
+  for (std::size_t i = 0; i < apart_.buffers().size(); ++i) {
+    const std::string name = buffer_name(number(), i);
+    if (from.has(name)) from.read_into(name, apart_.buffers()[i]);
   }
   // At the end of a round there is nothing to bring together, and an outer step would be one too
   // many.

@@ -13,14 +13,17 @@
 // one of all. Of a replica that several ranks hold, each sends to other replicas what it updates of
 // it.
 //
-// Saved: the first replica as the model, and beside it the others', the outer weights and momentum.
+// Saved: the first replica as the model, and beside it the others' with their buffers, the outer
+// weights and momentum.
 //
 // Deaths: where ranks come and go (is_lasting), a step ends for all who live or for none of them,
 // and so does a round: nothing is in its place before all have everything. What a dead replica had
 // come to since the last round is lost with it; the round goes on with the others, and its mean is
 // over those who are there. Outer weights and momentum are the same on all ranks and stay. What was
 // on its way is sent again, as it was, by those who live: it lands for all of them or for none.
-// Newcomers are let in at the end of a round, and begin with what somebody has. A replica that the
+// Newcomers are let in at the end of a round, and others leave then: before that all is brought
+// together and nothing is on its way, so that nobody takes anything along. A newcomer begins with
+// what somebody has. A replica that the
 // ranks of a host hold lives as long as one of them: what they share they change after noting it
 // where the others find it, and these do the rest.
 //
@@ -96,9 +99,9 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
   void regroup(bool is_new) override;
 
  private:
-  // What all do together or nobody. Of the job's end join() is called again by all; the end of a
-  // round is theirs who made the step.
-  enum class Occasion : std::int64_t { Prepare, Round, Arrival, LastRound, Join };
+  // What all do together or nobody. The end of a round is theirs who made the step. Cut short by a
+  // death, the rest of it is not done again: of the job's end join() is called again by all.
+  enum class Occasion : std::int64_t { Prepare, Round, Arrival, AllAtOnce, Join };
   struct Deed {
     std::int64_t step = -1;  // none
     Occasion occasion = Occasion::Round;
@@ -136,7 +139,7 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
   bool has_turns(bool is_last);
   bool is_over() const;
   Gradients told(Gradients all);
-  void bring_together();
+  void bring_together(Occasion occasion);
   bool is_shared() const;
   void do_together(Deed deed);
   void gather(Deed deed);
@@ -172,10 +175,11 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
   std::vector<Fragment> fragments_;
   RoundEnd end_;
   StepPlan plan_;
-  bool is_ending_ = false;  // a rank wants the round to end with this step
-  bool is_alike_ = true;    // no replica has moved since they were brought together
-  at::Tensor saved_alike_;  // the same, as it is saved
-  Traffic traffic_;         // not yet told
+  bool is_ending_ = false;    // a rank wants the round to end with this step
+  bool is_changing_ = false;  // ranks come or leave after it
+  bool is_alike_ = true;      // no replica has moved since they were brought together
+  at::Tensor saved_alike_;    // the same, as it is saved
+  Traffic traffic_;           // not yet told
   Standing standing_;
   Deed due_;                                  // and not done here
   Deed done_;                                 // last

@@ -123,7 +123,7 @@ void Rounds::regroup(bool is_new) {
   if (is_overlapped()) drop_doubtful(all[static_cast<std::size_t>(group.rank())].has_state);
   share(all);
   for (Fragment& fragment : fragments_) {
-    if (fragment.is_travelling()) send(fragment);
+    if (fragment.is_travelling() && !fragment.is_known()) send(fragment);
   }
   if (due_.step >= 0) do_together(due_);
   group.barrier({.label = "regrouped"}).wait();
@@ -244,6 +244,7 @@ std::vector<std::int64_t> Rounds::numbers() const {
                                 turn_.has_buffers ? 1 : 0};
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
     all.push_back(fragments_[i].launched());
+    all.push_back(fragments_[i].is_known() ? 1 : 0);
     all.push_back(turn_.lands[i] ? 1 : 0);
     all.push_back(turn_.departs[i] ? 1 : 0);
   }
@@ -261,7 +262,8 @@ void Rounds::go_along(std::span<const std::int64_t> numbers) {
   }
   turn_.has_buffers = *next++ != 0;
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
-    fragments_[i].go_along(*next++);
+    const std::int64_t launched = *next++;
+    fragments_[i].go_along(launched, *next++ != 0);
     turn_.lands[i] = *next++ != 0;
     turn_.departs[i] = *next++ != 0;
   }
