@@ -76,6 +76,83 @@ TEST(LastingCodedWithoutLoss, EndsNearAnUndisturbedRun) {
   }
 }
 
+// Places 0 and 1 are on one host, and 2 and 3 on the other; the first of each speaks for it.
+const std::vector<int> kPairsOfPlaces{0, 0, 1, 1};
+
+Trained spread_through(const config::Config& config, const std::vector<Death>& deaths,
+                       bool is_in_step = false) {
+  return train_through(config, kCodedSteps, deaths, kRanks - deaths.size(), is_in_step,
+                       kPairsOfPlaces);
+}
+
+// Where gradients of slots are not kept for a step that is run again.
+TEST(LastingCodedHosts, EndWithTheBitsOfADeathBetweenSteps) {
+  for (const char* kind : {"sync.kind=zero2", "sync.kind=zero3"}) {
+    const config::Config config =
+        coded_config({kind, "elastic.keep_gradients=false", "sync.codec.kind=int4"});
+    for (const int dies : {0, 2, 3}) {
+      const auto through = [&](std::string_view point, int times) {
+        return spread_through(config, {{dies, point, times}}).weights;
+      };
+      const Weights before = through(kSlotEnded.name, kDeathAt - 1);
+      const Weights after = through(kSlotEnded.name, kDeathAt);
+      EXPECT_GT(distance(before, after), 0);
+      for (const std::string_view point : {kForward.name, kBackward.name, kReduce.name}) {
+        EXPECT_EQ(distance(through(point, kDeathAt), before), 0) << point << " of " << dies;
+      }
+      for (const std::string_view point :
+           {parallel::data::kPrepared.name, parallel::data::kUpdating.name}) {
+        EXPECT_EQ(distance(through(point, kDeathAt), after), 0) << point << " of " << dies;
+      }
+    }
+  }
+}
+
+class LastingCodedHostsOf : public ::testing::TestWithParam<Words> {};
+
+// Who is left of a host owes what the host did, whoever spoke for it.
+TEST_P(LastingCodedHostsOf, OweWhatTheyOwedWhoeverDies) {
+  const auto through = [](int dies, int times) {
+    return spread_through(coded_config(GetParam()), {{dies, kSlotEnded.name, times}}, true).weights;
+  };
+  for (const int times : {3, 4}) EXPECT_EQ(distance(through(2, times), through(3, times)), 0);
+}
+
+// A host, both who spoke, and one of each host at once.
+TEST_P(LastingCodedHostsOf, GoOnWhoeverIsLeft) {
+  const std::string_view prepared = parallel::data::kPrepared.name;
+  for (const std::vector<Death>& deaths :
+       {std::vector<Death>{{2, kReduce.name, 3}, {3, kForward.name, 4}},
+        {{0, kBackward.name, 2}, {2, prepared, 4}},
+        {{0, prepared, 2}, {3, prepared, 2}},
+        {{1, kForward.name, 1}, {0, kReduce.name, 5}},
+        {{0, kReduce.name, 2}, {1, kReduce.name, 2}, {2, kForward.name, 5}}}) {
+    spread_through(coded_config(GetParam()), deaths);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, LastingCodedHostsOf,
+    ::testing::Values(Words{"sync.kind=shared", "sync.codec.kind=int4"},
+                      Words{"sync.kind=hierarchical", "sync.across=gradients",
+                            "sync.codec.kind=top_k", "sync.codec.ratio=0.05"},
+                      Words{"sync.kind=zero1", "sync.codec.kind=powersgd", "sync.codec.rank=1"},
+                      Words{"sync.kind=zero3", "sync.codec.kind=threshold", "sync.codec.warmup=2"}),
+    [](const auto& of) { return of.param[0].substr(std::string("sync.kind=").size()); });
+
+// Where nothing is lost on the way, sums are those of all samples.
+TEST(LastingCodedHostsWithoutLoss, EndNearAnUndisturbedRun) {
+  if (!codec::zstd::is_available()) GTEST_SKIP() << "NOT TESTED: this build has no zstd";
+  const config::Config config = coded_config({"sync.kind=shared", "sync.codec.kind=zstd"});
+  const Trained undisturbed = train_threads(coded_config({}), 1, kCodedSteps);
+  for (const std::vector<Death>& deaths :
+       {std::vector<Death>{},
+        {{2, kBackward.name, 2}},
+        {{0, parallel::data::kUpdating.name, 3}, {1, kReduce.name, 4}}}) {
+    EXPECT_LT(distance(spread_through(config, deaths).weights, undisturbed.weights), 1e-5);
+  }
+}
+
 // Nobody else has what the dead one owed; all else is as it should be.
 TEST(LastingCodedApart, SurvivorsAgree) {
   const config::Config config = coded_config({"sync.codec.kind=int8"});

@@ -234,18 +234,6 @@ TEST(LastingHosts, OnOneHostAreShared) {
   EXPECT_LT(far("mlp64", {{0, kUpdating.name, 3}}, rounds), 1e-10);
 }
 
-TEST(LastingHosts, RefuseACodecForGradientsYet) {
-  try {
-    open_job(tiny_config("mlp", {"sync.kind=hierarchical", "sync.across=gradients",
-                                 "sync.codec.kind=int8"}),
-             tiny_kinds(), comm::Group::solo(), {.is_lasting = true, .is_spread = true});
-    ADD_FAILURE() << "it was taken";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
-    EXPECT_NE(error.message().find("workers come and go"), std::string::npos) << error.message();
-  }
-}
-
 struct HostOrdeal {
   const char* name;
   std::vector<Death> deaths;

@@ -237,7 +237,8 @@ class Rank {
       ASSERT_TRUE(all) << "somebody prepared, and this rank does not know";
       losses_[step_] = job_->step->finish(*all).loss;
       advance();
-    } else if (is_finished && prepared > 0) {
+    } else if (is_finished && (mine.step < most || prepared > 0)) {
+      // Other hosts may be in the next step already.
       lasting().finish_orphans();
     }
     if (prepared > 0) {

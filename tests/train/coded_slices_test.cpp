@@ -123,13 +123,13 @@ TEST_F(CodedSlicesTrainer, GoOnWithTheirResiduals) {
   }
 }
 
-TEST(CodedSlices, WhereNothingTravelsOrWorkersComeAndGoAreRefused) {
+TEST(CodedSlices, AreRefusedWhereNothingTravels) {
   for (const char* kind : {"shared", "zero1", "zero2", "zero3"}) {
     const Words words{"sync.kind=" + std::string(kind), "sync.codec.kind=int8"};
     const auto error =
         testing::code_of([&] { train_sliced(tiny_config("mlp", words), {"a", "a"}, 1); });
     EXPECT_EQ(error, ErrorCode::InvalidInput) << kind;
-    // Nor where workers come and go, yet.
+    // Nor where workers come and go on one.
     const auto lasting = testing::code_of([&] {
       open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_lasting = true});
     });

@@ -92,6 +92,38 @@ TEST_F(ElasticHosts, OfUnequalNumbersEndNearbyWithoutVirtualRanks) {
   }
 }
 
+// One worker speaks for each host; those die, and are replaced. Ranks are compared after every
+// step, and what int8 loses is made up for.
+TEST_F(ElasticHosts, SpeakThroughACodecWhoeverSpeaksForThem) {
+  const Words fixed = {"train.virtual_ranks=0",    "model.dropout=0", "optim.kind=sgd",
+                       "optim.learning_rate=0.02", "train.steps=120", "checkpoint.every=40"};
+  const Weights alone = undisturbed(120, fixed);
+  const double way = distance(undisturbed(0, fixed), alone);
+  for (const Words& kind :
+       {Words{"sync.kind=shared"}, Words{"sync.kind=zero3"},
+        Words{"sync.kind=hierarchical", "sync.across=gradients", "sync.codec.warmup=5"}}) {
+    SCOPED_TRACE(kind[0]);
+    Words words = fixed;
+    words.insert(words.end(), kind.begin(), kind.end());
+    words.insert(words.end(), {"sync.codec.kind=int8", "sync.check_every=1"});
+    std::filesystem::remove_all(output());
+    testing::CommandProcess process(spread_job(
+        "$((n / 2 % 2))",
+        "kill rank=0 step=8 at=collective; kill rank=2 step=14; slow rank=3 factor=8", words));
+    EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+    EXPECT_THAT(events(), HasSubstr("\"event\":\"workers joined\""));
+    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
+    ASSERT_TRUE(found.checkpoint) << "no checkpoint";
+    Weights saved;
+    for (const auto& [name, value] : alone) {
+      saved[name] = at::empty_like(value);
+      found.checkpoint->read_into(name, saved[name]);
+    }
+    EXPECT_LT(distance(saved, alone), 0.02 * way);
+    EXPECT_TRUE(found.checkpoint->has("optim/residual.1/" + alone.begin()->first));
+  }
+}
+
 // Two hosts of two train a replica each. A worker dies on either, the first of its host among them,
 // and all of one: what is lost is a host's part of a round, now and then.
 TEST_F(ElasticHosts, HaveAReplicaEachThatOutlivesItsWorkers) {

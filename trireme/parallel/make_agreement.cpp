@@ -68,14 +68,13 @@ void check_codec(const AgreementOptions& options) {
                     "works with every sync.kind but none and gossip: take another, or "
                     "sync.codec.kind=none");
   }
-  const bool is_shared_alone = has_slices(kind) && !options.is_lasting && is_one_host(options);
-  if (is_shared_alone || (has_slices(kind) && options.is_lasting)) {
-    throw Error(ErrorCode::InvalidInput,
-                setting +
-                    (is_shared_alone ? "has nothing to encode where all ranks share memory"
-                                     : "does not work with slices where workers come and go yet") +
-                    ": take sync.kind=all_reduce, or one that agrees less often, or "
-                    "sync.codec.kind=none");
+  const bool is_alone = options.is_lasting ? !options.is_spread : is_one_host(options);
+  if (has_slices(kind) && is_alone) {
+    throw Error(
+        ErrorCode::InvalidInput,
+        setting +
+            "has nothing to encode where all ranks share memory: take sync.kind=all_reduce, "
+            "or one that agrees less often, or sync.codec.kind=none");
   }
   if (options.is_ordered) {
     throw Error(ErrorCode::InvalidInput,
@@ -94,15 +93,6 @@ void check_codec(const AgreementOptions& options) {
 // Throws InvalidInput where a kind that agrees less often cannot outlive a rank.
 void check_lasting(const AgreementOptions& options) {
   if (!options.is_lasting) return;
-  const bool is_coded_across = options.kind == SyncKind::Hierarchical && options.is_spread &&
-                               options.pace.crossing == local::Crossing::Gradients &&
-                               has_codec(options);
-  if (is_coded_across) {
-    throw Error(ErrorCode::InvalidInput,
-                "sync.across = \"gradients\" with a codec does not work where workers come and go "
-                "yet: take sync.codec.kind = \"none\", sync.across = \"weights\", or "
-                "elastic.enabled = false");
-  }
   // Whoever leaves may have told its size and not sent its bytes.
   const bool has_sizes = options.own_codec || options.codec.kind == codec::CodecKind::Threshold ||
                          options.codec.kind == codec::CodecKind::Zstd;

@@ -24,11 +24,10 @@ CodedScatter::CodedScatter(Options options, const BucketPlan& plan,
       parameters_(std::move(parameters)),
       debts_({.codec = options_.codec,
               .debtor = {.rank = options_.group.rank(), .count = options_.group.size()},
-              .has_error_feedback = options_.has_error_feedback,
-              .is_lasting = options_.is_lasting},
+              .has_error_feedback = options_.has_error_feedback},
              plan, parameters_),
       passages_(plan.buckets.size()) {
-  regroup(options_.group);
+  regroup({.all = options_.group});
 }
 
 CodedScatter::Slice CodedScatter::slice_of(const BucketPlan::Bucket& bucket, int rank) const {
@@ -51,8 +50,9 @@ CodedScatter::Slice CodedScatter::slice_of(const BucketPlan::Bucket& bucket, int
   return slice;
 }
 
-void CodedScatter::regroup(const comm::Group& group) {
+void CodedScatter::regroup(const Seat& seat) {
   forget();
+  const comm::Group& group = seat.all;
   options_.group = group;
   debts_.regroup({.rank = group.rank(), .count = group.size()});
   bytes_ = options_.codec->is_fixed_size() ? group : group.duplicate();

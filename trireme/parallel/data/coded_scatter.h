@@ -25,7 +25,6 @@ class CodedScatter final : public CodedSum {
     std::shared_ptr<const codec::Codec> codec;
     bool has_error_feedback = true;
     std::uint64_t seed = 0;
-    bool is_lasting = false;
   };
   // REQUIRES: parameters are float32; values lie as the plan says, `out` is this rank's slice.
   CodedScatter(Options options, const BucketPlan& plan, std::vector<Parameter> parameters);
@@ -36,9 +35,9 @@ class CodedScatter final : public CodedSum {
   bool is_done(std::size_t bucket) override;
   void finish(std::size_t bucket) override;
   void forget() override;
-  void regroup(const comm::Group& group) override;
+  void regroup(const Seat& seat) override;
   Traffic traffic() const override { return traffic_; }
-  Debts& debts() override { return debts_; }
+  Debts* debts() override { return &debts_; }
 
  private:
   // A rank's slice of a bucket.

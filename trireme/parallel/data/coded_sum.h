@@ -1,5 +1,6 @@
 // CodedSum is how ranks add up the buckets of a plan as the bytes that a codec makes of them: all
-// of them get all of it (exchange.h), or each its slice (coded_scatter.h).
+// of them get all of it (exchange.h), or each its slice (coded_scatter.h), or hosts do, for which
+// one rank speaks (host_exchange.h).
 //
 //   sum.begin(step);
 //   sum.launch(bucket, values, out);   // on its way from here on; in ascending order
@@ -40,20 +41,35 @@ class CodedSum {
   virtual void finish(std::size_t bucket) = 0;
   // What is on its way is given up.
   virtual void forget() = 0;
-  // From now on with these. Nothing is on its way.
-  virtual void regroup(const comm::Group& group) = 0;
+  // Where this rank is now, and whom it adds up with. Nothing is on its way.
+  struct Seat {
+    comm::Group all = comm::Group::solo();
+    comm::Group inside = comm::Group::solo();  // its host's
+    int place = 0;                             // in their arena
+    std::int64_t last = -1;                    // step that ended
+  };
+  virtual void regroup(const Seat& seat) = 0;
   // Of what was launched since begin().
   virtual Traffic traffic() const = 0;
-  virtual Debts& debts() = 0;
+  // Null where another rank owes for this one.
+  virtual Debts* debts() = 0;
 
   // What was encoded since begin() counts: all ranks have it.
-  void commit() { debts().commit(); }
+  void commit() {
+    if (debts() != nullptr) debts()->commit();
+  }
   // See Residuals.
-  void inherit(int place, std::int64_t last) { debts().inherit(place, last); }
+  void inherit(int place, std::int64_t last) {
+    if (debts() != nullptr) debts()->inherit(place, last);
+  }
   // What this rank has to keep: residuals, and what its codec keeps.
-  std::vector<checkpoint::Piece> own_pieces() { return debts().pieces(); }
+  std::vector<checkpoint::Piece> own_pieces() {
+    return debts() != nullptr ? debts()->pieces() : std::vector<checkpoint::Piece>{};
+  }
   // As they were saved by these ranks or by any others.
-  void restore(const checkpoint::Checkpoint& from) { debts().restore(from); }
+  void restore(const checkpoint::Checkpoint& from) {
+    if (debts() != nullptr) debts()->restore(from);
+  }
 };
 
 }  // namespace trireme::parallel::data

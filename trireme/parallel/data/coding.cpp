@@ -5,7 +5,10 @@
 namespace trireme::parallel::data {
 
 void DataParallel::cross(std::size_t bucket) {
-  const at::Tensor own = layout_->reduced.at(bucket, layout_->own[bucket]);
+  const ElementRange range = is_in_hosts() && is_crossing_coded()
+                                 ? layout_->plan.buckets[bucket].range
+                                 : layout_->own[bucket];
+  const at::Tensor own = layout_->reduced.at(bucket, range);
   if (is_crossing_coded()) return exchange_->launch(bucket, own, own);
   crossing_.push_back(comm::all_reduce(options_.across, own, comm::ReduceOp::Sum,
                                        {.label = "slice of " + std::to_string(bucket)}));
@@ -16,6 +19,7 @@ Traffic DataParallel::plain_traffic() const {
   std::int64_t count = 0;
   for (const ElementRange& own : layout_->own) count += own.count();
   if (is_sliced() && !is_crossing()) count = layout_->plan.count - count;
+  if (is_in_hosts()) count = is_crossing() ? layout_->plan.count : 0;
   const auto size = count * static_cast<std::int64_t>(sizeof(float));
   return {.plain = size, .sent = size};
 }

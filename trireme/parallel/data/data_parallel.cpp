@@ -241,12 +241,12 @@ void DataParallel::finish_next() {
   } else {
     works_[finished_].wait();
   }
-  if (is_uneven_) {
+  if (is_uneven_ && !is_crossing_coded()) {
     const ElementRange own = layout_->own[finished_];
     layout_->reduced.at(finished_, own).copy_(sums_.narrow(0, own.begin, own.count()));
   }
   if (is_released()) buckets_of(0).release(finished_);
-  if (options_.across.size() > 1) cross(finished_);
+  if (options_.across.size() > 1 || is_crossing_coded()) cross(finished_);
   ++finished_;
 }
 
@@ -278,7 +278,7 @@ void DataParallel::launch(std::size_t bucket) {
   const at::Tensor out = layout_->reduced.at(bucket, layout_->own[bucket]);
   if (is_coded()) {
     exchange_->launch(bucket, gradient, out);
-  } else if (is_uneven_) {
+  } else if (is_uneven_ && !is_crossing_coded()) {
     // No two hosts cut alike: everybody gets everything, and keeps its slice of it.
     const ElementRange whole = layout_->plan.buckets[bucket].range;
     if (!sums_.defined()) sums_ = at::empty({layout_->plan.count}, gradient.options());

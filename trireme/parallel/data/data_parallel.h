@@ -70,7 +70,7 @@ class DataParallel final : public Agreement,
     SyncKind kind = SyncKind::AllReduce;
     std::int64_t bucket_size = 4 << 20;  // bytes
     // What buckets, or slices of them, travel as, from this step on; null: as they are. With
-    // replicas across, what their slices travel as: among themselves ranks add up exactly.
+    // replicas across, what travels between them: inside one ranks add up exactly.
     std::shared_ptr<const codec::Codec> codec{};
     std::int64_t codec_begin = 0;
     bool has_error_feedback = true;
@@ -210,9 +210,13 @@ class DataParallel final : public Agreement,
   bool is_streamed() const;
   bool is_coded_now() const noexcept { return exchange_ && plan_.step >= options_.codec_begin; }
   Traffic plain_traffic() const;
-  // Whether buckets are, on their way to whoever sums them up, or slices between hosts.
-  bool is_crossing() const noexcept { return is_sliced() && options_.across.size() > 1; }
-  bool is_coded() const noexcept { return !is_crossing() && is_coded_now(); }
+  // Whether ranks come and go on several hosts, each of which has all slices.
+  bool is_in_hosts() const noexcept { return is_lasting() && options_.is_spread && is_sliced(); }
+  // Whether buckets are, on their way to whoever sums them up, or what hosts have of them.
+  bool is_crossing() const noexcept {
+    return is_sliced() && (is_in_hosts() ? firsts_.size() > 1 : options_.across.size() > 1);
+  }
+  bool is_coded() const noexcept { return !is_crossing() && !is_in_hosts() && is_coded_now(); }
   bool is_crossing_coded() const noexcept { return is_crossing() && is_coded_now(); }
   std::size_t launched() const noexcept {
     return is_coded() ? exchange_->launched() : works_.size();
@@ -225,6 +229,7 @@ class DataParallel final : public Agreement,
   void finish_next();
   void cross(std::size_t bucket);
   void make_exchange();
+  std::unique_ptr<CodedSum> make_sum() const;
   void meet_again();
   void launch_ordered(std::size_t bucket, const std::string& label);
   GradientBuckets& buckets_of(std::size_t slot);

@@ -51,7 +51,9 @@ class Debts {
   // See Residuals.
   void begin(std::int64_t step) { residuals_.begin(step); }
   void commit() { residuals_.commit(); }
-  void inherit(int place, std::int64_t last) { residuals_.inherit(place, last); }
+  void inherit(int place, std::int64_t last, Residuals::As as = Residuals::As::Heir) {
+    residuals_.inherit(place, last, as);
+  }
 
   // What is owed of a range of the plan, to be changed; empty without error feedback.
   std::span<float> open(const ElementRange& range);

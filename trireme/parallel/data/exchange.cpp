@@ -30,11 +30,12 @@ Exchange::Exchange(Options options, const BucketPlan& plan,
     passage.mine.resize(
         codec_->size_max(static_cast<std::size_t>(bucket.range.count()), passage.parts));
   }
-  regroup(options_.group);
+  regroup({.all = options_.group});
 }
 
-void Exchange::regroup(const comm::Group& group) {
+void Exchange::regroup(const Seat& seat) {
   forget();
+  const comm::Group& group = seat.all;
   debts_.regroup({.rank = group.rank(), .count = group.size()});
   options_.group = group;
   bytes_ = codec_->is_fixed_size() ? group : group.duplicate();

@@ -56,9 +56,9 @@ class Exchange final : public CodedSum {
   bool is_done(std::size_t bucket) override;
   void finish(std::size_t bucket) override;
   void forget() override;
-  void regroup(const comm::Group& group) override;
+  void regroup(const Seat& seat) override;
   Traffic traffic() const override { return traffic_; }
-  Debts& debts() override { return debts_; }
+  Debts* debts() override { return &debts_; }
 
  private:
   // A bucket's way: its bytes, those of all, and where they are to become values.

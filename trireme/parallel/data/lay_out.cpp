@@ -12,6 +12,7 @@
 #include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/data/exchange.h"
 #include "trireme/parallel/data/flat_memory.h"
+#include "trireme/parallel/data/host_exchange.h"
 #include "trireme/parallel/data/slice_plan.h"
 
 namespace trireme::parallel::data {
@@ -119,17 +120,32 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   }
 }
 
+// Of hosts all meet in it together: now, or at the end of regroup().
 void DataParallel::make_exchange() {
-  is_exchange_met_ = true;
+  exchange_ = make_sum();
+  exchange_->begin(plan_.step);
+  is_exchange_met_ = !is_in_hosts();
+  if (!is_surviving_) meet_again();
+}
+
+std::unique_ptr<CodedSum> DataParallel::make_sum() const {
+  const auto key = static_cast<std::uint64_t>(blueprint_.names[kResiduals]);
+  if (is_in_hosts()) {
+    return std::make_unique<HostExchange>(
+        HostExchange::Options{.codec = options_.codec,
+                              .has_error_feedback = options_.has_error_feedback,
+                              .seed = options_.seed,
+                              .arena = inside_.arena(),
+                              .key = key},
+        layout_->plan, options_.parameters);
+  }
   if (is_sliced() && !is_crossing()) {
-    exchange_ = std::make_unique<CodedScatter>(
+    return std::make_unique<CodedScatter>(
         CodedScatter::Options{.group = inside_,
                               .codec = options_.codec,
                               .has_error_feedback = options_.has_error_feedback,
-                              .seed = options_.seed,
-                              .is_lasting = is_lasting()},
+                              .seed = options_.seed},
         layout_->plan, options_.parameters);
-    return exchange_->begin(plan_.step);
   }
   Exchange::Options how{.group = is_sliced() ? options_.across : options_.group,
                         .codec = options_.codec,
@@ -137,30 +153,24 @@ void DataParallel::make_exchange() {
                         .seed = options_.seed,
                         .is_lasting = is_lasting()};
   if (is_lasting() && !options_.is_spread) {
-    how.estate = {.arena = inside_.arena(),
-                  .key = static_cast<std::uint64_t>(blueprint_.names[kResiduals]),
-                  .place = inside_.arena_member()};
+    how.estate = {.arena = inside_.arena(), .key = key, .place = inside_.arena_member()};
   }
-  if (is_sliced()) {
-    how.beside = {.group = inside_.duplicate(), .counts = {}};
-    for (const BucketPlan::Bucket& bucket : layout_->plan.buckets) {
-      how.beside->counts.push_back(bucket.slice_counts(inside_.size()));
-    }
-    const SlicePlan slices(*layout_, options_.parameters);
-    exchange_ =
-        std::make_unique<Exchange>(std::move(how), slices.plan, slices.parameters, slices.parts);
-  } else {
-    exchange_ = std::make_unique<Exchange>(std::move(how), layout_->plan, options_.parameters);
+  if (!is_sliced()) {
+    return std::make_unique<Exchange>(std::move(how), layout_->plan, options_.parameters);
   }
-  exchange_->begin(plan_.step);
+  how.beside = {.group = inside_.duplicate(), .counts = {}};
+  for (const BucketPlan::Bucket& bucket : layout_->plan.buckets) {
+    how.beside->counts.push_back(bucket.slice_counts(inside_.size()));
+  }
+  const SlicePlan slices(*layout_, options_.parameters);
+  return std::make_unique<Exchange>(std::move(how), slices.plan, slices.parameters, slices.parts);
 }
 
 void DataParallel::cut_slices() {
-  const bool is_replicated = is_lasting() && options_.is_spread && is_sliced();
   cut_ = {.places = places_,
           .rank = inside_.rank(),
           .size = inside_.size(),
-          .replicas = is_replicated ? static_cast<int>(firsts_.size()) : options_.across.size()};
+          .replicas = is_in_hosts() ? static_cast<int>(firsts_.size()) : options_.across.size()};
   layout_->own.clear();
   for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
     layout_->own.push_back(own_of(b, cut_.rank));

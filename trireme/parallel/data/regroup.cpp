@@ -118,7 +118,7 @@ void DataParallel::survive(const comm::Group& group, std::vector<int> places) {
   if (publishing_) publishing_->forget();
   if (exchange_) exchange_->forget();
   is_exchange_met_ = false;
-  finished_ = 0;
+  finished_ = crossed_ = 0;
   is_surviving_ = true;
   options_.group = group;
   meet_hosts(places);
@@ -312,11 +312,16 @@ void DataParallel::inherit_residuals() {
   }
 }
 
-// Who has come now has an exchange of this group already.
+// Who has come now has an exchange of this group already, unless it is of hosts.
 void DataParallel::meet_again() {
-  if (std::exchange(is_exchange_met_, true)) return;
-  inherit_residuals();
-  exchange_->regroup(options_.group);
+  if (is_exchange_met_) return;
+  const bool is_finished = standing_.phase == Standing::Phase::Finished;
+  if (!is_in_hosts()) inherit_residuals();
+  exchange_->regroup({.all = options_.group,
+                      .inside = inside_,
+                      .place = places_[static_cast<std::size_t>(inside_.rank())],
+                      .last = is_finished ? standing_.step : standing_.step - 1});
+  is_exchange_met_ = true;
 }
 
 // Those who have no layout get the source's, with the names that memory has on their host.

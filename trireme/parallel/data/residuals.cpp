@@ -94,8 +94,9 @@ void Residuals::commit() {
   mine_.mark->store(mark_of(index_, -1), std::memory_order_release);
 }
 
-void Residuals::inherit(int place, std::int64_t last) {
-  if (!options_.estate.arena || options_.owed == 0) return;
+void Residuals::inherit(int place, std::int64_t last, As as) {
+  const std::int64_t taken = options_.owed + (as == As::Follower ? options_.kept : 0);
+  if (!options_.estate.arena || taken == 0) return;
   const c10::NoGradGuard no_grad;
   const Memory theirs = at(place);
   const std::uint64_t mark = theirs.mark->exchange(kTaken, std::memory_order_acq_rel);
@@ -105,7 +106,7 @@ void Residuals::inherit(int place, std::int64_t last) {
   if (last >= 0 && mark == mark_of(counts, last)) counts = 1 - counts;
   const at::Tensor sum = mine_.versions[1 - index_];
   sum.copy_(current());
-  sum.narrow(0, 0, options_.owed).add_(theirs.versions[counts].narrow(0, 0, options_.owed));
+  sum.narrow(0, 0, taken).add_(theirs.versions[counts].narrow(0, 0, taken));
   is_open_ = true;
   commit();
 }

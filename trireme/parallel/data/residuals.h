@@ -53,8 +53,10 @@ class Residuals {
   void commit();
 
   // Adds what the rank of a place owed after step `last`, the last one that ended. Once: whoever
-  // comes second finds nothing. If this rank dies on the way, it may be lost.
-  void inherit(int place, std::int64_t last);
+  // comes second finds nothing. If this rank dies on the way, it may be lost. What its codec kept
+  // is taken over by whoever follows it, and has none.
+  enum class As : std::uint8_t { Heir, Follower };
+  void inherit(int place, std::int64_t last, As as = As::Heir);
 
  private:
   struct Memory {

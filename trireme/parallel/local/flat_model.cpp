@@ -158,7 +158,7 @@ void FlatModel::forget() {
 void FlatModel::regroup(const comm::Group& group) {
   forget();
   options_.group = group;
-  if (exchange_) exchange_->regroup(group);
+  if (exchange_) exchange_->regroup({.all = group});
 }
 
 }  // namespace trireme::parallel::local

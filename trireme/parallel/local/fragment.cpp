@@ -199,7 +199,7 @@ std::vector<checkpoint::Piece> Fragment::own_pieces() {
   }
   if (!flat_.exchange()) return all;
   // What has arrived lands, whoever goes on from here.
-  const data::Debts& debts = flat_.exchange()->debts();
+  const data::Debts& debts = *flat_.exchange()->debts();
   add(is_travelling() ? debts.pieces_once_committed() : debts.pieces());
   return all;
 }
