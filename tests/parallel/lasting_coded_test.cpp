@@ -108,6 +108,17 @@ TEST(LastingCodedHosts, EndWithTheBitsOfADeathBetweenSteps) {
   }
 }
 
+// The other host waits where all meet for the first time, with its weights in their place already.
+TEST(LastingCodedHosts, GoOnWhenOneDiesBeforeTheyHaveMet) {
+  const config::Config config = coded_config({"sync.kind=shared", "sync.codec.kind=int8"});
+  for (const int dies : {0, 2, 3}) {
+    const Death death{
+        .place = dies, .point = kForward.name, .delay = std::chrono::milliseconds(200)};
+    const Trained through = spread_through(config, {death});
+    EXPECT_LT(through.losses.back(), through.losses.front());
+  }
+}
+
 class LastingCodedHostsOf : public ::testing::TestWithParam<Words> {};
 
 // Who is left of a host owes what the host did, whoever spoke for it.

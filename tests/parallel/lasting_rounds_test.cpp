@@ -196,6 +196,17 @@ TEST(LastingRounds, NothingIsOnItsWayWhenSomebodyComesOrLeaves) {
   }
 }
 
+// Nor has it anything alone of a fragment whose turn was before the round's end.
+TEST(LastingRounds, WhoLeavesTakesNothingOfAnyFragmentAlong) {
+  Script script{.kind = SyncKind::Diloco, .pace = {.steps = 4, .fragments = 2}, .steps = 5};
+  script.is_told = true;
+  script.leaves = 4;
+  const auto paths = played(script);
+  EXPECT_EQ(paths[0].at(3), paths[1].at(3));
+  EXPECT_EQ(paths[0].at(3), paths[2].at(3));
+  EXPECT_NE(paths[0].at(4), paths[1].at(4));
+}
+
 // It has the weights of all, and the momentum goes on.
 TEST(LastingRounds, ANewcomerBeginsWithWhatAllHave) {
   for (Script script : scripts()) {

@@ -108,6 +108,7 @@ struct Death {
   std::string_view point;
   int times = 1;
   int reduces = 0;  // not before all together have come to kReduce so often
+  std::chrono::milliseconds delay{};
 };
 
 class Executioner final : public Faults {
@@ -120,6 +121,7 @@ class Executioner final : public Faults {
     for (Death& death : deaths_) {
       if (death.place != place_ || death.point != point.name || --death.times != 0) continue;
       fates_.wait_for_reduces(death.reduces);
+      std::this_thread::sleep_for(death.delay);
       fates_.die(place_);
       throw Dead();
     }

@@ -3,6 +3,7 @@
 //         should be; what was saved goes on as if it had never been cut; what cannot be is refused.
 // Method: tiny jobs on threads; whole trainers whose last checkpoints are taken away.
 
+#include "tests/train/more_words.h"
 #include "tests/train/trainer_fixture.h"
 
 #include "trireme/codec/zstd/lossless.h"
@@ -105,6 +106,35 @@ TEST_F(CodedTrainer, GoesOnInTheMiddleOfARound) {
 TEST_F(CodedTrainer, GoesOnWithTheBuffersOfEachReplica) {
   model_ = "resnet";
   expect_exact_resume("buffers", {"sync.kind=local", "sync.steps=7"}, 2);
+}
+
+// What was left of a fragment on its way is not sent with all of it once more.
+TEST_F(CodedTrainer, OwesNothingOfWhatIsSentAgain) {
+  const Words words{"sync.kind=diloco",      "sync.steps=8",       "sync.overlap=7",
+                    "sync.codec.kind=top_k", "checkpoint.every=3", "checkpoint.keep=20"};
+  run("again", words, false, 2);
+  for (std::int64_t step = 10; step <= 20; ++step) fs::remove_all(checkpoint_at("again", step));
+  const auto from = newest("again");
+  ASSERT_TRUE(from.has("optim/outer_launched/0"));
+  const auto owed = [&](const char* overlap) {
+    const Kinds kinds = tiny_kinds();
+    const config::Config config = tiny_config("mlp", words + Words{overlap}, kinds);
+    const auto groups = comm::connect_threads(2);
+    std::vector<double> most(2);
+    testing::run_rank_threads(2, [&](int rank) {
+      const auto r = static_cast<std::size_t>(rank);
+      Job job = open_job(config, kinds, groups[r]);
+      job.agreement().restore_own(from);
+      for (const checkpoint::Piece& piece : job.agreement().own_pieces()) {
+        if (piece.name.find("residual.") == std::string::npos || piece.data.numel() == 0) continue;
+        most[r] = std::max(most[r], piece.data.abs().max().item<double>());
+      }
+      groups[r].barrier().wait();
+    });
+    return std::max(most[0], most[1]);
+  };
+  EXPECT_GT(owed("sync.overlap=7"), 0);
+  EXPECT_EQ(owed("sync.overlap=0"), 0);
 }
 
 // Saved while weights travel: whoever was not there goes along with what it has.

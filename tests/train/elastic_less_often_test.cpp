@@ -146,8 +146,14 @@ TEST_F(ElasticLessOften, WhatWasOnItsWayWaitsForAnotherNumberOfWorkers) {
       workers_ = 4;
       train("", kind + Words{"checkpoint.keep=20"});
       forget_after(20);
+      const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
+      ASSERT_TRUE(found.checkpoint) << "no checkpoint";
+      const std::vector<std::string> names = found.checkpoint->names();
+      ASSERT_TRUE(std::any_of(names.begin(), names.end(), [](const std::string& name) {
+        return name.starts_with("optim/outer_launched");
+      })) << "nothing was on its way";
       workers_ = others;
-      go_on(kind + Words{"--resume"}, "kill rank=1 step=21 at=backward");
+      go_on(kind + Words{"--resume"}, "kill rank=1 step=20 at=backward");
     }
   }
 }

@@ -154,6 +154,8 @@ Ending Trainer::attend() {
   attended_at_ = progress_.step;
   if (is_change_wanted_ && progress_.step < job_.steps) {
     is_change_wanted_ = false;
+    // Somebody was lost before all had made ready for it: the next step asks again.
+    if (const std::optional<Error> error = job_.group.error()) throw *error;
     tell(recovery_->change());
     wait_for_workers();
     // Where somebody was not through with this, all do it again.

@@ -24,6 +24,7 @@ struct Shape {
   int ranks = 1;  // of each
   std::int64_t bucket = 64;
   bool is_mean = false;
+  bool is_lasting = false;
   codec::CodecKind kind = codec::CodecKind::TopK;
 };
 
@@ -48,7 +49,9 @@ class Crowd {
         shapes, order_of({}, shapes.size()),
         {.bucket_count = shape.bucket, .is_whole = shape.kind == codec::CodecKind::PowerSgd});
     layout.values = {torch::zeros({layout.plan.count}), false, {}};
-    Debts::Options how{.codec = codec::make_codec({.kind = shape.kind}), .is_mean = shape.is_mean};
+    Debts::Options how{.codec = codec::make_codec({.kind = shape.kind}),
+                       .is_mean = shape.is_mean,
+                       .is_lasting = shape.is_lasting};
     for (int host = 0; host < shape.hosts; ++host) {
       for (int rank = 0; rank < shape.ranks; ++rank) {
         layout.own.clear();
@@ -72,6 +75,9 @@ class Crowd {
         for (float& one : debts_[i].open_kept(p)) one = static_cast<float>(random.normal());
       }
     }
+  }
+  void commit() {
+    for (Debts& one : debts_) one.commit();
   }
   void restore(const checkpoint::Checkpoint& from) {
     for (Debts& one : debts_) one.restore(from);
@@ -184,6 +190,24 @@ TEST_F(DebtsTest, WhatACodecKeepsGoesWithWholeParameters) {
   for (const std::string& name : from.names()) {
     EXPECT_TRUE(again.read(name).equal(from.read(name))) << name;
   }
+}
+
+// What was encoded of a way that is given up does not come to count later.
+TEST_F(DebtsTest, AreThoseOfTheCheckpointWhateverWasEncoded) {
+  Crowd old({.is_lasting = true});
+  old.fill();
+  EXPECT_EQ(old.owed().at("prime").count_nonzero().item<int>(), 0) << "it was not committed";
+  old.commit();
+  const Sums owed = old.owed();
+  EXPECT_GT(owed.at("prime").abs().max().item<double>(), 0.1);
+  const checkpoint::Checkpoint from = saved(old);
+  Crowd next({.is_lasting = true});
+  next.fill();
+  next.commit();
+  next.fill();
+  next.restore(from);
+  next.commit();
+  for (const auto& [name, sum] : next.owed()) EXPECT_TRUE(sum.equal(owed.at(name))) << name;
 }
 
 TEST_F(DebtsTest, AreWorthTheSameWhereRanksComeAndGo) {

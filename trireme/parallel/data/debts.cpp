@@ -115,9 +115,16 @@ std::vector<checkpoint::Piece> Debts::pieces_of(const at::Tensor& version) const
   return all;
 }
 
+void Debts::clear() {
+  const c10::NoGradGuard no_grad;
+  residuals_.undo();
+  if (options_.has_error_feedback) at({0, plan_.count}).zero_();
+}
+
 void Debts::restore(const checkpoint::Checkpoint& from) {
   const Debtor& debtor = options_.debtor;
   const c10::NoGradGuard no_grad;
+  residuals_.undo();
   for (std::size_t i = 0; options_.has_error_feedback && i < parts_.size(); ++i) {
     int before = 0;
     while (from.has(residual_name(before, i))) ++before;

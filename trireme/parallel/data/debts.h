@@ -71,6 +71,8 @@ class Debts {
     return pieces_of(residuals_.opened());
   }
   void restore(const checkpoint::Checkpoint& from);
+  // Nothing is owed any more.
+  void clear();
 
  private:
   Residuals::Options residual_options();

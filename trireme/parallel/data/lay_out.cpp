@@ -118,14 +118,15 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   } else {
     move_values(is_attached);
   }
+  // Last: who is cut off here has all that regroup() goes on with, which comes to this, too.
+  if (exchange_ && !is_surviving_) meet_again();
 }
 
-// Of hosts all meet in it together: now, or at the end of regroup().
+// Of hosts all have to meet in it.
 void DataParallel::make_exchange() {
   exchange_ = make_sum();
   exchange_->begin(plan_.step);
   is_exchange_met_ = !is_in_hosts();
-  if (!is_surviving_) meet_again();
 }
 
 std::unique_ptr<CodedSum> DataParallel::make_sum() const {

@@ -71,6 +71,10 @@ Residuals::Memory Residuals::at(int place) const {
 
 void Residuals::begin(std::int64_t step) {
   step_ = step;
+  undo();
+}
+
+void Residuals::undo() {
   if (!std::exchange(is_open_, false)) return;
   mine_.mark->store(mark_of(index_, -1), std::memory_order_release);
 }

@@ -49,6 +49,8 @@ class Residuals {
   at::Tensor opened() const { return mine_.versions[is_open_ ? 1 - index_ : index_]; }
 
   void begin(std::int64_t step);
+  // What was opened is forgotten.
+  void undo();
   std::span<float> open(const ElementRange& range);
   void commit();
 

@@ -95,6 +95,12 @@ std::vector<checkpoint::Piece> FlatModel::pieces(const at::Tensor& flat,
   return all;
 }
 
+bool FlatModel::has_some(const std::string& state, const checkpoint::Checkpoint& from) const {
+  return std::any_of(
+      options_.parameters.begin(), options_.parameters.end(),
+      [&](const Parameter& one) { return from.has(Agreement::state_name(state, one.name)); });
+}
+
 bool FlatModel::restore(const at::Tensor& flat, const std::string& state,
                         const checkpoint::Checkpoint& from) const {
   const std::vector<checkpoint::Piece> all = pieces(flat, state);

@@ -50,6 +50,8 @@ class FlatModel {
   void read_values(const at::Tensor& flat) const;
   void write_values(const at::Tensor& flat) const;
   std::vector<checkpoint::Piece> pieces(const at::Tensor& flat, const std::string& state) const;
+  // Whether a checkpoint has such a state of any of its parameters.
+  bool has_some(const std::string& state, const checkpoint::Checkpoint& from) const;
   // From a checkpoint; false where that has none, and then nothing is changed.
   bool restore(const at::Tensor& flat, const std::string& state,
                const checkpoint::Checkpoint& from) const;

@@ -171,7 +171,7 @@ std::string Fragment::mean_name() const {
   return is_pair() ? kMean + ("." + std::to_string(number())) : kMean;
 }
 
-// Of pairs each says it: with slack they are not in the same step.
+// Of pairs each says that it was there.
 std::string Fragment::launched_name(int number) const {
   return Agreement::state_name(
       is_pair() ? kLaunched + ("." + std::to_string(number)) : std::string(kLaunched),
@@ -215,21 +215,29 @@ void Fragment::restore(const checkpoint::Checkpoint& from) {
   }
   if (momentum_.defined() && !flat_.restore(momentum_, kMomentum, from)) momentum_.zero_();
   if (flat_.exchange() && is_speaker()) flat_.exchange()->restore(from);
+  if (restore_flight(from) || !flat_.has_some(kMean, from)) return;
+  // Otherwise what was under way is sent again, with all that came since, and not what was left of
+  // it as well.
+  if (flat_.exchange()) flat_.exchange()->debts()->clear();
+}
+
+// False where nothing was on its way, or other fragments than these, or where nothing travels here.
+bool Fragment::restore_flight(const checkpoint::Checkpoint& from) {
   const bool is_new = !from.has(launched_name(number()));
   const std::string launched = launched_name(is_new ? 0 : number());
-  if (!is_overlapped() || !from.has(launched)) return;
+  if (!is_overlapped() || !from.has(launched)) return false;
   // Replicas that were not there have sent what they have now, and a pair's hear no more than that.
   flat_.read_values(sent_);
   flat_.restore(sent_, sent_name(), from);
   if (is_pair() && is_new) {
     work_.copy_(sent_);
   } else if (!flat_.restore(work_, mean_name(), from)) {
-    // Of other fragments than these, what was under way is sent again, with all that came since.
-    return;
+    return false;
   }
   launched_ = from.read(launched).item<std::int64_t>();
   is_alone_ = false;
   is_summed_ = is_known_ = true;
+  return true;
 }
 
 std::vector<FlatModel::Options> cut_in_fragments(const FlatModel::Options& whole,

@@ -98,6 +98,7 @@ class Fragment {
   bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
   bool is_pair() const noexcept { return options_.gathering == Gathering::Pair; }
   void send_to_other();
+  bool restore_flight(const checkpoint::Checkpoint& from);
   std::string sent_name() const;
   std::string mean_name() const;
   std::string launched_name(int number) const;

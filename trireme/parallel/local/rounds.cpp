@@ -170,7 +170,8 @@ void Rounds::end_step() {
   const bool is_last = is_over();
   if (has_turns(is_last)) bring_together(Occasion::Round);
   const bool is_due = due_.step >= 0;
-  if (is_changing_ && is_overlapped() && !is_in_pairs() && !is_due) {
+  const bool is_in_turns = is_overlapped() || fragments_.size() > 1;
+  if (is_changing_ && is_in_turns && !is_in_pairs() && !is_due) {
     turn_ = Turn(fragments_.size());
     turn_.lands.assign(fragments_.size(), true);
     bring_together(Occasion::AllAtOnce);

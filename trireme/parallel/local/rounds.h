@@ -99,8 +99,9 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
   void regroup(bool is_new) override;
 
  private:
-  // What all do together or nobody. The end of a round is theirs who made the step. Cut short by a
-  // death, the rest of it is not done again: of the job's end join() is called again by all.
+  // What all do together or nobody. The end of a round is theirs who made the step, and is done
+  // again by those who live where a death cut it short; what comes after it is not: at the job's
+  // end all call join() again.
   enum class Occasion : std::int64_t { Prepare, Round, Arrival, AllAtOnce, Join };
   struct Deed {
     std::int64_t step = -1;  // none

@@ -152,8 +152,9 @@ void Rounds::drop_doubtful(bool has_state) {
   constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min() / 2;
   std::vector<std::int64_t> most;  // of each fragment: the last to depart, and the first, negative
   for (const Fragment& fragment : fragments_) {
-    most.push_back(has_state ? fragment.launched() : kUnknown);
-    most.push_back(has_state ? -fragment.launched() : kUnknown);
+    const std::int64_t flight = 2 * fragment.launched() + (fragment.is_known() ? 1 : 0);
+    most.push_back(has_state ? flight : kUnknown);
+    most.push_back(has_state ? -flight : kUnknown);
   }
   apart_.replica()
       .all
