@@ -14,6 +14,8 @@ namespace {
 
 constexpr double kWidth = 720, kHeight = 420;
 constexpr double kLeft = 80, kRight = 20, kTop = 40, kBottom = 45;
+constexpr double kNames = 205;        // of the width, where curves are named beside the picture
+constexpr std::size_t kTitleMax = 3;  // as many are beside the title
 constexpr std::array<const char*, 9> kColours = {"#1f6fb4", "#d1495b", "#2f9e5c",
                                                  "#8e5bb5", "#c98b1d", "#4a4a4a",
                                                  "#17a2a2", "#a0522d", "#e377c2"};
@@ -78,18 +80,34 @@ std::string axes(const Span& x, const Span& y, const Across& across) {
                            kWidth - kRight, kHeight - 8, svg_escaped(across.name));
 }
 
-// Beside the title where there are few, else one below the other.
-std::string legend(const std::vector<Curve>& curves, std::size_t index, const char* colour) {
-  const bool is_short = curves.size() <= 3;
-  const double from_end = static_cast<double>(curves.size() - 1 - index);
-  const double x = kWidth - kRight - (is_short ? 130 * from_end : 4);
-  const double y = is_short ? 22 : kTop + 14 + 15 * static_cast<double>(index);
-  return fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"{}\">{}</text>\n", x, y,
-                     colour, svg_escaped(curves[index].name));
+struct Pen {
+  const char* colour;
+  const char* dashes;
+};
+
+Pen pen_of(std::size_t index) {
+  return {.colour = kColours[index % kColours.size()],
+          .dashes = index < kColours.size() ? "" : " stroke-dasharray=\"5 3\""};
+}
+
+// Beside the title where there are few, else one below the other, beside the picture.
+std::string legend(const std::vector<Curve>& curves, std::size_t index) {
+  const Pen pen = pen_of(index);
+  const std::string name = svg_escaped(curves[index].name);
+  if (curves.size() <= kTitleMax) {
+    const double from_end = static_cast<double>(curves.size() - 1 - index);
+    return fmt::format("<text x=\"{}\" y=\"22\" text-anchor=\"end\" fill=\"{}\">{}</text>\n",
+                       kWidth - kRight - 130 * from_end, pen.colour, name);
+  }
+  const double y = kTop + 14 + 17 * static_cast<double>(index);
+  return fmt::format(
+      "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2}\" y2=\"{2}\" stroke=\"{3}\" stroke-width=\"2\"{4}/>"
+      "<text x=\"{5}\" y=\"{6}\" fill=\"{3}\">{7}</text>\n",
+      kWidth - 10, kWidth + 8, y - 4, pen.colour, pen.dashes, kWidth + 13, y, name);
 }
 
 std::string line(const Curve& curve, const Span& x, const Span& y, const Across& across,
-                 const char* colour) {
+                 const Pen& pen) {
   std::string points;
   std::size_t count = 0;
   for (const Point& given : curve.points) {
@@ -102,10 +120,11 @@ std::string line(const Curve& curve, const Span& x, const Span& y, const Across&
     const std::size_t comma = points.find(',');
     return fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"3\" fill=\"{}\"/>\n",
                        points.substr(0, comma), points.substr(comma + 1, points.size() - comma - 2),
-                       colour);
+                       pen.colour);
   }
-  return fmt::format("<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\" points=\"{}\"/>\n",
-                     colour, points);
+  return fmt::format(
+      "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"{} points=\"{}\"/>\n", pen.colour,
+      pen.dashes, points);
 }
 
 }  // namespace
@@ -164,10 +183,11 @@ std::string curves_svg(const std::string& title, const std::vector<Curve>& curve
   if (x.least > x.most) return {};
   x.widen();
   y.widen();
-  std::string out = svg_head(kWidth, kHeight, title) + axes(x, y, across);
+  const double width = kWidth + (curves.size() > kTitleMax ? kNames : 0);
+  const double names = kTop + 17 * static_cast<double>(curves.size()) + 10;
+  std::string out = svg_head(width, std::max(kHeight, names), title) + axes(x, y, across);
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    const char* const colour = kColours[i % kColours.size()];
-    out += line(curves[i], x, y, across, colour) + legend(curves, i, colour);
+    out += line(curves[i], x, y, across, pen_of(i)) + legend(curves, i);
   }
   return out + "</svg>\n";
 }
