@@ -12,7 +12,7 @@ namespace trireme::codec {
 namespace {
 
 // Converted so many at a time, on the stack: packets need not lie where 16-bit numbers may.
-constexpr std::size_t kRun = 1024;
+constexpr std::size_t kRun = 480;
 
 }  // namespace
 
@@ -34,20 +34,16 @@ std::size_t Half::encode_fed(std::span<const float> values, std::span<float> res
                              std::span<const Part> parts, const Draw& draw,
                              std::span<std::byte> out) const {
   TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
+  const kernel::Loops& loops = kernel::loops();
   std::array<float, kRun> whole, decoded;
   for (std::size_t begin = 0; begin < values.size(); begin += kRun) {
     const std::size_t count = std::min(kRun, values.size() - begin);
-    float* left = residual.data() + begin;
-    const float* in = values.data() + begin;
-    for (std::size_t i = 0; i < count; ++i) whole[i] = in[i] + left[i];
+    loops.feed(values.data() + begin, residual.data() + begin, whole.data(), count);
     const auto room = out.subspan(begin * 2, count * 2);
     encode({whole.data(), count}, parts, draw, room);
     std::fill_n(decoded.data(), count, 0.0f);
     add(room, parts, {decoded.data(), count});
-    for (std::size_t i = 0; i < count; ++i) {
-      const float lost = whole[i] - decoded[i];
-      left[i] = lost - lost == 0 ? lost : 0;  // of what is not finite, nothing stays
-    }
+    loops.leave(whole.data(), decoded.data(), residual.data() + begin, count);
   }
   return values.size() * 2;
 }

@@ -49,6 +49,9 @@ struct Loops {
   void (*encode_signs)(const Encoding&);
   void (*add_signs)(const Decoding&);
   // 16-bit floats; these take any count. Finite values that are too large become the largest.
+  // Values and what is owed of them; and what is owed then, of what is not finite nothing.
+  void (*feed)(const float* values, const float* owed, float* whole, std::size_t count);
+  void (*leave)(const float* whole, const float* decoded, float* owed, std::size_t count);
   void (*narrow_half)(const float* in, std::uint16_t* out, std::size_t count);
   void (*add_half)(const std::uint16_t* in, float* sum, std::size_t count);
   void (*narrow_bfloat16)(const float* in, std::uint16_t* out, std::size_t count);
