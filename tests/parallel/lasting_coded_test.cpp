@@ -108,7 +108,7 @@ TEST(LastingCodedHosts, EndWithTheBitsOfADeathBetweenSteps) {
   }
 }
 
-// The other host waits where all meet for the first time, with its weights in their place already.
+// In the first step, when the others have ended theirs and lay out what they have.
 TEST(LastingCodedHosts, GoOnWhenOneDiesBeforeTheyHaveMet) {
   const config::Config config = coded_config({"sync.kind=shared", "sync.codec.kind=int8"});
   for (const int dies : {0, 2, 3}) {
