@@ -82,12 +82,9 @@ TEST_F(ElasticHosts, OfUnequalNumbersEndNearbyWithoutVirtualRanks) {
     testing::CommandProcess process(
         spread_job("$((n / 2 % 2))", "kill rank=2 step=6 at=backward", words));
     EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
-    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
-    ASSERT_TRUE(found.checkpoint) << "no checkpoint";
-    for (const auto& [name, value] : undisturbed(kElasticSteps, fixed)) {
-      at::Tensor read = at::empty_like(value);
-      found.checkpoint->read_into(name, read);
-      EXPECT_LT((read - value).abs().max().item<double>(), 4e-3) << name;
+    const Weights alone = undisturbed(kElasticSteps, fixed);
+    for (const auto& [name, read] : saved(alone)) {
+      EXPECT_LT((read - alone.at(name)).abs().max().item<double>(), 4e-3) << name;
     }
   }
 }
@@ -112,15 +109,8 @@ TEST_F(ElasticHosts, SpeakThroughACodecWhoeverSpeaksForThem) {
         "kill rank=0 step=8 at=collective; kill rank=2 step=14; slow rank=3 factor=8", words));
     EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
     EXPECT_THAT(events(), HasSubstr("\"event\":\"workers joined\""));
-    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
-    ASSERT_TRUE(found.checkpoint) << "no checkpoint";
-    Weights saved;
-    for (const auto& [name, value] : alone) {
-      saved[name] = at::empty_like(value);
-      found.checkpoint->read_into(name, saved[name]);
-    }
-    EXPECT_LT(distance(saved, alone), 0.02 * way);
-    EXPECT_TRUE(found.checkpoint->has("optim/residual.1/" + alone.begin()->first));
+    EXPECT_LT(distance(saved(alone), alone), 0.02 * way);
+    EXPECT_TRUE(newest().has("optim/residual.1/" + alone.begin()->first));
   }
 }
 
@@ -145,14 +135,7 @@ TEST_F(ElasticHosts, HaveAReplicaEachThatOutlivesItsWorkers) {
       testing::CommandProcess process(spread_job("$((n / 2 % 2))", chaos, words));
       EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
       EXPECT_THAT(process.error(), HasSubstr("was lost: killed by signal 9"));
-      const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
-      ASSERT_TRUE(found.checkpoint) << "no checkpoint";
-      Weights saved;
-      for (const auto& [name, value] : alone) {
-        saved[name] = at::empty_like(value);
-        found.checkpoint->read_into(name, saved[name]);
-      }
-      EXPECT_LT(distance(saved, alone), 0.4 * way);
+      EXPECT_LT(distance(saved(alone), alone), 0.4 * way);
     }
   }
 }
@@ -169,9 +152,7 @@ TEST_F(ElasticHosts, ReplacementsComeToTheReplicaOfTheirHost) {
          "sync.outer_rate=0.7", "sync.outer_momentum=0.9", "sync.check_every=1"}));
     EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
     EXPECT_THAT(events(), HasSubstr("\"event\":\"workers joined\""));
-    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
-    ASSERT_TRUE(found.checkpoint);
-    EXPECT_EQ(found.checkpoint->step(), 120);
+    EXPECT_EQ(newest().step(), 120);
   }
 }
 
@@ -186,14 +167,7 @@ TEST_F(ElasticHosts, BeginAnewFromTheirCheckpointWhenAllDie) {
         {"train.virtual_ranks=0", "sync.kind=hierarchical", "sync.steps=7", "sync.overlap=7",
          "sync.outer_rate=0.7", "sync.outer_momentum=0.9", "sync.codec.kind=int8"}));
     EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
-    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
-    EXPECT_TRUE(found.checkpoint) << "no checkpoint";
-    Weights saved;
-    for (const auto& [name, value] : undisturbed(0)) {
-      saved[name] = at::empty_like(value);
-      found.checkpoint->read_into(name, saved[name]);
-    }
-    return saved;
+    return saved(undisturbed(0));
   };
   for (const char* where : {"$n", "0"}) {
     const Weights wanted = train(where, "");

@@ -84,13 +84,26 @@ class ElasticJob : public ::testing::Test {
     return weights_of(*job.model);
   }
 
+  // The job's last checkpoint, without which the test has failed.
+  checkpoint::Checkpoint newest() const {
+    auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
+    if (!found.checkpoint) throw Error(ErrorCode::NotFound, "no checkpoint");
+    return *found.checkpoint;
+  }
+  // What it has of these.
+  Weights saved(const Weights& like) const {
+    const checkpoint::Checkpoint from = newest();
+    Weights all;
+    for (const auto& [name, value] : like) {
+      all[name] = at::empty_like(value);
+      from.read_into(name, all[name]);
+    }
+    return all;
+  }
+
   void expect_same_bits_as(const Weights& wanted) const {
-    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
-    ASSERT_TRUE(found.checkpoint) << "no checkpoint";
-    for (const auto& [name, value] : wanted) {
-      at::Tensor read = at::empty_like(value);
-      found.checkpoint->read_into(name, read);
-      EXPECT_TRUE(read.equal(value)) << name;
+    for (const auto& [name, read] : saved(wanted)) {
+      EXPECT_TRUE(read.equal(wanted.at(name))) << name;
     }
   }
 

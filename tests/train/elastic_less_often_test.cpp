@@ -46,17 +46,6 @@ class ElasticLessOften : public ElasticJob {
     }
   }
 
-  Weights saved(const Weights& like) const {
-    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
-    EXPECT_TRUE(found.checkpoint) << "no checkpoint";
-    Weights all;
-    for (const auto& [name, value] : like) {
-      all[name] = at::empty_like(value);
-      found.checkpoint->read_into(name, all[name]);
-    }
-    return all;
-  }
-
   // Of the way from the first weights to those that are wanted.
   double share_missed(const Weights& wanted) const {
     return distance(saved(wanted), wanted) / distance(undisturbed(0, plain()), wanted);
@@ -119,9 +108,7 @@ TEST_F(ElasticLessOften, ReplacementsComeInAtTheEndOfARound) {
   train("kill rank=0 step=8; slow rank=1 factor=12; slow rank=3 factor=12",
         {"train.steps=120", "sync.kind=diloco", "sync.steps=5", "sync.codec.kind=int8"});
   EXPECT_THAT(events(), HasSubstr("\"event\":\"workers joined\""));
-  const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
-  ASSERT_TRUE(found.checkpoint);
-  EXPECT_EQ(found.checkpoint->step(), 120);
+  EXPECT_EQ(newest().step(), 120);
 }
 
 // Each replica, outer weights and momentum come from the checkpoint, and what was on its way.
@@ -146,9 +133,7 @@ TEST_F(ElasticLessOften, WhatWasOnItsWayWaitsForAnotherNumberOfWorkers) {
       workers_ = 4;
       train("", kind + Words{"checkpoint.keep=20"});
       forget_after(20);
-      const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
-      ASSERT_TRUE(found.checkpoint) << "no checkpoint";
-      const std::vector<std::string> names = found.checkpoint->names();
+      const std::vector<std::string> names = newest().names();
       ASSERT_TRUE(std::any_of(names.begin(), names.end(), [](const std::string& name) {
         return name.starts_with("optim/outer_launched");
       })) << "nothing was on its way";

@@ -89,9 +89,7 @@ TEST_F(ElasticJob, WritesItsLastCheckpointAgainWhereSomebodyDiesInIt) {
     EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
     EXPECT_THAT(process.error(), HasSubstr("was lost: killed by signal 9"));
     expect_same_bits_as(undisturbed());
-    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
-    ASSERT_TRUE(found.checkpoint);
-    EXPECT_EQ(found.checkpoint->step(), kElasticSteps);
+    EXPECT_EQ(newest().step(), kElasticSteps);
     std::filesystem::remove_all(output());
   }
 }
@@ -194,12 +192,8 @@ TEST_F(ElasticJob, WithoutVirtualRanksEndsNearby) {
         job("kill rank=2 step=12 at=backward; kill rank=1 step=20 at=reduce",
             {"train.virtual_ranks=0", "model.dropout=0", std::string("sync.kind=") + kind}));
     EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
-    const auto found = checkpoint::Checkpoint::newest_whole(output() / "checkpoints");
-    ASSERT_TRUE(found.checkpoint) << "no checkpoint";
-    for (const auto& [name, value] : wanted) {
-      at::Tensor read = at::empty_like(value);
-      found.checkpoint->read_into(name, read);
-      EXPECT_LT((read - value).abs().max().item<double>(), 4e-3) << name;
+    for (const auto& [name, read] : saved(wanted)) {
+      EXPECT_LT((read - wanted.at(name)).abs().max().item<double>(), 4e-3) << name;
     }
   }
 }
