@@ -14,8 +14,9 @@ using namespace std::chrono_literals;
 
 TEST(Mischief, ReadsWhatPeopleWrite) {
   const auto all = parse_chaos(
-      "kill rank=2 step=20; stop rank=1 step=30 for=2s at=update ;slow rank=0 factor=3;");
-  ASSERT_EQ(all.size(), 3u);
+      "kill rank=2 step=20; stop rank=1 step=30 for=2s at=update ;slow rank=0 factor=3;"
+      "doubt rank=0 whom=3 step=4");
+  ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(all[0].kind, Mischief::Kind::Kill);
   EXPECT_EQ(all[0].worker, 2);
   EXPECT_EQ(all[0].step, 20);
@@ -27,6 +28,9 @@ TEST(Mischief, ReadsWhatPeopleWrite) {
   EXPECT_EQ(all[2].factor, 3);
   EXPECT_TRUE(all[1].is_loss());
   EXPECT_FALSE(all[2].is_loss());
+  EXPECT_EQ(all[3].kind, Mischief::Kind::Doubt);
+  EXPECT_EQ(all[3].whom, 3);
+  EXPECT_TRUE(all[3].is_loss());
 }
 
 TEST(Mischief, NothingIsNothing) {
@@ -44,7 +48,8 @@ TEST(Mischief, RefusesTheRest) {
   for (const char* text :
        {"burn rank=1", "kill", "kill step=3", "kill rank", "kill rank=", "kill rank=x",
         "kill rank=-1", "kill rank=1 step=1.5", "kill rank=1 when=2", "kill rank=1 at=noon",
-        "stop rank=1 for=2", "slow rank=1 factor=nan", "slow rank=1 factor=inf"}) {
+        "stop rank=1 for=2", "slow rank=1 factor=nan", "slow rank=1 factor=inf",
+        "doubt rank=1 step=2", "doubt rank=1 whom=1", "doubt rank=1 whom=-2"}) {
     try {
       parse_chaos(text);
       ADD_FAILURE() << text;

@@ -194,6 +194,27 @@ void announcement(const Group& group, Report& report) {
       "the disk is full", report);
 }
 
+// Whoever waits in a part of the group for the rank that says it is told there.
+void announcement_to_a_part(const Group& group, Report& report) {
+  if (group.size() == 1) return;
+  const Group sub = everybody(group);
+  const Group part = sub.duplicate();
+  group.barrier().wait();
+  if (group.rank() == 0) {
+    sub.announce(Error(ErrorCode::Exhausted, "the disk is full"));
+    report.expect(part.error().has_value(), "a part outlives its group");
+  } else {
+    std::int32_t number = 1;
+    const auto error = error_of([&] {
+      const Call call{.deadline = Deadline::after(10s)};
+      part.all_reduce({&number, 1, DType::Int32}, ReduceOp::Sum, call).wait();
+    });
+    expect_end(part, error, ErrorCode::RemoteFailure, {"rank 0", "the disk is full"},
+               "an announcement to a part", report);
+  }
+  group.barrier().wait();
+}
+
 void exception_in_user_code(const Group& group, Report& report) {
   if (group.size() == 1) return;
   expect_told(
@@ -238,6 +259,7 @@ constexpr Case kCases[] = {{"a_rank_that_never_comes", a_rank_that_never_comes},
                            {"a_rank_that_leaves", a_rank_that_leaves},
                            {"abort_from_another_thread", abort_from_another_thread},
                            {"announcement", announcement},
+                           {"announcement_to_a_part", announcement_to_a_part},
                            {"exception_in_user_code", exception_in_user_code},
                            {"nothing_after_the_end", nothing_after_the_end}};
 

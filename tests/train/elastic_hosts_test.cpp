@@ -114,6 +114,40 @@ TEST_F(ElasticHosts, SpeakThroughACodecWhoeverSpeaksForThem) {
   }
 }
 
+// One worker believes that another, far or near, is dead: the others hear of it from that worker
+// alone, leave what they wait for, and the one in doubt ends or is killed.
+TEST_F(ElasticHosts, FollowOneThatTakesALivingWorkerForDead) {
+  for (const auto& [kind, chaos] :
+       {std::pair("sync.kind=auto", "doubt rank=0 whom=3 step=8 at=reduce"),
+        std::pair("sync.kind=zero3", "doubt rank=2 whom=0 step=8 at=update"),
+        std::pair("sync.kind=all_reduce", "doubt rank=0 whom=1 step=8 at=collective")}) {
+    SCOPED_TRACE(chaos);
+    std::filesystem::remove_all(output());
+    testing::CommandProcess process(spread_job("$((n / 2 % 2))", chaos, {kind}));
+    EXPECT_EQ(process.wait_exit(Deadline::after(30s)), 0) << process.out() << process.error();
+    EXPECT_THAT(events(), HasSubstr("\"event\":\"workers lost\""));
+    EXPECT_THAT(events(), Not(HasSubstr("heartbeat")));
+    expect_same_bits_as(undisturbed());
+  }
+}
+
+// The same where rounds are on their way with a group that is no more.
+TEST_F(ElasticHosts, LeaveARoundOnItsWayWhenOneTakesALivingWorkerForDead) {
+  for (const char* chaos :
+       {"doubt rank=0 whom=3 step=9 at=backward", "doubt rank=2 whom=0 step=10 at=reduce",
+        "doubt rank=0 whom=1 step=11 at=reduce"}) {
+    SCOPED_TRACE(chaos);
+    std::filesystem::remove_all(output());
+    testing::CommandProcess process(
+        spread_job("$((n / 2 % 2))", chaos,
+                   {"train.virtual_ranks=0", "sync.kind=hierarchical", "sync.steps=4",
+                    "sync.codec.kind=int8", "sync.overlap=3", "sync.check_every=1"}));
+    EXPECT_EQ(process.wait_exit(Deadline::after(30s)), 0) << process.out() << process.error();
+    EXPECT_THAT(events(), HasSubstr("\"event\":\"workers lost\""));
+    EXPECT_EQ(newest().step(), kElasticSteps);
+  }
+}
+
 // Two hosts of two train a replica each. A worker dies on either, the first of its host among them,
 // and all of one: what is lost is a host's part of a round, now and then.
 TEST_F(ElasticHosts, HaveAReplicaEachThatOutlivesItsWorkers) {

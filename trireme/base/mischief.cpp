@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kNumberMax = 1'000'000'000;
 constexpr const char* kHelp =
-    "; such as \"kill rank=2 step=20; stop rank=1 step=30 for=2s; slow rank=0 factor=3\", with "
+    "; such as \"kill rank=2 step=20; stop rank=1 step=30 for=2s; slow rank=0 factor=3; "
+    "doubt rank=0 whom=3 step=40\", with "
     "at=forward, backward, reduce, prepared, update, checkpoint or recovery";
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -50,6 +51,8 @@ void set(Mischief& mischief, std::string_view key, std::string_view value) {
     mischief.worker = number_in<int>(key, value);
   } else if (key == "step") {
     mischief.step = number_in<std::int64_t>(key, value);
+  } else if (key == "whom") {
+    mischief.whom = number_in<int>(key, value);
   } else if (key == "factor") {
     mischief.factor = number_in<double>(key, value);
   } else if (key == "for") {
@@ -77,6 +80,8 @@ Mischief parse_one(std::string_view text) {
     mischief.kind = Mischief::Kind::Stop;
   } else if (words[0] == "slow") {
     mischief.kind = Mischief::Kind::Slow;
+  } else if (words[0] == "doubt") {
+    mischief.kind = Mischief::Kind::Doubt;
   } else {
     refuse("nothing is called " + std::string(words[0]));
   }
@@ -88,6 +93,10 @@ Mischief parse_one(std::string_view text) {
     has_rank |= words[i].starts_with("rank=");
   }
   if (!has_rank) refuse("\"" + std::string(text) + "\" names no rank");
+  const bool is_doubt = mischief.kind == Mischief::Kind::Doubt;
+  if (is_doubt && (mischief.whom < 0 || mischief.whom == mischief.worker)) {
+    refuse("\"" + std::string(text) + "\" says of no other worker whom=");
+  }
   return mischief;
 }
 

@@ -2,9 +2,10 @@
 //
 //   kill rank=2 step=20; stop rank=1 step=30 for=2s; slow rank=0 factor=3
 //
-//   kill  SIGKILL to itself              rank, step, at (forward)
-//   stop  SIGSTOP, and SIGCONT after for rank, step, at (forward), for (for ever)
-//   slow  its own work takes factor times as long   rank, factor
+//   kill   SIGKILL to itself              rank, step, at (forward)
+//   stop   SIGSTOP, and SIGCONT after for rank, step, at (forward), for (for ever)
+//   slow   its own work takes factor times as long   rank, factor
+//   doubt  takes a living worker for dead            rank, whom, step, at (forward)
 //
 // `rank` is a worker's number, which no other worker of the job ever has. `at` is a moment of the
 // step: forward, backward, reduce (all slots done), collective (half through one), prepared (all
@@ -30,7 +31,7 @@ inline constexpr std::array<std::string_view, 8> kMoments{
     "forward", "backward", "reduce", "collective", "prepared", "update", "checkpoint", "recovery"};
 
 struct Mischief {
-  enum class Kind { Kill, Stop, Slow };
+  enum class Kind { Kill, Stop, Slow, Doubt };
 
   Kind kind = Kind::Kill;
   int worker = 0;
@@ -38,8 +39,9 @@ struct Mischief {
   std::string moment = "forward";  // one of kMoments
   Duration length{};               // of a stop; 0: for ever
   double factor = 1;               // of slow
+  int whom = -1;                   // it doubts
 
-  // Others must be able to go on without this worker.
+  // Others must be able to go on without this worker, or the one that it doubts.
   bool is_loss() const noexcept { return kind != Kind::Slow; }
 };
 

@@ -67,7 +67,7 @@ void hand_on_chaos(const std::string& text, bool is_elastic) {
   for (const Mischief& one : parse_chaos(text)) {
     if (one.is_loss() && !is_elastic) {
       throw Error(ErrorCode::InvalidInput,
-                  "--chaos: kill and stop are for elastic jobs: add --elastic");
+                  "--chaos: kill, stop and doubt are for elastic jobs: add --elastic");
     }
   }
   setenv("TRIREME_CHAOS", text.c_str(), 1);

@@ -452,22 +452,25 @@ Group Group::duplicate() const {
   return subgroup(everybody);
 }
 
+std::vector<Group> Group::parts() const {
+  std::vector<Group> living;
+  const std::lock_guard lock(state_->mutex);
+  for (const std::weak_ptr<State>& made : state_->made) {
+    if (auto state = made.lock()) living.push_back(Group(std::move(state)));
+  }
+  return living;
+}
+
 void Group::abort(const Error& cause) const {
   if (!state_->engine) return;
   state_->engine->abort(*state_->fate, cause.with_rank(state_->backend->job_rank()));
-  std::vector<std::weak_ptr<State>> parts;
-  {
-    std::lock_guard lock(state_->mutex);
-    parts = state_->made;
-  }
-  for (const std::weak_ptr<State>& part : parts) {
-    if (auto state = part.lock()) Group(std::move(state)).abort(cause);
-  }
+  for (const Group& part : parts()) part.abort(cause);
 }
 
 void Group::announce(const Error& cause) const {
   if (!state_->backend) return;
   state_->engine->announce(*state_->backend, cause);
+  for (const Group& part : parts()) part.announce(cause);
   abort(cause);
 }
 

@@ -126,8 +126,8 @@ class Group {
   // Ends everything in flight on this rank, the group and its sub-groups, with this error; those
   // that are made later, too.
   void abort(const Error& cause) const;
-  // The same on every rank: they fail with RemoteFailure and this text (Mismatch and PeerLost stay
-  // what they are).
+  // The same on every rank of the group, and of each sub-group that this rank is in: they fail with
+  // RemoteFailure and this text (Mismatch and PeerLost stay what they are).
   void announce(const Error& cause) const;
   // The error that ended the group, if one did.
   std::optional<Error> error() const;
@@ -138,6 +138,7 @@ class Group {
   Operation prepare(OpKind kind, DType type, std::size_t count, const Call& call) const;
   Work start(Operation op) const;
   Work launch(std::shared_ptr<Activity> activity) const;
+  std::vector<Group> parts() const;  // the sub-groups that somebody holds
 
   std::shared_ptr<State> state_;
 };

@@ -128,6 +128,7 @@ void Chaos::reached(FaultPoint point, int) {
     }
     if (one.kind == Mischief::Kind::Kill) ::kill(::getpid(), SIGKILL);
     if (one.kind == Mischief::Kind::Stop) stop_for(one.length);
+    if (one.kind == Mischief::Kind::Doubt && doubt_) doubt_(one.whom);
   }
 }
 

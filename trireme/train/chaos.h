@@ -9,8 +9,10 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "trireme/base/fault.h"
@@ -24,6 +26,8 @@ class Chaos final : public Faults {
   // Null where TRIREME_CHAOS is not set.
   static std::unique_ptr<Chaos> from_environment();
 
+  // What makes this worker take another one for dead; set before it trains.
+  void on_doubt(std::function<void(int worker)> doubt) { doubt_ = std::move(doubt); }
   void begin_step(std::int64_t step);
   void reached(FaultPoint point, int rank) override;
 
@@ -31,6 +35,7 @@ class Chaos final : public Faults {
   void slow_down();
 
   std::vector<Mischief> mine_;
+  std::function<void(int worker)> doubt_;
   std::mutex mutex_;                    // guards their steps
   std::atomic<std::int64_t> step_{-1};  // that runs, or ran last
   double began_ = 0;                    // seconds of this thread's work

@@ -183,6 +183,10 @@ Crew::Turnover Crew::next(const parallel::Standing& standing, bool takes_new,
   return turnover;
 }
 
+void Crew::doubt(int worker) {
+  membership_.doubt(worker, "worker " + std::to_string(worker_) + " takes it for dead");
+}
+
 std::vector<int> Crew::places() const {
   std::vector<int> all;
   for (const Seat& seat : membership_.epoch().seats()) all.push_back(seat.place);

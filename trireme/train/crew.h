@@ -63,6 +63,8 @@ class Crew {
   bool is_change_wanted() const noexcept { return membership_.is_change_wanted(); }
   bool is_dismissed() const noexcept { return membership_.is_dismissed(); }
   void leave() noexcept { membership_.leave(); }
+  // Takes a worker for dead, whatever it is; from any thread.
+  void doubt(int worker);
 
   const comm::Group& group() const noexcept { return group_; }
   bool has_group() const noexcept { return has_group_; }

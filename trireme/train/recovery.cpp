@@ -122,6 +122,7 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
   while (true) {
     try {
       std::string how = "between two steps";
+      if (!is_first && !takes_new) part_company();
       if (!is_first) {
         const std::vector<int> before = crew.workers();
         const Crew::Turnover change = crew.next(lasting().standing(), takes_new, is_join_complete_);
@@ -153,6 +154,15 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
       is_first = takes_new = false;
     }
   }
+}
+
+// What was begun with the last group ends, which the loss of one that it does not wait for would not
+// do; and whoever has not heard of it comes along instead of waiting for this worker.
+void Recovery::part_company() const {
+  const comm::Group& last = options_.job->group;
+  const int worker = options_.crew->worker();
+  last.announce(last.error().value_or(
+      Error(ErrorCode::PeerLost, "worker " + std::to_string(worker) + " has heard of a loss")));
 }
 
 std::string Recovery::resolve(const Crew::Turnover& change) {

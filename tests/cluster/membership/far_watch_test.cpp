@@ -7,10 +7,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <condition_variable>
 #include <future>
+#include <mutex>
+#include <set>
 
 #include "trireme/cluster/local_store.h"
 #include "trireme/cluster/membership/membership.h"
+#include "trireme/cluster/membership/presence_watch.h"
 #include "trireme/cluster/membership/records.h"
 
 namespace trireme::cluster::membership {
@@ -95,6 +99,56 @@ TEST(FarWatch, AStoreThatWasAwayShowsEverythingAnew) {
   watch.set_members({2}, at(1300ms));
   watch.add_members({2, 1}, at(1400ms));
   EXPECT_THAT(lost_at(watch, 1400ms), IsEmpty()) << "watched anew, a member of another epoch";
+}
+
+TEST(FarWatch, WhatIsTakenBackIsToldWhenItIsSo) {
+  FarWatch watch(1s);
+  watch.set_members({3}, at(0ms));
+  watch.miss_absent({}, at(0ms));
+  EXPECT_THAT(lost_at(watch, 250ms), ElementsAre(3));
+  watch.take_back(3, /*is_there=*/false);  // nobody knows
+  EXPECT_THAT(lost_at(watch, 300ms), ElementsAre(3));
+  watch.take_back(3, /*is_there=*/true);
+  EXPECT_THAT(lost_at(watch, 700ms), IsEmpty());
+  const auto lost = watch.lost(at(1001ms));
+  ASSERT_EQ(lost.size(), 1u);
+  EXPECT_TRUE(lost[0].is_silent) << "its record is there, and it was never heard of";
+}
+
+// Who was taken in by others came after this worker had read who is there, and before it was told
+// to watch: what it read is no proof of a death.
+TEST(FarMembers, WhoCameAfterTheListWasReadIsThere) {
+  LocalStore store;
+  const auto other = store.open_session();
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::set<int> lost;
+  const auto is_lost = [&](int worker, Duration longest) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, longest, [&] { return lost.contains(worker); });
+  };
+  PresenceWatch watch({.store = &store,
+                       .worker = 4,
+                       .most = 8,
+                       .on_lost = [&](int worker, const std::string&) {
+                         const std::lock_guard lock(mutex);
+                         lost.insert(worker);
+                         changed.notify_all();
+                       }});
+  const auto epoch_of = [](std::uint64_t number, std::vector<int> workers) {
+    std::vector<Seat> seats;
+    for (const int worker : workers) seats.push_back({worker, worker, false, {.rank = worker}});
+    return Epoch(number, seats);
+  };
+  // The watch has begun when it misses one that never was there.
+  watch.set_epoch(epoch_of(1, {4, 7}), {}, {7}, std::nullopt);
+  ASSERT_TRUE(is_lost(7, 30s));
+  other->set(worker_key(6), encode(Member{.rank = 6, .size = 8}), Deadline::after(30s), Lifetime::Session);
+  ASSERT_TRUE(watch.wait_until_wanted(Deadline::after(30s))) << "it is seen";
+  watch.set_epoch(epoch_of(2, {4, 6}), {}, {6}, Presence{});
+  EXPECT_FALSE(is_lost(6, 3 * FarWatch::kReturn));
+  other->erase(worker_key(6), Deadline::after(30s));
+  EXPECT_TRUE(is_lost(6, 30s));
 }
 
 // A worker as a thread that claims to be on the host of this name.

@@ -47,10 +47,16 @@ std::vector<FarWatch::Lost> FarWatch::lost(TimePoint now) {
     const bool is_gone = signs.gone && now - *signs.gone >= kReturn;
     const bool is_silent = timeout_.count() > 0 && now - signs.heard > timeout_;
     if ((!is_gone && !is_silent) || !told_.insert(worker).second) continue;
-    result.push_back({worker, is_gone ? "its session in the store ended"
-                                      : "no heartbeat for " + name_seconds(now - signs.heard)});
+    const std::string silence = "no heartbeat for " + name_seconds(now - signs.heard);
+    result.push_back({worker, is_gone ? "its session in the store ended" : silence, !is_gone});
   }
   return result;
+}
+
+void FarWatch::take_back(int worker, bool is_there) {
+  told_.erase(worker);
+  const auto found = members_.find(worker);
+  if (is_there && found != members_.end()) found->second.gone.reset();
 }
 
 }  // namespace trireme::cluster::membership

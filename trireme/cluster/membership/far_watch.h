@@ -30,6 +30,7 @@ class FarWatch {
   struct Lost {
     int worker = 0;
     std::string cause{};
+    bool is_silent = false;  // its record is there
   };
 
   // A timeout of zero expects no heartbeats.
@@ -50,6 +51,8 @@ class FarWatch {
 
   // Who is gone, each once. To be asked often.
   std::vector<Lost> lost(TimePoint now);
+  // Of one who was: nobody was told of it. Its record is there after all, or that is not known yet.
+  void take_back(int worker, bool is_there);
 
  private:
   struct Signs {

@@ -352,6 +352,10 @@ void Membership::on_death(std::function<void(int, const std::string&)> callback)
   part_->book().on_death(std::move(callback));
 }
 
+void Membership::doubt(int worker, const std::string& cause) {
+  part_->book().report(worker, cause);
+}
+
 bool Membership::is_change_wanted() const noexcept {
   return part_->is_change_wanted();
 }

@@ -103,6 +103,9 @@ class Membership {
   // known. Replaces the callback before, which no longer runs when this returns.
   void on_death(std::function<void(int worker, const std::string& cause)> callback);
 
+  // Takes a worker for dead for good, whatever it is: for those who want to see what follows.
+  void doubt(int worker, const std::string& cause);
+
   // Cheap enough for every step.
   bool is_change_wanted() const noexcept;
   // Until that is so, or somebody of this epoch is gone. Throws Deadline.

@@ -174,7 +174,25 @@ void PresenceWatch::tell_lost() {
     const std::lock_guard lock(mutex_);
     lost = far_.lost(steady_clock().now());
   }
-  for (const FarWatch::Lost& one : lost) options_.on_lost(one.worker, one.cause);
+  for (const FarWatch::Lost& one : lost) {
+    const std::optional<bool> is_there = one.is_silent ? false : has_record(one.worker);
+    if (is_there == false) {
+      options_.on_lost(one.worker, one.cause);
+      continue;
+    }
+    const std::lock_guard lock(mutex_);
+    far_.take_back(one.worker, is_there.has_value());
+  }
+}
+
+// The store has the last word: whoever was taken in by others may have come after this worker read
+// its list, and before the watch was told whom to miss. Nothing where it does not answer.
+std::optional<bool> PresenceWatch::has_record(int worker) {
+  try {
+    return options_.store->get(worker_key(worker), Deadline::after(kLook)).has_value();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 void PresenceWatch::do_chores() {

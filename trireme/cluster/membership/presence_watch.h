@@ -86,6 +86,7 @@ class PresenceWatch {
   Duration look_period();
   void say_well();
   void tell_lost();
+  std::optional<bool> has_record(int worker);
   bool is_lease_over();
   void miss_absent();  // with mutex_ held
 
