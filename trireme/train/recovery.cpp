@@ -156,8 +156,8 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
   }
 }
 
-// What was begun with the last group ends, which the loss of one that it does not wait for would not
-// do; and whoever has not heard of it comes along instead of waiting for this worker.
+// What was begun with the last group ends, which the loss of one that it does not wait for would
+// not do; and whoever has not heard of it comes along instead of waiting for this worker.
 void Recovery::part_company() const {
   const comm::Group& last = options_.job->group;
   const int worker = options_.crew->worker();

@@ -127,14 +127,12 @@ TEST(FarMembers, WhoCameAfterTheListWasReadIsThere) {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, longest, [&] { return lost.contains(worker); });
   };
-  PresenceWatch watch({.store = &store,
-                       .worker = 4,
-                       .most = 8,
-                       .on_lost = [&](int worker, const std::string&) {
-                         const std::lock_guard lock(mutex);
-                         lost.insert(worker);
-                         changed.notify_all();
-                       }});
+  PresenceWatch watch(
+      {.store = &store, .worker = 4, .most = 8, .on_lost = [&](int worker, const std::string&) {
+         const std::lock_guard lock(mutex);
+         lost.insert(worker);
+         changed.notify_all();
+       }});
   const auto epoch_of = [](std::uint64_t number, std::vector<int> workers) {
     std::vector<Seat> seats;
     for (const int worker : workers) seats.push_back({worker, worker, false, {.rank = worker}});
@@ -143,7 +141,8 @@ TEST(FarMembers, WhoCameAfterTheListWasReadIsThere) {
   // The watch has begun when it misses one that never was there.
   watch.set_epoch(epoch_of(1, {4, 7}), {}, {7}, std::nullopt);
   ASSERT_TRUE(is_lost(7, 30s));
-  other->set(worker_key(6), encode(Member{.rank = 6, .size = 8}), Deadline::after(30s), Lifetime::Session);
+  other->set(worker_key(6), encode(Member{.rank = 6, .size = 8}), Deadline::after(30s),
+             Lifetime::Session);
   ASSERT_TRUE(watch.wait_until_wanted(Deadline::after(30s))) << "it is seen";
   watch.set_epoch(epoch_of(2, {4, 6}), {}, {6}, Presence{});
   EXPECT_FALSE(is_lost(6, 3 * FarWatch::kReturn));
