@@ -70,12 +70,14 @@ TEST(Epoch, SaysWhoHasWhichRank) {
 }
 
 TEST(Epoch, SurvivesItsEncodingAndNonsenseDoesNot) {
-  const Epoch epoch(7, {seat_of(4, 1), seat_of(12, 0, true)}, {2, 3});
+  Epoch epoch(7, {seat_of(4, 1), seat_of(12, 0, true)}, {2, 3});
+  epoch.set_cause(5, "its process died");
   const Bytes bytes = encode(epoch);
   const Epoch again = decode_epoch(bytes);
   EXPECT_EQ(encode(again), bytes);
   EXPECT_EQ(workers_of(again), (std::vector<int>{4, 12}));
   EXPECT_TRUE(again.seat(1).is_new);
+  EXPECT_EQ(again.causes(), (std::map<int, std::string>{{5, "its process died"}}));
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_THROW(decode_epoch(ByteView(bytes).first(size)), Error) << size;
   }

@@ -11,7 +11,7 @@
 namespace trireme::cluster::membership {
 namespace {
 
-constexpr std::uint8_t kEpochForm = 0x51;
+constexpr std::uint8_t kEpochForm = 0x52;
 
 // What is wrong with these members; empty if nothing is.
 std::string fault_of(std::span<const Seat> seats, std::span<const int> dismissed) {
@@ -91,6 +91,10 @@ Bytes encode(const Epoch& epoch) {
   }
   out.put(static_cast<std::uint32_t>(epoch.dismissed().size()));
   for (const int worker : epoch.dismissed()) out.put<std::int32_t>(worker);
+  out.put(static_cast<std::uint32_t>(epoch.causes().size()));
+  for (const auto& [worker, cause] : epoch.causes()) {
+    out.put<std::int32_t>(worker).put_text(cause);
+  }
   return std::move(out).take();
 }
 
@@ -115,12 +119,19 @@ Epoch decode_epoch(ByteView bytes) {
   const auto dismissed_count = in.get<std::uint32_t>();
   std::vector<int> dismissed;
   for (std::uint32_t i = 0; i < dismissed_count; ++i) dismissed.push_back(in.get<std::int32_t>());
+  std::map<int, std::string> causes;
+  for (auto left = in.get<std::uint32_t>(); left > 0; --left) {
+    const int worker = in.get<std::int32_t>();
+    causes[worker] = in.get_text();
+  }
   in.expect_end();
   const std::string fault = fault_of(seats, dismissed);
   if (number == 0 || !fault.empty()) {
     throw Error(ErrorCode::Protocol, "epoch " + std::to_string(number) + ": " + fault);
   }
-  return Epoch(number, std::move(seats), std::move(dismissed));
+  Epoch epoch(number, std::move(seats), std::move(dismissed));
+  for (auto& [worker, cause] : causes) epoch.set_cause(worker, std::move(cause));
+  return epoch;
 }
 
 std::string name_workers(std::span<const int> workers) {

@@ -14,9 +14,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trireme/base/bytes.h"
@@ -48,6 +50,9 @@ class Epoch {
   std::span<const Seat> seats() const noexcept { return seats_; }
   const Seat& seat(int rank) const;
   std::span<const int> dismissed() const noexcept { return dismissed_; }
+  // Why workers are no longer in it, by worker, as whoever proposed it knew.
+  const std::map<int, std::string>& causes() const noexcept { return causes_; }
+  void set_cause(int worker, std::string cause) { causes_[worker] = std::move(cause); }
 
   std::optional<int> rank_of(int worker) const noexcept;
   bool contains(int worker) const noexcept { return rank_of(worker).has_value(); }
@@ -63,6 +68,7 @@ class Epoch {
   std::uint64_t number_ = 0;
   std::vector<Seat> seats_;
   std::vector<int> dismissed_;
+  std::map<int, std::string> causes_;
 };
 
 Bytes encode(const Epoch& epoch);

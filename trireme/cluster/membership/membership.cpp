@@ -148,7 +148,8 @@ class Membership::Part {
                            .takes_new = wishes.takes_new,
                            .is_join_complete = wishes.is_join_complete,
                            .most = options_.most,
-                           .report = Bytes(report.begin(), report.end())});
+                           .report = Bytes(report.begin(), report.end()),
+                           .cause_of = [this](int worker) { return cause_of(worker); }});
     Next result;
     do {
       agree(succession, deadline);
@@ -193,6 +194,7 @@ class Membership::Part {
   }
 
  private:
+  std::string cause_of(int worker) const { return book_.cause_of(worker).value_or("it is gone"); }
   bool is_beside(const Seat& seat) const { return seat.about.host == self_.host; }
 
   // A frozen process may wake up and write where it should not: it must not be there any more.
@@ -265,6 +267,7 @@ class Membership::Part {
     const Epoch& last = succession.epoch();
     std::map<int, Gone> gone;
     std::set<int> dismissed;
+    std::map<int, std::string> causes;  // as others saw it
     const auto compare = [&](const Epoch& before) {
       for (const int worker : last.without(before)) {
         const int pid = before.seat(*before.rank_of(worker)).about.pid;
@@ -274,6 +277,7 @@ class Membership::Part {
     compare(epoch_);
     for (const Epoch& epoch : succession.decided()) {
       compare(epoch);
+      causes.insert(epoch.causes().begin(), epoch.causes().end());
       dismissed.insert(epoch.dismissed().begin(), epoch.dismissed().end());
     }
     std::set<int> ending;
@@ -293,10 +297,11 @@ class Membership::Part {
       }
       entry.is_dismissed = dismissed.contains(worker) && !ending.contains(worker);
       // Others may have left it out before we heard of its death.
-      entry.cause = entry.is_dismissed
-                        ? "the job was made smaller"
-                        : book_.cause_of(worker).value_or("epoch " + std::to_string(last.number()) +
-                                                          " goes on without it");
+      const std::string epoch = "epoch " + std::to_string(last.number());
+      const std::string said =
+          causes.try_emplace(worker, epoch + " goes on without it").first->second;
+      entry.cause =
+          entry.is_dismissed ? "the job was made smaller" : book_.cause_of(worker).value_or(said);
       result.push_back(std::move(entry));
     }
     return result;

@@ -43,13 +43,18 @@ void Succession::propose_now() {
   unwelcome.insert(stopped_.begin(), stopped_.end());
   std::set<int> dismissed = dismissed_;
   dismissed.insert(carried_.begin(), carried_.end());
-  const Epoch proposal = propose({.base = base,
-                                  .dead = unwelcome,
-                                  .has_state = has_state_,
-                                  .avoided = avoided_,
-                                  .dismissed = dismissed,
-                                  .presence = presence_ ? &*presence_ : nullptr,
-                                  .most = input_.most});
+  Epoch proposal = propose({.base = base,
+                            .dead = unwelcome,
+                            .has_state = has_state_,
+                            .avoided = avoided_,
+                            .dismissed = dismissed,
+                            .presence = presence_ ? &*presence_ : nullptr,
+                            .most = input_.most});
+  for (const int worker : proposal.without(base)) {
+    if (input_.cause_of && dead_.contains(worker)) {
+      proposal.set_cause(worker, input_.cause_of(worker));
+    }
+  }
   ask_swap(Step::Propose, epoch_key(proposal.number()), encode(proposal));
 }
 

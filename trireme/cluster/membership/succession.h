@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -42,6 +43,8 @@ class Succession {
     bool is_join_complete = true;  // whoever is new in `current` has the state by now
     int most = kPlacesMax;
     Bytes report{};
+    // Of one who is dead, for all to know.
+    std::function<std::string(int worker)> cause_of{};
   };
 
   // REQUIRES: the worker is in the current epoch and not dead.
