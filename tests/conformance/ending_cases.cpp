@@ -215,6 +215,22 @@ void announcement_to_a_part(const Group& group, Report& report) {
   group.barrier().wait();
 }
 
+// Whoever waits for something else hears of it by looking.
+void announcement_that_is_looked_for(const Group& group, Report& report) {
+  if (group.size() == 1) return;
+  const Group sub = everybody(group);
+  group.barrier().wait();
+  if (group.rank() == 0) {
+    sub.announce(Error(ErrorCode::Exhausted, "the disk is full"));
+  } else {
+    std::optional<Error> error;
+    for (const Deadline end = Deadline::after(10s); !error && !end.is_past();) error = sub.look();
+    expect_end(sub, error, ErrorCode::RemoteFailure, {"rank 0", "the disk is full"},
+               "an announcement that is looked for", report);
+  }
+  group.barrier().wait();
+}
+
 void exception_in_user_code(const Group& group, Report& report) {
   if (group.size() == 1) return;
   expect_told(
@@ -260,6 +276,7 @@ constexpr Case kCases[] = {{"a_rank_that_never_comes", a_rank_that_never_comes},
                            {"abort_from_another_thread", abort_from_another_thread},
                            {"announcement", announcement},
                            {"announcement_to_a_part", announcement_to_a_part},
+                           {"announcement_that_is_looked_for", announcement_that_is_looked_for},
                            {"exception_in_user_code", exception_in_user_code},
                            {"nothing_after_the_end", nothing_after_the_end}};
 

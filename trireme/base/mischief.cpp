@@ -13,7 +13,7 @@ constexpr int kNumberMax = 1'000'000'000;
 constexpr const char* kHelp =
     "; such as \"kill rank=2 step=20; stop rank=1 step=30 for=2s; slow rank=0 factor=3; "
     "doubt rank=0 whom=3 step=40\", with "
-    "at=forward, backward, reduce, prepared, update, checkpoint or recovery";
+    "at=forward, backward, reduce, collective, prepared, update, checkpoint or recovery";
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorCode::InvalidInput, "--chaos: " + what + kHelp);

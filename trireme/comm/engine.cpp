@@ -11,6 +11,7 @@ namespace {
 
 // Sleeps are cut into slices so that deadlines and announced failures are seen in time even if a
 // wake-up were lost.
+constexpr int kTurnsPerHearing = 64;
 constexpr Duration kSleepSlice = std::chrono::milliseconds(20);
 // With several sources only one can be slept in; the others are looked at this often.
 constexpr Duration kSharedSlice = std::chrono::microseconds(200);
@@ -247,6 +248,17 @@ void Engine::lose(int job_rank, const Error& error) {
 void Engine::announce(Backend& backend, const Error& error) {
   const std::unique_lock lock = seek_lock();
   backend.announce(error);
+}
+
+void Engine::hear(Backend& backend, Fate& fate) {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;  // whoever has it hears
+  for (int turn = 0; turn < kTurnsPerHearing; ++turn) {
+    bool has_moved = false;
+    for (const auto& source : sources_) has_moved |= source->poll();
+    if (!has_moved) break;
+  }
+  if (const std::optional<Error> failure = backend.failure()) abort(fate, *failure);
 }
 
 void Engine::give_up(Backend& backend) {

@@ -95,6 +95,10 @@ class Engine {
   // Tells the other members of the backend's group, in turn with whatever else uses its transport.
   void announce(Backend& backend, const Error& error);
 
+  // Moves what lies on the way, and hears what others have announced of the group, without an
+  // operation to wait for.
+  void hear(Backend& backend, Fate& fate);
+
   // The group is over on this rank and did not end well.
   void give_up(Backend& backend);
 

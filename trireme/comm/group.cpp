@@ -474,6 +474,11 @@ void Group::announce(const Error& cause) const {
   abort(cause);
 }
 
+std::optional<Error> Group::look() const {
+  if (state_->backend) state_->engine->hear(*state_->backend, *state_->fate);
+  return error();
+}
+
 std::optional<Error> Group::error() const {
   return state_->fate->get();
 }

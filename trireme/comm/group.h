@@ -131,6 +131,8 @@ class Group {
   void announce(const Error& cause) const;
   // The error that ended the group, if one did.
   std::optional<Error> error() const;
+  // The same, after a look at what others have announced: for whoever waits for something else.
+  std::optional<Error> look() const;
 
  private:
   struct State;

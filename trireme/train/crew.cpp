@@ -153,10 +153,9 @@ cluster::membership::Next Crew::agree_on_next(ByteView report,
   }
 }
 
-Crew::Turnover Crew::next(const parallel::Standing& standing, bool takes_new,
-                          bool is_join_complete) {
-  const auto next = agree_on_next(encode(standing, settled_, assembly_.has_arena()),
-                                  {.takes_new = takes_new, .is_join_complete = is_join_complete});
+Crew::Turnover Crew::next(const parallel::Standing& standing,
+                          const cluster::membership::NextOptions& options) {
+  const auto next = agree_on_next(encode(standing, settled_, assembly_.has_arena()), options);
   Turnover turnover{.standings = {}, .gone = next.gone};
   std::set<int> having;
   std::uint64_t settled = next.epoch.number();

@@ -55,7 +55,8 @@ class Crew {
   void announce_end();
   // Whether it was announced; no where nobody answers.
   bool is_end_announced();
-  Turnover next(const parallel::Standing& standing, bool takes_new, bool is_join_complete);
+  Turnover next(const parallel::Standing& standing,
+                const cluster::membership::NextOptions& options);
   // Everything here works with the group of this epoch: no other is held any more.
   void settle() noexcept { settled_ = epoch(); }
   // Until others wait to join, or somebody is lost.

@@ -97,7 +97,7 @@ void Keeper::finish() {
 // The part of a rank that is lost never comes.
 std::optional<checkpoint::Saver::Ended> Keeper::settle() {
   return saver_->settle(Deadline::after(kSaveMax),
-                        [this] { return options_.group.error().has_value(); });
+                        [this] { return options_.group.look().has_value(); });
 }
 
 // What other ranks failed at is rank 0's to say, and to end the job for.

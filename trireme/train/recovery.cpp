@@ -122,10 +122,9 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
   while (true) {
     try {
       std::string how = "between two steps";
-      if (!is_first && !takes_new) part_company();
       if (!is_first) {
         const std::vector<int> before = crew.workers();
-        const Crew::Turnover change = crew.next(lasting().standing(), takes_new, is_join_complete_);
+        const Crew::Turnover change = go_on(takes_new);
         is_join_complete_ = false;
         incident.gone.insert(incident.gone.end(), change.gone.begin(), change.gone.end());
         for (const int worker : crew.workers()) {
@@ -156,13 +155,26 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
   }
 }
 
-// What was begun with the last group ends, which the loss of one that it does not wait for would
-// not do; and whoever has not heard of it comes along instead of waiting for this worker.
-void Recovery::part_company() const {
-  const comm::Group& last = options_.job->group;
-  const int worker = options_.crew->worker();
-  last.announce(last.error().value_or(
-      Error(ErrorCode::PeerLost, "worker " + std::to_string(worker) + " has heard of a loss")));
+// To the next epoch. What was begun with the last group ends, which the loss of one that it does
+// not wait for would not do. Whoever does not come has not heard of the loss, and is told.
+Crew::Turnover Recovery::go_on(bool takes_new) {
+  const comm::Group last = options_.job->group;
+  const std::optional<Error> ended = last.error();
+  const Error loss = ended && is_loss(*ended)
+                         ? *ended
+                         : Error(ErrorCode::PeerLost, "a worker of the last epoch is gone");
+  bool is_told = takes_new;  // all come by themselves
+  const auto tell = [&] {
+    if (!std::exchange(is_told, true)) last.announce(loss);
+    last.look();
+  };
+  if (!takes_new) last.abort(loss);
+  Crew::Turnover change = options_.crew->next(
+      lasting().standing(),
+      {.takes_new = takes_new, .is_join_complete = is_join_complete_, .while_waiting = tell});
+  const auto is_lost = [](const cluster::membership::Gone& one) { return !one.is_dismissed; };
+  if (std::any_of(change.gone.begin(), change.gone.end(), is_lost)) last.abort(loss);
+  return change;
 }
 
 std::string Recovery::resolve(const Crew::Turnover& change) {

@@ -90,7 +90,7 @@ class Recovery {
 
  private:
   Incident turn_over(bool takes_new, bool is_first);
-  void part_company() const;
+  Crew::Turnover go_on(bool takes_new);
   std::string resolve(const Crew::Turnover& change);
   Course share_course(bool is_back);
   void deal_again(Course& course) const;

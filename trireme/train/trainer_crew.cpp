@@ -46,8 +46,10 @@ void Trainer::wait_for_workers() {
     try {
       crew.wait_for_more(Deadline::after(kWaitSlice));
     } catch (const Error& error) {
-      if (error.code() == ErrorCode::Deadline) continue;
-      throw;
+      if (error.code() != ErrorCode::Deadline) throw;
+      // The others may have gone on for what only they have heard of.
+      if (const std::optional<Error> ended = crew.group().look()) throw *ended;
+      continue;
     }
     tell(recovery_->change());
   }

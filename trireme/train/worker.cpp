@@ -108,6 +108,9 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
                      {.is_lasting = true, .is_spread = is_spread, .faults = faults});
   const auto crew = Crew::of_environment(config, recipe_hash(config), faults, end_orphaned);
   if (chaos) chaos->on_doubt([&](int worker) { crew->doubt(worker); });
+  const std::shared_ptr<void> no_doubt(nullptr, [&](void*) {
+    if (chaos) chaos->on_doubt({});  // the crew ends before what may still be moving
+  });
   // Zero says that the training is done, and then nobody is replaced any more.
   crew->join(g_is_stop_wanted,
              [&] { std::_Exit(crew->is_end_announced() ? 0 : cluster::launch::kExitDismissed); });

@@ -146,6 +146,11 @@ TEST(FarMembers, WhoCameAfterTheListWasReadIsThere) {
   ASSERT_TRUE(watch.wait_until_wanted(Deadline::after(30s))) << "it is seen";
   watch.set_epoch(epoch_of(2, {4, 6}), {}, {6}, Presence{});
   EXPECT_FALSE(is_lost(6, 3 * FarWatch::kReturn));
+  EXPECT_FALSE(watch.is_change_wanted());
+  other->set(worker_key(5), encode(Member{.rank = 5, .size = 8}), Deadline::after(30s));
+  ASSERT_TRUE(watch.wait_until_wanted(Deadline::after(30s)));
+  watch.set_epoch(epoch_of(3, {4, 6}), {}, {6}, Presence{});
+  EXPECT_TRUE(watch.is_change_wanted()) << "5 still waits, whatever an older list says";
   other->erase(worker_key(6), Deadline::after(30s));
   EXPECT_TRUE(is_lost(6, 30s));
 }

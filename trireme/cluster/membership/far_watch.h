@@ -30,7 +30,7 @@ class FarWatch {
   struct Lost {
     int worker = 0;
     std::string cause{};
-    bool is_silent = false;  // its record is there
+    bool is_silent = false;  // told by its heartbeats, not by its record
   };
 
   // A timeout of zero expects no heartbeats.

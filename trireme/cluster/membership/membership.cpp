@@ -152,7 +152,7 @@ class Membership::Part {
                            .cause_of = [this](int worker) { return cause_of(worker); }});
     Next result;
     do {
-      agree(succession, deadline);
+      agree(succession, wishes, deadline);
       is_dismissed_ = succession.is_dismissed();
       result.epoch = succession.epoch();
       result.reports = succession.reports();
@@ -234,7 +234,7 @@ class Membership::Part {
     }
   }
 
-  void agree(Succession& succession, Deadline deadline) {
+  void agree(Succession& succession, const NextOptions& wishes, Deadline deadline) {
     Duration slice = kSliceFirst;
     std::size_t decided = 0;
     for (;;) {
@@ -250,7 +250,9 @@ class Membership::Part {
             .with_rank(options_.worker)
             .with_operation("next epoch");
       }
-      if (was_wait) slice = std::min(slice * 2, kSliceLast);
+      if (!was_wait) continue;
+      slice = std::min(slice * 2, kSliceLast);
+      if (wishes.while_waiting && !succession.is_over()) wishes.while_waiting();
     }
   }
 

@@ -64,6 +64,8 @@ struct NextOptions {
   // Whoever is new in the present epoch has the state now. One member that says so is enough, so
   // say it only after a barrier of all.
   bool is_join_complete = true;
+  // Called now and then while others are awaited, who may not have heard that they should come.
+  std::function<void()> while_waiting{};
 };
 
 class Membership {

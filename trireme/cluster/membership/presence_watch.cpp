@@ -44,7 +44,8 @@ void PresenceWatch::set_epoch(const Epoch& epoch, std::set<int> ignored, const s
   for (const Seat& seat : epoch.seats()) members_.insert(seat.worker);
   ignored_ = std::move(ignored);
   far_.set_members(far, steady_clock().now());
-  if (presence) presence_ = *presence;
+  // The watch has everything in its order; a list may be older than what it showed since.
+  if (presence && !is_shown_) presence_ = *presence;
   miss_absent();
   decide();
 }
@@ -112,7 +113,7 @@ void PresenceWatch::follow() {
     const std::lock_guard lock(mutex_);
     presence_ = {};
     far_.restart(steady_clock().now());
-    is_listed_ = false;
+    is_shown_ = is_listed_ = false;
   }
   // After a store that was gone all have to come back first: their heartbeats tell.
   bool is_first = !std::exchange(has_followed_, true);
@@ -126,6 +127,7 @@ void PresenceWatch::follow() {
     {
       const std::lock_guard lock(mutex_);
       if (is_over_) return;
+      if (!change) is_shown_ = true;
       if (!change && std::exchange(is_first, false)) {
         is_listed_ = true;
         miss_absent();
@@ -174,22 +176,28 @@ void PresenceWatch::tell_lost() {
     const std::lock_guard lock(mutex_);
     lost = far_.lost(steady_clock().now());
   }
+  const auto is_missed = [](const FarWatch::Lost& one) { return !one.is_silent; };
+  std::optional<std::set<int>> there;
+  if (std::any_of(lost.begin(), lost.end(), is_missed)) there = recorded();
   for (const FarWatch::Lost& one : lost) {
-    const std::optional<bool> is_there = one.is_silent ? false : has_record(one.worker);
-    if (is_there == false) {
+    if (one.is_silent || (there && !there->contains(one.worker))) {
       options_.on_lost(one.worker, one.cause);
       continue;
     }
     const std::lock_guard lock(mutex_);
-    far_.take_back(one.worker, is_there.has_value());
+    far_.take_back(one.worker, there.has_value());
   }
 }
 
-// The store has the last word: whoever was taken in by others may have come after this worker read
-// its list, and before the watch was told whom to miss. Nothing where it does not answer.
-std::optional<bool> PresenceWatch::has_record(int worker) {
+// Who has a record: the store has the last word, because whoever was taken in by others may not
+// have been shown to this worker yet. Nothing where it does not answer.
+std::optional<std::set<int>> PresenceWatch::recorded() {
   try {
-    return options_.store->get(worker_key(worker), Deadline::after(kLook)).has_value();
+    std::set<int> workers;
+    for (const StoreChange& entry : options_.store->list(kWorkerPrefix, Deadline::after(kLook))) {
+      if (const std::optional<int> worker = worker_in(entry.key)) workers.insert(*worker);
+    }
+    return workers;
   } catch (const Error&) {
     return std::nullopt;
   }

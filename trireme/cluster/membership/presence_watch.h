@@ -54,8 +54,8 @@ class PresenceWatch {
   PresenceWatch& operator=(const PresenceWatch&) = delete;
 
   // Who takes part now, and who is not to be taken in although the store may still show it.
-  // `presence` is what was just read, if it was: what the watch missed does not mislead for ever.
-  // `far`: the members on other hosts.
+  // `presence` is what was read, if it was: it counts as long as the watch has not shown
+  // everything. `far`: the members on other hosts.
   void set_epoch(const Epoch& epoch, std::set<int> ignored, const std::set<int>& far,
                  const std::optional<Presence>& presence);
   // Those of an epoch that is on its way.
@@ -86,7 +86,7 @@ class PresenceWatch {
   Duration look_period();
   void say_well();
   void tell_lost();
-  std::optional<bool> has_record(int worker);
+  std::optional<std::set<int>> recorded();
   bool is_lease_over();
   void miss_absent();  // with mutex_ held
 
@@ -100,7 +100,8 @@ class PresenceWatch {
   std::set<int> ignored_;
   std::optional<Chores> chores_;
   FarWatch far_;
-  bool is_listed_ = false;     // everything that was in the store is known
+  bool is_shown_ = false;      // the watch has shown everything that is in the store
+  bool is_listed_ = false;     // and that for the first time: who is absent is gone
   bool has_followed_ = false;  // the thread's own, as the next two
   TimePoint said_well_{};
   std::uint64_t beats_ = 0;

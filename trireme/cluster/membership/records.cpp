@@ -10,7 +10,6 @@
 namespace trireme::cluster::membership {
 namespace {
 
-constexpr std::string_view kWorkerPrefix = "worker/";
 
 std::string padded(int worker) {
   char text[16];

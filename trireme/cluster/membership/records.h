@@ -28,6 +28,7 @@
 namespace trireme::cluster::membership {
 
 inline constexpr std::string_view kPresencePrefix = "w";
+inline constexpr std::string_view kWorkerPrefix = "worker/";
 inline constexpr std::string_view kWantedKey = "wanted";
 inline constexpr std::string_view kCharterKey = "charter";
 inline constexpr std::string_view kNewestKey = "newest";
