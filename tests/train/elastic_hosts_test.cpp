@@ -131,6 +131,27 @@ TEST_F(ElasticHosts, FollowOneThatTakesALivingWorkerForDead) {
   }
 }
 
+// While workers come and others get over a death; and where more lies on the way to the others than
+// a connection takes.
+TEST_F(ElasticHosts, FollowItWhileOthersComeAndManyBytesAreOnTheirWay) {
+  for (const Words& how :
+       {Words{"kill rank=1 step=5; doubt rank=0 whom=3 step=5 at=recovery", "sync.kind=zero1"},
+        Words{"kill rank=1 step=5; doubt rank=2 whom=0 step=30; slow rank=2 factor=8",
+              "sync.kind=all_reduce", "train.steps=80"},
+        Words{"doubt rank=0 whom=3 step=4 at=collective", "sync.kind=all_reduce",
+              "model.widths=[1500, 1500]", "sync.bucket=32 MiB", "train.steps=10"},
+        Words{"doubt rank=2 whom=0 step=4 at=collective", "sync.kind=zero2",
+              "model.widths=[1500, 1500]", "sync.bucket=32 MiB", "train.steps=10"}}) {
+    SCOPED_TRACE(how[0]);
+    std::filesystem::remove_all(output());
+    testing::CommandProcess process(
+        spread_job("$((n / 2 % 2))", how[0], Words(how.begin() + 1, how.end())));
+    EXPECT_EQ(process.wait_exit(Deadline::after(40s)), 0) << process.out() << process.error();
+    EXPECT_THAT(events(), HasSubstr("takes it for dead"));
+    EXPECT_THAT(events(), Not(HasSubstr("heartbeat")));
+  }
+}
+
 // The same where rounds are on their way with a group that is no more.
 TEST_F(ElasticHosts, LeaveARoundOnItsWayWhenOneTakesALivingWorkerForDead) {
   for (const char* chaos :

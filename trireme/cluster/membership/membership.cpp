@@ -269,7 +269,7 @@ class Membership::Part {
     const Epoch& last = succession.epoch();
     std::map<int, Gone> gone;
     std::set<int> dismissed;
-    std::map<int, std::string> causes;  // as others saw it
+    std::map<int, std::string> causes;
     const auto compare = [&](const Epoch& before) {
       for (const int worker : last.without(before)) {
         const int pid = before.seat(*before.rank_of(worker)).about.pid;
@@ -298,12 +298,11 @@ class Membership::Part {
             .with_rank(options_.worker);
       }
       entry.is_dismissed = dismissed.contains(worker) && !ending.contains(worker);
-      // Others may have left it out before we heard of its death.
-      const std::string epoch = "epoch " + std::to_string(last.number());
-      const std::string said =
-          causes.try_emplace(worker, epoch + " goes on without it").first->second;
-      entry.cause =
-          entry.is_dismissed ? "the job was made smaller" : book_.cause_of(worker).value_or(said);
+      // What the epoch says all say alike; what comes after it is mostly that others killed it.
+      const std::string fallback = "epoch " + std::to_string(last.number()) + " goes on without it";
+      const std::string seen = book_.cause_of(worker).value_or(fallback);
+      const std::string& said = causes.try_emplace(worker, seen).first->second;
+      entry.cause = entry.is_dismissed ? "the job was made smaller" : said;
       result.push_back(std::move(entry));
     }
     return result;
