@@ -10,7 +10,6 @@
 namespace trireme::cluster::membership {
 namespace {
 
-
 std::string padded(int worker) {
   char text[16];
   std::snprintf(text, sizeof(text), "%07d", worker);
