@@ -95,7 +95,7 @@ Mischief parse_one(std::string_view text) {
   if (!has_rank) refuse("\"" + std::string(text) + "\" names no rank");
   const bool is_doubt = mischief.kind == Mischief::Kind::Doubt;
   if (is_doubt && (mischief.whom < 0 || mischief.whom == mischief.worker)) {
-    refuse("\"" + std::string(text) + "\" says of no other worker whom=");
+    refuse("\"" + std::string(text) + "\" needs whom=, the number of another worker");
   }
   return mischief;
 }

@@ -39,7 +39,7 @@ struct Mischief {
   std::string moment = "forward";  // one of kMoments
   Duration length{};               // of a stop; 0: for ever
   double factor = 1;               // of slow
-  int whom = -1;                   // it doubts
+  int whom = -1;                   // is doubted
 
   // Others must be able to go on without this worker, or the one that it doubts.
   bool is_loss() const noexcept { return kind != Kind::Slow; }

@@ -11,12 +11,13 @@ namespace {
 
 // Sleeps are cut into slices so that deadlines and announced failures are seen in time even if a
 // wake-up were lost.
-constexpr int kTurnsPerHearing = 64;
 constexpr Duration kSleepSlice = std::chrono::milliseconds(20);
 // With several sources only one can be slept in; the others are looked at this often.
 constexpr Duration kSharedSlice = std::chrono::microseconds(200);
 // A second waiter is woken by the first, but an abort may come while neither looks.
 constexpr Duration kSecondSlice = std::chrono::milliseconds(5);
+// Much may lie before what others have announced; whoever looks has other things to wait for.
+constexpr int kTurnsPerHearing = 64;
 // How many polls, or moves, pass between two looks at the clock.
 constexpr int kPollsPerLook = 64;
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "trireme/base/bytes.h"
@@ -106,11 +107,14 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
   const bool is_spread = config.get<ElasticConfig>(kElasticSection).is_spread;
   Job job = open_job(config, kinds, comm::Group::solo(),
                      {.is_lasting = true, .is_spread = is_spread, .faults = faults});
-  const auto crew = Crew::of_environment(config, recipe_hash(config), faults, end_orphaned);
-  if (chaos) chaos->on_doubt([&](int worker) { crew->doubt(worker); });
-  const std::shared_ptr<void> no_doubt(nullptr, [&](void*) {
-    if (chaos) chaos->on_doubt({});  // the crew ends before what may still be moving
-  });
+  const std::shared_ptr<Crew> crew =
+      Crew::of_environment(config, recipe_hash(config), faults, end_orphaned);
+  if (chaos) {
+    // The crew ends before the job, in which something may still be moving.
+    chaos->on_doubt([watched = std::weak_ptr(crew)](int worker) {
+      if (const auto living = watched.lock()) living->doubt(worker);
+    });
+  }
   // Zero says that the training is done, and then nobody is replaced any more.
   crew->join(g_is_stop_wanted,
              [&] { std::_Exit(crew->is_end_announced() ? 0 : cluster::launch::kExitDismissed); });
