@@ -1,8 +1,8 @@
-# Two commands for a newcomer: `make quickstart` and `make test`. The rest: `make help`.
+# Start with `make quickstart` and `make test`; `make help` lists all targets.
 #
 # TORCH=/path/to/site-packages/torch   another PyTorch (2.11 or newer, CPU or CUDA); OFF for none
-# DEPS=/path                           a folder made by `make deps`, where no packages are
-# BUILD=folder  JOBS=n                 where to build, and with how many processes at once
+# DEPS=/path                           a folder made by `make deps`, for machines without packages
+# BUILD=folder  JOBS=n                 the build folder and the number of parallel processes
 
 TORCH ?= auto
 DEPS ?=
@@ -18,20 +18,20 @@ FAULTS ?= 100
 ALL ?=
 
 CMAKE_BUILD := cmake --build $(BUILD) --parallel $(JOBS)
-# One more than there are cores: tests wait for each other and for deadlines.
+# One more than the number of cores, because tests wait for each other and for deadlines.
 CTEST := ctest --test-dir $(BUILD) --output-on-failure --parallel $$(($(JOBS) + 1))
 CONFIGURE_ARGUMENTS := -DTRIREME_TORCH=$(TORCH) -DTRIREME_DEPS=$(DEPS)
 
 .DEFAULT_GOAL := help
-# Set-up must not run twice at once; ninja and ctest are parallel by themselves.
+# Two set-ups must not run at the same time; ninja and ctest run in parallel themselves.
 .NOTPARALLEL:
 .PHONY: help quickstart setup setup-all configure build test bench format tidy sanitize fuzz soak \
-  results deps install clean
+  test-engines results deps install clean
 
-help: ## this list
+help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
 
-quickstart: setup configure ## install what is missing, build, train a network on Fashion-MNIST
+quickstart: setup configure ## install missing dependencies, build, and train a network on Fashion-MNIST
 	@$(CMAKE_BUILD) --target trireme trireme-worker
 	@scripts/quickstart.sh $(BUILD)
 
@@ -41,43 +41,48 @@ setup:
 setup-all:
 	@scripts/setup.sh all
 
-# CMake runs again only when its arguments changed; ninja sees everything else by itself.
+# Runs CMake again only if its arguments changed; ninja detects all other changes.
 configure: setup
 	@scripts/configure.sh $(BUILD) $(CONFIGURE_ARGUMENTS)
 
 build: configure ## build everything into build/
 	@$(CMAKE_BUILD)
 
-test: setup-all build ## install, build, and run every test; ctest's summary is the last word
+test: setup-all build ## install dependencies, build, and run all tests; ends with ctest's summary
 	@$(CTEST)
 
-bench: build ## run the benchmarks, with peers beside them; ends with the table of bars
+bench: build ## run the benchmarks and their peers; ends with the table of bars
 	@scripts/bench.sh $(BUILD)
 
 format: setup-all ## format all C++ files in place
 	@git ls-files '*.h' '*.cpp' '*.cu' | xargs -r clang-format-19 -i
 
-tidy: setup-all build ## tidy test, then clang-tidy over changed files (ALL=1: over all)
+tidy: setup-all build ## run the tidy tests, then clang-tidy on changed files (ALL=1: on all files)
 	@$(CTEST) -L tidy
 	@scripts/clang_tidy.sh $(BUILD) $(ALL)
 
-sanitize: setup-all configure ## TSAN and ASAN+UBSAN over everything without torch
+sanitize: setup-all configure ## run all tests that need no torch under TSAN and ASAN+UBSAN
 	@scripts/sanitize.sh $(BUILD)
 
-fuzz: setup-all configure ## a minute of fuzzing for each parser (SECONDS_EACH=60)
+fuzz: setup-all configure ## fuzz each parser for a minute (SECONDS_EACH=60)
 	@scripts/fuzz.sh $(BUILD) $(SECONDS_EACH)
 
-soak: build ## hurt elastic jobs (SEED=1 FAULTS=100) and in every moment, then tests until one fails (SOAK_TIMES=100)
+soak: build ## inject faults into elastic jobs (SEED=1 FAULTS=100) and at every step phase, test more world sizes and seeds, then repeat the tests until one fails (SOAK_TIMES=100)
 	@[ ! -x $(BUILD)/trireme-worker ] || $(BUILD)/trireme soak --seed $(SEED) --faults $(FAULTS)
 	@[ ! -x $(BUILD)/torch_tests ] || for kind in all_reduce shared zero1 zero3; do \
 	  TRIREME_TEST_SYNC=$$kind $(BUILD)/torch_tests --gtest_filter='*ElasticMoment*' --gtest_brief=1 || exit 1; done
+	@TRIREME_TEST_ALL=1 $(BUILD)/conformance_tests --gtest_filter='Carriers/*:Worlds/*' --gtest_brief=1
+	@TRIREME_SEED_COUNT=20000 $(BUILD)/core_tests --gtest_filter='*Simulation.E*' --gtest_brief=1
 	@$(CTEST) -L 'unit|process|torch' --repeat until-fail:$(SOAK_TIMES)
 
-results: build ## trains the recipes with a figure to reach into build/results/ and docs/results.md, then the benchmarks (TEXT= MNIST= ONLY= QUICK=)
+test-engines: setup configure ## expensive checks against other engines, installed on demand: compile all torch sources against torch 2.11
+	@scripts/test_engines.sh $(BUILD)
+
+results: build ## train the recipes that have a target figure into build/results/ and docs/results.md, then run the benchmarks (TEXT= MNIST= ONLY= QUICK=)
 	@scripts/results.sh $(BUILD) $(BUILD)/results
 	@scripts/bench.sh $(BUILD) $(BUILD)/results
 
-deps: setup ## gather the header-only parts into .deps/ for machines without packages
+deps: setup ## collect the header-only dependencies in .deps/ for machines without packages
 	@scripts/deps.sh .deps
 
 install: build ## install the CMake package to PREFIX

@@ -1,7 +1,7 @@
 #!/bin/bash
-# bench/balance.sh BUILD: two ranks of which one has a third of a core (a control group's quota), with
-# balance off and on, in turns. Prints samples a second of both and their ratio; fails where the
-# bar of 1.4 is missed. Root only.
+# bench/balance.sh BUILD: trains on two ranks, one of which is limited to a third of a core (cgroup
+# quota), with balancing off and on, in turns. Prints the samples per second of both and their
+# ratio; fails if the ratio is below the bar of 1.4. Requires root.
 set -euo pipefail
 build=$(realpath "$1")
 steps=${STEPS:-240} rounds=${ROUNDS:-3}
@@ -21,7 +21,7 @@ else
   echo 33000 >"$group/cpu.cfs_quota_us"
 fi
 
-# The worker of rank 1 goes into the group before it becomes one.
+# The worker of rank 1 enters the cgroup before it starts the real worker.
 cat >"$folder/worker" <<END
 #!/bin/sh
 if [ "\${TRIREME_RANK:-0}" = 1 ]; then echo \$\$ >"$group/cgroup.procs"; fi
@@ -45,7 +45,7 @@ every = 1000000
 every = 10
 END
 
-# Samples a second over the second half of the steps, when shares have settled.
+# Samples per second over the second half of the steps, after the shares have settled.
 speed() {
   rm -rf "$folder/job"
   "$build/trireme" train "$folder/recipe.toml" -n 2 --worker "$folder/worker" --output "$folder/job" \

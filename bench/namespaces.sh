@@ -1,11 +1,12 @@
 #!/bin/bash
-# bench/namespaces.sh [--each N] BITS PROGRAM ARGUMENTS...: ranks of PROGRAM as if on two hosts, one
-# (or N) each in a network namespace of its own, with a wire of BITS a second between the two. Root only.
+# bench/namespaces.sh [--each N] BITS PROGRAM ARGUMENTS...: runs ranks of PROGRAM as if on two
+# hosts: one rank (or N) in each of two network namespaces, connected by a link of BITS bits per
+# second. Requires root.
 #
-# The namespaces have no names: the kernel takes them away, and the wire with them, when the last
-# process in them ends. All processes live in one process namespace, which ends with its first; that
-# one is killed when its parent dies. So nothing stays behind, whatever is killed, and no packet
-# leaves the namespaces that were made here.
+# The namespaces have no names: the kernel removes them and the link when the last process in them
+# ends. All processes are in one PID namespace, which ends with its first process; that process is
+# killed when its parent dies. Nothing remains therefore, whichever process is killed, and no packet
+# leaves the new namespaces.
 set -euo pipefail
 each=1
 arguments=("$@")
@@ -35,14 +36,15 @@ if [ -z "${TRIREME_BENCH_INSIDE:-}" ]; then
   exec unshare --net --pid --mount-proc --fork --kill-child=KILL "$0" "${arguments[@]}"
 fi
 
-# Inside, as process 1 of the new namespaces; the second network namespace is a sleeper's.
+# From here on, this is process 1 of the new namespaces; the `sleep` process holds the second
+# network namespace.
 unset TRIREME_BENCH_INSIDE
 trap 'exit 130' INT TERM HUP
 bits=$1
 shift
 unshare --net sleep infinity &
 sleeper=$!
-# Until the sleeper is in a namespace of its own.
+# Wait until the `sleep` process is in its own namespace.
 for _ in $(seq 500); do
   [ "$(readlink /proc/$sleeper/ns/net)" != "$(readlink /proc/self/ns/net)" ] && break
   sleep 0.01
@@ -54,7 +56,8 @@ ip link set wire1 netns "$sleeper"
 ip link set lo up && ip address add 10.77.0.1/24 dev wire0 && ip link set wire0 up
 beyond ip link set lo up && beyond ip address add 10.77.0.2/24 dev wire1 &&
   beyond ip link set wire1 up
-# A bucket of 10 ms at this rate, and as long a queue again before packets are dropped.
+# The token bucket holds 10 ms of data at this rate, and up to four buckets of data are queued
+# before packets are dropped.
 bucket=$((bits / 800 > 65536 ? bits / 800 : 65536))
 if ! tc qdisc add dev wire0 root tbf rate "${bits}bit" burst "$bucket" limit $((4 * bucket)); then
   echo "SKIPPED: this kernel has no token bucket (sch_tbf)" >&2
@@ -66,7 +69,7 @@ TRIREME_SECRET=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
 export TRIREME_SECRET TRIREME_SIZE=$((2 * each)) TRIREME_LOCAL_SIZE=$each
 export TRIREME_JOB=wire TRIREME_STORE=tcp://10.77.0.1:4711 TRIREME_STORE_RANK=0
 unset TRIREME_SECRET_FILE
-# They share one machine and must not notice.
+# TRIREME_HOST differs, so that the ranks behave as if they were on two hosts.
 ranks=()
 for ((rank = each; rank < 2 * each; ++rank)); do
   TRIREME_RANK=$rank TRIREME_LOCAL_RANK=$((rank - each)) TRIREME_HOST=wire1 \

@@ -1,8 +1,9 @@
 #!/bin/bash
-# bench/wires.sh BUILD TO: tokens a second of gpt-wide on two ranks, over wires of several speeds and in
-# several ways, beside PyTorch's DDP; TO/wires.jsonl has the records, TO/wire.svg the curves. Root only.
+# bench/wires.sh BUILD TO: measures the tokens per second of gpt-wide on two ranks, over links of
+# several speeds and with several synchronization strategies, compared with PyTorch's DDP. Writes
+# the records to TO/wires.jsonl and the curves to TO/wire.svg. Requires root.
 #
-# WIRES="1e8 1e9"  bits a second   SECONDS_EACH=6  for each figure, and at least two steps
+# WIRES="1e8 1e9"  bits per second   SECONDS_EACH=6  per figure, and at least two steps
 set -euo pipefail
 build=$1 to=$2
 wires=${WIRES:-1e8 3e8 1e9 3e9 1e10} seconds=${SECONDS_EACH:-6}

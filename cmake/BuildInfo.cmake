@@ -1,6 +1,7 @@
-# Writes build_info.cpp: what this build is made of. The build id is a hash over the content of
-# every source below trireme/, the compiler and its flags, torch and the parts: equal trees built
-# alike on two hosts agree, and ranks of two different builds find out when they meet.
+# Writes build_info.cpp, which describes this build. The build id is a hash of the content of every
+# source below trireme/, the compiler and its flags, torch and the optional parts: equal trees that
+# are built in the same way on two hosts have equal ids, and ranks of different builds detect each
+# other when they connect.
 
 set(TRIREME_BUILD_INFO_SOURCE "${PROJECT_BINARY_DIR}/generated/build_info.cpp")
 set(TRIREME_COMPILER "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
@@ -14,7 +15,7 @@ string(REPLACE "\"" "" TRIREME_BUILD_SALT "${TRIREME_BUILD_SALT}")
 set(sources "${PROJECT_SOURCE_DIR}/trireme")
 file(GLOB_RECURSE hashed CONFIGURE_DEPENDS "${sources}/*.h" "${sources}/*.inc"
   "${sources}/*.cpp" "${sources}/*.cu")
-# Files of the tests' own library may come and go without making another Trireme.
+# Changes in the tests' own library do not change the build id.
 list(FILTER hashed EXCLUDE REGEX "/trireme/testing/")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/build_info.cmake.in"
   "${PROJECT_BINARY_DIR}/generated/build_info.cmake" @ONLY)

@@ -1,5 +1,5 @@
-# How every file of ours is compiled: language, warnings, sanitizers, ccache.
-# trireme_flags carries it; it is never installed, so that users keep their own flags.
+# How all sources of Trireme are compiled: language, warnings, sanitizers, ccache. trireme_flags
+# carries these options; it is never installed, so users keep their own flags.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -9,27 +9,27 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
-# Assertions of ours are always on, so NDEBUG has nothing to switch off; -g1 still names every
-# line of a backtrace at a third of the size.
+# Assertions of Trireme are always on, so NDEBUG is not needed; -g1 is sufficient for the lines of a
+# backtrace at a third of the size.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 
 find_package(Threads REQUIRED)
 find_program(TRIREME_CCACHE ccache)
 if(TRIREME_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The two sloppinesses are what ccache asks for before it caches with a precompiled header; the
-  # rest lets a second checkout or build folder find what the first one compiled.
+  # ccache requires the two sloppiness options to cache with a precompiled header; the other
+  # variables let a second checkout or build folder reuse the cache of the first.
   set(CMAKE_CXX_COMPILER_LAUNCHER
     ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
     CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${TRIREME_CCACHE})
 endif()
 
-# A program asks for the shared libraries it uses and for no others, so that `trireme` starts fast.
+# Links only the shared libraries that a program uses, so that `trireme` starts fast.
 add_link_options(LINKER:--as-needed)
 
 add_library(trireme_flags INTERFACE)
 target_compile_options(trireme_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # In a batch of sources (unity build) GCC takes each of them for a header that others include.
+  # In a unity build, GCC treats each source as an included header.
   target_compile_options(trireme_flags INTERFACE -Wno-subobject-linkage)
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
@@ -41,21 +41,23 @@ if(TRIREME_SANITIZE STREQUAL "thread")
   # GCC's ThreadSanitizer does not model fences and warns where they are used.
   set(sanitize_quirks $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
 elseif(TRIREME_SANITIZE STREQUAL "address")
-  # An empty span begins nowhere, and clang minds offsets from there even if nobody follows them.
+  # An empty span may have a null pointer, and clang reports offsets from it even if they are never
+  # dereferenced.
   set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all
     $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=pointer-overflow>)
-  # Lets a fuzzer see which way its input took; only what fuzzers link has it, as it takes time.
+  # Coverage instrumentation for fuzzers; only code that fuzzers link has it, because it costs time.
   set(TRIREME_FUZZABLE $<$<CXX_COMPILER_ID:Clang>:-fsanitize=fuzzer-no-link>)
 endif()
 if(TRIREME_SANITIZE)
   add_compile_definitions(TRIREME_IS_SANITIZED)
-  # What is optimised away is not looked at, and optimising takes half of the compiler's time.
+  # Sanitizers do not see code that is optimized away, and optimization takes half of the compile
+  # time.
   add_compile_options(-O0 -g1 -fno-omit-frame-pointer ${sanitize} ${sanitize_quirks})
   add_link_options(${sanitize})
 endif()
 
 # trireme_precompile(<target> <header>...) or (<target> REUSE_FROM <other>): a precompiled header
-# that ccache can see through.
+# that works with ccache.
 function(trireme_precompile target)
   if("REUSE_FROM" IN_LIST ARGN)
     target_precompile_headers(${target} ${ARGN})
@@ -67,8 +69,8 @@ function(trireme_precompile target)
   endif()
 endfunction()
 
-# trireme_share_precompiled(<program>): a program that includes torch takes the header that the
-# library has precompiled, which asks for the library's way of addressing.
+# trireme_share_precompiled(<program>): a program that includes torch uses the precompiled header of
+# the library, which requires the library's -fPIC.
 function(trireme_share_precompiled program)
   target_compile_options(${program} PRIVATE -fPIC)
   trireme_precompile(${program} REUSE_FROM trireme_torch)

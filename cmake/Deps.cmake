@@ -1,6 +1,6 @@
-# The header-only parts, from TRIREME_DEPS first and from the system second.
-# trireme_private carries them to our own .cpp files; no public header of ours includes one, so
-# whoever links the installed library needs none of them.
+# The header-only dependencies, from TRIREME_DEPS first and from the system second. trireme_private
+# carries them to Trireme's own .cpp files; no public header includes them, so users of the
+# installed library do not need them.
 
 set(trireme_deps_hints)
 if(TRIREME_DEPS)
@@ -16,11 +16,11 @@ add_library(trireme_private INTERFACE)
 target_link_libraries(trireme_private INTERFACE trireme_flags)
 target_compile_definitions(trireme_private INTERFACE TOML_HEADER_ONLY=1)
 
-# Finds `header` and adds its folder; names the Debian package when it is nowhere.
+# Finds `header` and adds its folder; if it is missing, the error names the Debian package.
 function(trireme_require_header header package)
   string(MAKE_C_IDENTIFIER "TRIREME_PATH_${header}" path)
   if(NOT "${trireme_deps_hints}" STREQUAL "${TRIREME_DEPS_SEARCHED}")
-    unset(${path} CACHE)  # What an earlier DEPS brought.
+    unset(${path} CACHE)  # found in an earlier DEPS
   endif()
   find_path(${path} NAMES ${header} HINTS ${trireme_deps_hints})
   mark_as_advanced(${path})
@@ -37,12 +37,12 @@ trireme_require_header(fmt/format.h libfmt-dev)
 trireme_require_header(toml++/toml.h libtomlplusplus-dev)
 trireme_require_header(CLI/CLI.hpp libcli11-dev)
 trireme_require_header(nlohmann/json.hpp nlohmann-json3-dev)
-# fmt 9 is compiled once (see the file); an fmt of another version is included header-only, which
-# is slow to compile but always right.
+# fmt 9 is compiled once (see the file); another version of fmt is included header-only, which
+# compiles slowly but always works.
 file(STRINGS "${TRIREME_PATH_fmt_format_h}/fmt/core.h" line REGEX "define FMT_VERSION [0-9]+")
 if(line MATCHES "FMT_VERSION 90[0-9][0-9][0-9]")
   set(TRIREME_FMT_SOURCE "${PROJECT_SOURCE_DIR}/cmake/fmt_once.cpp")
-  # Newer compilers than fmt's warn about its insides.
+  # Compilers newer than this fmt warn about its implementation.
   set_source_files_properties("${TRIREME_FMT_SOURCE}" PROPERTIES COMPILE_OPTIONS -w)
 else()
   set(TRIREME_FMT_SOURCE "")
@@ -50,7 +50,7 @@ else()
 endif()
 set(TRIREME_DEPS_SEARCHED "${trireme_deps_hints}" CACHE INTERNAL "")
 
-# GoogleTest comes as sources in TRIREME_DEPS and as a library from the system.
+# GoogleTest is available as sources in TRIREME_DEPS and as a library on the system.
 macro(trireme_require_googletest)
   if(TRIREME_DEPS AND EXISTS "${TRIREME_DEPS}/googletest/CMakeLists.txt")
     set(INSTALL_GTEST OFF)

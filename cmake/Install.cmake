@@ -1,5 +1,5 @@
-# The installed package: find_package(Trireme) gives trireme::core and, where torch is,
-# trireme::trireme. It names no folder of the machine that built it, save the torch it found.
+# The installed package: find_package(Trireme) provides trireme::core and, with torch,
+# trireme::trireme. It contains no path of the build machine except that of torch.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

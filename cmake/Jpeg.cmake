@@ -1,5 +1,6 @@
-# libjpeg: trireme/data/jpeg. With it that folder's sources are compiled, without it only its stub.cpp,
-# which has the same functions and says that there is none. Nobody else asks.
+# libjpeg, used by trireme/data/jpeg. If it is available, the sources of that folder are compiled;
+# otherwise only its stub.cpp, whose functions have the same signatures and report that libjpeg is
+# missing. No other code depends on this choice.
 # Sets TRIREME_HAS_JPEG and TRIREME_PART_JPEG, the line that `trireme version` prints.
 
 set(TRIREME_HAS_JPEG FALSE)
@@ -8,7 +9,7 @@ trireme_sources(jpeg_sources data/jpeg)
 if(TRIREME_HAS_TORCH)
   find_package(JPEG QUIET)
   if(JPEG_FOUND)
-    # Parts of pictures, and pixels of four bytes: libjpeg-turbo's.
+    # Partial decoding and four-byte pixels require libjpeg-turbo.
     include(CheckCXXSymbolExists)
     set(CMAKE_REQUIRED_LIBRARIES JPEG::JPEG)
     check_cxx_symbol_exists(jpeg_crop_scanline "cstdio;jpeglib.h" TRIREME_JPEG_IS_TURBO)

@@ -1,5 +1,6 @@
-# MPI: trireme/comm/mpi. With MPI that folder's sources are compiled, without it only its stub.cpp,
-# which has the same functions and says that there is no MPI. Nobody else asks.
+# MPI, used by trireme/comm/mpi. If it is available, the sources of that folder are compiled;
+# otherwise only its stub.cpp, whose functions have the same signatures and report that MPI is
+# missing. No other code depends on this choice.
 # Sets TRIREME_HAS_MPI and TRIREME_PART_MPI, the line that `trireme version` prints.
 
 set(TRIREME_HAS_MPI FALSE)
@@ -9,7 +10,7 @@ if(mpi_sources)
   find_program(TRIREME_MPICXX mpicxx)
   mark_as_advanced(TRIREME_MPICXX)
   if(TRIREME_MPICXX AND NOT TRIREME_SANITIZE)
-    # The C++ bindings were deleted from the standard long ago; only the C functions are used.
+    # The C++ bindings were removed from the standard long ago; Trireme uses only the C functions.
     set(MPI_CXX_SKIP_MPICXX TRUE)
     find_package(MPI QUIET COMPONENTS CXX)
   endif()

@@ -1,6 +1,6 @@
-# OpenSSL: trireme/checkpoint/format/openssl. With it that folder's sources are compiled, without it
-# only its stub.cpp, which has the same functions and says that there is no OpenSSL. Nobody else
-# asks.
+# OpenSSL, used by trireme/checkpoint/format/openssl. If it is available, the sources of that folder
+# are compiled; otherwise only its stub.cpp, whose functions have the same signatures and report
+# that OpenSSL is missing. No other code depends on this choice.
 # Sets TRIREME_HAS_OPENSSL and TRIREME_PART_OPENSSL, the line that `trireme version` prints.
 
 set(TRIREME_HAS_OPENSSL FALSE)

@@ -1,5 +1,6 @@
-# libpng: trireme/data/png. With it that folder's sources are compiled, without it only its stub.cpp,
-# which has the same functions and says that there is none. Nobody else asks.
+# libpng, used by trireme/data/png. If it is available, the sources of that folder are compiled;
+# otherwise only its stub.cpp, whose functions have the same signatures and report that libpng is
+# missing. No other code depends on this choice.
 # Sets TRIREME_HAS_PNG and TRIREME_PART_PNG, the line that `trireme version` prints.
 
 set(TRIREME_HAS_PNG FALSE)

@@ -1,5 +1,5 @@
-# trireme_sources(<variable> <folder>...): every .cpp below trireme/<folder>, found anew whenever
-# a file comes or goes, so that nobody lists files by hand.
+# trireme_sources(<variable> <folder>...): every .cpp below trireme/<folder>. The list is updated
+# whenever a file is added or removed, so no list is maintained by hand.
 function(trireme_sources variable)
   set(all)
   foreach(folder ${ARGN})
@@ -9,8 +9,8 @@ function(trireme_sources variable)
   set(${variable} ${all} PARENT_SCOPE)
 endfunction()
 
-# trireme_unite(<target> <source>...): several files are compiled as one, each of another folder: they
-# are in other namespaces then, and what they call by one name stays apart.
+# trireme_unite(<target> <source>...): compiles several files as one, each from another folder.
+# Their code is then in different namespaces, so equal names do not conflict.
 function(trireme_unite target)
   set(folders)
   foreach(source ${ARGN})

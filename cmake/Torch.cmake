@@ -1,6 +1,6 @@
-# LibTorch out of a PyTorch wheel, as an imported target of our own: find_package(Torch) fails on
-# a CUDA wheel where the CUDA toolkit is missing, and drags in flags that we do not want.
-# Sets TRIREME_HAS_TORCH, TRIREME_TORCH_DIR, TRIREME_TORCH_VERSION; makes trireme::libtorch.
+# LibTorch from a PyTorch wheel, as Trireme's own imported target: find_package(Torch) fails on a
+# CUDA wheel if the CUDA toolkit is missing, and adds unwanted flags.
+# Sets TRIREME_HAS_TORCH, TRIREME_TORCH_DIR, TRIREME_TORCH_VERSION; defines trireme::libtorch.
 
 include("${CMAKE_CURRENT_LIST_DIR}/TriremeTorch.cmake")
 

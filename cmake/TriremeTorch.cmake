@@ -1,5 +1,5 @@
-# trireme_import_torch(<site-packages/torch>): makes the imported target trireme::libtorch.
-# Our build and the installed package both include this file.
+# trireme_import_torch(<site-packages/torch>): defines the imported target trireme::libtorch. The
+# build and the installed package both include this file.
 
 set(TRIREME_TORCH_MINIMUM 2.11)
 
@@ -29,8 +29,8 @@ function(trireme_import_torch folder)
       "${TRIREME_TORCH_MINIMUM} or newer (pip install torch==2.13.0).")
   endif()
 
-  # libtorch.so and libtorch_cuda.so hold kernels that register themselves when loaded: no symbol
-  # asks for them, so the linker must be told to keep them.
+  # libtorch.so and libtorch_cuda.so contain kernels that register themselves when loaded: no symbol
+  # refers to them, so the linker must be told to keep the libraries.
   set(link "-Wl,--push-state,--no-as-needed")
   foreach(name torch torch_cpu c10 torch_cuda c10_cuda)
     if(EXISTS "${folder}/lib/lib${name}.so")
@@ -38,14 +38,28 @@ function(trireme_import_torch folder)
     endif()
   endforeach()
   string(APPEND link ",--pop-state")
+
+  # at::parallel_for is a template: without -fopenmp it is compiled into a serial loop. The OpenMP
+  # runtime must be the one that torch loads, because a second one would have its own threads.
+  set(openmp "")
+  file(GLOB runtime "${folder}/lib/libgomp*.so*" "${folder}/../torch.libs/libgomp*.so*")
+  if(runtime AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(GET runtime 0 runtime)
+    get_filename_component(runtime_folder "${runtime}" DIRECTORY)
+    string(APPEND link ",${runtime},-rpath,${runtime_folder}")
+    set(openmp "$<$<COMPILE_LANGUAGE:CXX>:-fopenmp>")
+  else()
+    message(STATUS "torch: our own loops run on one thread (they need GCC and torch's libgomp)")
+  endif()
   if(NOT TARGET trireme::libtorch)
     add_library(trireme::libtorch INTERFACE IMPORTED GLOBAL)
     set_target_properties(trireme::libtorch PROPERTIES
       INTERFACE_INCLUDE_DIRECTORIES
         "${folder}/include;${folder}/include/torch/csrc/api/include"
       INTERFACE_COMPILE_DEFINITIONS "_GLIBCXX_USE_CXX11_ABI=1"
-      # A CUDA wheel's libraries find NVIDIA's beside them when they are loaded; the linker does
-      # not look there, and need not.
+      INTERFACE_COMPILE_OPTIONS "${openmp}"
+      # The libraries of a CUDA wheel find NVIDIA's libraries next to them when they are loaded; the
+      # linker does not search there and does not need to.
       INTERFACE_LINK_OPTIONS "LINKER:-rpath,${folder}/lib;LINKER:--allow-shlib-undefined"
       INTERFACE_LINK_LIBRARIES "${link}"
       INTERFACE_COMPILE_FEATURES cxx_std_20)

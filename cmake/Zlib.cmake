@@ -1,5 +1,6 @@
-# zlib: trireme/data/zlib. With it that folder's sources are compiled, without it only its stub.cpp,
-# which has the same functions and says that there is no zlib. Nobody else asks.
+# zlib, used by trireme/data/zlib. If it is available, the sources of that folder are compiled;
+# otherwise only its stub.cpp, whose functions have the same signatures and report that zlib is
+# missing. No other code depends on this choice.
 # Sets TRIREME_HAS_ZLIB and TRIREME_PART_ZLIB, the line that `trireme version` prints.
 
 set(TRIREME_HAS_ZLIB FALSE)

@@ -1,6 +1,6 @@
-# zstd: trireme/checkpoint/format/zstd and trireme/codec/zstd. With it these folders' sources are
-# compiled, without it only their stub.cpp, which has the same functions and says that there is no
-# zstd. Nobody else asks.
+# zstd, used by trireme/checkpoint/format/zstd and trireme/codec/zstd. If it is available, the
+# sources of these folders are compiled; otherwise only their stub.cpp, whose functions have the
+# same signatures and report that zstd is missing. No other code depends on this choice.
 # Sets TRIREME_HAS_ZSTD and TRIREME_PART_ZSTD, the line that `trireme version` prints.
 
 set(TRIREME_HAS_ZSTD FALSE)

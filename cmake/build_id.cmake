@@ -1,5 +1,6 @@
-# trireme_build_id(<variable> <root> <salt> <file>...): 16 hexadecimal digits over the salt and the
-# names and content of the files. Where the root lies does not matter, nor the files' order.
+# trireme_build_id(<variable> <root> <salt> <file>...): 16 hexadecimal digits computed from the salt
+# and the names and content of the files. Independent of the location of the root and the order of
+# the files.
 function(trireme_build_id variable root salt)
   set(files ${ARGN})
   list(SORT files)

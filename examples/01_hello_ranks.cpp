@@ -1,8 +1,8 @@
-// Four ranks meet, greet each other and say what they found out.
+// Four ranks form a group, exchange messages and print what they know about each other.
 //
 //   trireme run -n 4 build/examples/01_hello_ranks
 //
-// It runs as well under torchrun, mpirun and srun, and alone, as a job of one.
+// It also runs under torchrun, mpirun and srun, and without a launcher as a job with one rank.
 
 #include <fmt/format.h>
 
@@ -23,12 +23,12 @@ using namespace trireme;
 namespace {
 
 void say(const std::string& line) {
-  // One write a line, so that the lines of several ranks never mix.
+  // Uses one write per line, so that the lines of several ranks never mix.
   std::fputs((line + "\n").c_str(), stdout);
   std::fflush(stdout);
 }
 
-// A letter through the store to the next rank, and one from the previous.
+// Sends a message through the store to the next rank and receives one from the previous rank.
 void greet(cluster::World& world, Deadline deadline) {
   const int next = (world.rank() + 1) % world.size();
   world.store().set(fmt::format("letter/{}", next),

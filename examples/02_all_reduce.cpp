@@ -1,7 +1,7 @@
-// Ranks add up what each of them has: the sum of a vector over all ranks, on all of them.
+// Computes the sum of a vector over all ranks; every rank receives the result.
 //
 //   build/trireme run -n 4 build/examples/02_all_reduce     four ranks
-//   build/examples/02_all_reduce                            alone: the sum is what it has
+//   build/examples/02_all_reduce                            one rank: the sum is its own vector
 
 #include <fmt/format.h>
 

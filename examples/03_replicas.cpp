@@ -1,4 +1,5 @@
-// A LibTorch program of one process, made one of many by three lines: connect, wrap, step.
+// Turns a LibTorch program for one process into a data-parallel one with three lines: join, connect
+// and wrap.
 //
 //   trireme run -n 4 build/examples/03_replicas
 
@@ -18,7 +19,7 @@ int main() {
   trireme::parallel::Replicas replicas(*net, group);
   torch::optim::Adam optimizer(net->parameters(), 0.01);
 
-  // Each rank sees points of its own; together they learn x * y.
+  // Each rank draws its own points; together the ranks learn x * y.
   torch::manual_seed(100 + group.rank());
   double first = 0;
   double last = 0;

@@ -1,4 +1,4 @@
-// A worker with a model of its own: `trireme` then trains, explains and evaluates it by name.
+// A worker with a custom model, which `trireme` can then train, explain and evaluate by name.
 //
 //   trireme train recipes/tower.toml --worker build/examples/04_own_model
 //   trireme explain recipes/tower.toml --worker build/examples/04_own_model

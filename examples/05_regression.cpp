@@ -1,5 +1,5 @@
-// The first program that one writes, on as many ranks as one likes: learn y = x + 1 from 64 points.
-// Every rank has its part of the points; what rank 0 prints is the same on one rank and on many.
+// A first program, on any number of ranks: learns y = x + 1 from 64 points. Every rank has its part
+// of the points; rank 0 prints the same result on one rank and on many.
 //
 //   build/examples/05_regression                            one rank
 //   build/trireme run -n 4 build/examples/05_regression     four ranks

@@ -1,4 +1,4 @@
-// The regression of 05, with one word that says how the ranks agree:
+// The regression of 05, with one argument that selects the gradient synchronization strategy:
 //
 //   build/trireme run -n 4 build/examples/06_one_word all_reduce
 //   build/trireme run -n 4 build/examples/06_one_word shared

@@ -1,8 +1,7 @@
-// Goal:   no file whatever crashes what reads checkpoints and other people's weights, or makes it
-//         promise bytes that are not there: manifests, safetensors headers, pickles.
-// Method: the first byte says what the rest is. A manifest gets the checksum that it must end in,
-// or
-//         none would come past it; one that is accepted is written and read again.
+// Goal:   no input crashes the readers of checkpoints and of published weights (manifests,
+//         safetensors headers, pickles), or makes them report bytes that do not exist.
+// Method: the first byte selects the format of the rest. A manifest gets a valid checksum at its
+//         end, since it would be rejected otherwise; an accepted one is written and read again.
 
 #include <algorithm>
 #include <cstddef>
@@ -14,8 +13,8 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/xxh64.h"
-#include "trireme/checkpoint/format/manifest.h"
-#include "trireme/checkpoint/format/pickle.h"
+#include "trireme/checkpoint/format/manifest_text.h"
+#include "trireme/checkpoint/format/pickled_tensor.h"
 #include "trireme/checkpoint/format/safetensors.h"
 
 using namespace trireme;
@@ -45,7 +44,7 @@ void check_manifest(std::string_view text) {
   }
 }
 
-// A file that is its header and as many bytes of data as the first two bytes say.
+// A file that consists of its header and the number of data bytes that the first two bytes state.
 void check_header(std::string_view text) {
   if (text.size() < 2) return;
   std::uint16_t data = 0;
@@ -70,25 +69,26 @@ void check_header(std::string_view text) {
   }
 }
 
-// A value may be in itself, so they are followed only so far.
-std::size_t count_values(const PickleValue& value, int depth) {
-  if (depth == 0) return 1;
-  std::size_t count = 1 + value.text.size() % 2;
-  for (std::size_t i = 0; i < std::min<std::size_t>(value.items.size(), 3); ++i) {
-    count += count_values(*value.items[i], depth - 1);
+// A value may contain itself, so the depth is limited.
+void look_into(const PickleValue& value, int depth) {
+  if (depth == 0) return;
+  if (const auto tensor = pickled_tensor(value)) {
+    require(tensor->sizes.size() == tensor->strides.size() && tensor->offset >= 0);
+    if (const auto extent = tensor->extent()) require(*extent >= tensor->offset);
   }
-  for (std::size_t i = 0; i < std::min<std::size_t>(value.entries.size(), 2); ++i) {
-    count += count_values(*value.entries[i].first, depth - 1);
-    count += count_values(*value.entries[i].second, depth - 1);
+  if (value.inner != nullptr) look_into(*value.inner, depth - 1);
+  for (std::size_t i = 0; i < std::min<std::size_t>(value.items.size(), 4); ++i) {
+    look_into(*value.items[i], depth - 1);
   }
-  (void)value.find("state_dict");
-  return count;
 }
 
 void check_pickle(ByteView bytes) {
   try {
     const Pickle pickle(bytes);
-    require(count_values(pickle.root(), 4) > 0);
+    look_into(tensor_dict(pickle.root()), 5);
+    std::size_t names = 0;
+    for (const NamedValue& each : tensors_in(tensor_dict(pickle.root()))) names += each.name.size();
+    require(names <= bytes.size());
   } catch (const Error& error) {
     require(error.code() == ErrorCode::Corrupt);
   }

@@ -1,6 +1,6 @@
-// Goal:   no text whatever crashes the configuration reader, makes it hang, or gets past it half
-//         read: it is a configuration, which reads back equal, or an InvalidInput error.
-// Method: the input is a file; what follows a line `--` is one override a line.
+// Goal:   no text crashes or hangs the configuration reader or is accepted in part: the result is a
+//         configuration that reads back equal, or an InvalidInput error.
+// Method: the input is a file; after a line `--`, each line is one override.
 
 #include <cstddef>
 #include <cstdint>

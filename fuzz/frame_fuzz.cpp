@@ -1,7 +1,8 @@
-// Goal:   no bytes whatever crash the frame reader or the error codec, make them hold more than
-//         they may, or come back different from what was sent.
-// Method: the first byte says in which pieces the rest arrives and what size is allowed; what the
-//         reader yields is encoded again and compared, payloads also go through the error codec.
+// Goal:   no bytes crash the frame reader or the error codec, make them hold more than the limit,
+//         or are decoded to something other than what was sent.
+// Method: the first byte selects the sizes of the pieces in which the rest arrives, and the size
+//         limit. The reader's results are encoded again and compared; payloads also go through the
+//         error codec.
 
 #include <algorithm>
 #include <cstddef>

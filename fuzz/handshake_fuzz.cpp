@@ -1,7 +1,8 @@
-// Goal:   no bytes whatever crash either side of the handshake, and none but the honest ones end
-//         it: whoever changes a single bit of a message stays outside.
-// Method: the first byte picks the side, how many honest messages go before, the size of pieces,
-//         and whether the rest is said as it is or laid over the honest message bit by bit.
+// Goal:   no bytes crash either side of the handshake, and only unmodified messages complete it: a
+//         peer that changes a single bit of a message is rejected.
+// Method: the first byte selects the side, the number of unmodified messages that come first, the
+//         size of the pieces, and whether the rest is sent as it is or XORed with the
+//         correct message.
 
 #include <algorithm>
 #include <cstddef>
@@ -29,7 +30,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// False when it was refused.
+// Returns false if the bytes were rejected.
 bool feed(Handshake& handshake, ByteView bytes, std::size_t piece) {
   try {
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
@@ -45,7 +46,7 @@ bool feed(Handshake& handshake, ByteView bytes, std::size_t piece) {
 
 struct Choice {
   Side side;
-  int honest;  // messages of the partner's that arrive untouched before
+  int honest;  // unmodified messages of the partner that arrive before
   bool is_overlaid;
   std::size_t piece;
 };
@@ -64,11 +65,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Choice choice = choose(data[0]);
   const ByteView input = std::as_bytes(std::span(data + 1, size - 1));
   static const Secret secret = Secret::from_hex(std::string(64, '5'));
-  static const SecretCredentials credentials(secret, {.name = "name", .role = "role"});
-  const auto tested = credentials.begin(choice.side);
-  const auto partner = credentials.begin(choice.side == Side::Server ? Side::Client : Side::Server);
+  static const SecretCredentials credentials(secret, "name");
+  const Side other = choice.side == Side::Server ? Side::Client : Side::Server;
+  const auto tested = credentials.begin(choice.side, "purpose");
+  const auto partner = credentials.begin(other, "purpose");
 
-  // The client speaks first, so a tested client has said its hello already.
+  // The client speaks first, so a tested client has already sent its hello.
   if (choice.side == Side::Client) partner->feed(tested->take_output());
   for (int i = 0; i < choice.honest; ++i) {
     tested->feed(partner->take_output());
@@ -86,9 +88,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const bool is_accepted = feed(*tested, message, choice.piece);
   if (choice.is_overlaid && choice.honest == 1) require(is_accepted == is_honest);
-  // Only the last message ends it: the server's welcome, and the client's answer.
+  // Only the last message completes the handshake: the server's welcome, and the client's answer.
   const bool is_welcome = choice.side == Side::Client && choice.honest == 1;
   if (tested->is_done()) require(is_honest || is_welcome);
-  if (tested->is_done()) require(tested->peer().name == "name" && tested->peer().role == "role");
+  if (!tested->is_done()) return 0;
+  require(tested->peer().name == "name" && tested->peer().purpose == "purpose");
   return 0;
 }

@@ -1,8 +1,7 @@
-// Goal:   no bytes whatever crash what reads HTTP replies and etcd's answers, nor make it hold more
-//         than it may, nor depend on the pieces in which they arrive.
-// Method: the first byte says whether the rest is a reply, and in which pieces it comes, or what
-// one
-//         of etcd's readers is given. A reply in pieces must end as the same one at once.
+// Goal:   no bytes crash the readers of HTTP replies and etcd's answers or make them hold more than
+//         the limit, and the result does not depend on the pieces in which the bytes arrive.
+// Method: the first byte selects whether the rest is a reply, and its piece sizes, or the input of
+//         one of the etcd readers. A reply in pieces must give the same result as the whole reply.
 
 #include <algorithm>
 #include <cstddef>
@@ -55,7 +54,7 @@ Outcome read(std::string_view bytes, std::size_t piece) {
   } catch (const Error& error) {
     require(error.code() == ErrorCode::Protocol || error.code() == ErrorCode::PeerLost);
     out.error = error.code();
-    // How far it came before it refused depends on the pieces.
+    // The state at which it was rejected depends on the pieces.
     if (out.error == ErrorCode::Protocol) return {.error = out.error};
   }
   out.is_whole = reply.is_whole();

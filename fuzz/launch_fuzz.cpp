@@ -1,8 +1,8 @@
-// Goal:   no bytes whatever crash what a launcher and its agents on other hosts say to each other,
-// or
-//         what ranks report to a job's control socket; what is accepted comes back as it was.
-// Method: the first byte says what the rest is: frames in pieces, whose payloads go through the
-//         reader of their kind, or one payload.
+// Goal:   no bytes crash the messages between a launcher and its agents on other hosts or the
+//         reports of ranks to a job's control socket; an accepted message is encoded to the same
+//         message again.
+// Method: the first byte selects the format of the rest: frames in pieces, whose payloads go
+//         through the reader of their type, or one payload.
 
 #include <algorithm>
 #include <cstddef>

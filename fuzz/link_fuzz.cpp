@@ -1,8 +1,10 @@
-// Goal:   whatever a peer sends over a connection between ranks, nothing is written past what was
-//         asked for, what arrives is what was sent, and the first thing wrong is final and named.
-// Method: the input is a script of messages with right headers, of messages with one byte changed,
-//         and of what this rank asks for, gives up and forgets meanwhile; all of it goes through a
-//         Link. What a peer announces may be about anybody, but is always said to be its word.
+// Goal:   whatever a peer sends over a connection between ranks, nothing is written outside the
+//         requested memory, received data equals sent data, and the first error is final and names
+//         the peer.
+// Method: the input is a script of messages with valid headers, of messages with one changed byte,
+//         and of the requests that this rank posts, abandons and forgets in between; all of it goes
+//         through a Link. A peer may announce a failure of any rank, but the error always names the
+//         peer as its source. The same bytes are also parsed as a preface.
 
 #include <algorithm>
 #include <array>
@@ -19,6 +21,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/comm/tcp/link.h"
+#include "trireme/comm/tcp/preface.h"
 
 using namespace trireme;
 using namespace trireme::comm;
@@ -35,7 +38,7 @@ void require(bool condition) {
 constexpr std::byte kFence{0xa5};
 constexpr std::size_t kFenceSize = 16;
 
-// A Link with a Transfer's other end; the script itself never sends.
+// A Link as a Messenger for the Transfers; the script itself never sends.
 class OneLink final : public Messenger {
  public:
   explicit OneLink(Bytes bytes)
@@ -61,7 +64,7 @@ class OneLink final : public Messenger {
   Link& link() { return link_; }
 
  private:
-  // Its other end is closed: what was read early is all that comes.
+  // The other end is closed: the Link receives only the bytes that it was constructed with.
   static net::Socket socket() {
     int ends[2];
     require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
@@ -86,7 +89,7 @@ struct Asked {
   std::unique_ptr<Transfer> transfer;
 };
 
-// The bytes that the peer sends, and what is done here before each of its messages is moved.
+// A message of the peer, and the action of this rank before the message is processed.
 struct Step {
   std::uint8_t action = 0;
   MessageId id{};
@@ -117,6 +120,9 @@ Bytes message(ByteReader& in, const Step& step) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto preface = tcp::Preface::from_bytes(text);
+  require(!preface || preface->to_bytes() == text);
   ByteReader in(std::as_bytes(std::span(data, size)));
   std::vector<Step> steps;
   Bytes sent;

@@ -1,9 +1,9 @@
-// Goal:   no bytes whatever crash what reads a store's messages, rosters and members, and no order
-//         of requests brings its state machine out of its bounds.
-// Method: the first byte says what the rest is. A message or roster that is accepted is encoded
-//         again and compared. As a script, each few bytes are one request of one of three
-//         sessions over four keys, with copies, late copies, opened and ended sessions; after
-//         each, what must always be true is checked.
+// Goal:   no bytes crash the readers of a store's messages, rosters and members, and no order of
+//         requests violates the invariants of its state machine.
+// Method: the first byte selects the format of the rest. An accepted message or roster is encoded
+//         again and compared. As a script, a few bytes each are one request of one of three
+//         sessions over four keys, with duplicates, late duplicates, opened and ended sessions; the
+//         invariants are checked after each request.
 
 #include <algorithm>
 #include <cstddef>
@@ -43,7 +43,7 @@ void check_codec(ByteView bytes, const std::function<Bytes(ByteView)>& decode_an
   }
 }
 
-// Any accepted roster can be encoded; its bytes may differ, as texts need not come in our order.
+// Any accepted roster can be encoded; its bytes may differ, because texts may be in any order.
 void check_roster(ByteView bytes) {
   try {
     const Bytes once = encode(decode_roster(bytes));
@@ -75,7 +75,7 @@ class Script {
     const StoreSessionId session = 1 + action % 3 + base_;
     if (action >= 250) {
       state_.end(session);
-      base_ = last_session_;  // ids are never used again
+      base_ = last_session_;  // ids are never reused
       return;
     }
     if (!state_.is_open(session) && session > last_session_) {

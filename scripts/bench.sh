@@ -1,10 +1,10 @@
 #!/bin/bash
-# scripts/bench.sh BUILD [RESULTS]: runs every benchmark: the small ones, the loader, then training,
-# recovery, balance and the collectives beside their peers, each with its bars. With RESULTS,
-# Google Benchmark's programs run five times each, and all write a JSON file into that folder. Fails
-# if a bar was missed.
+# scripts/bench.sh BUILD [RESULTS]: runs all benchmarks: the small ones, the loader, then training,
+# recovery, balancing and the collectives compared with their peers, each with its bars. With
+# RESULTS, the Google Benchmark programs run five times each, and all benchmarks write a JSON file
+# into that folder. Fails if a bar was missed.
 #
-# It says something only on a machine that does nothing else meanwhile.
+# The results are meaningful only on an otherwise idle machine.
 set -euo pipefail
 build=$1 results=${2:-}
 shopt -s nullglob
@@ -26,6 +26,8 @@ if [ -x "$build/trireme-bench-train" ]; then
   "$build/trireme" bench train --bars ${results:+--json "$results/train.json"} || status=1
   "$build/trireme" bench recovery --peers ${results:+--json "$results/recovery.json"} || status=1
 fi
+"$(dirname "$0")/../bench/start.sh" "$build" || status=1
+"$build/trireme-bench-net" || status=1
 "$(dirname "$0")/../bench/balance.sh" "$build" || [ $? = 77 ] || status=1
 "$build/trireme" bench comm --bars ${results:+--json "$results/comm.json"} || status=1
 exit $status

@@ -1,6 +1,6 @@
 #!/bin/bash
-# scripts/clang_tidy.sh BUILD [1]: clang-tidy over the torch-free sources that differ from
-# the main branch's last commit; with a second argument over all of them.
+# scripts/clang_tidy.sh BUILD [1]: runs clang-tidy over the torch-free sources that differ from the
+# last commit of the main branch; with a second argument over all of them.
 set -euo pipefail
 build=$1 all=${2:-}
 folders=(trireme/base trireme/monitor trireme/net trireme/cluster trireme/comm trireme/console

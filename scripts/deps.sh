@@ -1,7 +1,7 @@
 #!/bin/bash
-# Gathers the header-only parts and GoogleTest's sources from this machine's Debian packages into
-# a folder (default .deps) that can be copied to a machine without a package manager.
-# There:  make build DEPS=/path/to/the/folder
+# Collects the header-only dependencies and GoogleTest's sources from this machine's Debian packages
+# into a folder (default .deps) that can be copied to a machine without a package manager.
+# On that machine:  make build DEPS=/path/to/the/folder
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${1:-.deps}
@@ -19,7 +19,8 @@ done
   exit 1
 }
 
-# Made aside and moved into place, so that an interrupted run leaves no half folder behind.
+# Creates the folder under a temporary name and moves it into place, so that an interrupted run
+# leaves no incomplete folder.
 new=$(mktemp -d "$target.XXXXXX")
 trap 'rm -rf "$new"' EXIT
 mkdir -p "$new/include" "$new/licenses"

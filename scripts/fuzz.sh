@@ -1,5 +1,5 @@
 #!/bin/bash
-# scripts/fuzz.sh BUILD SECONDS: every fuzz target for SECONDS, one after the other.
+# scripts/fuzz.sh BUILD SECONDS: runs every fuzz target for SECONDS, one after another.
 set -euo pipefail
 build=$1 seconds=$2
 case $build in /*) ;; *) build=$PWD/$build ;; esac

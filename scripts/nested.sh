@@ -1,13 +1,13 @@
 #!/bin/bash
-# Builds another preset beside the main build and runs what it made: the sanitizers and the
-# fuzzers, which ctest calls as tests of the main build.
+# Builds another preset next to the main build and runs its programs: the sanitizers and the
+# fuzzers, which ctest runs as tests of the main build.
 #
 #   scripts/nested.sh build PRESET FOLDER TARGET...     configures and builds
 #   scripts/nested.sh run PRESET PROGRAM ARGS...        runs with that preset's options
-#   scripts/nested.sh fuzz FOLDER NAME SECONDS          the corpus, then SECONDS of new inputs
+#   scripts/nested.sh fuzz FOLDER NAME SECONDS          runs the corpus, then SECONDS of new inputs
 #
-# DEPS=/path is handed on; JOBS=n says how many processes build at once. Exits with 77, which ctest
-# calls skipped, where the compiler is missing.
+# DEPS=/path is passed on; JOBS=n is the number of parallel build processes. Exits with 77, which
+# ctest reports as skipped, if the compiler is missing.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -15,7 +15,7 @@ build() {
   local preset=$1 folder=$2
   shift 2
   local compiler=()
-  # Clang takes less time than GCC for it, and brings the fuzzers.
+  # Clang builds this faster than GCC and has libFuzzer.
   if command -v clang++-19 >/dev/null; then
     compiler=(-DCMAKE_CXX_COMPILER=clang++-19)
   fi
@@ -34,7 +34,7 @@ run() {
   export TSAN_OPTIONS="halt_on_error=1 second_deadlock_stack=1 ${TSAN_OPTIONS:-}"
   export ASAN_OPTIONS="detect_stack_use_after_return=1 strict_string_checks=1 ${ASAN_OPTIONS:-}"
   export UBSAN_OPTIONS="print_stacktrace=1 ${UBSAN_OPTIONS:-}"
-  # GCC 12's ThreadSanitizer cannot live with the address randomisation of newer kernels.
+  # GCC 12's ThreadSanitizer does not work with the address randomization of newer kernels.
   if [ "$preset" = tsan ] && setarch -R true 2>/dev/null; then plain=(setarch -R); fi
   exec "${plain[@]}" "$@"
 }
@@ -46,8 +46,8 @@ fuzz() {
     echo "SKIPPED: the fuzzers need clang-19 and libclang-rt-19-dev, which are not installed." >&2
     exit 77
   fi
-  # New inputs go to the build folder; a finding leaves its input there and fails. libFuzzer would
-  # exit with 77 on a finding, which ctest takes for skipped.
+  # New inputs go to the build folder; a failure saves its input there. libFuzzer's default exit
+  # code for a failure is 77, which ctest would report as skipped.
   mkdir -p "$folder/found/$name"
   local seeds=() options=(-error_exitcode=1 -timeout=10 -rss_limit_mb=2048
     -artifact_prefix="$folder/found/$name-")

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Trains the first network: a CNN on Fashion-MNIST, on all cores, and says what to try next.
+# Trains a first network, a CNN on Fashion-MNIST, on all cores, and suggests next steps.
 #
 #   scripts/quickstart.sh BUILD
 set -euo pipefail

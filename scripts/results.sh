@@ -1,13 +1,13 @@
 #!/bin/bash
-# scripts/results.sh BUILD FOLDER: trains the recipes that have a figure to reach, prints what they
-# reached, puts it into the table of docs/results.md, and fails where one missed it.
+# scripts/results.sh BUILD FOLDER: trains the recipes that have a target figure, prints the results,
+# writes them to the table in docs/results.md, and fails if a target was missed.
 #
-# TEXT=file     a text of about a megabyte: small GPTs and an LSTM; left out where it is not named
-# MNIST=folder  the four MNIST files; left out where it is not named
-# ONLY="a b"    only what is called so in this script; rows of others stay in the table as they are
-# QUICK=1       a few steps of everything, to see that it runs: no bar counts, no table is written
+# TEXT=file     a text of about a megabyte, for small GPTs and an LSTM; skipped if not given
+# MNIST=folder  the four MNIST files; skipped if not given
+# ONLY="a b"    only these names of this script; the table keeps the rows of the others
+# QUICK=1       a few steps of everything, as a smoke test: ignores targets, writes no table
 #
-# Jobs of another build are trained anew; one of this build that was cut short goes on.
+# Jobs of another build are trained again; an interrupted job of this build is continued.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1 folder=$2
@@ -24,8 +24,8 @@ status=0
 
 wanted() { [ -z "${ONLY:-}" ] || [[ " $ONLY " == *" $1 "* ]]; }
 
-# row NAME FIGURE least|most BAR SECONDS WORDS [MORE]: what was reached, how long it took to train,
-# and the recipe with what changed it.
+# row NAME FIGURE least|most BAR SECONDS WORDS [MORE]: prints the figure, the training time, and the
+# recipe with its overrides.
 row() {
   local verdict=reached test='>='
   if [ "$3" = most ]; then test='<='; fi
@@ -36,7 +36,7 @@ row() {
   printf '| %s | %.4f | %s %.4g | %s | `%s`%s |\n' "$1" "$2" "at $3" "$4" "$5" "$6" "${7:-}" >>"$rows"
 }
 
-# The new rows in place of those of the same name, others as they were, between the page's marks.
+# Replaces the rows with the same names between the page's marks and keeps the others.
 write_page() {
   awk -F'|' -v rows="$rows" '
     BEGIN {
@@ -57,7 +57,8 @@ write_page() {
   cp "$folder/page.md" "$page"
 }
 
-# train NAME RECIPE WORDS...: leaves `score NAME METRIC`, `seconds NAME` and `words NAME` to be asked.
+# train NAME RECIPE WORDS...: trains a job, for use with `score NAME METRIC`, `seconds NAME` and
+# `words NAME`.
 train() {
   local name=$1 recipe=$2 ranks=auto
   shift 2
@@ -65,11 +66,11 @@ train() {
     ranks=$2
     shift 2
   fi
-  # The page is read elsewhere: no names of folders that are only here.
+  # The page is read on other machines, so it must not contain local paths.
   printf 'recipes/%s.toml%s' "$recipe" "${*:+ }$*" |
     sed -e "s|$jobs/|runs/|g" -e "s|${MNIST:-\$^}|MNIST|g" -e "s|${TEXT:-\$^}|TEXT|g" >"$jobs/$name.words"
   if [ -n "$quick" ]; then set -- "$@" train.steps=6 eval.every=1000; fi
-  "$build/trireme" train "recipes/$recipe.toml" -n "$ranks" --output "$jobs/$name" --resume "$@"
+  "$build/trireme" train "recipes/$recipe.toml" -n "$ranks" --output "$jobs/$name" --resume=auto "$@"
   "$build/trireme" eval "$jobs/$name" --json >"$jobs/$name.score"
 }
 words() { cat "$jobs/$1.words"; }
@@ -79,8 +80,8 @@ seconds() {
     END { printf "%.0f", sum }' "$jobs/$1/events.jsonl"
 }
 
-# draw NAME PICTURE=FILE... [-- JOBS...]: what `trireme plot` draws of a job, or of it beside others, as
-# files of docs/pictures/.
+# draw NAME PICTURE=FILE... [-- JOBS...]: copies the plots of a job, or of several jobs in one
+# picture, to docs/pictures/.
 draw() {
   local name=$1 pictures=() others=() pair
   shift
@@ -97,7 +98,7 @@ draw() {
 
 mean() { printf '%s\n' "$@" | awk '{ sum += $1 } END { printf "%.6f", sum / NR }'; }
 
-# measure NAME METRIC least|most BAR RECIPE WORDS...: a job and its row.
+# measure NAME METRIC least|most BAR RECIPE WORDS...: trains a job and adds its row.
 measure() {
   local name=$1 metric=$2 test=$3 bar=$4
   shift 4
@@ -109,7 +110,7 @@ measure() {
 measure fashion accuracy least 0.91 fashion_cnn
 if wanted fashion; then draw fashion loss=fashion-loss confusion=fashion-confusion; fi
 
-# Five networks together, against what one of them has on average: which is the best is known only
+# An ensemble of five networks, compared with the mean of its members: the best member is known only
 # after the test.
 if wanted ensemble; then
   train fashion fashion_cnn
@@ -126,8 +127,8 @@ if wanted ensemble; then
     "recipes/fashion_cnn.toml" ", seeds 1 to 5; the mean of one alone is the bar, the best has $(printf '%.4f' "$(printf '%s\n' $all | sort -g | tail -1)")"
 fi
 
-# A residual network of at most a million parameters, within twenty minutes; then its use for
-# something else, against the same network without it.
+# A residual network with at most a million parameters, within twenty minutes; then fine-tuning it
+# for another task, compared with training the same network from scratch.
 measure resnet accuracy least 0.93 fashion_resnet
 if wanted resnet; then
   row "resnet, seconds" "$(seconds resnet)" most 1200 "$(seconds resnet)" "$(words resnet)"
@@ -160,7 +161,7 @@ if wanted crossval; then
     ", deviation $(printf %.4f "$(part deviation)")"
 fi
 
-# A picture and no figure: a row for each class.
+# A picture without a figure: one row per class.
 if wanted gan; then
   train gan fashion_gan
   draw gan samples=gan
@@ -168,8 +169,8 @@ if wanted gan; then
   echo "| gan | drawn: [pictures](pictures/gan.svg) | | $(seconds gan) | \`$(words gan)\` |" >>"$rows"
 fi
 
-# Fewer bytes, and agreement less often: the same recipe on two ranks.
-# A line tells of the steps since the line before; where it says nothing, nothing was sent in them.
+# Gradient compression and local-update methods: the same recipe on two ranks. A metrics line covers
+# the steps since the previous line; if it has no byte count, nothing was sent in these steps.
 sent() {
   awk 'function value(key) {
       return match($0, "\"" key "\":[0-9.eE+-]+") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : ""
@@ -190,7 +191,8 @@ same() {
 for codec in int8 int4 top_k; do
   same "$codec" sync.kind=all_reduce "sync.codec.kind=$codec"
 done
-# Of one bit and a scale for a block Adam learns little of each weight's own scale: it has to before.
+# With one sign bit per element and one scale per block, Adam cannot learn the scale of each weight
+# well; it learns it during the warmup.
 same sign sync.kind=all_reduce sync.codec.kind=sign sync.codec.warmup=200
 same powersgd sync.kind=all_reduce sync.codec.kind=powersgd sync.codec.rank=4
 same local sync.kind=local sync.steps=16
@@ -202,7 +204,7 @@ if wanted curves; then
   draw fashion-delayed loss=kinds-loss -- fashion-local fashion-diloco fashion-gossip
 fi
 
-# 60 shirts for 6,000 T-shirts: without a remedy and with each.
+# 60 shirts and 6,000 T-shirts: without any remedy and with each remedy.
 remedy() {
   local name=shirts-$1 bar=$2
   shift 2
@@ -232,7 +234,8 @@ if [ -n "${TEXT:-}" ] && wanted lstm; then
   train lstm shakespeare_lstm "data.file=$TEXT"
   row lstm "$(score lstm loss)" most 1.6 "$(seconds lstm)" "recipes/shakespeare_lstm.toml"
 fi
-# The same GPT on tokens. A loss a token says little beside one a character, so it is shared out.
+# The same GPT on tokens. A loss per token is not comparable with a loss per character, so it is
+# converted.
 if [ -n "${TEXT:-}" ] && wanted bpe; then
   "$build/trireme" tokenizer train "$TEXT" --vocabulary 2048 --to "$jobs/tokenizer"
   "$build/trireme" tokenizer encode "$jobs/tokenizer" "$TEXT" --to "$jobs/tokens.bin"

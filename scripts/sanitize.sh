@@ -1,7 +1,7 @@
 #!/bin/bash
-# scripts/sanitize.sh BUILD: all tests without torch, the process tests too, under
-# ThreadSanitizer and under AddressSanitizer with UBSan. `make test` runs core_tests and three
-# ranks of conformance_tests so.
+# scripts/sanitize.sh BUILD: runs all tests that do not need torch, including the process tests,
+# under ThreadSanitizer and under AddressSanitizer with UBSan. `make test` runs core_tests and three
+# ranks of conformance_tests in this way.
 set -euo pipefail
 build=$1
 case $build in /*) ;; *) build=$PWD/$build ;; esac

@@ -1,44 +1,45 @@
 #!/bin/bash
-# Installs what the build needs and this machine lacks; says what to type where it may not.
+# Installs the missing dependencies of the build; without the permission to install, prints the
+# command to type.
 #
-#   scripts/setup.sh build    compiler, CMake, header-only parts, torch: what `make build` needs
-#   scripts/setup.sh all      the same and clang: what `make test`, `fuzz`, `tidy`, `format` need
+#   scripts/setup.sh build    compiler, CMake, header-only dependencies, torch: for `make build`
+#   scripts/setup.sh all      the same and clang: for `make test`, `fuzz`, `tidy`, `format`
 #
 # TORCH=/path/to/site-packages/torch   use that PyTorch; nothing is installed into .venv
-# TORCH=OFF                            build what needs no torch
+# TORCH=OFF                            build only the parts that do not need torch
 # DEPS=/path                           a machine without a package manager: install nothing
 #
-# It may be interrupted at any point and run again: a stamp is written last, and whatever has no
-# stamp is verified before it is believed.
+# It can be interrupted at any time and run again: a stamp is written last, and anything without a
+# stamp is verified before it is used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# pip answers Ctrl-C with an ordinary failure; without this the script would try again.
+# pip reports Ctrl-C as an ordinary failure; without this trap the script would try again.
 trap 'echo "setup: interrupted; run make again to go on where it stopped" >&2; exit 130' INT TERM
 
 TORCH_PIN=2.13.0
 PYTHON_PACKAGES=("torch==$TORCH_PIN" numpy)
-TEST_PYTHON_PACKAGES=(safetensors tensorboard)            # tests: others read what we write
+TEST_PYTHON_PACKAGES=(safetensors tensorboard)            # tests read Trireme's files with them
 
 # Each line: packages, and what needs them.
 BUILD_PACKAGES=(
   build-essential cmake ninja-build                       # compiler and build
-  ccache                                                  # a rebuild costs seconds
+  ccache                                                  # fast rebuilds
   python3-venv python3-pip                                # the torch wheel
-  libfmt-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev  # header-only parts
+  libfmt-dev libtomlplusplus-dev libcli11-dev nlohmann-json3-dev  # header-only dependencies
   libgtest-dev libgmock-dev                               # tests
-  dataset-fashion-mnist                                   # what the quickstart trains on
+  dataset-fashion-mnist                                   # data of the quickstart
 )
-TEST_PACKAGES=(iproute2 util-linux)                       # tests look at the machine's interfaces
-# Absent, the part that wants them switches itself off and says so.
+TEST_PACKAGES=(iproute2 util-linux)                       # tests use network interfaces
+# If one of these is missing, the part that needs it is disabled, and the build reports it.
 OPTIONAL_BUILD_PACKAGES=(
   libbenchmark-dev libssl-dev zlib1g-dev libzstd-dev libjpeg62-turbo-dev libpng-dev
   libopenmpi-dev openmpi-bin
 )
 OPTIONAL_TEST_PACKAGES=(
   clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19
-  etcd-server                                             # tests keep a job's state in one
-  openssh-server openssh-client                           # tests reach hosts through one
-  slurm-wlm munge                                         # tests run jobs under one
+  etcd-server                                             # tests with a job's state in etcd
+  openssh-server openssh-client                           # tests with several hosts
+  slurm-wlm munge                                         # tests under Slurm
 )
 
 level=${1:-all}
@@ -47,7 +48,8 @@ deps=${DEPS:-}
 case $level in build | all) ;; *) echo "usage: scripts/setup.sh build|all" >&2 && exit 2 ;; esac
 
 say() { printf 'setup: %s\n' "$*"; }
-# The first line says what is wrong, the others are left bare, to be copied and typed.
+# The first line is the problem; the others are printed without a prefix, so that they can be
+# copied.
 fail() {
   printf 'setup: %s\n' "$1" >&2
   shift
@@ -63,8 +65,8 @@ missing_packages() {
   done
 }
 
-# Prints the command prefix that lets us install, or nothing. Sudo may ask for a password where
-# somebody sits at a terminal to type it.
+# Prints the command prefix that allows installing, or nothing. Sudo may ask for a password if there
+# is a terminal.
 root_prefix() {
   if [ "$(id -u)" = 0 ]; then
     echo env
@@ -120,8 +122,8 @@ apt_install() {
     apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
-# True when every file of the pinned wheels is there in its recorded size: pip does not notice
-# what an interrupted pip left behind.
+# True if every file of the pinned wheels exists with its recorded size: pip does not detect the
+# incomplete files of an interrupted run.
 venv_is_whole() {
   [ -x .venv/bin/python ] && .venv/bin/python - "$TORCH_PIN" torch numpy "$@" <<'PYTHON' 2>/dev/null
 import importlib.metadata, os, sys
@@ -152,7 +154,8 @@ install_torch() {
       "or name a PyTorch 2.11 or newer that you have:  make build TORCH=/path/to/site-packages/torch"
 }
 
-# What only tests want. Without it they skip what they compare with, and say so.
+# Packages that only tests need. If they are missing, the tests skip these comparisons and report
+# it.
 install_test_packages() {
   if venv_is_whole "${TEST_PYTHON_PACKAGES[@]}"; then return 0; fi
   say "installing ${TEST_PYTHON_PACKAGES[*]} into .venv"
@@ -164,7 +167,7 @@ install_test_packages() {
     say "going on without ${TEST_PYTHON_PACKAGES[*]}: pip could not install them"
 }
 
-# Without a package manager there is nothing to install, only to check.
+# Without a package manager nothing is installed; this only checks.
 check_bare_machine() {
   local tool absent=()
   for tool in c++ cmake; do

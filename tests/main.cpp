@@ -1,7 +1,9 @@
+#include <gtest/gtest.h>
+
 #include "trireme/base/processor.h"
-#include "trireme/testing/second_chance.h"
 
 int main(int argc, char** argv) {
   trireme::avoid_unusable_tiles();
-  return trireme::testing::run_tests(argc, argv);
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
 }

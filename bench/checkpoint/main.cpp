@@ -1,11 +1,12 @@
-// trireme-bench-checkpoint: what saving costs a training of gpt-wide, and how fast it is read back.
-// `trireme bench checkpoint` runs it; by hand: build/trireme-bench-checkpoint FOLDER THREADS
+// trireme-bench-checkpoint: measures the cost of saving during a training of gpt-wide, and the
+// speed of loading. Run by `trireme bench checkpoint`; by hand: build/trireme-bench-checkpoint
+// FOLDER THREADS
 //
-//   stall    save() while nothing else is being written, beside a memcpy of the same state
-//   every10  steps a second with a checkpoint every 10 steps, beside the same without
-//   load     written by 4, read back by 3: the newest found and checked, then each its third
+//   stall    save() without a write in progress, compared with a memcpy of the same state
+//   every10  steps per second with a checkpoint every 10 steps, compared with none
+//   load     written by 4 ranks, read by 3: finds and verifies the newest, then reads a third each
 //
-// One JSON object a case. What was read back is compared with what was saved.
+// Prints one JSON object per case. The loaded data is compared with the saved data.
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/zeros_like.h>
@@ -105,9 +106,9 @@ double seconds_of_steps(trireme::train::Job& job, checkpoint::Saver* saver, std:
   return now() - begin;
 }
 
-// Turn by turn, so that a busy machine is busy for both. Checkpoints fall in the middle of ten
-// steps, so that what is written beside steps is; what is unfinished at the end of a round is
-// waited for.
+// Alternates between both cases, so that other load on the machine affects both. Checkpoints begin
+// in the middle of ten steps, so that they are written while steps run; the time of a round
+// includes the wait for an unfinished write.
 void measure_every_ten(trireme::train::Job& job, const fs::path& folder) {
   checkpoint::Saver saver({.folder = folder, .retention = {.keep_last = 1, .keep_best = 0}});
   std::int64_t step = 0;
@@ -137,7 +138,7 @@ void save_by_four(const checkpoint::State& state, const fs::path& folder) {
   for (auto& saver : savers) saver->wait();
 }
 
-// Whether what was read is what was saved.
+// Returns whether the loaded data equals the saved data.
 bool measure_load(const checkpoint::State& state, const fs::path& folder) {
   save_by_four(state, folder);
   std::vector<checkpoint::Piece> out = state.pieces;

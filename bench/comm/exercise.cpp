@@ -133,7 +133,7 @@ void Exercise::call() {
     default:
       break;
   }
-  // Everybody sends to the next rank and receives from the one before.
+  // Each rank sends to the next rank and receives from the previous one.
   if (n == 1) return;
   comm::Work sent = group_.send(input_, (group_.rank() + 1) % n, kTag);
   group_.receive(output_, (group_.rank() + n - 1) % n, kTag).wait();
@@ -177,7 +177,7 @@ std::vector<Expectation> Exercise::expectations() const {
 std::optional<std::string> Exercise::check() {
   if (!is_in_place() && output_.size() != 0) std::memset(output_.data, 0x5a, output_.size());
   fill(input_, group_.rank(), group_.size());
-  // No barrier on either side: a call that needed one would be wrong.
+  // There is no barrier before or after: a call that required one would be wrong.
   call();
   std::optional<std::string> wrong;
   for (const Expectation& expected : expectations()) {

@@ -1,13 +1,13 @@
-// Exercise is one operation of one size on one rank, with its memory: it can be called again and
-// again, and its answer can be checked.
+// Exercise is one operation of one size on one rank, with its memory. It can be called repeatedly,
+// and its result can be checked.
 //
-// Bytes:    what a rank puts in or gets out, whichever is larger: the span of all_reduce, reduce
-//           and broadcast, the whole input of reduce_scatter, scatter and all_to_all, the whole
-//           output of all_gather and gather. Rounded down so that every rank has an equal part.
-// Memory:   ordinary, or a piece of the arena on every rank (symmetric). Between checks it holds
-//           zeros, so that sums of sums stay what they are.
-// Threads:  one, the one that uses the group.
-// Lifetime: no longer than the group.
+// Bytes:         the larger of a rank's input and output: the span of all_reduce, reduce and
+//                broadcast, the whole input of reduce_scatter, scatter and all_to_all, the whole
+//                output of all_gather and gather. Rounded down so that all ranks have equal parts.
+// Memory:        ordinary memory, or a piece of the arena on every rank (symmetric). Between checks
+//                it holds zeros, so that repeated sums do not grow.
+// Thread safety: one thread, the one that uses the group.
+// Lifetime:      must not outlive the group.
 
 #pragma once
 
@@ -35,15 +35,16 @@ class Exercise {
 
   // A collective: every rank calls it.
   void call();
-  // A collective too: fills, calls, checks all of the output. What is wrong here, if anything.
+  // Also a collective: fills the input, calls the operation, checks the whole output. Returns what
+  // is wrong on this rank, if anything.
   std::optional<std::string> check();
 
   const Options& options() const noexcept { return options_; }
   std::size_t bytes() const noexcept;
-  // What this rank reads and writes; the same memory where an operation works in place.
+  // The memory that this rank reads and writes; the same for an operation that works in place.
   comm::Span input() const noexcept { return input_; }
   comm::Span output() const noexcept { return output_; }
-  // Bytes that reach this rank from others, at least.
+  // The minimum number of bytes that this rank receives from other ranks.
   std::size_t bytes_received() const noexcept;
 
  private:
@@ -57,7 +58,7 @@ class Exercise {
   Options options_;
   std::vector<comm::Piece> pieces_;
   std::vector<std::unique_ptr<std::byte[]>> buffers_;
-  std::size_t part_ = 0;  // elements a rank, where ranks have parts
+  std::size_t part_ = 0;  // elements per rank, if ranks have parts
   comm::Span input_, output_;
 };
 

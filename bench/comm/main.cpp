@@ -1,8 +1,8 @@
-// trireme-bench-comm: the ranks of `trireme bench comm`. It can be run by hand as well:
+// trireme-bench-comm: the ranks of `trireme bench comm`. It can also be run by hand:
 //
 //   trireme run -n 2 build/trireme-bench-comm --op all_reduce --symmetric
 //
-// The first rank prints; every answer is checked before and after it is timed.
+// Rank 0 prints. Every result is checked before and after the timing.
 
 #include <cstdio>
 #include <exception>
@@ -30,7 +30,7 @@ struct FileClosed {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-// What the first rank says, in whichever form it was asked for.
+// The output of rank 0, in the requested form.
 class Printer {
  public:
   explicit Printer(const Options& options) : is_for_program_(options.prints_records) {
@@ -56,7 +56,7 @@ class Printer {
   std::unique_ptr<std::FILE, FileClosed> json_;
 };
 
-// Checks on every rank; true on all of them if it was right on all of them.
+// Checks on every rank; returns true on all ranks if the result is correct on all ranks.
 bool is_right(const comm::Group& group, Exercise& exercise) {
   const auto wrong = exercise.check();
   if (wrong) {
@@ -69,7 +69,7 @@ bool is_right(const comm::Group& group, Exercise& exercise) {
   return right[0] == 1;
 }
 
-// The wire bounds what is sent over it, before anything that the machine bounds.
+// The link speed is the first bound of data that is sent over the link.
 void add_wire(Record& record, const Exercise& exercise, double bits_per_second) {
   if (bits_per_second <= 0) return;
   const double bits = 8 * static_cast<double>(exercise.bytes_received());
@@ -77,7 +77,7 @@ void add_wire(Record& record, const Exercise& exercise, double bits_per_second) 
   record.bounds.insert(record.bounds.begin(), {"the wire", bits / bits_per_second});
 }
 
-// Of two bounds of one name the faster counts.
+// If two bounds have the same name, the faster one counts.
 void add_bound(Record& record, const std::string& name, double seconds) {
   if (seconds <= 0) return;
   for (cli::bench::BoundRecord& bound : record.bounds) {
@@ -115,7 +115,7 @@ Record run_case(const comm::Group& group, const Options& options, std::size_t by
   return record;
 }
 
-// True if every answer was right.
+// Returns true if every result was correct.
 bool run_rank(const comm::Group& group, const Options& options, const std::string& host) {
   std::unique_ptr<Printer> printer;
   if (group.rank() == 0) printer = std::make_unique<Printer>(options);
@@ -167,7 +167,7 @@ bool run_process(const Options& options) {
 int run(const Options& options) {
   options.check();
   const bool right = options.backend == "thread" ? run_threads(options) : run_process(options);
-  // A record says by itself that an answer was wrong.
+  // A record itself reports an incorrect result.
   return right || options.prints_records ? 0 : 1;
 }
 

@@ -10,7 +10,8 @@
 namespace trireme::bench {
 namespace {
 
-// Long enough that what comes between batches does not count, short enough that there are many.
+// Long enough that the overhead between batches is negligible, short enough that there are many
+// batches.
 constexpr double kBatchSeconds = 0.05;
 constexpr std::size_t kBatchMax = 20000;
 constexpr std::size_t kWarmCalls = 3;
@@ -21,7 +22,7 @@ double now() {
   return std::chrono::duration<double>(steady_clock().now().time_since_epoch()).count();
 }
 
-// The first rank's number, on every rank: only one may decide how often all of them call.
+// Returns rank 0's value on every rank: one rank decides how often all ranks call the operation.
 std::int64_t agree(const comm::Group& group, std::int64_t value) {
   std::vector<std::int64_t> shared{value};
   group.broadcast(comm::span(shared), 0).wait();
@@ -55,9 +56,9 @@ void time_calls(Exercise& exercise, std::size_t count, std::vector<double>& seco
   }
 }
 
-// With a core for every rank, what a run takes is what it takes, and the median leaves out those
-// that something else interrupted. Ranks that share cores interrupt each other all the time: then
-// only a whole batch says how fast all of them are together.
+// If every rank has its own core, each run is timed, and the median excludes runs that something
+// else interrupted. Ranks that share cores interrupt each other all the time; only the time of a
+// whole batch then shows the speed of all ranks together.
 void time_bound(Bound& bound, std::size_t count, bool has_own_core, std::vector<double>& seconds) {
   if (!bound.takes_part()) return;
   const double begin = now();

@@ -1,10 +1,9 @@
-// measure() times one exercise and its bounds, in turns: a batch of calls, a batch of each bound,
-// and again until the time is used up.
+// measure() times one exercise and its bounds in turns: a batch of calls, a batch of each bound,
+// repeated until the time is used up.
 //
-// Calls:   each is timed by itself on every rank, so there are percentiles; of the ranks the
-//          slowest counts.
-// Bounds:  nobody waits, so the ranks' rates are added up.
-// A collective: every rank calls it with the same exercise, bounds and time.
+// Calls:      each call is timed on every rank, which gives percentiles; the slowest rank counts.
+// Bounds:     ranks do not wait for each other, so their rates are added up.
+// Collective: every rank calls it with the same exercise, bounds and time.
 
 #pragma once
 
@@ -22,7 +21,7 @@ struct Timing {
   std::vector<double> bounds;  // seconds for the same work, in the order of the bounds
 };
 
-// `seconds` are those spent in calls of the exercise.
+// `seconds` is the time to spend in calls of the exercise.
 Timing measure(const comm::Group& group, Exercise& exercise,
                const std::vector<std::unique_ptr<Bound>>& bounds, double seconds);
 

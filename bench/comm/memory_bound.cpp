@@ -1,4 +1,4 @@
-// Bounds of memory: loads and stores as an operation needs them, and plain copies.
+// Memory bounds: the loads and stores that an operation requires, and plain copies.
 
 #include <cstring>
 
@@ -16,7 +16,8 @@ bool is_reduction(OpKind op) {
          op == OpKind::OrderedSum;
 }
 
-// Memory in the arena, one span a rank: those of the exercise if they are there, others if not.
+// Memory in the arena, one span per rank: the exercise's own spans if they are in the arena,
+// otherwise new ones.
 class SharedSpans {
  public:
   SharedSpans(const comm::Group& group, const Exercise& exercise) {
@@ -63,7 +64,7 @@ class CombineBound : public Bound {
   std::string name() const override { return "unsynchronized loads and stores"; }
   bool takes_part() const override { return count_ != 0; }
   void run() override {
-    // In strides that stay in the cache, as the operation does it.
+    // Works in blocks that fit into the cache, as the operation does.
     const std::size_t element = comm::size_of(type_);
     const std::size_t stride = (std::size_t{512} << 10) / element;
     std::vector<const void*> sources(sources_.size());
@@ -89,7 +90,7 @@ class CombineBound : public Bound {
   std::vector<void*> sources_, destinations_;
 };
 
-// The sanitizers' own start comes too late for functions that are chosen at load time.
+// Sanitizers initialize too late for functions that are selected at load time.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 [[gnu::target_clones("avx512f", "avx2", "default"), gnu::optimize("O3")]]
@@ -122,7 +123,7 @@ class CopyBound final : public Bound {
   bool takes_part() const override { return size_ != 0; }
   void run() override {
     std::memcpy(to_.get(), from_.get(), size_);
-    // Without a reader the compiler could leave the copy out.
+    // Without a reader the compiler could remove the copy.
     asm volatile("" : : "r"(to_.get()) : "memory");
   }
 

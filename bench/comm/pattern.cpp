@@ -11,7 +11,7 @@ namespace {
 
 using comm::DType;
 
-// Calls `body` with the type's storage and two conversions from and to numbers.
+// Calls `body` with two functions that convert integers to the type and the type to double.
 template <class Body>
 void with_type(DType type, const Body& body) {
   const auto plain = [&]<class T>(T) {

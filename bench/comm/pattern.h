@@ -1,8 +1,8 @@
-// Pattern is the data by which answers are checked: small whole numbers that every type holds
-// exactly, and so does every sum over ranks, so that a right answer is right to the last bit
-// whatever the order of additions. Neighbours differ, and so do ranks.
+// Pattern is the data for checking results: small integers that every type represents exactly, as
+// it does every sum over ranks. A correct result is therefore bitwise exact for any order of
+// additions. Neighbouring elements differ, and so do ranks.
 //
-// Threads: pure.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -17,19 +17,19 @@
 
 namespace trireme::bench {
 
-// Element `index` of rank `rank`'s data among `ranks`.
+// Element `index` of the data of rank `rank` among `ranks`.
 constexpr int pattern(int rank, std::size_t index, int ranks) noexcept {
   const std::uint64_t mixed = (index * 0x9e3779b97f4a7c15u) ^
                               ((static_cast<std::uint64_t>(rank) + 1) * 0xbf58476d1ce4e5b9u);
-  // An int8 holds sums up to 127, a bfloat16 every whole number up to 256.
+  // int8 holds sums up to 127, bfloat16 every integer up to 256.
   const std::uint64_t values = ranks <= 31 ? 5 : 2;
   return static_cast<int>((mixed >> 32) * values >> 32);
 }
 
 void fill(comm::Span data, int rank, int ranks);
 
-// `count` elements of an output, from `first` on: the sum over `sources` of their data, from
-// `input_first` on.
+// `count` elements of an output, starting at `first`: the sum over the ranks `sources` of their
+// data, starting at `input_first`.
 struct Expectation {
   std::size_t first = 0;
   std::size_t count = 0;
@@ -37,7 +37,7 @@ struct Expectation {
   std::vector<int> sources;
 };
 
-// The first element that is not as expected, in words; nothing if all are.
+// Describes the first element that is not as expected; nullopt if all are correct.
 std::optional<std::string> find_wrong(comm::ConstSpan output, const Expectation& expected,
                                       int ranks);
 

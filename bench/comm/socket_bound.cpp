@@ -1,4 +1,5 @@
-// The bound of a network: whole buffers both ways at once over one plain TCP connection.
+// The network bound: whole buffers in both directions at the same time over one plain TCP
+// connection.
 
 #include <poll.h>
 
@@ -19,14 +20,15 @@ constexpr auto kTimeMax = std::chrono::seconds(120);
 
 using Ticket = std::array<std::byte, 16>;
 
-// Where a rank listens, and the number by which it knows its partner: anybody may knock.
+// The address on which a rank listens, and the ticket that identifies its partner, because any
+// process may connect.
 struct Door {
   std::array<char, 48> host{};
   std::uint32_t port = 0;
   Ticket ticket{};
 };
 
-// Bytes both ways at once until all are through.
+// Sends and receives at the same time until all bytes are transferred.
 class Exchange {
  public:
   Exchange(const net::Socket& socket, ByteView out, std::span<std::byte> in)
@@ -91,7 +93,7 @@ net::Socket let_in(net::Listener& listener, const Ticket& ticket, Deadline deadl
   throw Error(ErrorCode::Deadline, "nobody came for the raw socket exchange");
 }
 
-// The even rank of a pair listens, the odd one calls; both learn where through the group.
+// The even rank of a pair listens, the odd one connects; they exchange addresses through the group.
 net::Socket pair_up(const comm::Group& group, const std::string& host) {
   const Deadline deadline = Deadline::after(kTimeMax);
   net::Listener listener(net::Address::tcp(host, 0));

@@ -1,14 +1,15 @@
-// trireme-bench-data: how many images a second a loader gives.
+// trireme-bench-data: measures how many images per second a loader delivers.
 //
 //   build/trireme-bench-data [--threads 2] [--epochs 5] [--batch 64] [--ahead 4] [--jpeg 0]
 //                            [--peer 1]
 //
-// 60,000 images of 28 x 28 bytes, made here, in another order each epoch, padded by 2, cropped,
-// flipped and normalized. With --jpeg N as many JPEG files of 224 x 224 pixels and quality 90, made
-// here in a folder, decoded, padded by 16, cropped and flipped; beside it stand what the threads
-// decode if they do nothing else, and torchvision or Pillow doing the same work, unless --peer 0.
-// Every epoch is checked: each sample exactly once. Prints a line an epoch, then the best one
-// beside its bar. Exits with 1 where an answer was wrong or the bar was missed.
+// Generates 60,000 images of 28 x 28 bytes, which are shuffled in each epoch, padded by 2, cropped,
+// flipped and normalized. With --jpeg N, generates N JPEG files of 224 x 224 pixels and quality 90
+// in a folder, which are decoded, padded by 16, cropped and flipped. This is compared with the rate
+// at which the threads decode without any other work, and with torchvision or Pillow doing the same
+// work, unless --peer 0. Checks that every epoch contains each sample exactly once. Prints a line
+// per epoch, then the best epoch and its bar. Exits with 1 if a result was wrong or the bar was
+// missed.
 
 #include <algorithm>
 #include <chrono>
@@ -34,7 +35,7 @@ namespace {
 
 constexpr int kImages = 60000;
 constexpr int kPixels = 28 * 28;
-// Images a second, on two cores.
+// Images per second, on two cores.
 constexpr double kBar = 50000;
 constexpr double kJpegBar = 2000;
 
@@ -47,7 +48,7 @@ struct Options {
   int peer = 1;
 };
 
-// The number of a sample as its target, so that whoever gets it can tell which it was.
+// Uses the index of a sample as its target, so that the benchmark can identify each sample.
 class Numbered final : public data::Source {
  public:
   explicit Numbered(std::shared_ptr<const data::Source> source) : source_(std::move(source)) {}
@@ -90,7 +91,7 @@ std::shared_ptr<const data::Source> open_pictures(const std::filesystem::path& f
       {.pad_crop = 16, .is_flipped = true}, data::transform::Use::Training));
 }
 
-// Images a second; 0 where they were not the right ones.
+// Images per second; 0 if they were not the right ones.
 double run_epoch(data::Loader& loader, const Options& options, std::vector<int>& times) {
   const double waited = loader.seconds_waited();
   const std::int64_t epoch = loader.position().epoch;

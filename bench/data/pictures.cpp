@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr int kSide = 224;
 
-// Waves and noise: about as hard to pack as a photograph.
+// Waves and noise: compresses about as well as a photograph.
 data::image::Pixels make_picture(Random& random) {
   data::image::Pixels picture{.channels = 3, .height = kSide, .width = kSide, .bytes = {}};
   const double slant = random.uniform_double(), wave = 0.02 + 0.2 * random.uniform_double();
@@ -38,7 +38,7 @@ data::image::Pixels make_picture(Random& random) {
   return picture;
 }
 
-// Seconds until all are decoded once.
+// Seconds until all files are decoded once.
 double decode_all(const std::vector<std::string>& files, int threads) {
   std::atomic<std::size_t> next = 0;
   const auto begin = std::chrono::steady_clock::now();

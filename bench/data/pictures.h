@@ -1,6 +1,6 @@
-// JPEG files for the loader to read, and what it is measured against.
+// JPEG files for the loader benchmark, and the bound and the peer that it is compared with.
 //
-// Threads: none but those of print_bound().
+// Thread safety: one thread; print_bound() starts its own threads.
 
 #pragma once
 
@@ -8,13 +8,14 @@
 
 namespace trireme::bench {
 
-// So many files of 224 x 224 pixels and quality 90, in one class.
+// Creates `count` files of 224 x 224 pixels and quality 90, all of one class.
 void make_pictures(const std::filesystem::path& folder, int count);
 
-// What so many threads decode if they do nothing else: from memory, whole, and nothing after it.
+// Prints the rate at which this many threads decode whole files from memory, without any other
+// work.
 void print_bound(const std::filesystem::path& folder, int threads, int epochs);
 
-// The same work by another program, or why there is none.
+// Prints the rate of another program with the same work, or why it cannot run.
 void print_peer(const std::filesystem::path& folder, int threads, int batch, int epochs);
 
 }  // namespace trireme::bench

@@ -12,7 +12,7 @@ import pathlib
 import sys
 import time
 
-# The name of this host may lead nowhere, or to a wire.
+# The name of this host may not resolve, or may resolve to an interface other than loopback.
 os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
 
 import torch

@@ -59,7 +59,7 @@ def main():
             name, read = reader()
             Pictures(folder, read)[0]
             break
-        except Exception as error:  # whatever it is that keeps a peer from working
+        except Exception as error:  # any error means that this reader does not work here
             print(f"{reader.__name__}: {error}", file=sys.stderr)
     else:
         sys.exit(77)

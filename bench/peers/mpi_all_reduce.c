@@ -1,9 +1,9 @@
-/* MPI_Allreduce of float32, as a program of MPI would call it.
+/* MPI_Allreduce of float32, as an MPI program would call it.
  *
  *   mpirun -n 2 mpi_all_reduce SIZES SECONDS
  *
- * SIZES are bytes, separated by commas. Prints a JSON object a size, as `trireme bench` reads
- * them. */
+ * SIZES are bytes, separated by commas. Prints one JSON object per size in the format that
+ * `trireme bench` reads. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void reduce(float* x, int count) {
 
 static float value(int i, int of_rank) { return (float)(i % 1021 * (of_rank + 1) % 13); }
 
-/* One call on small whole numbers, the sums of which are exact in any order. */
+/* Checks one call on small integers, whose sums are exact in any order. */
 static int is_right(float* x, int count) {
   for (int i = 0; i < count; ++i) x[i] = value(i, rank);
   reduce(x, count);
@@ -48,7 +48,8 @@ static double time_calls(float* x, int count, int calls, double* times) {
   return before - begin;
 }
 
-/* Fills `times` and says how many there are; rank 0 decides, as all have to call as often. */
+/* Fills `times` and returns their number, which rank 0 decides, because all ranks have to make the
+ * same number of calls. */
 static int measure(float* x, int count, double seconds, double* times) {
   reduce(x, count);
   const double each = time_calls(x, count, 3, times) / 3;

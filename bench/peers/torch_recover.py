@@ -29,7 +29,7 @@ def start(options):
                    str(options.times + 1), __file__, "--times", str(options.times),
                    "--folder", folder]
         # The agent's store keeps the addresses of ranks that are gone, and PyTorch 2.13 connects to
-        # those: a store for each start is what lets gloo start again at all.
+        # them. Gloo can only restart if each start has its own store.
         environment = os.environ | {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
         return subprocess.run(command, check=False, env=environment,
                               stderr=subprocess.DEVNULL).returncode
@@ -57,7 +57,7 @@ def train(options):
         optimizer.load_state_dict(state["optimizer"])
     is_started_again = killed.exists()
     while step < STEPS_BETWEEN * options.times + 5:
-        # The one that dies is another each time, and says when; the others wait for its gradients.
+        # Each time another rank dies and records the time; the other ranks wait for its gradients.
         death, rest = divmod(step, STEPS_BETWEEN)
         mark = folder / f"death-{death}"
         if death > 0 and rest == 0 and rank == (death - 1) % size and not mark.exists():

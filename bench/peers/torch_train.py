@@ -15,7 +15,7 @@ import os
 import pathlib
 import time
 
-# The name of this host may lead nowhere, or to a wire.
+# The name of this host may not resolve, or may resolve to an interface other than loopback.
 os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
 
 import torch
@@ -25,7 +25,7 @@ from torch.nn import functional
 
 WARM_STEPS = 5
 IMAGES = {"cnn", "mlp"}
-# Vocabulary, context, width, layers, heads, texts a rank.
+# Vocabulary size, context length, embedding dimension, layers, heads, sequences per rank.
 TEXTS = {
     "gpt-nano": (65, 64, 128, 4, 4, 12),
     "gpt-mini": (65, 256, 384, 6, 6, 4),
@@ -99,7 +99,7 @@ def add_hook(model, codec):
     elif codec == "bf16":
         model.register_comm_hook(None, default_hooks.bf16_compress_hook)
     elif codec == "powersgd":
-        # From the third step on, before anything is timed.
+        # Starts with the third step, before the timing begins.
         state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=4, start_powerSGD_iter=2)
         model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
     elif codec != "none":
@@ -207,7 +207,7 @@ def main():
     given = words.parse_args()
 
     torch.set_num_threads(given.threads)
-    # Off by default: numbers near zero then take some processors five times as long.
+    # Off by default; denormal numbers then take some processors five times as long.
     torch.set_flush_denormal(True)
     torch.manual_seed(0)
     if given.ranks > 1:

@@ -17,7 +17,7 @@ struct Flat {
   at::Tensor gradients, values, slice;
 };
 
-// The slice of each bucket lies in it, as ranks have it.
+// Buckets are sharded separately: every rank owns an equal part of each bucket, as in training.
 void exchange_bucket(const comm::Group& group, const Exchange& how, const Flat& flat,
                      std::int64_t begin, std::int64_t count) {
   const at::Tensor gradients = flat.gradients.narrow(0, begin, count);
@@ -29,7 +29,7 @@ void exchange_bucket(const comm::Group& group, const Exchange& how, const Flat& 
   const at::Tensor slice = flat.slice.narrow(0, 0, share);
   comm::reduce_scatter(group, slice, gradients, comm::ReduceOp::Sum).wait();
   int gathers = 0;
-  // Where there is one copy of the weights a host, nobody gathers them.
+  // With one copy of the weights per host, no rank gathers them.
   if (!group.arena()) gathers = how.sync == "zero3" ? 2 : how.sync == "shared" ? 0 : 1;
   for (int i = 0; i < gathers; ++i) {
     comm::all_gather(group, flat.values.narrow(0, begin, count), slice).wait();

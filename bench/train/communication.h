@@ -1,4 +1,4 @@
-// What a step's communication takes by itself, with nothing to hide behind.
+// The duration of a step's communication when it does not overlap with computation.
 
 #pragma once
 
@@ -9,13 +9,13 @@
 namespace trireme::bench {
 
 struct Exchange {
-  std::string sync;             // as a recipe calls it, not "auto"
+  std::string sync;             // as in a recipe, not "auto"
   std::int64_t parameters = 0;  // float32
   std::int64_t bucket = 1;      // bytes
 };
 
-// Seconds for the collectives of one step, bucket after bucket; the best of several rounds. A
-// collective. 0 where ranks do not speak.
+// Seconds for the collectives of one step, one bucket after another; the best of several rounds. A
+// collective. Returns 0 with one rank, or if the strategy does not communicate in every step.
 double communication_alone(const comm::Group& group, const Exchange& exchange);
 
 }  // namespace trireme::bench

@@ -7,7 +7,7 @@
 namespace trireme::bench {
 namespace {
 
-// The number of KiB in the line "<key> <number> kB".
+// The bytes that a line "<key> <number> kB" states.
 std::int64_t bytes_in(const char* path, const std::string& key) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
@@ -30,7 +30,7 @@ std::int64_t proportional_bytes() {
   return bytes_in("/proc/self/smaps_rollup", "Pss:");
 }
 
-// "wire0: " and then eight figures of what came in, before what went out.
+// The line is "wire0: ", then eight figures of received data, then those of sent data.
 std::int64_t bytes_sent(const std::string& interface) {
   std::ifstream in("/proc/self/net/dev");
   for (std::string line; !interface.empty() && std::getline(in, line);) {

@@ -1,7 +1,7 @@
-// What this process has taken of the machine's memory, and sent, as the kernel counts it.
+// The memory that this process uses and the bytes that it sends, as the kernel counts them.
 //
-// Failure: 0 where /proc does not say.
-// Threads: any thread.
+// Errors:        returns 0 if /proc does not contain the value.
+// Thread safety: any thread.
 
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace trireme::bench {
 
-// The most that was ever resident.
+// The peak resident set size.
 std::int64_t peak_bytes();
 
-// Now: pages that n processes share count as 1/n of themselves.
+// The current proportional set size: a page that n processes share counts as 1/n.
 std::int64_t proportional_bytes();
 
-// So far, through an interface of this network namespace, headers included; 0 for "".
+// Bytes sent so far through an interface of this network namespace, including headers; 0 for "".
 std::int64_t bytes_sent(const std::string& interface);
 
 }  // namespace trireme::bench

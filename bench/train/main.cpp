@@ -1,9 +1,9 @@
-// trireme-bench-train: the ranks of `trireme bench train`. It can be run by hand as well:
+// trireme-bench-train: the ranks of `trireme bench train`. It can also be run by hand:
 //
 //   build/trireme-bench-train --model cnn --threads 2
 //   trireme run -n 2 build/trireme-bench-train --model mlp --ranks 2 --threads 1 --sync shared
 //
-// It is a worker like any other, with a kind of data of its own; the first rank prints.
+// It is an ordinary worker with its own data source; rank 0 prints.
 
 #include <c10/util/Exception.h>
 
@@ -39,7 +39,7 @@ struct RandomConfig {
   static void describe(config::Fields<RandomConfig>&) {}
 };
 
-// One batch of all ranks, over and over.
+// One batch of all ranks, repeated.
 trireme::train::Kinds kinds_for(const Workload& workload, int ranks) {
   trireme::train::Kinds kinds = trireme::train::built_in_kinds();
   kinds.data.add<RandomConfig>("random", "random numbers", [=](const RandomConfig&) {
@@ -116,7 +116,7 @@ void print(const TrainRecord& record, const TrainOptions& options) {
   }
 }
 
-// As workers of an elastic job meet; nobody dies here.
+// Forms the group in the same way as the workers of an elastic job; no worker fails here.
 trireme::train::Job open(const TrainOptions& options, const config::Config& recipe,
                          const trireme::train::Kinds& kinds, const comm::Group& group) {
   if (!options.is_elastic) return trireme::train::open_job(recipe, kinds, group);
@@ -172,7 +172,7 @@ int run(const TrainOptions& given) {
     record.communication_seconds = alone;
     print(record, options);
   });
-  // A record says by itself that the answer was wrong.
+  // A record itself reports an incorrect result.
   return is_right || options.prints_records ? 0 : 1;
 }
 

@@ -19,7 +19,7 @@ using trireme::train::Outcome;
 using trireme::train::StepTimes;
 
 constexpr std::int64_t kWarmSteps = 5;
-// What the parts of a step may leave unexplained.
+// The share of a step's time that its phases may leave unaccounted for.
 constexpr double kPartsSlack = 0.03;
 
 std::vector<double> gather(const comm::Group& group, std::vector<double> mine) {
@@ -34,7 +34,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Replicas that differ between two agreements become one first.
+// Synchronizes replicas that differ between two synchronization rounds first.
 bool has_equal_weights(Job& job) {
   job.agreement().join();
   job.agreement().settle();
@@ -84,7 +84,7 @@ Measured measure(Job& job, const Extent& extent) {
   const std::int64_t sent_before = bytes_sent(extent.interface);
   train::Stopwatch watch;
   do {
-    // The step during which the time is up is the last, on every rank.
+    // The step during which the time runs out is the last one, on every rank.
     const bool is_last = job.group.rank() == 0 && measured.seconds >= extent.seconds &&
                          (measured.steps + 1) % extent.every == 0;
     outcome = job.step->run(updates++, is_last);
@@ -100,7 +100,7 @@ Measured measure(Job& job, const Extent& extent) {
   }
   const std::vector<double> shares = gather(job.group, {mine.total() / measured.seconds});
   const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
-  // Those who came last decide how long it took.
+  // The slowest rank determines the duration.
   const std::vector<double> all = gather(job.group, {measured.seconds});
   measured.seconds = *std::max_element(all.begin(), all.end());
   add_memory(measured, job.group);

@@ -1,8 +1,8 @@
-// measure() trains a job for a while and says how fast that was, where the time went and whether
-// the training was one: the loss finite and falling, weights the same on every rank.
+// measure() trains a job for a given time and reports its speed, the time per phase and whether the
+// training is correct: the loss is finite and falls, and the weights are equal on all ranks.
 //
-// A collective: every rank calls it with its part of the same job. The first rank's clock decides
-// when all of them stop.
+// A collective: every rank calls it with its part of the same job. Rank 0's clock decides when all
+// ranks stop.
 
 #pragma once
 
@@ -15,20 +15,20 @@
 namespace trireme::bench {
 
 struct Measured {
-  double seconds = 0;      // for all steps that count
-  double cpu_seconds = 0;  // in them, of all ranks together
+  double seconds = 0;      // for all measured steps
+  double cpu_seconds = 0;  // in these steps, of all ranks together
   std::int64_t steps = 0;
-  std::int64_t bytes = 0;           // that this rank's codec made of gradients; 0 without one
-  std::int64_t wire_bytes = 0;      // that left through the interface; 0 where none was named
+  std::int64_t bytes = 0;           // of encoded gradients from this rank; 0 without a codec
+  std::int64_t wire_bytes = 0;      // sent through the interface; 0 if none was given
   trireme::train::StepTimes parts;  // of all steps together, the mean over ranks
-  std::int64_t peak_bytes = 0;      // of the rank that took most
+  std::int64_t peak_bytes = 0;      // of the rank that used most
   std::int64_t pss_bytes = 0;       // of all ranks together
-  std::string wrong;                // why the answer is not right; empty where it is
+  std::string wrong;                // why the training is incorrect; empty if it is correct
 };
 
 struct Extent {
   double seconds = 3;      // at least
-  std::int64_t every = 1;  // whole multiples of so many steps: rounds
+  std::int64_t every = 1;  // the number of steps is a multiple of this: whole rounds
   std::string interface{};
 };
 

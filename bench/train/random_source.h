@@ -1,8 +1,8 @@
-// RandomSource is random samples in memory: inputs normal or, where they are tokens, of the whole
-// vocabulary; targets of all classes. There is nothing in them to learn but themselves, which is
-// what a few steps on the same batch do.
+// RandomSource provides random samples in memory: inputs are normally distributed or, for tokens,
+// drawn from the whole vocabulary; targets are drawn from all classes. A model can only memorize
+// them, which a few steps on the same batch do.
 //
-// Threads: any thread.
+// Thread safety: any thread.
 
 #pragma once
 

@@ -1,5 +1,5 @@
-// Goal:   bytes survive the way through base64, and nothing else is taken for it.
-// Method: the vectors of RFC 4648, every length up to a prime, and broken texts.
+// Goal:   bytes survive a round trip through base64, and any other text is refused.
+// Method: the vectors of RFC 4648, every length up to a prime, and malformed texts.
 
 #include "trireme/base/base64.h"
 

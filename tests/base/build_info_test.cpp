@@ -1,5 +1,5 @@
-// Goal:   the build describes itself, so that ranks of two builds can tell.
-// Method: reads what the build wrote; the hash itself is tested by tests/install.
+// Goal:   the binary describes its build, so that ranks can detect different builds.
+// Method: read the generated values; tests/install tests the hash itself.
 
 #include "trireme/base/build_info.h"
 

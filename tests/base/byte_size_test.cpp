@@ -1,5 +1,5 @@
-// Goal:   literals count bytes by powers of 1024, and sizes compare by their count.
-// Method: known values, most of them by the compiler.
+// Goal:   literals count bytes in powers of 1024, and sizes compare by their count.
+// Method: known values, most of them checked at compile time.
 
 #include "trireme/base/byte_size.h"
 

@@ -1,4 +1,5 @@
-// Goal:   what was written is read back, and wrong input is an Error, never a wild read.
+// Goal:   written values are read back, and malformed input is an Error, never an out-of-bounds
+//         read.
 // Method: round trips of every width, every truncation of a message, wrong hexadecimal text.
 
 #include "trireme/base/bytes.h"
@@ -79,7 +80,7 @@ TEST(ByteReader, ReadsWhatWasWritten) {
 TEST(ByteReader, EveryTruncationIsAProtocolError) {
   const Bytes message = example_message();
   for (std::size_t size = 0; size < message.size(); ++size) {
-    // A vector of the exact size, so that a sanitizer sees the first byte read past it.
+    // A vector of the exact size, so that a sanitizer detects a read past its end.
     const Bytes cut(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(size));
     ByteReader reader(cut);
     ASSERT_EQ(code_of([&] { read_example(reader); }), ErrorCode::Protocol) << size;

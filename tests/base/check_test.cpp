@@ -1,4 +1,5 @@
-// Goal:   a broken requirement is Misuse, with the expression, both values and the place.
+// Goal:   a violated requirement is Misuse, with the expression, both values and the source
+//         location.
 // Method: checks that fail and checks that hold; arguments are evaluated once.
 
 #include "trireme/base/check.h"

@@ -1,5 +1,5 @@
-// Goal:   the steady clock never goes back, and code that takes a Clock asks no other.
-// Method: readings in order, also from several threads; a clock of the test's own.
+// Goal:   the steady clock never goes back, and code that takes a Clock uses no other clock.
+// Method: consecutive readings, also from several threads; a test clock.
 
 #include "trireme/base/clock.h"
 

@@ -1,5 +1,5 @@
-// Goal:   our control group and those above it are found in both versions, in containers too, and
-//         their absence is no error.
+// Goal:   the control group of this process and its ancestors are found in both versions, also in
+//         containers, and their absence is not an error.
 // Method: small trees in a temporary folder that look like /proc and /sys/fs/cgroup.
 
 #include "trireme/base/control_group.h"

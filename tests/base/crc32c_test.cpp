@@ -1,5 +1,5 @@
-// Goal:   CRC32C as RFC 3720 prints it.
-// Method: that RFC's test vectors, and the customary "123456789".
+// Goal:   CRC32C conforms to RFC 3720.
+// Method: the test vectors of the RFC, and the customary "123456789".
 
 #include "trireme/base/crc32c.h"
 

@@ -1,5 +1,6 @@
-// Goal:   a deadline is a moment: it passes once, never overflows, and is rounded up for poll(2).
-// Method: moments far away on either side, so that no assertion depends on how fast this runs.
+// Goal:   a deadline is a point in time: it passes once, never overflows, and is rounded up for
+//         poll(2).
+// Method: times far away in both directions, so that no assertion depends on the speed of the test.
 
 #include "trireme/base/deadline.h"
 
@@ -43,14 +44,15 @@ TEST(Deadline, SumsPastTheEndOfTimeMeanNever) {
 }
 
 TEST(Deadline, PollNeitherWakesEarlyNorOverflows) {
-  // What remains of a fraction of a millisecond is waited for as one whole.
+  // A remaining fraction of a millisecond is rounded up to a whole one.
   const Deadline soon = Deadline::after(1h - 1ns);
   EXPECT_GT(std::chrono::milliseconds(soon.poll_timeout()), 50min);
   EXPECT_EQ(Deadline::after(24h * 365).poll_timeout(), std::numeric_limits<int>::max());
 }
 
 TEST(Deadline, PollRoundsUp) {
-  // A quarter of a millisecond is over, or counts as one; it never counts as none while it lasts.
+  // A quarter of a millisecond is either past or rounded up to one; it is never zero before it
+  // passes.
   for (int i = 0; i < 100; ++i) {
     const Deadline deadline = Deadline::after(250us);
     const int timeout = deadline.poll_timeout();

@@ -1,5 +1,5 @@
 // Goal:   a descriptor is closed exactly once, by its last owner.
-// Method: /dev/null is opened, and the kernel is asked whether the number is still in use.
+// Method: open /dev/null and check whether the number is still in use.
 
 #include "trireme/base/descriptor.h"
 

@@ -1,6 +1,6 @@
-// Goal:   every byte asked for is overwritten with fresh bits.
-// Method: sizes around the 256 bytes that the kernel gives at once; each position must change over
-//         a few draws (a byte stays equal in 16 draws by chance once in 2^120).
+// Goal:   every requested byte is overwritten with random bits.
+// Method: sizes around the 256 bytes that the kernel returns at once; each position must change
+//         over a few draws (a byte stays equal in 16 draws by chance once in 2^120).
 
 #include "trireme/base/entropy.h"
 

@@ -1,5 +1,5 @@
-// Goal:   docs/errors.md and error.h name the same codes with the same consequences.
-// Method: reads the table of the page from the source tree and walks both ways.
+// Goal:   docs/errors.md and error.h list the same codes with the same consequences.
+// Method: read the table of the page from the source tree and compare in both directions.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace trireme {
 namespace {
 
-// Code and consequence of each row `| `Code` | meaning | consequence | remedy |`.
+// The code and consequence of each row `| `Code` | meaning | consequence | remedy |`.
 std::map<std::string, std::string> rows_of_the_page() {
   const auto root = std::filesystem::path(source_folder());
   std::istringstream page(read_file(root / "docs" / "errors.md"));

@@ -1,5 +1,5 @@
-// Goal:   an Error says everything it was told, and its code alone decides the consequence.
-// Method: texts compared whole; every code is walked.
+// Goal:   an Error reports all its fields, and its code alone decides the consequence.
+// Method: compare complete texts; check every code.
 
 #include "trireme/base/error.h"
 

@@ -1,6 +1,6 @@
-// Goal:   whatever ends a program becomes an Error with the path and a remedy, and an exit status
-//         that says whose mistake it was.
-// Method: exceptions as the standard library throws them on real paths, and some made by hand.
+// Goal:   every exception that ends a program becomes an Error with the path and a remedy, and an
+//         exit status that distinguishes user errors.
+// Method: exceptions that the standard library throws for real paths, and some made by hand.
 
 #include "trireme/base/exit_status.h"
 

@@ -1,5 +1,5 @@
-// Goal:   a fault point is reached by whoever is attached, and costs nothing when nobody is.
-// Method: a recorder of what was reached, one that throws, and none.
+// Goal:   a fault point calls the attached Faults, and does nothing if there are none.
+// Method: Faults that record, Faults that throw, and none.
 
 #include "trireme/base/fault.h"
 

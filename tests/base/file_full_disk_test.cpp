@@ -1,6 +1,6 @@
-// Goal:   a full disk is Exhausted, leaves the old file, and leaves no temporary file.
-// Method: a tmpfs of 64 KiB, mounted in a mount namespace of its own by a forked child, so that
-//         nothing of it can stay behind. Needs the right to mount; skipped, and said so, without.
+// Goal:   a full disk is Exhausted, keeps the old file, and leaves no temporary file.
+// Method: a tmpfs of 64 KiB that a forked child mounts in its own mount namespace, so that nothing
+//         stays behind. Requires the right to mount; otherwise the test reports that it is skipped.
 
 #include <gtest/gtest.h>
 #include <sched.h>

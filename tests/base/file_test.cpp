@@ -1,6 +1,6 @@
-// Goal:   a file is replaced whole or not at all, and nothing stays behind.
+// Goal:   a file is replaced completely or not at all, and nothing stays behind.
 // Method: real files; a writer that is killed at its fault points (a forked child that kills
-//         itself), and a writer alive while a sweeper passes.
+//         itself), and a live writer during a sweep.
 
 #include "trireme/base/file.h"
 
@@ -48,7 +48,7 @@ class KillAt : public Faults {
   FaultPoint point_;
 };
 
-// What a process leaves that is killed at `point` while it replaces `path`.
+// Creates what a process leaves if it is killed at `point` while it replaces `path`.
 void write_and_die(const fs::path& path, FaultPoint point) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -100,7 +100,7 @@ TEST_F(WholeFile, NamesWhatCannotBeWritten) {
   EXPECT_EQ(code_of([&] { write_file_atomically("/no/such/folder/x", "x"); }), ErrorCode::Io);
   EXPECT_EQ(code_of([&] { write_file_atomically(folder_.path() / "", "x"); }),
             ErrorCode::InvalidInput);
-  // A folder stands where the file should be: the rename fails after the content was written.
+  // A folder exists at the path of the file: the rename fails after the content was written.
   fs::create_directory(path_);
   EXPECT_EQ(code_of([&] { write_file_atomically(path_, "x"); }), ErrorCode::Io);
   EXPECT_EQ(files_in(folder_.path()), 1u) << "the temporary file stayed";
@@ -130,7 +130,7 @@ TEST_F(WholeFile, AWriterKilledAfterTheRenameLeavesTheNewContent) {
   EXPECT_EQ(files_in(folder_.path()), 1u);
 }
 
-// Sweeps while a writer of the same process stands at its fault point.
+// Sweeps while a writer of the same process is at its fault point.
 class SweepAt : public Faults {
  public:
   explicit SweepAt(fs::path folder) : folder_(std::move(folder)) {}

@@ -1,7 +1,7 @@
-// Goal:   large memory that was given back is the memory that the next one gets, until it is
-//         returned on request.
-// Method: in a process of its own, since it concerns all of it: the same size twice, and what the
-//         kernel says is resident.
+// Goal:   freed large memory is reused by the next allocation, until it is explicitly returned to
+//         the kernel.
+// Method: in a separate process, because the setting affects the whole process: allocate the same
+//         size twice, and compare the resident memory that the kernel reports.
 
 #include "trireme/base/heap.h"
 

@@ -1,5 +1,5 @@
-// Goal:   the section [log] chooses level and form of a log.
-// Method: the section read through the configuration reader, and a log opened from it on a pipe.
+// Goal:   the section [log] selects the level and format of a log.
+// Method: read the section with the configuration reader, and open a log from it on a pipe.
 
 #include "trireme/base/log_config.h"
 

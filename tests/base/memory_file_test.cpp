@@ -1,6 +1,6 @@
-// Goal:   memory is shared with whoever proves that it reaches the same pages, and with nobody
-//         else; shortage is an error at reserve(), never a later signal.
-// Method: proofs true and forged, in this process and from a child by fork.
+// Goal:   memory is shared only with a process that proves that it maps the same pages; a shortage
+//         is an error in reserve(), never a later signal.
+// Method: valid and forged proofs, in this process and from a forked child.
 
 #include "trireme/base/memory_file.h"
 
@@ -81,7 +81,7 @@ TEST(MemoryFile, ForgedProofsOpenNothing) {
   forged[1].nonce[1] ^= std::uint64_t{1} << 63;
   forged[2].size += kPage;
   forged[3].size = 8;
-  forged[4].pid = ::getppid();  // another process that has other descriptors
+  forged[4].pid = ::getppid();  // another process, which has other descriptors
   forged[5].pid = 0;
   forged[6].descriptor = -1;
   forged[7].descriptor = 1 << 20;
@@ -151,7 +151,7 @@ TEST(MemoryFile, ReserveTakesMemoryAndReleaseGivesItBack) {
   file.release(0, 0);
 }
 
-// More than this machine has, and little enough for a sanitizer's address space.
+// More memory than this machine has, but small enough for a sanitizer's address space.
 std::size_t absurd_size() {
   return 2 * static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * kPage;
 }

@@ -1,7 +1,8 @@
-// Goal:   the room is the least of the host's and of every control group's above us, in both
-//         versions, and files that the kernel can drop count as room.
-// Method: small trees in a temporary folder that look like /proc and /sys/fs/cgroup. That a real
-//         group's limit is an error and no kill is shown in tests/process/arena_limit_test.cpp.
+// Goal:   the available memory is the minimum over the host and all control groups of the process,
+//         in both versions, and reclaimable file pages count as available.
+// Method: small trees in a temporary folder that look like /proc and /sys/fs/cgroup.
+//         tests/process/arena_limit_test.cpp shows that a real group's limit causes an error
+//         instead of a kill.
 
 #include "trireme/base/memory_room.h"
 

@@ -1,4 +1,4 @@
-// Goal:   what people write for --chaos is read as they mean it, or refused with a reason.
+// Goal:   texts for --chaos are parsed as intended, or refused with a reason.
 // Method: tables of texts.
 
 #include "trireme/base/mischief.h"
@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 TEST(Mischief, ReadsWhatPeopleWrite) {
   const auto all = parse_chaos(
       "kill rank=2 step=20; stop rank=1 step=30 for=2s at=update ;slow rank=0 factor=3;"
-      "doubt rank=0 whom=3 step=4");
-  ASSERT_EQ(all.size(), 4u);
+      "doubt rank=0 whom=3 step=4; hang rank=4 step=5 for=3s");
+  ASSERT_EQ(all.size(), 5u);
   EXPECT_EQ(all[0].kind, Mischief::Kind::Kill);
   EXPECT_EQ(all[0].worker, 2);
   EXPECT_EQ(all[0].step, 20);
@@ -31,6 +31,8 @@ TEST(Mischief, ReadsWhatPeopleWrite) {
   EXPECT_EQ(all[3].kind, Mischief::Kind::Doubt);
   EXPECT_EQ(all[3].whom, 3);
   EXPECT_TRUE(all[3].is_loss());
+  EXPECT_EQ(all[4].kind, Mischief::Kind::Hang);
+  EXPECT_EQ(all[4].length, 3s);
 }
 
 TEST(Mischief, NothingIsNothing) {

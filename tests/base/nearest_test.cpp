@@ -1,5 +1,5 @@
-// Goal:   a misspelt name leads to the one that was meant, and a strange one to none.
-// Method: known pairs; distances on small words against hand counts.
+// Goal:   a misspelt name leads to the intended one, and an unrelated one leads to none.
+// Method: known pairs; distances of short words compared with hand counts.
 
 #include "trireme/base/nearest.h"
 

@@ -1,6 +1,6 @@
-// Goal:   Philox4x32-10 is the published function, evaluable by the compiler too.
-// Method: the known answers that come with the authors' Random123 library; uniforms at the ends of
-//         their range.
+// Goal:   Philox4x32-10 equals the published function, also at compile time.
+// Method: the known answers of the authors' Random123 library; uniform numbers at the ends of their
+//         range.
 
 #include "trireme/base/philox.h"
 

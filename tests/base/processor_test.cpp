@@ -1,5 +1,5 @@
-// Goal:   tiles that a processor reports and does not describe are not used, others are.
-// Method: answers as machines give them; this machine's own; the environment before and after.
+// Goal:   tiles that a processor reports without describing them are not used; others are.
+// Method: CPUID answers of known machines; this machine's own; the environment before and after.
 
 #include "trireme/base/processor.h"
 

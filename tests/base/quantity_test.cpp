@@ -1,5 +1,5 @@
-// Goal:   durations and sizes are read exactly or refused, and what was written is read back.
-// Method: tables of texts; round trips of chosen and of random values.
+// Goal:   durations and sizes are parsed exactly or refused, and written text is read back.
+// Method: tables of texts; round trips of chosen and random values.
 
 #include "trireme/base/quantity.h"
 

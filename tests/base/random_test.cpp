@@ -1,7 +1,7 @@
-// Goal:   a stream is determined by seed, stream and position, and its numbers have the
-//         distributions that they are named for.
-// Method: comparison with the pure function; fixed seeds, so that the statistical bounds either
-//         hold for ever or never. Bounded integers are counted over bounds that would show bias.
+// Goal:   the seed, stream and position determine the numbers, and the numbers have the documented
+//         distributions.
+// Method: compare with the pure function; fixed seeds, so that the statistical bounds either always
+//         hold or never. Bounded integers use bounds that would reveal bias.
 
 #include "trireme/base/random.h"
 
@@ -64,7 +64,7 @@ TEST(Random, UniformsFillTheUnitInterval) {
 }
 
 TEST(Random, BoundedIntegersAreUnbiased) {
-  // With this bound, taking a 64-bit number modulo it would give the lower half twice as often.
+  // With this bound, a 64-bit number modulo the bound would give the lower half twice as often.
   const std::uint64_t bound = (std::uint64_t{1} << 63) + (std::uint64_t{1} << 62);
   Random random(2);
   int lower = 0;

@@ -1,6 +1,6 @@
-// Goal:   every record is a line that any JSON reader accepts, and a line that people can read.
-// Method: texts compared whole; hostile text (control characters, bytes that are no UTF-8) read
-//         back by an independent JSON reader.
+// Goal:   every record is one line that any JSON reader accepts, and one line that people can read.
+// Method: compare complete texts; hostile text (control characters, invalid UTF-8) is read back by
+//         an independent JSON reader.
 
 #include "trireme/base/record.h"
 

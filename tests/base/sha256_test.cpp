@@ -1,4 +1,4 @@
-// Goal:   SHA-256 and HMAC-SHA256 are those of the standards, however a message is divided.
+// Goal:   SHA-256 and HMAC-SHA256 conform to the standards, however a message is split.
 // Method: known answers of FIPS 180-4 (with its million 'a'), NIST's short messages around the
 //         padding boundary, and RFC 4231; every split of a message that spans three blocks.
 
@@ -30,7 +30,7 @@ TEST(Sha256, AMillionTimesA) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-// NIST's additional vectors: zero bytes around the size at which the padding takes a second block.
+// NIST's additional vectors: zero bytes around the size at which the padding needs a second block.
 TEST(Sha256, AroundThePaddingBoundary) {
   const auto zeros = [](std::size_t size) { return sha256_hex(std::string(size, '\0')); };
   EXPECT_EQ(zeros(55), "02779466cdec163811d078815c633f21901413081449002f24aa3e80f0b88ef7");
@@ -72,7 +72,7 @@ class Hmac : public ::testing::TestWithParam<HmacCase> {};
 
 TEST_P(Hmac, AnswersOfRfc4231) {
   const HmacCase& c = GetParam();
-  // The fifth case of the RFC gives the first 128 bits only.
+  // The fifth case of the RFC gives only the first 128 bits.
   const std::string got = to_hex(hmac_sha256(bytes_of(c.key), bytes_of(c.data)));
   EXPECT_EQ(got.substr(0, c.hex.size()), c.hex);
 }
@@ -104,11 +104,11 @@ INSTANTIATE_TEST_SUITE_P(
                  "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"}));
 
 TEST(Hmac, KeysAtTheBlockSizeStayThemselves) {
-  // A key of 64 bytes is used as it is, one of 65 is hashed: they must not meet.
+  // A key of 64 bytes is used unchanged, one of 65 is hashed: the results must differ.
   const std::string key(64, 'k');
   EXPECT_NE(hmac_sha256(bytes_of(key), bytes_of("m")),
             hmac_sha256(bytes_of(key + 'k'), bytes_of("m")));
-  // Shorter keys are padded with zeros, by definition.
+  // Shorter keys are padded with zeros by definition.
   EXPECT_EQ(hmac_sha256(bytes_of("k"), bytes_of("m")),
             hmac_sha256(bytes_of("k" + std::string(63, '\0')), bytes_of("m")));
 }

@@ -1,5 +1,5 @@
-// Goal:   a temporary folder goes with its owner, also with one that was killed.
-// Method: real folders in a folder of the test's own; a forked child that kills itself.
+// Goal:   a temporary folder is removed with its owner, also if the owner was killed.
+// Method: real folders inside a test folder; a forked child that kills itself.
 
 #include "trireme/base/temporary_folder.h"
 

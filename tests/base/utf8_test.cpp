@@ -1,6 +1,6 @@
-// Goal:   exactly the well-formed UTF-8 is taken for it.
-// Method: every code point encoded and accepted; each class of ill-formed bytes refused; nothing is
-//         read past the end (sanitizers watch exact buffers).
+// Goal:   exactly the well-formed UTF-8 sequences are accepted.
+// Method: every code point is encoded and accepted; each class of ill-formed bytes is refused;
+//         nothing is read past the end (sanitizers check exact buffers).
 
 #include "trireme/base/utf8.h"
 

@@ -1,5 +1,6 @@
-// Goal:   what JSON calls a number is taken as a whole number of a type only if it is one.
-// Method: the ends of each type, one beyond them, fractions, signs and what is no number at all.
+// Goal:   a JSON number is accepted as an integer of a type only if the type can represent it.
+// Method: the limits of each type, one beyond them, fractions, signs and values that are not
+//         numbers.
 
 #include "trireme/base/whole_number.h"
 

@@ -1,6 +1,6 @@
-// Goal:   XXH64 as published, however the message is divided.
-// Method: known digests of messages on both sides of each step of the algorithm; then every
-//         division of one message in two.
+// Goal:   XXH64 equals the published function, however the message is split.
+// Method: known digests of messages on both sides of each step of the algorithm; then every split
+//         of one message in two.
 
 #include "trireme/base/xxh64.h"
 

@@ -1,5 +1,5 @@
-// Goal:   every operation that can be measured is also checked right, in any number of ranks and
-//         types; timing and bounds run to their end and leave the answer as it was.
+// Goal:   every operation that can be measured is also checked correctly, for any number of ranks
+//         and all types; timing and bounds complete and do not change the result.
 // Method: ranks as threads, small sizes.
 
 #include "bench/comm/exercise.h"
@@ -68,7 +68,7 @@ TEST(Exercise, EveryTypeIsRight) {
 
 TEST(Exercise, ARankThatLeavesSomethingOutIsNoticed) {
   on_ranks(2, [](const comm::Group& group) {
-    // Both ranks call it; only the answer of a rank that got something else is wrong.
+    // Both ranks call it; the result is wrong because rank 1's input differs from the pattern.
     Exercise exercise(group, {.bytes = 4096});
     EXPECT_EQ(exercise.check(), std::nullopt);
     fill(exercise.input(), group.rank(), group.size());

@@ -1,5 +1,6 @@
-// Goal:   a wrong element is found wherever it is, in every type, and right ones are believed.
-// Method: outputs made by hand from the pattern, then spoiled in one place.
+// Goal:   a wrong element is found at any position and in every type, and correct outputs are
+//         accepted.
+// Method: outputs created from the pattern, then changed in one element.
 
 #include "bench/comm/pattern.h"
 

@@ -1,5 +1,5 @@
-// Goal:   damaged and missing checkpoints are named, and never read from silently.
-// Method: a checkpoint of a real state, cut and asked for what it has not.
+// Goal:   damaged and missing checkpoints are reported and never read silently.
+// Method: truncates a checkpoint of a real state and requests contents that it does not have.
 
 #include "trireme/checkpoint/checkpoint.h"
 

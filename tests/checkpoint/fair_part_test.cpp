@@ -1,7 +1,7 @@
-// Goal:   the stretches of all ranks cover every element of every piece once, in order, and are
-//         equally long to an element.
-// Method: every number of ranks up to nine over pieces of sizes 0, 1, primes, of two types, some of
-//         them already slices.
+// Goal:   the ranges of all ranks together cover every element of every piece exactly once, in
+//         order, and their lengths differ by at most one element.
+// Method: every number of ranks up to nine over pieces of sizes 0, 1 and primes, of two types, some
+//         of which are already shards.
 
 #include "trireme/checkpoint/fair_part.h"
 

@@ -1,7 +1,7 @@
-// Goal:   a full disk is Exhausted, the last good checkpoint stays, nothing is left over, and the
-//         next save succeeds once there is room.
-// Method: a tmpfs of 256 KiB in a mount namespace of a child process; without the right to mount,
-//         a limit on the size of files, which fails in the same place with another errno.
+// Goal:   a full disk is reported as Exhausted, the last good checkpoint remains, no files are left
+//         over, and the next save succeeds once there is space.
+// Method: a tmpfs of 256 KiB in the mount namespace of a child process; without the permission to
+//         mount, a limit on the file size, which fails at the same place with another errno.
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -55,7 +55,7 @@ void fill(testing::RankChannel& channel) {
     channel.say(name_of(error.code()));
   }
   channel.say(Checkpoint::newest_whole(folder).checkpoint->path().filename().string());
-  channel.say(std::to_string(format::sweep_drafts(folder).size()));
+  channel.say(std::to_string(format::drafts_in(folder).size()));
   saver.save(state_of(2000), 3);
   saver.wait();
   channel.say(Checkpoint::newest_whole(folder).checkpoint->path().filename().string());

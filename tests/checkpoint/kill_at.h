@@ -1,4 +1,4 @@
-// What tests that kill a process while it saves have in common: the fault, and what is saved.
+// Shared by the tests that kill a process while it saves: the fault and the saved state.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace trireme::checkpoint {
 
-// SIGKILL to this process at the point, once it is armed.
+// Sends SIGKILL to this process at the point, once it is armed.
 class KillAt final : public Faults {
  public:
   explicit KillAt(std::string point) : point_(std::move(point)) {}
@@ -28,7 +28,7 @@ class KillAt final : public Faults {
   std::atomic<bool> is_armed_ = false;
 };
 
-// Four tensors that say of which step they are.
+// Four tensors whose values are the step.
 inline State state_at(int step) {
   State state;
   for (int i = 0; i < 4; ++i) {

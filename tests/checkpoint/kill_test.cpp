@@ -1,7 +1,7 @@
-// Goal:   a process killed with SIGKILL at any point of saving leaves every earlier checkpoint
-//         whole, and what it left over is swept by the next Saver.
-// Method: this binary again as the writer, once a fault point; it dies by its own hand there, in
-//         the second of two saves. The parent then reads the folder.
+// Goal:   a process that is killed with SIGKILL at any point of saving leaves every earlier
+//         checkpoint complete, and the next Saver sweeps its leftovers.
+// Method: starts this binary as the writer, once per fault point, where it kills itself in the
+//         second of two saves. The parent then reads the folder.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(CheckpointKilled, AtEveryPointTheNewestIsWhole) {
   testing::RankProcesses::run_if_child(save_and_die);
   for (const FaultPoint point :
        {kSnapshotTaken, format::kPartHalfWritten, kPartWritten, kFileWritten, kFileRenamed,
-        format::kManifestWritten, format::kPublished, format::kRemovalBegun}) {
+        format::kManifestWritten, format::kStaged, format::kPublished, format::kRemovalBegun}) {
     SCOPED_TRACE(point.name);
     const TemporaryFolder folder("kill");
     testing::RankProcesses writer({.count = 1,
@@ -66,7 +66,7 @@ TEST(CheckpointKilled, AtEveryPointTheNewestIsWhole) {
                             torch::full({1009}, static_cast<float>(newest.checkpoint->step()))));
     }
     Saver next({.folder = folder.path()});
-    EXPECT_TRUE(format::sweep_drafts(folder.path()).empty());
+    EXPECT_TRUE(format::drafts_in(folder.path()).empty());
     next.save(state_at(3), 3);
     next.wait();
     EXPECT_EQ(Checkpoint::newest_whole(folder.path()).checkpoint->step(), 3);

@@ -1,7 +1,7 @@
-// Goal:   weights go into a module by name, strictly or not, renamed or transposed, from every kind
-//         of file: ours, Python's safetensors, torch::save, Python's torch.save. And Python's
-//         safetensors opens ours.
-// Method: small modules; one start of Python, which reads our files and writes its own.
+// Goal:   weights are loaded into a module by name, strictly or not, renamed or transposed, from
+//         every type of file: Trireme's, Python's safetensors, torch::save, Python's torch.save.
+//         Python's safetensors also opens Trireme's files.
+// Method: small modules; one run of Python, which reads Trireme's files and writes its own.
 
 #include "trireme/checkpoint/load_into.h"
 #include "tests/folders.h"
@@ -119,6 +119,15 @@ TEST(LoadInto, PythonReadsOursAndWeReadPythons) {
     EXPECT_EQ(load_into(*module, open_tensors(folder.path() / name)).loaded.size(), 2u);
     EXPECT_TRUE(at::equal(module->named_parameters()["0.weight"], torch::arange(6.0).view({2, 3})));
     EXPECT_TRUE(at::equal(module->named_parameters()["0.bias"], torch::tensor({7.0f, 8.0f})));
+  }
+  const TensorSource zeros = open_tensors(folder.path() / "zeros.pt");
+  EXPECT_EQ(zeros.read("0.weight").numel(), 250000);
+  try {
+    open_tensors(folder.path() / "bomb.pt").read("0.weight");
+    FAIL() << "a small file made a large tensor";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Corrupt);
+    EXPECT_NE(error.message().find("is larger than the file"), std::string::npos);
   }
 }
 

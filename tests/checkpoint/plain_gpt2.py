@@ -22,7 +22,7 @@ def norm(x, name):
 
 
 def project(x, name):
-    # Hugging Face's Conv1D: inputs are the rows.
+    # Hugging Face's Conv1D: the rows of the weight are the inputs.
     return x @ w[name + ".weight"] + w[name + ".bias"]
 
 

@@ -1,15 +1,16 @@
-// Goal:   a GPT-2 of Hugging Face's goes into our gpt from every form that files of it have, and
-//         comes out as others read it; what does not fit is said.
-// Method: tests/model/gpt2_fixture.safetensors, made by `transformers`, whole and rewritten:
-// without
-//         its first part of names, with masks and a tied head; one start of Python, which computes
-//         the model from what we wrote with plain torch.
+// Goal:   a Hugging Face GPT-2 loads into Trireme's gpt from every form of its files and is
+//         exported in a form that other programs read; mismatches are reported.
+// Method: tests/model/gpt2_fixture.safetensors, created by `transformers`, unchanged and rewritten:
+//         without the first component of its names, with masks and a tied head; one run of Python,
+//         which computes the model from the exported file with plain torch.
 
 #include "trireme/checkpoint/published.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
+
+#include <fstream>
 
 #include "tests/folders.h"
 #include "trireme/base/error.h"
@@ -118,9 +119,44 @@ TEST_F(PublishedWeights, GoInFromOurCheckpointsAndArchives) {
   }
 }
 
+// An export beside a job's checkpoints is older than they are, and no key signs it.
+TEST_F(PublishedWeights, AJobsFolderIsNeverReadAsAHuggingFaceFolder) {
+  const auto model = gpt();
+  load_published(*model, file(theirs_));
+  State state;
+  for (const auto& [name, tensor] : tensors_of(*model)) {
+    state.add(name, tensor.detach());
+    state.add(name + "/exp_avg", torch::zeros_like(tensor));
+  }
+  const fs::path job = folder_.path() / "job", step = job / "checkpoints" / "step-00000007";
+  Saver saver({.folder = job / "checkpoints"});
+  saver.save(state, 7);
+  saver.wait();
+  const std::vector<fs::path> all{job, job / "checkpoints", step, step / ""};
+  for (const fs::path& folder : all) {
+    write_safetensors(folder / "model.safetensors", published_tensors(*gpt()));
+  }
+  for (const fs::path& from : all) {
+    const auto loaded = gpt();
+    EXPECT_TRUE(load_published(*loaded, from).is_complete()) << from;
+    EXPECT_LT(distance(*loaded), 1e-5) << from;
+  }
+  fs::remove(step / "manifest.json");
+  fs::create_directory_symlink("checkpoints/step-00000007", job / "newest");
+  const fs::path begun = folder_.path() / "begun";
+  fs::create_directory(begun);
+  write_safetensors(begun / "model.safetensors", published_tensors(*gpt()));
+  EXPECT_NO_THROW(load_published(*gpt(), begun));
+  std::ofstream(begun / "job_id") << "0123456789abcdef";
+  for (const fs::path& from : {job, job / "checkpoints", step, step / "", job / "newest", begun}) {
+    EXPECT_THAT(complaint([&] { load_published(*gpt(), from); }),
+                HasSubstr(from.string() + " holds no whole checkpoint. To load"));
+  }
+}
+
 TEST_F(PublishedWeights, WhatDoesNotFitIsSaid) {
   NamedTensors wrong = theirs_;
-  // A head of its own, which a tied model has no place for.
+  // A separate output head, which a tied model does not have.
   wrong.emplace_back("lm_head.weight", torch::ones({23, 24}));
   std::erase_if(wrong, [](const auto& one) { return one.first == "transformer.ln_f.bias"; });
   const auto model = gpt();
@@ -132,7 +168,7 @@ TEST_F(PublishedWeights, WhatDoesNotFitIsSaid) {
   EXPECT_THAT(complaint([&] { load_published(*gpt(12), file(theirs_)); }),
               HasSubstr("[23, 24] in the file, [23, 12] in the model"));
   EXPECT_THAT(complaint([&] { load_published(*model, folder_.path()); }),
-              HasSubstr("holds no whole checkpoint"));
+              HasSubstr("holds neither a whole checkpoint nor model.safetensors"));
   EXPECT_THAT(complaint([&] { load_published(*model, "/no/such.safetensors"); }),
               HasSubstr("does not exist"));
   EXPECT_EQ(complaint_of_renames({"a=b", "a.=b.", "a.="}), "");

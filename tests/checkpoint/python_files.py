@@ -4,6 +4,7 @@ Exits 77 where Python's safetensors is missing."""
 
 import pathlib
 import sys
+import zipfile
 
 try:
     import safetensors.torch
@@ -30,3 +31,10 @@ torch.save({"model": weights, "step": 3}, folder / "nested.pt")
 views = {"0.weight": torch.arange(6.0).reshape(2, 3).t().contiguous().t(),
          "0.bias": torch.nn.Parameter(torch.arange(10.0)[7:9])}
 torch.save(views, folder / "views.pt")
+
+# A tensor's data compressed a thousandfold, which PyTorch never does.
+torch.save({"0.weight": torch.zeros(250000), "0.bias": torch.zeros(2)}, folder / "zeros.pt")
+with zipfile.ZipFile(folder / "zeros.pt") as stored:
+    with zipfile.ZipFile(folder / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in stored.namelist():
+            packed.writestr(name.replace("zeros/", "bomb/"), stored.read(name))

@@ -1,6 +1,7 @@
-// Goal:   what was saved is read back bit for bit, at every size and type, whole or in ranges; the
-//         right ones are kept; failures in the background come forward and spoil nothing.
-// Method: states saved into temporary folders and opened again.
+// Goal:   saved state is read back bitwise identical, at every size and type, as a whole or in
+//         ranges; retention keeps the right checkpoints; background failures are reported and
+//         damage nothing.
+// Method: saves states into temporary folders and opens them again.
 
 #include "trireme/checkpoint/saver.h"
 
@@ -146,7 +147,8 @@ TEST(CheckpointSaver, LastAndBestAreKeptAlsoByTheNextSaver) {
   EXPECT_THAT(steps_in(folder.path()), ElementsAre(2, 3));
 }
 
-// A damaged one is nobody's to remove: not by going back, not by a new one of its step.
+// A damaged checkpoint is never removed: neither when a job goes back nor by a new checkpoint of
+// its step.
 TEST(CheckpointSaver, WhatCannotBeReadIsSetAside) {
   const TemporaryFolder folder("saver");
   State state;
@@ -208,7 +210,7 @@ TEST(CheckpointSaver, AFailureIsThrownOnceAndTheNextSaveTriesAnew) {
   saver.save(state, 1);
   EXPECT_THROW(saver.wait(), Error);
   EXPECT_NO_THROW(saver.wait());
-  EXPECT_TRUE(format::sweep_drafts(folder.path()).empty());
+  EXPECT_TRUE(format::drafts_in(folder.path()).empty());
   saver.save(state, 2);
   saver.wait();
   EXPECT_THAT(steps_in(folder.path()), ElementsAre(2));

@@ -1,8 +1,7 @@
-// Goal:   a dict of tensors in an archive is read by name; what is no such archive, or is damaged,
-// is
-//         refused with its name.
-// Method: archives that LibTorch writes; single bytes of their pickle changed. (What Python writes
-//         is read in load_into_test.)
+// Goal:   a dict of tensors in an archive is read by name; a file that is not such an archive, or
+//         is damaged, is rejected with its name.
+// Method: archives that LibTorch writes; changes single bytes of their pickle. (load_into_test
+//         reads archives that Python writes.)
 
 #include "trireme/checkpoint/state_dict.h"
 
@@ -13,6 +12,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/checkpoint/tensor_source.h"
 
 namespace trireme::checkpoint {
 namespace {
@@ -49,6 +49,30 @@ TEST(StateDict, ReadsTensorsByName) {
   EXPECT_TRUE(dict.read("long").equal(torch::arange(5)));
   EXPECT_TRUE(dict.read("empty").equal(torch::zeros({0, 3}, at::kHalf)));
   EXPECT_THROW(dict.read("other"), Error);
+}
+
+// One element that stands for very many, as expand() makes it: whoever compares two of them would
+// never come to an end.
+TEST(StateDict, RefusesTensorsOutOfProportionToTheFile) {
+  const TemporaryFolder folder("state-dict");
+  const auto path = folder.path() / "expanded.pt";
+  for (const bool is_large : {false, true}) {
+    const at::Tensor tensor =
+        torch::ones({1, 1}).expand({is_large ? std::int64_t{1} << 40 : 100, 3});
+    c10::Dict<std::string, at::Tensor> dict;
+    dict.insert("w", tensor);
+    write_file_atomically(path, archive_of(dict));
+    EXPECT_EQ(code_of(path), is_large ? ErrorCode::Corrupt : ErrorCode::Misuse);
+    torch::serialize::OutputArchive module;
+    module.write("w", tensor);
+    module.save_to(path.string());
+    ASSERT_TRUE(StateDict(path).is_module());
+    if (is_large) {
+      EXPECT_THROW(open_tensors(path), Error);
+    } else {
+      EXPECT_TRUE(open_tensors(path).read("w").equal(tensor));
+    }
+  }
 }
 
 TEST(StateDict, RefusesWhatIsNone) {

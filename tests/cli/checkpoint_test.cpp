@@ -1,6 +1,6 @@
-// Goal:   `trireme checkpoint` lists, shows and verifies, for people and as JSON, and says with its
-//         exit code whether all is whole.
-// Method: the real command on checkpoints written here, one of them damaged.
+// Goal:   `trireme checkpoint` lists, inspects and verifies, for people and as JSON, and its exit
+//         code shows whether all checkpoints are complete.
+// Method: the real command on checkpoints that the test writes, one of them damaged.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(CheckpointCommand, ReshardsAndCompares) {
   const Outcome same = run({"diff", path, to});
   EXPECT_EQ(same.code, 0);
   EXPECT_THAT(same.out, HasSubstr("0 of 2 tensors differ"));
-  EXPECT_EQ(run({"reshard", path, "--to", to}).code, 2);  // it exists
+  EXPECT_EQ(run({"reshard", path, "--to", to}).code, 2);  // it already exists
   EXPECT_EQ(run({"reshard", path, "--parts", "0"}).code, 2);
   EXPECT_EQ(run({"diff", path}).code, 2);
   EXPECT_EQ(run({"ls", path, "--parts", "2"}).code, 2);
@@ -84,9 +84,15 @@ TEST(CheckpointCommand, SealsAndOpens) {
   net::Secret::generate().save(key);
   const Outcome sealed = run({"reshard", path, "--to", to, "--encrypt", key, "--compress"});
   if (sealed.code != 0) GTEST_SKIP() << "built without zstd or OpenSSL";
-  EXPECT_EQ(run({"verify", to}).code, 0);
+  EXPECT_THAT(run({"verify", to, "--json"}).out,
+              AllOf(HasSubstr("\"is_whole\": true"), HasSubstr("\"is_authenticated\": false")));
+  EXPECT_THAT(run({"verify", to, "--key", key}).out, HasSubstr("(authenticated)"));
   EXPECT_EQ(run({"diff", path, to}).code, 2);
-  EXPECT_EQ(run({"diff", path, to, "--key", key}).code, 0);
+  EXPECT_EQ(run({"diff", path, to, "--key", key}).code, 2);  // one of them is not signed
+  EXPECT_EQ(run({"diff", path, to, "--key", key, "--allow-unauthenticated"}).code, 0);
+  const Outcome refused = run({"verify", path, "--key", key});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.out, HasSubstr("is not signed"));
   EXPECT_EQ(run({"reshard", to, "--key", key, "--decrypt", "--expand"}).code, 0);
   EXPECT_EQ(run({"diff", path, to, "--json"}).code, 0);
 }

@@ -1,5 +1,6 @@
-// Goal:   a command line is read as people write it, and all of its mistakes are told at once.
-// Method: commands made for the test; what they print is caught.
+// Goal:   a command line is parsed in the forms that people write, and all of its mistakes are
+//         reported together.
+// Method: commands defined by the test; captures their output.
 
 #include "trireme/cli/command.h"
 

@@ -1,5 +1,6 @@
-// Goal:   every subcommand helps, refuses nonsense, and says what it has to before doing anything.
-// Method: the real commands, as far as they start no job.
+// Goal:   every subcommand has help, rejects invalid arguments, and reports mistakes before it does
+//         anything.
+// Method: the real commands, as long as they start no job.
 
 #include "trireme/cli/commands.h"
 

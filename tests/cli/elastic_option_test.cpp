@@ -1,5 +1,5 @@
-// Goal:   the options of elastic jobs change what was said and nothing else, and must fit -n.
-// Method: the options by hand.
+// Goal:   the options of elastic jobs change only the given values, and must be consistent with -n.
+// Method: handmade options.
 
 #include "trireme/cli/elastic_option.h"
 

@@ -1,5 +1,5 @@
-// Goal:   --grace takes seconds and parts of them, and nothing else.
-// Method: a few words.
+// Goal:   --grace accepts seconds and fractions of them, and nothing else.
+// Method: a few texts.
 
 #include "trireme/cli/grace_option.h"
 

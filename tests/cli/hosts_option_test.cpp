@@ -1,5 +1,5 @@
-// Goal:   the options for several hosts make a job's hosts, and contradictions are named.
-// Method: a command with the options and nothing else.
+// Goal:   the options for several hosts set a job's hosts, and contradictions are reported.
+// Method: a command with only these options.
 
 #include "trireme/cli/hosts_option.h"
 
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 class HostsOption : public ::testing::Test {
  protected:
-  // What is wrong with these words, or nothing.
+  // What is wrong with these arguments; empty if nothing.
   std::string read(std::vector<std::string> words, bool has_ranks = false) {
     const auto hosts = std::make_shared<HostsWords>();
     Command command("run", "", "");

@@ -1,5 +1,5 @@
-// Goal:   --store takes an etcd and says what is wrong with anything else.
-// Method: texts by hand.
+// Goal:   --store accepts an etcd address and reports what is wrong with anything else.
+// Method: handmade texts.
 
 #include "trireme/cli/store_option.h"
 

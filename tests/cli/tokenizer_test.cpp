@@ -1,5 +1,5 @@
-// Goal:   `trireme tokenizer` learns a vocabulary, encodes with it and decodes again.
-// Method: the real command on a small text; the tokens come back as the text.
+// Goal:   `trireme tokenizer` trains a vocabulary, encodes with it and decodes again.
+// Method: the real command on a small text; decoding the tokens returns the text.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Goal:   nobody passes a barrier before all have come, and who never came is named.
+// Goal:   no rank passes a barrier before all ranks have arrived, and missing ranks are named.
 // Method: threads as ranks on every kind of store.
 
 #include "trireme/cluster/barrier.h"

@@ -1,5 +1,6 @@
-// Goal:   every launcher's variables are understood, and wrong ones are named with their values.
-// Method: made-up environments, as the launchers really set them.
+// Goal:   the variables of every launcher are understood, and wrong ones are reported with their
+//         values.
+// Method: artificial environments, as the launchers really set them.
 
 #include "trireme/cluster/environment.h"
 
@@ -191,7 +192,7 @@ TEST(JobEnvironment, SaysWhoServesWhenAsked) {
   EXPECT_EQ(read(variables).store.served_by, 1);
 }
 
-// A host's own name often stands for 127.0.1.1 on the host itself.
+// A host's own name often resolves to 127.0.1.1 on the host itself.
 TEST(JobEnvironment, BehindANameTheStoreListensOnEveryInterface) {
   const auto listens = [](const std::string& store) {
     return read({{"TRIREME_RANK", "0"}, {"TRIREME_SIZE", "2"}, {"TRIREME_STORE", store}})

@@ -1,6 +1,7 @@
-// Goal:   each death is reported once, with its cause, and leaving is none.
-// Method: detectors as threads over one LocalStore, on made-up hosts; what a rank does not do
-//         (beat, stay) is simply not done here. Real processes: world_process_test.cpp.
+// Goal:   each death is reported once, with its cause, and leaving is not reported as a death.
+// Method: detectors as threads over one LocalStore, on artificial hosts; a dead or frozen rank is
+//         one for which the test does not start the detector. Real processes:
+//         world_process_test.cpp.
 
 #include "trireme/cluster/failure_detector.h"
 
@@ -46,7 +47,7 @@ class Reports {
   std::vector<Death> deaths_;
 };
 
-// A rank on a host of its own: no memory is shared, everything goes through the store.
+// A rank on its own host: no memory is shared, everything goes through the store.
 struct Rank {
   Rank(const LocalStore& shared, int rank, int size)
       : store(shared.open_session()),
@@ -62,7 +63,7 @@ struct Rank {
     detector->on_death([this](const Death& death) { reports.add(death); });
     detector->start(roster, soon());
   }
-  // The end of a process, as the others see it: the session ends, nothing is said.
+  // The end of a process, as the others see it: its session ends without a message.
   void vanish() { store->erase("fate/0/000000" + std::to_string(member.rank), soon()); }
 
   std::unique_ptr<LocalStore> store;
@@ -103,14 +104,14 @@ TEST_F(FailureDetectorTest, AnEndedSessionIsADeath) {
 
 TEST_F(FailureDetectorTest, ASilentRankIsADeathThatEverybodyHearsOf) {
   make(4);
-  // Rank 3 announced itself and never beats: it is as if frozen.
+  // Rank 3 announced itself and never sends a heartbeat, as if it were frozen.
   for (const int rank : {0, 1, 2}) ranks[static_cast<std::size_t>(rank)]->start(*roster);
   for (const int rank : {0, 1, 2}) {
     const std::vector<Death> deaths = ranks[static_cast<std::size_t>(rank)]->reports.wait_for(1);
     EXPECT_EQ(deaths[0].rank, 3);
     EXPECT_THAT(deaths[0].cause, ::testing::StartsWith("no heartbeat for "));
   }
-  // When it wakes up, it hears that it is dead.
+  // When it wakes up, it is told that it was declared dead.
   ranks[3]->start(*roster);
   EXPECT_EQ(ranks[3]->reports.wait_for(1)[0].rank, 3);
 }
@@ -122,7 +123,7 @@ TEST_F(FailureDetectorTest, LeavingIsNoDeathAndReportsComeOnce) {
   ranks[1]->vanish();
   ranks[2]->vanish();
   EXPECT_EQ(ranks[0]->reports.wait_for(1)[0].rank, 2);
-  // Several timeouts later nothing was added.
+  // Several timeouts later there is no further report.
   const std::unique_ptr<Watch> beats = shared.watch("beat/0/0000000", soon());
   for (int beat = 0; beat < 25; ++beat) beats->next(soon());
   EXPECT_EQ(ranks[0]->reports.count(), 1u);

@@ -1,4 +1,4 @@
-// An environment made up by a test.
+// An environment whose variables a test sets.
 
 #pragma once
 

@@ -1,6 +1,7 @@
-// Goal:   a process counts as harmless when each of its threads has begun to exit, and not before.
-// Method: lines as /proc has them, with names that deceive; a real process before and after its
-// end.
+// Goal:   a process counts as harmless once each of its threads has started to exit, and not
+//         before.
+// Method: lines in the format of /proc, with misleading names; a real process before and after its
+//         end.
 
 #include "trireme/cluster/harmless.h"
 

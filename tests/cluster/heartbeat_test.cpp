@@ -1,6 +1,6 @@
-// Goal:   silence is counted right, nobody is accused for our own absence, and everybody is looked
-//         at by somebody.
-// Method: the pure ledger with times made up here; duties for many layouts and losses.
+// Goal:   silence is counted correctly, no rank is accused because of this rank's own absence, and
+//         every rank is checked by another rank.
+// Method: the pure ledger with artificial times; duties for many layouts and losses.
 
 #include "trireme/cluster/heartbeat.h"
 
@@ -112,7 +112,8 @@ TEST(HeartbeatDuties, AThousandRanksShareTheWork) {
   const auto is_proven = [](int) { return false; };
   const auto is_over = [](int) { return false; };
   for (int self = 0; self < 1000; self += 111) {
-    // At most its own host's seven and two for each of those who have it as next.
+    // At most the seven other ranks of its own host, and two for each rank that has it as a
+    // successor.
     EXPECT_LE(heartbeat_duties(roster, self, is_proven, is_over).size(), 7u + 16u);
   }
 }

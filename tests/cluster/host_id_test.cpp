@@ -1,5 +1,6 @@
-// Goal:   the host id is the same for processes that share a host, and a setting can only split.
-// Method: this process, with made-up environments.
+// Goal:   the host id is the same for processes that share a host, and the setting can only split a
+//         host.
+// Method: this process, with artificial environments.
 
 #include "trireme/cluster/host_id.h"
 

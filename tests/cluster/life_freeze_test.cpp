@@ -1,6 +1,7 @@
-// Goal:   a frozen peer is reported after the timeout and a busy one is not; a killed one is
-//         harmless before it is gone; a forgotten one is nobody's business.
-// Method: one real process beside this one, stopped and killed; its own Life beats.
+// Goal:   a frozen peer is reported after the timeout and a busy one is not; a peer that sends
+//         heartbeats and makes no progress while this process waits is reported too; a killed peer
+//         is harmless before it is gone; a forgotten peer is not reported.
+// Method: one real process beside this one, stopped and killed; its own Life sends heartbeats.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +46,7 @@ MemoryFile::Proof hear_proof(RankProcesses& ranks) {
   return MemoryFile::Proof::read(in);
 }
 
-// What the life thread said, in order.
+// The life thread's reports, in order.
 class News {
  public:
   void add(const std::string& text) {
@@ -105,6 +106,31 @@ TEST(LifeFreeze, LeavingIsToldAndForgottenPeersAreNot) {
   ranks.kill(0, SIGKILL);
   ranks.wait_exit(0, soon());
   EXPECT_EQ(news.wait(2, Deadline::after(50ms)).size(), 1u);
+}
+
+// Both are in this process: only their reports matter.
+TEST(LifeFreeze, APeerThatHoldsThisOneUpIsStuckAndOneThatWaitsIsNot) {
+  const auto busy = std::make_shared<Liveness>();
+  const auto waiting = std::make_shared<Liveness>();
+  for (const auto& liveness : {busy, waiting}) liveness->end_step(1ms);
+  const Liveness::Waiting held_up(waiting.get());
+  News of_busy, of_waiting;
+  const auto options_of = [](News& news, const std::shared_ptr<Liveness>& liveness) {
+    Life::Options options = news.options();
+    options.liveness = liveness;
+    options.stall = {.minimum = 300ms, .factor = 10};
+    options.on_stuck = [&news](int rank, const std::string&) {
+      news.add("stuck " + std::to_string(rank));
+    };
+    return options;
+  };
+  Life first(options_of(of_busy, busy));
+  Life second(options_of(of_waiting, waiting));
+  ASSERT_TRUE(first.watch(1, second.proof(), 0));
+  ASSERT_TRUE(second.watch(0, first.proof(), 0));
+  EXPECT_EQ(of_waiting.wait(1, soon()).at(0), "stuck 0");
+  EXPECT_EQ(first.stalled(1), 0ms);
+  EXPECT_TRUE(of_busy.wait(1, Deadline::after(0ms)).empty());
 }
 
 TEST(LifeFreeze, NobodyKillsItself) {

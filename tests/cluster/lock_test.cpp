@@ -1,6 +1,6 @@
-// Goal:   locks exclude, readers share, nobody starves, a lost holder frees the lock.
-// Method: on every kind of store, with threads as ranks; a process that is killed while it holds
-//         a lock is in store_process_test.cpp.
+// Goal:   locks exclude, readers share, no caller starves, a lost holder frees the lock.
+// Method: on every kind of store, with threads as ranks; a process that is killed while it holds a
+//         lock is in store_process_test.cpp.
 
 #include "trireme/cluster/lock.h"
 
@@ -81,7 +81,7 @@ TYPED_TEST(LockTest, ReadersShareAndWritersExclude) {
   second = theirs.read(soon());
 }
 
-// Waits until this many are queued for the lock "rw".
+// Waits until this many callers are queued for the lock "rw".
 template <class Test>
 void await_queue(Test& test, std::size_t count) {
   while (test.a->list("lock/rw/queue/", soon()).size() < count) ASSERT_FALSE(test.HasFailure());
@@ -92,7 +92,7 @@ TYPED_TEST(LockTest, AWaitingWriterHoldsUpLaterReaders) {
   ReadWriteLock theirs(*this->b, "rw");
   std::optional<ReadWriteLock::Held> reader = mine.read(soon());
   auto writer = std::async(std::launch::async, [&] { return theirs.write(soon()); });
-  // The writer is at the door once it has put up its key and only waits for the reader.
+  // The writer has written its key and only waits for the reader.
   while (!this->a->get("lock/rw/writer", soon())) ASSERT_FALSE(this->HasFailure());
   EXPECT_THROW(static_cast<void>(mine.read(Deadline::after(100ms))), Error)
       << "else readers that keep coming would keep writers out for ever";

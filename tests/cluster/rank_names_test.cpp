@@ -1,5 +1,5 @@
-// Goal:   sets of ranks and times read well.
-// Method: examples at 0, 1, 2, gaps and runs.
+// Goal:   sets of ranks and durations are formatted readably.
+// Method: examples at 0, 1, 2, gaps and ranges.
 
 #include "trireme/cluster/rank_names.h"
 

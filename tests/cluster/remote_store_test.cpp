@@ -1,4 +1,5 @@
-// Goal:   what only a networked store has: a server that goes, bounds on calls, one connection.
+// Goal:   properties of a networked store only: a server that ends, bounds on calls, one
+//         connection.
 // Method: a real server and real connections on loopback; the contract itself is in
 //         store_conformance_test.cpp.
 
@@ -70,7 +71,7 @@ TEST(RemoteStore, MoreCallsThanSlotsWaitTheirTurn) {
 
 TEST(StoreService, AnswersNonsenseWithAnErrorAndLivesOn) {
   RemoteKind kind;
-  const net::SecretCredentials credentials(kind.secret(), {"fuzzer", "worker"});
+  const net::SecretCredentials credentials(kind.secret(), "fuzzer");
   net::Client client({.address = kind.server().address(), .credentials = &credentials}, soon());
   EXPECT_EQ(code_of([&] { client.call(kStoreMethod, bytes_of("nonsense"), soon()); }),
             ErrorCode::Protocol);

@@ -1,8 +1,9 @@
-// Goal:   a rendezvous ends in time for everybody: with identical rosters, or with an error that
-//         says why; whatever the network does and whoever crashes, the server included.
-// Method: thousands of seeds of a simulated world, each with one of several troubles, and for each
-//         trouble the outcomes that it may have. Ranks that do not compare what others say show
-//         that the test would notice.
+// Goal:   a rendezvous ends in time for every rank: with identical rosters, or with an error that
+//         gives the reason; whatever the network does and whichever process crashes, including the
+//         server.
+// Method: thousands of seeds of a simulated world, each with one of several faults, and for each
+//         fault the outcomes that are allowed. Ranks that do not compare their records show that
+//         the test detects such bugs.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ constexpr int kTroubles = 7;
 
 class Rank {
  public:
-  // A blind one takes every build for its own.
+  // A blind rank accepts every build as its own.
   Rank(SimulatedNetwork& network, int node, Member member, bool is_blind)
       : network_(network),
         node_(node),
@@ -37,7 +38,7 @@ class Rank {
         client_(network, {.node = node}) {}
 
   void start() {
-    ++member_.pid;  // another process each time
+    ++member_.pid;  // a new process each time
     member_.life.nonce[0] = network_.random().bits64();
     meeting_.emplace(7, member_);
     began_ = network_.clock().now();
@@ -160,7 +161,7 @@ class Scene {
     Rank& victim = *ranks_[static_cast<std::size_t>(victim_)];
     if (trouble_ == Trouble::Restart) {
       later(when, [this, &victim] {
-        if (!victim.is_up()) return;  // it has not even come
+        if (!victim.is_up()) return;  // it has not arrived yet
         victim.crash();
         later(30, [this, &victim] {
           server_.drop(1 + victim_);
@@ -197,13 +198,13 @@ class Scene {
     return std::nullopt;
   }
 
-  // Whether this rank may end so under the trouble there is; `has_met`: some rank has a roster.
+  // Whether this rank may end like this under the current fault; `has_met`: some rank has a roster.
   bool may_end(const Rank& rank, const std::optional<Error>& error, bool has_met) const {
     const bool is_victim = rank.member().rank == victim_;
     const auto says = [&](ErrorCode code, const std::string& text) {
       return error && error->code() == code && error->message().find(text) != std::string::npos;
     };
-    // The last one to come completes the meeting, not the first whose time is up.
+    // The last rank to arrive completes the meeting, not the first one whose deadline passes.
     const bool has_met_at_once = !error && rank.took() < kDeadline;
     switch (trouble_) {
       case Trouble::None:
@@ -211,13 +212,15 @@ class Scene {
       case Trouble::Absent:
         return says(ErrorCode::Deadline, "rank " + std::to_string(victim_) + " of ");
       case Trouble::Restart:
-        // It crashed when all had met, or were about to; alone, nobody else is left to know.
+        // It crashed when all ranks had met, or were about to; in a job with one rank there is no
+        // other rank that knows.
         return has_met_at_once ||
                (is_victim && (has_met || size_ == 1) && says(ErrorCode::Mismatch, "another run"));
       case Trouble::ServerDies:
         return !error || says(ErrorCode::Deadline, "the store did not answer");
       case Trouble::ServerRestarts:
-        // Who knew the first server has lost it; who comes to the second misses them.
+        // A rank that knew the first server has lost it; a rank that reaches the second server
+        // misses the other ranks.
         return !error || says(ErrorCode::PeerLost, "the server was restarted") ||
                (lost() > 0 && !has_met && says(ErrorCode::Deadline, " did not come within "));
       case Trouble::OtherBuild:
@@ -225,7 +228,7 @@ class Scene {
                    ? !error
                    : says(ErrorCode::Mismatch, "build b1") && says(ErrorCode::Mismatch, "build b2");
       case Trouble::Twice:
-        // All hear of it, or the others had met already and the second alone is refused.
+        // All ranks learn of it, or the others had already met and only the second one is refused.
         return has_met ? !error || (is_victim && twins_refused() == 1 && says_twice(*error))
                        : error && says_twice(*error);
     }
@@ -246,7 +249,7 @@ class Scene {
     });
   }
 
-  static constexpr int kStage = 1000;  // a node of the scene's own, for its timers
+  static constexpr int kStage = 1000;  // a node for the timers of the scene itself
 
   const Trouble trouble_;
   const int size_;
@@ -258,18 +261,19 @@ class Scene {
 };
 
 TEST(RendezvousSimulation, EndsInTimeAndAlikeUnderEverySeed) {
-  const int count = base::build_info().sanitizer == "OFF" ? 3000 : 200;
+  const int count = base::build_info().sanitizer == "OFF" ? 1000 : 200;
   const auto failure = for_each_seed("RendezvousSimulation.Ends*", count,
                                      [](std::uint64_t seed) { return Scene(seed, false).run(); });
   EXPECT_FALSE(failure) << *failure;
 }
 
-// What they publish is what they believe, so that everybody meets who should have been refused.
+// They publish records in which every build is their own, so ranks meet that should have been
+// refused.
 TEST(RendezvousSimulation, RanksThatDoNotCompareAreNoticedUnderEverySeed) {
   int noticed = 0;
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     if (seed % kTroubles != static_cast<std::uint64_t>(Trouble::OtherBuild)) continue;
-    if (seed / kTroubles % 8 == 0) continue;  // a job of one has nobody to compare with
+    if (seed / kTroubles % 8 == 0) continue;  // a job with one rank has nothing to compare with
     EXPECT_TRUE(Scene(seed, true).run()) << "blind to seed " << seed;
     ++noticed;
   }

@@ -1,4 +1,4 @@
-// Goal:   a roster survives the trip through bytes, groups ranks by host, refuses nonsense.
+// Goal:   a roster is decoded as it was encoded, groups ranks by host, and refuses malformed bytes.
 // Method: round trips at several sizes, truncation at every byte, rosters out of order.
 
 #include "trireme/cluster/roster.h"

@@ -1,5 +1,5 @@
-// Goal:   ranks of one user find the secret that a living process made, and nobody else's.
-// Method: temporary folders; a dead maker is one whose file is there and not held.
+// Goal:   ranks of one user find the secret that a live process created, and no other.
+// Method: temporary folders; a dead creator is one whose file exists and is not locked.
 
 #include "trireme/cluster/secret_file.h"
 

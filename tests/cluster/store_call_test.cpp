@@ -1,4 +1,4 @@
-// Goal:   a request does on any Store what the Store's own call does.
+// Goal:   a request has the same effect on any Store as the Store's own function.
 // Method: every verb once on a LocalStore.
 
 #include "trireme/cluster/store_call.h"

@@ -1,8 +1,8 @@
-// StoreConformance is what every Store must keep of store.h, as a suite of typed tests: whoever has
-// a kind of store (see store_kinds.h) instantiates it.
+// StoreConformance tests the contract of store.h that every Store must satisfy, as a suite of typed
+// tests. A test file that has a kind of store (see store_kinds.h) instantiates it.
 //
-// Method: rank threads where calls must meet. Nothing sleeps: whoever waits is woken by what the
-//         test does.
+// Method: threads as ranks where calls must meet. Nothing sleeps: a waiting call is woken by the
+//         test's actions.
 
 #pragma once
 
@@ -19,7 +19,6 @@
 #include "trireme/base/error.h"
 #include "trireme/cluster/store.h"
 #include "trireme/testing/code_of.h"
-#include "trireme/testing/in_time.h"
 
 namespace trireme::cluster::conformance {
 
@@ -33,7 +32,7 @@ inline Deadline soon() {
 template <class Kind>
 class StoreConformance : public ::testing::Test {
  protected:
-  // Some kinds need a program that not every machine has.
+  // Some kinds need a program that is not installed on every machine.
   void SetUp() override {
     if constexpr (requires { Kind::kMissing; }) {
       if (!a) GTEST_SKIP() << Kind::kMissing;
@@ -80,7 +79,6 @@ TYPED_TEST_P(StoreConformance, WaitEndsAtItsDeadline) {
   const TimePoint begin = steady_clock().now();
   EXPECT_EQ(code_of([&] { this->a->wait("k", Deadline::after(50ms)); }), ErrorCode::Deadline);
   EXPECT_GE(steady_clock().now() - begin, 50ms);
-  testing::expect_in_time(steady_clock().now() - begin, 5s);
   this->a->set("k", bytes_of("1"), soon());
   EXPECT_EQ(this->a->wait("k", soon()), to_bytes("1")) << "the store lives on after a deadline";
 }
@@ -183,11 +181,9 @@ TYPED_TEST_P(StoreConformance, EachWhoWaitsForAWatchHasItsOwnDeadline) {
   const std::unique_ptr<Watch> watch = this->a->watch("w/", soon());
   std::future<StoreChange> patient =
       std::async(std::launch::async, [&] { return watch->next(soon()); });
-  const TimePoint begun = steady_clock().now();
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(code_of([&] { watch->next(Deadline::after(20ms)); }), ErrorCode::Deadline);
   }
-  testing::expect_in_time(steady_clock().now() - begun, 10s);
   this->b->set("w/k", bytes_of("v"), soon());
   EXPECT_EQ(patient.get().key, "w/k");
 }
@@ -202,7 +198,7 @@ TYPED_TEST_P(StoreConformance, SessionKeysVanishWithTheirStore) {
   EXPECT_EQ(watch->next(soon()).value, std::nullopt);
   EXPECT_EQ(this->b->get("s", soon()), std::nullopt);
   EXPECT_EQ(this->b->get("job", soon()), to_bytes("stays"));
-  // The other key goes with the same end, maybe a moment later.
+  // The other key ends with the same session, maybe a moment later.
   while (this->b->get("t", soon())) ASSERT_FALSE(this->HasFailure());
 }
 

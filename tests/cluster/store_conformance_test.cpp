@@ -1,4 +1,4 @@
-// Goal:   every Store keeps the contract of store.h.
+// Goal:   every Store satisfies the contract of store.h.
 // Method: one typed suite; tests/etcd/ runs the same on an etcd.
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Goal:   every reader of a journal learns every change in order, whatever tore or compacted it.
-// Method: two journals on one file; the file is cut and damaged by hand.
+// Goal:   every reader of a journal reads every change in order, also after torn writes and
+//         compaction.
+// Method: two journals on one file; the test truncates and damages the file.
 
 #include "trireme/cluster/store_journal.h"
 

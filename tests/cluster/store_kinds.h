@@ -1,4 +1,4 @@
-// The stores that tests run on: each kind makes one store and opens any number of sessions of it.
+// The stores that tests run on: each kind creates one store and opens any number of sessions of it.
 
 #pragma once
 
@@ -40,22 +40,21 @@ class RemoteKind {
  public:
   RemoteKind() {
     net::Server::Options options;
-    options.credentials =
-        std::make_shared<net::SecretCredentials>(secret_, net::Identity{"server", "coordinator"});
+    options.credentials = std::make_shared<net::SecretCredentials>(secret_, "server");
     server_ = std::make_unique<net::Server>(
         std::move(options),
         net::Server::Services{{kStoreServiceNumber, std::make_shared<StoreService>()}});
   }
 
   std::unique_ptr<Store> open() {
-    const net::SecretCredentials credentials(secret_, net::Identity{"rank", "worker"});
+    const net::SecretCredentials credentials(secret_, "rank");
     return std::make_unique<RemoteStore>(
         net::Client::Options{.address = server_->address(), .credentials = &credentials},
         Deadline::after(std::chrono::seconds(20)));
   }
   net::Server& server() { return *server_; }
   const net::Secret& secret() const { return secret_; }
-  // The server and all its connections go at once.
+  // The server and all its connections end at once.
   void crash() { server_.reset(); }
 
  private:
@@ -67,9 +66,9 @@ class LastingKind {
  public:
   std::unique_ptr<Store> open() {
     return std::make_unique<LastingStore>(
-        LastingStore::Options{.address = remote_.server().address(),
-                              .credentials = std::make_shared<net::SecretCredentials>(
-                                  remote_.secret(), net::Identity{"rank", "worker"})},
+        LastingStore::Options{
+            .address = remote_.server().address(),
+            .credentials = std::make_shared<net::SecretCredentials>(remote_.secret(), "rank")},
         Deadline::after(std::chrono::seconds(20)));
   }
 

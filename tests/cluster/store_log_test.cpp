@@ -1,5 +1,6 @@
-// Goal:   a server that comes back knows what lasts, and nothing of the sessions before.
-// Method: journals shown changes by hand, and read again.
+// Goal:   a restarted server has the keys whose lifetime is the job, and no keys of earlier
+//         sessions.
+// Method: handwritten changes are written to journals and read again.
 
 #include "trireme/cluster/store_log.h"
 
@@ -20,7 +21,7 @@ class StoreLogTest : public ::testing::Test {
                                   owner};
     log.journal()({&change, 1});
   }
-  // What a state that reads the log holds.
+  // The content of a state that replays the log.
   std::map<std::string, std::string> replayed() {
     StoreLog log(path_);
     StoreState state;

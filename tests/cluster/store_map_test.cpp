@@ -1,5 +1,5 @@
-// Goal:   the map decides correctly, changes nothing until told to, and keeps to its bounds.
-// Method: plans and commits by hand, with bounds small enough to meet.
+// Goal:   the map plans correctly, changes nothing until a commit, and respects its bounds.
+// Method: handwritten plans and commits, with bounds small enough to reach.
 
 #include "trireme/cluster/store_map.h"
 

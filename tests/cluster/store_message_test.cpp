@@ -1,5 +1,5 @@
-// Goal:   store messages survive the trip through bytes, and no bytes at all do harm.
-// Method: every verb there and back; every truncation and every flipped byte of real messages.
+// Goal:   store messages are decoded as they were encoded, and no input does harm.
+// Method: a round trip of every verb; every truncation and every flipped byte of real messages.
 
 #include "trireme/cluster/store_message.h"
 

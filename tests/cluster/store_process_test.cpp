@@ -1,5 +1,5 @@
-// Goal:   what a process held in a store is free when the process is killed, and a process that is
-//         killed while it writes to a shared folder harms nobody.
+// Goal:   locks and session keys of a process are released when it is killed, and a process that is
+//         killed while it writes to a shared folder does no harm.
 // Method: real processes on a FolderStore and a RemoteStore, killed by the test.
 
 #include <gtest/gtest.h>
@@ -10,7 +10,6 @@
 #include "tests/cluster/store_kinds.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/lock.h"
-#include "trireme/testing/in_time.h"
 #include "trireme/testing/rank_processes.h"
 
 namespace trireme::cluster {
@@ -29,14 +28,14 @@ std::unique_ptr<Store> open_from_environment() {
     return std::make_unique<FolderStore>(FolderStore::Options{.folder = folder}, soon());
   }
   const net::SecretCredentials credentials(net::Secret::from_hex(std::getenv("TEST_SECRET")),
-                                           {"rank", "worker"});
+                                           "rank");
   return std::make_unique<RemoteStore>(
       net::Client::Options{.address = net::Address::parse(std::getenv("TEST_ADDRESS")),
                            .credentials = &credentials},
       soon());
 }
 
-// Takes the lock, sets a key that lives with it, and waits to be killed.
+// Takes the lock, sets a session-bound key, and waits to be killed.
 void hold_and_wait(RankChannel& channel) {
   const std::unique_ptr<Store> store = open_from_environment();
   Lock lock(*store, "l");
@@ -51,9 +50,7 @@ void expect_freed_by_kill(RankProcesses& ranks, Store& store) {
   ASSERT_EQ(ranks.hear(0, soon()), "held");
   EXPECT_TRUE(store.get("mine", soon()));
   ranks.kill(0, SIGKILL);
-  const TimePoint begin = steady_clock().now();
   Lock(store, "l").acquire(soon()).release();
-  testing::expect_in_time(steady_clock().now() - begin, 5s);
   EXPECT_EQ(store.get("mine", soon()), std::nullopt);
   EXPECT_TRUE(store.get("job", soon())) << "what belongs to the job stays";
 }

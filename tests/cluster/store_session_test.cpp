@@ -1,6 +1,6 @@
-// Goal:   the client's half of exactly-once: numbers never repeat, answers count once, what is
-//         late is sent again.
-// Method: the pure machine with times made up here.
+// Goal:   the client's half of exactly-once delivery: numbers never repeat, answers count once,
+//         late requests are sent again.
+// Method: the pure state machine with artificial times.
 
 #include "trireme/cluster/store_session.h"
 

@@ -1,5 +1,6 @@
-// Goal:   requests apply exactly once, waits and watches end as promised, nothing grows unbounded.
-// Method: the pure machine, fed by hand with copies, late copies and abandoned requests.
+// Goal:   requests are applied exactly once, waits and watches end as specified, nothing grows
+//         without bound.
+// Method: the pure state machine with copies, late copies and abandoned requests.
 
 #include "trireme/cluster/store_state.h"
 

@@ -1,6 +1,7 @@
-// Goal:   blocks lose what their formulas say, at the ends of buckets and beside what lies between
-//         parameters too; int8 is what plain arithmetic makes of the same dither.
-// Method: error norms against the formula in double, from random values; int8 by hand in double.
+// Goal:   the error of blocks equals the documented formulas, also at the end of buckets and beside
+//         gaps between parameters; int8 equals plain arithmetic with the same dither.
+// Method: error norms of random values compared with the formula in double; int8 computed in
+//         double.
 
 #include "trireme/codec/blockwise.h"
 
@@ -47,7 +48,7 @@ void expect_sign_formula(const std::vector<float>& values, std::span<const Part>
       lost += (double{values[i]} - sent[i]) * (double{values[i]} - sent[i]);
       squares += double{values[i]} * values[i];
       sum += std::fabs(values[i]);
-      m += values[i] != 0 ? 1 : 0;  // random ones of parameters are not
+      m += values[i] != 0 ? 1 : 0;  // random values of parameters are not zero
     }
     EXPECT_NEAR(lost, squares - sum * sum / m, 1e-5 * squares) << values.size() << " " << begin;
   }
@@ -87,8 +88,8 @@ TEST(CodecSign, WhatLiesBetweenParametersIsZeroAndDoesNotCount) {
   }
 }
 
-// A step keeps at most the share 1 - 1/m of what it has, so what is left over of equal steps is at
-// most q / (1 - q) times one of them, q^2 = 1 - 1/m.
+// Each step retains at most the fraction 1 - 1/m of the squared norm, so the residual after equal
+// steps is at most q / (1 - q) times the norm of one of them, where q^2 = 1 - 1/m.
 TEST(CodecSign, LeavesAtMostItsBoundWithErrorFeedbackInSmallBlocks) {
   const Blockwise codec(Width::One);
   for (const std::size_t count : {1u, 10u, 257u}) {
@@ -98,7 +99,7 @@ TEST(CodecSign, LeavesAtMostItsBoundWithErrorFeedbackInSmallBlocks) {
       Bytes out(codec.size_max(count, {}));
       codec.encode_fed(values, residual, {}, {.stream = step}, out);
     }
-    // The last block: all of 1 and 10, and one of 257.
+    // The last block: all values of 1 and 10, and one value of 257.
     const std::size_t m = count % 256;
     const std::vector<float> left(residual.end() - static_cast<std::ptrdiff_t>(m), residual.end());
     const std::vector<float> last(values.end() - static_cast<std::ptrdiff_t>(m), values.end());
@@ -107,8 +108,8 @@ TEST(CodecSign, LeavesAtMostItsBoundWithErrorFeedbackInSmallBlocks) {
   }
 }
 
-// What encode8 is to do, in double: floor of v / step + dither, where the dither of value i of a
-// block is a hash of i and of the block's 64 random bits.
+// encode8 in double: floor of v / step + dither, where the dither of value i of a block is a hash
+// of i and of the block's 64 random bits.
 TEST(CodecInt8, IsThatOfPlainArithmetic) {
   const std::vector<float> values = normal_values(700, 9);
   const Draw draw{.seed = 11, .stream = 4, .rank = 2};

@@ -1,6 +1,6 @@
-// Goal:   every codec keeps the bound that it states, at awkward sizes, says aloud that a value was
-//         not finite, loses nothing for good with error feedback, and refuses bytes of other sizes.
-// Method: all kinds through the interface, random values of a fixed seed; bounds as formulas.
+// Goal:   every codec keeps its documented error bound, also at unusual sizes, signals non-finite
+//         values, loses nothing permanently with error feedback, and refuses bytes of other sizes.
+// Method: all kinds through the interface, with random values of a fixed seed; bounds as formulas.
 
 #include "trireme/codec/codec.h"
 
@@ -29,7 +29,7 @@ std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
   return values;
 }
 
-// A codec with one parameter that is the whole bucket, as square a matrix as its size allows.
+// A codec with one parameter that fills the bucket, as square a matrix as its size allows.
 struct Single {
   explicit Single(CodecKind kind, std::size_t values)
       : codec(make_codec({.kind = kind, .ratio = 0.05, .threshold = 2})), count(values) {
@@ -69,7 +69,7 @@ double squares_of(std::span<const float> values) {
   return all;
 }
 
-// The largest magnitude in the block of 256 that a value is in.
+// The largest magnitude in the block of 256 that contains value i.
 double block_max(std::span<const float> values, std::size_t i) {
   double most = 0;
   const std::size_t begin = i / 256 * 256;
@@ -79,12 +79,12 @@ double block_max(std::span<const float> values, std::size_t i) {
   return most;
 }
 
-// A step, or the whole value where steps would be too small.
+// One quantization step, or the whole value if the steps would be too small.
 double step_bound(double top, double most, double x) {
   return std::max(most / top * 1.0001, most <= top * 0x1p-120 * 1.0001 ? x : 0);
 }
 
-// What one value may be off by; negative: no such bound.
+// The maximum error of one value; negative if there is no such bound.
 double value_bound(CodecKind kind, std::span<const float> values, std::size_t i, double rms) {
   const double x = std::fabs(double{values[i]});
   switch (kind) {
@@ -141,12 +141,12 @@ TEST_P(EveryCodec, KeepsItsBoundAtAwkwardSizes) {
   }
 }
 
-// From the smallest floats to the largest: a block of each magnitude, and one of a few values.
+// From the smallest to the largest floats: a full block of each magnitude, and an incomplete one.
 TEST_P(EveryCodec, KeepsItsBoundAtTheEdgesOfTheRange) {
   constexpr std::size_t kCount = 256 + 40;
   for (const int exponent : {-149, -140, -134, -127, -122, -121, -120, -114, -30, 4, 15, 120}) {
-    if (GetParam() == CodecKind::Fp16 && exponent >= 15) continue;      // they are cut off
-    if (GetParam() == CodecKind::PowerSgd && exponent >= 60) continue;  // squares are no floats
+    if (GetParam() == CodecKind::Fp16 && exponent >= 15) continue;      // they are clamped
+    if (GetParam() == CodecKind::PowerSgd && exponent >= 60) continue;  // squares overflow
     Single one(GetParam(), kCount);
     std::vector<float> values = normal_values(kCount, 17);
     for (float& value : values) value = std::ldexp(value, exponent + 6);
@@ -163,7 +163,7 @@ TEST_P(EveryCodec, KeepsItsBoundAtTheEdgesOfTheRange) {
 
 TEST_P(EveryCodec, TheLargestFloatsStayFinite) {
   constexpr float kLargest = std::numeric_limits<float>::max();
-  // Factors of such a matrix would be larger than any float, and say so.
+  // The factors of such a matrix exceed the range of float and decode to non-finite values.
   if (GetParam() == CodecKind::PowerSgd || GetParam() == CodecKind::Sign) return;
   Single one(GetParam(), 300);
   std::vector<float> values(300);
@@ -184,7 +184,7 @@ TEST_P(EveryCodec, AddsToWhatIsThere) {
   for (std::size_t i = 0; i < sum.size(); ++i) ASSERT_NEAR(sum[i], 1 + once[i], 1e-6) << i;
 }
 
-// Over T steps of the same values, what was sent in all is T times them less the last residual,
+// Over T steps with the same values, the total sent is T times the values minus the last residual,
 // which does not grow.
 TEST_P(EveryCodec, LosesNothingForGoodWithErrorFeedback) {
   constexpr std::size_t kCount = 1024;
@@ -199,7 +199,7 @@ TEST_P(EveryCodec, LosesNothingForGoodWithErrorFeedback) {
   for (std::size_t i = 0; i < kCount; ++i) {
     ASSERT_NEAR(sum[i] + residual[i], kSteps * double{values[i]}, 2e-5) << i;
   }
-  // At 5 % of the values a step, each waits for 20 steps or so.
+  // With 5 % of the values per step, each value waits for about 20 steps.
   EXPECT_LT(std::sqrt(squares_of(residual)), 25 * std::sqrt(squares_of(values)));
 }
 
@@ -215,7 +215,7 @@ TEST_P(EveryCodec, TellsOfValuesThatAreNotFinite) {
     const double sum = std::accumulate(decoded.begin(), decoded.end(), 0.0);
     EXPECT_FALSE(std::isfinite(sum)) << broken;
     for (const float left : residual) ASSERT_TRUE(std::isfinite(left));
-    // And forgets it.
+    // The next step is not affected.
     values[333] = 0;
     for (const float value : one.decode(one.encode_fed(values, residual, 3))) {
       ASSERT_TRUE(std::isfinite(value));
@@ -238,21 +238,22 @@ TEST_P(EveryCodec, DrawsTheSameForTheSameDraw) {
   EXPECT_EQ(one.encode(values, 4), other.encode(values, 4));
 }
 
-// The deviation of one value over draws, of the kinds that are unbiased.
+// The standard deviation of one value over draws, for the unbiased kinds.
 double deviation_of(CodecKind kind, std::span<const float> values, std::size_t i) {
   switch (kind) {
     case CodecKind::Int8:
       return block_max(values, i) / 127 / 2;
     case CodecKind::Int4:
       return block_max(values, i) / 7 / 2;
-    case CodecKind::RandomK:  // one of four is drawn, and counts four times
+    case CodecKind::RandomK:  // one of four is drawn and scaled by four
       return std::sqrt(3.0) * std::fabs(double{values[i]});
     default:
       return 0;
   }
 }
 
-// Over blocks and a tail. Rounding to nearest would be off by up to a whole deviation.
+// Covers full blocks and an incomplete one. Rounding to nearest would be off by up to a whole
+// deviation.
 TEST_P(EveryCodec, IsUnbiasedWhereItSaysSo) {
   constexpr std::size_t kCount = 2 * 256 + 88;
   constexpr int kDraws = 3000;

@@ -1,5 +1,5 @@
-// Goal:   what each codec writes has the size it says, and known values have known bytes.
-// Method: a few values by hand.
+// Goal:   the output of each codec has the documented size, and known values have known bytes.
+// Method: a few values computed by hand.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
-// Goal:   the holders of a bucket's slices send together what top-k of the whole bucket sends, and
-//         lose what the formula says, wherever the mass lies; nothing that is not finite is missed.
-// Method: buckets cut into slices of odd sizes, against TopK of the whole and against sorting.
+// Goal:   the ranks that hold the shards of a bucket together send the top-k of the whole bucket,
+//         with the documented error for any distribution of magnitudes; no non-finite value is
+//         missed.
+// Method: buckets split into shards of odd sizes, compared with TopK of the whole and with sorting.
 
 #include "trireme/codec/joint_top_k.h"
 
@@ -31,7 +32,7 @@ std::vector<float> uneven_values(const Counts& counts, bool has_ties) {
   Random random(41);
   std::vector<float> values;
   for (std::size_t slice = 0; slice < counts.size(); ++slice) {
-    // The mass is in the last ones.
+    // The largest magnitudes are in the last shards.
     const double scale = std::pow(10.0, static_cast<double>(slice));
     for (std::size_t i = 0; i < counts[slice]; ++i) {
       const double value = random.normal() * scale;
@@ -47,7 +48,7 @@ struct Sent {
   std::size_t size = 0;
 };
 
-// What all holders send of values + residual, and what is left of it.
+// What all ranks send of values + residual, and the new residual.
 Sent send_jointly(const JointTopK& codec, const std::vector<float>& values,
                   std::vector<float> residual, const Counts& counts) {
   const std::size_t k = codec.picked_of(values.size());
@@ -93,7 +94,7 @@ TEST(CodecJoint, SendsWhatTopKOfTheWholeSends) {
       const TopK whole(ratio);
       std::vector<float> left(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
       std::vector<float> expected_left = left;
-      // What is left of one step comes with the next.
+      // The residual of one step is added in the next.
       for (int step = 0; step < 3; ++step) {
         const std::vector<float> values = uneven_values(counts, /*has_ties=*/false);
         Bytes out(whole.size_max(values.size(), {}));
@@ -110,7 +111,7 @@ TEST(CodecJoint, SendsWhatTopKOfTheWholeSends) {
   }
 }
 
-// Which of those that are as large is sent does not matter: as many, and as much.
+// Which of several equal magnitudes is sent does not matter: their number and the error must match.
 TEST(CodecJoint, OfTiesSendsAsManyAndLosesAsMuch) {
   for (const Counts& counts : kCuts) {
     const std::vector<float> values = uneven_values(counts, /*has_ties=*/true);
@@ -144,18 +145,18 @@ TEST(CodecJoint, LosesWhatTheFormulaSays) {
                 [](float a, float b) { return std::fabs(a) > std::fabs(b); });
       const double all = squares_of(values);
       const double lost = squares_of(found.residual);
-      // Doubles, added in another order.
+      // The doubles are added in another order.
       EXPECT_NEAR(lost, all - squares_of(std::span(sorted).first(k)), 1e-12 * all);
       EXPECT_LE(lost, (1 - static_cast<double>(k) / n) * all * (1 + 1e-12));
     }
   }
-  // Where all are as large, the bound is met.
+  // If all magnitudes are equal, the bound is attained.
   const std::vector<float> equal(1000, -2.0f);
   const Sent found = send_jointly(JointTopK(0.25), equal, std::vector<float>(1000), {300, 700});
   EXPECT_EQ(squares_of(found.residual), 0.75 * squares_of(equal));
 }
 
-// k of each slice alone would leave out most of what is in the last one.
+// The top k of each shard alone would omit most of the large values in the last one.
 TEST(CodecJoint, LosesLessThanSlicesByThemselves) {
   const Counts counts{500, 500};
   const std::vector<float> values = uneven_values(counts, /*has_ties=*/false);
@@ -185,7 +186,7 @@ TEST(CodecJoint, SendsWhatIsNotFiniteAndKeepsNoneOfIt) {
         for (const float left : found.residual) EXPECT_TRUE(std::isfinite(left));
       }
     }
-    // More of them than are sent.
+    // More non-finite values than are sent.
     const Sent found = send_jointly(JointTopK(0.01), std::vector<float>(values.size(), kNan),
                                     std::vector<float>(values.size()), counts);
     const auto is_broken = [](float value) { return !std::isfinite(value); };

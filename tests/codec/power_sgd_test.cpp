@@ -1,6 +1,6 @@
-// Goal:   PowerSGD sends what its paper says: exact for matrices of low rank, going to the best
-//         approximation when repeated, vectors untouched, the factors those of plain arithmetic.
-// Method: matrices with known singular values; one step against the same in double by hand.
+// Goal:   PowerSGD works as in its paper: exact for matrices of low rank, converging to the best
+//         approximation when repeated, vectors uncompressed, the factors equal to plain arithmetic.
+// Method: matrices with known singular values; one step compared with the same in double.
 
 #include "trireme/codec/power_sgd.h"
 
@@ -23,7 +23,7 @@ std::vector<float> normal_numbers(std::size_t count, std::uint64_t seed) {
   return values;
 }
 
-// A sum of products of orthonormal vectors, with these singular values.
+// A sum of outer products of orthonormal vectors with these singular values.
 std::vector<float> matrix_with(const std::vector<double>& singular) {
   std::vector<float> left = normal_numbers(singular.size() * kRows, 1);
   std::vector<float> right = normal_numbers(singular.size() * kColumns, 2);
@@ -66,7 +66,7 @@ TEST(CodecPowerSgd, IsExactForLowRank) {
   EXPECT_EQ(codec.size_max(part.count, {&part, 1}), 4 * 2 * (kRows + kColumns));
   EXPECT_LT(send(codec, matrix_with({3, 0.5}), part).lost, 1e-5);
   std::fill(kept.begin(), kept.end(), 0.0f);
-  // One that needs less than it may take: what depends on the rest is nothing.
+  // A matrix of lower rank than allowed: linearly dependent vectors become zero.
   EXPECT_LT(send(codec, matrix_with({2}), part).lost, 1e-5);
 }
 
@@ -86,7 +86,7 @@ TEST(CodecPowerSgd, GoesToTheBestApproximation) {
   EXPECT_NEAR(before, best, 1e-3);
 }
 
-// What was sent of a matrix of rank 1 leaves nothing to begin the second vector with.
+// After a matrix of rank 1, there is no start vector left for the second factor.
 TEST(CodecPowerSgd, ComesBackFromAMatrixOfLowerRank) {
   const PowerSgd codec(2);
   std::vector<float> kept(2 * kColumns);
@@ -96,7 +96,7 @@ TEST(CodecPowerSgd, ComesBackFromAMatrixOfLowerRank) {
   double lost = 0;
   for (int step = 0; step < 50; ++step) lost = send(codec, m, part).lost;
   EXPECT_NEAR(lost, std::sqrt(1 + 0.25), 1e-3);
-  // And from one of nothing but zeros.
+  // The same after a matrix of zeros.
   send(codec, std::vector<float>(m.size()), part);
   for (int step = 0; step < 50; ++step) lost = send(codec, m, part).lost;
   EXPECT_NEAR(lost, std::sqrt(1 + 0.25), 1e-3);
@@ -133,7 +133,7 @@ TEST(CodecPowerSgd, LosesWhatItsFormulaSays) {
   }
 }
 
-// P = M Q orthonormal by Gram and Schmidt, Q = M' P, in double, from the Q that was kept.
+// P = M Q, orthonormalized by Gram-Schmidt, and Q = M' P, in double, from the stored Q.
 TEST(CodecPowerSgd, TheFactorsAreThoseOfPlainArithmetic) {
   constexpr std::size_t kRank = 3;
   const PowerSgd codec(kRank);

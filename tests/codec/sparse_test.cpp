@@ -1,6 +1,6 @@
-// Goal:   sparse codecs send the values that they should: the largest, those beyond a bound, one of
-//         every so many neighbours.
-// Method: against sorting; bounds counted; places of a draw looked at one by one.
+// Goal:   sparse codecs send the documented values: the largest, those above a threshold, or one of
+//         every run of neighbours.
+// Method: comparison with sorting; counted bounds; the positions of a draw checked one by one.
 
 #include <gtest/gtest.h>
 
@@ -99,7 +99,7 @@ TEST(CodecThreshold, SendsWhatIsBeyondOrAllWhereThatIsLess) {
   EXPECT_EQ(sum, values);
 }
 
-// Values that are all alike are never beyond their own root mean square twice over, and still come.
+// Equal values never exceed twice their own root mean square, and are still sent eventually.
 TEST(CodecThreshold, LeavesNothingForEver) {
   const std::vector<float> values(100, 0.5f);
   std::vector<float> residual(100), sum(100);
@@ -122,8 +122,7 @@ TEST(CodecThreshold, ABoundBeyondAllFloatsLosesNothing) {
   EXPECT_EQ(residual, values);
 }
 
-// With error feedback no value is left with more than factor times the root mean square of the
-// new ones.
+// With error feedback no residual exceeds factor times the root mean square of the new values.
 TEST(CodecThreshold, LeavesAtMostItsBoundWithErrorFeedback) {
   constexpr std::size_t kCount = 1000;
   constexpr double kFactor = 1.5;
@@ -143,11 +142,11 @@ TEST(CodecThreshold, LeavesAtMostItsBoundWithErrorFeedback) {
     const double bound = kFactor * std::sqrt(squares / kCount) * 1.0001;
     for (const float left : residual) ASSERT_LE(std::fabs(left), bound) << "step " << step;
   }
-  EXPECT_LT(sent, 20 * 4 * kCount);  // and not by sending everything
+  EXPECT_LT(sent, 20 * 4 * kCount);  // without sending everything
 }
 
-// Scaled: the mean is the value, the variance (n/k - 1) x^2. As they are: the mean of the error's
-// norm^2 is (1 - k/n) that of the values.
+// Scaled: the mean is the value, the variance (n/k - 1) x^2. Unscaled: the mean norm^2 of the error
+// is (1 - k/n) that of the values.
 TEST(CodecRandomK, HasTheMeanAndTheVarianceThatItStates) {
   constexpr std::size_t kCount = 100;
   constexpr int kDraws = 10000;
@@ -173,7 +172,8 @@ TEST(CodecRandomK, HasTheMeanAndTheVarianceThatItStates) {
   }
   for (std::size_t i = 0; i < kCount; ++i) {
     const double x = values[i];
-    // 4 x once in four: deviation sqrt(3) |x|, and that of the squares is sqrt(12) x^2.
+    // 4 x with probability 1/4: the deviation is sqrt(3) |x|, and that of the squares is sqrt(12)
+    // x^2.
     ASSERT_NEAR(mean[i], x, 5 * std::sqrt(3.0 / kDraws) * std::fabs(x));
     ASSERT_NEAR(squares[i], 3 * x * x, 5 * std::sqrt(12.0 / kDraws) * x * x);
   }
@@ -194,7 +194,7 @@ TEST(CodecRandomK, DrawsOneOfEveryRunAndEveryPlaceInTurn) {
     ASSERT_EQ(std::count_if(once.begin(), once.end(), [](float x) { return x != 0; }), 21);
     for (std::size_t i = 0; i < kCount; ++i) sum[i] += once[i];
   }
-  // Drawn once in five, times five: a variance of 4.
+  // Drawn with probability 1/5 and scaled by five: a variance of 4.
   for (const float one : sum) EXPECT_NEAR(one / kDraws, 1, 5 * 2 / std::sqrt(double{kDraws}));
 }
 

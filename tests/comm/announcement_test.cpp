@@ -1,6 +1,7 @@
-// Goal:   an error keeps, on the ranks that it is told to, what they must act on: a mismatch stays
-//         one, a lost rank stays lost, everything else is the failure of the rank that speaks.
-// Method: errors of each kind there and back.
+// Goal:   an announced error keeps what the receiving ranks must act on: a Mismatch stays a
+//         Mismatch, a lost rank stays lost, and any other error becomes a failure of the reporting
+//         rank.
+// Method: a round trip of each kind of error.
 
 #include "trireme/comm/announcement.h"
 

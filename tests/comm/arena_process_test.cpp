@@ -1,7 +1,7 @@
-// Goal:   processes that prove themselves share an arena, its memory outlives its writers and its
-//         maker, and nothing of it is left in the file system.
-// Method: fork, which hands over the proof and closes what was mapped; children end by _exit or
-//         SIGKILL and answer through the arena itself.
+// Goal:   processes with a valid proof share an arena, its memory outlives its writers and its
+//         creator, and no files remain in the file system.
+// Method: fork passes the proof and closes the mapping; children end by _exit or SIGKILL and report
+//         through the arena itself.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ Deadline soon() {
   return Deadline::after(20s);
 }
 
-// Runs `body` in a child, which ends with its answer; -9 when it was killed.
+// Runs `body` in a child process, which exits with its result; -9 if it was killed.
 pid_t start_child(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -57,7 +57,7 @@ std::set<std::string> named_memory() {
   return names;
 }
 
-// A child holds the arena; we know only its proof, through a pipe.
+// A child process holds the arena; this process has only its proof, received through a pipe.
 class Holder {
  public:
   Holder() {
@@ -150,7 +150,7 @@ TEST(ArenaProcess, BlocksAreTheSameForAllProcesses) {
   }
 }
 
-// Killed anywhere, so now and then inside the directory.
+// The child is killed at a random point, so sometimes while it holds the directory's lock.
 TEST(ArenaProcess, TheDirectoryOutlivesWhoeverDiedAtIt) {
   const auto arena = Arena::create({.members = 2});
   for (int round = 0; round < 20; ++round) {

@@ -1,6 +1,6 @@
-// Goal:   connect() finds the right way between any ranks: shared memory, TCP, or both, and the
-//         results are the same.
-// Method: ranks as threads with Worlds of their own; TRIREME_HOST splits them into made-up hosts.
+// Goal:   connect() chooses the correct transport between any ranks: shared memory, TCP, or both,
+//         and the results are the same.
+// Method: ranks as threads, each with its own World; TRIREME_HOST assigns them to simulated hosts.
 
 #include "trireme/comm/connect.h"
 
@@ -17,9 +17,9 @@ namespace {
 using namespace std::chrono_literals;
 
 struct Layout {
-  std::vector<std::string> hosts = {};  // of each rank
+  std::vector<std::string> hosts = {};  // by rank
   Transport transport = Transport::Auto;
-  std::string_view expected = {};  // the backend's name
+  std::string_view expected = {};  // name of the backend
   bool connects_twice = false;
 };
 

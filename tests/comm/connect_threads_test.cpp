@@ -1,4 +1,4 @@
-// Goal:   one call gives every rank its group, over one arena, with the options that were said.
+// Goal:   one call returns a group for every rank, over one arena, with the given options.
 // Method: worlds of 0, 1, 2 and 7 ranks.
 
 #include "trireme/comm/connect_threads.h"

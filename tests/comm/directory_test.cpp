@@ -1,6 +1,5 @@
-// Goal:   the table of common blocks gives the same block to all who ask for a key, fills gaps,
-// says
-//         when it is full, and never waits for a lock that another one holds.
+// Goal:   the directory returns the same block to all callers of a key, fills gaps, reports when it
+//         is full, and never waits for a lock that another process holds.
 // Method: one process, a table over a small file.
 
 #include "trireme/comm/directory.h"
@@ -43,12 +42,17 @@ TEST_F(DirectoryTest, TheFirstGapThatIsLargeEnoughIsTaken) {
 }
 
 TEST_F(DirectoryTest, WhatTheDeadHeldIsGivenBack) {
-  const auto block = directory_.find_or_make(1, 2 * kPage, 3, true);
+  const auto block = directory_.find_or_make(1, 2 * kPage, 3, true, /*epoch=*/6);
   ASSERT_TRUE(block);
+  EXPECT_TRUE(directory_.add(4, {123, 45, 6, /*epoch=*/6}));
+  make(3, 1);
   EXPECT_FALSE(directory_.release(1));
-  EXPECT_TRUE(directory_.drop(1)) << "two never released it";
-  EXPECT_EQ(directory_.usage()->bytes, 0u);
-  EXPECT_FALSE(directory_.drop(1));
+  directory_.forget(6);
+  EXPECT_EQ(directory_.usage()->entries, 3u) << "only earlier epochs are forgotten";
+  directory_.forget(7);
+  EXPECT_EQ(directory_.usage()->entries, 1u) << "what belongs to no epoch stays";
+  EXPECT_EQ(directory_.usage()->bytes, kPage);
+  EXPECT_FALSE(directory_.release(1));
   EXPECT_EQ(make(2, 1), block->offset);
 }
 

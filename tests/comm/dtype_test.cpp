@@ -1,5 +1,7 @@
-// Goal:   every element type and reduction has a size and a name of its own, and only two are half.
-// Method: walk the enumerations; names are compared pairwise, sizes with those of C++ types.
+// Goal:   every element type and reduction has its own name and the correct size, and exactly two
+//         types are 16-bit floats.
+// Method: iterates over the enumerations; compares names pairwise, and sizes with those of C++
+//         types.
 
 #include "trireme/comm/dtype.h"
 

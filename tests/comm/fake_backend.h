@@ -1,5 +1,5 @@
-// A backend and a progress source that do what a test tells them: for parts whose behaviour must
-// be seen without any transport.
+// A backend and a progress source that a test controls, for components that are tested without a
+// transport.
 
 #pragma once
 
@@ -46,12 +46,12 @@ class FakeBackend final : public Backend {
     return nullptr;
   }
 
-  // What failure() answers from now on.
+  // The result of failure() from now on.
   void fail(const Error& error) {
     std::lock_guard lock(mutex_);
     failure_ = error;
   }
-  // What loss() answers from now on.
+  // The result of loss() from now on.
   void lose(const Error& error) {
     std::lock_guard lock(mutex_);
     loss_ = error;
@@ -67,11 +67,12 @@ class FakeBackend final : public Backend {
   std::vector<Error> announced_;
 };
 
-// Sleeps until woken, and counts.
+// Sleeps until it is woken, and counts its calls.
 class FakeSource final : public ProgressSource {
  public:
   std::function<bool()> on_poll = [] { return false; };
   std::function<void()> on_prepare = [] {};
+  std::function<void()> on_sleep = [] {};
 
   bool poll() override { return on_poll(); }
   void prepare_sleep() override {
@@ -82,6 +83,7 @@ class FakeSource final : public ProgressSource {
     on_prepare();
   }
   void sleep(Duration longest) override {
+    on_sleep();
     std::unique_lock lock(mutex_);
     ++sleeps_;
     longest_ = std::max(longest_, longest);
@@ -98,7 +100,7 @@ class FakeSource final : public ProgressSource {
     std::lock_guard lock(mutex_);
     return sleeps_;
   }
-  // The longest sleep that was asked for.
+  // The longest requested sleep.
   Duration longest() const {
     std::lock_guard lock(mutex_);
     return longest_;

@@ -1,4 +1,4 @@
-// A messenger that records what is asked of it; a test ends the transfers.
+// A messenger that records its calls; a test completes the transfers.
 
 #pragma once
 

@@ -1,7 +1,7 @@
-// Goal:   a Group refuses what its contract forbids before anything moves, and the group of one
-//         does at once what any other group does.
-// Method: groups of one, and of two threads of which one only misuses it. What groups compute is
-//         in the conformance suite.
+// Goal:   a Group rejects calls that violate its contract before any data moves, and a group of one
+//         rank completes every operation at once.
+// Method: groups of one rank, and of two threads of which one only misuses the group. The
+//         conformance suite checks the results of collectives.
 
 #include "trireme/comm/group.h"
 
@@ -25,7 +25,7 @@ ErrorCode code_of(const std::function<void()>& body) {
   } catch (const Error& error) {
     return error.code();
   }
-  return ErrorCode::NotFound;  // nothing was thrown
+  return ErrorCode::NotFound;  // no error
 }
 
 TEST(Group, OfOneDoesEverythingAtOnce) {
@@ -152,7 +152,7 @@ TEST_F(Misused, MisuseDoesNotEndTheGroup) {
 
 TEST(Group, EmptySpansAreFree) {
   const auto groups = connect_threads(2, {.timeout = 10s});
-  const Group& group = groups[0];  // the other rank never comes
+  const Group& group = groups[0];  // the other rank never enters
   const Span none;
   const std::vector<std::size_t> zeros{0, 0};
   group.all_reduce(none, ReduceOp::Sum).wait();

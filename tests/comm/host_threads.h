@@ -1,5 +1,5 @@
-// Ranks as threads of one process that are on hosts as they are told: memory in common inside each,
-// real TCP over loopback across. Whoever goes on alone on its host keeps that memory.
+// Ranks as threads of one process on simulated hosts: shared memory within a host, real TCP over
+// loopback between hosts. A rank that continues alone on its host keeps the memory of its host.
 
 #pragma once
 
@@ -21,7 +21,8 @@
 
 namespace trireme::comm {
 
-// `hosts`: by rank, any numbers. A rank's place in the memory of its host is its rank.
+// `hosts` is by rank, with any numbers. A rank's member number in the arena of its host is its
+// rank.
 inline std::vector<Group> connect_hosts(const std::vector<int>& hosts) {
   const int size = static_cast<int>(hosts.size());
   std::map<int, std::shared_ptr<Arena>> arenas;
@@ -39,8 +40,8 @@ inline std::vector<Group> connect_hosts(const std::vector<int>& hosts) {
   const net::Secret secret = net::Secret::generate();
   std::vector<Group> groups(hosts.size(), Group::solo());
   testing::run_rank_threads(size, [&](int rank) {
-    const auto credentials = std::make_shared<net::SecretCredentials>(
-        secret, net::Identity{"rank " + std::to_string(rank), "worker"});
+    const auto credentials =
+        std::make_shared<net::SecretCredentials>(secret, "rank " + std::to_string(rank));
     hierarchy::Wiring wiring = all;
     wiring.rank = rank;
     wiring.arena = arenas.at(hosts[static_cast<std::size_t>(rank)]);

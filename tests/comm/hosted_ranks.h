@@ -1,4 +1,4 @@
-// Ranks as threads with Worlds of their own that believe to be on hosts as they are told.
+// Ranks as threads, each with its own World and on the simulated host that the test assigns.
 
 #pragma once
 
@@ -15,7 +15,8 @@
 
 namespace trireme::comm {
 
-// `hosts`: by rank; empty names are one host. `body` gets the world too, to connect again.
+// `hosts` is by rank; ranks with an empty name are on the same host. `body` also receives the
+// world, so that it can connect again.
 inline void run_hosted_ranks(const std::vector<std::string>& hosts, Transport transport,
                              const std::function<void(cluster::World&, const Group&)>& body) {
   const auto time = std::chrono::seconds(20);

@@ -1,4 +1,4 @@
-// Goal:   an operation names itself for errors and knows each member's share.
+// Goal:   an operation has a name for error messages and knows the share of each member.
 // Method: names with and without a label; even and uneven counts.
 
 #include "trireme/comm/operation.h"

@@ -1,6 +1,6 @@
-// Goal:   two requests are equal exactly when every part is, each says in words what it is, and
-//         layouts of different counts have different hashes.
-// Method: one request changed in each part by turns; all small layouts hashed into a set.
+// Goal:   two requests are equal exactly if all fields are equal, each has a text description, and
+//         layouts with different counts have different hashes.
+// Method: one request with each field changed in turn; the hashes of all small layouts in a set.
 
 #include "trireme/comm/request.h"
 

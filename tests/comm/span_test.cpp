@@ -1,5 +1,5 @@
-// Goal:   a span says where, how many and of which type, and its parts lie where they should.
-// Method: views of containers of every plain type, and parts compared with pointer arithmetic.
+// Goal:   a span has the correct address, count and type, and its parts have the correct addresses.
+// Method: views of containers of every plain type; parts are compared with pointer arithmetic.
 
 #include "trireme/comm/span.h"
 

@@ -1,5 +1,5 @@
-// Goal:   ranks that have a core each spin longer than ranks that must share one.
-// Method: one rank against more ranks than any machine has cores.
+// Goal:   ranks with a core each spin longer than ranks that must share cores.
+// Method: one rank compared with more ranks than any machine has cores.
 
 #include "trireme/comm/spin.h"
 

@@ -1,5 +1,5 @@
-// Goal:   a Task moves when its condition holds, nests, passes exceptions outwards, and leaves
-//         nothing behind when it is dropped half-way.
+// Goal:   a Task continues when its condition holds, nests, passes exceptions outwards, and
+//         releases everything when it is dropped before it ends.
 // Method: small coroutines over flags and counters; every frame holds a Guest that is counted.
 
 #include "trireme/comm/task.h"
@@ -12,7 +12,7 @@
 namespace trireme::comm {
 namespace {
 
-// Counts itself, so that a leaked or twice destroyed frame shows.
+// Counts its instances, so that a frame that leaks or is destroyed twice is detected.
 struct Guest {
   explicit Guest(int& present) : present_(present) { ++present_; }
   Guest(const Guest&) = delete;

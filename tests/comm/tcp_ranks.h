@@ -1,4 +1,4 @@
-// Ranks as threads of one process that are connected by real TCP over loopback.
+// Ranks as threads of one process, connected over real TCP on loopback.
 
 #pragma once
 
@@ -30,8 +30,8 @@ inline void run_tcp_ranks(const TcpRanks& how, const std::function<void(const Gr
   std::vector<int> members;
   for (int rank = 0; rank < how.count; ++rank) members.push_back(rank);
   testing::run_rank_threads(how.count, [&](int rank) {
-    const auto credentials = std::make_shared<net::SecretCredentials>(
-        secret, net::Identity{"rank " + std::to_string(rank), "worker"});
+    const auto credentials =
+        std::make_shared<net::SecretCredentials>(secret, "rank " + std::to_string(rank));
     const auto mesh = tcp::assemble({.rank = rank,
                                      .size = how.count,
                                      .host = how.host,
@@ -44,7 +44,7 @@ inline void run_tcp_ranks(const TcpRanks& how, const std::function<void(const Gr
         std::make_shared<MessageBackend>(mesh, members, rank, 0x746370u, how.backend);
     const Group group(backend, engine, {.timeout = std::chrono::seconds(20)});
     guarded(group, [&] { body(group); });
-    // Leaving says goodbye, which a rank that still waits would take for a loss.
+    // Leaving sends a goodbye, which a rank that still waits would report as a loss.
     if (!group.error()) group.barrier().wait();
   });
 }

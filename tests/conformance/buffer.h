@@ -1,4 +1,5 @@
-// Memory for a conformance case: ordinary, in the arena, or either by rank; with guards around it.
+// Memory for a conformance case: ordinary, in the arena, or either depending on the rank; with
+// guard bytes around it.
 
 #pragma once
 
@@ -13,7 +14,7 @@ namespace trireme::comm::conformance {
 
 enum class Place { Ordinary, Shared, Mixed };
 
-// One way to run an operation: which type, how many elements a rank, where.
+// One way to run an operation: type, number of elements per rank, and location.
 struct Trial {
   DType type = DType::Float32;
   std::size_t count = 0;
@@ -24,7 +25,7 @@ struct Trial {
 
 class Buffer {
  public:
-  // Where the group shares no memory, every place is ordinary.
+  // If the group shares no memory, every place is ordinary memory.
   Buffer(const Group& group, DType type, std::size_t count, Place place);
   Buffer(const Group& group, const Trial& trial)
       : Buffer(group, trial.type, trial.count, trial.place) {}
@@ -34,7 +35,7 @@ class Buffer {
   std::byte* at(std::size_t element) const { return data_ + element * size_of(type_); }
 
   void write(const Cycle& cycle, std::size_t first = 0) { cycle.write(data_, first, count_); }
-  // Complains unless the memory holds these elements and nothing was written beside it.
+  // Fails unless the memory contains these elements and nothing was written outside of it.
   void expect(const Cycle& cycle, const std::string& what, Report& report) const;
   void expect_guards(const std::string& what, Report& report) const;
 
@@ -46,11 +47,11 @@ class Buffer {
   std::byte* data_ = nullptr;
 };
 
-// 0, 1, 3, 4096 and 4097 of every type in every place that the group has, and `large` of another
-// type in each.
+// 0, 1, 3, 4096 and 4097 elements of every type in every place that the group supports, and `large`
+// elements of a different type in each place.
 std::vector<Trial> trials(const Group& group, std::size_t large);
 
-// The places that this group has.
+// The places that this group supports.
 std::vector<Place> places(const Group& group);
 
 }  // namespace trireme::comm::conformance

@@ -1,8 +1,8 @@
-// The conformance suite: what any Group must do, whatever carries it. A case is written against
-// Group alone and run by all ranks of a world at once; conformance_sweep() runs them all.
+// The conformance suite: what every Group must do on any transport. A case uses only the Group
+// interface and is run by all ranks of a world at once; conformance_sweep() runs all cases.
 //
-// A case that finds something wrong notes it and goes on, so that the ranks stay in step. It never
-// spoils the group that it is given: what must fail happens in sub-groups.
+// A case that finds an error records it and continues, so that the ranks stay in step. It never
+// breaks the group that it is given: operations that must fail run in sub-groups.
 
 #pragma once
 
@@ -15,19 +15,17 @@
 
 namespace trireme::comm::conformance {
 
-// What one rank has to complain about.
+// The failures on one rank.
 class Report {
  public:
   explicit Report(int rank) : rank_(rank) {}
 
-  // Only the first few are kept: the rest is rarely news.
+  // Keeps only the first few failures; the rest rarely adds information.
   void fail(const std::string& text);
   void expect(bool is_right, const std::string& text) {
     if (!is_right) fail(text);
   }
-  // The best of a few rounds, where other work on the machine may have been in the way.
-  void expect_in_time(Duration elapsed, Duration limit, const std::string& text);
-  // All failures, one a line; empty when there is none.
+  // All failures, one per line; empty if there are none.
   const std::string& text() const noexcept { return text_; }
 
  private:

@@ -1,4 +1,5 @@
-// What cases that must fail share: a sub-group of everybody to ruin, and the error that came.
+// Shared by cases that must fail: a sub-group of all ranks that may be broken, and the error it
+// ended with.
 
 #pragma once
 
@@ -31,8 +32,8 @@ inline bool says(const Error& error, const std::string& text) {
   return std::string(error.what()).find(text) != std::string::npos;
 }
 
-// Complains unless the error came, with this code and all of these texts, and unless the group
-// repeats it from now on.
+// Fails unless the error occurred with this code and all of these texts, and unless the group
+// throws it again from now on.
 inline void expect_end(const Group& ruined, const std::optional<Error>& error, ErrorCode code,
                        const std::vector<std::string>& texts, const std::string& what,
                        Report& report) {

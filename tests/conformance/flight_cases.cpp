@@ -1,5 +1,5 @@
-// Many operations in flight: more than any transport has room for, waited for in any order, with
-// different priorities.
+// Many operations in flight: more than any transport can start at once, waited for in any order,
+// with different priorities.
 
 #include <algorithm>
 #include <thread>
@@ -17,7 +17,8 @@ std::size_t count_of(std::size_t i) {
   return kCounts[i % 5];
 }
 
-// One operation of a mixed bag, by number: its memory, its start and its answer.
+// One of several kinds of operations, selected by number: its memory, its start and its expected
+// result.
 struct Flight {
   Flight(const Group& group, std::size_t index, Place place)
       : number(static_cast<int>(index)),
@@ -61,7 +62,7 @@ struct Flight {
   Buffer out;
 };
 
-// Starts all, waits in the given order, checks all.
+// Starts all operations, waits in the given order, and checks all results.
 void fly(const Group& group, Place place, const std::vector<std::size_t>& order,
          bool has_priorities, Report& report) {
   std::vector<Flight> flights;
@@ -100,7 +101,7 @@ void waited_in_another_order_on_each_rank(const Group& group, Report& report) {
   }
 }
 
-// Asked again and again instead of waited for.
+// Polls instead of waiting.
 void polled(const Group& group, Report& report) {
   std::vector<Flight> flights;
   std::vector<Work> works;
@@ -114,7 +115,7 @@ void polled(const Group& group, Report& report) {
   for (const Flight& flight : flights) flight.expect(group, report);
 }
 
-// A rank that is slow to come holds up nothing but its own operations.
+// A rank that enters late delays only its own operations.
 void late_rank(const Group& group, Report& report) {
   for (int late = 0; late < std::min(group.size(), 2); ++late) {
     if (group.rank() == late) std::this_thread::sleep_for(std::chrono::milliseconds(30));

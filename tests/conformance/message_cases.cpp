@@ -1,11 +1,11 @@
-// Tagged send and receive: sizes and places, orders and tags, everybody with everybody.
+// Tagged send and receive: sizes and places, orders and tags, between all pairs of ranks.
 
 #include "tests/conformance/buffer.h"
 
 namespace trireme::comm::conformance {
 namespace {
 
-// Around a ring, both at once.
+// Around a ring, sending and receiving at once.
 void send_and_receive(const Group& group, Report& report) {
   if (group.size() == 1) return;
   const int next = (group.rank() + 1) % group.size();
@@ -22,7 +22,7 @@ void send_and_receive(const Group& group, Report& report) {
   }
 }
 
-// Messages of one tag in the order in which they were sent, tags in any order.
+// Messages of one tag are received in the order in which they were sent, tags in any order.
 void tags(const Group& group, Report& report) {
   if (group.size() == 1) return;
   const int half = group.size() / 2;
@@ -49,7 +49,7 @@ void tags(const Group& group, Report& report) {
   }
 }
 
-// Many messages of one tag in flight, small and large by turns.
+// Many messages of one tag in flight, alternating small and large.
 void messages_keep_their_order(const Group& group, Report& report) {
   if (group.size() == 1 || group.rank() > 1) return;
   constexpr int kMessages = 24;
@@ -71,7 +71,7 @@ void messages_keep_their_order(const Group& group, Report& report) {
   }
 }
 
-// Everybody with everybody, while collectives of the same group go on.
+// All pairs of ranks, while collectives of the same group are in flight.
 void messages_beside_collectives(const Group& group, Report& report) {
   std::vector<Buffer> in, out;
   std::vector<Work> works;

@@ -1,5 +1,5 @@
-// Ranks that ask for different things: every rank fails with Mismatch and names two ranks and what
-// each asked for.
+// Ranks with different requests: every rank fails with Mismatch, which names two ranks and what
+// each of them requested.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kCount = 8;
 
-// The last rank is the odd one.
+// The last rank makes the different request.
 bool is_odd(const Group& group) {
   return group.rank() == group.size() - 1;
 }
@@ -34,7 +34,7 @@ struct Memory {
 struct Difference {
   const char* name;
   Work (*ask)(const Group& group, const Memory& memory, bool is_odd);
-  std::vector<std::string> texts;  // what both asked for
+  std::vector<std::string> texts;  // descriptions of both requests
 };
 
 Work uneven(const Group& group, const Memory& memory, bool is_odd) {
@@ -128,7 +128,7 @@ void different_requests(const Group& group, Report& report) {
   }
 }
 
-// Seen by the receiver alone; everybody learns it at the next operation.
+// Only the receiver detects it; all ranks learn of it in the next operation.
 void different_message(const Group& group, Report& report) {
   if (group.size() == 1 || !group.capabilities().names_mismatch) return;
   const Memory memory(group);
@@ -149,7 +149,7 @@ void different_message(const Group& group, Report& report) {
   }
 }
 
-// Only two ranks can see it, and the others may already have what they came for.
+// Only two ranks can detect it, and the others may already have completed the operation.
 void different_all_to_all(const Group& group, Report& report) {
   if (group.size() == 1 || !group.capabilities().names_mismatch) return;
   const Group sub = everybody(group);
@@ -168,7 +168,7 @@ void different_all_to_all(const Group& group, Report& report) {
              "all_to_all of other counts", report);
 }
 
-// What was in flight when the difference showed ends with it.
+// Operations that are in flight when the mismatch is detected fail with it.
 void difference_among_many(const Group& group, Report& report) {
   if (group.size() == 1 || !group.capabilities().names_mismatch) return;
   const Group sub = everybody(group);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kManyWindows = 1000003;
 
-// Complains unless `out` holds `count` elements of each rank's input, in rank order.
+// Fails unless `out` contains `count` elements of each rank's input, in rank order.
 void expect_concatenation(const Buffer& out, const Trial& trial, int salt, int ranks,
                           const std::string& what, Report& report) {
   for (int from = 0; from < ranks; ++from) {
@@ -113,8 +113,8 @@ void all_to_all(const Group& group, Report& report) {
   }
 }
 
-// Nobody leaves a barrier before everybody has entered it: told by times of one clock, which is
-// the same for all processes of a host.
+// No rank leaves a barrier before every rank has entered it. This is checked with one clock, which
+// is the same for all processes of a host.
 void barrier(const Group& group, Report& report) {
   const auto now = [] { return steady_clock().now().time_since_epoch().count(); };
   for (int round = 0; round < 20; ++round) {

@@ -1,6 +1,6 @@
-// Goal:   every case of the suite holds over Open MPI, for what that transport promises.
-// Method: mpirun starts this binary again once a rank, with a filter for the second test here,
-//         which only does something there. Skipped, and said so, where there is no MPI.
+// Goal:   every case of the suite passes over Open MPI, within that transport's capabilities.
+// Method: mpirun starts this binary once per rank, with a filter for the second test here, which
+//         does something only there. Skipped, with a message, if there is no MPI.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -39,16 +39,18 @@ TEST_P(Mpi, Conforms) {
                    "mpi_yield_when_idle", "1", "-n", std::to_string(GetParam()), this_binary(),
                    "--gtest_filter=MpiRank.Sweeps", "--gtest_brief=1"},
        .environment = {{"CONFORMANCE_MPI", "1"},
-                       {"CI", ""},  // a second chance is for all ranks, not for one
                        {"TRIREME_JOB", "mpi"},
                        {"TRIREME_STORE", "folder:" + folder.path().string()}}});
-  const int code = run.wait_exit(Deadline::after(110s));
-  EXPECT_EQ(code, 0) << as_failure(run.out() + run.error());
+  // 3 s on an idle machine, 90 s on a busy one.
+  const int code = run.wait_exit(Deadline::after(550s));
+  EXPECT_EQ(code, 0) << run.out() + run.error();
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, Mpi, ::testing::Values(2, 3, 4, 7));
+INSTANTIATE_TEST_SUITE_P(Worlds, Mpi,
+                         ::testing::ValuesIn(runs_all_worlds() ? std::vector<int>{2, 3, 4, 7}
+                                                               : std::vector<int>{3}));
 
-// The job numbers the two ranks the other way round than mpirun does.
+// The job numbers the two ranks in the opposite order to mpirun.
 TEST(MpiNumbers, MustBeThoseOfTheJob) {
   if (!mpi::is_available()) GTEST_SKIP() << "this build has no MPI";
   if (::access(kMpirun, X_OK) != 0) GTEST_SKIP() << "no " << kMpirun << ": MPI was not tested";

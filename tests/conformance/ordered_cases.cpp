@@ -1,5 +1,5 @@
-// ordered_sum: the same bits on any number of ranks, however the slots are dealt. The answer is
-// that of one rank alone, which ordered_sum_test.cpp compares with the tree written out.
+// ordered_sum: bitwise identical results on any number of ranks, for any assignment of slots. The
+// expected result is that of a single rank, which ordered_sum_test.cpp compares with the tree.
 
 #include <cstring>
 
@@ -8,7 +8,8 @@
 namespace trireme::comm::conformance {
 namespace {
 
-// Slots in turn, in blocks, all but one to the last, all to one, and in a mess.
+// Slots assigned round-robin, in blocks, all but one to the last rank, all to one rank, and
+// irregularly.
 int owner_of(int way, int slot, int slots, int ranks) {
   switch (way) {
     case 0:
@@ -24,7 +25,7 @@ int owner_of(int way, int slot, int slots, int ranks) {
   }
 }
 
-// Numbers of very different sizes: their sum shows the order of the additions.
+// Numbers of very different magnitudes: their sum depends on the order of the additions.
 Cycle share(DType type, int slot) {
   return Cycle(type, [slot](std::size_t index) {
     const auto step = static_cast<int>(index % 11) * 3 + slot * 5;
@@ -101,7 +102,7 @@ void ordered_sum(const Group& group, Report& report) {
   run(group, {DType::Float32, ReduceOp::Sum, 13, 0, 200003, Place::Ordinary}, report);
 }
 
-// Several at once, and beside other operations: each takes its own numbers of the sequence.
+// Several at once, and together with other operations: each uses its own sequence numbers.
 void ordered_sums_in_flight(const Group& group, Report& report) {
   if (!group.capabilities().ordered_sums) return;
   constexpr int kSums = 12;

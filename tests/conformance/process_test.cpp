@@ -1,6 +1,6 @@
-// Goal:   every case of the suite holds between real processes, on every transport.
-// Method: this binary again once a rank; a world is connected once and runs the whole sweep, then
-//         random programs. Several hosts are played by TRIREME_HOST, which can only split one.
+// Goal:   every case of the suite passes between real processes, on every transport.
+// Method: starts this binary once per rank; a world connects once and runs the whole sweep, then
+//         random programs. TRIREME_HOST simulates several hosts; it can only split one real host.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using testing::RankChannel;
 using testing::RankProcesses;
 
-// A transport, and on how many hosts its ranks believe to be.
+// A transport, and the number of simulated hosts of its ranks.
 struct Carrier {
   std::string_view name;
   Transport transport;
@@ -40,17 +40,19 @@ struct Param {
   friend void PrintTo(const Param& param, std::ostream* out) { *out << param.name(); }
 };
 
-// Sanitizers make every process several times slower, and see no more in seven than in three.
-#ifdef TRIREME_IS_SANITIZED
-constexpr int kWorlds[] = {1, 2, 3};
-#else
-constexpr int kWorlds[] = {1, 2, 3, 4, 7};
-#endif
-
+// For each carrier an even world, and an odd one that is not next to a power of two; shared memory
+// alone is tested with all of them on threads (conformance_test.cpp). `make soak` runs the rest.
+// Sanitizers make every process several times slower and find no more with seven ranks than with
+// three.
 std::vector<Param> all_params() {
+#ifdef TRIREME_IS_SANITIZED
+  const std::vector<int> all{1, 2, 3}, few = all;
+#else
+  const std::vector<int> all{1, 2, 3, 4, 7}, few{2, 4, 7};
+#endif
   std::vector<Param> params;
   for (const Carrier& carrier : kCarriers) {
-    for (const int ranks : kWorlds) params.push_back({carrier, ranks});
+    for (const int ranks : runs_all_worlds() ? all : few) params.push_back({carrier, ranks});
   }
   return params;
 }
@@ -68,13 +70,13 @@ std::string run_random_programs(const Group& group) {
   return complaints;
 }
 
-// Neighbours share a host; in a world of four every other rank does.
+// Neighbouring ranks share a host; in a world of four, every other rank does.
 int host_of(const Param& param, int rank) {
   if (param.ranks == 4) return rank % param.carrier.hosts;
   return rank * param.carrier.hosts / param.ranks;
 }
 
-// What the environment says to one rank: its number, and its host.
+// The environment of one rank: its number and its host.
 cluster::Lookup lookup_of(const Param& param, int rank) {
   return [param, rank](const char* name) -> const char* {
     static thread_local std::string value;
@@ -125,7 +127,7 @@ TEST_P(Processes, Conform) {
   std::string complaints;
   for (int rank = 0; rank < param.ranks; ++rank) complaints += ranks.hear(rank, deadline);
   std::replace(complaints.begin(), complaints.end(), '|', '\n');
-  EXPECT_EQ(as_failure(complaints), "");
+  EXPECT_EQ(complaints, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Carriers, Processes, ::testing::ValuesIn(all_params()),

@@ -74,7 +74,7 @@ Work Player::start_move() {
                        call());
 }
 
-// One slot a member, dealt in reverse.
+// One slot per member, assigned in reverse order.
 Work Player::start_ordered_sum() {
   Buffer& data = add(step_.counts[0]);
   data.write(input(me()));
@@ -92,7 +92,7 @@ void Player::expect(const Cycle& cycle, const Buffer& out, std::size_t at, std::
   out.expect_guards(step_.to_text(), report);
 }
 
-// The model: what this rank's memory must hold now.
+// Compares this rank's memory with the model.
 void Player::check(Report& report) const {
   const auto& buffers = running_.buffers;
   const std::size_t count = step_.counts[0], mine = step_.counts[me()];

@@ -10,7 +10,7 @@
 
 namespace trireme::comm::conformance {
 
-// A step on its way on one rank: its memory, and how to check it.
+// A step in flight on one rank: its memory, and how to check it.
 struct Running {
   explicit Running(const Step& s) : step(s) {}
   const Step& step;

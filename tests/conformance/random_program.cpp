@@ -14,7 +14,7 @@ constexpr std::size_t kInFlightMax = 24;
 
 std::size_t random_count(Random& random) {
   constexpr std::size_t kCounts[] = {0, 1, 2, 3, 17, 63, 511, 513, 600, 4096, 4097, 20011, 70001};
-  // Large ones are as telling as small ones, but cost more.
+  // Large counts find no more errors than small ones, but cost more.
   const std::size_t most = random.below(4) == 0 ? 13 : 10;
   return kCounts[random.below(most)];
 }

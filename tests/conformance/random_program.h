@@ -1,8 +1,8 @@
-// A random program of operations on several groups, as a pure function of a seed: every rank makes
-// the same one, runs its part, and knows from the model what must come out.
+// A random program of operations on several groups, as a pure function of a seed. Every rank
+// generates the same program, runs its part, and knows the expected results from the model.
 //
-// Groups are the world and random lists of its ranks; operations of all kinds and sizes are in
-// flight together, with random priorities and places; each rank waits in an order of its own.
+// Groups are the world and random lists of its ranks. Operations of all kinds and sizes are in
+// flight together, with random priorities and places; each rank waits in its own order.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace trireme::comm::conformance {
 
 struct Step {
-  std::size_t group = 0;  // which of the program's groups
+  std::size_t group = 0;  // index of the group in the program
   OpKind kind = OpKind::Barrier;
   DType type = DType::Float32;
   ReduceOp op = ReduceOp::Sum;
@@ -24,9 +24,10 @@ struct Step {
   int salt = 0;      // of the values
   int priority = 0;
   bool is_uneven = false;
-  // What each member contributes, or gets; for all_to_all counts[from] goes to everybody.
+  // The number of elements that each member contributes or receives; for all_to_all, counts[from]
+  // elements go to every member.
   std::vector<std::size_t> counts;
-  std::uint32_t shared_ranks = 0;  // bit r: rank r's memory lies in the arena
+  std::uint32_t shared_ranks = 0;  // bit r: rank r's memory is in the arena
 
   std::string to_text() const;
 };
@@ -39,7 +40,7 @@ struct Program {
 
 Program make_program(std::uint64_t seed);
 
-// This rank's part. Returns what went wrong, one complaint a line, empty when nothing did.
+// Runs this rank's part. Returns the failures, one per line; empty if there are none.
 // REQUIRES: world.size() == program.ranks.
 std::string run_program(const Program& program, std::uint64_t seed, const Group& world);
 

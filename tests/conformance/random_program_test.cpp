@@ -1,7 +1,7 @@
-// Goal:   no order of operations, groups, sizes, places, priorities and waits makes ranks disagree
-//         with the model, or hang.
-// Method: programs drawn from seeds, on threads. A failing seed is printed with the command that
-//         runs it again; TRIREME_SEED_COUNT runs more of them.
+// Goal:   for any order of operations, groups, sizes, places, priorities and waits, the ranks match
+//         the model and do not hang.
+// Method: programs generated from seeds, on threads. A failing seed is printed with the command
+//         that runs it again; TRIREME_SEED_COUNT runs more of them.
 
 #include "tests/conformance/random_program.h"
 

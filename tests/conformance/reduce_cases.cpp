@@ -1,4 +1,4 @@
-// all_reduce, reduce and reduce_scatter: every type and operation, everywhere.
+// all_reduce, reduce and reduce_scatter: every type, operation and place.
 
 #include "tests/conformance/buffer.h"
 
@@ -11,7 +11,7 @@ std::string title(const char* what, ReduceOp op, const Trial& trial) {
   return std::string(what) + " " + std::string(name_of(op)) + " of " + trial.name();
 }
 
-// Every operation of up to 4097 elements; a different one each time of many.
+// Every operation for up to 4097 elements; for larger counts a different one each time.
 std::vector<ReduceOp> ops_for(const Trial& trial, std::size_t number) {
   if (trial.count > 4097) return {static_cast<ReduceOp>(number % kReduceOpCount)};
   std::vector<ReduceOp> all;
@@ -92,7 +92,8 @@ void all_reduce_of_many(const Group& group, Report& report) {
   group.all_reduce(std::span<const Span>(), ReduceOp::Sum).wait();
 }
 
-// Numbers whose sum depends on the order: whatever it is, it is the same for all, every time.
+// Numbers whose sum depends on the order: the result must be the same on all ranks and in every
+// run.
 void same_bits_everywhere(const Group& group, Report& report) {
   const auto n = static_cast<std::size_t>(group.size());
   for (const DType type : {DType::Float32, DType::Float16, DType::BFloat16, DType::Float64}) {

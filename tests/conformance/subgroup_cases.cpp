@@ -1,5 +1,5 @@
-// Groups over lists of ranks: rows and columns of a mesh, other orders, groups of groups, several
-// at once.
+// Groups over lists of ranks: rows and columns of a mesh, other orders, sub-groups of sub-groups,
+// several at once.
 
 #include <algorithm>
 #include <numeric>
@@ -16,7 +16,8 @@ bool holds(const Ranks& ranks, int rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
-// Every member gives its rank in the world; all learn the list, in the group's order.
+// Every member contributes its rank in the world; all members receive the list, in the group's
+// order.
 void expect_members(const Group& sub, const Group& world, const Ranks& ranks, Report& report) {
   const std::int32_t mine = world.rank();
   std::vector<std::int32_t> all(ranks.size(), -1);
@@ -83,7 +84,7 @@ void mesh(const Group& group, Report& report) {
       buffers.emplace_back(group, DType::Float32, count,
                            round < 3 ? Place::Ordinary : Place::Mixed);
     }
-    // Started in different orders too: groups are independent.
+    // Ranks also start them in different orders: groups are independent.
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const std::size_t g = (i + static_cast<std::size_t>(group.rank())) % groups.size();
       works.push_back(sum(groups[g], buffers[g], round));
@@ -107,7 +108,7 @@ void groups_of_groups(const Group& group, Report& report) {
   expect_members(inner, group, {rest[1], rest[0]}, report);
 }
 
-// The same list again is another group: what one does, or suffers, is no concern of the other.
+// The same list again is another group: operations and errors of one do not affect the other.
 void same_list_twice(const Group& group, Report& report) {
   if (group.size() < 2) return;
   Ranks all(static_cast<std::size_t>(group.size()));
@@ -128,7 +129,7 @@ void same_list_twice(const Group& group, Report& report) {
   expect_sum(second, b, 3, report);
 }
 
-// A thread for each of two groups, both waiting at once on every rank.
+// One thread for each of two groups, both waiting at once on every rank.
 void a_thread_for_each(const Group& group, Report& report) {
   Ranks all(static_cast<std::size_t>(group.size()));
   std::iota(all.begin(), all.end(), 0);
@@ -145,7 +146,7 @@ void a_thread_for_each(const Group& group, Report& report) {
   for (const Report& one : reports) report.expect(one.text().empty(), one.text());
 }
 
-// Short-lived groups leave nothing behind that would run out.
+// Short-lived groups do not leak resources.
 void many_short_lived(const Group& group, Report& report) {
   Ranks all(static_cast<std::size_t>(group.size()));
   std::iota(all.begin(), all.end(), 0);

@@ -1,9 +1,7 @@
 #include "tests/conformance/sweep.h"
 
+#include <cstdlib>
 #include <numeric>
-#include <sstream>
-
-#include "trireme/testing/in_time.h"
 
 namespace trireme::comm::conformance {
 
@@ -11,28 +9,6 @@ void Report::fail(const std::string& text) {
   constexpr int kKept = 5;
   if (count_++ >= kKept) return;
   text_ += "rank " + std::to_string(rank_) + ": " + text + "\n";
-}
-
-void Report::expect_in_time(Duration elapsed, Duration limit, const std::string& text) {
-  if (elapsed <= limit) return;
-  const auto ms = [](Duration time) {
-    return std::to_string(std::chrono::duration<double, std::milli>(time).count()) + " ms";
-  };
-  fail(std::string(testing::kTooLate) + text + ": " + ms(elapsed) + ", limit " + ms(limit));
-}
-
-std::string as_failure(std::string complaints) {
-  std::istringstream lines(complaints);
-  bool is_late = false, is_wrong = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("rank ")) continue;
-    (line.find(testing::kTooLate) != std::string::npos ? is_late : is_wrong) = true;
-  }
-  if (!is_wrong || !is_late) return complaints;
-  for (std::size_t at; (at = complaints.find(testing::kTooLate)) != std::string::npos;) {
-    complaints.replace(at, testing::kTooLate.size(), "and late: ");
-  }
-  return complaints;
 }
 
 std::vector<Case> all_cases() {
@@ -56,6 +32,11 @@ std::string run_case(const Group& group, const Case& one) {
     report.fail(std::string(one.name) + " threw: " + thrown.what());
   }
   return report.text();
+}
+
+bool runs_all_worlds() {
+  const char* value = std::getenv("TRIREME_TEST_ALL");
+  return value != nullptr && *value != '\0';
 }
 
 std::string conformance_sweep(const Group& group) {

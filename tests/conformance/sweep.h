@@ -1,8 +1,8 @@
-// conformance_sweep() runs every case of the suite in one world, once a rank: how a transport of
-// real processes is tested without starting them a hundred times.
+// conformance_sweep() runs every case of the suite in one world, once per rank, so that a transport
+// with real processes is tested without starting them a hundred times.
 //
-// Failure: returns what went wrong on this rank, one complaint a line, empty when nothing did. A
-//          case that throws is told to the other ranks, which go on with the next case.
+// Errors: returns the failures on this rank, one per line; empty if there are none. If a case
+// throws, the other ranks are notified and continue with the next case.
 
 #pragma once
 
@@ -14,16 +14,16 @@
 
 namespace trireme::comm::conformance {
 
-// Every case, in the order of a sweep.
+// All cases, in the order of a sweep.
 std::vector<Case> all_cases();
 
-// Runs one case in a sub-group of all ranks, so that an exception ends the case and not the sweep.
+// Runs one case in a sub-group of all ranks, so that an exception ends the case but not the sweep.
 std::string run_case(const Group& group, const Case& one);
 
 std::string conformance_sweep(const Group& group);
 
-// Complaints of several ranks as a test says them. Where something is wrong besides, lateness is no
-// reason for a second chance (in_time.h).
-std::string as_failure(std::string complaints);
+// Whether transports with real processes are tested in worlds of every size: with
+// TRIREME_TEST_ALL=1, as `make soak` sets it. `make test` uses a few sizes.
+bool runs_all_worlds();
 
 }  // namespace trireme::comm::conformance

@@ -1,4 +1,4 @@
-// The collectives that take a count for each rank, zeros among them.
+// The collectives with one count per rank, including zeros.
 
 #include <numeric>
 
@@ -29,7 +29,7 @@ struct UnevenTrial {
   }
 };
 
-// Rank r's count by `kind`: all but one zero, growing, zeros between, large and zero.
+// Rank r's count by `kind`: all zero but one, increasing, zeros in between, large and zero.
 std::size_t count_of(int kind, int rank, int size) {
   const auto r = static_cast<std::size_t>(rank);
   switch (kind) {
@@ -124,7 +124,7 @@ void uneven_reduce_scatter(const Group& group, Report& report) {
   }
 }
 
-// Rank a sends rank b something else than b sends a: rows of a matrix that all ranks know.
+// Rank a sends to rank b a different number than b to a: a matrix that all ranks know.
 std::size_t sent(int kind, int from, int to, int size) {
   return kind == 4 ? static_cast<std::size_t>(from == 0 ? 60013 * (to % 2) : 100 * to)
                    : count_of(kind, (from * 3 + to) % size, size);
@@ -147,7 +147,7 @@ void uneven_all_to_all(const Group& group, Report& report) {
         in.write(Cycle::input(type, salt, me));
         group.all_to_all(out.span(), from, in.span(), to).wait();
         for (int other = 0; other < group.size(); ++other) {
-          std::size_t first = 0;  // of my block in the other's input
+          std::size_t first = 0;  // offset of this rank's block in the other rank's input
           for (int r = 0; r < me; ++r) first += sent(kind, other, r, group.size());
           const std::string difference =
               Cycle::input(type, salt, other)

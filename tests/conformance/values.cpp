@@ -26,7 +26,7 @@ bool is_integer(DType type) {
          type == DType::UInt8;
 }
 
-// As the type holds it: an unsigned -1 is 255.
+// The value as the type stores it: an unsigned -1 is 255.
 double held(DType type, double value) {
   std::byte bytes[8];
   encode(type, value, bytes);

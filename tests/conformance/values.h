@@ -1,8 +1,8 @@
-// The numbers with which the conformance cases fill memory, and what must come out.
+// The values with which conformance cases fill memory, and the expected results.
 //
-// All values are small integers, exact in every type, so that a result does not depend on the
-// order of the additions; they repeat after kPeriod elements, which is no multiple of anything
-// that a transport cuts data into.
+// All values are small integers, exact in every type, so that a result does not depend on the order
+// of additions. They repeat after kPeriod elements, which is not a multiple of any size into which
+// a transport cuts data.
 
 #pragma once
 
@@ -17,13 +17,13 @@ namespace trireme::comm::conformance {
 
 inline constexpr std::size_t kPeriod = 485;
 
-// In -2 ... 2, by input, rank and element.
+// A value in -2 ... 2 for this input, rank and element.
 double value_of(int salt, int rank, std::size_t index);
 
-// What ranks 0 ... ranks - 1 make of it together, as the contract of ReduceOp says.
+// The reduction over ranks 0 ... ranks - 1, as the contract of ReduceOp defines it.
 double reduced(DType type, ReduceOp op, int salt, int ranks, std::size_t index);
 
-// One period of values in the bytes of a type.
+// One period of values, stored in a type.
 class Cycle {
  public:
   Cycle(DType type, const std::function<double(std::size_t index)>& value);
@@ -32,15 +32,15 @@ class Cycle {
 
   // Elements [first, first + count).
   void write(void* out, std::size_t first, std::size_t count) const;
-  // Empty when `data` holds those elements; otherwise says where it differs first.
+  // Empty if `data` contains those elements; otherwise describes the first difference.
   std::string difference(const void* data, std::size_t first, std::size_t count) const;
 
  private:
   DType type_;
-  std::vector<std::byte> bytes_;  // two periods, so that a run never wraps inside one
+  std::vector<std::byte> bytes_;  // two periods, so that a range never wraps around
 };
 
-// One number to and from the bytes of a type; integers wrap, 16-bit floats are rounded.
+// Convert one number to and from a type; integers wrap, 16-bit floats are rounded.
 void encode(DType type, double value, void* out);
 double decode(DType type, const void* in);
 

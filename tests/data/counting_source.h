@@ -1,4 +1,4 @@
-// A source for tests of loaders: sample i holds i and its key, and may fail or wait on the way.
+// A source for tests of loaders: sample i contains i and its key; reading it may fail or block.
 
 #pragma once
 
@@ -14,6 +14,9 @@ class CountingSource final : public Source {
       : count_(count), on_read_(std::move(on_read)) {
     form_ = {.input_sizes = {2}, .input_type = at::kLong};
   }
+
+  // Samples for which on_read throws Corrupt are left out of their batches.
+  void skip_bad() { form_.are_bad_samples_skipped = true; }
 
   std::int64_t count() const override { return count_; }
   const Form& form() const override { return form_; }

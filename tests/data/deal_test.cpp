@@ -1,6 +1,8 @@
-// Goal:   every sample of an epoch is dealt exactly once, for any number of slots, any batch and
-//         either treatment of the last batch; positions go on from epoch to epoch.
-// Method: exhaustive over small counts, batches and slots, walking two epochs each.
+// Goal:   every sample of an epoch is assigned exactly once, for any number of micro-batches, any
+//         batch size and either treatment of the last batch; positions continue from epoch to
+//         epoch.
+// Method: exhaustive over small counts, batch sizes and numbers of micro-batches, through two
+//         epochs each.
 
 #include "trireme/data/deal.h"
 
@@ -14,7 +16,8 @@
 namespace trireme::data {
 namespace {
 
-// The numbers of an epoch's samples in the order in which slots get them, and the steps taken.
+// The sample numbers of an epoch in the order in which micro-batches receive them, and the number
+// of steps.
 std::vector<std::int64_t> walk(const Deal& deal, Position& at, std::int64_t& steps) {
   std::vector<std::int64_t> all;
   const std::int64_t epoch = at.epoch;
@@ -70,7 +73,8 @@ TEST(Deal, CutsTheLastBatchAnew) {
   EXPECT_EQ(deal.places(last, 2), (Range{1, 2}));
 }
 
-// A job resumed with another batch stands where none of its own steps begins.
+// A job resumed with another batch size starts at a position where none of its own steps would
+// begin.
 TEST(Deal, GoesOnFromAnyCursor) {
   const Deal deal({.count = 10, .batch = 4, .slots = 2, .is_last_dropped = true});
   EXPECT_EQ(deal.total({.epoch = 1, .cursor = 5}), 4);
@@ -95,7 +99,7 @@ TEST(Deal, SharesByWeight) {
   const Deal deal({.count = 80, .batch = 80, .slots = 4, .weights = {3, 0, 1, 4}});
   EXPECT_EQ(deal.places({}, 0), (Range{0, 30}));
   EXPECT_EQ(deal.places({}, 2), (Range{30, 40}));
-  // A slot cut in two keeps its bounds.
+  // A micro-batch (slot) that is cut in two keeps its bounds.
   const Deal cut({.count = 80, .batch = 80, .slots = 8, .weights = {3, 3, 0, 0, 1, 1, 4, 4}});
   EXPECT_EQ(cut.places({}, 0).begin, 0);
   EXPECT_EQ(cut.places({}, 1).end, 30);

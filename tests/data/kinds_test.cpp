@@ -1,14 +1,19 @@
-// Goal:   `[data]` of a recipe opens the data that it describes, and a program's own kinds beside
-// it. Method: recipes as text, read against the schema; the sets' forms are looked at.
+// Goal:   `[data]` of a recipe opens the data that it describes, and a program can add its own
+//         kinds.
+// Method: recipes as text, read with the schema; checks the forms of the sets.
 
 #include "trireme/data/kinds.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/data/counting_source.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
 #include "trireme/data/data_config.h"
 #include "trireme/data/form.h"
 #include "trireme/data/memory/synthetic_source.h"
@@ -46,6 +51,17 @@ TEST(DataKinds, OpensWhatARecipeNames) {
   EXPECT_EQ(how.threads, 2);
   EXPECT_TRUE(how.is_last_dropped);
   EXPECT_TRUE(how.is_shuffled);
+}
+
+TEST(DataKinds, SaysWhereThereAreNoTestData) {
+  const TemporaryFolder folder("no-test");
+  std::filesystem::create_directory(folder.path() / "cat");
+  write_file_atomically(folder.path() / "cat" / "a.png", "");
+  const std::string path = "\"" + folder.path().string() + "\"\n";
+  const std::string recipe = "[data]\nkind = \"images\"\ntrain = " + path;
+  EXPECT_THAT(open_data(read(recipe)).notes,
+              ::testing::ElementsAre("no test data: set data.test to evaluate"));
+  EXPECT_THAT(open_data(read(recipe + "test = " + path)).notes, ::testing::IsEmpty());
 }
 
 TEST(DataKinds, FindsMistakesBeforeAnyFileIsOpened) {

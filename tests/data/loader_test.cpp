@@ -1,7 +1,7 @@
-// Goal:   a loader gives the batches that arithmetic says, whatever its threads, from wherever it
-// is
-//         told to go on; its buffers are used again; what a source throws arrives; it ends cleanly.
-// Method: a source whose samples carry their number and key; batches compared with order and deal.
+// Goal:   a loader returns the computed batches, for any number of threads and from any position;
+//         it reuses its buffers, passes on errors of the source, and shuts down cleanly.
+// Method: a source whose samples contain their number and key; batches are compared with Order and
+//         Deal.
 
 #include "trireme/data/loader.h"
 
@@ -9,12 +9,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <numeric>
 #include <semaphore>
 #include <set>
 
 #include "tests/data/counting_source.h"
 #include "trireme/base/error.h"
 #include "trireme/data/batch.h"
+#include "trireme/data/skipped_names.h"
 #include "trireme/data/step_buffer.h"
 
 namespace trireme::data {
@@ -28,7 +30,7 @@ const std::int64_t* longs(const at::Tensor& tensor) {
   return tensor.const_data_ptr<std::int64_t>();
 }
 
-// Everything a step holds, as numbers.
+// The whole content of a step, as numbers.
 std::vector<std::int64_t> flat(const StepBatches& step) {
   std::vector<std::int64_t> all{step.at.epoch, step.at.cursor, step.total};
   for (const Batch& batch : step.batches) {
@@ -86,6 +88,78 @@ TEST(Loader, GivesTheSameWhateverItsThreads) {
   for (const auto& run : runs) EXPECT_EQ(run, runs.front());
 }
 
+// Which samples are left out depends only on the samples.
+TEST(Loader, LeavesBadSamplesOutWhateverItsThreadsAndSlots) {
+  const auto source = std::make_shared<CountingSource>(50, [](std::int64_t sample) {
+    if (sample % 7 == 3) throw Error(ErrorCode::Corrupt, "sample " + std::to_string(sample));
+  });
+  EXPECT_THROW(Loader({.source = source, .batch = 50, .threads = 0}).next(), Error);
+  source->skip_bad();
+  std::vector<std::vector<std::int64_t>> runs;
+  for (const int threads : {0, 3}) {
+    for (const int slots : {1, 4}) {
+      std::vector<int> mine(static_cast<std::size_t>(slots));
+      std::iota(mine.begin(), mine.end(), 0);
+      Loader loader({.source = source,
+                     .seed = 3,
+                     .batch = 20,
+                     .slots = slots,
+                     .mine = mine,
+                     .threads = threads});
+      auto& run = runs.emplace_back();
+      std::int64_t skipped = 0, total = 0;
+      for (int step = 0; step < 3; ++step) {
+        const StepBatches& got = loader.next();
+        total += got.total;
+        for (const Batch& batch : got.batches) {
+          skipped += batch.skipped;
+          EXPECT_EQ(batch.input.size(0), batch.count());
+          for (std::int64_t row = 0; row < batch.count(); ++row) {
+            run.push_back(longs(batch.places)[row]);
+            run.push_back(longs(batch.target)[row]);
+            EXPECT_NE(longs(batch.target)[row] % 7, 3);
+          }
+        }
+      }
+      EXPECT_EQ(total, 50);
+      EXPECT_EQ(skipped, 7);
+      EXPECT_EQ(run.size(), 2U * 43);
+    }
+  }
+  for (const auto& run : runs) EXPECT_EQ(run, runs.front());
+  const Loader loader({.source = source, .seed = 3, .batch = 20, .threads = 0});
+  const Batch again = loader.read({.epoch = 0, .samples = {0, 50}}, 5);
+  EXPECT_EQ(again.skipped, 7);
+  EXPECT_EQ(again.count(), 43);
+}
+
+// Every evaluation has a loader of its own.
+TEST(Loader, NamesABadSampleOnceWhateverTheNumberOfLoaders) {
+  const auto named = [](const std::shared_ptr<CountingSource>& source) {
+    source->skip_bad();
+    ::testing::internal::CaptureStderr();
+    for (int evaluation = 0; evaluation < 3; ++evaluation) {
+      Loader loader({.source = source, .batch = 25, .threads = 0});
+      for (int step = 0; step < 4; ++step) loader.next();
+    }
+    return ::testing::internal::GetCapturedStderr();
+  };
+  const auto lines = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const auto failing = [](int divisor) {
+    return std::make_shared<CountingSource>(50, [divisor](std::int64_t sample) {
+      if (sample % divisor == 0)
+        throw Error(ErrorCode::Corrupt, "sample " + std::to_string(sample));
+    });
+  };
+  const std::string few = named(failing(25));
+  EXPECT_EQ(lines(few), 2) << few;
+  const std::string many = named(failing(2));
+  EXPECT_EQ(lines(many), 10) << many;
+  EXPECT_THAT(many, ::testing::EndsWith(" (further ones are only counted)\n"));
+}
+
 TEST(Loader, SeeksAndRedealsInMidRun) {
   const Loader::Options options{.source = numbers(100), .batch = 10, .slots = 4, .threads = 2};
   Loader loader(options);
@@ -110,7 +184,7 @@ TEST(Loader, UsesItsBuffersAgainUnlessTheyAreHeld) {
   for (int step = 0; step < 50; ++step) {
     seen.insert(loader.next().batches[0].input.const_data_ptr());
   }
-  EXPECT_EQ(seen.size(), 3U);  // ahead, and the one given
+  EXPECT_EQ(seen.size(), 3U);  // those read ahead, and the current one
 
   const at::Tensor kept = loader.next().batches[0].target;
   const std::vector<std::int64_t> before(longs(kept), longs(kept) + kept.numel());

@@ -1,7 +1,7 @@
-// Goal:   an order is a permutation of an epoch's samples for every count, another one for every
-//         epoch and seed, and no place prefers any sample.
-// Method: exhaustive over counts around powers of two and primes; counting over thousands of seeds
-//         with bounds far outside of chance.
+// Goal:   an order is a permutation of an epoch's samples for every count, differs for every epoch
+//         and seed, and is not biased towards any sample at any position.
+// Method: exhaustive over counts around powers of two and primes; statistics over thousands of
+//         seeds with bounds far outside of chance.
 
 #include "trireme/data/order.h"
 
@@ -98,7 +98,7 @@ TEST(Order, NoPlacePrefersASample) {
   }
 }
 
-// Neighbours in an order are as far apart as chance has it: a third of the count.
+// Consecutive samples are as far apart as in a random order: a third of the count on average.
 TEST(Order, NeighboursAreUnrelated) {
   const std::vector<std::int64_t> all = whole(Order(4, 60000), 0);
   double sum = 0;

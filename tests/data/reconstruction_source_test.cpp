@@ -1,5 +1,5 @@
-// Goal:   what is to be predicted can be the sample itself, augmented as the sample was.
-// Method: made-up images through the registry, with and without data.target.
+// Goal:   the target can be the sample itself, with the same augmentation.
+// Method: synthetic images through the registry, with and without data.target.
 
 #include "trireme/data/reconstruction_source.h"
 

@@ -1,6 +1,7 @@
-// Goal:   classes are balanced, spread and divided as functions of (seed, epoch, index) that lose
-//         and repeat nothing but what they say.
-// Method: every sample of small sources of known labels, over epochs, against counts.
+// Goal:   balancing, stratifying and splitting depend only on (seed, epoch, index) and drop and
+//         repeat only the samples that they should.
+// Method: every sample of small sources with known labels, over several epochs, compared with
+//         counts.
 
 #include "trireme/data/sampling.h"
 
@@ -25,7 +26,8 @@ namespace {
 using testing::code_of;
 using ::testing::ElementsAre;
 
-// 1, 7 and 30 of three classes, mixed; a fourth has none. The input is the sample's number.
+// 1, 7 and 30 samples of three classes, mixed; a fourth class has none. The input is the sample's
+// number.
 std::shared_ptr<const Source> uneven() {
   std::vector<std::int64_t> labels(38, 2);
   labels[5] = 0;

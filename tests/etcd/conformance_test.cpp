@@ -1,5 +1,5 @@
-// Goal:   a store in etcd keeps the contract of store.h, as every other does.
-// Method: the suite that runs on all of them, on a real etcd.
+// Goal:   a store in etcd satisfies the contract of store.h, like every other store.
+// Method: the conformance suite of all stores, on a real etcd.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// EtcdKind is the store that lives in etcd, for tests that run on every kind (see store_kinds.h):
-// one server for the whole process, and a job of its own for each object.
+// EtcdKind is the store in etcd, for tests that run on every type of store (see store_kinds.h): one
+// server for the whole process, and a separate job for each object.
 
 #pragma once
 
@@ -22,7 +22,7 @@ class EtcdKind {
     return server;
   }
 
-  // Null where etcd is not installed.
+  // Returns null if etcd is not installed.
   std::unique_ptr<Store> open() {
     if (!testing::EtcdServer::program()) return nullptr;
     return std::make_unique<EtcdStore>(EtcdStore::Options{.place = server().place(job_)},

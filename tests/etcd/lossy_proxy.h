@@ -1,7 +1,8 @@
-// LossyProxy stands between a client and an etcd and decides what becomes of each request: it is
-// passed on; it is passed on and its answer lost; or it arrives only once the client has given up.
+// LossyProxy is a proxy between a client and an etcd that decides what happens to each request: it
+// is forwarded; it is forwarded and its answer is lost; or it is forwarded only after the client
+// has given up.
 //
-// Threads: its own, one a connection; fate_of is called by any of them.
+// Thread safety: it has its own threads, one per connection; any of them may call fate_of.
 
 #pragma once
 
@@ -35,7 +36,7 @@ class LossyProxy {
 
   const net::Address& address() const { return listener_.address(); }
 
-  // Ends all connections, once what is late has arrived.
+  // Ends all connections after all delayed requests have been forwarded.
   void finish() {
     if (is_ending_.exchange(true)) return;
     acceptor_.join();
@@ -59,7 +60,7 @@ class LossyProxy {
         try {
           serve(std::move(socket));
         } catch (const Error&) {
-          // The client went away.
+          // The client closed the connection.
         }
       });
     }
@@ -85,7 +86,7 @@ class LossyProxy {
     }
   }
 
-  // False: the client has gone, or all is over.
+  // Returns false if the client closed the connection or the proxy is ending.
   bool receive_request(const net::Socket& client, std::string& text, Request& request) const {
     for (;;) {
       const std::size_t head = text.find("\r\n\r\n");
@@ -113,7 +114,7 @@ class LossyProxy {
   const Decide fate_of_;
   net::Listener listener_{net::Address::tcp("127.0.0.1", 0)};
   std::atomic<bool> is_ending_ = false;
-  std::list<std::thread> threads_;  // of the acceptor, and then of finish()
+  std::list<std::thread> threads_;  // used by the acceptor thread, then by finish()
   std::thread acceptor_;
 };
 

@@ -1,6 +1,6 @@
-// Goal:   a change is made exactly once, though answers are lost, requests repeated, and copies of
-//         requests arrive after the call that sent them has returned.
-// Method: a proxy in front of a real etcd that does so to requests drawn by a seed.
+// Goal:   a change is made exactly once, even if answers are lost, requests are repeated, and
+//         copies of requests arrive after the call that sent them has returned.
+// Method: a proxy in front of a real etcd that does this to randomly chosen requests (seeded).
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -35,7 +35,7 @@ class LossyEtcd : public ::testing::Test {
     place.members = {proxy_->address()};
     store_.emplace(EtcdStore::Options{.place = place}, soon());
   }
-  // All copies have arrived.
+  // Waits until all copies have arrived.
   void settle() {
     store_.reset();
     proxy_->finish();
@@ -65,7 +65,7 @@ TEST_F(LossyEtcd, NothingIsAddedTwice) {
   EXPECT_EQ(kind_.open()->get("n", soon()), to_bytes(std::to_string(3 * kAdds)));
 }
 
-// A copy of the first swap would find the key absent again.
+// A copy of the first swap that arrives late would find the key absent again.
 TEST_F(LossyEtcd, ASwapIsMadeOnceAndKnowsIt) {
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(store_->compare_and_set("k", {}, bytes_of("1"), soon()).swapped) << i;

@@ -1,7 +1,7 @@
-// Goal:   the network of spoken words is what its paper describes, in values and gradients, and is
-//         told what it cannot take.
-// Method: torch's convolutions, batch norm and linear layer written out beside it, in float64;
-//         figures by hand.
+// Goal:   the network for spoken words matches its paper, in values and gradients, and reports data
+//         that it does not support.
+// Method: torch's convolutions, batch norm and linear layer written out, in float64; results
+//         computed by hand.
 
 #include "trireme/model/audio.h"
 

@@ -1,6 +1,6 @@
-// Goal:   models are lists of blocks with the published names and counts, tied weights are one,
-//         and running blocks in pieces, or recomputing them, changes no value and no gradient.
-// Method: small models with philox weights; gradients compared bit for bit.
+// Goal:   models are lists of blocks with the published names and counts, tied weights exist once,
+//         and running blocks in parts, or recomputing them, changes no value and no gradient.
+// Method: small models with philox weights; gradients are compared bitwise.
 
 #include "trireme/model/block_model.h"
 
@@ -71,7 +71,7 @@ TEST(BlockModel, NamesAreHuggingFaces) {
   for (const auto& name : wanted) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   }
-  // The tied head is no parameter of its own.
+  // The tied head is not a separate parameter.
   EXPECT_EQ(std::find(names.begin(), names.end(), "lm_head.weight"), names.end());
   EXPECT_EQ(names.size(), 2u + 2u * 12u + 2u);
   EXPECT_TRUE(gpt.published("transformer.h.0.attn.c_attn.weight").is_transposed);
@@ -80,11 +80,18 @@ TEST(BlockModel, NamesAreHuggingFaces) {
 }
 
 TEST(BlockModel, CountsOperations) {
-  // Twice the weights a position and pass, three passes' worth in all.
-  EXPECT_EQ(Mlp({.widths = {7}}, images()).flops_a_sample(images()), 3 * 2 * (784.0 * 7 + 7 * 10));
-  const double conv = 2 * (25.0 * 32 * 784 + 25.0 * 32 * 64 * 196);
-  EXPECT_EQ(Cnn({}, images()).flops_a_sample(images()), 3 * (conv + 2 * (3136.0 * 512 + 512 * 10)));
-  const double layer = 2 * 12.0 * 16 * 16 * 8 + 4.0 * 8 * 8 * 16;
+  // Twice the weights per position and pass, three passes in total; the first layer computes no
+  // gradient of its input.
+  Mlp mlp({.widths = {7}}, images());
+  EXPECT_EQ(mlp.flops_a_sample(images()), 2 * 2 * 784.0 * 7 + 3 * 2 * 7 * 10);
+  for (at::Tensor& parameter : mlp.blocks()[0]->parameters()) parameter.set_requires_grad(false);
+  EXPECT_EQ(mlp.flops_a_sample(images()), 2 * 784.0 * 7 + 2 * 2 * 7 * 10) << "a frozen layer";
+  const double first = 2 * 25.0 * 32 * 784;
+  const double second = 2 * 25.0 * 32 * 64 * 196;
+  EXPECT_EQ(Cnn({}, images()).flops_a_sample(images()),
+            2 * first + 3 * (second + 2 * (3136.0 * 512 + 512 * 10)));
+  // Position t attends to t + 1 positions.
+  const double layer = 2 * 12.0 * 16 * 16 * 8 + 4.0 * (8 * 9 / 2) * 16;
   EXPECT_EQ(Gpt(small_gpt(), texts(8, 11)).flops_a_sample(texts(8, 11)),
             3 * (2 * layer + 2 * 16.0 * 11 * 8));
 }
@@ -116,7 +123,7 @@ TEST(BlockModel, RecomputationChangesNothing) {
   }
 }
 
-// Draws from torch's own generator, hands a second tensor on and adds a loss.
+// Uses torch's own generator, passes on a second tensor and adds a loss.
 class Noisy final : public Block {
  public:
   Noisy() { weight_ = register_parameter("weight", torch::ones({4})); }
@@ -195,7 +202,7 @@ TEST(BlockModel, RefusesDataThatDoNotFit) {
   EXPECT_THROW(gpt.forward(torch::zeros({1, 9}, at::kLong), {}), Error);
 }
 
-// Lets so many blocks pass.
+// Lets this number of blocks pass.
 class EndsAfter final : public Interruption {
  public:
   explicit EndsAfter(int blocks) : left_(blocks) {}

@@ -1,6 +1,6 @@
-// Goal:   classes count what they are told, what is known counts less with a focus, and targets may
-//         be shares of classes.
-// Method: against PyTorch's own function, and the focal loss written out from its paper.
+// Goal:   class weights apply, the focal loss reduces the weight of easy samples, and targets may
+//         be class probabilities.
+// Method: compared with PyTorch's own function, and with the focal loss written out from its paper.
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -34,7 +34,7 @@ TEST_F(ClassWeights, MultiplyTheirSamples) {
   const auto loss = cross_entropy({.class_weights = kWeights});
   EXPECT_TRUE(loss->sum(logits_, target_).allclose(wanted));
   EXPECT_EQ(loss->terms(target_), 5);
-  // More outputs than classes: nothing is of those.
+  // More outputs than classes: no target uses them.
   const at::Tensor wider = torch::cat({logits_, torch::zeros({5, 2}, torch::kDouble)}, 1);
   EXPECT_TRUE(std::isfinite(loss->sum(wider, target_).item<double>()));
   EXPECT_THROW(loss->sum(logits_.slice(1, 0, 3), target_.clamp_max(2)), std::exception);
@@ -51,7 +51,7 @@ TEST_F(ClassWeights, AndFocusMultiply) {
     return torch::autograd::grad({of}, {logits_}, {}, true)[0];
   };
   EXPECT_TRUE(gradient_of(got).allclose(gradient_of(wanted), 1e-6, 1e-9));
-  // Where the model is sure beyond doubt, nothing is infinite.
+  // If the model is completely certain, nothing is infinite.
   const at::Tensor sure = torch::tensor({{200.0, 0.0}}).set_requires_grad(true);
   cross_entropy({.focus = 0.5})->sum(sure, torch::zeros({1}, torch::kLong)).backward();
   EXPECT_TRUE(sure.grad().isfinite().all().item<bool>());

@@ -1,5 +1,5 @@
-// Goal:   tokens see their own document alone where documents are kept apart.
-// Method: rows by hand; a gpt whose answers about the second document stay when the first changes.
+// Goal:   tokens attend only within their own document if documents are separated.
+// Method: rows by hand; a gpt whose outputs for the second document do not change with the first.
 
 #include "trireme/model/documents.h"
 

@@ -1,7 +1,7 @@
-// Goal:   dropout's mask belongs to the sample and not to where it is computed; the rate is right;
-//         its gradient is its mask; the same bits come out of one sample or many, whole or in part.
-// Method: ones through dropout show the mask; samples dealt to other rows; sizes around the
-//         vector's width.
+// Goal:   the dropout mask depends on the sample and not on where it is computed; the probability
+//         is correct; the gradient is the mask; one sample or many, whole or in part, give bitwise
+//         identical results.
+// Method: dropout of ones shows the mask; samples in other rows; sizes around the vector width.
 
 #include "trireme/model/dropout.h"
 

@@ -1,6 +1,7 @@
-// Goal:   texts go on token by token as they do at once; running means of batches move once a step;
-//         frequencies are stretched as they should be; data of the wrong kind are refused.
-// Method: small models with random weights; figures by hand.
+// Goal:   generating token by token equals processing the text at once; running statistics are
+//         updated once per step; frequencies are scaled correctly; data of the wrong kind are
+//         rejected.
+// Method: small models with random weights; results computed by hand.
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -38,7 +39,7 @@ data::Form image_form(std::int64_t channels, std::int64_t side) {
   return form;
 }
 
-// In pieces of 1, 2 and 3 tokens, with what was kept of those before.
+// Processes 1, 2 and 3 tokens at a time, with a cache of the previous ones.
 void expect_same_in_pieces(Model& model) {
   initialize(model, 3);
   const torch::NoGradGuard no_grad;
@@ -52,7 +53,7 @@ void expect_same_in_pieces(Model& model) {
     }
     EXPECT_TRUE(torch::cat(parts, 1).allclose(whole, 1e-5, 1e-6));
   }
-  // What comes later says nothing about what was before.
+  // Later tokens do not influence earlier ones.
   EXPECT_TRUE(model.forward(tokens.slice(1, 0, 4), {}).allclose(whole.slice(1, 0, 4), 1e-5, 1e-6));
 }
 
@@ -75,7 +76,7 @@ TEST(ModelFamilies, TiedHeadsAreCountedOnce) {
 
 TEST(ModelFamilies, ResnetsHaveTheirPublishedSizes) {
   EXPECT_EQ(parameter_count(Resnet({}, image_form(1, 28))), 696042);
-  // torchvision's, with a thousand classes.
+  // The count of torchvision's model, with a thousand classes.
   data::Form large = image_form(3, 224);
   large.classes = 1000;
   EXPECT_EQ(parameter_count(Resnet({.depth = 18}, large)), 11689512);
@@ -114,7 +115,8 @@ TEST(ModelFamilies, RotaryFrequenciesAreStretched) {
   linear.scaling = RopeScaling::Linear;
   linear.factor = 4;
   EXPECT_EQ(rope_frequencies(linear), (std::vector<double>{0.25, 0.025}));
-  // Turns in the original context: 10 and 1. The fast one stays, the slow one is stretched.
+  // Rotations in the original context: 10 and 1. The fast frequency is unchanged, the slow one is
+  // scaled.
   RopeOptions llama = linear;
   llama.scaling = RopeScaling::Llama3;
   llama.original_context = 63;

@@ -1,7 +1,7 @@
-// Goal:   a gate hears of every block just before it runs, in forward and in backward, whether
-//         blocks are recomputed or not, and of no backward where there is none.
-// Method: a gate that writes down what it is told, on a small gpt; one that poisons the weights of
-//         blocks that do not run, which must change no gradient.
+// Goal:   a gate is notified of every block just before it runs, in forward and in backward, with
+//         and without recomputation, and of no backward if there is none.
+// Method: a gate that records its calls, on a small gpt; and one that corrupts the weights of
+//         blocks that do not run, which must not change any gradient.
 
 #include "trireme/model/gate.h"
 
@@ -42,7 +42,7 @@ class Diary final : public Gate {
   std::string said;
 };
 
-// Blocks that are not running hold nonsense.
+// Blocks that are not running contain invalid values.
 class Poison final : public Gate {
  public:
   explicit Poison(Gpt& gpt) {
@@ -56,7 +56,7 @@ class Poison final : public Gate {
   void reach(std::size_t block, Pass) override {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const bool is_mine = i < ends_[block] && (block == 0 || i >= ends_[block - 1]);
-      // Behind autograd's back, as memory that is given away and comes back.
+      // Changed without autograd, like memory that is released and restored.
       at::Tensor data = values_[i].first.variable_data();
       if (is_mine)
         data.copy_(values_[i].second);

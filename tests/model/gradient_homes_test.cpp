@@ -1,7 +1,7 @@
-// Goal:   layers that write gradients where they are wanted compute the same ones: to the bit for a
-//         linear layer, within rounding for a table that a head shares.
-// Method: homes of our own that count what is borrowed; a small gpt and single layers, against the
-//         same without homes. float64 within 1e-12: sums of hundreds of terms in another order.
+// Goal:   layers that write gradients directly to their final memory compute the same gradients:
+//         bitwise for a linear layer, within rounding for a table that a head shares.
+// Method: homes that count what is borrowed; a small gpt and single layers, compared with the same
+//         without homes. float64 within 1e-12: sums of hundreds of terms in another order.
 
 #include "trireme/model/gradient_homes.h"
 
@@ -31,7 +31,7 @@ class Lender final : public GradientHomes {
     later.push_back({parameter, rows, values});
     return true;
   }
-  // When the rest of the gradient has come.
+  // Called when the rest of the gradient is complete.
   void add_now() {
     for (auto& [parameter, rows, values] : later) {
       parameter.mutable_grad().index_add_(0, rows, values);
@@ -90,7 +90,7 @@ class Copies final : public WeightCopies {
   at::Tensor of_, copy_;
 };
 
-// In 16 bits the weight is read as autocast would cast it, or as somebody has it ready.
+// In 16 bits the weight is read as autocast would cast it, or from an existing copy.
 TEST(GradientHomes, InNarrowTypesHoldTheSameBits) {
   Linear layer({.inputs = 160, .outputs = 224});
   layer.weight.set_data(some({224, 160}, 1, torch::kFloat));
@@ -177,7 +177,8 @@ TEST(GradientHomes, OfATiedTableTakeBothParts) {
   }
 }
 
-// Asked for instead of accumulated, or to be differentiated again: in memory of their own.
+// Gradients that are requested instead of accumulated, or differentiated again, use their own
+// memory.
 TEST(GradientHomes, AreForAccumulationAlone) {
   Lender lender;
   const Context context{.is_training = true, .homes = &lender};

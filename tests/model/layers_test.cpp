@@ -1,6 +1,6 @@
-// Goal:   our layers are LibTorch's, a strategy takes over where it is attached, generation with a
-//         cache gives what the whole text gives, and documents do not see each other.
-// Method: small layers against torch::nn::functional; strategies that mark what they saw.
+// Goal:   layers equal those of LibTorch, an attached strategy replaces the computation, generation
+//         with a cache equals processing the whole text, and documents do not attend to each other.
+// Method: small layers compared with torch::nn::functional; strategies that record their inputs.
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -146,8 +146,8 @@ TEST_F(SmallGpt, DocumentsDoNotSeeEachOther) {
   EXPECT_LT((both - torch::cat({first, second}, 1)).abs().max().item<float>(), 1e-4);
 }
 
-// The mean over many steps is what nothing dropped gives: 400 steps of a share of a half leave
-// 1/20 of the spread, and five of those are allowed.
+// The mean over many steps equals the result without dropout: 400 steps with probability one half
+// reduce the deviation to 1/20, and five of those are allowed.
 TEST(ModelLayers, AttentionDropsByTheSampleAndFairly) {
   torch::manual_seed(1);
   const torch::NoGradGuard no_grad;

@@ -1,6 +1,6 @@
-// Goal:   a change of low rank is learned beside frozen weights and can be put into them and taken
-//         off again.
-// Method: a gpt and an mlp against the products written out; merged against attached.
+// Goal:   a low-rank change is trained beside frozen weights and can be merged into them and
+//         unmerged.
+// Method: a gpt and an mlp compared with the products written out; merged compared with attached.
 
 #include "trireme/model/lora.h"
 
@@ -62,7 +62,7 @@ TEST(LoraChange, IsMergedAndUnmerged) {
   }
   const at::Tensor tokens = torch::tensor({{7, 3, 1}}, torch::kLong);
   const at::Tensor wanted = model->forward(tokens, {});
-  for (int turn = 0; turn < 2; ++turn) merge_lora(*model);  // once is enough
+  for (int turn = 0; turn < 2; ++turn) merge_lora(*model);  // the second call has no effect
   EXPECT_FALSE(weight.allclose(before));
   EXPECT_TRUE(model->forward(tokens, {}).allclose(wanted, 1e-4, 1e-5));
   unmerge_lora(*model);
@@ -78,7 +78,7 @@ TEST(LoraChange, GetsGradientsWhereTheWeightGetsNone) {
   }
   model->forward(torch::tensor({{7, 3, 1}}, torch::kLong), {}).sum().backward();
   for (const auto& item : model->named_parameters()) {
-    // A's is zero as long as B is.
+    // The gradient of A is zero as long as B is zero.
     EXPECT_EQ(item.value().grad().defined(), is_lora(item.key())) << item.key();
     if (!item.key().ends_with("lora_b")) continue;
     EXPECT_GT(item.value().grad().abs().sum().item<float>(), 0);

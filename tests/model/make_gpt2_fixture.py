@@ -1,5 +1,5 @@
-"""Makes tests/model/gpt2_fixture.safetensors: a tiny GPT-2 of Hugging Face's with random weights,
-a batch and the logits that `transformers` gives for it.
+"""Generates tests/model/gpt2_fixture.safetensors: a tiny Hugging Face GPT-2 with random weights, a
+batch and the logits that `transformers` computes for it.
 
     python make_gpt2_fixture.py OUTPUT        (needs torch, transformers, safetensors)
 """

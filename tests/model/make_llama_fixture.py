@@ -1,5 +1,5 @@
-"""Makes tests/model/llama_fixture.safetensors: a tiny Llama of Hugging Face's with random weights, a
-batch and the logits that `transformers` gives for it; positions are stretched as Llama 3.1's are.
+"""Generates tests/model/llama_fixture.safetensors: a tiny Hugging Face Llama with random weights, a
+batch and the logits that `transformers` computes for it; positions are scaled as in Llama 3.1.
 
     python make_llama_fixture.py OUTPUT        (needs torch, transformers, safetensors)
 """

@@ -1,6 +1,7 @@
-// Goal:   a model with several heads learns from the sum that its weights say, learned ones too.
-// Method: loss and gradients by the formulas on paper (softmax less truth, twice the difference,
-//         n - exp(-s) L), in float64, without autograd.
+// Goal:   a model with several heads is trained on the weighted sum of its losses, also with
+//         learned weights.
+// Method: loss and gradients by formulas (softmax minus target, twice the difference, n - exp(-s)
+//         L), in float64, without autograd.
 
 #include "trireme/model/multitask.h"
 
@@ -45,7 +46,7 @@ class MultitaskModel : public ::testing::Test {
   at::Tensor gradient(const std::string& name) const {
     return model_->named_parameters()[name].grad();
   }
-  // What the trunk gives, by hand.
+  // The output of the trunk, computed explicitly.
   at::Tensor hidden() const {
     return (x_.matmul(weight("trunk.0.weight").t()) + weight("trunk.0.bias")).clamp_min(0);
   }
@@ -53,7 +54,7 @@ class MultitaskModel : public ::testing::Test {
     return hidden().matmul(weight("heads." + task + ".weight").t()) +
            weight("heads." + task + ".bias");
   }
-  // Of a task's loss, before it is weighted: its value, and its slope by what the head said.
+  // The unweighted loss of a task: its value, and its gradient with respect to the head's output.
   std::pair<double, at::Tensor> by_hand(const std::string& task, std::int64_t index) const {
     const at::Tensor out = said(task), truth = target_.select(1, index);
     if (task == "mean") {

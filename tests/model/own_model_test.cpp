@@ -1,5 +1,5 @@
-// Goal:   the model of a user's own in docs/models.md compiles, is made by a recipe and trains.
-// Method: the page's example stands here word for word, which a test checks.
+// Goal:   the custom model in docs/models.md compiles, is created from a recipe and trains.
+// Method: this file contains the example of that page verbatim, which a test checks.
 
 #include <ATen/ops/tanh.h>
 

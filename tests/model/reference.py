@@ -1,10 +1,10 @@
-"""What PyTorch computes for small models: weights, a batch, logits, loss and gradients; mlp, cnn and
-gpt in float32, the others in float64.
+"""Writes PyTorch's results for small models: weights, a batch, logits, loss and gradients; mlp, cnn
+and gpt in float32, the others in float64.
 
     reference.py FOLDER
 
 Writes raw little-endian tensors, FOLDER/<model>/<what>.bin; parameters and gradients under the
-names that the library gives them.
+names that Trireme uses.
 """
 import pathlib
 import sys
@@ -121,7 +121,7 @@ def gpt(vocabulary=17, length=12, c=16, layers=2, heads=2):
 
 
 def rope(x, base, factor, low, high, original):
-    """Turns (b, h, t, d) as LlamaForCausalLM does, with frequencies of "rope_type": "llama3"."""
+    """Rotates (b, h, t, d) as LlamaForCausalLM does, with frequencies of "rope_type": "llama3"."""
     d = x.shape[-1]
     inv_freq = 1.0 / base ** (torch.arange(0, d, 2) / d)
     wavelen = 2 * torch.pi / inv_freq

@@ -1,7 +1,7 @@
-// Goal:   from the same weights and batch, our models give PyTorch's logits, loss and gradients.
-// Method: tests/model/reference.py writes what PyTorch computes, attention and layers spelled out;
-//         every tensor must agree within 1e-5 of its largest value in float32 and 1e-10 in float64:
-//         some hundred roundings of each, where sums are made in another order.
+// Goal:   with the same weights and batch, the models give PyTorch's logits, loss and gradients.
+// Method: tests/model/reference.py writes the results of PyTorch, with attention and layers written
+//         out. Every tensor must agree within 1e-5 of its largest value in float32 and 1e-10 in
+//         float64: some hundred roundings of each, because sums are computed in another order.
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -56,7 +56,7 @@ class ModelReference : public ::testing::Test {
     EXPECT_LE((mine - theirs).abs().max().item<double>(), share * largest) << name;
   }
 
-  // The model's name is its folder's.
+  // The name of the model is the name of its folder.
   static void compare(const std::string& name, Model& model, const at::Tensor& input,
                       const at::Tensor& target, const Loss& loss,
                       at::ScalarType type = at::kFloat) {
@@ -88,7 +88,8 @@ class ModelReference : public ::testing::Test {
     return form;
   }
 
-  // In float64; `sizes` of a batch. Blocks are recomputed too, which must change nothing.
+  // In float64; `sizes` are those of a batch. Blocks are also recomputed, which must not change
+  // anything.
   static void compare_wide(const std::string& name, Model& model, const Sizes& sizes,
                            const Sizes& target_sizes) {
     const bool is_text = target_sizes == sizes;

@@ -1,6 +1,6 @@
-// Goal:   recipes name models, a user's own among them; weights at the start are a function of the
-//         seed and the name alone, of the right distributions, whole or slice by slice.
-// Method: recipes as text; moments of filled tensors; the same model made twice, in both widths.
+// Goal:   recipes name models, including a user's own; initial weights depend only on the seed and
+//         the name, have the correct distributions, and are the same whole or slice by slice.
+// Method: recipes as text; moments of filled tensors; the same model created twice, in both widths.
 
 #include "trireme/model/registry.h"
 
@@ -86,7 +86,7 @@ TEST(ModelStart, IsAFunctionOfTheSeedAlone) {
       "[model]\nkind = \"gpt\"\nvocabulary = 9\ncontext = 4\nwidth = 8\nlayers = 1\nheads = 2";
   const auto a = make(recipe, {}), b = make(recipe, {}), other = make(recipe, {});
   initialize(*a, 11);
-  torch::rand({5});  // torch's generator plays no part
+  torch::rand({5});  // torch's generator has no influence
   initialize(*b, 11);
   initialize(*other, 12);
   for (const auto& item : a->named_parameters()) {

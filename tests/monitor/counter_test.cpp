@@ -1,5 +1,5 @@
-// Goal:   counters and gauges lose nothing under many threads.
-// Method: threads that add at once.
+// Goal:   counters and gauges lose no update when many threads write.
+// Method: threads that add concurrently.
 
 #include "trireme/monitor/counter.h"
 

@@ -1,5 +1,6 @@
-// Goal:   quantiles are right within the promised 25 %, at any size of value.
-// Method: classes against their own bounds; uniform, constant and odd values against true answers.
+// Goal:   quantiles are accurate within the documented 25 %, for values of any magnitude.
+// Method: compare classes with their bounds; compare uniform, constant and unusual values with
+//         exact results.
 
 #include "trireme/monitor/histogram.h"
 

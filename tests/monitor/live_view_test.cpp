@@ -1,5 +1,5 @@
-// Goal:   a terminal is redrawn in place and not too often; elsewhere lines come at a civil rate;
-//         the last state is always shown.
+// Goal:   on a terminal the view is redrawn in place at a limited rate; elsewhere lines are printed
+//         at a limited rate; the last state is always shown.
 // Method: a simulated clock, and a pipe that is read afterwards.
 
 #include "trireme/monitor/live_view.h"
@@ -26,7 +26,7 @@ class LiveViewTest : public ::testing::Test {
     from_ = Descriptor(ends[0]);
     to_ = Descriptor(ends[1]);
   }
-  // What was written since; there must be something.
+  // Returns what was written since the last call; there must be some output.
   std::string read() {
     char text[65536];
     const ssize_t size = ::read(from_.get(), text, sizeof text);
@@ -50,9 +50,19 @@ TEST_F(LiveViewTest, ATerminalIsRedrawnInPlaceAtMostTenTimesASecond) {
   }
   view.finish();
   const std::string text = read();
-  EXPECT_EQ(count(text, "loss"), 11);  // ten in the second, and the last state
+  EXPECT_EQ(count(text, "loss"), 11);  // ten within the second, and the last state
   EXPECT_EQ(count(text, "\x1b[2A\r\x1b[J"), 10);
   EXPECT_NE(text.find("1000/1000"), text.npos);
+}
+
+TEST_F(LiveViewTest, ALineEverySoManyStepsWhereThatIsWanted) {
+  LiveView view({.descriptor = to_.get(), .clock = &clock_});
+  view.set_line_steps(40);
+  for (int step = 1; step <= 100; ++step) view.update({.step = step});
+  view.finish();
+  const std::string text = read();
+  EXPECT_EQ(count(text, "\n"), 3);
+  for (const char* step : {"step 40 ", "step 80 ", "step 100 "}) EXPECT_EQ(count(text, step), 1);
 }
 
 TEST_F(LiveViewTest, ElsewhereTheFirstStepsAndThenALineEveryFewSeconds) {

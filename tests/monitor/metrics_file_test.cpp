@@ -1,5 +1,6 @@
-// Goal:   a resumed job's file reads as that of an undisturbed one; a full disk leaves whole lines.
-// Method: files written, spoiled as a kill would, and opened again; a limit on the size of files.
+// Goal:   the file of a resumed job equals that of an uninterrupted one; a full disk leaves only
+//         complete lines.
+// Method: write files, damage them as a kill would, and open them again; limit the file size.
 
 #include "trireme/monitor/metrics_file.h"
 

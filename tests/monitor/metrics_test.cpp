@@ -1,5 +1,5 @@
-// Goal:   metrics are found by name, keep their kind and show themselves as one record.
-// Method: names used twice, from several threads, and with the wrong kind.
+// Goal:   metrics are found by name, keep their type and are exported as one record.
+// Method: names used twice, from several threads, and with the wrong type.
 
 #include "trireme/monitor/metrics.h"
 

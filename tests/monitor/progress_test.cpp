@@ -1,5 +1,5 @@
-// Goal:   progress as text: right at the ends, never wider than the terminal.
-// Method: the pure functions, at every width.
+// Goal:   progress text is correct at the limits and never wider than the terminal.
+// Method: call the pure functions for every width.
 
 #include "trireme/monitor/progress.h"
 
@@ -38,6 +38,17 @@ TEST(Progress, View) {
             "2 % waiting for data  1:05 left");
   EXPECT_THAT(view_of({.step = 7}, {}),
               ElementsAre("7", "loss 0.0000  rate 0.00e+00  0 samples/s"));
+}
+
+TEST(Progress, OfARegressionHasMaeAndR2) {
+  Progress progress = sample();
+  progress.loss = 1.23456e9;
+  progress.mae = 4567.891;
+  progress.r2 = -0.25;
+  EXPECT_THAT(
+      line_of(progress),
+      ::testing::StartsWith("step 500/2000  loss 1.235e+09  mae 4567.89  r2 -0.250  rate "));
+  EXPECT_EQ(figure_text(0.001234), "0.001234");
 }
 
 TEST(Progress, NoLineIsWiderThanTheTerminal) {

@@ -1,5 +1,6 @@
-// Goal:   the file never grows past its bound and every line is whole in exactly one of the two.
-// Method: numbered lines past many rotations; a full device.
+// Goal:   the file never exceeds its maximum size, and every line is complete in exactly one of the
+//         two files.
+// Method: numbered lines over many rotations; a full device.
 
 #include "trireme/monitor/rotating_file.h"
 
@@ -62,7 +63,7 @@ TEST(RotatingFile, BoundarySizes) {
 TEST(RotatingFile, AFullDiskDropsAndCounts) {
   const TemporaryFolder folder("rotating-test");
   EXPECT_THROW(RotatingFile(folder.path() / "missing" / "x"), Error);
-  // Opened by its real name, /dev/full takes nothing.
+  // Opened by its real name, /dev/full accepts no data.
   RotatingFile full("/dev/full", 1000);
   full.append("lost");
   full.append("lost too");

@@ -1,5 +1,5 @@
-// Goal:   a line that one process writes is what another reads, and half a line is none.
-// Method: round trips; every shorter text.
+// Goal:   a line that one process writes is parsed by another, and a truncated line is rejected.
+// Method: round trips; every prefix of a line.
 
 #include "trireme/monitor/step_line.h"
 

@@ -1,5 +1,6 @@
-// Goal:   addresses survive the way to text and back, and wrong ones are refused with a remedy.
-// Method: known texts both ways; numbers resolved without a network; the host's own interfaces.
+// Goal:   addresses survive a round trip through text, and invalid ones are refused with a remedy.
+// Method: known texts in both directions; numeric addresses resolved without a network; the host's
+//         own interfaces.
 
 #include "trireme/net/address.h"
 
@@ -12,7 +13,6 @@
 
 #include "trireme/base/error.h"
 #include "trireme/testing/code_of.h"
-#include "trireme/testing/in_time.h"
 
 namespace trireme::net {
 namespace {
@@ -46,13 +46,16 @@ TEST(Address, RefusesWhatIsNone) {
 
 TEST(Address, UnixPathsEndWhereTheKernelSays) {
   EXPECT_EQ(Address::unix_socket(std::string(107, 'p')).path.size(), 107u);
-  try {
-    Address::parse("unix:" + std::string(108, 'p'));
-    FAIL() << "accepted 108 bytes";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
-    EXPECT_NE(error.message().find("108 bytes and the kernel takes 107"), std::string::npos)
-        << error.what();
+  EXPECT_EQ(Address::unix_socket(std::string(4000, 'p') + "/name").path.size(), 4005u);
+  for (const std::string& path : {std::string(108, 'p'), "/" + std::string(4095, 'p') + "/name"}) {
+    try {
+      Address::parse("unix:" + path);
+      FAIL() << "accepted " << path.size() << " bytes";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+      EXPECT_NE(error.message().find("the kernel takes 4095 and 82"), std::string::npos)
+          << error.what();
+    }
   }
   Address by_hand;
   by_hand.kind = Address::Kind::Unix;
@@ -98,7 +101,7 @@ TEST(Address, NamesThatDoNotResolveAreUnreachable) {
   }
 }
 
-// A resolver that waits for a server that is gone, until it is told to go on.
+// A resolver that waits for an unreachable server until the test releases it.
 TEST(Address, AResolverThatHangsIsLeftAtTheDeadline) {
   auto gate = std::make_shared<std::promise<void>>();
   auto done = std::make_shared<std::promise<void>>();
@@ -107,7 +110,6 @@ TEST(Address, AResolverThatHangsIsLeftAtTheDeadline) {
     done->set_value();
     return {};
   };
-  const TimePoint begun = steady_clock().now();
   try {
     resolve(Address::tcp("node7", 1), Deadline::after(std::chrono::milliseconds(50)), hanging);
     ADD_FAILURE() << "resolved";
@@ -115,7 +117,6 @@ TEST(Address, AResolverThatHangsIsLeftAtTheDeadline) {
     EXPECT_EQ(error.code(), ErrorCode::Unreachable);
     EXPECT_NE(error.message().find("in time for the host name 'node7'"), std::string::npos);
   }
-  testing::expect_in_time(steady_clock().now() - begun, std::chrono::seconds(5));
   EXPECT_EQ(resolve(Address::tcp("::1", 1), Deadline::after({}), hanging).size(), 1u)
       << "a number asks nobody";
   gate->set_value();
@@ -140,7 +141,7 @@ TEST(HostAddress, AsksTheInterfaceNotTheHostName) {
     EXPECT_NE(host, "::1");
     EXPECT_EQ(resolve(Address::tcp(host, 0)).size(), 1u) << "not a number: " << host;
   } catch (const Error& error) {
-    // A machine without a network, which is what the message must then say.
+    // A machine without a network; then the message must say so.
     EXPECT_EQ(error.code(), ErrorCode::NotFound);
     EXPECT_NE(error.message().find("other than loopback"), std::string::npos);
   }

@@ -1,6 +1,7 @@
-// Goal:   threads that share a connection read for each other, hand the reading on, and never wait
-//         for one another in a circle, not even through the server.
-// Method: a live server with small bounds; held requests decide who waits and who reads.
+// Goal:   threads that share a connection read for each other, hand over the reading, and never
+//         deadlock, not even through the server.
+// Method: a live server with small limits; held requests determine which thread waits and which
+//         reads.
 
 #include "trireme/net/client_core.h"
 
@@ -14,7 +15,6 @@
 #include "tests/net/raw_peer.h"
 #include "tests/net/rig.h"
 #include "trireme/net/listener.h"
-#include "trireme/testing/in_time.h"
 
 namespace trireme::net {
 namespace {
@@ -43,10 +43,8 @@ TEST(ClientCore, TheReadingIsHandedOnAtADeadline) {
   }
   ASSERT_TRUE(eventually([&] { return rig.service->held().size() == 4; }));
   first.join();
-  const TimePoint begun = steady_clock().now();
   for (const auto& caller : rig.service->held()) caller->reply(bytes_of("late"));
   for (auto& thread : others) thread.join();
-  testing::expect_in_time(steady_clock().now() - begun, 1s);
 }
 
 TEST(ClientCore, AFullStreamHoldsTheConnectionAndSaysSo) {
@@ -57,7 +55,7 @@ TEST(ClientCore, AFullStreamHoldsTheConnectionAndSaysSo) {
   EXPECT_EQ(error.code(), ErrorCode::Deadline);
   EXPECT_NE(error.cause().find("stream of this connection is full"), std::string::npos);
 
-  // A caller that waits is served as soon as somebody takes the items.
+  // A waiting caller is served as soon as the items of the full stream are taken.
   std::atomic<bool> is_answered = false;
   std::thread caller([&] {
     client.call(kEcho, {}, soon());
@@ -87,10 +85,9 @@ TEST(ClientCore, BothEndsFullDoNotWaitForEachOther) {
   Client client = rig.join();
   std::vector<std::thread> threads;
   std::atomic<int> good = 0;
-  const TimePoint begun = steady_clock().now();
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      // Each answer alone is more than the server may keep and the sockets hold.
+      // Each answer is larger than the server's output limit and the socket buffers.
       for (int i = 0; i < 5; ++i) {
         if (client.call(kEcho, Bytes(3'000'000), Deadline::after(60s)).size() == 3'000'000) ++good;
       }
@@ -98,7 +95,6 @@ TEST(ClientCore, BothEndsFullDoNotWaitForEachOther) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(good, 20);
-  testing::expect_in_time(steady_clock().now() - begun, 10s * kSlowness);
 }
 
 TEST(ClientCore, ASlowServerSlowsThePoster) {
@@ -117,7 +113,7 @@ TEST(ClientCore, ASlowServerSlowsThePoster) {
   EXPECT_EQ(client.call(kEcho, Bytes(7), soon()).size(), 7u) << "the stream of bytes is whole";
 }
 
-// A server that speaks the handshake and then whatever the test says.
+// A server that completes the handshake and then sends arbitrary bytes.
 class Impostor {
  public:
   explicit Impostor(const Bytes& words) {
@@ -137,7 +133,7 @@ class Impostor {
   }
 
  private:
-  const SecretCredentials credentials_{Secret::generate(), {"impostor", "server"}};
+  const SecretCredentials credentials_{Secret::generate(), "impostor"};
   Listener listener_{Address::tcp("127.0.0.1", 0)};
   std::thread thread_;
 };

@@ -1,5 +1,5 @@
-// Goal:   an Error arrives with every field it left with, and hostile bytes make Protocol errors.
-// Method: all codes and field combinations both ways; every truncation; single fields broken.
+// Goal:   an Error arrives with all its fields, and malformed bytes cause Protocol errors.
+// Method: round trips of all codes and field combinations; every truncation; single invalid fields.
 
 #include "trireme/net/error_codec.h"
 
@@ -75,7 +75,7 @@ TEST(ErrorCodec, UnknownValuesAreRefused) {
     EXPECT_EQ(code_of(bytes), ErrorCode::Protocol) << code;
   }
   bytes[0] = std::byte{0};
-  bytes[1] = std::byte{2};  // neither present nor absent
+  bytes[1] = std::byte{2};  // neither present (1) nor absent (0)
   EXPECT_EQ(code_of(bytes), ErrorCode::Protocol);
 }
 

@@ -1,6 +1,6 @@
-// Goal:   frames come out as they went in, however the bytes are cut, and impossible headers are
-//         refused before anything is allocated for them.
-// Method: round trips at boundary sizes, every cut of a small stream, each header field broken.
+// Goal:   frames are decoded as they were encoded, however the bytes are split, and invalid headers
+//         are refused before any allocation.
+// Method: round trips at boundary sizes, every split of a small stream, each header field invalid.
 
 #include "trireme/net/frame.h"
 
@@ -115,7 +115,7 @@ TEST(Frame, TheBoundIsInclusiveAndCostsNothingBefore) {
   EXPECT_TRUE(reader.next().has_value());
   EXPECT_THROW(reader.feed(encode(make_frame(FrameKind::Post, 1, 4097))), Error);
 
-  // A header that announces 64 MiB holds 20 bytes until the payload comes.
+  // After a header that announces 64 MiB, only 20 bytes are held until the payload arrives.
   FrameReader wide;
   const FrameHeader header = encode_header(FrameKind::Request, 1, 1, kPayloadMax);
   wide.feed(header);

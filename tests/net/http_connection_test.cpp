@@ -1,5 +1,6 @@
-// Goal:   requests go out whole, replies come in whole or in pieces, and every wait ends.
-// Method: a listener in the test that says what it is told to.
+// Goal:   requests are sent completely, replies are received completely or in pieces, and every
+//         wait ends.
+// Method: a listener in the test that sends scripted replies.
 
 #include "trireme/net/http_connection.h"
 

@@ -1,5 +1,5 @@
-// Goal:   a reply is understood however its bytes are cut, and what is none is refused.
-// Method: whole replies fed whole and byte by byte; broken ones.
+// Goal:   a reply is parsed however its bytes are split, and invalid replies are refused.
+// Method: valid replies fed at once and byte by byte; malformed ones.
 
 #include "trireme/net/http_reply.h"
 

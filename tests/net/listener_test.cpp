@@ -1,5 +1,6 @@
-// Goal:   a Listener is private, replaces only what is dead, and leaves nothing behind.
-// Method: paths in a temporary folder in each state; both IP families; two makers at once.
+// Goal:   a Listener is private, replaces only dead sockets, and leaves nothing behind.
+// Method: paths in a temporary folder in each state; both IP families; two listeners created at the
+//         same time.
 
 #include "trireme/net/listener.h"
 
@@ -24,12 +25,14 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/testing/code_of.h"
 #include "trireme/testing/rank_processes.h"
 
 namespace trireme::net {
 namespace {
 
 using namespace std::chrono_literals;
+using trireme::testing::code_of;
 
 class ListenerAtPath : public ::testing::Test {
  protected:
@@ -45,10 +48,11 @@ class ListenerAtPath : public ::testing::Test {
     }
   }
 
-  // What a killed process leaves: a socket file that nobody listens at.
-  void leave_dead_socket() const {
+  // Creates what a killed process leaves: a socket file without a listener.
+  void leave_dead_socket() const { leave_dead_socket(address_); }
+  static void leave_dead_socket(const Address& address) {
     const Socket socket = make_socket(AF_UNIX);
-    const SocketAddress where = resolve(address_).front();
+    const SocketAddress where = resolve(address).front();
     ASSERT_EQ(
         bind(socket.descriptor(), reinterpret_cast<const sockaddr*>(&where.storage), where.size),
         0);
@@ -74,6 +78,25 @@ TEST_F(ListenerAtPath, IsPrivateAndGoesWithItsOwner) {
     EXPECT_TRUE(can_connect());
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+// A socket address holds at most 107 bytes of a path.
+TEST_F(ListenerAtPath, ALongPathIsReachedThroughItsFolder) {
+  const std::filesystem::path deep = folder_.path() / std::string(120, 'd') / std::string(200, 'e');
+  const Address address = Address::unix_socket((deep / "ctl").string());
+  EXPECT_EQ(code_of([&] { resolve(address); }), ErrorCode::Unreachable)
+      << "as one who dials sees it";
+  EXPECT_EQ(code_of([&] { Listener listener(address); }), ErrorCode::Io);
+  std::filesystem::create_directories(deep);
+  leave_dead_socket(address);
+  {
+    Listener listener(address);
+    EXPECT_EQ(listener.address(), address);
+    EXPECT_TRUE(connect(resolve(address).front(), Deadline::after(10s)).is_open());
+    EXPECT_EQ(code_of([&] { Listener other(address); }), ErrorCode::Io) << "a living one is there";
+    EXPECT_TRUE(std::filesystem::is_socket(deep / "ctl"));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(deep));
 }
 
 TEST_F(ListenerAtPath, ReplacesADeadSocket) {
@@ -184,7 +207,7 @@ TEST(ListenerOnTcp, TheUnspecifiedIpv6AddressServesBothFamilies) {
   EXPECT_TRUE(can_reach(Address::tcp("::1", listener.address().port)));
 }
 
-// Makes this process one of a kernel without IPv6. False where that may not be done.
+// Makes this process behave as on a kernel without IPv6. Returns false if that is not permitted.
 bool forgo_ipv6() {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

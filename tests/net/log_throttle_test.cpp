@@ -1,5 +1,6 @@
-// Goal:   a flood of events makes one line a second, and the next line says how many there were.
-// Method: a clock that the test moves and a sink that remembers.
+// Goal:   a flood of events causes one line per second, and the next line reports how many were
+//         left out.
+// Method: a clock that the test advances and a sink that records.
 
 #include "trireme/net/log_throttle.h"
 

@@ -1,5 +1,6 @@
-// Goal:   an Outbox sends what fits, keeps what does not within its bound, and cuts who lags.
-// Method: a socket pair registered in an epoll of the test's own; the far end reads when told.
+// Goal:   an Outbox sends what fits, keeps the rest within its limit, and disconnects a caller that
+//         lags.
+// Method: a socket pair registered in the test's own epoll; the other end reads on command.
 
 #include "trireme/net/outbox.h"
 
@@ -41,13 +42,13 @@ class OutboxTest : public ::testing::Test {
                                                                         .requests_max = 3});
   }
 
-  // What epoll says now.
+  // The events that epoll reports now.
   std::uint32_t events() {
     epoll_event event{};
     return epoll_wait(epoll_.get(), &event, 1, 0) == 1 ? event.events : 0;
   }
 
-  // All frames that are there.
+  // All frames received so far.
   std::vector<Frame> read_all() {
     std::vector<Frame> out;
     std::array<std::byte, 65536> buffer;
@@ -59,7 +60,7 @@ class OutboxTest : public ::testing::Test {
     }
   }
 
-  // Items until the kernel wants no more; it may still take two or three.
+  // Sends items until the kernel's buffer is full; it may still accept two or three.
   void fill() {
     while (wait_ready(outbox_->socket(), POLLOUT, Deadline::after(0s))) {
       ASSERT_TRUE(outbox_->send_item(1, 5, Bytes(kPayload)));

@@ -1,4 +1,4 @@
-// RawPeer is an end of a connection that says whatever a test wants it to say.
+// RawPeer is one end of a connection that sends arbitrary bytes.
 
 #pragma once
 
@@ -22,7 +22,7 @@ class RawPeer {
       : RawPeer(connect(resolve(address).front(), Deadline::after(std::chrono::seconds(10)))) {}
   explicit RawPeer(Socket socket) : socket_(std::move(socket)) {}
 
-  // False when the other end is gone.
+  // Returns false if the other end closed the connection.
   bool say(ByteView bytes) {
     const Deadline deadline = Deadline::after(std::chrono::seconds(10));
     while (!bytes.empty()) {
@@ -36,7 +36,8 @@ class RawPeer {
     return true;
   }
 
-  // At least one byte, or none when the other end is gone or the time is up.
+  // Returns at least one byte, or none if the other end closed the connection or the deadline
+  // passed.
   Bytes hear(Deadline deadline = Deadline::after(std::chrono::seconds(10))) {
     std::array<std::byte, 4096> buffer;
     while (true) {
@@ -46,7 +47,7 @@ class RawPeer {
     }
   }
 
-  // Listens until the other end hangs up.
+  // Reads until the other end closes the connection.
   bool is_hung_up_by(Deadline deadline) {
     while (!hear(deadline).empty()) {
     }
@@ -54,7 +55,7 @@ class RawPeer {
     return !receive(socket_, {&probe, 1}).must_wait();
   }
 
-  // Runs a whole handshake; false when the other end does not go along.
+  // Runs a complete handshake; returns false if the other end closes the connection.
   bool shake(Handshake& handshake) {
     say(handshake.take_output());
     while (!handshake.is_done()) {
@@ -66,7 +67,7 @@ class RawPeer {
     return true;
   }
 
-  // The next close() resets the connection instead of ending it.
+  // The next close() sends a reset instead of an orderly shutdown.
   void reset_on_close() {
     const linger option{.l_onoff = 1, .l_linger = 0};
     setsockopt(socket_.descriptor(), SOL_SOCKET, SO_LINGER, &option, sizeof(option));

@@ -1,5 +1,5 @@
-// What the tests of Client and Server share: a secret, two parties, and a service that can be made
-// to do everything that services do.
+// Shared by the tests of Client and Server: a secret, credentials for both sides, and a service
+// that does everything a service can do.
 
 #pragma once
 
@@ -30,11 +30,11 @@ using namespace std::chrono_literals;
 inline constexpr std::uint16_t kEcho = 0x0700;    // answers with the payload
 inline constexpr std::uint16_t kFail = 0x0701;    // throws an Error with every field
 inline constexpr std::uint16_t kThrow = 0x0702;   // throws something else
-inline constexpr std::uint16_t kHold = 0x0703;    // keeps the caller
+inline constexpr std::uint16_t kHold = 0x0703;    // keeps the caller without answering
 inline constexpr std::uint16_t kCount = 0x0704;   // streams payload.size() items, then ends
-inline constexpr std::uint16_t kDrop = 0x0705;    // forgets the caller
-inline constexpr std::uint16_t kWho = 0x0706;     // answers "name/role"
-inline constexpr std::uint16_t kNobody = 0x6400;  // no service has it
+inline constexpr std::uint16_t kDrop = 0x0705;    // drops the caller without answering
+inline constexpr std::uint16_t kWho = 0x0706;     // answers with the caller's name
+inline constexpr std::uint16_t kNobody = 0x6400;  // a method without a service
 
 class EchoService final : public Service {
  public:
@@ -53,7 +53,7 @@ class EchoService final : public Service {
       case kCount:
         return count(request);
       case kWho:
-        return request.caller->reply(bytes_of(request.identity.name + "/" + request.identity.role));
+        return request.caller->reply(bytes_of(request.identity.name));
       default:
         return;
     }
@@ -88,16 +88,15 @@ class EchoService final : public Service {
   std::vector<std::shared_ptr<Caller>> held_;
 };
 
-// A server with an EchoService and a way to become its client.
+// A server with an EchoService, and a function that connects a client.
 struct Rig {
   Secret secret = Secret::generate();
-  SecretCredentials client_credentials{secret, {.name = "rank 1", .role = "worker"}};
+  SecretCredentials client_credentials{secret, "rank 1"};
   std::shared_ptr<EchoService> service = std::make_shared<EchoService>();
   std::unique_ptr<Server> server;
 
   explicit Rig(Server::Options options = {}) {
-    options.credentials = std::make_shared<SecretCredentials>(
-        secret, Identity{.name = "coordinator", .role = "server"});
+    options.credentials = std::make_shared<SecretCredentials>(secret, "coordinator");
     server = std::make_unique<Server>(std::move(options), Server::Services{{7, service}});
   }
 
@@ -105,11 +104,11 @@ struct Rig {
     return Client({.address = server->address(),
                    .credentials = &client_credentials,
                    .stream_items_max = stream_items_max},
-                  Deadline::after(10s));
+                  Deadline::after(60s));
   }
 };
 
-// Sanitizers cost a factor; what is promised is promised without them.
+// Sanitizers slow down the code by a factor; time limits apply without them.
 #ifdef TRIREME_IS_SANITIZED
 inline constexpr int kSlowness = 8;
 #else
@@ -117,10 +116,10 @@ inline constexpr int kSlowness = 1;
 #endif
 
 inline Deadline soon() {
-  return Deadline::after(10s);
+  return Deadline::after(60s);
 }
 
-// The error that `body` ends with.
+// The error that `body` throws.
 inline Error error_of(const std::function<void()>& body) {
   try {
     body();
@@ -131,7 +130,7 @@ inline Error error_of(const std::function<void()>& body) {
   return Error(ErrorCode::Misuse, "nothing was thrown");
 }
 
-// Looks until `condition` holds; never later than ten seconds.
+// Polls until `condition` holds, for at most ten seconds.
 inline bool eventually(const std::function<bool()>& condition) {
   const Deadline deadline = Deadline::after(10s);
   while (!condition()) {

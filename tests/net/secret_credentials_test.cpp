@@ -1,6 +1,6 @@
-// Goal:   only two ends that know one secret finish a handshake, each learns who the other is, and
-//         nothing that was recorded, reflected or altered helps anybody.
-// Method: two Handshakes talk through memory; every byte of every message is flipped once.
+// Goal:   only two ends with the same secret complete a handshake, each learns the identity of the
+//         other, and recorded, reflected or altered messages are useless to an attacker.
+// Method: two Handshakes exchange messages in memory; every byte of every message is flipped once.
 
 #include "trireme/net/secret_credentials.h"
 
@@ -18,10 +18,10 @@ namespace {
 
 const Secret kSecret = Secret::from_hex(std::string(64, '7'));
 const Secret kOtherSecret = Secret::from_hex(std::string(63, '7') + "8");
-const SecretCredentials kServerSide(kSecret, {.name = "launcher", .role = "coordinator"});
-const SecretCredentials kClientSide(kSecret, {.name = "rank 3", .role = "worker"});
+const SecretCredentials kServerSide(kSecret, "launcher");
+const SecretCredentials kClientSide(kSecret, "rank 3");
 
-// The code that feeding `input` ends with, or nothing when it is taken.
+// The error code of feeding `input`, or nothing if it is accepted.
 std::optional<ErrorCode> outcome(Handshake& handshake, ByteView input) {
   try {
     handshake.feed(input);
@@ -31,9 +31,9 @@ std::optional<ErrorCode> outcome(Handshake& handshake, ByteView input) {
   }
 }
 
-// One honest exchange, message by message.
+// One valid exchange, message by message.
 struct Exchange {
-  std::unique_ptr<Handshake> client = kClientSide.begin(Side::Client);
+  std::unique_ptr<Handshake> client = kClientSide.begin(Side::Client, "to train");
   std::unique_ptr<Handshake> server = kServerSide.begin(Side::Server);
   Bytes hello = client->take_output();
   Bytes proof;
@@ -57,9 +57,9 @@ TEST(SecretCredentials, BothEndsLearnWhoTheOtherIs) {
   ASSERT_TRUE(exchange.client->is_done());
   ASSERT_TRUE(exchange.server->is_done());
   EXPECT_EQ(exchange.client->peer().name, "launcher");
-  EXPECT_EQ(exchange.client->peer().role, "coordinator");
+  EXPECT_EQ(exchange.client->peer().purpose, "");
   EXPECT_EQ(exchange.server->peer().name, "rank 3");
-  EXPECT_EQ(exchange.server->peer().role, "worker");
+  EXPECT_EQ(exchange.server->peer().purpose, "to train");
   EXPECT_EQ(exchange.hello.size(), SecretCredentials::kHelloSize);
   EXPECT_EQ(exchange.proof.size(), SecretCredentials::kProofSize);
   EXPECT_EQ(exchange.answer.size(), SecretCredentials::kAnswerSize);
@@ -93,21 +93,21 @@ TEST(SecretCredentials, PiecesOfAnySizeAreFineAndTheRestIsLeft) {
 
 TEST(SecretCredentials, IdentitiesOfEverySizeArrive) {
   for (std::size_t size : {0, 1, 63, 64}) {
-    const Identity self{.name = std::string(size, 'n'), .role = std::string(64 - size, 'r')};
-    const auto client = SecretCredentials(kSecret, self).begin(Side::Client);
+    const Identity self{.name = std::string(size, 'n'), .purpose = std::string(64 - size, 'p')};
+    const auto client = SecretCredentials(kSecret, self.name).begin(Side::Client, self.purpose);
     const auto server = kServerSide.begin(Side::Server);
     server->feed(client->take_output());
     client->feed(server->take_output());
     server->feed(client->take_output());
     EXPECT_EQ(server->peer().name, self.name);
-    EXPECT_EQ(server->peer().role, self.role);
+    EXPECT_EQ(server->peer().purpose, self.purpose);
   }
-  EXPECT_THROW(SecretCredentials(kSecret, {std::string(65, 'n'), ""}), Error);
-  EXPECT_THROW(SecretCredentials(kSecret, {"", std::string(65, 'r')}), Error);
+  EXPECT_THROW(SecretCredentials(kSecret, std::string(65, 'n')), Error);
+  EXPECT_THROW(kClientSide.begin(Side::Client, std::string(65, 'p')), Error);
 }
 
 TEST(SecretCredentials, AClientThatMeetsAnotherSecretRevealsNothing) {
-  const auto client = SecretCredentials(kOtherSecret, {"rank 3", "worker"}).begin(Side::Client);
+  const auto client = SecretCredentials(kOtherSecret, "rank 3").begin(Side::Client);
   const auto server = kServerSide.begin(Side::Server);
   const Bytes hello = client->take_output();
   EXPECT_EQ(text_of(hello).find("rank 3"), std::string::npos);
@@ -119,8 +119,8 @@ TEST(SecretCredentials, AClientThatMeetsAnotherSecretRevealsNothing) {
 }
 
 TEST(SecretCredentials, AServerRefusesAnAnswerMadeWithAnotherSecret) {
-  // A stranger who runs the right protocol with a secret of its own.
-  const SecretCredentials stranger(kOtherSecret, {"rank 3", "worker"});
+  // A stranger that runs the correct protocol with another secret.
+  const SecretCredentials stranger(kOtherSecret, "rank 3");
   const auto client = stranger.begin(Side::Client);
   const auto accomplice = stranger.begin(Side::Server);
   const auto server = kServerSide.begin(Side::Server);
@@ -150,7 +150,7 @@ TEST(SecretCredentials, ARecordedServerIsWorthNothing) {
 }
 
 TEST(SecretCredentials, AReflectedMessageIsWorthNothing) {
-  // To the server its own proof, cut to the size of an answer, and to the client its own hello.
+  // The server receives its own proof, cut to the size of an answer, and the client its own hello.
   const auto client = kClientSide.begin(Side::Client);
   const auto server = kServerSide.begin(Side::Server);
   const Bytes hello = client->take_output();

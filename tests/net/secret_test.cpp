@@ -1,6 +1,6 @@
-// Goal:   a Secret comes from where the user said, is refused where others could read it, and no
-//         message ever shows it.
-// Method: files of every mode and content in a temporary folder; a made-up environment.
+// Goal:   a Secret comes from the source that the user specified, is refused if other users could
+//         read it, and appears in no message.
+// Method: files of every mode and content in a temporary folder; a simulated environment.
 
 #include "trireme/net/secret.h"
 

@@ -1,6 +1,6 @@
-// Goal:   a Session deals requests to services, pauses while its caller does not read, and is cut
-//         for bytes that no client sends.
-// Method: a socket pair without handshake; the test is both the loop and the far end.
+// Goal:   a Session dispatches requests to services, pauses while its caller does not read, and is
+//         closed for invalid bytes.
+// Method: a socket pair without handshake; the test is both the loop and the other end.
 
 #include "trireme/net/session.h"
 
@@ -35,15 +35,15 @@ class SessionTest : public ::testing::Test {
         Socket(ends[0]),
         Outbox::Options{
             .epoll = epoll_.get(), .tag = 0, .output_max = kOutputMax, .payload_max = 100'000});
-    session_ = std::make_unique<Session>(9, Identity{"rank 1", "worker"}, outbox, services_,
-                                         100'000, Log());
+    session_ =
+        std::make_unique<Session>(9, Identity{.name = "rank 1"}, outbox, services_, 100'000, Log());
   }
 
   void say(const Frame& frame) {
     ASSERT_EQ(send(far_, encode(frame)).size, 20 + frame.payload.size());
   }
 
-  // One turn of the loop; nothing when there was no event.
+  // Runs one iteration of the loop; returns nothing if there was no event.
   std::optional<Session::State> turn() {
     epoll_event event{};
     if (epoll_wait(epoll_.get(), &event, 1, 0) != 1) return std::nullopt;
@@ -78,7 +78,7 @@ TEST_F(SessionTest, WhatCameWithTheHandshakeIsServedFirst) {
   const auto frames = hear();
   ASSERT_EQ(frames.size(), 2u);
   EXPECT_EQ(text_of(frames[0].payload), "a");
-  EXPECT_EQ(text_of(frames[1].payload), "rank 1/worker");
+  EXPECT_EQ(text_of(frames[1].payload), "rank 1");
   EXPECT_EQ(frames[1].method, kWho);
 }
 
@@ -122,7 +122,8 @@ TEST_F(SessionTest, AHangUpInMidFrameIsALeave) {
 }
 
 TEST_F(SessionTest, ReadsNoFurtherThanItsAnswersAreRead) {
-  // Requests until nobody takes them: the far end never reads, so the session must stop.
+  // Sends requests until none are accepted: the other end never reads, so the session must stop
+  // reading.
   std::uint64_t sent = 0;
   Bytes rest;
   const auto say_more = [&] {
@@ -144,7 +145,7 @@ TEST_F(SessionTest, ReadsNoFurtherThanItsAnswersAreRead) {
   const int served_before = service_->requests;
   EXPECT_GT(served_before, 3);
 
-  // Once the far end reads, everything it asked is answered, in order.
+  // Once the other end reads, all its requests are answered, in order.
   std::uint64_t answered = 0;
   const Deadline deadline = soon();
   while (answered + 1 < sent && !deadline.is_past()) {

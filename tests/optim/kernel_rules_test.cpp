@@ -1,5 +1,6 @@
-// Goal:   an update gives the same bits however its elements are cut into calls.
-// Method: every length up to a few vectors, cut at every place, against one element at a time.
+// Goal:   an update gives bitwise identical results for any division of its elements into calls.
+// Method: every length up to a few vectors, cut at every position, compared with one element at a
+//         time.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-// Goal:   rules leave gradients alone, give the same bits however slices are cut on the grid, take
-// a scale as
-//         if gradients had been multiplied; clipping measures and shortens as PyTorch does.
-// Method: random slices, cut in pieces; hand-computed norms.
+// Goal:   optimizers do not change gradients, give bitwise identical results for any cut of slices
+//         on the grid, and apply a scale as if gradients had been multiplied; clipping computes
+//         norms and scales as PyTorch does.
+// Method: random slices, cut in pieces; norms computed by hand.
 
 #include "trireme/optim/optimizer.h"
 
@@ -86,7 +86,7 @@ TEST(Optimizer, CutsOnTheGridGiveTheSameBits) {
   }
 }
 
-// Of a slice: its values and each state.
+// The values and each state of a slice.
 std::vector<at::Tensor> parts_of(const Slice& slice) {
   std::vector<at::Tensor> all{slice.value};
   all.insert(all.end(), slice.state.begin(), slice.state.end());
@@ -99,7 +99,7 @@ std::vector<at::Tensor> copies_of(const Slice& slice) {
   return all;
 }
 
-// Demands that all it was shown before has changed, and nothing else has.
+// Checks that all elements of earlier calls have changed, and no others.
 class Watcher final : public Guard {
  public:
   Watcher(const Slice& slice, std::vector<at::Tensor> after)
@@ -150,7 +150,7 @@ TEST(Optimizer, AGuardSeesEveryRunBeforeItChanges) {
   }
 }
 
-// What is not unfrozen yet is shown, too: who counts elements counts them all.
+// The guard is also called for parameters that are still frozen, so that it can count all elements.
 TEST(Optimizer, AGuardSeesWhatStaysAsItIs) {
   const Gradual rule(std::make_shared<Adam>(AdamConfig{}));
   Slice frozen = make_slice(100, 2);
@@ -212,7 +212,7 @@ TEST(Optimizer, MuonLeavesTablesAndVectorsToAdamw) {
   }
 }
 
-// A parameter that is updated late, or never, has a mean of its own values only.
+// The average of a parameter that is updated late, or never, contains only its own values.
 TEST(Optimizer, AMeanOfWeightsBeginsWithTheWeights) {
   const Averaged rule(std::make_unique<Sgd>(SgdConfig{.momentum = 0}), EmaConfig{.decay = 0.5});
   Slice slice = make_slice(5, 1);

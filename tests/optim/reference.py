@@ -1,11 +1,11 @@
-"""What torch.optim makes of the same gradients in 100 steps, with its own schedulers; rules that it
-has not are written here from their papers.
+"""Writes the results of torch.optim for the same gradients in 100 steps, with its own schedulers;
+optimizers that it does not have are implemented here from their papers.
 
     reference.py FOLDER
 
 Writes raw little-endian tensors: value.bin, gradients.bin (100 of them) and, for each case,
 <case>.bin, the values after the last step; plateau.bin, the rates of ReduceLROnPlateau; ema.bin and
-swa.bin, means of the values.
+swa.bin, averages of the values.
 """
 import pathlib
 import sys
@@ -125,7 +125,7 @@ for dtype, suffix in ((torch.float32, ""), (torch.float64, ".double")):
                 scheduler.step()
         write(name + suffix, parameter)
 
-# The rate after each of 60 metrics: they fall, stand still, and fall a little.
+# The learning rate after each of 60 metrics, which fall, stay constant, and fall slowly.
 metrics = [1 / (1 + i) if i < 10 else 0.1 if i < 40 else 0.1 - 1e-5 * i for i in range(60)]
 holder = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], 1.0)
 plateau = ReduceLROnPlateau(holder, "min", 0.5, patience=3, cooldown=2, min_lr=0.01, eps=0)

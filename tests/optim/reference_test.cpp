@@ -1,9 +1,9 @@
-// Goal:   100 steps of our rules and schedules end where torch.optim's, or the papers', end; so do
-//         means of weights and the rates of a plateau.
-// Method: tests/optim/reference.py writes what they give for the same gradients, not fused.
-//         Tolerance: 1e-5 of the largest value in float32, 1e-12 in float64 (clipped: 2e-6, since
-//         the clipping scale is rounded to float32; muon: 1e-3 in both, since it works in
-//         bfloat16, where one other rounding moves an element by a part in 256 of a step).
+// Goal:   after 100 steps, optimizers and schedules match those of torch.optim, or of the papers;
+//         so do averages of weights and the rates of a plateau.
+// Method: tests/optim/reference.py writes the results for the same gradients, not fused. Tolerance:
+//         1e-5 of the largest value in float32, 1e-12 in float64 (clipped: 2e-6, because the
+//         clipping scale is rounded to float32; muon: 1e-3 in both, because it computes in
+//         bfloat16, where one different rounding moves an element by 1/256 of a step).
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>

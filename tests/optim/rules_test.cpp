@@ -1,5 +1,5 @@
-// Goal:   schedules, groups, loss scale and the recipe's sections say what they promise.
-// Method: hand-computed values; recipes as text.
+// Goal:   schedules, groups, loss scale and the recipe's sections have the specified values.
+// Method: values computed by hand; recipes as text.
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(OptimSchedule, FallsAsItsKindSays) {
   EXPECT_NEAR(cosine.rate(2), 0.5 + std::sqrt(0.125), 1e-15);
   EXPECT_NEAR(cosine.rate(8), 0, 1e-15);
   EXPECT_NEAR(cosine.rate(9), 0, 1e-15);
-  // A job that ends within its warm-up.
+  // A job that ends during its warm-up.
   EXPECT_EQ(Schedule({.kind = Kind::Cosine, .rate = 1, .steps = 2, .warmup = 4}).rate(1), 0.5);
   EXPECT_THROW(Schedule({.rate = 1, .warmup = -1}), Error);
 }

@@ -1,7 +1,6 @@
-// Goal:   two rules in one update each what is theirs, bit for bit as if they were alone, also run
-// by
-//         run under a guard; a recipe makes them.
-// Method: slices of one rule beside those of the other, against each rule by itself.
+// Goal:   two optimizers in one each update their own slices, bitwise as if each were the only one,
+//         also range by range with a guard; a recipe creates them.
+// Method: slices of both rules together, compared with each rule by itself.
 
 #include "trireme/optim/two_rules.h"
 

@@ -1,6 +1,6 @@
-// Goal:   an arena that asks for more than its control group has left is an error that says so, and
-//         not the end of the process by the kernel's out-of-memory killer.
-// Method: a process moves itself into a group of 64 MiB, or into a group without a limit of its own
+// Goal:   an arena that requests more memory than its control group has left fails with an error
+//         that says so; the kernel's out-of-memory killer does not kill the process.
+// Method: a process moves itself into a group of 64 MiB, or into a group without its own limit
 //         below it, and allocates 32 MiB, then 256.
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Goal:   `trireme bench comm` measures every operation on every backend, verified, writes the JSON
-//         that it promises, and leaves nothing behind, also when it is interrupted or killed.
+// Goal:   `trireme bench comm` measures and verifies every operation on every backend, writes the
+//         documented JSON, and leaves nothing behind, also when it is interrupted or killed.
 // Method: the real program, tiny sizes and times.
 
 #include <unistd.h>

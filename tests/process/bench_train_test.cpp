@@ -1,5 +1,5 @@
-// Goal:   `trireme bench train` trains every workload and every way to agree, right each time,
-//         writes the JSON that it promises, and leaves nothing behind.
+// Goal:   `trireme bench train` runs every workload and every synchronization strategy with correct
+//         results, writes the documented JSON, and leaves nothing behind.
 // Method: the real program, a step or two each.
 
 #include <nlohmann/json.hpp>

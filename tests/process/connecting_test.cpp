@@ -1,7 +1,7 @@
-// Goal:   a rank that dies or leaves while the others connect ends that on them at once, by its
-//         name; ranks that cannot share memory though they are on one host say so and go on.
-// Method: three processes that have met; one of them then does something else than connect, or can
-//         map too little memory to open the arena.
+// Goal:   when a rank dies or leaves while the others connect, their connection attempt ends at
+//         once with its name; ranks on one host that cannot share memory report that and continue.
+// Method: three processes that have met; one of them then does not connect, or can map too little
+//         memory to open the arena.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -27,7 +27,7 @@ using testing::RankProcesses;
 constexpr int kRanks = 3;
 constexpr int kOdd = 1;
 
-// Keeps the events of what was logged.
+// Keeps the events that were logged.
 class Events final : public LogSink {
  public:
   void write(LogLevel, std::string_view event, const Record&) noexcept override {

@@ -1,6 +1,6 @@
-// Goal:   a coordinator that is killed, between calls and during them, loses nothing that it said
-//         was done; a second one takes over from the first, even from a frozen one.
-// Method: real coordinator processes in a job's folder of this test, and stores that last.
+// Goal:   a coordinator that is killed, between calls and during them, loses no change that it
+//         confirmed; a second one takes over from the first, even if the first is frozen.
+// Method: real coordinator processes in a job's folder of this test, and LastingStores.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -16,7 +16,6 @@
 #include "trireme/cluster/launch/job/root.h"
 #include "trireme/cluster/launch/store_link.h"
 #include "trireme/net/secret_credentials.h"
-#include "trireme/testing/in_time.h"
 
 namespace trireme {
 namespace {
@@ -39,8 +38,8 @@ class CoordinatorTest : public JobTest {
   }
 
   std::unique_ptr<LastingStore> open() {
-    auto credentials = std::make_shared<net::SecretCredentials>(
-        net::Secret::from_file(folder_.secret()), net::Identity{"rank", "worker"});
+    auto credentials =
+        std::make_shared<net::SecretCredentials>(net::Secret::from_file(folder_.secret()), "rank");
     const auto address = net::Address::unix_socket((folder_.path() / "store.sock").string());
     return std::make_unique<LastingStore>(
         LastingStore::Options{.address = address, .credentials = std::move(credentials)}, soon());
@@ -78,19 +77,14 @@ TEST_F(CoordinatorTest, NothingThatWasDoneIsLostWhenItIsKilledDuringCalls) {
   const auto store = open();
   store->set("mine", bytes_of("here"), soon(), Lifetime::Session);
   const auto other = open();
-  std::chrono::nanoseconds worst{0};
   for (int i = 0; i < kKills; ++i) {
     other->wait("epoch/" + std::to_string(20 * i), soon());
     kill_now();
     coordinator_.start();
-    const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(other->wait("mine", soon()), to_bytes("here")) << "its owner set it again";
-    worst = std::max<std::chrono::nanoseconds>(worst, std::chrono::steady_clock::now() - begin);
   }
   is_over = true;
   caller.join();
-  testing::expect_in_time(worst, 5s);
-  RecordProperty("worst_ms", static_cast<int>(worst / 1ms));
   EXPECT_EQ(won.size(), static_cast<std::size_t>(calls)) << "each proposal was the only one";
   for (const std::string& key : won) EXPECT_TRUE(store->get(key, soon())) << key;
   const std::int64_t sum = store->add("n", 0, soon());
@@ -104,11 +98,9 @@ TEST_F(CoordinatorTest, ASecondOneTakesOverEvenFromAFrozenOne) {
     store->set("k", bytes_of(is_frozen ? "2" : "1"), soon());
     const pid_t first = coordinator_.pid();
     if (is_frozen) kill_one(first, SIGSTOP);
-    const auto begin = std::chrono::steady_clock::now();
     coordinator_.start();
     EXPECT_EQ(reap(first), SIGKILL) << "the first was seen dead";
     EXPECT_EQ(store->get("k", soon()), to_bytes(is_frozen ? "2" : "1"));
-    testing::expect_in_time(std::chrono::steady_clock::now() - begin, 5s);
     EXPECT_EQ(launch::job::coordinator_of(folder_.path()), coordinator_.pid());
   }
 }
@@ -117,10 +109,8 @@ TEST_F(CoordinatorTest, AFrozenOneIsNoticedAndEnded) {
   open()->set("k", bytes_of("1"), soon());
   const launch::StoreLink link({.folder = folder_.path(), .silence_max = 1s});
   kill_one(coordinator_.pid(), SIGSTOP);
-  const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(reap(coordinator_.pid()), SIGKILL);
   coordinator_.forget();
-  testing::expect_in_time(std::chrono::steady_clock::now() - begin, 10s);
 }
 
 TEST_F(CoordinatorTest, AResetForgetsEverything) {

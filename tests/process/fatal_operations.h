@@ -1,5 +1,5 @@
-// Every operation of a group of three in a form in which its third rank can fall: that one is the
-// root where there is one, and everybody waits for it.
+// Every operation of a group of three, such that its third rank can fail: that rank is the root if
+// there is one, and all ranks wait for it.
 
 #pragma once
 
@@ -34,10 +34,10 @@ inline constexpr int kFatalRoot = 2;
 struct FatalOperation {
   std::string_view name;
   void (*run)(const Group& group, const FatalMemory& memory, const Call& call);
-  bool has_points = true;  // passes fault points; where not, its rank falls between two of them
+  bool has_points = true;  // passes fault points; otherwise its rank fails between two of them
 };
 
-// Rank 0 waits for a message of rank 2, which waits for one of rank 1.
+// Rank 0 waits for a message from rank 2, which waits for one from rank 1.
 inline void pass_messages(const Group& g, const FatalMemory& m, const Call& call) {
   std::vector<Work> works;
   if (g.rank() != 0) works.push_back(g.send(m.part(0, 1), g.rank() == 1 ? 2 : 0, 7, call));

@@ -1,5 +1,5 @@
-// HostsTest runs the real `trireme` on two hosts, which are one: a real sshd at 127.0.0.1 and at
-// 127.0.0.2. Nothing may be left on either.
+// HostsTest runs the real `trireme` on two hosts, which are one machine: a real sshd at 127.0.0.1
+// and at 127.0.0.2. Nothing may be left on either.
 
 #pragma once
 
@@ -49,10 +49,11 @@ class HostsTest : public JobTest {
   static std::string command_of(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
     std::ostringstream text;
-    text << file.rdbuf();  // nothing where it ends meanwhile
+    text << file.rdbuf();  // empty if the process ends meanwhile
     return text.str();
   }
-  // Those of the job, on any host, whose command line has this; in the order of starting.
+  // The processes of the job, on any host, whose command line contains this text; in the order of
+  // starting.
   std::vector<pid_t> find(const std::string& text) const {
     std::vector<pid_t> found;
     for (const pid_t pid : state_.processes()) {
@@ -60,15 +61,15 @@ class HostsTest : public JobTest {
     }
     return found;
   }
-  // Waits until nothing but the server lives.
+  // Waits until only the server is alive.
   ::testing::AssertionResult has_gone(Command& job) const {
-    const Deadline deadline = Deadline::after(5s);
+    const Deadline deadline = soon();
     std::vector<pid_t> left;
     do {
       try {
         job.wait_exit(Deadline::after(5ms));
       } catch (const Error&) {
-        // Not yet; a dead front has to be waited for.
+        // Not yet; a dead front has to be reaped.
       }
       left = state_.processes();
       std::erase_if(left, [this](pid_t pid) {

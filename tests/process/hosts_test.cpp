@@ -1,6 +1,6 @@
-// Goal:   a job runs on several hosts through ssh as it does on one; whoever is killed, on either
-//         side, it ends at once with a named error and leaves nothing on any host.
-// Method: the real program and a real sshd, which is two hosts at once: 127.0.0.1 and 127.0.0.2.
+// Goal:   a job runs on several hosts through ssh as it does on one; whichever process is killed,
+//         on either side, it ends at once with a specific error and leaves nothing on any host.
+// Method: the real program and a real sshd, which represents two hosts: 127.0.0.1 and 127.0.0.2.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -71,7 +71,7 @@ TEST_F(HostsTest, AHostThatLacksAllIsGivenIt) {
   const std::string example = build_folder() + "/examples/01_hello_ranks";
   for (int i = 0; i < 2; ++i) {
     Command job(on_hosts("127.0.0.1:2", {}, {example}));
-    // Tens of megabytes are copied and summed up.
+    // Tens of megabytes are copied and hashed.
     EXPECT_EQ(job.wait_exit(Deadline::after(90s)), 0) << job.error();
     EXPECT_THAT(job.out(), HasSubstr("rank 1"));
   }
@@ -98,7 +98,7 @@ TEST_F(HostsTest, NetworksOfTheirOwnAreHosts) {
   server_.reset();
 }
 
-// ssh goes one way, and ranks the other: what they say is counted on its wire.
+// ssh uses one network, and the ranks the other: the test counts packets on each.
 TEST_F(HostsTest, OfSeveralNetworksTheNamedOneIsTaken) {
   testing::WiredHosts hosts;
   if (!hosts.missing().empty()) GTEST_SKIP() << hosts.missing();
@@ -127,7 +127,7 @@ TEST_F(HostsTest, OfSeveralNetworksTheNamedOneIsTaken) {
   const std::string fast = said_over({"--interface", "fast"});
   EXPECT_THAT(fast, HasSubstr("[1] at " + testing::WiredHosts::straight_address(1) + "\n"));
   EXPECT_THAT(fast, HasSubstr("[1] rank 1 of 2 had 1 1 0.5 and has 2 1 1\n"));
-  // A few are the kernel's own.
+  // The kernel itself sends a few.
   EXPECT_GE(packets(usual), 0);
   EXPECT_LT(packets(usual), 20);
   EXPECT_GT(packets(fast) - packets(usual), 20);
@@ -140,7 +140,7 @@ TEST_F(HostsTest, SignalsReachEveryHost) {
                        shell("trap 'echo saving; exit 0' TERM; echo up; "
                              "while :; do sleep 0.02; done")));
   job.wait_for_output("] up", soon(), 4);
-  // Nobody can read the secret off a command line or an environment.
+  // The secret is in no command line and no environment.
   const auto folders = fs::directory_iterator(state_.runtime() / "trireme");
   std::string secret;
   for (const auto& folder : folders) {
@@ -162,14 +162,14 @@ TEST_F(HostsTest, SignalsReachEveryHost) {
   EXPECT_TRUE(has_gone(job));
 }
 
-// Each rank ignores polite signals and has a daemon that does.
+// Each rank ignores SIGTERM, SIGINT and SIGHUP, and has a daemon that does too.
 constexpr const char* kStubborn =
     "trap '' TERM INT HUP; (setsid sh -c 'trap \"\" TERM INT HUP; sleep 1000 & echo up; wait' &); "
     "echo rank $$; sleep 1000 & wait";
 
 struct Victim {
   const char* name;
-  const char* words;  // part of what the job says
+  const char* words;  // part of the job's error output
 };
 
 class HostsKillTest : public HostsTest, public ::testing::WithParamInterface<Victim> {};
@@ -189,7 +189,7 @@ TEST_P(HostsKillTest, EndsTheJobEverywhere) {
   if (name == "Front") pid = job.pid();
   if (name == "Ssh") pid = find("@trireme").back();
   if (name == "AgentFront" || name == "AgentLauncher") {
-    // Of the two, the one that has a warden came by ssh.
+    // Of the two agents, the one with a warden was started through ssh.
     pid = *std::ranges::find_if(agents, [](pid_t agent) { return warden_of(agent) > 0; });
     if (name == "AgentLauncher") pid = launcher_of(pid);
   }

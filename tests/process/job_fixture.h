@@ -1,4 +1,4 @@
-// JobTest runs the real `trireme` and demands that it leaves nothing behind: no process, no file
+// JobTest runs the real `trireme` and requires that it leaves nothing behind: no process, no file
 // in /dev/shm, no job's folder.
 
 #pragma once
@@ -34,12 +34,13 @@ class JobTest : public ::testing::Test {
   using Command = testing::CommandProcess;
 
   void TearDown() override {
-    for (const std::string& left : state_.leftovers(Deadline::after(5s))) {
+    for (const std::string& left : state_.leftovers(soon())) {
       ADD_FAILURE() << "left behind: " << left;
     }
   }
 
-  static Deadline soon() { return Deadline::after(30s); }
+  // Generous, so that it only expires when something hangs.
+  static Deadline soon() { return Deadline::after(60s); }
   static const std::string& program() {
     static const std::string path = build_folder() + "/trireme";
     return path;
@@ -53,7 +54,7 @@ class JobTest : public ::testing::Test {
     return {.command = words};
   }
 
-  // Never -1 or 0, which kill(2) takes for everybody.
+  // Never -1 or 0, with which kill(2) signals many processes.
   static void kill_one(pid_t pid, int signal) {
     if (pid <= 1) throw Error(ErrorCode::Misuse, "no such process to kill");
     kill(pid, signal);
@@ -65,7 +66,7 @@ class JobTest : public ::testing::Test {
     }
     throw Error(ErrorCode::NotFound, "process " + std::to_string(parent) + " has no child");
   }
-  // Of the front with this number; an elastic job's has none.
+  // The warden of this front; an elastic job has none.
   static pid_t warden_of(pid_t front) {
     const pid_t child = only_child_of(front);
     std::ifstream file("/proc/" + std::to_string(child) + "/comm");
@@ -79,11 +80,14 @@ class JobTest : public ::testing::Test {
   }
   static pid_t launcher_of(const Command& job) { return launcher_of(job.pid()); }
 
-  // The number after `text` in the job's output.
-  static pid_t pid_after(const Command& job, const std::string& text) {
-    const std::size_t at = job.out().find(text);
-    if (at == std::string::npos) throw Error(ErrorCode::NotFound, "no \"" + text + "\"");
-    return std::stoi(job.out().substr(at + text.size()));
+  // The number after `text` in the job's output. Waits for it: each rank's lines come through a
+  // separate pipe, so that later output of another rank may arrive first.
+  static pid_t pid_after(Command& job, const std::string& text) {
+    return std::stoi(job.wait_for_line(text, soon()));
+  }
+  // As the test's workers print it themselves.
+  static pid_t worker_of(Command& job, int worker) {
+    return pid_after(job, "worker " + std::to_string(worker) + " pid ");
   }
 
   testing::HostState state_;

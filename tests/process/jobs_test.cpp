@@ -6,9 +6,13 @@
 #include <fstream>
 
 #include "tests/process/job_fixture.h"
+#include "trireme/base/file.h"
+#include "trireme/base/temporary_folder.h"
 
 namespace trireme {
 namespace {
+
+using ::testing::ContainsRegex;
 
 class JobsTest : public JobTest {
  protected:
@@ -34,8 +38,15 @@ TEST_F(JobsTest, AreListedWatchedAndStopped) {
   EXPECT_THAT(jobs.out, HasSubstr("running"));
   EXPECT_THAT(jobs.out, HasSubstr((state_.runtime() / "trireme/demo").string()));
 
-  Command watch({.command = {program(), "watch", "demo"}});
+  EXPECT_THAT(jobs.out, Not(HasSubstr("pids")));
+  EXPECT_THAT(trireme({"jobs", "--verbose"}).out,
+              ContainsRegex("pids: launcher [0-9]+; ranks 0=[0-9]+ 1=[0-9]+\n"));
+
+  Command watch({.command = {program(), "watch", "demo", "--json"}});
   watch.wait_for_output("\"event\":\"rank started\",\"rank\":1", soon());
+  Command readable({.command = {program(), "watch", "demo"}});
+  readable.wait_for_output(" rank started: rank 1, pid ", soon());
+  EXPECT_THAT(readable.out(), ContainsRegex("pids of ranks: 0=[0-9]+ 1=[0-9]+\n"));
 
   const Result stop = trireme({"stop", "demo"});
   EXPECT_EQ(stop.code, 0) << stop.error;
@@ -44,7 +55,26 @@ TEST_F(JobsTest, AreListedWatchedAndStopped) {
   EXPECT_THAT(job.error(), HasSubstr("stopped by `trireme stop`"));
   EXPECT_EQ(watch.wait_exit(soon()), 0);
   EXPECT_THAT(watch.out(), HasSubstr("\"event\":\"job ending\",\"why\":\"stop\""));
+  EXPECT_EQ(readable.wait_exit(soon()), 0);
+  EXPECT_THAT(readable.out(), HasSubstr(" job ending: why stop\n"));
+  EXPECT_THAT(readable.out(), Not(HasSubstr("{")));
   EXPECT_THAT(trireme({"jobs"}).out, Not(HasSubstr("demo")));
+}
+
+// In the format that training writes into its output folder.
+TEST_F(JobsTest, StepLossSpeedAndFolderAreShown) {
+  const TemporaryFolder output("jobs-output");
+  Command job(
+      script({"--name", "demo", "--output", output.path().string()}, "echo up; exec sleep 1000"));
+  job.wait_for_output("] up", soon());
+  write_file_atomically(output.path() / "metrics.jsonl",
+                        "{\"step\":1234,\"loss\":0.5,\"tokens_per_second\":7800.0}\n");
+  const Result jobs = trireme({"jobs"});
+  EXPECT_THAT(jobs.out, ContainsRegex("1234 +0.5000 +7.8k tokens/s +" + output.path().string()));
+  Command watch({.command = {program(), "watch", "demo"}});
+  watch.wait_for_output(" progress: step 1234, loss 0.5, tokens per second 7800\n", soon());
+  EXPECT_EQ(trireme({"stop", "--kill", "demo"}).code, 0);
+  EXPECT_EQ(watch.wait_exit(soon()), 0);
 }
 
 TEST_F(JobsTest, AStubbornOneIsKilled) {

@@ -1,5 +1,5 @@
-// A memory control group of our own, of whichever version is there and writable, gone with the
-// object.
+// A memory control group for the test, of whichever version is available and writable; removed with
+// the object.
 
 #pragma once
 
@@ -28,7 +28,7 @@ class MemoryGroup {
       if (!fs::exists(fs::path(parent) / "cgroup.procs", error)) continue;
       if (!fs::create_directory(path, error)) continue;
       path_ = path;
-      // Swap would delay the end; where there is no such file there is none to limit.
+      // Swap would delay the end; if the file does not exist, there is no swap to limit.
       std::ofstream(path / "memory.swap.max") << 0;
       if (std::ofstream(path / file) << limit << std::flush) return;
       fs::remove(path, error);
@@ -44,7 +44,7 @@ class MemoryGroup {
   MemoryGroup(const MemoryGroup&) = delete;
   MemoryGroup& operator=(const MemoryGroup&) = delete;
 
-  // Empty where none could be made.
+  // Empty if no group could be created.
   const std::filesystem::path& path() const { return path_; }
 
  private:

@@ -1,6 +1,7 @@
-// Goal:   a rank that the kernel killed for want of memory is told from one that got kill -9.
-// Method: the job runs in a memory control group of 64 MiB, of whichever version is there and
-//         writable, and one rank takes more. The kill -9 is in kill_test.cpp.
+// Goal:   a rank that the kernel's out-of-memory killer killed is distinguished from one that got
+//         kill -9.
+// Method: the job runs in a memory control group of 64 MiB, of whichever version is available and
+//         writable, and one rank uses more. The kill -9 is in kill_test.cpp.
 
 #include "tests/folders.h"
 #include "tests/process/job_fixture.h"
@@ -14,7 +15,7 @@ using OomTest = JobTest;
 TEST_F(OomTest, TheKernelsKillIsNamed) {
   const MemoryGroup group("oom-test", 64 << 20);
   if (group.path().empty()) GTEST_SKIP() << MemoryGroup::kMissing;
-  // The shell moves itself into the group, then becomes the job.
+  // The shell moves itself into the group, then executes the job.
   Command job(
       {.command = {"/bin/sh", "-c",
                    "echo $$ > " + group.path().string() + "/cgroup.procs && exec " + program() +

@@ -1,6 +1,6 @@
-// Goal:   an elastic job grows and shrinks while it runs, and outlives its coordinator and its
-//         launcher; when nobody watches it any more, it ends by itself.
-// Method: the real programs; a worker that has no training but keeps to the job's store.
+// Goal:   an elastic job grows and shrinks while it runs, and survives its coordinator and its
+//         launcher; when no process watches it any more, it ends by itself.
+// Method: the real programs; a worker that does not train but uses the job's store.
 
 #include <signal.h>
 
@@ -9,7 +9,7 @@
 #include "trireme/base/temporary_folder.h"
 #include "trireme/cluster/launch/job/card.h"
 #include "trireme/cluster/launch/job/coordinator.h"
-#include "trireme/testing/in_time.h"
+#include "trireme/testing/scoped_variable.h"
 
 namespace trireme {
 namespace {
@@ -35,7 +35,7 @@ class ScaleTest : public JobTest {
     EXPECT_EQ(command.wait_exit(soon()), code) << command.error();
     return command.out() + command.error();
   }
-  // A coordinator other than this one.
+  // A coordinator other than `before`.
   pid_t coordinator_after(pid_t before) const {
     const Deadline deadline = soon();
     while (!deadline.is_past()) {
@@ -44,14 +44,11 @@ class ScaleTest : public JobTest {
     }
     throw Error(ErrorCode::Deadline, "no other coordinator came");
   }
-  // As its card says: after the first the front has other children as well.
+  // From its card: after the first launcher the front has other children as well.
   pid_t launcher() const {
     const auto card = job::Card::load(folder() / "card.json");
     if (!card) throw Error(ErrorCode::NotFound, "the job has no card");
     return card->launcher;
-  }
-  static pid_t worker_of(const Command& job, int worker) {
-    return pid_after(job, "worker " + std::to_string(worker) + " pid ");
   }
 
   TemporaryFolder folder_{"scale-test"};
@@ -83,7 +80,7 @@ TEST_F(ScaleTest, WhoeverHasNobodyToJoinBeginsAnew) {
   kill_one(worker_of(running, 0), SIGKILL);
   running.wait_for_output("begun 3", soon());
   kill_one(worker_of(running, 1), SIGKILL);
-  // Worker 2 never was a member: it gives way, and the store has forgotten all.
+  // Worker 2 never was a member: it is killed, and the store has been emptied.
   running.wait_for_output("worker 4 pid", soon());
   EXPECT_THAT(running.error(), HasSubstr("all workers are gone: beginning anew with 2"));
   EXPECT_EQ(kill(worker_of(running, 2), 0), -1);
@@ -156,38 +153,50 @@ TEST_F(ScaleTest, ASuccessorStopsTheJobAsTheFirstWould) {
   EXPECT_EQ(running.wait_exit(soon()), 143);
 }
 
-// Its launcher goes on replacing, and hears of those whom it took over though nobody tells it.
-TEST_F(ScaleTest, OutlivesTheFrontForAWhileAndThenEnds) {
+// Its launcher continues to replace workers, and notices the end of workers that it took over
+// although no process reports it.
+TEST_F(ScaleTest, WithoutItsFrontItGoesOnAndIsStoppedAsAnyJob) {
   for (const bool is_taken_over : {false, true}) {
-    Command running(elastic({"-n", "2", "--orphan-timeout", "6"}));
+    Command running(elastic({"-n", "2"}));
     running.wait_for_output("begun 2", soon());
     if (is_taken_over) {
       kill_one(launcher(), SIGKILL);
       running.wait_for_output("another takes over", soon());
       EXPECT_THAT(tell({"jobs"}), HasSubstr("2/2"));
     }
-    const auto begin = std::chrono::steady_clock::now();
     running.signal(SIGKILL);
-    running.wait_for_output("the job goes on for 6 s and then ends", soon());
+    running.wait_for_output("the job goes on for 60 s and then ends", soon());
     kill_one(worker_of(running, 1), SIGKILL);
     running.wait_for_output("begun 3", soon());
     EXPECT_TRUE(std::filesystem::exists(folder()));
-    EXPECT_THAT(state_.leftovers(Deadline::after(12s)), ::testing::IsEmpty());
-    const auto lived = std::chrono::steady_clock::now() - begin;
-    EXPECT_GT(lived, 5900ms) << "it was not to end at once";
-    testing::expect_in_time(lived, 9s);
-    EXPECT_EQ(running.wait_exit(soon()), 137);
-    EXPECT_THAT(running.error(), HasSubstr("nobody watches the job any more: ending it"));
+    EXPECT_EQ(tell({"stop", "supple"}), "");
+    EXPECT_THAT(state_.leftovers(soon()), ::testing::IsEmpty());
   }
 }
 
-TEST_F(ScaleTest, WithoutItsFrontItIsStoppedAsAnyJob) {
+TEST_F(ScaleTest, OutlivesTheFrontForAWhileAndThenEnds) {
+  Command running(elastic({"-n", "2", "--orphan-timeout", "1"}));
+  running.wait_for_output("begun 2", soon());
+  const auto begin = std::chrono::steady_clock::now();
+  running.signal(SIGKILL);
+  EXPECT_THAT(state_.leftovers(soon()), ::testing::IsEmpty());
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, 900ms) << "it was not to end at once";
+  EXPECT_EQ(running.wait_exit(soon()), 137);
+  EXPECT_THAT(running.error(), HasSubstr("nobody watches the job any more: ending it"));
+}
+
+// Paths of sockets in it are too long for an address.
+TEST_F(ScaleTest, LivesInALongRuntimeFolder) {
+  const std::filesystem::path deep = state_.runtime() / std::string(150, 'd');
+  std::filesystem::create_directory(deep);
+  const testing::ScopedVariable variable("XDG_RUNTIME_DIR", deep.string());
   Command running(elastic({"-n", "2"}));
   running.wait_for_output("begun 2", soon());
-  running.signal(SIGKILL);
-  running.wait_for_output("the job goes on for 60 s", soon());
+  EXPECT_TRUE(std::filesystem::is_socket(deep / "trireme/supple/store.sock"));
+  EXPECT_THAT(tell({"jobs"}), HasSubstr("2/2"));
   EXPECT_EQ(tell({"stop", "supple"}), "");
-  EXPECT_THAT(state_.leftovers(Deadline::after(5s)), ::testing::IsEmpty());
+  EXPECT_EQ(running.wait_exit(soon()), 143);
+  std::filesystem::remove_all(deep);
 }
 
 TEST_F(ScaleTest, WhenNobodyWatchesTheJobEndsByItself) {
@@ -200,17 +209,17 @@ TEST_F(ScaleTest, WhenNobodyWatchesTheJobEndsByItself) {
     if (is_coordinator_killed) kill_one(coordinator_after(0), SIGKILL);
     const auto begin = std::chrono::steady_clock::now();
     kill_one(launcher, SIGKILL);
-    while (kill(worker_of(running, 0), 0) == 0 && std::chrono::steady_clock::now() - begin < 10s) {
+    const pid_t worker = worker_of(running, 0);
+    for (const Deadline deadline = soon(); kill(worker, 0) == 0 && !deadline.is_past();) {
       cluster::launch::host::reap_children([](pid_t, int) {});
     }
     const auto lived = std::chrono::steady_clock::now() - begin;
     EXPECT_GT(lived, 250ms) << "workers outlive their watchers for a while";
-    testing::expect_in_time(lived, 5s);
-    // Without a coordinator the folder stays until the next job of this user.
+    // Without a coordinator the folder remains until the next job of this user.
     if (is_coordinator_killed) {
       EXPECT_EQ(Command(script({}, "true")).wait_exit(soon()), 0);
     }
-    EXPECT_THAT(state_.leftovers(Deadline::after(5s)), ::testing::IsEmpty());
+    EXPECT_THAT(state_.leftovers(soon()), ::testing::IsEmpty());
   }
 }
 

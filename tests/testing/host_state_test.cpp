@@ -1,5 +1,6 @@
-// Goal:   whatever a test leaves on the host is found, so that "nothing is left" means something.
-// Method: things left on purpose: a daemon, a file in /dev/shm, a job's folder.
+// Goal:   HostState finds everything that a test leaves on the host, so that an empty result is
+//         meaningful.
+// Method: leave a daemon, a file in /dev/shm and a job folder on purpose.
 
 #include "trireme/testing/host_state.h"
 
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <optional>
 
 #include "trireme/testing/command_process.h"
 
@@ -22,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// A process of its own, since HostState changes the one that makes it.
+// Runs the body in a child process, because HostState changes the process that creates it.
 template <class Body>
 void in_child(const Body& body) {
   const pid_t pid = fork();
@@ -35,6 +37,13 @@ void in_child(const Body& body) {
   EXPECT_EQ(status, 0);
 }
 
+// Leaves a process whose parent has exited, in its own session.
+void leave_daemon() {
+  CommandProcess parent(
+      {.command = {"/bin/sh", "-c", "setsid sleep 100 & exit 0"}, .is_read = false});
+  EXPECT_EQ(parent.wait_exit(Deadline::after(20s)), 0);
+}
+
 TEST(HostState, CleanIsClean) {
   in_child([] {
     const HostState state;
@@ -45,19 +54,30 @@ TEST(HostState, CleanIsClean) {
 TEST(HostState, FindsADaemon) {
   in_child([] {
     const HostState state;
-    CommandProcess parent({.command = {"/bin/sh", "-c", "setsid sleep 100 & exit 0"}});
-    parent.close_output();
-    // The shell goes, and what it left becomes a sleep.
-    std::vector<std::string> left;
-    while (left.size() != 1 || left.front().find("sleep 100") == std::string::npos) {
-      usleep(1000);
-      left = state.leftovers(Deadline::after(0s));
-    }
-    // A process that becomes another has no environment for a moment, and is not known by it.
-    std::vector<pid_t> found;
-    while (found.empty()) found = state.processes();
+    leave_daemon();
+    // The shell has exited and its child was reparented to this process, whichever program it runs
+    // now.
+    const std::vector<pid_t> found = state.processes();
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(state.leftovers(Deadline::after(0s)), SizeIs(1));
     kill(found.front(), SIGKILL);
     EXPECT_THAT(state.leftovers(Deadline::after(10s)), IsEmpty());
+  });
+}
+
+TEST(HostState, EndsWhatATestLeaves) {
+  in_child([] {
+    std::optional<HostState> state(std::in_place);
+    leave_daemon();
+    const pid_t daemon = state->processes().at(0);
+    kill(daemon, SIGSTOP);
+    CommandProcess running({.command = {"/bin/sh", "-c", "sleep 100; exit 0"}});
+    if (state->has_private_shm()) std::ofstream("/dev/shm/left") << "x";
+    state.reset();
+    EXPECT_EQ(kill(daemon, 0), -1);
+    EXPECT_EQ(kill(running.pid(), 0), -1);
+    const HostState next;
+    EXPECT_THAT(next.leftovers(Deadline::after(0s)), IsEmpty());
   });
 }
 

@@ -1,5 +1,6 @@
-// Goal:   ranks as processes talk to their test, die when told, and never outlive it.
-// Method: small bodies; the process table is asked afterwards.
+// Goal:   rank processes exchange lines with their test, die when killed, and never outlive the
+//         test.
+// Method: small bodies; the process table is checked afterwards.
 
 #include "trireme/testing/rank_processes.h"
 

@@ -1,5 +1,5 @@
-// Goal:   rank threads all run at once and the first error comes back with its rank.
-// Method: bodies that need each other; bodies that throw.
+// Goal:   all rank threads run concurrently, and the first error is rethrown with its rank.
+// Method: bodies that wait for each other; bodies that throw.
 
 #include "trireme/testing/rank_threads.h"
 

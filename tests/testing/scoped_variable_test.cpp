@@ -1,5 +1,5 @@
-// Goal:   a variable is as it was when its scope ends.
-// Method: set, removed and nested.
+// Goal:   a variable has its previous value when the scope ends.
+// Method: set, removed and nested variables.
 
 #include "trireme/testing/scoped_variable.h"
 

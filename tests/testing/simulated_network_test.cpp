@@ -1,6 +1,6 @@
-// Goal:   the simulated world does what it says: it loses, doubles, delays, reorders, crashes and
-//         restarts, and a seed decides all of it.
-// Method: many messages in several weathers; the store's own simulation builds on this.
+// Goal:   the simulated network loses, duplicates, delays and reorders messages, nodes crash and
+//         restart, and the seed determines all of it.
+// Method: many messages with several settings; the simulation of the store builds on this.
 
 #include "trireme/testing/simulated_network.h"
 
@@ -91,7 +91,7 @@ TEST(Seeds, TheFirstFailureIsNamedWithHowToSeeItAgain) {
   const auto failure = for_each_seed("Suite.Test", 10, [](std::uint64_t seed) {
     return seed == 7 ? std::optional<std::string>("broke") : std::nullopt;
   });
-  // Under TRIREME_SEED only that seed runs, which is how this test is replayed too.
+  // With TRIREME_SEED set, only that seed runs, also when this test itself is replayed.
   if (std::getenv("TRIREME_SEED") != nullptr) return;
   ASSERT_TRUE(failure);
   EXPECT_THAT(*failure, ::testing::HasSubstr("seed 7: broke"));

@@ -168,6 +168,41 @@ def _help(program, command):
     return run.stdout + run.stderr if run.returncode == 0 else None
 
 
+MARK = re.compile(r"<!-- (?:run by: (\S+)|not run: \S.*) -->$")
+EXAMPLES = {"sh", "bash", "console", "shell", "cpp", "cmake", "python", "toml"}
+
+
+def examples_are_run_or_marked(tree, _program):
+    """Each block of code says in a comment before it which test runs it, or why none does. Blocks
+    of TOML need no comment: tests/train/recipes_test.cpp reads them all."""
+    for name, lines in documents(tree):
+        if name != "README.md" and not name.startswith("docs/"):
+            continue
+        for number, language, body in _blocks(lines):
+            mark = MARK.match(lines[number - 2].strip()) if number > 1 else None
+            if language not in EXAMPLES:
+                if any(True for _ in commands(["```sh", *body, "```"])):
+                    yield name, number, "commands without a language: begin the block with ```sh"
+            elif mark and mark.group(1):
+                if mark.group(1) not in tree.files:
+                    yield name, number, f"{mark.group(1)}, which runs this example, does not exist"
+            elif not mark and language != "toml":
+                yield name, number, ("an example without <!-- run by: TEST --> or "
+                                     "<!-- not run: REASON --> on the line before it")
+
+
+def _blocks(lines):
+    """(line number of the fence, language, lines) of every block of code."""
+    begin = None
+    for number, line in enumerate(lines, 1):
+        mark = re.match(r"\s*(```+|~~~+)\s*(\w*)", line)
+        if mark and begin is None:
+            begin = number, mark.group(2)
+        elif mark:
+            yield *begin, lines[begin[0]:number - 1]
+            begin = None
+
+
 def no_machine_paths(tree, _program):
     for name, lines in tree.files.items():
         if lines is None or name.startswith("fuzz/corpus/"):
@@ -211,4 +246,4 @@ def make_variables_are_said(tree, _program):
 
 
 RULES = [named_paths_exist, links_resolve, make_targets_exist, program_commands_exist,
-         no_machine_paths, packages_are_those_of_setup, make_variables_are_said]
+         examples_are_run_or_marked, no_machine_paths, packages_are_those_of_setup, make_variables_are_said]

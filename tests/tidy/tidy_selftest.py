@@ -25,7 +25,7 @@ CLEAN = {
     "Makefile": "build: x\n\techo\nNAME := value\n",
     "README.md": "# Big `Title`\n\nSee `trireme/base/`, `frame.h`, [it](docs/a.md#a-part), "
                  "`make build JOBS=2`, `cat/dog`, `build/examples/01_hello`.\n\n"
-                 "```sh\n$ make build && build/trireme run -n 4 -- build/x --any\n```\n",
+                 "<!-- not run: it is made up -->\n```sh\n$ make build && build/trireme run -n 4 -- build/x --any\n```\n",
     "docs/a.md": "# A part\n[up](../README.md#big-title) [out](https://example.org/x)\n",
 }
 PROGRAM = """#!/bin/bash
@@ -116,10 +116,20 @@ class Rules(unittest.TestCase):
 
     def test_commands_in_documents(self):
         self.broken({"docs/b.md": "`make gone`\n"}, "make gone: there is no such target")
-        self.broken({"docs/b.md": "```sh\nA=1 make build gone\n```\n"}, "no such target")
+        self.broken({"docs/b.md": "<!-- not run: x -->\n```sh\nA=1 make build gone\n```\n"}, "no such target")
         self.broken({"docs/b.md": "`trireme gone`\n"}, "there is no such command")
         self.broken({"docs/b.md": "`trireme run -n 4 --gone x`\n"}, "there is no such option")
-        self.broken({"docs/b.md": "```\n$ build/trireme gone\n```\n"}, "there is no such command")
+        self.broken({"docs/b.md": "```\n$ build/trireme gone\n```\n"}, "there is no such command",
+                    count=2)
+
+    def test_examples_in_documents(self):
+        self.broken({"docs/b.md": "x\n```cpp\nint x;\n```\n"}, "an example without")
+        self.broken({"docs/b.md": "<!-- not run: -->\n```sh\nls\n```\n"}, "an example without")
+        self.broken({"docs/b.md": "<!-- run by: gone.py -->\n```sh\nls\n```\n"}, "does not exist")
+        self.broken({"docs/b.md": "```text\nmake build\n```\n"}, "begin the block with ```sh")
+        run = {"docs/b.md": "<!-- run by: README.md -->\n```sh\nls\n```\n```toml\na = 1\n```\n",
+               "notes.md": "```sh\nls\n```\n"}
+        self.assertEqual(self.complaints(run), [])
 
     def test_packages(self):
         setup = "A_PACKAGES=(\n  cmake ninja  # build\n)\nPYTHON_PACKAGES=(torch)\n"

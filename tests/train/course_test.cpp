@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "trireme/testing/code_of.h"
+#include "trireme/train/data_digest.h"
 #include "trireme/train/recovery.h"
 
 namespace trireme::train {
@@ -33,6 +35,19 @@ TEST(Course, StepsAreComparedOnlyOnceTheJobIsOpen) {
   EXPECT_THROW(mine.expect_steps_of(all, 0), Error);
   mine.progress.step = 20;
   EXPECT_NO_THROW(mine.expect_steps_of(all, 0));
+}
+
+// A worker that joins compares its data with those of the job.
+TEST(Course, DataTravelAndAreCompared) {
+  const Course course{.progress = {}, .data = {.samples = 37, .learned = 0xfedcba9876543211}};
+  const Course read = Course::from_json(course.to_json());
+  EXPECT_EQ(read.data, course.data);
+  EXPECT_NO_THROW(read.data.expect_data_of(course.data, "this worker", "rank 0"));
+  for (const DataDigest& other : {DataDigest{.samples = 38, .learned = course.data.learned},
+                                  DataDigest{.samples = 37, .learned = 1}}) {
+    EXPECT_EQ(testing::code_of([&] { other.expect_data_of(course.data, "this worker", "rank 0"); }),
+              ErrorCode::Mismatch);
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <chrono>
 
 #include "tests/train/elastic_job.h"
+#include "trireme/checkpoint/format/folder.h"
 #include "trireme/testing/command_process.h"
 
 namespace trireme::train {
@@ -112,6 +113,18 @@ TEST_F(ElasticHosts, SpeakThroughACodecWhoeverSpeaksForThem) {
     EXPECT_LT(distance(saved(alone), alone), 0.02 * way);
     EXPECT_TRUE(newest().has("optim/residual.1/" + alone.begin()->first));
   }
+}
+
+// Its host has no other worker that could kill it: it learns from the store that the others go on.
+TEST_F(ElasticHosts, ReplaceAStuckWorkerThatIsAloneOnItsHost) {
+  workers_ = 2;
+  testing::CommandProcess process(spread_job("$((n % 2))", "hang rank=1 step=6",
+                                             {"elastic.stall_minimum=1s", "--min-workers", "2"}));
+  EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+  EXPECT_THAT(events(), HasSubstr("worker 1: stuck: others wait for it"));
+  EXPECT_THAT(process.error(), HasSubstr("goes on without worker 1, which makes no progress"));
+  EXPECT_THAT(events(), HasSubstr("\"event\":\"workers joined\""));
+  expect_same_bits_as(undisturbed());
 }
 
 // One worker believes that another, far or near, is dead: the others hear of it from that worker
@@ -274,14 +287,34 @@ TEST_F(ElasticHosts, OfOneWorkerEachGoOnBitForBit) {
   expect_same_bits_as(undisturbed());
 }
 
-// Nobody can kill it from another host: it wakes up, finds no epoch that it is in, and ends.
+// Rank 0 is frozen while it writes a checkpoint, alone on its host, where nobody can kill it: the
+// others go on at once and write their checkpoints.
+TEST_F(ElasticHosts, GoOnSavingWhenRankZeroIsFrozenInACheckpoint) {
+  testing::CommandProcess process(spread_job("$n", "stop rank=0 step=10 at=checkpoint",
+                                             {"elastic.heartbeat=1s", "checkpoint.keep=20"}));
+  EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
+  EXPECT_THAT(events(), HasSubstr("worker 0: no heartbeat for"));
+  EXPECT_THAT(events(), Not(HasSubstr("\"event\":\"checkpoint failed\"")));
+  for (const std::int64_t step : {15, 20, 25, 30, 35, 40}) {
+    const auto path = output() / "checkpoints" / checkpoint::format::folder_name(step);
+    EXPECT_TRUE(checkpoint::format::damage_in(path).empty()) << path << '\n' << events();
+  }
+  expect_same_bits_as(undisturbed());
+}
+
+// It wakes up while the others train: it finds no epoch that it is in, and ends without having
+// changed a checkpoint of theirs.
 TEST_F(ElasticHosts, WhoWakesUpAfterItWasLeftOutEnds) {
-  testing::CommandProcess process(
-      spread_job("$n", "stop rank=1 step=8 for=3s; slow rank=0 factor=10",
-                 {"elastic.heartbeat=1s", "train.steps=600", "checkpoint.every=100"}));
+  testing::CommandProcess process(spread_job(
+      "$n", "stop rank=0 step=8 at=checkpoint for=3s; slow rank=1 factor=10",
+      {"elastic.heartbeat=1s", "train.steps=600", "checkpoint.every=50", "checkpoint.keep=20"}));
   EXPECT_EQ(process.wait_exit(Deadline::after(120s)), 0) << process.out() << process.error();
-  EXPECT_THAT(events(), HasSubstr("worker 1: no heartbeat for"));
-  EXPECT_THAT(process.out() + process.error(), HasSubstr("which was taken for dead"));
+  EXPECT_THAT(events(), HasSubstr("worker 0: no heartbeat for"));
+  // Its training finds it out, or the thread that watches over it, if that is sooner.
+  EXPECT_THAT(process.out() + process.error(), HasSubstr("epoch 2 goes on without worker 0"));
+  for (const auto& listed : checkpoint::format::list_checkpoints(output() / "checkpoints")) {
+    EXPECT_TRUE(checkpoint::format::damage_in(listed.path).empty()) << listed.path;
+  }
   expect_same_bits_as(undisturbed(600));
 }
 

@@ -55,7 +55,7 @@ class ElasticJob : public ::testing::Test {
  protected:
   ElasticJob() { write_file_atomically(recipe(), std::string_view(kElasticRecipe)); }
   void TearDown() override {
-    for (const std::string& left : state_.leftovers(Deadline::after(std::chrono::seconds(10)))) {
+    for (const std::string& left : state_.leftovers(Deadline::after(std::chrono::seconds(60)))) {
       ADD_FAILURE() << "left behind: " << left;
     }
   }

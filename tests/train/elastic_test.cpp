@@ -110,6 +110,7 @@ TEST_F(ElasticJob, SaysWhatWasRunAgain) {
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
   EXPECT_THAT(events(), HasSubstr("\"slots\":8"));
   EXPECT_THAT(events(), HasSubstr("\"slots_redone\":2"));
+  EXPECT_THAT(process.out(), HasSubstr("2 of 8 micro-batches redone"));
 }
 
 TEST_F(ElasticJob, IsScaledWhileItRuns) {
@@ -124,10 +125,10 @@ TEST_F(ElasticJob, IsScaledWhileItRuns) {
   scale("2");
   process.wait_for_output("was dismissed", Deadline::after(30s));
   scale("3");
-  process.wait_for_output("joined", Deadline::after(30s));
+  process.wait_for_output("worker 4 joined", Deadline::after(30s));
   testing::CommandProcess join({.command = {build_folder() + "/trireme", "join", "stretch"}});
   EXPECT_EQ(join.wait_exit(Deadline::after(10s)), 0) << join.error();
-  process.wait_for_output("joined", Deadline::after(30s), 2);
+  process.wait_for_output("worker 5 joined", Deadline::after(30s));
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
   expect_same_bits_as(undisturbed(400));
 }

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "tests/train/process_fixture.h"
-#include "trireme/testing/host_state.h"
 #include "trireme/testing/ssh_server.h"
 
 namespace trireme::train {
@@ -19,9 +18,8 @@ using testing::SshServer;
 TEST_F(TrainProcess, ReachesHostsThatHaveNothing) {
   if (!SshServer::program()) GTEST_SKIP() << SshServer::kMissing;
   if (geteuid() != 0) GTEST_SKIP() << "NOT TESTED: only root can hide a folder";
-  const testing::HostState state;
   const TemporaryFolder cache("hosts-train"), output("hosts-train");
-  SshServer server({.environment = {{"XDG_RUNTIME_DIR", state.runtime().string()},
+  SshServer server({.environment = {{"XDG_RUNTIME_DIR", state_.runtime().string()},
                                     {"TRIREME_CACHE", cache.path().string()}},
                     .hidden = {build_folder(), folder_.path().string()}});
   const std::string far = (output.path() / "far").string();

@@ -1,14 +1,21 @@
 // Goal:   a full disk is said at once and costs no training that the next checkpoint can save;
 //         damaged checkpoints are named, kept and passed over; where none is whole nothing begins.
+//         A checkpoint that takes longer than a collective may wait stops no rank.
 // Method: whole jobs in this process, with faults where a checkpoint is published, and with parts
-//         of checkpoints spoiled before a job goes on.
+//         of checkpoints spoiled before a job goes on; a writer that is slow by a timeout and a
+//         half.
 
 #include "trireme/train/keeper.h"
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "tests/train/trainer_fixture.h"
 #include "trireme/base/error.h"
+#include "trireme/checkpoint/format/manifest_text.h"
 
 namespace trireme::train {
 namespace {
@@ -31,6 +38,20 @@ class FullAt : public Faults {
   int count_ = 0;
 };
 
+// Rank 0 publishes its first checkpoint only after this long.
+class SlowWriter : public Faults {
+ public:
+  explicit SlowWriter(Duration length) : length_(length) {}
+  void reached(FaultPoint point, int) override {
+    if (point != checkpoint::kPartsMet || has_slept_.exchange(true)) return;
+    std::this_thread::sleep_for(length_);
+  }
+
+ private:
+  const Duration length_;
+  std::atomic<bool> has_slept_ = false;
+};
+
 class KeeperTest : public TrainerTest {
  protected:
   KeeperTest() { is_reported_ = true; }
@@ -41,6 +62,14 @@ class KeeperTest : public TrainerTest {
     bytes.back() ^= 4;
     write_file_atomically(part, bytes);
     ASSERT_FALSE(checkpoint::format::damage_in(checkpoint_at(folder, step)).empty());
+  }
+
+  // Claims more bytes in the file than a piece has room for, behind a checksum that fits.
+  void forge(const std::string& folder, std::int64_t step) const {
+    const fs::path path = checkpoint_at(folder, step) / "manifest.json";
+    auto manifest = checkpoint::format::parse_manifest(read_file(path), "manifest");
+    manifest.tensors[0].pieces[0].stored = {100'000'000};
+    write_file_atomically(path, checkpoint::format::manifest_text(manifest));
   }
 
   ErrorCode code_of_run(const std::string& folder, const Words& words, bool is_resumed = false,
@@ -83,6 +112,8 @@ TEST_F(KeeperTest, TwoFailuresInARowEndTheJob) {
   faults_ = &faults;
   EXPECT_EQ(code_of_run("full", words_), ErrorCode::Exhausted);
   EXPECT_EQ(newest("full").step(), 4);
+  EXPECT_THAT(said("full", "screen"), HasSubstr("checkpoint of step 8 was not written"));
+  EXPECT_THAT(said("full", "screen"), Not(HasSubstr("step 12 was not written"))) << "it is thrown";
 }
 
 // Four on the way, one before the evaluation, and the last.
@@ -94,6 +125,17 @@ TEST_F(KeeperTest, TheLastOneMustBeWritten) {
   EXPECT_FALSE(newest("full").score().has_value());
 }
 
+// Rank 0 waits for its writer in the second save; rank 1, whose part is written, waits for rank 0.
+TEST_F(KeeperTest, AWriterSlowerThanTheTimeoutOfACollectiveStopsNoRank) {
+  timeout_ = std::chrono::seconds(2);
+  SlowWriter slow(timeout_ + timeout_ / 2);
+  faults_ = &slow;
+  EXPECT_EQ(run("slow", words_, false, 2).ending, Ending::Done);
+  for (const std::int64_t step : {4, 8, 20}) {
+    EXPECT_TRUE(checkpoint::format::damage_in(checkpoint_at("slow", step)).empty()) << step;
+  }
+}
+
 TEST_F(KeeperTest, DamagedOnesAreSaidAndSetAside) {
   run("whole", words_);
   for (const int ranks : {1, 2}) {
@@ -102,7 +144,7 @@ TEST_F(KeeperTest, DamagedOnesAreSaidAndSetAside) {
     fewer.emplace_back("train.steps=16");
     run(folder, fewer);
     spoil(folder, 16);
-    fs::remove(checkpoint_at(folder, 12) / "manifest.json");
+    forge(folder, 12);
     run(folder, words_, true, ranks);
     expect_same_end("whole", folder);
     for (const std::int64_t step : {12, 16}) {

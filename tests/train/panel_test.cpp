@@ -7,6 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
+#include <thread>
+
 #include "tests/train/trainer_fixture.h"
 #include "trireme/base/error.h"
 #include "trireme/model/wrap.h"
@@ -14,6 +18,7 @@
 #include "trireme/train/continuation.h"
 #include "trireme/train/evaluation.h"
 #include "trireme/train/panel_scores.h"
+#include "trireme/train/prediction.h"
 #include "trireme/train/tally.h"
 #include "trireme/train/trained_model.h"
 
@@ -36,7 +41,9 @@ class PanelOfModels : public TrainerTest {
     for (const Job& job : jobs_) all.push_back({job.model, job.sets.test});
     return all;
   }
-  PanelOptions options() const { return {.loss = jobs_.front().loss.get(), .batch = 7}; }
+  PanelOptions options() const {
+    return {.loss = jobs_.front().loss.get(), .reading = {.batch = 7}};
+  }
   Scores alone(const Job& job) const {
     return evaluate(*job.model, {.source = job.sets.test, .loss = job.loss.get(), .batch = 7});
   }
@@ -44,7 +51,7 @@ class PanelOfModels : public TrainerTest {
   std::pair<at::Tensor, at::Tensor> all_answers() const {
     std::vector<at::Tensor> outputs;
     std::vector<at::Tensor> targets;
-    ask_panel(members(), 1000, [&](const PanelAnswers& answers) {
+    ask_panel(members(), {.batch = 1000}, [&](const PanelAnswers& answers) {
       outputs.push_back(at::stack(answers.outputs));
       targets.push_back(answers.batch.target.clone());
     });
@@ -136,6 +143,54 @@ TEST_F(PanelOfModels, SnapshotsAndOtherJobsAreFound) {
   EXPECT_THROW(eval_with({"--output", one, "--ensemble", "vote"}), Error);
   EXPECT_THROW(eval_with({"--output", one, "--with", two, "--ensemble", "mean"}), Error);
   EXPECT_THROW(eval_with({"--output", one, "--with", two, "--against", two}), Error);
+}
+
+// Another source's samples, of which the first takes longer than the timeouts of the test.
+class StalledSource final : public data::Source {
+ public:
+  explicit StalledSource(std::shared_ptr<const Source> of) : of_(std::move(of)) {}
+  std::int64_t count() const override { return of_->count(); }
+  const data::Form& form() const override { return of_->form(); }
+  void read(std::int64_t sample, const data::SampleKey& key, void* input,
+            void* target) const override {
+    if (sample == 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+    of_->read(sample, key, input, target);
+  }
+
+ private:
+  std::shared_ptr<const Source> of_;
+};
+
+// Every reader of samples gives up on a source that stalls after the recipe's timeout.
+TEST(StalledData, IsADeadlineErrorWhoeverReadsIt) {
+  const config::Config config = tiny_config("mlp", {"sync.timeout=1s"});
+  Job job = open_job(config, tiny_kinds());
+  const auto source = std::make_shared<StalledSource>(job.sets.test);
+  const TrainedModel trained{
+      .folder = {}, .config = config, .data = {.form = source->form()}, .model = job.model};
+  EXPECT_EQ(trained.timeouts().collective, std::chrono::seconds(1));
+  const auto code_of = [](const std::function<void()>& read) {
+    try {
+      read();
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::Misuse;
+  };
+  const comm::Group::Options options{.timeout = trained.timeouts().collective};
+  EXPECT_EQ(code_of([&] {
+              evaluate(*job.model, {.source = source,
+                                    .loss = job.loss.get(),
+                                    .group = comm::Group::solo(nullptr, 0, options)});
+            }),
+            ErrorCode::Deadline);
+  EXPECT_EQ(code_of([&] {
+              ask_panel({{job.model, source}}, {.timeouts = trained.timeouts()},
+                        [](const auto&) {});
+            }),
+            ErrorCode::Deadline);
+  PredictionWriter writer({});
+  EXPECT_EQ(code_of([&] { predict(trained, {.source = source}, writer); }), ErrorCode::Deadline);
 }
 
 // Token after token, each one more than the last, of seven.

@@ -5,15 +5,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "tests/train/process_fixture.h"
+#include "trireme/train/progress.h"
 
 namespace trireme::train {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class TrainPeople : public TrainProcess {
  protected:
@@ -23,6 +27,21 @@ class TrainPeople : public TrainProcess {
                                      .environment = {{"OMP_NUM_THREADS", "1"}, {"TERM", "xterm"}}});
     const int code = process.wait_exit(Deadline::after(std::chrono::minutes(1)));
     return {code, process.out(), process.error()};
+  }
+
+  static Ran run_in_shell(const std::string& line) {
+    testing::CommandProcess process(
+        {.command = {"sh", "-c", line}, .environment = {{"OMP_NUM_THREADS", "1"}}});
+    const int code = process.wait_exit(Deadline::after(std::chrono::minutes(1)));
+    return {code, process.out(), process.error()};
+  }
+
+  // The rest of the line.
+  static std::string after(const std::string& text, const std::string& words) {
+    const std::size_t at = text.find(words);
+    if (at == std::string::npos) return {};
+    const std::size_t begin = at + words.size();
+    return text.substr(begin, text.find('\n', begin) - begin);
   }
 
   std::string text_recipe() const {
@@ -58,6 +77,132 @@ TEST_F(TrainPeople, AResumedJobSaysWhatAChangedNumberOfStepsMeans) {
   EXPECT_THAT(train("even", {"--resume", "train.steps=25"}).out, Not(HasSubstr("the job had")));
 }
 
+TEST_F(TrainPeople, AFinishedJobKeepsItsConfig) {
+  ASSERT_EQ(train("job", {"train.steps=4"}).code, 0);
+  const std::string config = read_file(at("job") / "config.toml");
+  EXPECT_EQ(train("job", {"--resume", "train.steps=2"}).code, 0);
+  EXPECT_EQ(read_file(at("job") / "config.toml"), config);
+  EXPECT_EQ(run({"eval", at("job").string()}).code, 0);
+}
+
+TEST_F(TrainPeople, AFolderWithoutACheckpointIsResumedOnlyWhereThatIsWanted) {
+  const Ran typo = train("typo", {"--resume"});
+  EXPECT_EQ(typo.code, 2);
+  EXPECT_THAT(typo.error, HasSubstr("typo has no checkpoint to resume from"));
+  EXPECT_FALSE(fs::exists(at("typo")));
+  EXPECT_THAT(train("typo", {"--resume=always"}).error, HasSubstr("--resume or --resume=auto"));
+  const Ran begun = train("typo", {"--resume=auto", "train.steps=2"});
+  EXPECT_EQ(begun.code, 0) << begun.error;
+  EXPECT_THAT(begun.out, HasSubstr("beginning at step 0"));
+  EXPECT_EQ(train("typo", {"--resume=auto", "train.steps=3"}).code, 0);
+  EXPECT_EQ(newest("typo").step(), 3);
+}
+
+// A person copies what is printed into a shell, wherever that is. Lines diverge at this rate within
+// a few steps, and not at a tenth of it.
+TEST_F(TrainPeople, WhatAFailureAdvisesWorks) {
+  const Line words{"data.task=regression",
+                   "model.widths=[]",
+                   "optim.kind=sgd",
+                   "optim.momentum=0",
+                   "train.steps=1000",
+                   "checkpoint.every=10",
+                   "optim.clip_norm=0",
+                   "-n",
+                   "2"};
+  for (const bool is_elastic : {false, true}) {
+    const std::string job = is_elastic ? "elastic job" : "plain job";
+    Line all = words;
+    all.emplace_back("optim.learning_rate=0.9");
+    if (is_elastic) all.emplace_back("--elastic");
+    const Ran diverged = train(job, all);
+    EXPECT_EQ(diverged.code, 1) << diverged.out << diverged.error;
+    const std::string said = diverged.out + diverged.error;
+    const std::size_t why = said.find("is not finite");
+    ASSERT_NE(why, std::string::npos) << said;
+    EXPECT_EQ(said.find("is not finite", why + 1), std::string::npos) << "said twice: " << said;
+    EXPECT_THAT(said,
+                HasSubstr("The last checkpoint is of step " + std::to_string(newest(job).step()) +
+                          ". Continue from it with a lower optim.learning_rate (it is "
+                          "0.9), optim.clip_norm=1.0 (clipping is off) or "
+                          "train.non_finite=skip"));
+    const std::string skipping =
+        after(diverged.error, "trireme: or leave out the steps that are not finite: ");
+    EXPECT_THAT(skipping,
+                EndsWith("train.non_finite=skip --output '" + at(job).string() + "' --resume"));
+    const std::string gentler = after(
+        diverged.error, "trireme: continue with a lower learning rate and clipped gradients: ");
+    const Ran resumed = run_in_shell("cd / && " + gentler + " train.steps=150");
+    EXPECT_EQ(resumed.code, 0) << gentler << resumed.out << resumed.error;
+    EXPECT_THAT(resumed.out, HasSubstr("settings changed: optim.clip_norm (0.0, now 1.0), "
+                                       "optim.learning_rate (0.9, now 0.09)"));
+    EXPECT_THAT(resumed.out, HasSubstr("2 ranks"));
+  }
+}
+
+TEST_F(TrainPeople, AFailureBeforeTheFirstCheckpointAdvisesToBeginAgain) {
+  for (const bool is_elastic : {false, true}) {
+    const std::string job = is_elastic ? "elastic" : "plain";
+    Line all{
+        "data.task=regression",     "model.widths=[]",       "optim.kind=sgd",  "optim.clip_norm=0",
+        "optim.learning_rate=1000", "checkpoint.every=1000", "eval.every=1000", "train.steps=30"};
+    if (is_elastic) all.emplace_back("--elastic");
+    const Ran diverged = train(job, all);
+    EXPECT_EQ(diverged.code, 1) << diverged.out << diverged.error;
+    const std::string said = diverged.out + diverged.error;
+    EXPECT_THAT(said, HasSubstr("There is no checkpoint. Begin again with "));
+    EXPECT_THAT(said, Not(HasSubstr("The last checkpoint")));
+    const std::string gentler =
+        after(diverged.error,
+              "trireme: there is no checkpoint; begin again with a lower learning rate and clipped "
+              "gradients: ");
+    EXPECT_THAT(gentler, Not(HasSubstr("--allow-changes"))) << diverged.error;
+    EXPECT_THAT(diverged.error, HasSubstr("trireme: or leave out the steps that are not finite"));
+    const Ran again = run_in_shell("cd / && " + gentler + " optim.learning_rate=1e-3");
+    EXPECT_EQ(again.code, 0) << gentler << again.out << again.error;
+    EXPECT_EQ(newest(job).step(), 30);
+  }
+}
+
+TEST_F(TrainPeople, TheCommandThatContinuesAJobWorksFromEveryFolder) {
+  fs::create_directories(at("my home"));
+  std::string command;
+  {
+    testing::CommandProcess job(
+        {.command = {"sh", "-c",
+                     "cp " + recipe() + " '" + at("my home").string() + "' && cd '" +
+                         at("my home").string() + "' && exec " + build_folder() +
+                         "/trireme train tiny.toml train.steps=100000000"},
+         .environment = {{"OMP_NUM_THREADS", "1"}}});
+    job.wait_for_output("step 3/", Deadline::after(std::chrono::minutes(1)));
+    job.signal(SIGTERM);
+    job.wait_exit(Deadline::after(std::chrono::minutes(1)));
+    command = after(job.error(), "trireme: continue with: ");
+  }
+  EXPECT_THAT(command, EndsWith(" --output runs/tiny --resume"));
+  const std::int64_t step = newest("my home/runs/tiny").step();
+  const Ran resumed =
+      run_in_shell("cd / && " + command + " train.steps=" + std::to_string(step + 3));
+  EXPECT_EQ(resumed.code, 0) << command << resumed.out << resumed.error;
+  EXPECT_EQ(newest("my home/runs/tiny").step(), step + 3);
+}
+
+TEST_F(TrainPeople, TheBestCheckpointIsNamedAtTheEnd) {
+  const Ran trained = train("a job", {"train.steps=21"});
+  EXPECT_EQ(trained.code, 0) << trained.error;
+  const std::int64_t best = Progress::from_json(newest("a job").meta()).best_step;
+  EXPECT_THAT(trained.out, HasSubstr("best by loss: step " + std::to_string(best) + " ("));
+  // As the program was called: it need not be among those that a shell finds.
+  const std::string command = after(trained.out, "--checkpoint best: ");
+  EXPECT_THAT(command, StartsWith(build_folder() + "/trireme eval "));
+  const Ran scores = run_in_shell(command);
+  EXPECT_EQ(scores.code, 0) << command << scores.error;
+  const Ran blind = train("blind", {"train.steps=3", "data.test_count=0"});
+  EXPECT_EQ(blind.code, 0) << blind.error;
+  EXPECT_THAT(blind.out, Not(HasSubstr("best by")));
+  EXPECT_THAT(run({"eval", at("blind").string()}).error, HasSubstr("set data.test=PATH"));
+}
+
 TEST_F(TrainPeople, ARefusedRecipeLeavesNothingBehind) {
   const Ran missing = run({"train", text_recipe(), "data.file=" + at("none.txt").string(),
                            "--output", at("missing").string()});
@@ -83,6 +228,25 @@ TEST_F(TrainPeople, NamesOfClassesCanBeRead) {
   const Ran unknown = run({"generate", at("names").string(), "--prompt", "a é"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.error, HasSubstr("'é'"));
+}
+
+// Replacements would meet the same damaged file.
+TEST_F(TrainPeople, AFileThatNoWorkerCanReadEndsAnElasticJob) {
+  for (const char* name : {"all/cat/0.png", "all/dog/0.png"}) {
+    std::filesystem::create_directories(at(name).parent_path());
+    write_file_atomically(at(name), std::string_view("no picture"));
+  }
+  write_file_atomically(
+      at("pictures.toml"),
+      "[model]\nkind = \"mlp\"\nwidths = [4]\n[data]\nkind = \"images\"\ntrain = \"" +
+          at("all").string() + "\"\nsize = [4, 4]\ngrey = true\n[train]\nbatch = 2\nsteps = 9\n");
+  const Ran ran = run({"train", at("pictures.toml").string(), "-n", "2", "--elastic", "--output",
+                       at("job").string()});
+  EXPECT_EQ(ran.code, 1) << ran.error;
+  EXPECT_THAT(ran.error, HasSubstr("0.png"));
+  EXPECT_THAT(ran.error, HasSubstr("every worker gave up for a reason that would not change"));
+  EXPECT_THAT(ran.error, Not(HasSubstr("beginning anew")));
+  EXPECT_THAT(ran.error, Not(HasSubstr("crash loop")));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/testing/command_process.h"
+#include "trireme/testing/host_state.h"
 
 namespace trireme::train {
 
@@ -55,6 +56,11 @@ struct Ran {
 class TrainProcess : public ::testing::Test {
  protected:
   TrainProcess() { write_file_atomically(recipe(), kTinyRecipe); }
+  void TearDown() override {
+    for (const std::string& left : state_.leftovers(Deadline::after(std::chrono::seconds(60)))) {
+      ADD_FAILURE() << "left behind: " << left;
+    }
+  }
 
   std::string recipe() const { return (folder_.path() / "tiny.toml").string(); }
   std::filesystem::path at(const std::string& job) const { return folder_.path() / job; }
@@ -98,6 +104,7 @@ class TrainProcess : public ::testing::Test {
   }
 
   TemporaryFolder folder_{"train-process"};
+  testing::HostState state_;
 };
 
 }  // namespace trireme::train

@@ -17,6 +17,7 @@
 #include "tests/train/process_fixture.h"
 #include "trireme/base/random.h"
 #include "trireme/train/answers.h"
+#include "trireme/train/progress.h"
 #include "trireme/train/worker.h"
 
 namespace trireme::train {
@@ -77,8 +78,10 @@ TEST_F(TrainProcess, AskedToEndSavesAndGoesOnLater) {
     job.signal(SIGTERM);
     job.wait_exit(Deadline::after(1min));
     EXPECT_THAT(job.out(), HasSubstr("stopped after")) << job.error();
-    EXPECT_THAT(job.out(), HasSubstr("trireme train " + (at("ended") / "config.toml").string() +
-                                     " --resume --output " + at("ended").string()));
+    EXPECT_THAT(job.error(), HasSubstr("trireme: continue with: cd " + fs::current_path().string() +
+                                       " && " + build_folder() + "/trireme train " + recipe() +
+                                       " train.steps=100000000 -n 2 checkpoint.every=100000000" +
+                                       " --output " + at("ended").string() + " --resume\n"));
   }
   const std::int64_t step = newest("ended").step();
   EXPECT_GE(step, 3);
@@ -129,6 +132,16 @@ TEST_F(TrainProcess, WhatIsWrongIsRefusedBeforeAnythingIsWritten) {
   const Ran nowhere = run({"train", recipe(), "--output", "/dev/null/x"});
   EXPECT_EQ(nowhere.code, 2) << nowhere.error;
   EXPECT_THAT(nowhere.error, HasSubstr("/dev/null"));
+  const Ran absent = train("wrong", {"-n", "2", "--chaos", "slow rank=5 factor=2"});
+  EXPECT_EQ(absent.code, 2);
+  EXPECT_THAT(absent.error, HasSubstr("--chaos: there is no rank 5; the job has ranks 0 to 1"));
+  const Ran fixed = train("wrong", {"-n", "2", "--elastic", "--max-workers", "2", "--restarts", "0",
+                                    "--chaos", "kill rank=2 step=1"});
+  EXPECT_EQ(fixed.code, 2);
+  EXPECT_THAT(fixed.error, HasSubstr("--chaos: there is no rank 2"));
+  const Ran two = run({"predict", at("wrong").string(), "a.png", "b.png"});
+  EXPECT_EQ(two.code, 2);
+  EXPECT_THAT(two.error, HasSubstr("unexpected b.png: one INPUT is predicted; name a folder"));
 }
 
 TEST_F(TrainProcess, AJobGoesOnWithItsOwnRecipeAlone) {
@@ -139,7 +152,12 @@ TEST_F(TrainProcess, AJobGoesOnWithItsOwnRecipeAlone) {
   EXPECT_THAT(anew.error, HasSubstr("--resume"));
   const Ran other = train("job", {"--resume", "train.batch=13"});
   EXPECT_EQ(other.code, 2) << other.out << other.error;
-  EXPECT_THAT(other.out + other.error, HasSubstr("another recipe"));
+  EXPECT_THAT(other.error, HasSubstr("train.batch (12, now 13)"));
+  EXPECT_THAT(other.error, HasSubstr("add --allow-changes train.batch;"));
+  const Ran model =
+      train("job", {"--resume", "model.widths=[8]", "--allow-changes", "train.batch"});
+  EXPECT_EQ(model.code, 2) << model.out;
+  EXPECT_THAT(model.error, HasSubstr("cannot be resumed with another model.widths"));
   EXPECT_EQ(read_file(at("job") / "config.toml"), config);
   EXPECT_EQ(newest("job").step(), 2);
   EXPECT_EQ(train("job", {"train.virtual_ranks=1", "-n", "2", "--output", at("few").string()}).code,
@@ -163,6 +181,25 @@ TEST_F(TrainProcess, AnswersAboutWhatWasTrained) {
     EXPECT_THAT(unlike.error, HasSubstr("does not fit the model"));
   }
   EXPECT_EQ(run({"eval", at("nowhere").string()}).code, 2);
+  const auto step_of = [&](const char* which) {
+    return run({"eval", at("job").string(), "--json", "--checkpoint", which});
+  };
+  const std::int64_t best = Progress::from_json(newest("job").meta()).best_step;
+  EXPECT_THAT(step_of("best").out, HasSubstr("\"step\":" + std::to_string(best) + ","));
+  EXPECT_THAT(step_of("59").out, HasSubstr("\"step\":59,"));
+  EXPECT_THAT(step_of("3").error, HasSubstr("there are those of steps"));
+  EXPECT_THAT(step_of("worst").error, HasSubstr("use best, or the step"));
+  // The newest one is damaged: whoever asks hears which, why, and what is used instead.
+  const fs::path part = newest("job").path() / "part-00000.safetensors";
+  fs::resize_file(part, fs::file_size(part) - 1);
+  const std::string file = (folder_.path() / "weights.safetensors").string();
+  for (const Line& asked :
+       {Line{"eval", at("job").string()}, Line{"checkpoint", "export", at("job").string(), file}}) {
+    const Ran older = run(asked);
+    EXPECT_EQ(older.code, 0) << older.error;
+    EXPECT_THAT(older.error, HasSubstr("step-00000060 is damaged (" + part.string()));
+    EXPECT_THAT(older.error, HasSubstr("; using step-00000059 instead"));
+  }
 }
 
 TEST_F(TrainProcess, ALanguageModelWrites) {
@@ -234,6 +271,14 @@ TEST_F(TrainProcess, ExplainSaysWhereEverySettingComesFrom) {
   EXPECT_EQ(run({"explain", recipe(), "--key", "train.sed"}).code, 2);
   EXPECT_THAT(run({"explain", "--list"}).out, HasSubstr("learning_rate"));
   EXPECT_EQ(run({"explain"}).code, 2);
+  fs::create_directory(at("job"));
+  const Ran none = run({"explain", at("job").string()});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.error, HasSubstr("is a folder without a config.toml"));
+  fs::copy_file(recipe(), at("job") / "config.toml");
+  const Ran job = run({"explain", at("job").string(), "train.seed=9"});
+  EXPECT_EQ(job.code, 0) << job.error;
+  EXPECT_THAT(job.out, HasSubstr("config.toml:"));
 }
 
 }  // namespace

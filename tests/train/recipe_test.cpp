@@ -40,6 +40,17 @@ TEST(Recipe, HashIgnoresWhatDoesNotDecideTheResult) {
   }
 }
 
+TEST(Recipe, WhatACheckpointDependsOnCannotChange) {
+  for (const char* key : {"train.steps", "train.log_every", "optim.learning_rate", "train.batch",
+                          "optim.second.learning_rate", "schedule.kind", "schedule.warmup_steps"}) {
+    EXPECT_TRUE(can_change(key)) << key;
+  }
+  for (const char* key : {"train.seed", "optim.kind", "optim.second.kind", "optim.momentum",
+                          "model.kind", "model.widths", "data.kind", "data.context", "learning"}) {
+    EXPECT_FALSE(can_change(key)) << key;
+  }
+}
+
 TEST(Recipe, HashSeesEverythingElse) {
   std::set<std::string> hashes{hash_with({})};
   const Words others{"train.batch=11",          "train.seed=2",

@@ -1,11 +1,12 @@
-// Goal:   every recipe that comes with Trireme reads, opens and learns.
-// Method: two steps of each, on made-up data in the formats that it reads, with few samples a
-// batch;
-//         one for a program's own model is left out.
+// Goal:   every recipe that comes with Trireme, or that a document shows, reads, opens and learns.
+// Method: two steps of each, on made-up data in the formats that it reads, with few samples per
+//         batch; a block of settings without data is only read. The regression that docs/data.md
+//         shows is trained to its end.
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <sstream>
 
 #include "tests/folders.h"
 #include "tests/train/tiny_job.h"
@@ -58,6 +59,16 @@ void write_pictures(const fs::path& folder) {
   }
 }
 
+std::string houses() {
+  std::string text = "rooms,area,town,price\n";
+  for (int i = 0; i < 400; ++i) {
+    const int rooms = 1 + i % 5, area = 30 + i * 7 % 90, town = i % 3;
+    text += std::to_string(rooms) + "," + std::to_string(area) + ",T" + std::to_string(town) + "," +
+            std::to_string(50000 + 20000 * rooms + 1500 * area + 40000 * town) + "\n";
+  }
+  return text;
+}
+
 void write_stand_ins(const fs::path& folder) {
   for (const char* part : {"train", "t10k"}) {
     write_file_atomically(folder / (std::string(part) + "-images-idx3-ubyte"),
@@ -76,6 +87,7 @@ void write_stand_ins(const fs::path& folder) {
   write_file_atomically(folder / "text.txt", text);
   write_file_atomically(folder / "table.csv", table);
   write_file_atomically(folder / "table.jsonl", lines);
+  write_file_atomically(folder / "houses.csv", houses());
   std::string tokens;
   for (const char token : random_bytes(200, 50)) tokens += {token, '\0'};
   write_file_atomically(folder / "tokens.bin", tokens);
@@ -127,10 +139,16 @@ Words words_for(const fs::path& recipe, const fs::path& folder) {
   }
   if (has("kind = \"tokens\"")) {
     words.push_back("data.train=[\"" + (folder / "tokens.bin").string() + "\"]");
+    if (has("\ntest = ")) {
+      words.push_back("data.test=[\"" + (folder / "tokens.bin").string() + "\"]");
+    }
     for (const char* small :
          {"data.context=16", "data.vocabulary=50", "model.width=24", "model.layers=1"}) {
       words.emplace_back(small);
     }
+  }
+  if (has("test = \"pictures/test\"")) {
+    words.push_back("data.test=" + (folder / "pictures").string());
   }
   return words;
 }
@@ -160,6 +178,76 @@ TEST(RecipesThatCome, LearnInTwoSteps) {
     EXPECT_TRUE(std::isfinite(scores.loss()));
   }
   EXPECT_GE(count, 20);
+}
+
+// The blocks of TOML in a document that are not marked as not run.
+std::vector<std::string> blocks_in(const std::string& document) {
+  std::vector<std::string> all;
+  std::string before;
+  std::istringstream lines(document);
+  bool is_inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (is_inside && line != "```") all.back() += line + "\n";
+    if (is_inside && line == "```") is_inside = false;
+    if (line == "```toml" && !before.starts_with("<!-- not run:")) {
+      is_inside = true;
+      all.emplace_back();
+    }
+    before = line;
+  }
+  return all;
+}
+
+// A block that shows settings of data alone is given a small model.
+Words model_for(const std::string& block) {
+  const auto has = [&](const char* text) { return block.find(text) != std::string::npos; };
+  if (has("[model]")) return {};
+  if (has("kind = \"images\"")) return {"model.kind=resnet"};
+  if (has("kind = \"tokens\"")) return {"model.kind=gpt", "model.heads=2"};
+  if (!has("kind = \"text\"")) return {"model.kind=mlp"};
+  return {"model.kind=gpt", "model.heads=2", "model.width=24", "model.layers=1"};
+}
+
+TEST(RecipesInDocuments, ReadAndLearn) {
+  const TemporaryFolder folder("documents");
+  write_stand_ins(folder.path());
+  const Kinds kinds = built_in_kinds();
+  const fs::path recipe = folder.path() / "block.toml";
+  int read = 0, trained = 0;
+  for (const auto& entry : fs::directory_iterator(source_folder() + "/docs")) {
+    if (entry.path().extension() != ".md") continue;
+    for (const std::string& block : blocks_in(read_file(entry.path()))) {
+      SCOPED_TRACE(entry.path().filename().string() + "\n" + block);
+      write_file_atomically(recipe, block);
+      ++read;
+      const bool has_data = block.find("[data]") != std::string::npos;
+      const bool can_open = block.find("\"images\"") == std::string::npos || has_pictures();
+      Words words = has_data ? model_for(block) : Words{};
+      if (has_data) {
+        for (const std::string& word : words_for(recipe, folder.path())) words.push_back(word);
+      }
+      const bool is_of_houses = block.find("houses.csv") != std::string::npos;
+      if (is_of_houses) {
+        words = {"data.train=" + (folder.path() / "houses.csv").string(), "train.threads=1"};
+      }
+      const config::Config config = config::read_config(
+          recipe_schema(kinds), {.files = {config::load_config(recipe)}, .overrides = words});
+      if (!has_data || !can_open) continue;
+      ++trained;
+      Job job = open_job(config, kinds);
+      const std::int64_t steps = is_of_houses ? job.steps : 2;
+      for (std::int64_t step = 0; step < steps; ++step) {
+        EXPECT_TRUE(std::isfinite(job.step->run(step).loss));
+      }
+      if (!is_of_houses) continue;
+      const Scores scores =
+          evaluate(*job.model, {.source = job.sets.test, .loss = job.loss.get(), .batch = 64});
+      EXPECT_GT(scores.r2(), 0.9);
+      EXPECT_LT(scores.mean_absolute_error(), 20000) << "prices are from 115,000 to 310,000";
+    }
+  }
+  EXPECT_GE(read, 10);
+  EXPECT_GE(trained, 4);
 }
 
 }  // namespace

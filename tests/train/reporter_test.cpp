@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "tests/train/trainer_fixture.h"
 
 namespace trireme::train {
@@ -55,6 +57,68 @@ TEST_F(ReporterTest, EventsOfEveryAttemptStay) {
   }
   run("job", {"train.steps=9"}, true);
   EXPECT_THAT(said("job", "events.jsonl"), HasSubstr("{\"step\":99,"));
+}
+
+// The peak is that of all ranks there are, and a step whose first attempt is partly kept has no
+// speed. Outcomes are made up: 90 % of what so many ranks can do.
+TEST_F(ReporterTest, MfuFollowsTheRanksAndLeavesRepeatedStepsOut) {
+  const Kinds kinds = tiny_kinds();
+  Job job = open_job(tiny_config("mlp", {}, kinds), kinds);
+  Reporter reporter(reporting("job"));
+  Progress progress;
+  reporter.begin(job, progress);
+  const double peak = reporter.peak_flops();
+  ASSERT_GT(peak, 0);
+  const auto step = [&](int ranks, bool is_repeated) {
+    ++progress.step;
+    Outcome outcome{.loss = 1, .is_repeated = is_repeated, .times = {.forward = 1}};
+    outcome.samples = std::llround(0.9 * peak * ranks / job.flops_a_sample);
+    reporter.step(progress, outcome);
+    const std::string metrics = said("job", "metrics.jsonl");
+    const std::size_t at = metrics.rfind("\"mfu\":");
+    return at == std::string::npos ? 0 : std::stod(metrics.substr(at + 6));
+  };
+  EXPECT_NEAR(step(1, false), 0.9, 0.01);
+  reporter.set_ranks(3);
+  EXPECT_NEAR(step(3, false), 0.9, 0.01) << "two have joined";
+  EXPECT_NEAR(step(30, true), 0.9, 0.01) << "most of it was done in the first attempt";
+  EXPECT_EQ(reporter.peak_flops(), peak);
+}
+
+// As where a model counts more operations than it has: twice what the machine can do.
+TEST_F(ReporterTest, AnMfuAboveOneIsShownAndExplainedOnce) {
+  const Kinds kinds = tiny_kinds();
+  Job job = open_job(tiny_config("mlp", {}, kinds), kinds);
+  Reporter reporter(reporting("job"));
+  Progress progress;
+  reporter.begin(job, progress);
+  reporter.raise_peak_flops(1e16);
+  for (int step = 0; step < 2; ++step) {
+    ++progress.step;
+    Outcome outcome{.loss = 1, .times = {.forward = 1}};
+    outcome.samples = std::llround(2e16 / job.flops_a_sample);
+    reporter.step(progress, outcome);
+  }
+  EXPECT_THAT(said("job", "metrics.jsonl"), HasSubstr("\"mfu\":2"));
+  const std::string screen = said("job", "screen");
+  const std::string note = "MFU 200.0 % is more than the measured peak of 1e+16 FLOP/s per rank";
+  EXPECT_THAT(screen, HasSubstr(note));
+  EXPECT_EQ(screen.find(note), screen.rfind(note));
+}
+
+TEST_F(ReporterTest, StepsWithoutASampleAreTold) {
+  const Kinds kinds = tiny_kinds();
+  Job job = open_job(tiny_config("mlp", {}, kinds), kinds);
+  Reporter reporter(reporting("job"));
+  Progress progress;
+  reporter.begin(job, progress);
+  progress.step = 1;
+  reporter.step(progress, Outcome{.loss = 0.5, .samples = 10});
+  progress.step = 2;
+  reporter.step(progress, Outcome{.loss = 0, .skipped = 10, .is_empty = true});
+  EXPECT_THAT(said("job", "screen"),
+              HasSubstr("step 2: none of its 10 samples could be read; no update was made"));
+  EXPECT_THAT(said("job", "metrics.jsonl"), HasSubstr("{\"step\":2,\"loss\":0.5"));
 }
 
 TEST_F(ReporterTest, CurvesAreThereWhenACheckpointIs) {

@@ -88,6 +88,50 @@ TEST(Scores, CountsOfRanksAddUp) {
   EXPECT_ANY_THROW(first.set_counts({1, 2, 3, 4}));
 }
 
+// The reference is a two-pass sum in float64 over what is left after the mean is taken off.
+TEST(Scores, R2OfALargeMeanAndASmallVarianceIsExactForAnyRanks) {
+  constexpr int kCount = 1000;
+  constexpr double kMean = 1e9;
+  const auto truth_of = [](int i) { return kMean + 1e-3 * ((i * 37) % 101); };
+  const auto answer_of = [&](int i) { return truth_of(i) + (i % 2 == 0 ? 1e-2 : -1e-2); };
+  double left = 0, mean = 0, around = 0;
+  for (int i = 0; i < kCount; ++i) mean += (truth_of(i) - kMean) / kCount;
+  for (int i = 0; i < kCount; ++i) {
+    const double off = truth_of(i) - kMean - mean;
+    around += off * off;
+    left += std::pow(truth_of(i) - answer_of(i), 2);
+  }
+  for (const int ranks : {1, 3, 8}) {
+    std::vector<double> counts, moments;
+    for (int rank = 0; rank < ranks; ++rank) {
+      Scores part(0);
+      for (int i = rank; i < kCount; i += ranks) part.add_number(truth_of(i), answer_of(i));
+      const std::vector<double> more = part.counts();
+      counts.resize(more.size());
+      for (std::size_t i = 0; i < more.size(); ++i) counts[i] += more[i];
+      const std::vector<double> own = part.moments();
+      moments.insert(moments.end(), own.begin(), own.end());
+    }
+    Scores all(0);
+    all.set_counts(counts);
+    all.set_moments(moments);
+    EXPECT_NEAR(all.r2(), 1 - left / around, 1e-6) << ranks;
+    EXPECT_NEAR(all.mean_absolute_error(), 1e-2, 1e-8);
+  }
+}
+
+TEST(Scores, R2OfSeveralTargetsIsTheMeanOfEach) {
+  Scores scores(0, 3);
+  for (int i = 0; i < 4; ++i) {
+    scores.add_number(i, i, 0);            // exact: 1
+    scores.add_number(1e6 * i, 1.5e6, 1);  // the mean: 0
+    scores.add_number(7, 8, 2);            // nothing to explain: does not count
+  }
+  EXPECT_NEAR(scores.r2(), 0.5, 1e-12);
+  EXPECT_ANY_THROW(scores.add_number(0, 0, 3));
+  EXPECT_ANY_THROW(scores.set_moments({1, 2, 3}));
+}
+
 TEST(Scores, NothingAndNumbersHaveNoClasses) {
   const Scores nothing;
   EXPECT_DOUBLE_EQ(nothing.loss(), 0);

@@ -78,13 +78,15 @@ class TrainerTest : public ::testing::Test {
     const Kinds kinds = poisoned_kinds(stop);
     const config::Config config = tiny_config(model_, overrides, kinds);
     std::vector<comm::Group> groups{comm::Group::solo()};
-    if (ranks > 1) groups = comm::connect_threads(ranks);
+    if (ranks > 1) groups = comm::connect_threads(ranks, {.timeout = timeout_});
     Ended ended;
     testing::run_rank_threads(ranks, [&](int rank) {
       Job job = open_job(config, kinds, groups[static_cast<std::size_t>(rank)]);
       Reporter reporter(rank == 0 ? reporting(folder) : Reporter::Options{});
       Trainer trainer(job, {.output = at(folder),
                             .is_resumed = is_resumed,
+                            .allowed_changes = allowed_changes_,
+                            .keep_recipe = [this] { ++recipes_kept_; },
                             .is_stop_wanted = stop,
                             .reporter = &reporter,
                             .faults = faults_});
@@ -141,7 +143,10 @@ class TrainerTest : public ::testing::Test {
   TemporaryFolder folder_{"trainer-test"};
   std::string model_ = "mlp";  // see tiny_recipe()
   bool is_reported_ = false;
+  std::vector<std::string> allowed_changes_{};
+  int recipes_kept_ = 0;
   Faults* faults_ = nullptr;
+  Duration timeout_ = comm::Timeouts::kCollective;  // of a collective
 };
 
 }  // namespace trireme::train

@@ -5,6 +5,8 @@
 
 #include "trireme/train/trainer.h"
 
+#include <gmock/gmock.h>
+
 #include "tests/train/trainer_fixture.h"
 #include "trireme/train/job.h"
 #include "trireme/train/reporter.h"
@@ -116,10 +118,49 @@ TEST_F(TrainerTest, AnotherRecipesCheckpointIsRefused) {
     ADD_FAILURE() << "it went on";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
-    EXPECT_NE(error.message().find("another recipe: train.batch (10, now 11). "), std::string::npos)
+    EXPECT_NE(error.message().find("other settings: train.batch (10, now 11). To resume with the "
+                                   "new ones add --allow-changes train.batch; "),
+              std::string::npos)
         << error.message();
   }
   EXPECT_EQ(newest("first").step(), 2);
+}
+
+// On every rank; the checkpoint that follows is of the new settings, and a later change is one of
+// those.
+TEST_F(TrainerTest, AllowedChangesAreMade) {
+  is_reported_ = true;
+  for (const int ranks : {1, 2}) {
+    const std::string folder = "changed" + std::to_string(ranks);
+    run(folder, {"train.steps=2"}, false, ranks);
+    allowed_changes_ = {"optim.learning_rate", "optim.clip_norm", "train.batch"};
+    const Words changed{"optim.learning_rate=0.5", "optim.clip_norm=3", "train.batch=7",
+                        "train.steps=4"};
+    run(folder, changed, true, ranks);
+    EXPECT_THAT(said(folder, "metrics.jsonl"), ::testing::HasSubstr("\"learning_rate\":0.5"));
+    EXPECT_THAT(said(folder, "screen"), ::testing::HasSubstr("settings changed: optim.clip_norm"));
+    allowed_changes_ = {};
+    Words same = changed;
+    same.emplace_back("train.steps=5");
+    EXPECT_EQ(run(folder, same, true, ranks).progress.step, 5) << "they are the job's own now";
+    EXPECT_THROW(run(folder, {"train.steps=6"}, true, ranks), Error);
+    EXPECT_EQ(newest(folder).step(), 5);
+  }
+}
+
+// Its last checkpoint still says how it was trained.
+TEST_F(TrainerTest, AFinishedJobKeepsItsRecipe) {
+  const auto recipe_of = [&] { return Progress::from_json(newest("job").meta()); };
+  run("job", {"train.steps=6"});
+  EXPECT_EQ(recipes_kept_, 1);
+  const Progress before = recipe_of();
+  run("job", {"train.steps=4", "eval.every=1"}, true);
+  EXPECT_EQ(recipes_kept_, 1);
+  EXPECT_EQ(recipe_of().recipe, before.recipe);
+  EXPECT_EQ(recipe_of().planned, 6);
+  run("job", {"train.steps=8"}, true);
+  EXPECT_EQ(recipes_kept_, 2);
+  EXPECT_GT(recipe_of().seconds, before.seconds) << "of the whole job";
 }
 
 TEST_F(TrainerTest, EndsWhenNothingGetsBetter) {
@@ -183,6 +224,23 @@ TEST_F(TrainerTest, AJobOfNoStepsIsSavedAsItBegan) {
   const Ended ended = run("none", {"train.steps=0"});
   EXPECT_EQ(ended.ending, Ending::Done);
   EXPECT_EQ(newest("none").step(), 0);
+}
+
+// A host's copy of the data may have a row more, by which everything is standardized differently.
+TEST(OpenJob, RanksWithOtherDataAreNamed) {
+  const auto groups = comm::connect_threads(3, {.timeout = std::chrono::seconds(60)});
+  testing::run_rank_threads(3, [&](int rank) {
+    const Words other{rank == 1 ? "data.count=38" : "data.count=37"};
+    try {
+      open_job(tiny_config("mlp", other), tiny_kinds(), groups[static_cast<std::size_t>(rank)]);
+      ADD_FAILURE() << "opened on rank " << rank;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Mismatch);
+      EXPECT_THAT(error.message(),
+                  ::testing::HasSubstr("the training data of rank 1 (38 samples) differ from those "
+                                       "of rank 0 (37 samples)"));
+    }
+  });
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ Bytes from_base64(std::string_view text) {
       if (value == kNoDigit) refuse_base64();
       group = group << 6 | value;
     }
-    // Bits that belong to no byte are zero, so that each value has one form.
+    // The unused bits of the last digit must be zero, so that every byte sequence has one encoding.
     if ((digits == 3 && (group & 0xff) != 0) || (digits == 2 && (group & 0xffff) != 0)) {
       refuse_base64();
     }

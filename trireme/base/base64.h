@@ -1,7 +1,7 @@
-// Base64 (RFC 4648, section 4, with padding): bytes as JSON can carry them.
+// Base64 (RFC 4648, section 4, with padding), for carrying bytes in JSON.
 //
-// Threads: pure.
-// Failure: from_base64 throws Protocol for anything that to_base64 does not write.
+// Thread safety: pure functions; any thread may call them.
+// Errors:        from_base64 throws Protocol for any text that to_base64 would not have written.
 
 #pragma once
 

@@ -1,11 +1,12 @@
-// BuildInfo says what this binary was made of; `trireme version` prints it and ranks compare its
-// build_id when they meet, since two builds may disagree about anything.
+// BuildInfo describes how this binary was built. `trireme version` prints it, and ranks compare
+// their build_id when they connect, because two different builds may be incompatible.
 //
-// Meaning:  build_id is a hash over all of Trireme's sources, the compiler, its flags, torch and
-//           the optional parts. It knows no commit, host or path: equal trees built alike agree.
-// Threads:  constant data; read it from anywhere.
-// Failure:  none.
-// Lifetime: static.
+// build_id:      a hash over all of Trireme's sources, the compiler, its flags, torch and the
+//                optional parts. It does not include the commit, host or path, so two builds of
+//                equal sources with equal settings have the same build_id.
+// Thread safety: constant data; any thread may read it.
+// Errors:        none are thrown.
+// Lifetime:      static.
 
 #pragma once
 

@@ -1,5 +1,5 @@
-// ByteSize is a number of bytes, as a type of its own: in a configuration it is written with its
-// unit ("64 MiB"), and in code it is not mistaken for a count of elements.
+// ByteSize is a number of bytes. It is a separate type so that a configuration writes it with a
+// unit ("64 MiB") and so that code cannot confuse it with a count of elements.
 //
 //   ByteSize buffer = 64_MiB;
 //   arena.allocate(buffer.count);

@@ -1,6 +1,5 @@
-// Bytes, views of them, and the little-endian form in which Trireme writes everything that
-// leaves a process. ByteReader refuses to read past the end: wrong input is an Error, never a
-// wild read.
+// Byte buffers, byte views, and the little-endian encoding of everything that Trireme sends or
+// stores. ByteReader checks bounds: reading past the end of malformed input throws an Error.
 
 #pragma once
 
@@ -46,9 +45,9 @@ class ByteWriter {
     out_.insert(out_.end(), raw.begin(), raw.end());
     return *this;
   }
-  // Raw bytes, no length.
+  // Appends raw bytes without a length.
   ByteWriter& append(ByteView bytes);
-  // A 32-bit length, then the bytes.
+  // Appends a 32-bit length and then the bytes.
   ByteWriter& put_bytes(ByteView bytes);
   ByteWriter& put_text(std::string_view text) { return put_bytes(bytes_of(text)); }
 
@@ -63,7 +62,7 @@ class ByteReader {
  public:
   explicit ByteReader(ByteView in) : in_(in) {}
 
-  // Each throws Protocol when the input is too short.
+  // These functions throw Protocol when the input is too short.
   template <class T>
     requires std::is_arithmetic_v<T>
   T get() {
@@ -76,7 +75,7 @@ class ByteReader {
   std::string get_text() { return std::string(text_of(get_bytes())); }
 
   std::size_t remaining() const noexcept { return in_.size(); }
-  // Throws Protocol unless everything was read.
+  // Throws Protocol unless the whole input was read.
   void expect_end() const;
 
  private:

@@ -1,10 +1,10 @@
-// TRIREME_CHECK: requirements of the calling program, tested in every build.
+// TRIREME_CHECK tests preconditions on the calling program, in every build type.
 //
 //   TRIREME_CHECK(rank < size, "rank ", rank, " is outside a group of ", size);
 //   TRIREME_CHECK_EQ(out.count, size * piece.count, "all_gather output");
 //
-// A failed check throws Error with ErrorCode::Misuse, the expression, both values and the place.
-// Use it for mistakes in code; wrong files and flags are ErrorCode::InvalidInput.
+// A failed check throws Error with ErrorCode::Misuse, the expression, both values and the source
+// location. Use it for programming errors; a wrong file or flag is ErrorCode::InvalidInput.
 
 #pragma once
 

@@ -1,9 +1,9 @@
-// Clock is where time comes from: the machine's steady clock, or a simulated one in tests.
+// Clock is a source of time: the machine's steady clock, or a simulated clock in tests.
 //
-// Code that only measures uses steady_clock(); protocols that must replay from a seed take a
-// `const Clock&` and ask nothing else what time it is.
+// Code that only measures durations uses steady_clock(). Protocols that must be replayable from a
+// seed take a `const Clock&` and use no other source of time.
 //
-// Threads: now() may be called from any thread.
+// Thread safety: now() may be called from any thread.
 
 #pragma once
 
@@ -20,10 +20,10 @@ class Clock {
   virtual TimePoint now() const = 0;
 };
 
-// The machine's monotonic clock. Lives as long as the process and holds no state.
+// The machine's monotonic clock. It is stateless and lives as long as the process.
 const Clock& steady_clock() noexcept;
 
-// Seconds since 1970 by the wall clock, for records that people read; never for waiting.
+// Wall-clock seconds since 1970, for records that people read. Do not use it for timeouts.
 double wall_seconds() noexcept;
 
 }  // namespace trireme

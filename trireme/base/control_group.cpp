@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether `name` is among the comma-separated words of `list`.
+// True if `name` is one of the comma-separated words of `list`.
 bool lists(std::string_view list, std::string_view name) {
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
@@ -21,7 +21,7 @@ bool lists(std::string_view list, std::string_view name) {
   return false;
 }
 
-// The path of our group within the hierarchy.
+// The path of this process's control group within the hierarchy.
 std::optional<std::string> group_path(const fs::path& root, std::string_view controller) {
   std::ifstream file(root / "proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -65,7 +65,8 @@ std::optional<ControlGroup> ControlGroup::find(std::string_view controller, cons
   const auto path = group_path(root, controller);
   const auto mount = mount_of(root, controller);
   if (!path || !mount) return std::nullopt;
-  // In a container the mount shows a part of the hierarchy, and the path counts from its top.
+  // In a container the mount exposes only part of the hierarchy, and the path is relative to its
+  // top.
   fs::path relative = fs::path(*path).relative_path();
   const fs::path within = fs::path(mount->within).relative_path();
   if (!within.empty()) {

@@ -1,7 +1,9 @@
-// ControlGroup finds the control group that this process lives in, and all those above it, in one
-// hierarchy of either version: the folders whose limits hold for us, all at once.
+// ControlGroup finds the control group (cgroup) of this process and all of its ancestors in one
+// hierarchy, version 1 or 2. The limits of all these folders apply to this process at the same
+// time.
 //
-// Failure: what is missing or unreadable is no control group: a host without any is a normal host.
+// Errors: none; find() returns nothing if the control group is missing or unreadable, because a
+//         host without control groups is normal.
 
 #pragma once
 
@@ -15,13 +17,13 @@ namespace trireme {
 
 class ControlGroup {
  public:
-  // The hierarchy of version 1 that has this controller; "" is version 2. `root` is put before
-  // every path; tests have a tree of their own.
+  // Finds the version 1 hierarchy with this controller; "" selects version 2. `root` is prepended
+  // to every path, so that tests can supply their own tree.
   static std::optional<ControlGroup> find(std::string_view controller,
                                           const std::filesystem::path& root = "/");
 
   const std::filesystem::path& own() const noexcept { return own_; }
-  // Our own folder first, the top of what is mounted last.
+  // This process's folder first, the mount point last.
   std::vector<std::filesystem::path> upwards() const;
 
  private:

@@ -1,6 +1,6 @@
-// CRC32C (Castagnoli), the checksum of TFRecord files and of several storage formats.
+// CRC32C (Castagnoli), the checksum used by TFRecord files and by several storage formats.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 

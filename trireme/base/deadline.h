@@ -1,9 +1,9 @@
-// Deadline is a moment by which a wait must have ended. Every wait in Trireme takes one.
+// Deadline is the point in time by which a wait must end. Every wait in Trireme takes one.
 //
-// A moment and not a duration, so that a call made of several waits passes it on unchanged and
-// the sum cannot exceed what the caller said.
+// It is a point in time and not a duration: a call that consists of several waits passes the same
+// deadline to each, so their total cannot exceed the caller's timeout.
 //
-// Threads: a value; copies are independent. Reads the steady clock only.
+// Thread safety: a value type; copies are independent. It reads only the steady clock.
 
 #pragma once
 
@@ -15,20 +15,20 @@ namespace trireme {
 
 class Deadline {
  public:
-  // `timeout` from now; negative counts as zero, and a sum past the clock's end means never.
+  // `timeout` from now. A negative timeout counts as zero; an overflow of the clock means never.
   static Deadline after(Duration timeout);
   static Deadline at(TimePoint when) { return Deadline(when); }
-  // For waits that something else ends, such as a person's Ctrl-C.
+  // For waits that are ended by something else, such as Ctrl-C.
   static Deadline never() { return Deadline(TimePoint::max()); }
 
   TimePoint when() const noexcept { return when_; }
   bool is_never() const noexcept { return when_ == TimePoint::max(); }
   bool is_past() const { return !is_never() && steady_clock().now() >= when_; }
 
-  // Zero once past.
+  // Zero once the deadline has passed.
   Duration remaining() const;
 
-  // For poll(2) and epoll(7): rounded up to whole milliseconds, -1 for never.
+  // The timeout for poll(2) and epoll(7): rounded up to whole milliseconds, -1 for never.
   int poll_timeout() const;
 
   // The earlier of the two.

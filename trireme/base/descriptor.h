@@ -1,6 +1,6 @@
 // Descriptor owns a file descriptor and closes it.
 //
-// Threads: a value that moves; used by one thread at a time.
+// Thread safety: a move-only value, used by one thread at a time.
 
 #pragma once
 
@@ -27,11 +27,12 @@ class Descriptor {
   int get() const noexcept { return value_; }
   explicit operator bool() const noexcept { return value_ >= 0; }
 
-  // Closes now. Errors of close(2) are not reported: whoever needs the data on disk asks fsync(2).
+  // Closes the descriptor now. Errors of close(2) are ignored; a caller that needs the data on disk
+  // must call fsync(2) first.
   void reset() noexcept {
     if (value_ >= 0) ::close(std::exchange(value_, -1));
   }
-  // Gives it up unclosed.
+  // Releases ownership without closing.
   [[nodiscard]] int release() noexcept { return std::exchange(value_, -1); }
 
  private:

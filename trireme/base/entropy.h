@@ -1,8 +1,8 @@
-// Random bytes that nobody can guess, from the kernel: secrets, nonces and names that must not
-// collide. Anything that has to replay from a seed uses trireme/base/random.h instead.
+// Unpredictable random bytes from the kernel, for secrets, nonces and names that must not collide.
+// Code that must be replayable from a seed uses trireme/base/random.h instead.
 //
-// Threads: any thread at any time.
-// Failure: Unsupported where the kernel has no getrandom(2) or forbids it.
+// Thread safety: any thread may call these functions at any time.
+// Errors:        Unsupported if the kernel has no getrandom(2) or forbids it.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace trireme {
 
-// Overwrites all of `out`. Waits only on a machine that has not finished booting.
+// Overwrites all of `out`. Blocks only on a machine that has not finished booting.
 void secure_random(std::span<std::byte> out);
 
 Bytes secure_random(std::size_t size);

@@ -13,7 +13,7 @@ struct CodeRow {
   Consequence consequence;
 };
 
-// In the order of ErrorCode.
+// In the same order as ErrorCode.
 constexpr std::array<CodeRow, kErrorCodeCount> kCodes{{
     {"Misuse", Consequence::Stop},
     {"InvalidInput", Consequence::Stop},

@@ -1,10 +1,10 @@
-// Error is the one exception type of Trireme.
+// Error is the exception type of Trireme.
 //
-// The code alone decides what a caller does next (see consequence_of); the rest is for people:
-// which rank speaks, about which peer, in which operation, and why. Codes are closed: a new one
-// is added here, with its consequence, or not at all.
+// The code alone decides what a caller does next (see consequence_of). The other fields are for
+// people: the rank that reports the error, the peer it concerns, the operation, and the cause. The
+// set of codes is closed: a new code must be added here together with its consequence.
 //
-// Threads: an Error is a value; copies are independent.
+// Thread safety: a value type; copies are independent.
 
 #pragma once
 
@@ -16,32 +16,32 @@
 namespace trireme {
 
 enum class ErrorCode : unsigned char {
-  Misuse,           // the calling program broke a stated requirement
-  InvalidInput,     // a user's file, flag or setting is wrong; nothing was touched
-  NotFound,         // a named thing does not exist
-  Mismatch,         // two ranks asked for, or are, different things
-  PeerLost,         // a peer died, closed or was cut off
-  Deadline,         // a wait ended by its deadline
-  Aborted,          // ended from outside, with a cause
-  RemoteFailure,    // another rank threw; its text is the message
+  Misuse,           // the calling program violated a documented requirement
+  InvalidInput,     // a user's file, flag or setting is wrong; nothing was changed
+  NotFound,         // a named object does not exist
+  Mismatch,         // two ranks requested different operations, or are incompatible
+  PeerLost,         // a peer died, closed its connection or was disconnected
+  Deadline,         // a wait reached its deadline
+  Aborted,          // cancelled from outside, with a cause
+  RemoteFailure,    // another rank threw; the message is that rank's error text
   Unauthenticated,  // a peer could not prove that it belongs to the job
-  Protocol,         // bytes that no correct peer sends
+  Protocol,         // received bytes that no correct peer sends
   Unreachable,      // no connection could be made
-  Exhausted,        // memory, disk, descriptors or a stated bound ran out
-  Corrupt,          // stored data does not match its checksum or form
-  Io,               // the operating system refused
-  Unsupported,      // this build, backend or kernel cannot do it
-  Diverged,         // training came to a number that is not finite
+  Exhausted,        // memory, disk, descriptors or a configured limit ran out
+  Corrupt,          // stored data does not match its checksum or format
+  Io,               // the operating system returned an error
+  Unsupported,      // this build, backend or kernel does not support it
+  Diverged,         // training produced a number that is not finite
 };
 
 inline constexpr int kErrorCodeCount = 16;
 
-// What the holder of an error should do.
+// What the code that caught an error should do.
 enum class Consequence {
   Retry,    // the same call may succeed later
-  Rebuild,  // make a new group or connection, then go on
-  Restart,  // this process has to be replaced
-  Stop,     // a person has to change something
+  Rebuild,  // create a new group or connection, then continue
+  Restart,  // this process must be replaced
+  Stop,     // a person must change something
 };
 
 std::string_view name_of(ErrorCode code) noexcept;
@@ -52,7 +52,7 @@ class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, std::string message);
 
-  // Each returns a copy that also says this; the text of what() is rebuilt.
+  // Each function returns a copy with this field set and the text of what() rebuilt.
   Error with_rank(int rank) const;
   Error with_peer(int peer) const;
   Error with_operation(std::string_view operation) const;
@@ -65,7 +65,7 @@ class Error : public std::runtime_error {
   const std::string& message() const noexcept { return message_; }
   const std::string& cause() const noexcept { return cause_; }
 
-  // "rank 2: all_reduce: peer 3: <message> [PeerLost] (cause: ...)", absent parts left out.
+  // "rank 2: all_reduce: peer 3: <message> [PeerLost] (cause: ...)"; unset fields are omitted.
   const char* what() const noexcept override { return text_.c_str(); }
 
  private:
@@ -80,7 +80,7 @@ class Error : public std::runtime_error {
   std::string text_;
 };
 
-// An Io (or Exhausted, where errno says so) error whose message ends in the text of `error_number`.
+// An Io error (Exhausted if errno indicates it) whose message ends with the text of `error_number`.
 Error system_error(std::string_view what, int error_number);
 
 }  // namespace trireme

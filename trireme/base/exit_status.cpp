@@ -8,7 +8,7 @@
 namespace trireme {
 namespace {
 
-// Empty where the path itself is not at fault.
+// Empty if the path itself is not the problem.
 std::string remedy_for(int error_number) {
   switch (error_number) {
     case ENAMETOOLONG:

@@ -1,12 +1,12 @@
-// What a program says and returns where an exception ends it.
+// The error text and exit status of a program that an exception terminates.
 //
-// exit_status(): 2 where the mistake is the user's (InvalidInput, NotFound): nothing was touched,
-//                and the same command fails again until somebody changes it. 1 otherwise.
-// as_error():    any exception as an Error: a path that the system refuses as InvalidInput or
-//                NotFound, with the path and what to do; other refusals as Io or Exhausted; a lack
-//                of memory as Exhausted.
+// exit_status(): 2 for a user error (InvalidInput, NotFound): nothing was changed, and the same
+//                command fails again until the user changes it. 1 otherwise.
+// as_error():    converts any exception to an Error. A path that the system rejects becomes
+//                InvalidInput or NotFound, with the path and a remedy; other system errors become
+//                Io or Exhausted; running out of memory becomes Exhausted.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 

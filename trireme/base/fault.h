@@ -1,11 +1,13 @@
-// Named points at which a test, or a chaos run, may kill, freeze, slow or fail this process.
+// Named points at which a test, or a fault-injection run (`--chaos`), can kill, stop, slow or fail
+// this process.
 //
-// A part that can be hurt declares its points beside its contract and passes them on its way:
+// A component declares its fault points beside its contract and reports each of them when it is
+// reached:
 //
 //   inline constexpr FaultPoint kAllReduceBegun{"all_reduce.begun"};
 //   reach(faults, kAllReduceBegun, rank);
 //
-// With no Faults attached (a null pointer) a point costs one comparison.
+// Without Faults (a null pointer), a fault point costs one comparison.
 
 #pragma once
 
@@ -21,7 +23,7 @@ struct FaultPoint {
 class Faults {
  public:
   virtual ~Faults() = default;
-  // Called at the point, on the thread that passes it. May not return, may block, may throw Error.
+  // Called at the point, on the thread that reached it. May block, throw Error, or never return.
   virtual void reached(FaultPoint point, int rank) = 0;
 };
 

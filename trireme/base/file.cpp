@@ -17,7 +17,7 @@ namespace trireme {
 namespace fs = std::filesystem;
 namespace {
 
-// ".<name>.<16 hexadecimal digits>.trireme-tmp": hidden, and nobody else's.
+// ".<name>.<16 hexadecimal digits>.trireme-tmp": a hidden name that no other program uses.
 constexpr std::string_view kSuffix = ".trireme-tmp";
 
 Error failed(std::string_view action, const fs::path& path, int number) {
@@ -28,7 +28,7 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// A temporary file under its lock; its name goes with the object unless renamed before.
+// A locked temporary file. The destructor deletes it unless it was renamed before.
 class TemporaryFile {
  public:
   TemporaryFile(const fs::path& target, mode_t mode) : target_(target) {
@@ -61,7 +61,7 @@ class TemporaryFile {
  private:
   static constexpr int kAttempts = 100;
 
-  // False when a sweeper took the file between its creation and its lock.
+  // Returns false if a sweep deleted the file between its creation and its lock.
   bool create(mode_t mode) {
     const std::string name = "." + target_.filename().string() + "." + secure_random_hex(8);
     const fs::path path = folder_of(target_) / (name + std::string(kSuffix));
@@ -70,7 +70,7 @@ class TemporaryFile {
     path_ = path;
     struct stat status{};
     const bool is_locked = ::flock(descriptor_.get(), LOCK_EX | LOCK_NB) == 0;
-    // A file system without locks has no sweeper to fear: it cannot lock either.
+    // On a file system without locks, sweeps cannot lock and therefore never delete the file.
     if (!is_locked && errno != EWOULDBLOCK) return true;
     return is_locked && ::fstat(descriptor_.get(), &status) == 0 && status.st_nlink > 0;
   }
@@ -83,7 +83,7 @@ class TemporaryFile {
 void sync_folder(const fs::path& folder) {
   const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor) throw failed("opening", folder, errno);
-  // Some network file systems have nothing to force and say EINVAL.
+  // Some network file systems have nothing to flush and return EINVAL.
   if (::fsync(descriptor.get()) != 0 && errno != EINVAL) {
     throw failed("writing to disk", folder, errno);
   }
@@ -98,7 +98,7 @@ bool sweep_one(const fs::path& path) {
   if (!descriptor || ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) return false;
   struct stat ours{};
   struct stat named{};
-  // What was locked must still be what bears the name.
+  // The name must still refer to the file that was locked.
   if (::fstat(descriptor.get(), &ours) != 0 || ::lstat(path.c_str(), &named) != 0) return false;
   return ours.st_ino == named.st_ino && S_ISREG(ours.st_mode) && ::unlink(path.c_str()) == 0;
 }
@@ -106,7 +106,7 @@ bool sweep_one(const fs::path& path) {
 }  // namespace
 
 std::string read_file(const fs::path& path, std::size_t size_max) {
-  // Non-blocking, so that a pipe without a writer is refused below instead of waited for.
+  // Non-blocking, so that opening a pipe without a writer does not hang; it is refused below.
   const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!descriptor && (errno == ENOENT || errno == ENOTDIR)) {
     throw Error(ErrorCode::NotFound, path.string() + " does not exist");
@@ -118,7 +118,7 @@ std::string read_file(const fs::path& path, std::size_t size_max) {
   }
   std::string content;
   std::size_t size = 0;
-  // The size is a hint: files in /proc say 0, and a file may grow while it is read.
+  // The size is only a hint: files in /proc report 0, and a file may grow while it is read.
   std::size_t room = std::min<std::size_t>(static_cast<std::size_t>(status.st_size), size_max) + 1;
   while (true) {
     content.resize(size + room);

@@ -1,17 +1,17 @@
-// What a process does with heap memory that it has freed.
+// How the process reuses heap memory that it has freed.
 //
-// A step asks for the same large tensors again and again. By default each comes fresh from the
-// kernel, which zeroes it page by page; kept in the heap, they cost nothing.
+// A training step allocates tensors of the same large sizes again and again. By default the kernel
+// provides new zeroed pages each time; keeping the freed memory in the heap avoids that cost.
 
 #pragma once
 
 namespace trireme {
 
-// For the main() of a program that trains: it concerns the whole process.
+// Affects the whole process; call it from the main() of a training program.
 void keep_large_memory();
 
-// For once, after much was freed that will not be asked for again: whole free pages go back to the
-// kernel.
+// Returns whole free pages to the kernel. Call it once after freeing a large amount of memory that
+// will not be needed again.
 void return_free_memory();
 
 }  // namespace trireme

@@ -17,11 +17,12 @@
 namespace trireme {
 namespace {
 
-// A reader that stalls costs its writer this much once; then lines are dropped until it reads on.
+// A stalled reader blocks the writer for at most this long, once; then lines are dropped until the
+// reader continues.
 constexpr int kPatienceMs = 1000;
 
-// Keeps a write to a pipe without readers from killing the process, whatever the program around
-// us does with SIGPIPE.
+// Prevents SIGPIPE from killing the process when the pipe has no readers, independent of the
+// program's own SIGPIPE handling.
 class WithoutSigpipe {
  public:
   WithoutSigpipe() {
@@ -46,7 +47,8 @@ class WithoutSigpipe {
   sigset_t before_;
 };
 
-// Whole lines to a descriptor, or none of a line.
+// Writes lines to a descriptor and drops lines that it cannot write. If a line was only partly
+// written, the next one begins with a line break.
 class LineWriter {
  public:
   explicit LineWriter(int descriptor) : descriptor_(descriptor) {}
@@ -58,12 +60,12 @@ class LineWriter {
     const WithoutSigpipe guard;
     const std::size_t written = write_all(line);
     is_stalled_ = written < line.size();
-    // What follows half a line must not become part of it.
+    // After a partial line, the next line must start on a new line.
     if (written > 0) is_torn_ = is_stalled_;
   }
 
  private:
-  // Pieces of at most PIPE_BUF after a poll, so that no write can block for ever.
+  // Writes pieces of at most PIPE_BUF, each after a poll, so that no write can block forever.
   std::size_t write_all(std::string_view line) {
     std::size_t done = 0;
     while (done < line.size() && is_writable()) {
@@ -103,7 +105,8 @@ class TextLog final : public LogSink {
     line += event;
     const std::string fields = record.to_text();
     if (!fields.empty()) line += ' ' + fields;
-    // An event is a fixed text of ours; should it ever hold a line break, it stays one line.
+    // Event texts are fixed strings; replacing line breaks guarantees that each event stays on one
+    // line.
     std::replace(line.begin(), line.end(), '\n', ' ');
     out_.write(std::move(line));
   } catch (...) {

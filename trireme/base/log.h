@@ -1,13 +1,14 @@
-// Log writes structured lines: a level, a fixed event text and named values.
+// Log writes structured lines: a level, a fixed event text and named fields.
 //
 //   log.warn("cores oversubscribed", {{"ranks", 8}, {"cores", 2}});
 //
-// A Log is a cheap handle on a sink that several parts share; there is no global one. A part
-// that was given no log writes nothing (Log() discards).
+// A Log is a cheap handle to a sink that several components share; there is no global log. A
+// default-constructed Log discards everything.
 //
-// Threads: any thread may write; a line is never mixed with another.
-// Failure: writing never throws; a sink that cannot write drops the line. A reader that stalls
-//          costs its writers one second once, and then lines until it reads on.
+// Thread safety: any thread may write; lines are never interleaved.
+// Errors:        writing never throws; a sink that cannot write drops the line. A reader that
+//                stalls delays its writers by one second once; after that, lines are dropped until
+//                it continues.
 
 #pragma once
 
@@ -39,7 +40,7 @@ class Log {
   void warn(std::string_view event, const Record& record = {}) const;
   void error(std::string_view event, const Record& record = {}) const;
 
-  // The same sink, with these fields put before those of every line.
+  // Returns a log with the same sink that puts these fields before those of every line.
   Log with(const Record& always) const;
 
  private:
@@ -50,7 +51,8 @@ class Log {
   Record always_;
 };
 
-// `12:03:04.567 warn cores oversubscribed ranks=8 cores=2`, one write(2) a line.
+// `12:03:04.567 warn cores oversubscribed ranks=8 cores=2`, one write(2) for a line of up to
+// PIPE_BUF bytes.
 std::shared_ptr<LogSink> text_log(int descriptor);
 // {"time":...,"level":"warn","event":"cores oversubscribed","ranks":8,"cores":2}
 std::shared_ptr<LogSink> json_log(int descriptor);

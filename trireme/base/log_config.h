@@ -1,6 +1,6 @@
-// LogConfig is the section `[log]`: how much is logged, and in which form.
+// LogConfig is the configuration section `[log]`: the log level and the output format.
 //
-// Threads: a value.
+// Thread safety: a value type without shared state.
 
 #pragma once
 
@@ -18,7 +18,7 @@ struct LogConfig {
   static void describe(config::Fields<LogConfig>& f);
 };
 
-// A log of that level and form on `descriptor`, which stays the caller's.
+// Opens a log with this level and format on `descriptor`, which the caller continues to own.
 Log open_log(const LogConfig& config, int descriptor);
 
 }  // namespace trireme

@@ -19,7 +19,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) : name_(path) {
   if (!file || ::fstat(file.get(), &status) != 0) throw system_error("open " + name_, errno);
   if (!S_ISREG(status.st_mode)) throw Error(ErrorCode::InvalidInput, name_ + " is no file");
   size_ = static_cast<std::size_t>(status.st_size);
-  if (size_ == 0) return;  // which mmap(2) refuses
+  if (size_ == 0) return;  // mmap(2) rejects a size of 0
   void* const pages = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.get(), 0);
   if (pages == MAP_FAILED) throw system_error("map " + name_, errno);
   data_ = static_cast<const std::byte*>(pages);

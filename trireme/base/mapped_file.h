@@ -1,10 +1,10 @@
-// MappedFile is a file that is read where it lies, page by page as it is touched: opening takes no
-// time and memory is the kernel's to take back.
+// MappedFile is a read-only memory-mapped file. Pages are loaded when they are accessed, so opening
+// is immediate and the kernel can reclaim the memory.
 //
-// Threads:  constant; any thread.
-// Failure:  NotFound or Io. A file that is cut short while it is mapped kills whoever reads there:
-//           data files are replaced, not rewritten.
-// Lifetime: the pages live as long as the object.
+// Thread safety: immutable; any thread may read it.
+// Errors:        NotFound or Io. If the file is truncated while it is mapped, a process that reads
+//                past the new end is killed (SIGBUS). Replace data files instead of rewriting them.
+// Lifetime:      the mapping is valid as long as the object.
 
 #pragma once
 

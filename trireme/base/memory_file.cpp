@@ -69,7 +69,8 @@ std::optional<MemoryFile> MemoryFile::open(const Proof& proof) {
   if (proof.pid <= 0 || proof.descriptor < 0 || proof.size < sizeof(Nonce)) return std::nullopt;
   const std::string path =
       "/proc/" + std::to_string(proof.pid) + "/fd/" + std::to_string(proof.descriptor);
-  // Looked at before it is opened: opening a stranger's pipe or terminal could have effects.
+  // Check the link before opening it: opening another process's pipe or terminal could have side
+  // effects.
   char link[256];
   const ssize_t length = ::readlink(path.c_str(), link, sizeof(link));
   if (length < 0) return std::nullopt;
@@ -117,7 +118,7 @@ void MemoryFile::reserve(std::size_t offset, std::size_t size) const {
   TRIREME_CHECK(offset <= size_ && size <= size_ - offset, "reserving ", size, " bytes at ", offset,
                 " in a memory file of ", size_);
   if (size == 0) return;
-  // The kernel would answer some shortages with its out-of-memory killer instead of an error.
+  // For some shortages the kernel runs its out-of-memory killer instead of returning an error.
   const std::uint64_t available = size < kPage * 16 ? UINT64_MAX : memory_room();
   if (size > available) {
     throw Error(ErrorCode::Exhausted,
@@ -128,13 +129,14 @@ void MemoryFile::reserve(std::size_t offset, std::size_t size) const {
   std::byte* begin = data_ + offset / kPage * kPage;
   const std::size_t length = size + offset % kPage;
 #ifdef MADV_POPULATE_WRITE
-  // Only a touch through a mapping with the advice gets huge pages, where the host allows them for
-  // shared memory (shmem_enabled): so this comes before fallocate(2), which would place small ones.
+  // Huge pages are used only if the pages are first touched through a mapping with this advice, and
+  // if the host allows them for shared memory (shmem_enabled). This must therefore run before
+  // fallocate(2), which would allocate small pages.
   if (size >= kHugePage && ::madvise(begin, length, MADV_HUGEPAGE) == 0) {
     ::madvise(begin, length, MADV_POPULATE_WRITE);
   }
 #endif
-  // Says whether all of it is there, and places what is not.
+  // Allocates the remaining pages, and reports whether the whole range is backed by memory.
   if (::fallocate(descriptor_, 0, static_cast<off_t>(offset), static_cast<off_t>(size)) != 0) {
     const int reason = errno;
     release(offset, size);
@@ -142,7 +144,7 @@ void MemoryFile::reserve(std::size_t offset, std::size_t size) const {
                        reason);
   }
 #ifdef MADV_POPULATE_WRITE
-  // Maps the pages here too, which spares this process a fault for each.
+  // Also maps the pages in this process, which avoids a page fault for each of them.
   ::madvise(begin, length, MADV_POPULATE_WRITE);
 #endif
 }

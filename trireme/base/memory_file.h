@@ -1,13 +1,13 @@
-// MemoryFile is memory that processes of one host can share and that no name keeps alive: it is
-// gone when the last process that has it mapped is gone, kill -9 included.
+// MemoryFile is memory that processes of one host can share. It has no name in a file system: the
+// kernel frees it when the last process that maps it exits, even by kill -9.
 //
-// Sharing is proven, never assumed: a process hands its Proof (pid, descriptor, random nonce) to
-// another by some authenticated way; the other opens the descriptor through /proc, and reads the
-// nonce back from the memory itself. A process of another host, container or user that happens
-// to have the same pid fails that test.
+// A process verifies that it shares the memory. The creator sends its Proof (pid, descriptor,
+// random nonce) over an authenticated connection; the receiver opens the descriptor through /proc
+// and compares the nonce in the memory. The check fails for a process with the same pid on another
+// host, in another container or of another user.
 //
-// Threads:  a MemoryFile is used from one thread; its memory from any.
-// Lifetime: the destructor unmaps and closes; others keep their mappings.
+// Thread safety: one thread uses the MemoryFile object; any thread may access its memory.
+// Lifetime:      the destructor unmaps and closes; the mappings of other processes stay valid.
 
 #pragma once
 
@@ -35,10 +35,11 @@ class MemoryFile {
     static Proof read(ByteReader& in);
   };
 
-  // A new file of `size` bytes, all zero and none of them yet backed by memory, except for the
-  // nonce in its first 16. Throws Exhausted or Io.
+  // Creates a file of `size` bytes. It reads as zero, except for the nonce in the first 16 bytes,
+  // and is not yet backed by memory. Throws Exhausted or Io.
   static MemoryFile create(std::string_view name, std::size_t size);
-  // The same memory as the process that made the proof, or nothing if it is not reachable here.
+  // Opens the memory of the process that made the proof. Returns nothing if this process cannot
+  // reach it.
   static std::optional<MemoryFile> open(const Proof& proof);
 
   MemoryFile(MemoryFile&& other) noexcept;
@@ -50,10 +51,11 @@ class MemoryFile {
   int descriptor() const noexcept { return descriptor_; }
   Proof proof() const;
 
-  // Backs [offset, offset + size) with memory now, from this thread's node, so that later touches
-  // cannot fail. Throws Exhausted when there is not enough; nothing is then kept.
+  // Allocates memory for [offset, offset + size) now, from the calling thread's NUMA node, so that
+  // later accesses cannot fail. Throws Exhausted if there is not enough; then no memory stays
+  // allocated.
   void reserve(std::size_t offset, std::size_t size) const;
-  // Gives whole pages inside the range back; they read as zero afterwards.
+  // Returns the whole pages inside the range to the kernel; they read as zero afterwards.
   void release(std::size_t offset, std::size_t size) const noexcept;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the two versions call the same things.
+// The file names that versions 1 and 2 use for the same values.
 struct Names {
   const char* controller;
   const char* limit;
@@ -24,7 +24,7 @@ constexpr Names kVersions[] = {
     {"", "memory.max", "memory.current", "inactive_file"},
     {"memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}};
 
-// The first number in a file; nothing for "max" or a missing file.
+// The first number in a file; nothing if the file is missing or says "max".
 std::optional<std::uint64_t> first_number(const fs::path& path) {
   std::ifstream in(path);
   std::uint64_t value = 0;
@@ -45,7 +45,8 @@ std::uint64_t less(std::uint64_t from, std::uint64_t taken) {
   return from > taken ? from - taken : 0;
 }
 
-// Files that were read or written and not used since count as used until somebody needs the room.
+// The usage includes the page cache. Inactive file pages can be reclaimed when memory is needed, so
+// they count as free.
 std::uint64_t room_in(const fs::path& folder, const Names& names) {
   const auto limit = first_number(folder / names.limit);
   const auto usage = first_number(folder / names.usage);

@@ -1,8 +1,9 @@
-// memory_room() is how much memory the kernel would still hand out to this process before its
-// out-of-memory killer wakes up: the least of what the host has left and what every control group
-// above us leaves, of either version.
+// memory_room() returns how much memory this process can still allocate before the kernel's
+// out-of-memory killer acts: the minimum of what the host has available and what the process's
+// control groups (version 1 and 2) allow.
 //
-// It reads files each time; another process may take the memory a moment later.
+// It reads the files again on each call. Another process may take the memory at any time
+// afterwards.
 
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace trireme {
 
-// In bytes; UINT64_MAX where nothing says. `root` is put before every path.
+// In bytes; UINT64_MAX if no limit is known. `root` is prepended to every path.
 std::uint64_t memory_room(const std::filesystem::path& root = "/");
 
 }  // namespace trireme

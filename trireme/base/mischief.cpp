@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kNumberMax = 1'000'000'000;
 constexpr const char* kHelp =
-    "; such as \"kill rank=2 step=20; stop rank=1 step=30 for=2s; slow rank=0 factor=3; "
+    "; such as \"kill rank=2 step=20; stop rank=1 step=30 for=2s; hang rank=1 step=35; slow rank=0 "
+    "factor=3; "
     "doubt rank=0 whom=3 step=40\", with "
     "at=forward, backward, reduce, collective, prepared, update, checkpoint or recovery";
 
@@ -78,6 +79,8 @@ Mischief parse_one(std::string_view text) {
     mischief.kind = Mischief::Kind::Kill;
   } else if (words[0] == "stop") {
     mischief.kind = Mischief::Kind::Stop;
+  } else if (words[0] == "hang") {
+    mischief.kind = Mischief::Kind::Hang;
   } else if (words[0] == "slow") {
     mischief.kind = Mischief::Kind::Slow;
   } else if (words[0] == "doubt") {

@@ -1,19 +1,22 @@
-// Mischief is one thing that a chaos run does to a worker on purpose, as people write it.
+// Mischief is one fault that a fault-injection run (`--chaos`) injects into a worker.
 //
 //   kill rank=2 step=20; stop rank=1 step=30 for=2s; slow rank=0 factor=3
 //
-//   kill   SIGKILL to itself              rank, step, at (forward)
-//   stop   SIGSTOP, and SIGCONT after for rank, step, at (forward), for (for ever)
-//   slow   its own work takes factor times as long   rank, factor
-//   doubt  takes a living worker for dead            rank, whom, step, at (forward)
+//   kill   the worker sends itself SIGKILL             rank, step, at (default forward)
+//   stop   SIGSTOP, and SIGCONT after `for`            rank, step, at (forward), for (forever)
+//   hang   the training thread sleeps, while           rank, step, at (forward), for (forever)
+//          heartbeats continue
+//   slow   the worker's own work takes `factor` times as long       rank, factor
+//   doubt  the worker treats a live worker, `whom`, as dead         rank, whom, step, at (forward)
 //
-// `rank` is a worker's number, which no other worker of the job ever has. `at` is a moment of the
-// step: forward, backward, reduce (all slots done), collective (half through one), prepared (all
-// agreed, nothing updated), update (in the middle of it), checkpoint (a part is being written),
-// recovery (another's death is being got over).
+// `rank` is a worker's number, which is unique within the job. `at` is a phase of the step:
+// forward, backward, reduce (all micro-batches are done), collective (in the middle of one),
+// prepared (gradient synchronization is complete, nothing is updated yet), update (in the middle of
+// the update), checkpoint (a part is being written), recovery (recovering from the death of another
+// worker).
 //
-// Failure: InvalidInput that says what can be asked for.
-// Threads: pure.
+// Errors:        InvalidInput with a message that lists the supported faults.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 
@@ -31,17 +34,18 @@ inline constexpr std::array<std::string_view, 8> kMoments{
     "forward", "backward", "reduce", "collective", "prepared", "update", "checkpoint", "recovery"};
 
 struct Mischief {
-  enum class Kind { Kill, Stop, Slow, Doubt };
+  enum class Kind { Kill, Stop, Hang, Slow, Doubt };
 
   Kind kind = Kind::Kill;
   int worker = 0;
   std::int64_t step = 0;
   std::string moment = "forward";  // one of kMoments
-  Duration length{};               // of a stop; 0: for ever
-  double factor = 1;               // of slow
-  int whom = -1;                   // is doubted
+  Duration length{};               // of a stop or hang; 0 means forever
+  double factor = 1;               // for Slow
+  int whom = -1;                   // the worker that is treated as dead, for Doubt
 
-  // Others must be able to go on without this worker, or the one that it doubts.
+  // True if the job must be able to continue without this worker, or without the worker that it
+  // doubts.
   bool is_loss() const noexcept { return kind != Kind::Slow; }
 };
 

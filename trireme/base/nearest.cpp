@@ -5,7 +5,7 @@
 
 namespace trireme {
 
-// Optimal string alignment, by rows; the row before the last is what a swap needs.
+// Optimal string alignment distance, row by row. Swaps need the row before the previous one.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -24,14 +24,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
-  // The work grows with the product of the sizes, and no name of ours is that long.
+  // The cost grows with the product of the lengths, and no valid name is that long.
   constexpr std::size_t kLongest = 100;
   constexpr std::size_t kBeginning = 4;
   if (word.size() > kLongest) return std::nullopt;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   std::optional<std::string> best;
   for (const std::string& candidate : candidates) {
-    // Nobody means a name with none of the letters they wrote.
+    // A candidate that shares no letter with the word is not a useful suggestion.
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < least && distance < std::max(word.size(), candidate.size())) {
       least = distance;
@@ -39,7 +39,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
     }
   }
   if (best) return best;
-  // Or a longer name for the same, or a shorter one.
+  // Otherwise accept a candidate that is a prefix of the word, or that has the word as its prefix.
   const auto begins_alike = [&](const std::string& candidate) {
     const std::size_t shorter = std::min(word.size(), candidate.size());
     return shorter >= kBeginning && word.substr(0, shorter) == candidate.substr(0, shorter);

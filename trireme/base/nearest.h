@@ -1,11 +1,12 @@
-// nearest finds the name that somebody probably meant when they wrote one that does not exist.
+// nearest() finds the existing name that a user most likely meant by an unknown one.
 //
-// Meaning: distance counts letters left out, put in, exchanged and swapped with their neighbour.
-//          More than a third of the word (at least one letter) is too far; among equals the
-//          first candidate counts. Where none is near, one of which the word is the beginning, or
-//          which is the beginning of the word: four letters at least. Nobody means a name by a word
-//          of more than 100 letters.
-// Threads: pure.
+// Distance:      counts inserted, deleted and replaced letters and swaps of two neighbours.
+//                Candidates that differ by more than a third of the word (at least one letter) are
+//                not considered; the first of several equally near candidates wins. If none is near
+//                enough, a candidate is accepted that is a prefix of the word or has the word as
+//                its prefix, with at least four letters in common. Words of more than 100 letters
+//                have no suggestion.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 
@@ -19,7 +20,7 @@ namespace trireme {
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
-// How many of those edits lead from one word to the other.
+// The number of such edits between the two words.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace trireme

@@ -1,10 +1,12 @@
 // Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011):
 // 128 random bits as a pure function of a 64-bit key and a 128-bit counter.
 //
-// Nothing is stored and nothing depends on order, so any rank computes the same bits for the same
-// sample, layer or parameter, alone. The same function on a GPU gives the same bits.
+// It is stateless and independent of the order of calls, so every rank can compute the same bits
+// for the same sample, layer or parameter without communication. The same function on a GPU gives
+// the same bits.
 //
-// Threads: pure. Not for secrets: see trireme/base/entropy.h.
+// Thread safety: pure functions; any thread may call them.
+// Security:      not for secrets; use trireme/base/entropy.h.
 
 #pragma once
 
@@ -17,12 +19,12 @@ using PhiloxKey = std::array<std::uint32_t, 2>;
 using PhiloxCounter = std::array<std::uint32_t, 4>;
 using PhiloxBlock = std::array<std::uint32_t, 4>;
 
-// The key that stands for a seed.
+// The key for a seed.
 constexpr PhiloxKey philox_key(std::uint64_t seed) noexcept {
   return {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};
 }
 
-// The counter of block `index` of `stream`; distinct pairs are distinct counters.
+// The counter of block `index` of `stream`; distinct pairs give distinct counters.
 constexpr PhiloxCounter philox_counter(std::uint64_t index, std::uint64_t stream) noexcept {
   return {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
           static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32)};
@@ -41,7 +43,8 @@ constexpr PhiloxBlock philox(PhiloxKey key, PhiloxCounter counter) noexcept {
   return counter;
 }
 
-// Random bits as a number in [0, 1), every representable step equally likely; never 1.
+// Converts random bits to a number in [0, 1); all multiples of the smallest step are equally
+// likely.
 constexpr float uniform_float(std::uint32_t bits) noexcept {
   return static_cast<float>(bits >> 8) * 0x1p-24f;
 }

@@ -10,7 +10,8 @@ namespace trireme {
 namespace {
 
 constexpr const char* kVariable = "ONEDNN_MAX_CPU_ISA";
-// The most that oneDNN knows without tiles; where the processor has less, it uses less.
+// The highest instruction set of oneDNN without tiles. On a processor with fewer features oneDNN
+// uses those.
 constexpr const char* kWithoutTiles = "AVX512_CORE_FP16";
 
 }  // namespace

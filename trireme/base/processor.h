@@ -1,10 +1,11 @@
-// What this machine's processor says of itself and cannot do.
+// Detects processors that report a feature which they do not support.
 //
-// Some virtual machines report matrix tiles (AMX) and hide how large they are. oneDNN, with which
-// LibTorch multiplies 16-bit matrices, then asks for tiles of no size, and the program ends by an
-// illegal instruction (SIGILL), whatever it is written in.
+// Some virtual machines report matrix tiles (AMX) but hide their size. oneDNN, which LibTorch uses
+// to multiply 16-bit matrices, then configures tiles of size zero, and the process dies with an
+// illegal instruction (SIGILL).
 //
-// Threads: avoid_unusable_tiles() before there are any, since it changes the environment.
+// Thread safety: call avoid_unusable_tiles() before other threads start, because it changes the
+//                environment.
 
 #pragma once
 
@@ -12,21 +13,21 @@
 
 namespace trireme {
 
-// The answers of CPUID that matter here.
+// The CPUID results that matter here.
 struct TileReport {
   bool has_tiles = false;            // leaf 7
   std::uint32_t highest_leaf = 0;    // leaf 0
-  std::uint32_t palettes = 0;        // leaf 0x1D: how many kinds of tiles there are, but for none
-  std::uint32_t bytes_per_tile = 0;  // of the first
+  std::uint32_t palettes = 0;        // leaf 0x1D: the number of tile palettes, without palette 0
+  std::uint32_t bytes_per_tile = 0;  // of palette 1
 };
 
-// Of this processor; nothing where it is of another kind.
+// The report of this processor; all zero if it is not x86-64.
 TileReport ask_for_tiles();
 
 bool are_unusable(const TileReport& report);
 
-// Keeps oneDNN in this process, and in those that it starts, from using tiles that cannot be used.
-// What ONEDNN_MAX_CPU_ISA says already stays. True where it was set.
+// Prevents oneDNN in this process and its child processes from using unusable tiles, by setting
+// ONEDNN_MAX_CPU_ISA. A value that is already set stays unchanged. Returns true if it was set.
 bool avoid_unusable_tiles();
 
 }  // namespace trireme

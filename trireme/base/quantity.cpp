@@ -46,13 +46,13 @@ std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
-// A decimal number as digits * 10^-places.
+// A decimal number: digits * 10^-places.
 struct Decimal {
   Wide digits = 0;
   int places = 0;
 };
 
-// More digits than any quantity needs are refused, so that a product with a factor cannot overflow.
+// Longer numbers are refused, so that the product with a unit's factor cannot overflow.
 constexpr int kDigitsMax = 24;
 
 std::optional<Decimal> take_decimal(std::string_view& text) {
@@ -82,7 +82,7 @@ std::optional<std::int64_t> factor_of(std::string_view unit, std::span<const Uni
   return std::nullopt;
 }
 
-// The number of smallest units, where there is one and it is within 64 bits.
+// The value in the smallest unit; nothing if it is not a whole number or exceeds 64 bits.
 std::optional<std::int64_t> exact(Decimal number, std::int64_t factor) {
   Wide value = number.digits * factor;
   for (int i = 0; i < number.places; ++i) {
@@ -132,7 +132,7 @@ std::string to_text(Duration duration) {
       return std::to_string(duration.count() / unit.factor) + " " + std::string(unit.name);
     }
   }
-  return {};  // every count is a multiple of 1
+  return {};  // unreachable: every count is a multiple of 1
 }
 
 ByteSize parse_byte_size(std::string_view text) {

@@ -26,8 +26,8 @@ std::uint64_t Random::bits64() noexcept {
   return low | std::uint64_t{bits32()} << 32;
 }
 
-// Lemire: "Fast random integer generation in an interval" (2019). The high half of a product is
-// the answer; the few low halves that would favour some answers are drawn again.
+// Lemire: "Fast random integer generation in an interval" (2019). The result is the high half of a
+// product; the few low halves that would bias the result are rejected and drawn again.
 std::uint64_t Random::below(std::uint64_t bound) {
   TRIREME_CHECK(bound > 0, "there is no number below 0");
   __extension__ using Wide = unsigned __int128;
@@ -39,10 +39,10 @@ std::uint64_t Random::below(std::uint64_t bound) {
   return static_cast<std::uint64_t>(product >> 64);
 }
 
-// Box and Muller, one of their two answers: a draw always takes 128 bits, so that positions stay
-// arithmetic.
+// Box-Muller, using only one of its two results: every call then consumes exactly 128 bits, so that
+// the position after a number of draws can be computed.
 double Random::normal() noexcept {
-  const double in_0_1 = 1.0 - uniform_double();  // never 0, whose logarithm is not finite
+  const double in_0_1 = 1.0 - uniform_double();  // never 0, because log(0) is not finite
   const double turn = uniform_double();
   return std::sqrt(-2.0 * std::log(in_0_1)) * std::cos(2.0 * std::numbers::pi * turn);
 }

@@ -1,12 +1,12 @@
-// Random is a stream of numbers that a seed, a stream number and a position determine: an
-// ordinary generator over the pure function in trireme/base/philox.h.
+// Random is a random number generator whose output is determined by a seed, a stream number and a
+// position. It is based on the pure function in trireme/base/philox.h.
 //
-// Streams of one seed are independent: give each purpose its own. Seeking is free, so a resumed
-// job goes on with the very numbers that it would have drawn. Integers and uniforms are the same
-// bits on every machine; normal() calls the C library's log and cos and is so up to their
-// rounding.
+// Streams of one seed are independent: use a separate stream for each purpose. Seeking takes
+// constant time, so a resumed job continues with exactly the numbers it would have drawn without
+// the interruption. Integers and uniform numbers are bitwise identical on every machine; normal()
+// calls the C library's log and cos and may differ by their rounding.
 //
-// Threads: a value, used by one thread at a time; copies go on independently.
+// Thread safety: a value type, used by one thread at a time; copies continue independently.
 
 #pragma once
 
@@ -31,18 +31,18 @@ class Random {
   float uniform_float() noexcept { return trireme::uniform_float(bits32()); }
   double uniform_double() noexcept { return trireme::uniform_double(bits64()); }
 
-  // In [0, bound), each equally likely. REQUIRES: bound > 0.
+  // In [0, bound), all values equally likely. REQUIRES: bound > 0.
   std::uint64_t below(std::uint64_t bound);
 
-  // Mean 0, deviation 1.
+  // Mean 0, standard deviation 1.
   double normal() noexcept;
 
-  // How many times 32 bits were drawn; seek() to it in another Random of the same seed and stream
-  // to continue there.
+  // The number of 32-bit draws so far. Pass it to seek() of another Random with the same seed and
+  // stream to continue from here.
   std::uint64_t position() const noexcept { return position_; }
   void seek(std::uint64_t position) noexcept;
 
-  // What <algorithm> and <random> ask of a generator.
+  // Required by <algorithm> and <random>.
   static constexpr result_type min() noexcept { return 0; }
   static constexpr result_type max() noexcept { return std::numeric_limits<result_type>::max(); }
   result_type operator()() noexcept { return bits32(); }

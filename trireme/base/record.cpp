@@ -55,15 +55,15 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-// The fewest digits that read back as the same number.
+// The shortest text that parses back to the same number.
 std::string shortest(double value) {
   std::array<char, 32> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
   return std::string(buffer.data(), end);
 }
 
-// Plain words stay bare on a terminal; whatever could be mistaken for two fields, or could move
-// the cursor of whoever reads it, is quoted.
+// Plain words are not quoted in terminal output. Text that could be mistaken for two fields, or
+// that could move the terminal's cursor, is quoted.
 bool is_plain(std::string_view text) {
   if (text.empty()) return false;
   while (!text.empty()) {
@@ -92,7 +92,8 @@ struct JsonValue {
     if (!std::isfinite(value)) return append_quoted(out, shortest(value));
     const std::string digits = shortest(value);
     out += digits;
-    // A reader that tells integers from floating point must find the same kind in every line.
+    // A reader that distinguishes integers from floating point must see the same type in every
+    // line.
     if (digits.find_first_of(".e") == std::string::npos) out += ".0";
   }
   void operator()(const std::string& value) const { append_quoted(out, value); }
@@ -124,7 +125,8 @@ const Record::Value* Record::find(std::string_view key) const noexcept {
 std::string Record::to_json() const {
   std::string out = "{";
   for (const Field& field : fields_) {
-    // Readers differ about a name given twice; we keep the first, as find() does.
+    // JSON readers disagree about duplicate keys; write the first one only, which find() also
+    // returns.
     if (find(field.key) != &field.value) continue;
     if (out.size() > 1) out += ',';
     append_quoted(out, field.key);

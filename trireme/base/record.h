@@ -1,7 +1,7 @@
-// Record is an ordered list of named values: one line of a log, one event, one metric sample.
+// Record is an ordered list of named values: one log line, one event or one metric sample.
 //
-// It is the only structured form that leaves a process for people and tools to read: as JSON for
-// files and sockets, as `key=value` text for a terminal. Values are few on purpose.
+// All structured output for people and tools is a Record: JSON in files and on sockets, `key=value`
+// text on a terminal. The set of value types is deliberately small.
 
 #pragma once
 
@@ -47,12 +47,12 @@ class Record {
 
   Record& add(Field field);
   const std::vector<Field>& fields() const noexcept { return fields_; }
-  // The first field of that name; null when there is none.
+  // The first field with this name; null if there is none.
   const Value* find(std::string_view key) const noexcept;
 
-  // {"key":value,...} on one line, of equal keys only the first; text that is not UTF-8 has its bad
-  // bytes replaced, and NaN and infinities are written as strings, so that any JSON reader accepts
-  // every line.
+  // {"key":value,...} on one line. Of several fields with the same key only the first is written.
+  // Invalid UTF-8 bytes are replaced, and NaN and infinities are written as strings, so that any
+  // JSON reader accepts every line.
   std::string to_json() const;
   // key=value key="two words"
   std::string to_text() const;

@@ -77,7 +77,7 @@ Sha256& Sha256::update(ByteView bytes) noexcept {
 }
 
 Sha256Digest Sha256::digest() const noexcept {
-  // One bit, then zeros up to the length in bits, which ends the last block.
+  // The padding: a 1 bit, then zeros, then the message length in bits at the end of the last block.
   std::array<std::byte, 2 * kBlockSize> padding{};
   padding[0] = std::byte{0x80};
   const std::size_t held = size_ % kBlockSize;
@@ -113,7 +113,7 @@ Sha256Digest hmac_sha256(ByteView key, ByteView message) noexcept {
 
 bool equal_in_constant_time(ByteView a, ByteView b) noexcept {
   if (a.size() != b.size()) return false;
-  // Volatile, so that no compiler finds out that the loop could end early.
+  // Volatile, so that the compiler cannot end the loop early.
   volatile unsigned char difference = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     difference = difference | std::to_integer<unsigned char>(a[i] ^ b[i]);

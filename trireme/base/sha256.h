@@ -1,8 +1,8 @@
-// SHA-256 (FIPS 180-4) and HMAC-SHA256 (RFC 2104), for proofs of identity and for comparing what
-// ranks were given. Made for control traffic; bulk data wants a faster, weaker checksum.
+// SHA-256 (FIPS 180-4) and HMAC-SHA256 (RFC 2104), for authentication and for comparing the inputs
+// of ranks. Intended for control traffic; use a faster checksum for bulk data.
 //
-// Threads:  a Sha256 is a value, used by one thread at a time; the functions are pure.
-// Failure:  none.
+// Thread safety: a Sha256 is a value, used by one thread at a time; the functions are pure.
+// Errors:        none are thrown.
 
 #pragma once
 
@@ -20,10 +20,10 @@ class Sha256 {
  public:
   Sha256() noexcept;
 
-  // Appends to the message; any division of a message into pieces gives the same digest.
+  // Appends to the message. The digest does not depend on how the message is split into pieces.
   Sha256& update(ByteView bytes) noexcept;
 
-  // The digest of everything so far. The message may go on afterwards.
+  // The digest of everything so far. More data may be appended afterwards.
   Sha256Digest digest() const noexcept;
 
  private:
@@ -36,11 +36,11 @@ class Sha256 {
 
 Sha256Digest sha256(ByteView message) noexcept;
 
-// Proves knowledge of `key` (any length, 32 bytes are right) to whoever has it too.
+// Proves knowledge of `key` to a verifier that has the same key. Any length works; use 32 bytes.
 Sha256Digest hmac_sha256(ByteView key, ByteView message) noexcept;
 
-// Whether a and b are equal, in a time that depends on their sizes only: compare secrets and
-// proofs with this, never with ==, which tells a stranger how many bytes were right.
+// Compares a and b in a time that depends only on their sizes. Use it for secrets and proofs: the
+// duration of == reveals how many leading bytes match.
 bool equal_in_constant_time(ByteView a, ByteView b) noexcept;
 
 }  // namespace trireme

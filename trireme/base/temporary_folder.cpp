@@ -20,21 +20,21 @@ std::string prefix_of(std::string_view label) {
   return "trireme-" + std::string(label) + "-";
 }
 
-constexpr std::size_t kRandomSize = 8;  // bytes; the name has two digits for each
+constexpr std::size_t kRandomSize = 8;  // bytes; the name has two hexadecimal digits for each
 
 fs::path default_parent() {
   const char* wanted = std::getenv("TMPDIR");
   return wanted != nullptr && *wanted != '\0' ? wanted : "/tmp";
 }
 
-// The folder under its lock; empty where it is locked, is another's or went away.
+// Opens and locks the folder; empty if it is locked, belongs to another user or no longer exists.
 Descriptor lock_folder(const fs::path& path) {
   Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat ours{};
   struct stat named{};
   if (!descriptor || ::fstat(descriptor.get(), &ours) != 0 || ours.st_uid != ::geteuid()) return {};
   if (::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) return {};
-  // Between opening and locking, somebody else may have swept it away.
+  // Another process may have removed the folder between opening and locking.
   if (::lstat(path.c_str(), &named) != 0 || named.st_ino != ours.st_ino) return {};
   return descriptor;
 }

@@ -1,11 +1,12 @@
-// TemporaryFolder is a folder of one's own (0700) that goes with the object, contents and all.
+// TemporaryFolder is a private folder (mode 0700) that is removed with its contents by the
+// destructor.
 //
-// Killed:   the owner holds a lock (flock) on the folder for life. A folder of the same label
-//           without a lock was left by a killed owner; making the next one removes it.
-//           A process that was forked and did not exec shares its parent's lock.
-// Threads:  one thread at a time.
-// Failure:  making one throws Io or Exhausted; removing never throws, and leaves to the next
-//           sweep what it could not remove.
+// Killed owners: the owner holds a lock (flock) on the folder as long as it exists. A folder with
+//                the same label and no lock was left by a killed owner; creating the next one
+//                removes it. A process that was forked without exec shares its parent's lock.
+// Thread safety: one thread at a time.
+// Errors:        the constructor throws Io or Exhausted. Removal never throws; what could not be
+//                removed is left for the next sweep.
 
 #pragma once
 
@@ -19,7 +20,7 @@ namespace trireme {
 
 class TemporaryFolder {
  public:
-  // In `parent`, or where none is given in $TMPDIR or else /tmp, named trireme-<label>-<random>.
+  // Creates trireme-<label>-<random> in `parent`, or if none is given in $TMPDIR or /tmp.
   explicit TemporaryFolder(std::string_view label, std::filesystem::path parent = {});
   ~TemporaryFolder();
 
@@ -35,7 +36,7 @@ class TemporaryFolder {
   Descriptor lock_;
 };
 
-// Removes the folders of this label in `parent` whose owners are dead; says how many.
+// Removes the folders with this label in `parent` whose owners are dead, and returns how many.
 int sweep_temporary_folders(std::string_view label, const std::filesystem::path& parent);
 
 }  // namespace trireme

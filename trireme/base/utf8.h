@@ -1,7 +1,7 @@
-// Well-formed UTF-8, told from bytes that only look like it: overlong forms, surrogates and values
-// past U+10FFFF are refused, as every strict reader of JSON and TOML does.
+// Strict UTF-8 validation: overlong forms, surrogates and values above U+10FFFF are rejected, as
+// strict JSON and TOML readers do.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace trireme {
 
-// The length of the well-formed character at the start of `text`; 0 where there is none.
+// The length of the well-formed character at the start of `text`; 0 if it is not well-formed.
 std::size_t utf8_length(std::string_view text) noexcept;
 
 bool is_utf8(std::string_view text) noexcept;

@@ -1,8 +1,7 @@
-// whole_number() reads a count, a size or a place from JSON that somebody else wrote. The JSON
-// library would turn 1e300 into an integer, which means nothing in C++, and -1 into a large size;
-// here they are refused.
+// whole_number() reads an integer from untrusted JSON. The JSON library would convert 1e300 to an
+// integer, which is undefined behaviour in C++, and -1 to a large size; this function refuses both.
 //
-//   whole_number<std::uint64_t>(json.at("size"))      throws Corrupt unless it is one
+//   whole_number<std::uint64_t>(json.at("size"))      throws Corrupt unless it fits
 
 #pragma once
 
@@ -17,7 +16,7 @@ namespace trireme {
 template <std::integral Number, class Json>
 Number whole_number(const Json& json) {
   const auto refuse = [&] { return Error(ErrorCode::Corrupt, json.dump() + " is no such number"); };
-  if (json.is_number_unsigned()) {  // as the library calls all that are not negative
+  if (json.is_number_unsigned()) {  // the library's name for every non-negative integer
     const auto value = json.template get<std::uint64_t>();
     if (value > static_cast<std::uint64_t>(std::numeric_limits<Number>::max())) throw refuse();
     return static_cast<Number>(value);

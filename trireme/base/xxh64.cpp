@@ -28,7 +28,7 @@ constexpr std::uint64_t merge(std::uint64_t hash, std::uint64_t lane) noexcept {
   return (hash ^ round(0, lane)) * kPrime1 + kPrime4;
 }
 
-// The last bytes, fewer than a stripe, and the final stirring.
+// Processes the last bytes (less than a stripe) and the final mixing.
 std::uint64_t finish(std::uint64_t hash, ByteView rest) noexcept {
   const std::byte* at = rest.data();
   std::size_t left = rest.size();

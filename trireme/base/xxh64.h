@@ -1,8 +1,8 @@
-// XXH64, the 64-bit xxHash of Yann Collet: a checksum for bulk data at the speed of memory. It
-// finds damage, not forgery: whoever fears a forger uses trireme/base/sha256.h.
+// XXH64, the 64-bit xxHash of Yann Collet: a checksum for bulk data at memory speed. It detects
+// damage but not forgery; use trireme/base/sha256.h against forgery.
 //
-// Threads: an Xxh64 is a value, used by one thread at a time; the function is pure.
-// Failure: none.
+// Thread safety: an Xxh64 is a value, used by one thread at a time; the function is pure.
+// Errors:        none are thrown.
 
 #pragma once
 
@@ -18,10 +18,10 @@ class Xxh64 {
  public:
   explicit Xxh64(std::uint64_t seed = 0) noexcept;
 
-  // Appends to the message; any division of a message into pieces gives the same digest.
+  // Appends to the message. The digest does not depend on how the message is split into pieces.
   Xxh64& update(ByteView bytes) noexcept;
 
-  // The digest of everything so far. The message may go on afterwards.
+  // The digest of everything so far. More data may be appended afterwards.
   std::uint64_t digest() const noexcept;
 
  private:
@@ -31,7 +31,7 @@ class Xxh64 {
 
   std::uint64_t seed_;
   std::array<std::uint64_t, 4> lanes_;
-  std::array<std::byte, kStripeSize> rest_;  // what did not fill a stripe yet
+  std::array<std::byte, kStripeSize> rest_;  // input that does not yet fill a stripe
   std::uint64_t size_ = 0;
 };
 

@@ -8,19 +8,40 @@
 
 namespace trireme::checkpoint {
 
-Checkpoint::Checkpoint(const std::filesystem::path& path, std::optional<net::Secret> key)
-    : reader_(std::make_shared<const format::Reader>(path, std::move(key))) {}
+Checkpoint::Checkpoint(const std::filesystem::path& path, const format::ReadOptions& options)
+    : reader_(std::make_shared<const format::Reader>(path, options)) {}
 
-Checkpoint Checkpoint::open(const std::filesystem::path& path, std::optional<net::Secret> key) {
-  return Checkpoint(path, std::move(key));
+Checkpoint Checkpoint::open(const std::filesystem::path& path, const format::ReadOptions& options) {
+  return Checkpoint(path, options);
 }
 
 Checkpoint::Newest Checkpoint::newest_whole(const std::filesystem::path& folder,
-                                            std::optional<net::Secret> key) {
-  format::Newest found = format::find_newest_whole(folder);
-  Newest newest{.checkpoint = std::nullopt, .skipped = std::move(found.skipped)};
-  if (found.path) newest.checkpoint = open(*found.path, std::move(key));
-  return newest;
+                                            const format::ReadOptions& options) {
+  // A running job may remove the checkpoint that was found before it is opened.
+  constexpr int kAttempts = 10;
+  for (int attempt = 1;; ++attempt) {
+    format::Newest found = format::find_newest_whole(folder, options);
+    Newest newest{.checkpoint = std::nullopt, .skipped = std::move(found.skipped)};
+    if (!found.path) return newest;
+    try {
+      newest.checkpoint = open(*found.path, options);
+      return newest;
+    } catch (const Error& error) {
+      const bool is_removed =
+          error.code() == ErrorCode::NotFound && !std::filesystem::exists(*found.path);
+      if (!is_removed || attempt == kAttempts) throw;
+    }
+  }
+}
+
+std::vector<std::string> Checkpoint::Newest::notes() const {
+  std::vector<std::string> all;
+  for (const format::Skipped& damaged : skipped) {
+    all.push_back("checkpoint " + damaged.path.string() + " is damaged (" + damaged.reason + "); " +
+                  (checkpoint ? "using " + checkpoint->path().filename().string() + " instead"
+                              : "there is no whole one to use instead"));
+  }
+  return all;
 }
 
 std::vector<std::string> Checkpoint::names() const {

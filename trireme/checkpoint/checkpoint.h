@@ -1,10 +1,11 @@
-// Checkpoint is one saved state, opened for reading: whole tensors or flat ranges of them, in
-// whatever pieces they were written. Everything read is checked against its checksum.
+// Checkpoint is one saved state, opened for reading: whole tensors or flat ranges of them,
+// independent of the pieces in which they were written. All data is verified against its checksum.
 //
-// Failure: NotFound where there is no finished checkpoint or no such tensor; Corrupt names the
-//          file, the tensor and the byte. Mismatch where a tensor to read into has another count.
-//          InvalidInput for the wrong key of an encrypted one.
-// Threads: any number of threads may read at once.
+// Errors:        NotFound if there is no finished checkpoint or no such tensor. Corrupt names the
+//                file, the tensor and the byte. Mismatch if the output tensor has another element
+//                count. InvalidInput for a wrong key, and for a key where the checkpoint is not
+//                signed; see format::ReadOptions.
+// Thread safety: any number of threads may read at the same time.
 
 #pragma once
 
@@ -27,16 +28,17 @@ class Checkpoint {
  public:
   struct Newest;
 
-  // The folder of one checkpoint, `…/step-00001234`.
-  static Checkpoint open(const std::filesystem::path& path, std::optional<net::Secret> key = {});
-  // The newest of a job's folder that is whole, all of it read and checked.
+  // Opens the folder of one checkpoint, `…/step-00001234`.
+  static Checkpoint open(const std::filesystem::path& path,
+                         const format::ReadOptions& options = {});
+  // Opens the newest complete checkpoint of a job's folder, after reading and verifying all of it.
   static Newest newest_whole(const std::filesystem::path& folder,
-                             std::optional<net::Secret> key = {});
+                             const format::ReadOptions& options = {});
 
   const std::filesystem::path& path() const { return reader_->folder(); }
   std::int64_t step() const { return reader_->manifest().step; }
   std::optional<double> score() const { return reader_->manifest().score; }
-  // The JSON that was saved with it.
+  // The JSON text that was saved with the checkpoint.
   const std::string& meta() const { return reader_->manifest().meta; }
 
   std::vector<std::string> names() const;
@@ -44,22 +46,28 @@ class Checkpoint {
   std::vector<std::int64_t> sizes(std::string_view name) const;
   at::ScalarType scalar_type(std::string_view name) const;
 
-  // On the CPU, of its own memory.
+  // Returns a new tensor on the CPU.
   at::Tensor read(std::string_view name) const;
-  // All of it into a tensor that is there: of the same count, any type, device and strides.
+  // Reads the whole tensor into `out`, which has the same element count and any type, device and
+  // strides.
   void read_into(std::string_view name, at::Tensor out) const;
-  // Elements [begin, begin + count) in row-major order, into a tensor of `count` elements.
+  // Reads the elements [begin, begin + count), in row-major order, into a tensor of `count`
+  // elements.
   void read(std::string_view name, std::int64_t begin, std::int64_t count, at::Tensor out) const;
 
  private:
-  Checkpoint(const std::filesystem::path& path, std::optional<net::Secret> key);
+  Checkpoint(const std::filesystem::path& path, const format::ReadOptions& options);
 
   std::shared_ptr<const format::Reader> reader_;
 };
 
 struct Checkpoint::Newest {
   std::optional<Checkpoint> checkpoint;
-  std::vector<format::Skipped> skipped;  // newer ones, and what is wrong with them
+  std::vector<format::Skipped> skipped;  // newer ones, with the reason
+
+  // One sentence per skipped checkpoint: its name, the reason, and the checkpoint that is used
+  // instead.
+  std::vector<std::string> notes() const;
 };
 
 }  // namespace trireme::checkpoint

@@ -1,11 +1,12 @@
-// Crew is the ranks that write checkpoints together, and this one among them. Each writes the
-// pieces it is given; they meet in the draft's folder and nowhere else. Rank 0 is the one who
-// waits for all parts, writes the manifest and keeps the folder.
+// Crew is the group of ranks that write one checkpoint together, and this rank's index in it. Each
+// rank writes its own pieces; the ranks communicate only through the draft's folder. Rank 0 waits
+// for all parts, writes the manifest and manages the folder.
 //
-// Threads: a value.
+// Thread safety: a value.
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace trireme::checkpoint {
@@ -13,9 +14,12 @@ namespace trireme::checkpoint {
 struct Crew {
   int rank = 0;
   int ranks = 1;
-  // The same on all of them, and nobody else's, ever: what two crews write must not mix. Letters,
-  // digits and '-'. Empty, in a crew of one: drawn.
+  // The same on all ranks of the group and never used by another group, so that the drafts of two
+  // groups cannot mix. Letters, digits and '-'. Empty, for a group of one rank: chosen at random.
   std::string tag{};
+  // Membership epoch of the job: rank 0 of a later epoch takes the folder from rank 0 of an earlier
+  // one.
+  std::int64_t epoch = 0;
 };
 
 }  // namespace trireme::checkpoint

@@ -12,14 +12,14 @@ std::vector<Piece> fair_part(const std::vector<Piece>& pieces, int index, int co
   if (count == 1) return pieces;
   std::int64_t total = 0;
   for (const Piece& piece : pieces) total += static_cast<std::int64_t>(piece.data.nbytes());
-  // Exact for any total: total * index may leave 64 bits.
+  // Exact for any total: total * k could overflow 64 bits.
   const auto cut = [&](std::int64_t k) { return total / count * k + total % count * k / count; };
   std::vector<Piece> part;
   std::int64_t at = 0;  // bytes before this piece
   for (const Piece& piece : pieces) {
     const auto element = static_cast<std::int64_t>(piece.data.element_size());
     const std::int64_t held = piece.data.numel();
-    // The element in which a cut lies belongs to the stretch after it, on every rank alike.
+    // An element that contains a cut belongs to the range after the cut, on every rank.
     const auto place = [&](std::int64_t bytes) {
       return std::clamp<std::int64_t>((bytes - at) / element, 0, held);
     };

@@ -1,7 +1,8 @@
-// Which part of what several ranks all hold each of them saves: the pieces end to end, cut into
-// stretches of equally many bytes, so that nothing is written twice and the work is shared.
+// Divides replicated state among the ranks that hold it, for saving: the pieces are concatenated
+// and cut into ranges of equal size in bytes, so that nothing is written twice and every rank
+// writes the same amount.
 //
-// Threads: pure; the tensors are referred to.
+// Thread safety: pure; the returned pieces share the tensors' memory.
 
 #pragma once
 
@@ -11,8 +12,9 @@
 
 namespace trireme::checkpoint {
 
-// Stretch `index` of `count`. Every rank gives pieces of the same names, types, sizes and order;
-// the stretches of all of them cover each element once. Pieces without elements are in the first.
+// Returns range `index` of `count`. Every rank passes pieces with the same names, types, sizes and
+// order; the ranges of all ranks together cover each element exactly once. Pieces without elements
+// belong to the first range.
 std::vector<Piece> fair_part(const std::vector<Piece>& pieces, int index, int count);
 
 }  // namespace trireme::checkpoint

@@ -17,7 +17,7 @@ struct Match {
   bool is_transposed = false;
 };
 
-// What each tensor of the file is called in the module.
+// Maps each tensor of the file to its name in the module.
 std::vector<Match> matches_of(const TensorSource& source, const LoadOptions& options) {
   std::map<std::string, const Rename*> renames;
   for (const Rename& rename : options.renames) renames[rename.file_name] = &rename;
@@ -76,7 +76,7 @@ LoadReport load_into(torch::nn::Module& module, const TensorSource& source,
     return options.is_fresh && options.is_fresh(name);
   };
   LoadReport report;
-  // Everything is compared before anything is changed.
+  // Compares everything before it changes anything.
   std::vector<std::pair<at::Tensor, at::Tensor>> copies;
   for (const Match& match : matches_of(source, options)) {
     if (is_fresh(match.our_name)) continue;

@@ -1,12 +1,14 @@
-// load_into() puts saved tensors into a module's parameters and buffers, by name.
+// load_into() copies saved tensors into a module's parameters and buffers, by name.
 //
-// Strict:  a tensor that the module wants and the file lacks, one that the module does not know,
-//          or one of other sizes is Mismatch; all of them are listed and nothing was touched.
-//          Otherwise what fits is loaded, and the report says what did not. A tied tensor is
-//          there when it is under one of its names.
-// Renames: published weights bear other names, and some lie transposed; a list says which.
-// Types:   converted to the module's, on its device.
-// Threads: the module is the caller's while this runs.
+// Strict:        throws Mismatch if a tensor of the module is missing in the file, if the module
+//                does not have a tensor of the file, or if sizes differ. The error lists all of
+//                them, and the module does not change. If not strict, loads the tensors that fit
+//                and reports the others. A tied tensor counts as present if the file has it under
+//                one of its names.
+// Renames:       published weights may have other names, and some are transposed; `renames` lists
+//                them.
+// Types:         tensors are converted to the module's type and device.
+// Thread safety: no other thread may use the module during the call.
 
 #pragma once
 
@@ -28,29 +30,29 @@ struct Rename {
 
 struct LoadOptions {
   bool is_strict = true;
-  bool is_rest_ignored = false;  // what the file has and the module does not know is no mistake
+  bool is_rest_ignored = false;  // tensors that the module does not have are not an error
   std::vector<Rename> renames{};
-  std::string prefix{};  // only what begins with it, and without it
-  // By the module's names; empty functions mean none.
-  std::function<bool(const std::string&)> is_fresh{};     // left as they are, whatever the file has
-  std::function<bool(const std::string&)> is_optional{};  // no mistake where the file lacks them
+  std::string prefix{};  // load only names with this prefix, and remove the prefix
+  // Called with the module's names; an empty function matches no tensor.
+  std::function<bool(const std::string&)> is_fresh{};     // not loaded, even if the file has them
+  std::function<bool(const std::string&)> is_optional{};  // not an error if missing in the file
 };
 
 struct LoadReport {
-  std::vector<std::string> loaded;      // all by the module's names
-  std::vector<std::string> missing;     // in the file
-  std::vector<std::string> unexpected;  // in the file, and nowhere in the module
+  std::vector<std::string> loaded;      // all lists use the module's names
+  std::vector<std::string> missing;     // in the module, not in the file
+  std::vector<std::string> unexpected;  // in the file, not in the module
   std::vector<std::string> mismatched;  // "weight: (2, 3) in the file, (3, 3) in the module"
 
   bool is_complete() const { return missing.empty() && unexpected.empty() && mismatched.empty(); }
-  // One sentence a line; empty when complete.
+  // One sentence per line; empty if complete.
   std::string text() const;
 };
 
 LoadReport load_into(torch::nn::Module& module, const TensorSource& source,
                      const LoadOptions& options = {});
 
-// A module's parameters and buffers by name, a tied tensor once under each of its names.
+// A module's parameters and buffers by name; a tied tensor appears under each of its names.
 NamedTensors tensors_of(const torch::nn::Module& module);
 
 }  // namespace trireme::checkpoint

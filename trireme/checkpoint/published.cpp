@@ -8,6 +8,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/checkpoint/format/folder.h"
+#include "trireme/checkpoint/hugging_face_weights.h"
 
 namespace trireme::checkpoint {
 namespace {
@@ -18,21 +19,45 @@ bool has(const TensorSource& source, const std::string& name) {
   return std::binary_search(source.names.begin(), source.names.end(), name);
 }
 
-TensorSource open_any(const fs::path& path) {
-  if (!fs::is_directory(path) || fs::exists(path / format::kManifestName)) {
-    return open_tensors(path);
+struct Opened {
+  TensorSource source;
+  bool is_ours = false;  // a checkpoint, which a key authenticates
+};
+
+// A checkpoint, a folder of checkpoints or the folder of a job, whatever else lies in it: a file
+// that is not signed must never be read in place of a checkpoint.
+bool is_of_a_job(const fs::path& path) {
+  // A link may have the name of a checkpoint, and so may what it leads to.
+  for (const fs::path& folder : {(path / "").parent_path(), fs::canonical(path)}) {
+    if (format::step_in(folder.filename().string())) return true;
   }
-  for (const fs::path& folder : {path, path / "checkpoints"}) {
-    const auto newest = Checkpoint::newest_whole(folder);
-    if (newest.checkpoint) return open_tensors(*newest.checkpoint);
-  }
-  throw Error(ErrorCode::NotFound, path.string() + " holds no whole checkpoint");
+  return fs::exists(path / "checkpoints") || fs::exists(path / format::kJobIdName) ||
+         !format::list_checkpoints(path).empty();
 }
 
-TensorSource open_sorted(const fs::path& path) {
-  TensorSource source = open_any(path);
-  std::ranges::sort(source.names);
-  return source;
+Opened open_folder(const fs::path& path, const PublishedOptions& options) {
+  if (fs::exists(path / format::kManifestName)) {
+    return {.source = open_tensors(Checkpoint::open(path, options.reading)), .is_ours = true};
+  }
+  for (const fs::path& folder : {path, path / "checkpoints"}) {
+    const auto newest = Checkpoint::newest_whole(folder, options.reading);
+    if (options.on_skipped) std::ranges::for_each(newest.notes(), options.on_skipped);
+    if (newest.checkpoint) return {.source = open_tensors(*newest.checkpoint), .is_ours = true};
+  }
+  const bool has_weights = has_hugging_face_weights(path);
+  if (has_weights && !is_of_a_job(path)) return {.source = open_hugging_face_weights(path)};
+  throw Error(ErrorCode::NotFound,
+              path.string() + (has_weights ? " holds no whole checkpoint. To load the weights of "
+                                             "other programs that lie in it, name their file"
+                                           : " holds neither a whole checkpoint nor "
+                                             "model.safetensors"));
+}
+
+Opened open_sorted(const fs::path& path, const PublishedOptions& options) {
+  Opened opened =
+      fs::is_directory(path) ? open_folder(path, options) : Opened{.source = open_tensors(path)};
+  std::ranges::sort(opened.source.names);
+  return opened;
 }
 
 std::string renamed(const std::string& name, const std::vector<std::string>& renames) {
@@ -58,7 +83,8 @@ TensorSource with_renames(const TensorSource& source, const std::vector<std::str
   return out;
 }
 
-// What the file calls a parameter: as published, without the first part of that, or as we do.
+// The name of a parameter in the file: the published name, the published name without its first
+// component, or our own name.
 std::string name_in(const TensorSource& source, const std::string& published,
                     const std::string& ours) {
   if (has(source, published)) return published;
@@ -88,7 +114,8 @@ std::vector<Wanted> wanted_from(const TensorSource& source, const model::Model& 
   return all;
 }
 
-// By the first matrix whose sizes tell; nothing where none does.
+// Decides by the first matrix that is not square and matches one of the layouts; nullopt if there
+// is none.
 std::optional<bool> is_published_layout(const TensorSource& source,
                                         const std::vector<Wanted>& wanted) {
   for (const Wanted& one : wanted) {
@@ -101,8 +128,8 @@ std::optional<bool> is_published_layout(const TensorSource& source,
   return std::nullopt;
 }
 
-// What others save beside the weights: attention's masks and frequencies (older versions of
-// `transformers`), how many batches a norm has seen (PyTorch).
+// Entries that other programs save next to the weights: attention masks and rotary frequencies
+// (older versions of `transformers`), and the batch counter of a batch norm (PyTorch).
 bool is_no_weight(const std::string& name) {
   for (const char* end :
        {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq", ".num_batches_tracked"}) {
@@ -111,7 +138,8 @@ bool is_no_weight(const std::string& name) {
   return false;
 }
 
-// A head that is the token table once more. One that differs is a weight that the model lacks.
+// Whether the output head is a copy of the token embedding. A head that differs is a weight that
+// the model lacks.
 bool is_tied_head(const TensorSource& source, const std::string& name) {
   if (name != "lm_head.weight") return false;
   for (const char* table : {"transformer.wte.weight", "wte.weight", "model.embed_tokens.weight"}) {
@@ -138,8 +166,8 @@ std::string complaint_of_renames(const std::vector<std::string>& renames) {
 
 LoadReport load_published(model::Model& model, const fs::path& path,
                           const PublishedOptions& options) {
-  const bool is_ours = fs::is_directory(path);
-  TensorSource source = with_renames(open_sorted(path), options.renames);
+  const auto [opened, is_ours] = open_sorted(path, options);
+  TensorSource source = with_renames(opened, options.renames);
   const std::vector<Wanted> wanted = wanted_from(source, model);
   const bool is_published = is_published_layout(source, wanted).value_or(!is_ours);
   LoadOptions load{.is_strict = options.is_strict,

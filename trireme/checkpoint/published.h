@@ -1,15 +1,20 @@
-// Weights as others publish them: from a file into a model, and from a model into a file.
+// Loads published weights into a model and exports a model's weights under published names.
 //
-// Files:  what open_tensors() takes, and a job's folder or its checkpoints, of which the newest
-//         whole one is read.
-// Names:  as Model::published() says. A file may leave out the first part that all its names would
-//         have ("transformer."), and may hold what is no weight: attention's masks, a second copy
-//         of a tied tensor. The optimizer's state in a checkpoint is passed over.
-// Layout: whether matrices lie as others publish them or as the model has them is told by the sizes
-//         of one that is not square; where there is none, a checkpoint of ours is the model's and
-//         any other file is not.
-// Failure: as load_into(): strict lists everything that does not fit and touches nothing.
-// Threads: the model is the caller's while this runs.
+// Files:         a file that open_tensors() accepts; a job's folder or its checkpoint folder, from
+//                which the newest complete checkpoint is read; or a Hugging Face folder (see
+//                hugging_face_weights.h). A folder that belongs to a job is never read as a
+//                Hugging Face folder, even if it holds model.safetensors.
+// Names:         as returned by Model::published(). A file may omit the first component that all
+//                its names share ("transformer."), and may contain entries that are not weights:
+//                attention masks, or a second copy of a tied tensor. Optimizer state in a
+//                checkpoint is ignored.
+// Layout:        the sizes of a matrix that is not square show whether matrices have the published
+//                layout or the model's layout. If all are square, Trireme checkpoints are assumed
+//                to have the model's layout and other files the published one.
+// Keys:          Trireme checkpoints are read according to `reading`; other files are never signed.
+// Errors:        as load_into(): in strict mode, lists everything that does not fit and changes
+//                nothing.
+// Thread safety: no other thread may use the model during the call.
 
 #pragma once
 
@@ -24,21 +29,26 @@ namespace trireme::checkpoint {
 
 struct PublishedOptions {
   bool is_strict = true;
-  // "theirs=ours": a tensor's name in the file and what to read it as; where both sides end in a
-  // dot, or only the left one is there and does, all names that begin so.
+  // "theirs=ours": a tensor's name in the file and the name to load it as. If both sides end in a
+  // dot, or the right side is empty and the left one ends in a dot, the entry renames all names
+  // with that prefix.
   std::vector<std::string> renames{};
-  // As LoadOptions has them.
+  // See LoadOptions.
   std::function<bool(const std::string&)> is_fresh{};
   std::function<bool(const std::string&)> is_optional{};
+  format::ReadOptions reading{};  // for a job or a checkpoint
+  // Called for each damaged checkpoint that was skipped, if `path` is a job's folder.
+  std::function<void(const std::string&)> on_skipped{};
 };
 
-// What is wrong with a list of renames; empty: nothing.
+// Describes the first invalid entry of a list of renames; empty if all are valid.
 std::string complaint_of_renames(const std::vector<std::string>& renames);
 
 LoadReport load_published(model::Model& model, const std::filesystem::path& path,
                           const PublishedOptions& options = {});
 
-// Parameters and buffers under their published names, lying as they are published; a tied one once.
+// Parameters and buffers under their published names and in the published layout; a tied tensor
+// appears once.
 NamedTensors published_tensors(const model::Model& model);
 
 }  // namespace trireme::checkpoint

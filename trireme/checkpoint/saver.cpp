@@ -9,6 +9,7 @@
 #include "trireme/base/check.h"
 #include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
+#include "trireme/base/exit_status.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/checkpoint/format/record.h"
 
@@ -33,12 +34,12 @@ Crew checked(Crew crew) {
   return crew;
 }
 
-// Removes the draft unless it was published.
+// Removes the draft on destruction, unless it was published.
 class Draft {
  public:
   explicit Draft(fs::path path) : path_(std::move(path)) {}
   ~Draft() {
-    std::error_code ignored;  // the next sweep tries again
+    std::error_code ignored;  // the next sweep retries
     if (!is_published_) fs::remove_all(path_, ignored);
   }
   Draft(const Draft&) = delete;
@@ -55,10 +56,8 @@ class Draft {
 
 Saver::Saver(Options options) : options_(std::move(options)), crew_(checked(options_.crew)) {
   options_.sealing.expect_possible();
-  if (crew_.rank == 0) {
-    shelf(Deadline::after(Duration::zero()));
-    sweep(crew_, 0);
-  }
+  if (options_.job.empty()) options_.job = secure_random_hex(8);
+  if (crew_.rank == 0) sweep(crew_, 0);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -75,7 +74,7 @@ void Saver::save(const State& state, std::int64_t step, std::optional<double> sc
   std::unique_lock lock(mutex_);
   wait_idle(lock, Deadline::after(options_.wait));
   rethrow_failure();
-  // The thread is idle until it sees a task, so the buffer is ours.
+  // The thread is idle until it sees a task, so this thread may write to the buffer.
   const TimePoint copy_begin = steady_clock().now();
   snapshot_.take(state);
   figures_.seconds_copied += seconds_since(copy_begin);
@@ -119,12 +118,12 @@ void Saver::regroup(Crew crew) {
 
 void Saver::remove_after(std::int64_t step) {
   wait();
-  shelf(Deadline::after(options_.wait)).remove_after(step);
+  shelf(crew_).remove_after(step);
 }
 
 void Saver::set_aside(std::int64_t step) {
   wait();
-  shelf(Deadline::after(options_.wait)).set_aside(step);
+  shelf(crew_).set_aside(step);
 }
 
 Saver::Figures Saver::figures() const {
@@ -161,7 +160,7 @@ void Saver::rethrow_failure() {
 }
 
 void Saver::run() {
-  // Of this thread alone, on Linux: it takes what training leaves.
+  // Linux applies the priority to this thread only. Training has precedence over the writer.
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
   std::unique_lock lock(mutex_);
   while (true) {
@@ -178,7 +177,7 @@ void Saver::run() {
       task_.reset();
       changed_.notify_all();
     } else if (is_resigning()) {
-      shelf_.reset();  // whoever leads now waits for the folder's lock
+      shelf_.reset();  // another rank is rank 0 now
     } else {
       return;
     }
@@ -193,31 +192,39 @@ Saver::Ended Saver::attempt(const Task& task) {
     ++figures_.saved;
     figures_.last_step = task.step;
     figures_.bytes += snapshot_.layout().data_size();
-  } catch (...) {
+  } catch (const std::exception& thrown) {
     ended.failure = std::current_exception();
+    const bool is_taken_over = as_error(thrown).code() == ErrorCode::Aborted;
     const std::lock_guard lock(mutex_);
-    ended.is_given_up = task.crew.tag != crew_.tag || is_anyone_lost_;
+    ended.is_given_up = task.crew.tag != crew_.tag || is_anyone_lost_ || is_taken_over;
   }
   return ended;
 }
 
 void Saver::write(const Task& task) {
-  if (task.crew.rank == 0) {
-    shelf(Deadline::after(options_.wait));
-    sweep(task.crew, task.ordinal);
-  }
+  if (task.crew.rank == 0) return lead(task);
   const fs::path draft = format::make_draft(options_.folder, task.step, task.tag());
-  if (task.crew.rank == 0) {
+  try {
+    format::write_record(
+        draft, task.crew.rank, write_part(draft, task),
+        {.id = task.tag(), .key = options_.sealing.key, .faults = options_.faults});
+  } catch (const std::exception& error) {
+    format::write_failure(draft, task.crew.rank, error.what());
+    throw;
+  }
+}
+
+// If a later epoch swept the draft, that is the cause of any failure here, and the save counts as
+// given up.
+void Saver::lead(const Task& task) {
+  try {
+    sweep(task.crew, task.ordinal);
+    const fs::path draft = format::make_draft(options_.folder, task.step, task.tag());
     Draft own(draft);
     publish(draft, task, write_part(draft, task));
     own.set_published();
-    return;
-  }
-  try {
-    format::write_record(draft, task.crew.rank, write_part(draft, task), task.tag(),
-                         options_.faults);
-  } catch (const std::exception& error) {
-    format::write_failure(draft, task.crew.rank, error.what());
+  } catch (const std::exception&) {
+    if (shelf_) shelf_->expect_held();
     throw;
   }
 }
@@ -246,7 +253,7 @@ void Saver::publish(const fs::path& draft, const Task& task, format::WrittenPart
   shelf_->put(draft, manifest);
 }
 
-// Waits for another rank's part.
+// Waits for the part of another rank.
 format::WrittenPart Saver::meet(const fs::path& draft, const Task& task, int rank,
                                 Deadline deadline) {
   for (Duration pause = 1ms;; pause = std::min(pause * 2, kPollMax)) {
@@ -255,7 +262,8 @@ format::WrittenPart Saver::meet(const fs::path& draft, const Task& task, int ran
       const std::lock_guard lock(mutex_);
       is_last_look |= is_pointless(task);
     }
-    if (auto part = format::read_record(draft, rank, task.tag())) return std::move(*part);
+    auto part = format::read_record(draft, rank, {.id = task.tag(), .key = options_.sealing.key});
+    if (part) return std::move(*part);
     if (is_last_look) {
       throw Error(ErrorCode::Deadline, "rank " + std::to_string(rank) + " did not write its part");
     }
@@ -264,32 +272,30 @@ format::WrittenPart Saver::meet(const fs::path& draft, const Task& task, int ran
   }
 }
 
-// Whether nobody should wait for missing parts any longer. The caller holds the mutex.
+// Whether waiting for missing parts is pointless. REQUIRES: the caller holds the mutex.
 bool Saver::is_pointless(const Task& task) const {
   if (is_anyone_lost_ || (closing_ && closing_->is_past())) return true;
   return task.crew.tag != crew_.tag && (is_wanted_done_ || crew_.rank != 0);
 }
 
-// Taken by whoever leads, when it is needed: an old leader may still be finishing.
-format::Shelf& Saver::shelf(Deadline deadline) {
-  while (!shelf_) {
-    try {
-      format::Shelf taken({.folder = options_.folder,
-                           .retention = options_.retention,
-                           .is_score_alike = options_.is_score_alike,
-                           .faults = options_.faults});
-      const std::lock_guard lock(mutex_);
-      shelf_.emplace(std::move(taken));
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::InvalidInput || deadline.is_past()) throw;
-      std::this_thread::sleep_for(kPollMax);
-    }
+// Returns the folder; takes it over for the epoch of this group on first use.
+format::Shelf& Saver::shelf(const Crew& crew) {
+  if (!shelf_ || shelf_->epoch() != crew.epoch) {
+    format::Shelf taken({.folder = options_.folder,
+                         .writer = {.job = options_.job, .epoch = crew.epoch},
+                         .retention = options_.retention,
+                         .key = options_.sealing.key,
+                         .reading = options_.sealing.reading(),
+                         .is_score_alike = options_.is_score_alike,
+                         .faults = options_.faults});
+    const std::lock_guard lock(mutex_);
+    shelf_ = std::move(taken);
   }
   return *shelf_;
 }
 
-// Spares what this crew is about to write, where others may be ahead, and all of a crew that has
-// taken its place meanwhile.
+// Spares the drafts that this group is about to write, because other ranks may be ahead, and all
+// drafts of a newer group that has replaced this one in the meantime.
 void Saver::sweep(const Crew& crew, std::int64_t ordinal) {
   const auto ordinal_in = [](const format::Draft& draft, const std::string& tag) -> std::int64_t {
     const bool is_own = draft.tag.starts_with(tag + "-");
@@ -300,7 +306,7 @@ void Saver::sweep(const Crew& crew, std::int64_t ordinal) {
     return ordinal_in(draft, crew.tag) >= ordinal ||
            (crew_.tag != crew.tag && ordinal_in(draft, crew_.tag) >= 0);
   };
-  const std::vector<format::Draft> swept = format::sweep_drafts(options_.folder, is_spared);
+  const std::vector<format::Draft> swept = shelf(crew).sweep(is_spared);
   const std::lock_guard lock(mutex_);
   for (const format::Draft& draft : swept) {
     if (ordinal_in(draft, crew.tag) < 0) swept_.push_back(draft.step);

@@ -1,23 +1,29 @@
-// Saver writes this rank's part of the checkpoints of one job into one folder, in the background.
+// Saver writes this rank's part of a job's checkpoints into one folder, in the background.
 //
-// Stall:    save() copies the state into a buffer and returns; a thread writes it. A save() while
-//           the one before is still being written waits for it, at most Options::wait.
-// Together: each rank of the crew saves the same steps in the same order, its own pieces of the
-//           state; rank 0 brings the meta. Rank 0's thread waits for the parts of all others, at
-//           most Options::wait, and then publishes. Nothing but the folder is between them.
-// Whole:    a checkpoint is in the folder whole or not at all, whatever is killed at whatever
-//           moment; what a killed writer left is swept by the next one who leads.
-// Regroup:  after a change of the crew, what an old crew has begun is given up where a part is
-//           missing when the next save() begins or somebody waits; it is never mixed with the new.
-//           Who waits before the change has come may say that somebody is lost: the same then.
-// Kept:     see trireme/checkpoint/format/shelf.h.
-// Failure:  a folder that another Saver leads is InvalidInput. What fails in the background is
-//           told once: by poll() or settle(), else thrown by the next save() or wait(); Exhausted
-//           for a full disk, RemoteFailure for another rank's. The checkpoints before it stay as
-//           they were, and the next save() tries anew.
-// Threads:  one thread at a time.
-// Lifetime: the destructor lets a write in progress finish, and waits two seconds for parts of
-//           others; its failure is then lost: call wait() first.
+// Stall:         save() copies the state into a buffer and returns; a thread writes the buffer. If
+//                the previous write is still in progress, save() waits for it, at most
+//                Options::wait.
+// Ranks:         all ranks of the group (Crew) save the same steps in the same order, each with its
+//                own pieces of the state; rank 0 provides the meta. Rank 0's thread waits for the
+//                parts of all other ranks, at most Options::wait, and then publishes. The ranks
+//                communicate only through the folder.
+// Atomicity:     a checkpoint is in the folder completely or not at all, whichever process is
+//                killed at whatever time. The next rank 0 sweeps the drafts of a killed writer.
+// Regroup:       after a change of the group, a save of the old group is given up if a part is
+//                still missing when the next save() begins or a caller waits. Parts of the old and
+//                the new group never mix. A caller that waits before regroup() may report a lost
+//                rank through IsAnyoneLost, with the same effect.
+// Retention:     see trireme/checkpoint/format/shelf.h.
+// Epochs:        rank 0 of a later epoch takes the folder from rank 0 of an earlier epoch, which
+//                may be frozen. The earlier rank's save is given up, and it can no longer change
+//                the folder.
+// Errors:        InvalidInput if another job writes to the folder. A failure in the background is
+//                reported once: by poll() or settle(), otherwise thrown by the next save() or
+//                wait(). Exhausted if the disk is full, RemoteFailure if another rank failed.
+//                Earlier checkpoints do not change, and the next save() tries again.
+// Thread safety: one thread at a time.
+// Lifetime:      the destructor completes a write in progress and waits two seconds for the parts
+//                of other ranks. A failure at this point is lost; call wait() first.
 
 #pragma once
 
@@ -38,41 +44,48 @@
 #include "trireme/checkpoint/format/shelf.h"
 #include "trireme/checkpoint/snapshot.h"
 #include "trireme/checkpoint/state.h"
+#include "trireme/comm/timeouts.h"
 
 namespace trireme::checkpoint {
 
 inline constexpr FaultPoint kSnapshotTaken{"checkpoint.snapshot"};
 inline constexpr FaultPoint kPartWritten{"checkpoint.part"};
-inline constexpr FaultPoint kPartsMet{"checkpoint.parts"};  // all of them, on rank 0
+inline constexpr FaultPoint kPartsMet{"checkpoint.parts"};  // all parts, on rank 0
 
 class Saver {
  public:
   struct Options {
     std::filesystem::path folder;
+    // The same in all processes that write to this folder, together or in turn. Letters, digits and
+    // '-'. Empty: only this Saver may write.
+    std::string job{};
     format::Retention retention{};
-    // Whether the score beside this meta may be compared with those to come; empty: every one may.
+    // Whether the score saved with this meta is comparable with future scores. Empty: all scores
+    // are comparable.
     std::function<bool(const std::string& meta)> is_score_alike{};
     Crew crew{};
-    format::Sealing sealing{};                 // plain unless said otherwise
-    Duration wait = std::chrono::minutes(10);  // for the save before this one, and for parts
+    format::Sealing sealing{};                // default: plain
+    Duration wait = comm::Timeouts{}.part();  // for the previous save, and for parts
     Faults* faults = nullptr;
   };
 
-  // What became of a save: of all of it on rank 0, of this rank's part elsewhere.
+  // The result of a save: of the whole checkpoint on rank 0, of this rank's part on other ranks.
   struct Ended {
     std::int64_t step = 0;
     std::exception_ptr failure{};  // null: it is on disk
-    bool is_given_up = false;      // the crew changed or lost somebody before all parts were there
+    // The group changed or lost a rank before all parts were complete, or a later epoch holds the
+    // folder.
+    bool is_given_up = false;
   };
 
-  // What saving has cost so far; seconds are of the caller unless said otherwise.
+  // The cost of all saves so far. Seconds are the caller's unless stated otherwise.
   struct Figures {
-    std::int64_t saved = 0;       // on disk by this Saver
-    std::int64_t last_step = -1;  // of the newest on disk by this Saver
-    double seconds_waited = 0;    // for the write before
-    double seconds_copied = 0;    // the snapshots
+    std::int64_t saved = 0;       // checkpoints or parts that this Saver wrote to disk
+    std::int64_t last_step = -1;  // newest step that this Saver wrote to disk
+    double seconds_waited = 0;    // for the previous write
+    double seconds_copied = 0;    // for the snapshots
     double seconds_written = 0;   // in the background
-    std::uint64_t bytes = 0;      // written in all
+    std::uint64_t bytes = 0;      // written in total
   };
 
   explicit Saver(Options options);
@@ -82,24 +95,26 @@ class Saver {
 
   void save(const State& state, std::int64_t step, std::optional<double> score = std::nullopt);
 
-  // Until everything saved is on disk.
+  // Blocks until every save is on disk.
   void wait(Deadline deadline = Deadline::never());
 
-  // Asked every few milliseconds while somebody waits: whether parts may be missing for ever.
+  // Called every few milliseconds while a caller waits. Returns whether parts may never arrive
+  // because a rank is lost.
   using IsAnyoneLost = std::function<bool()>;
 
-  // The last save that has ended since somebody asked; at once, and after all have ended.
+  // poll() returns the last save that has ended since the previous call of either, without waiting;
+  // settle() first waits until all saves have ended.
   std::optional<Ended> poll();
   std::optional<Ended> settle(Deadline deadline = Deadline::never(),
                               const IsAnyoneLost& is_anyone_lost = {});
 
-  // The steps of unfinished drafts of other crews that were swept since somebody asked.
+  // The steps of unfinished drafts of other groups that were swept since the previous call.
   std::vector<std::int64_t> swept();
 
-  // From the next save() on this is the crew. Returns at once: what is being written goes on.
+  // Sets the group, starting with the next save(). Does not block: a write in progress continues.
   void regroup(Crew crew);
 
-  // For rank 0; see Shelf.
+  // For rank 0 only; see Shelf.
   void remove_after(std::int64_t step);
   void set_aside(std::int64_t step);
 
@@ -111,7 +126,7 @@ class Saver {
     std::optional<double> score;
     std::string meta;
     Crew crew;
-    std::int64_t ordinal = 0;  // of the crew's saves
+    std::int64_t ordinal = 0;  // index among the group's saves
 
     std::string tag() const { return crew.tag + "-" + std::to_string(ordinal); }
   };
@@ -122,28 +137,29 @@ class Saver {
   void run();
   Ended attempt(const Task& task);
   void write(const Task& task);
+  void lead(const Task& task);
   format::WrittenPart write_part(const std::filesystem::path& draft, const Task& task);
   void publish(const std::filesystem::path& draft, const Task& task, format::WrittenPart own);
   format::WrittenPart meet(const std::filesystem::path& draft, const Task& task, int rank,
                            Deadline deadline);
   bool is_pointless(const Task& task) const;
-  format::Shelf& shelf(Deadline deadline);
+  format::Shelf& shelf(const Crew& crew);
   void sweep(const Crew& crew, std::int64_t ordinal);
 
   Options options_;
-  std::optional<format::Shelf> shelf_;  // of the one who leads
+  std::optional<format::Shelf> shelf_;  // on rank 0 only
   Snapshot snapshot_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Crew crew_;
   std::int64_t ordinal_ = 0;
-  std::optional<Task> task_;  // being written, or about to be
+  std::optional<Task> task_;  // being written or about to be
   std::optional<Ended> ended_;
   std::vector<std::int64_t> swept_;
   Figures figures_;
-  bool is_wanted_done_ = false;  // somebody waits for the task
-  bool is_anyone_lost_ = false;  // and says so
+  bool is_wanted_done_ = false;  // a caller waits for the task
+  bool is_anyone_lost_ = false;  // that caller reported a lost rank
   std::optional<Deadline> closing_{};
   std::thread thread_;
 };

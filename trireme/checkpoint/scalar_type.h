@@ -1,6 +1,6 @@
-// The element types of tensors and of files, one for the other.
+// Converts between the element types of tensors and of files.
 //
-// Threads: pure.
+// Thread safety: pure functions.
 
 #pragma once
 

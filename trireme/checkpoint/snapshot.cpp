@@ -31,7 +31,7 @@ void Snapshot::take(const State& state) {
   layout_.emplace(forms_of(state));
   const auto size = static_cast<std::int64_t>(layout_->data_size() + format::kDataAlignment);
   if (!buffer_.defined() || buffer_.numel() < size) {
-    buffer_ = at::Tensor();  // before the new one is there, not after
+    buffer_ = at::Tensor();  // frees the old buffer before allocating the new one
     buffer_ = at::empty({size}, at::kByte);
   }
   for (std::size_t i = 0; i < state.pieces.size(); ++i) {

@@ -1,9 +1,8 @@
-// Snapshot is a copy of a State as it was at one moment, laid out as its file will be, from the
-// beginning of a page on. It is the only copy that saving makes, and the only time for which
-// training waits.
+// Snapshot is a copy of a State at one moment, with the layout of its file and aligned to a page.
+// It is the only copy that saving makes; training waits only while this copy is made.
 //
-// Memory:  one buffer as large as the state, kept for the next time.
-// Threads: one at a time.
+// Memory:        one buffer of the state's size, reused by the next snapshot.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -23,9 +22,9 @@ class Snapshot {
   // Throws Misuse for a piece outside its tensor, Unsupported for a type that files do not have.
   void take(const State& state);
 
-  // Of what was taken last.
+  // The layout of the last snapshot.
   const format::PartLayout& layout() const { return *layout_; }
-  // The bytes of each piece, in the order of the state.
+  // The bytes of each piece, in the order of the state's pieces.
   std::vector<ByteView> contents() const;
 
  private:

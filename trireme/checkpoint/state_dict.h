@@ -1,10 +1,10 @@
-// StateDict is a file of tensors by name that Python's torch.save wrote: a state_dict(), a dict, or
-// one that holds either as "model" or "state_dict", as training scripts do. Nothing in it is run.
+// StateDict is a file of named tensors that Python's torch.save wrote: a state_dict(), a dict, or a
+// dict that contains one of them as "model" or "state_dict", as training scripts do. Reading it
+// executes no code.
 //
-// Failure: Corrupt for a damaged file, or one of the years before zip archives; InvalidInput for
-// one
-//          that holds something other than tensors by name.
-// Threads: one at a time.
+// Errors:        Corrupt for a damaged file, or for the format that preceded zip archives;
+//                InvalidInput for a file that contains something other than named tensors.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -26,15 +26,20 @@ class StateDict {
 
   // Sorted.
   std::vector<std::string> names() const;
-  // Reads it now. Throws NotFound for a name that is none of names().
+  // Reads the tensor from the file. Throws NotFound for a name that is not in names().
   at::Tensor read(const std::string& name) const;
 
-  // Whether the archive holds a module of TorchScript, as torch::save writes them.
+  // Whether the archive contains a TorchScript module, as torch::save writes them.
   bool is_module() const;
 
  private:
   class Archive;
   std::unique_ptr<Archive> archive_;
 };
+
+// Throws Corrupt where the tensor has many more elements than the file at `path` has bytes: strides
+// of 0 let a few bytes stand for any number of elements, which nobody has the time to look at.
+void expect_in_proportion(const at::Tensor& tensor, const std::filesystem::path& path,
+                          const std::string& name);
 
 }  // namespace trireme::checkpoint

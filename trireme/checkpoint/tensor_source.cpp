@@ -66,15 +66,16 @@ TensorSource from_map(const fs::path& path, std::map<std::string, at::Tensor> te
   return source;
 }
 
-void add_archive(torch::serialize::InputArchive& archive, const std::string& prefix,
-                 std::map<std::string, at::Tensor>& tensors) {
+void add_archive(const fs::path& path, torch::serialize::InputArchive& archive,
+                 const std::string& prefix, std::map<std::string, at::Tensor>& tensors) {
   for (const std::string& key : archive.keys()) {
     at::Tensor tensor;
     torch::serialize::InputArchive inner;
     if (archive.try_read(key, tensor) || archive.try_read(key, tensor, /*is_buffer=*/true)) {
+      expect_in_proportion(tensor, path, prefix + key);
       tensors[prefix + key] = tensor;
     } else if (archive.try_read(key, inner)) {
-      add_archive(inner, prefix + key + ".", tensors);
+      add_archive(path, inner, prefix + key + ".", tensors);
     }
   }
 }
@@ -84,7 +85,7 @@ TensorSource open_module(const fs::path& path) {
   try {
     torch::serialize::InputArchive archive;
     archive.load_from(path.string());
-    add_archive(archive, "", tensors);
+    add_archive(path, archive, "", tensors);
   } catch (const c10::Error& error) {
     throw Error(ErrorCode::Corrupt,
                 path.string() + " is no archive of torch::save that can be read")
@@ -139,7 +140,7 @@ void write_safetensors(const fs::path& path, const NamedTensors& tensors,
   } catch (const Error& error) {
     std::error_code ignored;
     fs::remove(draft, ignored);
-    // Nobody knows the draft.
+    // The user does not know the draft's name, so the error names the target.
     throw Error(error.code(), "writing " + path.string()).with_cause(error.message());
   } catch (...) {
     std::error_code ignored;

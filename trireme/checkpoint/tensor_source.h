@@ -1,9 +1,9 @@
-// TensorSource is anything that holds named tensors: a checkpoint, a .safetensors file, an archive
-// that torch::save or Python's torch.save wrote. Tensors are read one at a time, when asked for.
+// TensorSource is anything that contains named tensors: a checkpoint, a .safetensors file, an
+// archive that torch::save or Python's torch.save wrote. Each tensor is read when it is requested.
 //
-// Failure: NotFound for a missing file or name; Corrupt for a file that is damaged; InvalidInput
-//          for an archive that holds something other than tensors by name.
-// Threads: read() from one thread at a time.
+// Errors:        NotFound for a missing file or name; Corrupt for a damaged file; InvalidInput for
+//                an archive that contains something other than named tensors.
+// Thread safety: read() from one thread at a time.
 
 #pragma once
 
@@ -21,21 +21,20 @@
 namespace trireme::checkpoint {
 
 struct TensorSource {
-  std::string label;               // what messages call it
+  std::string label;               // name in error messages
   std::vector<std::string> names;  // sorted
   std::function<at::Tensor(const std::string&)> read;
 };
 
 TensorSource open_tensors(const Checkpoint& checkpoint);
 
-// By what lies at `path`: the folder of a checkpoint, a .safetensors file, an archive of
-// torch::save or a state dict of Python's torch.save.
+// Detects what is at `path`: a checkpoint folder, a .safetensors file, an archive of torch::save or
+// a state dict of Python's torch.save.
 TensorSource open_tensors(const std::filesystem::path& path);
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
-// One .safetensors file, complete or not there; `metadata` {"format": "pt"} is what other programs
-// look for.
+// Writes one .safetensors file atomically. Other programs expect the `metadata` {"format": "pt"}.
 void write_safetensors(const std::filesystem::path& path, const NamedTensors& tensors,
                        const std::map<std::string, std::string>& metadata = {{"format", "pt"}});
 

@@ -20,16 +20,16 @@ namespace {
 struct CodecOptions {
   std::string json;
   std::uint64_t size = 64 << 20;   // bytes of gradients
-  std::uint64_t bucket = 4 << 20;  // encoded at once
-  double seconds = 0.5;            // for each figure
+  std::uint64_t bucket = 4 << 20;  // bytes encoded per call
+  double seconds = 0.5;            // per figure
   double ratio = 0.01;
   int rank = 4;
 };
 
-constexpr double kBar = 6e9;  // bytes a second, of int8 with error feedback
+constexpr double kBar = 6e9;  // bytes per second, for int8 with error feedback
 
-// What memory allows: encoding reads values and residuals, and writes residuals and bytes, where
-// memcpy reads and writes values.
+// The bound that memory bandwidth sets: encoding reads values and residuals and writes residuals
+// and encoded bytes, while memcpy reads and writes values.
 double encode_bound(double memcpy_rate, double share) {
   return memcpy_rate * 2 / (3 + share);
 }
@@ -38,7 +38,7 @@ double seconds_of(TimePoint begin) {
   return std::chrono::duration<double>(steady_clock().now() - begin).count();
 }
 
-// Bytes a second of the fastest pass, of those that fit into the time.
+// Bytes per second of the fastest pass within the given time.
 template <class Pass>
 double best_rate(double seconds, std::size_t size, Pass&& pass) {
   double best = 0;
@@ -51,7 +51,7 @@ double best_rate(double seconds, std::size_t size, Pass&& pass) {
   return best;
 }
 
-// Gradients in buckets, each one square matrix, and all that a codec needs for them.
+// Gradients in buckets, each of them one square matrix, and the buffers that a codec needs.
 struct Workload {
   explicit Workload(const CodecOptions& options)
       : side(static_cast<std::size_t>(std::sqrt(static_cast<double>(options.bucket) / 4))),
@@ -74,9 +74,9 @@ struct Workload {
 };
 
 struct Figures {
-  double encoded = 0;  // bytes of float32 a second, with error feedback
+  double encoded = 0;  // bytes of float32 per second, with error feedback
   double decoded = 0;
-  double share = 0;  // of the bytes that is left
+  double share = 0;  // encoded bytes divided by float32 bytes
   bool is_right = false;
 };
 
@@ -102,7 +102,7 @@ Figures measure_codec(const codec::Codec& codec, Workload& work, double seconds)
     }
   };
   Figures figures;
-  // What was sent and what is left make the values, once.
+  // Checks once that the decoded values plus the residual equal the original values.
   std::fill(work.residual.begin(), work.residual.end(), 0.0f);
   std::fill(work.sum.begin(), work.sum.end(), 0.0f);
   encode();

@@ -21,7 +21,7 @@ using bench::Options;
 
 constexpr int kExitInterrupted = 130;
 constexpr double kWireBits = 1e9;
-constexpr double kTurnMin = 0.2;  // seconds a case and round
+constexpr double kTurnMin = 0.2;  // seconds per case and round
 
 void write_json(const File& file, const bench::Record& record) {
   if (!file) return;
@@ -34,7 +34,7 @@ std::string label_of(const Options& run) {
                      run.type, run.ranks);
 }
 
-// Time for starting, for checking answers, and for a machine that is busy with other things.
+// Includes time to start, to verify results, and for a machine that is busy with other work.
 Duration time_max(const Options& run) {
   const double seconds = 120 + static_cast<double>(run.sizes.size()) * (60 + 10 * run.seconds);
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
@@ -98,7 +98,7 @@ void print_ratios(const std::vector<bench::Series>& all) {
   }
 }
 
-// Prints those that were measured, or all. Says whether none was missed.
+// Prints the measured bars, or all of them. Returns whether no bar was missed.
 bool print_bars(const std::vector<bench::Series>& all, bool is_whole_table) {
   std::vector<bench::Verdict> verdicts;
   bool is_met = true;

@@ -49,7 +49,7 @@ constexpr Case kCases[] = {
      .sync = "zero1",
      .bar = {.median_max = 0.05, .worst_max = 0.25}},
     {.name = "freeze", .incident = Incident::Freeze, .sync = "shared", .bar = {.median_max = 1.5}},
-    // On any step.
+    // The limit applies to every step.
     {.name = "coordinator",
      .incident = Incident::Coordinator,
      .sync = "shared",
@@ -65,7 +65,7 @@ class Table {
     std::fflush(stdout);
   }
 
-  // `undisturbed`: the same statistic where nothing happened, if it was taken.
+  // `undisturbed`: the same statistic without an incident, if it was measured.
   void add(const Case& one, const std::vector<double>& all,
            const std::vector<double>& undisturbed = {}) {
     const Figures figures = recovery::figures_of(all);
@@ -113,7 +113,7 @@ class Table {
   bool is_missed_ = false;
 };
 
-// PyTorch's launcher starts everybody again.
+// torchrun restarts all workers after a failure.
 void add_peer(Table& table, const Options& options) {
   const fs::path peer =
       fs::read_symlink("/proc/self/exe").parent_path() / "bench/peers/torch_recover";
@@ -147,7 +147,7 @@ int measure(const Options& options) {
                .sync = one.sync,
                .bar = {.median_max = kReplacementMax}},
               measured.replacement);
-    // A newcomer delays the others by at most one step.
+    // A worker that joins delays the others by at most one step.
     table.add({.name = "join",
                .incident = one.incident,
                .sync = one.sync,

@@ -20,9 +20,9 @@ using bench::open_json;
 
 constexpr int kExitInterrupted = 130;
 
-// Time for starting, for a long step or two, and for a machine that is busy with other things.
+// Includes time to start, for a long step or two, and for a machine that is busy with other work.
 Duration time_max(const TrainOptions& run) {
-  // Over a slow wire a dozen steps take minutes.
+  // Over a slow link a dozen steps take minutes.
   const double slow = run.wire > 0 ? 2e11 / run.wire : 0;
   return std::chrono::duration_cast<Duration>(
       std::chrono::duration<double>(180 + slow + 10 * run.seconds + 10 * run.every));
@@ -30,10 +30,11 @@ Duration time_max(const TrainOptions& run) {
 
 struct Measured {
   std::vector<TrainSeries> series;
-  bool is_whole = true;  // nobody interrupted it
+  bool is_whole = true;  // the user did not interrupt it
 };
 
-// With bars, what of ours cannot run yet is one line in a table and not the end of it.
+// With bars, a Trireme case that cannot run yet is one line in the table and does not end the
+// benchmark.
 Measured measure(const std::vector<Entrant>& entrants, const TrainOptions& options) {
   const TrainTools tools = TrainTools::find();
   bench::Turns turns;
@@ -94,11 +95,12 @@ void print_ratio(const Measured& measured, const Entrant& ours, const Entrant& t
               ratio(mine.peak_bytes, other.peak_bytes), ratio(mine.pss_bytes, other.pss_bytes));
 }
 
-// The same work; over a wire as it is, and with what PyTorch has to make gradients smaller.
+// PyTorch with the same work; over a link also with the gradient compression hooks that PyTorch
+// has.
 std::vector<Entrant> peers_of(const TrainOptions& ours) {
   TrainOptions plain = ours;
   plain.codec = "none";
-  if (std::exchange(plain.every, 0) > 0) plain.sync = "all_reduce";  // theirs know no rounds
+  if (std::exchange(plain.every, 0) > 0) plain.sync = "all_reduce";  // PyTorch has no rounds
   std::vector<Entrant> peers{{kPyTorch, plain}};
   if (ours.wire == 0) return peers;
   for (const char* hook : {"fp16", "powersgd"}) {
@@ -158,7 +160,7 @@ int run_bars(const TrainOptions& options) {
   std::vector<bench::Verdict> verdicts;
   for (const TrainBar& bar : bars) {
     verdicts.push_back(judge(bar, measured.series));
-    // What did not run was asked for, and is missing.
+    // A requested case that did not run counts as a failure.
     is_fine &= verdicts.back().is_met.value_or(bar.limit == 0);
   }
   std::printf("\n%s", bench::table_of(verdicts).c_str());

@@ -21,17 +21,24 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::string what, path;
   std::vector<std::string> more;
-  std::string step, worker;
+  std::string step, worker, key;
   ReshardWords reshard;
   bool is_json = false;
   bool is_forced = false;
+  bool is_unauthenticated_allowed = false;
+
+  format::ReadOptions reading() const {
+    format::ReadOptions reading{.is_unauthenticated_allowed = is_unauthenticated_allowed};
+    if (!key.empty()) reading.key = net::Secret::from_file(key);
+    return reading;
+  }
 };
 
-// What each of them takes besides PATH.
+// What each subcommand accepts besides PATH.
 struct Verb {
   std::string_view name;
   bool has_words = false;
-  bool has_reshard = false;  // --parts and its like; --key is diff's too
+  bool has_reshard = false;  // accepts --parts and related options
 };
 constexpr Verb kVerbs[] = {{.name = "ls"},
                            {.name = "inspect"},
@@ -56,7 +63,7 @@ std::string sizes_text(const std::vector<std::int64_t>& sizes) {
   return "(" + text + ")";
 }
 
-// PATH is one checkpoint, a folder of them, or a job's output folder that has `checkpoints/`.
+// PATH is one checkpoint, a folder of checkpoints, or a job's output folder with `checkpoints/`.
 std::vector<fs::path> checkpoints_at(const fs::path& path) {
   if (!fs::is_directory(path)) {
     throw Error(ErrorCode::InvalidInput, path.string() + " is no folder");
@@ -73,16 +80,17 @@ std::vector<fs::path> checkpoints_at(const fs::path& path) {
   return found;
 }
 
-// Lists by manifest and size alone: it stays quick where the checkpoints are large.
+// Reads only manifests and file sizes, so that it stays fast for large checkpoints.
 int list(const Options& options) {
   Json lines = Json::array();
   if (!options.is_json) {
     std::printf("%10s %12s %8s %10s  %s\n", "STEP", "SCORE", "TENSORS", "SIZE", "FOLDER");
   }
+  const format::ReadOptions reading = options.reading();
   for (const fs::path& path : checkpoints_at(options.path)) {
     Json line{{"path", path.string()}};
     try {
-      const format::Manifest manifest = format::Reader(path).manifest();
+      const format::Manifest manifest = format::Reader(path, reading).manifest();
       line["step"] = manifest.step;
       line["score"] = manifest.score ? Json(*manifest.score) : Json();
       line["tensors"] = manifest.tensors.size();
@@ -103,8 +111,17 @@ int list(const Options& options) {
   return 0;
 }
 
+// For people: replaces a tokenizer, which may be megabytes, by its size. --json prints all of it.
+std::string brief_meta(const std::string& meta) {
+  Json json = Json::parse(meta);
+  const auto data = json.find("data");
+  if (data == json.end() || !data->is_object() || !data->contains("tokenizer")) return meta;
+  (*data)["tokenizer"] = std::to_string(data->at("tokenizer").dump().size()) + " bytes";
+  return json.dump();
+}
+
 int inspect(const Options& options) {
-  const format::Reader reader(checkpoints_at(options.path).back());
+  const format::Reader reader(checkpoints_at(options.path).back(), options.reading());
   const format::Manifest& manifest = reader.manifest();
   Json tensors = Json::array();
   for (const format::StoredTensor& tensor : manifest.tensors) {
@@ -128,8 +145,8 @@ int inspect(const Options& options) {
   std::printf("%s: step %lld, %zu tensors, %s\n", reader.folder().c_str(),
               static_cast<long long>(manifest.step), manifest.tensors.size(),
               size_text(manifest.data_size()).c_str());
-  std::printf("meta %s\n\n%-8s %-20s %6s  %s\n", manifest.meta.c_str(), "TYPE", "SIZES", "PIECES",
-              "NAME");
+  std::printf("meta %s\n\n%-8s %-20s %6s  %s\n", brief_meta(manifest.meta).c_str(), "TYPE", "SIZES",
+              "PIECES", "NAME");
   for (const format::StoredTensor& tensor : manifest.tensors) {
     std::printf("%-8s %-20s %6zu  %s\n", std::string(format::name_of(tensor.dtype)).c_str(),
                 sizes_text(tensor.sizes).c_str(), tensor.pieces.size(), tensor.name.c_str());
@@ -137,22 +154,40 @@ int inspect(const Options& options) {
   return 0;
 }
 
+// A checkpoint that the key does not fit does not prevent the verification of the others.
+std::vector<std::string> damage_or_refusal(const fs::path& path,
+                                           const format::ReadOptions& reading) {
+  try {
+    return format::damage_in(path, reading);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::InvalidInput) throw;
+    return {error.message()};
+  }
+}
+
 int verify(const Options& options) {
   Json lines = Json::array();
   bool is_whole = true;
+  const format::ReadOptions reading = options.reading();
   for (const fs::path& path : checkpoints_at(options.path)) {
-    const std::vector<std::string> damage = format::damage_in(path);
+    const std::vector<std::string> damage = damage_or_refusal(path, reading);
+    const bool is_authenticated =
+        damage.empty() && format::Reader(path, reading).is_authenticated();
     is_whole &= damage.empty();
-    lines.push_back({{"path", path.string()}, {"is_whole", damage.empty()}, {"damage", damage}});
+    lines.push_back({{"path", path.string()},
+                     {"is_whole", damage.empty()},
+                     {"is_authenticated", is_authenticated},
+                     {"damage", damage}});
     if (options.is_json) continue;
-    std::printf("%-8s %s\n", damage.empty() ? "whole" : "DAMAGED", path.c_str());
+    std::printf("%-8s %s%s\n", damage.empty() ? "whole" : "DAMAGED", path.c_str(),
+                is_authenticated ? " (authenticated)" : "");
     for (const std::string& one : damage) std::printf("         %s\n", one.c_str());
   }
   if (options.is_json) std::puts(lines.dump(2).c_str());
   return is_whole ? 0 : 1;
 }
 
-// Which name a weight is published under is known to the worker that has the model.
+// Only the worker that has the model knows the published names of its weights.
 [[noreturn]] void export_weights(const Options& options) {
   AnswerWords words;
   words.verb = "export";
@@ -182,8 +217,8 @@ void refuse_strangers(const Options& options, const Verb& verb) {
   if (!verb.has_words && !options.more.empty()) refuse("a second path is for export and diff");
   if (!verb.has_reshard && has_reshard)
     refuse("--parts, --to and their like are for reshard alone");
-  if (verb.name != "diff" && !verb.has_reshard && !words.key.empty()) {
-    refuse("--key is for reshard and diff; a job's is its setting checkpoint.key_file");
+  if (is_export && !(options.key.empty() && !options.is_unauthenticated_allowed)) {
+    refuse("export reads with the job's own key, its setting checkpoint.key_file");
   }
 }
 
@@ -199,11 +234,12 @@ int act(const Options& options) {
   if (verb.name == "diff") {
     if (options.more.size() != 1) refuse("give two: trireme checkpoint diff runs/a runs/b");
     return diff_checkpoints(checkpoints_at(options.path).back(),
-                            checkpoints_at(options.more.front()).back(), options.reshard.key,
+                            checkpoints_at(options.more.front()).back(), options.reading(),
                             options.is_json);
   }
   if (verb.has_reshard) {
-    return reshard_checkpoint(checkpoints_at(options.path).back(), options.reshard);
+    return reshard_checkpoint(checkpoints_at(options.path).back(), options.reshard,
+                              options.reading());
   }
   if (verb.name == "ls") return list(options);
   return verb.name == "inspect" ? inspect(options) : verify(options);
@@ -230,16 +266,17 @@ Command checkpoint_command() {
       });
   command.argument("PATH", "a checkpoint, a folder of them or a job's output folder",
                    set_text(options->path));
-  command.words("FILE",
-                "diff: the other checkpoint; export: the .safetensors file to write, then settings "
-                "key=value",
-                [options](const std::vector<std::string>& all) {
-                  options->more = all;
-                  return std::string();
-                });
+  command.words(
+      "FILE",
+      "diff: the other checkpoint; export: the .safetensors file, or the Hugging Face folder "
+      "(gpt and llama), to write, then settings key=value",
+      [options](const std::vector<std::string>& all) {
+        options->more = all;
+        return std::string();
+      });
   command.flag("--json", "as JSON", options->is_json);
-  command.option("--checkpoint", "STEP", "export: which one (default: the newest whole one)",
-                 set_text(options->step));
+  command.option("--checkpoint", "best|N", std::string("export: ") + kCheckpointHelp,
+                 checked_checkpoint(set_text(options->step)));
   command.option("--worker", "PROGRAM", "export: a program with models of your own",
                  set_text(options->worker));
   command.flag("--force", "export: overwrite FILE", options->is_forced);
@@ -248,8 +285,12 @@ Command checkpoint_command() {
                  set_text(words.parts));
   command.option("--to", "DIR", "reshard: the folder to write it to (default: in its place)",
                  set_text(words.to));
-  command.option("--key", "FILE", "reshard, diff: the key of an encrypted one",
-                 set_text(words.key));
+  command.option(
+      "--key", "FILE",
+      "all but export: the key of an encrypted one; what is not signed with it is refused",
+      set_text(options->key));
+  command.flag("--allow-unauthenticated", "with --key: also read what is not signed with it",
+               options->is_unauthenticated_allowed);
   command.option("--encrypt", "FILE", "reshard: with this key from now on",
                  set_text(words.new_key));
   command.flag("--decrypt", "reshard: without a key from now on", words.is_decrypted);

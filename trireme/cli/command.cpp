@@ -50,6 +50,11 @@ void Command::flag(std::string names, std::string help, bool& target) {
   fields_.push_back({std::move(names), {}, std::move(help), {}, &target});
 }
 
+void Command::flag(std::string names, std::string value, std::string help, Setter set) {
+  fields_.push_back(
+      {std::move(names), std::move(value), std::move(help), std::move(set), nullptr, true});
+}
+
 void Command::argument(std::string value, std::string help, Setter set) {
   arguments_.push_back({{}, std::move(value), std::move(help), std::move(set), nullptr});
 }
@@ -75,12 +80,12 @@ const Command::Field* Command::field_of(std::string_view option) const {
   return nullptr;
 }
 
-// The first word that is neither an option of ours nor the value of one.
+// The first word that is neither an option of this command nor the value of one.
 std::size_t Command::program_begin(const std::vector<std::string>& words) const {
   std::size_t i = 0;
   while (i < words.size() && words[i].size() > 1 && words[i][0] == '-' && words[i] != "--") {
     const Field* field = field_of(words[i]);
-    i += field != nullptr && !field->value.empty() ? 2 : 1;
+    i += field != nullptr && !field->value.empty() && !field->is_value_optional ? 2 : 1;
   }
   return std::min(i, words.size());
 }
@@ -97,7 +102,7 @@ std::string Command::about_unknown(const std::string& word) const {
   return text;
 }
 
-// Cuts the program and its words off the end of ours.
+// Removes the program and its arguments from the end of `words` and returns them.
 std::vector<std::string> Command::take_program(std::vector<std::string>& words) const {
   const std::size_t begin = program_begin(words);
   const std::size_t skip = begin < words.size() && words[begin] == "--" ? 1 : 0;
@@ -107,22 +112,25 @@ std::vector<std::string> Command::take_program(std::vector<std::string>& words) 
   return program;
 }
 
-// The values of options and arguments, in that order.
+// Returns the values of the options, then those of the arguments.
 std::vector<Command::Given> Command::parse(std::vector<std::string> words,
                                            std::vector<std::string>& mistakes) {
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
   std::vector<Given> given(fields_.size() + arguments_.size());
+  std::vector<std::string> flags(fields_.size());
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     if (fields_[i].value.empty()) {
       app.add_flag(fields_[i].names, *fields_[i].target);
+    } else if (fields_[i].is_value_optional) {
+      app.add_flag(fields_[i].names, flags[i]);
     } else {
-      // The last of a value given more than once counts, as in most programs.
+      // If a value is given more than once, the last one counts, as in most programs.
       app.add_option(fields_[i].names, given[i])->expected(1)->allow_extra_args(false)->take_last();
     }
   }
-  // Each takes one word: a list would take those of the next as well.
+  // Each argument accepts one word; a list would also take the words of the following arguments.
   std::vector<std::string> single(arguments_.size());
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     app.add_option(arguments_[i].value, single[i]);
@@ -138,6 +146,10 @@ std::vector<Command::Given> Command::parse(std::vector<std::string> words,
     }
   } catch (const CLI::ParseError& error) {
     mistakes.emplace_back(error.what());
+  }
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    // "true" is the parser's value for a flag without a value.
+    if (!flags[i].empty()) given[i] = {flags[i] == "true" ? "" : flags[i]};
   }
   for (std::size_t i = 0; i < single.size(); ++i) {
     if (!single[i].empty()) given[fields_.size() + i] = {single[i]};
@@ -180,7 +192,9 @@ std::string Command::help() const {
   if (set_words_) line(words_.value, words_.help);
   if (set_program_) line("PROGRAM", program_help_);
   for (const Field& field : fields_) {
-    line(field.names + (field.value.empty() ? "" : " " + field.value), field.help);
+    const std::string value =
+        field.is_value_optional ? "[=" + field.value + "]" : " " + field.value;
+    line(field.names + (field.value.empty() ? "" : value), field.help);
   }
   line("-h,--help", "this text");
   return text + "\nExample:\n  " + example_ + "\n";
@@ -197,6 +211,7 @@ int Command::run(const std::vector<std::string>& words) {
   try {
     const std::vector<std::string> mistakes = mistakes_in(words);
     if (!mistakes.empty()) return report("trireme " + name_, mistakes);
+    if (take_words_) take_words_(words);
     return act_();
   } catch (const std::exception& thrown) {
     const Error error = as_error(thrown);
@@ -220,7 +235,7 @@ std::string overview(const std::vector<Command>& commands) {
   return text + "\n`trireme COMMAND --help` says more about one of them.\n";
 }
 
-// The commands whose names begin with this word and have a second.
+// The commands of two words that begin with this word.
 std::vector<std::string> second_words(const std::vector<Command>& commands,
                                       const std::string& first) {
   std::vector<std::string> names;

@@ -10,6 +10,7 @@ Command train_command();
 Command eval_command();
 Command crossval_command();
 Command generate_command();
+Command predict_command();
 Command explain_command();
 Command run_command();
 Command jobs_command();

@@ -17,7 +17,7 @@ namespace cv = crossval;
 
 int run_self(std::vector<std::string> words, const std::function<void(std::string_view)>& on_line) {
   words.insert(words.begin(), fs::read_symlink("/proc/self/exe").string());
-  // Training takes as long as it takes; Ctrl-C reaches it.
+  // Training has no time limit; Ctrl-C is forwarded to it.
   const bench::ProgramEnd end =
       bench::run_program({.words = std::move(words)}, Deadline::never(), on_line);
   if (end.is_interrupted) throw Error(ErrorCode::Aborted, "interrupted; the same words go on");

@@ -11,7 +11,7 @@ namespace {
 
 namespace launch = cluster::launch;
 
-// So many places the host's shared memory has.
+// The host's shared memory has space for this many workers.
 constexpr int kWorkersMax = 128;
 constexpr int kRestartsMax = 1'000'000;
 constexpr double kOrphanTimeoutMax = 7 * 86400;

@@ -1,9 +1,9 @@
-// The options that make a job elastic, as all commands that start one read them.
+// The options that make a job elastic, shared by all commands that start a job.
 //
-//   --elastic            workers that die are replaced
+//   --elastic            replace workers that die
 //   --min-workers N      --max-workers N      --restarts N      --orphan-timeout SECONDS
 //
-// Failure: apply() throws InvalidInput where they contradict each other or -n.
+// Errors: apply() throws InvalidInput if the options contradict each other or -n.
 
 #pragma once
 
@@ -23,11 +23,11 @@ struct ElasticWords {
   std::optional<double> orphan_timeout{};
 
   bool has_any() const { return least || most || restarts || orphan_timeout; }
-  // What was said replaces what spec.elastic holds. Turns it on where --elastic says so.
+  // Given options replace the values in spec.elastic. --elastic enables it.
   void apply(cluster::launch::JobSpec& spec) const;
 };
 
-// `words` must live as long as the command.
+// `words` must outlive the command.
 void add_elastic_options(Command& command, const std::shared_ptr<ElasticWords>& words);
 
 }  // namespace trireme::cli

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "trireme/base/config/schema_text.h"
+#include "trireme/base/error.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/train/worker.h"
 
@@ -16,7 +18,7 @@ struct ExplainWords {
   bool is_list = false;
 };
 
-// Every setting on two lines: its value and where it comes from; what it is.
+// Prints each setting on two lines: its value and origin, then its description.
 void print(const config::Setting& setting) {
   const std::string unit = setting.unit.empty() ? "" : " " + setting.unit;
   std::string origin = setting.origin;
@@ -28,13 +30,24 @@ void print(const config::Setting& setting) {
   std::printf("    %s\n", what.c_str());
 }
 
+// The folder of a job holds the recipe that it was trained with.
+RecipeWords recipe_of(RecipeWords words) {
+  const std::filesystem::path path = words.recipe;
+  if (!std::filesystem::is_directory(path)) return words;
+  words.recipe = path / "config.toml";
+  if (std::filesystem::exists(words.recipe)) return words;
+  throw Error(ErrorCode::InvalidInput, path.string() +
+                                           " is a folder without a config.toml; name a recipe or "
+                                           "the folder of a job");
+}
+
 int explain(const ExplainWords& words) {
   const Worker worker(words.worker);
   if (words.is_list) {
     std::fputs(config::to_help(worker.schema()).c_str(), stdout);
     return 0;
   }
-  const config::Config config = words.recipe.read(worker);
+  const config::Config config = recipe_of(words.recipe).read(worker);
   if (!words.key.empty()) {
     std::fputs(config.explain(words.key).c_str(), stdout);
     return 0;
@@ -56,7 +69,8 @@ Command explain_command() {
   Command command("explain", "Say what every setting of a recipe is, and where it was set",
                   "trireme explain recipes/fashion_cnn.toml --key train.batch");
   const auto words = std::make_shared<ExplainWords>();
-  command.words("[RECIPE] key=value", "the recipe, and settings that change it",
+  command.words("[RECIPE] key=value",
+                "the recipe or the folder of a job, and settings that change it",
                 [words](const std::vector<std::string>& all) -> std::string {
                   for (const std::string& word : all) {
                     if (words->recipe.recipe.empty() && word.find('=') == std::string::npos) {

@@ -1,7 +1,7 @@
-// --grace: how long ranks have from being asked to end to being killed, as `run` and `train` take
-// it.
+// The option --grace of `run` and `train`: the time that ranks have to end after SIGTERM before
+// they are killed.
 //
-// Threads: pure.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace trireme::cli {
 
-// Sets it from a number of seconds; otherwise returns what is wrong.
+// Sets `grace` from a number of seconds. Returns what is wrong with the text, or "".
 std::string set_grace(Duration& grace, const std::string& text);
 
 }  // namespace trireme::cli

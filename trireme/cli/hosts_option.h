@@ -1,10 +1,10 @@
-// The options that spread a job over hosts, as all commands that start one read them.
+// The options that distribute a job over hosts, shared by all commands that start a job.
 //
 //   --hosts a:4,b:4      --hostfile FILE      --ssh COMMAND      --interface NAME
 //   --address ADDRESS    --slurm
 //
-// Failure: apply() throws InvalidInput where they contradict each other or -n, check() where they
-//          contradict --store or --elastic.
+// Errors: apply() throws InvalidInput if the options contradict each other or -n, check() if they
+//   contradict --store or --elastic.
 
 #pragma once
 
@@ -25,13 +25,13 @@ struct HostsWords {
   std::optional<std::string> address{};
   bool is_slurm = false;
 
-  // `has_ranks`: -n was said. Call it before what reads spec.ranks, and check() once the rest of
-  // the job is known.
+  // `has_ranks`: -n was given. Call apply() before any code that reads spec.ranks, and check()
+  // after the rest of the job is known.
   void apply(cluster::launch::JobSpec& spec, bool has_ranks) const;
   static void check(const cluster::launch::JobSpec& spec);
 };
 
-// `words` must live as long as the command.
+// `words` must outlive the command.
 void add_hosts_options(Command& command, const std::shared_ptr<HostsWords>& words);
 
 }  // namespace trireme::cli

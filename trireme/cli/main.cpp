@@ -1,4 +1,4 @@
-// The program `trireme`. It links no torch, so that it starts in milliseconds.
+// The program `trireme`. It does not link torch, so that it starts within milliseconds.
 
 #include <string>
 #include <vector>
@@ -8,12 +8,13 @@
 
 int main(int argc, char** argv) {
   using namespace trireme::cli;
-  trireme::avoid_unusable_tiles();  // for whatever it starts
+  trireme::avoid_unusable_tiles();  // also applies to the programs that it starts
   std::vector<Command> commands;
   commands.push_back(train_command());
   commands.push_back(eval_command());
   commands.push_back(crossval_command());
   commands.push_back(generate_command());
+  commands.push_back(predict_command());
   commands.push_back(explain_command());
   commands.push_back(run_command());
   commands.push_back(jobs_command());

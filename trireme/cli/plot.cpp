@@ -29,7 +29,8 @@ struct PlotWords {
 struct Picture {
   const char* file;
   const char* title;
-  std::vector<std::pair<const char*, const char*>> curves;  // what metrics.jsonl calls it, and we
+  std::vector<std::pair<const char*, const char*>> curves;  // the name in metrics.jsonl and the
+                                                            // name in the legend
 };
 
 const Picture kPictures[] = {
@@ -38,7 +39,7 @@ const Picture kPictures[] = {
     {"learning_rate.svg", "Learning rate", {{"learning_rate", "learning rate"}}},
     {"gradient_norm.svg", "Norm of the gradient", {{"gradient_norm", "norm"}}}};
 
-// A line that was torn by a kill is left out.
+// Ignores a line that is incomplete because its writer was killed.
 std::vector<Json> lines_of(const fs::path& file) {
   std::vector<Json> all;
   std::istringstream lines(read_file(file));
@@ -81,7 +82,8 @@ void draw_matrix(const fs::path& job, const fs::path& to) {
   }
 }
 
-// Of what `trireme bench train --wire --json` wrote, in one file or several: speeds by the wire's.
+// Plots training speed over link speed, from one or more files that `trireme bench train --wire
+// --json` wrote.
 int draw_wires(const PlotWords& words) {
   std::map<std::string, std::vector<plot::Point>> curves;
   std::string unit;

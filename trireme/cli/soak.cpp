@@ -23,8 +23,8 @@ struct SoakOptions {
   std::uint64_t seed = 1;
   int faults = 100;
   int workers = 4;
-  int minutes = 0;  // 0: until all faults were had
-  int job = -1;     // only this one
+  int minutes = 0;  // 0: no limit, until all faults have been injected
+  int job = -1;     // run only this job; -1: all
   std::vector<std::string> kinds = kKinds;
   std::string json;
 };
@@ -43,7 +43,7 @@ std::vector<std::string> read_kinds(const std::string& text) {
   return kinds;
 }
 
-// All jobs of a soak, one after the other.
+// All jobs of a soak test, one after another.
 class Soak {
  public:
   explicit Soak(const SoakOptions& options)
@@ -72,7 +72,7 @@ class Soak {
     return faults >= options_.faults || is_late;
   }
 
-  // The same job without any fault, made once a kind.
+  // The same job without faults, run once per synchronization strategy.
   const soak::Verdict& undisturbed(const std::string& kind) {
     const auto at = undisturbed_.find(kind);
     if (at != undisturbed_.end()) return at->second;

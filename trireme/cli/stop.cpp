@@ -12,7 +12,7 @@ struct StopRequest {
   bool is_kill = false;
 };
 
-// Longer than any sensible --grace; a job with a longer one goes on ending by itself.
+// Longer than any reasonable --grace; a job with a longer one continues to shut down by itself.
 constexpr auto kStopTime = std::chrono::seconds(60);
 
 int stop(const StopRequest& request) {

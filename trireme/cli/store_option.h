@@ -1,4 +1,4 @@
-// The option --store, as all commands that start a job read it.
+// The option --store, shared by all commands that start a job.
 
 #pragma once
 
@@ -8,8 +8,8 @@ namespace trireme::cli {
 
 inline constexpr const char* kStoreHelp = "keep the job's state in an etcd (default: in the job)";
 
-// Where an etcd is; the job's own place in it is the launcher's to name. Returns what is wrong with
-// the text, or "".
+// Sets the address of an etcd; the launcher chooses the job's prefix in it. Returns what is wrong
+// with the text, or "".
 std::string set_store(std::string& store, const std::string& text);
 
 }  // namespace trireme::cli

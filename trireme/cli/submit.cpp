@@ -23,7 +23,7 @@ struct SubmitWords {
   std::string file;
   bool is_only_written = false;
   bool is_once = false;
-  bool is_slurm = true;  // there is no other yet
+  bool is_slurm = true;  // Slurm is the only supported scheduler
 };
 
 Setter set_count(std::string name, int& target, int least) {

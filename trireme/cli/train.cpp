@@ -1,22 +1,31 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <variant>
 
 #include "trireme/base/error.h"
+#include "trireme/base/exit_status.h"
 #include "trireme/base/file.h"
 #include "trireme/base/mischief.h"
+#include "trireme/checkpoint/format/folder.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/elastic_option.h"
 #include "trireme/cli/grace_option.h"
 #include "trireme/cli/hosts_option.h"
 #include "trireme/cli/ranks_option.h"
 #include "trireme/cli/store_option.h"
+#include "trireme/cli/train/continuation.h"
 #include "trireme/cli/train/elastic.h"
 #include "trireme/cli/train/worker.h"
 #include "trireme/cluster/launch/front.h"
 #include "trireme/cluster/launch/job/name.h"
+#include "trireme/cluster/launch/rank_exit.h"
 
 namespace trireme::cli {
 namespace {
@@ -29,14 +38,28 @@ struct TrainWords {
   std::string worker;
   std::string output;
   std::string chaos;
+  std::string allowed_changes;
   bool is_resumed = false;
+  bool is_checkpoint_optional = false;  // --resume=auto
+  std::vector<std::string> all;         // as given on the command line
   launch::JobSpec spec;
   std::shared_ptr<ElasticWords> elastic = std::make_shared<ElasticWords>();
   std::shared_ptr<HostsWords> hosts = std::make_shared<HostsWords>();
   bool has_ranks = false;
 };
 
-// runs/<recipe>, then runs/<recipe>-2 and so on: what somebody trained is never overwritten.
+bool has_checkpoint(const fs::path& output) {
+  return !checkpoint::format::list_checkpoints(output / "checkpoints").empty();
+}
+
+std::string set_resume(TrainWords& words, const std::string& text) {
+  words.is_resumed = true;
+  words.is_checkpoint_optional = text == "auto";
+  if (text.empty() || text == "auto") return {};
+  return "--resume=" + text + ": write --resume or --resume=auto";
+}
+
+// runs/<recipe>, then runs/<recipe>-2 and so on, so that an earlier job is never overwritten.
 fs::path free_output(const fs::path& recipe) {
   const fs::path first = fs::path("runs") / recipe.stem();
   fs::path path = first;
@@ -47,27 +70,95 @@ fs::path free_output(const fs::path& recipe) {
 }
 
 fs::path output_of(const TrainWords& words) {
+  if (!words.allowed_changes.empty() && !words.is_resumed) {
+    throw Error(ErrorCode::InvalidInput, "--allow-changes is for --resume: add it");
+  }
   if (words.output.empty()) {
     if (words.is_resumed) {
       throw Error(ErrorCode::InvalidInput, "--resume needs --output DIR: the job to go on with");
     }
-    return fs::absolute(free_output(words.recipe.recipe));
+    return free_output(words.recipe.recipe);
+  }
+  if (words.is_resumed && !words.is_checkpoint_optional && !has_checkpoint(words.output)) {
+    throw Error(ErrorCode::InvalidInput,
+                words.output +
+                    " has no checkpoint to resume from. Check --output; --resume=auto begins at "
+                    "step 0 where there is none");
   }
   if (!words.is_resumed && fs::exists(fs::path(words.output) / "config.toml")) {
     throw Error(ErrorCode::InvalidInput, words.output +
                                              " holds a job already: --resume goes on with it, "
                                              "another --output begins anew");
   }
-  return fs::absolute(words.output);
+  return words.output;
 }
 
-// Every worker reads it; whoever dies must be somebody whom the others can do without.
-void hand_on_chaos(const std::string& text, bool is_elastic) {
+std::optional<double> number_of(const config::Config& config, std::string_view key) {
+  const config::Setting* const setting = config.setting(key);
+  if (setting == nullptr) return std::nullopt;
+  if (const auto* const whole = std::get_if<std::int64_t>(&setting->value.content)) {
+    return static_cast<double>(*whole);
+  }
+  const auto* const real = std::get_if<double>(&setting->value.content);
+  return real == nullptr ? std::nullopt : std::optional(*real);
+}
+
+// The same command would diverge again, so this suggests other settings. A custom worker may lack
+// them.
+void print_remedies(const Continuation& rest, const config::Config& config) {
+  std::string line =
+      rest.has_checkpoint ? "continue with" : "there is no checkpoint; begin again with";
+  std::vector<Continuation::Change> gentler;
+  if (const auto rate = number_of(config, "optim.learning_rate")) {
+    char lower[32];
+    std::snprintf(lower, sizeof lower, "%.3g", *rate / 10);
+    gentler.push_back({.key = "optim.learning_rate", .value = lower, .needs_permission = true});
+    line += " a lower learning rate";
+  }
+  if (const auto norm = number_of(config, "optim.clip_norm"); norm && (*norm == 0 || *norm > 1)) {
+    line += gentler.empty() ? " clipped gradients" : " and clipped gradients";
+    gentler.push_back({.key = "optim.clip_norm", .value = "1", .needs_permission = true});
+  }
+  std::fprintf(stderr, "trireme: %s: %s\n", line.c_str(), rest.command(gentler).c_str());
+  if (const config::Setting* const setting = config.setting("train.non_finite");
+      setting != nullptr && to_plain(setting->value) == "stop") {
+    std::fprintf(stderr, "trireme: or leave out the steps that are not finite: %s\n",
+                 rest.command({{.key = "train.non_finite", .value = "skip"}}).c_str());
+  }
+}
+
+// Called after every unsuccessful end of a job that has started. A rejected command line would be
+// rejected again.
+void print_continuation(const TrainWords& words, const config::Config& config,
+                        const fs::path& output, int code) {
+  if (code == 0 || code == kExitUsage || !fs::exists(output / "config.toml")) return;
+  const Continuation rest{.program = program_invocation_name,
+                          .words = words.all,
+                          .folder = fs::current_path(),
+                          .output = output,
+                          .has_checkpoint = has_checkpoint(output)};
+  if (code == launch::kExitDiverged) {
+    print_remedies(rest, config);
+  } else {
+    std::fprintf(stderr, "trireme: continue with: %s\n", rest.command().c_str());
+  }
+}
+
+// Every worker reads the variable. Faults that lose a worker require an elastic job.
+void hand_on_chaos(const std::string& text, const launch::JobSpec& spec) {
   if (text.empty()) return;
+  const auto& elastic = spec.elastic;
+  // Workers that replace others, or that are added, have numbers of their own.
+  const bool may_grow = elastic && (elastic->most > spec.ranks || elastic->restarts_max > 0);
   for (const Mischief& one : parse_chaos(text)) {
-    if (one.is_loss() && !is_elastic) {
+    if (one.is_loss() && !elastic) {
       throw Error(ErrorCode::InvalidInput,
-                  "--chaos: kill, stop and doubt are for elastic jobs: add --elastic");
+                  "--chaos: kill, stop, hang and doubt are for elastic jobs: add --elastic");
+    }
+    if (const int last = std::max(one.worker, one.whom); last >= spec.ranks && !may_grow) {
+      throw Error(ErrorCode::InvalidInput, "--chaos: there is no rank " + std::to_string(last) +
+                                               "; the job has ranks 0 to " +
+                                               std::to_string(spec.ranks - 1));
     }
   }
   setenv("TRIREME_CHAOS", text.c_str(), 1);
@@ -81,11 +172,13 @@ int train(TrainWords words) {
   words.hosts->apply(words.spec, words.has_ranks);
   words.elastic->apply(words.spec);
   HostsWords::check(words.spec);
-  hand_on_chaos(words.chaos, words.spec.elastic.has_value());
-  const fs::path output = output_of(words);
+  hand_on_chaos(words.chaos, words.spec);
+  const fs::path named = output_of(words);
+  const fs::path output = fs::absolute(named);
   const bool is_new = fs::create_directories(output);
   launch::JobSpec& spec = words.spec;
   spec.program = worker.path();
+  spec.results = output;
   spec.command = {worker.path().string(),
                   "train",
                   "--recipe",
@@ -95,6 +188,9 @@ int train(TrainWords words) {
   if (spec.hosts) spec.hosts->files.push_back(fs::absolute(words.recipe.recipe));
   if (words.is_resumed) spec.command.push_back("--resume");
   if (spec.elastic && !words.is_resumed) spec.elastic->resume_arguments = {"--resume"};
+  if (!words.allowed_changes.empty()) {
+    spec.command.insert(spec.command.end(), {"--allow-changes", words.allowed_changes});
+  }
   for (const std::string& text : words.recipe.overrides) {
     spec.command.insert(spec.command.end(), {"--set", text});
   }
@@ -103,12 +199,19 @@ int train(TrainWords words) {
       spec.command.insert(spec.command.end(), {"--set", text});
     }
   }
-  // Rank 0 draws on the user's terminal itself: what goes through the launcher comes in lines.
+  // Rank 0 writes to the user's terminal directly, because output through the launcher is passed on
+  // line by line.
   if (const char* terminal = isatty(STDOUT_FILENO) == 1 ? ttyname(STDOUT_FILENO) : nullptr) {
     setenv("TRIREME_TERMINAL", terminal, 1);
   }
-  const int code = launch::run_job(spec);
-  // A recipe that was refused leaves nothing behind.
+  setenv("TRIREME_PROGRAM", program_invocation_name, 1);
+  int code = launch::run_job(spec);
+  print_continuation(words, config, named, code);
+  // These exit codes carry details from workers to the launcher only.
+  const bool is_internal =
+      code == launch::kExitDiverged || code == launch::kExitFinal || code == launch::kExitPeerLost;
+  if (is_internal) code = kExitFailure;
+  // Removes the new, still empty folder if the recipe was rejected.
   std::error_code ignored;
   if (code != 0 && is_new) fs::remove(output, ignored);
   return code;
@@ -120,9 +223,9 @@ Command train_command() {
   Command command("train", "Train what a recipe describes",
                   "trireme train recipes/fashion_cnn.toml train.epochs=2 --output runs/first");
   const auto words = std::make_shared<TrainWords>();
-  // A checkpoint may have to be written once the job was asked to end.
+  // The grace period includes time to write a checkpoint after SIGTERM.
   words->spec.grace = std::chrono::seconds(60);
-  // A plain estimate of what a process with libtorch in it takes.
+  // Estimated memory of a process that has loaded libtorch.
   words->spec.memory_each = 300'000'000;
   words->spec.threads_each = 8;
   command.argument("RECIPE", "a TOML file; `trireme explain` shows what it can hold",
@@ -139,7 +242,13 @@ Command train_command() {
                  });
   command.option("--output", "DIR", "the job's folder (default: runs/ and the recipe's name)",
                  set_text(words->output));
-  command.flag("--resume", "go on from the newest whole checkpoint in --output", words->is_resumed);
+  command.flag(
+      "--resume", "auto",
+      "go on from the newest whole checkpoint in --output; auto: begin where there is none",
+      [words](const std::string& text) { return set_resume(*words, text); });
+  command.option("--allow-changes", "KEY,KEY",
+                 "resume with other values of these settings, such as optim.learning_rate",
+                 set_text(words->allowed_changes));
   command.option("--worker", "PROGRAM", "a program with models of your own",
                  set_text(words->worker));
   command.option("--name", "JOB", "what to call the job (default: made up)",
@@ -163,6 +272,7 @@ Command train_command() {
                    }
                    return {};
                  });
+  command.on_words([words](const std::vector<std::string>& all) { words->all = all; });
   command.action([words] { return train(*words); });
   return command;
 }

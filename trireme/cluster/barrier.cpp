@@ -11,7 +11,7 @@
 namespace trireme::cluster {
 namespace {
 
-// What finding out who is missing may take, once the caller's own time is up.
+// Extra time to find out which ranks are missing after the caller's deadline has passed.
 constexpr auto kGrace = std::chrono::seconds(1);
 
 }  // namespace
@@ -35,13 +35,14 @@ void Barrier::wait(Deadline deadline) {
     if (error.code() != ErrorCode::Deadline) throw;
     throw_who_is_missing(round, deadline.when() - begin);
   }
-  // Everybody is in this round, so nobody looks at the one before any more.
+  // Every rank has entered this round, so no rank reads the keys of the previous round any more.
   if (round_ > 0) clear(round_key(round_ - 1), deadline);
   ++round_;
 }
 
-// The count spares everybody but the last from looking at all keys. A rank that comes again after
-// a failure cannot know whether it was counted, and counts again: too many only cost a look.
+// With the counter, only the last rank to arrive has to list all keys. A rank that retries after a
+// failure cannot know whether it was already counted, so it counts again; a count that is too high
+// only costs an extra listing.
 void Barrier::arrive(const std::string& round, Deadline deadline) {
   const std::string mine = round + "rank/" + std::to_string(options_.rank);
   store_.compare_and_set(mine, std::nullopt, ByteView{}, deadline);
@@ -78,7 +79,7 @@ void Barrier::clear(const std::string& round, Deadline deadline) noexcept {
     store_.erase(round + "count", deadline);
     store_.erase(round + "open", deadline);
   } catch (const std::exception&) {
-    // The barrier was passed; a key that stays behind harms nobody.
+    // The barrier has completed; a leftover key does no harm.
   }
 }
 

@@ -1,9 +1,10 @@
-// Barrier: each of `size` ranks waits until all have come. It can be used again and again.
+// Barrier: each of `size` ranks waits until all ranks have arrived. It can be used any number of
+// times.
 //
-// Failure:  Deadline names the ranks that never came. A rank whose wait failed may wait again: it
-//           still counts as arrived. A rank that died after it arrived counts as arrived too.
-// Threads:  one thread at a time a Barrier object; each rank has its own.
-// Lifetime: leaves at most two rounds' keys in the store.
+// Errors:        Deadline, listing the ranks that did not arrive. A rank whose wait failed may wait
+//                again; it still counts as arrived. So does a rank that died after it arrived.
+// Thread safety: one thread at a time per Barrier object; each rank has its own object.
+// Lifetime:      leaves the keys of at most two rounds in the store.
 
 #pragma once
 
@@ -24,7 +25,7 @@ class Barrier {
     int size = 1;
   };
 
-  // REQUIRES: 0 <= rank < size, and that all agree on name and size.
+  // REQUIRES: 0 <= rank < size, and the same name and size on every rank.
   Barrier(Store& store, Options options);
 
   void wait(Deadline deadline);

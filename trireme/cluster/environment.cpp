@@ -17,7 +17,7 @@ struct Names {
   const char* rank;
   const char* size;
   const char* local_rank;
-  const char* local_size;  // null: the launcher does not say
+  const char* local_size;  // null: the launcher does not set it
 };
 
 void expect_below(const char* small, int value, const char* large, int bound) {
@@ -46,7 +46,7 @@ void read_ranks(Environment& out, const Variables& in, const Names& names) {
   }
 }
 
-// A worker's number outgrows the number of workers.
+// A worker's number may exceed the number of workers.
 void read_worker(Environment& out, const Variables& in) {
   out.is_elastic = true;
   out.rank = in.need("TRIREME_WORKER", "TRIREME_ELASTIC", 0, kWorkerMax);
@@ -65,11 +65,11 @@ void read_worker(Environment& out, const Variables& in) {
 
 Launcher launcher_of(const Variables& in) {
   if (in.has("TRIREME_RANK") || in.has("TRIREME_SIZE")) return Launcher::Trireme;
-  // RANK alone may be anybody's.
+  // Other programs may set RANK alone, so WORLD_SIZE is required too.
   const bool has_ranks = in.has("RANK") && in.has("WORLD_SIZE");
   if (has_ranks || in.has("TORCHELASTIC_RUN_ID")) return Launcher::Torchrun;
   if (in.has("OMPI_COMM_WORLD_RANK") || in.has("OMPI_COMM_WORLD_SIZE")) return Launcher::Mpirun;
-  // A batch script has SLURM_PROCID too; only srun makes steps.
+  // A batch script has SLURM_PROCID too; only srun creates job steps.
   if (in.has("SLURM_STEP_ID") && in.has("SLURM_PROCID")) return Launcher::Srun;
   return Launcher::None;
 }

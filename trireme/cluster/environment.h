@@ -1,6 +1,6 @@
-// Environment is what a process's variables say about its place in a job: which rank of how many,
-// of which job, and where the job's store is. It understands those of four launchers, in this
-// order; with none of them set it describes a job of one.
+// Environment is what a process's environment variables say about its role in a job: its rank, the
+// world size, the job, and where the job's store is. It reads the variables of four launchers, in
+// this order; with none of them set it describes a job with one rank.
 //
 // | launcher    | rank, size, local rank, local size                          | job            |
 // | trireme run | TRIREME_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE               | TRIREME_JOB    |
@@ -8,20 +8,20 @@
 // | mpirun      | OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE       | PMIX_NAMESPACE |
 // | srun        | SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID                   | job.step       |
 //
-// In an elastic job (TRIREME_ELASTIC=1, TRIREME_WORKER) the rank is the worker's number, which may
-// be larger than the size: that is how many workers the job began with.
+// In an elastic job (TRIREME_ELASTIC=1, TRIREME_WORKER) the rank is the worker's number. It may be
+// larger than the size, which is the number of workers that the job started with.
 //
-// TRIREME_ADDRESS is an address of this host that the others reach.
+// TRIREME_ADDRESS is an address of this host that the other hosts can reach.
 //
-// TRIREME_CHECKSUMS=1 asks for checksums of all that ranks send each other over TCP.
+// TRIREME_CHECKSUMS=1 enables checksums for everything that ranks send to each other over TCP.
 //
-// TRIREME_JOB_FOLDER is the folder of a job of trireme run, where its launcher is reached.
+// TRIREME_JOB_FOLDER is the folder of a job started by trireme run; its launcher is reached there.
 //
-// Where the store is: see store_place.h. The secret is read by net::Secret from TRIREME_SECRET or
-// TRIREME_SECRET_FILE.
+// For the location of the store see store_place.h. net::Secret reads the secret from TRIREME_SECRET
+// or TRIREME_SECRET_FILE.
 //
-// Failure: InvalidInput for malformed and contradictory variables, naming them and their values.
-// Pure:    reads nothing but what `lookup` says.
+// Errors: InvalidInput for malformed and contradictory variables, with their names and values.
+// Pure:   reads only what `lookup` returns.
 
 #pragma once
 
@@ -39,14 +39,15 @@ struct Environment {
   Launcher launcher = Launcher::None;
   int rank = 0;
   int size = 1;
-  std::optional<int> local_rank{};  // nothing: found out when the ranks meet
+  std::optional<int> local_rank{};  // unset: determined when the ranks meet
   std::optional<int> local_size{};
-  std::string job{};  // differs between jobs that run at the same time
+  std::string job{};  // unique among the jobs that run at the same time
   StorePlace store{};
-  std::string address{};  // where ranks of other hosts reach this one; empty: nobody said
-  std::string folder{};   // of the job, on this host; empty: `trireme run` did not start it
+  std::string address{};  // where ranks on other hosts reach this one; empty: not set
+  std::string folder{};   // of the job, on this host; empty: not started by `trireme run`
   bool wants_checksums = false;
-  // Of an elastic job: how long a worker goes on when nobody watches the job or serves its store.
+  // Elastic jobs only: how long a worker continues while no launcher watches the job or no
+  // coordinator serves its store.
   bool is_elastic = false;
   Duration orphan_timeout = std::chrono::seconds(60);
 

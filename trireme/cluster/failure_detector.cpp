@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 constexpr std::string_view kHere = "here";
 constexpr std::string_view kLeft = "left";
 constexpr std::string_view kDead = "dead: ";
-constexpr auto kStoreTimeout = 2s;  // of one request that nobody waits for
+constexpr auto kStoreTimeout = 2s;  // for one request whose result no caller waits for
 constexpr auto kWatchSlice = 1s;    // how soon a watching thread notices that it should end
 
 std::string key_of(const char* what, std::uint64_t epoch, int rank) {
@@ -83,7 +83,7 @@ class FailureDetector::Watchman {
       proven_.insert(rank);
     }
     if (roster.size() == 1) return;
-    // Whoever shares memory with all learns everything from it.
+    // A rank that shares memory with every other rank learns everything from the life pages.
     is_watching_ = static_cast<int>(proven_.size()) < roster.size();
     beating_ = std::thread([this] { beat(); });
     if (is_watching_) watch_fates(deadline);
@@ -126,18 +126,18 @@ class FailureDetector::Watchman {
     changed_.notify_all();
     life_.leave();
     try {
-      // Wakes our own watching thread too.
+      // This also wakes this rank's own watching thread.
       store_.set(key_of("fate", options_.epoch, options_.rank), bytes_of(kLeft),
                  Deadline::after(kStoreTimeout));
     } catch (const std::exception&) {
-      // No store, nobody to tell.
+      // The store is gone, so no other rank can be told.
     }
     if (beating_.joinable()) beating_.join();
     if (watching_.joinable()) watching_.join();
   }
 
  private:
-  // The first report of a rank counts, whoever makes it.
+  // Only the first report about a rank counts, whichever thread makes it.
   void report(int rank, const std::string& cause) {
     const std::lock_guard calling(calling_);
     {
@@ -168,7 +168,8 @@ class FailureDetector::Watchman {
 
   void beat() noexcept {
     TimePoint next = steady_clock().now();
-    std::deque<Death> deaths;  // what the store does not take is told it again with the next beat
+    std::deque<Death> deaths;  // deaths that the store did not accept are sent again with the next
+                               // heartbeat
     for (std::uint64_t count = 1;; ++count) {
       std::unique_lock lock(mutex_);
       changed_.wait_until(lock, next, [&] { return is_over_ || !to_announce_.empty(); });
@@ -185,11 +186,12 @@ class FailureDetector::Watchman {
                    Deadline::after(options_.heartbeat.timeout), Lifetime::Session);
         look_at_others();
       } catch (const Error& error) {
-        // A slow store, or a full disk behind it, is no reason to fall silent for good.
+        // A slow store, or a full disk behind it, is no reason to stop sending heartbeats for good.
         const ErrorCode code = error.code();
         const bool is_over = code == ErrorCode::PeerLost || code == ErrorCode::Protocol ||
                              code == ErrorCode::Corrupt;
-        // Whoever watches hears first what the store still had to say.
+        // The watching thread, if there is one, reports the error after it has read the changes
+        // that the store still delivered.
         if (is_over && !is_watching_) on_store_error(error);
         if (is_over) return;
       }
@@ -211,7 +213,7 @@ class FailureDetector::Watchman {
     }
   }
 
-  // Only a rank that is "here", or whose session is gone, can be declared dead.
+  // Only a rank that is "here", or whose session has ended, can be declared dead.
   void publish(const Death& death) {
     const std::string key = key_of("fate", options_.epoch, death.rank);
     const std::string text = std::string(kDead) + death.cause;
@@ -267,7 +269,8 @@ class FailureDetector::Watchman {
     options_.log.warn("the store is gone; deaths on other hosts go unnoticed",
                       {{"error", error.what()}});
     if (!options_.store_rank || *options_.store_rank == options_.rank) return;
-    // A rank that left in order may be outlived by others for longer than it keeps its store.
+    // After a rank has left in an orderly way, other ranks may run for longer than it keeps its
+    // store.
     if (!life_.has_left(*options_.store_rank)) {
       report(*options_.store_rank, "the store that it serves is gone");
     }
@@ -277,14 +280,14 @@ class FailureDetector::Watchman {
   Store& store_;
   const Roster* roster_ = nullptr;
 
-  std::mutex calling_;  // held while a callback runs; taken before mutex_
+  std::mutex calling_;  // held while a callback runs; locked before mutex_
   std::vector<std::function<void(const Death&)>> callbacks_;
   std::vector<std::function<void(int)>> leave_callbacks_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool is_over_ = false;
-  bool is_watching_ = false;  // set before the threads begin
+  bool is_watching_ = false;  // set before the threads start
   std::set<int> proven_;
   std::set<int> over_;  // died or left
   std::vector<Death> deaths_;
@@ -292,7 +295,7 @@ class FailureDetector::Watchman {
   std::deque<Death> to_announce_;
 
   Life life_;
-  HeartbeatLedger ledger_;  // of the beating thread
+  HeartbeatLedger ledger_;  // used only by the heartbeat thread
   std::unique_ptr<Watch> watch_;
   std::thread beating_;
   std::thread watching_;

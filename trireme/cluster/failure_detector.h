@@ -1,20 +1,20 @@
-// FailureDetector is how a rank learns that another one is gone: one report a rank, with a cause.
+// FailureDetector reports to a rank that another rank is gone: one report per rank, with a cause.
 //
-// | where the other is        | how                                              | how soon      |
+// | where the other rank is   | how it is detected                               | how soon      |
 // | on this host, proven      | its life page (see life.h)                       | milliseconds  |
 // | elsewhere, process ended  | its session in the store ends with its sockets   | milliseconds  |
 // | elsewhere, frozen or cut  | heartbeats through the store                     | the timeout   |
 //
-// In the store, `fate/<epoch>/<rank>` is "here" while the rank's session lives, "left" once it
-// has left in an orderly way, and "dead: why" when somebody found it dead. All ranks that have
-// peers elsewhere watch these keys, so they hear of every death, even of their own: a rank that
-// was frozen and declared dead is told so, and must not go on.
+// In the store, `fate/<epoch>/<rank>` is "here" while the rank's session lives, "left" once it has
+// left in an orderly way, and "dead: why" once another rank has found it dead. Every rank that has
+// peers on other hosts watches these keys, so it learns of every death, including its own: a rank
+// that was frozen and declared dead is told so and must not continue.
 //
-// Use:      make it, publish proof(), meet, start(). leave() before the end, or others take the
-//           end for a death.
-// Threads:  any thread may call. Callbacks come from the detector's threads, one at a time; they
-//           should be short, must not throw, and must not destroy the detector.
-// Lifetime: roster and store must outlive it. The destructor leaves.
+// Use:           construct it, publish proof(), run the rendezvous, call start(). Call leave()
+//                before the process ends; otherwise the other ranks treat its end as a death.
+// Thread safety: any thread may call. Callbacks run on the detector's threads, one at a time; they
+//                should be short, must not throw, and must not destroy the detector.
+// Lifetime:      roster and store must outlive it. The destructor calls leave().
 
 #pragma once
 
@@ -45,11 +45,11 @@ class FailureDetector {
     int size = 1;
     std::uint64_t epoch = 0;
     HeartbeatConfig heartbeat{};
-    std::optional<int> store_rank{};  // who serves the store, if a rank does
+    std::optional<int> store_rank{};  // the rank that serves the store, if one does
     Log log{};
   };
 
-  // Makes the life page. The store must be this rank's own session.
+  // Creates the life page. The store must be this rank's own session.
   FailureDetector(const Options& options, Store& store);
   ~FailureDetector();
   FailureDetector(const FailureDetector&) = delete;
@@ -57,21 +57,23 @@ class FailureDetector {
 
   // For this rank's record in the roster.
   MemoryFile::Proof proof() const;
-  // Puts "here" into the store. Before the meeting, so that whoever met us can rely on it.
+  // Writes "here" into the store. Call it before the rendezvous, so that other ranks can rely on
+  // it.
   void announce(Deadline deadline);
-  // After the meeting: maps the neighbours' pages and begins to watch everybody.
+  // After the rendezvous: maps the life pages of the ranks on this host and starts watching all
+  // ranks.
   void start(const Roster& roster, Deadline deadline);
 
-  // Every death from now on, and those that were noticed already.
+  // Reports every death from now on, and those that were already detected.
   void on_death(std::function<void(const Death&)> callback);
-  // The same for every rank that leaves in order.
+  // The same for every rank that leaves in an orderly way.
   void on_leave(std::function<void(int rank)> callback);
-  // Whether memory shared with this rank was proven. Itself: yes.
+  // Whether shared memory with this rank was proven. Always true for the rank itself.
   bool shares_memory_with(int rank) const;
-  // See Life; NotFound for a rank that shares no memory with us.
+  // See Life; throws NotFound for a rank that shares no memory with this one.
   bool wait_gone(int rank, Deadline deadline) const;
 
-  // Tells everybody that we end on purpose, and stops. Idempotent.
+  // Tells all ranks that this one ends on purpose, and stops. Idempotent.
   void leave() noexcept;
 
  private:

@@ -31,7 +31,7 @@ bool is_write(StoreVerb verb) {
          verb == StoreVerb::Erase;
 }
 
-// Waiting for an answer of its own process's state needs no fresh look at the file first.
+// The verbs that must read the file first; Next and Unwatch only need this process's own state.
 bool is_read(StoreVerb verb) {
   return verb == StoreVerb::Get || verb == StoreVerb::List || verb == StoreVerb::Wait ||
          verb == StoreVerb::Watch;
@@ -47,7 +47,7 @@ void make_folder(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     throw system_error("cannot make the folder " + folder, errno);
   }
-  // Whoever can write there can forge what ranks tell each other.
+  // A user who can write to the folder can forge the messages between ranks.
   struct stat status{};
   if (::lstat(folder.c_str(), &status) != 0) throw system_error("cannot stat " + folder, errno);
   if (!S_ISDIR(status.st_mode) || status.st_uid != ::getuid() || (status.st_mode & 077) != 0) {
@@ -60,8 +60,8 @@ void make_folder(const std::string& folder) {
 
 }  // namespace
 
-// flock(2) knows no deadline, so it is tried again and again, at first often. The mutex is free
-// meanwhile: other threads may wait with deadlines of their own.
+// flock(2) has no deadline, so it is retried, frequently at first. The mutex is released meanwhile,
+// because other threads may wait with deadlines of their own.
 class FolderStore::Hold {
  public:
   Hold(FolderStore& store, std::unique_lock<std::mutex>& lock, int operation, Deadline deadline)
@@ -127,7 +127,7 @@ FolderStore::~FolderStore() {
     state_.end(id_);
     ::unlink(session_path(id_).c_str());
   } catch (const std::exception&) {
-    // Whoever looks next finds the session's file free and does this for us.
+    // The next process that looks finds the session's file unlocked and does this for us.
   }
 }
 
@@ -135,7 +135,8 @@ std::string FolderStore::session_path(StoreSessionId id) const {
   return options_.folder + "/sessions/" + hex_of(id);
 }
 
-// The file gets its name only once it is locked, so that nobody finds it free by mistake.
+// The file gets its name only once it is locked, so that no process mistakes it for the file of a
+// dead session.
 void FolderStore::open_session(Deadline deadline) {
   while (id_ == StoreMap::kNobody) secure_random(std::as_writable_bytes(std::span(&id_, 1)));
   std::unique_lock lock(mutex_);
@@ -213,7 +214,7 @@ StoreReply FolderStore::exchange(StoreRequest request, Deadline deadline) {
   std::unique_lock lock(mutex_);
   look_for_the_dead(lock, deadline);
   begin(lock, request, deadline);
-  // Whatever happens, the slot is free afterwards.
+  // The slot is released in every case.
   struct Release {
     FolderStore& store;
     std::uint16_t slot;
@@ -231,7 +232,7 @@ StoreReply FolderStore::exchange(StoreRequest request, Deadline deadline) {
     try {
       journal_.compact_if_worthwhile(state_.map());
     } catch (const Error&) {
-      // The change is made and written; a longer journal is only longer.
+      // The change is made and written; a failed compaction only leaves a longer journal.
     }
   } else {
     if (is_read(request.verb)) {
@@ -251,7 +252,7 @@ void FolderStore::poll(std::unique_lock<std::mutex>& lock, std::uint16_t slot, D
     if (deadline.is_past()) throw Error(ErrorCode::Deadline, "time is up");
     changed_.wait_until(lock, std::min(deadline.when(), steady_clock().now() + pause));
     pause = std::min(pause * 2, options_.poll_max);
-    // Now and then with the lock, since NFS may show an old size without it.
+    // From time to time with the lock, since NFS may show an outdated file size without it.
     std::optional<Hold> hold;
     if (round % kRoundsUnlocked == 0) hold.emplace(*this, lock, LOCK_SH, deadline);
     catch_up(StoreJournal::Access::Reading);
@@ -269,7 +270,7 @@ void FolderStore::tell(StoreRequest request) noexcept {
     deliver();
     slots_.abandon(request.slot);
   } catch (const std::exception&) {
-    // Only memory can run out here; the watch dies with the store.
+    // Only an allocation can fail here; the watch ends with the store.
   }
 }
 

@@ -1,19 +1,19 @@
-// FolderStore is a Store that needs no server: a folder that all hosts of the job see, such as a
-// home directory on NFS.
+// FolderStore is a Store that needs no server: it uses a folder that all hosts of the job see, such
+// as a home directory on NFS.
 //
-//   <folder>/lock            whoever changes something holds flock(2) on it
+//   <folder>/lock            a process that makes a change holds flock(2) on it
 //   <folder>/journal         every change (see store_journal.h)
 //   <folder>/sessions/<id>   held by flock(2) for as long as its FolderStore lives
 //
-// Sessions: the kernel frees a dead process's locks; whoever next looks finds the session's file
-//           free and erases its keys. A process that was forked and did not exec shares its
-//           parent's locks.
-// Latency:  waiting polls, from 1 ms to `poll_max`; reading takes the lock for a moment, which
-//           makes NFS forget what it cached. Prefer a server where one can be had.
-// Left over: the folder outlives its users, since a late rank may still come; whoever named it
-//           removes it. A folder must be new for every job.
-// Failure:  Io or Exhausted when the file system refuses (nothing changed then); Deadline when
-//           the lock cannot be had in time.
+// Sessions: the kernel releases a dead process's locks; the next process that looks finds the
+//           session's file unlocked and erases the session's keys. A process that was forked
+//           without exec shares its parent's locks.
+// Latency:  waiting polls, from 1 ms to `poll_max`; reading takes the lock briefly, which
+//           invalidates the NFS cache. Use a server where one is available.
+// Cleanup:  the folder remains after its users end, because a late rank may still arrive; the user
+//           who configured the folder removes it. Every job requires a new folder.
+// Errors:   Io or Exhausted when the file system refuses (nothing has changed then); Deadline when
+//           the lock is not available in time.
 
 #pragma once
 
@@ -40,7 +40,7 @@ class FolderStore final : public MessageStore {
     StoreBounds bounds{};
   };
 
-  // Makes the folder (0700) if there is none.
+  // Creates the folder (0700) if it does not exist.
   FolderStore(Options options, Deadline deadline);
   ~FolderStore() override;
   FolderStore(const FolderStore&) = delete;
@@ -51,7 +51,7 @@ class FolderStore final : public MessageStore {
   void tell(StoreRequest request) noexcept override;
 
  private:
-  class Hold;  // of the folder's lock, by one thread of this process
+  class Hold;  // holds the folder's lock for one thread of this process
 
   std::string session_path(StoreSessionId id) const;
   void open_session(Deadline deadline);
@@ -69,12 +69,12 @@ class FolderStore final : public MessageStore {
 
   std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;
-  bool is_held_ = false;  // some thread of ours has, or is about to have, the folder's lock
+  bool is_held_ = false;  // a thread of this process has, or is about to get, the folder's lock
   StoreJournal journal_;
   StoreState state_;
   StoreSession slots_;
   std::map<std::uint16_t, std::optional<StoreReply>> calls_;
-  TimePoint next_look_{};  // for dead sessions
+  TimePoint next_look_{};  // next time to check for dead sessions
 };
 
 }  // namespace trireme::cluster

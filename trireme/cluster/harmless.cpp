@@ -15,10 +15,10 @@
 namespace trireme::cluster {
 namespace {
 
-// From the kernel's sched.h; in the ninth field of the line.
+// From the kernel's sched.h; it is in the ninth field of the line.
 constexpr unsigned long kExiting = 0x4;
 
-// A thread that is no longer there has ended.
+// A thread that no longer exists has ended.
 bool has_thread_ended(int folder, const std::string& thread) {
   const std::string path = thread + "/stat";
   const Descriptor file(::openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -32,7 +32,8 @@ bool has_thread_ended(int folder, const std::string& thread) {
 }  // namespace
 
 bool has_ended(std::string_view stat) noexcept {
-  // A thread may be called anything, parentheses and blanks included; what follows is numbers.
+  // A thread's name may contain parentheses and blanks; the fields after the last parenthesis are
+  // numbers.
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string_view::npos || name_end + 2 >= stat.size()) return false;
   std::string_view rest = stat.substr(name_end + 2);
@@ -53,7 +54,7 @@ bool has_ended(std::string_view stat) noexcept {
 bool is_harmless(int pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/task";
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
-  // Only where the rest of /proc is there does a missing process mean anything.
+  // A missing process means something only if /proc is mounted.
   if (!folder) return errno == ENOENT && ::access("/proc/self/task", F_OK) == 0;
   errno = 0;
   while (const dirent* entry = ::readdir(folder.get())) {

@@ -25,7 +25,7 @@ void HeartbeatLedger::look(int rank, std::optional<std::uint64_t> count, TimePoi
     account = {count, now, {}};
     return;
   }
-  // Two intervals: looking once a little late is normal, longer gaps are our own absence.
+  // A check that is a little late is normal; a longer gap means that this rank itself was paused.
   account.silence += std::min<Duration>(now - account.looked, 2 * config_.interval);
   account.looked = now;
 }
@@ -45,7 +45,8 @@ std::vector<int> heartbeat_duties(const Roster& roster, int self,
   const int size = roster.size();
   for (int rank = 0; rank < size; ++rank) {
     if (rank == self || is_over(rank) || is_proven(rank)) continue;
-    // A neighbour whose memory could not be reached: nobody else may know that, so it is ours.
+    // A rank on this host whose memory could not be mapped: the other ranks may not know that, so
+    // this rank checks it.
     if (roster.host_of(rank) == roster.host_of(self)) {
       duties.push_back(rank);
       continue;

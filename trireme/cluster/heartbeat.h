@@ -1,14 +1,14 @@
-// Heartbeats, for peers that no shared memory tells about: each rank counts up in the store, and
-// a few others look whether it does.
+// Heartbeats, for peers that cannot be watched through shared memory: each rank increments a
+// counter in the store, and a few other ranks check that it does.
 //
-// HeartbeatLedger is the accounting: who was silent for how long. Only time during which somebody
-// looked counts as silence: a watcher that was itself frozen, or whose store was slow, wakes up
-// with clean books and accuses nobody.
+// HeartbeatLedger does the accounting: which rank was silent for how long. Only the time during
+// which this rank was checking counts as silence: a watcher that was itself frozen, or whose store
+// was slow, reports no rank when it wakes up.
 //
-// heartbeat_duties() deals out the looking, so that a job of N ranks makes O(N) requests a second
-// and not N squared: every rank is looked at by the next two living ranks on other hosts.
+// heartbeat_duties() distributes the checks, so that a job of N ranks makes O(N) requests per
+// second and not N squared: every rank is checked by the next two live ranks on other hosts.
 //
-// Pure: no clock, no store; time is what the caller says it is.
+// Pure: no clock and no store; the caller passes the time.
 
 #pragma once
 
@@ -39,11 +39,11 @@ class HeartbeatLedger {
   // REQUIRES: 0 < interval < timeout.
   explicit HeartbeatLedger(const HeartbeatConfig& config);
 
-  // What was just read of this rank: its count, or nothing if it has not begun. The first look
-  // opens its account.
+  // Records what was just read for this rank: its count, or nothing if it has not started. The
+  // first call for a rank starts its accounting.
   void look(int rank, std::optional<std::uint64_t> count, TimePoint now);
   void forget(int rank) { accounts_.erase(rank); }
-  // Those silent for as long as the timeout, in the order of ranks.
+  // The ranks that were silent for at least the timeout, in ascending order.
   std::vector<Late> late() const;
 
  private:
@@ -57,8 +57,8 @@ class HeartbeatLedger {
   std::map<int, Account> accounts_;
 };
 
-// Whom `self` has to look at. `is_proven(rank)`: shared memory tells about it; `is_over(rank)`:
-// it died or left.
+// The ranks that `self` has to check. `is_proven(rank)`: the rank is watched through shared memory;
+// `is_over(rank)`: it died or left.
 std::vector<int> heartbeat_duties(const Roster& roster, int self,
                                   const std::function<bool(int)>& is_proven,
                                   const std::function<bool(int)>& is_over);

@@ -18,7 +18,7 @@ std::string own_name() {
 }
 
 std::string boot_id() {
-  // Files in /proc say that they have no size, so they are not read by read_file().
+  // Files in /proc report a size of zero, so read_file() cannot read them.
   std::array<char, 64> text{};
   FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re");
   if (file == nullptr) return own_name();

@@ -21,7 +21,7 @@ std::string rank_name(const Environment& environment) {
   return "rank " + std::to_string(environment.rank);
 }
 
-// Beneath the folder that was named, so that jobs that share it do not meet.
+// A subfolder of the configured folder, so that jobs that share the folder do not interfere.
 std::string folder_of(const Environment& environment) {
   std::string name = environment.job;
   std::replace(name.begin(), name.end(), '/', '_');
@@ -30,8 +30,7 @@ std::string folder_of(const Environment& environment) {
 
 std::shared_ptr<const net::Credentials> worker_credentials(const Environment& environment,
                                                            const net::Secret& secret) {
-  return std::make_shared<net::SecretCredentials>(secret,
-                                                  net::Identity{rank_name(environment), "worker"});
+  return std::make_shared<net::SecretCredentials>(secret, rank_name(environment));
 }
 
 net::Secret secret_in(const Environment& environment, const Lookup& lookup) {
@@ -45,8 +44,8 @@ net::Secret secret_in(const Environment& environment, const Lookup& lookup) {
                   "every rank");
 }
 
-// Every rank has a connection here, and more while strangers knock; the usual limit is 1,024
-// descriptors a process.
+// Every rank has a connection here, and unauthenticated clients need more; the usual limit is 1,024
+// descriptors per process.
 void make_room_for(int ranks) {
   constexpr rlim_t kSpare = 512;
   rlimit files{};
@@ -94,7 +93,7 @@ JobStore::JobStore(const Environment& environment, const Lookup& lookup, const L
   }
 }
 
-// Where the store asks for none, the ranks may still have one for each other.
+// Even if the store requires no secret, the ranks may use one among themselves.
 void JobStore::take_secret(const Environment& environment, const Lookup& lookup) {
   if (const auto secret = net::Secret::from_environment(lookup)) {
     credentials_ = worker_credentials(environment, *secret);
@@ -105,8 +104,7 @@ void JobStore::serve(const Environment& environment, const net::Secret& secret, 
   make_room_for(environment.size);
   net::Server::Options options;
   options.address = environment.store.listen;
-  options.credentials = std::make_shared<net::SecretCredentials>(
-      secret, net::Identity{rank_name(environment), "coordinator"});
+  options.credentials = std::make_shared<net::SecretCredentials>(secret, rank_name(environment));
   options.log = log;
   server_ = std::make_unique<net::Server>(
       std::move(options),
@@ -119,15 +117,15 @@ void JobStore::connect(const Environment& environment, const net::Secret& secret
   net::Client::Options options;
   options.address = environment.store.connect;
   if (server_ && environment.store.listen.kind == net::Address::Kind::Tcp) {
-    // The name by which others know this host may lead elsewhere from here.
+    // The name by which other hosts know this host may resolve to another address here.
     options.address.port = server_->address().port;
-    options.address.host = "127.0.0.1";  // [::] serves both families
+    options.address.host = "127.0.0.1";  // [::] serves both address families
     const bool is_any =
         environment.store.listen.host == "0.0.0.0" || environment.store.listen.host == "::";
     if (!is_any) options.address = server_->address();
   }
   if (environment.is_elastic) {
-    // Its coordinator may be killed and come back while we train.
+    // The coordinator may be killed and restarted during training.
     store_ = std::make_unique<LastingStore>(
         LastingStore::Options{.address = options.address,
                               .credentials = credentials_,

@@ -1,10 +1,11 @@
-// JobStore is the store of this process's job, wherever the environment says it is: it serves it
-// where this rank is the one that serves, and connects to it everywhere else. In an elastic job it
-// is a LastingStore, unless it lives in etcd.
+// JobStore is the store of this process's job, at the location that the environment specifies. It
+// serves the store on the rank that serves and connects to it on all other ranks. In an elastic job
+// it is a LastingStore, unless it is in etcd.
 //
-// Failure: InvalidInput when something must be set, saying what; Unreachable, Unauthenticated or
-//          Deadline when the store cannot be had.
-// Lifetime: the serving rank's object ends the store for all; see World, which waits for others.
+// Errors:   InvalidInput when a variable must be set, with its name; Unreachable, Unauthenticated
+//           or Deadline when the store is not available.
+// Lifetime: when the serving rank destroys its object, the store ends for all ranks; see World,
+//           which waits for the other ranks.
 
 #pragma once
 
@@ -25,7 +26,8 @@ class JobStore {
   JobStore(const Environment& environment, const Lookup& lookup, const Log& log, Deadline deadline);
 
   Store& store() noexcept { return *store_; }
-  // What this rank proves its membership with to others; null where nobody gave it a secret.
+  // The credentials with which this rank proves its membership to other ranks; null if no secret
+  // was set.
   const std::shared_ptr<const net::Credentials>& credentials() const noexcept {
     return credentials_;
   }
@@ -39,7 +41,7 @@ class JobStore {
   std::optional<SecretFile> secret_file_;
   std::shared_ptr<const net::Credentials> credentials_;
   std::unique_ptr<net::Server> server_;
-  std::unique_ptr<Store> store_;  // after the server: a client leaves first
+  std::unique_ptr<Store> store_;  // after the server: the client disconnects first
 };
 
 }  // namespace trireme::cluster

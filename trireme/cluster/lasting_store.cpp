@@ -13,13 +13,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between two attempts to reach a server that is not there.
+// Pause between two attempts to reach a server that is not running.
 constexpr Duration kPause = 5ms;
-// A server that accepts and then says nothing is tried anew after this.
+// A server that accepts a connection and then sends nothing is retried after this time.
 constexpr Duration kAttempt = 1s;
-// A server whose host is out of reach is gone after this, or a quarter of `patience`.
+// A server whose host is unreachable counts as gone after the shorter of this and a quarter of
+// `patience`.
 constexpr Duration kSilenceMax = 30s;
-// What a single attempt may take once patience is over.
+// Time for a single attempt once `patience` has run out.
 constexpr Duration kLastAttempt = 50ms;
 
 std::string seconds_of(Duration duration) {
@@ -28,7 +29,7 @@ std::string seconds_of(Duration duration) {
   return text;
 }
 
-// What a server that dies while we knock makes of the attempt.
+// The errors of an attempt during which the server died.
 bool is_passing(ErrorCode code) {
   return code == ErrorCode::Unreachable || code == ErrorCode::Deadline ||
          code == ErrorCode::PeerLost || code == ErrorCode::Protocol;
@@ -114,7 +115,8 @@ void LastingStore::restore(RemoteStore& store, Deadline deadline) {
     }
     SwapResult result =
         store.compare_and_set(key, std::nullopt, what.value, deadline, Lifetime::Session);
-    // Ours, of the connection before, whose end the server has not noticed yet.
+    // It is this process's own key, from the previous connection; the server has not noticed its
+    // end yet.
     if (!result.swapped && are_equal(result.current, what.value)) {
       result =
           store.compare_and_set(key, ByteView(what.value), what.value, deadline, Lifetime::Session);
@@ -145,7 +147,8 @@ auto LastingStore::lasting(Deadline deadline, Call call, bool* is_repeated) {
   }
 }
 
-// If the connection changed while the key was on its way, the new one does not know of it.
+// If the connection was replaced while the key was being written, the new connection does not have
+// the key.
 void LastingStore::hold(const Link& link, std::string_view key, Held held, Deadline deadline) {
   const bool is_claimed = held.is_claimed;
   const Bytes value = held.value;
@@ -224,7 +227,7 @@ int LastingStore::reconnects() const {
   return reconnects_;
 }
 
-// So that the keys of a process that asks for nothing come back too.
+// Restores the session-bound keys of a process that makes no calls, too.
 void LastingStore::look() {
   std::unique_lock lock(mutex_);
   while (!is_ending_) {
@@ -236,7 +239,7 @@ void LastingStore::look() {
       if (link && !link->is_open()) drop(link);
       connected(Deadline::after(kLookPeriod));
     } catch (const Error&) {
-      // Whoever calls next is told.
+      // The next call reports the error.
     }
     lock.lock();
   }
@@ -247,13 +250,13 @@ class LastingStore::LastingWatch final : public Watch {
   LastingWatch(LastingStore& store, std::string prefix)
       : store_(store), prefix_(std::move(prefix)) {}
 
-  // Keeps the connection that the watch belongs to, whatever becomes of the store's.
+  // Keeps the connection of the watch alive, even if the store has replaced its own.
   struct Inner {
     Link link;
     std::unique_ptr<Watch> watch;
   };
 
-  // Opens it where it is not open.
+  // Opens the watch if it is not open.
   std::shared_ptr<Inner> opened(Deadline deadline) {
     return store_.lasting(deadline, [&](const Link& link) {
       const std::lock_guard turn(opening_);
@@ -261,7 +264,7 @@ class LastingStore::LastingWatch final : public Watch {
       auto fresh = std::make_shared<Inner>();
       fresh->link = link;
       fresh->watch = link->watch(prefix_, deadline);
-      // After the watch was opened, so that no key falls between the two.
+      // After the watch was opened, so that no key is missed between the two.
       if (inner_) tell_erased(link->list(prefix_, deadline));
       inner_ = fresh;
       return fresh;
@@ -317,7 +320,7 @@ class LastingStore::LastingWatch final : public Watch {
   const std::string prefix_;
   std::mutex opening_;
   std::shared_ptr<Inner> inner_;  // guarded by opening_
-  std::mutex mutex_;              // guards what follows
+  std::mutex mutex_;              // guards the members below
   std::set<std::string> known_;
   std::deque<StoreChange> erased_;
   std::uint64_t revision_ = 0;

@@ -1,23 +1,25 @@
-// LastingStore is a Store behind a server that may die and come back, such as an elastic job's
-// coordinator: it connects again, repeats what was in flight, and sets its session-bound keys
-// again. Callers notice a pause at most.
+// LastingStore is a Store behind a server that may die and be restarted, such as the coordinator of
+// an elastic job: it reconnects, repeats the calls that were in flight, and sets its session-bound
+// keys again. Callers notice at most a pause.
 //
-// Repeats: a call whose connection broke may have been done before the server died. Then
-//            set, get, wait, list   repeating changes nothing;
-//            compare_and_set        finds its own `desired` there and says swapped, as it would
-//                                   for another's call with the very same bytes;
-//            erase                  may say false though it was we who erased;
-//            add                    may count twice: use it where that does no harm.
-// Sessions: a key that was set is set again, whoever wrote it meanwhile. A key that was won by
-//          compare_and_set is claimed again only while it is free: who relies on it, looks. Others
-//          see such keys vanish with the server and come back within kLookPeriod.
-// Watches: a watch that was opened again first tells what is there, and which of the keys that it
-//          told of are not there any more.
-// Failure: while the server is gone a call waits for it until its own deadline (Deadline), and
-//          at most until the server has been gone for `patience`: PeerLost. Later calls try once.
-//          One whose host is out of reach is noticed a quarter of that later.
-// Threads: any thread may call; one of its own looks whether the connection lives.
-// Lifetime: its watches must not outlive it.
+// Repeats:       a call whose connection broke may have been applied before the server died. Then
+//                 set, get, wait, list   repeating changes nothing;
+//                 compare_and_set        finds its own `desired` value and reports swapped, as
+//                                        it would for another call with the same bytes;
+//                 erase                  may return false although this call erased the key;
+//                 add                    may count twice: use it only where that does no harm.
+// Sessions:      a key that was set is set again, even if another process wrote it meanwhile. A key
+//                that was won by compare_and_set is claimed again only while it is free; a caller
+//                that relies on it must check. Other processes see such keys vanish with the server
+//                and return within kLookPeriod.
+// Watches:       a watch that was reopened first reports the existing keys, and which of the keys
+//                it had reported no longer exist.
+// Errors:        while the server is gone, a call waits for it until the call's own deadline
+//                (Deadline), and at most until the server has been gone for `patience` (PeerLost).
+//                Later calls try once. If the server's host is unreachable, noticing that takes
+//                an additional quarter of `patience`, at most 30 s.
+// Thread safety: any thread may call; an internal thread checks whether the connection is alive.
+// Lifetime:      its watches must not outlive it.
 
 #pragma once
 
@@ -46,7 +48,7 @@ class LastingStore final : public Store {
     Duration patience = std::chrono::seconds(60);
   };
 
-  // Connects; keeps trying while nobody listens yet, until the deadline.
+  // Connects; retries while no server is listening yet, until the deadline.
   LastingStore(Options options, Deadline deadline);
   ~LastingStore() override;
 
@@ -62,7 +64,7 @@ class LastingStore final : public Store {
   std::vector<StoreChange> list(std::string_view prefix, Deadline deadline) override;
   std::unique_ptr<Watch> watch(std::string_view prefix, Deadline deadline) override;
 
-  // How often it had to connect again.
+  // How often it had to reconnect.
   int reconnects() const;
 
  private:
@@ -73,7 +75,7 @@ class LastingStore final : public Store {
     bool is_claimed = false;  // by compare_and_set
   };
 
-  // Calls until the connection does not break in between; says whether it repeated.
+  // Repeats the call until it completes on an unbroken connection; reports whether it repeated.
   template <class Call>
   auto lasting(Deadline deadline, Call call, bool* is_repeated = nullptr);
   Link connected(Deadline deadline);

@@ -33,11 +33,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long the thread sleeps at most: pidfds are looked at this often. With more peers than one
-// futex_waitv(2) takes, it goes through them in slices, faster.
+// The longest time that the thread sleeps; it checks the pidfds this often. With more peers than
+// one futex_waitv(2) accepts, it goes through them in slices, faster.
 constexpr Duration kLook = 1s;
 constexpr Duration kLookSliced = 10ms;
-constexpr std::size_t kSlice = FUTEX_WAITV_MAX - 1;  // one place is for our own bell
+constexpr std::size_t kSlice = FUTEX_WAITV_MAX - 1;  // one entry is for this process's own bell
 
 Descriptor open_pidfd(int pid) {
   return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
@@ -55,12 +55,13 @@ struct Peer {
   LifePage page;
   Descriptor pidfd;
   std::atomic<bool> is_over = false;
+  std::uint64_t beats_seen = 0;  // used only by the thread
 
   Peer(int rank_, int pid_, int place_, LifePage page_, Descriptor pidfd_)
       : rank(rank_), pid(pid_), place(place_), page(std::move(page_)), pidfd(std::move(pidfd_)) {}
 };
 
-// Pidfds cannot be asked whether a process still runs, so this is looked at again and again.
+// A pidfd cannot tell whether a process still runs, so wait_harmless() polls.
 constexpr Duration kHarmlessLook = 100us;
 
 }  // namespace
@@ -71,6 +72,7 @@ class Life::Watcher {
       : options_(std::move(options)), page_(LifePage::make()), bell_fd_(::eventfd(0, EFD_CLOEXEC)) {
     if (!bell_fd_) throw system_error("cannot make an eventfd", errno);
     if (options_.heartbeat.timeout.count() > 0) ledger_.emplace(options_.heartbeat);
+    is_beating_ = ledger_ || (options_.liveness && options_.heartbeat.interval.count() > 0);
     std::promise<void> ready;
     std::future<void> is_ready = ready.get_future();
     thread_ = std::thread([this, &ready] { run(ready); });
@@ -87,7 +89,8 @@ class Life::Watcher {
   MemoryFile::Proof proof() const { return page_.proof(); }
 
   bool watch(int rank, const MemoryFile::Proof& proof, int place) {
-    // The pidfd first: if it still lives after the nonce was read, it is the process that has it.
+    // The pidfd first: if the process is still alive after the nonce was read, it is the process
+    // that has it.
     Descriptor pidfd = open_pidfd(proof.pid);
     if (!pidfd) return false;
     std::optional<LifePage> page = LifePage::open(proof);
@@ -113,7 +116,7 @@ class Life::Watcher {
     const std::shared_ptr<Peer> peer = need(rank);
     for (;;) {
       const bool is_ours = peer->pid == ::getpid();
-      // In this order: a number that was given to another process meanwhile does not deceive us.
+      // In this order, so that a pid that was reused by another process meanwhile does no harm.
       if (is_ours ? peer->is_over.load() : is_harmless(peer->pid)) return true;
       if (is_gone(peer->pidfd)) return true;
       if (deadline.is_past()) return false;
@@ -121,7 +124,7 @@ class Life::Watcher {
     }
   }
 
-  bool kill(int rank) const {
+  bool kill(int rank, std::string_view why) const {
     std::shared_ptr<Peer> peer;
     {
       const std::lock_guard lock(mutex_);
@@ -129,13 +132,26 @@ class Life::Watcher {
       if (it == peers_.end() || it->second->pid == ::getpid()) return false;
       peer = it->second;
     }
+    if (!why.empty()) peer->page.say_reason(why);
     ::syscall(SYS_pidfd_send_signal, peer->pidfd.get(), SIGKILL, nullptr, 0);
     return true;
+  }
+
+  std::string why_killed(int rank) const {
+    const std::lock_guard lock(mutex_);
+    const auto it = peers_.find(rank);
+    return it == peers_.end() ? "" : it->second->page.reason();
+  }
+
+  Duration stalled(int rank) const {
+    const std::lock_guard lock(mutex_);
+    return peers_.contains(rank) ? stalls_.stalled(rank) : Duration{};
   }
 
   void forget(int rank) {
     const std::lock_guard lock(mutex_);
     if (peers_.erase(rank) == 0) return;
+    stalls_.forget(rank);
     ring();
   }
 
@@ -201,7 +217,7 @@ class Life::Watcher {
     }
   }
 
-  // Nothing when it is time to end.
+  // Returns nothing when the thread should end.
   std::optional<Peers> living() const {
     const std::lock_guard lock(mutex_);
     if (is_over_) return std::nullopt;
@@ -212,19 +228,24 @@ class Life::Watcher {
     return peers;
   }
 
-  // False for one that was forgotten after we began to look.
+  // False for a peer that was forgotten after this look started.
   bool is_watched(const Peer& peer) const {
     const std::lock_guard lock(mutex_);
     const auto it = peers_.find(peer.rank);
     return it != peers_.end() && it->second.get() == &peer;
   }
 
-  // Counts up and looks at the others, when it is time to.
+  // Sends a heartbeat and checks the peers, if it is time to.
   void beat(const Peers& peers) {
     const TimePoint now = steady_clock().now();
-    if (!ledger_ || now < next_beat_) return;
+    if (!is_beating_ || now < next_beat_) return;
     next_beat_ = now + options_.heartbeat.interval;
-    page_.beat();
+    page_.beat(options_.liveness ? options_.liveness->report() : Liveness::Report{});
+    if (ledger_) look_for_silence(peers, now);
+    if (options_.liveness) look_for_stalls(peers, now);
+  }
+
+  void look_for_silence(const Peers& peers, TimePoint now) {
     std::set<int> ranks;
     for (const std::shared_ptr<Peer>& peer : peers) {
       ledger_->look(peer->rank, peer->page.beats(), now);
@@ -239,13 +260,35 @@ class Life::Watcher {
     }
   }
 
-  // When the thread has to be up again, if nobody dies.
-  TimePoint next_look(Duration most) const {
-    const TimePoint when = steady_clock().now() + most;
-    return ledger_ ? std::min(when, next_beat_) : when;
+  // Only for peers that have sent a heartbeat since the last look: a report is as old as its
+  // heartbeat.
+  void look_for_stalls(const Peers& peers, TimePoint now) {
+    const Liveness::Report self = options_.liveness->report();
+    for (const std::shared_ptr<Peer>& peer : peers) {
+      const std::uint64_t beats = peer->page.beats();
+      if (std::exchange(peer->beats_seen, beats) == beats) continue;
+      std::optional<std::string> why;
+      {
+        const std::lock_guard lock(mutex_);
+        why = stalls_.look(peer->rank, peer->page.report(), self, now);
+      }
+      if (why && options_.on_stuck) options_.on_stuck(peer->rank, *why);
+    }
   }
 
-  // True if somebody is no longer there.
+  // When the thread has to wake up again if no peer dies.
+  TimePoint next_look(Duration most) const {
+    const TimePoint when = steady_clock().now() + most;
+    return is_beating_ ? std::min(when, next_beat_) : when;
+  }
+
+  // A dead worker's account would make the next stall look common to several workers.
+  void forget_stall(int rank) {
+    const std::lock_guard lock(mutex_);
+    stalls_.forget(rank);
+  }
+
+  // True if a peer is gone.
   bool look_at(const Peers& peers) {
     const TimePoint now = steady_clock().now();
     const bool asks_pidfds = !has_waitv_ || now >= next_pidfds_;
@@ -254,12 +297,13 @@ class Life::Watcher {
     for (const std::shared_ptr<Peer>& peer : peers) {
       LifeSign sign = peer->page.sign_of(peer->page.load(peer->place));
       if (sign == LifeSign::Living && asks_pidfds && is_gone(peer->pidfd)) {
-        // Gone, and nobody marked the word: whether it left is what the page says.
+        // The process is gone and its word was not marked: the page tells whether it left.
         sign = peer->page.sign_of(FUTEX_OWNER_DIED);
       }
       if (sign == LifeSign::Living) continue;
       has_news = true;
       peer->is_over = true;
+      forget_stall(peer->rank);
       const auto& callback = sign == LifeSign::Died ? options_.on_death : options_.on_left;
       if (callback && is_watched(*peer)) callback(peer->rank);
     }
@@ -283,7 +327,7 @@ class Life::Watcher {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(until);
     const timespec when{seconds.count(), (until - seconds).count()};
     const long woken = ::syscall(SYS_futex_waitv, waits, count + 1, 0, &when, CLOCK_MONOTONIC);
-    // Missing, or forbidden by a container's filter.
+    // Not implemented by the kernel, or blocked by a container's seccomp filter.
     const bool is_expected = errno == EAGAIN || errno == ETIMEDOUT || errno == EINTR;
     if (woken < 0 && !is_expected) has_waitv_ = false;
   }
@@ -304,14 +348,16 @@ class Life::Watcher {
   const Descriptor bell_fd_;
   std::atomic<std::uint32_t> bell_ = 0;
   mutable std::mutex mutex_;
-  std::map<int, std::shared_ptr<Peer>> peers_;  // guarded by mutex_
-  bool is_over_ = false;                        // guarded by mutex_
-  bool has_waitv_ = options_.may_use_waitv;     // of the thread
-  std::size_t slice_ = 0;                       // of the thread
-  TimePoint next_pidfds_{};                     // of the thread
-  std::optional<HeartbeatLedger> ledger_;       // of the thread; none: no heartbeat
-  std::set<int> looked_at_;                     // of the thread
-  TimePoint next_beat_{};                       // of the thread
+  std::map<int, std::shared_ptr<Peer>> peers_;                       // guarded by mutex_
+  bool is_over_ = false;                                             // guarded by mutex_
+  bool has_waitv_ = options_.may_use_waitv;                          // used only by the thread
+  std::size_t slice_ = 0;                                            // used only by the thread
+  TimePoint next_pidfds_{};                                          // used only by the thread
+  StallLedger stalls_{options_.stall, options_.heartbeat.interval};  // guarded by mutex_
+  bool is_beating_ = false;
+  std::optional<HeartbeatLedger> ledger_;  // used only by the thread; none: no heartbeat
+  std::set<int> looked_at_;                // used only by the thread
+  TimePoint next_beat_{};                  // used only by the thread
   std::thread thread_;
 };
 
@@ -339,8 +385,16 @@ bool Life::wait_harmless(int rank, Deadline deadline) const {
   return watcher_->wait_harmless(rank, deadline);
 }
 
-bool Life::kill(int rank) const {
-  return watcher_->kill(rank);
+bool Life::kill(int rank, std::string_view why) const {
+  return watcher_->kill(rank, why);
+}
+
+std::string Life::why_killed(int rank) const {
+  return watcher_->why_killed(rank);
+}
+
+Duration Life::stalled(int rank) const {
+  return watcher_->stalled(rank);
 }
 
 void Life::forget(int rank) {

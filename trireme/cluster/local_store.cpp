@@ -11,8 +11,8 @@
 
 namespace trireme::cluster {
 
-// Everything below is guarded by `mutex`. A caller parks its own Call here, so that a reply wakes
-// one thread and not all.
+// `mutex` guards everything below. Each caller waits on its own Call, so that a reply wakes one
+// thread and not all of them.
 struct LocalStore::Shared {
   struct Call {
     std::condition_variable answered;
@@ -103,7 +103,7 @@ void LocalStore::tell(StoreRequest request) noexcept {
   try {
     session_->tell(std::move(request));
   } catch (const std::exception&) {
-    // Only memory can run out here; the session's end will clean up what was to be told.
+    // Only an allocation can fail here; the end of the session cleans up.
   }
 }
 

@@ -1,10 +1,10 @@
 // LocalStore is a Store for ranks that are threads of one process, and for tests.
 //
-//   LocalStore store;                       // a store of its own
-//   auto other = store.open_session();      // what a second rank holds; same keys
+//   LocalStore store;                       // a new store
+//   auto other = store.open_session();      // the session of a second rank; same keys
 //
-// Each object is a session: its session-bound keys vanish with it. The keys themselves live as
-// long as any session of the store.
+// Each object is a session: its session-bound keys vanish with it. The keys themselves live as long
+// as any session of the store.
 
 #pragma once
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto kReleaseTimeout = std::chrono::seconds(1);
 
-// Twenty digits, so that keys sort as numbers do.
+// Twenty digits, so that keys sort numerically.
 std::string ticket_text(std::int64_t ticket) {
   char text[24];
   std::snprintf(text, sizeof(text), "%020lld", static_cast<long long>(ticket));
@@ -48,9 +48,10 @@ void ReadWriteLock::Held::release() noexcept {
   if (!key_.empty()) erase_quietly(*store_, std::exchange(key_, {}));
 }
 
-// One attempt to get in. Its place in the queue only decides whose turn it is; what makes holding
-// exclusive is the compare_and_set of the writer's key, and that a reader puts up its own key
-// before it looks for a writer's, while a writer looks for readers after it put up its own.
+// One attempt to acquire the lock. The position in the queue only decides the order. Exclusion
+// comes from the compare_and_set of the writer's key, and from the order of writes and checks: a
+// reader writes its own key before it checks for a writer's, and a writer checks for readers after
+// it wrote its own key.
 class ReadWriteLock::Attempt {
  public:
   Attempt(Store& store, const std::string& name, Deadline deadline)
@@ -115,7 +116,7 @@ class ReadWriteLock::Attempt {
           .compare_and_set(writer_, std::nullopt, bytes_of(ticket_), deadline_, Lifetime::Session)
           .swapped;
     } catch (const Error&) {
-      // It may have happened all the same.
+      // The write may have been applied nevertheless.
       try {
         store_.compare_and_set(writer_, bytes_of(ticket_), std::nullopt,
                                Deadline::after(kReleaseTimeout));
@@ -154,7 +155,7 @@ class ReadWriteLock::Attempt {
   std::string ticket_;
   std::string place_;
   std::unique_ptr<Watch> watch_;
-  std::uint64_t seen_ = 0;  // the newest revision that look() saw
+  std::uint64_t seen_ = 0;  // the newest revision that look() has seen
   bool has_writer_ = false;
   bool has_readers_ = false;
   bool has_writer_before_ = false;

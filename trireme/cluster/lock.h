@@ -1,17 +1,19 @@
-// Lock and ReadWriteLock: one holder, or many readers, among all who use the same name on the
-// same store.
+// Lock and ReadWriteLock: one holder, or many readers, among all users of the same name on the same
+// store.
 //
 //   Lock lock(store, "checkpoint");
-//   Lock::Held held = lock.acquire(Deadline::after(5s));   // until `held` goes
+//   Lock::Held held = lock.acquire(Deadline::after(5s));   // until `held` is destroyed
 //
-// Death:    what a holder has lives with its Store's session. If its process is killed or its
-//           connection lost, the lock is free; a holder that only lost its connection does not
-//           notice by itself, so guard what matters by a compare_and_set as well.
-// Fairness: tickets. A writer waits for those who came before it, a reader for the writers who
-//           came before it; so neither starves.
-// Failure:  Deadline, and what Store throws; nothing is held then.
-// Threads:  any thread; two threads of one store exclude each other too.
-// Lifetime: Held must go before its Store. Letting go is best effort and takes at most a second.
+// Death:         the lock is bound to the session of the holder's Store. If the holder's process is
+//                killed or its connection is lost, the lock is free. A holder that only lost its
+//                connection does not notice by itself, so guard critical updates by a
+//                compare_and_set as well.
+// Fairness:      tickets. A writer waits for all earlier arrivals, a reader for all earlier
+//                writers, so neither starves.
+// Errors:        Deadline, and whatever Store throws; the lock is not held then.
+// Thread safety: any thread; two threads of one store exclude each other too.
+// Lifetime:      Held must be destroyed before its Store. Releasing is best effort and takes at
+//                most a second.
 
 #pragma once
 
@@ -31,14 +33,14 @@ class ReadWriteLock {
     Held& operator=(Held&& other) noexcept;
     ~Held();
 
-    // Lets go now; later calls do nothing.
+    // Releases the lock now; later calls do nothing.
     void release() noexcept;
 
    private:
     friend class ReadWriteLock;
     Held(Store& store, std::string key) : store_(&store), key_(std::move(key)) {}
     Store* store_;
-    std::string key_;  // exists while we hold; empty: released or moved from
+    std::string key_;  // exists while the lock is held; empty: released or moved from
   };
 
   ReadWriteLock(Store& store, std::string name);

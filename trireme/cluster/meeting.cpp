@@ -132,7 +132,7 @@ void Meeting::collect(const StoreReply& reply) {
     return ask_swap(Step::Publish, "outcome", table_outcome(Roster(epoch_, std::move(members))),
                     Lifetime::Job);
   }
-  // Somebody was counted and is gone again; whoever comes in its place will complete the count.
+  // A rank was counted and is gone again; the rank that replaces it will complete the count.
   if (!is_late_) return ask(Step::Await, StoreVerb::Wait, "outcome");
   refuse(ErrorCode::Deadline, name_ranks(missing) + " of " + std::to_string(self_.size) +
                                   " did not come within " + name_seconds(waited_));
@@ -146,7 +146,7 @@ void Meeting::refuse(ErrorCode code, const std::string& text) {
 void Meeting::take_outcome(ByteView outcome) {
   ByteReader in(outcome);
   const auto kind = in.get<std::uint8_t>();
-  // A rank that does not fit is refused even where the others have met without it.
+  // A rank that does not match is refused even if the others have met without it.
   if (refusal_ && refusal_->code() == ErrorCode::Mismatch) {
     error_ = refusal_;
     return;

@@ -95,8 +95,8 @@ std::vector<StoreChange> MessageStore::list(std::string_view prefix, Deadline de
   return changes;
 }
 
-// Asks for the next batch when the last one is used up, saying how many changes it has seen, so
-// that a batch whose reply came too late is sent again and not lost.
+// Requests the next batch when the last one is used up. The request contains the number of changes
+// seen, so that a batch whose reply came too late is sent again and not lost.
 class MessageStore::MessageWatch final : public Watch {
  public:
   MessageWatch(MessageStore& store, std::uint64_t id) : store_(store), id_(id) {}
@@ -107,7 +107,8 @@ class MessageStore::MessageWatch final : public Watch {
     store_.tell(std::move(request));
   }
 
-  // One thread at a time asks; the others wait for their turn, each until its own deadline.
+  // One thread at a time sends a request; the others wait for their turn, each until its own
+  // deadline.
   StoreChange next(Deadline deadline) override {
     std::unique_lock lock(mutex_);
     if (!turn_.wait_until(lock, deadline.when(), [&] { return !is_asking_; })) {
@@ -147,7 +148,8 @@ class MessageStore::MessageWatch final : public Watch {
   const std::uint64_t id_;
   std::mutex mutex_;
   std::condition_variable turn_;
-  bool is_asking_ = false;  // guarded by mutex_; what follows is of whoever asks
+  bool is_asking_ = false;  // guarded by mutex_; the thread that sends a request uses the members
+                            // below
   std::uint64_t taken_ = 0;
   std::deque<StoreItem> items_;
 };
@@ -160,7 +162,8 @@ std::unique_ptr<Watch> MessageStore::watch(std::string_view prefix, Deadline dea
   try {
     reply = ask(std::move(request), deadline);
   } catch (const Error& error) {
-    // It may be there all the same, and would gather changes for nobody.
+    // The server may have created the watch nevertheless; it would collect changes that are
+    // never read.
     StoreRequest unwatch = request_of(StoreVerb::Unwatch, {});
     unwatch.taken = name;
     if (error.code() == ErrorCode::Deadline) tell(std::move(unwatch));

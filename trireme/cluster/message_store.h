@@ -1,8 +1,8 @@
-// MessageStore is a Store whose every call is a request and a reply; where those travel is what
-// LocalStore, RemoteStore and FolderStore add. Hence they behave alike.
+// MessageStore is a Store whose every call is a request and a reply. LocalStore, RemoteStore and
+// FolderStore implement how these are transported, and hence behave alike.
 //
-// Threads: as Store; exchange() and tell() must bear any number of callers.
-// Lifetime: its watches must not outlive it.
+// Thread safety: as Store; exchange() and tell() must support any number of concurrent callers.
+// Lifetime:      its watches must not outlive it.
 
 #pragma once
 
@@ -33,10 +33,10 @@ class MessageStore : public Store {
   std::unique_ptr<Watch> watch(std::string_view prefix, Deadline deadline) override;
 
  protected:
-  // Fills in slot and sequence, sends, and returns the reply to it. Throws Deadline or PeerLost;
-  // a refusal is a reply with an error.
+  // Fills in slot and sequence, sends the request, and returns its reply. Throws Deadline or
+  // PeerLost; a refusal is a reply with an error.
   virtual StoreReply exchange(StoreRequest request, Deadline deadline) = 0;
-  // The same, without waiting for an answer; what cannot be sent is dropped.
+  // The same, without waiting for a reply; a request that cannot be sent is dropped.
   virtual void tell(StoreRequest request) noexcept = 0;
 
  private:
@@ -44,7 +44,7 @@ class MessageStore : public Store {
 
   std::atomic<std::uint64_t> last_watch_{0};
 
-  // exchange(), with refusals thrown and every error saying what was asked of which key.
+  // Calls exchange() and throws refusals; every error names the operation and the key.
   StoreReply ask(StoreRequest request, Deadline deadline);
 };
 

@@ -12,7 +12,7 @@ std::string name_ranks(std::span<const int> ranks) {
     while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
     if (i > 0) text += ", ";
     text += std::to_string(ranks[i]);
-    // Two neighbours read better as two numbers than as a range.
+    // Two consecutive ranks are printed as two numbers, not as a range.
     if (end - i == 2) text += ", " + std::to_string(ranks[end - 1]);
     if (end - i > 2) text += "-" + std::to_string(ranks[end - 1]);
     i = end;

@@ -1,4 +1,4 @@
-// How messages name sets of ranks and spans of time, the same everywhere.
+// How messages format sets of ranks and durations.
 
 #pragma once
 

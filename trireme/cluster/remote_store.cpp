@@ -6,7 +6,7 @@
 namespace trireme::cluster {
 namespace {
 
-// How long a message without an answer may take to reach the kernel before it is dropped.
+// How long sending a message without a reply may take before it is dropped.
 constexpr auto kTellTimeout = std::chrono::seconds(1);
 
 }  // namespace
@@ -39,11 +39,11 @@ void RemoteStore::tell(StoreRequest request) noexcept {
     try {
       client_.post(kStoreMethod, encode(request), deadline);
     } catch (const Error&) {
-      // The connection is gone, and with it the session that would have been told.
+      // The connection is gone, and with it the session that the message was about.
     }
     abandon(request.slot);
   } catch (const std::exception&) {
-    // All slots are taken; the end of the session cleans up what was to be told.
+    // All slots are in use; the end of the session cleans up.
   }
 }
 

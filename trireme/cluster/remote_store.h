@@ -1,8 +1,8 @@
-// RemoteStore is a Store that lives behind a net::Server, reached over one authenticated
-// connection. The connection is the session: when it ends, so do the session-bound keys.
+// RemoteStore is a Store behind a net::Server, reached over one authenticated connection. The
+// connection is the session: when it ends, the session-bound keys are erased.
 //
-// Failure: PeerLost, from every call, once the connection is gone; make a new RemoteStore.
-// Bounds:  at most 256 calls at once; one more waits for its turn within its deadline.
+// Errors: PeerLost, from every call, once the connection is lost; create a new RemoteStore then.
+// Bounds: at most 256 concurrent calls; a further call waits for a free slot until its deadline.
 
 #pragma once
 
@@ -18,10 +18,11 @@ namespace trireme::cluster {
 
 class RemoteStore final : public MessageStore {
  public:
-  // Connects; keeps trying while nobody listens yet, until the deadline.
+  // Connects; retries while no server is listening yet, until the deadline.
   RemoteStore(const net::Client::Options& options, Deadline deadline);
 
-  // The numeric address by which this host reaches the server; other hosts reach us there.
+  // The numeric address from which this host reaches the server; other hosts can reach this host
+  // there.
   std::string local_host() const { return client_.local_host(); }
   bool is_open() const noexcept { return client_.is_open(); }
 

@@ -15,7 +15,7 @@ constexpr auto kGrace = std::chrono::seconds(1);
 
 Roster rendezvous(Store& store, std::uint64_t epoch, const Member& self, Deadline deadline,
                   std::optional<TimePoint> begin) {
-  // What the caller granted, not how late this thread came to run.
+  // The time that the caller granted, without the delay until this thread was scheduled.
   const Duration granted = deadline.when() - begin.value_or(steady_clock().now());
   Meeting meeting(epoch, self);
   while (!meeting.is_over()) {

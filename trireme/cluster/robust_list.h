@@ -1,14 +1,15 @@
-// RobustList makes the calling thread the owner of futex words, so that the kernel marks them and
-// wakes their watchers when the thread ends in whatever way, kill -9 included, before it tears
-// the process's memory down.
+// RobustList makes the calling thread the owner of futex words, so that the kernel marks the words
+// and wakes their watchers when the thread ends in any way, including kill -9, before it releases
+// the process's memory.
 //
-// It replaces the list that the C library keeps for the thread's robust mutexes, which this
-// thread must therefore not use; the destructor puts that list back.
+// It replaces the list that the C library keeps for the thread's robust mutexes, so the thread must
+// not use robust mutexes meanwhile; the destructor restores that list.
 //
 // The list's nodes are private to the process: the kernel finds each word at a constant distance
-// from its node, so that nobody who can write to the shared words can lead the kernel astray.
+// from its node, so that a process that can write to the shared words cannot redirect the kernel to
+// other addresses.
 //
-// Threads: made, used and destroyed by one thread.
+// Thread safety: constructed, used and destroyed by one thread.
 
 #pragma once
 
@@ -25,7 +26,7 @@ class RobustList {
  public:
   // Owns the first `count` words of the page from now on. Throws Unsupported.
   RobustList(const LifePage& page, int count);
-  // Gives the words up and marks them as left; wakes every watcher.
+  // Releases the words and marks them as left; wakes every watcher.
   ~RobustList();
   RobustList(const RobustList&) = delete;
   RobustList& operator=(const RobustList&) = delete;

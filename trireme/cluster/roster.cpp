@@ -13,7 +13,7 @@ constexpr std::uint8_t kMemberForm = 0x31;
 constexpr std::uint8_t kRosterForm = 0x41;
 constexpr std::size_t kAddressesMax = 64;
 
-// Gives every text a number; equal texts the same one.
+// Assigns a number to every string; equal strings have the same number.
 class TextTable {
  public:
   std::uint32_t number_of(const std::string& text) {

@@ -1,10 +1,10 @@
-// Roster is who takes part in one epoch of a job: what each rank said about itself when they met.
-// Every rank holds the same one, byte for byte.
+// Roster lists the members of one epoch of a job: what each rank reported about itself in the
+// rendezvous. Every rank holds the same roster, byte for byte.
 //
-// Hosts: ranks are grouped by the host id they claim. That two ranks share a host is only a
-//        candidate; that they share memory is proven later, by their life pages.
-// Failure: decoding throws Protocol for bytes that encode() does not make.
-// Threads: a value; reading it from any thread is safe.
+// Hosts:         ranks are grouped by the host id that they report. Equal ids only suggest that two
+//                ranks share a host; their life pages later prove that they share memory.
+// Errors:        decoding throws Protocol for bytes that encode() does not produce.
+// Thread safety: a value; reading it from any thread is safe.
 
 #pragma once
 
@@ -22,9 +22,9 @@ struct Member {
   int rank = 0;
   int size = 1;             // of the job, as this rank was told
   std::string host{};       // see host_id.h
-  std::string host_name{};  // for people
+  std::string host_name{};  // for display
   std::string build{};      // base::build_info().build_id
-  std::string job_hash{};   // of what must be equal on all ranks, such as the recipe
+  std::string job_hash{};   // hash of what must be equal on all ranks, such as the recipe
   std::int32_t pid = 0;
   std::int32_t cores = 0;                // that this rank may use
   MemoryFile::Proof life{};              // of its life page; descriptor -1: it has none
@@ -36,7 +36,8 @@ Member decode_member(ByteView bytes);
 
 class Roster {
  public:
-  // REQUIRES: as many members as each says the job has, one a rank, in the order of ranks.
+  // REQUIRES: the number of members equals the job size that each member reports; one member per
+  // rank, in the order of ranks.
   Roster(std::uint64_t epoch, std::vector<Member> members);
 
   std::uint64_t epoch() const noexcept { return epoch_; }
@@ -44,11 +45,11 @@ class Roster {
   const Member& member(int rank) const;
   std::span<const Member> members() const noexcept { return members_; }
 
-  // The ranks that claim the same host, one list a host, in the order of their first ranks.
+  // The ranks that report the same host, one list per host, ordered by the first rank of each list.
   const std::vector<std::vector<int>>& hosts() const noexcept { return hosts_; }
   // Index into hosts().
   int host_of(int rank) const;
-  // This rank and its neighbours, ascending.
+  // This rank and the other ranks on its host, ascending.
   const std::vector<int>& ranks_beside(int rank) const;
 
  private:
@@ -58,7 +59,8 @@ class Roster {
   std::vector<int> host_of_;
 };
 
-// Texts that many members share are written once: 1,000 ranks of one host take 60 KB, not 200.
+// Strings that many members share are written once: 1,000 ranks on one host take 60 KB instead of
+// 200.
 Bytes encode(const Roster& roster);
 Roster decode_roster(ByteView bytes);
 

@@ -43,8 +43,9 @@ bool is_held(const Descriptor& file) {
   return ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-// What a maker of a secret or of a socket was killed over. Secrets are only made in turn, so that
-// an unfinished one is nobody's; whoever makes a socket holds its lock.
+// Removes the files of a process that was killed while it created a secret or a socket. Only one
+// process at a time creates a secret, so an unfinished secret belongs to a dead process; a process
+// that creates a socket holds its lock.
 void sweep_unfinished(const std::filesystem::path& path) {
   if (path.extension() == ".new") {
     ::unlink(path.c_str());
@@ -54,7 +55,8 @@ void sweep_unfinished(const std::filesystem::path& path) {
   }
 }
 
-// Removes the secrets that nobody holds, with their sockets. REQUIRES: the folder's lock is held.
+// Removes the secrets whose locks are not held, with their sockets. REQUIRES: the folder's lock is
+// held.
 void sweep(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
@@ -67,7 +69,7 @@ void sweep(const std::string& folder) {
   }
 }
 
-// Nothing while there is none, or none that somebody living holds.
+// Returns nothing if there is no secret, or no live process holds its lock.
 std::optional<net::Secret> read_held(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file || !is_held(file)) return std::nullopt;
@@ -84,7 +86,7 @@ std::optional<net::Secret> read_held(const std::string& path) {
 SecretFile::SecretFile(std::string path, Descriptor held, net::Secret secret)
     : path_(std::move(path)), held_(std::move(held)), secret_(std::move(secret)) {}
 
-// The file is complete and held before it gets its name.
+// The file is complete and locked before it gets its name.
 SecretFile SecretFile::make(const std::string& socket, Deadline deadline) {
   const std::string path = path_beside(socket);
   const std::string folder = std::filesystem::path(path).parent_path().string();

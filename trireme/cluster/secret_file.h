@@ -1,14 +1,15 @@
-// SecretFile is how ranks of one host that nobody gave a secret come to share one: the rank that
-// serves the store makes it, in a folder of this user's, beside the store's socket.
+// SecretFile gives the ranks of one host a common secret if none was configured: the rank that
+// serves the store creates the secret in a folder of this user, beside the store's socket.
 //
-//   <folder>/<name>.secret   64 hexadecimal digits, 0600, held by flock(2) while its maker lives
+//   <folder>/<name>.secret   64 hexadecimal digits, 0600, held by flock(2) while its creator lives
 //   <folder>/<name>.sock
 //
-// Safety:  the folder is ours alone: a real folder, owned by us, mode 0700, or it is refused.
-// Death:   a secret that nobody holds is a dead job's. Readers do not take it, and whoever makes
-//          the next one removes it and its socket.
-// Failure: InvalidInput for an unsafe folder, Deadline for a secret that nobody made in time.
-// Lifetime: the maker's object removes its file.
+// Safety:   the folder must belong to this user alone: a real folder, owned by the user, mode 0700.
+//           Any other folder is refused.
+// Death:    a secret whose lock is not held belongs to a dead job. Readers ignore it, and the next
+//           process that creates a secret removes it and its socket.
+// Errors:   InvalidInput for an unsafe folder, Deadline if no process created the secret in time.
+// Lifetime: the creator's object removes its file.
 
 #pragma once
 
@@ -22,9 +23,9 @@ namespace trireme::cluster {
 
 class SecretFile {
  public:
-  // `socket` is the store's path; the secret lies beside it. Sweeps what dead jobs left.
+  // `socket` is the store's path; the secret is created beside it. Removes the files of dead jobs.
   static SecretFile make(const std::string& socket, Deadline deadline);
-  // The secret that a living process made for this socket; waits for it.
+  // The secret that a live process created for this socket; waits for it.
   static net::Secret find(const std::string& socket, Deadline deadline);
 
   ~SecretFile();

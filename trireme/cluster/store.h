@@ -1,17 +1,18 @@
-// Store is a small, strongly ordered map from text to bytes through which the ranks of a job
-// find and wait for each other. It is for meeting, not for data: values are at most 16 MiB.
+// Store is a small, strongly ordered map from text to bytes through which the ranks of a job find
+// and wait for each other. It is for coordination, not for data: values are at most 16 MiB.
 //
 // Implementations: LocalStore (one process), RemoteStore (a StoreService behind net::Server),
-// FolderStore (a folder that all hosts see), etcd::EtcdStore (an etcd that somebody runs). They
+// FolderStore (a folder that all hosts see), etcd::EtcdStore (an existing etcd cluster). They
 // behave alike; one test suite runs on all.
 //
-// Order:    all changes of a store happen one after the other and every reader sees them in
-//           that order. Each change has a revision, larger than any before.
-// Lifetime: a key set with Lifetime::Session disappears when the Store object that set it is
-//           destroyed or its process dies; that is what locks and presence are made of.
-// Failure:  Deadline when time is up; PeerLost when the server is gone. A call that failed with
-//           Deadline may or may not have happened; retries inside one call never apply twice.
-// Threads:  any thread may call.
+// Order:         all changes of a store are totally ordered, and every reader sees them in that
+//                order. Each change has a revision that is larger than all earlier revisions.
+// Lifetime:      a key set with Lifetime::Session disappears when the Store object that set it is
+//                destroyed or its process dies; locks and presence are built on that.
+// Errors:        Deadline when the time is up; PeerLost when the server is gone. A call that failed
+//                with Deadline may or may not have been applied; retries inside one call are never
+//                applied twice.
+// Thread safety: any thread may call.
 
 #pragma once
 
@@ -32,7 +33,7 @@ enum class Lifetime : std::uint8_t { Job, Session };
 
 struct StoreChange {
   std::string key;
-  std::optional<Bytes> value;  // nothing: the key was erased
+  std::optional<Bytes> value;  // nullopt: the key was erased
   std::uint64_t revision = 0;
 };
 
@@ -41,11 +42,11 @@ struct SwapResult {
   std::optional<Bytes> current;  // the value after the call
 };
 
-// A sequence of changes under a prefix, none missed, oldest first.
+// A sequence of the changes under a prefix, oldest first; no change is missed.
 class Watch {
  public:
   virtual ~Watch() = default;
-  // Throws Deadline when none came in time.
+  // Throws Deadline if no change came in time.
   virtual StoreChange next(Deadline deadline) = 0;
 };
 
@@ -56,19 +57,20 @@ class Store {
   virtual void set(std::string_view key, ByteView value, Deadline deadline,
                    Lifetime lifetime = Lifetime::Job) = 0;
   virtual std::optional<Bytes> get(std::string_view key, Deadline deadline) = 0;
-  // The value, as soon as there is one.
+  // Returns the value as soon as the key exists.
   virtual Bytes wait(std::string_view key, Deadline deadline) = 0;
-  // Adds to a decimal number (absent counts as 0) and returns the sum. Mismatch if it is none.
+  // Adds to a decimal number (an absent key counts as 0) and returns the sum. Throws Mismatch if
+  // the value is not a number.
   virtual std::int64_t add(std::string_view key, std::int64_t delta, Deadline deadline) = 0;
-  // Replaces `expected` (nothing: the key must be absent) by `desired` (nothing: erase).
+  // Replaces `expected` (nullopt: the key must be absent) with `desired` (nullopt: erase).
   virtual SwapResult compare_and_set(std::string_view key, std::optional<ByteView> expected,
                                      std::optional<ByteView> desired, Deadline deadline,
                                      Lifetime lifetime = Lifetime::Job) = 0;
-  // False when there was no such key.
+  // Returns false if the key did not exist.
   virtual bool erase(std::string_view key, Deadline deadline) = 0;
   // All keys with this prefix, sorted, with the revision of each one's last change.
   virtual std::vector<StoreChange> list(std::string_view prefix, Deadline deadline) = 0;
-  // First what is there now, as changes, then everything that happens.
+  // First reports the existing keys, as changes, then every change that follows.
   virtual std::unique_ptr<Watch> watch(std::string_view prefix, Deadline deadline) = 0;
 };
 

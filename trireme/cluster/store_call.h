@@ -1,9 +1,9 @@
-// ask(): one StoreRequest on any Store, for the state machines that say what they want to know as
-// requests and are driven over real and simulated stores alike.
+// ask(): one StoreRequest on any Store, for state machines that express their queries as requests
+// and run over both real and simulated stores.
 //
-// Verbs:   Set, Get, Wait, Add, Swap, Erase and List; a watch is an object and not a question.
-// Failure: what the Store throws.
-// Threads: as the Store.
+// Verbs:         Set, Get, Wait, Add, Swap, Erase and List; watches are not supported.
+// Errors:        what the Store throws.
+// Thread safety: as the Store.
 
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace trireme::cluster {
 
-// Whether the store's patience is over: PeerLost is its answer to any call, and not to one alone.
+// Whether the store has been gone for longer than its patience, so that any call fails with
+// PeerLost.
 bool is_gone(Store& store, Deadline deadline);
 
 StoreReply ask(Store& store, const StoreRequest& request, Deadline deadline);

@@ -13,7 +13,7 @@
 namespace trireme::cluster {
 namespace {
 
-// A file begins with this and the revision at which it was made.
+// A file begins with this and the revision at which it was created.
 constexpr std::string_view kMagic = "TRMSTOR1";
 constexpr std::size_t kFileHead = kMagic.size() + sizeof(std::uint64_t);
 constexpr std::size_t kRecordHead = sizeof(std::uint32_t) + sizeof(std::uint64_t);
@@ -22,7 +22,7 @@ constexpr std::uint64_t kCompactFrom = std::uint64_t{1} << 20;
 constexpr std::uint64_t kCompactRatio = 8;
 constexpr std::size_t kReadSize = std::size_t{64} << 10;
 
-// FNV-1a: the records need protection from torn writes, not from people.
+// FNV-1a: the hash protects against torn writes, not against attackers.
 std::uint64_t hash_of(ByteView bytes) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (std::byte byte : bytes) {
@@ -91,7 +91,7 @@ void StoreJournal::open() {
   reopen();
 }
 
-// Writes a whole file beside the present one and renames it into place.
+// Writes a complete file beside the current one and renames it into place.
 void StoreJournal::make(const StoreMap* map) const {
   ByteWriter out;
   out.append(bytes_of(kMagic)).put(map ? map->revision() : std::uint64_t{0});
@@ -142,7 +142,8 @@ bool StoreJournal::was_replaced() const {
 void StoreJournal::read(const Learn& learn, Access access) {
   read_to_end(learn);
   while (was_replaced()) {
-    // The old file was final before the new one got its name: what it still holds comes first.
+    // The old file was final before the new one got its name, so the rest of the old file comes
+    // first.
     read_to_end(learn);
     reopen();
     read_to_end(learn);
@@ -179,7 +180,7 @@ std::size_t StoreJournal::take_records(ByteView bytes, const Learn& learn) {
     const StoreMap::Change change = record_of(body);
     offset_ += kRecordHead + size;
     bytes = bytes.subspan(kRecordHead + size);
-    // A compacted file repeats what its readers have seen.
+    // A compacted file repeats changes that its readers have seen.
     if (change.revision <= revision_) continue;
     revision_ = change.revision;
     learn(change);
@@ -193,7 +194,7 @@ void StoreJournal::append(std::span<const StoreMap::Change> changes) {
   try {
     write_all(file_, out.bytes(), offset_, path_);
   } catch (const Error&) {
-    // Where even this fails, the next writer cuts the torn record off.
+    // If this fails too, the next writer cuts the torn record off.
     [[maybe_unused]] const int cut = ::ftruncate(file_.get(), static_cast<off_t>(offset_));
     throw;
   }

@@ -5,7 +5,7 @@
 namespace trireme::cluster {
 namespace {
 
-// More changes than sessions ever make between two that are written down.
+// More changes than sessions make between two recorded changes.
 constexpr std::uint64_t kRevisionLeap = std::uint64_t{1} << 40;
 
 }  // namespace
@@ -19,7 +19,7 @@ StoreLog::StoreLog(const std::filesystem::path& path) : file_(path.string()) {
       kept_.commit(change);
     }
   };
-  // A record that was torn by the death of the last writer is cut off: nobody was told of it.
+  // A torn record of the last writer is cut off; no client was told about that change.
   file_.read(learn, StoreJournal::Access::Writing);
 }
 
@@ -41,7 +41,7 @@ void StoreLog::write(std::span<const StoreMap::Change> changes) {
     if (change.owner == StoreMap::kNobody) {
       lasting.push_back(change);
     } else if (kept_.find(change.key)) {
-      // A session took over a key that would have stayed.
+      // A session took over a key whose lifetime was the job.
       lasting.push_back({change.key, nullptr, change.revision, StoreMap::kNobody});
     }
   }

@@ -1,17 +1,19 @@
-// StoreLog lets a store's server die and come back: it writes down every change that lives as
-// long as the job, and tells them to the server that comes after.
+// StoreLog lets a store's server die and be restarted: it records every change whose lifetime is
+// the job, and replays the changes to the next server.
 //
 //   StoreLog log(path);
 //   auto service = std::make_shared<StoreService>(bounds, log.journal());
 //   log.replay([&](const StoreMap::Change& change) { service->learn(change); });
 //   service->advance(log.first_revision());
 //
-// Sessions: keys that live with a session are not in it; their owners set them again.
-// Order:    a server that comes back counts its revisions from far above those before, so that
-//           they rise although changes of sessions were not written down.
-// Durable:  against the death of the process, not of the host: what the kernel has is enough.
-// Failure:  Corrupt, Io. A change that cannot be written is refused, as the journal's contract is.
-// Threads:  one at a time. Lifetime: it outlives the service. One process at a time has it open.
+// Sessions:      session-bound keys are not recorded; their owners set them again.
+// Order:         a restarted server starts its revisions far above the recorded ones, so that
+//                revisions increase although session-bound changes were not recorded.
+// Durable:       survives the death of the process, not of the host; nothing is synced to disk.
+// Errors:        Corrupt, Io. A change that cannot be written is refused, as the journal's contract
+//                requires.
+// Thread safety: one thread at a time.
+// Lifetime:      it outlives the service. Only one process at a time has the file open.
 
 #pragma once
 
@@ -27,14 +29,14 @@ namespace trireme::cluster {
 
 class StoreLog {
  public:
-  // Makes the file if there is none.
+  // Creates the file if it does not exist.
   explicit StoreLog(const std::filesystem::path& path);
   StoreLog(const StoreLog&) = delete;
   StoreLog& operator=(const StoreLog&) = delete;
 
-  // Tells all that was written down.
+  // Passes every recorded change to `learn`.
   void replay(const StoreJournal::Learn& learn) const;
-  // From where the next server counts.
+  // The revision from which the next server counts.
   std::uint64_t first_revision() const;
 
   StoreState::Journal journal();
@@ -43,7 +45,7 @@ class StoreLog {
   void write(std::span<const StoreMap::Change> changes);
 
   StoreJournal file_;
-  StoreMap kept_;  // what the file amounts to, for when it is written anew
+  StoreMap kept_;  // the state that the file describes, for compaction
 };
 
 }  // namespace trireme::cluster

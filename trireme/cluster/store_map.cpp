@@ -125,7 +125,7 @@ void StoreMap::plan_swap(Plan& plan, StoreSessionId owner, const StoreRequest& r
   if (!are_equal(current, request.expected)) return;
   plan.reply.flag = true;
   plan.reply.value = request.value;
-  // Absent stays absent: nothing happened, so nobody needs to hear of it.
+  // The key was absent and stays absent, so there is no change to report.
   if (current || request.value) plan_write(plan, owner, request, request.value);
 }
 

@@ -1,11 +1,11 @@
-// StoreMap is what a store knows: keys, values, who owns them, and a revision that every change
-// raises. It separates deciding from doing: plan() says what a request would answer and change,
-// commit() makes a change true. In between, FolderStore writes the change to its journal, and a
-// replica of a store is made by committing what others planned.
+// StoreMap is the content of a store: keys, values, their owners, and a revision that every change
+// increments. It separates planning from committing: plan() computes the reply and the change of a
+// request, commit() applies a change. In between, FolderStore writes the change to its journal;
+// committing changes that were planned elsewhere makes a replica of a store.
 //
-// Pure:    no clock, no sockets, no threads; the caller serialises.
-// Failure: a refused request is a reply with an error, never an exception; commit() cannot fail.
-// Bounds:  StoreBounds; what would exceed one is refused with Exhausted or InvalidInput.
+// Pure:   no clock, no sockets, no threads; the caller serializes.
+// Errors: a refused request is a reply with an error, never an exception; commit() cannot fail.
+// Bounds: StoreBounds; a request that would exceed one is refused with Exhausted or InvalidInput.
 
 #pragma once
 
@@ -28,10 +28,10 @@ struct StoreBounds {
   std::size_t key_size_max = 1024;
   std::size_t value_size_max = std::size_t{16} << 20;
   std::size_t bytes_max = std::size_t{1} << 30;        // of all keys and values together
-  std::size_t reply_size_max = std::size_t{48} << 20;  // below the network's frame
-  std::size_t slots_max = 1024;                        // a session
-  std::size_t watches_max = 256;                       // a session
-  std::size_t watch_items_max = 65536;                 // not yet taken, a watch
+  std::size_t reply_size_max = std::size_t{48} << 20;  // smaller than the network's largest frame
+  std::size_t slots_max = 1024;                        // per session
+  std::size_t watches_max = 256;                       // per session
+  std::size_t watch_items_max = 65536;                 // not yet read, per watch
 };
 
 class StoreMap {
@@ -54,18 +54,18 @@ class StoreMap {
 
   // REQUIRES: a verb that is neither Wait, Watch, Next nor Unwatch.
   Plan plan(StoreSessionId session, const StoreRequest& request) const;
-  // What ends with a session: its keys, each with a revision of its own.
+  // The changes at the end of a session: its keys are erased, each with its own revision.
   std::vector<Change> plan_end(StoreSessionId session) const;
   // REQUIRES: change.revision > revision().
   void commit(const Change& change);
-  // Revisions up to this one were used elsewhere, by changes that left nothing behind.
+  // Revisions up to this one were used elsewhere, by changes that are not in this map.
   void advance(std::uint64_t revision) { revision_ = std::max(revision_, revision); }
 
-  // Null when there is none.
+  // Null if the key does not exist.
   StoreValue find(std::string_view key) const;
   // Sorted by key.
   std::vector<StoreItem> list(std::string_view prefix) const;
-  // Every key as the change that made it, oldest first.
+  // Every key as the change that last set it, oldest first.
   std::vector<Change> snapshot() const;
   std::set<StoreSessionId> owners() const;
   std::uint64_t revision() const noexcept { return revision_; }

@@ -5,7 +5,7 @@
 namespace trireme::cluster {
 namespace {
 
-// The first byte of each message: a version, so that a later form can be told apart.
+// The first byte of each message is a version, so that later formats can be distinguished.
 constexpr std::uint8_t kRequestForm = 0x11;
 constexpr std::uint8_t kReplyForm = 0x21;
 // A StoreItem takes at least this many bytes: key length, presence, revision.

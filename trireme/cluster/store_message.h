@@ -1,12 +1,13 @@
-// StoreRequest and StoreReply: what a store's client and server say to each other, as values and
-// as bytes. Every implementation of Store but for where the bytes go is these messages.
+// StoreRequest and StoreReply: the messages between a store's client and server, as values and as
+// bytes. The implementations of Store that use these messages differ only in how they transport
+// them.
 //
-// A session has slots; a slot has one request outstanding at a time, numbered from 1. The server
+// A session has slots; a slot has one outstanding request at a time, numbered from 1. The server
 // keeps the last reply of each slot, so that a request that arrives twice is answered twice and
-// applied once, and so that what it must remember is bounded by the number of slots.
+// applied once, and so that the number of slots bounds the memory for replies.
 //
-// Hostile input: decoding throws Protocol, never reads past the end, and allocates at most a
-//                small multiple of the input's size.
+// Hostile input: decoding throws Protocol, never reads past the end, and allocates at most a small
+//                multiple of the input's size.
 
 #pragma once
 
@@ -25,7 +26,7 @@ namespace trireme::cluster {
 
 using StoreSessionId = std::uint64_t;
 
-// Shared, since one value is often sent to every rank; null means that there is none.
+// Shared, because one value is often sent to every rank; null means that there is no value.
 using StoreValue = std::shared_ptr<const Bytes>;
 
 enum class StoreVerb : std::uint8_t {
@@ -50,14 +51,15 @@ struct StoreRequest {
   std::uint16_t slot = 0;
   std::uint64_t sequence = 0;
   std::string key;      // a prefix for List and Watch
-  StoreValue value;     // Set, and what Swap desires
+  StoreValue value;     // Set; the desired value of Swap
   StoreValue expected;  // Swap
   Lifetime lifetime = Lifetime::Job;
   std::int64_t delta = 0;  // Add
-  // Next, Unwatch: its number. Watch: a name of the client's choice, by which it can be ended
-  // even if its number never arrived: Unwatch with no number, and the name in `taken`.
+  // Next, Unwatch: the watch's number. Watch: a name chosen by the client, with which the client
+  // can end the watch even if the number never arrived: Unwatch without a number, and the name in
+  // `taken`.
   std::uint64_t watch = 0;
-  std::uint64_t taken = 0;  // Next: how many changes of this watch arrived so far
+  std::uint64_t taken = 0;  // Next: how many changes of this watch have arrived so far
 };
 
 struct StoreItem {
@@ -71,9 +73,9 @@ struct StoreReply {
   std::uint64_t sequence = 0;
   std::optional<ErrorCode> error;
   std::string error_text;
-  StoreValue value;              // Get, Wait, and what Swap left behind
-  bool flag = false;             // Swap: swapped; Erase: there was one
-  std::int64_t number = 0;       // Add: the sum; Watch: its number; Next: place of the first item
+  StoreValue value;              // Get, Wait; Swap: the value after the call
+  bool flag = false;             // Swap: swapped; Erase: the key existed
+  std::int64_t number = 0;       // Add: the sum; Watch: its number; Next: index of the first item
   std::vector<StoreItem> items;  // List, Next
 };
 

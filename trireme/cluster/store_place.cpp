@@ -12,7 +12,7 @@ namespace trireme::cluster {
 namespace {
 
 constexpr std::string_view kFolderScheme = "folder:";
-// Below the ports that kernels give to outgoing connections.
+// Below the ports that kernels assign to outgoing connections.
 constexpr unsigned kPortFirst = 20000;
 constexpr unsigned kPortCount = 12000;
 
@@ -31,8 +31,8 @@ StorePlace server_at(net::Address connect, net::Address listen) {
   return place;
 }
 
-// Every interface: the ranks of other hosts come by whichever they know. A name may stand for
-// either family, or for another one elsewhere, and [::] serves both.
+// Every interface, because ranks on other hosts connect through any of them. A name may resolve to
+// either address family, or differently on other hosts, and [::] serves both families.
 std::string any_host_like(const std::string& host) {
   const bool is_v4 = net::is_number(host) && host.find(':') == std::string::npos;
   return is_v4 ? "0.0.0.0" : "::";
@@ -62,7 +62,8 @@ StorePlace said(const std::string& text, const std::string& job) {
   }
   try {
     place = server_at(net::Address::parse(text), net::Address::parse(text));
-    // A host's own name often stands for 127.0.1.1 on the host itself, where nobody else comes.
+    // A host's own name often resolves to 127.0.1.1 on the host itself, where other hosts cannot
+    // connect.
     if (is_name(place.listen)) place.listen.host = any_host_like(place.listen.host);
   } catch (const Error& error) {
     throw Error(ErrorCode::InvalidInput, "TRIREME_STORE=" + text + ": " + error.message());
@@ -70,7 +71,7 @@ StorePlace said(const std::string& text, const std::string& job) {
   return place;
 }
 
-// In a folder of this user's; the name is short, since a socket's path has at most 107 bytes.
+// In a folder that belongs to this user.
 StorePlace socket_of(const std::string& job, const Variables& in) {
   const std::string name = to_hex(sha256(bytes_of(job))).substr(0, 24);
   const std::optional<std::string> runtime = in.text("XDG_RUNTIME_DIR");
@@ -95,7 +96,7 @@ StorePlace under_torchrun(const StoreQuestion& question, const Variables& in) {
                    net::Address::tcp(any_host_like(*master), ours));
 }
 
-// "node[07-09,12],other3" begins with node07.
+// The first node of "node[07-09,12],other3" is node07.
 std::string first_node(const std::string& list) {
   const std::size_t bracket = list.find('[');
   const std::size_t comma = list.find(',');

@@ -1,15 +1,15 @@
-// StorePlace is where the ranks of a job find their store, and who of them serves it.
+// StorePlace is where the ranks of a job find their store, and which rank serves it.
 //
-// TRIREME_STORE says it: tcp://host:port, unix:/path, folder:/path or etcd://host:port. Without it
-// the place follows from what the launcher told every rank:
+// TRIREME_STORE sets it: tcp://host:port, unix:/path, folder:/path or etcd://host:port. Without it,
+// the location follows from what the launcher told every rank:
 //   torchrun  tcp at MASTER_ADDR, MASTER_PORT + 1 (torchrun itself holds MASTER_PORT)
-//   mpirun    on one host a unix socket named after the job; across hosts it must be said
+//   mpirun    on one host a unix socket named after the job; across hosts TRIREME_STORE is required
 //   srun      on one host the same; across hosts tcp at the first node, port from the job id
-// TRIREME_STORE_RANK says which rank serves: by default 0 under torchrun, mpirun and srun, and
-// nobody (the launcher does) under trireme run.
+// TRIREME_STORE_RANK sets which rank serves: by default 0 under torchrun, mpirun and srun, and no
+// rank under trireme run, where the launcher serves.
 //
 // Loopback: a job on one host listens on loopback or a unix socket only.
-// Failure:  InvalidInput, saying which variable to set.
+// Errors:   InvalidInput, with the variable to set.
 
 #pragma once
 
@@ -33,10 +33,10 @@ struct StorePlace {
   Kind kind = Kind::InProcess;
   net::Address connect{};          // Server
   net::Address listen{};           // Server, on the rank that serves
-  std::optional<int> served_by{};  // nothing: somebody who is no rank
+  std::optional<int> served_by{};  // nullopt: no rank serves it
   std::string folder{};            // Folder
   etcd::Place etcd{};              // Etcd
-  // The serving rank makes the secret, in a file beside its socket that only this user can read.
+  // The serving rank creates the secret, in a file beside its socket that only this user can read.
   bool makes_secret = false;
 };
 

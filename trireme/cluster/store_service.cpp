@@ -3,7 +3,7 @@
 namespace trireme::cluster {
 namespace {
 
-// The network may count its sessions from zero; the store keeps zero for nobody.
+// The network may number its sessions from zero; the store reserves zero for "no session".
 StoreSessionId id_of(net::SessionId session) {
   return session + 1;
 }

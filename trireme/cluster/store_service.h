@@ -2,10 +2,10 @@
 //
 //   net::Server server(options, {{kStoreServiceNumber, std::make_shared<StoreService>()}});
 //
-// A connection is a session of the store: when it closes, for whatever reason, what it waits for
-// is forgotten and its session-bound keys vanish.
+// A connection is a session of the store: when it closes for any reason, its pending waits are
+// dropped and its session-bound keys are erased.
 //
-// Threads: the server's loop thread only.
+// Thread safety: the server's loop thread only.
 
 #pragma once
 
@@ -24,11 +24,12 @@ inline constexpr std::uint16_t kStoreMethod = 0x0100;
 
 class StoreService final : public net::Service {
  public:
-  // `journal` is shown each change before it is true; see store_log.h.
+  // `journal` receives each change before it is applied; see store_log.h.
   explicit StoreService(const StoreBounds& bounds = {}, StoreState::Journal journal = {})
       : state_(bounds, std::move(journal)) {}
 
-  // What a server before this one knew. REQUIRES: before the service has a server.
+  // Restores a change of the previous server. REQUIRES: called before the service is given to a
+  // server.
   void learn(const StoreMap::Change& change) { state_.learn(change); }
   void advance(std::uint64_t revision) { state_.advance(revision); }
   std::uint64_t revision() const noexcept { return state_.map().revision(); }
@@ -40,7 +41,7 @@ class StoreService final : public net::Service {
   void deliver();
 
   StoreState state_;
-  // Who waits for the answer of which slot; a slot has one request at a time.
+  // The caller that waits for the reply of each slot; a slot has one request at a time.
   std::map<std::pair<StoreSessionId, std::uint16_t>, std::shared_ptr<net::Caller>> callers_;
 };
 

@@ -1,10 +1,10 @@
-// StoreSession is the client's half of exactly-once: it numbers requests, knows which are not
-// answered yet, says which are due to be sent again, and takes each answer once.
+// StoreSession is the client's half of exactly-once delivery: it numbers requests, tracks which are
+// not answered yet, says which are due to be sent again, and accepts each answer once.
 //
-// RemoteStore drives it over a connection that loses nothing and never asks for repeats; the
-// simulation drives the same code over a network that loses, doubles and reorders.
+// RemoteStore drives it over a connection that loses nothing and never resends; the simulation
+// drives the same code over a network that loses, duplicates and reorders messages.
 //
-// Pure: no clock, no sockets, no threads; time is what the caller says it is.
+// Pure:   no clock, no sockets, no threads; the caller passes the time.
 // Bounds: at most `slots_max` requests in flight; begin() refuses more.
 
 #pragma once
@@ -23,7 +23,7 @@ class StoreSession {
  public:
   struct Options {
     std::size_t slots_max = 256;
-    // After how long without an answer a request is sent again; max() means never, and then
+    // How long a request may be unanswered before it is sent again; max() means never, and then
     // requests are not kept.
     Duration retry = Duration::max();
   };
@@ -31,17 +31,17 @@ class StoreSession {
   StoreSession() : StoreSession(Options{}) {}
   explicit StoreSession(const Options& options) : options_(options) {}
 
-  // Gives the request its slot and number; the caller sends it. False when every slot is taken.
+  // Assigns a slot and a number to the request; the caller sends it. False if every slot is in use.
   bool begin(StoreRequest& request, TimePoint now);
-  // The caller no longer wants the answer. It may still come, and is then refused by accept().
+  // The caller no longer wants the answer. It may still arrive; accept() then refuses it.
   void abandon(std::uint16_t slot);
   // True for the first answer to an outstanding request; false for copies and for answers to
-  // what was abandoned.
+  // abandoned requests.
   bool accept(const StoreReply& reply);
 
   // Requests to send again now.
   std::vector<StoreRequest> due(TimePoint now);
-  // When due() will next have something; TimePoint::max() if nothing is outstanding.
+  // When due() will next return something; TimePoint::max() if nothing is outstanding.
   TimePoint next_due() const;
   std::size_t outstanding() const noexcept { return outstanding_; }
 
@@ -57,7 +57,7 @@ class StoreSession {
 
   Options options_;
   std::vector<Slot> slots_;
-  std::set<std::uint16_t> free_;  // the lowest is taken first, so that the server keeps few
+  std::set<std::uint16_t> free_;  // the lowest is used first, so that the server keeps few slots
   std::size_t outstanding_ = 0;
 };
 

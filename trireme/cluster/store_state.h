@@ -1,12 +1,12 @@
 // StoreState is a store's server as a pure state machine: requests of sessions go in, replies to
-// sessions come out, some of them later. LocalStore, StoreService, FolderStore, the simulation
-// and the fuzzer all drive this one.
+// sessions come out, some of them later. LocalStore, StoreService, FolderStore, the simulation and
+// the fuzzer all drive this class.
 //
-// Exactly once: a request is known by (session, slot, sequence). A copy of the latest request of
-//               a slot is answered as the first was; a copy of an older one is ignored. A new
-//               request on a slot means that the client no longer wants the previous one, so
-//               that an abandoned wait costs nothing for long.
-// Pure:         no clock, no sockets, no threads; the caller serialises and delivers.
+// Exactly once: a request is identified by (session, slot, sequence). A copy of the latest request
+//               of a slot gets the same answer as the first; a copy of an older one is ignored. A
+//               new request on a slot means that the client no longer wants the previous one, so
+//               that an abandoned wait is soon released.
+// Pure:         no clock, no sockets, no threads; the caller serializes and delivers.
 // Bounds:       StoreBounds; a watch whose reader lags behind its bound fails with Exhausted.
 
 #pragma once
@@ -34,19 +34,20 @@ class StoreState {
     StoreSessionId session = 0;
     StoreReply reply;
   };
-  // Is shown what is about to become true. An Error it throws refuses the request instead.
+  // Receives the changes that are about to be applied. If it throws an Error, the request is
+  // refused.
   using Journal = std::function<void(std::span<const StoreMap::Change>)>;
 
   explicit StoreState(const StoreBounds& bounds = {}, Journal journal = {});
 
   // REQUIRES: an id that is not zero and was never open before.
   void open(StoreSessionId session);
-  // Forgets what the session waits for and erases the keys that lived with it, whether it was
+  // Drops the session's pending waits and erases the keys that were bound to it, whether it was
   // opened here or, in a replica, elsewhere. Throws only what the journal throws.
   void end(StoreSessionId session);
   // Does nothing for a session that is not open: a late copy of a request must not revive it.
   void apply(StoreSessionId session, const StoreRequest& request);
-  // A change that was planned elsewhere.
+  // Applies a change that was planned elsewhere.
   void learn(const StoreMap::Change& change);
   void advance(std::uint64_t revision) { map_.advance(revision); }
 
@@ -61,7 +62,7 @@ class StoreState {
   struct Slot {
     std::uint64_t sequence = 0;
     std::optional<StoreReply> reply;
-    std::string awaited;  // the key that a Wait in this slot is parked on
+    std::string awaited;  // the key that a Wait in this slot waits for
   };
   struct Session {
     std::vector<Slot> slots;
@@ -69,10 +70,10 @@ class StoreState {
   };
   struct WatchEntry {
     StoreSessionId session = 0;
-    std::uint64_t name = 0;  // the client's own
+    std::uint64_t name = 0;  // chosen by the client
     std::string prefix;
     std::deque<StoreItem> items;
-    std::uint64_t first = 0;  // the place of items.front() among all changes of this watch
+    std::uint64_t first = 0;  // the index of items.front() among all changes of this watch
     bool has_lagged = false;
     std::optional<std::uint16_t> parked;  // the slot of a Next that waits
   };
@@ -101,7 +102,8 @@ class StoreState {
   std::unordered_map<std::string, std::vector<Waiter>> waiters_;
   std::map<std::uint64_t, WatchEntry> watches_;
   std::unordered_map<std::string, std::set<std::uint64_t>> watches_of_prefix_;
-  std::map<std::size_t, std::size_t> prefix_sizes_;  // how many watches have a prefix of this size
+  std::map<std::size_t, std::size_t> prefix_sizes_;  // how many watches have a prefix of this
+                                                     // length
   std::uint64_t last_watch_ = 0;
   std::vector<Delivery> deliveries_;
 };

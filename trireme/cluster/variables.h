@@ -1,8 +1,8 @@
-// Variables reads settings out of the environment, or what a test says the environment is.
+// Variables reads settings from the environment, or from a test's replacement for it.
 //
-// An empty variable counts as unset, since shells make them by accident.
+// An empty variable counts as unset, since shells create them by accident.
 //
-// Failure: InvalidInput, naming the variable, its value and what was expected.
+// Errors:   InvalidInput, with the variable's name, its value and what was expected.
 // Lifetime: the lookup must outlive it.
 
 #pragma once
@@ -13,10 +13,10 @@
 
 namespace trireme::cluster {
 
-// std::getenv, or a test's own; null where unset.
+// std::getenv, or a test's replacement; null if unset.
 using Lookup = std::function<const char*(const char* name)>;
 
-// What this process was started with.
+// Reads the environment that this process was started with.
 const char* process_environment(const char* name);
 
 class Variables {
@@ -25,9 +25,9 @@ class Variables {
 
   bool has(const char* name) const { return text(name).has_value(); }
   std::optional<std::string> text(const char* name) const;
-  // A whole number in [least, most].
+  // An integer in [least, most].
   std::optional<int> number(const char* name, int least, int most) const;
-  // The same, for one that must be there because another is.
+  // The same, for a variable that is required because `because` is set.
   int need(const char* name, const char* because, int least, int most) const;
 
  private:

@@ -59,7 +59,7 @@ class World::Membership {
     try {
       roster_.emplace(meet(options));
     } catch (...) {
-      // The others shall hear why from the store, and not of its end.
+      // The other ranks should read the reason from the store before the store ends.
       detector_.leave();
       if (store_.is_served_here()) wait_for_the_others(options.epoch, deadline_of(options));
       throw;
@@ -107,9 +107,9 @@ class World::Membership {
     }
   }
 
-  // Serves until the others have gone, but no longer than the leave timeout. Until `coming` it
-  // also waits for those who have not come yet. What the detector says of a rank in the store is
-  // "here" until it leaves or its session ends.
+  // Serves until the other ranks have left, but no longer than the leave timeout. Until `coming` it
+  // also waits for ranks that have not arrived yet. A rank's fate key in the store is "here" until
+  // the rank leaves or its session ends.
   void wait_for_the_others(std::uint64_t epoch, Deadline coming) noexcept {
     try {
       const Deadline deadline = Deadline::after(leave_timeout_);
@@ -130,7 +130,7 @@ class World::Membership {
         if (deadline.is_past()) return;
       }
     } catch (const std::exception&) {
-      // They stay longer than we are willing to: their store ends now.
+      // The other ranks stay longer than the leave timeout; their store ends now.
     }
   }
 
@@ -138,7 +138,7 @@ class World::Membership {
   const Duration leave_timeout_;
   const Environment environment_;
   JobStore store_;
-  std::optional<Roster> roster_;  // before the detector, which reads it
+  std::optional<Roster> roster_;  // declared before the detector, which reads it
   FailureDetector detector_;
   Duration meeting_time_{};
   std::mutex numbers_mutex_;

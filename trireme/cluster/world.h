@@ -1,18 +1,18 @@
-// World is this process's membership in its job: who am I, who are the others, how do we talk.
+// World is this process's membership in its job: its rank, the other ranks, and how to reach them.
 //
 //   cluster::World world = cluster::World::join();
 //   fmt::print("rank {} of {}\n", world.rank(), world.size());
 //
 // Joining reads the environment (see environment.h), connects to the job's store or serves it,
-// waits until all ranks have come, finds out who shares memory with whom, and begins to watch for
-// deaths. Without a launcher it is a job of one.
+// waits until all ranks have arrived, determines which ranks share memory, and starts to watch for
+// deaths. Without a launcher it is a job with one rank.
 //
-// Failure:  what environment, store and rendezvous throw; nothing is left behind then.
-// Threads:  any thread may use a World. Several Worlds may live in one process, each with a
-//           lookup of its own: ranks as threads.
-// Lifetime: the destructor leaves in an orderly way, so that the others do not take it for a
-//           death. The rank that serves the store waits for the others to leave before it goes,
-//           at most `leave_timeout`.
+// Errors:        what environment, store and rendezvous throw; nothing is left behind then.
+// Thread safety: any thread may use a World. One process may contain several Worlds, each with its
+//                own lookup, to run ranks as threads.
+// Lifetime:      the destructor leaves in an orderly way, so that the other ranks do not treat it
+//                as a death. The rank that serves the store waits for the others to leave before it
+//                ends, at most `leave_timeout`.
 
 #pragma once
 
@@ -36,11 +36,11 @@ class World {
  public:
   struct Options {
     Lookup lookup = process_environment;
-    std::chrono::milliseconds timeout{60000};  // for all ranks to come
+    std::chrono::milliseconds timeout{60000};  // for all ranks to arrive
     std::chrono::milliseconds leave_timeout{30000};
     std::uint64_t epoch = 0;
-    std::string job_hash{};                // of what must be equal on all ranks
-    std::vector<std::string> addresses{};  // where this rank listens, for the others to know
+    std::string job_hash{};                // hash of what must be equal on all ranks
+    std::vector<std::string> addresses{};  // where this rank listens, published to the other ranks
     HeartbeatConfig heartbeat{};
     Log log{};
   };
@@ -54,35 +54,36 @@ class World {
 
   int rank() const noexcept;
   int size() const noexcept;
-  // Among the ranks of this host, as the launcher said or as they met.
+  // Among the ranks of this host, as the launcher set it or as the rendezvous determined it.
   int local_rank() const noexcept;
   int local_size() const noexcept;
   const std::string& job() const noexcept;
-  // Where ranks of other hosts reach this one, as the launcher said; empty: it did not.
+  // Where ranks on other hosts reach this one, as the launcher set it; empty: not set.
   const std::string& address() const noexcept;
-  // Whether payloads between ranks carry checksums, as the environment said; the same on all.
+  // Whether payloads between ranks have checksums, as the environment set it; the same on all
+  // ranks.
   bool wants_checksums() const noexcept;
   Launcher launcher() const noexcept;
   const Roster& roster() const noexcept;
   Store& store() noexcept;
-  // For connections of our own to other ranks; null where nobody gave this job a secret.
+  // For the caller's own connections to other ranks; null if this job has no secret.
   std::shared_ptr<const net::Credentials> credentials() const noexcept;
-  // From the beginning of join() until all had met.
+  // From the start of join() until all ranks had met.
   Duration meeting_time() const noexcept;
 
-  // 0, 1, 2, ... for this use, on this rank: what ranks do equally often and in the same order can
-  // be named by it.
+  // Returns 0, 1, 2, ... per `use` on this rank. Ranks that call it the same number of times in the
+  // same order can use it to name what they do together.
   std::uint64_t next_number(const std::string& use);
 
-  // Calls back once for each rank that dies, also for those that already did; see
+  // Calls back once for each rank that dies, including ranks that already died; see
   // failure_detector.h for when and on which thread.
   void on_death(std::function<void(const Death&)> callback);
-  // The same for each rank that leaves in order.
+  // The same for each rank that leaves in an orderly way.
   void on_leave(std::function<void(int rank)> callback);
-  // Proven, not inferred. With itself: yes.
+  // Proven, not inferred. Always true for the rank itself.
   bool shares_memory_with(int rank) const;
-  // True once the process of a rank that shares memory with us is really gone, false if the
-  // deadline comes first. NotFound for other ranks.
+  // True once the process of a rank that shares memory with this one is really gone, false if the
+  // deadline comes first. Throws NotFound for other ranks.
   bool wait_gone(int rank, Deadline deadline) const;
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 using kernel::kBlock;
 
-// So many blocks at a time: their seeds and scales stay on the stack.
+// The number of blocks per kernel call: their seeds and scales stay on the stack.
 constexpr std::size_t kBatch = 64;
 
 void draw_seeds(const Draw& draw, std::size_t first, std::span<std::uint64_t> seeds) {
@@ -30,7 +30,7 @@ std::size_t blocks_of(std::size_t count) noexcept {
   return (count + kBlock - 1) / kBlock;
 }
 
-// Calls `take(begin, end)` for what lies before, between and after the parts.
+// Calls `take(begin, end)` for each gap before, between and after the parts.
 template <class Take>
 void for_gaps(std::size_t count, std::span<const Part> parts, Take&& take) {
   if (parts.empty()) return;
@@ -42,7 +42,7 @@ void for_gaps(std::size_t count, std::span<const Part> parts, Take&& take) {
   if (count > end) take(end, count);
 }
 
-// By block: how many of its values are parameters'.
+// For each block: the number of its values that belong to parameters.
 std::vector<float> counts_of(std::size_t count, std::span<const Part> parts) {
   std::vector<float> counts(blocks_of(count), float{kBlock});
   if (const std::size_t rest = count % kBlock; rest > 0) counts.back() = static_cast<float>(rest);
@@ -53,11 +53,11 @@ std::vector<float> counts_of(std::size_t count, std::span<const Part> parts) {
       begin = next;
     }
   });
-  for (float& one : counts) one = std::max(one, 1.0f);  // of nothing the mean is nothing
+  for (float& one : counts) one = std::max(one, 1.0f);  // avoids a division by zero
   return counts;
 }
 
-// Signs know no zero, which is what lies between parts.
+// A sign cannot represent zero, so the gaps between parts are set to zero explicitly.
 void clear_gaps(std::span<float> values, std::span<const Part> parts) {
   for_gaps(values.size(), parts, [&](std::size_t begin, std::size_t end) {
     std::fill(values.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -81,7 +81,7 @@ void add_with(Width width, const kernel::Decoding& decoding) {
 
 }  // namespace
 
-// Of the codes of `count` values, at most a block's or whole blocks'.
+// The size in bytes of the codes of `count` values; only the last block may be incomplete.
 std::size_t Blockwise::code_size(std::size_t count) const noexcept {
   const std::size_t whole = count / kBlock, rest = count % kBlock;
   if (width_ == Width::Eight) return count;
@@ -117,7 +117,7 @@ std::size_t Blockwise::run(std::span<const float> values, float* residual,
   std::array<float, kBatch> found;
   std::vector<float> counts;
   if (width_ == Width::One) counts = counts_of(values.size(), parts);
-  // Bytes of others' packets need not lie where floats may: scales are copied there.
+  // Received bytes may not be aligned for floats, so the scales are copied.
   const auto encode_some = [&](std::size_t first, kernel::Encoding how) {
     draw_seeds(draw, first, {seeds.data(), how.blocks});
     how.seeds = seeds.data();

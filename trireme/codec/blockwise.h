@@ -1,17 +1,21 @@
-// Blockwise codecs: values in blocks of 256, each with a scale, in 8, 4 or 1 bits a value.
+// Blockwise quantization: values in blocks of 256 with one scale per block, in 8, 4 or 1 bits per
+// value.
 //
-//   int8  |error| <= max|block| / 127, rounded up or down at random, unbiased
-//   int4  |error| <= max|block| / 7, likewise
-//   sign  the block's mean magnitude with each value's sign:
-//         error norm^2 = norm^2 - (sum of magnitudes)^2 / m, where m of its values are parameters'
-//         (256 but for the last block of a bucket and around what lies between parameters)
+//   int8  |error| <= max|block| / 127, stochastic rounding, unbiased
+//   int4  |error| <= max|block| / 7, stochastic rounding, unbiased
+//   sign  the sign of each value times the mean magnitude of its block:
+//         error norm^2 = norm^2 - (sum of magnitudes)^2 / m, where m is the number of values in the
+//         block that belong to parameters (256 except in the last block of a bucket and in blocks
+//         that overlap a gap between parameters)
 //
 // A block with max|block| below 127 * 2^-120 (int4: 7 * 2^-120) becomes zero: its error is |x|.
-// Unbiased means but for that, and up to 2^-14 of a step, since dither has 2^16 levels and numbers
-// of steps are float32. A block with a value that is not finite comes out as NaN, all of it.
+// Apart from that, "unbiased" holds up to 2^-14 of a quantization step, because the dither has 2^16
+// levels and step counts are float32. If a block contains a non-finite value, the whole block
+// decodes to NaN.
 //
-// Wire:    a float32 a block, then the codes, block after block; of the last one only what it has.
-// Threads: pure.
+// Wire format:   one float32 scale per block, then the codes of all blocks; those of the last block
+//                are not padded.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 

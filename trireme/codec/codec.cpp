@@ -6,7 +6,7 @@
 
 namespace trireme::codec {
 
-// What any codec can have; those that are in a hurry do it in one pass.
+// The generic implementation for any codec; performance-critical codecs override it with one pass.
 std::size_t Codec::encode_fed(std::span<const float> values, std::span<float> residual,
                               std::span<const Part> parts, const Draw& draw,
                               std::span<std::byte> out) const {

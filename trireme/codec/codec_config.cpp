@@ -5,8 +5,8 @@
 namespace trireme::codec {
 namespace {
 
-// A setting of another codec than the one that is named would do nothing. None at all reads none of
-// them, so that one word turns a recipe's codec off.
+// A setting that the selected codec does not use is an error. With kind = "none" all settings are
+// accepted, so that a recipe can turn its codec off by changing one word.
 std::string complaint_of_unread(const CodecConfig& c) {
   const CodecConfig usual;
   const auto complain = [](const std::string& name, const std::string& readers) {

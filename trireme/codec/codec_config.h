@@ -1,4 +1,4 @@
-// CodecConfig is [sync.codec]: how what ranks send each other becomes fewer bytes.
+// CodecConfig is the section [sync.codec]: how the data that ranks exchange is compressed.
 
 #pragma once
 

@@ -1,5 +1,4 @@
-// Bytes that a codec reads come from other ranks: what does not have the size that it must have is
-// refused before anything is read.
+// Encoded bytes come from other ranks. Their size is checked before anything is decoded.
 
 #pragma once
 
@@ -11,7 +10,7 @@
 
 namespace trireme::codec {
 
-// Throws Corrupt.
+// Throws Corrupt unless `coded` has this size.
 inline void expect_size(ByteView coded, std::size_t size) {
   if (coded.size() == size) return;
   throw Error(ErrorCode::Corrupt, "a bucket of " + std::to_string(coded.size()) +

@@ -11,7 +11,8 @@
 namespace trireme::codec {
 namespace {
 
-// Converted so many at a time, on the stack: packets need not lie where 16-bit numbers may.
+// The number of values converted at a time, on the stack, because received bytes may not be aligned
+// for 16-bit numbers.
 constexpr std::size_t kRun = 480;
 
 }  // namespace
@@ -29,7 +30,7 @@ std::size_t Half::encode(std::span<const float> values, std::span<const Part>, c
   return values.size() * 2;
 }
 
-// A run at a time, all of which stays in the nearest cache.
+// Processes one run at a time, so that all of its data stays in the L1 cache.
 std::size_t Half::encode_fed(std::span<const float> values, std::span<float> residual,
                              std::span<const Part> parts, const Draw& draw,
                              std::span<std::byte> out) const {

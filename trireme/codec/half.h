@@ -1,12 +1,12 @@
 // Half sends values as 16-bit floats, rounded to nearest even.
 //
-//   fp16  |error| <= max(2^-11 |x|, 2^-25) up to 65504; larger ones become 65504
+//   fp16  |error| <= max(2^-11 |x|, 2^-25) up to 65504; larger values become 65504
 //   bf16  |error| <= max(2^-8 |x|, 2^-134), up to the largest float
 //
-// Infinity and NaN stay what they are. Deterministic, hence not unbiased.
+// Infinity and NaN are preserved. Rounding is deterministic and therefore not unbiased.
 //
-// Wire:    two bytes a value.
-// Threads: pure.
+// Wire format:   two bytes per value.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 

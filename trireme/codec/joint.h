@@ -1,14 +1,14 @@
-// Joint is the codec of a bucket that several ranks hold in slices, of which they send the largest
-// values together: so many of the whole bucket, wherever they lie, and not so many of each slice.
+// Joint is the codec of a bucket that is sharded over several ranks. The ranks send the k largest
+// values of the whole bucket, wherever they are, instead of a fixed number per shard.
 //
-//   nominate()    each rank: the magnitudes of the k largest of its slice, which all others hear
+//   nominate()    each rank: the magnitudes of the k largest values of its shard, sent to all ranks
 //   quota_of()    each rank: how many of the k largest of all nominations are its own
-//   encode()      each rank: sends so many of its slice (Draw::quota)
+//   encode()      each rank: sends that many values of its shard (Draw::quota)
 //
-// Of values that are exactly as large those of lower ranks come first. NaN and infinity are larger
-// than the rest.
+// Of values with exactly equal magnitude, those of lower ranks come first. NaN and infinity count
+// as larger than all finite values.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 
@@ -22,17 +22,17 @@ namespace trireme::codec {
 
 class Joint : public Codec {
  public:
-  // How many of `count` values, those of all slices, are sent.
+  // How many of `count` values, counted over all shards, are sent.
   virtual std::size_t picked_of(std::size_t count) const = 0;
 };
 
-// Magnitudes of the k largest of values + owed, or of all where there are fewer. Nothing may be
-// owed at all.
+// The magnitudes of the k largest of values + owed, or of all values if there are fewer. `owed` is
+// the error-feedback residual and may be empty.
 std::vector<float> nominate(std::span<const float> values, std::span<const float> owed,
                             std::size_t k);
 
-// `nominations` of all ranks end to end, `counts` of them by rank.
-// REQUIRES: k is no more than there are nominations.
+// `nominations` holds those of all ranks one after the other, `counts` their number per rank.
+// REQUIRES: k is at most the number of nominations.
 std::size_t quota_of(std::span<const float> nominations, std::span<const std::size_t> counts,
                      std::size_t rank, std::size_t k);
 

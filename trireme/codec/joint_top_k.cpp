@@ -11,8 +11,8 @@
 namespace trireme::codec {
 namespace {
 
-// Those of the quota as pairs, or as all values, where these are fewer bytes. `took` hears of each
-// and may change it.
+// Writes the values of the quota as pairs, or all values if that takes fewer bytes. `took` is
+// called for each value sent and may change it.
 template <class Took>
 std::size_t send(std::span<const float> values, std::size_t quota, std::span<std::byte> out,
                  Took&& took) {
@@ -55,7 +55,7 @@ std::size_t JointTopK::encode_fed(std::span<const float> values, std::span<float
                                   std::span<std::byte> out) const {
   TRIREME_CHECK_EQ(values.size(), residual.size(), "values and their residual");
   for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
-  // What is sent is sent exactly: nothing of it is left.
+  // Sent values are exact, so their residual is zero.
   const std::size_t size = send(residual, draw.quota, out, [&](std::size_t i) { residual[i] = 0; });
   for (float& left : residual) {
     if (!std::isfinite(left)) left = 0;

@@ -1,14 +1,14 @@
-// JointTopK is TopK of a bucket that several ranks hold in slices: together they send the k values
-// of the bucket that are largest in magnitude, exactly, and where they are.
+// JointTopK is TopK for a bucket that is sharded over several ranks: together the ranks send the
+// exact k values of the bucket with the largest magnitude, and their positions.
 //
-// Error: of all slices together norm^2 = norm^2 of the bucket - the k largest squares, which is at
-//        most (1 - k/n) norm^2 of it, where k = ceil(ratio n) of its n values, however they lie in
-//        slices. No other choice of k values loses less. Biased: use it with error feedback.
-// NaN and infinity count as largest, so some slice sends one.
-//
-// Wire:    as many pairs as the slice's quota (trireme/codec/pairs.h), or all values, zeros for
-//          those that are not sent, where that is less.
-// Threads: pure.
+// Error:         over all shards together norm^2 = norm^2 of the bucket - the k largest squares,
+//                which is at most (1 - k/n) norm^2 of the bucket, where k = ceil(ratio n) of its n
+//                values, however they are distributed over the shards. No other choice of k values
+//                has a smaller error. Biased: use it with error feedback.
+// Non-finite:    NaN and infinity count as the largest values, so at least one of them is sent.
+// Wire format:   the quota of the shard as pairs (trireme/codec/pairs.h), or all values, with zeros
+//                for those not selected, if that is smaller.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 

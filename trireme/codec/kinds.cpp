@@ -27,7 +27,8 @@ std::shared_ptr<const Codec> make_codec(const CodecConfig& config) {
     case CodecKind::TopK:
       return std::make_shared<TopK>(config.ratio);
     case CodecKind::RandomK:
-      // What is left out comes later where it is fed back; otherwise others stand for it.
+      // With error feedback, values that are not drawn are sent later; without it, drawn values are
+      // scaled up to represent them.
       return std::make_shared<RandomK>(config.ratio, !config.has_error_feedback);
     case CodecKind::Threshold:
       return std::make_shared<Threshold>(config.threshold);

@@ -1,4 +1,4 @@
-// The codecs that a recipe can name under [sync.codec].
+// The codecs that a recipe can select in [sync.codec].
 
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace trireme::codec {
 
-// Null for CodecKind::None. Throws Unsupported where this build lacks what it takes.
+// Null for CodecKind::None. Throws Unsupported if this build does not include the codec's library.
 std::shared_ptr<const Codec> make_codec(const CodecConfig& config);
 
-// As recipes write it.
+// The name used in recipes.
 std::string_view name_of(CodecKind kind) noexcept;
 
 inline constexpr CodecKind kCodecKinds[] = {

@@ -1,7 +1,8 @@
-// Pairs is how sparse codecs write: places in ascending order, 4 bytes each, then the values there.
+// The wire format of sparse codecs: indices in ascending order, 4 bytes each, then the values at
+// these indices.
 //
-// Threads: pure.
-// Failure: Corrupt where the size is odd or a place lies outside.
+// Thread safety: pure functions; any thread may call them.
+// Errors:        Corrupt if the size is not a multiple of a pair or an index is out of range.
 
 #pragma once
 
@@ -18,7 +19,7 @@ namespace trireme::codec {
 
 inline constexpr std::size_t kPairSize = 8;
 
-// Fills `out`, which is for `count` pairs.
+// Fills `out`, which has room for `count` pairs.
 class PairWriter {
  public:
   PairWriter(std::span<std::byte> out, std::size_t count)
@@ -56,7 +57,7 @@ inline void add_pairs(ByteView coded, std::span<float> sum) {
   }
 }
 
-// Of codecs that send all values where pairs would be as many bytes or more.
+// For codecs that send all values if pairs would take at least the same number of bytes.
 inline void add_pairs_or_all(ByteView coded, std::span<float> sum) {
   const std::size_t whole = sum.size() * sizeof(float);
   if (coded.size() > whole) expect_size(coded, whole);

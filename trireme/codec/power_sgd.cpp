@@ -12,7 +12,7 @@
 namespace trireme::codec {
 namespace {
 
-// What is left of a vector after its projections are taken off counts as nothing below this.
+// After orthogonalization, a vector with a relative norm below this counts as linearly dependent.
 constexpr float kDependent = 1e-6f;
 
 float dot(const float* a, const float* b, std::size_t count) {
@@ -28,16 +28,16 @@ bool is_all_zero(std::span<const float> values) {
   return std::all_of(values.begin(), values.end(), [](float value) { return value == 0; });
 }
 
-// A start for each row of Q' that has none, the same on every rank: any that is not orthogonal to
-// what matters will do. None has one at first; later one lacks it where the last matrix had a lower
-// rank, and would stay zero for ever.
+// Initializes each zero row of Q' with random numbers, the same on every rank; any vector that is
+// not orthogonal to the dominant subspace works. Initially all rows are zero. Later a row is zero
+// if the last matrix had a lower rank, and would otherwise stay zero forever.
 void draw_starts(const Part& part, std::span<float> q) {
   Random random(0x706f776572, part.begin);
   std::size_t drawn = 0;
   for (std::size_t begin = 0; begin < q.size(); begin += part.columns) {
     const std::span<float> row = q.subspan(begin, part.columns);
     if (!is_all_zero(row)) continue;
-    for (; drawn < begin; ++drawn) random.normal();  // every row has its own
+    for (; drawn < begin; ++drawn) random.normal();  // skip, so that every row has its own numbers
     for (float& one : row) one = static_cast<float>(random.normal());
     drawn += part.columns;
   }
@@ -69,7 +69,7 @@ Factors factorize(const float* m, const Part& part, std::size_t rank) {
   return found;
 }
 
-// The next step begins with it, unless it is broken.
+// Stores Q' for the next step, or zeros if it has non-finite values.
 void keep(std::span<const float> q, std::span<float> kept) {
   const bool is_finite =
       std::all_of(q.begin(), q.end(), [](float value) { return std::isfinite(value); });
@@ -83,7 +83,7 @@ void orthonormalize(float* vectors, std::size_t count, std::size_t length) {
   for (std::size_t c = 0; c < count; ++c) {
     float* own = vectors + c * length;
     const float before = std::sqrt(dot(own, own, length));
-    // Twice is enough: the second time takes off what rounding left of the first.
+    // Two passes are enough: the second one removes the rounding error of the first.
     for (int time = 0; time < 2; ++time) {
       for (std::size_t d = 0; d < c; ++d) {
         const float* other = vectors + d * length;

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t kHead = 2 * sizeof(std::uint64_t);
 
-// Calls `take(index, place, neighbours)` for each of k places: values are cut into k runs whose
-// lengths differ by one at most, and one of each is drawn.
+// Calls `take(index, place, neighbours)` for each of k positions: the values are divided into k
+// runs whose lengths differ by at most one, and one value of each run is drawn.
 template <class Take>
 void for_drawn(std::size_t count, std::size_t k, std::uint64_t seed, std::uint64_t stream,
                Take&& take) {
   PhiloxBlock random{};
   const std::size_t length = k == 0 ? 0 : count / k;
-  const std::size_t longer = k == 0 ? 0 : count % k;  // the first so many have one more
+  const std::size_t longer = k == 0 ? 0 : count % k;  // the first `longer` runs have one more value
   std::size_t begin = 0;
   for (std::size_t i = 0; i < k; ++i) {
     if (i % 4 == 0) random = philox(philox_key(seed), philox_counter(i / 4, stream));
@@ -47,7 +47,8 @@ std::size_t RandomK::encode(std::span<const float> values, std::span<const Part>
   const std::size_t k = count_of_share(values.size(), ratio_);
   std::memcpy(out.data(), &draw.seed, sizeof(draw.seed));
   std::memcpy(out.data() + sizeof(draw.seed), &draw.stream, sizeof(draw.stream));
-  // Whether all of them are finite must be seen, whichever are drawn: all of them, times zero.
+  // A non-finite value must be detected even if it is not drawn: the sum of all values times zero
+  // is NaN in that case.
   float zero = 0;
   for (const float value : values) zero += value * 0.0f;
   for_drawn(values.size(), k, draw.seed, draw.stream,

@@ -1,14 +1,14 @@
-// RandomK sends one value of every n/k neighbours, drawn by lot. All ranks draw the same places in
-// a step, which follow from the draw: only values are sent.
+// RandomK divides the values into k runs of n/k neighbours and sends one randomly drawn value of
+// each run. In one step all ranks draw the same positions, which the draw determines, so only
+// values are sent.
 //
-// Error: kept as they are, mean error norm^2 = (1 - k/n) norm^2 of the values: for error feedback.
-//        Made larger by the number of neighbours (is_scaled), unbiased, with a variance of
-//        (n/k - 1) x^2 for each value x. Where k does not divide n, some values have one
-//        neighbour more than others: n/k is then how many a value has.
-// Where a value is not finite, all that is sent is NaN.
-//
-// Wire:    the draw's seed and stream, 8 bytes each, then k = ceil(ratio n) float32.
-// Threads: pure.
+// Error:         unscaled, the mean error norm^2 = (1 - k/n) norm^2 of the values: use it with
+//                error feedback. Scaled by the length of the run (is_scaled), it is unbiased, with
+//                a variance of (n/k - 1) x^2 for each value x. If k does not divide n, some runs
+//                are longer by one; n/k is then the length of the value's run.
+// Non-finite:    if any value is not finite, all values sent are NaN.
+// Wire format:   the draw's seed and stream, 8 bytes each, then k = ceil(ratio n) float32.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 

@@ -9,7 +9,7 @@
 namespace trireme::codec {
 namespace {
 
-// A magnitude's 31 bits in three digits, highest first.
+// The 31 bits of a magnitude as three digits, highest first.
 constexpr int kDigitBits[] = {11, 10, 10};
 constexpr int kShifts[] = {20, 10, 0};
 
@@ -17,7 +17,7 @@ constexpr int kShifts[] = {20, 10, 0};
 
 Cut find_cut(std::span<const float> values, std::size_t k) {
   TRIREME_CHECK(k >= 1 && k <= values.size(), k, " of ", values.size(), " values");
-  std::uint32_t prefix = 0;  // the digits of the cut that are known
+  std::uint32_t prefix = 0;  // the digits of the cut that are known so far
   for (int digit = 0; digit < 3; ++digit) {
     const int shift = kShifts[digit];
     const std::uint32_t mask = (1u << kDigitBits[digit]) - 1;

@@ -1,9 +1,10 @@
-// The k values of largest magnitude, found by counting and not by sorting: three passes over the
-// values at most, of which the later ones look at few.
+// Finds the k values of largest magnitude by counting instead of sorting, in at most three passes;
+// the later passes consider only few values.
 //
-// Magnitudes are compared as bits, in which NaN is larger than infinity and infinity than the rest.
+// Magnitudes are compared as bits: NaN is larger than infinity, and infinity is larger than finite
+// values.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 
@@ -20,17 +21,18 @@ inline std::uint32_t magnitude_bits(float value) noexcept {
 
 struct Cut {
   std::uint32_t bits = 0;  // of the k-th largest magnitude
-  std::size_t equal = 0;   // how many of those that are exactly as large belong to the k
+  std::size_t equal = 0;   // how many values of exactly this magnitude belong to the k
 };
 
 // REQUIRES: 1 <= k <= values.size().
 Cut find_cut(std::span<const float> values, std::size_t k);
 
-// How many of `count` values a share of them is: rounded up, and at least one of any.
+// The number of values that `ratio` selects of `count`: rounded up, and at least one unless count
+// is 0.
 std::size_t count_of_share(std::size_t count, double ratio);
 
-// Calls `take` with the places of the k largest, in ascending order; of those that are exactly as
-// large the first ones. It may change the value there. REQUIRES: k <= values.size().
+// Calls `take` with the indices of the k largest values, in ascending order; of values with equal
+// magnitude the first ones are taken. `take` may change the value. REQUIRES: k <= values.size().
 template <class Take>
 void for_largest(std::span<const float> values, std::size_t k, Take&& take) {
   if (k == 0) return;

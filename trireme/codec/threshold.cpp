@@ -11,7 +11,7 @@
 namespace trireme::codec {
 namespace {
 
-// In several sums side by side, which a compiler can make vectors of.
+// Uses several partial sums, so that the compiler can vectorize the loop.
 double sum_of_squares(std::span<const float> values) {
   constexpr std::size_t kLanes = 8;
   double lanes[kLanes] = {};
@@ -29,7 +29,7 @@ double sum_of_squares(std::span<const float> values) {
   return all;
 }
 
-// Those beyond the cut as pairs, or all of them, where they are fewer bytes.
+// Writes the values above the cut as pairs, or all values if that takes fewer bytes.
 std::size_t send(std::span<const float> values, float cut, std::span<std::byte> out) {
   TRIREME_CHECK(values.size() <= std::numeric_limits<std::uint32_t>::max(), "places have 32 bits");
   const std::size_t whole = values.size() * sizeof(float);
@@ -59,12 +59,13 @@ Threshold::Threshold(double factor) : factor_(factor) {
   TRIREME_CHECK(factor > 0, "a factor of ", factor);
 }
 
-// Infinity or NaN where the values are not finite.
+// Infinity or NaN if the values are not finite.
 float Threshold::cut_of(std::span<const float> values) const {
   if (values.empty()) return 0;
   const double mean = sum_of_squares(values) / static_cast<double>(values.size());
   const double cut = factor_ * std::sqrt(mean);
-  // Squares of floats are no large doubles: beyond all floats is not broken.
+  // The squares of floats fit in a double: a cut beyond the range of float does not mean that a
+  // value is not finite.
   constexpr double kMost = std::numeric_limits<float>::max();
   return static_cast<float>(std::isfinite(cut) ? std::min(cut, kMost) : cut);
 }
@@ -82,7 +83,8 @@ std::size_t Threshold::encode_fed(std::span<const float> values, std::span<float
   for (std::size_t i = 0; i < values.size(); ++i) residual[i] += values[i];
   const std::size_t size = send(residual, cut, out);
   const bool is_whole = size == values.size() * sizeof(float);
-  // What is sent is sent exactly. A broken step leaves nothing behind.
+  // Sent values are exact, so their residual is zero. After a non-finite step, the whole residual
+  // is reset.
   const bool is_broken = !std::isfinite(cut);
   for (float& left : residual) {
     if (is_whole || is_broken || std::fabs(left) > cut) left = 0;

@@ -1,13 +1,14 @@
-// Threshold sends the values larger in magnitude than `factor` times the root mean square of the
-// bucket, and where they are. How many that is follows the gradients: few where some are far larger
-// than most.
+// Threshold sends the values whose magnitude exceeds `factor` times the root mean square of the
+// bucket, and their positions. The number of values sent depends on the gradients: it is small if a
+// few values are far larger than the rest.
 //
-// Error: |error| <= factor * rms. With error feedback it is the root mean square of the new values
-//        that counts, so that what is left of old ones stays bounded, too. Biased: use it so.
-// NaN and infinity: the first of them is sent, and nothing else.
-//
-// Wire:    as many pairs as there are (trireme/codec/pairs.h), or all values, where that is less.
-// Threads: pure.
+// Error:         |error| <= factor * rms. With error feedback, rms is that of the new values
+//                without the residual, so that the residual stays bounded too. Biased: use it with
+//                error feedback.
+// Non-finite:    the first NaN or infinity is sent, and nothing else.
+// Wire format:   the selected values as pairs (trireme/codec/pairs.h), or all values if that is
+//                smaller.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 

@@ -39,7 +39,7 @@ std::size_t TopK::encode_fed(std::span<const float> values, std::span<float> res
     is_finite &= magnitude_bits(residual[i]) < 0x7f800000u;
   }
   PairWriter writer(out, k);
-  // What is sent is sent exactly: nothing of it is left.
+  // Sent values are exact, so their residual is zero.
   for_largest(residual, k, [&](std::size_t i) {
     writer.put(i, residual[i]);
     residual[i] = 0;

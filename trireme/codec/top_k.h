@@ -1,11 +1,10 @@
-// TopK sends the share of values that are largest in magnitude, exactly, and where they are.
+// TopK sends the given fraction of values with the largest magnitude, exactly, and their positions.
 //
-// Error: norm^2 <= (1 - k/n) norm^2 of the values, where k = ceil(ratio n). Biased: use it with
-//        error feedback, which sends the others later.
-// NaN and infinity count as largest, so they are sent.
-//
-// Wire:    k places in ascending order, 4 bytes each, then k float32.
-// Threads: pure.
+// Error:         norm^2 <= (1 - k/n) norm^2 of the values, where k = ceil(ratio n). Biased: use it
+//                with error feedback, which sends the remaining values later.
+// Non-finite:    NaN and infinity count as the largest values, so they are sent.
+// Wire format:   k indices in ascending order, 4 bytes each, then k float32.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 

@@ -1,9 +1,9 @@
-// Announcement is what an error of one rank is to the others that it is told to.
+// Announcement is an error that one rank reports to other ranks.
 //
-//   | what the speaker has       | what the others get                                     |
-//   | Mismatch                   | Mismatch: a difference between requests is everybody's  |
-//   | PeerLost                   | PeerLost, of the same peer: they cannot go on either    |
-//   | anything else              | RemoteFailure of the speaker, with its text             |
+//   | error on the reporting rank | error on the receiving ranks                               |
+//   | Mismatch                    | Mismatch: requests that differ concern every rank          |
+//   | PeerLost                    | PeerLost of the same peer: they cannot continue either     |
+//   | any other                   | RemoteFailure of the reporting rank, with its message      |
 
 #pragma once
 
@@ -15,14 +15,14 @@ namespace trireme::comm {
 
 struct Announcement {
   ErrorCode code = ErrorCode::RemoteFailure;
-  int speaker = 0;  // a rank of the job
-  int about = 0;    // whom the speaker lost; itself where it lost nobody
+  int speaker = 0;  // job rank of the rank that reports the error
+  int about = 0;    // job rank of the lost peer; equal to `speaker` if no peer was lost
   std::string text{};
 
   static Announcement of(const Error& error, int speaker);
-  // Whether announcements of this code are ever made; others come from strangers.
+  // Whether a rank ever announces this code. Any other code indicates an invalid message.
   static bool is_known(ErrorCode code) noexcept;
-  // What is thrown to a rank that hears it.
+  // The error that is thrown on a rank that receives this announcement.
   Error to_error() const;
 };
 

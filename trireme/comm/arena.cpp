@@ -16,13 +16,14 @@ namespace {
 constexpr std::size_t kPage = 4096;
 // Address space only.
 constexpr std::size_t kCommonSize = std::size_t{64} << 30;
-// Members lay the same things out at the same places of their segments, and read and write them
-// side by side. A distance that is a multiple of 1 GiB would be the worst: some processors find a
-// line in their first-level cache by a hash of the address that is then the same for both, and
-// each access drives the other out (measured on Zen 4: 12 instead of 90 GB/s). So many pages more
-// or less than that, for every two of 128 members, are harmless.
+// Members place the same data at the same offsets of their segments and access it side by side. A
+// distance that is a multiple of 1 GiB would be the worst: some processors find a line in their
+// first-level cache by a hash of the address, which is then the same for both members, so each
+// access evicts the other's line (measured on Zen 4: 12 instead of 90 GB/s). This skew avoids such
+// distances for every pair of 128 members.
 constexpr std::size_t kSkew = 17 * kPage;
-// Freed pieces of at least this size give their memory back; smaller ones keep it for reuse.
+// Freed pieces of at least this size return their memory to the system; smaller ones
+// keep it for reuse.
 constexpr std::size_t kReturnSize = std::size_t{1} << 20;
 
 std::size_t round_up(std::size_t size) {
@@ -62,7 +63,7 @@ Arena::Header& Arena::header() const noexcept {
   return *reinterpret_cast<Header*>(file_.data());
 }
 
-// The header, and behind it the directory's table.
+// The header, followed by the directory's table.
 std::size_t Arena::head_size() noexcept {
   return round_up(sizeof(Header) + Directory::table_size());
 }
@@ -127,47 +128,81 @@ Piece Arena::allocate(int member, std::size_t size) {
   return Piece(shared_from_this(), member, at(offset), whole);
 }
 
-void Arena::free(int member, std::byte* data, std::size_t size) noexcept {
-  Segment& segment = segments_[static_cast<std::size_t>(member)];
-  std::lock_guard lock(segment.mutex);
-  const std::size_t end = offset_of(data) - segment_begin(member) + size;
-  for (const auto& [first, length] : segment.quarantined) {
-    if (first < end && first + length > end - size) return;
-  }
-  if (size >= kReturnSize) file_.release(offset_of(data), size);
-  const std::size_t begin = offset_of(data) - segment_begin(member);
-  auto hole = segment.holes.emplace(begin, size).first;
+bool Arena::Segment::is_quarantined(std::size_t begin, std::size_t size) const {
+  return std::any_of(quarantined.begin(), quarantined.end(), [&](const auto& entry) {
+    return entry.first < begin + size && entry.first + entry.second.size > begin;
+  });
+}
+
+void Arena::Segment::add_hole(std::size_t begin, std::size_t size) {
+  auto hole = holes.emplace(begin, size).first;
   const auto next = std::next(hole);
-  if (next != segment.holes.end() && hole->first + hole->second == next->first) {
+  if (next != holes.end() && hole->first + hole->second == next->first) {
     hole->second += next->second;
-    segment.holes.erase(next);
+    holes.erase(next);
   }
-  if (hole == segment.holes.begin()) return;
+  if (hole == holes.begin()) return;
   const auto before = std::prev(hole);
   if (before->first + before->second == hole->first) {
     before->second += hole->second;
-    segment.holes.erase(hole);
+    holes.erase(hole);
   }
 }
 
-void Arena::quarantine(const void* data, std::size_t size) {
+void Arena::free(int member, std::byte* data, std::size_t size) noexcept {
+  Segment& segment = segments_[static_cast<std::size_t>(member)];
+  std::lock_guard lock(segment.mutex);
+  const std::size_t begin = offset_of(data) - segment_begin(member);
+  if (segment.is_quarantined(begin, size)) {
+    segment.held_back.emplace(begin, size);
+  } else {
+    give_back(member, begin, size);
+  }
+}
+
+// REQUIRES: the caller holds the segment's mutex.
+void Arena::give_back(int member, std::size_t begin, std::size_t size) noexcept {
+  if (size >= kReturnSize) file_.release(segment_begin(member) + begin, size);
+  segments_[static_cast<std::size_t>(member)].add_hole(begin, size);
+}
+
+void Arena::quarantine(const void* data, std::size_t size, std::uint64_t epoch) {
   if (!contains(data, size) || offset_of(data) < segment_begin(0)) return;
   const std::size_t offset = offset_of(data) - segment_begin(0);
   const std::size_t stride = header().segment_size + kSkew;
   Segment& segment = segments_[offset / stride];
   std::lock_guard lock(segment.mutex);
-  std::size_t& length = segment.quarantined[offset % stride];
-  length = std::max(length, size);
+  const auto [found, is_new] = segment.quarantined.try_emplace(offset % stride, size, epoch);
+  if (is_new) return;
+  Quarantine& longest = found->second;
+  longest.size = std::max(longest.size, size);
+  longest.epoch = longest.epoch == 0 || epoch == 0 ? 0 : std::max(longest.epoch, epoch);
 }
 
-std::byte* Arena::try_find_or_make(std::uint64_t key, std::size_t size, int users, bool reserves) {
-  const auto block = directory_.find_or_make(key, round_up(size), users, reserves);
+void Arena::end_quarantine(std::uint64_t epoch) {
+  for (int member = 0; member < members(); ++member) {
+    Segment& segment = segments_[static_cast<std::size_t>(member)];
+    const std::lock_guard lock(segment.mutex);
+    std::erase_if(segment.quarantined, [&](const auto& entry) {
+      return entry.second.epoch != 0 && entry.second.epoch < epoch;
+    });
+    std::erase_if(segment.held_back, [&](const auto& piece) {
+      if (segment.is_quarantined(piece.first, piece.second)) return false;
+      give_back(member, piece.first, piece.second);
+      return true;
+    });
+  }
+}
+
+std::byte* Arena::try_find_or_make(std::uint64_t key, std::size_t size, int users, bool reserves,
+                                   std::uint64_t epoch) {
+  const auto block = directory_.find_or_make(key, round_up(size), users, reserves, epoch);
   return block ? at(block->offset) : nullptr;
 }
 
 namespace {
 
-// Asks until there is an answer.
+// Repeats `ask` until it returns a result.
 template <class Ask>
 auto ask_until(Deadline deadline, Ask&& ask) {
   while (true) {
@@ -181,16 +216,13 @@ auto ask_until(Deadline deadline, Ask&& ask) {
 
 }  // namespace
 
-std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, int users, Deadline deadline) {
-  return ask_until(deadline, [&] { return try_find_or_make(key, size, users); });
+std::byte* Arena::find_or_make(std::uint64_t key, std::size_t size, int users, Deadline deadline,
+                               std::uint64_t epoch) {
+  return ask_until(deadline, [&] { return try_find_or_make(key, size, users, true, epoch); });
 }
 
 Directory::Usage Arena::usage(Deadline deadline) {
   return *ask_until(deadline, [&] { return directory_.usage(); });
-}
-
-bool Arena::drop(std::uint64_t key) noexcept {
-  return directory_.drop(key);
 }
 
 bool Arena::release(std::uint64_t key) noexcept {
@@ -202,9 +234,9 @@ Registration::~Registration() {
 }
 
 Registration Arena::register_memory(std::uint64_t key, const void* data, std::size_t size,
-                                    std::uint32_t note, Deadline deadline) {
+                                    std::uint32_t note, Deadline deadline, std::uint64_t epoch) {
   TRIREME_CHECK(size != 0 && contains(data, size), "only memory of the arena can be registered");
-  ask_until(deadline, [&] { return directory_.add(key, {offset_of(data), size, note}); });
+  ask_until(deadline, [&] { return directory_.add(key, {offset_of(data), size, note, epoch}); });
   return Registration(shared_from_this(), key);
 }
 

@@ -1,15 +1,17 @@
-// Arena is memory that the ranks of one host share: what lies in it is read and written by all of
-// them in place, without a copy.
+// Arena is memory that all ranks of one host share. Each rank reads and writes it in place, without
+// a copy.
 //
-// It belongs to the host's job, not to a group or a process: what a rank wrote stays readable
-// after that rank has died, for as long as one process keeps the arena. Nothing of it has a name
-// in the file system, so nothing stays behind.
+// The arena belongs to the job on this host, not to a group or a process: data that a rank wrote
+// stays readable after that rank has died, as long as one process keeps the arena open. The memory
+// has no name in the file system, so no files remain after the job.
 //
-// Layout:  a header (doorbells, directory), a common part for things that ranks make together
-//          (found by key), and one segment a member, in which that member alone allocates. Address
-//          space is laid out once; memory is taken when it is allocated.
-// Failure: a shortage is ErrorCode::Exhausted at allocate(), never SIGBUS at a later touch.
-// Threads: any thread may allocate and free; the bytes are the callers' own affair.
+// Layout:        a header (doorbells, directory), a common part for blocks that ranks create
+//                together and find by key, and one segment per member, in which only that member
+//                allocates. The address space is laid out once; memory is reserved when it is
+//                allocated.
+// Errors:        if memory is short, allocate() fails with ErrorCode::Exhausted; a later access
+//                never raises SIGBUS.
+// Thread safety: any thread may allocate and free. Callers synchronize access to the bytes.
 
 #pragma once
 
@@ -33,7 +35,7 @@ enum class MemoryKind : std::uint8_t { Host, Pinned, CudaIpc };
 
 class Arena;
 
-// A piece of an arena; goes back when destroyed.
+// A piece of an arena. Its destructor frees the memory.
 class Piece {
  public:
   Piece() = default;
@@ -53,7 +55,8 @@ class Piece {
   std::size_t size_ = 0;
 };
 
-// Memory of an arena that its other members can find by key; no longer when destroyed.
+// An entry by which other members find memory of the arena by key. Its destructor removes the
+// entry.
 class [[nodiscard]] Registration {
  public:
   Registration() = default;
@@ -74,66 +77,80 @@ class [[nodiscard]] Registration {
 
 class Arena : public std::enable_shared_from_this<Arena> {
  public:
-  // Where all_to_all announces its blocks, a lane has room for one a member.
+  // A lane has room for one all_to_all block announcement per member, which limits the member
+  // count.
   static constexpr int kMembersMax = 128;
 
   struct Options {
     int members = 1;
-    // Address space a member; memory is taken only as it is used.
+    // Address space per member; memory is reserved only when it is used.
     std::size_t segment_size = std::size_t{16} << 30;
   };
 
-  // One cache line a member, by which others wake it.
+  // One cache line per member, through which other members wake it.
   struct alignas(64) Doorbell {
     std::atomic<std::uint32_t> rings;
     std::atomic<std::uint32_t> is_asleep;
   };
 
   static std::shared_ptr<Arena> create(const Options& options);
-  // Nothing when the memory behind the proof cannot be reached from this process.
+  // Returns nullptr if this process cannot access the memory that the proof refers to.
   static std::shared_ptr<Arena> open(const MemoryFile::Proof& proof);
 
   int members() const noexcept;
   MemoryKind kind() const noexcept { return MemoryKind::Host; }
-  // Whether what a process wrote here can still be read after its death.
+  // Whether data that a process wrote can still be read after the process has died.
   bool outlives_writer() const noexcept { return true; }
   MemoryFile::Proof proof() const { return file_.proof(); }
 
-  // At least `size` zeroed or reused bytes, aligned to a page, touched first by this thread.
+  // Returns at least `size` bytes, zeroed or reused, aligned to a page and first touched by this
+  // thread.
   Piece allocate(int member, std::size_t size);
 
-  // The common block of this key: made, zeroed, by whoever comes first; the same memory for all,
-  // also for those who come when others have already left. Throws Mismatch when sizes differ,
-  // Exhausted, and Deadline when another process holds the directory up.
-  std::byte* find_or_make(std::uint64_t key, std::size_t size, int users, Deadline deadline);
-  // The same without waiting: null while another process is at the directory. Without `reserves`
-  // only addresses are taken, and each user reserves what it is going to touch.
-  std::byte* try_find_or_make(std::uint64_t key, std::size_t size, int users, bool reserves = true);
-  // One of its users has left: true for the last of all `users`, with whom the memory goes back.
+  // Returns the common block of this key. The first caller creates it, zeroed; all callers get the
+  // same memory, including those that call when others have already released it. If `epoch` is not
+  // 0, the block belongs to that epoch: see forget().
+  // Errors: throws Mismatch if sizes differ, Exhausted, and Deadline if another process holds the
+  // directory's lock for too long.
+  std::byte* find_or_make(std::uint64_t key, std::size_t size, int users, Deadline deadline,
+                          std::uint64_t epoch = 0);
+  // The same without waiting: returns null while another process holds the directory's lock.
+  // Without `reserves`, only addresses are assigned and each user reserves the parts that it will
+  // access.
+  std::byte* try_find_or_make(std::uint64_t key, std::size_t size, int users, bool reserves = true,
+                              std::uint64_t epoch = 0);
+  // One user has left. Returns true for the last of all `users`; the memory is then freed.
   bool release(std::uint64_t key) noexcept;
-  // The block goes, whoever has not released it. REQUIRES: those are dead.
-  bool drop(std::uint64_t key) noexcept;
-  // Takes the memory behind these addresses of a common block now, from this thread's node.
+  // Frees the common blocks and registrations of earlier epochs that dead members never released.
+  // Called by one process per host. REQUIRES: no live process uses any of them.
+  void forget(std::uint64_t epoch) noexcept { directory_.forget(epoch); }
+  // Reserves the memory behind these addresses of a common block now, on this thread's NUMA node.
   void reserve(const std::byte* data, std::size_t size) { file_.reserve(offset_of(data), size); }
   // How much of the common part is in use.
   Directory::Usage usage(Deadline deadline);
 
-  // Makes memory of this arena known to all its members under a key, with a note of the caller's,
-  // until the Registration ends. The memory must outlive it. Throws Misuse if it is not of this
-  // arena or the key is taken, Deadline when another process holds the directory up.
+  // Makes memory of this arena available to all members under a key, with a note chosen by the
+  // caller, until the Registration ends.
+  // Lifetime: the memory must outlive the Registration.
+  // Errors: throws Misuse if the memory is not in this arena or the key is already used, and
+  // Deadline if another process holds the directory's lock for too long.
   Registration register_memory(std::uint64_t key, const void* data, std::size_t size,
-                               std::uint32_t note, Deadline deadline);
+                               std::uint32_t note, Deadline deadline, std::uint64_t epoch = 0);
   struct Registered {
     std::byte* data = nullptr;
     std::size_t size = 0;
     std::uint32_t note = 0;
   };
-  // What a member registered under this key; nothing if none has, or cannot be asked just now.
+  // The memory that a member registered under this key. Empty if there is none, or if the directory
+  // is locked at the moment.
   std::optional<Registered> find_memory(std::uint64_t key);
 
-  // A frozen process may still write here when it wakes: the pieces that hold any of this memory
-  // are not allocated again when they are freed.
-  void quarantine(const void* data, std::size_t size);
+  // A frozen process may still write to this memory when it continues. Pieces that overlap it are
+  // not reused after they are freed until end_quarantine() is called with a later epoch.
+  void quarantine(const void* data, std::size_t size, std::uint64_t epoch = 0);
+  // Ends the quarantines of earlier epochs. REQUIRES: every process that could have written to that
+  // memory is known to be dead or has no group of those epochs any more.
+  void end_quarantine(std::uint64_t epoch);
 
   bool contains(const void* data, std::size_t size) const noexcept;
   std::uint64_t offset_of(const void* data) const noexcept;
@@ -150,13 +167,22 @@ class Arena : public std::enable_shared_from_this<Arena> {
   std::size_t segment_begin(int member) const noexcept;
   void free(int member, std::byte* data, std::size_t size) noexcept;
 
-  // Free ranges of one segment: offset -> size. Only ranges below `used` are listed.
+  struct Quarantine {
+    std::size_t size = 0;
+    std::uint64_t epoch = 0;  // 0: the quarantine never ends
+  };
+  // Ranges of one segment: offset -> size. Only free ranges below `used` are listed.
   struct Segment {
     std::mutex mutex;
     std::map<std::size_t, std::size_t> holes;
     std::size_t used = 0;
-    std::map<std::size_t, std::size_t> quarantined;
+    std::map<std::size_t, Quarantine> quarantined;
+    std::map<std::size_t, std::size_t> held_back;  // freed while quarantined
+
+    bool is_quarantined(std::size_t begin, std::size_t size) const;
+    void add_hole(std::size_t begin, std::size_t size);
   };
+  void give_back(int member, std::size_t begin, std::size_t size) noexcept;
 
   MemoryFile file_;
   Directory directory_;

@@ -24,9 +24,8 @@ using cluster::membership::Seat;
 
 constexpr Duration kLookPeriod = std::chrono::milliseconds(1);
 constexpr Duration kEpochLookPeriod = std::chrono::milliseconds(100);
-constexpr Duration kEpochLookMax = std::chrono::milliseconds(200);  // of a store that is slow
+constexpr Duration kEpochLookMax = std::chrono::milliseconds(200);  // if the store is slow
 constexpr Duration kDeathKnownMax = std::chrono::seconds(1);
-constexpr std::uint64_t kForgottenMax = 64;
 constexpr auto kForgetMax = std::chrono::milliseconds(100);
 constexpr std::uint64_t kEpochKey = std::uint64_t{0x65706f6368} << 24;
 
@@ -38,7 +37,7 @@ std::string mesh_prefix(std::uint64_t epoch) {
   return "mesh/" + std::to_string(epoch) + "/";
 }
 
-// By rank: the first rank of its host.
+// By rank: the first rank on its host.
 std::vector<int> hosts_of(const Epoch& epoch) {
   std::vector<int> hosts;
   std::map<std::string, int> known;
@@ -50,12 +49,28 @@ std::vector<int> hosts_of(const Epoch& epoch) {
 
 }  // namespace
 
-Assembly::Assembly(const Options& options)
-    : options_(options), engine_(std::make_shared<Engine>(Engine::Options{.spin = spin_for(1)})) {
+Assembly::Assembly(const Options& options) : options_(options), engine_(make_engine(1, false)) {
   TRIREME_CHECK(!options_.is_spread || options_.credentials, "connections without a secret");
 }
 
 Assembly::~Assembly() = default;
+
+// REQUIRES: numbers_ are those of the epoch. Engines may outlive the Assembly.
+std::shared_ptr<Engine> Assembly::make_engine(int ranks_on_host, bool shares_fate) const {
+  Engine::Options options{
+      .spin = spin_for(ranks_on_host), .shares_fate = shares_fate, .liveness = options_.liveness};
+  if (options_.on_late) {
+    options.on_late = [on_late = options_.on_late, numbers = numbers_,
+                       self = options_.worker](const Error& late) {
+      std::optional<int> named = late.peer();
+      if (named && !numbers.empty()) named = numbers[static_cast<std::size_t>(*named)];
+      const std::optional<int> lost = on_late(named, late.message());
+      if (!lost) return late;
+      return Error(ErrorCode::PeerLost, late.message()).with_peer(*lost).with_rank(self);
+    };
+  }
+  return std::make_shared<Engine>(std::move(options));
+}
 
 void Assembly::lose(int worker, const std::string& cause) {
   const Error error =
@@ -84,7 +99,7 @@ void Assembly::throw_if_lost(const Epoch& epoch) const {
   }
 }
 
-// Another member may know of a death, or of a connection that broke, of which this one does not.
+// Another member may know of a death or a broken connection that this worker does not know of.
 void Assembly::throw_if_over(const Epoch& epoch) {
   throw_if_lost(epoch);
   const TimePoint now = steady_clock().now();
@@ -95,7 +110,7 @@ void Assembly::throw_if_over(const Epoch& epoch) {
     const std::string next = cluster::membership::epoch_key(epoch.number() + 1);
     is_over = options_.store->get(next, Deadline::after(kEpochLookMax)).has_value();
   } catch (const Error&) {
-    // A store that does not answer says nothing.
+    // If the store does not answer, it is not known whether the epoch is over.
   }
   if (!is_over) return;
   throw Error(ErrorCode::PeerLost, "the others have gone on from epoch " +
@@ -107,6 +122,7 @@ Group Assembly::group_of(const Epoch& epoch, const std::set<int>& having, Deadli
   const std::optional<int> rank = epoch.rank_of(options_.worker);
   TRIREME_CHECK(rank, "worker ", options_.worker, " is not in epoch ", epoch.number());
   const int place = epoch.seat(*rank).place;
+  is_first_of_host_ = hosts_of(epoch)[static_cast<std::size_t>(*rank)] == *rank;
   const std::shared_ptr<Arena> before = arena_;
   have_arena(epoch, having, deadline);
   const bool is_other = arena_ != before;
@@ -127,7 +143,7 @@ Group Assembly::group_of(const Epoch& epoch, const std::set<int>& having, Deadli
   auto backend =
       options_.is_spread ? spread_backend(epoch, *rank, deadline) : shared_backend(epoch, *rank);
   Group group(std::move(backend), engine_, options);
-  // Whoever died before the engine knew the group is told of here.
+  // Reports a worker that died before the group was registered with the engine.
   if (options_.is_spread) throw_if_lost(epoch);
   return group;
 }
@@ -137,17 +153,17 @@ void Assembly::renew_engine(const Epoch& epoch) {
   const int me = *epoch.rank_of(options_.worker);
   const auto beside = std::count(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(me)]);
   const std::lock_guard lock(mutex_);
-  // Whoever waits for somebody who has stopped because of the loss must stop, too.
-  engine_ = std::make_shared<Engine>(
-      Engine::Options{.spin = spin_for(static_cast<int>(beside)), .shares_fate = true});
+  // A rank may wait for another one that has stopped because of the loss, so the loss must end all
+  // groups (shares_fate).
   numbers_.clear();
   for (const Seat& seat : epoch.seats()) numbers_.push_back(seat.worker);
+  engine_ = make_engine(static_cast<int>(beside), true);
 }
 
-// Of another arena than before.
+// For an arena other than the previous one.
 void Assembly::replace_engine() {
   const std::lock_guard lock(mutex_);
-  engine_ = std::make_shared<Engine>(Engine::Options{.spin = spin_for(1)});
+  engine_ = make_engine(1, false);
   for (const auto& [worker, error] : lost_) engine_->lose(worker, error);
 }
 
@@ -155,7 +171,7 @@ std::shared_ptr<Backend> Assembly::shared_backend(const Epoch& epoch, int rank) 
   std::vector<shm::Lanes::Member> members;
   for (const Seat& seat : epoch.seats()) members.push_back({seat.place, seat.worker});
   return std::make_shared<shm::SharedBackend>(arena_, members, rank, kEpochKey + 8 * epoch.number(),
-                                              options_.faults);
+                                              options_.faults, epoch.number());
 }
 
 std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, int rank, Deadline deadline) {
@@ -164,7 +180,8 @@ std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, int rank, 
                            .arena = arena_,
                            .places = {},
                            .messenger = nullptr,
-                           .messages = {.name = "tcp", .faults = options_.faults}};
+                           .messages = {.name = "tcp", .faults = options_.faults},
+                           .epoch = epoch.number()};
   for (const Seat& seat : epoch.seats()) wiring.places.push_back(seat.place);
   if (std::count(wiring.host_of.begin(), wiring.host_of.end(), 0) != epoch.size()) {
     const auto mesh =
@@ -174,6 +191,9 @@ std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, int rank, 
                                                         : options_.address,
                        .checksums = options_.checksums,
                        .prefix = mesh_prefix(epoch.number()),
+                       .epoch = epoch.number(),
+                       .workers = numbers_,
+                       .log = options_.log,
                        .check = [&] { throw_if_over(epoch); }},
                       *options_.store, options_.credentials, deadline);
     engine_->add_source(mesh);
@@ -183,16 +203,13 @@ std::shared_ptr<Backend> Assembly::spread_backend(const Epoch& epoch, int rank, 
 }
 
 void Assembly::forget(std::uint64_t epoch) noexcept {
-  // One that has come to lead does not know how far the last one came.
-  const std::uint64_t before = epoch > kForgottenMax ? epoch - kForgottenMax : 1;
-  for (std::uint64_t old = std::max(forgotten_, before); arena_ && old < epoch; ++old) {
-    shm::Lanes::forget(*arena_, kEpochKey + 8 * old);
-  }
+  if (arena_) arena_->end_quarantine(epoch);
+  if (!is_first_of_host_) return;
+  if (arena_) arena_->forget(epoch);
   if (options_.is_spread) forget_meshes(epoch);
-  forgotten_ = std::max(forgotten_, epoch);
 }
 
-// Where ranks of epochs before it listened.
+// Removes the addresses that ranks of earlier epochs published.
 void Assembly::forget_meshes(std::uint64_t epoch) noexcept {
   const Deadline deadline = Deadline::after(kForgetMax);
   try {
@@ -201,16 +218,16 @@ void Assembly::forget_meshes(std::uint64_t epoch) noexcept {
       if (is_old) options_.store->erase(key.key, deadline);
     }
   } catch (const Error&) {
-    // The next one does it.
+    // The next call removes them.
   }
 }
 
-// Where nobody of a host is known to have its arena, it is that of the first one there: others may
-// have one of an epoch that was over before all had met.
+// If no worker of a host is known to have its arena, the host uses that of its first worker: others
+// may have an arena of an epoch that ended before all of its workers had connected.
 void Assembly::have_arena(const Epoch& epoch, const std::set<int>& having, Deadline deadline) {
   const std::string& host = epoch.seat(*epoch.rank_of(options_.worker)).about.host;
-  std::vector<int> beside;  // on this host
-  Offers offers;            // by those of them who have it
+  std::vector<int> beside;  // workers on this host
+  Offers offers;            // of those workers that have the arena
   for (const Seat& seat : epoch.seats()) {
     if (options_.is_spread && seat.about.host != host) continue;
     beside.push_back(seat.worker);
@@ -252,8 +269,8 @@ void Assembly::await_arena(const Epoch& epoch, const Offers& offers, Deadline de
   }
 }
 
-// What cannot be opened is mostly that of one who has just died, of which this worker is told in a
-// moment; meanwhile the others are asked.
+// If a worker's arena cannot be opened, that worker has usually just died, and this worker will be
+// notified shortly. Until then the other offers are tried.
 bool Assembly::open_from(int worker, const std::string& key, std::map<int, TimePoint>& refused,
                          Deadline deadline) {
   const std::optional<Bytes> said = options_.store->get(key, deadline);

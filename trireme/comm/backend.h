@@ -1,11 +1,12 @@
-// Backend is what an implementer of a transport writes; people use Group.
+// Backend is the interface that a transport implements; callers use Group.
 //
-// A backend stands for one group of one rank: it turns Operations into Tasks that move data, and
-// says what it can promise. Tasks are moved by the Engine; a backend owns no thread.
+// A backend object represents one group on one rank. It turns Operations into Tasks that move data
+// and reports its capabilities. The Engine runs the Tasks; a backend owns no thread.
 //
-// Order:   run() is called with consecutive sequence numbers, the same on every member, except
-//          for send and receive, which are matched by peer and tag.
-// Failure: a Task throws Error; the group is dead from then on and the engine calls announce().
+// Ordering: run() is called with consecutive sequence numbers that are the same on every member,
+//           except for send and receive, which are matched by peer and tag.
+// Errors:   a Task throws Error. The group has then failed for good, and the engine calls
+//           announce().
 
 #pragma once
 
@@ -24,13 +25,13 @@ namespace trireme::comm {
 
 class Arena;
 
-// What a backend promises. Callers and tests ask these, never the backend's name.
+// What a backend guarantees. Callers and tests check these fields, never the backend's name.
 struct Capabilities {
   std::string_view name;
-  bool aborts = false;          // abort() ends what is in flight at once
-  bool names_mismatch = false;  // different requests fail with both of them named
-  bool names_the_dead = false;  // a peer's death is noticed and named
-  bool ordered_sums = false;    // ordered_sum, and plain sums in an order fixed by rank
+  bool aborts = false;          // abort() ends operations in flight at once
+  bool names_mismatch = false;  // requests that differ fail with an error that names both
+  bool names_the_dead = false;  // the death of a peer is detected and reported
+  bool ordered_sums = false;    // supports ordered_sum; plain sums have an order fixed by rank
   bool rounds_once = false;     // 16-bit sums are rounded once
   bool shares_memory = false;   // spans in the arena are read and written in place
 };
@@ -46,44 +47,46 @@ class Backend {
   // The coroutine of one operation. `op` outlives it.
   virtual Task run(const Operation& op) = 0;
 
-  // Says that an operation of this number will come, for backends whose operations run in the
-  // order in which they were issued and not in which they begin.
+  // Announces that an operation with this number will be run, for backends whose operations run in
+  // the order in which they were issued instead of the order in which they begin.
   virtual void expect(std::uint64_t sequence) { (void)sequence; }
 
-  // The group has failed: what still arrives for it is nobody's.
+  // The group has failed: data that still arrives for it is discarded.
   virtual void give_up() noexcept {}
 
-  // A rank of the job has left in order: what it has not begun by now it never will.
+  // A rank of the job has left normally: operations that it has not begun by now it will never
+  // begin.
   virtual void depart(int job_rank) { (void)job_rank; }
 
-  // Who is missing, where they are and for how long this rank has waited: the message of the
-  // Deadline error for `op`.
+  // The Deadline error for `op`. Its message says which ranks are missing, where they are and how
+  // long this rank has waited.
   virtual Error stalled(const Operation& op, Duration waited) const = 0;
 
   // An error that another member announced to the group, if any. Polled while waiting.
   virtual std::optional<Error> failure() const = 0;
 
-  // What this rank alone sees of its transport: a connection that broke, bytes that cannot be. The
-  // engine announces it, since the others would wait for ranks that live.
+  // A failure of the transport that only this rank sees, such as a broken connection or invalid
+  // bytes. The engine announces it, because the other members would otherwise wait for ranks that
+  // are alive.
   virtual std::optional<Error> loss() const { return std::nullopt; }
 
-  // Tells the other members, as far as the transport can, that this rank has failed.
+  // Reports to the other members, if the transport can, that this rank has failed.
   virtual void announce(const Error& error) noexcept = 0;
 
   // The members' ranks in the job, in the order of this group.
   virtual std::vector<int> job_ranks() const = 0;
 
-  // This rank's number in the job.
+  // This rank's rank in the job.
   int job_rank() const { return job_ranks()[static_cast<std::size_t>(rank())]; }
 
-  // The backend of a sub-group; null where this rank is no member. `key` is equal on all members
-  // and new for every group.
+  // The backend of a sub-group; null if this rank is not a member. `key` is the same on all members
+  // and different for every group.
   virtual std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) = 0;
 
-  // Memory that this group's members share, if they do.
+  // Memory that the members of this group share; null if they share none.
   virtual std::shared_ptr<Arena> arena() const { return nullptr; }
   // By member: the number of its host, from 0 in the order of their first members. Members with the
-  // same number share memory; by default all do, or none.
+  // same number share memory. By default all members do, or none.
   virtual std::vector<int> hosts() const;
   // This rank's segment of that memory.
   virtual int arena_member() const noexcept { return 0; }

@@ -1,4 +1,4 @@
-// Call is what a caller of a collective rarely says: everything has a default.
+// Call contains the optional arguments of a collective. Every field has a default.
 
 #pragma once
 
@@ -10,14 +10,14 @@
 namespace trireme::comm {
 
 struct Call {
-  // Named by errors and the progress board: "bucket 2". At most 39 bytes are kept.
+  // Shown in errors and on the progress board, for example "bucket 2". At most 39 bytes are kept.
   std::string_view label = {};
-  // Among operations that could all move, the largest goes first on this rank.
+  // Among operations that can make progress, this rank runs those with the largest priority first.
   int priority = 0;
-  // By default the group's own timeout, counted from the call.
+  // The default is the group's timeout, counted from the call.
   std::optional<Deadline> deadline = {};
-  // An opaque stream of the span's device, in whose order the operation runs. Host memory has none
-  // (its order is that of calls and waits): null there, anything else is Misuse.
+  // An opaque stream of the span's device on which the operation is ordered. Must be null for host
+  // memory, which is ordered by calls and waits; any other value is Misuse.
   void* stream = nullptr;
 };
 

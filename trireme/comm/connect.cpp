@@ -21,14 +21,14 @@ namespace {
 constexpr std::array<std::string_view, 4> kTransportNames{"auto", "shm", "tcp", "mpi"};
 constexpr std::uint64_t kRootKey = 0x726f6f74u << 8;
 
-// The ranks with which this one shares memory, and the memory.
+// The ranks that share memory with this one, and the memory.
 struct Sharing {
   std::shared_ptr<Arena> arena;
-  std::vector<int> ranks;  // ascending; this rank alone if nothing is shared
+  std::vector<int> ranks;  // ascending; only this rank if no memory is shared
 };
 
-// Who died or left since this rank began to connect. Those who left may have connected and done all
-// they wanted: what they said is here soon, so they count only when it should be.
+// Ranks that died or left since this rank began to connect. A rank that left may have connected and
+// finished its work; its messages arrive soon, so a departure counts only after a grace period.
 class Absences {
  public:
   void add_death(const Error& error) {
@@ -46,7 +46,7 @@ class Absences {
     if (death_) throw *death_;
     if (departure_ && counts_from_.is_past()) throw *departure_;
   }
-  // What the store holds under the key, as soon as it does.
+  // Waits until the store has a value for the key and returns it.
   Bytes wait_for(cluster::Store& store, const std::string& key, Deadline deadline) const {
     for (;;) {
       check();
@@ -67,7 +67,8 @@ class Absences {
   Deadline counts_from_ = Deadline::never();
 };
 
-// From now on the engine and whoever still connects hear of every death and departure.
+// From now on the engine, and this rank while it connects, are notified of each death and departure
+// of another rank.
 void watch_others(cluster::World& world, const std::shared_ptr<Engine>& engine,
                   const std::shared_ptr<Absences>& absences) {
   const auto error_of = [rank = world.rank()](int whom, const std::string& what) {
@@ -86,8 +87,8 @@ void watch_others(cluster::World& world, const std::shared_ptr<Engine>& engine,
   });
 }
 
-// The first rank of a host makes the arena; the others open it and say whether they could. Only
-// if all could is it used, so that every rank of the host comes to the same conclusion.
+// The first rank of a host creates the arena; the others open it and report whether they succeeded.
+// It is used only if all succeeded, so that every rank of the host makes the same decision.
 Sharing share_memory(cluster::World& world, const std::string& prefix, const Absences& absences,
                      const Log& log, Deadline deadline) {
   const std::vector<int>& beside = world.roster().ranks_beside(world.rank());
@@ -122,7 +123,7 @@ Sharing share_memory(cluster::World& world, const std::string& prefix, const Abs
   return alone;
 }
 
-// For every rank of the job, the first rank of those with which it shares memory.
+// For every rank of the job, the first rank among those that it shares memory with.
 std::vector<int> agree_on_hosts(cluster::World& world, const Sharing& sharing,
                                 const std::string& prefix, const Absences& absences,
                                 Deadline deadline) {
@@ -139,7 +140,7 @@ std::vector<int> agree_on_hosts(cluster::World& world, const Sharing& sharing,
 std::string listening_host(const cluster::World& world, const std::string& interface) {
   const bool is_one_host = world.roster().hosts().size() == 1 && interface.empty();
   if (is_one_host) return "127.0.0.1";
-  // The launcher knows by which way the hosts reach each other.
+  // The launcher knows the address by which the hosts reach each other.
   if (interface.empty() && !world.address().empty()) return world.address();
   return net::host_address(interface);
 }
@@ -181,9 +182,10 @@ Group connect(cluster::World& world, const ConnectOptions& options) {
   if (world.size() == 1) return Group::solo();
   const Deadline deadline = Deadline::after(options.timeout);
   const std::uint64_t epoch = world.roster().epoch();
-  // Keys of their own for every call: ranks connect equally often, in the same order.
-  const std::string prefix =
-      "comm/" + std::to_string(epoch) + "/" + std::to_string(world.next_number("connect")) + "/";
+  // Each call uses its own keys: all ranks call connect() the same number of times, in the same
+  // order.
+  const auto number = static_cast<std::uint64_t>(world.next_number("connect"));
+  const std::string prefix = "comm/" + std::to_string(epoch) + "/" + std::to_string(number) + "/";
   const int rank = world.rank();
   const Group::Options group_options{.epoch = epoch, .timeout = options.operation_timeout};
   const auto engine =
@@ -233,6 +235,9 @@ Group connect(cluster::World& world, const ConnectOptions& options) {
                                      .streams = options.streams,
                                      .checksums = options.checksums || world.wants_checksums(),
                                      .prefix = prefix + "tcp/",
+                                     .epoch = epoch,
+                                     .mesh = number,
+                                     .log = options.log,
                                      .check = [&] { absences->check(); }},
                                     world.store(), world.credentials(), deadline);
     engine->add_source(mesh);

@@ -1,15 +1,17 @@
-// connect() gives the ranks of a job the group in which they all are: how a Group is had.
+// connect() creates the group of all ranks of a job.
 //
 //   cluster::World world = cluster::World::join();
 //   comm::Group group = comm::connect(world);
 //
-// It finds out who shares memory with whom (by proof: a descriptor opened and a nonce read back;
-// what ranks claim about their hosts only says whom to ask), takes shared memory inside a host
-// and TCP across, and ends every group that a dead rank was in.
+// It detects which ranks share memory by a proof: a rank opens a descriptor and reads back a nonce.
+// The host that a rank claims to be on only selects the ranks to try. Ranks on one host then use
+// shared memory, and ranks on different hosts use TCP. When a rank dies, every group that contains
+// it ends.
 //
-// Failure:  Deadline, PeerLost, Exhausted, Unsupported, Unauthenticated. A rank that dies meanwhile
-//           ends it on the others at once, one that leaves within a second or so.
-// Lifetime: the World must outlive the group and all sub-groups.
+// Errors:   Deadline, PeerLost, Exhausted, Unsupported, Unauthenticated. If a rank dies during the
+//           call, the call fails on the other ranks at once; if a rank leaves, within about a
+//           second.
+// Lifetime: the World must outlive the group and all of its sub-groups.
 
 #pragma once
 
@@ -24,30 +26,31 @@
 namespace trireme::comm {
 
 enum class Transport : std::uint8_t {
-  Auto,  // shared memory where it is proven, TCP elsewhere
-  Shm,   // an error where memory is not shared
-  Tcp,   // even where it is, to compare
+  Auto,  // shared memory where the proof succeeds, TCP elsewhere
+  Shm,   // fails if memory is not shared
+  Tcp,   // even where memory is shared, for comparisons
   Mpi,   // Open MPI, under mpirun
 };
 
 std::string_view name_of(Transport transport) noexcept;
-// Throws InvalidInput and lists the names.
+// Errors: throws InvalidInput, with a list of the valid names.
 Transport transport_named(std::string_view name);
 
 struct ConnectOptions {
   Transport transport = Transport::Auto;
-  Duration timeout = std::chrono::seconds(60);           // for connecting
-  Duration operation_timeout = std::chrono::minutes(5);  // for operations that name none
-  Algorithm algorithm = Algorithm::Auto;                 // of large reductions over TCP
-  int streams = 1;                                       // TCP connections a pair
-  bool checksums = false;                                // of TCP payloads; or TRIREME_CHECKSUMS
-  std::string interface = {};                            // network interface by name
-  Log log = {};                                          // for what is odd, but works
+  Duration timeout = std::chrono::seconds(60);         // for connecting
+  Duration operation_timeout = Timeouts::kCollective;  // for operations without their own deadline
+  Algorithm algorithm = Algorithm::Auto;               // of large reductions over TCP
+  int streams = 1;                                     // TCP connections per pair of ranks
+  bool checksums = false;                              // of TCP payloads; or TRIREME_CHECKSUMS
+  std::string interface = {};                          // network interface by name
+  Log log = {};  // for conditions that are unusual but not errors
   Faults* faults = nullptr;
 };
 
-// Throws Unsupported where more ranks are on one host than can share memory: on every rank, since
-// all of them have the same roster. connect() asks, unless memory is not to be shared.
+// Errors: throws Unsupported if one host has more ranks than can share memory. All ranks have the
+// same roster, so every rank throws. connect() calls this unless the transport does not share
+// memory.
 void check_host_sizes(const cluster::Roster& roster);
 
 Group connect(cluster::World& world, const ConnectOptions& options = {});

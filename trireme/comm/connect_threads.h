@@ -1,7 +1,7 @@
-// Ranks as threads of one process: the same code as between processes, over one mapping.
+// Runs ranks as threads of one process. They use the same code as processes, over one mapping.
 //
-// For programs that want several ranks without several processes, and for tests: the thread
-// sanitizer sees everything.
+// For programs that need several ranks in one process, and for tests, where the thread sanitizer
+// can then check all ranks.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace trireme::comm {
 
-// One Group for each rank, to be used by a thread each. REQUIRES: ranks >= 1.
+// Returns one Group per rank; each must be used by its own thread. REQUIRES: ranks >= 1.
 std::vector<Group> connect_threads(int ranks, const Group::Options& options = {},
                                    Faults* faults = nullptr);
 

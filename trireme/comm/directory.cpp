@@ -18,7 +18,7 @@ namespace trireme::comm {
 namespace {
 
 constexpr std::size_t kEntries = 8192;
-// For those who give back and cannot say that it did not work.
+// For functions that release and cannot report a failure.
 constexpr Duration kReleaseMax = std::chrono::seconds(1);
 
 }  // namespace
@@ -27,17 +27,18 @@ struct Directory::Entry {
   std::uint64_t key;  // 0: free
   std::uint64_t offset;
   std::uint64_t size;
-  std::int32_t users;  // that have not left, whether they came yet or not
+  std::int32_t users;  // users that have not left, including those that have not used the block yet
   std::uint32_t note;
+  std::uint64_t epoch;
 };
 
 struct Directory::Table {
   pthread_mutex_t mutex;
-  std::uint64_t used;  // entries from here on were never in use
+  std::uint64_t used;  // entries from this index on were never in use
   Entry entries[kEntries];
 };
 
-// Holds the table if it can be had at once.
+// Holds the table's lock if it can be acquired at once.
 class Directory::Lock {
  public:
   explicit Lock(const Directory& directory) : mutex_(directory.table().mutex) {
@@ -97,7 +98,7 @@ bool Directory::is_common(const Entry& entry) const noexcept {
          entry.offset < place_.begin + place_.size;
 }
 
-// The first gap between the blocks that is large enough.
+// Finds the first sufficiently large gap between the blocks.
 std::size_t Directory::find_room(std::size_t size) const {
   std::vector<std::pair<std::size_t, std::size_t>> taken;
   for (std::size_t i = 0; i < table().used; ++i) {
@@ -117,19 +118,23 @@ std::size_t Directory::find_room(std::size_t size) const {
   return begin;
 }
 
-// A holder of the lock died: what it was about to give back goes now. What it was about to make
-// has no entry yet.
+// A process died while it held the lock: completes the releases that it had begun. A block that it
+// was about to create has no entry yet.
 void Directory::sweep() const noexcept {
   for (std::size_t i = 0; i < table().used; ++i) {
     Entry& entry = table().entries[i];
-    if (entry.key == 0 || entry.users > 0) continue;
-    if (is_common(entry)) file_.release(entry.offset, entry.size);
-    entry.key = 0;
+    if (entry.key != 0 && entry.users <= 0) clear(entry);
   }
 }
 
+void Directory::clear(Entry& entry) const noexcept {
+  if (is_common(entry)) file_.release(entry.offset, entry.size);
+  entry.key = 0;
+}
+
 std::optional<Directory::Block> Directory::find_or_make(std::uint64_t key, std::size_t size,
-                                                        int users, bool reserves) {
+                                                        int users, bool reserves,
+                                                        std::uint64_t epoch) {
   TRIREME_CHECK(key != 0, "key 0 is taken");
   const Lock lock(*this);
   if (!lock) return std::nullopt;
@@ -138,7 +143,7 @@ std::optional<Directory::Block> Directory::find_or_make(std::uint64_t key, std::
       throw Error(ErrorCode::Mismatch, "a shared block of " + std::to_string(found->size) +
                                            " bytes was asked for as " + std::to_string(size));
     }
-    return Block{found->offset, found->size, found->note};
+    return Block{found->offset, found->size, found->note, found->epoch};
   }
   const std::size_t offset = find_room(size);
   Entry& entry = free_entry();
@@ -147,8 +152,9 @@ std::optional<Directory::Block> Directory::find_or_make(std::uint64_t key, std::
   entry.size = size;
   entry.users = users;
   entry.note = 0;
+  entry.epoch = epoch;
   entry.key = key;
-  return Block{offset, size, 0};
+  return Block{offset, size, 0, epoch};
 }
 
 bool Directory::add(std::uint64_t key, const Block& block) {
@@ -161,6 +167,7 @@ bool Directory::add(std::uint64_t key, const Block& block) {
   entry.size = block.size;
   entry.users = 1;
   entry.note = block.note;
+  entry.epoch = block.epoch;
   entry.key = key;
   return true;
 }
@@ -169,32 +176,40 @@ std::optional<Directory::Block> Directory::find(std::uint64_t key) {
   const Lock lock(*this);
   const Entry* found = lock ? entry_of(key) : nullptr;
   if (found == nullptr) return std::nullopt;
-  return Block{found->offset, found->size, found->note};
+  return Block{found->offset, found->size, found->note, found->epoch};
+}
+
+// Waits briefly for the lock. Returns false if it could not be acquired.
+template <class Change>
+bool Directory::change(Change&& change) noexcept {
+  const Deadline bound = Deadline::after(kReleaseMax);
+  do {
+    if (const Lock lock(*this); lock) {
+      change();
+      return true;
+    }
+    ::sched_yield();
+  } while (!bound.is_past());
+  return false;
 }
 
 bool Directory::release(std::uint64_t key) noexcept {
-  return leave(key, /*is_last=*/false);
-}
-
-bool Directory::drop(std::uint64_t key) noexcept {
-  return leave(key, /*is_last=*/true);
-}
-
-bool Directory::leave(std::uint64_t key, bool is_last) noexcept {
-  const Deadline bound = Deadline::after(kReleaseMax);
-  do {
-    const Lock lock(*this);
-    if (!lock) {
-      ::sched_yield();
-      continue;
-    }
+  bool is_last = false;
+  change([&] {
     Entry* found = entry_of(key);
-    if (found == nullptr || (--found->users > 0 && !is_last)) return false;
-    if (is_common(*found)) file_.release(found->offset, found->size);
-    found->key = 0;
-    return true;
-  } while (!bound.is_past());
-  return false;
+    is_last = found != nullptr && --found->users <= 0;
+    if (is_last) clear(*found);
+  });
+  return is_last;
+}
+
+void Directory::forget(std::uint64_t epoch) noexcept {
+  change([&] {
+    for (std::size_t i = 0; i < table().used; ++i) {
+      Entry& entry = table().entries[i];
+      if (entry.key != 0 && entry.epoch != 0 && entry.epoch < epoch) clear(entry);
+    }
+  });
 }
 
 std::optional<Directory::Usage> Directory::usage() {

@@ -1,14 +1,16 @@
-// Directory is the table of an arena's common part: which blocks there are, under which keys, who
-// still uses them, and where there is room for another.
+// Directory is the table of an arena's common part. It records which blocks exist, their keys, how
+// many users each has, and where space is free.
 //
-// The table lies in shared memory, behind a lock that survives the death of its holder. Nothing
-// here waits for that lock: what cannot be had at once is asked for again by the caller, who knows
-// for how long.
+// The table is in shared memory and protected by a robust lock, which survives the death of its
+// holder. Most functions do not wait for that lock: they report that it is held, and the caller,
+// which knows its deadline, tries again.
 //
-// Blocks:  made zeroed by whoever comes first; given back, and the entry and the room with them
-//          used again, when the last of its users has left.
-// Names:   an entry may also point at memory elsewhere in the arena, which then only gets a key.
-// Failure: Exhausted when there is no room or memory, Mismatch when sizes differ.
+// Blocks: the first caller creates a block, zeroed. When the last user has left, the block is
+//         freed, and its entry and space can be used again.
+// Epochs: an entry may belong to an epoch of an elastic job. forget() frees all entries of
+//         earlier epochs, which dead users never released.
+// Names:  an entry may also refer to memory elsewhere in the arena, to give it a key.
+// Errors: Exhausted if there is no space or memory, Mismatch if sizes differ.
 
 #pragma once
 
@@ -31,30 +33,33 @@ class Directory {
   struct Block {
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
-    std::uint32_t note = 0;  // the caller's own
+    std::uint32_t note = 0;   // chosen by the caller
+    std::uint64_t epoch = 0;  // epoch that owns the entry; 0: none
   };
 
   static std::size_t table_size() noexcept;
-  // Once, by the process that makes the file, in zeroed memory.
+  // Called once, by the process that creates the file, on zeroed memory.
   static void initialize(void* table);
 
-  // The file must outlive it, and stay where it is.
+  // Lifetime: the file must outlive the Directory and must not be moved.
   Directory(const MemoryFile& file, Place place) : file_(file), place_(place) {}
 
-  // Nothing while another one is at the table. With `reserves` the memory is taken at once,
-  // otherwise only its addresses.
-  std::optional<Block> find_or_make(std::uint64_t key, std::size_t size, int users, bool reserves);
-  // False while another one is at the table. REQUIRES: the key is free.
+  // Empty while another process holds the lock. With `reserves` the memory is reserved at once,
+  // otherwise only its addresses are assigned.
+  std::optional<Block> find_or_make(std::uint64_t key, std::size_t size, int users, bool reserves,
+                                    std::uint64_t epoch = 0);
+  // False while another process holds the lock. REQUIRES: the key is not in use.
   bool add(std::uint64_t key, const Block& block);
-  // Nothing also while another one is at the table.
+  // Empty if there is no such entry, and also while another process holds the lock.
   std::optional<Block> find(std::uint64_t key);
-  // One user less: true for the last, with whom the entry goes. Waits for the table, but not for
-  // long: if its lock cannot be had, the entry stays.
+  // Removes one user. Returns true for the last one, whose release also removes the entry. Waits
+  // briefly for the lock; if it cannot be acquired, the entry stays.
   bool release(std::uint64_t key) noexcept;
-  // The entry goes, whoever has not released it: for users that are known to be dead.
-  bool drop(std::uint64_t key) noexcept;
+  // Removes all entries of earlier epochs. REQUIRES: their users are dead or no longer use them. If
+  // the lock cannot be acquired for a while, the entries stay until the next call.
+  void forget(std::uint64_t epoch) noexcept;
 
-  // Entries in use and bytes of the common part that they have.
+  // Number of entries in use, and the bytes of the common part that they occupy.
   struct Usage {
     std::size_t entries = 0;
     std::size_t bytes = 0;
@@ -72,7 +77,9 @@ class Directory {
   std::size_t find_room(std::size_t size) const;
   bool is_common(const Entry& entry) const noexcept;
   void sweep() const noexcept;
-  bool leave(std::uint64_t key, bool is_last) noexcept;
+  void clear(Entry& entry) const noexcept;
+  template <class Change>
+  bool change(Change&& change) noexcept;
 
   const MemoryFile& file_;
   Place place_;

@@ -1,5 +1,5 @@
-// DType names the element types that travel between ranks. Torch's types map onto these in one
-// place (trireme/comm/torch/tensor.h); nothing below knows torch.
+// DType is the element type of data sent between ranks. trireme/comm/torch/tensor.h maps torch's
+// types to these; no other file in comm/ depends on torch.
 
 #pragma once
 
@@ -40,7 +40,7 @@ constexpr std::size_t size_of(DType type) noexcept {
   return 0;
 }
 
-// 16-bit floats are summed in float32 and rounded once, so partial sums may not travel as 16 bits.
+// 16-bit floats are summed in float32 and rounded once, so partial sums are not sent as 16 bits.
 constexpr bool is_half(DType type) noexcept {
   return type == DType::Float16 || type == DType::BFloat16;
 }

@@ -9,16 +9,17 @@
 namespace trireme::comm {
 namespace {
 
-// Sleeps are cut into slices so that deadlines and announced failures are seen in time even if a
-// wake-up were lost.
+// Sleeps are limited to this duration, so that deadlines and announced failures are noticed even if
+// a wake-up were lost.
 constexpr Duration kSleepSlice = std::chrono::milliseconds(20);
-// With several sources only one can be slept in; the others are looked at this often.
+// The engine can sleep in only one source; with several, the others are polled this often.
 constexpr Duration kSharedSlice = std::chrono::microseconds(200);
-// A second waiter is woken by the first, but an abort may come while neither looks.
+// A second waiting thread is woken by the first, but an abort may come while neither is checking.
 constexpr Duration kSecondSlice = std::chrono::milliseconds(5);
-// Much may lie before what others have announced; whoever looks has other things to wait for.
-constexpr int kTurnsPerHearing = 64;
-// How many polls, or moves, pass between two looks at the clock.
+// Much data may be queued in front of an announcement; a caller of look() also has other things to
+// do.
+constexpr int kTurnsPerFlush = 64;
+// Number of polls, or moves, between two reads of the clock.
 constexpr int kPollsPerLook = 64;
 
 void relax() {
@@ -32,8 +33,8 @@ Error convert(const std::exception& thrown) {
   return Error(ErrorCode::RemoteFailure, thrown.what());
 }
 
-// Late ranks are noticed by every member itself; of anything else that an operation throws the
-// others know nothing, and would wait for this rank.
+// Every member notices late ranks by itself. Any other error of an operation is known only to this
+// rank, and the others would wait for it.
 bool concerns_others(const Error& error) {
   return error.code() != ErrorCode::Deadline;
 }
@@ -62,8 +63,8 @@ void Engine::start(std::shared_ptr<Activity> activity) {
   const std::unique_lock lock = seek_lock();
   activity->started = steady_clock().now();
   for (const int rank : departed_) activity->backend->depart(rank);
-  // Here, because backends keep count of what they are given, and another thread may be moving
-  // earlier operations of the same group.
+  // Called here, under the lock, because backends count the operations they are given, and another
+  // thread may be running earlier operations of the same group.
   if (activity->task.is_done()) activity->task = activity->backend->run(activity->op);
   if (move(*activity) == Task::Step::Done) return;
   const auto later = [&](const auto& other) { return other->op.priority < activity->op.priority; };
@@ -78,7 +79,8 @@ bool Engine::test(Activity& activity) {
   return activity.done;
 }
 
-// Whoever makes progress keeps the lock while things move, and lets others in who ask.
+// The thread that makes progress holds the lock while operations move and yields to threads that
+// request it.
 std::unique_lock<std::mutex> Engine::seek_lock() {
   ++seekers_;
   std::unique_lock lock(mutex_);
@@ -118,10 +120,14 @@ void Engine::wait(Activity& activity) {
     sleep(lock, *activity.fate, std::min(kSleepSlice, activity.op.deadline.remaining()));
     spin_until = TimePoint::max();
   }
-  if (activity.error) throw *activity.error;
+  if (options_.liveness) options_.liveness->move();
+  if (!activity.error) return;
+  // Cancelling the operation's transfers has moved the announcement to the front of the send queue.
+  flush();
+  throw *activity.error;
 }
 
-// True when anything moved. REQUIRES: the lock.
+// Returns true if there was progress. REQUIRES: the caller holds the lock.
 bool Engine::progress() {
   bool moved = false;
   for (const auto& source : sources_) moved |= source->poll();
@@ -165,8 +171,8 @@ void Engine::finish(Activity& activity, std::optional<Error> error) {
   if (has_failed) activity.backend->give_up();
 }
 
-// At everything in flight: one that is waited for may be stuck behind another, whose time is up
-// first. What ends here leaves the list with the next progress.
+// Checks all operations in flight: the one that is waited for may be blocked by another whose
+// deadline comes first. Operations that end here are removed from the list by the next progress().
 void Engine::look(TimePoint now) {
   for (std::size_t i = 0; i < active_.size(); ++i) {
     if (!active_[i]->done) look_at(*active_[i], now);
@@ -177,17 +183,20 @@ std::optional<Error> Engine::find_failure(Activity& activity, TimePoint now) {
   if (auto known = activity.fate->get()) return known;
   if (auto failure = activity.backend->failure()) return failure;
   if (const auto loss = activity.backend->loss()) {
-    // Whoever broke it may have told others why, and their word may lie here unread.
+    // The peer that broke the connection may have told others why, and their announcement may be
+    // unread.
     for (const auto& source : sources_) source->poll();
     if (auto failure = activity.backend->failure()) return failure;
     if (activity.fate->seal(*loss)) activity.backend->announce(*loss);
     return activity.fate->get();
   }
   if (now < activity.op.deadline.when()) return std::nullopt;
-  return activity.backend->stalled(activity.op, now - activity.started);
+  const Error late = activity.backend->stalled(activity.op, now - activity.started);
+  return options_.on_late ? options_.on_late(late) : late;
 }
 
-// Ends the operation, and all of its group, if that failed elsewhere or its time is up.
+// Ends the operation and its whole group if the group failed on another rank or the deadline
+// passed.
 void Engine::look_at(Activity& activity, TimePoint now) {
   std::optional<Error> error = find_failure(activity, now);
   if (!error) return;
@@ -201,18 +210,24 @@ void Engine::look_at(Activity& activity, TimePoint now) {
 
 void Engine::sleep(std::unique_lock<std::mutex>& lock, const Fate& fate, Duration longest) {
   if (someone_sleeps_) {
+    const Liveness::Waiting waiting(options_.liveness.get());
     moved_.wait_for(lock, std::min(longest, kSecondSlice));
     return;
   }
   if (sources_.empty()) return;
   someone_sleeps_ = true;
   for (const auto& source : sources_) source->prepare_sleep();
-  // An abort before the preparation wakes nobody, so look again.
+  // An abort before prepare_sleep() does not wake this thread, so check again.
   if (!progress() && !fate.is_sealed()) {
     const auto sleeper = sources_.front();
     const Duration slice = sources_.size() == 1 ? longest : std::min(longest, kSharedSlice);
     lock.unlock();
-    sleeper->sleep(slice);
+    {
+      // Only the sleep counts as waiting, not the whole wait(): a rank that is stuck in its own
+      // part of a collective is not waiting for others.
+      const Liveness::Waiting waiting(options_.liveness.get());
+      sleeper->sleep(slice);
+    }
     lock.lock();
   }
   for (const auto& source : sources_) source->finish_sleep();
@@ -253,13 +268,18 @@ void Engine::announce(Backend& backend, const Error& error) {
 
 void Engine::hear(Backend& backend, Fate& fate) {
   std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;  // whoever has it hears
-  for (int turn = 0; turn < kTurnsPerHearing; ++turn) {
+  if (!lock.owns_lock()) return;  // the thread that holds the lock receives announcements
+  flush();
+  if (const std::optional<Error> failure = backend.failure()) abort(fate, *failure);
+}
+
+// Reads and writes as much as the sources accept now. REQUIRES: the caller holds the lock.
+void Engine::flush() {
+  for (int turn = 0; turn < kTurnsPerFlush; ++turn) {
     bool has_moved = false;
     for (const auto& source : sources_) has_moved |= source->poll();
-    if (!has_moved) break;
+    if (!has_moved) return;
   }
-  if (const std::optional<Error> failure = backend.failure()) abort(fate, *failure);
 }
 
 void Engine::give_up(Backend& backend) {

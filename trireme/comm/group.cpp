@@ -49,22 +49,22 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ hash >> 31;
 }
 
-// The key under which a member's memory of this name is found.
+// The key of the memory that a member shares under this name.
 std::uint64_t memory_key(std::uint64_t group, int rank, std::string_view name) {
   std::uint64_t key = mix(group, static_cast<std::uint64_t>(rank) + 1);
   for (const char letter : name) key = mix(key, static_cast<unsigned char>(letter));
   return key | 4;
 }
 
-// How often a name that is not there yet is looked for.
+// How often to look for a name that does not exist yet.
 constexpr Duration kLookAgain = std::chrono::microseconds(200);
 constexpr Duration kShareTime = std::chrono::seconds(10);
 
 }  // namespace
 
 struct Group::State {
-  std::shared_ptr<Backend> backend;  // null: the group of one
-  std::shared_ptr<Arena> arena;      // of a group of one, where it has any
+  std::shared_ptr<Backend> backend;  // null for a group of one rank
+  std::shared_ptr<Arena> arena;      // of a group of one rank, if it has one
   int arena_member = 0;
   std::shared_ptr<Engine> engine;
   Options options;
@@ -72,11 +72,11 @@ struct Group::State {
   std::uint64_t key = 0;
   std::atomic<std::uint64_t> sequence{0};
   std::mutex mutex;
-  std::map<std::vector<int>, std::uint64_t> subgroups;  // how often each list was made
+  std::map<std::vector<int>, std::uint64_t> subgroups;  // how often each list was used
   std::vector<std::weak_ptr<State>> made;               // the sub-groups
 
-  // A group that failed here is not left in order: the others shall hear of its failure, and not
-  // that this rank is gone.
+  // A group that failed on this rank does not leave normally: the other ranks must receive its
+  // error, not a departure.
   ~State() {
     if (backend && fate->is_sealed()) engine->give_up(*backend);
   }
@@ -114,6 +114,10 @@ std::uint64_t Group::epoch() const noexcept {
   return state_->options.epoch;
 }
 
+Timeouts Group::timeouts() const noexcept {
+  return {state_->options.timeout};
+}
+
 Capabilities Group::capabilities() const noexcept {
   if (state_->backend) return state_->backend->capabilities();
   return {"solo", true, true, true, true, true, false};
@@ -135,8 +139,8 @@ Registration Group::share(std::string_view name, Span data) const {
   const auto memory = arena();
   TRIREME_CHECK(memory != nullptr, "the members of this group share no memory");
   return memory->register_memory(memory_key(state_->key, rank(), name), data.data, data.size(),
-                                 static_cast<std::uint32_t>(data.type),
-                                 Deadline::after(kShareTime));
+                                 static_cast<std::uint32_t>(data.type), Deadline::after(kShareTime),
+                                 epoch());
 }
 
 Span Group::shared(int rank, std::string_view name, Deadline deadline) const {
@@ -356,7 +360,7 @@ Work Group::all_to_all(Span out, std::span<const std::size_t> receive_counts, Co
   TRIREME_CHECK_EQ(in.count, total(send_counts), "all_to_all input");
   TRIREME_CHECK(in.type == out.type, "all_to_all of two types");
   if (size() == 1) return copy(out, in), Work();
-  // Counts differ by rank, so they are compared pair by pair and not as part of the request.
+  // Counts differ by rank, so they are compared pair by pair and are not part of the request.
   Operation op = prepare(OpKind::AllToAll, in.type, 0, call);
   op.counts.assign(receive_counts.begin(), receive_counts.end());
   op.send_counts.assign(send_counts.begin(), send_counts.end());
@@ -404,7 +408,7 @@ Work Group::ordered_sum(Span out, std::span<const SlotShare> mine, std::span<con
     sum_alone(activity->op, shares);
     return {};
   }
-  // Two exchanges: the pieces to those who add them up, and the sums to everybody.
+  // Two exchanges: the partial sums to the ranks that add them, and the sums to every rank.
   activity->op.sequence = (state_->sequence += 2) - 1;
   activity->task = comm::ordered_sum(*state_->backend, activity->op, std::move(shares));
   return launch(std::move(activity));

@@ -1,17 +1,19 @@
 // A Group is a fixed set of ranks that run collectives together.
 //
-// Order:   every rank issues the same operations in the same order; several may be in flight. A
-//          difference in operation, count or type fails on every rank with ErrorCode::Mismatch
-//          and names two ranks and what each asked for.
-// Results: the same bits on every rank, every run. 16-bit sums are rounded once; integers wrap.
-// Failure: the first error is final; every later call repeats it. Make the next group from the
-//          next membership epoch; never retry on this one.
-// Threads: one thread at a time a group; abort() from any. Distinct groups are independent.
-// Size 1:  every operation succeeds at once. So does one in which nobody has anything, on any
-// group;
-//          of all_to_all with counts no rank knows that, so it meets the others.
+// Ordering:      every rank issues the same operations in the same order; several may be in flight.
+//                A difference in operation, count or type fails on every rank with
+//                ErrorCode::Mismatch, which names two ranks and what each of them requested.
+// Results:       bitwise identical on every rank and in every run. 16-bit sums are rounded once;
+//                integers wrap.
+// Errors:        the first error is final; every later call throws it again. Create the next group
+//                from the next membership epoch; never retry on this one.
+// Thread safety: one thread at a time per group; abort() from any thread. Different groups are
+//                independent.
+// Size 1:        every operation completes at once. On any group, so does an operation without
+//                elements on every rank. An all_to_all with counts is the exception: no rank knows
+//                the counts of the others, so it always communicates.
 //
-// A Group is a handle: copies are the same group.
+// A Group is a handle: copies refer to the same group.
 
 #pragma once
 
@@ -26,13 +28,14 @@
 #include "trireme/comm/backend.h"
 #include "trireme/comm/call.h"
 #include "trireme/comm/span.h"
+#include "trireme/comm/timeouts.h"
 #include "trireme/comm/work.h"
 
 namespace trireme::comm {
 
 class Engine;
 
-// One slot's share of an ordered sum, held by this rank.
+// The share of one slot in an ordered sum, held by this rank.
 struct SlotShare {
   int slot = 0;
   ConstSpan data;
@@ -42,17 +45,17 @@ class Group {
  public:
   struct Options {
     std::uint64_t epoch = 0;
-    // For operations that name no deadline of their own.
-    Duration timeout = std::chrono::minutes(5);
-    // The memory of this rank's host, where the group's members do not all share one: what a
-    // sub-group of this rank alone has for its arena. And this rank's segment of it.
+    // For operations without their own deadline.
+    Duration timeout = Timeouts::kCollective;
+    // The arena of this rank's host, if the members of the group do not all share one, and this
+    // rank's segment of it. A sub-group that contains only this rank uses it as its arena.
     std::shared_ptr<Arena> home{};
     int home_member = 0;
   };
 
-  // The group of this rank alone; the reference for every other group.
+  // A group that contains only this rank; the reference for every other group.
   static Group solo();
-  // The same where memory is shared with ranks that are in other groups.
+  // The same, with memory that is shared with ranks in other groups.
   static Group solo(std::shared_ptr<Arena> arena, int arena_member, const Options& options);
 
   Group(std::shared_ptr<Backend> backend, std::shared_ptr<Engine> engine, const Options& options);
@@ -60,28 +63,33 @@ class Group {
   int rank() const noexcept;
   int size() const noexcept;
   std::uint64_t epoch() const noexcept;
+  // How long its ranks wait for each other, in collectives and in slower operations.
+  Timeouts timeouts() const noexcept;
   Capabilities capabilities() const noexcept;
-  // Memory in which spans are combined in place; null where the members share none.
+  // Memory in which spans are combined in place; null if the members share none.
   std::shared_ptr<Arena> arena() const;
-  // This rank's segment of it, for Arena::allocate().
+  // This rank's segment of the arena, for Arena::allocate().
   int arena_member() const noexcept;
-  // By rank: the number of its host, from 0. Ranks of one host share memory.
+  // By rank: the number of its host, from 0. Ranks on one host share memory.
   std::vector<int> hosts() const;
 
-  // Makes a span in the arena known to the other members under a name, until the Registration
-  // ends; the span must outlive it. Throws Misuse where the members share no memory.
+  // Makes a span in the arena available to the other members under a name, until the Registration
+  // ends.
+  // Lifetime: the span must outlive the Registration.
+  // Errors: throws Misuse if the members share no memory.
   Registration share(std::string_view name, Span data) const;
-  // The span that `rank` shares under that name, as this process sees it. Waits for it; throws
-  // Deadline, or the group's error.
+  // Returns the span that `rank` shares under that name, mapped in this process. Waits until it
+  // exists.
+  // Errors: throws Deadline, or the group's error.
   Span shared(int rank, std::string_view name, Deadline deadline) const;
 
-  // Replaces `data` by its reduction over all ranks.
+  // Reduces `data` over all ranks, in place.
   Work all_reduce(Span data, ReduceOp op, const Call& call = {}) const;
-  // The same for several small spans of one type, launched as one.
+  // The same for several small spans of one type, in one operation.
   Work all_reduce(std::span<const Span> many, ReduceOp op, const Call& call = {}) const;
-  // The root's `data` becomes the reduction; elsewhere it stays as it was.
+  // The root's `data` becomes the reduction; on the other ranks it does not change.
   Work reduce(Span data, ReduceOp op, int root, const Call& call = {}) const;
-  // Rank r receives the r-th part of the reduction: of out.count each, or of counts[r].
+  // Rank r receives the r-th part of the reduction: out.count elements each, or counts[r].
   Work reduce_scatter(Span out, ConstSpan in, ReduceOp op, const Call& call = {}) const;
   Work reduce_scatter(Span out, ConstSpan in, std::span<const std::size_t> counts, ReduceOp op,
                       const Call& call = {}) const;
@@ -90,11 +98,11 @@ class Group {
   Work all_gather(Span out, ConstSpan piece, const Call& call = {}) const;
   Work all_gather(Span out, ConstSpan piece, std::span<const std::size_t> counts,
                   const Call& call = {}) const;
-  // The same into the root's `out` alone; elsewhere `out` is ignored.
+  // The same, but only the root receives the result; other ranks ignore `out`.
   Work gather(Span out, ConstSpan piece, int root, const Call& call = {}) const;
   Work gather(Span out, ConstSpan piece, std::span<const std::size_t> counts, int root,
               const Call& call = {}) const;
-  // The root's `in` is cut into parts, one a rank; elsewhere `in` is ignored.
+  // Cuts the root's `in` into one part per rank; other ranks ignore `in`.
   Work scatter(Span out, ConstSpan in, int root, const Call& call = {}) const;
   Work scatter(Span out, ConstSpan in, std::span<const std::size_t> counts, int root,
                const Call& call = {}) const;
@@ -107,31 +115,36 @@ class Group {
 
   Work barrier(const Call& call = {}) const;
 
-  // Matched by peer and tag; same type and count on both sides.
+  // Send and receive are matched by peer and tag; type and count must be the same on both sides.
   Work send(ConstSpan data, int to, std::uint32_t tag, const Call& call = {}) const;
   Work receive(Span data, int from, std::uint32_t tag, const Call& call = {}) const;
 
-  // The sum over slots 0 ... owners.size() - 1 along a fixed binary tree, whoever holds which:
-  // the same bits on any number of ranks. `owners[s]` is the rank that holds slot s, `mine` are
-  // this rank's shares. With ReduceOp::Mean divided by the number of slots.
+  // Sums slots 0 ... owners.size() - 1 along a fixed binary tree. The result is bitwise identical
+  // for every assignment of slots to ranks and every number of ranks. `owners[s]` is the rank that
+  // holds slot s; `mine` contains this rank's shares. With ReduceOp::Mean the sum is divided by the
+  // number of slots.
   Work ordered_sum(Span out, std::span<const SlotShare> mine, std::span<const int> owners,
                    ReduceOp op = ReduceOp::Sum, const Call& call = {}) const;
 
-  // The group of these ranks, in this order. No collective: its members meet at first use. Every
-  // member must make the sub-groups of one list in the same order. REQUIRES: rank() is in it.
+  // Creates a group of these ranks, in this order. Not a collective; members connect on first use.
+  // If several sub-groups have the same list of ranks, every member must create them in the same
+  // order.
+  // REQUIRES: rank() is in the list.
   Group subgroup(std::span<const int> ranks) const;
-  // The same ranks once more: its operations are not in one order with this group's.
+  // A new group of the same ranks. Its operations are not ordered with those of this group.
   Group duplicate() const;
 
-  // Ends everything in flight on this rank, the group and its sub-groups, with this error; those
-  // that are made later, too.
+  // Ends all operations in flight on this rank, the group and its sub-groups with this error. Also
+  // applies to sub-groups created later.
   void abort(const Error& cause) const;
-  // The same on every rank of the group, and of each sub-group that this rank is in: they fail with
-  // RemoteFailure and this text (Mismatch and PeerLost stay what they are).
+  // The same on every rank of the group and of each sub-group that this rank is in: they fail with
+  // RemoteFailure and this message (Mismatch and PeerLost keep their code).
   void announce(const Error& cause) const;
-  // The error that ended the group, if one did.
+  // The error that ended the group, if there is one.
   std::optional<Error> error() const;
-  // The same, after a look at what others have announced: for whoever waits for something else.
+  // The same, after receiving the announcements of other ranks and sending those of this rank. Call
+  // this regularly while waiting for something else: no other thread sends or receives
+  // announcements.
   std::optional<Error> look() const;
 
  private:
@@ -140,13 +153,13 @@ class Group {
   Operation prepare(OpKind kind, DType type, std::size_t count, const Call& call) const;
   Work start(Operation op) const;
   Work launch(std::shared_ptr<Activity> activity) const;
-  std::vector<Group> parts() const;  // the sub-groups that somebody holds
+  std::vector<Group> parts() const;  // the sub-groups that are still referenced
 
   std::shared_ptr<State> state_;
 };
 
-// Runs `body` and, if it throws, tells the other ranks why before passing the exception on. An
-// error of the group itself is known to them already.
+// Runs `body`. If it throws, reports the error to the other ranks and rethrows the exception. The
+// other ranks already know an error of the group itself.
 template <class Body>
 void guarded(const Group& group, Body&& body) {
   try {

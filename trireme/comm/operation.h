@@ -1,9 +1,10 @@
-// Operation is one call on one rank, as a Group hands it to a Backend: the request that all
-// members must share, this rank's memory, and what only this rank needs to know.
+// Operation is one call on one rank, as a Group passes it to a Backend: the request, which must be
+// the same on all members, this rank's memory, and the arguments that only this rank needs.
 //
-// Counts are elements. `counts[m]` is member m's share where shares differ (gather, scatter,
-// reduce_scatter, all_gather); empty means `request.count` each. For all_to_all `send_counts`
-// and `counts` are this rank's rows: what it sends to, and receives from, each member.
+// Counts are in elements. `counts[m]` is the share of member m if shares differ (gather, scatter,
+// reduce_scatter, all_gather); empty means `request.count` for each member. For all_to_all,
+// `send_counts` and `counts` are the numbers of elements that this rank sends to, and receives
+// from, each member.
 
 #pragma once
 

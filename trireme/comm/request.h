@@ -1,7 +1,7 @@
-// Request is what one rank asks of a group in one operation, in the form in which ranks compare
-// it: every member must ask for the same, or all of them fail with Mismatch.
+// Request is what one rank requests of a group in one operation, in the form in which ranks compare
+// it: every member must make the same request, otherwise all members fail with Mismatch.
 //
-// It is plain memory, because it travels through shared pages and wire headers as it is.
+// It is trivially copyable, because it is copied as it is into shared pages and wire headers.
 
 #pragma once
 
@@ -37,10 +37,10 @@ struct Request {
   OpKind kind = OpKind::None;
   DType type = DType::UInt8;
   ReduceOp reduce = ReduceOp::Sum;
-  OpKind part_of = OpKind::None;  // the operation that people called, where this is a step of one
-  std::int32_t root = -1;         // -1 where there is none
-  std::uint64_t count = 0;        // elements over all members, or a member where they are equal
-  std::uint64_t layout = 0;       // hash of uneven counts or of slot owners; 0 when even
+  OpKind part_of = OpKind::None;  // the operation that the user called, if this is a step of it
+  std::int32_t root = -1;         // -1 if there is none
+  std::uint64_t count = 0;        // elements over all members, or per member if all are equal
+  std::uint64_t layout = 0;       // hash of uneven counts or of slot owners; 0 if even
 
   friend bool operator==(const Request&, const Request&) = default;
 

@@ -1,7 +1,7 @@
-// Span is a typed piece of memory that an operation reads and writes; ConstSpan only reads.
+// Span is typed memory that an operation reads and writes; ConstSpan is only read.
 //
-// It owns nothing. The memory must stay valid, and must not be touched by the caller, from the
-// call until its Work is done.
+// Lifetime: a span owns nothing. The memory must stay valid, and the caller must not access it,
+// from the call until its Work is done.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace trireme::comm {
 
-// Where the memory lies. Host now; the others are named so that interfaces need not change.
+// Location of the memory. Only Host is supported; Cuda exists so that interfaces need not change.
 enum class Device : std::uint8_t { Host, Cuda };
 
 template <class Pointer>
@@ -28,7 +28,7 @@ struct BasicSpan {
   std::size_t size() const noexcept { return count * size_of(type); }
   bool is_empty() const noexcept { return count == 0; }
 
-  // `count` elements from `first` on.
+  // The `part_count` elements that begin at `first`.
   BasicSpan part(std::size_t first, std::size_t part_count) const noexcept {
     using Byte = std::conditional_t<std::is_const_v<std::remove_pointer_t<Pointer>>,
                                     const std::byte, std::byte>;
@@ -47,7 +47,7 @@ struct ConstSpan : BasicSpan<const void*> {
   ConstSpan(const BasicSpan<const void*>& span) : BasicSpan(span) {}  // NOLINT
 };
 
-// The DType of a C++ type. 16-bit floats have no portable C++ type: name them by hand.
+// The DType of a C++ type. 16-bit floats have no portable C++ type: pass their DType explicitly.
 template <class T>
 constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, double>)

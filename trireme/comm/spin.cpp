@@ -8,8 +8,8 @@
 namespace trireme::comm {
 
 bool is_crowded(int ranks) noexcept {
-  // Asks for the machine's cores, not the affinity of this process: a rank that is bound to one
-  // core of its own does have one.
+  // Uses the cores of the machine, not the affinity of this process: a rank that is bound to one
+  // core does have its own core.
   return ranks > std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
 }
 

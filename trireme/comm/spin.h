@@ -1,8 +1,8 @@
-// How long a rank should spin before it sleeps: pure policy.
+// Policy for how long a rank spins before it sleeps.
 //
-// A sleeping peer costs a wake-up of some 25 microseconds, so waiting a little pays; but only
-// where every rank has a core of its own. Otherwise the spinner holds up the very rank that it
-// waits for.
+// Waking a sleeping peer takes about 25 microseconds, so spinning for a short time pays off, but
+// only if every rank has its own core. Otherwise the spinning rank delays the rank that it waits
+// for.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace trireme::comm {
 
-// Whether so many ranks of a host must share its cores.
+// Whether this number of ranks on one host must share its cores.
 bool is_crowded(int ranks) noexcept;
 
 // For `ranks` ranks of one host.

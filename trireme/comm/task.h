@@ -1,15 +1,16 @@
-// Task is the coroutine in which a collective is written: straight-line code that gives way
-// wherever it would have to wait, so that several operations move on one thread.
+// Task is the coroutine type of collectives: straight-line code that yields wherever it would have
+// to wait, so that several operations make progress on one thread.
 //
 //   Task barrier(Lane& lane) {
 //     lane.enter();
 //     co_await until([&] { return lane.everyone_entered(); });
 //   }
 //
-// A Task awaits conditions (`until`) and other Tasks, nothing else. It never blocks. Whoever owns
-// the outermost Task calls step() now and then; destroying it abandons the whole chain.
+// A Task awaits only conditions (`until`) and other Tasks. It never blocks. The owner of the
+// outermost Task calls step() repeatedly; destroying it abandons the whole chain.
 //
-// Threads: one at a time. Conditions are polled, so they must be cheap and must not throw.
+// Thread safety: one thread at a time. Conditions are polled, so they must be cheap and must not
+// throw.
 
 #pragma once
 
@@ -19,7 +20,7 @@
 
 namespace trireme::comm {
 
-// What the outermost Task is waiting for: a condition, and the coroutine to wake.
+// What the outermost Task waits for: a condition, and the coroutine to resume.
 struct Waiting {
   bool (*is_ready)(void* condition) = nullptr;
   void* condition = nullptr;
@@ -45,12 +46,12 @@ class [[nodiscard]] Task {
 
   enum class Step { Waiting, Moved, Done };
 
-  // Runs until the next condition that does not hold yet, or not at all if the present one does
-  // not. An exception that left the task is thrown here. For outermost tasks only.
+  // Runs until the next condition that does not hold; does nothing if the current one does not hold
+  // yet. Rethrows an exception that left the task. For outermost tasks only.
   Step step();
   bool is_done() const noexcept { return !handle_ || handle_.done(); }
 
-  // Awaiting a Task runs it as part of the awaiting one.
+  // Awaiting a Task runs it as part of the awaiting Task.
   auto operator co_await() && noexcept;
 
  private:
@@ -62,7 +63,7 @@ class [[nodiscard]] Task {
 };
 
 struct Task::promise_type {
-  // Points at the outermost promise's `waiting`, so that a nested leaf can say what it waits for.
+  // Points to the outermost promise's `waiting`, so that a nested Task can set what it waits for.
   Waiting* root = &waiting;
   Waiting waiting;
   std::coroutine_handle<> continuation;
@@ -115,7 +116,7 @@ inline Task::Step Task::step() {
   return Step::Done;
 }
 
-// Awaitable: goes on once `condition()` holds; at once if it does already.
+// Awaitable: continues once `condition()` holds, at once if it already does.
 template <class Condition>
 struct Until {
   Condition condition;
@@ -134,7 +135,7 @@ Until<Condition> until(Condition condition) {
   return {std::move(condition)};
 }
 
-// Awaitable: gives way once, so that a long computation can be interrupted and others can move.
+// Awaitable: yields once, so that a long computation can be interrupted and others make progress.
 struct GiveWay {
   bool await_ready() noexcept { return false; }
   void await_suspend(Task::Handle self) noexcept {

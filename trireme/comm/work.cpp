@@ -40,7 +40,7 @@ void Work::settle() noexcept {
     }
     engine_->wait(*activity_);
   } catch (...) {
-    // The error belongs to the group: its next call repeats it.
+    // The error belongs to the group: the next call on it throws the error again.
   }
   activity_.reset();
 }
@@ -48,7 +48,7 @@ void Work::settle() noexcept {
 void Work::wait() {
   if (!activity_) return;
   engine_->wait(*activity_);
-  activity_.reset();  // what is over cannot be abandoned
+  activity_.reset();  // a completed operation cannot be abandoned
 }
 
 bool Work::is_done() {

@@ -1,10 +1,10 @@
 // Work is an operation in flight.
 //
-// Threads: may be waited for on another thread than the one that started it.
-// Failure: wait() throws the operation's error; so does every later wait().
-// Lifetime: the spans of an operation must outlive it, so the destructor waits for it. If the
-//           destructor runs because an exception is passing by, it abandons the operation and
-//           its group instead, since the other ranks may never come.
+// Thread safety: a thread other than the one that started the operation may wait for it.
+// Errors:        wait() throws the operation's error; so does every later wait().
+// Lifetime:      the spans of an operation must outlive it, so the destructor waits for it. If the
+//                destructor runs during exception unwinding, it abandons the operation and its
+//                group instead, because the other ranks may never reach it.
 
 #pragma once
 
@@ -18,7 +18,7 @@ struct Activity;
 
 class [[nodiscard]] Work {
  public:
-  // Work that is already done.
+  // Work that is already complete.
   Work() = default;
   Work(std::shared_ptr<Engine> engine, std::shared_ptr<Activity> activity);
   Work(Work&&) noexcept;
@@ -27,7 +27,7 @@ class [[nodiscard]] Work {
 
   // Returns when the operation is complete on this rank.
   void wait();
-  // Makes some progress without waiting. Throws the operation's error once it has failed.
+  // Makes progress without waiting. Throws the operation's error once it has failed.
   bool is_done();
 
  private:
@@ -38,7 +38,7 @@ class [[nodiscard]] Work {
   int exceptions_ = 0;
 };
 
-// Waits for all of them, in order; the first error is thrown after the others have ended.
+// Waits for all of them, in order; throws the first error after the others have ended.
 void wait_all(std::vector<Work>& works);
 
 }  // namespace trireme::comm

@@ -9,7 +9,7 @@
 namespace trireme::data {
 namespace {
 
-// Sets these draws apart from those of the epoch's own order.
+// Makes these random draws independent of those of the epoch's order.
 constexpr std::uint64_t kBalancePurpose = 0x42414C414E434544;
 
 }  // namespace
@@ -34,7 +34,7 @@ std::int64_t BalancedSource::original(std::int64_t sample, const SampleKey& key)
   const auto& members = members_[static_cast<std::size_t>(index)];
   const std::int64_t size = std::ssize(members);
   const std::int64_t place = sample / std::ssize(members_);
-  // Each time that the class is gone through has an order of its own.
+  // Each pass through the class has its own order.
   const std::int64_t turns = (per_class_ + size - 1) / size;
   const Order order(key.seed ^ kBalancePurpose ^ static_cast<std::uint64_t>(index) << 32, size);
   const std::int64_t at = order.sample(key.epoch * turns + place / size, place % size);
@@ -46,7 +46,7 @@ void BalancedSource::read(std::int64_t sample, const SampleKey& key, void* input
   source_->read(original(sample, key), key, input, target);
 }
 
-// Whichever it is, its class is the same.
+// All candidates for this sample have the same class.
 void BalancedSource::read_target(std::int64_t sample, void* target) const {
   source_->read_target(original(sample, {}), target);
 }

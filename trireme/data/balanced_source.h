@@ -1,13 +1,15 @@
-// BalancedSource is a source with as many samples of every class: those of the smaller classes come
-// several times an epoch, or those of the larger take turns.
+// BalancedSource has the same number of samples of every class: samples of smaller classes are
+// repeated within an epoch (oversampling), or only a part of the larger classes is used per epoch
+// (undersampling).
 //
-// Meaning: sample i is of class i % classes (of those that occur), and which one of the class is a
-//          function of (seed, epoch, i) alone. Over: every sample of a class comes once before any
-//          comes again. Under: an epoch has as many of each class as the smallest has, others of
-//          the larger ones in each epoch. What is random about a sample is drawn from i, so that
-//          one that comes again is augmented anew.
-// Threads: any thread.
-// Failure: InvalidInput where samples have no class.
+// Semantics:     sample i is of class i % classes (counting only classes that occur); which sample
+//                of the class it is depends only on (seed, epoch, i). Over: every sample of a class
+//                is used once before any is repeated. Under: an epoch has the size of the smallest
+//                class for each class, with other samples of the larger classes in each epoch.
+//                Random values for a sample are drawn from i, so that a repeated sample is
+//                augmented differently.
+// Thread safety: any thread.
+// Errors:        InvalidInput if samples have no class.
 
 #pragma once
 
@@ -29,12 +31,12 @@ class BalancedSource final : public Source {
   void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
   void read_target(std::int64_t sample, void* target) const override;
 
-  // Of the other source.
+  // The sample number in the original source.
   std::int64_t original(std::int64_t sample, const SampleKey& key) const;
 
  private:
   std::shared_ptr<const Source> source_;
-  std::vector<std::vector<std::int64_t>> members_;  // of classes that occur
+  std::vector<std::vector<std::int64_t>> members_;  // only of classes that occur
   std::int64_t per_class_ = 0;
 };
 

@@ -1,8 +1,8 @@
-// Batch is what a model is given at once: the samples of one slot in one step.
-// StepBatches are those of all slots that this rank runs in the step.
+// Batch is what a model processes at once: the samples of one micro-batch (slot) in one step.
+// StepBatches contains all micro-batches that this rank runs in the step.
 //
-// Lifetime: the tensors belong to a loader, which uses them again for a later step unless somebody
-//           still holds them.
+// Lifetime: the tensors belong to a loader, which reuses them for a later step unless another owner
+// still holds them.
 
 #pragma once
 
@@ -18,15 +18,17 @@
 namespace trireme::data {
 
 struct Batch {
-  at::Tensor input;   // (B, form.input_sizes...)
-  at::Tensor target;  // (B, form.target_sizes...)
-  at::Tensor places;  // int64 (B): indices in the step's global batch
+  at::Tensor input;          // (B, form.input_sizes...)
+  at::Tensor target;         // (B, form.target_sizes...)
+  at::Tensor places;         // int64 (B): indices in the step's global batch
+  std::int64_t skipped = 0;  // samples that could not be read and were left out
 
   std::int64_t count() const { return places.defined() ? places.size(0) : 0; }
 };
 
-// Joins `more` to the end of a batch, which may be an empty one.
+// Appends `more` to a batch, which may be empty.
 inline void append(Batch& batch, Batch more) {
+  const std::int64_t skipped = batch.skipped + more.skipped;
   if (batch.count() == 0) {
     batch = std::move(more);
   } else if (more.count() > 0) {
@@ -34,12 +36,13 @@ inline void append(Batch& batch, Batch more) {
              .target = at::cat({batch.target, more.target}),
              .places = at::cat({batch.places, more.places})};
   }
+  batch.skipped = skipped;
 }
 
 struct StepBatches {
   Position at;             // where the step begins
-  std::int64_t total = 0;  // samples of the whole step, of all slots everywhere
-  std::vector<int> slots;  // batches[i] is that of slot slots[i]
+  std::int64_t total = 0;  // samples in the whole step, over all micro-batches on all ranks
+  std::vector<int> slots;  // batches[i] is micro-batch slots[i]
   std::vector<Batch> batches;
 };
 

@@ -1,6 +1,7 @@
-// DataConfig is what `[data]` says of any kind of data: how it is read, and what is asked of it.
+// DataConfig contains the settings of `[data]` that all kinds of data share: how data is read and
+// what is predicted.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 
@@ -10,10 +11,10 @@
 
 namespace trireme::data {
 
-// What is to be predicted.
+// What the model predicts.
 enum class Target {
-  Labels,  // what the data say
-  Input,   // the sample itself, as it was augmented
+  Labels,  // the labels in the data
+  Input,   // the sample itself, after augmentation
 };
 
 struct DataConfig {

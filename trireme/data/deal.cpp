@@ -65,7 +65,7 @@ Position Deal::after(Position at) const {
 }
 
 std::int64_t Deal::places_max(int slot) const {
-  // The smaller last step is cut at other places and may give a slot one more.
+  // The smaller last step is cut differently and may give a micro-batch one sample more.
   const std::int64_t full = std::min(options_.batch, options_.count);
   const std::int64_t rest = options_.is_last_dropped ? 0 : options_.count % options_.batch;
   return std::max(share(full, slot).count(), share(rest, slot).count());

@@ -1,7 +1,7 @@
-// Form is what every sample of a source looks like: sizes and types of its input and its target,
-// and what the targets stand for. Models are sized from it and batches allocated from it.
+// Form describes the samples of a source: sizes and types of the input and the target, and what the
+// targets represent. Models are sized and batches are allocated according to it.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 
@@ -12,16 +12,18 @@
 #include <string>
 #include <vector>
 
+#include "trireme/data/standard.h"
+
 namespace trireme::data::tokenizer {
 class Tokenizer;
 }  // namespace trireme::data::tokenizer
 
 namespace trireme::data {
 
-// One of several things that is asked of a sample.
+// One of several tasks that are predicted for a sample.
 struct TaskForm {
   std::string name;
-  std::int64_t classes = 0;  // 0: a number
+  std::int64_t classes = 0;  // 0: a number is predicted
 
   std::int64_t outputs() const noexcept { return classes > 0 ? classes : 1; }
 };
@@ -31,19 +33,24 @@ struct TaskForm {
 struct Form {
   std::vector<std::int64_t> input_sizes = {};  // of one sample: (C, H, W), (T), (features)
   at::ScalarType input_type = at::kFloat;
-  std::vector<std::int64_t> target_sizes = {};  // empty: one number a sample
+  std::vector<std::int64_t> target_sizes = {};  // empty: one number per sample
   at::ScalarType target_type = at::kLong;
-  // Classes, or tokens of the vocabulary; 0 where targets are numbers to be predicted.
+  // Number of classes, or vocabulary size; 0 if the targets are numbers (regression).
   std::int64_t classes = 0;
-  // What class i is called: names, or of text the characters. Empty where nobody said.
+  // Names of the classes, or the characters of a text vocabulary. Empty if unknown.
   std::vector<std::string> class_names = {};
-  // What turns a text into such inputs, where they are tokens of one; null elsewhere.
+  // Converts text to inputs, if inputs are tokens from a tokenizer; null otherwise.
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer = nullptr;
-  // The token after which another document begins, where attention ends there; -1: nowhere.
+  // The token that ends a document, if attention is limited to one document; -1 otherwise.
   std::int64_t document_end = -1;
-  // Where several things are asked of each sample, what they are: the target is then float32
-  // (tasks), a class as its number, and `classes` is 0. Empty elsewhere.
+  // The tasks, if each sample has several. The target is then float32 (tasks), with a class stored
+  // as its number, and `classes` is 0. Empty otherwise.
   std::vector<TaskForm> tasks = {};
+  // How each target was standardized; class targets among the tasks are not. Empty if no target
+  // was. Predictions are of standardized targets too: restored() converts them to original units.
+  std::vector<Standard> target_standards = {};
+  // A sample whose file is damaged is left out of its batch instead of failing the job.
+  bool are_bad_samples_skipped = false;
 
   std::int64_t input_count() const noexcept { return product(input_sizes); }
   std::int64_t target_count() const noexcept { return product(target_sizes); }
@@ -53,11 +60,15 @@ struct Form {
   std::size_t target_bytes() const noexcept {
     return static_cast<std::size_t>(target_count()) * c10::elementSize(target_type);
   }
-  // Rows of tokens, each with the next one as its target.
+  // Whether samples are rows of tokens, each with the next token as its target.
   bool is_text() const noexcept {
     return input_type == at::kLong && target_sizes.size() == 1 && classes > 0;
   }
-  // (C, H, W) of float32.
+  // Whether one or several numbers are predicted.
+  bool is_regression() const noexcept {
+    return classes == 0 && tasks.empty() && target_sizes.size() <= 1;
+  }
+  // Whether inputs are (C, H, W) of float32.
   bool is_image() const noexcept { return input_sizes.size() == 3 && input_type == at::kFloat; }
 
  private:

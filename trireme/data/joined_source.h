@@ -1,8 +1,8 @@
-// JoinedSource is two sources of one form end to end: the samples of the first, then those of the
-// second.
+// JoinedSource concatenates two sources of the same form: the samples of the first, then those of
+// the second.
 //
-// Threads: any thread.
-// Failure: InvalidInput where samples or classes of the two differ.
+// Thread safety: any thread.
+// Errors:        InvalidInput if the samples or the classes of the two differ.
 
 #pragma once
 
@@ -35,7 +35,7 @@ class JoinedSource final : public Source {
   std::shared_ptr<const Source> second_;
 };
 
-// With the pictures of data.extra behind it; the source itself where there are none.
+// Appends the images of data.extra; returns the source itself if there are none.
 std::shared_ptr<const Source> with_extra(std::shared_ptr<const Source> source,
                                          const DataConfig& config);
 

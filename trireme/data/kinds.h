@@ -1,9 +1,9 @@
-// The kinds of data that Trireme brings: idx, cifar, images, audio, text, tokens, csv, synthetic.
-// Tensors in memory and torch::data sets have no recipe; see trireme/data/memory.
+// The built-in kinds of data: idx, cifar, images, audio, text, tokens, csv, json_lines, synthetic.
+// Tensors in memory and torch::data sets cannot be used in a recipe; see trireme/data/memory.
 //
-// Threads: pure.
-// Failure: open_data() throws what opening the files throws: NotFound with what to put where,
-//          InvalidInput, Corrupt, or Unsupported where this build lacks a library.
+// Thread safety: pure functions; any thread.
+// Errors:        open_data() throws the errors of opening the files: NotFound, with which files to
+//                put where, InvalidInput, Corrupt, or Unsupported if this build lacks a library.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace trireme::data {
 
 void add_kinds(Registry& registry);
 
-// The same for a program that has no kinds of its own.
+// The same for a program without its own kinds.
 void add_data_sections(config::Schema& schema);
 Sets open_data(const config::Config& config);
 

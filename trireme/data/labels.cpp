@@ -56,7 +56,8 @@ std::vector<int> folds_of(const std::vector<std::int64_t>& labels, std::int64_t 
                           std::uint64_t seed) {
   TRIREME_CHECK(folds >= 1, folds, " folds");
   std::vector<int> all(labels.size());
-  std::int64_t dealt = 0;  // so that the rests of classes do not all fall to the first
+  // Continues across classes, so that the remainders are spread over the folds.
+  std::int64_t dealt = 0;
   for (const auto& members : members_of(labels, classes)) {
     const Order order(seed, std::ssize(members));
     for (std::int64_t k = 0; k < std::ssize(members); ++k) {

@@ -1,7 +1,7 @@
-// Labels are the classes of all samples of a source, for who balances or divides by them.
+// Labels are the classes of all samples of a source, for balancing and splitting by class.
 //
-// Threads: pure.
-// Failure: InvalidInput where a sample has no class, or several; what reading throws.
+// Thread safety: pure functions; any thread.
+// Errors:        InvalidInput if a sample has no class or several classes; the errors of reading.
 
 #pragma once
 
@@ -13,23 +13,23 @@
 
 namespace trireme::data {
 
-// `setting` is who asks, for messages. Reads the target of every sample.
+// Reads the target of every sample. `setting` is the setting that needs the labels, for messages.
 std::vector<std::int64_t> labels_of(const Source& source, const std::string& setting);
 
-// Samples of each class.
+// Number of samples per class.
 std::vector<std::int64_t> count_labels(const std::vector<std::int64_t>& labels,
                                        std::int64_t classes);
 
-// The numbers of the samples of each class, in order.
+// Sample numbers by class, in order.
 std::vector<std::vector<std::int64_t>> members_of(const std::vector<std::int64_t>& labels,
                                                   std::int64_t classes);
 
-// What a class counts so that all count the same: samples / (classes that occur * samples of the
-// class), whose mean over the samples is 1; 0 for a class that has none.
+// Class weights that balance the classes: samples / (classes that occur * samples of the class),
+// whose mean over the samples is 1; 0 for a class without samples.
 std::vector<double> balanced_weights(const std::vector<std::int64_t>& counts);
 
-// Which of `folds` parts each sample is in: a function of the seed, with every class (or, where
-// samples have none, all of them) cut as evenly as can be.
+// The fold, of `folds`, of each sample: a function of the seed, with every class (or all samples,
+// if they have no class) divided as evenly as possible.
 std::vector<int> folds_of(const std::vector<std::int64_t>& labels, std::int64_t classes, int folds,
                           std::uint64_t seed);
 

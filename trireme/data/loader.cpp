@@ -1,9 +1,7 @@
 #include "trireme/data/loader.h"
 
-#include <ATen/ops/arange.h>
-#include <ATen/ops/empty.h>
-
 #include <algorithm>
+#include <cstdio>
 #include <set>
 
 #include "trireme/base/check.h"
@@ -14,7 +12,7 @@
 namespace trireme::data {
 namespace {
 
-// Samples that a thread takes at once: enough to make a lock cheap, few enough to share a batch.
+// Samples that a thread takes at once: enough to amortize the lock, few enough to share a batch.
 constexpr std::int64_t kChunk = 16;
 
 const Source& checked(const Loader::Options& options) {
@@ -47,7 +45,7 @@ Loader::Loader(const Options& options)
   try {
     for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { run(); });
   } catch (const std::system_error&) {
-    // Fewer readers read the same. Where there is not even one, next() reads by itself.
+    // With fewer readers the result is the same. With none, next() reads by itself.
   }
 }
 
@@ -74,7 +72,17 @@ const StepBatches& Loader::next() {
   ++given_;
   lock.unlock();
   work_.notify_all();
+  name_skipped(fill.buffer.drop_bad());
   return fill.buffer.batches();
+}
+
+void Loader::name_skipped(const std::vector<std::string>& complaints) const {
+  for (const std::string& complaint : complaints) {
+    const std::size_t named = options_.source->skipped_names().add(complaint);
+    if (named == 0) continue;
+    const char* const more = named == SkippedNames::kMax ? " (further ones are only counted)" : "";
+    std::fprintf(stderr, "trireme: skipped a sample: %s%s\n", complaint.c_str(), more);
+  }
 }
 
 Returned Loader::samples_of(const StepBatches& given, int slot) const {
@@ -84,26 +92,13 @@ Returned Loader::samples_of(const StepBatches& given, int slot) const {
 }
 
 Batch Loader::read(const Returned& samples, std::int64_t place) const {
-  const Source& source = *options_.source;
-  const Form& form = source.form();
-  const std::int64_t rows = samples.samples.count();
-  const auto room = [rows](std::vector<std::int64_t> sizes, at::ScalarType type) {
-    sizes.insert(sizes.begin(), rows);
-    return at::empty(sizes, type);
-  };
-  Batch batch{.input = room(form.input_sizes, form.input_type),
-              .target = room(form.target_sizes, form.target_type),
-              .places = at::arange(place, place + rows, at::kLong)};
-  const Order order(options_.seed, source.count(), options_.is_shuffled);
-  auto* input = static_cast<std::byte*>(batch.input.data_ptr());
-  auto* target = static_cast<std::byte*>(batch.target.data_ptr());
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t sample = order.sample(samples.epoch, samples.samples.begin + row);
-    source.read(sample, {.seed = options_.seed, .epoch = samples.epoch, .sample = sample},
-                input + static_cast<std::size_t>(row) * form.input_bytes(),
-                target + static_cast<std::size_t>(row) * form.target_bytes());
-  }
-  return batch;
+  StepBuffer buffer(options_.source,
+                    Order(options_.seed, options_.source->count(), options_.is_shuffled),
+                    options_.seed);
+  buffer.prepare(samples, place);
+  buffer.fill(0, buffer.count());
+  name_skipped(buffer.drop_bad());
+  return buffer.batches().batches.front();
 }
 
 void Loader::wait_until_whole(Fill& fill, std::unique_lock<std::mutex>& lock) {
@@ -169,7 +164,7 @@ Loader::Fill& Loader::plan() {
   fill.failure = nullptr;
   try {
     fill.buffer.prepare(deal_, plan_at_, options_.mine);
-  } catch (...) {  // no memory: next() says so
+  } catch (...) {  // out of memory: next() reports it
     fill.failure = std::current_exception();
     fill.claimed = fill.done = fill.buffer.count();
   }
@@ -178,7 +173,7 @@ Loader::Fill& Loader::plan() {
   return fill;
 }
 
-// The oldest step that still has samples to read; null where all that may be planned is read.
+// The oldest step that still has samples to read; null if all steps that may be planned are read.
 Loader::Fill* Loader::find_work() {
   for (std::int64_t step = given_; step < planned_; ++step) {
     Fill& fill = fill_of(step);
@@ -186,7 +181,7 @@ Loader::Fill* Loader::find_work() {
   }
   while (planned_ - given_ < options_.ahead) {
     Fill& fill = plan();
-    if (fill.is_whole()) {  // nothing of this step is ours
+    if (fill.is_whole()) {  // this rank has no samples in this step
       whole_.notify_all();
       continue;
     }
@@ -212,7 +207,8 @@ void Loader::work_on(Fill& fill, std::unique_lock<std::mutex>& lock) {
   --reading_;
   fill.done += end - begin;
   if (failure) {
-    // Of several failures the earliest is told, so that a run repeats its message.
+    // Of several failures the earliest sample's is reported, so that every run gives the same
+    // message.
     if (!fill.failure || begin < fill.failed_at) {
       fill.failure = failure;
       fill.failed_at = begin;

@@ -1,17 +1,22 @@
-// Loader hands out the batches of step after step, read ahead by threads of its own into buffers
-// that it uses again and again.
+// Loader returns the batches of one step after another. Its own threads read ahead into buffers
+// that it reuses.
 //
 //   Loader loader({.source = set, .seed = 1, .batch = 64, .threads = 2});
 //   const StepBatches& step = loader.next();
 //
-// Meaning:  what next() gives follows from (source, seed, batch, slots, mine, position) alone: any
-//           number of threads gives the same bits. After an epoch comes the next, without end.
-// Threads:  next(), seek() and deal() are called by one thread at a time. With threads = 0 next()
-//           reads by itself.
-// Failure:  what a source throws comes out of next() for the step in which it was thrown, and again
-//           until seek(). A source that does not answer within `timeout` is a Deadline error.
-// Lifetime: what next() gave is valid until the next next(), seek() and deal() included; a tensor
-//           kept for longer keeps its content. The destructor waits for the samples being read.
+// Semantics:     the result of next() depends only on (source, seed, batch, slots, mine, position):
+//                any number of threads gives bitwise identical batches. Each epoch is followed by
+//                the next one, without end.
+// Thread safety: next(), seek() and deal() must be called by one thread at a time. With threads =
+//                0, next() reads by itself.
+// Errors:        next() throws the error of a source for the step in which it occurred, and again
+//                until seek(). A source that does not return within `timeout` is a Deadline error.
+//                If the source's form says that bad samples are skipped, Corrupt samples are left
+//                out of their batch and counted there; the first few of a source are named on
+//                stderr.
+// Lifetime:      the result of next() is valid until the next call of next(), also across seek()
+//                and deal(). A tensor that is kept longer keeps its content. The destructor waits
+//                for samples that are being read.
 
 #pragma once
 
@@ -23,6 +28,7 @@
 #include <vector>
 
 #include "trireme/base/clock.h"
+#include "trireme/comm/timeouts.h"
 #include "trireme/data/batch.h"
 #include "trireme/data/deal.h"
 #include "trireme/data/order.h"
@@ -38,43 +44,44 @@ class Loader {
   struct Options {
     std::shared_ptr<const Source> source;
     std::uint64_t seed = 0;
-    std::int64_t batch = 1;       // samples a step, over all slots everywhere
-    int slots = 1;                // into which each step is cut
-    std::vector<int> mine = {0};  // those whose batches are wanted here
+    std::int64_t batch = 1;       // samples per step, over all micro-batches on all ranks
+    int slots = 1;                // micro-batches per step
+    std::vector<int> mine = {0};  // micro-batches that this rank reads
     bool is_shuffled = true;
-    bool is_last_dropped = false;  // an epoch's last batch, where it is smaller
+    bool is_last_dropped = false;  // drops the last batch of an epoch if it is smaller
     int threads = 1;
-    int ahead = 2;  // steps that are ready or being read beside the one given
-    Duration timeout = std::chrono::minutes(5);
+    int ahead = 2;  // steps that are ready or being read, besides the current one
+    Duration timeout = comm::Timeouts().loader();
   };
 
   explicit Loader(const Options& options);
   ~Loader();
 
   const StepBatches& next();
-  // Where the step begins that next() will give.
+  // The position of the step that next() will return.
   Position position() const noexcept { return position_; }
-  // Goes on from there.
+  // Continues from this position.
   void seek(Position to);
-  // Cuts steps into so many slots, of these weights (empty: all alike), and reads those that are
-  // mine, from the next step on.
+  // From the next step on, cuts steps into this number of micro-batches (slots), with these weights
+  // (empty: all equal), and reads those listed in `mine`.
   void deal(int slots, std::vector<int> mine, std::vector<std::int64_t> weights = {});
 
   std::int64_t steps_an_epoch() const noexcept { return deal_.steps_an_epoch(); }
-  // Whether the step that was given last is its epoch's last.
+  // Whether the step that next() returned last is the last one of its epoch.
   bool is_epoch_over() const { return deal_.settle(position_).cursor == 0; }
-  // Of a slot in the step that was given last; nothing may have been dealt anew since.
+  // The samples of a micro-batch in the step that next() returned last. REQUIRES: deal() was not
+  // called since.
   Returned samples_of(const StepBatches& given, int slot) const;
-  // Such samples, read now and by the caller's thread; the first has this place in its step.
+  // Reads such samples now, in the calling thread; the first has this place in its step.
   Batch read(const Returned& samples, std::int64_t place) const;
-  // By slot, as they were dealt last; empty: all alike.
+  // By micro-batch, as in the last call of deal(); empty: all equal.
   const std::vector<std::int64_t>& weights() const noexcept { return deal_.options().weights; }
   const Source& source() const noexcept { return *options_.source; }
-  // In which next() had to wait for data, since the beginning.
+  // Total time that next() has waited for data.
   double seconds_waited() const noexcept { return seconds_waited_; }
 
  private:
-  // A step on its way from being planned to being whole.
+  // A step that is planned and being read.
   struct Fill {
     StepBuffer buffer;
     std::int64_t claimed = 0;
@@ -95,6 +102,7 @@ class Loader {
   void run();
   void wait_until_whole(Fill& fill, std::unique_lock<std::mutex>& lock);
   void restart(Position from, Deal::Options cut, std::vector<int> mine);
+  void name_skipped(const std::vector<std::string>& complaints) const;
 
   Options options_;
   Deal deal_;
@@ -102,9 +110,9 @@ class Loader {
   double seconds_waited_ = 0;
 
   std::mutex mutex_;
-  std::condition_variable work_;   // there may be something to read
-  std::condition_variable whole_;  // a step became whole, or the last reader paused
-  std::vector<Fill> fills_;        // step s is in fills_[s % size]; step given_ - 1 is the caller's
+  std::condition_variable work_;   // there may be samples to read
+  std::condition_variable whole_;  // a step is complete, or the last reader paused
+  std::vector<Fill> fills_;  // step s is in fills_[s % size]; the caller holds step given_ - 1
   std::int64_t given_ = 0;
   std::int64_t planned_ = 0;
   Position plan_at_;  // of step planned_

@@ -10,10 +10,10 @@
 namespace trireme::data {
 namespace {
 
-// Few bits mix slowly: with a dozen rounds every permutation of three samples is equally likely as
-// far as a test of thousands of seeds can tell.
+// Few bits mix slowly: with twelve rounds every permutation of three samples is equally likely, as
+// far as a test with thousands of seeds can detect.
 constexpr std::uint32_t kRounds = 12;
-// Sets these draws apart from all others that a seed is used for.
+// Makes these random draws independent of all others from the same seed.
 constexpr std::uint32_t kPurpose = 0x4F524445;
 
 using RoundKeys = std::array<std::uint32_t, kRounds>;
@@ -33,7 +33,7 @@ constexpr std::uint32_t mask_of(int bits) noexcept {
   return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1);
 }
 
-// MurmurHash3's last step: every bit of the sum reaches every bit of the result.
+// The final step of MurmurHash3: every bit of the sum affects every bit of the result.
 constexpr std::uint32_t mixed(std::uint32_t half, std::uint32_t key) noexcept {
   std::uint32_t x = half + key;
   x = (x ^ x >> 16) * 0x85EBCA6B;
@@ -41,8 +41,8 @@ constexpr std::uint32_t mixed(std::uint32_t half, std::uint32_t key) noexcept {
   return x ^ x >> 16;
 }
 
-// A permutation of the numbers of low_bits + high_bits bits. Halves of different widths are no
-// obstacle: each round changes one by a function of the other, which undoes itself.
+// A permutation of the numbers with low_bits + high_bits bits. The halves may have different
+// widths: each round changes one half by a function of the other, which is invertible.
 std::uint64_t permuted(std::uint64_t value, const RoundKeys& keys, int low_bits,
                        int high_bits) noexcept {
   auto low = static_cast<std::uint32_t>(value) & mask_of(low_bits);
@@ -70,7 +70,8 @@ std::int64_t Order::sample(std::int64_t epoch, std::int64_t k) const {
   TRIREME_CHECK(k >= 0 && k < count_, "place ", k, " of an epoch of ", count_, " samples");
   if (!is_shuffled_ || count_ == 1) return k;
   const RoundKeys keys = keys_of(seed_, static_cast<std::uint64_t>(epoch));
-  // The walk ends: a permutation's cycle through k comes back to k itself, which is small enough.
+  // The loop terminates: the cycle of the permutation through k returns to k itself, which is below
+  // `count`.
   auto value = static_cast<std::uint64_t>(k);
   do {
     value = permuted(value, keys, low_bits_, high_bits_);

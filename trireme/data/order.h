@@ -1,11 +1,12 @@
-// Order says which sample comes k-th in an epoch: a keyed permutation of 0 .. count-1, computed and
-// never stored, so that any rank, before or after any restart, finds the same answer alone.
+// Order determines which sample comes k-th in an epoch: a keyed permutation of 0 .. count-1. It is
+// computed and never stored, so that every rank gets the same result by itself, also after a
+// restart.
 //
-// Meaning: a Feistel network over the next power of two, keyed by Philox, walked until
-//          it lands below `count`. Unshuffled, sample k is k.
-// Cost:    some 90 ns a sample, no memory, whatever the count.
-// Threads: pure.
-// Failure: Misuse for a negative count and for k outside [0, count).
+// Semantics:     a Feistel network over the next power of two, keyed by Philox, applied repeatedly
+//                until the result is below `count`. Without shuffling, sample k is k.
+// Cost:          about 90 ns per sample and no memory, for any count.
+// Thread safety: pure functions; any thread.
+// Errors:        Misuse for a negative count and for k outside [0, count).
 
 #pragma once
 

@@ -1,7 +1,7 @@
-// Position is how far a job has read: `cursor` samples of epoch `epoch` were given. It is all that
-// a checkpoint keeps of its data, since the order of samples is arithmetic.
+// Position is how far a job has read: `cursor` samples of epoch `epoch` were returned. A checkpoint
+// needs nothing else about its data, because the order of samples is computed.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 

@@ -18,6 +18,7 @@ ReconstructionSource::ReconstructionSource(std::shared_ptr<const Source> source)
   form_.target_type = form_.input_type;
   form_.classes = 0;
   form_.class_names.clear();
+  form_.target_standards.clear();
 }
 
 void ReconstructionSource::read(std::int64_t sample, const SampleKey& key, void* input,

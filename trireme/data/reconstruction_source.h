@@ -1,7 +1,7 @@
-// ReconstructionSource is a source whose targets are its inputs: what an autoencoder learns from.
+// ReconstructionSource is a source whose targets are its inputs, for training an autoencoder.
 //
-// Threads: any thread.
-// Failure: InvalidInput where the samples are no numbers.
+// Thread safety: any thread.
+// Errors:        InvalidInput if the samples are not numbers.
 
 #pragma once
 

@@ -1,9 +1,12 @@
 #include "trireme/data/registry.h"
 
+#include <algorithm>
 #include <string>
 
 #include "trireme/base/check.h"
+#include "trireme/base/config/value.h"
 #include "trireme/base/error.h"
+#include "trireme/data/data_changes.h"
 #include "trireme/data/data_config.h"
 #include "trireme/data/joined_source.h"
 #include "trireme/data/reconstruction_source.h"
@@ -18,7 +21,7 @@
 namespace trireme::data {
 namespace {
 
-// A changed text reads on behind its window, where there may be one of another fold.
+// Changing a text reads past the end of its window, where another fold may begin.
 void require_whole(const config::Config& config) {
   const auto* text = config.find<sequence::TextConfig>("data");
   if (text == nullptr || text->changes().is_nothing()) return;
@@ -28,7 +31,7 @@ void require_whole(const config::Config& config) {
               "a changed text would show what is held out");
 }
 
-// Else a job fails at its first evaluation, hours after it began.
+// Otherwise a job would fail at its first evaluation, hours after it began.
 void require_fit(const Sets& sets, const std::string& kind) {
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorCode::InvalidInput, "data of kind " + kind + ": " + why);
@@ -48,6 +51,33 @@ void require_fit(const Sets& sets, const std::string& kind) {
   }
 }
 
+// Applies the transforms for samples used in evaluation.
+std::shared_ptr<const Source> evaluated(std::shared_ptr<const Source> test,
+                                        const config::Config& config) {
+  if (!test) return nullptr;
+  const auto& reading = config.get<DataConfig>("data");
+  test = transform::transformed(std::move(test), config.get<transform::TransformConfig>("data"),
+                                transform::Use::Evaluation);
+  if (reading.target == Target::Input) test = std::make_shared<ReconstructionSource>(test);
+  return with_tasks(std::move(test), reading);
+}
+
+// The file or folder with the training data, for messages.
+std::string trained_on(const config::Config& config) {
+  for (const char* key : {"data.train", "data.file", "data.folder"}) {
+    const config::Setting* const setting = config.setting(key);
+    if (setting != nullptr && !to_plain(setting->value).empty()) return to_plain(setting->value);
+  }
+  return "the training data";
+}
+
+// Tables keep a share of their rows for it where data.test is empty; other kinds have data.test
+// alone.
+bool lacks_test(const Sets& sets, const config::Config& config) {
+  return !sets.test && config.setting("data.test") != nullptr &&
+         config.setting("data.test_share") == nullptr;
+}
+
 }  // namespace
 
 void Registry::add_sections(config::Schema& schema) const {
@@ -56,36 +86,106 @@ void Registry::add_sections(config::Schema& schema) const {
   section.fields<DataConfig>().fields<SamplingConfig>().fields<transform::TransformConfig>();
 }
 
-Sets Registry::open(const config::Config& config) const {
+const Registry::Kind& Registry::kind_of(const config::Config& config) const {
   const std::string& name = config.kind("data");
-  for (const Kind& kind : kinds_) {
-    if (kind.name != name) continue;
-    const auto& changes = config.get<transform::TransformConfig>("data");
-    const auto& sampling = config.get<SamplingConfig>("data");
-    const auto& reading = config.get<DataConfig>("data");
-    require_whole(config);
-    Sets sets = kind.open(config);
-    TRIREME_CHECK(sets.train != nullptr, "data of kind ", name, " has no training set");
-    sets = divided(std::move(sets), sampling);
-    if (name == "audio" && !reading.extra.empty()) {
-      throw Error(ErrorCode::InvalidInput, "data.extra has pictures, and these data are sounds");
-    }
-    sets.train = with_extra(std::move(sets.train), reading);
-    require_fit(sets, name);
-    sets = {.train = transform::transformed(sets.train, changes, transform::Use::Training),
-            .test = transform::transformed(sets.test, changes, transform::Use::Evaluation)};
-    sets.train = resampled(std::move(sets.train), sampling, reading.is_shuffled);
-    sets.train = transform::mixed(std::move(sets.train), changes);
-    if (reading.target == Target::Input) {
-      sets.train = std::make_shared<ReconstructionSource>(sets.train);
-      if (sets.test) sets.test = std::make_shared<ReconstructionSource>(sets.test);
-    }
-    sets.train = with_tasks(std::move(sets.train), reading);
-    sets.test = with_tasks(std::move(sets.test), reading);
-    return sets;
+  const auto found = std::ranges::find(kinds_, name, &Kind::name);
+  TRIREME_CHECK(found != kinds_.end(), "the schema has data of kind ", name,
+                ", the registry has not");
+  return *found;
+}
+
+Sets Registry::open(const config::Config& config, const Preprocessing* known) const {
+  Sets sets = open_sets(config, nullptr);
+  if (known == nullptr) return sets;
+  const DataChanges changes = changes_between(*known, sets.preprocessing);
+  if (!changes.names.empty()) {
+    throw Error(ErrorCode::InvalidInput,
+                trained_on(config) +
+                    " has changed since the job was trained: " + joined(changes.names) +
+                    ". The model's weights belong to the names that it was trained with: restore "
+                    "the data, or begin a new job with another --output");
   }
-  TRIREME_CHECK(false, "the schema has data of kind ", name, ", the registry has not");
-  return {};
+  if (changes.statistics.empty()) return sets;
+  sets = open_sets(config, known);
+  sets.notes.push_back(trained_on(config) + " has changed since the job was trained: " +
+                       joined(changes.statistics) + "; what the checkpoint has is used");
+  return sets;
+}
+
+Sets Registry::open_sets(const config::Config& config, const Preprocessing* learned) const {
+  const Kind& kind = kind_of(config);
+  const auto& changes = config.get<transform::TransformConfig>("data");
+  SamplingConfig sampling = config.get<SamplingConfig>("data");
+  const auto& reading = config.get<DataConfig>("data");
+  require_whole(config);
+  Sets sets =
+      kind.learn ? kind.learn(config, {.sampling = sampling, .known = learned}) : kind.open(config);
+  if (kind.learn) sampling.folds = 0;  // `learn` has already held out the fold
+  TRIREME_CHECK(sets.train != nullptr, "data of kind ", kind.name, " has no training set");
+  Preprocessing known = std::move(sets.preprocessing);
+  known.source = sets.train->form();
+  sets = divided(std::move(sets), sampling);
+  if (kind.name == "audio" && !reading.extra.empty()) {
+    throw Error(ErrorCode::InvalidInput, "data.extra has pictures, and these data are sounds");
+  }
+  sets.train = with_extra(std::move(sets.train), reading);
+  require_fit(sets, kind.name);
+  if (lacks_test(sets, config)) {
+    sets.notes.emplace_back("no test data: set data.test to evaluate");
+  }
+  sets.train = transform::transformed(sets.train, changes, transform::Use::Training);
+  sets.train = resampled(std::move(sets.train), sampling, reading.is_shuffled);
+  sets.train = transform::mixed(std::move(sets.train), changes);
+  if (reading.target == Target::Input) {
+    sets.train = std::make_shared<ReconstructionSource>(sets.train);
+  }
+  sets.train = with_tasks(std::move(sets.train), reading);
+  sets.test = evaluated(std::move(sets.test), config);
+  sets.plain = nullptr;
+  known.form = sets.train->form();
+  sets.preprocessing = std::move(known);
+  return sets;
+}
+
+std::shared_ptr<const Source> Registry::open_test(const config::Config& config,
+                                                  const Preprocessing& known) const {
+  const Kind& kind = kind_of(config);
+  const auto& sampling = config.get<SamplingConfig>("data");
+  // With folds, the samples for evaluation are part of the training data.
+  if (!kind.open_test || sampling.folds > 0) return open(config, &known).test;
+  std::shared_ptr<const Source> test = kind.open_test(config, known);
+  if (!test) return nullptr;
+  if (test->count() == 0) {
+    throw Error(ErrorCode::InvalidInput,
+                "data of kind " + kind.name + ": there is nothing to evaluate on");
+  }
+  test = evaluated(with_kept_classes(std::move(test), sampling), config);
+  const Form& form = test->form();
+  if (form.input_sizes != known.form.input_sizes || form.input_type != known.form.input_type ||
+      form.target_sizes != known.form.target_sizes) {
+    throw Error(ErrorCode::InvalidInput,
+                "data of kind " + kind.name +
+                    ": samples to evaluate on have other sizes or types than the samples that the "
+                    "model was trained on");
+  }
+  return test;
+}
+
+Inputs Registry::open_inputs(const config::Config& config, const Preprocessing& known,
+                             const std::filesystem::path& path) const {
+  const Kind& kind = kind_of(config);
+  if (!kind.open_inputs) {
+    throw Error(ErrorCode::Unsupported,
+                "data.kind = \"" + kind.name + "\" cannot be predicted from files");
+  }
+  if (!std::filesystem::exists(path)) {
+    throw Error(ErrorCode::NotFound, path.string() + " does not exist");
+  }
+  Inputs inputs = kind.open_inputs(config, known, path);
+  inputs.source = transform::transformed(std::move(inputs.source),
+                                         config.get<transform::TransformConfig>("data"),
+                                         transform::Use::Evaluation);
+  return inputs;
 }
 
 }  // namespace trireme::data

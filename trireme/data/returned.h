@@ -1,6 +1,7 @@
-// Returned are samples that were dealt in a step and not used: they come again.
+// Returned is a range of samples that were assigned in a step but not used; they are processed
+// later.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 
@@ -12,12 +13,12 @@ namespace trireme::data {
 
 struct Returned {
   std::int64_t epoch = 0;
-  Range samples;  // in the epoch's order
+  Range samples;  // positions in the epoch's order
 
   friend bool operator==(const Returned&, const Returned&) = default;
 };
 
-// The part `index` of `count` alike.
+// Part `index` of `count` equal parts.
 inline Returned part_of(const Returned& whole, std::int64_t index, std::int64_t count) {
   const std::int64_t n = whole.samples.count();
   return {.epoch = whole.epoch,

@@ -17,7 +17,8 @@ std::int64_t kept_of(const SamplingConfig& config, std::int64_t label) {
   return config.per_class[index];
 }
 
-// The first so many of each class; of a test set all, but for classes that have none.
+// Keeps the first samples of each class, up to the given number; in a test set, keeps all samples
+// except those of classes with none.
 SourcePtr with_fewer(const SourcePtr& source, const SamplingConfig& config, bool is_test) {
   const std::int64_t classes = source->form().classes;
   const std::vector<std::int64_t> labels = labels_of(*source, "data.per_class");
@@ -47,9 +48,10 @@ Sets with_fold(const Sets& sets, const SamplingConfig& config) {
   for (std::size_t i = 0; i < folds.size(); ++i) {
     (folds[i] == config.fold ? test : train).push_back(static_cast<std::int64_t>(i));
   }
-  return {
-      .train = std::make_shared<SubsetSource>(source, std::move(train)),
-      .test = std::make_shared<SubsetSource>(sets.plain ? sets.plain : source, std::move(test))};
+  return {.train = std::make_shared<SubsetSource>(source, std::move(train)),
+          .test = std::make_shared<SubsetSource>(sets.plain ? sets.plain : source, std::move(test)),
+          .plain = nullptr,
+          .notes = sets.notes};
 }
 
 }  // namespace
@@ -58,8 +60,12 @@ Sets divided(Sets sets, const SamplingConfig& config) {
   if (config.folds > 0) sets = with_fold(sets, config);
   if (config.per_class.empty()) return sets;
   sets.train = with_fewer(sets.train, config, false);
-  if (sets.test) sets.test = with_fewer(sets.test, config, true);
+  if (sets.test) sets.test = with_kept_classes(std::move(sets.test), config);
   return sets;
+}
+
+SourcePtr with_kept_classes(SourcePtr test, const SamplingConfig& config) {
+  return config.per_class.empty() ? test : with_fewer(test, config, true);
 }
 
 SourcePtr resampled(SourcePtr train, const SamplingConfig& config, bool is_shuffled) {

@@ -1,8 +1,8 @@
-// What a SamplingConfig makes of the sets of a recipe.
+// Applies a SamplingConfig to the sets of a recipe.
 //
-// Threads: pure.
-// Failure: InvalidInput where samples have no class and a setting needs one, or where per_class has
-//          another number of classes.
+// Thread safety: pure functions; any thread.
+// Errors:        InvalidInput if samples have no class and a setting needs one, or if per_class has
+//                a different number of classes.
 
 #pragma once
 
@@ -11,11 +11,14 @@
 
 namespace trireme::data {
 
-// Before anything is augmented: fewer of a class, and cross-validation's part as the test set.
+// Before augmentation: reduces classes and selects the cross-validation fold as the test set.
 Sets divided(Sets sets, const SamplingConfig& config);
+// What divided() does to a test set: removes the classes that per_class excludes.
+std::shared_ptr<const Source> with_kept_classes(std::shared_ptr<const Source> test,
+                                                const SamplingConfig& config);
 
-// After it: classes brought to one size, and spread over the epoch. `is_shuffled` as the recipe
-// says; the loader of a stratified source does not shuffle again.
+// After augmentation: balances the classes and spreads them over the epoch. `is_shuffled` is the
+// recipe's setting; the loader of a stratified source does not shuffle again.
 std::shared_ptr<const Source> resampled(std::shared_ptr<const Source> train,
                                         const SamplingConfig& config, bool is_shuffled);
 

@@ -1,7 +1,7 @@
-// SamplingConfig is what `[data]` says of which samples are taken how often: fewer of a class,
-// every class as often, some for evaluation only.
+// SamplingConfig contains the settings of `[data]` for how often samples are used: fewer samples of
+// a class, balanced classes, samples for evaluation only.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace trireme::data {
 
-// How classes of different sizes are brought to one.
+// How classes of different sizes are balanced.
 enum class Balance {
   None,
-  Over,   // every class as often as the largest: samples come again
-  Under,  // every class as often as the smallest: others of the larger in each epoch
+  Over,   // every class is as frequent as the largest: samples are repeated
+  Under,  // every class is as frequent as the smallest: other samples in each epoch
 };
 
 struct SamplingConfig {

@@ -1,11 +1,14 @@
 #include "trireme/data/step_buffer.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "trireme/base/check.h"
+#include "trireme/base/error.h"
 
 namespace trireme::data {
 namespace {
@@ -16,7 +19,7 @@ std::vector<std::int64_t> with_rows(std::int64_t rows, const std::vector<std::in
   return all;
 }
 
-// Ours alone: no other tensor, view or graph refers to it.
+// Whether no other tensor, view or graph refers to it.
 bool is_free(const at::Tensor& tensor) {
   return tensor.use_count() == 1 && tensor.storage().use_count() == 1;
 }
@@ -35,7 +38,7 @@ StepBuffer::StepBuffer(std::shared_ptr<const Source> source, const Order& order,
     : source_(std::move(source)), order_(order), seed_(seed) {}
 
 void StepBuffer::prepare(const Deal& deal, Position at, const std::vector<int>& mine) {
-  step_.batches.clear();  // its views would count as holders
+  step_.batches.clear();  // its views would count as references
   step_.at = deal.settle(at);
   step_.total = deal.total(at);
   step_.slots = mine;
@@ -44,15 +47,58 @@ void StepBuffer::prepare(const Deal& deal, Position at, const std::vector<int>& 
   for (std::size_t i = 0; i < mine.size(); ++i) {
     Room& room = rooms_[i];
     room.places = deal.places(at, mine[i]);
+    room.at = step_.at.cursor + room.places.begin;
     make_room(room, std::max(room.places.count(), deal.places_max(mine[i])));
-    auto* places = room.whole.places.mutable_data_ptr<std::int64_t>();
-    std::iota(places, places + room.places.count(), room.places.begin);
-    const std::int64_t rows = room.places.count();
-    step_.batches.push_back({.input = rows_of(room.whole.input, rows),
-                             .target = rows_of(room.whole.target, rows),
-                             .places = rows_of(room.whole.places, rows)});
-    count_ += rows;
+    add_batch(room);
   }
+}
+
+void StepBuffer::prepare(const Returned& samples, std::int64_t place) {
+  step_ = {.at = {.epoch = samples.epoch, .cursor = samples.samples.begin},
+           .total = samples.samples.count(),
+           .slots = {0},
+           .batches = {}};
+  rooms_.resize(1);
+  count_ = 0;
+  rooms_[0].places = {place, place + samples.samples.count()};
+  rooms_[0].at = samples.samples.begin;
+  make_room(rooms_[0], samples.samples.count());
+  add_batch(rooms_[0]);
+}
+
+void StepBuffer::add_batch(Room& room) {
+  const std::int64_t rows = room.places.count();
+  auto* places = room.whole.places.mutable_data_ptr<std::int64_t>();
+  std::iota(places, places + rows, room.places.begin);
+  step_.batches.push_back({.input = rows_of(room.whole.input, rows),
+                           .target = rows_of(room.whole.target, rows),
+                           .places = rows_of(room.whole.places, rows)});
+  count_ += rows;
+  const bool can_skip = source_->form().are_bad_samples_skipped;
+  room.complaints.assign(can_skip ? static_cast<std::size_t>(rows) : 0, {});
+}
+
+std::vector<std::string> StepBuffer::drop_bad() {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < rooms_.size(); ++i) {
+    std::vector<std::int64_t> kept;
+    const std::vector<std::string>& complaints = rooms_[i].complaints;
+    for (std::size_t row = 0; row < complaints.size(); ++row) {
+      if (complaints[row].empty()) {
+        kept.push_back(static_cast<std::int64_t>(row));
+      } else {
+        all.push_back(complaints[row]);
+      }
+    }
+    if (kept.size() == complaints.size()) continue;
+    Batch& batch = step_.batches[i];
+    const at::Tensor rows = at::tensor(kept, at::kLong);
+    batch = {.input = batch.input.index_select(0, rows),
+             .target = batch.target.index_select(0, rows),
+             .places = batch.places.index_select(0, rows),
+             .skipped = std::ssize(complaints) - std::ssize(kept)};
+  }
+  return all;
 }
 
 void StepBuffer::make_room(Room& room, std::int64_t rows) const {
@@ -83,10 +129,15 @@ void StepBuffer::fill(std::int64_t begin, std::int64_t end) const {
 void StepBuffer::read_row(const Room& room, std::int64_t row) const {
   const Form& form = source_->form();
   const std::int64_t epoch = step_.at.epoch;
-  const std::int64_t sample = order_.sample(epoch, step_.at.cursor + room.places.begin + row);
-  source_->read(sample, {.seed = seed_, .epoch = epoch, .sample = sample},
-                row_of(room.whole.input, row, form.input_bytes()),
-                row_of(room.whole.target, row, form.target_bytes()));
+  const std::int64_t sample = order_.sample(epoch, room.at + row);
+  try {
+    source_->read(sample, {.seed = seed_, .epoch = epoch, .sample = sample},
+                  row_of(room.whole.input, row, form.input_bytes()),
+                  row_of(room.whole.target, row, form.target_bytes()));
+  } catch (const Error& error) {
+    if (room.complaints.empty() || error.code() != ErrorCode::Corrupt) throw;
+    room.complaints[static_cast<std::size_t>(row)] = error.message();
+  }
 }
 
 }  // namespace trireme::data

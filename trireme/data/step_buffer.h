@@ -1,21 +1,23 @@
-// StepBuffer is the memory of one step's batches, filled again and again: tensors are made once and
-// used for every later step of the same size.
+// StepBuffer is the memory of one step's batches. Tensors are allocated once and reused for every
+// later step of the same size.
 //
-// Meaning: what is written where follows from the step's position alone, so that any threads may
-//          fill any parts in any order.
-// Safety:  a tensor that somebody outside still holds is left to them, and a new one made.
-// Threads: fill() of disjoint ranges from any threads; everything else by one thread, with none
-//          filling.
+// Semantics:     where a sample is written depends only on the step's position, so any thread may
+//                fill any part in any order.
+// Reuse:         a tensor that other code still holds is left to it, and a new one is allocated.
+// Thread safety: fill() of disjoint ranges from any threads; everything else from one thread while
+//                no thread is filling.
 
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "trireme/data/batch.h"
 #include "trireme/data/deal.h"
 #include "trireme/data/order.h"
+#include "trireme/data/returned.h"
 #include "trireme/data/source.h"
 
 namespace trireme::data {
@@ -24,23 +26,31 @@ class StepBuffer {
  public:
   StepBuffer(std::shared_ptr<const Source> source, const Order& order, std::uint64_t seed);
 
-  // Makes room for the batches of these slots in the step at `at`.
+  // Allocates the batches of these micro-batches (slots) in the step at `at`.
   void prepare(const Deal& deal, Position at, const std::vector<int>& mine);
-  // Of all slots together.
+  // Allocates one batch for returned samples; the first has this place in its step.
+  void prepare(const Returned& samples, std::int64_t place);
+  // Total number of samples, over all micro-batches.
   std::int64_t count() const noexcept { return count_; }
-  // Reads samples begin .. end-1 of these, counted over the slots in turn.
+  // Reads samples begin .. end-1, counted over the micro-batches in order.
   void fill(std::int64_t begin, std::int64_t end) const;
+  // Removes the samples that fill() found to be bad; returns the reason for each.
+  std::vector<std::string> drop_bad();
 
   const StepBatches& batches() const noexcept { return step_; }
 
  private:
-  // The tensors of one slot at the largest size that it has had.
+  // The tensors of one micro-batch, at the largest size so far.
   struct Room {
     Batch whole;
-    Range places;
+    Range places;         // places in the step
+    std::int64_t at = 0;  // position of the first sample in the epoch's order
+    // By row; "" for a good sample. Empty if bad samples are errors.
+    mutable std::vector<std::string> complaints = {};
   };
 
   void make_room(Room& room, std::int64_t rows) const;
+  void add_batch(Room& room);
   void read_row(const Room& room, std::int64_t row) const;
 
   std::shared_ptr<const Source> source_;

@@ -9,7 +9,7 @@
 namespace trireme::data {
 namespace {
 
-// Sets these draws apart from all others that a seed is used for.
+// Makes these random draws independent of all others from the same seed.
 constexpr std::uint64_t kStratumPurpose = 0x5354524154554D53;
 
 }  // namespace
@@ -22,7 +22,7 @@ StratifiedSource::StratifiedSource(std::shared_ptr<const Source> source, bool is
       places_.push_back({static_cast<std::uint32_t>(label), static_cast<std::uint32_t>(rank)});
     }
   }
-  // (j + 1/2) / n against another, in whole numbers so that no rounding decides.
+  // Compares (j + 1/2) / n of both, in integers so that the result does not depend on rounding.
   const auto comes_before = [this](const Place& a, const Place& b) {
     const std::uint64_t left = (2 * std::uint64_t{a.rank} + 1) * members_[b.label].size();
     const std::uint64_t right = (2 * std::uint64_t{b.rank} + 1) * members_[a.label].size();

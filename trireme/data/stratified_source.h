@@ -1,13 +1,14 @@
-// StratifiedSource puts an epoch in an order in which every stretch of it has its share of every
-// class; a loader takes it as it comes.
+// StratifiedSource orders an epoch so that every part of it contains each class in its overall
+// proportion. A loader reads it in this order.
 //
-// Meaning: the j-th of the n samples of a class stands at (j + 1/2) / n of the epoch, and classes
-//          that meet at one place go by number: of any b samples in a row, a class with the share p
-//          has p b, give or take less than two. Which sample is the j-th is a keyed permutation of
-//          the class in each epoch, a function of (seed, epoch, j). Every sample comes once.
-// Memory:  8 bytes a sample, and its number.
-// Threads: any thread.
-// Failure: InvalidInput where samples have no class.
+// Semantics:     the j-th of the n samples of a class is at (j + 1/2) / n of the epoch; classes at
+//                the same position are ordered by number. Of any b consecutive samples, a class
+//                with proportion p has p b, with an error of less than two. Which sample is the
+//                j-th is a keyed permutation of the class in each epoch, a function of (seed,
+//                epoch, j). Every sample is used once.
+// Memory:        8 bytes per sample, and its number.
+// Thread safety: any thread.
+// Errors:        InvalidInput if samples have no class.
 
 #pragma once
 
@@ -20,7 +21,7 @@ namespace trireme::data {
 
 class StratifiedSource final : public Source {
  public:
-  // Not shuffled, the samples of a class keep their order.
+  // If not shuffled, the samples of a class keep their order.
   StratifiedSource(std::shared_ptr<const Source> source, bool is_shuffled);
 
   std::int64_t count() const override { return source_->count(); }
@@ -28,7 +29,7 @@ class StratifiedSource final : public Source {
   void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
   void read_target(std::int64_t sample, void* target) const override;
 
-  // Of the other source.
+  // The sample number in the original source.
   std::int64_t original(std::int64_t sample, const SampleKey& key) const;
 
  private:

@@ -1,7 +1,8 @@
-// SubsetSource is some samples of another source, in the order of a list.
+// SubsetSource contains selected samples of another source, in the order of a list.
 //
-// Meaning: what is random about a sample stays its own: its key is that of the whole source.
-// Threads: any thread.
+// Semantics:     the random values of a sample do not change: its key is the one in the original
+//                source.
+// Thread safety: any thread.
 
 #pragma once
 

@@ -1,11 +1,11 @@
-// TasksSource is a source of samples of one class each of which more is asked: the group that the
-// class is in, the mean of the sample's numbers. What a model with several heads learns from.
+// TasksSource adds tasks to a source of samples with one class each: the group of the class, and
+// the mean of the sample's numbers. For training a model with several heads.
 //
-// Meaning: the target is float32 (tasks): class, then group, then mean, as far as they are wanted;
-//          the mean is that of the sample as it was augmented.
-// Threads: any thread.
-// Failure: InvalidInput where samples are no numbers of one class each, or the groups do not fit
-//          the classes.
+// Semantics:     the target is float32 (tasks): class, then group, then mean, if selected. The mean
+//                is computed after augmentation.
+// Thread safety: any thread.
+// Errors:        InvalidInput if samples are not numbers with one class each, or the groups do not
+//                match the classes.
 
 #pragma once
 
@@ -32,7 +32,7 @@ class TasksSource final : public Source {
   Form form_;
 };
 
-// The source itself where one thing is asked or there is none.
+// Returns the source itself if it is null or no additional tasks are configured.
 std::shared_ptr<const Source> with_tasks(std::shared_ptr<const Source> source,
                                          const DataConfig& config);
 

@@ -77,7 +77,7 @@ std::string Layout::to_text() const {
 std::vector<Stretch> stretches_of(const Block& block, const std::vector<std::int64_t>& sizes) {
   TRIREME_CHECK_EQ(block.sizes.size(), sizes.size(), "dimensions of a block");
   if (block.count() == 0) return {};
-  // From the last dimension on, as long as all of it is taken, one stretch goes on.
+  // Trailing dimensions that the block covers completely are contiguous and belong to one stretch.
   std::size_t outer = sizes.size();
   std::int64_t length = 1;
   while (outer > 0) {

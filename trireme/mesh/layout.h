@@ -1,15 +1,16 @@
-// Layout says how a tensor lies on a mesh: along each axis every place has all of it, or a slice of
-// one of its dimensions.
+// Layout describes how a tensor is distributed over a mesh: along each axis the tensor is either
+// replicated or sharded on one of its dimensions.
 //
-//   const Layout columns({{"tensor", 1}});            // replicas along all other axes
-//   columns.block(mesh.places(), {768, 3072});        // what this rank holds of it
+//   const Layout columns({{"tensor", 1}});            // replicated along all other axes
+//   columns.block(mesh.places(), {768, 3072});        // the shard of this rank
 //
-// Slices are as even as they go: place i of n has [i * size / n, (i + 1) * size / n). Where several
-// axes cut one dimension, the first that is named cuts first, the next one its slices.
+// Shards are as even as possible: index i of n holds [i * size / n, (i + 1) * size / n). If several
+// axes shard one dimension, the first axis listed splits the dimension, and the next one splits
+// each resulting shard.
 //
-// Threads: a value; immutable.
-// Failure: InvalidInput for an axis that is cut twice, or that the mesh does not have, and for a
-//          dimension that the tensor does not have.
+// Thread safety: an immutable value.
+// Errors:        InvalidInput for an axis that is listed twice or does not exist in the mesh, and
+//                for a dimension that the tensor does not have.
 
 #pragma once
 
@@ -21,14 +22,14 @@
 
 namespace trireme::mesh {
 
-// Where a rank is along one axis.
+// A rank's position along one axis.
 struct Place {
   std::string axis;
   int index = 0;
   int size = 1;
 };
 
-// A box in a tensor, by dimension.
+// A rectangular part of a tensor: begin and size of each dimension.
 struct Block {
   std::vector<std::int64_t> begin;
   std::vector<std::int64_t> sizes;
@@ -37,7 +38,7 @@ struct Block {
   friend bool operator==(const Block&, const Block&) = default;
 };
 
-// Elements that lie one after the other, in the order of the last dimension first.
+// Contiguous elements in row-major order.
 struct Stretch {
   std::int64_t begin = 0;
   std::int64_t count = 0;
@@ -54,17 +55,17 @@ class Layout {
     friend bool operator==(const Cut&, const Cut&) = default;
   };
 
-  // Replicas everywhere.
+  // Replicated along all axes.
   Layout() = default;
   explicit Layout(std::vector<Cut> cuts);
 
   const std::vector<Cut>& cuts() const noexcept { return cuts_; }
-  // Nothing: replicas along this axis.
+  // The dimension that this axis shards; nothing if the tensor is replicated along the axis.
   std::optional<int> dim_of(std::string_view axis) const;
 
-  // What the rank at these places holds of a tensor of these sizes.
+  // The shard that the rank at these positions holds of a tensor of these sizes.
   Block block(const std::vector<Place>& places, const std::vector<std::int64_t>& sizes) const;
-  // Whether it is the first of those who hold the same: one of each saves it.
+  // True if the rank is the first of the ranks that hold the same shard. Only that rank saves it.
   bool is_first_holder(const std::vector<Place>& places) const;
 
   // "replicated", or "dim 1 over tensor".
@@ -76,7 +77,8 @@ class Layout {
   std::vector<Cut> cuts_;
 };
 
-// The elements of a block, as they lie in the whole tensor: what a checkpoint's pieces are made of.
+// The contiguous ranges of a block within the whole tensor; the pieces of a checkpoint consist of
+// them.
 std::vector<Stretch> stretches_of(const Block& block, const std::vector<std::int64_t>& sizes);
 
 }  // namespace trireme::mesh

@@ -1,14 +1,14 @@
-// Mesh arranges the ranks of a group along named axes, and has a group for each axis: the ranks
-// that differ from this one along that axis alone.
+// Mesh arranges the ranks of a group along named axes (a device mesh). For each axis it has a group
+// of the ranks that differ from this rank only along that axis.
 //
 //   Mesh mesh(group, {{"data", 2}, {"tensor", 4}});     // ranks 0 to 3 are neighbours in "tensor"
 //   mesh.group("tensor").all_reduce(...);
 //
-// The last axis runs fastest. Groups are made without a collective, by every rank in the same
-// order, and live as long as somebody holds them.
+// The last axis varies fastest. Creating the groups is not a collective; every rank creates them in
+// the same order. A group lives as long as any handle to it.
 //
-// Threads: a value; immutable.
-// Failure: InvalidInput where the axes do not fit the ranks.
+// Thread safety: an immutable value.
+// Errors:        InvalidInput if the axes or `order` do not match the ranks of the group.
 
 #pragma once
 
@@ -31,20 +31,20 @@ struct Axis {
 
 class Mesh {
  public:
-  // `order`: the ranks of the group as they lie on the mesh; empty: 0, 1, 2 ...
+  // `order`: the ranks of the group in mesh order; empty means 0, 1, 2 ...
   Mesh(const comm::Group& all, std::vector<Axis> axes, std::vector<int> order = {});
 
-  // Axes "across" (hosts) and "inside" (the ranks of a host). Nothing where hosts have unequal
-  // numbers of ranks.
+  // Creates the axes "across" (hosts) and "inside" (the ranks of a host). Returns nothing if the
+  // hosts have different numbers of ranks.
   static std::optional<Mesh> of_hosts(const comm::Group& all);
 
   const comm::Group& all() const noexcept { return all_; }
   const std::vector<Axis>& axes() const noexcept { return axes_; }
   int size(std::string_view axis) const { return axes_[index_of(axis)].size; }
-  // This rank's place along the axis.
+  // This rank's index along the axis.
   int place(std::string_view axis) const { return places_[index_of(axis)]; }
   const comm::Group& group(std::string_view axis) const { return groups_[index_of(axis)]; }
-  // This rank's places along all axes, for a Layout.
+  // This rank's positions along all axes, for a Layout.
   std::vector<Place> places() const;
 
  private:

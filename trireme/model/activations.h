@@ -1,10 +1,10 @@
-// Activations are what flows from block to block: one main tensor, named others beside it (what
-// several blocks share: a mask, rotary angles, an encoder's output), and auxiliary losses.
+// Activations are the data passed from block to block: one main tensor, named tensors that several
+// blocks share (a mask, rotary angles, an encoder's output), and auxiliary losses.
 //
-// A pipeline sends all of them to the next stage and recomputation keeps all of them, so put
-// tensors here only where a later block reads them.
+// A pipeline sends all of them to the next stage and recomputation keeps all of them, so store a
+// tensor here only if a later block reads it.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 
@@ -40,7 +40,7 @@ class Activations {
     if (found != others_.end()) others_.erase(found);
   }
 
-  // All of them: main, the others in the order of their names, losses.
+  // All tensors: main, the named ones in the order of their names, losses.
   std::vector<at::Tensor> tensors() const {
     std::vector<at::Tensor> all{main};
     for (const auto& [name, tensor] : others_) all.push_back(tensor);

@@ -15,10 +15,10 @@
 namespace trireme::model {
 namespace {
 
-// Apart from those that models give their own dropouts.
+// Disjoint from the layer numbers that models use for their own dropout.
 constexpr int kDropoutNumbers = 0x4000;
 
-// True where a query may look: at its own document, up to itself. (B, 1, T, T)
+// True where a query may attend: within its document, up to itself. (B, 1, T, T)
 at::Tensor document_mask(const at::Tensor& documents) {
   const std::int64_t length = documents.size(1);
   const at::Tensor is_past =
@@ -26,17 +26,18 @@ at::Tensor document_mask(const at::Tensor& documents) {
   return documents.unsqueeze(2).eq(documents.unsqueeze(1)).logical_and_(is_past).unsqueeze(1);
 }
 
-// True where a query may look, for the last `queries` of `keys` tokens. (queries, keys)
+// True where a query may attend, for the last `queries` of `keys` tokens. (queries, keys)
 at::Tensor tail_mask(std::int64_t queries, std::int64_t keys, const at::TensorOptions& options) {
   return at::ones({queries, keys}, options.dtype(at::kBool)).tril(keys - queries);
 }
 
-// A copy of each head for all queries that share it.
+// Repeats each key/value head for all query heads that share it.
 at::Tensor spread(const at::Tensor& heads, std::int64_t count) {
   return heads.size(1) == count ? heads : heads.repeat_interleave(count / heads.size(1), 1);
 }
 
-// Written out: the fused kernels draw what they drop from a generator, and ours follows the sample.
+// Written out, because the fused kernels draw their dropout mask from a generator, and this one
+// depends on the sample.
 at::Tensor attend_dropping(const at::Tensor& queries, const at::Tensor& keys,
                            const at::Tensor& values, const AttendOptions& options,
                            const Context& context) {

@@ -1,10 +1,10 @@
-// Attention is self-attention of several heads, causal unless it is told otherwise, with a seam: a
-// strategy, where one is attached, runs the heart of it (queries, keys and values over ranks that
-// hold pieces of the sequence). The projections before and after are Linears, with seams of their
-// own; how many heads there are here follows from how many of their outputs are.
+// Attention is multi-head self-attention, causal by default, with an extension point: if a strategy
+// is attached, it runs the core of it (queries, keys and values over ranks that hold pieces of the
+// sequence). The projections before and after are Linears, with extension points of their own; the
+// number of heads on this rank follows from the number of their outputs.
 //
-// Threads:  as torch::nn::Module.
-// Lifetime: the layer shares its strategy.
+// Thread safety: as torch::nn::Module.
+// Lifetime:      the layer shares ownership of its strategy.
 
 #pragma once
 
@@ -20,19 +20,19 @@ namespace trireme::model {
 class AttentionStrategy {
  public:
   virtual ~AttentionStrategy() = default;
-  // As attend() takes them.
+  // The same arguments as attend().
   virtual at::Tensor attend(const at::Tensor& queries, const at::Tensor& keys,
                             const at::Tensor& values, const Context& context) = 0;
 };
 
 struct AttendOptions {
-  int layer = 0;  // which of a model's, for the cache and for dropout
+  int layer = 0;  // layer number in the model, for the cache and for dropout
   bool is_causal = true;
-  double dropout = 0;  // of the weights with which a token looks at others, in training
+  double dropout = 0;  // probability of dropping an attention weight, in training
 };
 
-// The heart of it, without a strategy. Queries (B, H, T, D); keys and values (B, K, T, D), each of
-// their heads for H / K of the queries'; the answer as the queries.
+// Scaled dot-product attention without a strategy. Queries (B, H, T, D); keys and values (B, K, T,
+// D), each head shared by H / K query heads. The result has the shape of the queries.
 at::Tensor attend(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
                   const AttendOptions& options, const Context& context);
 
@@ -42,8 +42,8 @@ class Attention : public torch::nn::Module {
     std::int64_t width = 1;
     std::int64_t heads = 1;
     bool has_bias = true;
-    int layer = 0;       // which of a model's, for the cache and for dropout
-    double dropout = 0;  // of the weights with which a token looks at others, in training
+    int layer = 0;       // layer number in the model, for the cache and for dropout
+    double dropout = 0;  // probability of dropping an attention weight, in training
     bool is_causal = true;
   };
 

@@ -17,7 +17,7 @@ namespace {
 
 using torch::nn::Module;
 
-// Of the first convolution: of 40 bands and 98 times, 20 by 49 are left.
+// First convolution: reduces 40 bands x 98 times to 20 x 49.
 constexpr std::int64_t kBands = 4, kTimes = 10, kStride = 2;
 
 at::Tensor add_weight(Module& owner, const std::string& name, std::vector<std::int64_t> sizes) {
@@ -123,7 +123,7 @@ Audio::Audio(const AudioConfig& config, const data::Form& form) {
   add("head", std::make_shared<AudioHead>(config.width, outputs_for(form), config.dropout));
 }
 
-// As those of residual networks, by how many values go into one.
+// As in residual networks, by the number of inputs per output.
 Start Audio::start_of(const std::string& name, const at::Tensor& parameter) const {
   if (parameter.dim() != 4) return BlockModel::start_of(name, parameter);
   const auto taken = static_cast<double>(parameter.numel() / parameter.size(0));

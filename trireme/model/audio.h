@@ -1,12 +1,11 @@
-// Audio is a small network that tells words from spectrograms: a first convolution that is long in
-// time and quarters the picture, pairs of a convolution within each channel and one across
-// channels, each with its norm and rectifier, the mean over the picture, a last layer. A block
-// each.
+// Audio is a small network that classifies spoken words from spectrograms: a first convolution that
+// is long in time and quarters the image; pairs of a depthwise and a pointwise convolution, each
+// with norm and ReLU; the mean over the image; and a last layer. Each of these is a block.
 //
-// Input:   (B, channels, bands, times), as data of kind audio are.
-// Names:   stem.conv.weight, stem.norm.weight ... layers.0.within.weight, layers.0.across.weight,
-//          layers.0.norm1.weight ... head.fc.weight
-// Failure: InvalidInput where samples are no pictures, or are smaller than its first convolution.
+// Input:  (B, channels, bands, times), as data of kind audio provide.
+// Names:  stem.conv.weight, stem.norm.weight ... layers.0.within.weight, layers.0.across.weight,
+//         layers.0.norm1.weight ... head.fc.weight
+// Errors: InvalidInput if samples are not images, or are smaller than the first convolution.
 
 #pragma once
 

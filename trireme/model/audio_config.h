@@ -1,4 +1,4 @@
-// AudioConfig: how wide and deep a network of spoken words is, after Zhang, Suda, Lai and Chandra,
+// AudioConfig: width and depth of a network for spoken words, after Zhang, Suda, Lai and Chandra,
 // "Hello Edge: Keyword Spotting on Microcontrollers", 2017 (DS-CNN).
 
 #pragma once

@@ -1,9 +1,9 @@
-// Autoencoder squeezes a sample into a short code and tells it again from that: layers of neurons
-// with a rectifier between them, none at the code and none at the end. A block each.
+// Autoencoder compresses a sample to a short code and reconstructs it: fully connected layers with
+// ReLU between them, without ReLU at the code and at the end. Each layer is a block.
 //
-// Names:   encoder.0.weight, encoder.0.bias ... decoder.0.weight ...
-// Output:  (B, numbers of a sample).
-// Failure: InvalidInput where targets are not the samples themselves: data.target = "input".
+// Names:  encoder.0.weight, encoder.0.bias ... decoder.0.weight ...
+// Output: (B, numbers per sample).
+// Errors: InvalidInput if targets are not the samples themselves: set data.target = "input".
 
 #pragma once
 
@@ -16,9 +16,9 @@ class Autoencoder final : public BlockModel {
  public:
   Autoencoder(const AutoencoderConfig& config, const data::Form& form);
 
-  // The codes of a batch, (B, code).
+  // Encodes a batch to codes (B, code).
   at::Tensor encode(const at::Tensor& input, const Context& context);
-  // What they stand for, (B, numbers of a sample).
+  // Reconstructs samples from codes, (B, numbers per sample).
   at::Tensor decode(const at::Tensor& codes, const Context& context);
 
  private:

@@ -1,4 +1,4 @@
-// AutoencoderConfig: how narrow the way through an autoencoder is.
+// AutoencoderConfig: the hidden sizes and the code size of an autoencoder.
 
 #pragma once
 

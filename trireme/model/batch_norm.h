@@ -1,10 +1,11 @@
-// BatchNorm is batch normalisation of images' channels: by the batch's own mean and variance in
-// training, by running ones of all batches otherwise.
+// BatchNorm is batch normalization of image channels: with the mean and variance of the batch in
+// training, with running statistics over all batches otherwise.
 //
-// A batch is a slot's samples of one rank. Running values change once for each pass that has a
-// backward: a first pass of a recomputed block, or one that only looks, leaves them as they are.
+// A batch is the samples of one micro-batch (slot) on one rank. Running statistics are updated once
+// per pass that has a backward: the first pass of a recomputed block and passes without gradients
+// do not update them.
 //
-// Threads: as torch::nn::Module.
+// Thread safety: as torch::nn::Module.
 
 #pragma once
 
@@ -19,7 +20,7 @@ class BatchNorm : public torch::nn::Module {
   struct Options {
     std::int64_t channels = 1;
     double epsilon = 1e-5;
-    double momentum = 0.1;  // share of the newest batch
+    double momentum = 0.1;  // weight of the newest batch
   };
 
   explicit BatchNorm(const Options& options);

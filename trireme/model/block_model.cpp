@@ -21,8 +21,8 @@ Module& folder_of(Module& parent, const std::string& name) {
   return *parent.register_module(name, std::make_shared<Module>("folder"));
 }
 
-// Shows the block's tensors under the model's names. The block keeps its modules: two blocks can
-// then lie in one folder, and a name need not follow the cut.
+// Registers the block's tensors under the model's names. The block keeps its own modules, so that
+// two blocks can share a path and a name need not follow the cut.
 void show(Module& folder, const Module& source, const Module& model) {
   for (const auto& item : source.named_parameters(/*recurse=*/false)) {
     bool is_tied = false;
@@ -39,7 +39,7 @@ void show(Module& folder, const Module& source, const Module& model) {
   }
 }
 
-// What blocks of 16 bits gave, for one that is not.
+// Converts 16-bit activations for a block that computes in a wider type.
 Activations widened(Activations in) {
   const auto wide = [](const at::Tensor& tensor) {
     const bool is_narrow =
@@ -97,8 +97,8 @@ void BlockModel::set_precisions(std::vector<std::optional<at::ScalarType>> types
   types_ = std::move(types);
 }
 
-// The first that backward does with a block is to take the gradient of something that it gave; what
-// it only passed on says nothing about it.
+// Backward reaches a block when it first computes the gradient of a tensor that the block created.
+// Tensors that the block only passed through are ignored.
 void BlockModel::watch_backward(std::size_t block, const std::vector<at::Tensor>& taken,
                                 const std::vector<at::Tensor>& given) const {
   for (const at::Tensor& tensor : given) {
@@ -117,11 +117,26 @@ at::Tensor BlockModel::forward(const at::Tensor& input, const Context& context) 
   return out.main;
 }
 
+// Backward multiplies by every matrix twice: for the gradient of its input, which is not needed if
+// no earlier block is trained, and for its own gradient, unless it is frozen.
 double BlockModel::flops_a_sample(const data::Form& form) const {
-  double forward = 0;
-  for (const auto& block : blocks_) forward += block->forward_flops(form);
-  // Backward multiplies by every matrix twice: for its input's gradient and for its own.
-  return 3 * forward;
+  double all = 0;
+  bool is_input_trained = false;
+  for (const auto& block : blocks_) {
+    double matrices = 0;
+    double trained = 0;
+    for (const at::Tensor& parameter : block->parameters()) {
+      const auto count = parameter.dim() >= 2 ? static_cast<double>(parameter.numel()) : 0;
+      matrices += count;
+      if (parameter.requires_grad()) trained += count;
+    }
+    const double of_weights = matrices > 0 ? trained / matrices : 0;
+    all += block->forward_flops(form) * (1 + (is_input_trained ? 1 : 0) + of_weights);
+    for (const at::Tensor& parameter : block->parameters()) {
+      is_input_trained |= parameter.requires_grad();
+    }
+  }
+  return all;
 }
 
 Start BlockModel::start_of(const std::string& name, const at::Tensor& parameter) const {

@@ -1,4 +1,4 @@
-// BlockModel is a model that is an ordered list of blocks, and nothing else.
+// BlockModel is a model that consists only of an ordered list of blocks.
 //
 //   class Net : public model::BlockModel {
 //    public:
@@ -8,9 +8,9 @@
 //     }
 //   };
 //
-// Names: a block's parameter `weight` is the model's `stem.weight`. Blocks may share a path
-//        ("h.0" for attention and for the mlp after it) as long as no two parameters collide, and
-//        the same tensor in two blocks is tied: the model has it once, under its first name.
+// Names: a block's parameter `weight` is the model's `stem.weight`. Blocks may share a path ("h.0"
+//        for attention and for the mlp after it) if no two parameters collide. The same tensor in
+//        two blocks is tied: the model has it once, under its first name.
 
 #pragma once
 
@@ -27,16 +27,17 @@ namespace trireme::model {
 class BlockModel : public Model {
  public:
   at::Tensor forward(const at::Tensor& input, const Context& context) override;
-  // Blocks [begin, end) alone: a stage of a pipeline.
+  // Runs only blocks [begin, end): a stage of a pipeline.
   Activations forward_blocks(Activations in, const Context& context, std::size_t begin,
                              std::size_t end);
 
   std::vector<std::shared_ptr<Block>> blocks() const override { return blocks_; }
-  // The path each was added under, in order.
+  // The paths under which the blocks were added, in order.
   const std::vector<std::string>& paths() const noexcept { return paths_; }
 
   void set_recompute(bool is_on) override { is_recomputed_ = is_on; }
-  // In which type each block computes, in order; nothing: as autocast is set. Empty: all so.
+  // The compute type of each block, in order; nullopt uses the autocast setting. An empty list uses
+  // it for all blocks.
   void set_precisions(std::vector<std::optional<at::ScalarType>> types);
   void set_gate(std::shared_ptr<Gate> gate) override { gate_ = std::move(gate); }
   double flops_a_sample(const data::Form& form) const override;

@@ -1,8 +1,8 @@
-// Cnn is convolutions, each followed by pooling and a rectifier, a hidden layer and a last one.
+// Cnn consists of convolutions, each followed by pooling and ReLU, a hidden layer and a last layer.
 // With the defaults on images of 28 x 28 and 10 classes it has 1,663,370 parameters.
 //
-// Names:   conv1.weight, conv1.bias, conv2.weight ... fc1.weight, fc2.weight ...
-// Failure: InvalidInput where samples are no images (channels, height, width).
+// Names:  conv1.weight, conv1.bias, conv2.weight ... fc1.weight, fc2.weight ...
+// Errors: InvalidInput if samples are not images (channels, height, width).
 
 #pragma once
 

@@ -17,8 +17,7 @@ PooledConvolution::PooledConvolution(const FeatureSize& in, std::int64_t channel
 }
 
 Activations PooledConvolution::forward(Activations in, const Context&) {
-  // Rectified after pooling: the same values from a quarter of the work, since the largest of
-  // four is positive where it would have been after them.
+  // ReLU after pooling gives the same values for a quarter of the work, because ReLU is monotonic.
   at::Tensor y = at::conv2d(in.main, weight_, bias_, /*stride=*/1, padding_);
   in.main = at::max_pool2d(y, 2).relu_();
   return in;

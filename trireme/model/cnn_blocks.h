@@ -1,6 +1,6 @@
-// The blocks that models of small images are made of.
+// The blocks of models for small images.
 //
-// Threads: as Block.
+// Thread safety: as Block.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace trireme::model {
 
-// A convolution that keeps the image's size, pooling that halves it, a rectifier.
+// A convolution that keeps the size of the image, pooling that halves it, and ReLU.
 class PooledConvolution final : public Block {
  public:
   PooledConvolution(const FeatureSize& in, std::int64_t channels, std::int64_t kernel);
@@ -26,14 +26,14 @@ class PooledConvolution final : public Block {
   at::Tensor weight_, bias_;
 };
 
-// A layer of neurons. A rectifier and dropout follow unless it is the last.
+// A fully connected layer, followed by ReLU and dropout unless it is the last.
 class Dense final : public Block {
  public:
   struct Options {
     Linear::Options linear;
     bool is_last = false;
     double dropout = 0;
-    int index = 0;  // of the dropout in the model
+    int index = 0;  // number of the dropout in the model
   };
 
   explicit Dense(const Options& options);
@@ -44,7 +44,8 @@ class Dense final : public Block {
   std::shared_ptr<Linear> linear_;
 };
 
-// The numbers of an image. InvalidInput where nothing is left of it after so many halvings.
+// Numbers per image after pooling. Errors: InvalidInput if nothing is left after this many
+// halvings.
 std::int64_t pixels_left(const FeatureSize& size, std::size_t halvings);
 
 }  // namespace trireme::model

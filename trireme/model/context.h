@@ -1,9 +1,10 @@
-// Context is what a forward pass knows beside its activations: whose samples these are, and where
-// in the job's life they are seen. Everything random is a function of it, never of slot or rank.
+// Context is what a forward pass needs besides its activations: which samples it processes, and at
+// which point of the job. All random values depend only on it, never on the micro-batch or the
+// rank.
 //
-// Threads:  read by one forward pass; passes of distinct contexts are independent.
-// Lifetime: the cache and the list of losses outlive the pass, the homes its backward too.
-//           Recomputation keeps a copy until the backward pass.
+// Thread safety: used by one forward pass; passes with different contexts are independent.
+// Lifetime:      the cache and the list of losses must outlive the pass, the homes also its
+//                backward. Recomputation keeps a copy until the backward pass.
 
 #pragma once
 
@@ -24,14 +25,16 @@ struct Context {
   std::uint64_t seed = 0;
   std::int64_t step = 0;
   int slot = 0;
-  at::Tensor places{};     // int64 (B): each sample's index in the global batch; or: 0, 1, 2 ...
-  at::Tensor positions{};  // int64 (T): each token's place in its text; or: 0, 1, 2 ...
-  at::Tensor documents{};  // int64 (B, T): tokens attend within their document only; or: one each
-  KeyValueCache* cache = nullptr;  // generation: what attention has already seen
-  GradientHomes* homes = nullptr;  // where layers may write their weights' gradients; or: anywhere
-  const WeightCopies* copies = nullptr;  // weights in autocast's type; or: cast as they are read
-  const Interruption* interruption = nullptr;  // asked between two blocks; or: never
-  // Where a model leaves auxiliary losses, already weighted and summed over samples; null: dropped.
+  at::Tensor places{};  // int64 (B): each sample's index in the global batch; default: 0, 1, 2 ...
+  at::Tensor positions{};  // int64 (T): each token's position in its text; default: 0, 1, 2 ...
+  // int64 (B, T): tokens attend only within their document; default: one per row
+  at::Tensor documents{};
+  KeyValueCache* cache = nullptr;              // for generation: keys and values computed so far
+  GradientHomes* homes = nullptr;              // memory for weight gradients; null: any memory
+  const WeightCopies* copies = nullptr;        // weights in autocast's type; null: cast on use
+  const Interruption* interruption = nullptr;  // checked between two blocks; may be null
+  // Receives the auxiliary losses of a model, already weighted and summed over samples; null drops
+  // them.
   std::vector<at::Tensor>* losses = nullptr;
 };
 

@@ -9,7 +9,7 @@
 namespace trireme::model {
 namespace {
 
-// A row of shares instead of a class.
+// Targets are rows of class probabilities instead of class numbers.
 bool is_shares(const at::Tensor& target) {
   return target.is_floating_point();
 }
@@ -38,7 +38,7 @@ at::Tensor CrossEntropy::sum(const at::Tensor& logits, const at::Tensor& target)
 
 at::Tensor CrossEntropy::weights_like(const at::Tensor& logits) const {
   if (options_.class_weights.empty()) return {};
-  // A model may have more outputs than the data have classes: no target is one of those.
+  // A model may have more outputs than the data have classes; no target uses those.
   std::vector<double> weights = options_.class_weights;
   TRIREME_CHECK(std::ssize(weights) <= logits.size(-1), weights.size(), " weights for ",
                 logits.size(-1), " classes");
@@ -50,7 +50,7 @@ at::Tensor CrossEntropy::weights_like(const at::Tensor& logits) const {
 at::Tensor CrossEntropy::focused(const at::Tensor& logits, const at::Tensor& target) const {
   const at::Tensor entropy = at::cross_entropy_loss(logits, target, {}, at::Reduction::None,
                                                     options_.ignored.value_or(-100));
-  // p = exp(-entropy); an ignored target has entropy 0 and so counts nothing.
+  // p = exp(-entropy); an ignored target has entropy 0 and therefore adds nothing.
   at::Tensor terms = (1 - (-entropy).exp()).clamp_min(1e-7).pow(options_.focus) * entropy;
   if (const at::Tensor weights = weights_like(logits); weights.defined()) {
     terms = terms * weights.index_select(0, target.clamp(0, logits.size(-1) - 1));

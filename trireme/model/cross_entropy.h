@@ -1,8 +1,9 @@
-// CrossEntropy is the negative log-likelihood of the right classes, summed, with a seam: a
-// strategy, where one is attached, computes it instead (logits cut over ranks by vocabulary).
+// CrossEntropy is the summed negative log-likelihood of the target classes, with an extension
+// point: if a strategy is attached, it computes the loss instead (logits sharded over ranks by
+// vocabulary).
 //
-// Threads:  any; it keeps nothing.
-// Lifetime: it shares its strategy.
+// Thread safety: any thread; it has no mutable state.
+// Lifetime:      it shares ownership of its strategy.
 
 #pragma once
 
@@ -27,24 +28,24 @@ class CrossEntropyStrategy {
 class CrossEntropy {
  public:
   struct Options {
-    // The share of the target's probability that is spread evenly over all classes.
+    // The part of the target's probability that is spread evenly over all classes.
     double label_smoothing = 0;
-    // Targets with this value count nothing: padding.
+    // Targets with this value are ignored: padding.
     std::optional<std::int64_t> ignored{};
-    // What a target of each class counts; empty: 1.
+    // The weight of a target of each class; empty: 1.
     std::vector<double> class_weights{};
-    // (1 - p)^gamma times the entropy, p the probability of the right class: what is known already
-    // counts less. REQUIRES: above 0 without label_smoothing.
+    // Focal loss: multiplies the entropy by (1 - p)^gamma, where p is the probability of the target
+    // class, so that easy samples have less weight. REQUIRES: no label_smoothing if above 0.
     double focus = 0;
   };
 
   CrossEntropy() = default;
   explicit CrossEntropy(const Options& options) : options_(options) {}
 
-  // logits: (..., C), target: int64 (...), or shares of classes (..., C). A scalar, float32 or
-  // wider. REQUIRES: without shares where there is a focus or something is ignored.
+  // logits: (..., C); target: int64 (...), or class probabilities (..., C). Returns a scalar,
+  // float32 or wider. REQUIRES: no probabilities if `focus` or `ignored` is set.
   at::Tensor sum(const at::Tensor& logits, const at::Tensor& target) const;
-  // How many targets count, whatever their weights.
+  // Number of targets that are not ignored, whatever their weights.
   std::int64_t terms(const at::Tensor& target) const;
 
   const Options& options() const noexcept { return options_; }

@@ -1,6 +1,6 @@
-// Which document each token of a window belongs to, for Context::documents.
+// Determines which document each token of a window belongs to, for Context::documents.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace trireme::model {
 
-// int64 (B, T) of tokens: documents are counted from 0 in each row, and a token that ends one still
-// belongs to it.
+// `tokens` is int64 (B, T). Documents are numbered from 0 in each row, and a token that ends a
+// document still belongs to it.
 at::Tensor documents_in(const at::Tensor& tokens, std::int64_t end);
 
-// Undefined where the data's documents are not kept apart.
+// Undefined if attention is not limited to documents.
 at::Tensor documents_in(const at::Tensor& input, const data::Form& form);
 
 }  // namespace trireme::model

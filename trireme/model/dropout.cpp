@@ -22,14 +22,14 @@
 namespace trireme::model {
 namespace {
 
-// Apart from the streams of parameters and data, which share the seed.
+// Makes these streams independent of those of parameters and data, which share the seed.
 constexpr std::uint64_t kPurpose = 0x64726F706F757421;
-constexpr int kLanes = 16;                       // philox blocks at once
-constexpr std::int64_t kBits = 8;                // elements a block: 16 bits each
-constexpr std::int64_t kGroup = kLanes * kBits;  // elements at once
+constexpr int kLanes = 16;                       // philox blocks processed at once
+constexpr std::int64_t kBits = 8;                // elements per block: 16 bits each
+constexpr std::int64_t kGroup = kLanes * kBits;  // elements processed at once
 
-// Elements [group * kGroup, + kGroup) of a sample. Element e takes half-word e / kLanes of lane
-// e % kLanes, so that every loop is over lanes and becomes one vector instruction.
+// Computes elements [group * kGroup, + kGroup) of a sample. Element e uses half-word e / kLanes of
+// lane e % kLanes, so that every loop is over lanes and becomes one vector instruction.
 TRIREME_WIDE void make_group(PhiloxKey key, std::uint32_t first, std::uint32_t place,
                              std::uint32_t c2, std::uint32_t c3, std::uint32_t threshold,
                              float scale, float* out) {

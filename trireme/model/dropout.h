@@ -1,10 +1,11 @@
-// Dropout whose mask is a pure function of (seed, step, layer, the sample's place in the global
-// batch, element): whoever computes a sample, in whatever slot, on whatever rank, drops the same
-// elements, and backward and recomputation need no generator's state.
+// Dropout whose mask is a pure function of (seed, step, layer, index of the sample in the global
+// batch, element). Every rank and micro-batch drops the same elements of a sample, and backward and
+// recomputation need no generator state.
 //
-// The rate is p rounded to 1/65536, and what is kept is scaled by exactly its inverse.
+// The dropout probability is p rounded to 1/65536; kept elements are scaled by exactly the inverse
+// of the keep probability.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -16,12 +17,12 @@
 
 namespace trireme::model {
 
-// x: (B, ...), contiguous or not; any floating type. Returns x itself where nothing is dropped:
-// p = 0, or a context that does not train. `layer` is distinct for each use in a model.
-// REQUIRES: 0 <= p < 1; context.places, where there are any, has B.
+// x: (B, ...), contiguous or not, of any floating type. Returns x itself if nothing is dropped: p =
+// 0, or a context that is not training. `layer` must be different for each use in a model.
+// REQUIRES: 0 <= p < 1; context.places, if defined, has B elements.
 at::Tensor dropout(const at::Tensor& x, double p, int layer, const Context& context);
 
-// The factors of one sample's elements [0, count): 0 or the inverse of the kept share.
+// The factors of one sample's elements [0, count): 0 or the inverse of the keep probability.
 struct DropoutKey {
   std::uint64_t seed = 0;
   std::int64_t step = 0;

@@ -15,8 +15,8 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// at::embedding whose table's gradient is added up where it is wanted, without a table of zeros in
-// between where a tied head has written its own part there.
+// at::embedding that adds the gradient of its table directly to its final memory. If a tied head
+// has already written its part there, no intermediate table of zeros is needed.
 struct HomedEmbedding : torch::autograd::Function<HomedEmbedding> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& table, const at::Tensor& tokens,
                             c10::intrusive_ptr<HomesHolder> homes) {

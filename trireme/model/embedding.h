@@ -1,8 +1,8 @@
-// Embedding looks rows of a table up, with a seam: a strategy, where one is attached, does it
-// instead (a vocabulary cut over ranks).
+// Embedding looks up rows of a table, with an extension point: if a strategy is attached, it does
+// the lookup instead (a vocabulary sharded over ranks).
 //
-// Threads:  as torch::nn::Module.
-// Lifetime: the layer shares its strategy.
+// Thread safety: as torch::nn::Module.
+// Lifetime:      the layer shares ownership of its strategy.
 
 #pragma once
 
@@ -19,7 +19,7 @@ class Embedding;
 class EmbeddingStrategy {
  public:
   virtual ~EmbeddingStrategy() = default;
-  // tokens: int64 (...); the answer: (..., width).
+  // tokens: int64 (...); returns (..., width).
   virtual at::Tensor forward(const Embedding& layer, const at::Tensor& tokens,
                              const Context& context) = 0;
 };

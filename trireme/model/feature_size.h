@@ -1,7 +1,7 @@
-// FeatureSize is how large an image is, or what convolutions have made of it.
+// FeatureSize is the size of an image or of a feature map.
 //
-// Failure: InvalidInput where samples are no images.
-// Threads: pure.
+// Errors:        InvalidInput if samples are not images.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -16,7 +16,7 @@ struct FeatureSize {
   std::int64_t channels = 1, height = 1, width = 1;
 };
 
-// Of a sample. `model`: its kind, for people.
+// The size of a sample. `model` is the kind of the model, for messages.
 FeatureSize image_size(const std::string& model, const data::Form& form);
 
 }  // namespace trireme::model

@@ -13,7 +13,7 @@
 namespace trireme::model {
 namespace {
 
-// Sets these draws apart from all others that a seed is used for.
+// Makes these random draws independent of all others from the same seed.
 constexpr std::uint64_t kMadeUpPurpose = 0x47414E5A;
 
 struct MadeUp {
@@ -21,7 +21,7 @@ struct MadeUp {
   at::Tensor labels;   // int64 (B)
 };
 
-// A sample's stream begins with its class.
+// The random stream of a sample begins with its class.
 MadeUp draw(std::int64_t latent, std::int64_t classes, const Context& context, std::int64_t count) {
   MadeUp all{at::empty({count, latent}), at::empty({count}, at::kLong)};
   float* number = all.numbers.mutable_data_ptr<float>();
@@ -49,7 +49,7 @@ FeatureSize picture_of(const data::Form& form) {
               "makes them so");
 }
 
-// Of each sample's class, as far from `is_real` as can be said, summed.
+// The summed loss of each sample's logit for its class, against the label `is_real`.
 at::Tensor judged(const at::Tensor& logits, const at::Tensor& labels, bool is_real) {
   const at::Tensor own = logits.gather(1, labels.unsqueeze(1)).to(at::kFloat);
   return at::softplus(is_real ? -own : own).sum();

@@ -1,14 +1,17 @@
-// Gan is a generator that makes pictures of a class from random numbers, and a discriminator that
-// tells them from real ones; each learns from the other.
+// Gan consists of a generator, which makes images of a class from random numbers, and a
+// discriminator, which distinguishes them from real images. Both are trained against each other.
 //
-// A step:  both learn from one pass: of so many made-up pictures as real ones, the discriminator's
-//          loss reaches its own weights alone, and the generator's loss goes through the
-//          discriminator as it stands and reaches the generator's alone. Two optimizers are then
-//          two groups of one, with optim.rate_factors for rates, or two rules by [optim.second].
-// Output:  (B, classes): how real the discriminator finds a picture as one of each class; a logit.
-// Random:  what is made up is drawn from seed, step and a sample's place, never from slot or rank.
-// Names:   generator.project.weight ... discriminator.conv1.weight ...
-// Failure: InvalidInput where samples are no images of one class each whose sides 4 divides.
+// Training:   both are trained in one pass, with the same number of generated as of real images.
+//             The discriminator's loss reaches only its own weights. The generator's loss passes
+//             through the discriminator without training it and reaches only the generator's
+//             weights. Two optimizers are therefore two parameter groups, with learning rates by
+//             optim.rate_factors, or two optimizers by [optim.second].
+// Output:     (B, classes): a logit for how real the discriminator considers an image of each
+//             class.
+// Randomness: generated images depend on the seed, the step and the sample's index in the global
+//             batch, never on the micro-batch or the rank.
+// Names:      generator.project.weight ... discriminator.conv1.weight ...
+// Errors:     InvalidInput if samples are not images of one class each with sides divisible by 4.
 
 #pragma once
 
@@ -26,13 +29,14 @@ class Gan final : public Model {
  public:
   Gan(const GanConfig& config, const data::Form& form);
 
-  // In training, leaves the losses of both networks on made-up pictures in context.losses.
+  // In training, appends the losses of both networks on generated images to context.losses.
   at::Tensor forward(const at::Tensor& input, const Context& context) override;
   std::shared_ptr<const Loss> own_loss() const override;
   Start start_of(const std::string& name, const at::Tensor& parameter) const override;
 
   std::int64_t classes() const noexcept { return classes_; }
-  // Pictures of these classes, int64 (N), from numbers that the seed decides: values from -1 to 1.
+  // Generates images of these classes, int64 (N), from random numbers of this seed: values from -1
+  // to 1.
   at::Tensor sample(const at::Tensor& labels, std::uint64_t seed);
 
  private:
@@ -42,7 +46,7 @@ class Gan final : public Model {
   std::shared_ptr<GanDiscriminator> discriminator_;
 };
 
-// The discriminator's loss on real pictures: log(1 + exp(-logit)) of their class, summed.
+// The discriminator's loss on real images: log(1 + exp(-logit)) of their class, summed.
 class RealnessLoss final : public Loss {
  public:
   at::Tensor sum(const at::Tensor& output, const at::Tensor& target) const override;

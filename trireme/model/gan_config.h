@@ -1,4 +1,4 @@
-// GanConfig: two networks against each other, after Radford et al., "Unsupervised representation
+// GanConfig: a generator and a discriminator, after Radford et al., "Unsupervised representation
 // learning with deep convolutional generative adversarial networks", 2016.
 
 #pragma once

@@ -14,7 +14,8 @@
 namespace trireme::model {
 namespace {
 
-constexpr std::int64_t kSide = 4;  // of every convolution, at stride 2: halves or doubles a picture
+// Kernel size of every convolution; with stride 2 it halves or doubles an image.
+constexpr std::int64_t kSide = 4;
 constexpr double kLeak = 0.2;
 constexpr double kNormEpsilon = 1e-5;
 

@@ -1,6 +1,6 @@
-// The two networks of a Gan.
+// The generator and the discriminator of a Gan.
 //
-// Threads: as torch::nn::Module.
+// Thread safety: as torch::nn::Module.
 
 #pragma once
 
@@ -15,15 +15,16 @@
 
 namespace trireme::model {
 
-// The weights of a layer under its name.
+// Registers the weights of a layer under its name.
 struct GanLayer : torch::nn::Module {
-  // Without a bias where it has 0 outputs.
+  // Without a bias if bias_count is 0.
   GanLayer(std::vector<std::int64_t> sizes, std::int64_t bias_count);
 
   at::Tensor weight, bias;
 };
 
-// Numbers and a class to a picture: a layer, then two transposed convolutions that double its size.
+// Maps random numbers and a class to an image: a linear layer, then two transposed convolutions
+// that each double its size.
 class GanGenerator : public torch::nn::Module {
  public:
   GanGenerator(const FeatureSize& picture, std::int64_t width, std::int64_t inputs);
@@ -32,22 +33,23 @@ class GanGenerator : public torch::nn::Module {
   at::Tensor forward(const at::Tensor& from, const Context& context) const;
 
  private:
-  FeatureSize first_;  // what the layer makes
+  FeatureSize first_;  // output size of the linear layer
   std::shared_ptr<Linear> project_;
   std::shared_ptr<BatchNorm> norm1_, norm2_;
   std::shared_ptr<GanLayer> conv1_, conv2_;
 };
 
-// Whether its weights are to learn from a pass.
+// Whether a pass trains the weights.
 enum class Learns { Yes, No };
 
-// A picture to how real it is as one of each class (Miyato and Koyama, 2018: a part for all classes
-// and one for each).
+// Maps an image to how real it is as an image of each class (Miyato and Koyama, 2018: one part for
+// all classes and one for each).
 class GanDiscriminator : public torch::nn::Module {
  public:
   GanDiscriminator(const FeatureSize& picture, std::int64_t width, std::int64_t classes);
 
-  // (B, C, H, W) to (B, classes). A pass that does not learn moves no running mean either.
+  // (B, C, H, W) to (B, classes). A pass that does not train does not update running statistics
+  // either.
   at::Tensor forward(const at::Tensor& picture, const Context& context, Learns learns) const;
 
  private:

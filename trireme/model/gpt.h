@@ -1,12 +1,12 @@
 // Gpt is a decoder-only transformer of the GPT-2 family: learned positions, layer norms before
 // attention and mlp, tanh-approximated GELU. Each layer is two blocks, attention and mlp.
 //
-// Names:   Hugging Face's GPT2LMHeadModel: transformer.wte.weight, transformer.h.0.ln_1.weight,
-//          transformer.h.0.attn.c_attn.weight ... Theirs are stored transposed where ours are
-//          Linears; published() says where.
-// Input:   int64 (B, T), T at most the context; output (B, T, vocabulary).
-// Failure: InvalidInput where neither the data nor the recipe say how large it is, or where a text
-//          is longer than the context.
+// Names:  those of Hugging Face's GPT2LMHeadModel: transformer.wte.weight,
+//         transformer.h.0.ln_1.weight, transformer.h.0.attn.c_attn.weight ... Hugging Face stores
+//         the weights of these Linears transposed; published() reports which.
+// Input:  int64 (B, T), T at most the context; output (B, T, vocabulary).
+// Errors: InvalidInput if neither the data nor the recipe determine its size, or if a text is
+//         longer than the context.
 
 #pragma once
 
@@ -19,10 +19,10 @@ class Gpt final : public BlockModel {
  public:
   Gpt(const GptConfig& config, const data::Form& form);
 
-  // With vocabulary and context as they were found.
+  // With the resolved vocabulary and context.
   const GptConfig& config() const noexcept { return config_; }
 
-  // Deviation 0.02, smaller for what is added to the residual stream; biases 0, norms 1.
+  // Standard deviation 0.02, smaller for projections into the residual stream; biases 0, norms 1.
   Start start_of(const std::string& name, const at::Tensor& parameter) const override;
   Published published(const std::string& parameter) const override;
 

@@ -12,7 +12,7 @@ namespace {
 
 using torch::nn::Module;
 
-// Dropout's layer numbers: 0 for embeddings, then two a layer.
+// Layer numbers for dropout: 0 for embeddings, then two per layer.
 int number_of(int layer, bool is_mlp) {
   return 1 + 2 * layer + (is_mlp ? 1 : 0);
 }
@@ -23,7 +23,8 @@ std::shared_ptr<Linear> linear(std::int64_t inputs, std::int64_t outputs, bool h
 }
 
 std::shared_ptr<Norm> norm(const GptConfig& config) {
-  return std::make_shared<Norm>(Norm::Options{.width = config.width, .has_bias = config.bias});
+  return std::make_shared<Norm>(Norm::Options{
+      .width = config.width, .has_bias = config.bias, .epsilon = config.norm_epsilon});
 }
 
 }  // namespace
@@ -71,8 +72,8 @@ Activations GptAttention::forward(Activations in, const Context& context) {
 double GptAttention::forward_flops(const data::Form& form) const {
   const double length = positions_of(form);
   const auto width = static_cast<double>(attn->c_proj->weight.size(1));
-  // Two products of (T, D) with (D, T) a head; what the mask hides is counted, as others do.
-  return Block::forward_flops(form) + 4 * length * length * width;
+  // Two products of (T, D) with (D, T) per head, without the half that the causal mask excludes.
+  return Block::forward_flops(form) + 2 * length * (length + 1) * width;
 }
 
 GptMlp::GptMlp(const GptConfig& config, int layer) : dropout_(config.dropout), layer_(layer) {

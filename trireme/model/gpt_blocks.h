@@ -1,7 +1,7 @@
-// The blocks that a Gpt is made of: tokens and positions to vectors, attention, mlp, and the last
-// norm with the head. Each adds its dropout under a number of its own.
+// The blocks of a Gpt: embedding of tokens and positions, attention, mlp, and the last norm with
+// the head. Each uses its own layer number for dropout.
 //
-// Threads: as Block.
+// Thread safety: as Block.
 
 #pragma once
 
@@ -62,7 +62,7 @@ class GptMlp final : public Block {
 // (B, T, width) to logits (B, T, vocabulary).
 class GptHead final : public Block {
  public:
-  // `table`: the tied weight; undefined where the head has its own.
+  // `table` is the tied weight; undefined if the head has its own.
   GptHead(const GptConfig& config, const at::Tensor& table);
   Activations forward(Activations in, const Context& context) override;
 

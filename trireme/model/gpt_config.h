@@ -1,5 +1,5 @@
-// GptConfig: a decoder-only transformer of the GPT-2 family. The defaults are GPT-2's smallest but
-// for what the data decide.
+// GptConfig: a decoder-only transformer of the GPT-2 family. The defaults are those of the smallest
+// GPT-2, except for values that follow from the data.
 
 #pragma once
 
@@ -20,6 +20,7 @@ struct GptConfig {
   double attention_dropout = 0;
   bool tied_head = true;
   bool bias = true;
+  double norm_epsilon = 1e-5;
 
   static void describe(config::Fields<GptConfig>& f) {
     f.add("vocabulary", &GptConfig::vocabulary)
@@ -42,6 +43,9 @@ struct GptConfig {
     f.add("tied_head", &GptConfig::tied_head)
         .help("the last layer uses the token table as its weight");
     f.add("bias", &GptConfig::bias).help("biases in linear layers and norms");
+    f.add("norm_epsilon", &GptConfig::norm_epsilon)
+        .range(0.0, 1.0)
+        .help("added to variances in layer norms, so that they are never zero");
     f.require([](const GptConfig& c) {
       return c.width % c.heads == 0 ? std::string()
                                     : "width = " + std::to_string(c.width) +

@@ -1,11 +1,11 @@
-// GradientHomes lends the memory in which a parameter's gradient is wanted in the end, so that
-// whoever computes it can write it there, instead of somewhere from where it has to be copied.
+// GradientHomes lends the memory where the gradient of a parameter is finally needed, so that
+// backward can write it there directly instead of copying it.
 //
-// The borrower returns that very tensor as the parameter's gradient. Nobody has to borrow:
-// gradients that come in memory of their own are as welcome.
+// The borrower returns that same tensor as the parameter's gradient. Borrowing is optional:
+// gradients in other memory are accepted too.
 //
-// Threads:  the one that runs backward.
-// Lifetime: outlives the backward passes of contexts that refer to it.
+// Thread safety: used by the thread that runs backward.
+// Lifetime:      must outlive the backward passes of contexts that refer to it.
 
 #pragma once
 
@@ -19,29 +19,29 @@ namespace trireme::model {
 class GradientHomes {
  public:
   virtual ~GradientHomes() = default;
-  // Contiguous, of the parameter's sizes, its content to be overwritten; a tensor that nobody else
-  // refers to, or autograd would copy what it is given. Undefined where there is
-  // none: an unknown parameter, or one whose gradient is to be added to what is there.
+  // Returns a contiguous tensor with the parameter's sizes, whose content is to be overwritten. No
+  // other tensor refers to it; otherwise autograd would copy the gradient. Undefined if there is
+  // none: for an unknown parameter, or one whose gradient is added to an existing one.
   virtual at::Tensor lend(const at::Tensor& parameter) = 0;
-  // For a table that another layer shares, which has borrowed its home in this backward pass: these
-  // rows of the gradient are added when all the rest has come, and the caller returns none. False
-  // where nobody has borrowed it.
+  // For a table that is shared with another layer which has borrowed its home in this backward
+  // pass. These rows of the gradient are added after all other gradients, and the caller returns no
+  // gradient. Returns false if the home was not borrowed.
   virtual bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,
                         const at::Tensor& values) = 0;
 };
 
-// Autograd's functions keep it between forward and backward.
+// Lets autograd functions keep the pointer between forward and backward.
 struct HomesHolder : torch::CustomClassHolder {
   explicit HomesHolder(GradientHomes* held) : homes(held) {}
   GradientHomes* homes;
 };
 
-// Whether a function's backward may write there: not where gradients of gradients are wanted, nor
-// where somebody asked for gradients instead of letting them accumulate.
+// Whether a function's backward may write there. It may not if gradients of gradients are needed,
+// or if the caller requested gradients instead of accumulating them.
 bool is_accumulating();
 
-// The homes of this pass where a weight's gradient is worth one; null where it is not: without
-// gradients, and where a copy costs less than a function that autograd does not know.
+// The homes of this pass if using one for this weight is worthwhile, otherwise null: without
+// gradients, and if a copy is cheaper than a custom autograd function.
 c10::intrusive_ptr<HomesHolder> homes_for(const at::Tensor& weight, const Context& context);
 
 }  // namespace trireme::model

@@ -1,7 +1,7 @@
-// Interruption ends a forward pass that nobody needs any more: one of those who share its batch is
-// gone, say. Models ask between two blocks.
+// Interruption ends a forward pass whose result is no longer needed, for example because a rank
+// that shares its batch has failed. Models check it between two blocks.
 //
-// Threads: the one that runs the pass.
+// Thread safety: called by the thread that runs the pass.
 
 #pragma once
 
@@ -10,7 +10,7 @@ namespace trireme::model {
 class Interruption {
  public:
   virtual ~Interruption() = default;
-  // Throws why the pass is not worth its time.
+  // Throws the reason why the pass should end.
   virtual void throw_if_pointless() const = 0;
 };
 

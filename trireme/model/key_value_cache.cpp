@@ -17,7 +17,7 @@ KeyValueCache::KeyValueCache(const Options& options)
 }
 
 std::int64_t KeyValueCache::length() const noexcept {
-  // Whoever sizes the cache by a model's blocks has room for some that keep nothing.
+  // A caller that sizes the cache by the number of a model's blocks has entries that stay empty.
   std::int64_t least = capacity_;
   bool has_any = false;
   for (const Layer& layer : layers_) {

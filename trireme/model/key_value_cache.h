@@ -1,14 +1,13 @@
-// KeyValueCache keeps the keys and values that attention computed for the tokens so far, or what a
-// recurrent layer carries from token to token, so that generating the next token costs one token
-// and not the whole text.
+// KeyValueCache stores the keys and values of all tokens so far, or the state of recurrent layers,
+// so that generating the next token costs one token instead of the whole text.
 //
 //   KeyValueCache cache({.layers = 12, .capacity = 1024});
 //   context.cache = &cache;
 //   model->forward(prompt, context);  // (B, T)
 //   model->forward(next, context);    // (B, 1)
 //
-// Threads: one.
-// Failure: Exhausted where the text grows past the capacity.
+// Thread safety: one thread.
+// Errors:        Exhausted if the text grows past the capacity.
 
 #pragma once
 
@@ -29,18 +28,18 @@ class KeyValueCache {
 
   explicit KeyValueCache(const Options& options);
 
-  // Tokens that every layer which keeps any has seen. The first layer to append decides where a
-  // pass begins, so ask before it.
+  // Number of tokens that every layer in use has seen. The first layer that appends determines
+  // where a pass begins, so call this before it.
   std::int64_t length() const noexcept;
 
-  // Adds keys and values (B, H, T, D) of a layer's new tokens; returns all of that layer's.
+  // Adds keys and values (B, H, T, D) of a layer's new tokens; returns all of that layer.
   std::pair<at::Tensor, at::Tensor> append(int layer, const at::Tensor& keys,
                                            const at::Tensor& values);
 
-  // What a recurrent layer carries on; empty before its first token.
+  // The state of a recurrent layer; empty before its first token.
   std::vector<at::Tensor>& carried(int layer);
 
-  // Forgets everything; keeps the memory.
+  // Removes all tokens; keeps the memory.
   void clear() noexcept;
 
  private:

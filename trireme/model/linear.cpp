@@ -21,9 +21,9 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// at::linear whose weight's gradient is written where it is wanted, and which may read the
-// weight in a narrow type, that of x. The products are those that autograd would make of
-// at::linear, so the bits are too.
+// at::linear that writes the gradient of its weight directly to its final memory and may read the
+// weight in a 16-bit type, that of x. It computes the same products as autograd for at::linear, so
+// the results are bitwise identical.
 struct HomedLinear : torch::autograd::Function<HomedLinear> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
                             const std::optional<at::Tensor>& bias,
@@ -62,8 +62,8 @@ struct HomedLinear : torch::autograd::Function<HomedLinear> {
   }
 };
 
-// The weight in autocast's type, where it is at hand or a home is to be had with it; nothing where
-// autocast may as well see to it, or is off.
+// The weight in autocast's type, if a copy exists or it is needed together with a home; nullopt if
+// autocast can do the conversion or is off.
 std::optional<at::Tensor> narrow_weight(const at::Tensor& weight, const Context& context,
                                         bool has_home) {
   const c10::DeviceType device = weight.device().type();
@@ -78,7 +78,7 @@ std::optional<at::Tensor> narrow_weight(const at::Tensor& weight, const Context&
 
 }  // namespace
 
-// Weights are zero until initialize(): random ones from torch's generator would be drawn in vain.
+// Weights are zero until initialize(): random values from torch's generator would be overwritten.
 Linear::Linear(const Options& options) : torch::nn::Module("Linear") {
   TRIREME_CHECK(options.inputs > 0 && options.outputs > 0, "a layer of ", options.inputs,
                 " inputs and ", options.outputs, " outputs");

@@ -1,8 +1,8 @@
-// Linear is y = x W^T + b, as torch::nn::Linear, with a seam: a strategy, where one is attached,
-// runs the product instead (a slice of it on each rank, gathered or reduced).
+// Linear is y = x W^T + b, like torch::nn::Linear, with an extension point: if a strategy is
+// attached, it computes the product instead (a shard of it on each rank, gathered or reduced).
 //
-// Threads:  as torch::nn::Module.
-// Lifetime: the layer shares its strategy.
+// Thread safety: as torch::nn::Module.
+// Lifetime:      the layer shares ownership of its strategy.
 
 #pragma once
 
@@ -19,7 +19,8 @@ class Linear;
 class LinearStrategy {
  public:
   virtual ~LinearStrategy() = default;
-  // x: (..., inputs), the layer's weight: (outputs, inputs), or what slice the strategy put there.
+  // x: (..., inputs); the layer's weight: (outputs, inputs), or the shard that the strategy put
+  // there.
   virtual at::Tensor forward(const Linear& layer, const at::Tensor& x, const Context& context) = 0;
 };
 
@@ -32,13 +33,13 @@ class Linear : public torch::nn::Module {
   };
 
   explicit Linear(const Options& options);
-  // Tied: the weight of another layer, (outputs, inputs), and no bias.
+  // Tied: uses the weight of another layer, (outputs, inputs), and no bias.
   explicit Linear(at::Tensor weight);
 
   at::Tensor forward(const at::Tensor& x, const Context& context) const;
 
   at::Tensor weight;
-  at::Tensor bias;  // undefined where there is none
+  at::Tensor bias;  // undefined if there is none
   std::shared_ptr<LinearStrategy> strategy;
 };
 

@@ -1,8 +1,8 @@
-// LinearModel is one layer, from all of a sample's numbers to what is predicted: linear regression
-// where targets are numbers, logistic regression where they are classes.
+// LinearModel is one layer from all numbers of a sample to the prediction: linear regression if
+// targets are numbers, logistic regression if they are classes.
 //
-// Names:   weight, bias.
-// Failure: InvalidInput where samples are tokens, or targets are not what the kind predicts.
+// Names:  weight, bias.
+// Errors: InvalidInput if samples are tokens, or targets do not match the kind.
 
 #pragma once
 
@@ -16,7 +16,7 @@ class LinearModel final : public BlockModel {
   LinearModel(const LinearModelConfig& config, const data::Form& form);
   LinearModel(const LogisticConfig& config, const data::Form& form);
 
-  // All zeros: its loss has one least value, from wherever it begins.
+  // All zeros: the loss is convex, so every starting point leads to the same minimum.
   Start start_of(const std::string&, const at::Tensor&) const override {
     return Start::constant(0);
   }

@@ -1,12 +1,11 @@
 // Llama is a decoder-only transformer of the Llama family: RMS norms, rotary positions, SwiGLU, and
-// heads of keys and values that several of the queries' share. Each layer is two blocks, attention
-// and mlp.
+// grouped-query attention. Each layer is two blocks, attention and mlp.
 //
-// Names:   Hugging Face's LlamaForCausalLM: model.embed_tokens.weight,
-//          model.layers.0.self_attn.q_proj.weight, model.norm.weight, lm_head.weight ...
-// Input:   int64 (B, T), T at most the context; output (B, T, vocabulary).
-// Failure: InvalidInput where neither the data nor the recipe say how large it is, or where a text
-//          is longer than the context.
+// Names:  those of Hugging Face's LlamaForCausalLM: model.embed_tokens.weight,
+//         model.layers.0.self_attn.q_proj.weight, model.norm.weight, lm_head.weight ...
+// Input:  int64 (B, T), T at most the context; output (B, T, vocabulary).
+// Errors: InvalidInput if neither the data nor the recipe determine its size, or if a text is
+//         longer than the context.
 
 #pragma once
 
@@ -19,10 +18,10 @@ class Llama final : public BlockModel {
  public:
   Llama(const LlamaConfig& config, const data::Form& form);
 
-  // With vocabulary and context as they were found.
+  // With the resolved vocabulary and context.
   const LlamaConfig& config() const noexcept { return config_; }
 
-  // Deviation 0.02; norms 1.
+  // Standard deviation 0.02; norms 1.
   Start start_of(const std::string& name, const at::Tensor& parameter) const override;
 
  private:

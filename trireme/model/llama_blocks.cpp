@@ -27,7 +27,7 @@ std::shared_ptr<Norm> llama_norm(const LlamaConfig& config) {
       .width = config.width, .has_bias = false, .epsilon = config.norm_epsilon, .is_rms = true});
 }
 
-// x: (B, H, T, D). A value of the first half makes a pair with the one half a head later.
+// x: (B, H, T, D). A value in the first half of a head forms a pair with the one half a head later.
 at::Tensor turned(const at::Tensor& x, const at::Tensor& cosines, const at::Tensor& sines) {
   const at::Tensor c = cosines.to(x.scalar_type()), s = sines.to(x.scalar_type());
   const std::vector<at::Tensor> halves = x.chunk(2, -1);
@@ -53,7 +53,7 @@ Activations LlamaEmbedding::forward(Activations in, const Context& context) {
   }
   const at::Tensor places =
       context.positions.defined() ? context.positions : at::arange(begin, end, in.main.options());
-  // In float64, then rounded once: far positions are as exact as near ones.
+  // Computed in float64 and rounded once, so that large positions are as exact as small ones.
   const at::Tensor angles = at::outer(
       places.to(at::kDouble), at::tensor(frequencies_, places.options().dtype(at::kDouble)));
   in.main = embed_tokens->forward(in.main, context);
@@ -92,8 +92,8 @@ Activations LlamaAttention::forward(Activations in, const Context& context) {
 double LlamaAttention::forward_flops(const data::Form& form) const {
   const double length = positions_of(form);
   const auto width = static_cast<double>(q_proj->weight.size(0));
-  // Two products of (T, D) with (D, T) a head; what the mask hides is counted, as others do.
-  return Block::forward_flops(form) + 4 * length * length * width;
+  // Two products of (T, D) with (D, T) per head, without the half that the causal mask excludes.
+  return Block::forward_flops(form) + 2 * length * (length + 1) * width;
 }
 
 LlamaMlp::LlamaMlp(const LlamaConfig& config) {

@@ -1,7 +1,7 @@
-// The blocks that a Llama is made of. The first also works out the angles of the text's positions,
-// which the attentions read beside the main activation.
+// The blocks of a Llama. The first one also computes the angles of the text's positions, which the
+// attention blocks read as a named activation.
 //
-// Threads: as Block.
+// Thread safety: as Block.
 
 #pragma once
 
@@ -60,7 +60,7 @@ class LlamaMlp final : public Block {
 // (B, T, width) to logits (B, T, vocabulary).
 class LlamaHead final : public Block {
  public:
-  // `table`: the tied weight; undefined where the head has its own.
+  // `table` is the tied weight; undefined if the head has its own.
   LlamaHead(const LlamaConfig& config, const at::Tensor& table);
   Activations forward(Activations in, const Context& context) override;
 

@@ -30,7 +30,8 @@ struct LlamaConfig {
   static void describe(config::Fields<LlamaConfig>& f);
 
   std::int64_t key_heads() const noexcept { return shared_heads ? shared_heads : heads; }
-  // Two thirds of four widths, in whole multiples of 64: as many weights as an mlp of four widths.
+  // Two thirds of four widths, rounded up to a multiple of 64: the same number of weights as an mlp
+  // of four widths.
   std::int64_t mlp_width() const noexcept {
     return hidden ? hidden : (8 * width / 3 + 63) / 64 * 64;
   }

@@ -25,7 +25,7 @@ void visit_below(torch::nn::Module& module, const std::string& path, const Visit
   }
 }
 
-// A model of blocks shows its layers' parameters, and not the layers.
+// A BlockModel registers the parameters of its layers but not the layers.
 void for_each_linear(Model& model, const Visit& visit) {
   auto* blocks = dynamic_cast<BlockModel*>(&model);
   if (blocks == nullptr) return visit_below(model, "", visit);
@@ -34,7 +34,8 @@ void for_each_linear(Model& model, const Visit& visit) {
   }
 }
 
-// Where the model itself shows a layer's parameters; null where it shows the layer.
+// The module of the model that registers a layer's parameters; null if the layer itself is
+// registered.
 torch::nn::Module* folder_for(Model& model, const std::string& name, const Linear& layer) {
   const auto modules = model.named_modules();
   const auto* found = modules.find(name);
@@ -91,7 +92,7 @@ int attach_lora(Model& model, const LoraOptions& options) {
   int count = 0;
   const auto shown = model.named_parameters();
   for_each_linear(model, [&](const std::string& name, Linear& layer) {
-    // A tied weight is another layer's: merging would change that one too.
+    // A tied weight belongs to another layer: merging would change that layer too.
     if (!options.is_wanted(name) || !shown.contains(name + ".weight")) return;
     attach(model, name, layer, options);
     ++count;

@@ -1,11 +1,13 @@
-// LoRA learns a change of low rank to a layer that stays as it is: y = W x + b + s B A x, where A
-// has `rank` rows and B as many columns. B begins as zeros, and so the model as it was.
+// LoRA trains a low-rank change to a layer whose weights stay frozen: y = W x + b + s B A x, where
+// A has `rank` rows and B has `rank` columns. B is initialized to zero, so the model starts
+// unchanged.
 //
-// Names:    a layer's `weight` has lora_a (rank, inputs) and lora_b (outputs, rank) beside it.
-// Merging:  W becomes W + s B A and the layer costs what it did; unmerging takes it off again, up
-//           to rounding. A and B stay, and what is trained meanwhile is not seen.
-// Threads:  as torch::nn::Module.
-// Lifetime: the layers share what is attached to them.
+// Names:         a layer's `weight` has lora_a (rank, inputs) and lora_b (outputs, rank) beside it.
+// Merging:       W becomes W + s B A, and the layer costs the same as before; unmerging subtracts
+//                it again, up to rounding. A and B are kept, and training them while merged has no
+//                effect.
+// Thread safety: as torch::nn::Module.
+// Lifetime:      the layers share ownership of what is attached to them.
 
 #pragma once
 
@@ -40,17 +42,18 @@ struct LoraOptions {
   std::int64_t rank = 8;
   double scale = 1;
   std::uint64_t seed = 1;
-  std::function<bool(const std::string& layer)> is_wanted;  // by the layer's name, without .weight
+  // By the name of the layer, without .weight.
+  std::function<bool(const std::string& layer)> is_wanted;
 };
 
-// Says how many layers it was attached to. One whose weight is another's (a tied head) is passed
-// over. REQUIRES: those layers have no other strategy.
+// Returns the number of layers it was attached to. A layer with the weight of another one (a tied
+// head) is skipped. REQUIRES: those layers have no other strategy.
 int attach_lora(Model& model, const LoraOptions& options);
 
 void merge_lora(Model& model);
 void unmerge_lora(Model& model);
 
-// Whether a parameter's name is that of an A or B.
+// Whether this is the name of an A or B.
 bool is_lora(const std::string& parameter) noexcept;
 
 }  // namespace trireme::model

@@ -1,8 +1,9 @@
-// Loss is what training makes small. It is given as a sum, never as a mean: a slot's loss is its
-// sum over the number of terms in the whole step, so that the gradients of slots, however many and
-// however uneven, add up to the gradient of the mean over the global batch.
+// Loss is what training minimizes. It is computed as a sum, never as a mean: the loss of a
+// micro-batch (slot) is its sum divided by the number of terms in the whole step. The gradients of
+// all micro-batches therefore add up to the gradient of the mean over the global batch, whatever
+// their number and sizes.
 //
-// Threads: any; a loss keeps nothing.
+// Thread safety: any thread; a loss has no mutable state.
 
 #pragma once
 
@@ -19,11 +20,12 @@ namespace trireme::model {
 class Loss {
  public:
   virtual ~Loss() = default;
-  // A scalar, float32 or wider: the sum over all terms.
+  // Returns a scalar, float32 or wider: the sum over all terms.
   virtual at::Tensor sum(const at::Tensor& output, const at::Tensor& target) const = 0;
-  // How many terms the sum of this target has.
+  // Number of terms in the sum for this target.
   virtual std::int64_t terms(const at::Tensor& target) const { return target.numel(); }
-  // Whether every sample has as many; otherwise ranks add their numbers up before each step.
+  // Whether every sample has the same number of terms; otherwise ranks sum their numbers before
+  // each step.
   virtual bool has_even_terms() const { return true; }
 };
 
@@ -40,7 +42,7 @@ class CrossEntropyLoss final : public Loss {
   CrossEntropy layer;
 };
 
-// Squared differences; output and target have as many elements.
+// Squared differences; output and target have the same number of elements.
 class MseLoss final : public Loss {
  public:
   at::Tensor sum(const at::Tensor& output, const at::Tensor& target) const override;

@@ -89,7 +89,7 @@ class LstmHead final : public Block {
 };
 
 LstmConfig sized_lstm(LstmConfig config, const data::Form& form) {
-  // It has no longest text: any context will do.
+  // There is no maximum text length, so any context works.
   config.vocabulary = text_size("lstm", {config.vocabulary, 1}, form).vocabulary;
   return config;
 }

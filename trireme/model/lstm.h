@@ -1,10 +1,10 @@
-// Lstm is a recurrent model of texts: tokens to vectors, layers of long short-term memory, and a
-// head. Every sample begins with an empty memory.
+// Lstm is a recurrent language model: token embeddings, LSTM layers and a head. Every sample begins
+// with an empty state.
 //
-// Names:   embedding.weight; lstm.weight_ih_l0, lstm.weight_hh_l0, lstm.bias_ih_l0 ... as
-//          torch.nn.LSTM's; head.weight, head.bias.
-// Input:   int64 (B, T); output (B, T, vocabulary).
-// Failure: InvalidInput where samples are no texts.
+// Names:  embedding.weight; lstm.weight_ih_l0, lstm.weight_hh_l0, lstm.bias_ih_l0 ... as in
+//         torch.nn.LSTM; head.weight, head.bias.
+// Input:  int64 (B, T); output (B, T, vocabulary).
+// Errors: InvalidInput if samples are not texts.
 
 #pragma once
 
@@ -17,8 +17,8 @@ class Lstm final : public BlockModel {
  public:
   Lstm(const LstmConfig& config, const data::Form& form);
 
-  // As PyTorch's: layers uniform within 1 / sqrt(width), the table normal of deviation 1 (0.02
-  // where it is the head, too).
+  // As in PyTorch: layers uniform within 1 / sqrt(width), the table normal with standard deviation
+  // 1 (0.02 if it is also the head).
   Start start_of(const std::string& name, const at::Tensor& parameter) const override;
 
  private:

@@ -20,7 +20,8 @@ class MlpLayer final : public Block {
 
   explicit MlpLayer(const Options& options)
       : options_(options), linear_(std::make_shared<Linear>(options.linear)) {
-    // The layer's tensors are the block's own, so that their names are layers.0.weight.
+    // The layer's tensors are registered by the block itself, so that their names are
+    // layers.0.weight.
     register_parameter("weight", linear_->weight);
     register_parameter("bias", linear_->bias);
   }

@@ -1,9 +1,9 @@
-// Mlp is layers of neurons with a rectifier between them; a block each. What a sample is does not
-// matter: it is read as one row.
+// Mlp consists of fully connected layers with ReLU between them; each layer is a block. A sample of
+// any shape is flattened to one row.
 //
-// Names:   layers.0.weight, layers.0.bias, layers.1.weight ...
-// Failure: InvalidInput where samples are tokens, or the data say neither how many classes nor what
-//          is predicted.
+// Names:  layers.0.weight, layers.0.bias, layers.1.weight ...
+// Errors: InvalidInput if samples are tokens, or the data determine neither the number of classes
+//         nor the targets.
 
 #pragma once
 
@@ -19,11 +19,11 @@ class Mlp final : public BlockModel {
   Mlp(const MlpConfig& config, const data::Form& form);
 };
 
-// What a model of such data has to give: classes, or the numbers of a target. InvalidInput where
-// it is several tasks.
+// The number of outputs of a model for such data: classes, or the numbers of a target. Errors:
+// InvalidInput if there are several tasks.
 std::int64_t outputs_for(const data::Form& form);
 
-// Throws InvalidInput where samples are tokens.
+// Errors: throws InvalidInput if samples are tokens.
 void require_numbers(const std::string& model, const data::Form& form);
 
 }  // namespace trireme::model

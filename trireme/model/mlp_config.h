@@ -1,4 +1,4 @@
-// MlpConfig: layers of neurons, each fully connected to the next.
+// MlpConfig: fully connected layers.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// ModelConfig is what a recipe says of every model, whatever its kind.
+// ModelConfig contains the settings of `[model]` that all kinds of models share.
 
 #pragma once
 
@@ -20,7 +20,10 @@ struct ModelConfig {
     f.add("recompute", &ModelConfig::recompute)
         .help("forget activations inside each block and compute them again in backward");
     f.add("load", &ModelConfig::load)
-        .help("first weights: a .safetensors file, an archive of torch.save, a job or checkpoint");
+        .help(
+            "first weights: a Hugging Face folder, a .safetensors file, an archive of torch.save, "
+            "a "
+            "job or checkpoint");
     f.add("load_strict", &ModelConfig::is_load_strict)
         .help("refuse a file that lacks weights, or has others or of other sizes");
     f.add("load_renames", &ModelConfig::load_renames)

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kLogVariance = "log_variance";
 
-// Linear layers side by side, all of the trunk's features.
+// Linear layers in parallel, each with all features of the trunk.
 class TaskHeads final : public Block {
  public:
   TaskHeads(std::int64_t inputs, const std::vector<data::TaskForm>& tasks, bool is_learned) {
@@ -32,7 +32,7 @@ class TaskHeads final : public Block {
   Activations forward(Activations in, const Context& context) override {
     const at::Tensor features = in.main.flatten(1);
     std::vector<at::Tensor> columns;
-    // Of autocast's type each, and the variances are not.
+    // The heads have autocast's type, the variances do not.
     for (const auto& head : heads_) {
       columns.push_back(head->forward(features, context).to(type_of_weights()));
     }
@@ -47,7 +47,7 @@ class TaskHeads final : public Block {
   at::ScalarType type_of_weights() const { return heads_.front()->weight.scalar_type(); }
 
   std::vector<std::shared_ptr<Linear>> heads_;
-  at::Tensor log_variance_;  // undefined where weights are fixed
+  at::Tensor log_variance_;  // undefined if weights are fixed
 };
 
 }  // namespace
@@ -100,7 +100,7 @@ std::shared_ptr<const Loss> Multitask::own_loss() const {
 }
 
 Start Multitask::start_of(const std::string& name, const at::Tensor& parameter) const {
-  // Every task counts once at first.
+  // Every task has weight 1 at first.
   if (name.ends_with(kLogVariance)) return Start::constant(0);
   return BlockModel::start_of(name, parameter);
 }

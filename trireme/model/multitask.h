@@ -1,10 +1,10 @@
-// Multitask is a trunk of convolutions and layers of neurons that several tasks share, and a head
-// for each. It brings its own loss: see MultitaskLoss.
+// Multitask is a trunk of convolutions and fully connected layers that several tasks share, with
+// one head per task. It has its own loss: see MultitaskLoss.
 //
-// Output:  (B, columns): the heads side by side; with learned weights, a column s more a task.
-// Names:   trunk.0.weight, trunk.0.bias ... heads.class.weight ... heads.log_variance
-// Failure: InvalidInput where the data ask for one thing only, or samples are no numbers; where
-//          there are convolutions and no images.
+// Output: (B, columns): the heads side by side; with learned weights, one more column s per task.
+// Names:  trunk.0.weight, trunk.0.bias ... heads.class.weight ... heads.log_variance
+// Errors: InvalidInput if the data have only one task, if samples are not numbers, or if there are
+//         convolutions but samples are not images.
 
 #pragma once
 

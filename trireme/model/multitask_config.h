@@ -1,4 +1,4 @@
-// MultitaskConfig: a trunk that all tasks share, a head for each, and what each counts.
+// MultitaskConfig: a trunk that all tasks share, one head per task, and the weights of the tasks.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace trireme::model {
 
 enum class TaskWeighting {
-  Fixed,        // by hand
+  Fixed,        // set in the recipe
   Uncertainty,  // learned: Kendall, Gal and Cipolla, 2018
 };
 

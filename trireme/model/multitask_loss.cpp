@@ -38,7 +38,7 @@ at::Tensor MultitaskLoss::sum(const at::Tensor& output, const at::Tensor& target
     const auto task = static_cast<std::int64_t>(i);
     at::Tensor loss = task_loss(tasks[i], head_of(output, tasks, i), target.select(1, task));
     if (options_.is_learned) {
-      // The same in every row.
+      // `s` is the same in every row.
       const at::Tensor s = output.select(1, heads + task).to(loss.scalar_type());
       loss = s.mean().neg().exp() * loss + s.sum();
     } else if (!options_.weights.empty()) {

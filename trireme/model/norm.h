@@ -1,8 +1,9 @@
-// Norm is layer normalisation over the last dim, or RMS normalisation, which takes no mean away,
-// with a seam: a strategy, where one is attached, does it instead (a sequence cut over ranks).
+// Norm is layer normalization over the last dim, or RMS normalization, which does not subtract the
+// mean, with an extension point: if a strategy is attached, it does the normalization instead (a
+// sequence sharded over ranks).
 //
-// Threads:  as torch::nn::Module.
-// Lifetime: the layer shares its strategy.
+// Thread safety: as torch::nn::Module.
+// Lifetime:      the layer shares ownership of its strategy.
 
 #pragma once
 
@@ -38,7 +39,7 @@ class Norm : public torch::nn::Module {
   double epsilon;
   bool is_rms;
   at::Tensor weight;
-  at::Tensor bias;  // undefined where there is none
+  at::Tensor bias;  // undefined if there is none
   std::shared_ptr<NormStrategy> strategy;
 };
 

@@ -14,7 +14,7 @@ PrecisionScope::PrecisionScope(std::optional<at::ScalarType> type) : is_set_(typ
 
 PrecisionScope::~PrecisionScope() {
   if (!is_set_) return;
-  // Nobody around it would, and an update changes weights behind autograd's back.
+  // No enclosing autocast scope clears the cache, and an update changes weights without autograd.
   if (!was_on_) at::autocast::clear_cache();
   at::autocast::set_autocast_enabled(at::kCPU, was_on_);
   at::autocast::set_autocast_dtype(at::kCPU, type_before_);

@@ -1,9 +1,9 @@
-// PrecisionScope makes products compute in one type while it lives, whatever autocast is set to
-// around it: float32, or a type of 16 bits.
+// PrecisionScope selects the type in which products are computed during its lifetime, whatever the
+// enclosing autocast setting: float32, or a 16-bit type.
 //
-// Threads: of the thread that made it.
-// Inputs:  autocast narrows what it is given, and widens nothing: whoever goes back to float32
-//          casts what comes in.
+// Thread safety: affects the thread that created it.
+// Inputs:        autocast converts inputs to the 16-bit type but never back. A caller that returns
+//                to float32 must cast its inputs.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace trireme::model {
 
 class PrecisionScope {
  public:
-  // Nothing: as it is around it.
+  // `nullopt`: keeps the enclosing setting.
   explicit PrecisionScope(std::optional<at::ScalarType> type);
   ~PrecisionScope();
   PrecisionScope(const PrecisionScope&) = delete;

@@ -48,7 +48,7 @@ struct Autocast {
   }
 };
 
-// Restores, however the second run ends.
+// Restores the state even if the second run throws.
 class Replay {
  public:
   Replay(const Autocast& autocast, const at::Tensor& generator)
@@ -56,7 +56,7 @@ class Replay {
     autocast.apply();
     set_generator_state(generator);
   }
-  // Casts that were made here would outlive the step, and the weights change with it.
+  // Casts cached here would outlive the step, but the weights change with each step.
   ~Replay() {
     if (!autocast_.is_on) at::autocast::clear_cache();
     autocast_.apply();
@@ -70,7 +70,7 @@ class Replay {
   at::Tensor generator_;
 };
 
-// Activations as a flat list and back.
+// Converts activations to a flat list and back.
 struct Layout {
   std::vector<std::string> names;
   std::size_t losses = 0;
@@ -117,7 +117,7 @@ struct Call : torch::CustomClassHolder {
 };
 
 struct Recomputation : torch::autograd::Function<Recomputation> {
-  // `anchor` asks for gradients: without it the first block, whose input is data, would have no
+  // `anchor` requires gradients: without it the first block, whose input is data, would have no
   // node in the graph, and its parameters no gradients.
   template <class... Tensors>
   static variable_list forward(AutogradContext* ctx, c10::intrusive_ptr<Call> call,
@@ -162,7 +162,7 @@ Activations recompute(const std::shared_ptr<Block>& block, Activations in, const
   if (!at::GradMode::is_enabled()) return block->forward(std::move(in), context);
   const auto call = c10::make_intrusive<Call>(block, in, context);
   variable_list list = Layout::pack(in);
-  // Autograd takes a fixed number of tensors, none of them undefined.
+  // Autograd takes a fixed number of tensors, all of them defined.
   list.resize(kRecomputedTensorsMax, at::empty({0}));
   const at::Tensor anchor =
       at::empty({0}, in.main.options().dtype(at::kFloat)).set_requires_grad(true);

@@ -1,11 +1,11 @@
-// recompute() runs a block and keeps its inputs only; backward runs it again with gradients.
+// recompute() runs a block and keeps only its inputs; backward runs the block again with gradients.
 //
-// The second run sees the same activations, context, autocast state and state of torch's CPU
-// generator as the first. Gradients of the block's parameters are accumulated by a backward pass
-// within the outer one, so a hook on a tied parameter fires once for each block that uses it.
+// The second run uses the same activations, context, autocast state and state of torch's CPU
+// generator as the first. Gradients of the block's parameters are accumulated by a nested backward
+// pass, so a hook on a tied parameter fires once for each block that uses it.
 //
-// Threads: as the block's forward; backward on the thread that autograd runs it on.
-// Failure: Misuse where a block gives or takes more than kRecomputedTensorsMax tensors.
+// Thread safety: as the block's forward; backward runs on autograd's thread.
+// Errors:        Misuse if a block has more than kRecomputedTensorsMax input or output tensors.
 
 #pragma once
 

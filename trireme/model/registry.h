@@ -1,4 +1,4 @@
-// Registry is the models that a program can train by name: the kinds of a recipe's [model].
+// Registry contains the models that a program can train by name: the kinds of a recipe's [model].
 //
 //   model::Registry registry;
 //   model::add_models(registry);  // mlp, cnn, gpt, llama ...
@@ -6,9 +6,9 @@
 //     return std::make_shared<Tower>(c, f.form);
 //   });
 //
-// Threads:  filled by one thread, read by any afterwards.
-// Failure:  Misuse for a name that is taken; making throws InvalidInput where the data and the
-//           model do not fit.
+// Thread safety: filled by one thread, then read by any thread.
+// Errors:        Misuse for a name that is already used; make() throws InvalidInput if the data do
+//                not match the model.
 
 #pragma once
 
@@ -27,7 +27,7 @@ namespace trireme::model {
 
 inline constexpr const char* kModelSection = "model";
 
-// What a model is sized from.
+// What determines the size of a model.
 struct Facts {
   data::Form form;
 };
@@ -50,10 +50,10 @@ class Registry {
 
   std::vector<std::string> names() const;
 
-  // The section [model]: what every model has, and a kind for each.
+  // The section [model]: the settings that all models share, and one kind for each.
   void add_sections(config::Schema& schema) const;
 
-  // The model that [model] names. Its weights are not set: see initialize().
+  // Creates the model that [model] names. Its weights are not initialized: see initialize().
   std::shared_ptr<Model> make(const config::Config& config, const Facts& facts) const;
 
  private:
@@ -68,7 +68,7 @@ class Registry {
   std::vector<Entry> entries_;
 };
 
-// All that Trireme brings.
+// Adds all built-in models.
 void add_models(Registry& registry);
 
 }  // namespace trireme::model

@@ -12,7 +12,7 @@
 namespace trireme::model {
 namespace {
 
-constexpr std::int64_t kSmallSide = 64;  // pixels, at most
+constexpr std::int64_t kSmallSide = 64;  // in pixels, at most
 
 std::vector<std::int64_t> blocks_of(std::int64_t depth) {
   switch (depth) {

@@ -22,7 +22,7 @@ struct Names {
   std::string norm;
 };
 
-// With a padding of half the kernel, so that a stride of 1 keeps the image's size.
+// Pads by half the kernel size, so that a stride of 1 keeps the size of the image.
 NormedConvolution add_convolution(Module& owner, const Names& names, const FeatureSize& in,
                                   const Shape& shape) {
   const auto halved = [&](std::int64_t side) { return (side - 1) / shape.stride + 1; };

@@ -1,6 +1,6 @@
-// The blocks that a Resnet is made of. Each says how large an image it gives.
+// The blocks of a Resnet. Each reports the size of its output.
 //
-// Threads: as Block.
+// Thread safety: as Block.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace trireme::model {
 
-// A convolution without bias and the norm after it.
+// A convolution without bias, and the norm after it.
 struct NormedConvolution {
   at::Tensor weight;
   std::shared_ptr<BatchNorm> norm;
@@ -54,7 +54,7 @@ class ResnetBlock final : public Block {
 
  private:
   std::vector<NormedConvolution> convolutions_;
-  std::vector<NormedConvolution> shortcut_;  // none where nothing changes its size
+  std::vector<NormedConvolution> shortcut_;  // empty if the size does not change
 };
 
 // The mean over the image, then a last layer.

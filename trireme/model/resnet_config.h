@@ -1,4 +1,4 @@
-// ResnetConfig: the depth of a residual network, its first channels and its first layers.
+// ResnetConfig: depth, first channels and stem of a residual network.
 
 #pragma once
 
@@ -10,9 +10,9 @@
 namespace trireme::model {
 
 enum class ResnetStem {
-  Auto,   // Small for images of up to 64 pixels a side
-  Small,  // one convolution of side 3
-  Large,  // a convolution of side 7 that halves the image, and a pooling that halves it again
+  Auto,   // Small for images of up to 64 pixels per side
+  Small,  // one 3 x 3 convolution
+  Large,  // a 7 x 7 convolution that halves the image, and pooling that halves it again
 };
 
 struct ResnetConfig {

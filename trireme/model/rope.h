@@ -1,7 +1,8 @@
-// Rotary positions: pairs of a head's values turn with a token's place, each pair at a frequency of
-// its own. What scaling stretches, for texts longer than a model was trained on, are frequencies.
+// Rotary positions: pairs of values in a head are rotated according to the token's position, each
+// pair at its own frequency. Scaling changes the frequencies, for texts longer than those in
+// training.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -12,8 +13,8 @@ namespace trireme::model {
 
 enum class RopeScaling {
   None,
-  Linear,  // all frequencies over the factor
-  Llama3,  // slow ones over the factor, fast ones as they are, and smoothly between
+  Linear,  // divides all frequencies by the factor
+  Llama3,  // divides low frequencies by the factor, keeps high ones, smooth in between
 };
 
 struct RopeOptions {
@@ -21,12 +22,14 @@ struct RopeOptions {
   double base = 10000;
   RopeScaling scaling = RopeScaling::None;
   double factor = 1;
-  double low_frequency = 1;              // Llama3: turns in the original context, below which all
-  double high_frequency = 4;             //         of the factor counts, and above which none
-  std::int64_t original_context = 8192;  //         tokens
+  // Llama3: the full factor applies below low_frequency rotations in the original context, and no
+  // scaling above high_frequency rotations. original_context is in tokens.
+  double low_frequency = 1;
+  double high_frequency = 4;
+  std::int64_t original_context = 8192;
 };
 
-// Radians a token, for each of head_width / 2 pairs, fastest first.
+// Radians per token, for each of head_width / 2 pairs, fastest first.
 std::vector<double> rope_frequencies(const RopeOptions& options);
 
 }  // namespace trireme::model

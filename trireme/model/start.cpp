@@ -14,7 +14,7 @@
 namespace trireme::model {
 namespace {
 
-// Streams of parameters are apart from those of dropout and data, which share the seed.
+// Makes these streams independent of those of dropout and data, which share the seed.
 constexpr std::uint64_t kPurpose = 0x706172616D657465;
 
 std::uint64_t hash_of(const std::string& name) {
@@ -25,8 +25,8 @@ std::uint64_t hash_of(const std::string& name) {
   return hash;
 }
 
-// Two elements share a block: 64 bits each, so that float64 models are as random as float32 ones
-// and both begin with the same numbers.
+// Two elements share a block, with 64 bits each, so that float64 models have full precision and
+// start with the same numbers as float32 models.
 double uniform_at(const PhiloxBlock& block, std::int64_t element) {
   const std::size_t at = element % 2 == 0 ? 0 : 2;
   return uniform_double(std::uint64_t{block[at]} << 32 | block[at + 1]);

@@ -1,9 +1,10 @@
-// Start says how a parameter begins, and initialize() makes it so: a function of the seed and the
-// parameter's name alone, so that every rank, on any layout, begins with the same bits.
+// Start describes how a parameter is initialized, and initialize() does it. Values depend only on
+// the seed and the parameter's name, so that every rank, in any layout, starts with bitwise
+// identical weights.
 //
-// The bits of normal values depend on the C library's log and cos, up to their rounding.
+// The bits of normal values depend on the rounding of the C library's log and cos.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -18,7 +19,7 @@ class Model;
 
 struct Start {
   enum class Kind {
-    Keep,      // as its module's constructor left it
+    Keep,      // as the constructor of its module left it
     Constant,  // value
     Uniform,   // in [-value, value)
     Normal,    // mean 0, deviation value
@@ -33,20 +34,21 @@ struct Start {
   static Start normal(double deviation) { return {Kind::Normal, deviation}; }
 };
 
-// What PyTorch's own layers do: weights of 2 dims and more, and their biases, uniform within
-// 1 / sqrt(inputs); weights of 1 dim (norms) 1 and their biases 0. `weight` is the tensor beside a
-// bias, undefined where there is none.
+// As in PyTorch's own layers: weights with 2 or more dims, and their biases, are uniform within 1 /
+// sqrt(inputs); weights with 1 dim (norms) are 1 and their biases 0. `weight` is the tensor that
+// belongs to a bias; undefined if there is none.
 Start default_start(const std::string& name, const at::Tensor& parameter, const at::Tensor& weight);
 
-// Fills a tensor, any floating type, as that parameter of that seed.
+// Fills a tensor of any floating type with the values of this parameter for this seed.
 void fill(const at::Tensor& tensor, const Start& start, std::uint64_t seed,
           const std::string& name);
 
-// Elements [begin, begin + values.numel()) of it, for who holds a slice only. `values` is flat.
+// Fills only elements [begin, begin + values.numel()), for a rank that holds a shard. `values` is
+// flat.
 void fill_slice(const at::Tensor& values, std::int64_t begin, const Start& start,
                 std::uint64_t seed, const std::string& name);
 
-// Every parameter of the model as its start_of() says.
+// Initializes every parameter of the model according to start_of().
 void initialize(Model& model, std::uint64_t seed);
 
 }  // namespace trireme::model

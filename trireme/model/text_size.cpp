@@ -5,7 +5,7 @@
 namespace trireme::model {
 
 TextSize text_size(const std::string& model, TextSize wanted, const data::Form& form) {
-  // A form without sizes is nobody's: then the recipe says all.
+  // A form without sizes does not come from data; the recipe then determines everything.
   if (!form.input_sizes.empty() && (form.input_type != at::kLong || form.input_sizes.size() != 1)) {
     throw Error(ErrorCode::InvalidInput,
                 "a " + model +

@@ -1,8 +1,8 @@
-// How large a model of texts is, from what the recipe says and what the data are.
+// Determines the size of a text model from the recipe and the data.
 //
-// Failure: InvalidInput where samples are no texts, nobody says how large they are, or the data
-//          have more tokens than the recipe allows.
-// Threads: pure.
+// Errors:        InvalidInput if samples are not texts, if neither the data nor the recipe give the
+//                size, or if the data have more tokens than the recipe allows.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -14,11 +14,11 @@
 namespace trireme::model {
 
 struct TextSize {
-  std::int64_t vocabulary = 0;  // tokens; 0: the data say
-  std::int64_t context = 0;     // likewise
+  std::int64_t vocabulary = 0;  // tokens; 0: determined by the data
+  std::int64_t context = 0;     // tokens; 0: determined by the data
 };
 
-// `model`: its kind, for people.
+// `model` is the kind of the model, for messages.
 TextSize text_size(const std::string& model, TextSize wanted, const data::Form& form);
 
 }  // namespace trireme::model

@@ -1,5 +1,5 @@
-// TransferConfig is what `[model]` says of weights that were trained before: which of them begin
-// anew, which stay as they are, and whether a low-rank change is learned in their place.
+// TransferConfig contains the settings of `[model]` for pretrained weights: which of them are
+// reinitialized, which are frozen, and whether LoRA is used.
 
 #pragma once
 

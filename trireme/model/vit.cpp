@@ -18,7 +18,7 @@ namespace {
 
 using torch::nn::Module;
 
-// (B, C, H, W) to (B, 1 + squares, width), the class's token first.
+// (B, C, H, W) to (B, 1 + patches, width), with the class token first.
 class VitPatches final : public Block {
  public:
   VitPatches(const VitConfig& config, const FeatureSize& image)

@@ -1,8 +1,8 @@
-// WeightCopies has weights in the type that a pass computes in, where that is not their own:
-// written once when the weights change, instead of cast in every pass of every rank.
+// WeightCopies holds weights in the type that a pass computes in, if that differs from their own.
+// They are converted once when the weights change, instead of in every pass on every rank.
 //
-// Threads:  the one that runs the pass.
-// Lifetime: outlives the backward passes of contexts that refer to it.
+// Thread safety: used by the thread that runs the pass.
+// Lifetime:      must outlive the backward passes of contexts that refer to it.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace trireme::model {
 class WeightCopies {
  public:
   virtual ~WeightCopies() = default;
-  // Contiguous, of the parameter's sizes, to be read until backward has ended. Undefined where
+  // A contiguous tensor with the parameter's sizes, valid until backward has ended. Undefined if
   // there is none.
   virtual at::Tensor copy_of(const at::Tensor& parameter) const = 0;
 };

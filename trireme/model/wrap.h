@@ -1,16 +1,16 @@
-// wrap() makes a Model of any torch::nn::Module and the function that runs it.
+// wrap() makes a Model from any torch::nn::Module and a function that runs it.
 //
 //   auto net = std::make_shared<MyNet>();
 //   auto model = model::wrap(net, [](MyNet& m, const at::Tensor& x, const model::Context&) {
 //     return m.forward(x);
 //   });
 //
-// Parameters keep their module's names, and their first values are those the module's constructor
-// gave them: jobs seed torch's generator with train.seed before they make a model, and a loop of
-// your own should, where every rank is to begin alike.
+// Parameters keep the names and the initial values that the module's constructor gave them. Jobs
+// seed torch's generator with train.seed before they create a model; a custom training loop should
+// do the same if every rank must start with the same weights.
 //
-// Threads:  as the module's forward.
-// Lifetime: the model shares the module.
+// Thread safety: as the module's forward.
+// Lifetime:      the model shares ownership of the module.
 
 #pragma once
 
@@ -23,7 +23,8 @@
 
 namespace trireme::model {
 
-// The parameter is no Module: torch::nn::Module's own name would hide it in the class.
+// The template parameter is not called Module, because torch::nn::Module's own name would hide it
+// in the class.
 template <class Net>
 class WrappedModel final : public Model {
  public:
@@ -60,7 +61,7 @@ std::shared_ptr<Model> wrap(std::shared_ptr<Net> module, Forward forward) {
   return std::make_shared<WrappedModel<Net>>(std::move(module), std::move(forward));
 }
 
-// Of a LibTorch module holder (torch::nn::Sequential and the like), whose forward takes the input.
+// For a LibTorch module holder (torch::nn::Sequential and others) whose forward takes the input.
 template <class Net>
 std::shared_ptr<Model> wrap(const torch::nn::ModuleHolder<Net>& holder) {
   return wrap(holder.ptr(), [](Net& module, const at::Tensor& input, const Context&) {

@@ -1,7 +1,7 @@
-// Counter counts what happened; Gauge holds what is so now. Both cost one atomic operation.
+// Counter counts events; Gauge holds a current value. Each update is one atomic operation.
 //
-// Threads: any thread, without locks. A reader sees some recent value; two counters are not read
-//          at the same instant.
+// Thread safety: any thread may use them without locks. A reader sees some recent value; two
+//                counters are not read at the same instant.
 
 #pragma once
 

@@ -45,7 +45,7 @@ struct Feed::State {
     }
   }
 
-  // REQUIRES: the lock is held, as for all below.
+  // REQUIRES: the lock is held; this also applies to all functions below.
   std::vector<Report> take_batch() {
     std::vector<Report> batch;
     if (dropped > dropped_said) {
@@ -121,7 +121,7 @@ void Feed::report(Channel channel, const Record& record) noexcept {
     const std::lock_guard lock(state_->mutex);
     state_->add(std::move(report));
   } catch (...) {
-    // Out of memory: a report is not worth a rank.
+    // Out of memory: dropping a report is better than terminating the rank.
     const std::lock_guard lock(state_->mutex);
     ++state_->dropped;
   }

@@ -1,16 +1,17 @@
-// Feed carries records from where they happen to whoever collects them, without ever making the
-// one who reports wait: a bounded queue and one sending thread.
+// Feed sends records to a collector without ever blocking the thread that reports them. It consists
+// of a bounded queue and one sending thread.
 //
 //   monitor::Feed feed({.send = [&](std::span<const monitor::Report> batch) { … }});
 //   feed.report(monitor::Channel::Events, {{"event", "epoch done"}, {"epoch", 3}});
 //
-// Bounds:   at most `queue_max` reports wait. One more pushes the oldest out, which is counted;
-//           the next batch begins with an event that says how many were dropped.
-// Failure:  report() never throws and never waits. When `send` throws, the feed is over: what
-//           waits and what follows is dropped and counted.
-// Threads:  any thread reports; `send` is called on the feed's own thread.
-// Lifetime: flush() waits until everything reported so far was sent; the destructor tries that
-//           for `linger` at most.
+// Bounds:        at most `queue_max` reports are queued. When the queue is full, the oldest report
+//                is dropped and counted; the next batch begins with an event that says how many
+//                were dropped.
+// Errors:        report() never throws and never waits. If `send` throws, the feed stops sending:
+//                all queued and later reports are dropped and counted.
+// Thread safety: any thread may report; `send` is called on the feed's own thread.
+// Lifetime:      flush() waits until everything reported so far was sent; the destructor does the
+//                same for at most `linger`.
 
 #pragma once
 
@@ -42,7 +43,7 @@ class Feed {
     std::size_t queue_max = 4096;
     std::size_t batch_max = 256;
     std::chrono::milliseconds linger{200};
-    Record always{};  // put before the fields of every report, after its time
+    Record always{};  // inserted after the time and before the fields of every report
   };
 
   explicit Feed(Options options);
@@ -50,10 +51,10 @@ class Feed {
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
 
-  // Adds the wall clock's time as the first field.
+  // Adds the wall-clock time as the first field.
   void report(Channel channel, const Record& record) noexcept;
 
-  // False when the deadline came first or the feed is over.
+  // Returns false if the deadline passes first or the feed has stopped sending.
   bool flush(Deadline deadline);
 
   std::uint64_t dropped() const;

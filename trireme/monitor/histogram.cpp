@@ -5,7 +5,7 @@
 
 namespace trireme::monitor {
 
-// Class 0 holds zero and all that is too small; class 1 + 4 * e + q the values of
+// Class 0 holds zero and values below the range; class 1 + 4 * e + q holds the values in
 // (2^(e+min) * (1 + q/4), 2^(e+min) * (1 + (q+1)/4)].
 std::size_t Histogram::class_of(double value) noexcept {
   if (!(value > std::ldexp(1.0, kExponentMin))) return 0;

@@ -1,10 +1,12 @@
-// Histogram counts values by size class, so that "how long do 99 % of steps take at most?" costs
-// a few hundred bytes and one atomic addition a value, however many values there were.
+// Histogram counts values by size class. Quantiles such as the 99th percentile of step times cost
+// about 2 KiB in total and one atomic addition per value.
 //
-// Meaning:  each power of two is divided into four classes: a quantile is at most 25 % above the
-//           true one and never below it. Values from 2^-30 (a nanosecond, in seconds) to 2^34;
-//           those outside count as the nearest of the two. Negative and NaN count as zero.
-// Threads:  any thread adds, without locks; a snapshot taken meanwhile may miss the very latest.
+// Precision:     each power of two is divided into four classes: a reported quantile is never below
+//                the true one and at most 25 % above it. Values from 2^-30 (a nanosecond, in
+//                seconds) to 2^34 are supported; values outside count as the nearest limit.
+//                Negative values and NaN count as zero.
+// Thread safety: any thread may add values, without locks; a concurrent snapshot may miss the
+//                latest ones.
 
 #pragma once
 
@@ -30,7 +32,7 @@ class Histogram {
     double max = 0;
 
     double mean() const noexcept { return count == 0 ? 0 : sum / static_cast<double>(count); }
-    // The least bound that `fraction` (0 ... 1) of the values do not exceed; 0 when empty.
+    // The smallest bound that `fraction` (0 ... 1) of the values do not exceed; 0 if empty.
     double quantile(double fraction) const noexcept;
   };
 

@@ -34,6 +34,10 @@ void LiveView::update(const Progress& progress) {
   has_progress_ = true;
   is_shown_ = false;
   ++updates_;
+  if (line_steps_ > 0 && !options_.is_terminal) {
+    if (progress.step % line_steps_ == 0) draw();
+    return;
+  }
   const TimePoint now = options_.clock->now();
   const bool is_first = !options_.is_terminal && updates_ <= options_.first_steps;
   if (now < next_ && !is_first) return;
@@ -59,7 +63,7 @@ void LiveView::draw() {
     write(line_of(progress_) + "\n");
     return;
   }
-  // One column is left free: a full line would wrap on some terminals.
+  // Leave one column free: a full line would wrap on some terminals.
   const std::vector<std::string> lines =
       view_of(progress_, {.width = width() - 1, .has_color = options_.has_color});
   std::string text = erased();
@@ -68,7 +72,7 @@ void LiveView::draw() {
   write(text);
 }
 
-// Moves to the first line of the view and clears from there on.
+// Moves the cursor to the first line of the view and clears everything below.
 std::string LiveView::erased() const {
   if (lines_ == 0) return {};
   return "\x1b[" + std::to_string(lines_) + "A\r\x1b[J";

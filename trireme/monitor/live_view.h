@@ -1,10 +1,10 @@
-// LiveView shows Progress while a job runs: on a terminal a few lines that are redrawn in place, at
-// most ten times a second; elsewhere plain lines at a civil rate, the first steps and then one
-// every few seconds.
+// LiveView shows Progress while a job runs. On a terminal it redraws a few lines in place, at most
+// ten times per second. Elsewhere it prints plain lines: one for each of the first steps, then one
+// every few seconds or every N steps.
 //
-// Colours: on a terminal, unless NO_COLOR is set.
-// Failure: what cannot be written is not; a closed terminal is no reason to end a training run.
-// Threads: one at a time.
+// Colours:       on a terminal, unless NO_COLOR is set.
+// Errors:        write errors are ignored; a closed terminal must not end a training run.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -24,10 +24,10 @@ class LiveView {
     bool has_color = false;
     Duration redraw_every = std::chrono::milliseconds(100);
     Duration line_every = std::chrono::seconds(5);
-    int first_steps = 3;  // each has a plain line
+    int first_steps = 3;  // each of these prints a plain line
     const Clock* clock = &steady_clock();
   };
-  // As the descriptor is: a terminal or not.
+  // Options that match the descriptor: a terminal or not.
   static Options options_for(int descriptor);
 
   explicit LiveView(Options options);
@@ -35,11 +35,13 @@ class LiveView {
   LiveView(const LiveView&) = delete;
   LiveView& operator=(const LiveView&) = delete;
 
-  // Cheap when it is too early to show anything.
+  // Returns quickly if it is too early to draw again.
   void update(const Progress& progress);
-  // A line that stays, above the view: an evaluation, a warning.
+  // Prints a plain line every `steps` steps; 0 means by time.
+  void set_line_steps(std::int64_t steps) noexcept { line_steps_ = steps; }
+  // Prints a permanent line above the view, for example an evaluation or a warning.
   void note(std::string_view line);
-  // Shows the last update whatever the time, and leaves it there.
+  // Draws the last update now and leaves it on the terminal.
   void finish();
 
  private:
@@ -51,9 +53,10 @@ class LiveView {
   Options options_;
   Progress progress_;
   bool has_progress_ = false;
-  bool is_shown_ = true;   // the last update was
-  std::size_t lines_ = 0;  // on the terminal now
+  bool is_shown_ = true;   // whether the last update was drawn
+  std::size_t lines_ = 0;  // number of lines currently on the terminal
   int updates_ = 0;
+  std::int64_t line_steps_ = 0;
   TimePoint next_{};
 };
 

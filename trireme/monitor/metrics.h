@@ -1,12 +1,13 @@
-// Metrics is a set of named counters, gauges and histograms; a rank has one and passes it on.
+// Metrics is a set of named counters, gauges and histograms. Each rank has one and passes it to its
+// components.
 //
 //   Counter& bytes = metrics.counter("comm.bytes_sent");   // once
 //   bytes.add(size);                                       // often, lock-free
 //
-// Meaning:  the same name gives the same object. A name is of one kind; asking for another is
-//           Misuse.
-// Threads:  any. Finding one takes a lock, using it does not.
-// Lifetime: references stay valid as long as the Metrics.
+// Names:         the same name returns the same object. Each name has one type; requesting another
+//                type is Misuse.
+// Thread safety: any thread. Looking up a metric takes a lock, using it does not.
+// Lifetime:      references stay valid as long as the Metrics object.
 
 #pragma once
 
@@ -28,7 +29,7 @@ class Metrics {
   Gauge& gauge(std::string_view name) { return find<Gauge>(name); }
   Histogram& histogram(std::string_view name) { return find<Histogram>(name); }
 
-  // All of them by name; a histogram as name.count, .mean, .p50, .p99 and .max.
+  // All metrics by name; a histogram becomes name.count, .mean, .p50, .p99 and .max.
   Record snapshot() const;
 
  private:

@@ -13,7 +13,7 @@
 namespace trireme::monitor {
 namespace {
 
-// How many bytes of the file are whole lines of steps up to `last_step`.
+// The number of bytes of the file that are complete lines of steps up to `last_step`.
 std::int64_t size_kept(const std::filesystem::path& path, std::int64_t last_step) {
   std::ifstream file(path, std::ios::binary);
   std::int64_t kept = 0;
@@ -48,7 +48,8 @@ void MetricsFile::write(std::int64_t step, const Record& record) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       is_broken_ = true;
-      // A full disk may have had room for half of it; the next line must not go on from there.
+      // A full disk may have accepted part of the line; remove it so that the next line starts
+      // cleanly.
       const bool is_cut = begin >= 0 && ::ftruncate(descriptor_.get(), begin) == 0;
       static_cast<void>(is_cut);
       return;

@@ -1,11 +1,11 @@
-// MetricsFile is a file of measurements, one JSON object a line, each with its "step".
+// MetricsFile is a file of measurements with one JSON object per line, each with its "step".
 //
-// Resume:  a job that goes back to a step opens the file with it, and the lines of later steps are
-//          cut off, as is a last line that a killed writer left half written. The file then reads
-//          as that of an undisturbed run.
-// Failure: opening throws Io or Exhausted. A line that cannot be written is dropped, all of it, and
-//          is_broken() says so: measurements are no reason to end a training run.
-// Threads: one at a time.
+// Resume:        a job that resumes from a step opens the file with that step. Lines of later steps
+//                are removed, and so is an incomplete last line of a killed writer. The file then
+//                equals that of an uninterrupted run.
+// Errors:        opening throws Io or Exhausted. A line that cannot be written completely is
+//                dropped and is_broken() returns true: a metrics error must not end a training run.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -22,10 +22,11 @@ class MetricsFile {
  public:
   static constexpr std::int64_t kEveryStep = std::numeric_limits<std::int64_t>::max();
 
-  // Keeps the lines up to and with `last_step`; -1 begins anew, kEveryStep goes on.
+  // Keeps the lines of steps up to and including `last_step`; -1 starts an empty file, kEveryStep
+  // appends.
   explicit MetricsFile(const std::filesystem::path& path, std::int64_t last_step = -1);
 
-  // {"step": step, …}, written at once.
+  // Writes {"step": step, …} immediately.
   void write(std::int64_t step, const Record& record);
 
   bool is_broken() const noexcept { return is_broken_; }

@@ -33,10 +33,12 @@ std::string steps_text(const Progress& progress) {
   return text;
 }
 
-// The parts that a line and a view have in common, most wanted first.
+// The parts that the line and the view have in common, most important first.
 std::vector<std::string> parts_of(const Progress& progress) {
   std::vector<std::string> parts;
-  parts.push_back(print("loss %.4f", progress.loss));
+  parts.push_back("loss " + figure_text(progress.loss));
+  if (progress.mae) parts.push_back("mae " + figure_text(*progress.mae));
+  if (progress.r2) parts.push_back(print("r2 %.3f", *progress.r2));
   parts.push_back(print("rate %.2e", progress.learning_rate));
   parts.push_back(number_text(progress.rate) + " " + progress.unit + "/s");
   if (progress.mfu) parts.push_back(print("MFU %.1f %%", 100 * *progress.mfu));
@@ -46,7 +48,8 @@ std::vector<std::string> parts_of(const Progress& progress) {
   return parts;
 }
 
-// As many parts as fit, in order; the first always, cut if it must be.
+// Joins the parts in order until the width is used up. The first part is always included and
+// truncated if necessary.
 std::string joined(const std::vector<std::string>& parts, std::size_t width) {
   std::string line;
   for (const std::string& part : parts) {
@@ -96,6 +99,12 @@ std::string number_text(double value) {
   }
   if (unit == 0) return print(value >= 100 || value == std::floor(value) ? "%.0f" : "%.1f", value);
   return print(value >= 99.95 ? "%.0f%s" : "%.1f%s", value, units[unit]);
+}
+
+std::string figure_text(double value) {
+  const double size = std::abs(value);
+  if (size >= 100 && size < 1e5) return print("%.2f", value);
+  return print(size == 0 || (size >= 0.01 && size < 100) ? "%.4f" : "%.4g", value);
 }
 
 std::vector<std::string> view_of(const Progress& progress, const ViewStyle& style) {

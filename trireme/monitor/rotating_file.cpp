@@ -29,7 +29,7 @@ RotatingFile::RotatingFile(std::filesystem::path path, Beginning beginning, std:
 }
 
 bool RotatingFile::rotate() noexcept {
-  // Without a file the old one was renamed already, and only the new one could not be begun.
+  // If there is no open file, the old one was already renamed and only creating the new one failed.
   if (file_) {
     std::error_code error;
     std::filesystem::path older = path_;
@@ -57,7 +57,7 @@ void RotatingFile::append(std::string_view line) noexcept {
     return;
   }
   ++dropped_;
-  // A disk that filled up in the middle of a line must not leave half of it.
+  // If the disk fills up in the middle of a line, remove the incomplete line.
   if (written > 0 && ftruncate(file_.get(), static_cast<off_t>(size_)) != 0) size_ = size_max_;
 }
 

@@ -1,12 +1,12 @@
-// RotatingFile appends lines to a file that never grows past a bound: when it is full it becomes
-// `<name>.1`, replacing the one before, and a new one begins.
+// RotatingFile appends lines to a file of bounded size. When the file is full, it is renamed to
+// `<name>.1`, which replaces the previous one, and a new file is started.
 //
-// Meaning:  every line is whole in exactly one of the two files; together they hold at least the
-//           last `size_max` bytes and at most twice that.
-// Failure:  opening throws Io. A line that cannot be written (a full disk) is dropped and
-//           counted; so is one longer than `size_max`. Appending never throws.
-// Threads:  one at a time. Readers in other processes may follow the file; each line arrives by
-//           one write(2).
+// Contents:      every line is complete in exactly one of the two files. Together they hold at
+//                least the last `size_max` bytes and at most twice that.
+// Errors:        opening throws Io. A line that cannot be written (full disk) or that is longer
+//                than `size_max` is dropped and counted. Appending never throws.
+// Thread safety: one thread at a time. Other processes may follow the file; each line is written by
+//                one writev(2).
 
 #pragma once
 
@@ -24,10 +24,10 @@ class RotatingFile {
  public:
   enum class Beginning { Anew, Continued };
 
-  // Begins an empty file, mode 0600.
+  // Starts an empty file with mode 0600.
   explicit RotatingFile(std::filesystem::path path, std::size_t size_max = std::size_t{8} << 20)
       : RotatingFile(std::move(path), Beginning::Anew, size_max) {}
-  // Continued: goes on after what another process had written.
+  // Continued: appends to what another process has written.
   RotatingFile(std::filesystem::path path, Beginning beginning,
                std::size_t size_max = std::size_t{8} << 20);
 

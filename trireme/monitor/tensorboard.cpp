@@ -66,8 +66,8 @@ std::string summary_event(std::int64_t step, std::string_view value) {
   return event;
 }
 
-// Event.session_log = 7 { SessionLog.status = 1: START }: what came before is forgotten from this
-// step on.
+// Event.session_log = 7 { SessionLog.status = 1: START }: TensorBoard discards earlier events from
+// this step on.
 std::string restart_event(std::int64_t step) {
   std::string session;
   put_integer(session, 1, 1);
@@ -85,13 +85,14 @@ void put_plugin(std::string& value, std::string_view name) {
   put_message(value, 9, metadata);
 }
 
-// TFRecord's: a checksum of data that holds checksums would be weak, hence the rotation.
+// The masked CRC of TFRecord: a checksum over data that contains checksums would be weak, so it is
+// rotated.
 std::uint32_t masked_crc(std::string_view bytes) {
   return std::rotr(crc32c(bytes_of(bytes)), 15) + 0xA282EAD8U;
 }
 
-// TensorBoard reads the files of a folder in the order of their names, so the time comes first and
-// to the microsecond.
+// TensorBoard reads the files of a folder in the order of their names, so the name begins with the
+// time in microseconds.
 std::string file_name() {
   char time[64];
   std::snprintf(time, sizeof time, "%017.6f", wall_seconds());

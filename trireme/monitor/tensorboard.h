@@ -1,15 +1,16 @@
-// TensorboardWriter writes an event file that TensorBoard reads: curves of numbers and texts.
+// TensorboardWriter writes a TensorBoard event file with scalars and texts.
 //
 //   TensorboardWriter board(folder);
 //   board.scalar("loss", 0.25, step);
 //
-// Form:    TFRecord frames (length, masked CRC32C, bytes, masked CRC32C) of Event messages, encoded
-//          here by hand: the few fields used are older than any build of protobuf.
-// Resume:  a later writer of the same folder makes a file of its own; TensorBoard reads both, and
-//          `from_step` tells it to forget what the first one said of that step and later ones.
-// Failure: the constructor throws Io. Later, a write that fails is the last, and
-//          is_broken() says so: curves are no reason to end a training run.
-// Threads: one at a time.
+// Format:        TFRecord frames (length, masked CRC32C, bytes, masked CRC32C) of Event messages.
+//                They are encoded by hand, without protobuf; the few fields used are stable.
+// Resume:        a later writer for the same folder creates its own file. TensorBoard reads both,
+//                and `from_step` makes it discard the first file's data of that step and later
+//                ones.
+// Errors:        the constructor throws Io. After a failed write nothing more is written and
+//                is_broken() returns true: a TensorBoard error must not end a training run.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -32,10 +33,11 @@ class TensorboardWriter {
   TensorboardWriter& operator=(const TensorboardWriter&) = delete;
 
   void scalar(std::string_view tag, double value, std::int64_t step);
-  // Shown as Markdown.
+  // TensorBoard renders it as Markdown.
   void text(std::string_view tag, std::string_view content, std::int64_t step);
 
-  // To the file, not to the disk. Done by itself when a few kilobytes have gathered.
+  // Writes to the file without fsync(2). Also called automatically when a few kilobytes are
+  // pending.
   void flush();
 
   const std::filesystem::path& path() const noexcept { return path_; }

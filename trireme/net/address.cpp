@@ -1,6 +1,7 @@
 #include "trireme/net/address.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstring>
@@ -12,6 +13,8 @@
 #include <utility>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/un.h>
@@ -22,6 +25,9 @@ namespace trireme::net {
 namespace {
 
 constexpr std::size_t kUnixPathMax = sizeof(sockaddr_un::sun_path) - 1;
+constexpr std::string_view kDescriptors = "/proc/self/fd/";
+// Leaves room for a descriptor of up to ten digits and the slash after it.
+constexpr std::size_t kUnixNameMax = kUnixPathMax - kDescriptors.size() - 10 - 1;
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
   throw Error(ErrorCode::InvalidInput,
@@ -46,7 +52,8 @@ std::pair<std::string_view, std::string_view> split_host(std::string_view text,
   return {rest.substr(0, colon), rest.substr(colon + 1)};
 }
 
-// Hosts end up in messages, files and command lines, so only what names and numbers consist of.
+// Hosts appear in messages, files and command lines, so only the characters of names and numeric
+// addresses are allowed.
 bool is_host(std::string_view host) {
   return !host.empty() && host.size() <= 255 && std::ranges::all_of(host, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -54,8 +61,24 @@ bool is_host(std::string_view host) {
   });
 }
 
-SocketAddress unix_address(const std::string& path) {
+std::pair<std::string, std::string> split_path(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {".", path};
+  return {path.substr(0, slash + 1), path.substr(slash + 1)};
+}
+
+SocketAddress unix_address(std::string path) {
   SocketAddress out;
+  if (path.size() > kUnixPathMax) {
+    const auto [folder, name] = split_path(path);
+    out.folder = std::make_shared<const Descriptor>(
+        ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!*out.folder) {
+      throw Error(ErrorCode::Unreachable,
+                  "cannot open " + folder + ", the folder of a socket: " + std::strerror(errno));
+    }
+    path = std::string(kDescriptors) + std::to_string(out.folder->get()) + "/" + name;
+  }
   sockaddr_un raw{};
   raw.sun_family = AF_UNIX;
   std::memcpy(raw.sun_path, path.c_str(), path.size() + 1);
@@ -88,8 +111,8 @@ std::vector<SocketAddress> ask_host(const Address& address, int flags) {
   return out;
 }
 
-// What a resolver found, or why it did not. An exception that goes from thread to thread would be
-// freed by either of them.
+// The addresses found, or the error. The error is not passed as an exception, because an exception
+// that crosses threads could be freed by either of them.
 struct Answer {
   std::vector<SocketAddress> found;
   std::optional<Error> error;
@@ -130,11 +153,13 @@ Address Address::tcp(std::string_view host, std::uint16_t port) {
 Address Address::unix_socket(std::string_view path) {
   if (path.empty()) refuse("unix:", "the path is empty");
   if (path.find('\0') != std::string_view::npos) refuse("unix:", "the path has a zero byte");
-  if (path.size() > kUnixPathMax) {
+  const std::size_t name_size = path.size() - (path.rfind('/') + 1);  // all if no slash
+  if (path.size() >= PATH_MAX || (path.size() > kUnixPathMax && name_size > kUnixNameMax)) {
     throw Error(ErrorCode::InvalidInput,
                 "the socket path " + std::string(path) + " has " + std::to_string(path.size()) +
-                    " bytes and the kernel takes " + std::to_string(kUnixPathMax) +
-                    "; choose a shorter folder or job name");
+                    " bytes, its file name " + std::to_string(name_size) + "; the kernel takes " +
+                    std::to_string(PATH_MAX - 1) + " and " + std::to_string(kUnixNameMax) +
+                    ". Choose a shorter folder or file name.");
   }
   Address out;
   out.kind = Kind::Unix;
@@ -163,12 +188,12 @@ std::vector<SocketAddress> resolve(const Address& address, Deadline deadline) {
 
 std::vector<SocketAddress> resolve(const Address& address, Deadline deadline, Resolver resolver) {
   if (address.kind == Address::Kind::Unix) {
-    // Filled in by hand, an Address may never have been through unix_socket().
+    // The caller may have filled in the Address without unix_socket(), so check the path here.
     return {unix_address(Address::unix_socket(address.path).path)};
   }
   if (is_number(address.host)) return ask_host(address, AI_NUMERICHOST);
-  // Nothing ends a resolver that waits for servers that are gone. The thread owns all it touches,
-  // so that nobody has to wait for it.
+  // A resolver that waits for unreachable DNS servers cannot be interrupted. The thread owns all
+  // data it uses, so that the caller does not have to wait for it.
   std::packaged_task<Answer()> task(
       [address, resolver = std::move(resolver)] { return answer_of(resolver, address); });
   std::future<Answer> answer = task.get_future();
@@ -203,7 +228,7 @@ std::string host_of(const SocketAddress& address) {
 }
 
 std::uint16_t port_of(const SocketAddress& address) {
-  // The port lies at the same place in both families.
+  // The port has the same offset in both address families.
   static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
   if (address.storage.ss_family != AF_INET && address.storage.ss_family != AF_INET6) return 0;
   sockaddr_in raw;

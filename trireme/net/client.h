@@ -6,16 +6,18 @@
 //   Stream changes = client.open(kWatch, payload, deadline);
 //   while (auto item = changes.next(deadline)) ...
 //
-// Threads: any thread may call; answers find their caller. A Client has no thread of its own:
-//          whoever waits reads, for all who wait, and while nobody waits nothing is read. One
-//          thread at a time a Stream, but cancel() from any.
-// Failure: a lost connection fails every call in flight and every later one with PeerLost
-//          (Protocol, if the server sent bytes that no server sends). A Failure frame is thrown
-//          as the Error that the server raised. A deadline cancels that call alone; the
-//          connection lives on.
-// Bounds:  at most `stream_items_max` unread items a stream: beyond it nobody reads that
-//          connection until somebody takes one, which the server feels as back-pressure.
-// Lifetime: Streams keep the connection alive; destroying the last handle closes it.
+// Thread safety: any thread may call; each caller receives its own answer. A Client has no thread
+//                of its own: one of the waiting callers reads the socket for all of them, and while
+//                no caller waits, nothing is read. A Stream is used by one thread at a time, except
+//                that any thread may call cancel().
+// Errors:        a lost connection fails every call in flight and every later one with PeerLost
+//                (with Protocol if the server sent invalid bytes). A Failure frame is thrown as the
+//                Error that the server raised. A deadline cancels only that call; the connection
+//                stays open.
+// Bounds:        at most `stream_items_max` unread items per stream. While a stream is full, the
+//                connection is not read until its consumer takes an item, which causes
+//                back-pressure on the server.
+// Lifetime:      Streams keep the connection alive; destroying the last handle closes it.
 
 #pragma once
 
@@ -36,11 +38,11 @@ class ClientCore;
 
 class Stream {
  public:
-  // The next item, or nothing when the server ended the stream. Throws Deadline, PeerLost, or
-  // the server's error.
+  // The next item, or nothing if the server ended the stream. Throws Deadline, PeerLost, or the
+  // server's error.
   std::optional<Bytes> next(Deadline deadline);
-  // Tells the server to stop, at once and without waiting, and drops what was not read. A next()
-  // in another thread returns nothing. Also done by the destructor.
+  // Tells the server to stop, without waiting, and drops unread items. A next() that waits in
+  // another thread returns nothing. The destructor does the same.
   void cancel() noexcept;
 
   Stream(Stream&&) noexcept;
@@ -60,13 +62,14 @@ class Client {
     Address address;
     const Credentials* credentials = nullptr;  // used during construction only
     std::size_t stream_items_max = 1024;
-    // The connection is lost once the server's host has given no sign of life for so long; 0: once
-    // the kernel thinks so. A server that only does not answer is alive.
+    // The connection is lost once the server's host has sent no packet for this long; 0 means the
+    // default of Socket, about half a minute. A server that does not answer requests but whose host
+    // acknowledges packets is alive.
     Duration silence_max{};
   };
 
-  // Connects and authenticates; keeps trying while the address refuses, until the deadline.
-  // Throws Unreachable, Unauthenticated, Protocol or Deadline.
+  // Connects and authenticates; retries until the deadline while the connection is refused. Throws
+  // Unreachable, Unauthenticated, Protocol or Deadline.
   Client(const Options& options, Deadline deadline);
   ~Client();
   Client(Client&&) noexcept;
@@ -74,14 +77,15 @@ class Client {
 
   Bytes call(std::uint16_t method, ByteView payload, Deadline deadline);
   Stream open(std::uint16_t method, ByteView payload, Deadline deadline);
-  // One way. Blocks until the bytes are with the kernel, so that a slow server slows the caller.
+  // One way, without an answer. Blocks until the kernel has accepted the bytes, so that a slow
+  // server slows down the caller.
   void post(std::uint16_t method, ByteView payload, Deadline deadline);
 
   const Identity& peer() const noexcept;
-  // False once the connection is known to be lost; looks at the socket, without waiting.
+  // False once the connection is known to be lost; checks the socket without waiting.
   bool is_open() const noexcept;
-  // The numeric address of our end: on TCP the one by which we reach the server, on a unix socket
-  // loopback.
+  // The numeric address of this end: on TCP the address used to reach the server, on a unix socket
+  // the loopback address.
   std::string local_host() const;
 
  private:

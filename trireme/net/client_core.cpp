@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kReceivedAtOnce = std::size_t{64} << 10;
-// How long a writer leaves the reading to another thread before it looks again who reads.
+// How long a writer that cannot lead waits for room before it checks again whether it can lead.
 constexpr auto kWriterPatience = 20ms;
 
 }  // namespace
@@ -147,7 +147,7 @@ void ClientCore::await(Lock& lock, Pending& pending, Deadline deadline) {
 }
 
 bool ClientCore::read_as_leader(Lock& lock, short events, Deadline deadline) {
-  // What a full stream had left in the reader comes first.
+  // First deliver frames that are still in the reader because a stream was full.
   if (dispatch()) return true;
   is_reading_ = true;
   lock.unlock();
@@ -188,7 +188,7 @@ bool ClientCore::dispatch() {
 
 void ClientCore::deliver(Frame frame) {
   const auto at = pending_.find(frame.id);
-  // An answer to a request that was cancelled meanwhile.
+  // The answer belongs to a request that was cancelled in the meantime.
   if (at == pending_.end() || at->second.is_over) return;
   Pending& pending = at->second;
   const bool fits =

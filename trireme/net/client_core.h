@@ -1,14 +1,14 @@
-// ClientCore is the connection that the handles of one Client share: it writes requests, and
-// sorts what arrives to those who wait for it.
+// ClientCore is the connection that the handles of one Client share. It writes requests and
+// delivers incoming frames to the callers that wait for them.
 //
-// Reading: there is no thread. Of the callers that wait, one at a time reads the socket for all
-//          (the leader); it hands the task on as soon as it has what it waits for. A request thus
-//          costs no switch between threads beyond those of the two processes.
-// Writing: a caller that cannot write, because the server does not read, reads meanwhile, so that
-//          two ends never wait for each other.
-// Threads: any.
-// Failure: the first is final: `lost_` is set, everybody waiting is woken, every later call
-//          repeats it.
+// Reading:       there is no reader thread. One of the waiting callers (the leader) reads the
+//                socket for all of them and hands over the role as soon as it has its own answer. A
+//                request therefore needs no context switch besides those between the two processes.
+// Writing:       a caller that cannot write because the server does not read, reads in the
+//                meantime, so that the two ends cannot deadlock.
+// Thread safety: any thread may call any member.
+// Errors:        the first error is final: `lost_` is set, all waiting callers are woken, and every
+//                later call throws it again.
 
 #pragma once
 
@@ -41,9 +41,9 @@ class ClientCore {
   void post(std::uint16_t method, ByteView payload, Deadline deadline);
 
   std::optional<Bytes> next(std::uint64_t id, Deadline deadline);
-  // A next() that waits elsewhere ends.
+  // A next() that waits in another thread returns.
   void cancel(std::uint64_t id) noexcept;
-  // Also forgets the stream.
+  // Also removes the stream.
   void close(std::uint64_t id) noexcept;
 
   const Identity& peer() const noexcept { return peer_; }
@@ -51,13 +51,13 @@ class ClientCore {
   std::string local_host() const;
 
  private:
-  // One request that is owed something.
+  // One request that has not received its final answer.
   struct Pending {
     std::uint16_t method = 0;
     bool is_stream = false;
     bool is_over = false;
     bool is_full = false;
-    std::deque<Bytes> items;  // of a stream, or the one reply of a call
+    std::deque<Bytes> items;  // items of a stream, or the one reply of a call
     std::optional<Error> failure;
     std::condition_variable changed;  // for the one thread that waits for this request
 
@@ -69,20 +69,21 @@ class ClientCore {
                              Deadline deadline);
   void send(FrameKind kind, std::uint16_t method, std::uint64_t id, ByteView payload,
             Deadline deadline);
-  // For a writer that finds no room.
+  // Called by a writer when the socket has no room.
   void wait_for_room(Deadline deadline);
 
-  // Comes back when the request has news; throws Deadline or what the connection was lost to.
+  // Returns when the request has an item or is over; throws Deadline or the error of the lost
+  // connection.
   void await(Lock& lock, Pending& pending, Deadline deadline);
-  // Reads for everybody until something arrived or one of the poll(2) `events`; false when time
-  // was up before.
+  // Reads for all callers until data or one of the poll(2) `events` arrives. Returns false if the
+  // deadline passed first.
   bool read_as_leader(Lock& lock, short events, Deadline deadline);
   bool dispatch();
   void deliver(Frame frame);
   bool can_lead() const { return !is_reading_ && full_streams_ == 0; }
   void wake_next_leader();
   void set_full(Pending& pending, bool is_full);
-  // Tells the server to stop, unless it has.
+  // Tells the server to stop, unless the request is already over.
   void forsake(std::uint64_t id, Pending& pending) noexcept;
   void forget(std::uint64_t id, Pending& pending) noexcept;
 
@@ -98,10 +99,11 @@ class ClientCore {
 
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, Pending> pending_;
-  std::vector<Pending*> waiting_;  // those whose thread sleeps in await()
+  std::vector<Pending*> waiting_;  // requests whose thread waits in await()
   std::uint64_t next_id_ = 1;
   std::optional<Error> lost_;
-  bool is_reading_ = false;  // whoever set it owns reader_ and the socket's receiving side
+  // The thread that set it owns reader_ and the receiving side of the socket.
+  bool is_reading_ = false;
   FrameReader reader_;
   std::size_t full_streams_ = 0;
 };

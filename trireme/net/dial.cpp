@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -21,7 +22,7 @@ using namespace std::chrono_literals;
 constexpr Duration kPauseMin = 1ms;
 constexpr Duration kPauseMax = 50ms;
 
-// The server hung up before it had proven itself; the next attempt may find it in a better mood.
+// The server closed the connection before it authenticated; the next attempt may succeed.
 Error hung_up(const Transfer& transfer) {
   return Error(ErrorCode::Unreachable,
                "the server ended the handshake (" + transfer.reason() + ")");
@@ -40,8 +41,7 @@ void send_all(const Socket& socket, ByteView bytes, Deadline deadline) {
   }
 }
 
-Dialed authenticate(Socket socket, const Credentials& credentials, Deadline deadline) {
-  const auto handshake = credentials.begin(Side::Client);
+Dialed authenticate(Socket socket, std::unique_ptr<Handshake> handshake, Deadline deadline) {
   std::array<std::byte, 256> buffer;
   ByteView rest;
   send_all(socket, handshake->take_output(), deadline);
@@ -62,7 +62,7 @@ Dialed authenticate(Socket socket, const Credentials& credentials, Deadline dead
           .rest = Bytes(rest.begin(), rest.end())};
 }
 
-// With what the attempt before the last one met, which often says more.
+// Includes the error of the previous attempt, which is often more informative.
 Error explain(const Address& address, const Error& error, const std::optional<Error>& before) {
   const Error out(error.code(), "cannot connect to " + address.to_text() + ": " + error.message());
   return before && error.code() == ErrorCode::Deadline ? out.with_cause(before->message()) : out;
@@ -70,12 +70,14 @@ Error explain(const Address& address, const Error& error, const std::optional<Er
 
 }  // namespace
 
-Dialed dial(const Address& address, const Credentials& credentials, Deadline deadline) {
+Dialed dial(const Address& address, const Credentials& credentials, Deadline deadline,
+            std::string_view purpose) {
   Duration pause = kPauseMin;
   std::optional<Error> before;
   while (true) {
     try {
-      return authenticate(connect_any(resolve(address, deadline), deadline), credentials, deadline);
+      return authenticate(connect_any(resolve(address, deadline), deadline),
+                          credentials.begin(Side::Client, purpose), deadline);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::Unreachable || deadline.is_past()) {
         throw explain(address, error, before);

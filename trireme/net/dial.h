@@ -1,15 +1,18 @@
-// dial() makes the client's end of an authenticated connection: it connects, proves who we are
-// and learns who answered.
+// dial() makes the client's end of an authenticated connection: it connects, authenticates this
+// end, and verifies the identity of the server.
 //
-// Trying:  while nobody is there, the door is shut or the server hangs up before it has proven
-//          itself (it may be crowded or starting), it tries again with growing pauses, from 1 ms
-//          to 50 ms, until the deadline.
-// Failure: Unreachable when no connection came about, saying why the last attempt failed;
-//          Unauthenticated when the server knows another secret, Protocol when it is no server
-//          of ours, both at once; Deadline when a server took the connection and never answered.
-// Threads: any; blocks the caller only.
+// Retries:       if there is no listener, the connection is refused or the server hangs up before
+//                it has authenticated (it may be overloaded or starting), dial() tries again with
+//                growing pauses of 1 ms to 50 ms until the deadline.
+// Errors:        Unreachable if no connection was made, with the reason of the last failure;
+//                Unauthenticated if the server has another secret and Protocol if it is not a
+//                Trireme server, both without a retry; Deadline if a server accepted the connection
+//                and never answered.
+// Thread safety: any thread may call it; it blocks only the caller.
 
 #pragma once
+
+#include <string_view>
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/deadline.h"
@@ -22,9 +25,11 @@ namespace trireme::net {
 struct Dialed {
   Socket socket;
   Identity peer;
-  Bytes rest;  // what came behind the handshake
+  Bytes rest;  // bytes received after the handshake
 };
 
-Dialed dial(const Address& address, const Credentials& credentials, Deadline deadline);
+// `purpose`: the purpose of the connection that this end announces, see Identity.
+Dialed dial(const Address& address, const Credentials& credentials, Deadline deadline,
+            std::string_view purpose = {});
 
 }  // namespace trireme::net

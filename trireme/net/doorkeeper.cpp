@@ -14,11 +14,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// So many newcomers at a time, that those already inside are never kept waiting by a crowd.
+// Accepts at most this many new connections at a time, so that they do not delay existing sessions.
 constexpr int kAcceptedAtOnce = 32;
-// No message of a handshake is longer, so a stranger never has more than this in our memory.
+// No handshake message is longer, so an unauthenticated connection never uses more memory than
+// this.
 constexpr std::size_t kHandshakeAtOnce = 256;
-// How long the listener rests when the process or the system has no descriptor for anybody.
+// How long accepting pauses when the process or the system has no descriptor left.
 constexpr auto kShortageRest = 20ms;
 
 Descriptor open_spare() {
@@ -33,7 +34,7 @@ bool set_interest(int epoll, int operation, const Socket& socket, std::uint64_t 
   return ::epoll_ctl(epoll, operation, socket.descriptor(), &event) == 0;
 }
 
-// A stranger's socket is fresh and takes a whole message, or else something is wrong with it.
+// The send buffer of a new socket has room for a whole message; if not, the connection is faulty.
 bool send_whole(const Socket& socket, ByteView bytes) {
   return bytes.empty() || send(socket, bytes).size == bytes.size();
 }
@@ -74,10 +75,10 @@ void Doorkeeper::on_listener() {
 void Doorkeeper::admit(Socket socket) {
   ++counters_.connections;
   const std::uint64_t id = next_id_++;
-  const auto [stranger, is_new] =
-      strangers_.emplace(id, Stranger{.socket = std::move(socket),
-                                      .handshake = rules_.credentials->begin(Side::Server),
-                                      .since = steady_clock().now()});
+  const auto [stranger, is_new] = strangers_.emplace(
+      id, Stranger{.socket = std::move(socket),
+                   .handshake = rules_.credentials->begin(Side::Server, rules_.purpose),
+                   .since = steady_clock().now()});
   if (!set_interest(epoll_, EPOLL_CTL_ADD, stranger->second.socket, id, EPOLLIN)) {
     return drop(stranger, counters_.crowded_out, "no room in epoll");
   }
@@ -116,11 +117,18 @@ std::optional<Doorkeeper::Guest> Doorkeeper::on_stranger(std::uint64_t id, bool 
     drop(at, counters_.crowded_out, "has proven itself, but there is no room for a member more");
     return std::nullopt;
   }
+  const bool is_known = stranger.handshake->is_done();
+  if (is_known && rules_.refusal) {
+    if (const auto why = rules_.refusal(stranger.handshake->peer())) {
+      drop(at, counters_.refused, *why);
+      return std::nullopt;
+    }
+  }
   if (!send_whole(stranger.socket, stranger.handshake->take_output())) {
     drop(at, counters_.refused, "takes no bytes");
     return std::nullopt;
   }
-  if (!stranger.handshake->is_done()) return std::nullopt;
+  if (!is_known) return std::nullopt;
   Guest guest{.id = id,
               .socket = std::move(stranger.socket),
               .identity = stranger.handshake->peer(),

@@ -1,18 +1,21 @@
-// Doorkeeper accepts connections and keeps each outside until it has proven itself.
+// Doorkeeper accepts connections and authenticates them. A connection that has not finished its
+// handshake is called a stranger.
 //
-// Time:    a stranger has `handshake_timeout`. When `strangers_max` are waiting and another one
-//          knocks, the eldest gives way if it has had `grace`; before that the listener rests and
-//          the kernel keeps the newcomer.
-// Shortage: without descriptors left, newcomers are accepted into a spare one and closed, so that
-//          they learn it at once and the loop does not spin.
-// Threads: the loop's thread; counters from any.
-// Failure: none after construction; whatever a stranger does ends that stranger.
+// Timeouts:      a stranger has `handshake_timeout` to authenticate. When there are already
+//                `strangers_max` strangers and another connection arrives, the oldest stranger is
+//                closed if it has had `grace`; until then the listener pauses and the new
+//                connection waits in the kernel's queue.
+// Shortage:      without free descriptors, new connections are accepted with a spare descriptor and
+//                closed, so that the clients get an immediate error and the loop does not spin.
+// Thread safety: used by the loop's thread; any thread may read the counters.
+// Errors:        none after construction; an error on one connection closes only that connection.
 
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +39,10 @@ class Doorkeeper {
     std::chrono::milliseconds handshake_timeout{0};
     std::chrono::milliseconds grace{0};
     std::size_t strangers_max = 0;
+    std::string purpose{};  // the purpose that this end announces, see Identity
+    // Returns a reason to refuse an authenticated connection before it is accepted, or nothing to
+    // accept it. An empty function accepts all.
+    std::function<std::optional<std::string>(const Identity&)> refusal{};
   };
 
   struct Counters {
@@ -45,12 +52,12 @@ class Doorkeeper {
     std::atomic<std::uint64_t> crowded_out = 0;
   };
 
-  // A connection that has proven itself; its socket stays registered in epoll under `id`.
+  // An authenticated connection; its socket stays registered in epoll under `id`.
   struct Guest {
     std::uint64_t id = 0;
     Socket socket;
     Identity identity;
-    Bytes rest;  // what came behind the handshake
+    Bytes rest;  // bytes received after the handshake
   };
 
   static constexpr std::uint64_t kListenerTag = 0;
@@ -61,13 +68,13 @@ class Doorkeeper {
   const Address& address() const noexcept { return listener_.address(); }
   const Counters& counters() const noexcept { return counters_; }
 
-  // Somebody knocks.
+  // Call when the listener is readable.
   void on_listener();
   bool has_stranger(std::uint64_t id) const { return strangers_.contains(id); }
-  // A stranger sent something or left. With no room inside, who has proven itself is still turned
-  // away, before it is told that it is welcome.
+  // Call when a stranger sent data or closed the connection. Without `has_room`, even an
+  // authenticated connection is refused, before it receives the welcome message.
   std::optional<Guest> on_stranger(std::uint64_t id, bool has_room);
-  // When on_time() has something to do.
+  // The time at which on_time() must be called.
   Deadline next_deadline() const;
   void on_time();
 
@@ -77,10 +84,11 @@ class Doorkeeper {
     std::unique_ptr<Handshake> handshake;
     TimePoint since;
   };
-  using Strangers = std::map<std::uint64_t, Stranger>;  // ids grow, so the first is the eldest
+  using Strangers = std::map<std::uint64_t, Stranger>;  // ids increase, so the first is the oldest
 
   void admit(Socket socket);
-  // Takes from `input` what belongs to the handshake. Says why the stranger has to go, or nothing.
+  // Removes the handshake's bytes from `input`. Returns why the connection must be closed, or
+  // nothing.
   std::optional<std::string> converse(Stranger& stranger, ByteView& input);
   void shed();
   void drop(Strangers::iterator stranger, std::atomic<std::uint64_t>& counter,

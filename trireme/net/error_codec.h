@@ -1,8 +1,10 @@
-// How an Error travels: every field, so that what a caller catches is what the server threw.
+// Encodes an Error for the network with all its fields, so that the caller catches the same Error
+// that the server threw.
 //
-// Bounds:  each text is cut to kErrorTextMax bytes before it leaves; longer ones are not accepted.
-// Failure: decode_error throws Protocol for bytes that encode_error never makes.
-// Threads: pure functions.
+// Bounds:        each text is truncated to kErrorTextMax bytes before sending; longer texts are
+//                refused.
+// Errors:        decode_error throws Protocol for bytes that encode_error does not produce.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 

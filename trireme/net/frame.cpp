@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<char, 4> kMagic{'T', 'R', 'M', '1'};
 
-// Where each field lies.
+// The offset of each field.
 constexpr std::size_t kKindAt = 4;
 constexpr std::size_t kFlagsAt = 5;
 constexpr std::size_t kMethodAt = 6;
@@ -34,7 +34,7 @@ void store(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof(T));
 }
 
-// The payload size that a header claims. Throws Protocol unless all of it is plausible.
+// The payload size in a header. Throws Protocol unless every field is plausible.
 std::size_t check_header(const FrameHeader& header, std::size_t payload_max) {
   if (std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0) {
     throw Error(ErrorCode::Protocol, "frame begins with " +
@@ -84,7 +84,7 @@ void FrameReader::feed(ByteView input) {
   while (true) {
     if (header_size_ < kFrameHeaderSize) feed_header(input);
     if (header_size_ < kFrameHeaderSize) return;
-    // Checked again for whoever goes on feeding after a refusal.
+    // Checked again, because a caller may continue feeding after an error.
     payload_size_ = check_header(header_, payload_max_);
     feed_payload(input);
     if (unfinished_.payload.size() < payload_size_) return;

@@ -1,18 +1,18 @@
-// Frame is the unit that travels on an authenticated connection: a fixed header and a payload.
+// Frame is the unit of data on an authenticated connection: a fixed header and a payload.
 //
 // | bytes | field   |                                                         |
-// |   4   | magic   | "TRM1": the version; anything else is not ours          |
+// |   4   | magic   | "TRM1", with the version; other values are refused      |
 // |   1   | kind    |                                                         |
 // |   1   | flags   | zero; room for checksums                                |
-// |   2   | method  | which service and call a Request is for                 |
+// |   2   | method  | the service and call that a Request is for              |
 // |   8   | id      | the request that this frame belongs to                  |
 // |   4   | size    | of the payload                                          |
 //
-// FrameReader is fed whatever arrived, in any pieces, and yields whole frames. What a header
-// claims is not taken at its word: at most a mebibyte is set aside before the bytes come. It holds
-// one unfinished frame of at most `payload_max` bytes, and the whole ones not yet taken.
+// FrameReader accepts the received bytes in pieces of any size and returns complete frames. It does
+// not trust the size in a header: it reserves at most one mebibyte before the bytes arrive. It
+// holds one incomplete frame of at most `payload_max` bytes, and the complete frames not yet taken.
 //
-// Threads: values; one at a time a reader.
+// Thread safety: values; each reader is used by one thread at a time.
 
 #pragma once
 
@@ -27,10 +27,10 @@
 namespace trireme::net {
 
 enum class FrameKind : std::uint8_t {
-  Request = 1,  // expects one Reply or Failure, or Items and then an End or Failure
+  Request = 1,  // expects one Reply or Failure, or Items and then End or Failure
   Reply = 2,
   Item = 3,     // one element of a stream
-  End = 4,      // the stream is over
+  End = 4,      // the end of a stream
   Failure = 5,  // payload is an encoded Error
   Post = 6,     // one way, no answer
   Cancel = 7,   // the caller no longer wants answers to `id`
@@ -48,8 +48,8 @@ inline constexpr std::size_t kPayloadMax = std::size_t{64} << 20;
 
 using FrameHeader = std::array<std::byte, kFrameHeaderSize>;
 
-// The header of a frame whose payload of `size` bytes is sent from where it lies.
-// REQUIRES: size <= kPayloadMax.
+// The header of a frame whose payload of `size` bytes is sent separately, without a copy. REQUIRES:
+// size <= kPayloadMax.
 FrameHeader encode_header(FrameKind kind, std::uint16_t method, std::uint64_t id, std::size_t size);
 Bytes encode(const Frame& frame);
 
@@ -57,23 +57,23 @@ class FrameReader {
  public:
   explicit FrameReader(std::size_t payload_max = kPayloadMax) : payload_max_(payload_max) {}
 
-  // Adds what arrived. Throws Protocol at the first impossible header, and again ever after.
+  // Adds received bytes. Throws Protocol at the first invalid header, and on every call after that.
   void feed(ByteView input);
-  // The next whole frame, if there is one.
+  // The next complete frame, if there is one.
   std::optional<Frame> next();
-  // Bytes held that were not taken yet.
+  // The number of bytes held and not yet taken.
   std::size_t pending() const noexcept { return pending_; }
 
  private:
-  // Each takes from the front of `input` what it needs.
+  // Each removes the bytes it needs from the front of `input`.
   void feed_header(ByteView& input);
   void feed_payload(ByteView& input);
 
   std::size_t payload_max_;
   std::size_t pending_ = 0;
   FrameHeader header_{};
-  std::size_t header_size_ = 0;   // how much of header_ has come
-  std::size_t payload_size_ = 0;  // what a whole header_ claims
+  std::size_t header_size_ = 0;   // number of bytes of header_ received
+  std::size_t payload_size_ = 0;  // the payload size in a complete header_
   Frame unfinished_;
   std::deque<Frame> whole_;
 };

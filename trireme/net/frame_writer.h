@@ -1,10 +1,10 @@
-// FrameWriter sends whole frames of several threads over one socket, one after the other.
+// FrameWriter sends complete frames of several threads over one socket, one frame at a time.
 //
-// Deadline: a frame of which nothing was sent is dropped; the rest of one that was begun is kept
-//           and goes before the next, so that the stream of bytes stays whole and only the caller
-//           whose time is up fails.
-// Threads:  any. The socket's sending side is used by nobody else.
-// Failure:  Deadline, or PeerLost with the reason in its message.
+// Deadline:      if the deadline passes before any byte of a frame was sent, the frame is dropped.
+//                If part of it was sent, the rest is kept and sent before the next frame. The byte
+//                stream thus stays valid, and only the caller whose deadline passed fails.
+// Thread safety: any thread may send. No other object may send on the socket.
+// Errors:        Deadline, or PeerLost with the reason in its message.
 
 #pragma once
 
@@ -22,17 +22,19 @@ namespace trireme::net {
 
 class FrameWriter {
  public:
-  // Called while the kernel takes no more; comes back when it may or at the deadline at the latest.
+  // Called when the kernel's send buffer is full; returns when there may be room, at the latest at
+  // the deadline.
   using Wait = std::function<void(Deadline)>;
 
   explicit FrameWriter(const Socket& socket) : socket_(socket) {}
 
   void send(const FrameHeader& header, ByteView payload, Deadline deadline, const Wait& wait);
-  // At once and without waiting: what the kernel does not take goes with the next frame.
+  // Sends without waiting: bytes that the kernel does not accept are sent with the next frame.
   void send_soon(const FrameHeader& header) noexcept;
 
  private:
-  // Sends what is kept and then the frame. False when the time is up before all of it is gone.
+  // Sends the kept bytes and then the frame. Returns false if the deadline passes before all is
+  // sent.
   bool push(const FrameHeader& header, ByteView payload, Deadline deadline, const Wait& wait);
   void keep_rest(const FrameHeader& header, ByteView payload, std::size_t sent);
   void flush_kept() noexcept;
@@ -41,8 +43,8 @@ class FrameWriter {
   std::mutex mutex_;
   std::condition_variable freed_;
   bool is_busy_ = false;
-  Bytes kept_;  // owned by whoever set is_busy_
-  Bytes soon_;  // under mutex_
+  Bytes kept_;  // owned by the thread that set is_busy_
+  Bytes soon_;  // protected by mutex_
 };
 
 }  // namespace trireme::net

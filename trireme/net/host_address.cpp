@@ -21,7 +21,8 @@ struct InterfaceAddress {
   bool is_v4 = false;
 };
 
-// A link-local IPv6 address means nothing without this host's own name for the interface.
+// A link-local IPv6 address is useless on other hosts, because it requires this host's interface
+// name.
 bool is_link_local(const SocketAddress& address) {
   if (address.storage.ss_family != AF_INET6) return false;
   sockaddr_in6 raw;
@@ -65,7 +66,8 @@ std::string host_address(std::string_view interface) {
   const InterfaceAddress* best = nullptr;
   for (const InterfaceAddress& each : all) {
     const bool fits = interface.empty() ? !each.is_loopback : each.interface == interface;
-    // IPv4 first: every host of a cluster that has both reaches it without further set-up.
+    // Prefer IPv4: hosts of a cluster with both families usually reach it without further
+    // configuration.
     if (fits && (best == nullptr || (each.is_v4 && !best->is_v4))) best = &each;
   }
   if (best != nullptr) return best->host;
@@ -76,7 +78,7 @@ std::string host_address(std::string_view interface) {
 }
 
 std::string address_towards(std::string_view host) {
-  // A connected datagram socket has an address, though no datagram was sent.
+  // A connected datagram socket has a local address even though no datagram was sent.
   constexpr std::uint16_t kAnyPort = 9;
   int failure = 0;
   for (const SocketAddress& there : resolve(Address::tcp(host, kAnyPort))) {

@@ -32,7 +32,8 @@ HttpConnection::HttpConnection(const Address& address, Deadline deadline)
 
 bool HttpConnection::can_go_on() const noexcept {
   if (!is_idle_) return false;
-  // Nobody has anything to say to us now: what can be read is the end.
+  // The server has no reason to send anything now, so readable data means that the connection
+  // ended.
   pollfd entry{.fd = socket_.descriptor(), .events = POLLIN, .revents = 0};
   return ::poll(&entry, 1, 0) == 0;
 }
@@ -53,7 +54,7 @@ int HttpConnection::start(const Request& request, Deadline deadline) {
   TRIREME_CHECK(is_idle_, "a request before the last one was answered");
   is_idle_ = false;
   reply_ = HttpReply();
-  // One message where it is small, so that it leaves as one packet.
+  // Sends head and body together, so that a small request fits into one packet.
   std::string text = head_of(host_, request);
   text += request.body;
   send_all(text, deadline);

@@ -1,16 +1,17 @@
-// HttpConnection is a client's connection to a plain HTTP/1.1 server, for one request after the
-// other: what other people's servers speak, such as etcd. Trireme's own parts speak net::Client,
-// which proves who is there; this proves nothing and encrypts nothing.
+// HttpConnection is a client connection to a plain HTTP/1.1 server such as etcd, for one request at
+// a time. It neither authenticates nor encrypts. Trireme's own components use net::Client, which
+// authenticates both ends.
 //
 //   HttpConnection connection(address, deadline);
 //   auto reply = connection.post({.path = "/v3/kv/range", .body = json}, deadline);
 //
-// A reply without end is begun with start() and then read piece by piece.
+// For a reply of unbounded length, call start() and then read() for each piece.
 //
-// Failure: Unreachable where no connection came about; Deadline; PeerLost when it ended; Protocol
-//          for what is no HTTP; Exhausted for a body over kBodyMax. After any of them can_go_on()
-//          is false, but a read() that met its deadline may be repeated and has lost nothing.
-// Threads: one at a time.
+// Errors:        Unreachable if no connection was made; Deadline; PeerLost if the connection ended;
+//                Protocol for invalid HTTP; Exhausted for a body larger than kBodyMax. After any of
+//                them can_go_on() is false, except that a read() that threw Deadline may be
+//                repeated without loss of data.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -32,7 +33,7 @@ class HttpConnection {
   struct Request {
     std::string_view path;
     std::string_view body;    // JSON
-    std::string_view fields;  // more of the head, each line with its "\r\n"
+    std::string_view fields;  // additional header fields, each line with its "\r\n"
   };
   struct Reply {
     int status = 0;
@@ -45,10 +46,11 @@ class HttpConnection {
   Reply post(const Request& request, Deadline deadline);
   // Sends the request and waits for the reply's status. REQUIRES: can_go_on().
   int start(const Request& request, Deadline deadline);
-  // More of the body of what was started; empty once that has ended.
+  // The next piece of the started reply's body; empty once the body has ended.
   std::string read(Deadline deadline);
 
-  // Another request can be made: nothing is under way, and the server has not hung up.
+  // True if another request can be made: none is in progress, and the server has not closed the
+  // connection.
   bool can_go_on() const noexcept;
 
  private:

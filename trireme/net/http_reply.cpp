@@ -138,7 +138,7 @@ void HttpReply::read_field(std::string_view line) {
 }
 
 void HttpReply::begin_body() {
-  // 100 Continue and the like announce the reply and are none.
+  // An informational reply such as 100 Continue precedes the actual reply.
   if (status_ >= 100 && status_ < 200) {
     part_ = Part::Status;
     return;

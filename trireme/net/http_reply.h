@@ -1,12 +1,12 @@
-// HttpReply takes one HTTP/1.1 reply apart while its bytes arrive: the status, and the body with
-// whatever carried it (a length, chunks, the end of the connection) removed.
+// HttpReply parses one HTTP/1.1 reply incrementally: the status, and the body without its framing
+// (content length, chunks or end of connection).
 //
 //   while (!reply.is_whole()) reply.feed(next_bytes());
 //
-// Hostile input: throws Protocol, never reads past the end; a line has at most kLineMax bytes and a
-//                head kHeadMax. The body is as large as the sender likes: whoever feeds takes it
-//                out, and stops when it was enough.
-// Threads:       one.
+// Hostile input: throws Protocol and never reads out of bounds. A line has at most kLineMax bytes
+//                and a head at most kHeadMax. The size of the body is not limited: the caller takes
+//                it out with take_body() and must enforce its own limit.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -22,18 +22,18 @@ class HttpReply {
   static constexpr std::size_t kLineMax = 8192;
   static constexpr std::size_t kHeadMax = 65536;
 
-  // Takes what belongs to this reply and says how many bytes that was.
+  // Consumes the bytes that belong to this reply and returns their number.
   std::size_t feed(std::string_view bytes);
-  // The connection ended. Throws PeerLost unless that is how this reply is to end.
+  // The connection ended. Throws PeerLost unless the end of the connection terminates this reply.
   void feed_end();
 
   bool has_head() const noexcept { return part_ > Part::Fields; }
   // REQUIRES: has_head().
   int status() const noexcept { return status_; }
   bool is_whole() const noexcept { return part_ == Part::Whole; }
-  // The connection may carry another request once this reply is whole.
+  // True if the connection may carry another request after this reply.
   bool is_kept_alive() const noexcept { return is_kept_alive_; }
-  // The bytes of the body that came since it was last asked.
+  // The bytes of the body received since the last call.
   std::string take_body();
   std::size_t body_size() const noexcept { return body_.size(); }
 
@@ -55,7 +55,7 @@ class HttpReply {
   bool is_chunked_ = false;
   bool is_sized_ = false;
   bool is_kept_alive_ = true;
-  std::uint64_t left_ = 0;  // of the body, or of the chunk
+  std::uint64_t left_ = 0;  // remaining bytes of the body or the chunk
   std::string body_;
 };
 

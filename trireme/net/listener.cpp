@@ -23,16 +23,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The kernel cuts it to net.core.somaxconn.
+// The kernel limits it to net.core.somaxconn.
 constexpr int kBacklog = 4096;
 
 Error cannot_listen(const Address& address, int error_number) {
   return system_error("cannot listen at " + address.to_text(), error_number);
 }
 
-// Serializes the makers of one socket, from the check that nobody listens to the first moment at
-// which somebody does. The lock file is there for that moment only; one that a killed maker left
-// is taken over and removed by the next.
+// Serializes processes that create the same socket, from the check that no process listens until
+// this one does. The lock file exists only during that time; a file left by a killed process is
+// taken over and removed by the next one.
 class MakersLock {
  public:
   explicit MakersLock(const std::string& socket_path) : path_(socket_path + ".lock") {
@@ -44,7 +44,7 @@ class MakersLock {
       std::this_thread::sleep_for(1ms);
     }
   }
-  // Removed while still held, so that whoever opened it meanwhile sees that it is gone.
+  // Removed while still locked, so that a process that has it open sees that it is gone.
   ~MakersLock() { (void)::unlink(path_.c_str()); }
   MakersLock(const MakersLock&) = delete;
   MakersLock& operator=(const MakersLock&) = delete;
@@ -64,7 +64,7 @@ class MakersLock {
   Descriptor file_;
 };
 
-// Why the existing path may not be replaced, or nothing when only a dead socket is there.
+// Why the existing path must not be replaced, or nothing if it is a dead socket.
 std::optional<std::string> claim_of(const Address& address, const SocketAddress& where) {
   struct stat info{};
   if (::lstat(address.path.c_str(), &info) != 0) return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<std::string> claim_of(const Address& address, const SocketAddress&
   return std::string(std::strerror(errno));
 }
 
-// A kernel may have been started without it.
+// The kernel may run with IPv6 disabled.
 bool can_make_ipv6() {
   const Descriptor socket(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   return socket || errno != EAFNOSUPPORT;
@@ -120,14 +120,14 @@ void Listener::listen_tcp() {
 }
 
 void Listener::listen_unix() {
-  const SocketAddress where = resolve(address_).front();
   const MakersLock lock(address_.path);
+  const SocketAddress where = resolve(address_).front();
   if (const auto claim = claim_of(address_, where)) {
     throw Error(ErrorCode::Io, "cannot listen at " + address_.to_text() + ": " + *claim);
   }
   (void)::unlink(address_.path.c_str());
   Socket socket = make_socket(AF_UNIX);
-  // Before bind, so that there is no moment at which the path exists with a wider mode.
+  // Set before bind, so that the path never exists with a wider mode.
   if (::fchmod(socket.descriptor(), 0600) != 0) throw cannot_listen(address_, errno);
   const auto* raw = reinterpret_cast<const sockaddr*>(&where.storage);
   if (::bind(socket.descriptor(), raw, where.size) != 0) throw cannot_listen(address_, errno);

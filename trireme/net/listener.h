@@ -1,14 +1,14 @@
-// Listener is a socket that waits for connections, on TCP or at a path.
+// Listener is a socket that accepts connections, on TCP or at a unix socket path.
 //
-// TCP:      tcp://[::]:PORT serves both families on every interface, whatever the host's default;
-// on
-//           a host without IPv6 it serves the other one.
-// Unix:     the socket is born with mode 0600. A path left behind by a dead process is replaced;
-//           one that a living process serves, or that is no socket, is an error. Of several that
-//           start at once one wins.
-// Failure:  Io, Exhausted or InvalidInput, naming the address.
-// Threads:  one at a time.
-// Lifetime: the destructor stops listening and removes the path, if it still is this listener's.
+// TCP:           tcp://[::]:PORT accepts IPv4 and IPv6 on every interface, whatever the host's
+//                default; on a host without IPv6 it accepts IPv4.
+// Unix:          the socket is created with mode 0600. A path left by a dead process is replaced; a
+//                path that a live process serves, or that is not a socket, is an error. If several
+//                processes start at the same time, one succeeds.
+// Errors:        Io, Exhausted or InvalidInput, with the address.
+// Thread safety: one thread at a time.
+// Lifetime:      the destructor stops listening and removes the path if it still belongs to this
+//                listener.
 
 #pragma once
 
@@ -20,8 +20,8 @@
 namespace trireme::net {
 
 struct Accepted {
-  Socket socket;  // closed: none was there, or `error` says why none could be had
-  int error = 0;  // EAGAIN when nobody waits; EMFILE, ENFILE and others as accept4(2)
+  Socket socket;  // closed if no connection was accepted; see `error`
+  int error = 0;  // EAGAIN if no connection is pending; EMFILE, ENFILE and others as accept4(2)
 };
 
 class Listener {
@@ -31,7 +31,7 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  // With the port that was picked; a host name is replaced by the number it stood for.
+  // With the actual port; a host name is replaced by the numeric address it resolved to.
   const Address& address() const noexcept { return address_; }
   const Socket& socket() const noexcept { return socket_; }
 

@@ -1,7 +1,7 @@
-// LogThrottle writes at most one line a second of what strangers can cause, and says with the
-// next one how many it left out: nobody outside the job may fill its disk.
+// LogThrottle logs events that unauthenticated clients can cause, at most one line per second. The
+// next line reports how many were left out. This prevents outsiders from filling the disk.
 //
-// Threads: one at a time.
+// Thread safety: one thread at a time.
 
 #pragma once
 

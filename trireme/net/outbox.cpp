@@ -11,10 +11,10 @@
 namespace trireme::net {
 namespace {
 
-// Memory beyond this is given back once what waited is sent.
+// Memory beyond this size is freed once the pending bytes are sent.
 constexpr std::size_t kKeptCapacity = std::size_t{256} << 10;
-// More than this is sent even while the loop gathers, so that a burst of items in one request is
-// measured against what the caller takes and not against the gathering.
+// More than this is sent even while corked, so that for a burst of items in one request
+// `output_max` limits what the caller has not read, and not what was corked.
 constexpr std::size_t kGatheredMax = std::size_t{64} << 10;
 
 }  // namespace
@@ -38,7 +38,7 @@ bool Outbox::send_item(std::uint64_t id, std::uint16_t method, ByteView payload)
   const std::lock_guard lock(mutex_);
   if (is_closed_ || !open_.contains(id)) return false;
   const std::size_t size = kFrameHeaderSize + payload.size();
-  // An item larger than the bound still goes when nothing waits before it.
+  // An item larger than the limit is still sent if nothing is pending before it.
   if (waiting_locked() > 0 && waiting_locked() + size > options_.output_max) {
     cut_locked("it reads a stream too slowly: " + std::to_string(waiting_locked()) +
                " bytes wait for it");
@@ -93,7 +93,7 @@ void Outbox::flush_locked() {
       continue;
     }
     if (!sent.must_wait()) {
-      // The reading side will find the same and end the session; nothing more is sent here.
+      // The reading side will detect the same error and end the session; nothing more is sent here.
       is_closed_ = true;
       (void)::shutdown(socket_.descriptor(), SHUT_RDWR);
     }
@@ -116,7 +116,7 @@ void Outbox::cut_locked(std::string reason) {
   begin_ = 0;
   buffer_ = Bytes();
   (void)::shutdown(socket_.descriptor(), SHUT_RDWR);
-  // A paused session still has to see its own hang-up, which epoll always reports.
+  // A paused session still sees its own hang-up, because epoll always reports it.
 }
 
 void Outbox::update_interest_locked() {

@@ -1,15 +1,16 @@
-// Outbox is the sending half of one session: what was answered but not yet taken by the kernel,
-// and which requests are still owed an answer.
+// Outbox is the sending half of one session. It holds the answers that the kernel has not yet
+// accepted and the set of requests that are still open.
 //
-// Sending: a frame goes to the kernel on the thread that answers; only what does not fit is kept
-//          and sent by the loop when the socket has room. Between cork() and uncork() the loop
-//          gathers the answers to what it just read into one send.
-// Bounds:  an item that would make more than `output_max` bytes wait cuts the session; a reply may
-//          go beyond it by one payload, since the caller was promised one. is_congested() tells
-//          the loop to read no further requests meanwhile.
-// Threads: any; every member takes the lock and none calls back.
-// Failure: a cut or broken connection is shut down, which the loop sees as a hang-up; from then
-//          on everything here does nothing and says false.
+// Sending:       a frame is sent by the thread that answers; only bytes that do not fit into the
+//                kernel's buffer are kept, and the loop sends them when the socket has room.
+//                Between cork() and uncork() the answers to one batch of requests are combined into
+//                one send.
+// Bounds:        an item that would make more than `output_max` bytes pending closes the session. A
+//                reply may exceed the limit by one payload, because every request gets a reply;
+//                is_congested() tells the loop to stop reading requests in the meantime.
+// Thread safety: any thread; every member takes the lock and none calls back.
+// Errors:        a closed or broken connection is shut down, which the loop sees as a hang-up. From
+//                then on all members do nothing and return false.
 
 #pragma once
 
@@ -28,38 +29,39 @@ namespace trireme::net {
 class Outbox {
  public:
   struct Options {
-    int epoll = -1;         // where the socket is registered
-    std::uint64_t tag = 0;  // and as what
+    int epoll = -1;         // the epoll instance in which the socket is registered
+    std::uint64_t tag = 0;  // the tag of that registration
     std::size_t output_max = 0;
     std::size_t payload_max = 0;
-    std::size_t requests_max = 4096;  // open at once; further ones are refused
+    std::size_t requests_max = 4096;  // maximum of open requests; further ones are refused
   };
 
   enum class Admission { Admitted, Repeated, Full };
 
   Outbox(Socket socket, const Options& options);
 
-  // A request arrived and is owed an answer.
+  // Registers a received request, which must be answered.
   Admission admit(std::uint64_t id);
-  // The caller wants no more of it. Answers with End, so that a reader of the stream wakes up.
+  // The caller cancelled the request. Answers with End, so that a reader of the stream wakes up.
   void cancel(std::uint64_t id);
   bool send_item(std::uint64_t id, std::uint16_t method, ByteView payload);
-  // Reply, End or Failure: the last frame of a request. Does nothing for one no longer open.
+  // Sends Reply, End or Failure, the last frame of a request. Does nothing if the request is not
+  // open.
   void finish(std::uint64_t id, FrameKind kind, std::uint16_t method, ByteView payload);
 
-  // A Failure for a request that was not admitted.
+  // Sends a Failure for a request that was not admitted.
   void refuse(std::uint64_t id, std::uint16_t method, ByteView failure);
 
-  // For the loop.
+  // The following members are for the loop.
   const Socket& socket() const noexcept { return socket_; }
   void cork();
   void uncork();
   void flush();
   bool is_congested() const;
-  // While paused the loop is woken when there is room to send instead of when there are requests.
+  // While paused, the loop is woken when there is room to send instead of when requests arrive.
   void pause(bool paused);
   void close();
-  // Why it was cut; empty when it was not.
+  // Why the session was closed by this end; empty if it was not.
   std::string cut_reason() const;
 
  private:

@@ -22,7 +22,7 @@ constexpr std::size_t kFileSizeMax = 4096;
   throw Error(ErrorCode::InvalidInput, "the secret file " + path.string() + " " + why);
 }
 
-// Looks at the descriptor, not at the name, so that what is checked is what is read.
+// Checks the open descriptor instead of the path, so that the checked file is the one that is read.
 void check_private(int descriptor, const std::filesystem::path& path) {
   struct stat info{};
   if (::fstat(descriptor, &info) != 0) throw system_error("cannot look at " + path.string(), errno);

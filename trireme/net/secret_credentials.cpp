@@ -28,7 +28,7 @@ static_assert(SecretCredentials::kProofSize ==
               kPreambleSize + kNonceSize + kIdentitySize + kMacSize);
 static_assert(SecretCredentials::kAnswerSize == kIdentitySize + kMacSize);
 
-// Distinct and of one length, so that no message of one side can be one of the other.
+// Distinct labels of equal length, so that no message of one side is a valid message of the other.
 constexpr std::string_view kServerLabel = "trireme handshake: server proof ";
 constexpr std::string_view kClientLabel = "trireme handshake: client answer";
 static_assert(kServerLabel.size() == kClientLabel.size());
@@ -40,8 +40,8 @@ std::array<std::byte, kPreambleSize> preamble() {
   return out;
 }
 
-// A length byte and 64 bytes, zero beyond the length.
-void put_name(ByteWriter& out, std::string_view text) {
+// Writes a length byte and 64 bytes, zero beyond the length.
+void put_text(ByteWriter& out, std::string_view text) {
   std::array<std::byte, kTextSize> field{};
   field[0] = static_cast<std::byte>(text.size());
   std::memcpy(field.data() + 1, text.data(), text.size());
@@ -50,28 +50,28 @@ void put_name(ByteWriter& out, std::string_view text) {
 
 Bytes encode_identity(const Identity& identity) {
   ByteWriter out;
-  put_name(out, identity.name);
-  put_name(out, identity.role);
+  put_text(out, identity.name);
+  put_text(out, identity.purpose);
   return std::move(out).take();
 }
 
-// The fields were authenticated before, so a malformed one is a broken member's.
-std::string get_name(ByteReader& in) {
+// The fields are already authenticated, so a malformed one comes from a faulty member of the job.
+std::string get_text(ByteReader& in) {
   const auto size = in.get<std::uint8_t>();
   const ByteView field = in.take(SecretCredentials::kIdentityTextMax);
-  if (size > field.size()) throw Error(ErrorCode::Protocol, "identity with an overlong name");
+  if (size > field.size()) throw Error(ErrorCode::Protocol, "identity with an overlong text");
   return std::string(text_of(field.first(size)));
 }
 
 Identity decode_identity(ByteView bytes) {
   ByteReader in(bytes);
   Identity out;
-  out.name = get_name(in);
-  out.role = get_name(in);
+  out.name = get_text(in);
+  out.purpose = get_text(in);
   return out;
 }
 
-// What both sides share: the message being collected, the nonces, and the secret.
+// The state that both sides need: the message being received, the nonces, and the secret.
 class SecretHandshake : public Handshake {
  public:
   SecretHandshake(const Secret& secret, const Identity& self)
@@ -88,7 +88,7 @@ class SecretHandshake : public Handshake {
       used += size;
       check_early(message_);
       if (message_.size() < wanted_) break;
-      // A handler that throws leaves nothing to be fed: what failed stays failed.
+      // If the handler throws, no more bytes are accepted: a failed handshake stays failed.
       wanted_ = 0;
       const Bytes whole = std::exchange(message_, {});
       wanted_ = on_message(whole);
@@ -103,9 +103,9 @@ class SecretHandshake : public Handshake {
   }
 
  protected:
-  // Garbage is refused at its first wrong byte, not when enough of it came.
+  // Refuses invalid data at its first wrong byte, without waiting for a complete message.
   virtual void check_early(ByteView message) = 0;
-  // Returns the size of the next message; 0 when there is none.
+  // Returns the size of the next message; 0 if there is none.
   virtual std::size_t on_message(ByteView message) = 0;
 
   void check_preamble(ByteView message) {
@@ -240,17 +240,16 @@ class ServerHandshake final : public SecretHandshake {
 
 }  // namespace
 
-SecretCredentials::SecretCredentials(Secret secret, Identity self)
-    : secret_(std::move(secret)), self_(std::move(self)) {
-  TRIREME_CHECK(self_.name.size() <= kIdentityTextMax, "a name of ", self_.name.size(),
-                " bytes: ", self_.name);
-  TRIREME_CHECK(self_.role.size() <= kIdentityTextMax, "a role of ", self_.role.size(),
-                " bytes: ", self_.role);
+SecretCredentials::SecretCredentials(Secret secret, std::string name)
+    : secret_(std::move(secret)), name_(std::move(name)) {
+  TRIREME_CHECK(name_.size() <= kIdentityTextMax, "a name of ", name_.size(), " bytes: ", name_);
 }
 
-std::unique_ptr<Handshake> SecretCredentials::begin(Side side) const {
-  if (side == Side::Client) return std::make_unique<ClientHandshake>(secret_, self_);
-  return std::make_unique<ServerHandshake>(secret_, self_);
+std::unique_ptr<Handshake> SecretCredentials::begin(Side side, std::string_view purpose) const {
+  TRIREME_CHECK(purpose.size() <= kIdentityTextMax, "a purpose of ", purpose.size(), " bytes");
+  const Identity self{.name = name_, .purpose = std::string(purpose)};
+  if (side == Side::Client) return std::make_unique<ClientHandshake>(secret_, self);
+  return std::make_unique<ServerHandshake>(secret_, self);
 }
 
 }  // namespace trireme::net

@@ -1,27 +1,31 @@
-// SecretCredentials let two ends that know the same Secret prove it to each other, without
-// sending it and with the server first.
+// SecretCredentials let two ends that know the same Secret prove it to each other without sending
+// it. The server authenticates first.
 //
 //   client -> server   hello    magic, version, client nonce                            37 bytes
 //   server -> client   proof    magic, version, server nonce, server identity, HMAC    199 bytes
 //   client -> server   answer   client identity, HMAC                                  162 bytes
-//   server -> client   welcome  so that a client knows that it was let in                1 byte
+//   server -> client   welcome  tells the client that it was accepted                    1 byte
 //
-// Each HMAC-SHA256 covers a label of its side, the version, both nonces, the server's identity
-// and, in the answer, the client's: what one side sent is worth nothing from the other side
-// (reflection) or on another connection (replay), and no name can be altered on the way. The
-// client says nothing about itself before the server has proven itself.
+// An identity is a name and the purpose of the connection (see Identity), 65 bytes each.
 //
-// A server that meets another version sends back magic and its own version, so that the client
-// can say so, and nothing else to anybody who has not proven anything.
+// Each HMAC-SHA256 covers a label of its side, the version, both nonces, the server's identity and,
+// in the answer, the client's identity. A message is therefore invalid when sent by the other side
+// (reflection) or on another connection (replay), and identities cannot be altered in transit. The
+// client reveals nothing about itself before the server has authenticated.
 //
-// Not covered: what follows the handshake is neither encrypted nor signed; see docs/security.md.
+// A server that receives another version replies with the magic and its own version, so that the
+// client can report the mismatch. It sends nothing else to unauthenticated clients.
 //
-// Threads: begin() from any thread. A Handshake is used by one thread at a time.
+// Not covered: data after the handshake is neither encrypted nor signed; see docs/security.md.
+//
+// Thread safety: any thread may call begin(). A Handshake is used by one thread at a time.
 
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "trireme/net/credentials.h"
 #include "trireme/net/secret.h"
@@ -36,15 +40,15 @@ class SecretCredentials final : public Credentials {
   static constexpr std::size_t kAnswerSize = 162;
   static constexpr std::size_t kWelcomeSize = 1;
 
-  // `self` is what the other end will know us by.
-  // REQUIRES: name and role of at most kIdentityTextMax bytes.
-  SecretCredentials(Secret secret, Identity self);
+  // `name` identifies this end to the other end. REQUIRES: the name and every purpose have at most
+  // kIdentityTextMax bytes.
+  SecretCredentials(Secret secret, std::string name);
 
-  std::unique_ptr<Handshake> begin(Side side) const override;
+  std::unique_ptr<Handshake> begin(Side side, std::string_view purpose = {}) const override;
 
  private:
   Secret secret_;
-  Identity self_;
+  std::string name_;
 };
 
 }  // namespace trireme::net

@@ -43,7 +43,7 @@ ServiceTable table_of(Server::Services services) {
   return out;
 }
 
-// A thread that no signal of the process interrupts.
+// Starts a thread that blocks all signals.
 std::thread start_quietly(std::function<void()> body) {
   sigset_t all;
   sigset_t before;
@@ -131,7 +131,8 @@ void Server::Loop::run() {
   while (!is_stopping_) {
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                    doorkeeper_.next_deadline().poll_timeout());
-    // Newcomers come last: whoever is inside, or about to be, is served first.
+    // Accept new connections last, so that existing and authenticating connections are served
+    // first.
     bool somebody_knocks = false;
     for (int i = 0; i < count; ++i) somebody_knocks |= !handle(events[static_cast<std::size_t>(i)]);
     try {
@@ -144,7 +145,7 @@ void Server::Loop::run() {
   while (!sessions_.empty()) end_session(sessions_.begin()->first);
 }
 
-// False for the listener's own event.
+// Returns false for the listener's own event.
 bool Server::Loop::handle(const epoll_event& event) {
   const std::uint64_t tag = event.data.u64;
   if (tag == Doorkeeper::kListenerTag) return false;
@@ -178,7 +179,7 @@ void Server::Loop::welcome(Doorkeeper::Guest guest) {
 }
 
 void Server::Loop::on_session(SessionId id, std::uint32_t events) {
-  // An event of a session that ended while this batch was handled has nobody to go to.
+  // Ignore an event of a session that ended while this batch was handled.
   const auto session = sessions_.find(id);
   if (session != sessions_.end()) settle(session, session->second->on_event(events, scratch_));
 }

@@ -1,11 +1,13 @@
-// Service is what a Server offers: it is handed requests and answers them, now or later.
+// Service is the interface that a Server's services implement: it receives requests and answers
+// them immediately or later.
 //
-// Threads: every member is called on the server's one loop thread, never two at once, so a
-//          service needs no locks for what only it touches. Caller handles may be used from any
-//          thread and outlive the session; using one after the session ended does nothing.
-// Failure: an Error thrown by on_request is sent to the caller as it is; any other exception as
-//          RemoteFailure with its text. The session and the server live on. A Caller destroyed
-//          without an answer fails its request with RemoteFailure.
+// Thread safety: every member is called on the server's loop thread, never concurrently, so a
+//                service needs no locks for its own state. Caller handles may be used from any
+//                thread and may outlive the session; using one after the session ended does
+//                nothing.
+// Errors:        an Error thrown by on_request is sent to the caller unchanged; any other exception
+//                is sent as RemoteFailure with its text. The session and the server continue. A
+//                Caller that is destroyed without an answer fails its request with RemoteFailure.
 
 #pragma once
 
@@ -20,14 +22,14 @@ namespace trireme::net {
 
 using SessionId = std::uint64_t;
 
-// The way back to whoever made one request.
+// Sends the answer to one request.
 class Caller {
  public:
   virtual ~Caller() = default;
   virtual void reply(ByteView payload) = 0;
   virtual void fail(const Error& error) = 0;
-  // Items of a stream. False when the caller is gone, has cancelled, or lags by more than the
-  // server's output bound (it is then disconnected): stop sending.
+  // Sends one item of a stream. Returns false if the caller disconnected, has cancelled, or lags by
+  // more than the server's output bound (it is then disconnected); the service must stop sending.
   virtual bool send_item(ByteView payload) = 0;
   virtual void end() = 0;
 };
@@ -44,7 +46,7 @@ class Service {
  public:
   virtual ~Service() = default;
   virtual void on_request(const Request& request) = 0;
-  // The session's connection is gone, for whatever reason; what it had asked for is moot.
+  // The session's connection ended for whatever reason; its open requests need no answer.
   virtual void on_session_end(SessionId session) { (void)session; }
 };
 

@@ -1,9 +1,9 @@
-// Session is one member's connection on the server: it reads requests, deals them to services by
-// the method's high byte, and stops reading while its Outbox is congested.
+// Session is one member's connection on the server. It reads requests, dispatches them to services
+// by the method's high byte, and stops reading while its Outbox is congested.
 //
-// Threads: the loop's thread only; what services keep of it is the Outbox, behind Caller handles.
-// Failure: bytes that no correct client sends, and a caller that lags, cut the session; the reason
-//          is kept for the log.
+// Thread safety: the loop's thread only; services hold only the Outbox, through Caller handles.
+// Errors:        the session is closed if the client sends invalid bytes or reads too slowly; the
+//                reason is kept for the log.
 
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace trireme::net {
 
-// By the high byte of a method; null where nobody serves.
+// By the high byte of a method; null if there is no service.
 using ServiceTable = std::array<std::shared_ptr<Service>, 256>;
 
 class Session {
@@ -30,14 +30,14 @@ class Session {
 
   Session(SessionId id, Identity identity, std::shared_ptr<Outbox> outbox,
           const ServiceTable& services, std::size_t payload_max, Log log);
-  // Closes the connection; handles that services still hold do nothing from then on.
+  // Closes the connection. Handles that services still hold have no effect afterwards.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // What came right behind the handshake.
+  // `rest`: bytes received after the handshake.
   State start(ByteView rest);
-  // `scratch` is where to receive; it is the loop's, and free again afterwards.
+  // `scratch` is the loop's receive buffer; it is used only during the call.
   State on_event(std::uint32_t events, std::span<std::byte> scratch);
 
   SessionId id() const noexcept { return id_; }

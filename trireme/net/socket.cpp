@@ -17,7 +17,7 @@ namespace trireme::net {
 namespace {
 
 void set_option(const Socket& socket, int level, int name, int value) noexcept {
-  // Refused only where it means nothing (TCP options on a unix socket), so nobody needs to know.
+  // Fails only for options that do not apply (TCP options on a unix socket), so errors are ignored.
   (void)setsockopt(socket.descriptor(), level, name, &value, sizeof(value));
 }
 
@@ -101,8 +101,8 @@ Socket connect(const SocketAddress& address, Deadline deadline) {
   return socket;
 }
 
-// Each candidate gets an equal part of the time left, so that one that swallows packets does not
-// cost the others their turn.
+// Each candidate gets an equal share of the remaining time, so that an address that drops packets
+// does not use up the time of the others.
 Socket connect_any(std::span<const SocketAddress> candidates, Deadline deadline) {
   std::optional<Error> failure;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -150,7 +150,7 @@ void prepare_stream(const Socket& socket) noexcept {
   limit_silence(socket, std::chrono::seconds(30));
 }
 
-// A third without a word, and then a few questions.
+// The first probe is sent after a third of the time without data; further probes follow.
 void limit_silence(const Socket& socket, Duration most) noexcept {
   constexpr int kQuestions = 4;
   const auto seconds =
@@ -158,7 +158,7 @@ void limit_silence(const Socket& socket, Duration most) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, std::max(seconds / 3, 1));
   set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, std::max(seconds / 6, 1));
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, kQuestions);
-  // Keep-alive is silent while data waits to be acknowledged; this bounds that too.
+  // Keep-alive sends no probes while data is unacknowledged; this option covers that case.
   set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, std::max(seconds, 1) * 1000);
 }
 

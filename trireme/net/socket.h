@@ -1,11 +1,11 @@
-// Socket owns one descriptor, and a handful of functions use it without ever blocking unasked.
+// Socket owns one descriptor. The functions below never block unless they take a Deadline.
 //
-// Every socket made here is non-blocking and closed on exec; TCP ones send small messages at once
-// (TCP_NODELAY) and notice a vanished host by themselves (keep-alive, about half a minute).
+// Every socket created here is non-blocking and close-on-exec. TCP sockets send small messages
+// immediately (TCP_NODELAY) and detect a vanished host by keep-alive within about half a minute.
 //
-// Threads: a Socket is a value with one owner; send and receive may run at once on two threads.
-// Failure: receive and send report what happened and never throw, since a closed connection is
-//          an everyday event to whoever serves many of them. A dead peer raises no SIGPIPE.
+// Thread safety: a Socket is a value with one owner; one thread may send while another receives.
+// Errors:        receive and send report the outcome and never throw, because closed connections
+//                are normal for a server. Sending to a dead peer raises no SIGPIPE.
 
 #pragma once
 
@@ -36,41 +36,45 @@ class Socket {
   Descriptor handle_;
 };
 
-// What one attempt to move bytes came to: some moved, none could yet, or the connection is over.
+// The result of one send or receive: some bytes moved, none could be moved yet, or the connection
+// ended.
 struct Transfer {
   std::size_t size = 0;
   int error = 0;  // errno; 0 with size 0 is the end of the stream
 
   bool has_moved() const noexcept { return size > 0; }
   bool must_wait() const noexcept;
-  // The end of the stream or an error, in words.
+  // Describes the end of the stream or the error.
   std::string reason() const;
 };
 
 Transfer receive(const Socket& socket, std::span<std::byte> into) noexcept;
 Transfer send(const Socket& socket, ByteView bytes) noexcept;
-// At most IOV_MAX pieces, in order, as one message.
+// Sends at most IOV_MAX pieces, in order, as one message.
 Transfer send(const Socket& socket, std::span<const iovec> pieces) noexcept;
 
-// Sleeps until one of the poll(2) `events` or an error or hang-up; false when time is up.
+// Waits until one of the poll(2) `events`, an error or a hang-up; returns false if the deadline
+// passes.
 bool wait_ready(const Socket& socket, short events, Deadline deadline);
 
-// One attempt. Throws Unreachable when refused, not there or out of time, and Exhausted when this
-// process has no descriptor left.
+// Makes one attempt. Throws Unreachable if it is refused, the path does not exist or the deadline
+// passes, and Exhausted if this process has no descriptor left.
 Socket connect(const SocketAddress& address, Deadline deadline);
-// The first of them that answers, tried in this order, each within an equal part of the time left.
+// Tries the candidates in order and returns the first connection; each gets an equal share of the
+// remaining time.
 Socket connect_any(std::span<const SocketAddress> candidates, Deadline deadline);
 
-// "127.0.0.1:50123", "unix", or "unknown" for a connection that is already gone.
+// "127.0.0.1:50123", "unix", or "unknown" if the connection has already ended.
 std::string peer_text(const Socket& socket);
-// This end's address; of a listener, the one that was picked.
+// The address of this end; for a listener, the one actually bound.
 SocketAddress local_address(const Socket& socket);
 
-// A new non-blocking socket of this family, prepared as said above. Throws Io or Exhausted.
+// A new non-blocking socket of this family with the options described above. Throws Io or
+// Exhausted.
 Socket make_socket(int family);
-// For a descriptor that accept(2) returned.
+// Sets the same options on a descriptor that accept(2) returned.
 void prepare_stream(const Socket& socket) noexcept;
-// A host that vanishes is noticed after so long instead, in whole seconds and at least one.
+// Detects a vanished host after this time instead; in whole seconds, at least one.
 void limit_silence(const Socket& socket, Duration most) noexcept;
 
 }  // namespace trireme::net

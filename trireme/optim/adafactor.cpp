@@ -23,8 +23,8 @@ double root_mean_square(const at::Tensor& values) {
   return std::sqrt(squared_norm(values) / static_cast<double>(values.numel()));
 }
 
-// Of the gradient's squares, along the last dim or the one before it. The running mean lies in the
-// first elements of `state`.
+// Updates the running mean of the squared gradients along the last dim or the one before it. It is
+// stored in the first elements of `state`.
 at::Tensor running_mean(const at::Tensor& squares, std::int64_t dim, const at::Tensor& state,
                         double share) {
   const at::Tensor mean = squares.mean({dim}, /*keepdim=*/true);

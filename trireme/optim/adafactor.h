@@ -1,11 +1,12 @@
-// Adafactor, as torch.optim's (Shazeer and Stern 2018): of the squared gradients of a matrix it
-// keeps the means of rows and of columns alone, and steps in proportion to the parameter's size.
+// Adafactor, as in torch.optim (Shazeer and Stern 2018): of the squared gradients of a matrix it
+// keeps only the means of rows and columns, and its steps are proportional to the size of the
+// parameter.
 //
-// State:   both tensors are as large as the parameter, as every rule's; a matrix uses the first
-//          elements of each, as many as it has rows or columns, and the rest stays zero. Memory
-//          that is never written costs nothing on Linux; checkpoints have it whole. What is no
-//          matrix keeps its mean of squares in the first.
-// Threads: as Optimizer.
+// State:         both tensors have the size of the parameter, as for every optimizer. A matrix uses
+//                the first elements of each, one per row or column; the rest stays zero. Memory
+//                that is never written costs nothing on Linux; checkpoints contain it in full.
+//                Parameters that are not matrices keep their mean of squares in the first tensor.
+// Thread safety: as Optimizer.
 
 #pragma once
 

@@ -1,6 +1,7 @@
-// Adagrad, as torch.optim's: each element's steps shrink with the sum of its squared gradients.
+// Adagrad, as in torch.optim: the steps of each element shrink with the sum of its squared
+// gradients.
 //
-// Threads: as Optimizer.
+// Thread safety: as Optimizer.
 
 #pragma once
 

@@ -1,8 +1,7 @@
-// Adam and AdamW, as torch.optim's: running means of gradients and of their squares, corrected for
-// having begun at zero. Adam adds weight decay to the gradient; AdamW shrinks the weights apart
-// from it.
+// Adam and AdamW, as in torch.optim: running means of gradients and of their squares, with bias
+// correction. Adam adds weight decay to the gradient; AdamW applies it to the weights (decoupled).
 //
-// Threads: as Optimizer.
+// Thread safety: as Optimizer.
 
 #pragma once
 

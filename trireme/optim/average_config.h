@@ -1,4 +1,4 @@
-// The settings of [average]: which mean of the weights is kept beside them.
+// The settings of [average]: which average of the weights is kept in addition to them.
 
 #pragma once
 

@@ -25,7 +25,8 @@ double Averaged::share_of(std::int64_t step) const noexcept {
   return since % every_ == 0 ? 1 / static_cast<double>(since / every_ + 1) : 0;
 }
 
-// The mean is made of lag and old weights before they go, and a lag again of it and the new ones.
+// The mean is computed from the lag and the old weights before they change; the new lag is computed
+// from the mean and the new weights.
 void Averaged::update(std::span<const Slice> slices, std::int64_t step,
                       double gradient_scale) const {
   const c10::NoGradGuard no_grad;

@@ -1,10 +1,11 @@
-// Averaged is a rule that also keeps a mean of the weights that another rule makes: exponential
-// (EMA) or of equal parts (SWA), as torch.optim.swa_utils has them.
+// Averaged wraps an optimizer and also keeps an average of its weights: exponential (EMA) or with
+// equal weights (SWA), as in torch.optim.swa_utils.
 //
-// State:   the rule's own, then "average_lag": the mean less the weights. It begins as zeros, as
-//          all state does, and so a parameter that was never updated is its own mean. A step in
-//          which a parameter has no gradient does not count for its mean.
-// Threads: as Optimizer.
+// State:         that of the wrapped optimizer, then "average_lag": the average minus the weights.
+//                It starts at zero, like all state, so the average of a parameter that was never
+//                updated is the parameter itself. A step in which a parameter has no gradient does
+//                not count for its average.
+// Thread safety: as Optimizer.
 
 #pragma once
 
@@ -28,7 +29,7 @@ class Averaged final : public Optimizer {
   void update(std::span<const Slice> slices, std::int64_t step,
               double gradient_scale = 1.0) const override;
 
-  // What part of the mean the weights of this update become.
+  // The weight of this update's values in the average.
   double share_of(std::int64_t step) const noexcept;
 
  private:
@@ -36,7 +37,7 @@ class Averaged final : public Optimizer {
   double decay_ = 0;
   std::int64_t begin_ = 1;
   std::int64_t every_ = 1;
-  bool is_even_ = false;  // all parts alike, whatever the decay
+  bool is_even_ = false;  // equal weights, whatever the decay
 };
 
 }  // namespace trireme::optim

@@ -13,9 +13,9 @@
 namespace trireme::optim {
 namespace {
 
-constexpr std::int64_t kGrid = 1 << 15;  // elements that are summed together
+constexpr std::int64_t kGrid = 1 << 15;  // number of elements that are summed together
 
-// Eight sums side by side: a vector's worth, in an order that no compiler flag changes.
+// Eight independent sums: one vector register, in an order that no compiler flag changes.
 template <class Number>
 double sum_squares(const Number* values, std::int64_t count) {
   double sums[8] = {};

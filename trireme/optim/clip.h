@@ -1,11 +1,12 @@
-// Clipping: gradients that are too long, all together, are shortened; or each is cut off.
+// Gradient clipping: by global norm, or by value.
 //
-// Slices of one model may lie on many ranks, so the sum of squares goes through a reducer that the
-// caller injects. A slice's sum is taken in double precision over a fixed grid of elements: it
-// does not depend on threads. Slices cut elsewhere may differ in its last bits; the scale that is
-// made of it is rounded to float32, which hides that but for one case in many millions.
+// Slices of one model may be on many ranks, so the sum of squares goes through a reducer that the
+// caller passes. The sum of a slice is computed in double precision over a fixed grid of elements
+// and does not depend on the number of threads. If slices are cut differently, its last bits may
+// differ; the scale computed from it is rounded to float32, which hides the difference except in
+// one of many millions of cases.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -16,26 +17,27 @@
 
 namespace trireme::optim {
 
-// The sum of squares of all gradients; not finite where one of them is not.
+// The sum of squares of all gradients; not finite if one of them is not.
 double squared_norm(std::span<const Slice> slices);
 double squared_norm(const at::Tensor& values);
 
-// Makes one rank's sum the sum over all ranks.
+// Sums the value of this rank over all ranks.
 using SumReducer = std::function<double(double)>;
 
 struct Clipped {
   double norm = 0;   // of the gradients times `scale`, before clipping; may be infinite or NaN
-  double scale = 1;  // what Optimizer::update is to multiply gradients by
+  double scale = 1;  // what Optimizer::update must multiply gradients by
 };
 
-// `scale`: what gradients are to be multiplied by anyway. `norm_max` 0: never shortened.
+// `scale` is the factor that gradients are multiplied by in any case. With `norm_max` 0 nothing is
+// clipped.
 Clipped clip_by_norm(std::span<const Slice> slices, double norm_max, double scale = 1,
                      const SumReducer& reduce = {});
 
-// The same from a sum of squares that is known already.
+// The same for a known sum of squares.
 Clipped clip_by_norm(double squares, double norm_max, double scale = 1);
 
-// Cuts every gradient off, in place, where its size times `scale` is above `value_max`.
+// Limits every gradient, in place, to `value_max` after multiplication by `scale`.
 void clip_by_value(std::span<const Slice> slices, double value_max, double scale = 1);
 
 }  // namespace trireme::optim

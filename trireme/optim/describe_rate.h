@@ -1,4 +1,4 @@
-// What the settings of several rules have in common, described once.
+// Settings that several optimizers have in common.
 
 #pragma once
 

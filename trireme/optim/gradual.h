@@ -1,7 +1,7 @@
-// Gradual is a rule that leaves a slice as it is until the slice's first step, and from then on is
-// another rule whose steps are counted from there: what is unfrozen late begins like a new job.
+// Gradual wraps an optimizer. It does not change a slice before the slice's first step and counts
+// steps from there, so that parameters that are unfrozen late start like in a new job.
 //
-// Threads: as the other rule.
+// Thread safety: as the wrapped optimizer.
 
 #pragma once
 

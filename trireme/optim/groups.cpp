@@ -24,7 +24,7 @@ std::optional<std::pair<std::string, double>> read_factor(const std::string& tex
 }  // namespace
 
 bool is_match(std::string_view pattern, std::string_view name) noexcept {
-  // The last star is where a mismatch goes back to, taking one letter more.
+  // On a mismatch, continue at the last star, which then matches one more character.
   std::size_t p = 0, n = 0, star = std::string_view::npos, taken = 0;
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

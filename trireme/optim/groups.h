@@ -1,8 +1,8 @@
-// Groups say which parameters decay and which learn at a rate of their own. Two parameters of
-// equal groups can lie end to end in one slice.
+// Groups determine which parameters have weight decay and which have their own learning rate. Two
+// parameters with equal groups can be stored in one slice.
 //
-// Threads: constant.
-// Failure: InvalidInput for a factor that is no "pattern=factor".
+// Thread safety: immutable; any thread.
+// Errors:        InvalidInput for a factor that is not of the form "pattern=factor".
 
 #pragma once
 
@@ -27,7 +27,7 @@ class Groups {
  public:
   explicit Groups(const OptimConfig& config = {});
 
-  // Parameters of fewer than 2 dims are norms and biases.
+  // Parameters with fewer than 2 dims are norms and biases.
   Group group_of(std::string_view name, std::int64_t dims) const;
 
  private:
@@ -36,10 +36,10 @@ class Groups {
   std::vector<std::pair<std::string, double>> factors_;
 };
 
-// Whether a name fits a pattern, in which * stands for any text, also none.
+// Whether a name matches a pattern, in which * matches any text, including none.
 bool is_match(std::string_view pattern, std::string_view name) noexcept;
 
-// What is wrong with a list of "pattern=factor", or "".
+// The error in a list of "pattern=factor", or "".
 std::string complaint_of_factors(const std::vector<std::string>& all);
 
 }  // namespace trireme::optim

@@ -26,7 +26,7 @@ namespace {
 
 template <class... Rules>
 struct RuleList {};
-// Every rule's settings; the last stands for the rest.
+// The settings of every optimizer; the last one is the default case.
 using AllRules = RuleList<AdamwConfig, AdamConfig, AdagradConfig, RmspropConfig, LionConfig,
                           LambConfig, LarsConfig, AdafactorConfig, MuonConfig, SgdConfig>;
 
@@ -41,7 +41,7 @@ auto with_rule_of(RuleList<Rule, Others...>, const config::Config& config, const
   }
 }
 
-// Calls `use` with the struct of the kind that the section is of.
+// Calls `use` with the settings struct of the section's kind.
 template <class Use>
 auto with_rule(const config::Config& config, const Use& use, const char* section = kOptimSection) {
   return with_rule_of(AllRules{}, config, section, use);
@@ -179,7 +179,7 @@ namespace {
 
 using Options = Schedule::Options;
 
-// What each kind has beside a rate.
+// The settings of each kind besides the learning rate.
 void set_kind(Options& o, const ConstantScheduleConfig&) {
   o.kind = Schedule::Kind::Constant;
 }
@@ -231,7 +231,7 @@ void set_found_kind(Options& options, const config::Config& config) {
 
 }  // namespace
 
-// One that drops on plateaus is constant but for what make_plateau() says.
+// A schedule that reduces on plateaus is constant except for the factor of make_plateau().
 Schedule make_schedule(const config::Config& config, std::int64_t steps) {
   Options options{.rate = learning_rate_of(config),
                   .steps = steps,

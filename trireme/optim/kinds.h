@@ -1,7 +1,7 @@
-// The rules, means and schedules that a recipe can name: [optim], [optim.second], [average] and
-// [schedule].
+// The optimizers, averages and schedules that a recipe can name: [optim], [optim.second], [average]
+// and [schedule].
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -26,25 +26,26 @@ inline constexpr const char* kSecondSection = "optim.second";
 inline constexpr const char* kAverageSection = "average";
 inline constexpr const char* kScheduleSection = "schedule";
 
-// These sections, with a kind for each rule, mean and schedule.
+// Adds these sections, with one kind per optimizer, average and schedule.
 void add_optim_sections(config::Schema& schema);
 
-// With the second rule, where there is one, and the mean that [average] names. InvalidInput where
-// of a second rule only its kind is given, or only its names.
+// Includes the second optimizer, if there is one, and the average that [average] names.
+// Errors: InvalidInput if only the kind or only the names of a second optimizer are given.
 std::unique_ptr<Optimizer> make_optimizer(const config::Config& config);
 bool has_average(const config::Config& config);
 
-// `steps` is how many the whole job makes.
+// `steps` is the total number of steps of the job.
 Schedule make_schedule(const config::Config& config, std::int64_t steps);
 
-// Nothing unless [schedule] is reduce_on_plateau.
+// `nullopt` unless [schedule] is reduce_on_plateau.
 std::optional<Plateau> make_plateau(const config::Config& config, bool is_larger_better);
 
-// The kind's own numbers, whichever kind it is.
+// The values of the selected kind.
 double learning_rate_of(const config::Config& config);
 double weight_decay_of(const config::Config& config);
 
-// What [optim.second] is for: weights of these names, at so many times the first rule's rate.
+// What [optim.second] applies to: weights with these names, at this multiple of the first
+// optimizer's learning rate.
 struct SecondRule {
   std::vector<std::string> names;
   double rate_factor = 1;

@@ -1,8 +1,8 @@
-// Lamb (You et al. 2020, "Large Batch Optimization for Deep Learning", algorithm 2): Adam's
-// direction, with decay added to it, made as long as the parameter is, times the learning rate.
-// Norms and biases, and parameters or directions that are zero, take the direction as it is.
+// Lamb (You et al. 2020, "Large Batch Optimization for Deep Learning", algorithm 2): the direction
+// of Adam plus weight decay, scaled to the norm of the parameter, times the learning rate. Norms
+// and biases, and parameters or directions that are zero, use the direction without scaling.
 //
-// Threads: as Optimizer.
+// Thread safety: as Optimizer.
 
 #pragma once
 

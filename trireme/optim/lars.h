@@ -1,8 +1,9 @@
 // Lars (You et al. 2017, "Large Batch Training of Convolutional Networks", algorithm 1): momentum
-// with a learning rate for each parameter, in proportion to its length over its gradient's. Norms
-// and biases, and parameters or gradients that are zero, have the plain rate.
+// with a learning rate per parameter, proportional to the ratio of the parameter's norm to its
+// gradient's. Norms and biases, and parameters or gradients that are zero, use the plain learning
+// rate.
 //
-// Threads: as Optimizer.
+// Thread safety: as Optimizer.
 
 #pragma once
 

@@ -1,8 +1,8 @@
 // Lion (Chen et al. 2023, "Symbolic Discovery of Optimization Algorithms", algorithm 2): every
-// element moves by the learning rate, in the direction of the sign of a mean of gradients. Decay
-// is apart from the gradient.
+// element moves by the learning rate, in the direction of the sign of a mean of gradients. Weight
+// decay is decoupled from the gradient.
 //
-// Threads: as Optimizer.
+// Thread safety: as Optimizer.
 
 #pragma once
 

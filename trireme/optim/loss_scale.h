@@ -1,9 +1,8 @@
-// LossScale is dynamic loss scaling for float16, whose smallest numbers are too large for many
-// gradients: the loss is multiplied by a scale before backward and gradients are divided by it
-// after. The scale is halved where gradients overflowed, and that step is skipped; it is doubled
-// after many steps that went well.
+// LossScale is dynamic loss scaling for float16, in which many gradients would underflow: the loss
+// is multiplied by a scale before backward and gradients are divided by it afterwards. If gradients
+// overflow, the step is skipped and the scale is halved; after many good steps it is doubled.
 //
-// Threads: one. Every rank sees the same outcomes and so keeps the same scale.
+// Thread safety: one thread. Every rank sees the same outcomes and therefore has the same scale.
 
 #pragma once
 
@@ -17,12 +16,12 @@ class LossScale {
     double initial = 65536;
     double growth = 2;
     double backoff = 0.5;
-    std::int64_t interval = 2000;  // good steps in a row before it grows
+    std::int64_t interval = 2000;  // consecutive good steps before the scale grows
     double least = 1.0 / (1 << 14);
     double most = 16777216;
   };
 
-  // What a checkpoint keeps.
+  // The part that is saved in a checkpoint.
   struct State {
     double scale = 65536;
     std::int64_t good_steps = 0;
@@ -34,12 +33,13 @@ class LossScale {
   explicit LossScale(const Options& options);
 
   double scale() const noexcept { return state_.scale; }
-  // Whether it cannot get smaller: what overflows now is no matter of scale.
+  // Whether the scale cannot decrease further: an overflow now has another cause.
   bool is_least() const noexcept { return state_.scale <= options_.least; }
-  // What gradients are to be multiplied by.
+  // What gradients must be multiplied by.
   double inverse() const noexcept { return 1.0 / state_.scale; }
 
-  // After each backward; `is_finite` of all gradients of all ranks. Whether the step is to be made.
+  // Call after each backward, with whether all gradients of all ranks are finite. Returns whether
+  // to make the step.
   bool update(bool is_finite) noexcept;
 
   const State& state() const noexcept { return state_; }

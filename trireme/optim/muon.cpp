@@ -14,12 +14,13 @@
 namespace trireme::optim {
 namespace {
 
-// Chosen by Muon's author for the steepest slope at zero: singular values end near 1, not at it.
+// Chosen by Muon's author for the steepest slope at zero: singular values end near 1, not exactly
+// at 1.
 constexpr double kA = 3.4445, kB = -4.775, kC = 2.0315;
 constexpr int kIterations = 5;
 constexpr double kNormMin = 1e-7;
 
-// The nearest matrix whose rows (or columns, where it is tall) are orthogonal, roughly.
+// Approximates the nearest matrix with orthogonal rows (or columns, if it is tall).
 at::Tensor made_orthogonal(const at::Tensor& matrix) {
   const bool is_tall = matrix.size(0) > matrix.size(1);
   at::Tensor x = matrix.to(at::kBFloat16);

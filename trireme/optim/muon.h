@@ -1,9 +1,11 @@
-// Muon (Jordan 2024), as torch.optim's: a matrix moves along its momentum made orthogonal, by five
-// steps of a Newton-Schulz iteration in bfloat16. Parameters of fewer dims, and tables and heads by
-// name, are AdamW's; those of more dims are matrices of their first dim against the others.
+// Muon (Jordan 2024), as in torch.optim: a matrix moves along its orthogonalized momentum, computed
+// with five steps of a Newton-Schulz iteration in bfloat16. AdamW updates parameters with fewer
+// dims, and tables and heads by name. Parameters with more dims are treated as matrices of their
+// first dim against the others.
 //
-// State:   AdamW's exp_avg lies in momentum_buffer; a matrix leaves exp_avg_sq zero.
-// Threads: as Optimizer.
+// State:         the exp_avg of AdamW is stored in momentum_buffer; for matrices exp_avg_sq stays
+//                zero.
+// Thread safety: as Optimizer.
 
 #pragma once
 

@@ -1,5 +1,5 @@
-// The settings of [optim]: what every rule has (groups, clipping), and those of the element-wise
-// rules; trireme/optim/whole_config.h has the others.
+// The settings of [optim]: those of every optimizer (groups, clipping), and those of the
+// element-wise optimizers; trireme/optim/whole_config.h has the others.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace trireme::optim {
 
-// What every rule has.
+// The settings of every optimizer.
 struct OptimConfig {
   double clip_norm = 0;
   double clip_value = 0;

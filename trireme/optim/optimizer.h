@@ -1,13 +1,14 @@
-// Optimizer is a rule that turns gradients into new values. It holds settings and nothing else:
-// values, gradients and state belong to the caller, who keeps them where ranks can share them and
-// cuts them into slices as the rule's grain allows.
+// Optimizer is an update rule for parameters. It contains only settings: values, gradients and
+// state belong to the caller, which keeps them where ranks can share them and cuts them into slices
+// as the rule's grain allows.
 //
-// Threads: any; distinct slices may be updated at once.
-// Failure: Misuse for slices whose tensors do not match.
+// Thread safety: any thread; different slices may be updated at once.
+// Errors:        Misuse for slices whose tensors do not match.
 //
-// State begins as zeros. Updating a run of elements whole, or cut at multiples of kSliceGrid from
-// its first element, gives equal bits; other cuts may differ in the last one, since kernels round
-// a vector's elements and what is left over at a slice's end differently.
+// State starts at zero. Updating a range of elements as a whole, or cut at multiples of kSliceGrid
+// from its first element, gives bitwise identical results. Other cuts may differ in the last bit,
+// because kernels round the elements of full vectors and the remainder at the end of a slice
+// differently.
 
 #pragma once
 
@@ -20,24 +21,25 @@
 
 namespace trireme::optim {
 
-// A multiple of every vector's width; see above.
+// A multiple of every vector width; see above.
 inline constexpr std::int64_t kSliceGrid = 64;
 
 enum class Grain {
   Element,      // a slice may begin and end anywhere
-  WholeTensor,  // a slice is one parameter: the rule takes norms of it, or products with it
+  WholeTensor,  // a slice is one parameter: the rule uses its norm, or products with it
 };
 
-// Guard is shown what is about to change, run by run, so that it can be put back.
+// Guard is notified of each range before it changes, so that it can be restored.
 class Guard {
  public:
   virtual ~Guard() = default;
-  // Elements of a slice that change next: every one of every slice, once, in order, also where it
-  // stays as it is. All those it was shown before have changed.
+  // Called before these elements of a slice change: for every element of every slice, once, in
+  // order, even if its value stays the same. All elements of earlier calls have changed already.
   virtual void before(const Slice& slice, std::int64_t begin, std::int64_t count) = 0;
 };
 
-// The longest run of a rule whose slices may be cut; others take a slice as one.
+// The longest range that is updated at once if slices may be cut; otherwise a range is a whole
+// slice.
 inline constexpr std::int64_t kRunMax = std::int64_t{1} << 15;
 
 class Optimizer {
@@ -45,15 +47,16 @@ class Optimizer {
   virtual ~Optimizer() = default;
 
   virtual Grain grain() const noexcept = 0;
-  // "exp_avg", "exp_avg_sq": what the rule keeps of each element, named as PyTorch does.
+  // "exp_avg", "exp_avg_sq": the state that the rule keeps per element, with PyTorch's names.
   virtual std::vector<std::string> state_names() const = 0;
 
-  // `step` counts from 1. Gradients are taken times `gradient_scale`: clipping, loss scale, a mean.
+  // `step` counts from 1. Gradients are multiplied by `gradient_scale`: clipping, loss scale, a
+  // mean.
   virtual void update(std::span<const Slice> slices, std::int64_t step,
                       double gradient_scale = 1.0) const = 0;
-  // The same, bit for bit, on one thread: each run of at most kRunMax elements, or slice, is shown
-  // to `guard` first, in their order. Slices may begin at a multiple of kSliceGrid of what they
-  // were: that is how an update that was cut short goes on.
+  // The same, bitwise identical, on one thread: `guard` is notified before each range of at most
+  // kRunMax elements, or slice, in order. Slices may begin at a multiple of kSliceGrid of the
+  // original slice, to continue an unfinished update.
   virtual void update(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
                       Guard& guard) const;
 };

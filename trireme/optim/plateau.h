@@ -1,8 +1,9 @@
-// Plateau lowers the learning rate when evaluations get no better, as PyTorch's ReduceLROnPlateau
-// with its relative threshold. It is a rule and holds settings only: what it knows of the past is
-// a State, which a job's progress keeps.
+// Plateau lowers the learning rate when evaluations do not improve, like PyTorch's
+// ReduceLROnPlateau with its relative threshold. It contains only settings; its history is a State,
+// which is part of the job's progress.
 //
-// Threads: pure. Every rank sees the same metrics and so comes to the same state.
+// Thread safety: pure functions; any thread. Every rank sees the same metrics and therefore has the
+// same state.
 
 #pragma once
 
@@ -16,22 +17,22 @@ class Plateau {
   struct Options {
     double factor = 0.1;
     std::int64_t patience = 10;  // evaluations
-    double threshold = 1e-4;     // share by which one must be better
+    double threshold = 1e-4;     // relative improvement that counts
     std::int64_t cooldown = 0;   // evaluations
     double final_factor = 0;
     bool is_larger_better = false;
   };
 
   struct State {
-    double factor = 1;                                       // of the schedule's rate
+    double factor = 1;  // multiplies the schedule's learning rate
     double best = std::numeric_limits<double>::quiet_NaN();  // none yet
-    std::int64_t bad = 0;                                    // in a row
-    std::int64_t cooling = 0;                                // evaluations that are left
+    std::int64_t bad = 0;      // consecutive evaluations without improvement
+    std::int64_t cooling = 0;  // remaining evaluations of the cooldown
   };
 
   explicit Plateau(const Options& options);
 
-  // After an evaluation. A metric that is not a number is no better than any.
+  // The state after an evaluation. A metric that is NaN never counts as an improvement.
   State after(State state, double metric) const noexcept;
 
  private:

@@ -1,7 +1,7 @@
-// Rmsprop, as torch.optim's: steps divided by the root of a running mean of squared gradients,
-// around their own mean where it is centered, with momentum where there is one.
+// Rmsprop, as in torch.optim: steps divided by the root of a running mean of squared gradients,
+// optionally centered, optionally with momentum.
 //
-// Threads: as Optimizer.
+// Thread safety: as Optimizer.
 
 #pragma once
 

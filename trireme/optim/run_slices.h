@@ -1,5 +1,5 @@
-// What rules share: slices checked and, for the element-wise ones, cut into chunks and handed to a
-// kernel on all of this rank's threads, or run by run under the eyes of a guard.
+// Shared code of the optimizers: checks slices and, for the element-wise ones, cuts them into
+// chunks that run in a kernel on all threads of this rank, or range by range with a guard.
 //
 //   run_slices(slices, 2, guard, [&]<class T>(const Slice& slice, T) {
 //     return [numbers = ..., value = slice.value.mutable_data_ptr<T>()](std::int64_t begin,
@@ -7,8 +7,8 @@
 //                                                                       };
 //   });
 //
-// Threads: pure.
-// Failure: Misuse for slices whose tensors do not match.
+// Thread safety: pure functions; any thread.
+// Errors:        Misuse for slices whose tensors do not match.
 
 #pragma once
 
@@ -24,18 +24,18 @@
 namespace trireme::optim {
 
 void check_slice(const Slice& slice, std::size_t states);
-// Also that it is a whole parameter.
+// Also checks that it is a whole parameter.
 void check_whole_slice(const Slice& slice, std::size_t states);
 
-// Elements that a thread takes at once: enough to hide its start, few enough to share fairly.
+// Elements that a thread takes at once: enough to amortize its start, few enough to share evenly.
 inline constexpr std::int64_t kChunkElements = 1 << 15;
 
-// Elements that a guard sees at once: what it saves of them stays in the nearest cache, and the
-// machine reads the next ones from memory while it computes these.
+// Elements per call of a guard: the values that it saves stay in the nearest cache, and the machine
+// reads the next ones from memory while it computes these.
 inline constexpr std::int64_t kGuardedElements = 256;
 
-// kernel_of(slice, T{})(begin, count) for every element of every slice exactly once. `guard`: null
-// for none.
+// Runs kernel_of(slice, T{})(begin, count) for every element of every slice exactly once. `guard`
+// may be null.
 template <class KernelOf>
 void run_slices(std::span<const Slice> slices, std::size_t states, Guard* guard,
                 const KernelOf& kernel_of) {

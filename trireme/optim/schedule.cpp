@@ -9,7 +9,7 @@
 namespace trireme::optim {
 namespace {
 
-// From one value to another along half a cosine.
+// Interpolates between two values along half a cosine.
 double swing(double from, double to, double share) {
   return to + (from - to) * (1 + std::cos(std::numbers::pi * share)) / 2;
 }
@@ -60,7 +60,7 @@ double Schedule::factor_at(std::int64_t since) const noexcept {
   return 1;
 }
 
-// Its last step has the least rate: PyTorch counts from 0 to the steps' number less 1.
+// The last step has the smallest rate: PyTorch counts from 0 to the number of steps minus 1.
 double Schedule::one_cycle_at(double since, double length) const noexcept {
   const Options& o = options_;
   const double top = std::max(0.0, o.rise_share * length - 1);

@@ -1,12 +1,12 @@
-// Schedule is the learning rate of every step, as arithmetic: nothing is stored, so a resumed job
-// goes on at the rate it would have had.
+// Schedule computes the learning rate of every step. It stores nothing, so a resumed job continues
+// at the rate it would have had.
 //
-// With warm-up over w steps, step s < w has the rate (s + 1) / w of the base; step w is the first
-// of the schedule proper, which PyTorch's StepLR, LinearLR, CosineAnnealingLR, ExponentialLR,
-// PolynomialLR, OneCycleLR and CosineAnnealingWarmRestarts describe. InverseSqrt is that of
+// With warm-up over w steps, step s < w has (s + 1) / w of the base rate; step w is the first step
+// of the schedule itself, which follows PyTorch's StepLR, LinearLR, CosineAnnealingLR,
+// ExponentialLR, PolynomialLR, OneCycleLR and CosineAnnealingWarmRestarts. InverseSqrt is that of
 // Vaswani et al. 2017, which counts from the first step.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -31,22 +31,23 @@ class Schedule {
   struct Options {
     Kind kind = Kind::Constant;
     double rate = 1e-3;
-    std::int64_t steps = 0;  // of the whole job, warm-up included; linear and cosine end there
+    std::int64_t steps = 0;  // of the whole job, including warm-up; linear and cosine end there
     std::int64_t warmup = 0;
-    std::int64_t every = 1;   // step: between two drops; warm restarts: of the first round
-    double factor = 0.1;      // step: at each drop; exponential: at each step
-    double final_factor = 0;  // what is left at the end (of a round) and after it
+    // Step: steps between two drops; warm restarts: length of the first round.
+    std::int64_t every = 1;
+    double factor = 0.1;      // step: factor per drop; exponential: factor per step
+    double final_factor = 0;  // factor at the end (of a round) and after it
     double power = 1;         // polynomial
-    double first_factor = 1;  // one cycle: what it begins with
-    double rise_share = 0.3;  // one cycle: of the steps, until the full rate
-    std::int64_t growth = 1;  // warm restarts: of a round over the one before it
+    double first_factor = 1;  // one cycle: initial factor
+    double rise_share = 0.3;  // one cycle: fraction of the steps until the full rate
+    std::int64_t growth = 1;  // warm restarts: length of a round relative to the previous one
   };
 
   // A constant rate.
   explicit Schedule(double rate) : Schedule(Options{.rate = rate}) {}
   explicit Schedule(const Options& options);
 
-  // `step` is how many updates were made before: from 0.
+  // `step` is the number of updates made before: from 0.
   double rate(std::int64_t step) const noexcept;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace trireme::optim {
 
-// What every schedule has.
+// The settings of every schedule.
 struct WarmUpConfig {
   std::int64_t warmup_steps = 0;
 

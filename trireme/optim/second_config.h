@@ -1,5 +1,5 @@
-// SecondConfig is `[optim.second]`: another rule, for the weights that it names. Its kinds are
-// those of [optim], and none.
+// SecondConfig is the section `[optim.second]`: a second optimizer for the weights that it names.
+// Its kinds are those of [optim], and none.
 
 #pragma once
 

@@ -19,8 +19,8 @@ void Sgd::run(std::span<const Slice> slices, std::int64_t step, double gradient_
               Guard* guard) const {
   TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
   const std::size_t states = config_.momentum == 0 ? 0 : 1;
-  // Zeros times the momentum plus the gradient are the gradient: no first step to tell apart, so
-  // that state which begins later (a new parameter) is right too.
+  // Zero times the momentum plus the gradient is the gradient, so the first step needs no special
+  // case and state that starts later (for a new parameter) is correct too.
   run_slices(slices, states, guard, [&]<class T>(const Slice& slice, T) {
     const kernel::SgdNumbers<T> numbers{.scale = static_cast<T>(gradient_scale),
                                         .penalty = static_cast<T>(slice.weight_decay),

@@ -1,7 +1,7 @@
 // Sgd: stochastic gradient descent with momentum, as torch.optim.SGD: weight decay is added to the
-// gradient, momentum keeps a decaying sum of gradients, Nesterov looks one step ahead along it.
+// gradient, momentum keeps a decaying sum of gradients, Nesterov momentum looks one step ahead.
 //
-// Threads: as Optimizer.
+// Thread safety: as Optimizer.
 
 #pragma once
 

@@ -1,10 +1,10 @@
-// TwoRules is an optimizer for each of two sets of weights: a slice is updated by the rule that it
-// names, as if each were alone with its own.
+// TwoRules applies one of two optimizers to each slice, the one that the slice names, as if each
+// optimizer were the only one.
 //
-// State:   the first rule's, then what the second has under other names. What a rule has no use for
-//          stays zero.
-// Grain:   whole parameters where one of them needs these.
-// Threads: as Optimizer.
+// State:         that of the first optimizer, then the state of the second that has other names.
+//                State that an optimizer does not use stays zero.
+// Grain:         whole parameters if one of them needs these.
+// Thread safety: as Optimizer.
 
 #pragma once
 
@@ -29,7 +29,7 @@ class TwoRules final : public Optimizer {
  private:
   struct Rule {
     std::unique_ptr<Optimizer> optimizer;
-    std::vector<std::size_t> states;  // where its own lie among all
+    std::vector<std::size_t> states;  // indices of its own state
   };
 
   std::array<Rule, 2> rules_;

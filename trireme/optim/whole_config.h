@@ -1,4 +1,5 @@
-// The settings of the rules of [optim] that look at whole parameters: lamb, lars, adafactor, muon.
+// The settings of the optimizers of [optim] that need whole parameters: lamb, lars, adafactor,
+// muon.
 
 #pragma once
 

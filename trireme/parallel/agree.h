@@ -22,6 +22,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -64,9 +65,13 @@ struct StepPlan {
   std::optional<Update> early = std::nullopt;
 };
 
+// Sums that a caller reports beside the loss; what they are is its own affair.
+using ReportedSums = std::array<double, 4>;
+
 // What a rank brings to the end of its slots besides gradients.
 struct Share {
   double loss = 0;
+  ReportedSums reported{};
   bool is_stop_wanted = false;    // somebody asked this rank to end
   bool is_change_wanted = false;  // ranks wait to join, or are to leave
   double terms = 0;               // of its loss, where ranks may be left out
@@ -92,6 +97,7 @@ struct Traffic {
 
 struct Gradients {
   double loss = 0;                // the sum over all ranks
+  ReportedSums reported{};        // likewise
   bool is_stop_wanted = false;    // of any rank: all of them end after the same step
   bool is_change_wanted = false;  // likewise
   double norm = 0;                // of the whole gradient, where the plan wanted it

@@ -34,7 +34,9 @@ Gradients Apart::reduce(const Share& mine) {
 }
 
 Gradients Apart::reduce(const Share& mine, bool& wish) {
-  found_ = own().reduce({.loss = mine.loss * weight_, .is_stop_wanted = false});
+  Share weighted{.loss = mine.loss * weight_, .reported = mine.reported};
+  for (double& sum : weighted.reported) sum *= weight_;
+  found_ = own().reduce(weighted);
   found_.norm *= weight_;
   is_sound_ = found_.is_finite && std::isfinite(found_.loss);
   // A signal reaches all ranks of a job; each would stop at a step of its own. And each would go

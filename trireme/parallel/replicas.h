@@ -13,9 +13,8 @@
 // optimizers pass it over as they do on one rank. Several backward passes before a step add up.
 //
 // Order:    every rank runs the same backward passes in the same order.
-// Failure:  what Group throws comes out of backward(). A backward pass that throws on every rank
-// may
-//           be followed by another.
+// Errors:   errors of Group are thrown by backward(). After a backward pass that throws on every
+//           rank, another one may follow.
 // Threads:  the one that runs backward.
 // Lifetime: the module outlives it; gradients are views of its memory.
 

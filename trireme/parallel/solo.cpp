@@ -87,6 +87,7 @@ Gradients Solo::reduce(const Share& mine) {
     }
   }
   Gradients all{.loss = mine.loss,
+                .reported = mine.reported,
                 .is_stop_wanted = mine.is_stop_wanted,
                 .is_change_wanted = mine.is_change_wanted};
   if (!plan_.is_norm_wanted && !plan_.is_checked) return all;

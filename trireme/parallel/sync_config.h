@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct SyncConfig {
   ByteSize bucket{4 << 20};
   std::int64_t check_every = 100;
   bool is_sliced_in_host = false;
+  std::chrono::milliseconds timeout{300'000};
   codec::CodecConfig codec{};
 
   static void describe(config::Fields<SyncConfig>& f) {
@@ -58,6 +60,11 @@ struct SyncConfig {
         .at_least(0)
         .unit("steps")
         .help("between two comparisons of the ranks' copies of the weights; 0: never");
+    f.add("timeout", &SyncConfig::timeout)
+        .at_least(std::chrono::milliseconds(1000))
+        .help(
+            "of a collective, as in torch.distributed.init_process_group; waits for checkpoints "
+            "and data are multiples of it");
     f.nest("codec", &SyncConfig::codec);
   }
 };

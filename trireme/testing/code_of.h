@@ -1,4 +1,4 @@
-// code_of() runs something that must throw an Error, and says which code it has.
+// code_of() runs a call that must throw an Error and returns the error's code.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace trireme::testing {
 
-// Not throwing is a failure of the test.
+// If the call does not throw, the test fails.
 template <class Call>
 ErrorCode code_of(Call&& call) {
   try {

@@ -35,9 +35,12 @@ struct Pipe {
       setenv(name.c_str(), value.c_str(), 1);
     }
   }
-  // A shell ignores these for what it starts in the background, and that is inherited.
-  signal(SIGINT, SIG_DFL);
-  signal(SIGQUIT, SIG_DFL);
+  // Ignored and blocked signals are inherited, for example from nohup or a shell's background job;
+  // reset them.
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
   std::vector<char*> words;
   for (const std::string& word : options.command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -54,12 +57,12 @@ int occurrences(std::string_view text, std::string_view word) {
   return count;
 }
 
-// False at its end.
+// Returns false at the end of the output.
 bool read_into(Descriptor& file, std::string& text) {
   std::array<char, 65536> buffer;
   const ssize_t size = read(file.get(), buffer.data(), buffer.size());
   if (size > 0) text.append(buffer.data(), static_cast<std::size_t>(size));
-  // A terminal whose last process is gone answers EIO.
+  // Reading from a terminal whose last process has exited returns EIO.
   if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) file.reset();
   return static_cast<bool>(file);
 }
@@ -107,7 +110,7 @@ CommandProcess::~CommandProcess() {
   waitpid(pid_, nullptr, 0);
 }
 
-// Reads what is there, waiting a moment for it. False when all output has ended.
+// Reads available output and waits briefly for it. Returns false when all output has ended.
 bool CommandProcess::pump(Deadline deadline) {
   std::array<pollfd, 2> waits{{{.fd = output_.get(), .events = POLLIN, .revents = 0},
                                {.fd = error_output_.get(), .events = POLLIN, .revents = 0}}};
@@ -127,6 +130,18 @@ void CommandProcess::wait_for_output(std::string_view text, Deadline deadline, i
   }
 }
 
+std::string CommandProcess::wait_for_line(std::string_view text, Deadline deadline) {
+  while (true) {
+    const std::size_t at = out_.find(text);
+    const std::size_t end = at == std::string::npos ? at : out_.find('\n', at);
+    if (end != std::string::npos) return out_.substr(at + text.size(), end - at - text.size());
+    const bool is_open = pump(deadline);
+    if (is_open && !deadline.is_past()) continue;
+    throw Error(ErrorCode::Deadline, "no line with \"" + std::string(text) + "\" in the output\n" +
+                                         out_ + "\nerrors\n" + error_);
+  }
+}
+
 void CommandProcess::type(std::string_view text) {
   if (write(input_.get(), text.data(), text.size()) != std::ssize(text)) {
     throw system_error("typing", errno);
@@ -141,7 +156,7 @@ bool CommandProcess::has_exited() {
   if (code_) return true;
   int status = 0;
   const pid_t reaped = waitpid(pid_, &status, WNOHANG);
-  // Somebody else of this process may have reaped it; then nobody knows how it ended.
+  // Another part of this process may have reaped the child; then its exit status is unknown.
   const bool is_gone = reaped < 0 && errno == ECHILD;
   if (reaped != pid_ && !is_gone) return false;
   if (is_gone) status = SIGKILL;

@@ -19,7 +19,7 @@ namespace etcd = cluster::etcd;
 
 constexpr auto kStartTime = 30s;
 
-// Free a moment ago; another may take it, and then etcd says so and ends.
+// A port that is free now. If another process takes it first, etcd reports it and exits.
 std::uint16_t free_port() {
   const net::Listener listener(net::Address::tcp("127.0.0.1", 0));
   return listener.address().port;
@@ -48,7 +48,7 @@ void EtcdServer::start() {
   const std::string here = "http://127.0.0.1:" + std::to_string(port_);
   const std::string peers = "http://127.0.0.1:" + std::to_string(peer_port_);
   const std::string folder = folder_.path().string();
-  // The log goes to a file: nobody empties a pipe while the test waits for something else.
+  // The log goes to a file, because a pipe would fill up while the test waits for something else.
   const std::string line =
       "exec setpriv --pdeathsig KILL " + program().value_or("etcd") + " --name test --data-dir " +
       folder + "/data --listen-client-urls " + here + " --advertise-client-urls " + here +

@@ -1,14 +1,14 @@
-// EtcdServer is a real etcd of one member, in a process of its own, with its data in a temporary
-// folder; it can be killed, frozen and started again on the same data and port.
+// EtcdServer is a real single-member etcd in its own process, with its data in a temporary folder.
+// It can be killed, stopped, and restarted on the same data and port.
 //
 //   if (!EtcdServer::program()) GTEST_SKIP() << EtcdServer::kMissing;
 //   EtcdServer server;
 //
-// Takes large requests (32 MiB), and elects itself within a fraction of a second.
+// It accepts large requests (32 MiB) and elects itself within a fraction of a second.
 //
-// Failure: Deadline when it does not answer in time, with the end of its log.
-// Lifetime: dies with the object, and with the thread that started it.
-// Threads: one.
+// Errors:        Deadline with the end of its log, if it does not answer in time.
+// Lifetime:      the process is killed with the object, and with the thread that started it.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -28,18 +28,18 @@ class EtcdServer {
   static constexpr const char* kMissing =
       "NOT TESTED: there is no etcd here; type: sudo apt-get install etcd-server";
 
-  // Where it is installed; nothing: it is not.
+  // The path of the installed program; nothing if it is not installed.
   static std::optional<std::string> program();
 
-  // Starts it and waits until it answers.
+  // Starts the server and waits until it answers.
   EtcdServer();
 
-  // SIGKILL; what it had promised is on disk.
+  // Sends SIGKILL; acknowledged writes are on disk.
   void kill();
-  // After kill(). Waits until it answers.
+  // Restarts the server after kill() and waits until it answers.
   void start();
   void signal(int number) const { process_->signal(number); }
-  // Forgets all history but the present.
+  // Compacts the history: only the current revision stays available.
   void compact();
 
   std::string url() const { return "etcd://127.0.0.1:" + std::to_string(port_); }

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 namespace host = cluster::launch::host;
 
+constexpr std::chrono::seconds kEndTime{10};
+
 bool isolate_shm() {
   return unshare(CLONE_NEWNS) == 0 &&
          mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
@@ -28,7 +31,7 @@ bool isolate_shm() {
 std::string file_of(pid_t pid, const char* name) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/" + name, std::ios::binary);
   std::ostringstream text;
-  text << file.rdbuf();  // nothing where it ends meanwhile
+  text << file.rdbuf();  // empty if the process exits meanwhile
   return text.str();
 }
 
@@ -51,6 +54,26 @@ HostState::HostState() : runtime_("host-state"), has_private_shm_(isolate_shm())
   mark_ = "TRIREME_TEST_MARK=" + value;
   setenv("TRIREME_TEST_MARK", value.c_str(), 1);
   setenv("XDG_RUNTIME_DIR", runtime_.path().c_str(), 1);
+}
+
+HostState::~HostState() {
+  end_processes();
+  if (!has_private_shm_) return;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/dev/shm", ignored)) {
+    fs::remove_all(entry.path(), ignored);
+  }
+}
+
+// Repeats until no process is left: a process that is killed may just have started another.
+void HostState::end_processes() const {
+  const Deadline deadline = Deadline::after(kEndTime);
+  for (auto left = processes(); !left.empty() && !deadline.is_past(); left = processes()) {
+    for (const pid_t pid : left) kill(pid, SIGKILL);
+    host::reap_children([](pid_t, int) {});
+    poll(nullptr, 0, 2);
+  }
+  host::reap_children([](pid_t, int) {});
 }
 
 std::vector<pid_t> HostState::processes() const {
@@ -77,7 +100,8 @@ std::vector<std::string> HostState::leftovers(Deadline deadline) const {
     if (has_private_shm_) {
       for (const auto& entry : fs::directory_iterator("/dev/shm")) left.push_back(entry.path());
     }
-    // A folder may go while it is read: then there is something left, and another look.
+    // A folder may be removed while it is read; the error then counts as "something is left", and
+    // the loop looks again.
     std::error_code error;
     for (fs::recursive_directory_iterator entry(runtime_.path(), error), end;
          !error && entry != end; entry.increment(error)) {

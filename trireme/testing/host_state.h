@@ -1,12 +1,14 @@
-// HostState knows what a test may leave on the host, and tells what it did leave: processes, files
-// in /dev/shm, and jobs' folders.
+// HostState detects what a test leaves on the host: processes, files in /dev/shm, and job folders.
 //
-// Processes: everything started after construction carries a mark in its environment and, being
-//            orphaned, comes to this process; either way it is found. Other tests' are not.
-// /dev/shm:  a private one for this process and its children, where that is allowed (root); else
-//            it is not looked at, and has_private_shm() says so.
-// Jobs:      XDG_RUNTIME_DIR is a temporary folder of this object.
-// Threads:   make it before any other thread; one a test.
+// Processes:     every process started after construction has a marker in its environment and is
+//                reparented to this process if its parent exits; each of the two is enough to find
+//                it. Processes of other tests are not reported.
+// /dev/shm:      private to this process and its children if that is permitted (root); otherwise it
+//                is not checked and has_private_shm() returns false.
+// Jobs:          XDG_RUNTIME_DIR is a temporary folder of this object.
+// Lifetime:      the destructor kills remaining processes, including stopped ones, and removes
+//                remaining files, so that a failed test does not affect the next one.
+// Thread safety: create it before any other thread; at most one per test.
 
 #pragma once
 
@@ -22,16 +24,22 @@ namespace trireme::testing {
 class HostState {
  public:
   HostState();
+  ~HostState();
+  HostState(const HostState&) = delete;
+  HostState& operator=(const HostState&) = delete;
 
   const std::filesystem::path& runtime() const noexcept { return runtime_.path(); }
   bool has_private_shm() const noexcept { return has_private_shm_; }
 
-  // One line for each thing that is left, waiting until the deadline for it to go.
+  // Waits until the deadline for everything to disappear; returns one line for each thing that is
+  // left.
   std::vector<std::string> leftovers(Deadline deadline) const;
-  // Processes that carry the mark, or descend from us, and are not dead.
+  // Processes that have the marker or descend from this process, and are not dead.
   std::vector<pid_t> processes() const;
 
  private:
+  void end_processes() const;
+
   TemporaryFolder runtime_;
   std::string mark_;
   bool has_private_shm_ = false;

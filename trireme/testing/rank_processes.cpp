@@ -25,15 +25,15 @@ namespace {
 
 constexpr const char* kRankVariable = "TRIREME_TESTING_RANK";
 constexpr const char* kCountVariable = "TRIREME_TESTING_COUNT";
-// When set, children print what GoogleTest has to say about them.
+// If set, children print their GoogleTest output.
 constexpr const char* kLoudVariable = "TRIREME_TESTING_LOUD";
-constexpr int kToTest = 3;  // the child's descriptor for what it says; it hears on 0
+constexpr int kToTest = 3;  // the descriptor on which the child sends; it receives on 0
 constexpr int kBodyFailed = 97;
 
 void write_line(int descriptor, std::string_view line) {
   std::string text(line);
   text += '\n';
-  // Shorter than a pipe's atomic size, so that lines of several threads do not mix.
+  // Shorter than PIPE_BUF, so that lines of several threads are not interleaved.
   TRIREME_CHECK(text.size() < 4096, "a line of ", text.size(), " bytes");
   ssize_t put = -1;
   do {
@@ -49,7 +49,7 @@ bool take_line(std::string& pending, std::string& line) {
   return true;
 }
 
-// In a child: runs the body and never returns.
+// In a child: runs the body and does not return.
 [[noreturn]] void run_body(const RankProcesses::Body& body) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   RankChannel channel(std::atoi(std::getenv(kRankVariable)),
@@ -105,6 +105,9 @@ void RankProcesses::run_if_child(const Body& body) {
 RankProcesses::RankProcesses(const Options& options, const Body& body) {
   run_if_child(body);
   children_.resize(static_cast<std::size_t>(options.count));
+  // A rank that exited early must not kill the test by SIGPIPE; hear() reports the rank's last
+  // line.
+  ::signal(SIGPIPE, SIG_IGN);
   for (int rank = 0; rank < options.count; ++rank) start(rank, options);
 }
 
@@ -116,7 +119,8 @@ void RankProcesses::start(int rank, const Options& options) {
   variables[kCountVariable] = std::to_string(options.count);
   std::vector<std::string> texts;
   for (char** entry = environ; *entry != nullptr; ++entry) {
-    // A child runs its one test whatever share of all tests its parent runs.
+    // A child must run its one test, independent of the parent's sharding and other GTEST_
+    // variables.
     if (std::string_view(*entry).starts_with("GTEST_")) continue;
     const std::string_view text(*entry);
     if (!variables.contains(std::string(text.substr(0, text.find('='))))) texts.emplace_back(text);
@@ -130,6 +134,14 @@ void RankProcesses::start(int rank, const Options& options) {
   std::string filter = "--gtest_filter=" + current_test();
   std::string disabled = "--gtest_also_run_disabled_tests";
   char* arguments[] = {program.data(), filter.data(), disabled.data(), nullptr};
+  // The test ignores SIGPIPE; its ranks start with the default.
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t defaults;
+  ::sigemptyset(&defaults);
+  ::sigaddset(&defaults, SIGPIPE);
+  ::posix_spawnattr_setsigdefault(&attributes, &defaults);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, down.read.get(), STDIN_FILENO);
@@ -138,9 +150,10 @@ void RankProcesses::start(int rank, const Options& options) {
   }
   ::posix_spawn_file_actions_adddup2(&actions, up.write.get(), kToTest);
   Child& made = child(rank);
-  const int error =
-      ::posix_spawn(&made.pid, program.c_str(), &actions, nullptr, arguments, environment.data());
+  const int error = ::posix_spawn(&made.pid, program.c_str(), &actions, &attributes, arguments,
+                                  environment.data());
   ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     made.pid = -1;
     throw system_error("cannot start a rank", error);

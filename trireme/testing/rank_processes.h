@@ -1,6 +1,6 @@
-// RankProcesses runs a test's ranks as real processes: it starts this test binary again, once a
-// rank, with a filter that selects the running test. The child comes to the same constructor,
-// runs the body there and ends; the test itself goes on in the parent only.
+// RankProcesses runs the ranks of a test as real processes: it starts this test binary again for
+// each rank, with a filter that selects the running test. The child reaches the same constructor,
+// runs the body there and exits; only the parent continues the test.
 //
 //   RankProcesses ranks({.count = 3}, [](RankChannel& channel) {
 //     channel.say("ready");
@@ -9,14 +9,15 @@
 //   EXPECT_EQ(ranks.hear(0, deadline), "ready");
 //   ranks.kill(1, SIGKILL);
 //
-// Nothing forks without exec, so a body may use threads, sanitizers and LibTorch.
+// No process forks without exec, so a body may use threads, sanitizers and LibTorch.
 //
-// Rules:   all RankProcesses of one test have the same body, since a child runs the first it
-//          meets; what differs comes by say() or in the environment. A test that makes files or
-//          servers before its ranks calls run_if_child() first, or each child makes them too.
-// Death:   children die with the parent, and the destructor kills and reaps those that are left.
-// Failure: Deadline and PeerLost (the child ended) name the rank.
-// Threads: one thread at a time, the one that made it.
+// Rules:         all RankProcesses of one test must have the same body, because a child runs the
+//                first one it reaches; pass differences with say() or in the environment. A test
+//                that creates files or servers before its ranks must call run_if_child() first, or
+//                each child creates them too.
+// Lifetime:      children die with the parent; the destructor kills and reaps the remaining ones.
+// Errors:        Deadline and PeerLost (the child exited), with the rank.
+// Thread safety: only the thread that created it.
 
 #pragma once
 
@@ -33,16 +34,16 @@
 
 namespace trireme::testing {
 
-// A child's line to its test.
+// A child's connection to its test.
 class RankChannel {
  public:
   RankChannel(int rank, int count) : rank_(rank), count_(count) {}
 
   int rank() const noexcept { return rank_; }
   int count() const noexcept { return count_; }
-  // From any thread.
+  // May be called from any thread.
   void say(std::string_view line);
-  // The next line from the test; ends the process when the test is gone.
+  // Returns the next line from the test; exits the process if the test has ended.
   std::string hear();
 
  private:
@@ -55,11 +56,11 @@ class RankProcesses {
  public:
   struct Options {
     int count = 1;
-    std::map<std::string, std::string> environment{};  // on top of our own
+    std::map<std::string, std::string> environment{};  // added to the current environment
   };
   using Body = std::function<void(RankChannel&)>;
 
-  // In a child: runs the body and ends the process. Elsewhere: nothing.
+  // In a child: runs the body and exits the process. In the parent: does nothing.
   static void run_if_child(const Body& body);
 
   RankProcesses(const Options& options, const Body& body);
@@ -71,15 +72,15 @@ class RankProcesses {
   pid_t pid(int rank) const;
   void say(int rank, std::string_view line);
   std::string hear(int rank, Deadline deadline);
-  // The same from every rank that was not waited for yet; returns what each said.
+  // Calls hear() for every rank that has not been waited for yet; returns one line per rank.
   std::vector<std::string> hear_all(Deadline deadline);
   void kill(int rank, int signal) const;
-  // The exit status as waitpid(2) gives it.
+  // Returns the exit status as given by waitpid(2).
   int wait_exit(int rank, Deadline deadline);
 
  private:
   struct Child {
-    pid_t pid = -1;  // -1: reaped
+    pid_t pid = -1;  // -1 if reaped
     Descriptor to;
     Descriptor from;
     std::string pending;

@@ -1,7 +1,9 @@
-// run_rank_threads() runs a body once a rank, each on a thread of its own, all at once.
+// run_rank_threads() runs a body once per rank, each on its own thread, concurrently.
 //
-// Failure: waits for all; then the error of the lowest rank that threw is thrown, with its rank.
-// Threads: blocks the caller until every body has returned, so every wait inside needs a deadline.
+// Errors:        waits for all threads; then throws the error of the lowest rank that threw, with
+//                its rank.
+// Thread safety: blocks the caller until every body has returned, so every wait inside needs a
+//                deadline.
 
 #pragma once
 

@@ -1,7 +1,7 @@
-// ScopedVariable sets or removes an environment variable for as long as it lives, so that tests
-// of one process do not see each other's.
+// ScopedVariable sets or removes an environment variable during its lifetime, so that tests of one
+// process do not affect each other.
 //
-// Threads: none other may read the environment meanwhile.
+// Thread safety: no other thread may read the environment at the same time.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace trireme::testing {
 
 class ScopedVariable {
  public:
-  // Nothing removes it.
+  // std::nullopt removes the variable.
   ScopedVariable(std::string name, std::optional<std::string> value) : name_(std::move(name)) {
     if (const char* before = std::getenv(name_.c_str())) before_ = before;
     set(value);

@@ -1,11 +1,11 @@
-// for_each_seed() runs a scenario under many seeds and says which one failed and how to see it
-// again.
+// for_each_seed() runs a scenario with many seeds, and reports which seed failed and how to replay
+// it.
 //
-//   TRIREME_SEED=1234           runs that seed alone
-//   TRIREME_SEED_COUNT=100000   runs more of them, for a soak
+//   TRIREME_SEED=1234           runs only that seed
+//   TRIREME_SEED_COUNT=100000   runs more seeds, for a soak test
 //
-// Failure: the text that the scenario returned, with the seed and the command that replays it.
-// Threads: one.
+// Errors:        returns the scenario's text with the seed and the command that replays it.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace trireme::testing {
 
-// Says what went wrong, or nothing.
+// Returns what went wrong, or nothing.
 using Scenario = std::function<std::optional<std::string>(std::uint64_t seed)>;
 
 // Runs seeds 1 to `count` until one fails; returns the failure, or nothing. `test` is the name of

@@ -1,7 +1,7 @@
-// SimulatedClock is a clock that a test moves. Protocols that take a `const Clock&` cannot tell it
-// from the machine's.
+// SimulatedClock is a clock that a test advances. It replaces the machine's clock in protocols that
+// take a `const Clock&`.
 //
-// Threads: one; simulations run on a single thread so that they replay.
+// Thread safety: one thread; simulations run on a single thread so that they can be replayed.
 
 #pragma once
 
@@ -14,7 +14,7 @@ class SimulatedClock final : public Clock {
  public:
   TimePoint now() const override { return now_; }
 
-  // REQUIRES: not back.
+  // REQUIRES: `when` is not in the past.
   void advance_to(TimePoint when) {
     TRIREME_CHECK(when >= now_, "time only goes on");
     now_ = when;

@@ -34,7 +34,7 @@ bool SimulatedNetwork::is_up(int node) const {
 void SimulatedNetwork::send(int from, int to, Bytes message) {
   ++counters_.sent;
   const std::uint64_t number = ++messages_;
-  // Drawn always, so that one choice does not shift all that follow.
+  // All random numbers are drawn in every case, so that one outcome does not shift the later ones.
   const bool is_lost = random_.uniform_double() < weather_.lost;
   const bool is_doubled = random_.uniform_double() < weather_.doubled;
   const Duration first = delay();
@@ -53,7 +53,7 @@ void SimulatedNetwork::after(int node, Duration delay, std::function<void()> act
   schedule(node, life, skewed(node, delay), std::move(action));
 }
 
-// A node's pace is the seed's and its own, for all of its lives.
+// The clock rate of a node depends only on the seed and the node, and survives restarts.
 Duration SimulatedNetwork::skewed(int node, Duration delay) const {
   if (weather_.skew == 1) return delay;
   constexpr std::uint64_t kSteps = 1000;
@@ -77,7 +77,7 @@ void SimulatedNetwork::deliver(int from, int to, std::uint64_t number, const Byt
   trace(static_cast<std::uint64_t>(clock_.now().time_since_epoch().count()));
   trace(static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint64_t>(to));
   for (std::byte byte : message) trace(std::to_integer<std::uint64_t>(byte));
-  // A copy: the handler may attach the node anew.
+  // A copy, because the handler may attach the node again.
   const Receive receive = state.receive;
   receive(from, message);
 }

@@ -1,15 +1,16 @@
-// SimulatedNetwork carries messages between nodes of a made-up world, badly: it loses, delays,
-// doubles and reorders them, and nodes crash and come back. Everything it does follows from its
-// seed, so a run that failed can be run again, step by step.
+// SimulatedNetwork delivers messages between simulated nodes unreliably: it loses, delays,
+// duplicates and reorders them, and nodes crash and restart. The seed determines everything it
+// does, so a failed run can be replayed step by step.
 //
 //   SimulatedNetwork network({.seed = seed, .lost = 0.1, .doubled = 0.1});
 //   network.attach(0, [&](int from, ByteView message) { ... });
 //   network.send(1, 0, message);
 //   while (network.step()) {}
 //
-// Crash:   a crashed node receives nothing and its timers never fire, not even after a restart;
-//          what it had sent may still arrive.
-// Threads: one. Handlers run inside step(), and may send, set timers, crash and restart.
+// Crash:         a crashed node receives nothing and its timers never fire, not even after a
+//                restart; messages that it sent before may still arrive.
+// Thread safety: one thread. Handlers run inside step() and may send, set timers, crash and
+//                restart.
 
 #pragma once
 
@@ -27,11 +28,11 @@ namespace trireme::testing {
 
 struct Weather {
   std::uint64_t seed = 0;
-  double lost = 0.0;     // share of messages that never arrive
-  double doubled = 0.0;  // share that arrives twice
+  double lost = 0.0;     // fraction of messages that are lost
+  double doubled = 0.0;  // fraction of messages that are duplicated
   Duration delay_min = std::chrono::microseconds(100);
-  Duration delay_max = std::chrono::milliseconds(10);  // the wider, the more is reordered
-  double skew = 1.0;  // how many times too fast or too slow a node's clock may be
+  Duration delay_max = std::chrono::milliseconds(10);  // a wider range causes more reordering
+  double skew = 1.0;  // the maximum factor by which a node's clock runs too fast or too slow
 };
 
 class SimulatedNetwork {
@@ -48,7 +49,7 @@ class SimulatedNetwork {
 
   explicit SimulatedNetwork(const Weather& weather);
 
-  // A node that is up. Again after a crash: the node is back, as a new process.
+  // Starts a node. After a crash, calling it again restarts the node as a new process.
   void attach(int node, Receive receive);
   void crash(int node);
   bool is_up(int node) const;
@@ -57,24 +58,24 @@ class SimulatedNetwork {
   // Runs `action` on this node after `delay` by its own clock, unless the node crashes first.
   void after(int node, Duration delay, std::function<void()> action);
 
-  // Does what comes next. False when nothing is left to do.
+  // Handles the next event. Returns false if there is none.
   bool step();
-  // Does everything up to this moment; then it is that moment.
+  // Handles all events up to this time, and then sets the clock to it.
   void run_until(TimePoint when);
 
   const SimulatedClock& clock() const noexcept { return clock_; }
-  // For a scenario's own choices, which thereby belong to the seed.
+  // For random choices of the scenario, so that the seed determines them too.
   Random& random() noexcept { return random_; }
   const Counters& counters() const noexcept { return counters_; }
-  // Of everything that was delivered and when: equal seeds have equal hashes.
+  // A hash over all deliveries and their times: equal seeds give equal hashes.
   std::uint64_t trace_hash() const noexcept { return trace_; }
 
  private:
   struct Event {
     TimePoint when;
-    std::uint64_t order = 0;  // ties are broken by who came first
+    std::uint64_t order = 0;  // breaks ties: first scheduled, first run
     int node = 0;
-    std::uint64_t life = 0;  // the node's life that it is meant for; 0: any
+    std::uint64_t life = 0;  // the life of the node for which the event is meant; 0 means any
     std::function<void()> action;
   };
   struct Later {
@@ -84,7 +85,7 @@ class SimulatedNetwork {
   };
   struct NodeState {
     Receive receive;
-    std::uint64_t life = 0;  // counts starts; 0 while down
+    std::uint64_t life = 0;  // the number of the current life; 0 while down
     std::uint64_t starts = 0;
     std::map<int, std::uint64_t> newest_from;
   };

@@ -214,14 +214,14 @@ void SimulatedStoreClient::lose() {
   reply.error = ErrorCode::PeerLost;
   reply.error_text = "the server was restarted";
   for (const auto& [slot, done] : calls_) session_.abandon(slot);
-  // Whoever is told may ask again at once.
+  // Move the calls out first, because a callback may issue a new request.
   const auto calls = std::exchange(calls_, {});
   const auto waiting = std::exchange(waiting_, {});
   for (const auto& [slot, done] : calls) done(reply);
   for (const auto& [request, done] : waiting) done(reply);
 }
 
-// Timers run only while something is outstanding, so that a simulation comes to rest.
+// The timer runs only while requests are outstanding, so that a simulation ends.
 void SimulatedStoreClient::arm() {
   if (is_armed_ || is_lost_ || (server_life_ != 0 && session_.outstanding() == 0)) return;
   is_armed_ = true;

@@ -1,12 +1,13 @@
-// A store's server and clients on nodes of a SimulatedNetwork: the same StoreState and
-// StoreSession that real stores run, with nothing under them but lost and doubled messages.
+// A store server and its clients on nodes of a SimulatedNetwork. They run the same StoreState and
+// StoreSession as real stores, over a network that loses and duplicates messages.
 //
-// Connections: a client says hello until it is welcomed, and then names the server's life in every
-//              request; a server that was restarted refuses requests to its former life. That is
-//              what a broken TCP connection tells real clients.
-// Mistakes:    a server or client can be told to leave out one of the things that make requests
-//              apply once, so that a test can show that it would notice.
-// Threads:     one, as the network.
+// Connections:   a client sends hello until it receives a welcome, and then includes the server's
+//                life (a number that changes on each start) in every request. A restarted server
+//                refuses requests to its previous life, which corresponds to a broken TCP
+//                connection of a real client.
+// Mistakes:      a server or client can be configured to omit one of the mechanisms that make
+//                requests apply exactly once, so that a test can show that it detects the omission.
+// Thread safety: one thread, as the network.
 
 #pragma once
 
@@ -28,20 +29,20 @@ class SimulatedStoreServer {
  public:
   SimulatedStoreServer(SimulatedNetwork& network, int node, Mistake mistake = Mistake::None);
 
-  // A new process with an empty store.
+  // Starts a new process with an empty store.
   void start();
   void crash();
-  // A new process that has read the log of the one before: what lives as long as the job is there,
-  // what lived with sessions is not.
+  // Starts a new process that has read the log of the previous one: it has the entries that live as
+  // long as the job, but not those of sessions.
   void restart();
-  // It hears nothing for a while, and then goes on where it was.
+  // Stops receiving until resume(), which continues with the same state.
   void pause();
   void resume();
-  // The server notices that this client's connection is gone.
+  // Simulates that the server notices a lost connection to this client.
   void drop(int client);
 
   const cluster::StoreState& state() const { return *state_; }
-  // Every change that ever became true, in order; since the last start(), restarts included.
+  // Every applied change since the last start(), in order and across restarts.
   const std::vector<cluster::StoreMap::Change>& history() const { return history_; }
 
  private:
@@ -64,7 +65,7 @@ class SimulatedStoreServer {
   std::map<int, Peer> peers_;
   std::map<cluster::StoreSessionId, int> node_of_;
   cluster::StoreSessionId last_session_ = 0;
-  // ServerAppliesCopies: the number that a request had before it was given a new one.
+  // For ServerAppliesCopies: the number that a request had before it was given a new one.
   std::map<std::uint64_t, std::uint64_t> original_;
   std::uint64_t last_number_ = 0;
 };
@@ -82,16 +83,16 @@ class SimulatedStoreClient {
 
   SimulatedStoreClient(SimulatedNetwork& network, const Options& options);
 
-  // A new process with a new session.
+  // Starts a new process with a new session.
   void start();
   void crash();
-  // Calls back once, with the server's reply or, when the server was restarted, with PeerLost.
-  // Never for a process that crashed.
+  // Calls `done` once, with the server's reply, or with PeerLost if the server was restarted. It is
+  // not called if this process crashed.
   void call(cluster::StoreRequest request, Done done);
-  // Calls nobody back any more.
+  // Drops all pending callbacks.
   void abandon_all();
-  // After PeerLost, or before it: the same process with a new session. Nobody is called back for
-  // what was asked of the old one.
+  // Continues the same process with a new session, with or without a preceding PeerLost. Callbacks
+  // of the old session are dropped.
   void reconnect();
 
  private:
@@ -105,11 +106,11 @@ class SimulatedStoreClient {
   SimulatedNetwork& network_;
   const Options options_;
   std::uint64_t life_ = 0;
-  std::uint64_t server_life_ = 0;  // 0: not welcomed yet
+  std::uint64_t server_life_ = 0;  // 0 if not welcomed yet
   bool is_lost_ = false;
   bool is_armed_ = false;
   cluster::StoreSession session_;
-  std::vector<std::pair<cluster::StoreRequest, Done>> waiting_;  // for the welcome
+  std::vector<std::pair<cluster::StoreRequest, Done>> waiting_;  // requests waiting for the welcome
   std::map<std::uint16_t, Done> calls_;
 };
 

@@ -31,7 +31,7 @@ std::string own_host_name() {
   return name.data();
 }
 
-// A port a daemon, all free a moment ago.
+// One port per daemon, all free now.
 std::array<std::string, 3> free_ports() {
   const net::Address any = net::Address::tcp("127.0.0.1", 0);
   const net::Listener a(any), b(any), c(any);
@@ -109,13 +109,13 @@ SlurmCluster::~SlurmCluster() {
                            .environment = environment()});
     cancel.wait_exit(Deadline::after(5s));
   } catch (const std::exception&) {
-    // The nodes go all the same.
+    // The nodes are stopped anyway.
   }
   for (auto* process : {&node1_, &node2_, &slurmctld_, &munged_}) process->reset();
   kill_steps();
 }
 
-// Slurm's own processes of a step outlive their daemon, and tell it for minutes that they ended.
+// Slurm's step processes outlive their daemon and try for minutes to report their exit to it.
 void SlurmCluster::kill_steps() const {
   const std::string mark = "SLURM_CONF=" + environment().at("SLURM_CONF");
   for (const auto& process : cluster::launch::host::list_processes()) {

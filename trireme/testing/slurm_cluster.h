@@ -1,16 +1,16 @@
-// SlurmCluster is a real Slurm of two nodes on this host: a munged, a slurmctld and two slurmd,
-// each a process of its own with its files in a temporary folder.
+// SlurmCluster is a real Slurm cluster with two nodes on this host: a munged, a slurmctld and two
+// slurmd processes, with their files in a temporary folder.
 //
 //   if (!SlurmCluster::is_installed()) GTEST_SKIP() << SlurmCluster::kMissing;
 //   SlurmCluster slurm;
 //   CommandProcess job({.command = {"srun", ...}, .environment = slurm.environment()});
 //
-// Nodes:    n1 and n2, two processors each, whatever this host has. Jobs of the partition `urgent`
-//           take them from those of `all`, the usual one, who then have a minute to end and are
-//           queued again.
-// Failure:  Deadline when it does not come up in time, with the ends of its logs.
-// Lifetime: dies with the object; jobs of its are killed with their nodes.
-// Threads:  one.
+// Nodes:         n1 and n2 with two processors each, independent of this host. Jobs in the
+//                partition `urgent` preempt those in the default partition `all`, which then have a
+//                minute to end and are requeued.
+// Errors:        Deadline with the ends of its logs, if it does not start in time.
+// Lifetime:      the cluster is stopped with the object; its jobs are killed with their nodes.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -29,13 +29,13 @@ class SlurmCluster {
       "NOT TESTED: there is no Slurm here, or this is not root; type: sudo apt-get install "
       "slurm-wlm munge";
 
-  // All its programs are there, and we may start them.
+  // True if all its programs are installed and this user may start them.
   static bool is_installed();
 
   SlurmCluster();
   ~SlurmCluster();
 
-  // By which its clients find it.
+  // The environment with which Slurm's client commands find it.
   std::map<std::string, std::string> environment() const;
   std::string logs() const;
 
@@ -45,7 +45,7 @@ class SlurmCluster {
   void wait_until_idle();
   void kill_steps() const;
 
-  TemporaryFolder folder_{"slurm"};
+  TemporaryFolder folder_{"slurm", "/tmp"};  // a short path, because munge has a socket in it
   std::optional<CommandProcess> munged_, slurmctld_, node1_, node2_;
 };
 

@@ -31,7 +31,7 @@ int run_shell(const std::string& line) {
 }  // namespace
 
 std::optional<std::string> SshServer::program() {
-  // It wants to be started by its whole path.
+  // sshd must be started with its absolute path.
   for (const char* path : {"/usr/sbin/sshd", "/usr/local/sbin/sshd"}) {
     if (access(path, X_OK) == 0) return path;
   }
@@ -59,12 +59,13 @@ SshServer::SshServer(const Options& options) : port_(free_ssh_port()) {
   for (const auto& [name, value] : options.environment) variables += " " + name + "=" + value;
   if (!variables.empty()) config += "SetEnv" + variables + "\n";
   write_file_atomically(folder_.path() / "config", config);
-  // As root it gives up its rights in a folder that a service's start would have made.
+  // As root, sshd needs this folder for privilege separation, which a service manager would have
+  // created.
   if (geteuid() == 0) mkdir("/run/sshd", 0755);
   std::string line = "exec " + *program() + " -D -e -f " + at + "/config >>" + at + "/log 2>&1";
   if (!options.hidden.empty()) {
-    // In a chroot nothing can be made private by its root; then nothing may be shared to begin
-    // with.
+    // In a chroot the mounts cannot be made private through the root folder; then no mount may be
+    // shared in the first place.
     std::string hide = "{ mount --make-rprivate / || ! grep -q shared: /proc/self/mountinfo; } && ";
     for (const std::string& folder : options.hidden) {
       hide += "mount -t tmpfs -o mode=755 none " + folder + " && ";
@@ -79,7 +80,7 @@ SshServer::SshServer(const Options& options) : port_(free_ssh_port()) {
   wait_until_they_answer();
 }
 
-// Each with its first address; the others are taken in the same moment.
+// Waits for the first address of each server; the others are bound at the same moment.
 void SshServer::wait_until_they_answer() {
   const Deadline deadline = Deadline::after(kSshStartTime);
   const auto count = [&] {
@@ -113,7 +114,7 @@ std::string SshServer::log() const {
 }
 
 std::vector<pid_t> SshServer::of_host(const std::string& address, const std::vector<pid_t>& all) {
-  // The client's address and port, the server's address and port.
+  // The format: client address, client port, server address, server port.
   const std::string mark = "SSH_CONNECTION=";
   std::vector<pid_t> found;
   for (const pid_t pid : all) {

@@ -1,15 +1,15 @@
-// SshServer is a real sshd on loopback, in a process of its own, with keys of its own in a
-// temporary folder: nothing of the user's ssh is read or changed.
+// SshServer is a real sshd on loopback in its own process, with its own keys in a temporary folder.
+// It neither reads nor changes the user's ssh configuration.
 //
 //   if (!SshServer::program()) GTEST_SKIP() << SshServer::kMissing;
 //   SshServer server({.environment = {{"XDG_RUNTIME_DIR", "/tmp/x"}}});
 //   trireme({"run", "--ssh", server.command(), "--hosts", "127.0.0.1:2,127.0.0.2:2", ...});
 //
-// Hosts:    it answers at 127.0.0.1 and 127.0.0.2, or at the addresses that are named.
-// Failure:  Deadline when it does not answer in time, with the end of its log.
-// Lifetime: dies with the object, and with the thread that started it; connections that clients
-//           hold end with them.
-// Threads:  one.
+// Hosts:         it listens on 127.0.0.1 and 127.0.0.2, or on the given addresses.
+// Errors:        Deadline with the end of its log, if it does not answer in time.
+// Lifetime:      the server is killed with the object and with the thread that started it; open
+//                connections end with their clients.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -30,28 +30,29 @@ class SshServer {
   static constexpr const char* kMissing =
       "NOT TESTED: there is no sshd here; type: sudo apt-get install openssh-server";
 
-  // Where it is installed; nothing: it is not.
+  // The path of the installed program; nothing if it is not installed.
   static std::optional<std::string> program();
 
   struct Options {
     std::map<std::string, std::string> environment{};  // of every session
     std::vector<std::string> addresses{"127.0.0.1", "127.0.0.2"};
-    // One for each of these, all with the same keys and port: a command before its own, such as
-    // "nsenter -n -t 17"; empty: as it is.
+    // Starts one server for each entry, all with the same keys and port. An entry is a command
+    // prefix such as "nsenter -n -t 17"; an empty entry means no prefix.
     std::vector<std::string> within{""};
-    // Folders that its sessions see empty, as if on another host. Root alone can have this.
+    // Folders that appear empty to its sessions, as on another host. Requires root.
     std::vector<std::string> hidden{};
   };
 
   explicit SshServer(const Options& options);
   SshServer() : SshServer(Options{}) {}
 
-  // ssh with all that it takes to come in; the host's name follows.
+  // The ssh command line with all required options; append the host name.
   std::string command() const;
   pid_t pid() const noexcept { return processes_.front().pid(); }
   std::string log() const;
 
-  // Those of these processes that run on the host of this address: sessions there started them.
+  // The processes of `all` that run on the host with this address, that is, that its ssh sessions
+  // started.
   static std::vector<pid_t> of_host(const std::string& address, const std::vector<pid_t>& all);
 
  private:

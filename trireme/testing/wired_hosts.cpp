@@ -89,7 +89,7 @@ void WiredHosts::connect(const std::string& name) {
   }
 }
 
-// This end of it: whoever is here is told that there is no way.
+// Sets this end of the wire: processes in this namespace get an error that there is no route.
 void WiredHosts::set_wire(int host, const std::string& state) {
   run("ip link set w" + std::to_string(host) + " " + state);
 }

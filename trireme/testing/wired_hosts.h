@@ -1,16 +1,17 @@
-// WiredHosts is two hosts that are not: network namespaces, each with a wire to this process, which
-// passes packets between them. A wire can be cut, and mended, and there can be another one,
-// straight from one to the other.
+// WiredHosts simulates two hosts as network namespaces. Each has a virtual link (wire) to this
+// process's namespace, which routes packets between them. A wire can be cut and restored, and
+// connect() adds a direct link between the two hosts.
 //
 //   WiredHosts hosts;
 //   if (!hosts.missing().empty()) GTEST_SKIP() << hosts.missing();
 //   SshServer server({.addresses = {"0.0.0.0"}, .within = hosts.within()});
 //   hosts.cut(1);
 //
-// Lifetime: the thread that makes one lives in a namespace of its own until it is destroyed, and so
-//           does what it starts meanwhile. The kernel takes all of it away with the last process.
-// Failure:  Io where a wire cannot be made, cut or mended.
-// Threads:  one.
+// Lifetime:      the thread that creates it is in a separate network namespace until it is
+//                destroyed, and so are the processes that it starts meanwhile. The kernel removes
+//                the namespaces with their last process.
+// Errors:        Io if a wire cannot be created, cut or restored.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -30,18 +31,18 @@ class WiredHosts {
   WiredHosts(const WiredHosts&) = delete;
   WiredHosts& operator=(const WiredHosts&) = delete;
 
-  // Why there are none; empty: they are there.
+  // Why the hosts are not available; empty if they are.
   const std::string& missing() const noexcept { return missing_; }
 
   static std::string address(int host);
-  // What a command takes before it to run on each.
+  // For each host, the command prefix that runs a command on it.
   std::vector<std::string> within() const;
 
-  // Makes the straight one; its ends are called this.
+  // Creates the direct link; both ends get this interface name.
   void connect(const std::string& name);
   static std::string straight_address(int host) { return "10.78.0." + std::to_string(host + 1); }
 
-  // No packet passes; the host itself is told nothing.
+  // No packet passes; the host itself is not notified.
   void cut(int host) { set_wire(host, "down"); }
   void mend(int host) { set_wire(host, "up"); }
 
@@ -50,7 +51,7 @@ class WiredHosts {
 
   Descriptor home_;
   std::string missing_;
-  std::list<CommandProcess> sleepers_;  // one in each, which keeps it
+  std::list<CommandProcess> sleepers_;  // one process per namespace, which keeps it alive
 };
 
 }  // namespace trireme::testing

@@ -9,6 +9,7 @@
 #include "trireme/base/file.h"
 #include "trireme/base/record.h"
 #include "trireme/train/answers.h"
+#include "trireme/train/confusion_table.h"
 #include "trireme/train/continuation.h"
 #include "trireme/train/evaluation.h"
 #include "trireme/train/panel_scores.h"
@@ -31,20 +32,15 @@ std::string class_name(const data::Form& form, std::size_t index) {
 void print_classes(const Scores& scores, const data::Form& form) {
   const std::vector<ClassScore> classes = scores.classes();
   if (classes.empty() || classes.size() > 100) return;
+  std::vector<std::string> names;
   std::printf("\n%-20s %9s %9s %9s %9s\n", "class", "precision", "recall", "f1", "count");
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    std::printf("%-20s %9.4f %9.4f %9.4f %9" PRId64 "\n", class_name(form, c).c_str(),
+    names.push_back(class_name(form, c));
+    std::printf("%s %9.4f %9.4f %9.4f %9" PRId64 "\n", left_aligned(names[c], kNameMax).c_str(),
                 classes[c].precision, classes[c].recall, classes[c].f1, classes[c].count);
   }
   if (classes.size() > 20) return;
-  std::printf("\nconfusion: row is what it is, column what it was taken for\n");
-  for (std::size_t row = 0; row < classes.size(); ++row) {
-    std::printf("%-20s", class_name(form, row).c_str());
-    for (std::size_t column = 0; column < classes.size(); ++column) {
-      std::printf(" %6" PRId64, scores.matrix()[row * classes.size() + column]);
-    }
-    std::printf("\n");
-  }
+  std::printf("\n%s", confusion_table(names, scores.matrix()).c_str());
 }
 
 // What `trireme plot` draws the matrix from; of numbers and of too many classes there is none.
@@ -79,20 +75,30 @@ void add_metrics(Record& record, const Scores& scores, const data::Form& form) {
     record.add({"mae", scores.mean_absolute_error()});
     record.add({"r2", scores.r2()});
   }
+  if (scores.skipped() > 0) record.add({"skipped", scores.skipped()});
   if (form.is_text()) record.add({"perplexity", scores.perplexity()});
   for (const auto& [name, value] : scores.task_figures()) record.add({name, value});
 }
 
 Record record_of(const TrainedModel& trained, const Scores& scores) {
   Record record{{"job", trained.folder.string()}, {"step", trained.step}};
-  add_metrics(record, scores, trained.sets.test->form());
+  add_metrics(record, scores, trained.test->form());
   return record;
 }
 
 const TrainedModel& expect_test(const TrainedModel& trained) {
-  if (trained.sets.test) return trained;
-  throw Error(ErrorCode::InvalidInput,
-              trained.folder.string() + ": this recipe's data have no part to evaluate on");
+  if (trained.test) return trained;
+  throw Error(
+      ErrorCode::InvalidInput,
+      trained.folder.string() +
+          ": this recipe's data have no part to evaluate on; set data.test=PATH, where the kind "
+          "of data has it");
+}
+
+// Training samples of each class.
+std::vector<std::int64_t> counts_of(const TrainedModel& trained, const Kinds& kinds) {
+  if (!trained.data.class_counts.empty()) return trained.data.class_counts;
+  return class_counts_of(*kinds.data.open(trained.config).train);
 }
 
 Blend blend_of(const std::string& name) {
@@ -114,6 +120,7 @@ std::vector<std::string> listed_in(std::string_view names) {
 
 std::vector<TrainedModel> open_members(const WorkerWords& words, const Kinds& kinds) {
   TrainedModelOptions wanted = wanted_model(words);
+  wanted.has_test = true;
   std::vector<TrainedModel> all;
   if (words.has("--snapshots")) {
     for (const std::int64_t step : last_steps(wanted.folder, words.integer("--snapshots", 2, 2))) {
@@ -125,7 +132,8 @@ std::vector<TrainedModel> open_members(const WorkerWords& words, const Kinds& ki
   }
   if (words.has("--with")) {
     for (const std::string& folder : listed_in(words.text("--with"))) {
-      all.push_back(open_trained({.folder = folder, .overrides = words.overrides()}, kinds));
+      all.push_back(open_trained(
+          {.folder = folder, .overrides = words.overrides(), .has_test = true}, kinds));
     }
   }
   for (const TrainedModel& trained : all) expect_test(trained);
@@ -133,7 +141,7 @@ std::vector<TrainedModel> open_members(const WorkerWords& words, const Kinds& ki
 }
 
 PanelMember member_of(const TrainedModel& trained) {
-  return {.model = trained.model, .source = trained.sets.test};
+  return {.model = trained.model, .source = trained.test};
 }
 
 int print_ensemble(const WorkerWords& words, const std::vector<TrainedModel>& all,
@@ -143,7 +151,7 @@ int print_ensemble(const WorkerWords& words, const std::vector<TrainedModel>& al
   for (const TrainedModel& trained : all) members.push_back(member_of(trained));
   const PanelScores scores = score_panel(std::move(members), blend_of(how), options);
   Record together{{"ensemble", how}, {"members", std::ssize(all)}, {"samples", scores.samples}};
-  add_metrics(together, scores.ensemble, all.front().sets.test->form());
+  add_metrics(together, scores.ensemble, all.front().test->form());
   std::string list;
   for (std::size_t i = 0; i < all.size(); ++i) {
     Record record = record_of(all[i], scores.members[i]);
@@ -161,8 +169,8 @@ int print_ensemble(const WorkerWords& words, const std::vector<TrainedModel>& al
 
 int print_difference(const WorkerWords& words, const TrainedModel& first, const Kinds& kinds,
                      const PanelOptions& options) {
-  const TrainedModel second =
-      open_trained({.folder = words.text("--against"), .overrides = words.overrides()}, kinds);
+  const TrainedModel second = open_trained(
+      {.folder = words.text("--against"), .overrides = words.overrides(), .has_test = true}, kinds);
   const Difference found =
       compare_models(member_of(first), member_of(expect_test(second)), options);
   Record record{{"loss_difference", found.loss.mean},
@@ -192,15 +200,17 @@ int print_difference(const WorkerWords& words, const TrainedModel& first, const 
 }
 
 int print_one(const WorkerWords& words, const TrainedModel& trained, const PanelOptions& options) {
-  const data::Form& form = trained.sets.test->form();
-  const Scores scores = evaluate(*trained.model, {.source = trained.sets.test,
+  const data::Form& form = trained.test->form();
+  const comm::Group::Options alone{.timeout = options.reading.timeouts.collective};
+  const Scores scores = evaluate(*trained.model, {.source = trained.test,
                                                   .loss = options.loss,
-                                                  .batch = options.batch,
-                                                  .is_ranked = can_rank(*trained.sets.test)});
+                                                  .batch = options.reading.batch,
+                                                  .is_ranked = can_rank(*trained.test),
+                                                  .group = comm::Group::solo(nullptr, 0, alone)});
   Record record{{"step", trained.step}};
   add_metrics(record, scores, form);
   if (words.has("--bleu")) {
-    record.add({"bleu", bleu_of_continuations(*trained.model, *trained.sets.test,
+    record.add({"bleu", bleu_of_continuations(*trained.model, *trained.test,
                                               words.integer("--bleu", 100, 1))});
   }
   if (words.has("--save")) save_evaluation(trained, scores, form);
@@ -234,10 +244,11 @@ int answer_eval(const WorkerWords& words, const Kinds& kinds) {
   refuse_mixed_words(words, is_ensemble);
   const std::vector<TrainedModel> all = open_members(words, kinds);
   const TrainedModel& first = all.front();
-  const auto loss =
-      loss_of(first.config, *first.model, first.sets.test->form(), first.sets.train.get());
+  const auto loss = loss_of(first.config, *first.model, first.test->form(),
+                            [&] { return counts_of(first, kinds); });
   const PanelOptions options{.loss = loss.get(),
-                             .batch = first.config.get<EvalConfig>("eval").batch,
+                             .reading = {.batch = first.config.get<EvalConfig>("eval").batch,
+                                         .timeouts = first.timeouts()},
                              .seed = static_cast<std::uint64_t>(words.integer("--seed", 1))};
   if (is_ensemble) return print_ensemble(words, all, options);
   if (words.has("--against")) return print_difference(words, first, kinds, options);

@@ -10,6 +10,7 @@
 #include "trireme/train/class_sampler.h"
 #include "trireme/train/drawing.h"
 #include "trireme/train/generation.h"
+#include "trireme/train/hugging_face_export.h"
 
 namespace trireme::train {
 namespace {
@@ -26,7 +27,10 @@ void print(const std::string& text) {
 
 TrainedModelOptions wanted_model(const WorkerWords& words) {
   TrainedModelOptions options{.folder = words.text("--output"), .overrides = words.overrides()};
-  if (words.has("--checkpoint")) options.step = words.integer("--checkpoint", 0);
+  options.is_best = words.text("--checkpoint", "") == "best";
+  if (words.has("--checkpoint") && !options.is_best) {
+    options.step = words.integer("--checkpoint", 0);
+  }
   return options;
 }
 
@@ -35,7 +39,7 @@ int answer_generate(const WorkerWords& words, const Kinds& kinds) {
   if (const auto sampler = class_sampler(trained, kinds)) {
     return answer_draw(words, trained, *sampler);
   }
-  const data::Form& form = trained.sets.train->form();
+  const data::Form& form = trained.data.form;
   if (form.classes == 0 || form.input_type != at::kLong) {
     throw Error(ErrorCode::InvalidInput,
                 "only a model of texts, a gan or an autoencoder generates; this is none of them");
@@ -66,7 +70,8 @@ int answer_generate(const WorkerWords& words, const Kinds& kinds) {
 }
 
 // Before anything large is read.
-static void refuse_to_overwrite(const fs::path& file, bool is_forced) {
+static void refuse_to_overwrite(fs::path file, bool is_forced) {
+  if (!file.has_filename()) file = file.parent_path();  // "folder/"
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   if (!fs::is_directory(folder)) {
     throw Error(ErrorCode::InvalidInput, file.string() + ": there is no folder " + folder.string());
@@ -84,7 +89,8 @@ int answer_export(const WorkerWords& words, const Kinds& kinds) {
   model::merge_lora(*trained.model);
   checkpoint::NamedTensors all = checkpoint::published_tensors(*trained.model);
   std::erase_if(all, [](const auto& item) { return model::is_lora(item.first); });
-  checkpoint::write_safetensors(file, all);
+  const bool is_folder = file.extension() != ".safetensors";
+  is_folder ? export_hugging_face(file, trained, all) : checkpoint::write_safetensors(file, all);
   std::printf("%s: %zu tensors of step %" PRId64 "\n", file.c_str(), all.size(), trained.step);
   return 0;
 }

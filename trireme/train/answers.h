@@ -1,7 +1,8 @@
 // What a worker answers about a job that was trained: how good it is, what it writes, its weights.
 //
 //   --output DIR         the job's folder; its config.toml says what the model is
-//   --checkpoint STEP    which one; by default the newest whole one
+//   --checkpoint best|N  the best by eval.metric, or that of step N; by default the newest whole
+//   one
 //   --set key=value      settings that change the recipe's, data.path for example
 //
 // Failure: NotFound where there is no checkpoint; InvalidInput where it does not fit the model in
@@ -32,7 +33,12 @@ int answer_eval(const WorkerWords& words, const Kinds& kinds);
 // each class: see drawing.h.
 int answer_generate(const WorkerWords& words, const Kinds& kinds);
 
-// Writes the weights to --file, a .safetensors file, under the names by which they are published.
+// Writes what the model predicts for the samples in --input, without their targets, to --file or
+// standard output, in --format csv or jsonl: see prediction.h.
+int answer_predict(const WorkerWords& words, const Kinds& kinds);
+
+// Writes the weights to --file: a .safetensors file, under the names by which they are published,
+// or with any other name a Hugging Face folder of a gpt or llama.
 int answer_export(const WorkerWords& words, const Kinds& kinds);
 
 }  // namespace trireme::train

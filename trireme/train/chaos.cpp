@@ -86,6 +86,14 @@ void stop_for(Duration length) {
   if (child > 0) ::waitpid(child, nullptr, 0);
 }
 
+// The process lives, and so does its heartbeat; this thread does nothing any more.
+void hang_for(Duration length) {
+  const bool is_for_ever = length.count() == 0;
+  do {
+    sleep_through(is_for_ever ? Duration(std::chrono::hours(1)) : length);
+  } while (is_for_ever);
+}
+
 }  // namespace
 
 Chaos::Chaos(int worker, std::vector<Mischief> all) {
@@ -128,6 +136,7 @@ void Chaos::reached(FaultPoint point, int) {
     }
     if (one.kind == Mischief::Kind::Kill) ::kill(::getpid(), SIGKILL);
     if (one.kind == Mischief::Kind::Stop) stop_for(one.length);
+    if (one.kind == Mischief::Kind::Hang) hang_for(one.length);
     if (one.kind == Mischief::Kind::Doubt && doubt_) doubt_(one.whom);
   }
 }

@@ -10,6 +10,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/base/config/reader.h"
+#include "trireme/base/error.h"
 #include "trireme/base/random.h"
 #include "trireme/data/labels.h"
 #include "trireme/model/autoencoder.h"
@@ -154,11 +155,19 @@ at::Tensor Normal::draw(std::uint64_t seed, std::uint64_t stream) const {
 
 std::unique_ptr<ClassSampler> class_sampler(const TrainedModel& trained, const Kinds& kinds) {
   if (auto gan = std::dynamic_pointer_cast<model::Gan>(trained.model)) {
-    return std::make_unique<GanSampler>(std::move(gan), trained.sets.train->form());
+    return std::make_unique<GanSampler>(std::move(gan), trained.data.form);
   }
   if (auto coder = std::dynamic_pointer_cast<model::Autoencoder>(trained.model)) {
-    const data::Sets sets = labelled_sets(trained, kinds);
-    return std::make_unique<AutoencoderSampler>(std::move(coder), *sets.train);
+    try {
+      const data::Sets sets = labelled_sets(trained, kinds);
+      return std::make_unique<AutoencoderSampler>(std::move(coder), *sets.train);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::NotFound) throw;
+      throw Error(ErrorCode::NotFound,
+                  "an autoencoder draws like the samples that it was trained on, and these are not "
+                  "there: " +
+                      error.message());
+    }
   }
   return nullptr;
 }

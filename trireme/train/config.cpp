@@ -83,6 +83,12 @@ void TrainConfig::describe(config::Fields<TrainConfig>& f) {
   f.add("non_finite_max", &T::non_finite_max)
       .at_least(1)
       .help("skipped or rolled back in a row before the job stops");
+  f.add("log_every", &T::log_every)
+      .at_least(0)
+      .unit("steps")
+      .help(
+          "between plain lines of progress and between points in metrics.jsonl; 0: by time, a line "
+          "in five seconds and two points per second");
 }
 
 void EvalConfig::describe(config::Fields<EvalConfig>& f) {
@@ -116,12 +122,19 @@ void CheckpointConfig::describe(config::Fields<CheckpointConfig>& f) {
       .range(1, 19)
       .help("of zstd; more is smaller and slower");
   f.add("key_file", &T::key_file)
-      .help("a file of 64 hexadecimal digits, mode 0600: encrypts them with AES-256-GCM");
+      .help(
+          "a file of 64 hexadecimal digits, mode 0600: encrypts checkpoints with AES-256-GCM, "
+          "signs their manifests, and refuses to read others, also by model.load");
+  f.add("allow_unauthenticated", &T::is_unauthenticated_allowed)
+      .help(
+          "with key_file: also read checkpoints that are not signed with the key, such as those "
+          "written before it was set");
 }
 
 checkpoint::format::Sealing CheckpointConfig::sealing() const {
   checkpoint::format::Sealing sealing{.is_compressed = compress == Compression::Zstd,
-                                      .level = compress_level};
+                                      .level = compress_level,
+                                      .is_unauthenticated_allowed = is_unauthenticated_allowed};
   if (!key_file.empty()) sealing.key = net::Secret::from_file(key_file);
   sealing.expect_possible();
   return sealing;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ struct TrainConfig {
   double fallback_jump = 6;
   NonFinite non_finite = NonFinite::Stop;
   int non_finite_max = 10;
+  std::int64_t log_every = 0;
 
   static void describe(config::Fields<TrainConfig>& f);
 };
@@ -58,7 +60,8 @@ struct CheckpointConfig {
   bool is_best_kept = true;
   Compression compress = Compression::None;
   int compress_level = 1;
-  std::string key_file{};
+  std::filesystem::path key_file = {};  // NOLINT(readability-redundant-member-init)
+  bool is_unauthenticated_allowed = false;
 
   // Reads the key's file where there is one.
   checkpoint::format::Sealing sealing() const;

@@ -1,5 +1,7 @@
 #include "trireme/train/crew.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -7,8 +9,11 @@
 #include <utility>
 
 #include "trireme/base/bytes.h"
+#include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
+#include "trireme/base/log.h"
 #include "trireme/cluster/store_call.h"
+#include "trireme/parallel/kinds.h"
 #include "trireme/train/config.h"
 
 namespace trireme::train {
@@ -24,6 +29,7 @@ constexpr auto kGroupMax = std::chrono::seconds(60);
 constexpr auto kLookPeriod = std::chrono::milliseconds(50);
 constexpr auto kLookMax = std::chrono::milliseconds(500);
 constexpr const char* kEndKey = "ended";
+constexpr const char* kJobIdKey = "job-id";
 
 // A store that does not answer says nothing.
 bool is_over(cluster::Store& store) {
@@ -56,6 +62,14 @@ Bytes encode(const parallel::Standing& standing, std::uint64_t settled, bool has
   return std::move(out).take();
 }
 
+// The first worker draws it.
+std::string job_id_in(cluster::Store& store) {
+  const std::string drawn = secure_random_hex(8);
+  const auto result =
+      store.compare_and_set(kJobIdKey, std::nullopt, bytes_of(drawn), Deadline::after(kStoreMax));
+  return std::string(text_of(result.current.value()));
+}
+
 std::string lease_over(const std::string& cause) {
   return cause + ": this worker's lease is over, and others may have gone on without it";
 }
@@ -67,28 +81,42 @@ std::unique_ptr<Crew> Crew::of_environment(const config::Config& config,
   const auto environment = cluster::Environment::read(cluster::process_environment);
   if (!environment.is_elastic) return nullptr;
   return std::unique_ptr<Crew>(
-      new Crew(environment, limits_of(config, environment.size), job_hash, faults, std::move(end)));
+      new Crew(environment, limits_of(config, environment.size),
+               {config.get<parallel::SyncConfig>(parallel::kSyncSection).timeout}, job_hash, faults,
+               std::move(end)));
 }
 
 Crew::Crew(const cluster::Environment& environment, const ElasticConfig& config,
-           const std::string& job_hash, Faults* faults, End end)
+           comm::Timeouts timeouts, const std::string& job_hash, Faults* faults, End end)
     : worker_(environment.rank),
       config_(config),
       orphan_timeout_(environment.orphan_timeout),
+      timeouts_(timeouts),
       store_(environment, cluster::process_environment, Log(), Deadline::after(kStoreMax)),
       assembly_({.worker = worker_,
                  .store = &store_.store(),
+                 .operation_timeout = timeouts.collective,
                  .is_spread = config.is_spread,
                  .credentials = store_.credentials(),
                  .address = environment.address,
                  .checksums = environment.wants_checksums,
-                 .faults = faults}),
+                 .log = Log(text_log(STDERR_FILENO), LogLevel::Warn),
+                 .faults = faults,
+                 .liveness = liveness_,
+                 .on_late = [self = std::weak_ptr(self_)](
+                                std::optional<int> named,
+                                const std::string& cause) -> std::optional<int> {
+                   const auto crew = self.lock();
+                   return crew ? (*crew)->membership_.evict_late(named, cause) : std::nullopt;
+                 }}),
       membership_({.worker = worker_,
                    .first_size = environment.size,
                    .least = std::min(config.least, environment.size),
                    .most = config.most,
                    .job_hash = job_hash,
                    .heartbeat = {.interval = {}, .timeout = config.heartbeat},
+                   .liveness = liveness_,
+                   .stall = {.minimum = config.stall_minimum, .factor = config.stall_factor},
                    .store = &store_.store(),
                    .faults = faults,
                    .on_lease_over = [end](const std::string& cause) { end(lease_over(cause)); }}),
@@ -115,6 +143,7 @@ void Crew::join(const std::atomic<bool>& is_stop_wanted, const std::function<voi
     }
   });
   try {
+    job_id_ = job_id_in(store_.store());
     membership_.join(Deadline::after(kJoinMax));
   } catch (...) {
     is_in = true;
@@ -132,7 +161,7 @@ void Crew::join(const std::atomic<bool>& is_stop_wanted, const std::function<voi
     }
   }
   try {
-    group_ = assembly_.group_of(epoch, having, Deadline::after(kGroupMax));
+    group_ = group_of(epoch, having);
     has_group_ = true;
   } catch (const Error& error) {
     // Its members go on to the next epoch, and this one with them.
@@ -140,11 +169,33 @@ void Crew::join(const std::atomic<bool>& is_stop_wanted, const std::function<voi
   }
 }
 
+// A member that does not come to it is lost, as in any collective.
+comm::Group Crew::group_of(const Epoch& epoch, const std::set<int>& having) {
+  const Liveness::Waiting waiting(liveness());
+  try {
+    return assembly_.group_of(epoch, having, Deadline::after(kGroupMax));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Deadline) throw;
+    const std::optional<int> lost = membership_.evict_late(error.peer(), error.message());
+    if (!lost) throw;
+    throw Error(ErrorCode::PeerLost, error.message()).with_peer(*lost).with_rank(worker_);
+  }
+}
+
 // Whoever reaches nobody that decides is no survivor: the others may have gone on without it.
 cluster::membership::Next Crew::agree_on_next(ByteView report,
                                               const cluster::membership::NextOptions& options) {
   try {
-    return membership_.next(report, options, Deadline::after(orphan_timeout_ + kStoreMax));
+    // A member may be writing a file, or the store away, when the others come here.
+    const Duration longest = std::max<Duration>(orphan_timeout_ + kStoreMax, timeouts_.files());
+    while (true) {
+      try {
+        return membership_.next(report, options, Deadline::after(longest));
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::Deadline) throw;
+        if (!membership_.evict_late(std::nullopt, error.message())) throw;
+      }
+    }
   } catch (const Error& error) {
     const bool is_over = error.code() == ErrorCode::PeerLost &&
                          cluster::is_gone(store_.store(), Deadline::after(kLookMax));
@@ -172,13 +223,9 @@ Crew::Turnover Crew::next(const parallel::Standing& standing,
     }
     turnover.standings.emplace(worker, said);
   }
-  group_ = assembly_.group_of(next.epoch, having, Deadline::after(kGroupMax));
+  group_ = group_of(next.epoch, having);
   has_group_ = true;
-  const std::vector<int> hosts = group_.hosts();
-  const bool is_first_of_host =
-      std::find(hosts.begin(), hosts.end(), hosts[static_cast<std::size_t>(group_.rank())]) ==
-      hosts.begin() + group_.rank();
-  if (is_first_of_host) assembly_.forget(settled);
+  assembly_.forget(settled);
   return turnover;
 }
 

@@ -10,7 +10,8 @@
 // Failure:  Aborted where the others go on without this worker; is_dismissed() says whether that
 //           was wanted. PeerLost from next() where another one dies while the group is made: next()
 //           again; after such a death join() returns, and has_group() is false until next().
-//           Deadline, and what the store throws.
+//           Deadline, and what the store throws. A collective of the group that comes to its
+//           deadline is the loss of the worker that did not arrive: it is killed, and PeerLost.
 // Threads:  one; deaths are heard of on others, and end the group.
 
 #pragma once
@@ -20,11 +21,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "trireme/base/config/config.h"
 #include "trireme/base/fault.h"
+#include "trireme/base/liveness.h"
 #include "trireme/cluster/job_store.h"
 #include "trireme/cluster/launch/job/orphan_watch.h"
 #include "trireme/cluster/membership/membership.h"
@@ -48,6 +51,8 @@ class Crew {
   static std::unique_ptr<Crew> of_environment(const config::Config& config,
                                               const std::string& job_hash, Faults* faults, End end);
 
+  ~Crew() { self_.reset(); }
+
   // Where the job ends before this worker is taken in, or it is asked to stop: calls `give_up`, on
   // a thread of its own, which must end the process.
   void join(const std::atomic<bool>& is_stop_wanted, const std::function<void()>& give_up);
@@ -60,10 +65,15 @@ class Crew {
   // Everything here works with the group of this epoch: no other is held any more.
   void settle() noexcept { settled_ = epoch(); }
   // Until others wait to join, or somebody is lost.
-  void wait_for_more(Deadline deadline) { membership_.wait_for_more(deadline); }
+  void wait_for_more(Deadline deadline) {
+    const Liveness::Waiting waiting(liveness());
+    membership_.wait_for_more(deadline);
+  }
   bool is_change_wanted() const noexcept { return membership_.is_change_wanted(); }
   bool is_dismissed() const noexcept { return membership_.is_dismissed(); }
   void leave() noexcept { membership_.leave(); }
+  // What this worker reports of its progress.
+  Liveness* liveness() const noexcept { return liveness_.get(); }
   // Takes a worker for dead, whatever it is; from any thread.
   void doubt(int worker);
 
@@ -73,6 +83,8 @@ class Crew {
   int rank() const noexcept { return membership_.rank(); }
   std::uint64_t epoch() const noexcept { return membership_.epoch().number(); }
   int worker() const noexcept { return worker_; }
+  // Drawn once per job: the epochs of a job that had the same name before are not of this one.
+  const std::string& job_id() const noexcept { return job_id_; }
   int least() const noexcept { return config_.least; }
   // By rank.
   std::vector<int> places() const;
@@ -83,20 +95,25 @@ class Crew {
 
  private:
   Crew(const cluster::Environment& environment, const ElasticConfig& config,
-       const std::string& job_hash, Faults* faults, End end);
+       comm::Timeouts timeouts, const std::string& job_hash, Faults* faults, End end);
 
+  comm::Group group_of(const cluster::membership::Epoch& epoch, const std::set<int>& having);
   cluster::membership::Next agree_on_next(ByteView report,
                                           const cluster::membership::NextOptions& options);
 
   int worker_;
   ElasticConfig config_;
   Duration orphan_timeout_;
+  comm::Timeouts timeouts_;
+  std::shared_ptr<Liveness> liveness_ = std::make_shared<Liveness>();
+  std::shared_ptr<Crew*> self_ = std::make_shared<Crew*>(this);  // for what may outlive it
   cluster::JobStore store_;
   comm::Assembly assembly_;
   cluster::membership::Membership membership_;
   std::unique_ptr<cluster::launch::job::OrphanWatch> orphan_watch_;
   comm::Group group_ = comm::Group::solo();
   bool has_group_ = false;
+  std::string job_id_;
   std::uint64_t settled_ = 0;  // the last epoch in which it was
 };
 

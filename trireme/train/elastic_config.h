@@ -17,6 +17,8 @@ struct ElasticConfig {
   int least = 1;
   int most = 128;
   std::chrono::milliseconds heartbeat{5000};
+  std::chrono::milliseconds stall_minimum{10'000};
+  double stall_factor = 10;
   std::chrono::seconds orphan_timeout{60};
   int restarts = 10;
   bool is_spread = false;
@@ -30,6 +32,14 @@ struct ElasticConfig {
     f.add("heartbeat", &E::heartbeat)
         .at_least(std::chrono::milliseconds(0))
         .help("a worker silent for so long is killed and replaced; 0 s: never");
+    f.add("stall_minimum", &E::stall_minimum)
+        .at_least(std::chrono::milliseconds(0))
+        .help(
+            "a worker that others wait for and that makes no progress for so long is killed and "
+            "replaced, also if it sends heartbeats; 0 s: never");
+    f.add("stall_factor", &E::stall_factor)
+        .at_least(1.0)
+        .help("the same, in median step times of the other workers; the longer of the two counts");
     f.add("orphan_timeout", &E::orphan_timeout)
         .at_least(std::chrono::seconds(1))
         .help("how long workers go on when nobody watches the job");

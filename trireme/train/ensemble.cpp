@@ -60,7 +60,8 @@ struct Fit {
     const at::Tensor p = logits(theta).softmax(-1);
     const at::Tensor over = p - hot;
     const at::Tensor slope =
-        at::cat({x.mul(over.unsqueeze(-1)).sum({0, 1}), over.sum(0)}) + theta - prior;
+        at::cat({x.mul(over.unsqueeze(-1)).sum(at::IntArrayRef{0, 1}), over.sum(0)}) + theta -
+        prior;
     // Rows of the features' change with theta: (N, C, M + C).
     const at::Tensor rows =
         at::cat({x, at::eye(classes, x.options()).expand({x.size(0), classes, classes})}, -1);

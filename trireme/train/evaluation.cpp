@@ -45,14 +45,18 @@ std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
                        .slots = options.group.size(),
                        .mine = {options.group.rank()},
                        .is_shuffled = false,
-                       .threads = options.threads});
+                       .threads = options.threads,
+                       .timeout = options.group.timeouts().loader()});
   const Evaluating evaluating(model);
   const Autocast precision(options.precision);
   for (std::int64_t step = 0; step < loader.steps_an_epoch(); ++step) {
     if (is_stop_wanted != nullptr && is_wanted_by_any(*is_stop_wanted, options.group)) return {};
     const data::StepBatches& work = loader.next();
     const data::Batch& batch = work.batches[0];
-    if (batch.count() == 0) continue;
+    if (batch.count() == 0) {
+      tally.add_skipped(batch.skipped);
+      continue;
+    }
     const model::Context context{.slot = work.slots[0],
                                  .places = batch.places,
                                  .documents = model::documents_in(batch.input, form)};

@@ -26,7 +26,7 @@ struct EvaluationOptions {
   int threads = 1;  // that read data
   Precision precision = Precision::Float32;
   bool is_ranked = false;  // for the area under the curve: keeps a row a sample
-  // Ranks share the batches; all get the same scores.
+  // Ranks share the batches; all get the same scores. Its timeouts hold for the data as well.
   comm::Group group = comm::Group::solo();
 };
 

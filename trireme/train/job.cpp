@@ -168,7 +168,12 @@ void load_first_weights(const config::Config& config, model::Model& model, bool 
         {.is_strict = wanted.is_load_strict,
          .renames = wanted.load_renames,
          .is_fresh = [&](const std::string& name) { return fits_any(fresh, name); },
-         .is_optional = model::is_lora});
+         .is_optional = model::is_lora,
+         .reading = config.get<CheckpointConfig>("checkpoint").sealing().reading(),
+         .on_skipped =
+             [is_first_rank](const std::string& note) {
+               if (is_first_rank) std::fprintf(stderr, "trireme: model.load: %s\n", note.c_str());
+             }});
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Mismatch) throw;
     throw Error(ErrorCode::InvalidInput,
@@ -215,9 +220,12 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   const TrainConfig& train = job.train();
   const auto& reading = config.get<data::DataConfig>("data");
   const auto& sampling = config.get<data::SamplingConfig>("data");
+  const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
   set_threads(train);
   job.hash = job_hash(config);
-  job.sets = kinds.data.open(config);
+  job.sets = kinds.data.open(config, options.known);
+  job.data = DataDigest::of(job.sets);
+  expect_same_data(group, job.data);
   const data::Form& form = job.sets.train->form();
   check_metric(job.eval().metric, form);
   check_ranking(job.eval().metric, job.sets);
@@ -225,7 +233,11 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   job.model = make_model(config, kinds, form);
   set_module_precisions(*job.model, train);
   load_first_weights(config, *job.model, group.rank() == 0);
-  job.loss = loss_of(config, *job.model, form, job.sets.train.get());
+  job.loss = loss_of(config, *job.model, form, [&] {
+    const bool is_known = options.known != nullptr && !options.known->class_counts.empty();
+    return job.sets.preprocessing.class_counts =
+               is_known ? options.known->class_counts : class_counts_of(*job.sets.train);
+  });
   job.flops_a_sample = job.model->flops_a_sample(form);
 
   // What is not trained must be the same everywhere, too. Those who may come later cannot be asked
@@ -245,11 +257,11 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
                             .is_shuffled = reading.is_shuffled && !sampling.is_stratified,
                             .is_last_dropped = reading.is_last_dropped,
                             .threads = reading.threads,
-                            .ahead = reading.ahead});
+                            .ahead = reading.ahead,
+                            .timeout = comm::Timeouts{sync.timeout}.loader()});
   job.steps_an_epoch = loader->steps_an_epoch();
   job.steps = steps_of(train, job.steps_an_epoch);
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
-  const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
   const std::vector<parallel::Stretch> stretches = parallel::stretches_of(config);
   check_scaled(config, stretches);
   const int left_out_max = config.get<BalanceConfig>(kBalanceSection).drop_slowest;

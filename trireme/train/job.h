@@ -13,6 +13,7 @@
 #include "trireme/base/fault.h"
 #include "trireme/comm/group.h"
 #include "trireme/train/config.h"
+#include "trireme/train/data_digest.h"
 #include "trireme/train/recipe.h"
 #include "trireme/train/step.h"
 
@@ -22,6 +23,7 @@ struct Job {
   config::Config config;
   comm::Group group;
   data::Sets sets{};
+  DataDigest data{};  // of sets
   std::shared_ptr<model::Model> model{};
   std::shared_ptr<const model::Loss> loss{};
   std::unique_ptr<Step> step{};
@@ -47,6 +49,8 @@ struct JobOptions {
   // Ranks may come and go: nobody meets anybody here, and the agreement is Lasting.
   bool is_lasting = false;
   bool is_spread = false;  // over several hosts
+  // What the checkpoint that is resumed knows of its data; null: the job begins.
+  const data::Preprocessing* known = nullptr;
   Faults* faults = nullptr;
 };
 

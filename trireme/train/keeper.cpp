@@ -1,6 +1,5 @@
 #include "trireme/train/keeper.h"
 
-#include <chrono>
 #include <span>
 #include <utility>
 
@@ -14,7 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kSaveMax = std::chrono::minutes(30);
 constexpr std::int64_t kNone = -1;
 constexpr std::int64_t kNoneWhole = -2;
 
@@ -39,7 +37,10 @@ void Keeper::regroup(comm::Group group, std::int64_t epoch) {
   std::uint64_t nonce = 0;
   secure_random(std::as_writable_bytes(std::span(&nonce, 1)));
   if (options_.group.rank() == 0) join(crew_of(nonce));
-  options_.group.broadcast({&nonce, 1, comm::DType::Int64}, 0, {.label = "who saves"}).wait();
+  options_.group
+      .broadcast({&nonce, 1, comm::DType::Int64}, 0,
+                 {.label = "who saves", .deadline = files_deadline()})
+      .wait();
   if (options_.group.rank() == 0) return;
   if (!fs::exists(options_.folder)) {
     throw Error(ErrorCode::InvalidInput,
@@ -50,11 +51,16 @@ void Keeper::regroup(comm::Group group, std::int64_t epoch) {
   join(crew_of(nonce));
 }
 
+Deadline Keeper::files_deadline() const {
+  return Deadline::after(options_.group.timeouts().files());
+}
+
 checkpoint::Crew Keeper::crew_of(std::uint64_t nonce) const {
   return {.rank = options_.group.rank(),
           .ranks = options_.group.size(),
           .tag = "e" + std::to_string(options_.epoch) + "-" +
-                 to_hex(std::as_bytes(std::span(&nonce, 1)))};
+                 to_hex(std::as_bytes(std::span(&nonce, 1))),
+          .epoch = options_.epoch};
 }
 
 void Keeper::join(checkpoint::Crew crew) {
@@ -68,15 +74,20 @@ void Keeper::join(checkpoint::Crew crew) {
   };
   saver_ = std::make_unique<checkpoint::Saver>(
       checkpoint::Saver::Options{.folder = options_.folder,
+                                 .job = options_.job,
                                  .retention = options_.retention,
                                  .is_score_alike = is_alike,
                                  .crew = std::move(crew),
                                  .sealing = options_.sealing,
+                                 .wait = options_.group.timeouts().part(),
                                  .faults = options_.faults});
 }
 
 void Keeper::save(const checkpoint::State& state, std::int64_t step, std::optional<double> score) {
   heed(settle());
+  // Ranks whose part is written sooner wait here for the slowest writer, not in a collective of the
+  // next step, whose timeout is shorter.
+  options_.group.barrier({.label = "previous checkpoint", .deadline = files_deadline()}).wait();
   saver_->save(state, step, score);
 }
 
@@ -86,7 +97,7 @@ void Keeper::look() {
 
 void Keeper::finish() {
   const auto ended = settle();
-  heed(ended);
+  heed(ended, /*is_last=*/true);
   if (ended && ended->is_given_up) {
     throw options_.group.error().value_or(
         Error(ErrorCode::PeerLost, "a rank was lost before its part of the last checkpoint came"));
@@ -96,12 +107,12 @@ void Keeper::finish() {
 
 // The part of a rank that is lost never comes.
 std::optional<checkpoint::Saver::Ended> Keeper::settle() {
-  return saver_->settle(Deadline::after(kSaveMax),
+  return saver_->settle(Deadline::after(options_.group.timeouts().writer()),
                         [this] { return options_.group.look().has_value(); });
 }
 
 // What other ranks failed at is rank 0's to say, and to end the job for.
-void Keeper::heed(const std::optional<checkpoint::Saver::Ended>& ended) {
+void Keeper::heed(const std::optional<checkpoint::Saver::Ended>& ended, bool is_last) {
   for (const std::int64_t step : saver_->swept()) give_up(step, "its writers are gone");
   if (!ended || options_.group.rank() != 0) return;
   if (ended->is_given_up) return give_up(ended->step, text_of(ended->failure));
@@ -111,10 +122,15 @@ void Keeper::heed(const std::optional<checkpoint::Saver::Ended>& ended) {
     return;
   }
   const std::string why = text_of(ended->failure);
-  options_.reporter->warn(
-      "the checkpoint of step " + std::to_string(ended->step) + " was not written: " + why,
-      {{"event", "checkpoint failed"}, {"step", ended->step}, {"why", why}});
-  if (has_failed_before) std::rethrow_exception(ended->failure);
+  const Record event{{"event", "checkpoint failed"}, {"step", ended->step}, {"why", why}};
+  if (!has_failed_before && !is_last) {
+    return options_.reporter->warn(
+        "the checkpoint of step " + std::to_string(ended->step) + " was not written: " + why,
+        event);
+  }
+  // The job ends by it, and whoever ends it says why.
+  options_.reporter->event(event);
+  std::rethrow_exception(ended->failure);
 }
 
 void Keeper::give_up(std::int64_t step, const std::string& why) {
@@ -127,7 +143,8 @@ void Keeper::give_up(std::int64_t step, const std::string& why) {
 // to go on from: else people may want to mend what they have.
 std::int64_t Keeper::find_newest() {
   heed(settle());
-  const auto found = checkpoint::Checkpoint::newest_whole(options_.folder, options_.sealing.key);
+  const auto found =
+      checkpoint::Checkpoint::newest_whole(options_.folder, options_.sealing.reading());
   for (const auto& skipped : found.skipped) {
     const auto step = checkpoint::format::step_in(skipped.path.filename().string());
     options_.reporter->warn("passing over a damaged checkpoint: " + skipped.reason,
@@ -143,7 +160,9 @@ std::int64_t Keeper::find_newest() {
 
 std::optional<checkpoint::Checkpoint> Keeper::newest() {
   std::int64_t step = options_.group.rank() == 0 ? find_newest() : kNone;
-  options_.group.broadcast({&step, 1, comm::DType::Int64}, 0, {.label = "checkpoint to read"})
+  options_.group
+      .broadcast({&step, 1, comm::DType::Int64}, 0,
+                 {.label = "checkpoint to read", .deadline = files_deadline()})
       .wait();
   if (step == kNoneWhole) {
     throw Error(ErrorCode::Corrupt, "no checkpoint in " + options_.folder.string() +
@@ -153,7 +172,21 @@ std::optional<checkpoint::Checkpoint> Keeper::newest() {
   }
   if (step < 0) return std::nullopt;
   return checkpoint::Checkpoint::open(options_.folder / checkpoint::format::folder_name(step),
-                                      options_.sealing.key);
+                                      options_.sealing.reading());
+}
+
+std::optional<std::int64_t> Keeper::newest_step() {
+  std::int64_t step = kNone;
+  if (options_.group.rank() == 0) {
+    heed(settle());
+    const auto all = checkpoint::format::list_checkpoints(options_.folder);
+    if (!all.empty()) step = all.back().step;
+  }
+  options_.group
+      .broadcast({&step, 1, comm::DType::Int64}, 0,
+                 {.label = "newest checkpoint", .deadline = files_deadline()})
+      .wait();
+  return step < 0 ? std::nullopt : std::optional(step);
 }
 
 void Keeper::remove_after(std::int64_t step) {

@@ -3,12 +3,13 @@
 //
 // Changes:   regroup() after a change of the ranks, whoever is rank 0 now. It waits for no write:
 //            what the ranks before had begun is finished where all parts came, else given up and
-//            said.
+//            said. A rank 0 that was frozen and wakes up later can change nothing.
 // Full disk: a checkpoint that could not be written is said at once, and training goes on: the next
 //            one tries anew. Where that fails too, and at the end, the failure is thrown.
 // Damage:    a checkpoint that is found damaged is named and set aside, never removed. Where none
 //            is whole nothing is touched, and reading throws Corrupt on every rank.
-// Threads:   one a rank. Making one, regroup() and newest() are collectives: every rank calls them.
+// Threads:   one a rank. Making one, regroup(), save() and newest() are collectives: every rank
+// calls them.
 
 #pragma once
 
@@ -34,7 +35,8 @@ class Keeper {
     checkpoint::format::Retention retention{};
     std::string metric{};  // by which scores are; those of another one do not count
     comm::Group group = comm::Group::solo();
-    std::int64_t epoch = 0;  // of the group, for the names of drafts
+    std::int64_t epoch = 0;  // of the group; a later one takes the folder from an earlier one
+    std::string job{};       // see checkpoint::Saver::Options; empty: its ranks do not change
     checkpoint::format::Sealing sealing{};
     Reporter* reporter = nullptr;
     Faults* faults = nullptr;
@@ -46,7 +48,8 @@ class Keeper {
   // Other ranks than before save together from here on, and read together.
   void regroup(comm::Group group, std::int64_t epoch);
 
-  // Copies this rank's pieces and returns; waits for the one before. The same steps on every rank.
+  // Copies this rank's pieces and returns, after the previous checkpoint is written on all ranks. A
+  // collective, of the same steps on every rank.
   void save(const checkpoint::State& state, std::int64_t step, std::optional<double> score);
 
   // Says what has ended since the last look; cheap enough for every step.
@@ -58,15 +61,20 @@ class Keeper {
   // The newest that is whole, all of it read and checked; nothing where there is none at all.
   std::optional<checkpoint::Checkpoint> newest();
 
+  // The step of the newest one, whether it is whole or not. A collective.
+  std::optional<std::int64_t> newest_step();
+
   // A job that goes back to `step` has no later ones.
   void remove_after(std::int64_t step);
 
  private:
+  // Of collectives in which ranks wait for files that others read or write; see comm::Timeouts.
+  Deadline files_deadline() const;
   checkpoint::Crew crew_of(std::uint64_t nonce) const;
   void join(checkpoint::Crew crew);
   std::optional<checkpoint::Saver::Ended> settle();
   void give_up(std::int64_t step, const std::string& why);
-  void heed(const std::optional<checkpoint::Saver::Ended>& ended);
+  void heed(const std::optional<checkpoint::Saver::Ended>& ended, bool is_last = false);
   std::int64_t find_newest();
 
   Options options_;

@@ -25,13 +25,17 @@ std::vector<PanelMember> with_half(std::vector<PanelMember> members, Half half) 
   return members;
 }
 
-Stack fit_stack(const std::vector<PanelMember>& members, std::int64_t batch) {
+Stack fit_stack(const std::vector<PanelMember>& members, const PanelReading& reading) {
   std::vector<std::vector<at::Tensor>> outputs(members.size());
   std::vector<at::Tensor> truth;
-  ask_panel(with_half(members, Half::Fitted), batch, [&](const PanelAnswers& answers) {
+  ask_panel(with_half(members, Half::Fitted), reading, [&](const PanelAnswers& answers) {
+    if (answers.outputs.empty()) return;
     for (std::size_t i = 0; i < members.size(); ++i) outputs[i].push_back(answers.outputs[i]);
     truth.push_back(answers.batch.target.clone());
   });
+  if (truth.empty()) {
+    throw Error(ErrorCode::InvalidInput, "none of the samples to fit a stack on could be read");
+  }
   std::vector<at::Tensor> all;
   for (const std::vector<at::Tensor>& of_member : outputs) all.push_back(at::cat(of_member));
   return Stack::fit(all, at::cat(truth));
@@ -89,14 +93,18 @@ PanelScores score_panel(std::vector<PanelMember> members, Blend blend,
   check_blend(blend, *members.front().source);
   std::optional<Stack> stack;
   if (blend == Blend::Stack) {
-    stack = fit_stack(members, options.batch);
+    stack = fit_stack(members, options.reading);
     members = with_half(std::move(members), Half::Reported);
   }
   const data::Source& source = *members.front().source;
   const Tally::Options how{.source = &source, .loss = options.loss, .is_ranked = can_rank(source)};
   std::vector<Tally> tallies(members.size(), Tally(how));
   Tally together(how);
-  ask_panel(members, options.batch, [&](const PanelAnswers& answers) {
+  ask_panel(members, options.reading, [&](const PanelAnswers& answers) {
+    if (answers.outputs.empty()) {
+      for (Tally& tally : tallies) tally.add_skipped(answers.batch.skipped);
+      return together.add_skipped(answers.batch.skipped);
+    }
     for (std::size_t i = 0; i < members.size(); ++i) {
       tallies[i].add(answers.first, answers.outputs[i], answers.batch);
     }
@@ -117,12 +125,20 @@ Difference compare_models(const PanelMember& first, const PanelMember& second,
   const bool is_of_classes = source.form().classes > 0 && source.form().target_sizes.empty() &&
                              source.form().target_type == at::kLong;
   std::vector<Tally> tallies(2, Tally(how));
+  // The loss of several tasks is in no unit.
+  const std::vector<data::Standard> units =
+      source.form().tasks.empty() ? source.form().target_standards : std::vector<data::Standard>{};
   std::vector<double> losses[2];
   std::vector<std::uint8_t> right[2];
-  ask_panel({first, second}, options.batch, [&](const PanelAnswers& answers) {
+  ask_panel({first, second}, options.reading, [&](const PanelAnswers& answers) {
     for (std::size_t i = 0; i < 2; ++i) {
+      if (answers.outputs.empty()) {
+        tallies[i].add_skipped(answers.batch.skipped);
+        continue;
+      }
       tallies[i].add(answers.first, answers.outputs[i], answers.batch);
-      add_losses(losses[i], answers.outputs[i], answers.batch.target, *options.loss);
+      add_losses(losses[i], data::restored(answers.outputs[i], units),
+                 data::restored(answers.batch.target, units), *options.loss);
       if (is_of_classes) add_right(right[i], answers.outputs[i], answers.batch.target);
     }
   });

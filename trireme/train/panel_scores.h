@@ -29,7 +29,7 @@ struct PanelScores {
 
 struct PanelOptions {
   const model::Loss* loss = nullptr;
-  std::int64_t batch = 256;
+  PanelReading reading{};
   std::uint64_t seed = 1;  // of the bootstrap
 };
 

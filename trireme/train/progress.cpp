@@ -3,10 +3,14 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "trireme/base/check.h"
 #include "trireme/base/error.h"
+#include "trireme/base/json_text.h"
 
 namespace trireme::train {
 namespace {
+
+constexpr const char* kDataKey = "data";
 
 // JSON has no infinities.
 nlohmann::ordered_json to_json_number(double value) {
@@ -54,6 +58,7 @@ std::string Progress::to_json() const {
                               {"epoch", position.epoch},
                               {"cursor", position.cursor},
                               {"samples", samples},
+                              {"seconds", seconds},
                               {"planned", planned},
                               {"loss_scale", loss_scale},
                               {"loss_scale_good_steps", loss_scale_good_steps},
@@ -71,12 +76,26 @@ std::string Progress::to_json() const {
                                 {"variance", to_json_number(precision.variance)},
                                 {"seen", precision.seen},
                                 {"float32_until", precision.float32_until}}},
+                              {"job_id", job_id},
                               {"job_hash", job_hash},
                               {"recipe", recipe}};
   for (const data::Returned& part : returned) {
     json["returned"].push_back({part.epoch, part.samples.begin, part.samples.end});
   }
   return json.dump();
+}
+
+std::string meta_of(const Progress& progress, const std::string& preprocessing) {
+  std::string meta = progress.to_json();
+  TRIREME_CHECK(meta.ends_with('}'), "a progress is a JSON object");
+  meta.pop_back();
+  return meta + ",\"" + kDataKey + "\":" + preprocessing + "}";
+}
+
+std::optional<data::Preprocessing> preprocessing_in(const std::string& meta) {
+  const auto json = nlohmann::json::parse(meta, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains(kDataKey)) return std::nullopt;
+  return data::Preprocessing::from_json(json.at(kDataKey).dump());
 }
 
 Progress Progress::from_json(const std::string& text) {
@@ -87,6 +106,7 @@ Progress Progress::from_json(const std::string& text) {
     read.updates = json.at("updates");
     read.position = {.epoch = json.at("epoch"), .cursor = json.at("cursor")};
     read.samples = json.at("samples");
+    read.seconds = json.value("seconds", 0.0);
     read.planned = json.value("planned", std::int64_t{0});
     read.loss_scale = json.at("loss_scale");
     read.loss_scale_good_steps = json.at("loss_scale_good_steps");
@@ -100,12 +120,13 @@ Progress Progress::from_json(const std::string& text) {
       read.returned.push_back(
           {.epoch = part.at(0), .samples = {.begin = part.at(1), .end = part.at(2)}});
     }
+    read.job_id = json.value("job_id", "");
     read.job_hash = json.at("job_hash");
     read.recipe = json.at("recipe");
     return read;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorCode::Corrupt,
-                std::string("the checkpoint says nothing about a training: ") + error.what());
+    throw Error(ErrorCode::Corrupt, std::string("the checkpoint says nothing about a training: ") +
+                                        json_reason(error.what()));
   }
 }
 

@@ -9,10 +9,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "trireme/data/position.h"
+#include "trireme/data/preprocessing.h"
 #include "trireme/data/returned.h"
 #include "trireme/optim/plateau.h"
 #include "trireme/train/precision_switch.h"
@@ -25,6 +27,7 @@ struct Progress {
   data::Position position{};
   std::vector<data::Returned> returned{};  // dealt before it, and not used yet
   std::int64_t samples = 0;
+  double seconds = 0;        // spent on the whole job up to here, by all attempts
   std::int64_t planned = 0;  // steps of the whole job, which some learning rates follow; 0: unknown
   double loss_scale = 0;     // float16 only; 0: none yet
   std::int64_t loss_scale_good_steps = 0;
@@ -34,6 +37,7 @@ struct Progress {
   int evaluations_since_best = 0;
   optim::Plateau::State plateau{};  // where the rate drops on plateaus
   PrecisionSwitch::State precision{};
+  std::string job_id{};    // see job_id.h
   std::string recipe{};    // the resolved configuration
   std::string job_hash{};  // of what a resumed job must have in common
 
@@ -43,5 +47,10 @@ struct Progress {
   std::string to_json() const;
   static Progress from_json(const std::string& json);
 };
+
+// A checkpoint's meta: a progress, and beside it what the model needs to know of its data.
+std::string meta_of(const Progress& progress, const std::string& preprocessing);
+// Nothing where the checkpoint's writer did not save it.
+std::optional<data::Preprocessing> preprocessing_in(const std::string& meta);
 
 }  // namespace trireme::train

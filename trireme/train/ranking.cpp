@@ -45,7 +45,7 @@ void Ranking::set(std::int64_t sample, std::int64_t label, std::span<const float
                 classes_, " classes");
   float* const row = table_.data() + sample * (classes_ + 1);
   std::copy_n(probabilities.begin(), classes_, row);
-  row[classes_] = static_cast<float>(label);
+  row[classes_] = static_cast<float>(label + 1);  // 0: never set
 }
 
 double Ranking::area_of(std::int64_t label) const {
@@ -53,11 +53,12 @@ double Ranking::area_of(std::int64_t label) const {
   std::vector<std::uint8_t> is_positive;
   for (std::int64_t i = 0; i < samples_; ++i) {
     const float* const row = table_.data() + i * (classes_ + 1);
+    if (row[classes_] == 0) continue;
     scores.push_back(row[label]);
-    is_positive.push_back(row[classes_] == static_cast<float>(label) ? 1 : 0);
+    is_positive.push_back(row[classes_] == static_cast<float>(label + 1) ? 1 : 0);
   }
   const auto positive = std::ranges::count(is_positive, std::uint8_t{1});
-  if (positive == 0 || positive == samples_) return -1;
+  if (positive == 0 || positive == std::ssize(is_positive)) return -1;
   return area_under_curve(scores, is_positive);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <span>
 #include <sstream>
 #include <string_view>
 
@@ -75,11 +76,10 @@ struct MseConfig {
 
 template <class Config>
 std::vector<double> weights_of(const Config& config, const data::Form& form,
-                               const data::Source* train) {
+                               const CountClasses& count) {
   if (config.is_balanced) {
-    TRIREME_CHECK(train != nullptr, "balanced weights follow from the training data");
-    return data::balanced_weights(
-        data::count_labels(data::labels_of(*train, "loss.balanced"), form.classes));
+    TRIREME_CHECK(count != nullptr, "balanced weights follow from the training data");
+    return data::balanced_weights(count());
   }
   if (config.class_weights.empty() || std::ssize(config.class_weights) == form.classes) {
     return config.class_weights;
@@ -91,15 +91,17 @@ std::vector<double> weights_of(const Config& config, const data::Form& form,
 
 // Settings that change how long or how visibly a job runs, not what it computes.
 // Where first weights came from is over once there is a checkpoint.
-constexpr std::array<std::string_view, 15> kFree = {"sync.",
+constexpr std::array<std::string_view, 17> kFree = {"sync.",
                                                     "elastic.",
                                                     "balance.",
                                                     "train.epochs",
                                                     "train.steps",
                                                     "train.non_finite",
                                                     "train.non_finite_max",
+                                                    "train.log_every",
                                                     "data.threads",
                                                     "data.ahead",
+                                                    "data.bad_samples",
                                                     "eval.",
                                                     "checkpoint.",
                                                     "model.load",
@@ -107,10 +109,54 @@ constexpr std::array<std::string_view, 15> kFree = {"sync.",
                                                     "model.load_strict",
                                                     "model.load_renames"};
 
-bool may_differ(const std::string& key) {
-  return std::any_of(kFree.begin(), kFree.end(), [&](std::string_view free) {
-    return free.ends_with('.') ? key.starts_with(free) : key == free;
+// Settings that decide a result and still leave a checkpoint's weights, optimizer state and place
+// in the data their meaning.
+constexpr std::array<std::string_view, 37> kChangeable = {"optim.learning_rate",
+                                                          "optim.weight_decay",
+                                                          "optim.beta1",
+                                                          "optim.beta2",
+                                                          "optim.epsilon",
+                                                          "optim.clip_norm",
+                                                          "optim.clip_value",
+                                                          "optim.decay_all",
+                                                          "optim.no_decay",
+                                                          "optim.rate_factors",
+                                                          "optim.depth_factor",
+                                                          "optim.second.learning_rate",
+                                                          "optim.second.weight_decay",
+                                                          "optim.second.beta1",
+                                                          "optim.second.beta2",
+                                                          "optim.second.epsilon",
+                                                          "schedule.",
+                                                          "loss.label_smoothing",
+                                                          "loss.class_weights",
+                                                          "loss.balanced",
+                                                          "loss.gamma",
+                                                          "train.batch",
+                                                          "train.accumulate",
+                                                          "train.virtual_ranks",
+                                                          "train.threads",
+                                                          "train.precision",
+                                                          "train.module_precision",
+                                                          "train.float32_steps",
+                                                          "train.fallback_steps",
+                                                          "train.fallback_jump",
+                                                          "model.dropout",
+                                                          "model.attention_dropout",
+                                                          "model.recompute",
+                                                          "data.file",
+                                                          "data.folder",
+                                                          "data.train",
+                                                          "data.test"};
+
+bool is_among(std::span<const std::string_view> all, const std::string& key) {
+  return std::any_of(all.begin(), all.end(), [&](std::string_view one) {
+    return one.ends_with('.') ? key.starts_with(one) : key == one;
   });
+}
+
+bool may_differ(const std::string& key) {
+  return is_among(kFree, key);
 }
 
 // The settings of a resolved recipe, which has one a line, as they are written.
@@ -129,8 +175,9 @@ std::map<std::string, std::string> settings_in(const std::string& resolved) {
   return settings;
 }
 
-std::string list_differences(const std::string& resolved, const config::Config& config,
-                             const std::function<bool(const std::string&)>& is_left_out) {
+std::vector<SettingChange> list_differences(
+    const std::string& resolved, const config::Config& config,
+    const std::function<bool(const std::string&)>& is_left_out) {
   const auto then = settings_in(resolved);
   const auto now = settings_in(config.to_toml());
   auto keys = then;
@@ -139,12 +186,12 @@ std::string list_differences(const std::string& resolved, const config::Config& 
     const auto found = settings.find(key);
     return found == settings.end() ? std::string("not set") : found->second;
   };
-  std::string all;
+  std::vector<SettingChange> all;
   for (const auto& [key, any] : keys) {
     const std::string was = value_in(then, key);
     const std::string is = value_in(now, key);
     if (was == is || is_left_out(key)) continue;
-    all += (all.empty() ? "" : ", ") + key + " (" + was + ", now " + is + ")";
+    all.push_back({.key = key, .text = key + " (" + was + ", now " + is + ")"});
   }
   return all;
 }
@@ -177,11 +224,15 @@ config::Schema recipe_schema(const Kinds& kinds) {
   return schema;
 }
 
+std::vector<std::int64_t> class_counts_of(const data::Source& train) {
+  return data::count_labels(data::labels_of(train, "loss.balanced"), train.form().classes);
+}
+
 std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const data::Form& form,
-                                             const data::Source* train) {
+                                             const CountClasses& count) {
   if (const auto* entropy = config.find<CrossEntropyConfig>(kLossSection)) {
     return model::cross_entropy({.label_smoothing = entropy->label_smoothing,
-                                 .class_weights = weights_of(*entropy, form, train)});
+                                 .class_weights = weights_of(*entropy, form, count)});
   }
   if (const auto* focal = config.find<FocalConfig>(kLossSection)) {
     if (form.classes > 0 && form.target_type != at::kLong) {
@@ -189,16 +240,16 @@ std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const
                   "loss.kind = \"focal\" does not go with data.mixup or cutmix");
     }
     return model::cross_entropy(
-        {.class_weights = weights_of(*focal, form, train), .focus = focal->gamma});
+        {.class_weights = weights_of(*focal, form, count), .focus = focal->gamma});
   }
   if (config.find<MseConfig>(kLossSection) != nullptr || form.classes == 0) return model::mse();
   return model::cross_entropy();
 }
 
 std::shared_ptr<const model::Loss> loss_of(const config::Config& config, const model::Model& model,
-                                           const data::Form& form, const data::Source* train) {
+                                           const data::Form& form, const CountClasses& count) {
   auto own = model.own_loss();
-  if (!own) return make_loss(config, form, train);
+  if (!own) return make_loss(config, form, count);
   if (config.find<AutoLossConfig>(kLossSection) == nullptr) {
     throw Error(ErrorCode::InvalidInput, "model.kind = \"" + config.kind(model::kModelSection) +
                                              "\" brings a loss of its own: leave loss.kind out");
@@ -218,12 +269,23 @@ std::string recipe_hash(const config::Config& config) {
   return to_hex(sha256(bytes_of(config.to_toml()))).substr(0, 16);
 }
 
-std::string differences(const std::string& resolved, const config::Config& config) {
+std::vector<SettingChange> differences(const std::string& resolved, const config::Config& config) {
   return list_differences(resolved, config, may_differ);
 }
 
-std::string all_differences(const std::string& resolved, const config::Config& config) {
+std::vector<SettingChange> all_differences(const std::string& resolved,
+                                           const config::Config& config) {
   return list_differences(resolved, config, [](const std::string&) { return false; });
+}
+
+std::string to_text(const std::vector<SettingChange>& changes) {
+  std::string all;
+  for (const SettingChange& one : changes) all += (all.empty() ? "" : ", ") + one.text;
+  return all;
+}
+
+bool can_change(const std::string& key) {
+  return may_differ(key) || is_among(kChangeable, key);
 }
 
 }  // namespace trireme::train

@@ -51,7 +51,9 @@ std::string Course::to_json() const {
                         {"redone", redone},
                         {"owners", owners},
                         {"weights", weights},
-                        {"peak_flops", peak_flops}}
+                        {"peak_flops", peak_flops},
+                        {"samples", data.samples},
+                        {"learned", data.learned}}
       .dump();
 }
 
@@ -77,6 +79,8 @@ Course Course::from_json(const std::string& text) {
   json.at("owners").get_to(course.owners);
   json.at("weights").get_to(course.weights);
   json.at("peak_flops").get_to(course.peak_flops);
+  json.at("samples").get_to(course.data.samples);
+  json.at("learned").get_to(course.data.learned);
   return course;
 }
 
@@ -128,16 +132,17 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
         is_join_complete_ = false;
         incident.gone.insert(incident.gone.end(), change.gone.begin(), change.gone.end());
         for (const int worker : crew.workers()) {
-          if (std::find(before.begin(), before.end(), worker) == before.end()) ++incident.joined;
+          if (std::find(before.begin(), before.end(), worker) == before.end()) {
+            incident.joined.push_back(worker);
+          }
         }
-        options_.job->group = crew.group();
-        lasting().survive(crew.group(), crew.places());
         how = resolve(change);
       } else {
-        options_.job->group = crew.group();
-        lasting().survive(crew.group(), crew.places());
+        take_group();
         lasting().recall(-1, {});
       }
+      // Agreeing on the epoch is no long phase: a worker that hangs there is evicted.
+      const Liveness::LongPhase handing_over(crew.liveness());
       if (incident.how != "rolled forward") incident.how = how;
       const Course all = share_course(how == "run again");
       incident.count(all);
@@ -177,7 +182,15 @@ Crew::Turnover Recovery::go_on(bool takes_new) {
   return change;
 }
 
+void Recovery::take_group() {
+  options_.job->group = options_.crew->group();
+  lasting().survive(options_.crew->group(), options_.crew->places());
+}
+
+// Finishes the update of a step that some rank had prepared.
 std::string Recovery::resolve(const Crew::Turnover& change) {
+  const Liveness::LongPhase updating(options_.crew->liveness());
+  take_group();
   const Standing mine = lasting().standing();
   std::int64_t furthest = -1;
   for (const auto& [worker, standing] : change.standings) {
@@ -220,6 +233,7 @@ Course Recovery::share_course(bool is_back) {
   const std::int64_t source = least[0] == group.size() ? 0 : least[0];
   mine.is_open = least[1] != 0 && least[0] != group.size();
   mine.is_repeated = is_back;
+  mine.data = options_.job->data;
   mine.owners = options_.job->fair_owners();
   if (is_back) {
     deal_again(mine);
@@ -227,6 +241,7 @@ Course Recovery::share_course(bool is_back) {
   }
   const Course all =
       Course::from_json(broadcast_text(group, mine.to_json(), static_cast<int>(source)));
+  mine.data.expect_data_of(all.data, "this worker", "rank " + std::to_string(source));
   if (!is_new) mine.expect_steps_of(all, source);
   options_.adopt(all);
   options_.job->loader().seek(all.progress.position);

@@ -17,9 +17,11 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "trireme/base/error.h"
 #include "trireme/train/crew.h"
+#include "trireme/train/data_digest.h"
 #include "trireme/train/job.h"
 #include "trireme/train/progress.h"
 
@@ -44,6 +46,7 @@ struct Course {
   std::vector<int> owners{};            // by slot, of the next step
   std::vector<std::int64_t> weights{};  // of the slots; empty: all alike
   double peak_flops = 0;                // of a rank, as it was measured
+  DataDigest data{};                    // that it is trained on
 
   std::string to_json() const;
   static Course from_json(const std::string& json);
@@ -70,9 +73,9 @@ class Recovery {
     std::vector<cluster::membership::Gone> gone;
     std::string how;  // "rolled forward", "run again", "between two steps"
     double seconds = 0;
-    int workers = 0;  // now
-    int joined = 0;
-    int slots = 0;   // of the step that was begun
+    int workers = 0;            // now
+    std::vector<int> joined{};  // their numbers
+    int slots = 0;              // of the step that was begun
     int redone = 0;  // of them, those that are run again; at most, where one dies after another
 
     void count(const Course& all);
@@ -91,6 +94,7 @@ class Recovery {
  private:
   Incident turn_over(bool takes_new, bool is_first);
   Crew::Turnover go_on(bool takes_new);
+  void take_group();
   std::string resolve(const Crew::Turnover& change);
   Course share_course(bool is_back);
   void deal_again(Course& course) const;

@@ -15,6 +15,7 @@
 
 #include "trireme/base/record.h"
 #include "trireme/checkpoint/saver.h"
+#include "trireme/train/peak_flops.h"
 #include "trireme/train/progress.h"
 #include "trireme/train/scores.h"
 #include "trireme/train/step.h"
@@ -37,10 +38,11 @@ class Reporter {
   void begin(const Job& job, const Progress& progress);
   // The rank that reported is gone, and this one goes on. Nothing where it reports already.
   void take_over(const Job& job, const Progress& progress);
-  // What a rank can compute at most, a second, as the first to report has measured it; 0: nobody
-  // has.
-  double peak_flops() const noexcept { return peak_flops_; }
-  void set_peak_flops(double peak) noexcept { peak_flops_ = peak; }
+  // Of one rank, as far as this job has seen; 0: unknown.
+  double peak_flops() const noexcept { return peak_.value(); }
+  void raise_peak_flops(double peak) noexcept { peak_.raise(peak); }
+  // The ranks of an elastic job change. Speeds from here on are those of so many.
+  void set_ranks(int ranks);
   void step(const Progress& progress, const Outcome& outcome);
   void evaluated(const Progress& progress, const Scores& scores);
   // When it is on disk.
@@ -53,11 +55,12 @@ class Reporter {
 
  private:
   void open();
+  void update_mfu(const Outcome& outcome);
   void write_metrics(const Progress& progress, const Outcome& outcome);
 
   struct State;
   Options options_;
-  double peak_flops_ = 0;  // of one rank
+  PeakFlops peak_;
   std::unique_ptr<State> state_;
 };
 

@@ -21,7 +21,8 @@ std::optional<int> top_of(const std::string& metric) {
   return std::nullopt;
 }
 
-Scores::Scores(std::int64_t classes) : classes_(classes) {
+Scores::Scores(std::int64_t classes, std::int64_t columns)
+    : classes_(classes), numbers_(static_cast<std::size_t>(columns)) {
   if (classes > kMatrixClassesMax) return;
   matrix_.assign(static_cast<std::size_t>(classes * classes), 0);
   strange_.assign(static_cast<std::size_t>(classes), 0);
@@ -61,12 +62,11 @@ void Scores::add_confidence(double said, bool is_right) {
   bin.right += is_right ? 1 : 0;
 }
 
-void Scores::add_number(double truth, double answer) {
-  numbers_.count += 1;
-  numbers_.sum += truth;
-  numbers_.squares += truth * truth;
-  numbers_.absolute += std::abs(truth - answer);
-  numbers_.errors += (truth - answer) * (truth - answer);
+void Scores::add_number(double truth, double answer, std::int64_t column) {
+  Numbers& numbers = numbers_.at(static_cast<std::size_t>(column));
+  numbers.truth.add(truth);
+  numbers.absolute += std::abs(truth - answer);
+  numbers.errors += (truth - answer) * (truth - answer);
 }
 
 void Scores::add_top(int k, std::int64_t right) {
@@ -100,12 +100,23 @@ double Scores::calibration_error() const noexcept {
 }
 
 double Scores::mean_absolute_error() const noexcept {
-  return ratio(numbers_.absolute, numbers_.count);
+  double absolute = 0, count = 0;
+  for (const Numbers& numbers : numbers_) {
+    absolute += numbers.absolute;
+    count += numbers.truth.count;
+  }
+  return ratio(absolute, count);
 }
 
 double Scores::r2() const noexcept {
-  const double around_mean = numbers_.squares - ratio(numbers_.sum * numbers_.sum, numbers_.count);
-  return around_mean <= 0 ? 0 : 1 - numbers_.errors / around_mean;
+  double sum = 0;
+  int varying = 0;
+  for (const Numbers& numbers : numbers_) {
+    if (numbers.truth.squares <= 0) continue;
+    sum += 1 - numbers.errors / numbers.truth.squares;
+    ++varying;
+  }
+  return ratio(sum, varying);
 }
 
 double Scores::loss() const noexcept {
@@ -187,8 +198,10 @@ std::vector<std::pair<std::string, double>> Scores::task_figures() const {
 }
 
 std::vector<double*> Scores::sums() {
-  std::vector<double*> all{&numbers_.count, &numbers_.sum, &numbers_.squares, &numbers_.absolute,
-                           &numbers_.errors};
+  std::vector<double*> all{&skipped_};
+  for (Numbers& numbers : numbers_) {
+    for (double* sum : {&numbers.absolute, &numbers.errors}) all.push_back(sum);
+  }
   for (double& top : tops_) all.push_back(&top);
   for (Bin& bin : bins_) {
     for (double* sum : {&bin.count, &bin.confidence, &bin.right}) all.push_back(sum);
@@ -233,6 +246,35 @@ void Scores::set_counts(const std::vector<double>& counts) {
   }
   for (std::size_t i = 0; i < strange_.size(); ++i) {
     strange_[i] = static_cast<std::int64_t>(counts[i + first + matrix_.size()]);
+  }
+}
+
+std::vector<Moments*> Scores::all_moments() {
+  std::vector<Moments*> all;
+  for (Numbers& numbers : numbers_) all.push_back(&numbers.truth);
+  for (Scores& task : tasks_) {
+    const std::vector<Moments*> more = task.all_moments();
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+std::vector<double> Scores::moments() const {
+  Scores copy = *this;
+  std::vector<double> all;
+  for (const Moments* one : copy.all_moments()) {
+    for (const double number : {one->count, one->mean, one->squares}) all.push_back(number);
+  }
+  return all;
+}
+
+void Scores::set_moments(const std::vector<double>& of_ranks) {
+  const std::vector<Moments*> all = all_moments();
+  TRIREME_CHECK_EQ(of_ranks.size() % (3 * all.size()), 0U, "moments of an evaluation");
+  for (Moments* one : all) *one = {};
+  for (std::size_t i = 0; i < of_ranks.size(); i += 3) {
+    all[i / 3 % all.size()]->merge(
+        {.count = of_ranks[i], .mean = of_ranks[i + 1], .squares = of_ranks[i + 2]});
   }
 }
 

@@ -24,6 +24,7 @@ Outcome Step::run(const Turn& turn) {
   keep_slots(turn);
   turn_ = turn;
   outcome_ = {};
+  outcome_.is_repeated = turn.is_repeated;
   watch_ = {};
   const data::StepBatches& work = take_work();
   last_ = &work;
@@ -35,9 +36,10 @@ Outcome Step::run(const Turn& turn) {
   agreement.begin_step(plan(work));
   terms_ = terms_of(work);
   outcome_.times.wait += watch_.lap();
-  const double loss = run_unless_late(work);
+  const SlotSums mine = run_unless_late(work);
   pass(kReduce);
-  const parallel::Gradients all = agreement.reduce({.loss = loss,
+  const parallel::Gradients all = agreement.reduce({.loss = mine.loss,
+                                                    .reported = mine.reported,
                                                     .is_stop_wanted = turn.is_stop_wanted,
                                                     .is_change_wanted = turn.is_change_wanted,
                                                     .terms = own_terms_});
@@ -85,14 +87,14 @@ void Step::add_returned() {
   }
 }
 
-double Step::run_unless_late(const data::StepBatches& work) {
+Step::SlotSums Step::run_unless_late(const data::StepBatches& work) {
   try {
     return run_slots(work);
   } catch (const parallel::Late&) {
     parts_.agreement->leave_out();
     // It took at least as long as this for what it had: whoever balances may take some of it away.
     book(outcome_.times.backward);
-    return 0;
+    return {};
   }
 }
 
@@ -120,7 +122,7 @@ std::uint64_t Step::dealing() const {
   return xxh64(std::as_bytes(std::span(all))) | 1;
 }
 
-// Losses of the last attempt, whose slots may be in pieces now: the first has it all.
+// Sums of the last attempt, whose slots may be in pieces now: the first has it all.
 void Step::keep_slots(const Turn& turn) {
   const auto slots = static_cast<int>(parts_.slot_owners.size());
   const int before = std::exchange(slots_, slots);
@@ -128,37 +130,41 @@ void Step::keep_slots(const Turn& turn) {
   const bool is_mine = std::exchange(dealing_, dealing()) == turn.kept_dealing;
   const bool is_kept = turn.is_repeated && is_mine && turn.step == turn_.step;
   kept_slots_ = turn.kept_dealing == 0 ? 0 : is_mine ? before : parallel::StepPlan::kOthersKeep;
-  for (const auto& [slot, loss] : std::exchange(loss_of_slot_, {})) {
-    if (is_kept) loss_of_slot_[slot * pieces] = loss;
+  for (const auto& [slot, sums] : std::exchange(sums_of_slot_, {})) {
+    if (is_kept) sums_of_slot_[slot * pieces] = sums;
   }
 }
 
-// Forward and backward of each; this rank's share of the loss.
-double Step::run_slots(const data::StepBatches& work) {
+// Forward and backward of each; this rank's share of the sums.
+Step::SlotSums Step::run_slots(const data::StepBatches& work) {
   parallel::Agreement& agreement = *parts_.agreement;
-  double share = 0;
+  SlotSums share;
   waited_ = agreement.waited();
   for (std::size_t i = 0; i < work.batches.size(); ++i) {
     const int slot = work.slots[i];
     if (!agreement.has_slot(slot)) {
-      double loss = 0;
+      current_ = {};
+      current_.reported[3] = static_cast<double>(work.batches[i].skipped);
       agreement.begin_slot(i);
       pass(kForward);
       // A slot may have no samples where the last batch of an epoch is small.
       if (work.batches[i].count() > 0) {
         torch::manual_seed(slot_seed(parts_.config.seed, turn_.updates, slot));
         const at::Tensor sum = forward(work, i);
-        loss = sum.item<double>();
+        current_.loss = sum.item<double>();
         book(outcome_.times.forward);
         pass(kBackward);
         // A loss that is not finite has no gradient worth computing.
-        if (std::isfinite(loss)) (is_scaled() ? sum * loss_scale_.scale() : sum).backward();
+        if (std::isfinite(current_.loss))
+          (is_scaled() ? sum * loss_scale_.scale() : sum).backward();
       }
       agreement.end_slot();
-      loss_of_slot_[slot] = loss;
+      sums_of_slot_[slot] = current_;
       book(outcome_.times.backward);
     }
-    share += loss_of_slot_[slot];
+    const SlotSums& sums = sums_of_slot_[slot];
+    share.loss += sums.loss;
+    for (std::size_t k = 0; k < sums.reported.size(); ++k) share.reported[k] += sums.reported[k];
   }
   return share;
 }
@@ -180,10 +186,23 @@ Outcome Step::finish(const parallel::Gradients& all) {
   // The sums are of fewer terms than they were divided by.
   const double whole = 1 / all.share;
   outcome_.loss *= whole;
+  outcome_.skipped = std::min<std::int64_t>(std::llround(all.reported[3]), outcome_.samples);
+  outcome_.samples -= outcome_.skipped;
+  // Replicas with batches of their own stay in step: one without a sample updates by a gradient of
+  // zero.
+  outcome_.is_empty =
+      outcome_.skipped > 0 && outcome_.samples == 0 && !parts_.agreement->has_replicas();
+  const data::Form& form = parts_.loader->source().form();
+  if (form.is_regression() && outcome_.samples > 0) {
+    const auto count = static_cast<double>(outcome_.samples * form.target_count());
+    outcome_.errors = {.squared = all.reported[0] / count,
+                       .absolute = all.reported[1] / count,
+                       .standardized = all.reported[2] / count};
+  }
   const double unscale = (is_scaled() ? loss_scale_.inverse() : 1) * whole;
   const bool was_finite = std::isfinite(all.loss) && all.is_finite;
   outcome_.is_finite = is_scaled() ? loss_scale_.update(was_finite) : was_finite;
-  if (outcome_.is_finite) {
+  if (outcome_.is_finite && !outcome_.is_empty) {
     const optim::Clipped clipped =
         optim::clip_by_norm(all.norm * all.norm, parts_.clip_norm, unscale);
     outcome_.norm = clipped.norm;
@@ -210,7 +229,9 @@ parallel::StepPlan Step::plan(const data::StepBatches& work) const {
   plan.is_checked = is_scaled() || parts_.config.non_finite != NonFinite::Stop ||
                     parts_.config.fallback_steps > 0;
   plan.clip_value = parts_.clip_value;
-  if (!plan.is_norm_wanted && !plan.is_checked && plan.clip_value == 0) {
+  // Where samples may be skipped, there may be none left to update by.
+  const bool can_be_empty = parts_.loader->source().form().are_bad_samples_skipped;
+  if (!plan.is_norm_wanted && !plan.is_checked && plan.clip_value == 0 && !can_be_empty) {
     plan.early = parallel::Update{.number = turn_.updates + 1, .rate = outcome_.rate};
   }
   return plan;
@@ -229,7 +250,7 @@ model::Context Step::context(const data::StepBatches& work, std::size_t index) c
       .interruption = parts_.agreement->interruption()};
 }
 
-// Of the whole global batch.
+// Of the whole global batch: of those samples that could be read.
 double Step::terms_of(const data::StepBatches& work) {
   double mine = 0;
   std::int64_t samples = 0;
@@ -238,7 +259,10 @@ double Step::terms_of(const data::StepBatches& work) {
     samples += batch.count();
   }
   own_terms_ = mine;
-  if (!parts_.loss->has_even_terms()) return std::max(1.0, parts_.agreement->total(mine));
+  const bool can_be_fewer = parts_.loader->source().form().are_bad_samples_skipped;
+  if (!parts_.loss->has_even_terms() || can_be_fewer) {
+    return std::max(1.0, parts_.agreement->total(mine));
+  }
   return samples == 0 ? 1 : mine / static_cast<double>(samples) * static_cast<double>(work.total);
 }
 
@@ -249,9 +273,22 @@ at::Tensor Step::forward(const data::StepBatches& work, std::size_t index) {
   known.losses = &auxiliary;
   const Autocast precision(parts_.config.precision);
   const at::Tensor output = parts_.model->forward(batch.input, known);
+  note_errors(output, batch.target);
   at::Tensor sum = parts_.loss->sum(output, batch.target);
   for (const at::Tensor& more : auxiliary) sum = sum + more;
   return sum * (1.0 / terms_);
+}
+
+// Sums of a regression's.
+void Step::note_errors(const at::Tensor& output, const at::Tensor& target) {
+  const data::Form& form = parts_.loader->source().form();
+  if (!form.is_regression() || output.numel() != target.numel()) return;
+  const c10::NoGradGuard no_grad;
+  const at::Tensor off = output.detach().to(at::kDouble).reshape(target.sizes()) - target;
+  const at::Tensor units = data::restored_difference(off, form.target_standards);
+  current_.reported[0] = units.square().sum().item<double>();
+  current_.reported[1] = units.abs().sum().item<double>();
+  current_.reported[2] = off.square().sum().item<double>();
 }
 
 std::string Step::first_block_not_finite() {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,15 +50,26 @@ struct StepTimes {
   }
 };
 
+// Of a regression's predictions: means over the global batch and all targets.
+struct PredictionErrors {
+  double squared = 0;       // in the targets' original units
+  double absolute = 0;      // likewise
+  double standardized = 0;  // squared, over the variance of a target in the training data
+};
+
 struct Outcome {
-  double loss = 0;  // mean over the global batch
-  double norm = 0;  // of the gradient, where it was clipped
+  double loss = 0;                           // mean over the global batch
+  std::optional<PredictionErrors> errors{};  // of a regression
+  double norm = 0;                           // of the gradient, where it was clipped
   double rate = 0;
-  std::int64_t samples = 0;       // of the global batch
+  std::int64_t samples = 0;       // of the global batch: those that were used
   std::int64_t own_samples = 0;   // of them, those that this rank ran
+  std::int64_t skipped = 0;       // of the global batch: could not be read, and count for nothing
+  bool is_empty = false;          // all of them were skipped, and nothing was updated
   bool is_finite = true;          // otherwise nothing was updated
   bool is_stop_wanted = false;    // some rank was asked to end: all end after this step
   bool is_change_wanted = false;  // some rank knows of others who wait to join, or are to leave
+  bool is_repeated = false;       // after a death: the times miss what the first attempt kept
   std::vector<int> left_out{};    // ranks that the step went on without
   parallel::Traffic traffic{};    // of this rank's gradients, where a codec made them smaller
   StepTimes times{};
@@ -119,18 +131,26 @@ class Step {
   Parts& parts() noexcept { return parts_; }
 
  private:
+  // What a slot adds to the step's sums.
+  struct SlotSums {
+    double loss = 0;
+    // Sums of PredictionErrors, member by member, and how many samples were skipped.
+    parallel::ReportedSums reported{};
+  };
+
   parallel::StepPlan plan(const data::StepBatches& work) const;
   void keep_slots(const Turn& turn);
   const data::StepBatches& take_work();
   void add_returned();
-  double run_unless_late(const data::StepBatches& work);
+  SlotSums run_unless_late(const data::StepBatches& work);
   void leave_out(const parallel::Gradients& all);
-  double run_slots(const data::StepBatches& work);
+  SlotSums run_slots(const data::StepBatches& work);
   void book(double& part);
   void pass(FaultPoint point) const { reach(parts_.faults, point, 0); }
   model::Context context(const data::StepBatches& work, std::size_t index) const;
   double terms_of(const data::StepBatches& work);
   at::Tensor forward(const data::StepBatches& work, std::size_t index);
+  void note_errors(const at::Tensor& output, const at::Tensor& target);
   bool is_scaled() const noexcept { return parts_.config.precision == Precision::Float16; }
 
   Parts parts_;
@@ -149,11 +169,12 @@ class Step {
   std::vector<Beyond> beyond_;
   double own_terms_ = 0;
   Turn turn_;
-  int slots_ = 1;                       // of the step that runs, on all ranks
-  std::uint64_t dealing_ = 0;           // likewise
-  int kept_slots_ = 0;                  // see StepPlan
-  Outcome outcome_;                     // of the step that runs
-  std::map<int, double> loss_of_slot_;  // of the step that runs
+  int slots_ = 1;                         // of the step that runs, on all ranks
+  std::uint64_t dealing_ = 0;             // likewise
+  int kept_slots_ = 0;                    // see StepPlan
+  Outcome outcome_;                       // of the step that runs
+  SlotSums current_;                      // of the slot that runs
+  std::map<int, SlotSums> sums_of_slot_;  // of the step that runs
   Stopwatch watch_;
   double waited_ = 0;  // inside passes, up to the last lap
 };

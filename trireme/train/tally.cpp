@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "trireme/base/error.h"
 #include "trireme/model/multitask_loss.h"
 
 namespace trireme::train {
@@ -41,12 +42,21 @@ void count_answers(Scores& scores, const at::Tensor& output, const at::Tensor& t
   }
 }
 
-void count_numbers(Scores& scores, const at::Tensor& output, const at::Tensor& target) {
+// Columns of targets lie side by side.
+void count_numbers(Scores& scores, const at::Tensor& output, const at::Tensor& target,
+                   std::int64_t columns) {
   const at::Tensor answers = output.reshape({-1}).to(at::kDouble);
   const at::Tensor truths = target.reshape({-1}).to(at::kDouble);
   const auto answer = answers.accessor<double, 1>();
   const auto truth = truths.accessor<double, 1>();
-  for (std::int64_t i = 0; i < truths.numel(); ++i) scores.add_number(truth[i], answer[i]);
+  for (std::int64_t i = 0; i < truths.numel(); ++i) {
+    scores.add_number(truth[i], answer[i], i % columns);
+  }
+}
+
+// Of a picture that is to be predicted all numbers are one.
+std::int64_t columns_of(const data::Form& form) {
+  return form.is_regression() ? form.target_count() : 1;
 }
 
 void rank_samples(Ranking& ranking, std::int64_t first, const at::Tensor& output,
@@ -61,15 +71,23 @@ void rank_samples(Ranking& ranking, std::int64_t first, const at::Tensor& output
 }
 
 // Each by its own head.
-void count_tasks(Scores& scores, const std::vector<data::TaskForm>& tasks, const at::Tensor& output,
+void count_tasks(Scores& scores, const data::Form& form, const at::Tensor& output,
                  const at::Tensor& target) {
+  const std::vector<data::TaskForm>& tasks = form.tasks;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const at::Tensor said = model::head_of(output, tasks, i);
-    const at::Tensor truth = target.select(1, static_cast<std::int64_t>(i)).contiguous();
+    const auto index = static_cast<std::int64_t>(i);
+    at::Tensor said = model::head_of(output, tasks, i);
+    at::Tensor truth = target.narrow(1, index, 1);
+    if (tasks[i].classes == 0 && !form.target_standards.empty()) {
+      const std::vector<data::Standard> own{form.target_standards[i]};
+      said = data::restored(said, own);
+      truth = data::restored(truth, own);
+    }
+    truth = truth.squeeze(1).contiguous();
     Scores& task = scores.task(i);
     task.add_loss(model::task_loss(tasks[i], said, truth).item<double>(), truth.numel());
     tasks[i].classes > 0 ? count_answers(task, said, truth.to(at::kLong))
-                         : count_numbers(task, said, truth);
+                         : count_numbers(task, said, truth, 1);
   }
 }
 
@@ -81,7 +99,9 @@ bool can_rank(const data::Source& source) {
          source.count() * (form.classes + 1) <= Ranking::kCellsMax;
 }
 
-Tally::Tally(const Options& options) : options_(options), scores_(options.source->form().classes) {
+Tally::Tally(const Options& options)
+    : options_(options),
+      scores_(options.source->form().classes, columns_of(options.source->form())) {
   for (const data::TaskForm& task : options.source->form().tasks) {
     scores_.add_task(task.name, Scores(task.classes));
   }
@@ -91,12 +111,18 @@ Tally::Tally(const Options& options) : options_(options), scores_(options.source
 }
 
 void Tally::add(std::int64_t first, const at::Tensor& output, const data::Batch& batch) {
-  scores_.add_loss(options_.loss->sum(output, batch.target).item<double>(),
-                   options_.loss->terms(batch.target));
+  scores_.add_skipped(batch.skipped);
   const data::Form& form = options_.source->form();
-  if (!form.tasks.empty()) return count_tasks(scores_, form.tasks, output, batch.target);
+  at::Tensor said = output, truth = batch.target;
+  // The loss of several tasks is in no unit.
+  if (form.tasks.empty() && !form.target_standards.empty()) {
+    truth = data::restored(truth, form.target_standards);
+    said = data::restored(said.reshape(truth.sizes()), form.target_standards);
+  }
+  scores_.add_loss(options_.loss->sum(said, truth).item<double>(), options_.loss->terms(truth));
+  if (!form.tasks.empty()) return count_tasks(scores_, form, output, batch.target);
   form.classes > 0 ? count_answers(scores_, output, batch.target)
-                   : count_numbers(scores_, output, batch.target);
+                   : count_numbers(scores_, said, truth, columns_of(form));
   if (ranking_) rank_samples(*ranking_, first, output, batch);
 }
 
@@ -108,6 +134,14 @@ Scores Tally::finish(const comm::Group& group) {
                     {.label = "evaluation"})
         .wait();
     scores_.set_counts(counts);
+    const std::vector<double> mine = scores_.moments();
+    std::vector<double> moments(mine.size() * static_cast<std::size_t>(group.size()));
+    group
+        .all_gather({moments.data(), moments.size(), comm::DType::Float64},
+                    {mine.data(), mine.size(), comm::DType::Float64},
+                    {.label = "evaluation's moments"})
+        .wait();
+    scores_.set_moments(moments);
     if (ranking_) {
       const std::span<float> table = ranking_->table();
       group
@@ -115,6 +149,12 @@ Scores Tally::finish(const comm::Group& group) {
                       {.label = "evaluation's ranking"})
           .wait();
     }
+  }
+  if (scores_.skipped() > 0 && !scores_.has_terms()) {
+    throw Error(ErrorCode::InvalidInput,
+                "none of the " + std::to_string(scores_.skipped()) +
+                    " samples to evaluate on could be read; data.bad_samples = \"error\" names "
+                    "the first. Repair the files, or name others in data.test");
   }
   if (ranking_) scores_.set_roc_auc(ranking_->roc_auc());
   return scores_;

@@ -1,7 +1,7 @@
 // Tally counts what a model answered, batch by batch, into Scores.
 //
 // Threads: one.
-// Failure: what the loss and the group throw.
+// Failure: what the loss and the group throw; see finish().
 
 #pragma once
 
@@ -28,9 +28,11 @@ class Tally {
   };
   explicit Tally(const Options& options);
 
+  // Samples of a batch that has no others.
+  void add_skipped(std::int64_t count) { scores_.add_skipped(count); }
   // The answers, float32, to samples of which batch.places count from `first`.
   void add(std::int64_t first, const at::Tensor& output, const data::Batch& batch);
-  // All ranks' counts together.
+  // All ranks' counts together. InvalidInput where no sample could be read: there is no score.
   Scores finish(const comm::Group& group = comm::Group::solo());
 
  private:

@@ -1,14 +1,19 @@
 #include "trireme/train/trained_model.h"
 
+#include <cstdio>
+
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/checkpoint/load_into.h"
 #include "trireme/optim/kinds.h"
+#include "trireme/parallel/kinds.h"
 #include "trireme/train/averaged_weights.h"
 #include "trireme/train/config.h"
 #include "trireme/train/job.h"
+#include "trireme/train/job_id.h"
+#include "trireme/train/progress.h"
 
 namespace trireme::train {
 namespace {
@@ -22,25 +27,58 @@ namespace fs = std::filesystem;
   }
   throw Error(ErrorCode::NotFound,
               folder.string() + " has no checkpoint of step " + std::to_string(step) +
-                  (steps.empty() ? ", nor any other" : "; there are those of " + steps));
+                  (steps.empty() ? ", nor any other"
+                                 : "; there are those of steps " + steps +
+                                       " (checkpoint.keep and keep_best decide which stay)"));
+}
+
+checkpoint::Checkpoint newest_in(const fs::path& folder,
+                                 const checkpoint::format::ReadOptions& reading) {
+  const auto newest = checkpoint::Checkpoint::newest_whole(folder, reading);
+  for (const std::string& note : newest.notes()) {
+    std::fprintf(stderr, "trireme: %s\n", note.c_str());
+  }
+  if (newest.checkpoint) return *newest.checkpoint;
+  throw Error(ErrorCode::NotFound, folder.string() + " holds no whole checkpoint");
+}
+
+// The newest checkpoint knows which one was the best when it was saved.
+std::int64_t best_step_of(const checkpoint::Checkpoint& newest) {
+  const Progress progress = Progress::from_json(newest.meta());
+  if (progress.best_step >= 0) return progress.best_step;
+  throw Error(ErrorCode::NotFound,
+              newest.path().string() +
+                  ": no evaluation says which checkpoint is the best; use --checkpoint N, or train "
+                  "with test data and eval.every");
 }
 
 checkpoint::Checkpoint checkpoint_of(const TrainedModelOptions& options,
-                                     const std::optional<net::Secret>& key) {
+                                     const checkpoint::format::ReadOptions& reading) {
   const fs::path folder = options.folder / "checkpoints";
-  if (options.step) {
-    const fs::path path = folder / checkpoint::format::folder_name(*options.step);
-    if (!fs::exists(path)) refuse_step(*options.step, folder);
-    return checkpoint::Checkpoint::open(path, key);
+  if (!options.step && !options.is_best) return newest_in(folder, reading);
+  const std::int64_t step = options.step ? *options.step : best_step_of(newest_in(folder, reading));
+  const fs::path path = folder / checkpoint::format::folder_name(step);
+  if (!fs::exists(path)) refuse_step(step, folder);
+  return checkpoint::Checkpoint::open(path, reading);
+}
+
+void open_data(TrainedModel& trained, const std::string& meta, const Kinds& kinds, bool has_test) {
+  if (auto known = preprocessing_in(meta)) {
+    trained.data = std::move(*known);
+    if (has_test) trained.test = kinds.data.open_test(trained.config, trained.data);
+    return;
   }
-  auto newest = checkpoint::Checkpoint::newest_whole(folder, key);
-  if (!newest.checkpoint) {
-    throw Error(ErrorCode::NotFound, folder.string() + " holds no whole checkpoint");
-  }
-  return *newest.checkpoint;
+  // Written by a version that did not save it.
+  data::Sets sets = kinds.data.open(trained.config);
+  trained.data = std::move(sets.preprocessing);
+  if (has_test) trained.test = std::move(sets.test);
 }
 
 }  // namespace
+
+comm::Timeouts TrainedModel::timeouts() const {
+  return {config.get<parallel::SyncConfig>(parallel::kSyncSection).timeout};
+}
 
 TrainedModel open_trained(const TrainedModelOptions& options, const Kinds& kinds) {
   TrainedModel trained{
@@ -48,11 +86,12 @@ TrainedModel open_trained(const TrainedModelOptions& options, const Kinds& kinds
       .config = config::read_config(recipe_schema(kinds),
                                     {.files = {config::load_config(options.folder / "config.toml")},
                                      .overrides = options.overrides})};
-  trained.sets = kinds.data.open(trained.config);
-  trained.model = make_model(trained.config, kinds, trained.sets.train->form());
-  const checkpoint::Checkpoint from =
-      checkpoint_of(options, trained.config.get<CheckpointConfig>("checkpoint").sealing().key);
+  const auto reading = trained.config.get<CheckpointConfig>("checkpoint").sealing().reading();
+  const checkpoint::Checkpoint from = checkpoint_of(options, reading);
+  expect_checkpoint_of(authenticated_job_id(options.folder, reading), options.folder, from);
   trained.step = from.step();
+  open_data(trained, from.meta(), kinds, options.has_test);
+  trained.model = make_model(trained.config, kinds, trained.data.form);
   try {
     checkpoint::load_into(*trained.model, checkpoint::open_tensors(from),
                           {.is_rest_ignored = true});

@@ -1,18 +1,24 @@
 #include "trireme/train/trainer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "trireme/base/error.h"
+#include "trireme/base/liveness.h"
 #include "trireme/data/data_config.h"
 #include "trireme/optim/clip.h"
 #include "trireme/optim/kinds.h"
+#include "trireme/optim/optim_config.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/averaged_weights.h"
 #include "trireme/train/evaluation.h"
+#include "trireme/train/job_id.h"
+#include "trireme/train/resumption.h"
 #include "trireme/train/saved_pieces.h"
 
 namespace trireme::train {
@@ -70,6 +76,7 @@ void Trainer::make_keeper() {
                       .metric = progress_.metric,
                       .group = job_.group,
                       .epoch = static_cast<std::int64_t>(job_.group.epoch()),
+                      .job = options_.crew != nullptr ? options_.crew->job_id() : "",
                       .sealing = job_.checkpoint().sealing(),
                       .reporter = options_.reporter,
                       .faults = options_.faults});
@@ -77,9 +84,18 @@ void Trainer::make_keeper() {
 
 // A death on the way makes all begin this again.
 void Trainer::open() {
+  const Liveness::LongPhase reading(liveness());
   keeper_.reset();
   make_keeper();
+  const JobIds ids =
+      agree_on_job_id(job_.group, options_.is_resumed ? options_.output : std::filesystem::path(),
+                      job_.checkpoint().sealing().reading());
+  progress_.job_id = ids.own;
   if (options_.is_resumed) resume();
+  if (progress_.job_id.empty()) progress_.job_id = ids.fresh;
+  if (keeper_ && job_.group.rank() == 0) write_job_id(options_.output, progress_.job_id);
+  const bool has_steps = progress_.step == 0 || progress_.step < job_.steps;
+  if (has_steps && options_.keep_recipe && job_.group.rank() == 0) options_.keep_recipe();
   is_open_ = true;
 }
 
@@ -91,6 +107,7 @@ Ending Trainer::run() {
       if (std::exchange(is_hurt, false)) survive();
       if (!is_met) {
         is_met = true;
+        const Liveness::LongPhase beginning(liveness());
         tell(recovery_->begin());
         // Those who took this one in may still be too few, and wait as well.
         wait_for_workers();
@@ -131,6 +148,10 @@ Ending Trainer::train() {
                                             .kept_dealing = kept_dealing_});
     balancer_.end_step(outcome);
     advance(outcome);
+    if (liveness() != nullptr) {
+      const std::chrono::duration<double> length(outcome.times.total());
+      liveness()->end_step(std::chrono::duration_cast<Duration>(length));
+    }
   }
 }
 
@@ -165,6 +186,7 @@ Ending Trainer::attend() {
 }
 
 Ending Trainer::finish(Ending ending) {
+  const Liveness::LongPhase writing(liveness());
   if (ending != Ending::Stopped) {
     job_.agreement().join();
     if (!evaluate()) ending = Ending::Stopped;
@@ -173,10 +195,11 @@ Ending Trainer::finish(Ending ending) {
   if (keeper_) keeper_->finish();
   if (options_.crew != nullptr) {
     is_ending_ = true;
-    job_.group.barrier({.label = "the last checkpoint"}).wait();
+    meet_after_files("the last checkpoint");
   }
   // From here on nobody needs anybody.
   is_finished_ = true;
+  count_time();
   options_.reporter->end(progress_, ending);
   if (options_.crew != nullptr) {
     if (job_.group.rank() == 0) options_.crew->announce_end();
@@ -188,6 +211,10 @@ Ending Trainer::finish(Ending ending) {
 // Whether everything is saved, by what this rank knows, or by what rank 0 has told.
 bool Trainer::is_over() const {
   return is_finished_ || (is_ending_ && options_.crew->is_end_announced());
+}
+
+Liveness* Trainer::liveness() const {
+  return options_.crew != nullptr ? options_.crew->liveness() : nullptr;
 }
 
 const std::atomic<bool>& Trainer::is_stop_wanted() const {
@@ -213,9 +240,11 @@ bool Trainer::is_save_due() const {
 }
 
 void Trainer::advance(const Outcome& outcome) {
-  follow_precision(outcome);
+  // Without a sample there is no loss to follow.
+  if (!outcome.is_empty) follow_precision(outcome);
+  count_time();
   ++progress_.step;
-  if (outcome.is_finite) ++progress_.updates;
+  if (outcome.is_finite && !outcome.is_empty) ++progress_.updates;
   progress_.samples += outcome.samples;
   progress_.position = job_.loader().position();
   progress_.returned = job_.step->returned();
@@ -270,10 +299,7 @@ void Trainer::on_not_finite(double loss) {
       (std::isfinite(loss) ? "gradient" : "loss") + " is not finite" +
       (where.empty() ? std::string(", though all weights and blocks are") : "; first in " + where);
   if (config.non_finite == NonFinite::Stop || not_finite_ > config.non_finite_max) {
-    throw Error(ErrorCode::Diverged,
-                what +
-                    ". Try a lower optim.learning_rate, optim.clip_norm=1, or "
-                    "train.non_finite=skip; --resume goes on from the last checkpoint");
+    throw Error(ErrorCode::Diverged, what + ". " + advice());
   }
   const bool is_rolled_back = config.non_finite == NonFinite::Rollback && roll_back();
   options_.reporter->event({{"event", is_rolled_back ? "rolled back" : "skipped"},
@@ -290,6 +316,7 @@ bool Trainer::is_overflow(double loss) const {
 
 // Back to the weights of the last checkpoint, on to the samples after those that did it.
 bool Trainer::roll_back() {
+  const Liveness::LongPhase reading(liveness());
   const auto from = keeper_ ? keeper_->newest() : std::nullopt;
   if (!from) return false;
   const Progress here = progress_;
@@ -315,6 +342,7 @@ bool Trainer::roll_back() {
 // Whether it came to its end.
 bool Trainer::evaluate() {
   if (!job_.sets.test || evaluated_at_ == progress_.step) return true;
+  const Liveness::LongPhase evaluating(liveness());
   // The first one may fail for what no step touches, such as its data or its memory.
   if (evaluated_at_ < 0) save();
   auto scores = scores_of_weights();
@@ -393,11 +421,33 @@ void Trainer::refuse_broken_weights(const std::vector<checkpoint::Piece>& saved)
                   {.label = "finite weights"})
       .wait();
   if (broken == static_cast<std::int64_t>(index.size())) return;
-  throw Error(ErrorCode::Diverged,
-              "step " + std::to_string(progress_.step) + ": " +
-                  parameters[static_cast<std::size_t>(broken)].key() +
-                  " is not finite, and was not saved. Try a lower optim.learning_rate or "
-                  "train.non_finite=skip; --resume goes on from the last checkpoint");
+  throw Error(ErrorCode::Diverged, "step " + std::to_string(progress_.step) + ": " +
+                                       parameters[static_cast<std::size_t>(broken)].key() +
+                                       " is not finite, and was not saved. " + advice());
+}
+
+// The program that started the job prints commands that follow it. A collective.
+std::string Trainer::advice() {
+  const auto saved = keeper_ ? keeper_->newest_step() : std::nullopt;
+  std::string text = saved ? "The last checkpoint is of step " + std::to_string(*saved) +
+                                 ". Continue from it with "
+                           : "There is no checkpoint. Begin again with ";
+  std::vector<std::string> remedies;
+  if (const config::Setting* rate = job_.config.setting("optim.learning_rate")) {
+    remedies.push_back("a lower optim.learning_rate (it is " + to_plain(rate->value) + ")");
+  }
+  const double norm = job_.config.get<optim::OptimConfig>(optim::kOptimSection).clip_norm;
+  remedies.push_back(norm > 0 ? "a smaller optim.clip_norm (it is " + config::to_plain({norm}) + ")"
+                              : "optim.clip_norm=1.0 (clipping is off)");
+  if (job_.train().non_finite == NonFinite::Stop) {
+    remedies.emplace_back("train.non_finite=skip, which leaves such steps out");
+  }
+  for (std::size_t i = 0; i < remedies.size(); ++i) {
+    const bool is_last = i + 1 == remedies.size();
+    text += (i == 0 ? "" : is_last ? " or " : ", ") + remedies[i];
+  }
+  return saved ? text + ". If the loss had grown long before that checkpoint, begin a new job"
+               : text;
 }
 
 // Of replicas that differ the first is saved. What nobody trains is rank 0's too.
@@ -424,9 +474,11 @@ std::vector<checkpoint::Piece> Trainer::pieces_to_save() {
 void Trainer::save() {
   const bool is_saved = saved_at_ == progress_.step && (is_score_saved_ || !score_);
   if (!keeper_ || is_saved) return;
+  const Liveness::LongPhase writing(liveness());
   saved_at_ = progress_.step;
   is_score_saved_ = score_.has_value();
-  checkpoint::State state{.pieces = pieces_to_save(), .meta = progress_.to_json()};
+  if (data_json_.empty()) data_json_ = job_.sets.preprocessing.to_json();
+  checkpoint::State state{.pieces = pieces_to_save(), .meta = meta_of(progress_, data_json_)};
   refuse_broken_weights(state.pieces);
   keeper_->save(state, progress_.step, score_);
 }
@@ -439,7 +491,19 @@ void Trainer::resume() {
         {{"event", "nothing to resume"}});
     return;
   }
+  expect_checkpoint_of(progress_.job_id, options_.output, *from);
+  const std::string changed = accept_changes(from->path(), Progress::from_json(from->meta()),
+                                             job_.config, options_.allowed_changes);
   tell_of_steps(restore(*from));
+  const std::string missing = skip_missing_samples(progress_, job_.sets.train->count());
+  job_.step->set_returned(progress_.returned);
+  if (!missing.empty()) {
+    options_.reporter->warn(missing, {{"event", "samples missing"}, {"step", progress_.step}});
+  }
+  if (!changed.empty()) {
+    options_.reporter->warn("settings changed: " + changed,
+                            {{"event", "settings changed"}, {"what", changed}});
+  }
   keeper_->remove_after(progress_.step);
   saved_at_ = attended_at_ = progress_.step;
   // What was evaluated before it was saved is not evaluated again.
@@ -467,14 +531,20 @@ void Trainer::tell_of_steps(std::int64_t planned) {
                           {{"event", "steps changed"}, {"rate_before", before}, {"rate", now}});
 }
 
+// Ranks read and write files at different speeds: those that are done wait for the others here, and
+// not in the next collective, whose timeout is shorter.
+void Trainer::meet_after_files(const char* label) {
+  const Deadline deadline = Deadline::after(job_.group.timeouts().files());
+  job_.group.barrier({.label = label, .deadline = deadline}).wait();
+}
+
 // Returns how many steps the job was to have when it was saved.
 std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
+  const Liveness::LongPhase reading(liveness());
+  expect_checkpoint_of(progress_.job_id, options_.output, from);
   Progress saved = Progress::from_json(from.meta());
-  if (saved.job_hash != job_.hash) {
-    throw Error(ErrorCode::InvalidInput, from.path().string() + " was written by another recipe: " +
-                                             differences(saved.recipe, job_.config) +
-                                             ". Give its settings, or another --output");
-  }
+  accept_changes(from.path(), saved, job_.config, options_.allowed_changes);
+  refuse_other_data(from, job_.sets.preprocessing);
   if (options_.crew != nullptr && !saved.returned.empty()) {
     throw Error(
         ErrorCode::InvalidInput,
@@ -484,19 +554,27 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
   }
   if (!saved.metric.empty() && saved.metric != progress_.metric) saved.forget_best();
   saved.metric = progress_.metric;
-  saved.recipe = progress_.recipe;
-  const std::int64_t planned = std::exchange(saved.planned, job_.steps);
+  if (saved.job_id.empty()) saved.job_id = progress_.job_id;
+  const std::int64_t planned = saved.planned;
+  if (saved.step < job_.steps) {
+    saved.recipe = progress_.recipe;
+    saved.job_hash = job_.hash;
+    saved.planned = job_.steps;
+  }
   progress_ = std::move(saved);
+  watch_ = {};
   job_.step->parts().rate_factor = progress_.plateau.factor;
   job_.step->set_returned(progress_.returned);
   job_.agreement().seek(progress_.step);
   for (checkpoint::Piece& piece : job_.agreement().pieces()) {
     from.read(piece.name, piece.begin, piece.data.numel(), piece.data);
   }
+  meet_after_files("checkpoint read");
   job_.agreement().restored();
   for (const auto& [name, tensor] : untrained_of(*job_.model)) from.read_into(name, tensor);
   // Last: a replica's own take the place of the first one's.
   job_.agreement().restore_own(from);
+  meet_after_files("checkpoint read");
   if (progress_.loss_scale > 0) {
     job_.step->loss_scale().restore(
         {.scale = progress_.loss_scale, .good_steps = progress_.loss_scale_good_steps});

@@ -20,6 +20,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "trireme/optim/plateau.h"
 #include "trireme/train/balancer.h"
@@ -28,6 +30,7 @@
 #include "trireme/train/progress.h"
 #include "trireme/train/recovery.h"
 #include "trireme/train/reporter.h"
+#include "trireme/train/stopwatch.h"
 
 namespace trireme::train {
 
@@ -40,6 +43,11 @@ class Trainer {
     // Goes on from the newest whole checkpoint there. Begins where there is none at all, and says
     // so; Corrupt where there are some and none is whole.
     bool is_resumed = false;
+    // Settings that decide a result and may differ from those of the checkpoint all the same.
+    std::vector<std::string> allowed_changes{};
+    // Keeps the recipe in the job's folder. Called on rank 0 when the job has begun or resumed and
+    // has steps to make: a finished job keeps the recipe that it was trained with.
+    std::function<void()> keep_recipe{};
     const std::atomic<bool>* is_stop_wanted = nullptr;
     Reporter* reporter = nullptr;
     Faults* faults = nullptr;
@@ -70,8 +78,11 @@ class Trainer {
   void make_keeper();
   void resume();
   void tell_of_steps(std::int64_t planned);
+  std::string advice();
+  void meet_after_files(const char* label);
   std::int64_t restore(const checkpoint::Checkpoint& from);
   void advance(const Outcome& outcome);
+  void count_time() { progress_.seconds += watch_.lap(); }
   void follow_precision(const Outcome& outcome);
   void on_not_finite(double loss);
   bool is_overflow(double loss) const;
@@ -89,10 +100,13 @@ class Trainer {
   bool is_over() const;
   const std::atomic<bool>& is_stop_wanted() const;
   bool has_patience() const;
+  // What this worker reports to the others of an elastic job; null elsewhere.
+  Liveness* liveness() const;
 
   Job& job_;
   Options options_;
   Progress progress_;
+  std::string data_json_;  // the preprocessing as every checkpoint has it, made once
   std::optional<Scores> scores_;
   std::optional<double> score_;  // by eval.metric, of the weights as they are
   std::int64_t evaluated_at_ = -1;
@@ -113,6 +127,7 @@ class Trainer {
   std::optional<Recovery> recovery_;
   std::optional<optim::Plateau> plateau_;
   PrecisionSwitch precision_;
+  Stopwatch watch_;                 // since progress_.seconds
   std::int64_t fell_back_at_ = -1;  // the step that made float32 of it, when it was done
   Balancer balancer_;
 };

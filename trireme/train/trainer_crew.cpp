@@ -19,6 +19,12 @@ std::string list_of(const std::vector<cluster::membership::Gone>& gone) {
   return text;
 }
 
+std::string numbers_of(const std::vector<int>& workers) {
+  std::string text;
+  for (const int worker : workers) text += (text.empty() ? "" : ", ") + std::to_string(worker);
+  return text;
+}
+
 }  // namespace
 
 // What was saved of this step may miss a part: it is saved again, on every rank or on none.
@@ -73,6 +79,8 @@ void Trainer::adopt(const Course& course) {
   // Some have heard of it and others not; the next step asks again.
   is_change_wanted_ = false;
   is_open_ = course.is_open;
+  // What a newcomer did before it came is no time of the job's.
+  if (options_.crew->is_new()) watch_ = {};
   progress_ = course.progress;
   job_.step->parts().rate_factor = progress_.plateau.factor;
   attended_at_ = course.attended_at;
@@ -85,7 +93,7 @@ void Trainer::adopt(const Course& course) {
   not_finite_ = course.not_finite;
   is_repeated_ = course.is_repeated;
   kept_dealing_ = course.dealing;
-  options_.reporter->set_peak_flops(course.peak_flops);
+  options_.reporter->raise_peak_flops(course.peak_flops);
   if (progress_.loss_scale > 0) {
     job_.step->loss_scale().restore(
         {.scale = progress_.loss_scale, .good_steps = progress_.loss_scale_good_steps});
@@ -100,20 +108,23 @@ void Trainer::regroup() {
   } else {
     make_keeper();
   }
+  options_.reporter->set_ranks(job_.group.size());
   if (job_.group.rank() == 0) options_.reporter->take_over(job_, progress_);
 }
 
 void Trainer::tell(const Recovery::Incident& incident) {
-  if (incident.gone.empty() && incident.joined == 0) return;
+  if (incident.gone.empty() && incident.joined.empty()) return;
   std::string text;
   if (!incident.gone.empty()) text = list_of(incident.gone);
-  if (incident.joined > 0) {
-    text += (text.empty() ? "" : "; ") + std::to_string(incident.joined) + " joined";
+  const std::string joined = numbers_of(incident.joined);
+  if (!joined.empty()) {
+    text += (text.empty() ? "" : "; ") +
+            std::string(incident.joined.size() == 1 ? "worker " : "workers ") + joined + " joined";
   }
   std::string how = incident.how;
   if (incident.redone > 0) {
     how += ", " + std::to_string(incident.redone) + " of " + std::to_string(incident.slots) +
-           " slots lost";
+           " micro-batches redone";
   }
   char figures[128];
   std::snprintf(figures, sizeof(figures), " (%.1f ms, %s)", 1e3 * incident.seconds, how.c_str());
@@ -121,7 +132,8 @@ void Trainer::tell(const Recovery::Incident& incident) {
   options_.reporter->warn(text + "; " + std::to_string(incident.workers) + going + figures,
                           {{"event", incident.gone.empty() ? "workers joined" : "workers lost"},
                            {"gone", list_of(incident.gone)},
-                           {"joined", incident.joined},
+                           {"joined", std::ssize(incident.joined)},
+                           {"joined_workers", joined},
                            {"workers", incident.workers},
                            {"epoch", static_cast<std::int64_t>(options_.crew->epoch())},
                            {"how", incident.how},

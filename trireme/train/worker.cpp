@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/config/reader.h"
@@ -24,15 +25,22 @@
 #include "trireme/cluster/launch/rank_exit.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
+#include "trireme/parallel/kinds.h"
 #include "trireme/train/answers.h"
 #include "trireme/train/chaos.h"
 #include "trireme/train/crew.h"
+#include "trireme/train/read_recipe.h"
+#include "trireme/train/resumption.h"
 #include "trireme/train/step_log.h"
 #include "trireme/train/trainer.h"
 #include "trireme/train/worker_words.h"
 
 namespace trireme::train {
 namespace {
+
+bool is_elastic() {
+  return std::getenv("TRIREME_ELASTIC") != nullptr;
+}
 
 namespace fs = std::filesystem;
 
@@ -57,11 +65,6 @@ void listen_for_stop() {
   sigaction(SIGINT, &action, nullptr);
 }
 
-int rank_in_environment() {
-  const char* rank = std::getenv("TRIREME_RANK");
-  return rank == nullptr ? 0 : std::atoi(rank);
-}
-
 // Where the user looks: what goes through the launcher comes in lines.
 std::string terminal_in_environment() {
   const char* terminal = std::getenv("TRIREME_TERMINAL");
@@ -74,7 +77,8 @@ void expect_recipe_of_first_rank(cluster::World& world, const config::Config& co
   const Deadline deadline = Deadline::after(kRecipeTime);
   if (world.rank() == 0) return world.store().set(key, bytes_of(config.to_toml()), deadline);
   const Bytes first = world.store().wait(key, deadline);
-  const std::string different = all_differences(std::string(trireme::text_of(first)), config);
+  const std::string different =
+      to_text(all_differences(std::string(trireme::text_of(first)), config));
   if (different.empty()) return;
   throw Error(ErrorCode::Mismatch, "the recipe of rank " + std::to_string(world.rank()) +
                                        " is not that of rank 0: " + different +
@@ -97,6 +101,34 @@ void end_orphaned(const std::string& why) {
   std::_Exit(kExitFailure);
 }
 
+// Of --allow-changes.
+std::vector<std::string> allowed_changes(const WorkerWords& words) {
+  std::vector<std::string> all;
+  std::istringstream keys(words.text("--allow-changes", ""));
+  for (std::string key; std::getline(keys, key, ',');) all.push_back(key);
+  for (const std::string& key : all) {
+    if (can_change(key)) continue;
+    throw Error(ErrorCode::InvalidInput,
+                "--allow-changes " + key +
+                    ": no setting that a resumed job may change; docs/training.md lists these");
+  }
+  return all;
+}
+
+// What the job has learned from its data already; nothing where it begins.
+std::optional<data::Preprocessing> known_data(const WorkerWords& words,
+                                              const config::Config& config) {
+  std::optional<JobRecord> record = find_record(words.text("--output"), config);
+  if (!record) return std::nullopt;
+  if (words.has("--resume")) {
+    // Before the data are opened, whose contradictions may follow from other settings.
+    accept_changes(record->path, record->progress, config, allowed_changes(words));
+  } else if (record->progress.job_hash != job_hash(config)) {
+    return std::nullopt;
+  }
+  return std::move(record->data);
+}
+
 // A worker of a job whose others may die, leave and come.
 int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Config& config) {
   const fs::path output = words.text("--output");
@@ -105,8 +137,13 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
   Faults* const faults = log ? static_cast<Faults*>(log.get()) : chaos.get();
   // Ready before it is taken in, so that nobody waits for it.
   const bool is_spread = config.get<ElasticConfig>(kElasticSection).is_spread;
+  // A worker that replaces another finds what the job has saved since it began.
+  const std::optional<data::Preprocessing> known = known_data(words, config);
   Job job = open_job(config, kinds, comm::Group::solo(),
-                     {.is_lasting = true, .is_spread = is_spread, .faults = faults});
+                     {.is_lasting = true,
+                      .is_spread = is_spread,
+                      .known = known ? &*known : nullptr,
+                      .faults = faults});
   const std::shared_ptr<Crew> crew =
       Crew::of_environment(config, recipe_hash(config), faults, end_orphaned);
   if (chaos) {
@@ -119,10 +156,13 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
   crew->join(g_is_stop_wanted,
              [&] { std::_Exit(crew->is_end_announced() ? 0 : cluster::launch::kExitDismissed); });
   const bool is_first = crew->rank() == 0;
+  const auto keep_recipe = [&] { write_file_atomically(output / "config.toml", config.to_toml()); };
   Reporter reporter(
       {.folder = output, .terminal = terminal_in_environment(), .is_silent = !is_first});
   Trainer trainer(job, {.output = output,
                         .is_resumed = words.has("--resume"),
+                        .allowed_changes = allowed_changes(words),
+                        .keep_recipe = keep_recipe,
                         .is_stop_wanted = &g_is_stop_wanted,
                         .reporter = &reporter,
                         .faults = faults,
@@ -135,19 +175,14 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
                             [&](const Progress& progress, const Outcome& outcome) {
                               if (log) log->write(crew->epoch(), progress, outcome);
                             }});
-  // Who was to write it may be dead.
-  const bool is_missing = !crew->has_group() && !fs::exists(output / "config.toml");
-  if (is_first || is_missing) write_file_atomically(output / "config.toml", config.to_toml());
   Ending ending = Ending::Done;
   try {
     ending = trainer.run();
   } catch (const std::exception& thrown) {
     reporter.event({{"event", "failed"}, {"why", thrown.what()}});
-    // What all workers come to will not be otherwise for those who would replace them.
-    if (as_error(thrown).code() == ErrorCode::Diverged) {
-      std::fprintf(stderr, "trireme: %s\n", thrown.what());
-      return kExitUsage;
-    }
+    // All workers come to it in the same step, and one says so.
+    const bool has_diverged = as_error(thrown).code() == ErrorCode::Diverged;
+    if (has_diverged && crew->rank() != 0) return cluster::launch::kExitDiverged;
     throw;
   }
   crew->leave();
@@ -155,32 +190,38 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
 }
 
 int train(const WorkerWords& words, const Kinds& kinds) {
-  const config::Config config = config::read_config(
-      recipe_schema(kinds),
-      {.files = {config::load_config(words.text("--recipe"))}, .overrides = words.overrides()});
   const fs::path output = words.text("--output");
+  const config::Config config = read_recipe(words.text("--recipe"), words.overrides(), kinds,
+                                            words.has("--resume") ? output : fs::path());
   keep_large_memory();
   listen_for_stop();
-  if (std::getenv("TRIREME_ELASTIC") != nullptr) return train_elastic(words, kinds, config);
+  if (is_elastic()) return train_elastic(words, kinds, config);
   std::optional<cluster::World> world = join_others(config);
+  const auto& sync = config.get<parallel::SyncConfig>(parallel::kSyncSection);
   const comm::Group group =
       world && world->size() > 1
-          ? comm::connect(*world, {.log = Log(text_log(STDERR_FILENO), LogLevel::Warn)})
+          ? comm::connect(*world, {.operation_timeout = sync.timeout,
+                                   .log = Log(text_log(STDERR_FILENO), LogLevel::Warn)})
           : comm::Group::solo();
   const std::unique_ptr<Chaos> chaos = Chaos::from_environment();
-  Job job = open_job(config, kinds, group, {.faults = chaos.get()});
+  const std::optional<data::Preprocessing> known =
+      words.has("--resume") ? known_data(words, config) : std::nullopt;
+  Job job =
+      open_job(config, kinds, group, {.known = known ? &*known : nullptr, .faults = chaos.get()});
   Reporter reporter(
       {.folder = group.rank() == 0 ? output : fs::path(), .terminal = terminal_in_environment()});
-  Trainer trainer(job, {.output = output,
-                        .is_resumed = words.has("--resume"),
-                        .is_stop_wanted = &g_is_stop_wanted,
-                        .reporter = &reporter,
-                        .faults = chaos.get(),
-                        .before_step = [&](std::int64_t step) {
-                          if (chaos) chaos->begin_step(step);
-                        }});
-  // Not before: a job that refuses to go on with this recipe keeps its own.
-  if (group.rank() == 0) write_file_atomically(output / "config.toml", config.to_toml());
+  Trainer trainer(
+      job, {.output = output,
+            .is_resumed = words.has("--resume"),
+            .allowed_changes = allowed_changes(words),
+            .keep_recipe = [&] { write_file_atomically(output / "config.toml", config.to_toml()); },
+            .is_stop_wanted = &g_is_stop_wanted,
+            .reporter = &reporter,
+            .faults = chaos.get(),
+            .before_step =
+                [&](std::int64_t step) {
+                  if (chaos) chaos->begin_step(step);
+                }});
   try {
     trainer.run();
   } catch (const std::exception& thrown) {
@@ -188,6 +229,41 @@ int train(const WorkerWords& words, const Kinds& kinds) {
     throw;
   }
   return 0;
+}
+
+// To the launcher, which shows it once; to the user where there is none.
+void tell_failure(const std::string& why) {
+  const bool is_launched = std::getenv("TRIREME_JOB_FOLDER") != nullptr;
+  std::istringstream lines(why);
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    text += (is_launched ? std::string(cluster::launch::kFailureMark) : "trireme: ") + line + "\n";
+  }
+  std::fputs(text.c_str(), stderr);
+}
+
+// What another rank began is not this one's failure. In an elastic job, a failure that every worker
+// would meet must not be answered with replacements.
+int status_of(const Error& error) {
+  switch (error.code()) {
+    case ErrorCode::PeerLost:
+    case ErrorCode::Aborted:
+      return cluster::launch::kExitPeerLost;
+    case ErrorCode::RemoteFailure:
+      // A peer that announced its failure ends by it; one that could not write its part of a
+      // checkpoint leaves that to the rank which waits for it.
+      if (error.peer()) return cluster::launch::kExitPeerLost;
+      return is_elastic() ? cluster::launch::kExitFinal : kExitFailure;
+    case ErrorCode::Diverged:
+      // What all workers come to will not be otherwise for those who would replace them.
+      return cluster::launch::kExitDiverged;
+    case ErrorCode::Corrupt:
+    case ErrorCode::Exhausted:
+    case ErrorCode::Unsupported:
+      return is_elastic() ? cluster::launch::kExitFinal : kExitFailure;
+    default:
+      return exit_status(error);
+  }
 }
 
 int describe(const Kinds& kinds) {
@@ -200,10 +276,11 @@ int dispatch(const WorkerWords& words, const Kinds& kinds) {
   if (words.command() == "train") return train(words, kinds);
   if (words.command() == "eval") return answer_eval(words, kinds);
   if (words.command() == "generate") return answer_generate(words, kinds);
+  if (words.command() == "predict") return answer_predict(words, kinds);
   if (words.command() == "export") return answer_export(words, kinds);
   throw Error(ErrorCode::InvalidInput,
               "this is a worker: `trireme train RECIPE --worker` starts it; by hand it takes "
-              "describe, train, eval, generate or export");
+              "describe, train, eval, generate, predict or export");
 }
 
 }  // namespace
@@ -213,17 +290,11 @@ int run_worker(int argc, char** argv, const Kinds& kinds) {
   try {
     return dispatch(WorkerWords(argc, argv), kinds);
   } catch (const c10::Error& error) {
-    std::fprintf(stderr, "trireme: %s\n", error.what_without_backtrace());
+    tell_failure(error.what_without_backtrace());
   } catch (const std::exception& thrown) {
     const Error error = as_error(thrown);
-    const bool is_users = is_users_mistake(error.code());
-    // A mistake in a recipe is the same on every rank: it is said once.
-    // Of an elastic job, whoever comes to it first may be the only one who does.
-    const bool is_elastic = std::getenv("TRIREME_ELASTIC") != nullptr;
-    if (!is_users || is_elastic || rank_in_environment() == 0) {
-      std::fprintf(stderr, "trireme: %s\n", is_users ? error.message().c_str() : error.what());
-    }
-    return exit_status(error);
+    tell_failure(is_users_mistake(error.code()) ? error.message() : error.what());
+    return status_of(error);
   }
   return kExitFailure;
 }

@@ -8,12 +8,14 @@
 //   }
 //
 //   worker describe                                        its settings, as JSON
-//   worker train --recipe FILE --output DIR [--resume] [--set key=value ...]
-//   worker eval --output DIR [--checkpoint STEP] [--set key=value ...]
+//   worker train --recipe FILE --output DIR [--resume] [--allow-changes KEYS] [--set ...]
+//   worker eval --output DIR [--checkpoint best|N] [--set key=value ...]
 //   worker generate --output DIR [--prompt TEXT] [...]
-//   worker export --output DIR --file FILE [--checkpoint STEP] [--set key=value ...]
+//   worker predict --output DIR --input PATH [--format csv|jsonl] [--file FILE] [...]
+//   worker export --output DIR --file FILE [--checkpoint best|N] [--set key=value ...]
 //
-// Returns 0, or 2 where the user got something wrong, or 1. Errors are printed, never thrown.
+// Returns 0, 2 where the user got something wrong, 75 where another rank failed, 77 where training
+// diverged, otherwise 1. Errors are printed, never thrown.
 
 #pragma once
 

@@ -1,5 +1,5 @@
-// Goal:   a configuration gives out its structs, remembers where each value came from, and is
-//         written as text that reads back equal.
+// Goal:   a configuration returns its structs, records the origin of each value, and is written as
+//         text that reads back as an equal configuration.
 // Method: configurations read from text; random ones written and read again.
 
 #include "trireme/base/config/config.h"
@@ -78,7 +78,7 @@ std::string random_text(Random& random) {
   return text;
 }
 
-// An override for each setting, with random values that the setting allows.
+// An override for each setting, with random values within the setting's range.
 std::vector<std::string> random_overrides(Random& random) {
   const auto number = [&](std::uint64_t bound) { return std::to_string(random.below(bound)); };
   std::vector<std::string> all{

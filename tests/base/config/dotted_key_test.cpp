@@ -1,4 +1,4 @@
-// Goal:   keys are taken apart at their dots, and only there.
+// Goal:   keys are split at their dots, and only there.
 // Method: keys with and without quotation marks, escapes and empty components.
 
 #include "trireme/base/config/dotted_key.h"

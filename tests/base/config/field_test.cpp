@@ -1,5 +1,6 @@
-// Goal:   a field sets and gets its member by its rules, and leaves it alone where they are broken.
-// Method: one struct, fields declared with everything that can be said of them.
+// Goal:   a field sets and gets its member by its rules, and leaves it unchanged if a rule is
+//         violated.
+// Method: one struct with fields that use every declaration option.
 
 #include "trireme/base/config/field.h"
 

@@ -1,6 +1,6 @@
-// Goal:   every type of setting reads its own values, refuses others at its bounds, and writes what
-//         it reads back.
-// Method: each type at the ends of what it can hold; refusals by their text.
+// Goal:   every type of setting reads valid values, refuses values beyond its bounds, and writes
+//         text that reads back.
+// Method: each type at the limits of its range; refusals are compared by their text.
 
 #include "trireme/base/config/field_type.h"
 

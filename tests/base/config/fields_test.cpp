@@ -1,6 +1,6 @@
 // Goal:   a struct's description yields its fields in order, those of nested structs under their
 //         name, and its requirements.
-// Method: a struct within a struct, set and asked through the erased fields.
+// Method: a nested struct, set and read through the type-erased fields.
 
 #include "trireme/base/config/fields.h"
 

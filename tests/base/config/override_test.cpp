@@ -1,5 +1,5 @@
-// Goal:   what people type on a command line becomes the value they mean.
-// Method: tables of texts, by the shape of the field they are for.
+// Goal:   text on a command line is parsed as the value that the user means.
+// Method: tables of texts for each shape of field.
 
 #include "trireme/base/config/override.h"
 

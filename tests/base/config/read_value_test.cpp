@@ -1,5 +1,5 @@
-// Goal:   each reader takes its own type, and says of any other what it is and what is needed.
-// Method: every reader against every type of value.
+// Goal:   each reader accepts its own type, and reports the actual and the required type otherwise.
+// Method: every reader with every type of value.
 
 #include "trireme/base/config/read_value.h"
 

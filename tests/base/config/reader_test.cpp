@@ -1,6 +1,7 @@
-// Goal:   files and overrides become one configuration, the last to speak wins, and every mistake
-//         is reported at once.
-// Method: one configuration with a mistake of every sort and its whole report; layers of sources.
+// Goal:   files and overrides become one configuration, later sources take precedence, and all
+//         mistakes are reported together.
+// Method: one configuration with a mistake of every sort and its complete report; layers of
+//         sources.
 
 #include "trireme/base/config/reader.h"
 
@@ -119,7 +120,7 @@ TEST(ConfigReader, ReportsEveryMistakeAtOnce) {
       "  job.toml:10: run.limit.memory: \"1 KiB\" is less than 1 MiB, the least allowed\n"
       "  job.toml:11: [modle]: there is no such section; did you mean [model]?\n"
       "  job.toml:14: model.heads: belongs to the kind \"gpt\", and the kind here is \"mlp\" "
-      "(default)\n"
+      "(default); set model.kind = \"gpt\"\n"
       "  override \"run.ranks=0\": run.ranks: 0 is less than 1, the least allowed\n"
       "  override \"nothing.here=1\": [nothing]: there is no such section\n"
       "  override \"run.name\": is not of the form key=value\n"

@@ -1,5 +1,5 @@
-// Goal:   a report says every mistake in the order of its place, and stays short of a flood.
-// Method: texts compared whole.
+// Goal:   a report lists mistakes in the order of their places, and limits their number.
+// Method: compare complete texts.
 
 #include "trireme/base/config/report.h"
 

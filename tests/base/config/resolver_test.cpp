@@ -1,5 +1,5 @@
-// Goal:   every statement is applied, refused or found to be about nothing, each with the place and
-//         the guess that help; schemas that cannot be right are found.
+// Goal:   every statement is applied, refused or reported as unknown, with its place and the
+//         nearest name; inconsistent schemas are detected.
 // Method: statements given directly, without text.
 
 #include "trireme/base/config/resolver.h"
@@ -19,7 +19,7 @@ Statement said(std::string key, Value value, int line = 1) {
   return {.key = std::move(key), .value = std::move(value), .place = {.name = "f", .line = line}};
 }
 
-// The only mistake that these statements make.
+// The single mistake in these statements.
 std::string mistake(const std::vector<Statement>& statements) {
   const Schema schema = sample_schema();
   Report report;
@@ -78,7 +78,8 @@ TEST(ConfigResolver, TellsSettingsFromSections) {
 
 TEST(ConfigResolver, TellsSettingsOfOtherKinds) {
   EXPECT_EQ(mistake({said("model.heads", {std::int64_t{1}})}),
-            "model.heads: belongs to the kind \"gpt\", and the kind here is \"mlp\" (default)");
+            "model.heads: belongs to the kind \"gpt\", and the kind here is \"mlp\" (default); "
+            "set model.kind = \"gpt\"");
   EXPECT_THAT(mistake({said("model.kind", {std::string("gtp")}), said("model.heads", {true})}),
               HasSubstr("did you mean \"gpt\"?"))
       << "while the kind is unknown, its settings are not judged";

@@ -1,6 +1,6 @@
-// Goal:   a range refuses what is outside it, says so in the setting's own units, and names know
+// Goal:   a range refuses values outside it with a message in the setting's units, and names map to
 //         their values.
-// Method: values at, inside and past both ends; texts compared whole.
+// Method: values at, inside and outside both bounds; compare complete texts.
 
 #include "trireme/base/config/rules.h"
 

@@ -1,4 +1,4 @@
-// A small configuration with something of everything, for the tests of this folder.
+// A small configuration that uses every feature, for the tests in this folder.
 
 #pragma once
 

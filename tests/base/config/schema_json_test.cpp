@@ -1,6 +1,6 @@
-// Goal:   a schema described as JSON and read back finds the same mistakes, shows the same help and
-//         resolves to the same text as the one that was described.
-// Method: one schema with every type of field, compared with its double on right and wrong input.
+// Goal:   a schema that was written as JSON and read back finds the same mistakes, shows the same
+//         help and resolves to the same text as the original.
+// Method: one schema with every type of field, compared with its copy on valid and invalid input.
 
 #include "trireme/base/config/schema_json.h"
 

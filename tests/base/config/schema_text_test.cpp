@@ -1,4 +1,5 @@
-// Goal:   help and page show every section, kind and setting with all that was declared.
+// Goal:   the help text and the page show every section, kind and setting with all declared
+//         details.
 // Method: lines of both texts for the sample schema; each setting of the reader is in both.
 
 #include "trireme/base/config/schema_text.h"

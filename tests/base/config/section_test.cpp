@@ -1,6 +1,6 @@
-// Goal:   a section knows its parts and kinds, and mistakes in declarations are found where they
-//         are made.
-// Method: sections declared rightly, and each wrong declaration once.
+// Goal:   a section has the declared parts and kinds, and wrong declarations are refused
+//         immediately.
+// Method: valid declarations, and each invalid declaration once.
 
 #include "trireme/base/config/section.h"
 

@@ -1,6 +1,6 @@
-// Goal:   text that would exhaust a parser's stack is found before it is parsed, and nothing that
-//         people write is.
-// Method: text at and just past each limit; brackets and dots where they do not count.
+// Goal:   text that would overflow a parser's stack is refused before parsing, and realistic text
+//         is not.
+// Method: text at and just beyond each limit; brackets and dots where they do not count.
 
 #include "trireme/base/config/toml_limits.h"
 

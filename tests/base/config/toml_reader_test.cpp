@@ -1,6 +1,7 @@
-// Goal:   TOML becomes keys, values and lines; its mistakes are found, several at once, and no text
-//         whatever ends the process.
-// Method: documents and their expected entries; broken documents and their reports; hostile sizes.
+// Goal:   TOML becomes keys, values and lines; several mistakes are found at once, and no text can
+//         crash the process.
+// Method: documents and their expected entries; malformed documents and their reports; hostile
+//         sizes.
 
 #include "trireme/base/config/toml_reader.h"
 
@@ -106,7 +107,7 @@ TEST(TomlReader, ABracketNeverClosedIsOneMistake) {
   EXPECT_THAT(reading.report.to_text(), HasSubstr("what follows was not read"));
 }
 
-// Each of these ends the process where toml++ 3.3 is used as it comes.
+// Each of these texts crashes the process with an unmodified toml++ 3.3.
 TEST(TomlReader, WhatTheParserDoubtsIsAMistakeAtItsLine) {
   for (const char* header : {"[!x]", "[=]", "[\x0c]", "[\"a\".]", "[ü]", "x ü = 1", "ü = 1"}) {
     const Reading reading = read("a = 1\n\n" + std::string(header) + "\nlost = 1\n[b]\nc = 2\n");

@@ -1,5 +1,5 @@
-// Goal:   values are written as TOML that means the same, and shown in messages without harm.
-// Method: texts compared whole; written values read back by the reader.
+// Goal:   values are written as equivalent TOML, and shown safely in messages.
+// Method: compare complete texts; read written values back.
 
 #include "trireme/base/config/value.h"
 
@@ -74,7 +74,7 @@ TEST(ConfigValue, IsShownBriefly) {
   const std::string cut = to_brief({std::string(1'000'000, 'x')});
   EXPECT_EQ(cut, "\"" + std::string(60, 'x') + "\"...");
   EXPECT_LT(to_brief(list(List(100'000, {std::int64_t{12345}}))).size(), 100u);
-  // Sixty bytes would end within the last of these two-byte characters.
+  // A cut at sixty bytes would split one of these two-byte characters.
   std::string text = "a";
   for (int i = 0; i < 50; ++i) text += "ü";
   EXPECT_EQ(to_brief({text}).find("FFFD"), std::string::npos);

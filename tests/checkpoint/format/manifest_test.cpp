@@ -1,5 +1,5 @@
-// Goal:   a manifest says the same after a round trip, and no damage to it goes unnoticed.
-// Method: text and back; then every single bit of it flipped.
+// Goal:   a manifest is unchanged after a round trip, and all damage to it is detected.
+// Method: converts it to text and back; then flips every single bit of the text.
 
 #include "trireme/checkpoint/format/manifest.h"
 
@@ -7,11 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <functional>
 #include <utility>
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
 #include "trireme/base/xxh64.h"
+#include "trireme/checkpoint/format/manifest_text.h"
 
 namespace trireme::checkpoint::format {
 namespace {
@@ -74,14 +76,14 @@ TEST(Manifest, GapsAndOverlapsAreRefused) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::Corrupt);
-    EXPECT_THAT(error.message(), HasSubstr("weight has 10 elements, its pieces 3"));
+    EXPECT_THAT(error.message(), HasSubstr("tensor weight: it has 10 elements, its pieces 3"));
   }
   Manifest twice = sample();
   twice.tensors.push_back(twice.tensors[0]);
   EXPECT_THROW(settle(twice), Error);
 }
 
-// Its text without the last line, changed, and with the checksum that fits: somebody meant it so.
+// The text without its last line, changed, and with a matching checksum: a deliberate change.
 std::string forged(const std::string& from, const std::string& to) {
   std::string text = manifest_text(sample());
   text.resize(text.rfind(",\n\"checksum\""));
@@ -105,7 +107,8 @@ TEST(Manifest, LiesAreCorruptWhateverTheyAre) {
            {"[2,5]", "[2,-5]"},
            {"[2,5]", "[" + huge + "," + huge + "]"},
            {"\"count\":3", "\"count\":" + huge},
-           {"\"step\":1234", "\"step\":[]"}}) {
+           {"\"step\":1234", "\"step\":[]"},
+           {"{\"epoch\":2}", std::string(1'000'000, '[') + std::string(1'000'000, ']')}}) {
     try {
       parse_manifest(forged(from, to), "m");
       ADD_FAILURE() << "accepted " << to;
@@ -113,6 +116,83 @@ TEST(Manifest, LiesAreCorruptWhateverTheyAre) {
       EXPECT_EQ(error.code(), ErrorCode::Corrupt) << to << ": " << error.what();
     }
   }
+}
+
+// The part with two tensors of one piece each, as a writer would create it.
+Manifest sealed_sample() {
+  Manifest manifest{.step = 1};
+  manifest.files = {{.name = "part-00000.sealed", .size = 1 << 20, .is_compressed = true}};
+  for (const char* name : {"a", "b"}) {
+    manifest.tensors.push_back({.name = name,
+                                .sizes = {100},
+                                .pieces = {{.file = "part-00000.sealed",
+                                            .count = 100,
+                                            .offset = *name == 'a' ? 0u : 200u,
+                                            .checksums = {1},
+                                            .stored = {200}}}});
+  }
+  return manifest;
+}
+
+// Readers trust these sizes: they decide how many bytes are read into a buffer of the tensor's
+// size.
+TEST(Manifest, ImpossibleSizesAndPlacesAreCorrupt) {
+  const auto expect_corrupt = [](const Manifest& manifest, const std::string& what) {
+    for (const Coverage coverage : {Coverage::Whole, Coverage::Part}) {
+      try {
+        parse_manifest(manifest_text(manifest, {}, coverage), "m", {}, coverage);
+        ADD_FAILURE() << "accepted: " << what;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::Corrupt);
+        EXPECT_THAT(error.message(), HasSubstr(what));
+      }
+    }
+  };
+  using Edit = std::function<void(Manifest&, StoredPiece&)>;
+  const auto plain = [&](const Edit& edit, const std::string& what) {
+    Manifest manifest = sample();
+    edit(manifest, manifest.tensors[1].pieces[1]);
+    expect_corrupt(manifest, what);
+  };
+  plain([](auto&, auto& piece) { piece.stored = {1 << 30}; }, "1 stored sizes for 1 chunks");
+  plain([](auto&, auto& piece) { piece.stored = {14}; }, "in the plain part part-00000");
+  plain([](auto&, auto& piece) { piece.checksums = {}; }, "0 checksums for 14 bytes");
+  plain([](auto&, auto& piece) { piece.offset = (1 << 20) - 13; }, "14 bytes at byte 1048563");
+  plain([](auto&, auto& piece) { piece.offset = ~std::uint64_t{0} - 3; }, "which has 1048576");
+  plain([](auto&, auto& piece) { piece.offset = 69; }, "share bytes of part-00000.safetensors");
+  plain([](auto&, auto& piece) { piece.begin = -1; }, "at element -1 of 10");
+  plain([](auto&, auto& piece) { piece.file = "part-00007"; }, "which is not listed");
+  plain([](auto& all, auto&) { all.files.push_back(all.files[0]); }, "is listed twice");
+  plain([](auto& all, auto&) { all.files[0].size = ~std::uint64_t{0}; }, "an impossible size");
+  for (const char* name : {"", "..", "../other", "/etc/passwd"}) {
+    plain([&](auto& all, auto&) { all.files[0].name = name; }, "it lists a file called");
+  }
+
+  EXPECT_EQ(parse_manifest(manifest_text(sealed_sample()), "m").tensors.size(), 2u);
+  const auto sealed = [&](const Edit& edit, const std::string& what) {
+    Manifest manifest = sealed_sample();
+    edit(manifest, manifest.tensors[0].pieces[0]);
+    expect_corrupt(manifest, what);
+  };
+  sealed([](auto&, auto& piece) { piece.stored = {}; }, "0 stored sizes for 1 chunks");
+  sealed([](auto&, auto& piece) { piece.stored = {0}; }, "400 bytes cannot take 0 bytes");
+  sealed([](auto&, auto& piece) { piece.stored = {401}; }, "400 bytes cannot take 401 bytes");
+  sealed([](auto&, auto& piece) { piece.stored = {201}; }, "tensors a and b share bytes");
+  sealed([](auto& all, auto&) { all.files[0].size = 399; }, "200 bytes at byte 200 of part-00000");
+  // An encrypted chunk without compression is exactly 16 bytes longer than its data.
+  Manifest encrypted = sealed_sample();
+  encrypted.files[0].is_compressed = false;
+  encrypted.files[0].key_id = "k";
+  EXPECT_THAT(fault_in(encrypted, Coverage::Whole), HasSubstr("400 bytes cannot take 200 bytes"));
+  for (StoredTensor& tensor : encrypted.tensors) tensor.pieces[0].stored = {416};
+  encrypted.tensors[1].pieces[0].offset = 416;
+  EXPECT_EQ(fault_in(encrypted, Coverage::Whole), "");
+}
+
+TEST(Manifest, TensorsOutOfOrderAreCorrupt) {
+  Manifest manifest = sealed_sample();
+  std::swap(manifest.tensors[0], manifest.tensors[1]);
+  EXPECT_THROW(parse_manifest(manifest_text(manifest), "m"), Error);  // find() would not find them
 }
 
 TEST(Manifest, MetaIsJson) {

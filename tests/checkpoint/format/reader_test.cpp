@@ -1,5 +1,7 @@
-// Goal:   any range of a tensor reads the same in whatever pieces it lies, and damage is named.
-// Method: one tensor in two parts; ranges around every bound; then files cut and bits flipped.
+// Goal:   any range of a tensor has the same content, however the tensor is divided into pieces,
+//         and damage is reported with its position.
+// Method: one tensor in two parts; ranges around every boundary; then truncated files and flipped
+//         bits.
 
 #include "trireme/checkpoint/format/reader.h"
 
@@ -11,7 +13,11 @@
 
 #include "tests/checkpoint/format/stored_bytes.h"
 #include "trireme/base/error.h"
+#include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/base/xxh64.h"
+#include "trireme/checkpoint/format/diff.h"
+#include "trireme/checkpoint/format/manifest_text.h"
 #include "trireme/checkpoint/format/part.h"
 #include "trireme/checkpoint/format/verify.h"
 
@@ -63,7 +69,7 @@ TEST(StoredReader, AFlippedBitIsNamedByFileTensorAndByte) {
   const std::string place = "bytes " + std::to_string(piece.offset + kChunkSize);
   EXPECT_THAT(damage_in(path), ElementsAre(AllOf(HasSubstr("part-00001.safetensors, tensor a: "),
                                                  HasSubstr(place))));
-  // What lies in other chunks is still to be had.
+  // Other chunks can still be read.
   const Reader reader(path);
   Bytes out(kChunkSize);
   reader.read(reader.tensor("a"), 0, kChunkSize, out.data());
@@ -81,7 +87,29 @@ TEST(StoredReader, CutAndMissingFilesAreNamed) {
   EXPECT_THAT(damage_in(path), ElementsAre(HasSubstr("manifest.json does not exist")));
 }
 
-// Short of descriptors nothing can be said about a checkpoint, least of all that it is damaged.
+// Sizes that exceed the memory into which they are read, with a matching checksum.
+TEST(StoredReader, ACraftedCheckpointIsDamagedForEveryReader) {
+  const TemporaryFolder folder("reader");
+  const fs::path whole = store_bytes(folder.path(), 7), crafted = store_bytes(folder.path(), 8);
+  Manifest manifest = Reader(crafted).manifest();
+  StoredPiece& piece = manifest.tensors[1].pieces[0];
+  const std::string part = read_file(crafted / piece.file);
+  piece.offset = 0;
+  piece.stored = {1'000'000};
+  piece.checksums = {xxh64(bytes_of(part).first(1'000'000))};
+  write_file_atomically(crafted / kManifestName, manifest_text(manifest));
+  EXPECT_THAT(damage_in(crafted), ElementsAre(HasSubstr("manifest.json is damaged: tensor b")));
+  try {
+    differences(Reader(whole), Reader(crafted));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Corrupt);
+  }
+  EXPECT_EQ(find_newest_whole(folder.path()).path, whole);
+}
+
+// Without free descriptors nothing is known about a checkpoint, so it must not be reported as
+// damaged.
 TEST(StoredReader, WhatSaysNothingAboutTheCheckpointIsThrown) {
   const TemporaryFolder folder("reader");
   const fs::path path = store_bytes(folder.path(), 7);
@@ -121,6 +149,16 @@ TEST(StoredReader, TheNewestWholeOneIsFoundAndTheSkippedAreNamed) {
   ASSERT_EQ(newest.skipped.size(), 2u);
   EXPECT_EQ(newest.skipped[0].path, third);
   EXPECT_THAT(newest.skipped[1].reason, HasSubstr("tensor a"));
+}
+
+// As a checkpoint that a running job removes after it was listed: its name is there, and no folder.
+TEST(StoredReader, ACheckpointThatIsRemovedMeanwhileIsAbsentAndNotDamaged) {
+  const TemporaryFolder folder("reader");
+  const fs::path whole = store_bytes(folder.path(), 9);
+  fs::create_directory_symlink(folder.path() / "removed", folder.path() / folder_name(10));
+  const Newest newest = find_newest_whole(folder.path());
+  EXPECT_EQ(newest.path, whole);
+  EXPECT_TRUE(newest.skipped.empty());
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Goal:   a checkpoint in any number of parts is the same checkpoint, and diff says where two are
-//         not.
-// Method: the bytes of stored_bytes.h rewritten in 1 to 9 parts, in place and elsewhere; then one
-//         element changed at a time, of every type.
+// Goal:   a checkpoint has the same content in any number of parts, and diff reports where two
+//         checkpoints differ.
+// Method: rewrites the bytes of stored_bytes.h in 1 to 9 parts, in place and elsewhere; then
+//         changes one element at a time, of every type.
 
 #include "trireme/checkpoint/format/reshard.h"
 
@@ -49,7 +49,7 @@ TEST(CheckpointReshard, InItsPlace) {
   EXPECT_EQ(reshard(Reader(path), {.folder = folder.path(), .parts = 3}), path);
   EXPECT_THAT(damage_in(path), IsEmpty());
   EXPECT_THAT(Reader(path).manifest().files, SizeIs(3));
-  EXPECT_THAT(sweep_drafts(folder.path()), IsEmpty());
+  EXPECT_THAT(drafts_in(folder.path()), IsEmpty());
 }
 
 fs::path store_one(const fs::path& folder, DType dtype, ByteView bytes, const char* name = "w") {
@@ -63,7 +63,7 @@ fs::path store_one(const fs::path& folder, DType dtype, ByteView bytes, const ch
                  PartLayout({{.name = name, .dtype = dtype, .sizes = {count}, .count = count}}),
                  {bytes}));
   settle(manifest);
-  publish(draft, manifest);
+  publish(FolderLock(folder), draft, manifest);
   return folder / folder_name(1);
 }
 
@@ -90,7 +90,8 @@ TEST(CheckpointDiff, SaysHowFarNumbersAreApart) {
   EXPECT_EQ(difference_of<std::uint16_t>(DType::F16, 0, 1).largest, std::ldexp(1, -24));
   EXPECT_EQ(difference_of<std::uint8_t>(DType::F8E4M3, 0x38, 0x7E).largest, 447);  // 1 and 448
   EXPECT_TRUE(std::isnan(difference_of<float>(DType::F32, 1, NAN).largest));
-  EXPECT_EQ(difference_of<float>(DType::F32, 0.0f, -0.0f).largest, 0);  // other bits
+  // different bits, equal values
+  EXPECT_EQ(difference_of<float>(DType::F32, 0.0f, -0.0f).largest, 0);
 }
 
 TEST(CheckpointDiff, SaysWhatIsMissingOrOfAnotherForm) {

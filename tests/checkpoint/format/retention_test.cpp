@@ -1,5 +1,5 @@
-// Goal:   the last few and the best few stay, the newest always.
-// Method: small lists, with both directions of better, equal scores and none.
+// Goal:   the last few and the best few checkpoints are kept, and always the newest.
+// Method: small lists, with both directions of better, equal scores and no scores.
 
 #include "trireme/checkpoint/format/retention.h"
 

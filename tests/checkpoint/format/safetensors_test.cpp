@@ -1,5 +1,6 @@
-// Goal:   headers of safetensors files: written as other readers want them, and wrong ones named.
-// Method: headers written and parsed back in memory; then one mistake at a time.
+// Goal:   safetensors headers are written as other readers expect them, and errors in them are
+//         reported.
+// Method: writes headers and parses them in memory; then introduces one error at a time.
 
 #include "trireme/checkpoint/format/safetensors.h"
 
@@ -13,6 +14,7 @@ namespace trireme::checkpoint::format {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 std::string error_of(const std::string& text, std::uint64_t file_size) {
@@ -72,6 +74,9 @@ TEST(SafetensorsHeader, MistakesAreNamed) {
   EXPECT_THAT(error_of(with_length(huge), 8 + huge.size()), HasSubstr("more elements"));
   const std::string type = R"({"a":{"dtype":"X9","shape":[2],"data_offsets":[0,8]}})";
   EXPECT_THAT(error_of(with_length(type), 8 + type.size() + 8), HasSubstr("Unsupported"));
+  const std::string bare = R"({"a":{"dtype":"F32","shape":[2]}})";
+  EXPECT_THAT(error_of(with_length(bare), 8 + bare.size() + 8),
+              EndsWith("tensor a: key 'data_offsets' not found"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Goal:   what is compressed and encrypted comes back bit for bit; a wrong key says so, a changed
-//         byte is named by file and offset, and chunks cannot change places unnoticed.
-// Method: the bytes of a checkpoint sealed in every way; then keys, files and records exchanged.
+// Goal:   compressed and encrypted data is read back bitwise identical; a wrong key is reported, a
+//         changed byte is reported with file and offset. (forgery_test covers forgery.)
+// Method: seals the bytes of a checkpoint in every way; then exchanges keys and flips bytes.
 
 #include "trireme/checkpoint/format/seal.h"
 
@@ -73,15 +73,12 @@ TEST(CheckpointSeal, ComesBackBitForBit) {
       if (is_encrypted) sealing.key = key;
       const fs::path path = sealed(folder.path(), ++step, sealing, 3);
       EXPECT_THAT(damage_in(path), IsEmpty());
-      const Reader reader(path, sealing.key);
+      const Reader reader(path, sealing.reading());
       EXPECT_EQ(all_of(reader, "a"), bytes_a());
       EXPECT_EQ(all_of(reader, "b"), Bytes(12, std::byte{9}));
       Bytes some(1000);
       reader.read(reader.tensor("a"), kCutA - 500, 1000, some.data());
       EXPECT_TRUE(std::equal(some.begin(), some.end(), bytes_a().begin() + kCutA - 500));
-      const std::string manifest = read_file(path / kManifestName);
-      EXPECT_THAT(manifest,
-                  HasSubstr(is_compressed || is_encrypted ? "\"version\":2" : "\"version\":1"));
       EXPECT_EQ(reader.manifest().files[0].size < 1u << 20, is_compressed);
     }
   }
@@ -92,15 +89,15 @@ TEST(CheckpointSeal, KeysAreToldApart) {
   const TemporaryFolder folder("seal");
   const net::Secret key = net::Secret::generate(), other = net::Secret::generate();
   const fs::path path = sealed(folder.path(), 1, {.key = key});
-  const Error wrong = error_of([&] { Reader reader(path, other); });
+  const Error wrong = error_of([&] { Reader reader(path, {.key = other}); });
   EXPECT_EQ(wrong.code(), ErrorCode::InvalidInput);
   EXPECT_THAT(wrong.message(), HasSubstr("the one given is " + key_id(other)));
-  const Reader blind(path);  // can be looked into
+  const Reader blind(path);  // the manifest can be read without the key
   EXPECT_EQ(blind.manifest().tensors.size(), 2u);
   const Error none = error_of([&] { all_of(blind, "a"); });
   EXPECT_EQ(none.code(), ErrorCode::InvalidInput);
   EXPECT_THAT(none.message(), HasSubstr("is encrypted with the key " + key_id(key)));
-  // Nothing of the tensor lies there in clear.
+  // The file does not contain the tensor in plain form.
   const std::string bytes = read_file(path / "part-00000.sealed");
   const Bytes clear = bytes_a();
   EXPECT_EQ(bytes.find(text_of(ByteView(clear).first(32))), std::string::npos);
@@ -112,30 +109,10 @@ TEST(CheckpointSeal, AChangedByteIsNamed) {
   const net::Secret key = net::Secret::generate();
   const fs::path path = sealed(folder.path(), 1, {.is_compressed = true, .key = key});
   flip_sealed(path / "part-00000.sealed", 20);
-  const Error error = error_of([&] { all_of(Reader(path, key), "a"); });
+  const Error error = error_of([&] { all_of(Reader(path, {.key = key}), "a"); });
   EXPECT_EQ(error.code(), ErrorCode::Corrupt);
   EXPECT_THAT(error.message(), HasSubstr("part-00000.sealed, tensor a: bytes 0 to "));
   EXPECT_THAT(damage_in(path), ::testing::SizeIs(1));  // found without the key
-}
-
-// Two attempts at one step under one key: the part of the one in the other is refused, checksum or
-// not.
-TEST(CheckpointSeal, PartsCannotChangePlaces) {
-  if (!can_seal()) GTEST_SKIP() << "built without zstd or OpenSSL";
-  const TemporaryFolder one("seal"), two("seal");
-  const net::Secret key = net::Secret::generate();
-  const fs::path a = sealed(one.path(), 1, {.key = key}), b = sealed(two.path(), 1, {.key = key});
-  const std::string name = "part-00000.sealed";
-  fs::copy_file(b / name, a / name, fs::copy_options::overwrite_existing);
-  Manifest mixed = parse_manifest(read_file(a / kManifestName), "a");
-  const Manifest other = parse_manifest(read_file(b / kManifestName), "b");
-  mixed.files[0] = other.files[0];
-  mixed.tensors[0].pieces[0] = other.tensors[0].pieces[0];  // of "a"; "b" lies in the other part
-  write_file_atomically(a / kManifestName, manifest_text(mixed));
-  EXPECT_THAT(damage_in(a), IsEmpty());  // the checksums are right
-  const Error error = error_of([&] { all_of(Reader(a, key), "a"); });
-  EXPECT_EQ(error.code(), ErrorCode::Corrupt);
-  EXPECT_THAT(error.message(), HasSubstr("the chunk at byte 0 was not written there by a holder"));
 }
 
 TEST(CheckpointSeal, ExpandRefusesWhatIsNone) {

@@ -1,5 +1,5 @@
 // A checkpoint of plain bytes, for tests of the format: tensor "a" in two parts, as two writers
-// would leave it, and tensor "b" whole.
+// would create it, and tensor "b" as a whole.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace trireme::checkpoint::format {
 
-// Elements of "a"; more than two chunks, and no multiple of one.
+// Elements of "a": more than two chunks, and not a multiple of the chunk size.
 inline constexpr std::int64_t kCountA = 2 * (4 << 20) + 12345;
 inline constexpr std::int64_t kCutA = (4 << 20) + 77;
 
@@ -40,7 +40,7 @@ inline std::filesystem::path store_bytes(const std::filesystem::path& folder, st
                              {.name = "b", .dtype = DType::I32, .sizes = {3}, .count = 3}}),
                  {ByteView(a).first(kCutA), b}));
   settle(manifest);
-  publish(draft, manifest);
+  publish(FolderLock(folder), draft, manifest);
   return folder / folder_name(step);
 }
 

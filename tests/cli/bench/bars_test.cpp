@@ -1,6 +1,6 @@
-// Goal:   each kind of bar is met exactly from its limit on, missed below it, and open where
-//         nothing was measured; and all that the bars need is run.
-// Method: judgements over series made by hand, just at and just below the limit.
+// Goal:   each type of bar is met exactly at its limit, missed below it, and open without a
+//         measurement; and all runs that the bars require are started.
+// Method: verdicts on handmade series, exactly at and just below the limit.
 
 #include "trireme/cli/bench/bars.h"
 

@@ -1,5 +1,5 @@
-// Goal:   contenders run in turns, their records are kept by contender and case, and failures of
-//         peers are survived while ours are not.
+// Goal:   contenders run in turns, their records are kept by contender and case, and a peer's
+//         failure does not end the contest, while a failure of Trireme does.
 // Method: shell scripts as contenders.
 
 #include "trireme/cli/bench/contest.h"

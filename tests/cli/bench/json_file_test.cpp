@@ -1,5 +1,5 @@
-// Goal:   --json is refused before anything runs where it cannot be written.
-// Method: no path, a path in a folder, a path in no folder.
+// Goal:   a --json file that cannot be written is rejected before anything runs.
+// Method: no path, a path in an existing folder, a path in a missing folder.
 
 #include "trireme/cli/bench/json_file.h"
 

@@ -1,6 +1,6 @@
-// Goal:   sizes are read as people write them, nonsense is refused with the valid names, and a
-//         worker understands what the program tells it.
-// Method: the parser at its edges; real Commands filled from words, there and back.
+// Goal:   sizes are parsed in the forms that people write, invalid values are rejected with the
+//         valid names, and a worker understands the arguments that the program passes to it.
+// Method: the parser at its limits; real Commands filled from arguments and converted back.
 
 #include "trireme/cli/bench/options.h"
 

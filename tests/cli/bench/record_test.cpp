@@ -1,6 +1,6 @@
-// Goal:   a record survives its trip as a line of JSON, the public line holds exactly what is
-//         promised, and a wrong answer cannot be overlooked.
-// Method: records written and read back; lines that are none; the texts that people read.
+// Goal:   a record is unchanged after a round trip through JSON, the public line contains exactly
+//         the documented fields, and an incorrect result is clearly visible.
+// Method: records written and read back; lines that are not records; the texts for people.
 
 #include "trireme/cli/bench/record.h"
 

@@ -1,6 +1,6 @@
-// Goal:   rounds are put together and compared as stated: in pairs, by the median, wrong answers
-//         staying wrong.
-// Method: series made by hand.
+// Goal:   rounds are combined and compared as documented: in pairs, by the median, and a wrong
+//         result in one round makes the combined result wrong.
+// Method: handmade series.
 
 #include "trireme/cli/bench/series.h"
 
@@ -45,7 +45,7 @@ TEST(Series, OneWrongRoundMakesAllOfItWrong) {
 
 TEST(Series, TheShareOfTheBoundIsTheMedianOfEachRoundsOwn) {
   Series series{kOurs, {record(1), record(10), record(2)}};
-  // Shares 0.5, 0.9 and 0.7, of machines that differ tenfold in speed.
+  // Shares 0.5, 0.9 and 0.7, from rounds whose speed differs tenfold.
   series.rounds[0].bounds = {{"memcpy", 0.5}};
   series.rounds[1].bounds = {{"memcpy", 9}};
   series.rounds[2].bounds = {{"memcpy", 1.4}};
@@ -66,7 +66,7 @@ TEST(Series, APeersCaseIsFoundWhateverItsBackendIsCalled) {
 }
 
 TEST(Series, RatiosAreOfRoundsThatRanSideBySide) {
-  // The machine was ten times slower in the second round; the ratio was 4 all the time.
+  // The machine was ten times slower in the second round; the ratio was 4 in all rounds.
   const Series ours{kOurs, {record(1), record(10), record(1)}};
   const Series theirs{kGloo, {record(4), record(40), record(4)}};
   EXPECT_DOUBLE_EQ(times_as_fast(ours, theirs), 4);

@@ -1,5 +1,6 @@
-// Goal:   values that an option takes are set, and others are refused with what would be right.
-// Method: setters at the edges of what they take.
+// Goal:   valid values of an option are set; others are rejected with a description of the valid
+//         ones.
+// Method: setters at the limits of their ranges.
 
 #include "trireme/cli/bench/setters.h"
 

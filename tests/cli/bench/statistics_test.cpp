@@ -1,5 +1,5 @@
-// Goal:   medians, percentiles and means are those of the definition, also at the edges.
-// Method: small sets whose answers can be counted on fingers.
+// Goal:   medians, percentiles and means match their definitions, also in edge cases.
+// Method: small sets with obvious results.
 
 #include "trireme/cli/bench/statistics.h"
 

@@ -1,6 +1,6 @@
-// Goal:   every contender is started by the right launcher with what it needs, and what is missing
-//         says how to get it.
-// Method: command lines made from tools that only have names.
+// Goal:   every contender is started by the right launcher with the right arguments, and the error
+//         for a missing program says how to get it.
+// Method: command lines for tools that consist of names only.
 
 #include "trireme/cli/bench/tools.h"
 

@@ -1,5 +1,5 @@
-// Goal:   contenders run in turns, their lines are handed on, and only those that may fail are
-//         survived when they do.
+// Goal:   contenders run in turns, their lines are passed on, and a failure ends the run unless the
+//         contender may fail.
 // Method: shell scripts as contenders.
 
 #include "trireme/cli/bench/turns.h"
@@ -21,7 +21,7 @@ Contender contender(const std::string& who, const std::string& script, bool may_
 
 struct Outcome {
   bool is_whole = false;
-  std::vector<std::string> lines;  // "who: line", those that were wanted
+  std::vector<std::string> lines;  // "who: line", for the accepted lines
   std::string error;
 };
 

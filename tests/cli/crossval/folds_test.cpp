@@ -1,8 +1,7 @@
-// Goal:   cross-validation trains and evaluates every fold by itself, goes on where it was, and
-//         says mean and deviation; a fold that fails is named.
-// Method: a stand-in for `trireme` that keeps the words it was given; figures of Python's
-// statistics
-//         module.
+// Goal:   cross-validation trains and evaluates every fold separately, continues existing jobs, and
+//         reports mean and deviation; the error for a failed fold names the fold.
+// Method: a stand-in for `trireme` that records its arguments; reference values from Python's
+//         statistics module.
 
 #include "trireme/cli/crossval/folds.h"
 
@@ -26,7 +25,7 @@ using ::testing::Not;
 
 class FoldsOfARecipe : public ::testing::Test {
  protected:
-  // Training says a line, an evaluation the accuracies below, one after the other.
+  // A training prints a line; an evaluation prints the next one of the accuracies below.
   int pretend(const std::vector<std::string>& words,
               const std::function<void(std::string_view)>& on_line) {
     runs_.push_back(words);
@@ -61,8 +60,8 @@ TEST_F(FoldsOfARecipe, AreJobsOfTheirOwn) {
   EXPECT_THAT(runs_[0], ElementsAre("train", "r.toml", "train.steps=4", "data.folds=3",
                                     "data.fold=0", "--output", first, "-n", "2"));
   EXPECT_THAT(runs_[1], ElementsAre("eval", first, "--json"));
-  EXPECT_THAT(runs_[2], Contains("--resume"));
-  EXPECT_THAT(runs_[4], Not(Contains("--resume")));
+  EXPECT_THAT(runs_[2], Contains("--resume=auto"));
+  EXPECT_THAT(runs_[4], Not(Contains("--resume=auto")));
   EXPECT_THAT(said_, ElementsAre("step 1", "step 1", "step 1"));
   const auto spreads = spread_of(folds);
   ASSERT_EQ(spreads.size(), 1U);

@@ -1,5 +1,5 @@
-// Goal:   a job's metrics become pictures that a browser can show.
-// Method: round numbers by hand; the real command on a small metrics file, a torn line in it.
+// Goal:   a job's metrics are plotted as images that a browser can show.
+// Method: handmade round numbers; the real command on a small metrics file with an incomplete line.
 
 #include "trireme/cli/plot/chart.h"
 

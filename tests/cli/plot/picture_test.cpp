@@ -1,7 +1,6 @@
-// Goal:   samples and an evaluation of the newest checkpoint become pictures; what is there already
-// is
-//         not made again.
-// Method: a PNG file of 24 bytes' header; a run that writes down its words.
+// Goal:   samples and an evaluation of the newest checkpoint are plotted; existing up-to-date files
+//         are not created again.
+// Method: a PNG header of 24 bytes; a stand-in for `trireme` that records its arguments.
 
 #include "trireme/cli/plot/picture.h"
 

@@ -1,5 +1,6 @@
-// Goal:   what is drawn is a function of seed and job, reads as chaos, and leaves no fault out.
-// Method: draws compared with each other; many jobs' draws together.
+// Goal:   the drawn faults are a function of seed and job, are valid for --chaos, and cover every
+//         type of fault.
+// Method: compares draws with each other; combines the draws of many jobs.
 
 #include "trireme/cli/soak/draw.h"
 

@@ -1,6 +1,6 @@
-// Goal:   a book of steps is right where every sample was used once, and says what is wrong where
-//         one was lost, or used twice.
-// Method: the book of a job of three steps, right, and spoilt in each way.
+// Goal:   a StepBook accepts a job that used every sample once, and reports lost or repeated
+//         samples.
+// Method: the reports of a job of three steps, first correct, then with each type of error.
 
 #include "trireme/cli/soak/step_book.h"
 
@@ -42,7 +42,7 @@ std::vector<std::string> mistakes_in(const std::vector<StepLine>& spoilt) {
 
 TEST(StepBook, FindsNothingWhereNothingIsWrong) {
   EXPECT_THAT(mistakes_in(lines()), IsEmpty());
-  // Worker 1 came later, and worker 0 left before the end.
+  // Worker 1 joined later, and worker 0 left before the end.
   std::vector<StepLine> some = lines();
   some.erase(some.begin() + 5);
   some.erase(some.begin() + 3);

@@ -1,6 +1,6 @@
-// Goal:   the batch script says what was asked for, passes every word on as it is, ends as the job
-//         did, and queues a job again that its time cut off.
-// Method: the script in a shell of this host, with scripts in place of trireme and scontrol.
+// Goal:   the batch script contains the requested options, passes every argument on unchanged,
+//         exits like the job, and requeues a job that was stopped by its time limit.
+// Method: runs the script in a shell on this host, with scripts in place of trireme and scontrol.
 
 #include "trireme/cli/submit/batch_script.h"
 
@@ -79,7 +79,8 @@ class BatchScriptRun : public ::testing::Test {
     script_.command = {"train", "a recipe.toml", "--output", (folder_.path() / "it's").string()};
     answer_of_slurm("PreemptTime=None");
   }
-  // What `scontrol show job` says; other words it repeats.
+  // Sets the output of `scontrol show job`; for `scontrol requeue`, the stand-in prints its
+  // arguments.
   void answer_of_slurm(const std::string& preempted) {
     write_file_atomically(folder_.path() / "scontrol",
                           "#!/bin/sh\n[ \"$1\" = requeue ] || exec echo \"JobId=$3 Restarts=0\n   "
@@ -114,7 +115,8 @@ TEST_F(BatchScriptRun, PassesWordsOnAndEndsAsTheJobDid) {
   write_file_atomically(folder_.path() / "it's" / "config.toml", "");
   const auto again = start(program, "1");
   EXPECT_EQ(again->wait_exit(soon()), 3);
-  EXPECT_THAT(again->out(), HasSubstr("<--slurm>\n<--resume>\n<--grace>\n<50>\n<a recipe.toml>\n"));
+  EXPECT_THAT(again->out(),
+              HasSubstr("<--slurm>\n<--resume=auto>\n<--grace>\n<50>\n<a recipe.toml>\n"));
 }
 
 TEST(BatchScriptText, RanksHaveTheTimeOfTheWarning) {
@@ -146,7 +148,7 @@ TEST_F(BatchScriptRun, IsNotQueuedAgainWhenItIsCancelled) {
   EXPECT_EQ(job->out(), "up\nsaving\n");
 }
 
-// Slurm's signal goes to the ranks alone, so the script does not hear of it.
+// Slurm sends the signal only to the ranks, so the script does not receive it.
 TEST_F(BatchScriptRun, IsQueuedAgainWhenItSavedBeforePreemptionKilledIt) {
   for (const bool is_of_this_turn : {true, false}) {
     answer_of_slurm(is_of_this_turn ? "PreemptTime=2026-03-01T10:00:00"

@@ -1,5 +1,5 @@
-// Goal:   the launcher reads a recipe's section [elastic], where the worker has one.
-// Method: schemas with and without it, and recipes by hand.
+// Goal:   the launcher reads a recipe's section [elastic] if the worker has one.
+// Method: schemas with and without it, and handmade recipes.
 
 #include "trireme/cli/train/elastic.h"
 

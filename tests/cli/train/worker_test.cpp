@@ -1,6 +1,6 @@
-// Goal:   the program that trains is found, believed only when it describes itself, and a recipe is
-//         read against what it says; -n is a number of ranks.
-// Method: shell scripts as workers in a folder of the test's own.
+// Goal:   the worker program is found and accepted only if it describes itself, and a recipe is
+//         checked against its description; -n is a number of ranks.
+// Method: shell scripts as workers in the test's own folder.
 
 #include "trireme/cli/train/worker.h"
 
@@ -62,7 +62,7 @@ class WorkerProgram : public ::testing::Test {
 };
 
 TEST_F(WorkerProgram, DescribesItsSettings) {
-  // A name that a shell would take apart.
+  // A name that requires quoting in a shell.
   const Worker worker(
       script("my 'own' worker", "[ \"$1\" = describe ] && cat <<'X'\n" + description() + "\nX\n"));
   const RecipeWords words{.recipe = recipe("[model]\nkind = \"tower\"\nfloors = 5\n"),

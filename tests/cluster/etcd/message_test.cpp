@@ -1,6 +1,6 @@
-// Goal:   what etcd's gateway says is understood, zeros that it leaves out too; what it refuses
-//         becomes the right kind of error; and what is no answer is refused.
-// Method: answers as etcd 3.4 gives them.
+// Goal:   answers of etcd's gateway are decoded, including zeros that it omits; refusals become the
+//         right error code; malformed answers are refused.
+// Method: answers as etcd 3.4 sends them.
 
 #include "trireme/cluster/etcd/message.h"
 

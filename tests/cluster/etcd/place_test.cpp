@@ -1,5 +1,5 @@
-// Goal:   where an etcd is can be written and read, and mistakes are named.
-// Method: texts by hand.
+// Goal:   an etcd address can be formatted and parsed, and errors are reported with their cause.
+// Method: handwritten texts.
 
 #include "trireme/cluster/etcd/place.h"
 

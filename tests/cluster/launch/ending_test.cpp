@@ -1,5 +1,5 @@
-// Goal:   whoever ends a job, its ranks are told once, its exit code is the first reason's, and
-//         last words are waited for as long as somebody may still read them.
+// Goal:   however a job is ended, its ranks are signalled once, its exit code is that of the first
+//         reason, and the wait for the last output lasts as long as it may still be read.
 // Method: an Ending that sends into a list; the writer is real and its lines go to this test's
 //         standard error.
 
@@ -54,7 +54,7 @@ TEST(Ending, ARankThatFailedEndsTheOthersAndIsToBlame) {
 TEST(Ending, AnInterruptIsPassedOnAndNobodyIsToBlame) {
   Job job;
   job.ending.on_signal(SIGINT);
-  job.ending.on_signal(SIGINT);  // the same key, heard twice
+  job.ending.on_signal(SIGINT);  // the same key press, received twice
   EXPECT_EQ(job.sent, std::vector<int>{SIGINT});
   EXPECT_EQ(job.announced.size(), 1u);
   EXPECT_EQ(job.ending.code(), 128 + SIGINT);
@@ -71,7 +71,7 @@ TEST(Ending, ToldAgainItHurries) {
   EXPECT_TRUE(job.ending.is_hurried());
   EXPECT_EQ(job.ending.code(), 128 + SIGTERM);
   EXPECT_EQ(job.announced.size(), 1u);
-  // What is hurried from now on is the wait for last words.
+  // From now on a further request shortens the wait for the last output.
   EXPECT_LE(job.ending.last_words().remaining(), Ending::kQuietTime);
   EXPECT_FALSE(job.ending.is_hurried());
 }
@@ -115,7 +115,7 @@ TEST(Ending, AnElasticJobGoesOnAloneForAWhileAndIsThenAskedToEnd) {
   EXPECT_EQ(job.sent, std::vector<int>{SIGTERM});
   EXPECT_EQ(job.announced.size(), 1u);
   EXPECT_TRUE(job.ending.is_told());
-  job.ending.on_front_lost();  // said once
+  job.ending.on_front_lost();  // reported once
   EXPECT_FALSE(job.ending.next().is_past()) << "the grace time is left";
 
   Job patient(5s, 1h);

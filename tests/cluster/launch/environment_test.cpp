@@ -1,5 +1,6 @@
-// Goal:   a rank finds out who it is, a person's own settings survive, an outer job's do not.
-// Method: environments by hand.
+// Goal:   a rank gets its identity, the user's own settings are kept, and those of an outer job are
+//         not.
+// Method: handwritten environments.
 
 #include "trireme/cluster/launch/environment.h"
 

@@ -1,6 +1,6 @@
-// Goal:   a job that has to end gets the right signals at the right times, and a person in a hurry
-//         is obeyed.
-// Method: the state machine, with the clock as an argument.
+// Goal:   the ranks of a job that has to end get the right signals at the right times, and a second
+//         Ctrl-C takes effect immediately.
+// Method: the state machine; the test passes the time.
 
 #include "trireme/cluster/launch/escalation.h"
 

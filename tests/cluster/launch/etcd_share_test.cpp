@@ -1,5 +1,6 @@
-// Goal:   a job's part of an etcd is its own, and an etcd that is not there is told in time.
-// Method: folders of jobs by the same name, and an address where nobody listens.
+// Goal:   each job has its own part of an etcd, and an etcd that does not answer is reported in
+//         time.
+// Method: folders of jobs with the same name, and an address where no server listens.
 
 #include "trireme/cluster/launch/etcd_share.h"
 

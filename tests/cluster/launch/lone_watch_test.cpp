@@ -1,6 +1,6 @@
-// Goal:   a worker that trains alone and freezes is killed; one that lives is left alone, and so
-//         are members who have each other.
-// Method: child processes with hearts of their own; one is stopped with SIGSTOP.
+// Goal:   a worker that trains alone and freezes is killed; a live one is not, and neither are
+//         members that watch each other.
+// Method: child processes with their own heartbeats; one is stopped with SIGSTOP.
 
 #include "trireme/cluster/launch/lone_watch.h"
 
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kTimeout = 2s;
 
-// A worker whose heart beats until it is told to end.
+// A worker that sends heartbeats until it is told to end.
 void beat(testing::RankChannel& channel) {
   const Life life({.watchers = membership::kLauncherPlace + 1,
                    .heartbeat = {.interval = kTimeout / 5, .timeout = kTimeout}});
@@ -49,7 +49,7 @@ TEST(LoneWatch, KillsWhoFreezesAlone) {
   LoneWatch watch(kTimeout);
   watch.look_at(membership::Epoch(1, {first, second}));
   workers.kill(1, SIGSTOP);
-  // It is the first one's to notice; then the first one is alone, and lives.
+  // The first member would have to notice it; then the first member is alone, and alive.
   watch.look_at(membership::Epoch(2, {first}));
   std::this_thread::sleep_for(kTimeout + 500ms);
   EXPECT_EQ(::kill(workers.pid(0), 0), 0);

@@ -1,5 +1,6 @@
-// Goal:   a program is found as a shell finds it, and a wrong name is explained before a start.
-// Method: a temporary folder with programs and things that are none.
+// Goal:   a program is found as a shell finds it, and a wrong name is explained before anything
+//         starts.
+// Method: a temporary folder with programs and with files that are not executable.
 
 #include "trireme/cluster/launch/program.h"
 

@@ -1,6 +1,6 @@
-// Goal:   each way to end is described so that a person knows what to do, and the rank that is
-//         blamed is the one that began it.
-// Method: wait statuses made by hand, and sequences of exits as they occur.
+// Goal:   each kind of exit is described so that a user knows what to do, and the blamed rank is
+//         the one that failed first.
+// Method: handwritten wait statuses, and realistic sequences of exits.
 
 #include "trireme/cluster/launch/rank_exit.h"
 
@@ -57,7 +57,7 @@ TEST(RankExit, TheFirstOfEqualsIsBlamed) {
 }
 
 TEST(RankExit, ADeathBySignalOutweighsThePeersReactions) {
-  // The survivors were seen dead first: the kernel was still tearing rank 2 down.
+  // The survivors were seen dead first, while the kernel was still releasing the memory of rank 2.
   EXPECT_EQ(blame(std::vector{exited(0, 1), killed(1, SIGABRT), killed(2, SIGSEGV)}), 2u);
   EXPECT_EQ(blame(std::vector{exited(0, 1), killed(2, SIGKILL)}), 1u);
 }
@@ -65,6 +65,18 @@ TEST(RankExit, ADeathBySignalOutweighsThePeersReactions) {
 TEST(RankExit, LosingAPeerIsNeverTheCauseWhileThereIsAnother) {
   EXPECT_EQ(blame(std::vector{exited(0, kExitPeerLost), exited(2, 3)}), 1u);
   EXPECT_EQ(blame(std::vector{exited(0, kExitPeerLost), exited(1, kExitPeerLost)}), 0u);
+}
+
+// It was still ending when a peer that had lost it failed, and the launcher asked all ranks to end.
+TEST(RankExit, ALostPeerThatWasAskedToEndWhileItFailedIsBlamed) {
+  EXPECT_EQ(blame(std::vector{exited(1, kExitPeerLost), exited(0, 1, SIGTERM)}), 1u);
+  EXPECT_EQ(blame(std::vector{exited(1, kExitPeerLost), exited(2, kExitPeerLost, SIGTERM),
+                              killed(0, SIGSEGV, SIGTERM)}),
+            2u);
+  EXPECT_EQ(blame(std::vector{exited(1, kExitPeerLost), killed(0, SIGTERM, SIGTERM),
+                              exited(2, 143, SIGTERM), exited(3, 0, SIGTERM)}),
+            0u);
+  EXPECT_EQ(blame(std::vector{exited(2, 3), exited(1, kExitPeerLost), exited(0, 1, SIGTERM)}), 0u);
 }
 
 TEST(RankExit, SigkillThatWeDidNotSendIsSomebodyElses) {

@@ -1,4 +1,5 @@
-// Goal:   the processes of a job start together, get signals as groups, and their ends are told.
+// Goal:   the processes of a job start together, receive signals as groups, and their ends are
+//         reported.
 // Method: shell one-liners as ranks, in this process.
 
 #include "trireme/cluster/launch/ranks.h"
@@ -41,7 +42,7 @@ class RankProcesses : public ::testing::Test {
         .mask = none});
     ranks_->start();
   }
-  // Waits for all ranks and says how each ended.
+  // Waits for all ranks and returns how each ended.
   std::vector<std::string> finish() {
     host::OomWatch oom_watch(folder_.path());
     while (ranks_->alive() > 0) {
@@ -56,7 +57,7 @@ class RankProcesses : public ::testing::Test {
     }
     return how;
   }
-  // Reads a rank's standard output until it holds `text`.
+  // Reads a rank's standard output until it contains `text`.
   void wait_for_line(int rank) {
     output::RankStream& stream = ranks_->streams()[2 * static_cast<std::size_t>(rank)];
     while (!stream.pump({}, writer_)) usleep(1000);
@@ -79,7 +80,7 @@ TEST_F(RankProcesses, EachKnowsItselfAndItsEndIsTold) {
   EXPECT_EQ(read_file(folder_.path() / "rank-2.log"), "2/3 in demo\n");
 }
 
-// A number that another process had before is not its own: the end of that one is not told as its.
+// If a pid was reused, the end of the earlier process must not be reported as the rank's end.
 TEST_F(RankProcesses, IsKnownByItsStartToo) {
   start(1, "sleep 1000");
   const auto process = host::find_process(ranks_->pid(0));

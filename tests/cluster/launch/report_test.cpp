@@ -1,5 +1,5 @@
-// Goal:   the last lines of a failed job name the rank, the reason and its last output.
-// Method: the text for made-up exits.
+// Goal:   the last lines of a failed job contain the rank, the reason and its last output.
+// Method: the text for artificial exits.
 
 #include "trireme/cluster/launch/report.h"
 
@@ -43,6 +43,46 @@ TEST(Report, TheCulpritComesLastAndTheObedientNotAtAll) {
                                   {});
   EXPECT_LT(text.find("rank 0 failed too: exit code 1"), text.find("rank 2 failed: killed"));
   EXPECT_THAT(text, Not(HasSubstr("rank 1")));
+}
+
+TEST(Report, AFailureIsToldOnceInTheRanksOwnWords) {
+  output::Tail tail;
+  tail.add("step 3");
+  tail.add_failure("no room in /tmp", false);
+  const std::vector<RankExit> exits{{.rank = 1, .status = kExitPeerLost << 8},
+                                    {.rank = 0, .status = 1 << 8, .signal_sent = SIGTERM}};
+  EXPECT_EQ(report(exits, tail), "trireme: rank 0 failed: no room in /tmp\n");
+  output::Tail shown;
+  shown.add_failure("no room in /tmp", true);
+  EXPECT_EQ(report(exits, shown), "trireme: rank 0 failed: exit code 1\n");
+}
+
+// All workers diverge in the same step, and one of them writes it.
+TEST(Report, OfThoseThatFailedAlikeTheOneThatWroteWhyIsNamed) {
+  const output::Tail silent;
+  output::Tail tail;
+  tail.add_failure("the loss is not finite", false);
+  const std::vector<RankExit> exits{{.rank = 1, .status = kExitDiverged << 8},
+                                    {.rank = 0, .status = kExitDiverged << 8}};
+  EXPECT_EQ(report_failure(
+                exits, [&](int rank) -> const output::Tail& { return rank == 0 ? tail : silent; }),
+            "trireme: rank 0 failed: the loss is not finite\n");
+}
+
+TEST(Report, AFailureThatNamesItsRankStandsAlone) {
+  output::Tail tail;
+  tail.add_failure("rank 1 could not write its part: no room", false);
+  EXPECT_EQ(report({{.rank = 0, .status = 1 << 8}}, tail),
+            "trireme: rank 1 could not write its part: no room\n");
+}
+
+TEST(Report, AMistakeOfTheUsersIsNoRanks) {
+  output::Tail tail;
+  tail.add_failure("train.batch: too small", false);
+  tail.add_failure("train.steps: too", false);
+  EXPECT_EQ(report({{.rank = 1, .status = kExitUsage << 8}, {.rank = 0, .status = kExitUsage << 8}},
+                   tail),
+            "trireme: train.batch: too small\ntrain.steps: too\n");
 }
 
 TEST(Report, StaysShortForManyRanks) {

@@ -1,5 +1,6 @@
-// Goal:   whatever happens to a watcher, neither its descendants nor its folder outlive it.
-// Method: real processes and folders; the watcher is a forked process.
+// Goal:   whatever happens to a process that watches a job, neither its descendants nor its folder
+//         outlive it.
+// Method: real processes and folders; the watching process is forked.
 
 #include "trireme/cluster/launch/run_or_sweep.h"
 
@@ -40,7 +41,7 @@ TEST(RunOrSweep, WhatItThrowsEndsWhateverItStarted) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     return run_or_sweep(folder, [&]() -> int {
       if (fork() == 0) {
-        // An orphan of another session, as programs leave them.
+        // An orphan in another session, such as a daemon that a program leaves behind.
         setsid();
         if (fork() != 0) _exit(0);
         while (true) pause();
@@ -50,7 +51,7 @@ TEST(RunOrSweep, WhatItThrowsEndsWhateverItStarted) {
   });
   EXPECT_EQ(code, 1);
   EXPECT_FALSE(std::filesystem::exists(folder.path()));
-  // The end of the file comes when nobody has its other side open any more.
+  // The read returns end of file once no process has the other end open.
   close(alive[1]);
   char byte = 0;
   EXPECT_EQ(::read(alive[0], &byte, 1), 0);

@@ -1,5 +1,5 @@
-// Goal:   a rank's process starts as it should: its own group, streams, environment, processors,
-//         mask and limits, and dead when we are; what goes wrong is told.
+// Goal:   a rank's process starts with its own group, streams, environment, processors, mask and
+//         limits, and dies with its parent; failures are reported.
 // Method: shell one-liners; a forked parent that is killed.
 
 #include "trireme/cluster/launch/spawn.h"

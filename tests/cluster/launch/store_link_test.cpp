@@ -1,5 +1,6 @@
-// Goal:   the wanted number reaches the store, however late that comes, and the last one counts.
-// Method: a store's server at a job's socket, started after the number was said.
+// Goal:   the wanted number is written to the store, however late the store starts, and the last
+//         one counts.
+// Method: a store's server at a job's socket, started after the number was set.
 
 #include "trireme/cluster/launch/store_link.h"
 
@@ -33,12 +34,11 @@ TEST(StoreLink, WritesTheLastNumberOnceTheStoreIsThere) {
   const net::Secret secret = net::Secret::from_file(path);
   net::Server::Options options;
   options.address = net::Address::unix_socket((folder.path() / "store.sock").string());
-  options.credentials =
-      std::make_shared<net::SecretCredentials>(secret, net::Identity{"server", "coordinator"});
+  options.credentials = std::make_shared<net::SecretCredentials>(secret, "server");
   const net::Server server(options, {{kStoreServiceNumber, std::make_shared<StoreService>()}});
   const Deadline deadline = Deadline::after(20s);
   while (!link.is_idle() && !deadline.is_past()) usleep(1000);
-  const net::SecretCredentials credentials(secret, {"rank", "worker"});
+  const net::SecretCredentials credentials(secret, "rank");
   RemoteStore store({.address = options.address, .credentials = &credentials}, deadline);
   EXPECT_EQ(store.get("wanted", deadline), to_bytes("4"));
   EXPECT_EQ(link.members(), std::set<int>{});

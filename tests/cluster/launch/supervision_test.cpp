@@ -1,5 +1,6 @@
-// Goal:   what follows the end of a worker is decided right: replacements, new beginnings, bounds.
-// Method: the state machine by hand, with a clock of the test's own.
+// Goal:   the right decision follows the end of a worker: replacements, restarts of the job,
+//         bounds.
+// Method: the state machine with an artificial clock.
 
 #include "trireme/cluster/launch/supervision.h"
 
@@ -22,7 +23,7 @@ class SupervisionTest : public ::testing::Test {
     for (int i = 0; i < count; ++i) supervision_->on_started(next_++, now_);
   }
   void die(int worker, bool is_refusal = false) { supervision_->on_died(worker, is_refusal, now_); }
-  // What is decided once things have settled, with whoever is to start started.
+  // The decision after the settle time; starts the workers that it requests.
   Decision settle() {
     now_ += Supervision::kSettleTime;
     const Decision decision = supervision_->decide(now_);
@@ -210,7 +211,7 @@ TEST_F(SupervisionTest, WhoeverSaysThatItLeavesDoesNotEndTheTraining) {
   begin(4);
   supervision_->set_wanted(2);
   EXPECT_EQ(settle().kind, Kind::Wait);
-  // More are wanted again before those who leave have left.
+  // More workers are wanted again before the dismissed workers have left.
   supervision_->set_wanted(3);
   supervision_->on_left(2, now_);
   supervision_->on_left(3, now_);
@@ -220,7 +221,7 @@ TEST_F(SupervisionTest, WhoeverSaysThatItLeavesDoesNotEndTheTraining) {
   EXPECT_TRUE(supervision_->is_done());
 }
 
-// As who is asked to end before it was taken in does.
+// A worker that is asked to end before it was admitted leaves like this.
 TEST_F(SupervisionTest, WhoeverLeavesUnaskedByUsIsReplaced) {
   begin(3);
   supervision_->set_members({0, 1});
@@ -252,7 +253,7 @@ TEST_F(SupervisionTest, WhatALostHostHasWaitsForIt) {
   supervision_->set_room(2, now_);
   EXPECT_EQ(settle().kind, Kind::Wait);
   EXPECT_EQ(supervision_->alive(), 2);
-  // One comes back; the other turns out to be dead, which is nobody's restart.
+  // One worker comes back; the other turns out to be dead, which does not count as a restart.
   supervision_->on_back(2, now_);
   supervision_->on_gone(3, now_);
   supervision_->set_room(4, now_);
@@ -279,7 +280,7 @@ TEST_F(SupervisionTest, NothingBeginsAnewWhileAMemberMayLive) {
   EXPECT_EQ(settle().kind, Kind::StartAnew);
 }
 
-// What happened while a host was out of reach is told when it is back.
+// A death while a host was unreachable is reported when the host is back.
 TEST_F(SupervisionTest, WhoDiedOutOfReachIsDead) {
   begin(2);
   supervision_->set_members({0, 1});
@@ -291,7 +292,7 @@ TEST_F(SupervisionTest, WhoDiedOutOfReachIsDead) {
   EXPECT_EQ(settle().kind, Kind::StartAnew);
 }
 
-// Those who were about to join, and live on a host out of reach, would join what begins anew
+// Workers that were about to join, and live on an unreachable host, would join the restarted job
 // without knowing that it resumes.
 TEST_F(SupervisionTest, NothingBeginsAnewWhileAnybodyMayLive) {
   begin(4);

@@ -1,6 +1,6 @@
-// Goal:   the two state machines ask the fewest questions, and a question that came too late or
+// Goal:   the two state machines send the fewest requests, and a request that came too late or
 //         twice does no harm.
-// Method: each is driven by hand over a LocalStore, in orders that real workers rarely meet.
+// Method: the test drives each one over a LocalStore, in orders that are rare with real workers.
 
 #include "trireme/cluster/membership/admission.h"
 
@@ -31,7 +31,7 @@ class AdmissionTest : public ::testing::Test {
   StoreReply answer(const StoreRequest& request) {
     return ask(store, request, Deadline::after(30s));
   }
-  // Until it is over or would wait; says how many questions that took.
+  // Runs the machine until it is over or would wait; returns how many requests that took.
   template <class Machine>
   int drive(Machine& machine) {
     int count = 0;

@@ -1,6 +1,8 @@
-// Goal:   each loss is told once to whoever asks, whatever came first: the death, the epoch or the
-//         callback; and the wish for a change follows the store, also when that was gone.
-// Method: the book by hand; the watch over a LocalStore, and over one that fails for a while.
+// Goal:   each loss is reported once to the callback, whichever came first: the death, the epoch or
+//         the callback; and the flag for a wanted change follows the store, also after the store
+//         was gone.
+// Method: direct calls of the book; the watch over a LocalStore, and over one that fails for a
+//         while.
 
 #include "trireme/cluster/membership/death_book.h"
 
@@ -61,11 +63,12 @@ TEST(DeathBook, AnEpochWithADeadMemberIsNotTaken) {
   EXPECT_FALSE(book.has_lost());
 }
 
-// A store that is gone while it is told to be.
+// A store that the test can make unavailable.
 class Moody final : public Store {
  public:
   explicit Moody(LocalStore& store) : store_(store) {}
   std::atomic<bool> is_gone = false;
+  std::atomic<bool> is_next_erase_late = false;
 
   void set(std::string_view key, ByteView value, Deadline deadline, Lifetime lifetime) override {
     there().set(key, value, deadline, lifetime);
@@ -85,6 +88,7 @@ class Moody final : public Store {
     return there().compare_and_set(key, expected, desired, deadline, lifetime);
   }
   bool erase(std::string_view key, Deadline deadline) override {
+    if (is_next_erase_late.exchange(false)) throw Error(ErrorCode::Deadline, "late");
     return there().erase(key, deadline);
   }
   std::vector<StoreChange> list(std::string_view prefix, Deadline deadline) override {
@@ -148,6 +152,22 @@ TEST(PresenceWatch, ChoresWriteTheHintAndEraseOldReports) {
   while (store.get(report_key(2, 0), deadline)) std::this_thread::sleep_for(1ms);
   EXPECT_TRUE(store.get(report_key(3, 0), deadline));
   EXPECT_TRUE(store.get(report_key(10, 0), deadline));
+}
+
+// Only by this does a stuck worker on another host learn that it was left out.
+TEST(PresenceWatch, ChoresThatASlowStoreInterruptedAreDoneAgain) {
+  LocalStore store;
+  announce(store, 7);
+  Moody moody(store);
+  moody.is_next_erase_late = true;
+  PresenceWatch watch({.store = &moody, .most = 3});
+  watch.post_chores(2, 1, {7});
+  const Deadline deadline = Deadline::after(30s);
+  while (store.get(worker_key(7), deadline)) {
+    ASSERT_FALSE(deadline.is_past());
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_FALSE(moody.is_next_erase_late);
 }
 
 TEST(PresenceWatch, ChoresEraseTheDeadWhomTheStoreStillShows) {

@@ -1,6 +1,6 @@
-// Goal:   an epoch survives its encoding and nonsense does not; proposals keep order and places,
-//         take in whoever waits, and let go of whoever is not wanted.
-// Method: values made up here; every prefix and many single-byte changes of an encoded epoch.
+// Goal:   an epoch is decoded as it was encoded, and malformed bytes are refused; proposals keep
+//         order and places, admit waiting workers, and dismiss workers that are not wanted.
+// Method: artificial values; every prefix and many single-byte changes of an encoded epoch.
 
 #include "trireme/cluster/membership/epoch.h"
 
@@ -85,7 +85,7 @@ TEST(Epoch, SurvivesItsEncodingAndNonsenseDoesNot) {
     Bytes broken = bytes;
     broken[i] ^= std::byte{0xff};
     try {
-      // What still can be read is another valid epoch.
+      // If the changed bytes can still be decoded, they are another valid epoch.
       EXPECT_NE(encode(decode_epoch(broken)), bytes) << i;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::Protocol) << error.what();

@@ -1,6 +1,7 @@
-// Goal:   a member on another host is given up when its record has gone or its heartbeats stop,
-//         told once, and not because this process or the store was away.
-// Method: keys and times by hand; then whole memberships as threads that claim to be on two hosts.
+// Goal:   a member on another host is given up when its record is gone or its heartbeats stop, is
+//         reported once, and not because this process or the store was away.
+// Method: handwritten keys and times; then whole memberships as threads that claim to be on two
+//         hosts.
 
 #include "trireme/cluster/membership/far_watch.h"
 
@@ -55,7 +56,7 @@ TEST(FarWatch, ARecordThatNobodySawIsADeathToo) {
   FarWatch watch(0s);
   watch.set_members({3, 4}, at(0ms));
   watch.miss_absent({{4, Member{}}, {5, Member{}}}, at(0ms));
-  watch.miss_absent({{4, Member{}}}, at(200ms));  // since the first time
+  watch.miss_absent({{4, Member{}}}, at(200ms));  // counted from the first time
   EXPECT_THAT(lost_at(watch, 250ms), ElementsAre(3));
 }
 
@@ -80,7 +81,7 @@ TEST(FarWatch, SilenceIsADeathUnlessThisProcessWasAway) {
   }
   watch.note(well_key(1), true, at(1001ms));
   EXPECT_THAT(lost_at(watch, 1001ms), ElementsAre(2));
-  // Nobody looked for ten seconds: that was our own sleep.
+  // There was no check for ten seconds, because this process slept.
   EXPECT_THAT(lost_at(watch, 11s), IsEmpty());
   for (auto when = 11s + 400ms; when <= 12s; when += 200ms) {
     EXPECT_THAT(lost_at(watch, when), IsEmpty());
@@ -106,7 +107,7 @@ TEST(FarWatch, WhatIsTakenBackIsToldWhenItIsSo) {
   watch.set_members({3}, at(0ms));
   watch.miss_absent({}, at(0ms));
   EXPECT_THAT(lost_at(watch, 250ms), ElementsAre(3));
-  watch.take_back(3, /*is_there=*/false);  // nobody knows
+  watch.take_back(3, /*is_there=*/false);  // not known yet
   EXPECT_THAT(lost_at(watch, 300ms), ElementsAre(3));
   watch.take_back(3, /*is_there=*/true);
   EXPECT_THAT(lost_at(watch, 700ms), IsEmpty());
@@ -115,8 +116,8 @@ TEST(FarWatch, WhatIsTakenBackIsToldWhenItIsSo) {
   EXPECT_TRUE(lost[0].is_silent) << "its record is there, and it was never heard of";
 }
 
-// Who was taken in by others came after this worker had read who is there, and before it was told
-// to watch: what it read is no proof of a death.
+// A worker that others admitted may have arrived after this worker had read the list, and before
+// this worker was told to watch it: the list does not prove its death.
 TEST(FarMembers, WhoCameAfterTheListWasReadIsThere) {
   LocalStore store;
   const auto other = store.open_session();
@@ -138,7 +139,7 @@ TEST(FarMembers, WhoCameAfterTheListWasReadIsThere) {
     for (const int worker : workers) seats.push_back({worker, worker, false, {.rank = worker}});
     return Epoch(number, seats);
   };
-  // The watch has begun when it misses one that never was there.
+  // The watch has started when it reports a worker that never existed.
   watch.set_epoch(epoch_of(1, {4, 7}), {}, {7}, std::nullopt);
   ASSERT_TRUE(is_lost(7, 30s));
   other->set(worker_key(6), encode(Member{.rank = 6, .size = 8}), Deadline::after(30s),
@@ -155,7 +156,7 @@ TEST(FarMembers, WhoCameAfterTheListWasReadIsThere) {
   EXPECT_TRUE(is_lost(6, 30s));
 }
 
-// A worker as a thread that claims to be on the host of this name.
+// A worker as a thread that claims to be on the host with this name.
 struct FarWorker {
   FarWorker(LocalStore& whole, int number, int count, const char* host)
       : store(whole.open_session()),
@@ -196,6 +197,15 @@ TEST(FarMembers, OnOtherHostsAreMissedAndTheRestGoesOn) {
     ASSERT_EQ(next.gone.size(), 1u);
     EXPECT_EQ(next.gone[0].worker, 2);
   });
+}
+
+TEST(Records, WhatAWorkerSaysOfItsProgressIsReadBack) {
+  const Liveness::Report report{
+      .moves = 9, .is_waiting = true, .is_in_long_phase = false, .step = Duration(1'500'000)};
+  EXPECT_EQ(report_in_well(bytes_of(well_text(4, report))), report);
+  for (const char* other : {"", "4", "4 9 1 0", "4 9 2 0 1", "x"}) {
+    EXPECT_FALSE(report_in_well(bytes_of(other))) << other;
+  }
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 // A worker of an elastic job on a node of a SimulatedNetwork: the real Admission and Succession
-// over a simulated store, with deaths that are noticed sooner or later, and with people who are
-// taken for dead though they live.
+// over a simulated store, with deaths that are noticed sooner or later, and with workers that are
+// declared dead although they live.
 //
-// Steps:  in every epoch it votes for the step after the last that it knows to be made; one is made
-//         when all members of the epoch have voted, which each is told after a while, unless it has
-//         left the epoch by then. What it knows to be made it reports, and takes over from others.
-// Store:  one that was restarted has lost its sessions: the worker connects again, sets again what
-//         lived with its session, and asks again.
+// Steps: in every epoch it votes for the step after the last one that it knows to be completed. A
+//        step is completed when all members of the epoch have voted; each member is told so after a
+//        while, unless it has left the epoch by then. A worker reports the completed steps that it
+//        knows, and takes over those that others report.
+// Store: a restarted store has lost its sessions: the worker reconnects, sets its session-bound
+//        keys again, and repeats its request.
 
 #pragma once
 
@@ -24,7 +25,7 @@
 
 namespace trireme::cluster::membership {
 
-// By step: the number of the epoch that made it.
+// Indexed by step: the number of the epoch that completed it.
 using StepLog = std::vector<std::uint64_t>;
 
 class SimulatedWorker {
@@ -36,15 +37,16 @@ class SimulatedWorker {
     std::string host{};
     int first_size = 1;
     std::uint64_t last_epoch = 5;  // moves on by itself until it holds this one
-    bool is_blind = false;         // the mistake: it overwrites what others have decided
-    bool is_forgetful = false;     // the mistake: it goes back to the least that anybody reports
+    bool is_blind = false;         // the bug: it overwrites epochs that others have decided
+    bool is_forgetful = false;     // the bug: it goes back to the shortest log that any member
+                                   // reports
     std::function<bool(int worker)> is_gone{};
     std::function<void(SimulatedWorker&)> on_epoch{};
     std::function<void(const SimulatedWorker&)> on_end{};  // with an error
     std::function<void(const SimulatedWorker&)> on_vote{};
-    // It leaves this epoch, or goes on from it before all have met there.
+    // It leaves this epoch, or moves on before all members have met in it.
     std::function<void(const Epoch&)> on_leaving{};
-    // Of a member that holds this epoch and has one.
+    // The log of a member that holds this epoch and has a log.
     std::function<std::optional<StepLog>(const Epoch&)> log_in{};
     std::function<bool(const Epoch&)> have_all_logs{};
   };
@@ -75,7 +77,7 @@ class SimulatedWorker {
     has_crashed_ = true;
   }
 
-  // What a life page tells: only of those it watches.
+  // Like a life page, it reports only workers that this one watches.
   void notice(int dead) {
     if (has_crashed_ || is_over() || !watches(dead) || !dead_.insert(dead).second) return;
     if (succession_ && !succession_->is_over()) {
@@ -87,7 +89,7 @@ class SimulatedWorker {
     }
   }
 
-  // What an operation that others have given up tells.
+  // An operation that another member aborted tells that it has left epoch `number`.
   void hear_of_next(std::uint64_t number) {
     if (has_crashed_ || is_over()) return;
     left_by_others_ = std::max(left_by_others_, number);
@@ -121,7 +123,7 @@ class SimulatedWorker {
 
   int node() const { return options_.worker + 1; }
   const std::string& host() const { return options_.host; }
-  // Nothing as long as nobody gave it the state.
+  // Nothing until another member has sent it the state.
   const std::optional<StepLog>& log() const { return log_; }
   const std::optional<std::string>& complaint() const { return complaint_; }
   int worker() const { return options_.worker; }
@@ -133,7 +135,7 @@ class SimulatedWorker {
   const std::vector<Epoch>& held() const { return held_; }
   // By the number of the epoch in which they were exchanged.
   const std::map<std::uint64_t, std::map<int, Bytes>>& reports() const { return reports_; }
-  // The last epoch that it has seen and that was without it.
+  // The last epoch that it has seen and that did not contain it.
   std::optional<Epoch> excluded_by() const {
     return is_over() && succession_ ? std::optional(succession_->decided().back()) : std::nullopt;
   }
@@ -178,7 +180,7 @@ class SimulatedWorker {
     });
   }
 
-  // What the store has lost of this worker, and then the rest.
+  // Repeats the keys that the store has lost, and then calls `then`.
   void say_again(std::function<void()> then) {
     if (unsaid_.empty()) return then();
     const std::uint64_t turn = ++turn_;
@@ -210,7 +212,7 @@ class SimulatedWorker {
     }
   }
 
-  // Whoever is already dead when it should be watched is noticed at once.
+  // A member that is already dead when the watch starts is noticed at once.
   void look_at_members() {
     if (!is_agreeing() || succession_->decided().empty()) return;
     for (const Seat& seat : succession_->decided().back().seats()) {
@@ -251,7 +253,7 @@ class SimulatedWorker {
     });
   }
 
-  // Whoever others took for dead is dead to this one, too, as in Membership.
+  // A worker that others declared dead counts as dead for this one too, as in Membership.
   void forget_left_out() {
     const Epoch& last = held_.back();
     std::vector<Epoch> before = succession_ ? succession_->decided() : std::vector<Epoch>{};
@@ -267,7 +269,7 @@ class SimulatedWorker {
     }
   }
 
-  // The longest; all others must be its beginning.
+  // Takes the longest log; all others must be prefixes of it.
   void take_over(const std::map<int, Bytes>& reports) {
     std::vector<StepLog> all;
     if (log_) all.push_back(*log_);
@@ -340,12 +342,12 @@ class SimulatedWorker {
   bool has_crashed_ = false;
   std::vector<Epoch> held_;
   std::optional<StepLog> log_;
-  std::map<std::size_t, std::uint64_t> made_;       // here, by step: in which epoch
-  std::map<std::string, StoreValue> session_keys_;  // that live with its session
-  std::map<std::string, StoreValue> unsaid_;        // of them, since the store lost them
+  std::map<std::size_t, std::uint64_t> made_;       // by this worker: epoch by step
+  std::map<std::string, StoreValue> session_keys_;  // bound to its session
+  std::map<std::string, StoreValue> unsaid_;        // those of them that the store has lost
   std::optional<std::string> complaint_;
-  std::uint64_t left_by_others_ = 0;  // the newest such epoch
-  std::size_t left_ = 0;              // of the epochs that were decided on the way
+  std::uint64_t left_by_others_ = 0;  // the newest epoch that other members have left
+  std::size_t left_ = 0;              // number of decided epochs that this worker has left
   std::map<std::uint64_t, std::map<int, Bytes>> reports_;
   std::optional<Error> error_;
 };

@@ -1,8 +1,7 @@
-// Goal:   the loops of this machine give the same bits as those of every machine, and round as they
-//         say.
-// Method: both tables on the same values, among them zeros, tiny ones and broken blocks; a mean
-// over
-//         many seeds for the roundings.
+// Goal:   the loops for this machine give the same bits as the portable ones, and round as
+//         documented.
+// Method: both tables on the same values, including zeros, tiny values and blocks with non-finite
+//         values; the mean over many seeds for the rounding.
 
 #include "trireme/codec/kernel/blocks.h"
 
@@ -119,7 +118,8 @@ TEST(CodecBlocks, SumsOfVectorsAreTheSameOnEveryMachine) {
   }
 }
 
-// A broken block is broken as a whole, its neighbours are not; its residual is forgotten.
+// A block with a non-finite value becomes NaN completely, its neighbours are unaffected, and its
+// residual is reset.
 TEST(CodecBlocks, ABrokenBlockIsNaN) {
   const Coded all = coded_by(loops().encode8, loops().add8);
   for (std::size_t i = 0; i < kBlock; ++i) {
@@ -147,7 +147,8 @@ TEST(CodecBlocks, TheEndsOfTheRangeStayThere) {
     ASSERT_LE(static_cast<std::int8_t>(codes[1]), -126);
     sum += static_cast<std::int8_t>(codes[5]) * double{scale};
   }
-  // 38.1 of 127 steps: up once in ten times. The deviation of the mean is 0.3 / sqrt(4000) steps.
+  // 38.1 of 127 steps: rounded up once in ten times. The deviation of the mean is 0.3 / sqrt(4000)
+  // steps.
   EXPECT_NEAR(sum / kSeeds, 0.3, 5 * 0.3 / std::sqrt(double{kSeeds}) / 127);
 }
 

@@ -1,6 +1,6 @@
-// Goal:   every algorithm over messages gives the right sums, alike on every rank, for any number
-//         of ranks and any size; members that ask for different things are told so.
-// Method: ranks as threads, connected by real TCP. Values are small integers, so that sums are
+// Goal:   every algorithm over messages computes the correct sums, identical on every rank, for any
+//         number of ranks and any size; members with different requests get a Mismatch error.
+// Method: ranks as threads, connected over real TCP. Values are small integers, so that sums are
 //         exact in every type and order.
 
 #include "trireme/comm/algorithm/message_backend.h"
@@ -51,7 +51,7 @@ class Algorithms : public ::testing::TestWithParam<Case> {};
 TEST_P(Algorithms, SumRightly) {
   run_tcp_ranks({.count = GetParam().ranks, .backend = {.algorithm = GetParam().algorithm}},
                 [](const Group& group) {
-                  // One chunk is 65,536 floats: less than one, exactly one, and many.
+                  // One chunk is 65,536 floats: less than one chunk, exactly one, and many.
                   for (std::size_t count :
                        {std::size_t{1}, std::size_t{3}, std::size_t{1024}, std::size_t{1025},
                         std::size_t{4097}, std::size_t{65536}, std::size_t{300007}}) {
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Every, Algorithms, ::testing::ValuesIn(cases()),
 
 TEST(MessageBackend, HalvesAreRoundedOnceWhateverTheAlgorithm) {
   run_tcp_ranks({.count = 3, .backend = {.algorithm = Algorithm::Ring}}, [](const Group& group) {
-    // 256 + 1 + 1 = 258 is a bfloat16, but 256 + 1 would be rounded to 256 on the way.
+    // 256 + 1 + 1 = 258 is a bfloat16, but a partial sum 256 + 1 would be rounded to 256.
     std::vector<std::uint16_t> data(4096, narrow_bfloat16(group.rank() == 0 ? 256.0f : 1.0f));
     group.all_reduce({data.data(), data.size(), DType::BFloat16}, ReduceOp::Sum).wait();
     EXPECT_EQ(widen_bfloat16(data[4095]), 258.0f);
@@ -127,7 +127,7 @@ TEST(MessageBackend, MembersThatDisagreeAreTold) {
   });
 }
 
-// Rank 0 of two, whose peer never answers.
+// Rank 0 of two; the other rank never answers.
 class MessageBackendAhead : public ::testing::Test {
  protected:
   void begin(OpKind kind) {
@@ -170,7 +170,7 @@ TEST(MessageBackend, TaggedMessagesArePickedInAnyOrderAndKeepTheirsWithinATag) {
     constexpr int kMany = 1000;
     std::vector<std::int32_t> values(kMany);
     std::vector<Work> works;
-    // Both ways at once; in batches whose tags are received backwards.
+    // Both directions at once; in batches whose tags are received in reverse order.
     for (int i = 0; i < kMany; ++i) {
       values[static_cast<std::size_t>(i)] = i;
       const auto tag = static_cast<std::uint32_t>(i % 50);

@@ -1,6 +1,6 @@
-// Goal:   the transfers of an operation are forgotten as they end, and those that are dropped
-//         unfinished are taken back, so that nobody writes into memory that is gone.
-// Method: a messenger that records what is asked of it and ends transfers when told.
+// Goal:   the transfers of an operation are removed as they complete, and transfers that are
+//         dropped before completion are cancelled, so that released memory is never written.
+// Method: a messenger that records the calls and completes transfers when the test says so.
 
 #include "trireme/comm/algorithm/messenger.h"
 

@@ -1,7 +1,7 @@
-// Goal:   partial sums are exactly the largest subtrees held by one rank, shares are checked, and
-//         one rank alone adds along the tree.
-// Method: every dealing of up to 7 slots to 3 ranks; sums against a recursion written here. The
-//         sum over several ranks is part of the conformance suite.
+// Goal:   partial sums are exactly the largest subtrees held by one rank, shares are checked, and a
+//         group of one rank adds along the tree.
+// Method: every assignment of up to 7 slots to 3 ranks; sums are compared with a recursion written
+//         here. The sum over several ranks is part of the conformance suite.
 
 #include "trireme/comm/algorithm/ordered_sum.h"
 
@@ -74,7 +74,7 @@ class Shares : public ::testing::Test {
     } catch (const Error& error) {
       return error.code();
     }
-    return ErrorCode::NotFound;  // nothing was wrong
+    return ErrorCode::NotFound;  // no error
   }
   SlotShare share(int slot) { return {slot, const_span(data_)}; }
 
@@ -110,7 +110,8 @@ float tree(const std::vector<float>& values, int first, int last) {
   return tree(values, first, cut(first, last)) + tree(values, cut(first, last), last);
 }
 
-// Slot s holds values of very different sizes, so that the order of the additions shows.
+// Slot s holds values of very different magnitudes, so that the result depends on the order of
+// additions.
 std::vector<float> slot_values(int slots, std::size_t element) {
   std::vector<float> values;
   for (int s = 0; s < slots; ++s) {
@@ -146,7 +147,7 @@ TEST(OrderedSum, OneRankAloneAddsAlongTheTree) {
   }
 }
 
-// Rank 1 of three holds two slots that are no subtree: what it adds and sends is long.
+// Rank 1 of three holds two slots that do not form a subtree; its sums and messages are long.
 TEST(OrderedSum, LongSumsGiveWay) {
   FakeBackend backend;
   backend.on_run = [](const Operation&) -> Task { co_return; };
@@ -161,7 +162,7 @@ TEST(OrderedSum, LongSumsGiveWay) {
   Task task = ordered_sum(backend, op, {owners, {held, held, held, nullptr}});
   int steps = 1;
   while (task.step() != Task::Step::Done) ++steps;
-  // Two partial sums in three slices of ten strides, and this rank's slice at the end.
+  // Two partial sums in three slices of ten strides each, and this rank's slice at the end.
   EXPECT_EQ(steps, 2 * 3 * 9 + 9 + 1);
 }
 

@@ -1,6 +1,6 @@
-// Goal:   several spans are reduced as one operation, and each gets its own part back.
-// Method: a backend that only multiplies what it is given by ten, over spans of 0, 1, 3 and more
-//         elements, in order and at the places they were given.
+// Goal:   several spans are reduced in one operation, and each receives its own part of the result.
+// Method: a backend that multiplies its input by ten, with spans of 0, 1, 3 and more elements;
+//         checks order and positions.
 
 #include "trireme/comm/algorithm/packed_reduce.h"
 

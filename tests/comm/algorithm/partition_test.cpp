@@ -1,4 +1,4 @@
-// Goal:   slices cover a run exactly once, in order, and begin on cache lines.
+// Goal:   slices cover a range exactly once, in order, and begin on cache lines.
 // Method: every count up to 300, every number of members up to 9, every element size.
 
 #include "trireme/comm/algorithm/partition.h"

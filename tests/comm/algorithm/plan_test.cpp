@@ -1,8 +1,8 @@
 // Goal:   for every collective that a Plan describes, every element of every output is written
-//         exactly once, with the right element of the right member's input.
-// Method: the plan is carried out on labels (member, index) for all worlds up to 4 ranks (2 for
-//         all_to_all), all roots and all counts up to 2 a member, and compared with the definition
-//         of each.
+//         exactly once, with the correct element of the correct member's input.
+// Method: the plan is executed on labels (member, index) for all worlds of up to 4 ranks (2 for
+//         all_to_all), all roots and all counts of up to 2 per member, and compared with the
+//         definition of each collective.
 
 #include "trireme/comm/algorithm/plan.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kCountMax = 2;
 
-// Which element of whose input.
+// A member and an index in its input.
 using Label = std::pair<int, std::size_t>;
 using Labels = std::vector<Label>;
 
@@ -30,7 +30,7 @@ std::size_t sum_before(const std::vector<std::size_t>& counts, int member) {
   return std::accumulate(counts.begin(), counts.begin() + member, std::size_t{0});
 }
 
-// Carries out `reader`'s part. plans[m] is the plan as member m made it.
+// Executes `reader`'s part. plans[m] is the plan as member m created it.
 Labels carry_out(const std::vector<Plan>& plans, int reader, std::size_t output_count) {
   const Label nobody{-1, 0};
   Labels out(output_count, nobody);

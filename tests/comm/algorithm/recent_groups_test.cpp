@@ -1,5 +1,5 @@
-// Goal:   the last groups are remembered, and never more than the bound.
-// Method: more groups than it holds, some of them twice.
+// Goal:   the most recent groups are remembered, and never more than the bound.
+// Method: adds more groups than the bound, some of them twice.
 
 #include "trireme/comm/algorithm/recent_groups.h"
 

@@ -1,5 +1,6 @@
-// Goal:   long arithmetic and copies give the results of one go, and give way in between.
-// Method: tasks are stepped by hand and their steps counted, at and around the size of a stride.
+// Goal:   long arithmetic and copies give the same results as without strides, and yield in
+//         between.
+// Method: tasks are stepped manually and their steps counted, at and around the size of a stride.
 
 #include "trireme/comm/algorithm/strides.h"
 

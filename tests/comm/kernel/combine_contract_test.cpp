@@ -1,5 +1,5 @@
-// Goal:   what people rely on in combine(), in plain numbers: the tree's order, one rounding of
-//         16-bit sums, wrapping integers, NaN in minima, and the refusal of nonsense.
+// Goal:   the guarantees of combine() in concrete numbers: the order of the tree, a single rounding
+//         of 16-bit sums, wrapping integers, NaN in minima, and the rejection of invalid arguments.
 // Method: hand-made inputs whose result differs under any other rule.
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(CombineContract, TreeIsCutBehindTheLargestPowerOfTwo) {
 }
 
 TEST(CombineContract, FloatsAreAddedInTheTreesOrder) {
-  const float big = 0x1p24f;  // adding 1 to it is lost, adding 2 is not
+  const float big = 0x1p24f;  // adding 1 to it has no effect, adding 2 has
   EXPECT_EQ(sum({big, 1, 1}), big) << "(big + 1) + 1";
   EXPECT_EQ(sum({1, 1, big}), big + 2) << "(1 + 1) + big";
   EXPECT_EQ(sum({big, 1, 1, 1}), big + 2) << "(big + 1) + (1 + 1), not ((big + 1) + 1) + 1";
@@ -51,7 +51,8 @@ TEST(CombineContract, FloatsAreAddedInTheTreesOrder) {
 }
 
 TEST(CombineContract, HalvesAreRoundedOnce) {
-  // 2048 + 1 is 2048 in float16; three ones make it 2052 only if they are kept apart from it.
+  // 2048 + 1 is 2048 in float16; three ones make it 2052 only if they are added to each other
+  // first.
   const std::uint16_t large = narrow_half(2048), one = narrow_half(1);
   EXPECT_EQ(widen_half(combined(DType::Float16, ReduceOp::Sum,
                                 std::vector<std::uint16_t>{large, one, one, one})),
@@ -60,7 +61,7 @@ TEST(CombineContract, HalvesAreRoundedOnce) {
   EXPECT_EQ(widen_bfloat16(combined(DType::BFloat16, ReduceOp::Sum,
                                     std::vector<std::uint16_t>{wide, unit, unit, unit, unit})),
             260.0f);
-  // A sum beyond float16 is still in range when the mean is taken.
+  // A sum beyond the range of float16 is still in range when it is divided for the mean.
   const std::uint16_t most = narrow_half(60000);
   EXPECT_EQ(combined(DType::Float16, ReduceOp::Mean,
                      std::vector<std::uint16_t>{most, most, most, most}, 4),

@@ -1,6 +1,6 @@
-// Goal:   combine() computes what its contract says, whatever the type, operation, number of
-//         sources, length and aliasing.
-// Method: the full product of those over random bits, NaN and infinities included, against a
+// Goal:   combine() fulfils its contract for every type, operation, number of sources, length and
+//         aliasing.
+// Method: all combinations of these over random bits, including NaN and infinities, compared with a
 //         reference that adds one element at a time along the tree.
 
 #include "trireme/comm/kernel/combine.h"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kCounts[] = {0, 1, 3, 511, 512, 513, 4097};
 constexpr std::size_t kSourcesMax = 9;
-// Not the number of sources: the divisor alone decides.
+// Differs from the number of sources: only the divisor matters.
 constexpr std::size_t kDivisor = 12;
 
 using Bytes = std::vector<std::byte>;
@@ -40,7 +40,7 @@ W join(ReduceOp op, W a, W b) {
   }
 }
 
-// The tree of the contract, written down a second time: left is a power of two.
+// An independent implementation of the tree in the contract: the left side is a power of two.
 template <class W>
 W tree(ReduceOp op, const W* values, std::size_t count) {
   if (count == 1) return values[0];
@@ -56,7 +56,7 @@ W mean_of(W sum) {
     return sum / W{12};
 }
 
-// How one element of a DType is read into W and written back.
+// Reads one element of a DType as W and writes it back.
 template <class T, class W>
 struct Plain {
   static W read(const std::byte* at) {
@@ -124,7 +124,7 @@ bool is_nan(DType type, const std::byte* at) {
   return type == DType::BFloat16 && bits > 0x7f80;
 }
 
-// Bit for bit, but for the payload of a NaN.
+// Compares bitwise, except for the payload of a NaN.
 ::testing::AssertionResult same(DType type, const std::byte* got, const Bytes& wanted) {
   const std::size_t element = size_of(type);
   if (wanted.empty()) return ::testing::AssertionSuccess();
@@ -137,7 +137,7 @@ bool is_nan(DType type, const std::byte* at) {
   return ::testing::AssertionSuccess();
 }
 
-// Half of the elements are arbitrary bits; the others are floats near 1, whose sums depend on the
+// Half of the elements are random bits; the others are floats near 1, whose sums depend on the
 // order, or small integers.
 void fill(Random& random, DType type, Bytes& out) {
   for (std::byte& byte : out) byte = static_cast<std::byte>(random.bits32());
@@ -160,7 +160,8 @@ void run(DType type, ReduceOp op, const std::vector<std::byte*>& sources,
   combine({type, op, kDivisor}, in, out, count);
 }
 
-// Every way to place destinations: apart (off the vectors' alignment), on a source, two, on all.
+// All ways to place destinations: separate (unaligned), on a source, two destinations, on all
+// sources.
 void expect_combines(DType type, ReduceOp op, const std::vector<Bytes>& inputs, std::size_t count) {
   const Bytes wanted = expected_of(type, op, inputs, count);
   const std::size_t element = size_of(type);

@@ -1,5 +1,6 @@
-// Goal:   runs of 16-bit floats convert element by element, and touch nothing beside the run.
-// Method: runs of 0, 1, prime and boundary lengths inside guarded buffers, against half.h.
+// Goal:   arrays of 16-bit floats are converted element by element, and nothing outside the array
+//         is written.
+// Method: arrays of 0, 1, prime and boundary lengths inside guarded buffers, compared with half.h.
 
 #include "trireme/comm/kernel/convert.h"
 

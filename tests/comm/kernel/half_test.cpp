@@ -1,6 +1,7 @@
-// Goal:   16-bit floats are widened exactly and narrowed to the nearest, ties to even.
-// Method: all 65,536 of each kind against ldexp; floats at, beside and between all of them, and a
-//         walk over all exponents, against a search in the sorted table of representable doubles.
+// Goal:   16-bit floats are widened exactly and narrowed to the nearest value, ties to even.
+// Method: all 65,536 values of each format are compared with ldexp; floats at, beside and between
+//         all of them, and a walk over all exponents, are compared with a search in the sorted
+//         table of representable doubles.
 
 #include "trireme/comm/kernel/half.h"
 
@@ -14,7 +15,7 @@
 namespace trireme::comm {
 namespace {
 
-// A 16-bit format, described by numbers and not by the code under test.
+// A 16-bit format, described independently of the code under test.
 struct Format {
   int fraction_bits;
   int bias;
@@ -37,7 +38,7 @@ struct Format {
 constexpr Format kHalf{10, 15, widen_half, narrow_half};
 constexpr Format kBFloat16{7, 127, widen_bfloat16, narrow_bfloat16};
 
-// The finite values from 0 up, then the one that infinity stands in for when rounding.
+// The finite values from 0 upwards, then the value at which rounding gives infinity.
 std::vector<double> table_of(const Format& format) {
   std::vector<double> values;
   for (std::uint16_t bits = 0; bits < format.infinity(); ++bits) {

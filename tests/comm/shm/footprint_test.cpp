@@ -1,6 +1,6 @@
-// Goal:   a group takes memory for what its members use, in proportion to their number.
-// Method: 64 members of one arena in one thread; what the arena really holds is asked of the
-// kernel.
+// Goal:   a group uses memory only for the features that its members use, in proportion to their
+//         number.
+// Method: 64 members of one arena in one thread; the kernel reports the memory that the arena uses.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

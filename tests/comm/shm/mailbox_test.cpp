@@ -1,6 +1,6 @@
-// Goal:   tagged messages arrive whole, in order by tag, from ordinary memory and from the arena,
-//         within the stated bound of unread ones; a wrong length is named.
-// Method: sender and receiver are two tasks of one thread, stepped in every order that matters.
+// Goal:   tagged messages arrive complete, in order per tag, from ordinary memory and from the
+//         arena, within the specified bound for unread messages; a wrong length is reported.
+// Method: sender and receiver are two tasks of one thread, stepped in every relevant order.
 
 #include "trireme/comm/shm/mailbox.h"
 
@@ -172,7 +172,7 @@ TEST_F(MailboxTest, OneMoreThanTheUnreadWaits) {
   EXPECT_EQ(got, kUnreadMax + 1);
 }
 
-// Whoever waits first is served first, in whatever order the waiting are looked at.
+// The operation that waits first is served first, in whatever order pending operations are polled.
 TEST_F(MailboxTest, TheOrderOfWaitingDecidesAndNotThatOfLooking) {
   std::uint8_t got[2] = {};
   const auto first = receive(&got[0], 1), second = receive(&got[1], 1);

@@ -1,5 +1,4 @@
-// Ranks as threads whose connections a test has in its hand: it can cut one, or damage what goes
-// over it.
+// Ranks as threads whose connections a test controls: it can cut a connection or damage its data.
 
 #pragma once
 
@@ -51,9 +50,9 @@ class HandWired {
     });
   }
 
-  // The connection between ranks 0 and 1 goes through the relay, which can do this to it.
+  // The connection between ranks 0 and 1 goes through the relay, which can cut it.
   void cut() { wants_cut_ = true; }
-  // One bit in the middle of whatever of this size goes from 0 to 1 next.
+  // Flips one bit in the middle of the next transfer of this size from 0 to 1.
   void flip_in_the_next(std::size_t bytes) { flip_in_ = bytes; }
 
  private:
@@ -77,7 +76,7 @@ class HandWired {
     ends_[static_cast<std::size_t>(high)].push_back({low, std::move(near.second), {}});
   }
 
-  // Passes on what comes, both ways, until the object goes.
+  // Forwards data in both directions until the object is destroyed.
   void relay() {
     std::vector<std::byte> buffer(std::size_t{64} << 10);
     while (!is_over_) {
@@ -89,7 +88,7 @@ class HandWired {
       ::poll(ready, 2, 1);
       for (const int from : {0, 1}) {
         const net::Transfer got = net::receive(relayed_[from], buffer);
-        // Whoever hung up is gone for the other one, too.
+        // If one end closes the connection, close it for the other end too.
         if (!got.has_moved() && !got.must_wait()) hang_up(1 - from);
         if (!got.has_moved()) continue;
         const std::size_t wanted = flip_in_;

@@ -1,5 +1,5 @@
-// Goal:   a Link delivers by id in any order, keeps its place when a transfer is abandoned, and
-//         names every way in which a connection goes bad.
+// Goal:   a Link delivers messages by id in any order, stays in sync when a transfer is abandoned,
+//         and reports every way in which a connection can fail.
 // Method: two Links, or a Link and raw bytes, on the ends of one socket pair.
 
 #include "trireme/comm/tcp/link.h"
@@ -63,14 +63,14 @@ class LinkTest : public ::testing::Test {
     here = std::make_unique<OneLink>(ends[0], checksums);
     there = std::make_unique<OneLink>(ends[1], checksums);
   }
-  // Moves both ends until nothing moves any more.
+  // Moves both ends until there is no more progress.
   void settle() {
     for (bool moved = true; moved;) {
       moved = here->link.move();
       if (there && there->link.move()) moved = true;
     }
   }
-  // Writes these bytes by hand and lets our end read them.
+  // Writes these bytes to the socket and lets the link read them.
   void feed_raw(ByteView bytes) {
     int ends[2];
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
@@ -83,7 +83,7 @@ class LinkTest : public ::testing::Test {
   std::unique_ptr<OneLink> here, there;
 };
 
-// A message as it goes over the wire.
+// The bytes of a message on the wire.
 Bytes as_sent(const MessageId& id, ByteView data) {
   int ends[2];
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
@@ -153,7 +153,7 @@ TEST_F(LinkTest, ALargeMessageWaitsAtTheDoorUntilAskedFor) {
 TEST_F(LinkTest, AnAbandonedTransferKeepsTheStreamsPlace) {
   open(true);
   {
-    // Both ends give up in the middle of a message; its memory is gone afterwards.
+    // Both ends cancel in the middle of a message; its memory is released afterwards.
     const Bytes large(4 << 20, std::byte{1});
     Bytes target(large.size());
     Transfers sent(*here), got(*there);
@@ -229,7 +229,8 @@ TEST_F(LinkTest, AbandonedMessagesAreNotSent) {
   EXPECT_FALSE(early.all_done()) << "it came all the same";
 }
 
-// 64 MiB of small messages that nobody asked for: the next stays at the door until one is taken.
+// 64 MiB of small messages without a receive: the next one stays in the socket until one is
+// received.
 TEST_F(LinkTest, RoomForUnaskedMessagesComesBackWhenOneIsTaken) {
   open();
   const Bytes small(4096, std::byte{3});

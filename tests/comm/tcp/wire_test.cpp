@@ -1,5 +1,5 @@
-// Goal:   a checksum changes with every bit, and the header's covers all before it.
-// Method: flip each bit.
+// Goal:   a checksum changes with every bit, and the header's checksum covers all fields before it.
+// Method: flips each bit.
 
 #include "trireme/comm/tcp/wire.h"
 

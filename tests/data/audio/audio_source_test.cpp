@@ -1,6 +1,7 @@
-// Goal:   WAV files become spectrograms as torch computes them, changed for training as their key
-//         says; damaged files are named.
-// Method: sounds written here; torch's stft and the mel scale written out; every length of a file.
+// Goal:   WAV files become spectrograms as torch computes them, augmented for training according to
+//         their key; damaged files are named.
+// Method: sounds generated here; torch's stft and an explicit mel scale; every length of a
+//         truncated file.
 
 #include "trireme/data/audio/audio_source.h"
 
@@ -52,7 +53,7 @@ TEST(WavFiles, AreReadAsTheyWereWritten) {
   two.put(std::uint32_t{1}).put('x').put('\0').append(bytes_of("fmt ")).put(std::uint32_t{16});
   two.put(std::uint16_t{1}).put(std::uint16_t{2}).put(std::uint32_t{100}).put(std::uint32_t{600});
   two.put(std::uint16_t{6}).put(std::uint16_t{24}).append(bytes_of("data")).put(std::uint32_t{6});
-  two.append(from_hex("0000400000c0"));  // a half, and minus a half
+  two.append(from_hex("0000400000c0"));  // one half, and minus one half
   EXPECT_THAT(read_wav(two.bytes()).samples, ElementsAre(0));
 }
 
@@ -87,7 +88,7 @@ TEST(SpectrogramOfASound, IsThatOfTorch) {
   EXPECT_EQ(spectrogram.times(255), 0);
 }
 
-// Of all bands, the one with the most in it at a time.
+// The strongest band at a time.
 std::int64_t loudest(const at::Tensor& picture, std::int64_t time) {
   return picture.select(1, time).argmax().item<std::int64_t>();
 }
@@ -99,7 +100,7 @@ TEST(SpectrogramOfASound, IsHigherAndNoShorter) {
     spectrogram.draw(sound.samples, picture.mutable_data_ptr<float>(), pitch);
     return picture;
   };
-  // Sound in the first half alone.
+  // Sound only in the first half.
   Sound low = tone(1600, 0.5), high = tone(1600, 0.75);
   for (std::size_t i = 800; i < 1600; ++i) low.samples[i] = high.samples[i] = 0;
   const at::Tensor raised = draw(low, 1.5), plain = draw(low, 1), wanted = draw(high, 1);
@@ -107,11 +108,11 @@ TEST(SpectrogramOfASound, IsHigherAndNoShorter) {
   ASSERT_NE(loudest(plain, 2), loudest(wanted, 2));
   EXPECT_EQ(loudest(raised, 2), loudest(wanted, 2));
   EXPECT_EQ(loudest(draw(high, 1 / 1.5), 2), loudest(plain, 2));
-  // As long: silent at the same times.
+  // The same duration: silent at the same times.
   const at::Tensor is_silent = plain.amax(0).lt(-10);
   EXPECT_TRUE(is_silent.any().item<bool>() && !is_silent.all().item<bool>());
   EXPECT_TRUE(raised.amax(0).lt(-10).equal(is_silent));
-  // As loud, up to what a band's triangle leaves out.
+  // The same loudness, except for what the triangle of a band leaves out.
   EXPECT_NEAR(raised.exp().sum().item<double>() / wanted.exp().sum().item<double>(), 1, 0.2);
   EXPECT_THROW(draw(low, 0), Error);
 }
@@ -177,7 +178,7 @@ TEST(FoldersOfSounds, AreClassesAndChangeWhileTraining) {
   EXPECT_FALSE(read(*sets.train, 1, 0).equal(read(*sets.train, 1, 1)));
   EXPECT_TRUE(read(*sets.test, 1, 0).equal(read(*sets.test, 1, 1)));
   EXPECT_FALSE(read(*sets.test, 0, 0).equal(read(*sets.test, 1, 0)));
-  // What is evaluated on in cross-validation is not changed either.
+  // Evaluation samples in cross-validation are not augmented either.
   const auto fold = divided(open_audio(config), {.folds = 2}).test;
   EXPECT_TRUE(fold->form().input_sizes == sets.test->form().input_sizes);
   const auto of_fold = [&](std::int64_t epoch) {

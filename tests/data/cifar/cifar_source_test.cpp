@@ -1,5 +1,6 @@
-// Goal:   CIFAR's binary files become images and labels; torn ones are named with the offset.
-// Method: small files of both versions, written here.
+// Goal:   CIFAR's binary files become images and labels; truncated files are reported with the
+//         offset.
+// Method: small files of both versions, generated here.
 
 #include "trireme/data/cifar/cifar_source.h"
 

@@ -1,6 +1,6 @@
-// Goal:   an IDX file is read exactly as written, and every other file is refused by name and
-// offset. Method: a small file written here; all of its prefixes, each header byte changed, sizes
-// that lie.
+// Goal:   an IDX file is read exactly as written, and any invalid file is rejected with its name
+//         and the offset.
+// Method: a small file generated here; all of its prefixes, each header byte changed, wrong sizes.
 
 #include "trireme/data/idx/idx_file.h"
 

@@ -1,6 +1,6 @@
-// Goal:   a folder of four IDX files becomes a training and a test set; what is missing or does not
-//         fit is said with what to do; Debian's Fashion-MNIST opens where it is installed.
-// Method: tiny sets written here, plain; files taken away and spoilt one at a time.
+// Goal:   a folder of four IDX files becomes a training and a test set; errors about missing or
+//         inconsistent files say what to do; Debian's Fashion-MNIST opens if it is installed.
+// Method: tiny sets generated here, uncompressed; files are removed and damaged one at a time.
 
 #include "trireme/data/idx/idx_set.h"
 
@@ -101,7 +101,7 @@ TEST_F(IdxSet, RefusesFilesThatDoNotFit) {
   write_file_atomically(labels, header({2}) + std::string("\1\x0a", 2));
   EXPECT_THAT(error_of({.set = Name::Mnist, .folder = folder_.path()}),
               HasSubstr("train-labels-idx1-ubyte: at byte 9: label 10 among 10"));
-  // Labels where images should be, as when two files were exchanged.
+  // Labels instead of images, as if two files had been swapped.
   std::filesystem::rename(labels, folder_.path() / "train-images-idx3-ubyte");
   write_file_atomically(labels, header({2}) + std::string("\1\2", 2));
   EXPECT_THAT(error_of(config_), HasSubstr("train-images-idx3-ubyte: at byte 3"));
@@ -135,7 +135,7 @@ TEST(FashionMnist, OpensFromDebiansPackage) {
   std::vector<float> image(784);
   std::int64_t label = -1;
   sets.train->read(0, {}, image.data(), &label);
-  EXPECT_EQ(label, 9);  // as every tutorial shows it
+  EXPECT_EQ(label, 9);  // as shown in common tutorials
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Goal:   folders of JPEG and PNG files become samples, whatever the size and colour of a picture,
-//         and damaged files are named.
-// Method: pictures encoded here and read back; PNG to the last bit, JPEG nearly; files cut at many
-//         places.
+// Goal:   folders of JPEG and PNG files become samples, for images of any size and colour, and
+//         damaged files are named.
+// Method: images encoded here and read back; PNG bitwise, JPEG approximately; files truncated at
+//         many offsets.
 
 #include "trireme/data/image/folder_source.h"
 
@@ -28,7 +28,7 @@ using ::testing::FloatNear;
 using ::testing::HasSubstr;
 using ::testing::Pointwise;
 
-// Brighter to the right and down, each channel in its own way.
+// Brighter to the right and down, differently in each channel.
 Pixels slope(std::int64_t channels, std::int64_t height, std::int64_t width) {
   Pixels pixels{.channels = channels, .height = height, .width = width};
   for (std::int64_t y = 0; y < height; ++y) {
@@ -41,7 +41,7 @@ Pixels slope(std::int64_t channels, std::int64_t height, std::int64_t width) {
   return pixels;
 }
 
-// Without its library a kind of file is refused, and there is nothing more to test.
+// Without its library a file format is rejected, and there is nothing more to test.
 void expect_parts() {
   for (const base::BuildPart& part : base::build_info().parts) {
     const bool is_needed = part.name == "jpeg" || part.name == "png";
@@ -71,7 +71,7 @@ TEST_F(DecodedPictures, AreWhatWasEncoded) {
     jpeg::decode(packed, 17, 31, true, read);
     EXPECT_EQ(read.channels, 1);
   }
-  // Decoded at half the size where that is enough.
+  // Decoded at half the size if that is enough.
   Pixels read;
   jpeg::decode(jpeg::encode(slope(3, 64, 64), 90), 30, 30, false, read);
   EXPECT_EQ(read.height, 32);
@@ -102,6 +102,27 @@ TEST(FittedPictures, CoverTheSizeFromTheMiddle) {
   fit(large, {3, 1, 1}, one.data());  // grey in three channels, the middle of four pixels
   EXPECT_THAT(one, Pointwise(FloatNear(1e-6F), {0.5F, 0.5F, 0.5F}));
   EXPECT_THROW(fit(slope(3, 2, 2), {1, 2, 2}, image.data()), Error);
+}
+
+TEST(ClassFolder, IgnoresHiddenNamesAndRefusesAClassWithoutFiles) {
+  const TemporaryFolder folder("classes");
+  const auto list = [&] { return list_classes(folder.path(), {".png", ".jpg"}); };
+  for (const char* name : {"cat", "dog", ".ipynb_checkpoints"}) {
+    std::filesystem::create_directory(folder.path() / name);
+    write_file_atomically(folder.path() / name / "a.png", "");
+  }
+  write_file_atomically(folder.path() / "cat" / "._a.png", "");
+  EXPECT_THAT(list().classes, ElementsAre("cat", "dog"));
+  EXPECT_EQ(list().files.size(), 2U);
+  std::filesystem::create_directory(folder.path() / "bird");
+  write_file_atomically(folder.path() / "bird" / "notes.txt", "");
+  try {
+    list();
+    FAIL() << "a class without files";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+    EXPECT_THAT(error.message(), HasSubstr("/bird has no files that end in .png, .jpg. Add"));
+  }
 }
 
 TEST_F(DecodedPictures, LieInAFolderAClass) {
@@ -146,6 +167,30 @@ TEST_F(DecodedPictures, LieInAFolderAClass) {
   EXPECT_EQ(code_of([&] { open_images(config); }), ErrorCode::NotFound);
   config.train = folder.path() / "train/dog";
   EXPECT_EQ(code_of([&] { open_images(config); }), ErrorCode::InvalidInput);
+}
+
+// The form of pictures to predict comes from a checkpoint, and they are written into buffers of its
+// sizes and types.
+TEST(PicturesToPredict, NeedAFormOfPictures) {
+  const TemporaryFolder folder("pictures");
+  write_file_atomically(folder.path() / "a.png", "not read");
+  const auto open = [&](Form form) {
+    return open_pictures_to_predict(std::move(form), true, folder.path()).source;
+  };
+  EXPECT_EQ(open({.input_sizes = {3, 4, 4}, .classes = 2})->count(), 1);
+  for (const Form& form :
+       {Form{.input_sizes = {}}, Form{.input_sizes = {3}}, Form{.input_sizes = {3, 4}},
+        Form{.input_sizes = {3, 4, 4, 4}}, Form{.input_sizes = {2, 4, 4}},
+        Form{.input_sizes = {3, 0, 4}}, Form{.input_sizes = {3, 4, 4}, .input_type = at::kByte},
+        Form{.input_sizes = {3, 4, 4}, .target_type = at::kByte},
+        Form{.input_sizes = {3, 4, 4}, .target_sizes = {0}}}) {
+    try {
+      open(form);
+      ADD_FAILURE() << "opened";
+    } catch (const std::exception& thrown) {
+      EXPECT_THAT(thrown.what(), HasSubstr("was not trained on pictures"));
+    }
+  }
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Goal:   a part of a picture, put into its place, is what the whole picture would have given, bit
-//         for bit; damage is found outside of the part too.
-// Method: pictures of many sizes, cut, scaled, moved and mirrored: decode_part() and fit() at once
-//         against decode(), fit() and place() one after the other; rows against a plain loop.
+// Goal:   a decoded and placed part of an image is bitwise identical to the same part of the whole
+//         image; damage outside of the part is detected too.
+// Method: images of many sizes, cropped, scaled, shifted and mirrored: decode_part() and fit() are
+//         compared with decode(), fit() and place(); rows are compared with a plain loop.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ bool has_jpeg() {
   return false;
 }
 
-// Blots of colour with noise, so that every pixel differs from those beside it.
+// Coloured blobs with noise, so that every pixel differs from its neighbours.
 Pixels blots(std::int64_t channels, std::int64_t height, std::int64_t width) {
   Random random(static_cast<std::uint64_t>(height * 1000 + width));
   Pixels pixels{.channels = channels, .height = height, .width = width};
@@ -109,12 +109,12 @@ TEST(PartOfAPicture, IsRefusedWhereverItsFileIsDamaged) {
   if (!has_jpeg()) GTEST_SKIP() << "NOT TESTED: no libjpeg";
   const Bytes file = jpeg::encode(blots(3, 160, 160), 90);
   const Bytes sound = jpeg::encode(blots(3, 48, 48), 90);
-  const Placement away{.down = 100};  // 60 rows at the top are all that is wanted
+  const Placement away{.down = 100};  // only 60 rows at the top are needed
   const std::vector<float> expected = by_whole(sound, {3, 48, 48}, {});
   for (std::size_t part = 1; part < 16; ++part) {
     const Bytes cut(file.begin(), file.begin() + std::ptrdiff_t(file.size() * part / 16));
     EXPECT_EQ(code_of([&] { by_part(cut, {3, 160, 160}, away); }), ErrorCode::Corrupt) << part;
-    // The decoder that failed is used again.
+    // The decoder that failed is reused.
     EXPECT_EQ(by_part(sound, {3, 48, 48}, {}), expected);
   }
 }
@@ -141,7 +141,7 @@ TEST(UnpackedRows, AreBytesOver255) {
   }
 }
 
-// A folder that decodes in place, and the same pictures in memory of others, which cannot.
+// A folder source that decodes in place, and the same images in a source that cannot.
 TEST(PlacedPictures, ArePlacedAsAnyOthers) {
   if (!has_jpeg()) GTEST_SKIP() << "NOT TESTED: no libjpeg";
   const TemporaryFolder folder("placed");

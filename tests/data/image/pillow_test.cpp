@@ -1,6 +1,6 @@
-// Goal:   pictures of other programs are read as those programs read them.
-// Method: files that Pillow 13.0 wrote, and what it reads in them: JPEG with colours at half the
-//         size, PNG with a transparent pixel and with 16 bits.
+// Goal:   images of other programs are decoded as those programs decode them.
+// Method: files written by Pillow 13.0, with the values it reads from them: JPEG with half-size
+//         colours or CMYK, PNG with a transparent pixel, a palette, and 16 bits.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,6 +27,31 @@ constexpr const char* kJpeg =
 constexpr int kSome[] = {20,  14,  224, 81,  17,  202, 162, 16,  163, 31,  66,  218,
                          91,  70,  199, 171, 67,  156, 27,  132, 187, 86,  135, 167,
                          165, 130, 124, 33,  179, 176, 92,  182, 154, 172, 181, 114};
+
+// CMYK, 8 by 8. If the byte of Adobe's transform is 2, the first three channels are interpreted as
+// luminance and chrominance (YCCK).
+constexpr const char* kInks =
+    "ffd8ffee000e41646f626500640000000000ffdb004300020101010101020101010202020202040302020202"
+    "0504040304060506060605060606070908060709070606080b08090a0a0a0a0a06080b0c0b0a0c090a0a0aff"
+    "c000140800080008044311004d11005911004b1100ffc4001f00000105010101010101000000000000000001"
+    "02030405060708090a0bffc400b5100002010303020403050504040000017d01020300041105122131410613"
+    "516107227114328191a1082342b1c11552d1f02433627282090a161718191a25262728292a3435363738393a"
+    "434445464748494a535455565758595a636465666768696a737475767778797a838485868788898a92939495"
+    "969798999aa2a3a4a5a6a7a8a9aab2b3b4b5b6b7b8b9bac2c3c4c5c6c7c8c9cad2d3d4d5d6d7d8d9dae1e2e3"
+    "e4e5e6e7e8e9eaf1f2f3f4f5f6f7f8f9faffda000e0443004d0059004b00003f00f6cff82b6ffcc4ff00e075"
+    "cbff00c3adff00ea5dff00c855f4a57e867c5bf8b7feb7fd2bd7bd7fffd9";
+constexpr std::size_t kTransformAt = 17;  // offset in bytes
+// Rows 0, 3 and 7, columns 0, 4 and 7.
+constexpr int kOfInks[] = {203, 50, 149, 119, 45,  136, 65,  42, 126, 190, 92, 139, 110, 83,
+                           126, 60, 77,  116, 172, 138, 126, 99, 124, 113, 53, 114, 104};
+constexpr int kOfYcck[] = {0,   28, 143, 49,  92, 198, 90, 131, 195, 0,  42, 54,  45, 100,
+                           111, 83, 134, 144, 0,  57,  0,  40,  107, 12, 74, 135, 48};
+constexpr const char* kPalette =
+    "89504e470d0a1a0a0000000d4948445200000003000000010203000000668efc2700000009504c5445c86432"
+    "0000ff0a141eec123bbb0000000a49444154789c63f00000004a0049a1e9c7970000000049454e44ae426082";
+constexpr const char* kGreyAndAlpha =
+    "89504e470d0a1a0a0000000d49484452000000020000000108040000005e2bb7010000000d49444154789c63"
+    "3cf19f811100062801ca9075af960000000049454e44ae426082";
 
 constexpr const char* kTransparent =
     "89504e470d0a1a0a0000000d4948445200000002000000010806000000f4227f8a000000114944415478da63"
@@ -57,6 +82,31 @@ TEST(PicturesOfPillow, AreJpegFiles) {
   }
 }
 
+TEST(PicturesOfPillow, AreJpegFilesOfInks) {
+  if (!has_part("jpeg")) GTEST_SKIP() << "NOT TESTED: no libjpeg";
+  Bytes file = from_hex(kInks);
+  for (const auto& expected : {kOfInks, kOfYcck}) {
+    Pixels read;
+    jpeg::decode(file, 8, 8, false, read);
+    ASSERT_EQ(read.channels, 3);
+    const std::int64_t wanted[] = {0, 3, 7, 0, 4, 7};
+    for (std::size_t i = 0; i < 27; ++i) {
+      const std::int64_t row = wanted[i / 9], column = wanted[3 + i / 3 % 3];
+      const auto at = static_cast<std::size_t>((row * 8 + column) * read.stride) + i % 3;
+      EXPECT_NEAR(read.bytes[at], expected[i], 2) << row << " " << column;
+    }
+    file[kTransformAt] = std::byte{2};
+  }
+  // As a sample: one channel, and a part of it.
+  file[kTransformAt] = std::byte{0};
+  Pixels read;
+  jpeg::decode_part(file, {.channels = 1, .height = 8, .width = 8}, {}, true, read);
+  float grey[64];
+  fit(read, {.channels = 1, .height = 8, .width = 8}, grey);
+  EXPECT_NEAR(grey[0] * 255, 107, 2);
+  EXPECT_NEAR(grey[63] * 255, 95, 2);
+}
+
 TEST(PicturesOfPillow, ArePngFiles) {
   if (!has_part("png")) GTEST_SKIP() << "NOT TESTED: no libpng";
   Pixels read;
@@ -64,6 +114,10 @@ TEST(PicturesOfPillow, ArePngFiles) {
   EXPECT_THAT(read.bytes, ElementsAre(200, 100, 50, 0, 0, 0));
   png::decode(from_hex(kSixteenBits), false, read);
   EXPECT_THAT(read.bytes, ElementsAre(0, 128, 255));
+  png::decode(from_hex(kPalette), false, read);
+  EXPECT_THAT(read.bytes, ElementsAre(0, 0, 255, 200, 100, 50, 10, 20, 30));
+  png::decode(from_hex(kGreyAndAlpha), false, read);
+  EXPECT_THAT(read.bytes, ElementsAre(200, 0));
 }
 
 }  // namespace

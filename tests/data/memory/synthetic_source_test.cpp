@@ -1,6 +1,6 @@
-// Goal:   synthetic samples follow from the seed and their number, are of the stated form, and hold
-//         what there is to learn.
-// Method: each task read twice and in another order; the hidden rule is recovered from samples.
+// Goal:   synthetic samples depend only on the seed and their number, have the specified form, and
+//         can be learned.
+// Method: each task is read twice and in another order; the hidden rule is recovered from samples.
 
 #include "trireme/data/memory/synthetic_source.h"
 

@@ -1,5 +1,5 @@
-// Goal:   tensors in memory and torch::data sets are sources like any other.
-// Method: rows compared with the tensors; a set of torch::data written here, read by a loader.
+// Goal:   tensors in memory and torch::data sets work like any other source.
+// Method: rows are compared with the tensors; a torch::data set defined here is read by a loader.
 
 #include "trireme/data/memory/tensor_source.h"
 
@@ -52,7 +52,7 @@ TEST(TensorSource, RefusesWhatDoesNotFit) {
   EXPECT_THROW(TensorSource(x, at::full({3}, -1, at::kLong), {.classes = 2}), Error);
 }
 
-// Its last sample has another size where `is_ragged`.
+// If `is_ragged`, the last sample has another size.
 class Squares : public torch::data::datasets::Dataset<Squares> {
  public:
   Squares(std::size_t count, bool is_ragged) : count_(count), is_ragged_(is_ragged) {}

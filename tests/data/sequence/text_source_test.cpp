@@ -1,5 +1,5 @@
-// Goal:   a text becomes windows of characters or bytes, numbered and split as nanoGPT does it.
-// Method: small texts written out by hand; every prefix of a text of long characters.
+// Goal:   a text becomes windows of characters or bytes, numbered and split as in nanoGPT.
+// Method: small texts written by hand; every prefix of a text with multi-byte characters.
 
 #include "trireme/data/sequence/text_source.h"
 
@@ -29,7 +29,7 @@ TEST(Windows, CountsAndSplits) {
   static_assert(count_windows(6, 4, 1) == 2);
   static_assert(count_windows(8, 4, 4) == 1);
   static_assert(count_windows(9, 4, 4) == 2);
-  static_assert(split_at(1115394, 0.1) == 1003854);  // Shakespeare's, as nanoGPT prints it
+  static_assert(split_at(1115394, 0.1) == 1003854);  // the Shakespeare text, as nanoGPT prints it
   static_assert(split_at(10, 0) == 10);
   SUCCEED();
 }
@@ -112,9 +112,21 @@ TEST_F(TextFile, IsEncodedInMemoryOrInAFileThatIsKept) {
     return std::distance(std::filesystem::directory_iterator(config_.cache), {});
   };
   EXPECT_EQ(kept(), 1);
+  // Another text with the same name, size and modification time is another entry.
+  TextConfig other = config_;
+  other.file = folder_.path() / "other" / config_.file.filename();
+  std::filesystem::create_directories(other.file.parent_path());
+  write_file_atomically(other.file, "the row\n\nthe end\n");
+  std::filesystem::last_write_time(other.file, std::filesystem::last_write_time(config_.file));
+  EXPECT_NE(all_of(*read_text(other).row), all_of(*text.row));
+  EXPECT_EQ(kept(), 2);
+  // The same text in another place is the same entry.
+  write_file_atomically(other.file, "the end\n\nthe row\n");
+  EXPECT_EQ(all_of(*read_text(other).row), all_of(*text.row));
+  EXPECT_EQ(kept(), 2);
   config_.documents = tokenizer::Documents::Text;
   EXPECT_NE(all_of(*read_text(config_).row), all_of(*text.row));
-  EXPECT_EQ(kept(), 2);
+  EXPECT_EQ(kept(), 3);
   config_.validation = 0;
   const Form form = open_text(config_).train->form();
   EXPECT_EQ(form.classes, std::ssize(text.vocabulary));
@@ -127,7 +139,7 @@ TEST_F(TextFile, IsEncodedInMemoryOrInAFileThatIsKept) {
 TEST_F(TextFile, TrainsOnEveryWindowAndEvaluatesEachTokenOnce) {
   const Sets sets = open_text(config_);
   EXPECT_EQ(sets.train->count(), 12);  // 15 characters, windows of 4
-  EXPECT_EQ(sets.test->count(), 1);    // 5 characters, the next window would want a seventh
+  EXPECT_EQ(sets.test->count(), 1);    // 5 characters; the next window would need a seventh
   EXPECT_EQ(sets.train->form().classes, 20);
   EXPECT_EQ(sets.test->form().class_names[19], "t");
   std::int64_t input[3];

@@ -1,6 +1,6 @@
 // Goal:   shards of tokens, with llm.c's header and without, become windows that stay within their
-//         shard; a torn or mislabelled shard is refused by name and offset.
-// Method: shards written here, all prefixes of one, headers that lie.
+//         shard; a truncated or mislabelled shard is rejected with its name and the offset.
+// Method: shards generated here, all prefixes of one, wrong headers.
 
 #include "trireme/data/sequence/token_source.h"
 

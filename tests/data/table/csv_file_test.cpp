@@ -1,5 +1,5 @@
-// Goal:   CSV is read as RFC 4180 has it, and what is not so is refused by line and offset.
-// Method: small files; every prefix either parses or is refused, and never reads past its end.
+// Goal:   CSV is parsed according to RFC 4180, and invalid files are rejected with line and offset.
+// Method: small files; every prefix either parses or is rejected, and is never read past its end.
 
 #include "trireme/data/table/csv_file.h"
 
@@ -26,7 +26,7 @@ std::string error_of(const std::string& text) {
   try {
     parse_csv(text, "t.csv");
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::Corrupt);
+    EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
     return error.message();
   }
   return "";
@@ -61,8 +61,8 @@ TEST(CsvFile, SurvivesAMove) {
 TEST(CsvFile, RefusesWhatIsNoTable) {
   EXPECT_THAT(error_of(""), HasSubstr("t.csv: line 1, byte 0: there is no line"));
   EXPECT_THAT(error_of("\n\n"), HasSubstr("line 3"));
-  EXPECT_THAT(error_of("a,a\n"), HasSubstr("two columns"));
-  EXPECT_THAT(error_of("a,\n"), HasSubstr("byte 2: a column has no name"));
+  EXPECT_THAT(error_of("a,a\n"), HasSubstr("line 1, byte 0: two columns"));
+  EXPECT_THAT(error_of("a,\n"), HasSubstr("line 1, byte 2: a column has no name"));
   EXPECT_THAT(error_of("a,b\n1,2\n3\n"), HasSubstr("line 3, byte 8: 1 fields for 2 columns"));
   EXPECT_THAT(error_of("a\n\"x\ny\n"), HasSubstr("line 2, byte 2: the quote is not closed"));
   EXPECT_THAT(error_of("a\nx\"y\n"), HasSubstr("byte 3: a quote within"));

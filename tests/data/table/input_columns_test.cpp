@@ -1,6 +1,5 @@
-// Goal:   numbers and categories of a row become what a model is given, by what the rows trained on
-//         have.
-// Method: small tables with figures worked out by hand.
+// Goal:   numbers and categories of a row are encoded for the model according to the training rows.
+// Method: small tables with results computed by hand.
 
 #include "trireme/data/table/input_columns.h"
 
@@ -23,10 +22,10 @@ TEST(FieldsOfATable, AreNumbersOrNames) {
     EXPECT_FALSE(number_of(wrong).has_value()) << wrong;
   }
   const Table table = parse_csv("a,b\n10,x\n9,y\n10,x\n", "t.csv");
-  EXPECT_THAT(names_in(table, {0, 1, 2}, 0), ElementsAre("9", "10"));
-  EXPECT_THAT(names_in(table, {0, 2}, 1), ElementsAre("x"));
-  EXPECT_EQ(number_in(table, 1, 0), 9);
-  EXPECT_THROW(number_in(table, 0, 1), Error);
+  EXPECT_THAT(sorted_names({"10", "9"}), ElementsAre("9", "10"));
+  EXPECT_THAT(sorted_names({"10", "9", "x"}), ElementsAre("10", "9", "x"));
+  EXPECT_EQ(number_in(table, 1, 0, kInputRemedy), 9);
+  EXPECT_THROW(number_in(table, 0, 1, kInputRemedy), Error);
 }
 
 TEST(InputsOfATable, ArePlacesForEachCategory) {
@@ -61,7 +60,7 @@ TEST(InputsOfATable, SayWhatIsWrongAndWhatToDo) {
   }
   const Table table = parse_csv(text, "t.csv");
   EXPECT_THAT(error_of(table, {0}, {.targets = {"y"}}),
-              HasSubstr("'n0' in column 'name' is no finite number: fill the gap"));
+              HasSubstr("t.csv:2: expected a number in column \"name\", found \"n0\". Correct"));
   EXPECT_THAT(error_of(table, rows, {.categories = {"name"}, .targets = {"y"}}),
               HasSubstr("has 4097 different texts"));
   EXPECT_THAT(error_of(table, {0}, {.inputs = {"x"}, .categories = {"name"}, .targets = {"y"}}),

@@ -1,6 +1,6 @@
-// Goal:   objects on lines become a table, whatever order their members have; a line that is none
-//         is named by file, line and offset.
-// Method: small texts with their fields worked out by hand; every prefix of one.
+// Goal:   objects on lines become a table, for any order of their members; an invalid line is
+//         reported with file, line and offset.
+// Method: small texts with fields worked out by hand; every prefix of one.
 
 #include "trireme/data/table/json_lines.h"
 
@@ -45,7 +45,7 @@ std::string refusal_of(const std::string& text) {
   try {
     parse_json_lines(text, "t.jsonl");
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::Corrupt);
+    EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
     return error.message();
   }
   return "";
@@ -65,6 +65,14 @@ TEST(JsonLines, NameTheLineThatIsNone) {
     EXPECT_NE(refusal_of(whole.substr(0, size)), "") << size;
   }
   EXPECT_EQ(refusal_of(whole), "");
+}
+
+// Every line adds a column of its own: lines times columns grow with the square of the file.
+TEST(JsonLines, ASmallFileDoesNotMakeALargeTable) {
+  std::string sparse;
+  for (int i = 0; i < 3000; ++i) sparse += "{\"k" + std::to_string(i) + "\":1}\n";
+  EXPECT_THAT(refusal_of(sparse), HasSubstr("3000 lines have 3000 different members"));
+  EXPECT_THAT(refusal_of("{\"" + std::string(1001, 'k') + "\": 1}"), HasSubstr("1000 bytes"));
 }
 
 }  // namespace

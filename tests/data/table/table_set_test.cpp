@@ -1,7 +1,6 @@
 // Goal:   columns become inputs and targets; classes, standardization and split follow from the
-// rows
-//         trained on; a wrong field is named by file, line and offset.
-// Method: small files written here, with figures worked out by hand.
+//         training rows; an invalid field is reported with file, line and offset.
+// Method: small files generated here, with results computed by hand.
 
 #include "trireme/data/table/table_set.h"
 
@@ -12,6 +11,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 #include "trireme/base/temporary_folder.h"
+#include "trireme/data/sampling_config.h"
 #include "trireme/data/table/table_config.h"
 #include "trireme/data/table/table_source.h"
 
@@ -50,7 +50,7 @@ TEST_F(TableSet, ClassesAreNumberedInOrder) {
   std::int64_t label = -1;
   sets.train->read(1, {}, input, &label);
   EXPECT_EQ(label, 2);
-  EXPECT_THAT(input, ElementsAre(1, 0));  // mean 2, deviation 1; a column that never changes
+  EXPECT_THAT(input, ElementsAre(1, 0));  // mean 2, deviation 1; a constant column
   sets.train->read(0, {}, input, &label);
   EXPECT_THAT(input, ElementsAre(-1, 0));
 }
@@ -69,7 +69,9 @@ TEST_F(TableSet, RegressionTakesSeveralTargetsAndATestFile) {
                               .inputs = {"b"},
                               .targets = {"c", "a"},
                               .task = Task::Regression,
-                              .are_columns_standardized = false});
+                              .are_columns_standardized = false,
+                              .are_targets_standardized = false});
+  EXPECT_TRUE(sets.train->form().target_standards.empty());
   EXPECT_EQ(sets.train->form().target_type, at::kFloat);
   EXPECT_THAT(sets.train->form().target_sizes, ElementsAre(2));
   float input = 0;
@@ -80,6 +82,28 @@ TEST_F(TableSet, RegressionTakesSeveralTargetsAndATestFile) {
   sets.test->read(0, {}, &input, target);
   EXPECT_EQ(input, 20);
   EXPECT_THAT(target, ElementsAre(30, 10));
+}
+
+TEST_F(TableSet, RegressionTargetsAreStandardizedByTheRowsTrainedOn) {
+  const auto train = write("prices.csv", "x,price,year\n1,100000001,7\n2,100000003,7\n");
+  const auto test = write("more.csv", "x,price,year\n1,100000006,9\n");
+  const Sets sets = open_csv({.train = train,
+                              .test = test,
+                              .inputs = {"x"},
+                              .targets = {"price", "year"},
+                              .task = Task::Regression});
+  const std::vector<Standard>& standards = sets.test->form().target_standards;
+  ASSERT_EQ(standards.size(), 2U);
+  EXPECT_EQ(standards[0], (Standard{.mean = 100000002, .deviation = 1}));
+  EXPECT_EQ(standards[1], (Standard{.mean = 7, .deviation = 1})) << "it never changes";
+  float input = 0;
+  float target[2];
+  sets.train->read(1, {}, &input, target);
+  EXPECT_THAT(target, ElementsAre(1, 0)) << "the digits that float32 does not have at this mean";
+  sets.test->read(0, {}, &input, target);
+  EXPECT_THAT(target, ElementsAre(4, 2));
+  ASSERT_EQ(sets.notes.size(), 1U);
+  EXPECT_THAT(sets.notes[0], HasSubstr("\"price\" mean 100000002, standard deviation 1; \"year\""));
 }
 
 TEST_F(TableSet, SplitsEveryRowIntoOneOfTheSets) {
@@ -110,19 +134,77 @@ TEST_F(TableSet, SplitsEveryRowIntoOneOfTheSets) {
   for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(all[i], static_cast<float>(i));
 }
 
+// Two folds of rows whose targets differ by thousands: the held-out fold would show in the mean.
+TEST_F(TableSet, NothingIsLearnedFromAFoldThatIsHeldOut) {
+  std::string text = "x,y\n";
+  for (int i = 0; i < 20; ++i)
+    text += std::to_string(i * i) + "," + std::to_string(1000 * i) + "\n";
+  const TableConfig config{.train = write("folds.csv", text),
+                           .test_share = 0,
+                           .targets = {"y"},
+                           .task = Task::Regression};
+  CsvConfig csv;
+  static_cast<TableConfig&>(csv) = config;
+  const Sets whole = open_csv(config);
+  std::vector<double> means;
+  for (const int fold : {0, 1}) {
+    const SamplingConfig sampling{.folds = 2, .fold = fold};
+    const Sets sets = csv_opener().learn(csv, {.sampling = sampling});
+    EXPECT_EQ(sets.train->count(), 10);
+    EXPECT_EQ(sets.test->count(), 10);
+    Moments inputs, targets;
+    for (std::int64_t i = 0; i < sets.train->count(); ++i) {
+      float input = 0, target = 0;
+      sets.train->read(i, {}, &input, &target);
+      inputs.add(input);
+      targets.add(target);
+    }
+    for (const Moments& moments : {inputs, targets}) {
+      EXPECT_NEAR(moments.mean, 0, 1e-6) << "of the rows trained on, fold " << fold;
+      EXPECT_NEAR(moments.variance(), 1, 1e-5);
+    }
+    means.push_back(sets.train->form().target_standards[0].mean);
+  }
+  const double mean = whole.train->form().target_standards[0].mean;
+  EXPECT_NE(means[0], mean);
+  EXPECT_NEAR(means[0] + means[1], 2 * mean, 1e-6) << "each row is in one of the folds";
+}
+
+TEST_F(TableSet, AClassOfOneRowIsAClassInEveryFold) {
+  const TableConfig config{
+      .train = write("rare.csv", "x,y\n1,a\n2,a\n3,b\n4,a\n"), .test_share = 0, .targets = {"y"}};
+  CsvConfig csv;
+  static_cast<TableConfig&>(csv) = config;
+  std::int64_t held_out = 0;
+  for (const int fold : {0, 1}) {
+    const SamplingConfig sampling{.folds = 2, .fold = fold};
+    const Sets sets = csv_opener().learn(csv, {.sampling = sampling});
+    EXPECT_THAT(sets.train->form().class_names, ElementsAre("a", "b"));
+    held_out += sets.test->count();
+  }
+  EXPECT_EQ(held_out, 4);
+}
+
 TEST_F(TableSet, NamesWhatIsWrong) {
   EXPECT_THAT(error_of({}), HasSubstr("data.train and data.targets"));
   EXPECT_THAT(error_of({.train = irises_, .targets = {"kinds"}}), HasSubstr("mean 'kind'?"));
   EXPECT_THAT(error_of({.train = irises_, .targets = {"kind"}, .task = Task::Regression}),
-              HasSubstr("irises.csv: line 2, byte 20: 'setosa' in column 'kind'"));
+              HasSubstr("irises.csv:2: expected a number in column \"kind\", found \"setosa\". "
+                        "Correct the row, set data.task = \"classification\""));
+  EXPECT_THAT(error_of({.train = irises_, .targets = {"height"}}),
+              HasSubstr("irises.csv has no column 'height'; its columns are: long, wide, "));
+  const auto semicolons = write("semi.csv", "sl;species\n1;a\n");
+  EXPECT_THAT(error_of({.train = semicolons, .targets = {"species"}}),
+              HasSubstr("semi.csv has no column 'species'; its columns are: sl;species. Set "
+                        "data.delimiter if another character separates them."));
   for (const std::string wrong : {"", "nan", "inf", "1e99", "1 2", "x"}) {
     const auto path = write("wrong.csv", "x,y\n" + wrong + ",1\n");
-    EXPECT_THAT(error_of({.train = path, .targets = {"y"}}), HasSubstr("wrong.csv: line 2, byte 4"))
+    EXPECT_THAT(error_of({.train = path, .targets = {"y"}}), HasSubstr("wrong.csv:2: expected a "))
         << wrong;
   }
   const auto test = write("test.csv", "long,wide,kind\n1,1,rose\n");
   EXPECT_THAT(error_of({.train = irises_, .test = test, .targets = {"kind"}}),
-              HasSubstr("test.csv: line 2, byte 19: class 'rose'"));
+              HasSubstr("test.csv:2: class \"rose\" of column \"kind\" is in no row"));
   EXPECT_THAT(error_of({.train = write("none.csv", "a,b\n"), .targets = {"b"}}),
               HasSubstr("no rows"));
 }
@@ -137,6 +219,7 @@ TEST_F(TableSet, SeveralTargetsAreTasks) {
                               .class_targets = {"fuel.kind"},
                               .task = Task::Multitask,
                               .are_columns_standardized = false});
+  EXPECT_EQ(sets.train->form().target_standards[1], Standard{}) << "a class is as it is";
   const Form& form = sets.train->form();
   EXPECT_EQ(form.classes, 0);
   EXPECT_TRUE(form.class_names.empty());
@@ -148,7 +231,7 @@ TEST_F(TableSet, SeveralTargetsAreTasks) {
   float input[3], target[2];
   sets.train->read(1, {}, input, target);
   EXPECT_THAT(input, ElementsAre(0, 1, 2));
-  EXPECT_THAT(target, ElementsAre(8, 1));
+  EXPECT_THAT(target, ElementsAre(0, 1));  // the mean of the prices
 }
 
 TEST_F(TableSet, LinesOfJsonAreRowsToo) {
@@ -167,7 +250,8 @@ TEST_F(TableSet, LinesOfJsonAreRowsToo) {
     open_json_lines({.train = torn, .test_share = 0, .targets = {"y"}});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.message(), HasSubstr("torn.jsonl: line 2, byte 17: '' in column 'x'"));
+    EXPECT_THAT(error.message(),
+                HasSubstr("torn.jsonl:2: expected a number in column \"x\", found \"\""));
   }
 }
 

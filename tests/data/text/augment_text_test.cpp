@@ -1,7 +1,7 @@
-// Goal:   words are left out, exchanged and replaced, and sentences reordered, as often as asked
-//         and as a function of seed, epoch and sample alone; nothing else of a text changes.
-// Method: texts by hand where the share is 0 or 1; counts over many words in between; a source read
-//         twice, in other orders and by other seeds.
+// Goal:   words are dropped, swapped and replaced, and sentences reordered, at the configured rates
+//         and depending only on seed, epoch and sample; nothing else in a text changes.
+// Method: texts by hand for fractions 0 and 1; counts over many words in between; a source read
+//         twice, in other orders and with other seeds.
 
 #include "trireme/data/text/augment_text.h"
 

@@ -1,7 +1,7 @@
-"""Makes tests/data/tokenizer/published/ anew with Hugging Face's `tokenizers`: small tokenizers of
-each family, and what they make of difficult texts. Run by hand; tests read what it wrote.
+"""Regenerates tests/data/tokenizer/published/ with Hugging Face's `tokenizers`: small tokenizers of
+each family, and the tokens of difficult texts. Run by hand; the tests read the files it writes.
 
-cases.txt has a line a text: the tokenizer, the text's bytes in hexadecimal, its tokens.
+cases.txt has one line per text: the tokenizer, the bytes of the text in hexadecimal, its tokens.
 """
 
 import json
@@ -64,7 +64,7 @@ def over_characters(pre_tokenizer, normalizer):
         single="<s> $A", special_tokens=[("<s>", 1)])
     tokenizer.decoder = decoders.Sequence([decoders.Replace(MARK, " "), decoders.ByteFallback(),
                                            decoders.Fuse(), decoders.Strip(" ", 1, 0)])
-    # Bytes are ordinary tokens, as in the files that Llama comes with.
+    # Bytes are ordinary tokens, as in the published files of Llama.
     plain = json.loads(tokenizer.to_str())
     plain["added_tokens"] = [t for t in plain["added_tokens"] if t["content"] not in octets]
     return Tokenizer.from_str(json.dumps(plain))

@@ -1,7 +1,6 @@
-// Goal:   texts become the tokens that Hugging Face's `tokenizers` makes of them, for each family
-// of
-//         files, and tokens become the text again; a vocabulary is learned as theirs is.
-// Method: small tokenizers and difficult texts that publish.py wrote down with that package.
+// Goal:   texts become the same tokens as with Hugging Face's `tokenizers`, for each family of
+//         files, and tokens become the text again; training gives the same vocabulary.
+// Method: small tokenizers and difficult texts that publish.py generated with that package.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,7 +56,7 @@ TEST(PublishedTokenizers, EncodeAsTheirAuthorsDo) {
     auto& tokenizer = open[one.tokenizer];
     if (!tokenizer) tokenizer = open_tokenizer(published(one.tokenizer + ".json"));
     EXPECT_EQ(tokenizer->encode(one.text), one.tokens) << one.tokenizer << ": '" << one.text << "'";
-    // A mark in the text comes back as the blank that it stands for.
+    // A mark in the text is decoded as the blank that it represents.
     const bool is_changed = one.text.find(kMark) != std::string::npos ||
                             (one.tokenizer == "llama2" && one.text.find("</s>") < 9) ||
                             (one.tokenizer == "mistral" && one.text.starts_with(' '));
@@ -69,7 +68,7 @@ TEST(PublishedTokenizers, EncodeAsTheirAuthorsDo) {
 }
 
 TEST(PublishedTokenizers, OfTwoFilesAreThoseOfOne) {
-  const auto both = open_tokenizer(published(""));  // vocab.json and merges.txt lie there
+  const auto both = open_tokenizer(published(""));  // the folder contains vocab.json and merges.txt
   const auto one = open_tokenizer(published("gpt2.json"));
   EXPECT_EQ(both->parts().pieces, one->parts().pieces);
   EXPECT_EQ(both->parts().merges, one->parts().merges);
@@ -160,7 +159,7 @@ TEST(Documents, EndWithTheirToken) {
     EXPECT_EQ(tokens_of("", documents), "");
   }
   EXPECT_EQ(first_part("ab cd", 1), 2U);
-  EXPECT_EQ(first_part("a\u3000 b  c d", 1), 6U);  // neither behind a blank
+  EXPECT_EQ(first_part("a\u3000 b  c d", 1), 6U);  // neither after a blank
   EXPECT_EQ(first_part("abc", 1), 3U);
   EXPECT_EQ(first_part("", 1), 0U);
 }

@@ -1,6 +1,6 @@
-// Goal:   characters have Unicode's categories, and pieces are where the patterns cut.
-// Method: examples by hand, at the borders of each; published_test.cpp compares with others' work.
-//         Merging against the plain rule, pair by pair.
+// Goal:   characters have Unicode's categories, and texts are split as the patterns define.
+// Method: examples by hand at the boundaries of each; published_test.cpp compares with other
+//         programs. Merging is compared with the plain rule, pair by pair.
 
 #include "trireme/data/tokenizer/split.h"
 
@@ -78,7 +78,7 @@ TEST(SplitPattern, OfMarksBeginsAtEach) {
   EXPECT_THAT(pieces("a b", Split::Whole), ElementsAre("a b"));
 }
 
-// The rule as it is told: the best pair of all, the leftmost of equal ones.
+// The rule by definition: the best pair of all, the leftmost of equal ones.
 std::vector<Token> merged_plainly(std::vector<Token> word, const std::vector<Merge>& merges) {
   while (true) {
     std::size_t best = merges.size(), at = 0;

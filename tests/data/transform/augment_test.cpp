@@ -1,6 +1,7 @@
-// Goal:   images are turned, coloured, cut and mixed as others do it, and as their key says.
-// Method: torch's affine_grid and grid_sample; torchvision's formulas written out; shares of
-//         classes against what was pasted.
+// Goal:   images are rotated, coloured, cut and mixed like in other libraries, according to their
+//         key.
+// Method: torch's affine_grid and grid_sample; torchvision's formulas written out; class
+//         proportions are compared with the pasted areas.
 
 #include "trireme/data/transform/augment.h"
 
@@ -39,7 +40,7 @@ TEST(WarpedImages, AreThoseOfGridSample) {
         Affine::slanted(0.2, 0), Affine::slanted(0, -0.3).after(Affine::moved(3, 1)), Affine{}}) {
     const at::Tensor ours = torch::empty_like(image);
     warp(image.const_data_ptr<float>(), ours.mutable_data_ptr<float>(), kSize, affine);
-    // Theirs counts from -1 to 1 over the width and the height.
+    // torch's coordinates range from -1 to 1 over the width and the height.
     const float w = 5, h = 7;
     const at::Tensor theta = torch::tensor({{affine.xx, affine.xy * h / w, 2 * affine.x / w},
                                             {affine.yx * w / h, affine.yy, 2 * affine.y / h}})
@@ -48,7 +49,7 @@ TEST(WarpedImages, AreThoseOfGridSample) {
     const at::Tensor theirs = at::grid_sampler(image.unsqueeze(0), grid, 0, 0, false).squeeze(0);
     EXPECT_TRUE(ours.allclose(theirs, 1e-3, 1e-5));
   }
-  // A quarter turn to the left: what was on the right is on top.
+  // A quarter turn to the left: the right side becomes the top.
   at::Tensor dot = torch::zeros({1, 3, 3});
   dot[0][1][2] = 1;
   const at::Tensor turned = torch::empty_like(dot);
@@ -82,7 +83,8 @@ TEST(ColouredImages, AreBlendsAsInTorchvision) {
   }
 }
 
-// The hue as the angle of a colour in the plane across grey, the textbook's way by the arc tangent.
+// The hue as the angle of a colour in the plane perpendicular to grey, computed with the arc
+// tangent.
 double hue_of(const at::Tensor& pixel) {
   const double r = pixel[0].item<double>(), g = pixel[1].item<double>(),
                b = pixel[2].item<double>();
@@ -96,7 +98,7 @@ TEST(ColouredImages, AreTurnedAlongTheHues) {
   const auto turned = [&](const at::Tensor& from, float turn) {
     return changed(from, [&](float* at) { adjust_hue(at, kSize, turn); });
   };
-  // A third of the circle hands every channel to the next.
+  // A third of the circle moves every channel to the next.
   EXPECT_TRUE(turned(image, 1.0F / 3).allclose(image.roll(1, 0), 1e-4, 1e-5));
   EXPECT_TRUE(turned(image, -1.0F / 3).allclose(image.roll(-1, 0), 1e-4, 1e-5));
   EXPECT_TRUE(turned(image, 0).allclose(image, 1e-4, 1e-5));
@@ -129,7 +131,7 @@ TEST(ColouredImages, HaveFewerOrOtherLevels) {
   const at::Tensor dull = changed(row * 0.5 + 0.25, [&](float* at) { autocontrast(at, size); });
   EXPECT_TRUE(dull.allclose(row, 1e-4, 1e-5));
   EXPECT_TRUE(changed(row * 0, [&](float* at) { autocontrast(at, size); }).equal(row * 0));
-  // As many of each of four levels: they are spread from 0 to 255.
+  // The same number of pixels at each of four levels: they are spread from 0 to 255.
   const at::Tensor even = torch::arange(4).repeat_interleave(255).to(torch::kFloat) / 255;
   const at::Tensor spread = changed(even, [](float* at) { equalize(at, {1, 4, 255}); }) * 255;
   EXPECT_TRUE(
@@ -168,7 +170,7 @@ TEST(AugmentedImages, AreDrawnFromTheirKey) {
   }
 }
 
-// Pictures of one value each, their class.
+// Images with one constant value each, which is their class.
 std::shared_ptr<const Source> plain_pictures() {
   const at::Tensor labels = torch::arange(4);
   return std::make_shared<memory::TensorSource>(

@@ -1,5 +1,6 @@
-// Goal:   each change to an image is exactly what its name says, at the edges too.
-// Method: against slow definitions written here; resize against torch's own in transformed tests.
+// Goal:   each operation on an image does exactly what its name says, also at the edges.
+// Method: compared with slow definitions written here; transformed_source_test.cpp compares resize
+//         with torch.
 
 #include "trireme/data/transform/image.h"
 

@@ -1,7 +1,6 @@
-// Goal:   augmentation is drawn from seed, epoch and sample and from nothing else; evaluation sees
-// no
-//         augmentation; sizes follow; resize equals torch's.
-// Method: images of a synthetic source; all shifts and both flips have to occur.
+// Goal:   augmentation depends only on seed, epoch and sample; evaluation uses none; sizes are
+//         updated; resize equals torch's.
+// Method: images of a synthetic source; all shifts and both flips must occur.
 
 #include "trireme/data/transform/transformed_source.h"
 
@@ -63,7 +62,7 @@ TEST(TransformedSource, MakesEveryChoiceEquallyOften) {
   EXPECT_EQ(times.size(), 18U);
   int sum = 0;
   for (const auto& [choice, count] : times) {
-    EXPECT_NEAR(count, 2000 / 18.0, 55);  // 5 deviations
+    EXPECT_NEAR(count, 2000 / 18.0, 55);  // 5 standard deviations
     sum += count;
   }
   EXPECT_EQ(sum, 2000);

@@ -1,7 +1,6 @@
-// Goal:   what gzip packed comes back, in one piece or several; anything else is refused by name
-// and
-//         offset, and no bomb fills the memory.
-// Method: bytes that gzip wrote, here as constants; all prefixes and every byte flipped.
+// Goal:   gzip data are decompressed, with one member or several; anything else is rejected with
+//         its name and the offset, and a decompression bomb does not fill the memory.
+// Method: bytes written by gzip, stored here as constants; all prefixes and every byte flipped.
 
 #include "trireme/data/zlib/gunzip.h"
 

@@ -1,6 +1,6 @@
-// A worker of an elastic job without a training: it is there (worker/<number>, with its session),
-// leaves when fewer are wanted, and is done when the file in its first argument is there. It ends
-// by itself when nobody watches the job any more.
+// A worker of an elastic job without training: it announces itself (worker/<number>, bound to its
+// session), leaves when fewer workers are wanted, and is done when the file in its first argument
+// exists. It ends by itself when no process watches the job any more.
 
 #include <poll.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ namespace {
 using namespace trireme;
 using namespace std::chrono_literals;
 
-// Whether this worker is one of those who should stay.
+// Whether this worker is one of those that should stay.
 bool is_wanted(cluster::Store& store, const std::string& own) {
   const Deadline deadline = Deadline::after(20s);
   const auto wanted = store.get("wanted", deadline);
@@ -33,7 +33,7 @@ bool is_wanted(cluster::Store& store, const std::string& own) {
   return older < std::stoi(std::string(text_of(*wanted)));
 }
 
-// Those who began together agree on the first epoch; nobody here makes another.
+// The workers that started together agree on the first epoch; these workers never create another.
 void agree(cluster::Store& store, const cluster::Environment& environment) {
   if (environment.rank >= environment.size) return;
   std::vector<cluster::membership::Seat> seats;
@@ -59,8 +59,12 @@ int work(const std::string& done) {
   const auto begun = store.store().add("begun", 1, Deadline::after(20s));
   std::printf("worker %d pid %d begun %d\n", environment.rank, getpid(), static_cast<int>(begun));
   std::fflush(stdout);
+  // A worker that has just joined may still read the previous wanted number.
+  bool was_wanted = false;
   while (!std::filesystem::exists(done)) {
-    if (!is_wanted(store.store(), key)) {
+    const bool is_wanted_now = is_wanted(store.store(), key);
+    was_wanted |= is_wanted_now;
+    if (was_wanted && !is_wanted_now) {
       std::printf("worker %d leaves\n", environment.rank);
       return 0;
     }

@@ -1,4 +1,4 @@
-// A rank that takes memory, and uses it, until somebody stops it or it has a gigabyte.
+// A rank that allocates and uses memory until it is stopped or has a gigabyte.
 
 #include <cstring>
 #include <vector>

@@ -1,4 +1,4 @@
-// A rank that ends by an exception that nobody catches.
+// A rank that ends by an uncaught exception.
 
 #include <stdexcept>
 

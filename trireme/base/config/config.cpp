@@ -44,7 +44,7 @@ std::string Config::to_toml() const {
       section = setting.section;
       text += (text.empty() ? "[" : "\n[") + section + "]\n";
     }
-    // An optional setting that is not set has no form in TOML but its absence.
+    // TOML has no null: an optional setting that is not set is left out.
     if (std::holds_alternative<std::monostate>(setting.value.content)) continue;
     text += setting.name + " = " + config::to_toml(setting.value) + "\n";
   }

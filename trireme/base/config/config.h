@@ -1,12 +1,11 @@
-// Config is a configuration that was read and found right: a struct for every part, and for every
-// setting where its value came from.
+// Config is a validated configuration: one struct for every part, and the origin of every setting.
 //
 //   const RunConfig& run = config.get<RunConfig>("run");
 //   if (const auto* gpt = config.find<GptConfig>("model")) ...
 //
-// Threads:  constant; any thread. Copies share the structs.
-// Failure:  Misuse for a section or struct that the schema did not have.
-// Lifetime: independent of the schema and of the text.
+// Thread safety: immutable; any thread may read it. Copies share the structs.
+// Errors:        Misuse for a section or struct that is not in the schema.
+// Lifetime:      independent of the schema and of the text.
 
 #pragma once
 
@@ -22,7 +21,7 @@
 
 namespace trireme::config {
 
-// One setting as it stands, with everything that `explain` wants to say about it.
+// One setting with its value and everything that `explain` prints about it.
 struct Setting {
   std::string section;
   std::string name;
@@ -40,32 +39,33 @@ struct Setting {
 
 class Config {
  public:
-  // The struct of that section. REQUIRES: the schema has it and, of several kinds, it is the one.
+  // The struct of that section. REQUIRES: the section exists and, if it has several kinds, T is the
+  // struct of the selected kind.
   template <class T>
   const T& get(std::string_view section) const {
     return *static_cast<const T*>(require(section, typeid(T)));
   }
-  // Null where the section is of another kind.
+  // Null if the section has another kind.
   template <class T>
   const T* find(std::string_view section) const {
     return static_cast<const T*>(look_up(section, typeid(T)));
   }
 
-  // The kind of a section that has kinds.
+  // The selected kind of a section that has kinds.
   const std::string& kind(std::string_view section) const;
 
-  // In the schema's order; a section's `kind` first.
+  // In the order of the schema; the `kind` of a section comes first.
   const std::vector<Setting>& settings() const& noexcept { return settings_; }
   std::vector<Setting> settings() && noexcept { return std::move(settings_); }
-  // By its full key; null where there is none.
+  // Looks up a setting by its full key; null if there is none.
   const Setting* setting(std::string_view key) const noexcept;
 
-  // Everything, defaults too, as text that reads back as an equal configuration: equal texts mean
-  // equal configurations, so that its hash identifies a job.
+  // All settings, including defaults, as TOML text that reads back as an equal configuration. Equal
+  // texts mean equal configurations, so a hash of the text identifies a job.
   std::string to_toml() const;
 
-  // Value, origin, default, type, range and help of a setting, for people. NotFound, with the
-  // nearest key, where there is none.
+  // A description for people: value, origin, default, type, range and help of a setting. Throws
+  // NotFound, with the nearest existing key, if there is no such setting.
   std::string explain(std::string_view key) const;
 
  private:

@@ -15,7 +15,7 @@ bool is_nothing(const Value& value) {
   return std::holds_alternative<std::monostate>(value.content);
 }
 
-// On one scale for all types that have bounds.
+// Converts values of all types that have bounds to one scale.
 double amount_of(const Value& value, std::string_view type) {
   if (type == "duration") return static_cast<double>(read_duration(value).count());
   if (type == "byte size") return static_cast<double>(read_byte_size(value).count);

@@ -1,11 +1,12 @@
-// DescribedField is a setting of a struct that lives in another program: its name, type, bounds
-// and default are known from a description, its value is kept as it was written.
+// DescribedField is a setting of a struct that is defined in another program (for example, a
+// worker). Its name, type, bounds and default come from a description; its value is stored as
+// written.
 //
-// It refuses what the owner's field would refuse by type, range and name, so that a recipe's
-// mistakes are found before that program starts. What the owner checks by code of its own, the
-// owner finds.
+// It applies the owner's checks of type, range and enum names, so that these errors in a recipe are
+// reported before the owning program starts. Checks that the owner implements in code run only in
+// the owner.
 //
-// Threads: as Field.
+// Thread safety: as Field.
 
 #pragma once
 
@@ -18,13 +19,13 @@
 
 namespace trireme::config {
 
-// What stands in for the struct: values by field.
+// Replaces the struct: values by field name.
 using DescribedValues = std::map<std::string, Value>;
 
 struct FieldDescription {
   std::string name;
   std::string help;
-  std::string type;  // as Field::type() says it
+  std::string type;  // as returned by Field::type()
   std::string range;
   std::string unit;
   Shape shape;

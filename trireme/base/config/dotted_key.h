@@ -1,6 +1,6 @@
-// The parts of a dotted key, `run.limit."odd.name"`: dots in quotation marks separate nothing.
+// Splits a dotted key such as `run.limit."odd.name"`. Dots inside quotation marks do not separate.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace trireme::config {
 
-// The tables on the way to the key, outermost first: `a` and `a.b` of `a.b.c`.
+// The tables that contain the key, outermost first: `a` and `a.b` for `a.b.c`.
 std::vector<std::string> tables_of(std::string_view key);
 
-// All but the last component, empty where there is one only; and the last.
+// parent_of() returns all components but the last, empty if there is only one; leaf_of() the last.
 std::string parent_of(std::string_view key);
 std::string leaf_of(std::string_view key);
 

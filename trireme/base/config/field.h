@@ -1,10 +1,10 @@
-// Field is one setting of a part, declared once: name, type, range, unit and help. Everything that
-// reads, writes or describes a configuration goes through this interface; MemberField implements
-// it for a member of a struct, and its setters are what a part's author writes.
+// Field is one setting of a part, declared once: name, type, range, unit and help. All code that
+// reads, writes or describes a configuration uses this interface. MemberField implements it for a
+// member of a struct; authors of parts call its setters.
 //
 //   f.add("ranks", &RunConfig::ranks).range(1, 4096).help("worker processes to start");
 //
-// Threads: declared by one thread, read by any afterwards.
+// Thread safety: one thread declares it; afterwards any thread may read it.
 
 #pragma once
 
@@ -25,20 +25,20 @@ class Field {
   explicit Field(std::string name) : name_(std::move(name)) {}
   virtual ~Field() = default;
 
-  // Within its section; a nested struct's fields have dots in theirs.
+  // The name within its section. A field of a nested struct has a dotted name.
   const std::string& name() const noexcept { return name_; }
   virtual std::string help() const = 0;
-  // "integer", "1 to 4096", "worker processes": each may be empty but the first.
+  // For example "integer", "1 to 4096" and "worker processes". Only range and unit may be empty.
   virtual std::string type() const = 0;
   virtual std::string range() const = 0;
   virtual std::string unit() const = 0;
   virtual Shape shape() const = 0;
-  // The same for programs: nothing where there is no bound, no names where it is no enum.
+  // The same for programs: an empty value if there is no bound, no names if it is not an enum.
   virtual Value least() const { return {}; }
   virtual Value most() const { return {}; }
   virtual std::vector<std::string> names() const { return {}; }
 
-  // Throws InvalidInput, and leaves the member as it was, where the value is wrong.
+  // Throws InvalidInput and leaves the member unchanged if the value is invalid.
   virtual void set(void* config, const Value& value) const = 0;
   virtual Value get(const void* config) const = 0;
 
@@ -57,17 +57,17 @@ class MemberField final : public Field {
 
   MemberField& help(std::string text) { return help_ = std::move(text), *this; }
   MemberField& unit(std::string text) { return unit_ = std::move(text), *this; }
-  // Both ends are allowed. Of a list, this holds for each item.
+  // Both bounds are inclusive. For a list, the range applies to each item.
   MemberField& range(Element least, Element most) { return at_least(least).at_most(most); }
   MemberField& at_least(Element least) { return rules_.least = std::move(least), *this; }
   MemberField& at_most(Element most) { return rules_.most = std::move(most), *this; }
-  // Of an enum, all its values: .names({{"auto", Backend::Auto}, {"shm", Backend::Shm}}).
+  // All values of an enum: .names({{"auto", Backend::Auto}, {"shm", Backend::Shm}}).
   MemberField& names(std::vector<std::pair<std::string, Element>> all)
     requires std::is_enum_v<Element>
   {
     return rules_.names = std::move(all), *this;
   }
-  // Whatever else must hold: returns what is wrong with a value, or "".
+  // An additional check: returns a description of what is wrong with the value, or "".
   MemberField& check(std::function<std::string(const Member&)> complaint) {
     return complaint_ = std::move(complaint), *this;
   }

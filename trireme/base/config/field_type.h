@@ -1,14 +1,13 @@
-// FieldType says for each C++ type how a setting of it is named, read and written. These are the
-// types that a configuration is made of:
+// FieldType defines the name, parsing and formatting of settings for each supported C++ type:
 //
 //   bool, integers, float and double, std::string, std::filesystem::path,
 //   std::chrono durations ("5 s"), ByteSize ("64 MiB"), enums with named values,
 //   std::vector of these, std::optional of these.
 //
-// A part's author never names FieldType: Fields<T>::add finds the right one by the member's type.
+// Authors of parts do not use FieldType directly: Fields<T>::add selects it by the member's type.
 //
-// Threads: pure.
-// Failure: read() throws InvalidInput and says what would have been right.
+// Thread safety: pure functions; any thread may call them.
+// Errors:        read() throws InvalidInput with a message that says what is expected.
 
 #pragma once
 
@@ -32,7 +31,7 @@
 
 namespace trireme::config {
 
-// Element is what the rules speak of.
+// Element is the type to which the rules apply.
 template <class Member>
 struct FieldType;
 
@@ -45,7 +44,7 @@ struct FieldType<bool> {
   static Value write(bool member, const Rules<bool>&) { return {member}; }
 };
 
-// TOML's integers have 64 bits with a sign: an unsigned 64-bit setting ends at 2^63 - 1.
+// TOML integers are signed 64-bit numbers, so an unsigned 64-bit setting ends at 2^63 - 1.
 template <std::integral Member>
 struct FieldType<Member> {
   using Element = Member;
@@ -100,7 +99,7 @@ struct FieldType<Member> {
   static Value write(const Member& member, const Rules<Member>&) { return {std::string(member)}; }
 };
 
-// Durations are not negative unless their range says so.
+// Negative durations are refused unless the range allows them.
 template <class Rep, class Period>
 struct FieldType<std::chrono::duration<Rep, Period>> {
   using Element = std::chrono::duration<Rep, Period>;

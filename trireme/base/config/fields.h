@@ -1,5 +1,5 @@
-// Fields is what a part fills in to declare its settings, once. From it come the reader, overrides,
-// --help and docs/config.md, which therefore cannot disagree.
+// Fields is the declaration of a part's settings. The reader, overrides, --help and docs/config.md
+// are all derived from it, so they cannot contradict each other.
 //
 //   struct RunConfig {
 //     int ranks = 1;
@@ -11,11 +11,11 @@
 //     }
 //   };
 //
-// Defaults are the struct's own. There are no required settings: a default that works is the
-// author's duty, or else std::optional and a requirement.
+// The defaults are those of the struct. There are no required settings: the author must provide a
+// default that works, or use std::optional together with require().
 //
-// Threads: one thread.
-// Failure: Misuse for a name that is taken or is not made of a-z, 0-9 and _.
+// Thread safety: one thread.
+// Errors:        Misuse for a duplicate name or one with characters other than a-z, 0-9 and _.
 
 #pragma once
 
@@ -31,7 +31,7 @@ namespace trireme::config {
 
 void check_name(std::string_view name);
 
-// A field of a struct within the struct.
+// A field of a nested struct.
 template <class Config, class Inner>
 class NestedField final : public Field {
  public:
@@ -69,7 +69,7 @@ class Fields {
     return *field;
   }
 
-  // The settings of a struct that is a member of this one: `[section.name]` in a file.
+  // Adds the settings of a struct that is a member of this one: `[section.name]` in a file.
   template <class Inner>
   void nest(const std::string& name, Inner Config::* member) {
     check_name(name);
@@ -84,8 +84,8 @@ class Fields {
     }
   }
 
-  // What must hold between several settings: returns what is wrong, or "". Asked only where each
-  // of them is right by itself.
+  // A condition on several settings: returns a description of what is wrong, or "". It is checked
+  // only if each of the settings is valid by itself.
   void require(std::function<std::string(const Config&)> complaint) {
     requirements_.push_back(std::move(complaint));
   }

@@ -15,7 +15,7 @@ Value item_value(std::string_view text, bool is_text) {
   const bool is_quoted = text.starts_with('"') || text.starts_with('\'');
   if (is_text && !is_quoted) return {std::string(text)};
   if (auto value = read_toml_value(text)) return *std::move(value);
-  // What is no value of TOML is shown as the text that it is.
+  // Text that is not a TOML value is kept as plain text, so that error messages can show it.
   return {std::string(text)};
 }
 

@@ -1,12 +1,11 @@
 // An override is one setting on a command line: "run.ranks=4".
 //
-// What stands after "=" is TOML, with two freedoms that shells make welcome: text needs no
-// quotation marks ("run.name=my job"), and a list no brackets ("data.paths=a,b"). Nothing at all
-// takes an optional setting's value away; of text and lists that are not optional it is the empty
-// one.
+// The value after "=" is TOML, with two exceptions that make it easier to type in a shell: text
+// needs no quotation marks ("run.name=my job"), and a list needs no brackets ("data.paths=a,b"). An
+// empty value unsets an optional setting; for other text and lists it is the empty text or list.
 //
-// Threads: pure.
-// Failure: none here; a value that fits no field is refused by the field.
+// Thread safety: pure functions; any thread may call them.
+// Errors:        none are thrown here; the field refuses a value that it does not accept.
 
 #pragma once
 
@@ -18,9 +17,9 @@
 
 namespace trireme::config {
 
-// What a field takes, as far as reading an override needs to know.
+// The properties of a field that matter for parsing an override.
 struct Shape {
-  bool is_text = false;  // text, path, duration, byte size or name, or a list of such
+  bool is_text = false;  // text, path, duration, byte size or enum name, or a list of these
   bool is_list = false;
 };
 
@@ -29,7 +28,7 @@ struct Override {
   std::string text;
 };
 
-// Nothing where there is no "=" or no key before it.
+// Returns nothing if there is no "=", or no key before it.
 std::optional<Override> split_override(std::string_view argument);
 
 Value override_value(std::string_view text, Shape shape);

@@ -39,7 +39,7 @@ bool read_bool(const Value& value) {
 
 std::int64_t read_integer(const Value& value) {
   if (const double* number = std::get_if<double>(&value.content)) {
-    // People write 1e6 and mean an integer; say how it is written.
+    // Users write 1e6 for an integer; the message shows how to write it.
     if (std::trunc(*number) == *number && std::abs(*number) < 1e15) {
       const auto whole = static_cast<std::int64_t>(*number);
       refuse_type(value, "an integer, " + std::to_string(whole));

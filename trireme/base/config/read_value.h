@@ -1,7 +1,8 @@
-// Reading a Value as one of the types that settings have. The functions behind FieldType.
+// Converts a Value to one of the types that settings have. FieldType uses these functions.
 //
-// Threads: pure.
-// Failure: InvalidInput unless the value has that type, with what it is and what is needed.
+// Thread safety: pure functions; any thread may call them.
+// Errors:        InvalidInput if the value has another type; the message names the actual and the
+//                expected type.
 
 #pragma once
 
@@ -18,24 +19,24 @@ namespace trireme::config {
 
 bool read_bool(const Value& value);
 std::int64_t read_integer(const Value& value);
-// An integer will do; NaN will not, since no range contains it.
+// Integers are accepted. NaN is refused, because no range contains it.
 double read_number(const Value& value);
 float read_float(const Value& value);
-// Nothing is the empty text, and the empty list.
+// No value (an override `key=`) is read as the empty text or the empty list.
 std::string read_text(const Value& value);
 List read_list(const Value& value);
 Duration read_duration(const Value& value);
-// An integer counts bytes.
+// An integer is a number of bytes.
 ByteSize read_byte_size(const Value& value);
 
-// The index of the name that the value is; says which was probably meant where it is none.
+// The index of the name that equals the value. The error for an unknown name suggests the nearest
+// one.
 std::size_t read_name(const Value& value, const std::vector<std::string>& names);
 
 // Throws "<value> <why>".
 [[noreturn]] void refuse(const Value& value, std::string_view why);
 
-// The number that is written like the shortest text of `value`: 0.1 for 0.1f, and not
-// 0.10000000149011612.
+// The double whose shortest text equals that of `value`: 0.1 for 0.1f, not 0.10000000149011612.
 double shortest_as_double(float value);
 
 }  // namespace trireme::config

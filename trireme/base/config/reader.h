@@ -1,14 +1,15 @@
-// Reading a configuration: files, then overrides, against a schema; the last to speak wins.
+// Reads a configuration against a schema: first files, then overrides. Later sources take
+// precedence.
 //
 //   const Config config = read_config(schema, {.files = {load_config("job.toml")},
 //                                              .overrides = {"run.ranks=4"}});
 //
-// Every mistake is found before any is reported, and nothing is half read: wrong syntax, a setting
-// or section that does not exist, one of another kind, a wrong type, a value out of range, a key
-// defined twice, a requirement between settings that does not hold.
+// All errors are collected before any is reported, and no partial configuration is returned: wrong
+// syntax, an unknown setting or section, a setting of another kind, a wrong type, a value out of
+// range, a key defined twice, a violated requirement between settings.
 //
-// Threads: pure.
-// Failure: InvalidInput, whose message is the whole report.
+// Thread safety: pure functions; any thread may call them.
+// Errors:        InvalidInput with the complete report as its message.
 
 #pragma once
 
@@ -22,15 +23,16 @@
 namespace trireme::config {
 
 struct ConfigText {
-  std::string name;  // for people: "job.toml"
+  std::string name;  // shown in messages: "job.toml"
   std::string text;
 };
 
-// NotFound, InvalidInput or Exhausted where the file is missing, no file or too large.
+// Throws NotFound if the file is missing, InvalidInput if it is not a regular file, and Exhausted
+// if it is too large.
 ConfigText load_config(const std::filesystem::path& path);
 
 struct Sources {
-  // GCC warns of designated initialisers that leave out a member without one of its own.
+  // GCC warns about designated initializers that omit a member without a default initializer.
   std::vector<ConfigText> files = {};  // NOLINT(readability-redundant-member-init)
   // "dotted.key=value", see trireme/base/config/override.h.
   std::vector<std::string> overrides = {};  // NOLINT(readability-redundant-member-init)

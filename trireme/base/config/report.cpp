@@ -20,7 +20,7 @@ std::string Report::to_text() const {
   std::vector<const Mistake*> sorted;
   sorted.reserve(mistakes_.size());
   for (const Mistake& mistake : mistakes_) sorted.push_back(&mistake);
-  // Among mistakes of one place, addresses keep the order in which they were found.
+  // For mistakes at the same place, comparing addresses keeps the order in which they were found.
   std::sort(sorted.begin(), sorted.end(), [](const Mistake* a, const Mistake* b) {
     return std::tie(a->place.source, a->place.line, a) <
            std::tie(b->place.source, b->place.line, b);

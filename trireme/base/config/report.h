@@ -1,12 +1,12 @@
-// Report collects the mistakes in a configuration, so that all of them are said at once, each with
-// its place, its key, what is wrong and, where there is one, the name that was probably meant.
+// Report collects all mistakes in a configuration and reports them together. Each entry has the
+// place, the key, a description and, if possible, the name that was probably meant.
 //
 //   3 mistakes in the configuration:
 //     job.toml:4: run.rnks: there is no such setting; did you mean run.ranks?
 //     job.toml:7: run.grace: "5 parsecs" is no duration; write ...
 //     override 2: data.shufle: there is no such setting; did you mean data.shuffle?
 //
-// Threads: one thread at a time.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -17,26 +17,26 @@
 
 namespace trireme::config {
 
-// Where something was said. Sources are counted in the order in which they are read: files, then
-// overrides.
+// The location of a statement. Sources are numbered in the order in which they are read: files,
+// then overrides.
 struct Place {
   int source = 0;
   std::string name;  // "job.toml", "override 2"
-  int line = 0;      // 0 where the source has no lines
+  int line = 0;      // 0 if the source has no lines
 
   std::string to_text() const;
 };
 
 struct Mistake {
   Place place;
-  std::string key;  // empty where the mistake is not about one
+  std::string key;  // empty if the mistake does not concern one key
   std::string what;
 };
 
 class Report {
  public:
-  // Mistakes past this many are counted, not kept: nobody reads them, and a hostile file could
-  // make millions.
+  // Mistakes beyond this number are counted but not stored: a malicious file could produce
+  // millions.
   static constexpr std::size_t kKept = 100;
 
   void add(Mistake mistake);
@@ -45,10 +45,10 @@ class Report {
   bool is_full() const noexcept { return mistakes_.size() >= kKept; }
   const std::vector<Mistake>& mistakes() const noexcept { return mistakes_; }
 
-  // By source and line.
+  // Sorted by source and line.
   std::string to_text() const;
 
-  // Throws InvalidInput with the text unless there are no mistakes.
+  // Throws InvalidInput with the text if there are mistakes.
   void throw_if_any() const;
 
  private:

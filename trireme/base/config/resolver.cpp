@@ -116,12 +116,15 @@ void Resolver::set(const Statement& statement) {
   }
   if (begin != end) {
     const Kind& kind = kinds_.at(begin->second.section);
-    // Which settings a section has is not known while its kind is not.
+    // The valid settings of a section are unknown if its kind is invalid.
     if (kind.is_wrong) return;
+    const std::string kinds = other_kinds(statement.key);
+    const std::string remedy = kind.origin == "default"
+                                   ? "; set " + begin->second.section->key(kKindKey) + " = " + kinds
+                                   : "";
     return complain(statement.place, statement.key,
-                    "belongs to the kind " + other_kinds(statement.key) +
-                        ", and the kind here is " + quote_toml(kind.name) + " (" + kind.origin +
-                        ")");
+                    "belongs to the kind " + kinds + ", and the kind here is " +
+                        quote_toml(kind.name) + " (" + kind.origin + ")" + remedy);
   }
   if (tables_.contains(statement.key)) {
     return complain(statement.place, statement.key,
@@ -199,7 +202,7 @@ std::optional<std::string> Resolver::nearest_key(const std::string& key) const {
 
 Config Resolver::finish() {
   Config config;
-  // The top of the file comes before the first table, or TOML takes it for part of that.
+  // Top-level settings must precede the first table, or TOML would read them as part of that table.
   if (const Section* top = schema_.find("")) add_settings(*top, config);
   for (const Section& section : schema_.sections()) {
     if (!section.name().empty()) add_settings(section, config);

@@ -1,8 +1,9 @@
-// Resolver turns what sources say into a Config: the work behind read_config. It knows every key of
-// the schema, and works out what a key that it does not know was meant to be.
+// Resolver combines the statements of all sources into a Config and implements read_config. It
+// knows every key of the schema and suggests the nearest one for an unknown key.
 //
-// Threads: one thread; made for one configuration and then thrown away.
-// Failure: mistakes go to the report. A schema whose sections and settings collide is Misuse.
+// Thread safety: one thread; use a new Resolver for each configuration.
+// Errors:        mistakes are added to the report. A schema whose sections and settings collide is
+//                Misuse.
 
 #pragma once
 
@@ -19,8 +20,8 @@
 
 namespace trireme::config {
 
-// Something that a source says about a key. An override's value is its text, to be read when it is
-// known which field it is for.
+// A value that a source assigns to a key. The value of an override is its text, which is parsed
+// once its field is known.
 struct Statement {
   std::string key;
   Value value;
@@ -32,14 +33,14 @@ class Resolver {
  public:
   Resolver(const Schema& schema, Report& report);
 
-  // A table that a file opens, whether or not it says anything there.
+  // Registers a table that a file opens, even if the table is empty.
   void open(const std::string& table, const Place& place);
 
-  // In the order of the sources, all at once: which kind a section is of decides what its other
-  // keys mean, wherever it is said.
+  // Takes the statements of all sources in order, in a single call: the kind of a section
+  // determines the meaning of its other keys and may be set by any source.
   void resolve(const std::vector<Statement>& statements);
 
-  // Complete only where the report stayed empty.
+  // The result is complete only if the report is empty.
   Config finish();
 
  private:
@@ -65,7 +66,7 @@ class Resolver {
   void check_requirements(const Section& section);
   bool is_active(const Section& section, const Part& part) const;
   std::string other_kinds(const std::string& key) const;
-  // Says once that a table on the way to `key` does not exist; true where one does not.
+  // Reports once that a table containing `key` does not exist. Returns true if one does not exist.
   bool is_in_unknown_table(const std::string& key, const Place& place);
   std::optional<std::string> nearest_table(const std::string& table) const;
   std::optional<std::string> nearest_key(const std::string& key) const;
@@ -78,9 +79,9 @@ class Resolver {
   std::multimap<std::string, Slot> slots_;  // by key; one key may belong to several kinds
   std::map<const Part*, std::shared_ptr<void>> structs_;
   std::map<const Section*, Kind> kinds_;
-  std::set<std::string> tables_;            // every table on the way to a key
-  std::set<std::string> unknown_tables_;    // reported already
-  std::map<const Part*, Place> spoken_of_;  // where a part was last set
+  std::set<std::string> tables_;            // every table that contains a key
+  std::set<std::string> unknown_tables_;    // already reported
+  std::map<const Part*, Place> spoken_of_;  // the place where a part was last set
   std::set<const Part*> wrong_parts_;
 };
 

@@ -1,8 +1,8 @@
-// Rules are what a field demands of its value, or of each item where it is a list: a range, or the
-// names of an enum's values.
+// Rules are the constraints on a field's value, or on each item of a list: a range, or the names of
+// an enum's values.
 //
-// Threads: pure.
-// Failure: the checks throw InvalidInput; a name asked of a value that has none is Misuse.
+// Thread safety: pure functions; any thread may call them.
+// Errors:        the checks throw InvalidInput; name_of() of a value without a name is Misuse.
 
 #pragma once
 
@@ -19,7 +19,7 @@ namespace trireme::config {
 template <class Member>
 struct FieldType;
 
-// Each throws "<value> is less than <least>, the least allowed", or the like.
+// Both throw an error such as "<value> is less than <least>, the least allowed".
 [[noreturn]] void refuse_less(const Value& value, const Value& least);
 [[noreturn]] void refuse_more(const Value& value, const Value& most);
 
@@ -56,7 +56,7 @@ void check_range(const Value& value, const Element& element, const Rules<Element
   if (rules.most && element > *rules.most) refuse_more(value, Type::write(*rules.most, rules));
 }
 
-// "1 to 4096", "at least 0 s", "" where there is none.
+// "1 to 4096", "at least 0 s", or "" if there is no range.
 template <class Element>
 std::string range_text(const Rules<Element>& rules) {
   using Type = FieldType<Element>;

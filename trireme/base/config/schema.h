@@ -1,12 +1,12 @@
-// Schema is every section of a configuration, in the order in which people read them. Each part of
-// a program adds its own; the program reads one file against all of them.
+// Schema is the list of all sections of a configuration, in the order in which they are documented.
+// Each part of a program adds its sections; the program reads a file against all of them.
 //
 //   Schema schema;
 //   schema.section("run", "how workers are started").fields<RunConfig>();
 //   schema.section("sync", "how ranks agree").kind<AllReduceConfig>("all_reduce", "...");
 //
-// Threads: filled by one thread, read by any afterwards.
-// Failure: Misuse for a section whose name another section's setting has.
+// Thread safety: one thread fills it; afterwards any thread may read it.
+// Errors:        Misuse for a section with the same name as a setting of another section.
 
 #pragma once
 
@@ -20,12 +20,12 @@ namespace trireme::config {
 
 class Schema {
  public:
-  // The section of that name, made where there is none yet. A dotted name is a table within a
-  // table; the empty name is the top of the file. The first help that is given stays.
+  // Returns the section with this name and creates it if necessary. A dotted name is a nested
+  // table; the empty name is the top level of the file. The first non-empty help text is kept.
   Section& section(const std::string& name, const std::string& help = "");
 
   const std::deque<Section>& sections() const noexcept { return sections_; }
-  // Null where there is none.
+  // Null if there is none.
   const Section* find(std::string_view name) const noexcept;
 
  private:

@@ -78,7 +78,8 @@ FieldDescription description_of(const Json& json) {
 
 Part part_of(const Json& json) {
   const std::string kind = json.value("kind", "");
-  // A section refuses two structs of one type unless they are alternatives.
+  // A section refuses two structs of the same type unless they are alternatives, so parts with and
+  // without a kind use different types.
   Part part{.kind = kind,
             .help = json.value("help", ""),
             .type = kind.empty() ? typeid(DescribedValues) : typeid(DescribedField),
@@ -95,7 +96,8 @@ Schema read_schema(const Json& json) {
   Schema schema;
   for (const Json& section : json.at("sections")) {
     Section& target = schema.section(section.at("name"), section.at("help"));
-    // A section's structs without a kind are one here: what stands in for them has one type.
+    // All parts of a section without a kind are merged into one, because their substitute has one
+    // type.
     Part common = part_of({{"fields", Json::array()}});
     std::vector<Part> kinds;
     for (const Json& part : section.at("parts")) {

@@ -1,8 +1,8 @@
-// A schema as JSON, for programs: a worker prints what it can train and with which settings, and
-// the program that starts workers reads it, so that it can check, explain and help without them.
+// A schema as JSON, for other programs. A worker prints its schema, and the launcher reads it, so
+// that the launcher can check and explain recipes and print help without starting a worker.
 //
-// Threads: pure.
-// Failure: reading throws Protocol for text that schema_json() did not write.
+// Thread safety: pure functions; any thread may call them.
+// Errors:        schema_from_json() throws Protocol for text that schema_json() did not write.
 
 #pragma once
 
@@ -15,7 +15,8 @@ namespace trireme::config {
 
 std::string schema_json(const Schema& schema);
 
-// Its sections hold DescribedFields: good for reading, explaining and help, not for get<T>().
+// The sections contain DescribedFields: they support reading, explaining and help, but not
+// get<T>().
 Schema schema_from_json(std::string_view json);
 
 }  // namespace trireme::config

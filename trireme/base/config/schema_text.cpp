@@ -22,7 +22,7 @@ std::string kind_list(const Section& section) {
 
 struct Row {
   std::string name;
-  std::string value;  // the default, as it is written in a file
+  std::string value;  // the default, in TOML syntax
   std::string type;
   std::string range;
   std::string unit;
@@ -70,7 +70,7 @@ std::string help_rows(const std::vector<Row>& rows, std::size_t indent) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string blanks(indent, ' ');
     text += blanks + left[i];
-    // What is too long for the column has its help on the next line.
+    // If the left column is too wide, the help text goes on the next line.
     const std::string gap = left[i].size() <= width ? std::string(width - left[i].size() + 2, ' ')
                                                     : "\n" + blanks + std::string(width + 2, ' ');
     text += gap + joined({rows[i].help, "(" + rows[i].details() + ")"}, " ") + "\n";

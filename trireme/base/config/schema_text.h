@@ -1,7 +1,7 @@
-// A schema as text for people: what `--help` prints and what docs/config.md holds. Both are made
-// of the declarations that the reader obeys, so neither can disagree with it.
+// A schema as text for people: the output of `--help` and the content of docs/config.md. Both are
+// generated from the declarations that the reader uses, so they cannot contradict it.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace trireme::config {
 //     ranks = 1          worker processes to start (integer, 1 to 4096)
 std::string to_help(const Schema& schema);
 
-// A page with a table for every section and kind.
+// A page with one table for every section and kind.
 std::string to_markdown(const Schema& schema);
 
 }  // namespace trireme::config

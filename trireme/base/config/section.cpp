@@ -39,7 +39,8 @@ Section& Section::add(Part part) {
   check_against(part);
   const auto defaults = part.make();
   for (const auto& field : part.fields) {
-    // Written and read back once, a default shows an enum without names, or a range without it.
+    // Writing and reading back a default detects an enum without names and a default outside its
+    // range.
     try {
       field->set(defaults.get(), field->get(defaults.get()));
     } catch (const std::exception& error) {

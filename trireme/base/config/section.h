@@ -1,16 +1,17 @@
-// Section is a named table of a configuration, `[sync]`, and the structs that hold its settings.
+// Section is a named table of a configuration, such as `[sync]`, and the structs that hold its
+// settings.
 //
-// A section has the fields of every struct given to fields<T>(), and, where it has kinds, those of
-// the one kind that its setting `kind` names. The first kind is the default. A program that links
-// the library adds kinds of its own to a section that exists already.
+// A section contains the fields of every struct passed to fields<T>(). If it has kinds, it also
+// contains those of the kind selected by the setting `kind`; the first kind is the default. A
+// program that links the library can add its own kinds to an existing section.
 //
 //   schema.section("model", "what is trained")
 //       .kind<MlpConfig>("mlp", "layers of neurons")
 //       .kind<GptConfig>("gpt", "a decoder-only transformer");
 //
-// Threads: declared by one thread, read by any afterwards.
-// Failure: Misuse for a name that is taken, an enum without names, or a default that its own field
-//          would refuse.
+// Thread safety: one thread declares it; afterwards any thread may read it.
+// Errors:        Misuse for a duplicate name, an enum without names, or a default that its own
+//                field would refuse.
 
 #pragma once
 
@@ -26,14 +27,14 @@ namespace trireme::config {
 
 inline constexpr const char* kKindKey = "kind";
 
-// One struct of a section, without its type.
+// One struct of a section, with its type erased.
 struct Part {
-  std::string kind;  // empty: always there
+  std::string kind;  // empty if the part is always active
   std::string help;
   std::type_index type;
   std::vector<std::shared_ptr<const Field>> fields;
   std::function<std::shared_ptr<void>()> make;
-  std::function<std::vector<std::string>(const void*)> complaints;  // of its requirements
+  std::function<std::vector<std::string>(const void*)> complaints;  // violated requirements
 };
 
 class Section {
@@ -43,9 +44,9 @@ class Section {
   const std::string& name() const noexcept { return name_; }
   const std::string& help() const noexcept { return help_; }
   const std::vector<Part>& parts() const noexcept { return parts_; }
-  // Empty where the section has none.
+  // Empty if the section has no kinds.
   std::vector<std::string> kinds() const;
-  // "sync.ranks", or the name alone where the section is the top of the file.
+  // "sync.ranks", or only the name if the section is the top level of the file.
   std::string key(const std::string& field) const;
 
   template <class Config>
@@ -56,7 +57,7 @@ class Section {
   Section& kind(const std::string& name, const std::string& help) {
     return add(make_part<Config>(name, help));
   }
-  // A struct that this program does not have, described by one that does.
+  // Adds a struct that this program does not define, from a description by the program that does.
   Section& add(Part part);
 
  private:

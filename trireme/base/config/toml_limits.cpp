@@ -5,7 +5,7 @@
 namespace trireme::config {
 namespace {
 
-// Walks over text, strings and comments as TOML knows them, and counts brackets and dots.
+// Scans text, strings and comments by the rules of TOML, and counts brackets and dots.
 class Walk {
  public:
   explicit Walk(std::string_view text) : rest_(text) {}
@@ -51,7 +51,7 @@ class Walk {
       } else if (is_long && rest_.starts_with(three)) {
         return take(3);
       } else if (!is_long && (rest_.front() == quote || rest_.front() == '\n')) {
-        // A short string ends with its line at the latest; a parser stops there.
+        // A single-line string ends at the end of its line at the latest; a parser stops there.
         return take(rest_.front() == quote ? 1 : 0);
       } else {
         take(1);

@@ -1,9 +1,9 @@
-// A look at TOML text before it is parsed: whether it is small and shallow enough to be parsed on
-// an ordinary stack. A parser recurses for each bracket, and its tables do when they are destroyed;
-// ten bytes a level would otherwise let a file of a megabyte end the process.
+// Checks TOML text before it is parsed: whether its size and nesting depth are small enough for an
+// ordinary stack. The parser recurses for each bracket, and destroying its tables recurses too; at
+// ten bytes per level, a file of one megabyte could otherwise crash the process.
 //
-// Threads: pure.
-// Failure: none; text that is no TOML is looked at all the same, up to where a parser would stop.
+// Thread safety: pure functions; any thread may call them.
+// Errors:        none are thrown; text that is not TOML is checked up to where a parser would stop.
 
 #pragma once
 
@@ -18,7 +18,7 @@ struct TomlExcess {
   std::string what;
 };
 
-// The first place that is past the limits of trireme/base/config/toml_reader.h.
+// The first place that exceeds the limits of trireme/base/config/toml_reader.h.
 std::optional<TomlExcess> find_toml_excess(std::string_view text);
 
 }  // namespace trireme::config

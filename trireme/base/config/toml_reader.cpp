@@ -6,10 +6,10 @@
 
 #include "trireme/base/config/toml_limits.h"
 
-// Two repairs of toml++ 3.3, which without them lets wrong text end the process. It asserts of its
-// input what only right input has, such as a key after "[": here an assertion throws, and is never
-// compiled into an assumption. And it declares unreachable what some letters reach, such as an
-// umlaut where a blank could be: the functions that do so answer false.
+// Two workarounds for toml++ 3.3, in which malformed text can crash the process. First, it asserts
+// conditions that only well-formed input satisfies, such as a key after "[": here an assertion
+// throws, and is never compiled into an assumption. Second, it marks code as unreachable that some
+// characters reach, such as an umlaut instead of a blank: those functions return false here.
 namespace trireme::config {
 struct ParserDoubt : std::exception {};
 [[noreturn]] static void doubt() {
@@ -34,7 +34,7 @@ struct ParserDoubt : std::exception {};
 namespace trireme::config {
 namespace {
 
-// Each mistake of form costs another reading of the whole text, some cost several.
+// Each syntax error costs another parse of the whole text; some cost several.
 constexpr int kReadingsMax = 10;
 
 Value convert(const toml::node& node) {
@@ -74,7 +74,7 @@ TomlDocument to_document(const toml::table& table) {
   return document;
 }
 
-// Text whose lines can be blanked, so that what follows keeps its line numbers.
+// Text whose lines can be blanked without changing the line numbers of the following lines.
 class Lines {
  public:
   explicit Lines(std::string_view text) : text_(text) {
@@ -113,7 +113,8 @@ class Lines {
   std::vector<std::size_t> starts_;
 };
 
-// Takes the wrong line out. Below a wrong header nothing can be told, so its whole section goes.
+// Removes the wrong line. After a wrong header, its keys cannot be attributed, so the whole section
+// is removed.
 void blank_mistake(Lines& lines, int number) {
   const bool is_header = lines.is_header(number);
   do {
@@ -121,7 +122,7 @@ void blank_mistake(Lines& lines, int number) {
   } while (is_header && number <= lines.count() && !lines.is_header(number));
 }
 
-// What one reading came to: the table, or the first mistake in it.
+// The result of one parse: the table, or the first mistake.
 struct Attempt {
   std::optional<toml::table> table = {};
   int line = 0;
@@ -130,7 +131,7 @@ struct Attempt {
   bool is_redefinition = false;
 };
 
-// The dotted key of what line `number` defines a second time; toml++ names only what follows the
+// The dotted key that line `number` defines a second time. toml++ reports only the part after the
 // section's header.
 std::string redefined_key(std::string_view words, const Lines& lines, int number) {
   const std::size_t begin = words.find('\'') + 1;
@@ -152,7 +153,7 @@ Attempt to_attempt(const toml::parse_error& error, const Lines& lines) {
     attempt.key = redefined_key(words, lines, attempt.line);
     attempt.what = "is defined twice";
   } else {
-    const std::string quoted = quote_toml(words);  // on one line
+    const std::string quoted = quote_toml(words);  // escapes line breaks
     attempt.what = "is no TOML: " + quoted.substr(1, quoted.size() - 2);
   }
   return attempt;
@@ -168,7 +169,7 @@ bool is_doubted(std::string_view text) {
   return false;
 }
 
-// A doubt has no line, but text that ends before its line raises none.
+// The exception has no line number. A binary search finds the line: shorter text does not throw.
 int line_of_doubt(const Lines& lines) {
   int least = 1;
   int most = lines.count();
@@ -210,7 +211,8 @@ TomlDocument read_toml(std::string_view text, const Place& place, Report& report
   for (int reading = 0; reading < kReadingsMax && !find_toml_excess(lines.text()); ++reading) {
     const Attempt attempt = read_once(lines, place.name);
     if (attempt.table) return to_document(*attempt.table);
-    // A mistake right after one is most likely the same: a bracket that was never closed.
+    // A mistake right after another one most likely has the same cause: a bracket that was never
+    // closed.
     const bool is_the_same = last != 0 && attempt.line >= last && attempt.line <= last + 1;
     if (is_the_same && !attempt.is_redefinition) break;
     complain(attempt.line, attempt.what, attempt.key);

@@ -1,12 +1,12 @@
-// Reading TOML text into a flat list of what it says, with the line of everything.
+// Parses TOML text into a flat list of entries with their line numbers.
 //
-// Tables become prefixes of dotted keys; whether a key means anything is not asked here. Mistakes
-// of form (wrong syntax, a key that is defined twice) go to the report, and reading goes on after
-// the line, so that several are found at once.
+// Tables become prefixes of dotted keys. The reader does not check whether a key exists in a
+// schema. Syntax errors and duplicate keys go to the report, and reading continues after the line,
+// so that several mistakes are found at once.
 //
-// Threads:  pure.
-// Failure:  never throws for what the text says, however long, deep or broken it is; text past the
-//           limits below is one mistake.
+// Thread safety: pure functions; any thread may call them.
+// Errors:        none are thrown because of the text, however long, deeply nested or malformed it
+//                is; text that exceeds the limits below is one mistake in the report.
 
 #pragma once
 
@@ -22,33 +22,33 @@
 namespace trireme::config {
 
 inline constexpr std::size_t kTomlSizeMax = std::size_t{4} << 20;
-// Of brackets within brackets, and of the dots of one key. Far past what people write, and far
-// within what the stack holds.
+// Limits on nested brackets and on the dots of one key. They are far above what people write and
+// far below what the stack can hold.
 inline constexpr int kTomlDepthMax = 32;
 inline constexpr int kTomlDotsMax = 16;
 
 struct TomlEntry {
-  std::string key;  // dotted; a component that is not a plain word is in quotation marks
+  std::string key;  // dotted; a component that is not a bare word is quoted
   Value value;
   int line = 0;
 };
 
-// A table that was written as such, also an empty one.
+// A table with an explicit header, possibly empty.
 struct TomlTable {
   std::string key;
   int line = 0;
 };
 
-// Both in the order of their lines.
+// Both lists are in the order of their lines.
 struct TomlDocument {
   std::vector<TomlTable> tables;
   std::vector<TomlEntry> entries;
 };
 
-// `place` says which source this is; its line is ignored.
+// `place` identifies the source; its line is ignored.
 TomlDocument read_toml(std::string_view text, const Place& place, Report& report);
 
-// A value alone, as it stands after `=`; nothing where the text is none.
+// Parses a single value, as written after `=`; returns nothing if the text is not a value.
 std::optional<Value> read_toml_value(std::string_view text);
 
 }  // namespace trireme::config

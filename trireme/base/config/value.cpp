@@ -34,7 +34,7 @@ struct Writer {
     for (const Value& item : list) {
       if (text.size() > 1) text += ", ";
       text += std::visit(*this, item.content);
-      // Nobody reads on, and a hostile list is not worth the time.
+      // Only the beginning is shown, so stop early: a malicious list could be very long.
       if (text.size() > size_max) break;
     }
     return text + "]";
@@ -48,7 +48,7 @@ bool is_bare(char c) {
          c == '-';
 }
 
-// The beginning of `text`, of at most `size` bytes, that cuts no character in two.
+// The longest prefix of `text` of at most `size` bytes that does not split a character.
 std::string_view whole_characters(std::string_view text, std::size_t size) {
   if (text.size() <= size) return text;
   while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
@@ -106,7 +106,7 @@ std::string quote_toml(std::string_view text) {
     } else if (c == '\t') {
       out += "\\t";
     } else if (c < 0x20 || c == 0x7F || length == 0) {
-      // A byte that is no character has no true form in TOML; the replacement character says so.
+      // An invalid byte cannot be represented in TOML; write the replacement character instead.
       std::array<char, 8> escape;
       std::snprintf(escape.data(), escape.size(), "\\u%04X", length == 0 ? 0xFFFDu : unsigned{c});
       out += escape.data();

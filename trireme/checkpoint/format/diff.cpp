@@ -10,7 +10,7 @@
 namespace trireme::checkpoint::format {
 namespace {
 
-constexpr std::int64_t kStretch = std::int64_t{1} << 20;  // elements at once
+constexpr std::int64_t kStretch = std::int64_t{1} << 20;  // elements compared per read
 
 template <class T>
 T load(const std::byte* at) {
@@ -19,8 +19,8 @@ T load(const std::byte* at) {
   return value;
 }
 
-// Of a float of few bits: sign, exponent, fraction. One without infinities uses their exponent for
-// numbers, and all ones for what is none.
+// Decodes a small float: sign, exponent, fraction. A format without infinities uses the highest
+// exponent for ordinary numbers and reserves only the all-ones pattern for NaN.
 double small_float(unsigned bits, int exponent_bits, int fraction_bits, bool has_infinity) {
   const int fraction = static_cast<int>(bits & ((1u << fraction_bits) - 1));
   const int exponent = static_cast<int>((bits >> fraction_bits) & ((1u << exponent_bits) - 1));
@@ -69,7 +69,7 @@ double number_at(const std::byte* at, DType dtype) {
   return 0;
 }
 
-// What is not a number is farther than everything.
+// Orders NaN above every number.
 bool is_farther(double distance, double than) {
   return !std::isnan(than) && (std::isnan(distance) || distance > than);
 }

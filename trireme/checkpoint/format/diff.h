@@ -1,7 +1,7 @@
-// How two checkpoints differ, tensor by tensor, in whatever parts they lie.
+// Compares two checkpoints tensor by tensor, however each of them is split into parts.
 //
-// Failure: what Reader throws.
-// Threads: any.
+// Errors:        the errors that Reader throws.
+// Thread safety: any thread may call these functions.
 
 #pragma once
 
@@ -17,12 +17,12 @@ namespace trireme::checkpoint::format {
 struct Difference {
   std::string name;
   std::string what{};              // "only in the first", "F32 (3, 4) and F32 (4, 3)"; else empty
-  std::int64_t count = 0;          // of elements whose bits differ
-  double largest = 0;              // of their distances; NaN where one of two is not a number
-  std::int64_t largest_index = 0;  // in row-major order
+  std::int64_t count = 0;          // elements whose bits differ
+  double largest = 0;              // largest absolute difference; NaN if one value is NaN
+  std::int64_t largest_index = 0;  // row-major index of the largest difference
 };
 
-// By name; empty where all tensors are the same, bit for bit.
+// Sorted by name; empty if all tensors are bitwise identical.
 std::vector<Difference> differences(const Reader& a, const Reader& b);
 
 // "F32 (3, 4)"

@@ -1,6 +1,6 @@
 // DType is the type of a stored tensor's elements, under the names that safetensors files use.
 //
-// Threads: pure.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -58,7 +58,7 @@ constexpr std::string_view name_of(DType dtype) {
   return detail::kDTypes[static_cast<std::size_t>(dtype)].name;
 }
 
-// Bytes an element.
+// Bytes per element.
 constexpr std::size_t size_of(DType dtype) {
   return detail::kDTypes[static_cast<std::size_t>(dtype)].size;
 }

@@ -1,7 +1,6 @@
 #include "trireme/checkpoint/format/folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
+#include "trireme/checkpoint/format/manifest_text.h"
 
 namespace trireme::checkpoint::format {
 namespace fs = std::filesystem;
@@ -22,24 +22,13 @@ namespace {
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kDraftSuffix = ".draft";
 constexpr std::string_view kGoneSuffix = ".gone";  // a checkpoint that is being removed
-constexpr std::string_view kLockName = ".lock";
-
-fs::path parent_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
 
 void sync_folder(const fs::path& folder) {
   const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor) throw system_error("opening " + folder.string(), errno);
-  // Some network file systems have nothing to force and say EINVAL.
+  // Some network file systems do not support fsync on a folder and return EINVAL.
   if (::fsync(descriptor.get()) != 0 && errno != EINVAL) {
     throw system_error("writing to disk " + folder.string(), errno);
-  }
-}
-
-void rename_folder(const fs::path& from, const fs::path& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0) {
-    throw system_error("renaming " + from.string() + " to " + to.string(), errno);
   }
 }
 
@@ -47,7 +36,7 @@ std::string hidden_name(std::int64_t step, const std::string& tag, std::string_v
   return "." + folder_name(step) + "." + tag + std::string(suffix);
 }
 
-// What `.step-00000012.tag.suffix` says; nothing of another name.
+// Parses `.step-00000012.tag.suffix`; returns nullopt for any other name.
 std::optional<Draft> hidden_in(std::string_view name, std::string_view suffix) {
   if (!name.starts_with('.') || !name.ends_with(suffix)) return std::nullopt;
   name.remove_prefix(1);
@@ -65,18 +54,18 @@ void delete_folder(const fs::path& path) {
   if (error) throw system_error("removing " + path.string(), error.value());
 }
 
-// The names of what lies in a folder; none where there is no folder.
-std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    names.push_back(entry->path().filename().string());
+// Moves a staged checkpoint to its final name. Returns true if a checkpoint of that step existed;
+// the old one is then in the stage.
+bool exchange_or_rename(const FolderLock& lock, const fs::path& staged, std::int64_t step) {
+  const fs::path target = lock.folder() / folder_name(step);
+  if (::renameat2(AT_FDCWD, staged.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
+    return true;
   }
-  if (error && error != std::errc::no_such_file_or_directory) {
-    throw system_error("listing " + folder.string(), error.value());
-  }
-  return names;
+  // There is no checkpoint to exchange with, or the file system does not support RENAME_EXCHANGE.
+  // In the second case the step has no checkpoint between the removal and the rename.
+  if (fs::exists(target)) remove_checkpoint(lock, step);
+  if (!lock.move(staged, target)) throw system_error("publishing " + staged.string(), ENOENT);
+  return false;
 }
 
 }  // namespace
@@ -107,29 +96,6 @@ std::vector<Listed> list_checkpoints(const fs::path& folder) {
   return found;
 }
 
-FolderLock::FolderLock(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw system_error("making " + folder.string(), error.value());
-  const fs::path path = folder / kLockName;
-  descriptor_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!descriptor_) throw system_error("opening " + path.string(), errno);
-  if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) throw system_error("locking " + path.string(), errno);
-    char holder[32] = {};
-    const ssize_t size = ::pread(descriptor_.get(), holder, sizeof holder - 1, 0);
-    throw Error(ErrorCode::InvalidInput,
-                "checkpoints in " + folder.string() + " are being written by " +
-                    (size > 0 ? "process " + std::string(holder) : "another process"));
-  }
-  // For people: the lock is the kernel's. A disk too full for it is none of its concern.
-  const std::string pid = std::to_string(::getpid());
-  if (::ftruncate(descriptor_.get(), 0) == 0 &&
-      ::pwrite(descriptor_.get(), pid.data(), pid.size(), 0) < 0) {
-    return;
-  }
-}
-
 fs::path make_draft(const fs::path& folder, std::int64_t step, const std::string& tag) {
   TRIREME_CHECK(!tag.empty() && tag.find_first_of("./") == std::string::npos, "a tag of '", tag,
                 "'");
@@ -140,60 +106,64 @@ fs::path make_draft(const fs::path& folder, std::int64_t step, const std::string
   return draft;
 }
 
-void publish(const fs::path& draft, const Manifest& manifest, Faults* faults, int rank) {
-  write_file_atomically(draft / kManifestName, manifest_text(manifest),
-                        {.faults = faults, .rank = rank});
-  reach(faults, kManifestWritten, rank);
-  const fs::path target = parent_of(draft) / folder_name(manifest.step);
-  // The exchange leaves the old one under the draft's name, where it is removed.
-  const bool is_replaced =
-      ::renameat2(AT_FDCWD, draft.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0;
-  if (!is_replaced) {
-    // Nothing to exchange with, or a file system that cannot: then it is gone for a moment.
-    if (fs::exists(target)) remove_checkpoint(target);
-    rename_folder(draft, target);
+void publish(const FolderLock& lock, const fs::path& draft, const Manifest& manifest,
+             const PublishOptions& options) {
+  write_file_atomically(draft / kManifestName, manifest_text(manifest, options.key),
+                        {.faults = options.faults, .rank = options.rank});
+  reach(options.faults, kManifestWritten, options.rank);
+  const fs::path staged = lock.staged(draft.filename().string());
+  if (!lock.move(draft, staged)) throw system_error("publishing " + draft.string(), ENOENT);
+  try {
+    reach(options.faults, kStaged, options.rank);
+    // The exchange leaves the replaced checkpoint under the draft's name, where it is deleted.
+    const bool is_replaced = exchange_or_rename(lock, staged, manifest.step);
+    reach(options.faults, kPublished, options.rank);
+    sync_folder(lock.folder());
+    if (is_replaced) delete_folder(staged);
+  } catch (...) {
+    std::error_code ignored;  // the next sweep retries
+    fs::remove_all(staged, ignored);
+    throw;
   }
-  reach(faults, kPublished, rank);
-  sync_folder(parent_of(draft));
-  if (is_replaced) delete_folder(draft);
 }
 
-void remove_checkpoint(const fs::path& checkpoint, Faults* faults, int rank) {
-  const auto step = step_in(checkpoint.filename().string());
-  TRIREME_CHECK(step.has_value(), checkpoint.string(), " is not called like a checkpoint");
-  const fs::path away =
-      parent_of(checkpoint) / hidden_name(*step, secure_random_hex(8), kGoneSuffix);
-  rename_folder(checkpoint, away);
+void remove_checkpoint(const FolderLock& lock, std::int64_t step, Faults* faults, int rank) {
+  const fs::path away = lock.staged(hidden_name(step, secure_random_hex(8), kGoneSuffix));
+  if (!lock.move(lock.folder() / folder_name(step), away)) return;
   reach(faults, kRemovalBegun, rank);
   delete_folder(away);
 }
 
-fs::path set_aside(const fs::path& checkpoint) {
-  const std::string name = checkpoint.filename().string();
-  TRIREME_CHECK(step_in(name).has_value(), checkpoint.string(), " is not called like a checkpoint");
-  const fs::path parent = parent_of(checkpoint);
-  fs::path aside = parent / (name + ".damaged");
-  for (int i = 2; fs::exists(aside); ++i) {
-    aside = parent / (name + ".damaged-" + std::to_string(i));
-  }
-  rename_folder(checkpoint, aside);
-  sync_folder(parent);
-  return aside;
+void set_aside(const FolderLock& lock, std::int64_t step) {
+  const fs::path staged = lock.staged(folder_name(step) + ".damaged");
+  if (!lock.move(lock.folder() / folder_name(step), staged)) return;
+  lock.clear();  // moves it back to the folder, under its new name
+  sync_folder(lock.folder());
 }
 
-std::vector<Draft> sweep_drafts(const fs::path& folder,
-                                const std::function<bool(const Draft&)>& is_spared) {
-  std::vector<Draft> swept;
+std::vector<Draft> drafts_in(const fs::path& folder) {
+  std::vector<Draft> drafts;
   for (const std::string& name : names_in(folder)) {
-    const auto draft = hidden_in(name, kDraftSuffix);
-    if (!draft && !hidden_in(name, kGoneSuffix)) continue;
-    if (draft && is_spared && is_spared(*draft)) continue;
+    if (auto draft = hidden_in(name, kDraftSuffix)) drafts.push_back(std::move(*draft));
+  }
+  return drafts;
+}
+
+std::vector<Draft> sweep_drafts(const FolderLock& lock,
+                                const std::function<bool(const Draft&)>& is_spared) {
+  lock.clear();
+  std::vector<Draft> swept;
+  for (const Draft& draft : drafts_in(lock.folder())) {
+    if (is_spared && is_spared(draft)) continue;
+    const fs::path away = lock.staged(hidden_name(draft.step, draft.tag, kGoneSuffix));
+    if (!lock.move(lock.folder() / hidden_name(draft.step, draft.tag, kDraftSuffix), away))
+      continue;
     std::error_code error;
-    fs::remove_all(folder / name, error);
+    fs::remove_all(away, error);
     const bool is_busy =
         error == std::errc::directory_not_empty || error == std::errc::no_such_file_or_directory;
-    if (error && !is_busy) throw system_error("removing " + name, error.value());
-    if (draft) swept.push_back(*draft);
+    if (error && !is_busy) throw system_error("removing " + away.string(), error.value());
+    swept.push_back(draft);
   }
   return swept;
 }

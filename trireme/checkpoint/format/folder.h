@@ -1,17 +1,17 @@
-// The folder that holds a job's checkpoints, `step-00001234` each: how one appears in it, whole or
-// not at all, and how one goes.
+// The folder that holds a job's checkpoints, one `step-00001234` folder each. Checkpoints appear in
+// it and disappear from it atomically.
 //
-// Writing:  writers fill a draft (a hidden folder that nobody reads); the one who holds the
-//           FolderLock writes the manifest into it last and publishes it, which is one rename.
-//           Removing is a rename too, and the deletion comes after it. Killed at any moment, the
-//           folder therefore holds whole checkpoints and perhaps drafts, which sweep_drafts()
-//           removes.
-// Drafts:   writers that work together meet in the draft of one step and tag. A tag is theirs
-//           alone, so that two attempts at one step never mix.
-// Failure:  Exhausted on a full disk, else Io. A folder that another process writes to is refused
-//           with InvalidInput, naming the process.
-// Threads:  of one folder, one thread at a time, which holds the lock; drafts are for any number
-//           of writers, and reading needs nothing.
+// Writing:       writers fill a draft, a hidden folder that readers ignore. The holder of the
+//                FolderLock writes the manifest last and publishes the draft with a rename. Removal
+//                also starts with a rename; the deletion follows. If processes are killed at any
+//                moment, the folder contains only complete checkpoints and possibly drafts, which
+//                sweep_drafts() removes.
+// Drafts:        writers of one checkpoint share the draft of one step and tag. Each attempt has a
+//                unique tag, so two attempts at the same step never mix.
+// Errors:        Exhausted if the disk is full, otherwise Io. Aborted, before any change, if a
+//                later epoch of the job holds the FolderLock.
+// Thread safety: one thread at a time per folder, which holds the lock. Any number of writers may
+//                write drafts; reading requires no lock.
 
 #pragma once
 
@@ -23,15 +23,20 @@
 #include <string_view>
 #include <vector>
 
-#include "trireme/base/descriptor.h"
 #include "trireme/base/fault.h"
+#include "trireme/checkpoint/format/folder_lock.h"
 #include "trireme/checkpoint/format/manifest.h"
+#include "trireme/net/secret.h"
 
 namespace trireme::checkpoint::format {
 
-inline constexpr FaultPoint kManifestWritten{"checkpoint.manifest"};    // all there, still a draft
-inline constexpr FaultPoint kPublished{"checkpoint.published"};         // under its name
-inline constexpr FaultPoint kRemovalBegun{"checkpoint.removal_begun"};  // an old one, out of sight
+inline constexpr FaultPoint kManifestWritten{"checkpoint.manifest"};    // complete, still a draft
+inline constexpr FaultPoint kStaged{"checkpoint.staged"};               // one rename away
+inline constexpr FaultPoint kPublished{"checkpoint.published"};         // has its final name
+inline constexpr FaultPoint kRemovalBegun{"checkpoint.removal_begun"};  // hidden, not yet deleted
+
+// In the folder of a job: the file that holds its id.
+inline constexpr const char* kJobIdName = "job_id";
 
 std::string folder_name(std::int64_t step);
 std::optional<std::int64_t> step_in(std::string_view folder_name);
@@ -41,42 +46,41 @@ struct Listed {
   std::filesystem::path path;
 };
 
-// By step. A folder that does not exist has none.
+// Sorted by step. Empty if the folder does not exist.
 std::vector<Listed> list_checkpoints(const std::filesystem::path& folder);
 
-class FolderLock {
- public:
-  // Makes the folder where it is missing. The lock goes with the object, or with the process.
-  explicit FolderLock(const std::filesystem::path& folder);
-
- private:
-  Descriptor descriptor_;
-};
-
-// The draft of a step and a tag, made unless it is there. A tag is letters, digits and '-'.
+// Returns the draft of a step and tag, and creates it if necessary. A tag consists of letters,
+// digits and '-'.
 std::filesystem::path make_draft(const std::filesystem::path& folder, std::int64_t step,
                                  const std::string& tag);
 
-// Writes the manifest into the draft, forces all to disk and renames the draft to the name of its
-// step. A checkpoint of the same step is replaced in one exchange.
-void publish(const std::filesystem::path& draft, const Manifest& manifest, Faults* faults = nullptr,
-             int rank = 0);
+struct PublishOptions {
+  std::optional<net::Secret> key{};  // key that signs the manifest
+  Faults* faults = nullptr;
+  int rank = 0;
+};
 
-void remove_checkpoint(const std::filesystem::path& checkpoint, Faults* faults = nullptr,
+// Writes the manifest into the draft, flushes everything to disk and renames the draft to the name
+// of its step. An existing checkpoint of the same step is replaced by an atomic exchange.
+void publish(const FolderLock& lock, const std::filesystem::path& draft, const Manifest& manifest,
+             const PublishOptions& options = {});
+
+void remove_checkpoint(const FolderLock& lock, std::int64_t step, Faults* faults = nullptr,
                        int rank = 0);
 
-// Renames a checkpoint to `step-….damaged`, where nothing lists, counts or replaces it. Returns the
-// new path.
-std::filesystem::path set_aside(const std::filesystem::path& checkpoint);
+// Renames a checkpoint to `step-….damaged`, so that it is no longer listed, counted or replaced.
+void set_aside(const FolderLock& lock, std::int64_t step);
 
 struct Draft {
   std::int64_t step = 0;
   std::string tag;
 };
 
-// Removes half-removed checkpoints, and drafts but for those that are spared; says which drafts.
-// One that somebody still writes into may stay, for the next sweep. The caller holds the lock.
-std::vector<Draft> sweep_drafts(const std::filesystem::path& folder,
+std::vector<Draft> drafts_in(const std::filesystem::path& folder);
+
+// Removes half-removed checkpoints and all drafts except the spared ones; returns the removed
+// drafts. A draft that another process is still writing to may remain until the next sweep.
+std::vector<Draft> sweep_drafts(const FolderLock& lock,
                                 const std::function<bool(const Draft&)>& is_spared = {});
 
 }  // namespace trireme::checkpoint::format

@@ -19,9 +19,10 @@ namespace {
 constexpr std::size_t kWriteSize = std::size_t{8} << 20;
 constexpr std::size_t kPage = kDataAlignment;
 
-// Writes what it is given in order, in one go what lies together in memory. Whole pages that lie in
-// the file as they lie in memory go to the disk from there, where the file system can do that: to
-// copy them into the page cache first would cost the training that goes on beside it.
+// Writes data in order and combines data that is contiguous in memory into one write. Whole pages
+// with the same alignment in memory and in the file are written with direct I/O where the file
+// system supports it: copying them into the page cache would take CPU time from the training that
+// runs at the same time.
 class GatheringWriter {
  public:
   explicit GatheringWriter(const std::filesystem::path& path) : path_(path) {
@@ -81,7 +82,7 @@ class GatheringWriter {
     if (::fcntl(descriptor_.get(), F_SETFL, flags) == 0) {
       is_direct_ = is_direct;
     } else {
-      can_be_direct_ = false;  // a file system in memory, say
+      can_be_direct_ = false;  // such as a file system in memory
     }
   }
 
@@ -93,7 +94,7 @@ class GatheringWriter {
   bool can_be_direct_ = true;
 };
 
-// Chunks as they lie in the file, and what the manifest says of them.
+// Writes chunks in the file's format and records their sizes and checksums for the manifest.
 class ChunkWriter {
  public:
   ChunkWriter(const std::filesystem::path& path, const Seal* seal) : writer_(path), seal_(seal) {}
@@ -107,7 +108,7 @@ class ChunkWriter {
 
   void add(ByteView chunk, const std::string& tensor, StoredPiece& piece) {
     if (seal_ == nullptr) {
-      // The checksum first: its read brings the bytes into the cache for the write.
+      // Computes the checksum first: reading the bytes brings them into the cache for the write.
       piece.checksums.push_back(xxh64(chunk));
       add_plain(chunk);
       return;
@@ -119,7 +120,7 @@ class ChunkWriter {
     piece.checksums.push_back(xxh64(sealed));
     piece.stored.push_back(sealed.size());
     add_plain(sealed);
-    writer_.flush();  // before the bytes are gone
+    writer_.flush();  // before `sealed` goes out of scope
   }
 
   void finish() { writer_.finish(); }

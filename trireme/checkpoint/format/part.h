@@ -1,13 +1,14 @@
-// A part is one safetensors file of a checkpoint: the pieces that one writer holds. A whole tensor
-// bears its own name there, a piece of one `name@begin`, so that other programs find whole tensors
-// where they expect them.
+// A part is one safetensors file of a checkpoint: the pieces of one writer. A whole tensor is
+// stored under its own name, a piece of a tensor as `name@begin`, so that other programs find whole
+// tensors under the expected names.
 //
-// Two steps, because the caller copies in between: PartLayout says where in the file's data each
-// piece will lie; write_part() writes the file from memory, in large writes and without a copy.
+// Writing has two steps because the caller copies the data in between: PartLayout computes the
+// offset of each piece in the file; write_part() writes the file from memory, in large writes and
+// without another copy.
 //
-// Failure: write_part() throws Exhausted on a full disk, else Io; what it left is the caller's to
-//          remove, with the folder.
-// Threads: PartLayout is a value.
+// Errors:        write_part() throws Exhausted if the disk is full, otherwise Io. The caller
+//                removes the incomplete file, together with its folder.
+// Thread safety: PartLayout is a value.
 
 #pragma once
 
@@ -28,9 +29,9 @@ namespace trireme::checkpoint::format {
 inline constexpr FaultPoint kPartHalfWritten{"checkpoint.half_part"};
 
 struct PieceForm {
-  std::string name;  // of the logical tensor
+  std::string name;  // name of the logical tensor
   DType dtype = DType::F32;
-  std::vector<std::int64_t> sizes{};  // of the logical tensor
+  std::vector<std::int64_t> sizes{};  // sizes of the logical tensor
   std::int64_t begin = 0;
   std::int64_t count = 0;
 
@@ -40,15 +41,15 @@ struct PieceForm {
 
 class PartLayout {
  public:
-  // Throws Misuse for a range outside its tensor and for two pieces of one name.
+  // Throws Misuse for a range outside its tensor and for two pieces with the same name.
   explicit PartLayout(std::vector<PieceForm> pieces,
                       const std::map<std::string, std::string>& metadata = {});
 
   const std::vector<PieceForm>& pieces() const noexcept { return pieces_; }
-  // Of piece `index` as given, from the first byte after the header.
+  // Offset of piece `index` (in the constructor's order) from the first byte after the header.
   std::uint64_t offset(std::size_t index) const { return offsets_.at(index); }
   std::uint64_t data_size() const noexcept { return data_size_; }
-  // Indices of the pieces in the order of their bytes.
+  // Indices of the pieces, in the order of their bytes.
   const std::vector<std::size_t>& order() const noexcept { return order_; }
   const std::string& header() const noexcept { return header_; }
 
@@ -62,23 +63,23 @@ class PartLayout {
 
 struct WrittenPart {
   StoredFile file;
-  std::vector<StoredTensor> tensors{};  // a piece each
+  std::vector<StoredTensor> tensors{};  // one piece each
 };
 
 struct PartOptions {
-  Sealing sealing{};  // a part that is not plain has no header: the manifest alone knows it
-  std::string id{};   // of the checkpoint, where the part is encrypted
+  Sealing sealing{};  // a sealed part has no header; only the manifest describes it
+  std::string id{};   // of the checkpoint; used if the part is encrypted
   Faults* faults = nullptr;
-  int rank = 0;  // of whom the fault points speak
+  int rank = 0;  // rank that the fault points report
 };
 
-// Writes the file, which must not exist, and forces it to disk. `contents` has the bytes of each
-// piece, in the order in which they were given to the layout.
+// Writes the file, which must not exist, and flushes it to disk. `contents` holds the bytes of each
+// piece, in the order in which the pieces were given to the layout.
 WrittenPart write_part(const std::filesystem::path& path, const PartLayout& layout,
                        const std::vector<ByteView>& contents, const PartOptions& options = {});
 
-// Adds the pieces to the manifest's tensors. Throws Misuse where two parts disagree about the type
-// or the sizes of a tensor.
+// Adds the pieces to the manifest's tensors. Throws Misuse if two parts disagree about the type or
+// the sizes of a tensor.
 void add_part(Manifest& manifest, WrittenPart part);
 
 }  // namespace trireme::checkpoint::format

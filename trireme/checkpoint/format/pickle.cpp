@@ -12,14 +12,11 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-constexpr std::uint64_t kLengthMax = std::uint64_t{1} << 40;
-constexpr std::size_t kNameMax = 1000;
-
-// Python's machine: a stack of values, marks in it, and a memory of numbered values.
+// Python's pickle machine: a stack of values, marks on it, and a memo of numbered values.
 class Machine {
  public:
   Machine(ByteView bytes, std::deque<PickleValue>& values)
-      : in_(bytes), size_(bytes.size()), values_(values) {}
+      : bytes_(bytes), in_(bytes), values_(values) {}
 
   const PickleValue* run() {
     while (true) {
@@ -34,7 +31,7 @@ class Machine {
  private:
   [[noreturn]] void corrupt(const std::string& what) const {
     throw Error(ErrorCode::Corrupt, "no pickle that can be read here: " + what + " before byte " +
-                                        std::to_string(size_ - in_.remaining()));
+                                        std::to_string(bytes_.size() - in_.remaining()));
   }
 
   template <class T>
@@ -42,14 +39,15 @@ class Machine {
     if (in_.remaining() < sizeof(T)) corrupt("the end");
     return in_.get<T>();
   }
-  std::string get_text(std::uint64_t size) {
-    if (size > kLengthMax || in_.remaining() < size) corrupt("the end of a text");
-    return std::string(text_of(in_.take(size)));
+  std::string_view get_text(std::uint64_t size) {
+    if (in_.remaining() < size) corrupt("the end of a text");
+    return text_of(in_.take(size));
   }
-  std::string get_line() {
-    std::string line;
-    for (char c = get<char>(); c != '\n'; c = get<char>()) line += c;
-    return line;
+  std::string_view get_line() {
+    const std::string_view rest = text_of(bytes_.last(in_.remaining()));
+    const std::size_t size = rest.find('\n');
+    if (size == std::string_view::npos) corrupt("the end of a line");
+    return get_text(size + 1).substr(0, size);
   }
 
   PickleValue& make(Kind kind) {
@@ -58,7 +56,12 @@ class Machine {
     return values_.back();
   }
   void push_integer(std::int64_t value) { make(Kind::Integer).integer = value; }
-  void push_text(std::string text) { make(Kind::Text).text = std::move(text); }
+  void push_text(std::string_view text) { make(Kind::Text).text = text; }
+  void push_name(std::string_view module, std::string_view name) {
+    PickleValue& value = make(Kind::Name);
+    value.module = module;
+    value.text = name;
+  }
   void push_bool(bool value) { make(Kind::Bool).integer = value ? 1 : 0; }
 
   PickleValue* pop() {
@@ -88,7 +91,7 @@ class Machine {
     return *value;
   }
 
-  // Two's complement, least byte first, of at most 8 bytes.
+  // Two's complement, little-endian, at most 8 bytes.
   std::int64_t get_long() {
     const auto count = get<std::uint8_t>();
     if (count > 8) corrupt("a number that is too large");
@@ -101,14 +104,14 @@ class Machine {
     }
     return static_cast<std::int64_t>(value);
   }
-  // Greatest byte first.
+  // Big-endian.
   double get_real() {
     std::uint64_t bits = 0;
     for (int i = 0; i < 8; ++i) bits = bits << 8 | get<std::uint8_t>();
     return std::bit_cast<double>(bits);
   }
 
-  // Values that stand for themselves.
+  // Operations that push a literal value.
   bool push_value(char operation) {
     switch (operation) {
       case '\x80':  // protocol
@@ -161,8 +164,8 @@ class Machine {
         make(Kind::List);
         return true;
       case 'c': {
-        const std::string module = get_line();
-        make(Kind::Name).text = module + " " + get_line();
+        const std::string_view module = get_line();
+        push_name(module, get_line());
         return true;
       }
       default:
@@ -215,7 +218,7 @@ class Machine {
     return true;
   }
 
-  // Values made of others.
+  // Operations that combine other values.
   bool gather(char operation) {
     switch (operation) {
       case 't':
@@ -236,17 +239,17 @@ class Machine {
       case '\x81':
         return call();
       case 'b':
-        pop();  // what the object is further told of itself
+        pop();  // BUILD: the further state of the object is ignored
         return true;
       case 'Q': {
         const PickleValue* to = pop();
-        make(Kind::Reference).items.push_back(to);
+        make(Kind::Reference).inner = to;
         return true;
       }
       case '\x93': {
         const std::vector<PickleValue*> names = pop_last(2);
-        if (names[0]->text.size() + names[1]->text.size() > kNameMax) corrupt("a long name");
-        make(Kind::Name).text = names[0]->text + " " + names[1]->text;
+        if (names[0]->kind != Kind::Text || names[1]->kind != Kind::Text) corrupt("no name");
+        push_name(names[0]->text, names[1]->text);
         return true;
       }
       default:
@@ -265,22 +268,21 @@ class Machine {
   bool set(const std::vector<PickleValue*>& items) {
     if (items.size() % 2 != 0) corrupt("a key without a value");
     PickleValue& dict = top(Kind::Dict, Kind::Call);
-    for (std::size_t i = 0; i < items.size(); i += 2) {
-      dict.entries.emplace_back(items[i], items[i + 1]);
-    }
+    dict.items.insert(dict.items.end(), items.begin(), items.end());
     return true;
   }
   bool call() {
     const std::vector<PickleValue*> both = pop_last(2);
     if (both[0]->kind != Kind::Name || both[1]->kind != Kind::List) corrupt("a call of no name");
     PickleValue& made = make(Kind::Call);
+    made.module = both[0]->module;
     made.text = both[0]->text;
-    made.items.push_back(both[1]);  // not a copy: many calls may have the same ones
+    made.inner = both[1];  // shared, not copied: many calls may have the same arguments
     return true;
   }
 
+  ByteView bytes_;
   ByteReader in_;
-  std::size_t size_;
   std::deque<PickleValue>& values_;
   std::vector<PickleValue*> stack_;
   std::vector<std::size_t> marks_;
@@ -289,18 +291,25 @@ class Machine {
 
 }  // namespace
 
+const PickleValue* PickleValue::arguments_of(std::string_view from,
+                                             std::string_view name) const noexcept {
+  return kind == Kind::Call && module == from && text == name ? inner : nullptr;
+}
+
 bool PickleValue::is_dict() const noexcept {
-  return kind == Kind::Dict || (kind == Kind::Call && text == "collections OrderedDict");
+  return kind == Kind::Dict || arguments_of("collections", "OrderedDict") != nullptr;
 }
 
 const PickleValue* PickleValue::find(std::string_view key) const noexcept {
+  if (!is_dict()) return nullptr;
   const PickleValue* found = nullptr;
-  for (const auto& [name, value] : entries) {
-    if (name->kind == Kind::Text && name->text == key) found = value;
+  for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
+    if (items[i]->kind == Kind::Text && items[i]->text == key) found = items[i + 1];
   }
   return found;
 }
 
-Pickle::Pickle(ByteView bytes) : root_(Machine(bytes, values_).run()) {}
+Pickle::Pickle(ByteView bytes)
+    : bytes_(bytes.begin(), bytes.end()), root_(Machine(bytes_, values_).run()) {}
 
 }  // namespace trireme::checkpoint::format

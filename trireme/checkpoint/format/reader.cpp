@@ -14,6 +14,8 @@
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
 #include "trireme/base/xxh64.h"
+#include "trireme/checkpoint/format/folder.h"
+#include "trireme/checkpoint/format/manifest_text.h"
 
 namespace trireme::checkpoint::format {
 namespace fs = std::filesystem;
@@ -21,10 +23,6 @@ namespace {
 
 Descriptor open_file(const fs::path& folder, const StoredFile& file) {
   const fs::path path = folder / file.name;
-  // A manifest names files beside itself; anything else was not written by us.
-  if (file.name.empty() || fs::path(file.name).filename() != file.name) {
-    throw Error(ErrorCode::Corrupt, folder.string() + " lists a file called '" + file.name + "'");
-  }
   Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!descriptor && errno == ENOENT) {
     throw Error(ErrorCode::Corrupt, path.string() + " is missing");
@@ -33,6 +31,9 @@ Descriptor open_file(const fs::path& folder, const StoredFile& file) {
   if (!descriptor || ::fstat(descriptor.get(), &status) != 0) {
     throw system_error("opening " + path.string(), errno);
   }
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorCode::Corrupt, path.string() + " is no regular file");
+  }
   if (static_cast<std::uint64_t>(status.st_size) != file.size) {
     throw Error(ErrorCode::Corrupt, path.string() + " has " + std::to_string(status.st_size) +
                                         " bytes and was written with " + std::to_string(file.size));
@@ -40,12 +41,23 @@ Descriptor open_file(const fs::path& folder, const StoredFile& file) {
   return descriptor;
 }
 
+// Jobs find the newest checkpoint by its folder name, so an old checkpoint that was renamed to a
+// later step is rejected.
+void expect_step(const fs::path& folder, std::int64_t step) {
+  const auto named = step_in(folder.filename().string());
+  if (!named || *named == step) return;
+  throw Error(ErrorCode::Corrupt, folder.string() + " holds the checkpoint of step " +
+                                      std::to_string(step) + ": it was renamed");
+}
+
 }  // namespace
 
-Reader::Reader(const fs::path& folder, std::optional<net::Secret> key)
-    : folder_(folder), key_(std::move(key)) {
+Reader::Reader(const fs::path& folder, const ReadOptions& options)
+    : folder_(folder), key_(options.key) {
+  if (key_) Sealing{.key = key_}.expect_possible();
   const fs::path path = folder / kManifestName;
-  manifest_ = parse_manifest(read_file(path), path.string());
+  manifest_ = parse_manifest(read_file(path), path.string(), options);
+  expect_step(folder, manifest_.step);
   for (const StoredFile& file : manifest_.files) {
     File& opened = files_[file.name];
     opened.descriptor = open_file(folder, file);
@@ -54,14 +66,12 @@ Reader::Reader(const fs::path& folder, std::optional<net::Secret> key)
       opened.seal.emplace(file, manifest_.id, key_, (folder / file.name).string());
     }
   }
-  for (const StoredTensor& tensor : manifest_.tensors) {
-    for (const StoredPiece& piece : tensor.pieces) {
-      if (!files_.contains(piece.file)) {
-        throw Error(ErrorCode::Corrupt, path.string() + ": tensor " + tensor.name + " lies in " +
-                                            piece.file + ", which is not listed");
-      }
-    }
-  }
+}
+
+// A key and an encrypted file imply that the manifest was signed with this key; the signature
+// covers that every file is encrypted with the same key.
+bool Reader::is_authenticated() const noexcept {
+  return key_ && !manifest_.files.empty() && !manifest_.files[0].key_id.empty();
 }
 
 const StoredTensor& Reader::tensor(std::string_view name) const {
@@ -74,8 +84,9 @@ const StoredTensor& Reader::tensor(std::string_view name) const {
 
 void Reader::read(const StoredTensor& tensor, std::int64_t begin, std::int64_t count,
                   std::byte* out) const {
-  TRIREME_CHECK(begin >= 0 && count >= 0 && begin + count <= tensor.count(), "elements ", begin,
-                " to ", begin + count, " of ", tensor.name, ", which has ", tensor.count());
+  TRIREME_CHECK(
+      begin >= 0 && count >= 0 && begin <= tensor.count() && count <= tensor.count() - begin, count,
+      " elements at ", begin, " of ", tensor.name, ", which has ", tensor.count());
   const std::size_t element = size_of(tensor.dtype);
   for (const StoredPiece& piece : tensor.pieces) {
     const std::int64_t first = std::max(begin, piece.begin);
@@ -100,7 +111,7 @@ void Reader::read_piece(const StoredTensor& tensor, const StoredPiece& piece, Ra
     if (first == chunk.begin && last == chunk.end) {
       read_chunk(tensor, piece, chunk, out);
     } else {
-      // Only the whole chunk has a checksum.
+      // Only whole chunks have checksums.
       scratch.resize(chunk.end - chunk.begin);
       read_chunk(tensor, piece, chunk, scratch.data());
       std::memcpy(out, scratch.data() + (first - chunk.begin), last - first);
@@ -120,7 +131,7 @@ void Reader::read_chunk(const StoredTensor& tensor, const StoredPiece& piece, Ra
   }
   const fs::path path = folder_ / piece.file;
   const auto about = std::ranges::find(manifest_.files, piece.file, &StoredFile::name);
-  // Says what is missing where the key was.
+  // This constructor throws an error that says which key is missing.
   if (!file.seal) Seal(*about, manifest_.id, key_, path.string());
   Bytes sealed(stored.end - stored.begin);
   read_stored(tensor, piece, index, stored, sealed.data());
@@ -175,9 +186,18 @@ void Reader::read_stored(const StoredTensor& tensor, const StoredPiece& piece, s
 
 void Reader::check(const StoredTensor& tensor, const StoredPiece& piece, std::uint64_t chunk,
                    Bytes& buffer) const {
+  const File& file = files_.at(piece.file);
+  const bool is_readable = !file.is_sealed || file.seal.has_value();
   const Range stored = stored_range(tensor, piece, chunk);
-  if (buffer.size() < stored.end - stored.begin) buffer.resize(stored.end - stored.begin);
-  read_stored(tensor, piece, chunk, stored, buffer.data());
+  const std::uint64_t size = static_cast<std::uint64_t>(piece.count) * size_of(tensor.dtype);
+  const Range whole{.begin = chunk * kChunkSize, .end = std::min((chunk + 1) * kChunkSize, size)};
+  const std::uint64_t needed = is_readable ? whole.end - whole.begin : stored.end - stored.begin;
+  if (buffer.size() < needed) buffer.resize(needed);
+  if (is_readable) {
+    read_chunk(tensor, piece, whole, buffer.data());
+  } else {
+    read_stored(tensor, piece, chunk, stored, buffer.data());
+  }
 }
 
 }  // namespace trireme::checkpoint::format

@@ -1,11 +1,12 @@
-// Reader gives the bytes of a checkpoint's tensors: any flat range of any tensor, whoever wrote it
-// in whatever pieces. What it gives was checked: a chunk whose checksum does not match is never
-// handed out.
+// Reader returns the bytes of a checkpoint's tensors: any flat range of any tensor, independent of
+// the ranks and pieces that wrote it. It verifies all data: it never returns a chunk whose checksum
+// does not match.
 //
-// Failure: NotFound without a manifest (an unfinished checkpoint has none) or without the tensor;
-//          Corrupt names the file, the tensor and the byte; InvalidInput for the wrong key, or
-//          none, of an encrypted one.
-// Threads: any number of threads may read at once.
+// Errors:        NotFound if the manifest (an unfinished checkpoint has none) or the tensor is
+//                missing. Corrupt names the file, the tensor and the byte; it is also thrown for
+//                data that was not written with the key. InvalidInput for a wrong key, for a
+//                missing key, and for a key where the checkpoint is not signed (see ReadOptions).
+// Thread safety: any number of threads may read at the same time.
 
 #pragma once
 
@@ -24,19 +25,21 @@ namespace trireme::checkpoint::format {
 
 class Reader {
  public:
-  // Opens the folder `step-…`: its manifest, and every file in its stated size. Without its key an
-  // encrypted one can be looked into and checked, but not read.
-  explicit Reader(const std::filesystem::path& folder, std::optional<net::Secret> key = {});
+  // Opens the folder `step-…`: reads its manifest and checks the size of every file.
+  explicit Reader(const std::filesystem::path& folder, const ReadOptions& options = {});
 
   const std::filesystem::path& folder() const noexcept { return folder_; }
   const Manifest& manifest() const noexcept { return manifest_; }
+  // Whether all data that this Reader returns was written with the given key.
+  bool is_authenticated() const noexcept;
   const StoredTensor& tensor(std::string_view name) const;
 
-  // Elements [begin, begin + count) in row-major order into `out`.
+  // Reads the elements [begin, begin + count), in row-major order, into `out`.
   void read(const StoredTensor& tensor, std::int64_t begin, std::int64_t count,
             std::byte* out) const;
 
-  // Compares the bytes of a chunk in its file with their checksum; throws Corrupt.
+  // Reads a chunk and discards it. If the chunk is encrypted and no key was given, compares the
+  // bytes in the file with their checksum. Throws Corrupt.
   void check(const StoredTensor& tensor, const StoredPiece& piece, std::uint64_t chunk,
              Bytes& buffer) const;
 
@@ -46,7 +49,7 @@ class Reader {
   };
   struct File {
     Descriptor descriptor;
-    std::optional<Seal> seal{};  // of a part that is not plain, and can be opened
+    std::optional<Seal> seal{};  // of a sealed part that can be opened
     bool is_sealed = false;
   };
 
@@ -54,7 +57,7 @@ class Reader {
                   std::byte* out) const;
   void read_chunk(const StoredTensor& tensor, const StoredPiece& piece, Range chunk,
                   std::byte* out) const;
-  // Of the chunk, in the file.
+  // The byte range of the chunk in the file.
   static Range stored_range(const StoredTensor& tensor, const StoredPiece& piece,
                             std::uint64_t chunk);
   void read_stored(const StoredTensor& tensor, const StoredPiece& piece, std::uint64_t chunk,

@@ -6,6 +6,7 @@
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
+#include "trireme/checkpoint/format/manifest_text.h"
 
 namespace trireme::checkpoint::format {
 namespace fs = std::filesystem;
@@ -27,31 +28,34 @@ std::string part_name(int rank, bool is_plain) {
   return name_of(rank, is_plain ? ".safetensors" : ".sealed");
 }
 
-void write_record(const fs::path& draft, int rank, const WrittenPart& part, const std::string& id,
-                  Faults* faults) {
+void write_record(const fs::path& draft, int rank, const WrittenPart& part,
+                  const RecordOptions& options) {
   Manifest record;
-  record.id = id;
+  record.id = options.id;
   record.files = {part.file};
   record.tensors = part.tensors;
-  write_file_atomically(draft / name_of(rank, kRecordSuffix), manifest_text(record),
-                        {.faults = faults, .rank = rank});
+  write_file_atomically(draft / name_of(rank, kRecordSuffix),
+                        manifest_text(record, options.key, Coverage::Part),
+                        {.faults = options.faults, .rank = rank});
 }
 
 void write_failure(const fs::path& draft, int rank, const std::string& why) noexcept {
   try {
     if (!fs::exists(draft)) return;
-    // The name alone tells; a full disk may have no room for the words.
+    // The file's existence reports the failure; a full disk may have no space for the text.
     std::ofstream(draft / name_of(rank, kFailureSuffix)) << why;
   } catch (const std::exception&) {
     return;
   }
 }
 
-std::optional<WrittenPart> read_record(const fs::path& draft, int rank, const std::string& id) {
+std::optional<WrittenPart> read_record(const fs::path& draft, int rank,
+                                       const RecordOptions& options) {
   const fs::path path = draft / name_of(rank, kRecordSuffix);
   if (fs::exists(path)) {
-    Manifest record = parse_part_of_manifest(read_file(path), path.string());
-    if (record.id != id || record.files.size() != 1 ||
+    Manifest record =
+        parse_manifest(read_file(path), path.string(), {.key = options.key}, Coverage::Part);
+    if (record.id != options.id || record.files.size() != 1 ||
         record.files[0].name != part_name(rank, !record.files[0].is_sealed())) {
       throw Error(ErrorCode::Corrupt, path.string() + " is the record of another part");
     }
@@ -59,8 +63,11 @@ std::optional<WrittenPart> read_record(const fs::path& draft, int rank, const st
   }
   const fs::path failure = draft / name_of(rank, kFailureSuffix);
   if (!fs::exists(failure)) return std::nullopt;
-  throw Error(ErrorCode::RemoteFailure,
-              "rank " + std::to_string(rank) + " could not write its part: " + read_file(failure));
+  const std::string why = read_file(failure);
+  throw Error(
+      ErrorCode::RemoteFailure,
+      "rank " + std::to_string(rank) + " could not write its part: " +
+          (why.empty() ? "it could not write the reason either; its disk is probably full" : why));
 }
 
 void remove_record(const fs::path& draft, int rank) {

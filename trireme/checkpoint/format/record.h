@@ -1,12 +1,13 @@
-// A record says that one writer's part of a draft is whole and on disk, and what is in it: by its
-// records the one who writes the manifest knows when all are there.
+// A record states that one writer's part of a draft is complete and on disk, and lists its
+// contents. The rank that writes the manifest reads the records to find out when all parts are
+// complete.
 //
-// A record is a manifest of one part, `part-00002.json`; it is written after the part was forced to
-// disk, and appears at once or not at all. A writer that fails leaves `part-00002.failed` instead.
+// A record is a manifest of one part, `part-00002.json`. It is written after the part was flushed
+// to disk, and appears atomically. A writer that fails creates `part-00002.failed` instead.
 //
-// Failure: read_record() throws RemoteFailure with the writer's words where it failed, and Corrupt
-//          where the record is damaged, or of another checkpoint.
-// Threads: pure but for the files; a writer touches its own only.
+// Errors:        read_record() throws RemoteFailure with the writer's message if the writer failed,
+//                and Corrupt if the record is damaged or belongs to another checkpoint.
+// Thread safety: no shared state except the files; each writer changes only its own.
 
 #pragma once
 
@@ -19,21 +20,26 @@
 
 namespace trireme::checkpoint::format {
 
-// The file of the part itself; other programs read those that are plain.
+// The name of the part's own file; other programs can read plain parts.
 std::string part_name(int rank, bool is_plain = true);
 
-// `id`: of the checkpoint that they write together.
-void write_record(const std::filesystem::path& draft, int rank, const WrittenPart& part,
-                  const std::string& id, Faults* faults = nullptr);
+struct RecordOptions {
+  std::string id{};                  // of the checkpoint that the ranks write together
+  std::optional<net::Secret> key{};  // signs the record, as it signs the manifest
+  Faults* faults = nullptr;
+};
 
-// As well as it can: where the disk is full or the draft is gone, the reader's deadline speaks.
+void write_record(const std::filesystem::path& draft, int rank, const WrittenPart& part,
+                  const RecordOptions& options);
+
+// Best effort: if the disk is full or the draft is gone, the reader's deadline reports the failure.
 void write_failure(const std::filesystem::path& draft, int rank, const std::string& why) noexcept;
 
-// Nothing while it is not there.
+// Returns nullopt if the record does not exist yet.
 std::optional<WrittenPart> read_record(const std::filesystem::path& draft, int rank,
-                                       const std::string& id);
+                                       const RecordOptions& options);
 
-// What a finished checkpoint does not need.
+// Removes the record, which a finished checkpoint does not need.
 void remove_record(const std::filesystem::path& draft, int rank);
 
 }  // namespace trireme::checkpoint::format

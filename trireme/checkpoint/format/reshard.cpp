@@ -11,7 +11,8 @@ namespace trireme::checkpoint::format {
 namespace fs = std::filesystem;
 namespace {
 
-// The tensors end to end, cut into stretches of equally many bytes.
+// Concatenates the tensors, cuts them into `count` ranges of equal size in bytes, and returns range
+// `index`.
 std::vector<PieceForm> stretch_of(const Manifest& manifest, std::uint64_t index,
                                   std::uint64_t count) {
   const std::uint64_t total = manifest.data_size();
@@ -56,7 +57,9 @@ WrittenPart write_stretch(const Reader& from, const fs::path& path, std::vector<
 fs::path reshard(const Reader& from, const ReshardOptions& options) {
   TRIREME_CHECK(options.parts > 0, "a checkpoint of ", options.parts, " parts");
   options.sealing.expect_possible();
-  Shelf shelf({.folder = options.folder, .retention = {.keep_last = 0, .keep_best = 0}});
+  Shelf shelf({.folder = options.folder,
+               .retention = {.keep_last = 0, .keep_best = 0},
+               .key = options.sealing.key});
   const Manifest& old = from.manifest();
   Manifest manifest{.step = old.step,
                     .score = old.score,
@@ -74,7 +77,7 @@ fs::path reshard(const Reader& from, const ReshardOptions& options) {
     settle(manifest);
     shelf.put(draft, manifest);
   } catch (...) {
-    std::error_code ignored;  // the next writer sweeps
+    std::error_code ignored;  // the next writer sweeps the draft
     fs::remove_all(draft, ignored);
     throw;
   }

@@ -1,10 +1,11 @@
-// Writing a checkpoint again: in another number of parts, compressed or not, under another key or
-// none. The tensors stay bit for bit what they are, and so do step, score and meta.
+// Rewrites a checkpoint with another number of parts, with or without compression, and with another
+// key or none. The tensors stay bitwise identical; step, score and meta do not change.
 //
-// Memory:  one part at a time.
-// Failure: what Reader and Shelf throw; a folder that a job writes to is InvalidInput. The old
-//          checkpoint stays until the new one takes its place in one exchange.
-// Threads: any; one writer a folder.
+// Memory:        one part at a time.
+// Errors:        the errors that Reader and Shelf throw; InvalidInput if a job is writing to the
+//                folder. The old checkpoint stays until an atomic exchange replaces it with the new
+//                one.
+// Thread safety: any thread; one writer per folder.
 
 #pragma once
 
@@ -16,12 +17,12 @@
 namespace trireme::checkpoint::format {
 
 struct ReshardOptions {
-  std::filesystem::path folder;  // of checkpoints, in which the new one appears
+  std::filesystem::path folder;  // folder of checkpoints that receives the new one
   int parts = 1;
   Sealing sealing{};
 };
 
-// Returns where it lies now.
+// Returns the path of the new checkpoint.
 std::filesystem::path reshard(const Reader& from, const ReshardOptions& options);
 
 }  // namespace trireme::checkpoint::format

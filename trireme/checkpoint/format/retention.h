@@ -1,6 +1,7 @@
-// Which checkpoints go when a new one has come: all but the last few and the best few.
+// Decides which checkpoints to remove after a new one was written: all except the last few and the
+// best few.
 //
-// Threads: pure.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -12,16 +13,16 @@ namespace trireme::checkpoint::format {
 
 struct Retention {
   int keep_last = 3;  // 0: keep all
-  int keep_best = 1;  // by score; of equal scores the earlier
+  int keep_best = 1;  // by score; the earlier of two equal scores
   bool is_higher_better = false;
 };
 
 struct Scored {
   std::int64_t step = 0;
-  std::optional<double> score{};  // one that is not a number is none
+  std::optional<double> score{};  // NaN counts as no score
 };
 
-// The steps to remove, ascending. The newest is never among them.
+// The steps to remove, ascending. The newest step is never among them.
 std::vector<std::int64_t> steps_to_remove(std::vector<Scored> held, const Retention& retention);
 
 }  // namespace trireme::checkpoint::format

@@ -12,21 +12,25 @@
 
 #include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
+#include "trireme/base/json_text.h"
 #include "trireme/base/whole_number.h"
 
 namespace trireme::checkpoint::format {
 namespace {
 
 using Json = nlohmann::ordered_json;
+// Parsed fields are looked up by name; in an ordered object the total time of the lookups grows
+// with the square of its size.
+using Read = nlohmann::json;
 
 constexpr std::size_t kLengthSize = 8;
-constexpr std::uint64_t kHeaderSizeMax = 100'000'000;  // the bound of the reference reader
+constexpr std::uint64_t kHeaderSizeMax = 100'000'000;  // the limit of the reference reader
 
 [[noreturn]] void corrupt_safetensors(const std::string& file, const std::string& what) {
   throw Error(ErrorCode::Corrupt, file + " is no whole safetensors file: " + what);
 }
 
-Entry entry_from(const std::string& name, const Json& json) {
+Entry entry_from(const std::string& name, const Read& json) {
   Entry entry{.name = name};
   const auto dtype = dtype_named(json.at("dtype").get<std::string>());
   if (!dtype) throw Error(ErrorCode::Unsupported, "elements of type " + json.at("dtype").dump());
@@ -47,7 +51,7 @@ Entry entry_from(const std::string& name, const Json& json) {
   return entry;
 }
 
-void add_entries(Header& header, const Json& json, const std::string& file) {
+void add_entries(Header& header, const Read& json, const std::string& file) {
   for (const auto& [name, value] : json.items()) {
     try {
       if (name == "__metadata__") {
@@ -59,12 +63,12 @@ void add_entries(Header& header, const Json& json, const std::string& file) {
       if (error.code() == ErrorCode::Unsupported) throw error.with_operation(file + ": " + name);
       corrupt_safetensors(file, "tensor " + name + ": " + error.message());
     } catch (const nlohmann::json::exception& error) {
-      corrupt_safetensors(file, "tensor " + name + ": " + error.what());
+      corrupt_safetensors(file, "tensor " + name + ": " + json_reason(error.what()));
     }
   }
 }
 
-// No gap, no overlap, nothing beyond the end.
+// Checks that the tensors leave no gap, do not overlap and end at the end of the file.
 void check_offsets(const Header& header, std::uint64_t file_size, const std::string& file) {
   std::uint64_t at = 0;
   for (const Entry& entry : header.entries) {
@@ -111,16 +115,20 @@ std::uint64_t length_in(std::string_view start, std::uint64_t file_size, const s
 }  // namespace
 
 std::int64_t count_of(const std::vector<std::int64_t>& sizes) {
-  constexpr std::int64_t kCountMax = std::int64_t{1} << 60;  // 8 bytes each still fit
-  std::int64_t count = 1;
+  constexpr std::int64_t kCountMax = std::int64_t{1} << 60;  // 8 bytes per element still fit
+  std::int64_t product = 1;  // excludes zeros, so that strides, which are products of some sizes,
+                             // fit too
+  bool is_empty = false;
   for (const std::int64_t size : sizes) {
     if (size < 0) throw Error(ErrorCode::InvalidInput, "a size of " + std::to_string(size));
-    if (size > 0 && count > kCountMax / size) {
+    is_empty |= size == 0;
+    if (size == 0) continue;
+    if (product > kCountMax / size) {
       throw Error(ErrorCode::Exhausted, "more elements than can be counted");
     }
-    count *= size;
+    product *= size;
   }
-  return count;
+  return is_empty ? 0 : product;
 }
 
 std::vector<std::size_t> lay_out(std::vector<Entry>& entries) {
@@ -163,7 +171,7 @@ std::string header_text(const std::vector<Entry>& entries,
 Header parse_header(std::string_view start, std::uint64_t file_size, const std::string& file) {
   const std::uint64_t length = length_in(start, file_size, file);
   Header header{.data_begin = kLengthSize + length};
-  const Json json = Json::parse(start.substr(kLengthSize, length), nullptr, false);
+  const Read json = parse_json<Read>(start.substr(kLengthSize, length));
   if (!json.is_object()) corrupt_safetensors(file, "its header is not a JSON object");
   add_entries(header, json, file);
   std::stable_sort(header.entries.begin(), header.entries.end(), [](const auto& a, const auto& b) {

@@ -1,11 +1,12 @@
-// The header of a safetensors file: 8 bytes of length, then JSON that says of every tensor its
-// type, its sizes and where its bytes lie. The bytes follow, without gaps.
+// The header of a safetensors file: 8 bytes of length, then JSON with the type, the sizes and the
+// byte range of every tensor. The data follows, without gaps.
 //
-// Alignment: lay_out() puts wider types first and the header is padded to whole pages, so that each
-//            tensor begins at a multiple of its element's size, and readers may map the file; and
-//            so that a copy in memory that begins on a page lies there as in the file.
-// Failure:   a file that is not one is Corrupt, with its name and what is wrong with it.
-// Threads:   pure but for the reading of files.
+// Alignment:     lay_out() puts wider types first, and the header is padded to whole pages. Each
+//                tensor therefore begins at a multiple of its element size and readers may map the
+//                file; and page-aligned data in memory has the same alignment in the file.
+// Errors:        Corrupt, with the file name and the reason, if the file is not a valid safetensors
+//                file.
+// Thread safety: pure functions, except that read_header() reads a file.
 
 #pragma once
 
@@ -33,23 +34,24 @@ struct Entry {
 struct Header {
   std::vector<Entry> entries{};  // in the order of their bytes
   std::map<std::string, std::string> metadata{};
-  std::uint64_t data_begin = 0;  // the header's own size
+  std::uint64_t data_begin = 0;  // the size of the header
 };
 
-// Product of the sizes; throws Exhausted where it or its bytes leave 63 bits, InvalidInput for a
-// negative size.
+// The product of the sizes. Throws Exhausted if the count or its bytes exceed 63 bits, InvalidInput
+// for a negative size.
 std::int64_t count_of(const std::vector<std::int64_t>& sizes);
 
-// Sets `begin` and `size` of every entry and orders them, wide types first, else as given.
-// Returns, for each entry in its new order, the index it was given at.
+// Sets `begin` and `size` of every entry and sorts the entries by descending element size; entries
+// of equal element size keep their order. Returns, for each entry in the new order, its original
+// index.
 std::vector<std::size_t> lay_out(std::vector<Entry>& entries);
 
-// The first bytes of the file, for entries that were laid out.
+// The first bytes of the file. REQUIRES: the entries were laid out.
 std::string header_text(const std::vector<Entry>& entries,
                         const std::map<std::string, std::string>& metadata);
 
 Header read_header(const std::filesystem::path& path);
-// For what is not a file: `start` holds at least the header, `file_size` counts all bytes.
+// For data that is not a file: `start` contains at least the header, `file_size` counts all bytes.
 Header parse_header(std::string_view start, std::uint64_t file_size, const std::string& file);
 
 }  // namespace trireme::checkpoint::format

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kIdPurpose = "trireme checkpoint key id";
 constexpr std::string_view kPartPurpose = "trireme checkpoint part ";
+constexpr std::string_view kSigningPurpose = "trireme checkpoint signing";
 constexpr std::size_t kSaltSize = 16;
 constexpr std::size_t kIdSize = 8;
 
@@ -37,6 +38,18 @@ void Sealing::expect_possible() const {
 std::string key_id(const net::Secret& key) {
   const Sha256Digest digest = hmac_sha256(key.bytes(), bytes_of(kIdPurpose));
   return to_hex(ByteView(digest).first(kIdSize));
+}
+
+std::string signature(const net::Secret& key, std::string_view purpose, std::string_view text) {
+  const Sha256Digest signing_key = hmac_sha256(key.bytes(), bytes_of(kSigningPurpose));
+  ByteWriter message;
+  message.put_text(purpose).append(bytes_of(text));
+  return to_hex(hmac_sha256(signing_key, message.bytes()));
+}
+
+bool is_signed(const net::Secret& key, std::string_view purpose, std::string_view text,
+               std::string_view given) {
+  return equal_in_constant_time(bytes_of(signature(key, purpose, text)), bytes_of(given));
 }
 
 Seal::Seal(const Sealing& sealing, std::string id, StoredFile& file)

@@ -1,13 +1,15 @@
-// Seal is how the chunks of one part lie on disk where they are not plain: compressed, encrypted,
-// or the one and then the other. Each chunk stands alone, so that a range is read without the rest.
+// Seal compresses or encrypts the chunks of one part, or compresses and then encrypts them. Each
+// chunk is independent, so that a reader can read a range without the rest.
 //
-// Encryption: AES-256-GCM. Every part has a key of its own, made of the user's key and a random
-//             salt, and in it a chunk's place in the file is its nonce: no nonce is used twice.
-//             The checkpoint's id and the chunk's place in its tensor are authenticated, so that
-//             chunks and parts cannot change places, within a checkpoint or between two.
-// Failure:    open() throws InvalidInput for the wrong key and Corrupt for bytes that no holder of
-//             the key wrote; Unsupported where this build lacks zstd or OpenSSL.
-// Threads:    a value; its functions are pure.
+// Encryption:    AES-256-GCM. Every part has its own key, derived from the user's key and a random
+//                salt; a chunk's offset in the file is its nonce, so no nonce is used twice. The
+//                checkpoint's id and the chunk's position in its tensor are authenticated, so
+//                chunks and parts cannot be exchanged within a checkpoint or between two. The
+//                manifest, which defines these positions, is signed with the same key
+//                (manifest_text.h).
+// Errors:        open() throws InvalidInput for the wrong key and Corrupt for bytes that were not
+//                written with the key; Unsupported if this build lacks zstd or OpenSSL.
+// Thread safety: a value; its functions are pure.
 
 #pragma once
 
@@ -23,33 +25,48 @@
 
 namespace trireme::checkpoint::format {
 
-// How new parts are to be written.
+// What a reader requires of a checkpoint. Without a key, an encrypted checkpoint can be inspected
+// and checked for damage, but its tensors cannot be read.
+struct ReadOptions {
+  std::optional<net::Secret> key{};
+  // With a key: also accept checkpoints that are not signed.
+  bool is_unauthenticated_allowed = false;
+};
+
+// How new parts are written, and what is required of existing checkpoints.
 struct Sealing {
   bool is_compressed = false;
-  int level = 1;  // of zstd
+  int level = 1;  // zstd level
   std::optional<net::Secret> key{};
+  bool is_unauthenticated_allowed = false;
 
   bool is_plain() const { return !is_compressed && !key; }
-  // Throws Unsupported with a remedy where this build cannot.
+  ReadOptions reading() const { return {key, is_unauthenticated_allowed}; }
+  // Throws Unsupported with a remedy if this build lacks zstd or OpenSSL.
   void expect_possible() const;
 };
 
-// By which people and programs tell keys apart; says nothing about the key.
+// Identifies a key to people and programs without revealing anything about it.
 std::string key_id(const net::Secret& key);
+
+// Proves that a holder of the key wrote the text for this purpose; 64 hexadecimal digits.
+std::string signature(const net::Secret& key, std::string_view purpose, std::string_view text);
+bool is_signed(const net::Secret& key, std::string_view purpose, std::string_view text,
+               std::string_view signature);
 
 class Seal {
  public:
-  // Where a chunk belongs.
+  // The position of a chunk.
   struct Place {
     std::string_view tensor;
-    std::int64_t begin = 0;    // of its piece
-    std::uint64_t chunk = 0;   // within its piece
+    std::int64_t begin = 0;    // first element of its piece
+    std::uint64_t chunk = 0;   // index within its piece
     std::uint64_t offset = 0;  // in the file
   };
 
-  // Of a part to be written; `file` gets what a reader needs to know.
+  // For a part to be written; sets the fields of `file` that a reader needs.
   Seal(const Sealing& sealing, std::string id, StoredFile& file);
-  // Of a part that was; `file` names it in messages.
+  // For a part to be read; `file` is its name in error messages.
   Seal(const StoredFile& stored, std::string id, const std::optional<net::Secret>& key,
        const std::string& file);
 

@@ -5,25 +5,29 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
+#include "trireme/checkpoint/format/manifest_text.h"
 #include "trireme/checkpoint/format/verify.h"
 
 namespace trireme::checkpoint::format {
 namespace fs = std::filesystem;
 namespace {
 
-// What lies in the folder and can be read. Damaged ones, and those of a later version, are left to
-// people: they are neither counted nor removed.
+// The readable checkpoints of the folder. Damaged checkpoints, those of another version and those
+// that are not signed with the key are neither counted nor removed; the user decides about them.
 std::vector<Scored> scores_in(const Shelf::Options& options) {
   std::vector<Scored> scores;
   for (const Listed& listed : list_checkpoints(options.folder)) {
     try {
       const fs::path path = listed.path / kManifestName;
-      const Manifest manifest = parse_manifest(read_file(path), path.string());
+      const Manifest manifest = parse_manifest(read_file(path), path.string(), options.reading);
       const bool is_alike = !options.is_score_alike || options.is_score_alike(manifest.meta);
       scores.push_back(
           {.step = listed.step, .score = is_alike ? manifest.score : std::optional<double>()});
     } catch (const Error& error) {
-      if (!is_damage(error) && error.code() != ErrorCode::Unsupported) throw;
+      if (!is_damage(error) && error.code() != ErrorCode::Unsupported &&
+          error.code() != ErrorCode::InvalidInput) {
+        throw;
+      }
     }
   }
   return scores;
@@ -32,12 +36,15 @@ std::vector<Scored> scores_in(const Shelf::Options& options) {
 }  // namespace
 
 Shelf::Shelf(Options options)
-    : options_(std::move(options)), lock_(options_.folder), held_(scores_in(options_)) {}
+    : options_(std::move(options)),
+      lock_(options_.folder, options_.writer),
+      held_(scores_in(options_)) {}
 
 void Shelf::put(const fs::path& draft, const Manifest& manifest) {
   const fs::path target = options_.folder / folder_name(manifest.step);
-  if (!is_held(manifest.step) && fs::exists(target)) format::set_aside(target);
-  publish(draft, manifest, options_.faults, options_.rank);
+  if (!is_held(manifest.step) && fs::exists(target)) format::set_aside(lock_, manifest.step);
+  publish(lock_, draft, manifest,
+          {.key = options_.key, .faults = options_.faults, .rank = options_.rank});
   forget(manifest.step);
   held_.push_back({.step = manifest.step, .score = manifest.score});
   retire();
@@ -45,13 +52,13 @@ void Shelf::put(const fs::path& draft, const Manifest& manifest) {
 
 void Shelf::remove_after(std::int64_t step) {
   for (const Listed& listed : list_checkpoints(options_.folder)) {
-    if (listed.step > step && is_held(listed.step)) remove_checkpoint(listed.path);
+    if (listed.step > step && is_held(listed.step)) remove_checkpoint(lock_, listed.step);
   }
   std::erase_if(held_, [&](const Scored& one) { return one.step > step; });
 }
 
 void Shelf::set_aside(std::int64_t step) {
-  format::set_aside(options_.folder / folder_name(step));
+  format::set_aside(lock_, step);
   forget(step);
 }
 
@@ -65,8 +72,7 @@ void Shelf::forget(std::int64_t step) {
 
 void Shelf::retire() {
   for (const std::int64_t step : steps_to_remove(held_, options_.retention)) {
-    const fs::path path = options_.folder / folder_name(step);
-    if (fs::exists(path)) remove_checkpoint(path, options_.faults, options_.rank);
+    remove_checkpoint(lock_, step, options_.faults, options_.rank);
     forget(step);
   }
 }

@@ -1,18 +1,20 @@
-// Shelf is a folder of finished checkpoints in the hands of the one process that may change it: it
-// puts new ones there and removes those that need not be kept.
+// Shelf is a folder of finished checkpoints, owned by the one process that may change it. It
+// publishes new checkpoints and removes old ones.
 //
-// Kept:     the last few and the best few. What cannot be read is never removed: it is set aside
-//           where a new one takes its name.
-// Failure:  a folder that another Shelf has open is InvalidInput, with its process. Exhausted for
-//           a full disk; what was there stays as it was.
-// Threads:  one at a time.
-// Lifetime: the folder's lock goes with the object.
+// Retention:     keeps the last few and the best few. A checkpoint that cannot be read is never
+//                removed; it is set aside when a new checkpoint takes its name.
+// Errors:        InvalidInput, naming the process, if another job has the folder open. Aborted if a
+//                later epoch of this job holds the folder (see FolderLock). Exhausted if the disk
+//                is full; existing checkpoints do not change.
+// Thread safety: one thread at a time.
+// Lifetime:      the lock is released with the object.
 
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,7 @@
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/checkpoint/format/manifest.h"
 #include "trireme/checkpoint/format/retention.h"
+#include "trireme/checkpoint/format/seal.h"
 
 namespace trireme::checkpoint::format {
 
@@ -27,23 +30,35 @@ class Shelf {
  public:
   struct Options {
     std::filesystem::path folder;
+    FolderLock::Writer writer{};
     Retention retention{};
-    // Whether the score beside this meta may be compared with those to come; empty: every one may.
+    std::optional<net::Secret> key{};  // key that signs new manifests
+    ReadOptions reading{};             // of existing checkpoints
+    // Whether the score saved with this meta is comparable with future scores. Empty: all scores
+    // are comparable.
     std::function<bool(const std::string& meta)> is_score_alike{};
     Faults* faults = nullptr;
-    int rank = 0;  // of whom the fault points speak
+    int rank = 0;  // rank that the fault points report
   };
   explicit Shelf(Options options);
 
-  // Publishes the draft under the manifest's step, then removes what need not be kept.
+  // Publishes the draft as the manifest's step, then applies the retention.
   void put(const std::filesystem::path& draft, const Manifest& manifest);
 
-  // Removes checkpoints of later steps: a job that goes back to `step` has no such future. Those
-  // that cannot be read stay.
+  // Removes the checkpoints after `step`, for a job that restarts from `step`. Checkpoints that
+  // cannot be read remain.
   void remove_after(std::int64_t step);
 
-  // Takes a damaged checkpoint out of the count and renames it, for people to look at.
+  // Stops counting a damaged checkpoint and renames it, so that it can be inspected.
   void set_aside(std::int64_t step);
+
+  // Removes all drafts except the spared ones; returns the removed drafts.
+  std::vector<Draft> sweep(const std::function<bool(const Draft&)>& is_spared) {
+    return sweep_drafts(lock_, is_spared);
+  }
+
+  std::int64_t epoch() const noexcept { return lock_.epoch(); }
+  void expect_held() const { lock_.expect_held(); }
 
  private:
   bool is_held(std::int64_t step) const;

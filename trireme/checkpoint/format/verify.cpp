@@ -12,7 +12,7 @@
 namespace trireme::checkpoint::format {
 namespace {
 
-// Our own reader needs no header of a part, but other programs do.
+// Reader does not need the header of a part, but other programs do.
 void add_header_damage(const Reader& reader, std::vector<std::string>& damage) {
   for (const StoredFile& file : reader.manifest().files) {
     if (file.is_sealed()) continue;
@@ -43,12 +43,13 @@ bool is_damage(const Error& error) noexcept {
   return error.code() == ErrorCode::Corrupt || error.code() == ErrorCode::NotFound;
 }
 
-std::vector<std::string> damage_in(const std::filesystem::path& checkpoint) {
+std::vector<std::string> damage_in(const std::filesystem::path& checkpoint,
+                                   const ReadOptions& options) {
   std::vector<std::string> damage;
   try {
-    const Reader reader(checkpoint);
+    const Reader reader(checkpoint, options);
     add_header_damage(reader, damage);
-    Bytes buffer(kChunkSize);
+    Bytes buffer;
     for (const StoredTensor& tensor : reader.manifest().tensors) {
       for (const StoredPiece& piece : tensor.pieces) {
         add_piece_damage(reader, tensor, piece, buffer, damage);
@@ -61,16 +62,27 @@ std::vector<std::string> damage_in(const std::filesystem::path& checkpoint) {
   return damage;
 }
 
-Newest find_newest_whole(const std::filesystem::path& folder) {
+Newest find_newest_whole(const std::filesystem::path& folder, const ReadOptions& options) {
+  // A running job writes newer checkpoints and removes older ones, perhaps while they are read.
+  constexpr int kAttempts = 10;
   Newest newest;
-  const std::vector<Listed> listed = list_checkpoints(folder);
-  for (const Listed& candidate : std::views::reverse(listed)) {
-    const std::vector<std::string> damage = damage_in(candidate.path);
-    if (damage.empty()) {
-      newest.path = candidate.path;
-      break;
+  bool is_one_removed = true;
+  for (int attempt = 0; is_one_removed && attempt < kAttempts; ++attempt) {
+    newest = {};
+    is_one_removed = false;
+    const std::vector<Listed> listed = list_checkpoints(folder);
+    for (const Listed& candidate : std::views::reverse(listed)) {
+      const std::vector<std::string> damage = damage_in(candidate.path, options);
+      if (damage.empty()) {
+        newest.path = candidate.path;
+        return newest;
+      }
+      if (std::filesystem::exists(candidate.path)) {
+        newest.skipped.push_back({.path = candidate.path, .reason = damage.front()});
+      } else {
+        is_one_removed = true;
+      }
     }
-    newest.skipped.push_back({.path = candidate.path, .reason = damage.front()});
   }
   return newest;
 }

@@ -1,10 +1,11 @@
-// Whether a checkpoint is whole, told by reading all of it; and the newest one that is.
+// Checks whether a checkpoint is complete by reading all of it, and finds the newest complete
+// checkpoint.
 //
-// Failure: damage is what is returned, not thrown. What says nothing about the checkpoint is
-// thrown:
-//          Io where the operating system refuses to read, Exhausted where descriptors or memory
-//          are short, Unsupported for one of a later version.
-// Threads: any; a checkpoint that is removed meanwhile reads as damaged.
+// Errors:        damage is returned, not thrown. An error that says nothing about the checkpoint is
+//                thrown: Io if the operating system refuses to read, Exhausted if descriptors or
+//                memory run out, Unsupported for a checkpoint of another version, InvalidInput for
+//                one that is not signed with the given key.
+// Thread safety: any thread. A checkpoint that is removed during the check is reported as damaged.
 
 #pragma once
 
@@ -14,14 +15,17 @@
 #include <vector>
 
 #include "trireme/base/error.h"
+#include "trireme/checkpoint/format/seal.h"
 
 namespace trireme::checkpoint::format {
 
-// Whether an error of reading is about the checkpoint itself.
+// Whether a read error means that the checkpoint itself is damaged.
 bool is_damage(const Error& error) noexcept;
 
-// One sentence a piece of damage, with its file, tensor and byte; none when all is whole.
-std::vector<std::string> damage_in(const std::filesystem::path& checkpoint);
+// One sentence per damage, with file, tensor and byte; empty if the checkpoint is complete. With a
+// key, data that was not written with that key is damage too.
+std::vector<std::string> damage_in(const std::filesystem::path& checkpoint,
+                                   const ReadOptions& options = {});
 
 struct Skipped {
   std::filesystem::path path;
@@ -30,9 +34,10 @@ struct Skipped {
 
 struct Newest {
   std::optional<std::filesystem::path> path;
-  std::vector<Skipped> skipped;  // newer, and damaged
+  std::vector<Skipped> skipped;  // newer, but damaged
 };
 
-Newest find_newest_whole(const std::filesystem::path& folder);
+// A checkpoint that is removed while it is read counts as absent, not as damaged.
+Newest find_newest_whole(const std::filesystem::path& folder, const ReadOptions& options = {});
 
 }  // namespace trireme::checkpoint::format

@@ -57,7 +57,7 @@ Verdict at_least(Verdict verdict, const Bar& bar, double value, const char* unit
   return verdict;
 }
 
-// What the bar asks of the series, which is there and right.
+// Compares the series with the bar. REQUIRES: `ours` was measured and its results are correct.
 Verdict measured(Verdict verdict, const Bar& bar, const Series& ours, std::span<const Series> all) {
   const Record combined = ours.combined();
   switch (bar.measure) {
@@ -103,7 +103,7 @@ Options options_of(const Record& of) {
   return options;
 }
 
-// Adds the sizes to a run that differs in nothing else, or adds a run.
+// Adds the sizes to an existing run that is otherwise identical, or adds a new run.
 void merge(std::vector<Options>& runs, const Options& run) {
   for (Options& other : runs) {
     if (other.backend != run.backend || other.op != run.op || other.type != run.type ||
@@ -137,11 +137,11 @@ std::vector<Bar> all_bars() {
       {"shm symmetric 64 MiB, 2 ranks", large, TimesPeer, 8, kGloo},
       {"shm symmetric 64 MiB, 2 ranks", large, TimesPeer, 4, kOpenMpi},
       {"shm symmetric 64 MiB, 2 ranks", large, ShareOfBound, 0.85},
-      // Three times what DeepSpeed's shared-memory all-reduce reached on such a machine.
+      // Three times the rate of DeepSpeed's shared-memory all-reduce on such a machine.
       {"shm symmetric 64 MiB, 2 ranks", large, BytesPerSecond, 12e9},
       {"shm symmetric 1 MiB, 2 ranks", middle, TimesPeer, 25, kGloo},
       {"shm symmetric 1 MiB, 2 ranks", middle, TimesPeer, 8, kOpenMpi},
-      {"shm symmetric 1 MiB, 2 ranks", middle, Seconds, 90e-6},  // DeepSpeed's
+      {"shm symmetric 1 MiB, 2 ranks", middle, Seconds, 90e-6},  // DeepSpeed's time
       {"shm ordinary 64 MiB, 2 ranks", ordinary, TimesPeerBest, 3.5, kGloo},
       {"shm ordinary 64 MiB, 2 ranks", ordinary, TimesPeerBest, 2, kOpenMpi},
       {"shm 64 B, 2 ranks, p50", small, Seconds, 3e-6},

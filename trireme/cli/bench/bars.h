@@ -1,9 +1,9 @@
-// The bars: how fast the collectives have to be on a machine of two cores, as a table, and the
-// judgement over what was measured.
+// The bars are the performance targets of the collectives on a machine with two cores. This file
+// defines the table of bars and compares measurements with it.
 //
-// Meaning: a bar that nothing was measured for is neither met nor missed. An answer that was not
-//          right meets no bar.
-// Threads: pure.
+// Verdicts:      a bar without a measurement is neither met nor missed. A measurement with an
+//                incorrect result meets no bar.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -19,16 +19,16 @@ namespace trireme::cli::bench {
 
 enum class Measure {
   TimesPeer,       // at least `limit` times as fast as `peer`
-  TimesPeerBest,   // the same, the best round of each
-  ShareOfBound,    // at least `limit` of the bound's rate
-  Seconds,         // at most `limit` seconds, the median
+  TimesPeerBest,   // the same, comparing the best round of each
+  ShareOfBound,    // at least `limit` times the rate of the bound
+  Seconds,         // median at most `limit` seconds
   BytesPerSecond,  // at least `limit`
-  ShareOfFloat32,  // at least `limit` of the byte rate of the same case in float32
+  ShareOfFloat32,  // at least `limit` times the byte rate of the same case in float32
 };
 
 struct Bar {
   std::string what;
-  Record of;  // the case
+  Record of;  // the measured case
   Measure measure;
   double limit;
   std::string peer = {};    // for TimesPeer and TimesPeerBest
@@ -40,17 +40,17 @@ std::vector<Bar> all_bars();
 struct Verdict {
   std::string what;
   std::string wanted;    // ">= 8 x gloo"
-  std::string measured;  // "10.2 x", or why not
+  std::string measured;  // "10.2 x", or the reason why it was not measured
   std::optional<bool> is_met;
 };
 
 Verdict judge(const Bar& bar, std::span<const Series> measured);
 
-// A line a bar: what, wanted, measured, met.
+// One line per bar: name, target, measurement, verdict.
 std::string table_of(std::span<const Verdict> verdicts);
 
-// What has to be run for these bars: ours, one Options for all sizes that one run can take; and of
-// each peer, as if it was a backend.
+// The runs that these bars require. our_runs_for() combines all sizes that one run can measure into
+// one Options; peer_runs_for() uses the peer's name as the backend.
 std::vector<Options> our_runs_for(std::span<const Bar> bars);
 std::vector<Options> peer_runs_for(std::span<const Bar> bars);
 

@@ -1,7 +1,7 @@
-// Contest measures collectives: it runs several contenders in turns and keeps what each reported.
+// Contest measures collectives: it runs several contenders in turns and collects their reports.
 //
-// Failure: a run of ours that fails is an Error. Peers may fail, as in Turns.
-// Threads: one.
+// Errors:        a failed run of Trireme is an Error. Peers may fail, as in Turns.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace trireme::cli::bench {
 class Contest {
  public:
   void add(Contender contender);
-  // False when a person interrupted it.
+  // Returns false if the user interrupted it.
   bool run(int rounds, const std::function<void(const std::string& who, const Record&)>& on_record);
 
   const std::vector<Series>& series() const noexcept { return series_; }

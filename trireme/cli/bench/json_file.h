@@ -1,5 +1,5 @@
-// The file of --json, for every benchmark: opened before anything runs, so that a mistyped path
-// costs no minutes.
+// The output file of --json, for all benchmarks. It is opened before anything runs, so that a
+// mistyped path fails immediately and not after minutes of measuring.
 
 #pragma once
 
@@ -16,7 +16,7 @@ struct FileClosed {
 };
 using File = std::unique_ptr<std::FILE, FileClosed>;
 
-// Null where no path was given; InvalidInput where it cannot be written.
+// Returns null if no path was given. Throws InvalidInput if the file cannot be written.
 inline File open_json(const std::string& path) {
   if (path.empty()) return nullptr;
   File file(std::fopen(path.c_str(), "we"));

@@ -1,9 +1,9 @@
-// Options is what a person asked `trireme bench comm` for, or it asked its workers for: both take
-// the same words.
+// Options are the command-line options of `trireme bench comm` and of the workers that it starts;
+// both accept the same case options.
 //
-// Failure: a setter returns what is wrong with a value, as Command wants it; check() throws
-//          InvalidInput for values that do not go together.
-// Threads: values; a Command keeps the Options that it fills alive.
+// Errors:   a setter returns what is wrong with a value, as Command requires; check() throws
+//           InvalidInput for values that cannot be combined.
+// Lifetime: values; a Command keeps the Options that it fills alive.
 
 #pragma once
 
@@ -30,24 +30,24 @@ struct Options {
   double seconds = 3;
   std::string json = {};
 
-  // Of the program alone.
+  // Only for the program that the user starts.
   bool has_peers = false;
   bool has_bars = false;
   int rounds = 5;
 
-  // Of the worker alone.
-  bool prints_records = false;  // whole ones, for the program that started it
-  double wire = 0;              // bits a second between hosts; 0: not known
+  // Only for the worker.
+  bool prints_records = false;  // complete JSON records, for the program that started it
+  double wire = 0;              // bits per second between hosts; 0: unknown
 
   void check() const;
 };
 
-// The options that both take, then those of one of them.
+// add_case_options() adds the common options, the other two add those of one program.
 void add_case_options(Command& command, const std::shared_ptr<Options>& options);
 void add_program_options(Command& command, const std::shared_ptr<Options>& options);
 void add_worker_options(Command& command, const std::shared_ptr<Options>& options);
 
-// What makes a worker run these cases and report them as records.
+// The command-line arguments that make a worker run these cases and report them as records.
 std::vector<std::string> worker_words(const Options& options);
 
 // "64,4K,1 MiB" -> bytes. Throws InvalidInput.

@@ -22,10 +22,10 @@ namespace {
 using namespace std::chrono_literals;
 using cluster::launch::host::SignalQueue;
 
-// From asking a program that took too long to end, to killing it.
+// Time between SIGTERM to a program that exceeded its deadline and SIGKILL.
 constexpr auto kGrace = 10s;
 constexpr int kNotStarted = 127;
-// A longer line is nothing that we wait for, and is dropped.
+// Longer lines are not results and are dropped.
 constexpr std::size_t kLineMax = std::size_t{1} << 20;
 
 struct Pipe {
@@ -56,7 +56,7 @@ struct Pipe {
   _exit(kNotStarted);
 }
 
-// One running program: its lines, its end, and what it is told meanwhile.
+// One running program: reads its output, waits for its exit and forwards signals to it.
 class Child {
  public:
   Child(pid_t pid, Descriptor output, SignalQueue& signals)
@@ -69,7 +69,8 @@ class Child {
     }
   }
 
-  // The end of the output and of the program itself; false when time is up before.
+  // Waits for the end of the output and for the program's exit; returns false if the deadline
+  // passes first.
   bool follow(Deadline deadline, const std::function<void(std::string_view)>& on_line) {
     while (output_ || !status_) {
       pollfd waits[] = {{signals_.descriptor(), POLLIN, 0}, {output_.get(), POLLIN, 0}};

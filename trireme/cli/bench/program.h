@@ -1,12 +1,15 @@
-// Runs another program to its end, hands on the lines that it prints, and leaves nothing of it
-// behind: not after Ctrl-C, not when this process is killed.
+// Runs another program until it exits and passes on the lines that it prints. No process remains
+// after Ctrl-C or after this process was killed.
 //
-// Signals:  the program has a process group of its own. SIGINT, SIGTERM and SIGHUP that come to
-//           us go to that group, once each; the program's own handling decides what they mean.
-// Death:    `death_signal` is what the kernel sends to the program when we die in whatever way.
-// Failure:  InvalidInput when it cannot be started, Deadline after it was killed for taking too
-//           long. How it ended otherwise is the caller's to judge.
-// Threads:  call it while the process has one thread; PR_SET_PDEATHSIG means the calling thread.
+// Signals:       the program has its own process group. SIGINT, SIGTERM and SIGHUP that this
+//                process receives are forwarded to that group; the program's own handlers decide
+//                what they mean.
+// Death:         the kernel sends `death_signal` to the program when this process dies for any
+//                reason.
+// Errors:        InvalidInput if the program cannot be started. Deadline after it was killed for
+//                exceeding its deadline. The caller evaluates any other exit status.
+// Thread safety: call it while the process has one thread; PR_SET_PDEATHSIG applies to the calling
+//                thread.
 
 #pragma once
 
@@ -27,11 +30,11 @@ struct Program {
 };
 
 struct ProgramEnd {
-  int code = 0;                 // 128 plus the number for a signal
-  bool is_interrupted = false;  // a signal that came to us was handed on
+  int code = 0;                 // 128 plus the signal number if a signal killed it
+  bool is_interrupted = false;  // this process received a signal and forwarded it
 };
 
-// `on_line` gets each line of standard output without its newline; standard error is ours.
+// `on_line` receives each line of standard output without its newline; standard error is inherited.
 ProgramEnd run_program(const Program& program, Deadline deadline,
                        const std::function<void(std::string_view)>& on_line);
 

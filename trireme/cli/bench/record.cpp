@@ -50,7 +50,7 @@ Json public_fields(const Record& record) {
           {"wire", record.wire > 0 ? Json(record.wire) : Json(nullptr)}};
 }
 
-// Absent, or null: not known.
+// An absent or null field means that the value is unknown.
 double number_or(const Json& json, const char* name, double other) {
   const auto found = json.find(name);
   return found == json.end() || found->is_null() ? other : found->get<double>();

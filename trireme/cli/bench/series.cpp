@@ -14,7 +14,7 @@ double median_of(const std::vector<Record>& rounds, const Figure& figure) {
   return median(std::move(values));
 }
 
-// Peers have one way to do it: no backends and no arena of ours.
+// Peers have no Trireme backend and no symmetric memory, so these fields are not compared.
 bool is_asked_of_peer(const Record& theirs, const Record& of) {
   return theirs.op == of.op && theirs.type == of.type && theirs.ranks == of.ranks &&
          theirs.bytes == of.bytes;
@@ -27,7 +27,7 @@ Record Series::combined() const {
   all.seconds = median_of(rounds, [](const Record& r) { return r.seconds; });
   all.p99 = median_of(rounds, [](const Record& r) { return r.p99; });
   for (std::size_t i = 0; i < all.bounds.size(); ++i) {
-    // By the share in each round, since a round's bound belongs to that round.
+    // Uses the share in each round, because a bound is only comparable with the same round.
     const double share = median_of(rounds, [i](const Record& r) {
       return i < r.bounds.size() && r.seconds > 0 ? r.bounds[i].seconds / r.seconds : 0;
     });

@@ -1,9 +1,9 @@
-// Series is one case as one contender ran it, round after round, in turns with the others.
+// Series is one case of one contender over all rounds; the contenders run in turns.
 //
-// Comparing: rounds are compared in pairs, one of ours with the one of theirs that ran beside it,
-//            and the median of these ratios counts: what slows a whole round, such as a busy
-//            machine, slows both.
-// Threads:   values and pure functions.
+// Comparison:    rounds are compared in pairs, each of Trireme's rounds with the peer's round that
+//                ran next to it, and the median of the ratios counts. Anything that slows down a
+//                whole round, such as a busy machine, affects both.
+// Thread safety: values and pure functions.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace trireme::cli::bench {
 
-// Who ran a case besides kOurs. "wire" is us too, over a network of known speed.
+// The contenders besides kOurs. "wire" is Trireme over a network of known speed.
 inline constexpr const char* kWire = "wire";
 inline constexpr const char* kGloo = "gloo";
 inline constexpr const char* kOpenMpi = "openmpi";
@@ -26,20 +26,20 @@ struct Series {
   std::string who;
   std::vector<Record> rounds;  // of one case; at least one
 
-  // The median of each figure; verified if every round was.
+  // The median of each figure; verified if every round was verified.
   Record combined() const;
   double best_seconds() const;
 };
 
-// Adds the record to its series, or begins one.
+// Adds the record to its series, or starts a new series.
 void add(std::vector<Series>& all, const std::string& who, const Record& record);
 
-// The series of this case by that contender, whatever its backend is called; null if there is none.
+// The series of this case and contender, for any name of the backend; null if there is none.
 const Series* find(std::span<const Series> all, const std::string& who, const Record& of);
 
-// How many times as fast `ours` is as `theirs`.
+// The speed of `ours` relative to `theirs`.
 double times_as_fast(const Series& ours, const Series& theirs);
-// The same, of the best round of each.
+// The same, comparing the best round of each.
 double times_as_fast_at_best(const Series& ours, const Series& theirs);
 
 }  // namespace trireme::cli::bench

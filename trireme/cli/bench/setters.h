@@ -1,9 +1,9 @@
-// The setters that benchmarks' options share: one of some names, a number in a range, and whatever
-// a function reads.
+// Setters shared by the options of all benchmarks: one of several names, a number in a range, and
+// any value that a function parses.
 //
-// Failure: a setter returns what is wrong with a value, as Command wants it, and then leaves its
-//          target as it was.
-// Lifetime: targets outlive the setters.
+// Errors:   a setter returns what is wrong with a value, as Command requires, and then does not
+//           change its target.
+// Lifetime: targets must outlive the setters.
 
 #pragma once
 
@@ -44,7 +44,7 @@ Setter number(std::string option, Range<Number> range, Number& target) {
   };
 }
 
-// Whatever Error `read` throws is the mistake.
+// An Error that `read` throws is returned as the mistake.
 Setter checked(std::string option, std::function<void(const std::string&)> read);
 
 }  // namespace trireme::cli::bench

@@ -1,7 +1,7 @@
-// What a benchmark says about many timings of one thing: pure functions.
+// Statistics over repeated timings: pure functions.
 //
-// A percentile is the smallest value that at least this share of all values do not exceed, so it
-// is always one of them.
+// A percentile is the smallest value that is not exceeded by at least this share of all values, so
+// it is always one of the values.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace trireme::cli::bench {
 
-// `share` in [0, 1]; 0.5 is the median. 0 for no values at all.
+// `share` in [0, 1]; 0.5 is the median. Returns 0 if there are no values.
 inline double percentile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
   const double count = static_cast<double>(values.size());
@@ -31,7 +31,8 @@ inline double least(const std::vector<double>& values) {
   return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
 }
 
-// Of seconds for equal work: what all of them together come to for one. Values of 0 took no part.
+// Combines the seconds that ranks need for equal work into one figure for all of them. Values of 0
+// are ignored.
 inline double harmonic_mean(const std::vector<double>& values) {
   double rates = 0;
   double count = 0;

@@ -83,7 +83,7 @@ Program Tools::peer(const Options& options) const {
   if (!why_not.empty()) throw Error(ErrorCode::NotFound, why_not);
   Program result;
   if (options.backend == kGloo) {
-    // Gloo moves data on threads of its own, which binding would put on its rank's core.
+    // Gloo moves data on its own threads; binding would put them on their rank's core.
     result.words = {self.string(), "run",  "-n", std::to_string(options.ranks),
                     "--bind",      "none", "--", gloo.string()};
   } else {
@@ -98,7 +98,8 @@ Program Tools::over_wire(const Options& options, double bits_per_second) const {
   const std::string why_not = why_no_wire();
   if (!why_not.empty()) throw Error(ErrorCode::NotFound, why_not);
   const std::string bits = fmt::format("{:.0f}", bits_per_second);
-  // The script runs inside namespaces that end with its first process; nothing asks it to.
+  // SIGKILL suffices: the PID namespace of the script, with all its processes, ends with the first
+  // process in it.
   Program result{{namespaces.string(), bits, worker.string()}, SIGKILL};
   append(result.words, worker_words(options));
   append(result.words, {"--wire", bits});

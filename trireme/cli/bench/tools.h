@@ -1,15 +1,15 @@
-// Tools are the programs that a benchmark starts, where they lie in the build folder, and how each
-// is told what to run.
+// Tools are the programs that a benchmark starts: their paths in the build folder and their command
+// lines.
 //
-//   <build>/trireme                     ourselves: `trireme run` starts ranks
-//   <build>/trireme-bench-comm          the worker, one process a rank
-//   <build>/bench/peers/gloo            PyTorch's Gloo, where CMake found a Python with torch
-//   <build>/bench/peers/mpi_all_reduce  Open MPI, where CMake found mpicc; mpirun is in $PATH
-//   <build>/bench/namespaces.sh         two network namespaces with a wire between them
+//   <build>/trireme                     this program: `trireme run` starts ranks
+//   <build>/trireme-bench-comm          the worker, one process per rank
+//   <build>/bench/peers/gloo            PyTorch's Gloo, if CMake found a Python with torch
+//   <build>/bench/peers/mpi_all_reduce  Open MPI, if CMake found mpicc; mpirun is in $PATH
+//   <build>/bench/namespaces.sh         two network namespaces with a link between them
 //
-// Failure: what is not there is empty; asking for a command line that needs it throws NotFound
-//          and says how to get it.
-// Threads: values and pure functions, but for find().
+// Errors:        the path of a missing program is empty; requesting a command line that needs it
+//                throws NotFound, which says how to get it.
+// Thread safety: values and pure functions, except find().
 
 #pragma once
 
@@ -30,14 +30,14 @@ struct Tools {
   std::filesystem::path namespaces;
   bool is_root = false;
 
-  // Beside the program that runs.
+  // Looks next to the running program.
   static Tools find();
 
-  // The ranks of one run of ours.
+  // The ranks of one run of Trireme.
   Program ours(const Options& options) const;
-  // A peer's; options.backend is its name.
+  // A run of a peer; options.backend is its name.
   Program peer(const Options& options) const;
-  // Two ranks of ours, with a wire of so many bits a second between them.
+  // Two ranks of Trireme, connected by a link with this many bits per second.
   Program over_wire(const Options& options, double bits_per_second) const;
 
   // Why this peer cannot run here; empty if it can.

@@ -1,11 +1,13 @@
-// Turns runs several contenders one after the other, round after round, and hands on the lines
-// that they print.
+// Turns runs several contenders one after another, for several rounds, and passes on the lines that
+// they print.
 //
-// In turns, because a machine is not equally fast all the time: what is compared ran side by side.
+// The contenders take turns because the speed of a machine varies over time: results that are
+// compared come from runs next to each other.
 //
-// Failure: a contender that fails, or prints nothing that was wanted, is an Error; one that may
-//          fail is said loudly on standard error, once, and left out of the rounds that follow.
-// Threads: one.
+// Errors:        a contender that fails or prints no result is an Error. If it may fail, the
+//                failure is reported once on standard error and the contender is skipped in the
+//                following rounds.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -19,7 +21,7 @@
 
 namespace trireme::cli::bench {
 
-// Who ran a case, if it was us.
+// The name of Trireme among the contenders.
 inline constexpr const char* kOurs = "trireme";
 
 struct Contender {
@@ -27,17 +29,17 @@ struct Contender {
   std::string label;  // for people: "gloo, 2 ranks"
   Program program;
   Duration time_max = std::chrono::minutes(10);
-  int rounds = 0;  // 0: as many as there are
+  int rounds = 0;  // 0: all rounds
   bool may_fail = false;
 };
 
 class Turns {
  public:
-  // Says whether the line was wanted; others are shown on standard error.
+  // Returns whether the line was a result; other lines are printed to standard error.
   using Take = std::function<bool(const Contender& contender, std::string_view line)>;
 
   void add(Contender contender) { contenders_.push_back(std::move(contender)); }
-  // False when a person interrupted it.
+  // Returns false if the user interrupted it.
   bool run(int rounds, const Take& take) const;
 
  private:
@@ -47,7 +49,7 @@ class Turns {
   std::vector<Contender> contenders_;
 };
 
-// `trireme run` puts "[0] " before a rank's lines.
+// Removes the "[0] " that `trireme run` puts in front of a rank's lines.
 std::string_view without_rank(std::string_view line) noexcept;
 
 }  // namespace trireme::cli::bench

@@ -19,11 +19,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kPartsMax = 100'000;
 
-std::optional<net::Secret> key_in(const std::string& file) {
-  if (file.empty()) return std::nullopt;
-  return net::Secret::from_file(file);
-}
-
 int parts_in(const std::string& text, const format::Manifest& manifest) {
   if (text.empty()) return std::max(1, static_cast<int>(manifest.files.size()));
   int parts = 0;
@@ -36,7 +31,7 @@ int parts_in(const std::string& text, const format::Manifest& manifest) {
   return parts;
 }
 
-// As it is, but for what the words say.
+// Keeps the checkpoint's sealing except for the options that the user gave.
 format::Sealing sealing_of(const ReshardWords& words, const format::Manifest& manifest,
                            const std::optional<net::Secret>& key) {
   if ((words.is_decrypted && !words.new_key.empty()) ||
@@ -49,7 +44,7 @@ format::Sealing sealing_of(const ReshardWords& words, const format::Manifest& ma
     if (file.is_compressed && !words.is_expanded) sealing.is_compressed = true;
     if (!file.key_id.empty() && !words.is_decrypted) sealing.key = key;
   }
-  if (!words.new_key.empty()) sealing.key = key_in(words.new_key);
+  if (!words.new_key.empty()) sealing.key = net::Secret::from_file(words.new_key);
   return sealing;
 }
 
@@ -63,9 +58,9 @@ Json json_of(const format::Difference& one) {
 
 }  // namespace
 
-int reshard_checkpoint(const fs::path& path, const ReshardWords& words) {
-  const std::optional<net::Secret> key = key_in(words.key);
-  const format::Reader from(path, key);
+int reshard_checkpoint(const fs::path& path, const ReshardWords& words,
+                       const format::ReadOptions& reading) {
+  const format::Reader from(path, reading);
   const fs::path beside = fs::absolute(path).lexically_normal();
   const fs::path own = (beside.has_filename() ? beside : beside.parent_path()).parent_path();
   if (!words.to.empty() && fs::exists(fs::path(words.to) / path.filename())) {
@@ -75,7 +70,7 @@ int reshard_checkpoint(const fs::path& path, const ReshardWords& words) {
   const fs::path made =
       format::reshard(from, {.folder = words.to.empty() ? own : fs::path(words.to),
                              .parts = parts_in(words.parts, from.manifest()),
-                             .sealing = sealing_of(words, from.manifest(), key)});
+                             .sealing = sealing_of(words, from.manifest(), reading.key)});
   const format::Manifest written = format::Reader(made).manifest();
   std::uint64_t size = 0;
   for (const format::StoredFile& file : written.files) size += file.size;
@@ -85,8 +80,9 @@ int reshard_checkpoint(const fs::path& path, const ReshardWords& words) {
   return 0;
 }
 
-int diff_checkpoints(const fs::path& a, const fs::path& b, const std::string& key, bool is_json) {
-  const format::Reader left(a, key_in(key)), right(b, key_in(key));
+int diff_checkpoints(const fs::path& a, const fs::path& b, const format::ReadOptions& reading,
+                     bool is_json) {
+  const format::Reader left(a, reading), right(b, reading);
   const std::vector<format::Difference> all = format::differences(left, right);
   if (is_json) {
     Json lines = Json::array();

@@ -1,26 +1,29 @@
-// `trireme checkpoint reshard` and `diff`: what reads and writes whole checkpoints without torch.
+// `trireme checkpoint reshard` and `diff`: the commands that process whole checkpoints without
+// torch.
 
 #pragma once
 
 #include <filesystem>
 #include <string>
 
+#include "trireme/checkpoint/format/seal.h"
+
 namespace trireme::cli {
 
 struct ReshardWords {
-  std::string parts;  // empty: as many as there are
-  std::string to;     // a folder of checkpoints; empty: the one it lies in
-  std::string key;    // files
+  std::string parts;  // empty: the same number as before
+  std::string to;     // a folder of checkpoints; empty: the one that contains it
   std::string new_key;
   bool is_decrypted = false;
   bool is_compressed = false;
   bool is_expanded = false;
 };
 
-int reshard_checkpoint(const std::filesystem::path& path, const ReshardWords& words);
+int reshard_checkpoint(const std::filesystem::path& path, const ReshardWords& words,
+                       const checkpoint::format::ReadOptions& reading);
 
-// 1 where they differ.
+// Returns 1 if they differ.
 int diff_checkpoints(const std::filesystem::path& a, const std::filesystem::path& b,
-                     const std::string& key, bool is_json);
+                     const checkpoint::format::ReadOptions& reading, bool is_json);
 
 }  // namespace trireme::cli

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "trireme/base/error.h"
+#include "trireme/base/json_text.h"
 
 namespace trireme::cli::crossval {
 namespace {
@@ -23,14 +24,14 @@ Metrics metrics_in(const std::string& line, const fs::path& job) {
     Metrics metrics;
     for (const auto& [name, value] : all.items()) {
       if (name == "step") continue;
-      // What is no finite number is written as a text.
+      // A number that is not finite is written as a string.
       metrics[name] =
           value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
     }
     return metrics;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorCode::Corrupt,
-                "the evaluation of " + job.string() + " says '" + line + "': " + error.what());
+    throw Error(ErrorCode::Corrupt, "the evaluation of " + job.string() + " says '" + line +
+                                        "': " + json_reason(error.what()));
   }
 }
 
@@ -47,7 +48,7 @@ std::vector<Metrics> run_folds(const FoldOptions& options, const RunTrireme& run
     train.push_back("data.fold=" + std::to_string(fold));
     train.insert(train.end(), {"--output", job.string()});
     train.insert(train.end(), options.train_words.begin(), options.train_words.end());
-    if (fs::exists(job / "config.toml")) train.emplace_back("--resume");
+    if (fs::exists(job / "config.toml")) train.emplace_back("--resume=auto");
     std::vector<std::string> eval{"eval", job.string(), "--json"};
     if (!options.worker.empty()) {
       for (auto* words : {&train, &eval}) words->insert(words->end(), {"--worker", options.worker});

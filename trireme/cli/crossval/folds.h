@@ -1,12 +1,13 @@
-// Cross-validation: a recipe is trained once a fold, each time evaluated on the part of the data
-// that it did not see, and what the folds reached is put together.
+// Cross-validation: trains a recipe once per fold, evaluates each model on the data that it was not
+// trained on, and combines the metrics of the folds.
 //
-// Meaning: fold i is a job of its own in the folder fold-i, with data.folds and data.fold set; one
-//          that is there already goes on. The spread is the standard deviation of the folds (n -
-//          1), which is no error of their mean: folds share most of what they are trained on.
-// Threads: one at a time.
-// Failure: RemoteFailure where a job or its evaluation fails, with the fold and the exit status;
-//          Corrupt where an evaluation prints no JSON.
+// Folds:         fold i is a separate job in the folder fold-i, with data.folds and data.fold set;
+//                an existing job is continued. The spread is the standard deviation over the folds
+//                (n - 1). It is not the error of their mean, because folds share most of their
+//                training data.
+// Errors:        RemoteFailure, with the fold and the exit status, if a job or its evaluation
+//                fails; Corrupt if an evaluation prints no JSON.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -24,26 +25,26 @@ struct FoldOptions {
   std::filesystem::path output{};
   int folds = 5;
   std::vector<std::string> overrides = {};
-  std::vector<std::string> train_words = {};  // of `trireme train` alone, such as -n 2
+  std::vector<std::string> train_words = {};  // only for `trireme train`, such as -n 2
   std::string worker = {};                    // empty: the built-in one
 };
 
-// Runs `trireme` with these words to its end and returns its exit status.
+// Runs `trireme` with these arguments until it exits and returns its exit status.
 using RunTrireme = std::function<int(const std::vector<std::string>& words,
                                      const std::function<void(std::string_view)>& on_line)>;
 
 using Metrics = std::map<std::string, double>;
 
-// The metrics of every fold, in order. `say` gets what the jobs print.
+// The metrics of every fold, in order. `say` receives the output of the jobs.
 std::vector<Metrics> run_folds(const FoldOptions& options, const RunTrireme& run,
                                const std::function<void(std::string_view)>& say);
 
 struct Spread {
   double mean = 0;
-  double deviation = 0;  // 0 of a single value
+  double deviation = 0;  // 0 for a single value
 };
 
-// Of each metric that all folds have.
+// The spread of each metric that all folds have.
 std::map<std::string, Spread> spread_of(const std::vector<Metrics>& folds);
 
 }  // namespace trireme::cli::crossval

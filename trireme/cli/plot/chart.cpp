@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kWidth = 720, kHeight = 420;
 constexpr double kLeft = 80, kRight = 20, kTop = 40, kBottom = 45;
-constexpr double kNames = 205;        // of the width, where curves are named beside the picture
-constexpr std::size_t kTitleMax = 3;  // as many are beside the title
+constexpr double kNames = 205;        // of the width, if the legend is to the right of the plot
+constexpr std::size_t kTitleMax = 3;  // up to this many names fit next to the title
 constexpr std::array<const char*, 9> kColours = {"#1f6fb4", "#d1495b", "#2f9e5c",
                                                  "#8e5bb5", "#c98b1d", "#4a4a4a",
                                                  "#17a2a2", "#a0522d", "#e377c2"};
@@ -28,7 +28,7 @@ struct Span {
     least = std::min(least, value);
     most = std::max(most, value);
   }
-  // A single value gets room on both sides.
+  // Gives a single value some space on both sides.
   void widen() {
     if (most > least) return;
     const double room = least == 0 ? 1 : std::abs(least) * 0.1;
@@ -53,7 +53,7 @@ double place_y(const Span& y, double value) {
   return kHeight - kBottom - (value - y.least) / (y.most - y.least) * (kHeight - kTop - kBottom);
 }
 
-// Whole powers of ten, where distances are of powers.
+// Whole powers of ten if the axis is logarithmic.
 std::vector<double> ticks_across(const Span& x, const Across& across) {
   if (!across.is_logarithmic) return ticks(x.least, x.most, 8);
   std::vector<double> all;
@@ -90,7 +90,8 @@ Pen pen_of(std::size_t index) {
           .dashes = index < kColours.size() ? "" : " stroke-dasharray=\"5 3\""};
 }
 
-// Beside the title where there are few, else one below the other, beside the picture.
+// Places the legend next to the title if there are few curves, otherwise as a list to the right of
+// the plot.
 std::string legend(const std::vector<Curve>& curves, std::size_t index) {
   const Pen pen = pen_of(index);
   const std::string name = svg_escaped(curves[index].name);

@@ -1,7 +1,7 @@
-// Charts are pictures of numbers as SVG text: curves over steps, and a table of counts as squares.
-// Any browser shows them.
+// Charts as SVG text, which any browser shows: curves over steps, and a table of counts as a grid
+// of squares.
 //
-// Threads: pure.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -23,29 +23,29 @@ struct Curve {
 
 struct Across {
   std::string name = "step";
-  bool is_logarithmic = false;  // as far from 10 to 100 as from 1 to 10
+  bool is_logarithmic = false;  // base 10
 };
 
-// Axes from the least to the most of all points that are finite, with round numbers beside them.
-// Empty where there are none.
+// The axes cover all finite points and have round numbers as ticks. Returns an empty string if
+// there are no finite points.
 std::string curves_svg(const std::string& title, const std::vector<Curve>& curves,
                        const Across& across = {});
 
 struct Table {
   std::vector<std::string> names;    // of rows and of columns
-  std::vector<std::int64_t> counts;  // row by row
+  std::vector<std::int64_t> counts;  // row-major
 };
 
-// Darker where a row's share is larger. REQUIRES: names.size() squared counts.
+// Squares are darker for a larger share of their row. REQUIRES: names.size() squared counts.
 std::string table_svg(const std::string& title, const Table& table);
 
-// The beginning of a picture, with its title; it ends with </svg>.
+// The beginning of an SVG image, with its title; the caller ends it with </svg>.
 std::string svg_head(double width, double height, const std::string& title);
-// A text as it may stand in one.
+// Escapes a text for use in SVG.
 std::string svg_escaped(const std::string& text);
 
-// Places of round numbers between two: at most `count_max` of them, each 1, 2 or 5 times a power of
-// ten from the next.
+// Positions of round numbers in a range: at most `count_max`, with a distance of 1, 2 or 5 times a
+// power of ten.
 std::vector<double> ticks(double least, double most, int count_max);
 
 }  // namespace trireme::cli::plot

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// -1 where there is no such file, or none of ours.
+// Returns -1 if the file is missing or was not written by Trireme.
 std::int64_t step_in(const fs::path& file) {
   if (!fs::exists(file)) return -1;
   const auto all = nlohmann::json::parse(read_file(file), nullptr, /*allow_exceptions=*/false);
@@ -24,7 +24,8 @@ std::int64_t step_in(const fs::path& file) {
   return all["step"].get<std::int64_t>();
 }
 
-// A job of a worker that was not named, or of another build, has curves all the same.
+// If the job uses a worker that was not given, or another build, the recipe cannot be read; the
+// curves are plotted anyway.
 std::optional<config::Config> recipe_of(const LatestOptions& options, const fs::path& recipe) {
   try {
     return RecipeWords{.recipe = recipe.string(), .overrides = {}}.read(Worker(options.worker));
@@ -47,7 +48,7 @@ void bring_up_to_date(const LatestOptions& options, const RunTrireme& run) {
   const config::Config& config = *read;
   const std::string &model = config.kind("model"), &data = config.kind("data");
   const bool is_drawing = model == "gan" || model == "autoencoder";
-  // Texts have as many classes as tokens, and no matrix of them says anything.
+  // For text, the classes are the tokens; their confusion matrix is not meaningful.
   const bool is_text = data == "text" || data == "tokens";
   const fs::path made = options.job / (is_drawing ? "samples.json" : "evaluation.json");
   if (is_text || step_in(made) == newest) return;

@@ -1,10 +1,10 @@
-// What pictures need of a trained job beside its metrics: an evaluation of the newest checkpoint
-// (evaluation.json), and samples of a model that makes pictures (samples.png). Where they are
-// missing or of an older checkpoint, the job's worker makes them.
+// The inputs that plots need besides a job's metrics: an evaluation of the newest checkpoint
+// (evaluation.json), and samples of a generative image model (samples.png). If they are missing or
+// belong to an older checkpoint, the job's worker creates them.
 //
-// Threads: one.
-// Failure: none: a job that cannot be evaluated, such as one whose data are gone, has no such
-//          picture, and the worker has said why. Aborted where a signal came.
+// Errors:        none if the job cannot be evaluated, for example because its data is gone: the
+//                plot is skipped, and the worker reports the reason. Aborted if a signal arrives.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace trireme::cli::plot {
 
-// Runs `trireme` with these words to its end and returns its exit status.
+// Runs `trireme` with these arguments until it exits and returns its exit status.
 using RunTrireme = std::function<int(const std::vector<std::string>& words)>;
 
 struct LatestOptions {
@@ -25,7 +25,7 @@ struct LatestOptions {
 
 void bring_up_to_date(const LatestOptions& options, const RunTrireme& run);
 
-// This program itself, what it prints thrown away.
+// Runs this program and discards its output.
 int run_quietly(std::vector<std::string> words);
 
 }  // namespace trireme::cli::plot

@@ -12,7 +12,7 @@ namespace trireme::cli::plot {
 namespace {
 
 constexpr double kWidthWanted = 640;
-constexpr std::size_t kSizesEnd = 24;  // of a PNG file's signature, first header, width and height
+constexpr std::size_t kSizesEnd = 24;  // PNG signature, first header, width and height
 
 double number_at(ByteView png, std::size_t offset) {
   double number = 0;

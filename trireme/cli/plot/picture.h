@@ -1,7 +1,7 @@
-// A picture within a picture: a PNG file as SVG, with a name beside each of its rows.
+// Embeds a PNG file in SVG, with a name next to each of its rows.
 //
-// Threads: pure.
-// Failure: Corrupt where the bytes are no PNG file.
+// Errors:        Corrupt if the bytes are not a PNG file.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace trireme::cli::plot {
 
-// So many times as large, its pixels as squares. `rows` are names of equal parts, top to bottom.
+// Enlarges the image up to four times and shows its pixels as squares. `rows` are the names of
+// equal parts, top to bottom.
 std::string picture_svg(const std::string& title, ByteView png,
                         const std::vector<std::string>& rows);
 

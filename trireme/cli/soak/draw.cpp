@@ -11,12 +11,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// More than any job sees before it ends.
+// More faults than any job experiences before it ends.
 constexpr int kFaultsMax = 200;
 constexpr int kWorkersMax = 40;
 constexpr int kAfterMin = 100, kAfterMax = 900;  // milliseconds
 constexpr int kGapMax = 40;
-// How often a worker hurts itself before it has made all steps.
+// Probability that a worker injects a fault into itself.
 constexpr double kChaosShare = 0.3;
 
 struct Weight {
@@ -45,7 +45,8 @@ FaultKind draw_kind(Random& random) {
 std::string draw_chaos(Random& random, const DrawOptions& options) {
   std::string text;
   for (int worker = 0; worker < kWorkersMax; ++worker) {
-    // Drawn whether used or not, so that one worker's share changes nobody else's.
+    // Draws the values even if they are not used, so that the result for one worker does not change
+    // those of the others.
     const double share = random.uniform_double();
     const std::uint64_t step = random.below(static_cast<std::uint64_t>(options.steps));
     const std::string_view moment = kMoments[random.below(kMoments.size())];
@@ -84,7 +85,7 @@ Draw draw(const DrawOptions& options) {
   TRIREME_CHECK(!options.kinds.empty() && options.steps > 0, "nothing to draw from");
   Random random(options.seed, static_cast<std::uint64_t>(options.job));
   Draw all;
-  // Each in turn, so that few jobs see all of them.
+  // Uses the strategies in turn, so that a few jobs cover all of them.
   all.kind = options.kinds[static_cast<std::size_t>(options.job) % options.kinds.size()];
   all.chaos = draw_chaos(random, options);
   for (int i = 0; i < kFaultsMax; ++i) {

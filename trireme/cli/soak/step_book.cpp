@@ -5,7 +5,8 @@
 namespace trireme::cli::soak {
 namespace {
 
-// Ranks sum their slots' losses before they sum each other's: other ranks, other rounding.
+// Each rank sums the losses of its micro-batches before the ranks' sums are added, so another
+// number of ranks causes different rounding.
 constexpr double kRounding = 1e-9;
 
 bool is_near(double a, double b) {

@@ -30,7 +30,7 @@ std::string content_of(pid_t pid, const char* name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// What a process has in its environment under this name.
+// The value of a variable in a process's environment.
 std::optional<std::string> variable_of(const std::string& environment, const std::string& name) {
   const std::string all = std::string(1, '\0') + environment;
   const std::string key = std::string(1, '\0') + name + "=";
@@ -82,7 +82,7 @@ Subject::Subject(const Options& options) : folder_(options.folder), runtime_("so
   launcher_ = ::fork();
   if (launcher_ < 0) throw system_error("fork", errno);
   if (launcher_ > 0) return;
-  // Ctrl-C is ours to answer; if we are killed, the job is asked to end.
+  // The soak test handles Ctrl-C itself; if it is killed, the job receives SIGTERM.
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   ::setenv(kRuntimeVariable, runtime_.path().c_str(), 1);
@@ -110,7 +110,7 @@ std::optional<int> Subject::status() {
   return status_;
 }
 
-// A child that a worker forked has its number, too; the worker is the older one.
+// A child that a worker forked inherits its number; the worker is the older process.
 std::map<int, pid_t> Subject::workers() const {
   std::map<int, pid_t> found;
   std::map<int, unsigned long long> starts;

@@ -1,11 +1,11 @@
-// Subject is a `trireme train` that is to be hurt: an elastic job in a process of its own, whose
-// workers and coordinator can be found, and whose steps can be read while they are made.
+// Subject is a `trireme train` for fault injection: an elastic job in its own process, whose
+// workers and coordinator can be found and whose steps can be read while it runs.
 //
-// What it prints goes to <folder>/output.log, its trained job to <folder>/job.
+// Its output goes to <folder>/output.log, its trained job to <folder>/job.
 //
-// Failure:  Io or Exhausted where it cannot be started. How it ends is the caller's to judge.
-// Lifetime: the destructor kills what is left of it, and waits for that.
-// Threads:  one.
+// Errors:        Io or Exhausted if it cannot be started. The caller evaluates its exit status.
+// Lifetime:      the destructor kills all remaining processes and waits for their end.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -26,21 +26,21 @@ namespace trireme::cli::soak {
 class Subject {
  public:
   struct Options {
-    std::filesystem::path folder;  // of its own; made where it is not there
+    std::filesystem::path folder;  // used by this job only; created if it does not exist
     std::filesystem::path recipe;
     std::vector<std::string> settings;  // key=value
     int workers = 4;
     std::string chaos{};
-    std::filesystem::path program{};  // `trireme`; empty: the one that runs
+    std::filesystem::path program{};  // `trireme`; empty: the running program
   };
   explicit Subject(const Options& options);
   ~Subject();
   Subject(const Subject&) = delete;
   Subject& operator=(const Subject&) = delete;
 
-  // The launcher's exit code once it has ended; 128 plus the number for a signal.
+  // The launcher's exit code after it has ended; 128 plus the signal number if a signal killed it.
   std::optional<int> status();
-  // By number: those whose process lives.
+  // The living worker processes, by worker number.
   std::map<int, pid_t> workers() const;
   std::optional<pid_t> coordinator() const;
   // Lines that were written since the last call.
@@ -48,15 +48,15 @@ class Subject {
 
   std::filesystem::path job() const { return folder_ / "job"; }
   std::filesystem::path output() const { return folder_ / "output.log"; }
-  // One line for each thing that it left behind, given until the deadline to go: processes, files
-  // in its runtime folder, its names in /dev/shm.
+  // One line for each remaining process, file in its runtime folder and name in /dev/shm that has
+  // not disappeared by the deadline.
   std::vector<std::string> leftovers(Deadline deadline) const;
 
  private:
   std::vector<pid_t> processes() const;
 
   std::filesystem::path folder_;
-  TemporaryFolder runtime_;  // its path is also the mark by which our processes are known
+  TemporaryFolder runtime_;  // its path also identifies the job's processes
   pid_t launcher_ = 0;
   std::optional<int> status_;
   std::size_t read_ = 0;  // bytes of the log

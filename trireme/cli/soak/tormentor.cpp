@@ -35,7 +35,7 @@ void Tormentor::look(bool is_over) {
     }
   }
   alive_ = now;
-  // A job is let be until it has begun.
+  // Injects no fault before the job has completed its first step.
   if (book_.last() == 0) struck_ = steady_clock().now();
   if (next_ >= draw_.faults.size()) return;
   const Fault& fault = draw_.faults[next_];
@@ -51,7 +51,7 @@ void Tormentor::hurt(int worker, int signal, std::string_view how) {
   note(std::string(how) + " worker " + std::to_string(worker));
 }
 
-// Whether it could be done now.
+// Returns whether the fault could be injected now.
 bool Tormentor::strike(const Fault& fault) {
   if (fault.kind == FaultKind::Coordinator) return strike_coordinator();
   std::vector<int> members, coming;
@@ -60,7 +60,7 @@ bool Tormentor::strike(const Fault& fault) {
     (book_.has_begun(worker) ? members : coming).push_back(worker);
   }
   if (fault.kind != FaultKind::KillComing) return strike_members(fault, members);
-  // Nobody may be coming for long: then there is nothing to do here.
+  // There may be no joining worker for a long time; the fault is then skipped.
   if (!coming.empty() && !members.empty()) {
     hurt(coming[fault.victim % coming.size()], SIGKILL, name_of(fault.kind));
   }

@@ -1,9 +1,10 @@
-// Tormentor does to a running job what was drawn for it, and counts what it suffered.
+// Tormentor injects the drawn faults into a running job and counts all faults that the job
+// experiences.
 //
-// A fault waits until enough members live that one of them can go on. What workers do to themselves
-// counts when they are gone, or are stopped.
+// A fault is delayed until enough members are alive that at least one survives it. A fault that a
+// worker injects into itself counts when the worker's process is gone.
 //
-// Threads: one; call look() often.
+// Thread safety: one thread; call look() often.
 
 #pragma once
 
@@ -21,11 +22,11 @@ namespace trireme::cli::soak {
 
 class Tormentor {
  public:
-  // All must outlive it.
+  // The arguments must outlive it.
   Tormentor(Subject& subject, const StepBook& book, const Draw& draw)
       : subject_(subject), book_(book), draw_(draw) {}
 
-  // `is_over`: nothing more is to be done; what dies from now on does not count.
+  // `is_over`: injects no more faults; workers that die from now on do not count.
   void look(bool is_over);
 
   int faults() const noexcept { return static_cast<int>(list_.size()); }
@@ -46,7 +47,7 @@ class Tormentor {
   TimePoint struck_ = began_;
   std::size_t next_ = 0;
   std::map<int, pid_t> alive_;
-  std::set<int> hurt_;  // by us, to be gone soon or gone
+  std::set<int> hurt_;  // hit by a fault: dead or about to die
   std::vector<std::string> list_;
 };
 

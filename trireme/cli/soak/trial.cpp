@@ -19,10 +19,10 @@ namespace format = checkpoint::format;
 constexpr std::int64_t kSamples = 4800;
 constexpr auto kLookEvery = std::chrono::milliseconds(10);
 constexpr auto kLeftMax = std::chrono::seconds(10);
-// A job that makes no step for so long will make no more.
+// A job that reports nothing for this long counts as hung.
 constexpr auto kSilenceMax = std::chrono::seconds(90);
 
-// Follows the job to its end; false where it stands still.
+// Follows the job until it ends; returns false if it hangs.
 bool follow(Subject& subject, const Trial& trial, Tormentor& tormentor, StepBook& book) {
   TimePoint moved = steady_clock().now();
   while (!subject.status()) {
@@ -69,7 +69,8 @@ void compare_bits(const fs::path& a, const fs::path& b, std::vector<std::string>
   }
 }
 
-// Where nobody is frozen, nobody is to be taken for it on a busy machine.
+// In a trial without faults, a long heartbeat timeout prevents a worker on a busy machine from
+// being evicted as frozen.
 std::vector<std::string> settings_of(const Trial& trial) {
   std::vector<std::string> all{"sync.kind=" + trial.draw.kind};
   if (trial.draw.faults.empty()) all.emplace_back("elastic.heartbeat=60s");

@@ -1,8 +1,9 @@
-// A trial is one job of a soak: run to its end, undisturbed or hurt, and looked at afterwards.
+// A trial is one job of a soak test: it runs until it ends, with or without faults, and is then
+// checked.
 //
-// Failure: what was promised and not kept is a line in `mistakes`; only what is wrong with the
-//          trial itself is thrown.
-// Threads: one.
+// Errors:        a violated guarantee is a line in `mistakes`; only problems of the trial itself
+//                are thrown.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -18,21 +19,22 @@
 
 namespace trireme::cli::soak {
 
-// The job of all trials; a pass and a part of the next, so that a pass ends on the way.
+// The number of steps of all trials: more than one pass over the data, so that a pass ends during
+// the job.
 inline constexpr std::int64_t kSteps = 300;
 std::string trial_recipe(std::int64_t steps = kSteps);
 
 struct Trial {
   std::filesystem::path folder;
   std::filesystem::path recipe;
-  Draw draw;  // no faults: undisturbed
+  Draw draw;  // without faults: undisturbed
   int workers = 4;
   std::int64_t steps = kSteps;
   std::filesystem::path program{};  // see Subject
-  // What the job is to be like; null: nothing.
+  // The reference that the job is compared with; null: none.
   const StepBook* undisturbed = nullptr;
   std::filesystem::path undisturbed_job{};
-  // Asked before each fault, with how many there were in this trial.
+  // Called before each fault with the number of faults in this trial so far.
   std::function<bool(int faults)> is_enough{};
 };
 

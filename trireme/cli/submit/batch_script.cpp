@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <string_view>
 
-#include "trireme/cluster/launch/hosts/bootstrap.h"
+#include "trireme/base/shell_word.h"
 
 namespace trireme::cli {
 namespace {
 
-using cluster::launch::hosts::shell_quoted;
-
-// A newline in an option would be a line of the script.
+// A newline in an option would start a new line of the script.
 bool is_one_word(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c > ' ' && c != '\x7f'; });
 }
@@ -34,9 +32,9 @@ while kill -0 "$job" 2>/dev/null; do
 done
 )";
 
-// Slurm queues a preempted job again where it has to kill it; one that saves and ends before that
-// has ended, for Slurm. Dates sort as words: a preemption of an earlier turn is older than this
-// one's start.
+// Slurm requeues a preempted job only if it has to kill it; if the job saves and ends before that,
+// Slurm considers it finished. The script therefore requeues it. ISO dates sort as strings: a
+// preemption of an earlier run is older than the start of this one.
 constexpr const char* kAgain = R"(preempted() {
   scontrol show job "$SLURM_JOB_ID" 2>/dev/null | tr ' ' '\n' | {
     began= asked=
@@ -50,7 +48,8 @@ constexpr const char* kAgain = R"(preempted() {
 if [ "$code" -ne 0 ] && { [ -n "$told" ] || preempted; }; then scontrol requeue "$SLURM_JOB_ID"; fi
 )";
 
-// Of the warning's seconds, those that ranks have: the launcher ends after them, and the script.
+// The part of the warning time that the ranks have; the rest is for the launcher and the script to
+// end.
 int grace_of(int warning) {
   constexpr int kToEnd = 10;
   return std::max(warning - kToEnd, (warning + 1) / 2);
@@ -114,7 +113,7 @@ std::string BatchScript::text() const {
   out += std::string("\n") + kListen + "again=()\n";
   if (command[0] == "train" && is_requeued) {
     out += "if [ \"${SLURM_RESTART_COUNT:-0}\" -gt 0 ] && [ -e " +
-           shell_quoted(output() + "/config.toml") + " ]; then again=(--resume); fi\n";
+           shell_quoted(output() + "/config.toml") + " ]; then again=(--resume=auto); fi\n";
   }
   out += shell_quoted(program) + " " + command[0] + " --slurm \"${again[@]}\"";
   if (warning > 0 && !has_grace()) out += " --grace " + std::to_string(grace_of(warning));

@@ -1,15 +1,17 @@
-// BatchScript is what `trireme submit` hands to Slurm: a shell script that starts the launcher on
-// the first node of an allocation, which starts the ranks on all of them (`--slurm`).
+// BatchScript is the script that `trireme submit` passes to Slurm. It starts the launcher on the
+// first node of an allocation; the launcher starts the ranks on all nodes (`--slurm`).
 //
-// Time:     Slurm sends the script SIGUSR1 `warning` before the time is up. The launcher then asks
-//           the ranks to save and end, for which they have nearly all of it (--grace); and where
-//           the job may be queued again it is, to go on from the checkpoint.
-// Others:   a job that is cancelled or preempted gets SIGTERM, saves and ends too. The preempted
-// one
-//           is queued again: by the script where it ends in time, else by Slurm, which kills it.
-// Again:    a job's second and later turns add --resume, if its folder has something to resume.
-// Failure:  mistake() says what is wrong with it, before anything is written.
-// Threads:  pure.
+// Time limit:    Slurm sends SIGUSR1 to the script `warning` seconds before the time limit. The
+//                launcher then asks the ranks to save and end; they have most of that time
+//                (--grace). If the job may be requeued, the script requeues it, and it continues
+//                from the checkpoint.
+// Preemption:    a job that is cancelled or preempted receives SIGTERM, saves and ends too. A
+//                preempted job is requeued: by the script if it ends in time, otherwise by Slurm,
+//                which kills it.
+// Requeue:       the second and later runs of a job add --resume=auto if its output folder contains
+//                a job.
+// Errors:        mistake() describes what is wrong, before anything is written.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -19,30 +21,30 @@
 namespace trireme::cli {
 
 struct BatchScript {
-  // The first line after the shell's, by which an older script of ours is known.
+  // The first line after the shebang, which identifies an older script of `trireme submit`.
   static constexpr const char* kMark = "# Written by `trireme submit`; a new one replaces it.";
 
-  std::string program{};               // trireme, by its whole path
+  std::string program{};               // absolute path of trireme
   std::vector<std::string> command{};  // train or run, and their arguments
   std::string name = "trireme";
   int nodes = 1;
-  int ranks_each = 1;  // a node
-  int cores_each = 0;  // a rank; 0: Slurm's default
+  int ranks_each = 1;  // per node
+  int cores_each = 0;  // per rank; 0: Slurm's default
   std::string time{};
   std::string partition{};
   int warning = 60;  // seconds; 0: none
   bool is_requeued = true;
-  std::vector<std::string> more{};  // further options of sbatch's
+  std::vector<std::string> more{};  // further sbatch options
 
-  // Empty, or what is wrong.
+  // What is wrong; empty if nothing.
   std::string mistake() const;
   std::string text() const;
 
-  // What follows --output in the command; empty: nothing does.
+  // The value of --output in the command; empty if it is missing.
   std::string output() const;
 
  private:
-  bool has_grace() const;  // whether the command says how long ranks have
+  bool has_grace() const;  // whether the command contains --grace
 };
 
 }  // namespace trireme::cli

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "trireme/base/error.h"
 #include "trireme/cli/train/worker.h"
@@ -16,6 +17,14 @@ Setter hand_on(const std::shared_ptr<AnswerWords>& words, const std::string& opt
   };
 }
 
+Setter checked_checkpoint(Setter set) {
+  return [set = std::move(set)](const std::string& text) {
+    const bool is_step = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+    if (is_step || text == "best") return set(text);
+    return "--checkpoint " + text + ": use best, or the step of a checkpoint";
+  };
+}
+
 std::shared_ptr<AnswerWords> answer_words(Command& command, const std::string& verb) {
   auto words = std::make_shared<AnswerWords>();
   words->verb = verb;
@@ -25,8 +34,8 @@ std::shared_ptr<AnswerWords> answer_words(Command& command, const std::string& v
                   words->overrides = all;
                   return std::string();
                 });
-  command.option("--checkpoint", "STEP", "which one (default: the newest whole one)",
-                 hand_on(words, "--checkpoint"));
+  command.option("--checkpoint", "best|N", kCheckpointHelp,
+                 checked_checkpoint(hand_on(words, "--checkpoint")));
   command.option("--worker", "PROGRAM", "a program with models of your own",
                  set_text(words->worker));
   return words;

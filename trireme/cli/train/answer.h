@@ -1,4 +1,4 @@
-// Commands that a worker answers by itself, in one process and without a job: eval, generate.
+// Commands that a worker runs in one process and without a job: eval, generate, export.
 
 #pragma once
 
@@ -10,22 +10,29 @@
 
 namespace trireme::cli {
 
-// What both have: the job's folder, settings, a checkpoint, a worker.
+// The common arguments: the job's folder, settings, a checkpoint, a worker.
 struct AnswerWords {
-  std::string verb;  // of the worker
+  std::string verb;  // the worker's subcommand
   std::string output;
   std::string worker;
-  std::vector<std::string> options;  // "--count", "100", ... as the worker takes them
+  std::vector<std::string> options;  // "--count", "100", ... as the worker expects them
   std::vector<std::string> overrides;
 };
+
+inline constexpr const char* kCheckpointHelp =
+    "the best by eval.metric, or that of step N (default: the newest whole one)";
+
+// The setter of --checkpoint: rejects values that are neither `best` nor a step, and passes others
+// to `set`.
+Setter checked_checkpoint(Setter set);
 
 // Adds the common options. The caller adds its own with hand_on().
 std::shared_ptr<AnswerWords> answer_words(Command& command, const std::string& verb);
 
-// A setter that passes an option on as it is.
+// A setter that passes an option on unchanged.
 Setter hand_on(const std::shared_ptr<AnswerWords>& words, const std::string& option);
 
-// Becomes the worker; returns only where that fails, by an exception.
+// Replaces this process with the worker; throws if that fails.
 [[noreturn]] void become_worker(const AnswerWords& words);
 
 }  // namespace trireme::cli

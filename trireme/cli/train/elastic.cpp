@@ -8,7 +8,7 @@
 namespace trireme::cli {
 namespace {
 
-// Nothing where the worker has no such setting.
+// Returns nullopt if the worker has no such setting.
 template <class T>
 std::optional<T> said(const config::Config& config, std::string_view key) {
   const config::Setting* setting = config.setting(key);

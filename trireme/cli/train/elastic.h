@@ -1,7 +1,7 @@
-// What a recipe's section [elastic] says, for the launcher. The settings themselves are the
-// worker's; a worker without the section has jobs that are elastic only by --elastic.
+// Reads the section [elastic] of a recipe for the launcher. The worker defines the settings; jobs
+// of a worker without this section are elastic only with --elastic.
 //
-// Threads: pure.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace trireme::cli {
 
-// Nothing where the section is absent or does not say `enabled = true`.
+// Returns nullopt if the section is missing or does not contain `enabled = true`.
 std::optional<cluster::launch::Elastic> elastic_of(const config::Config& config);
 
-// What the section says of an elastic job, enabled or not.
+// The settings of the section, whether or not it is enabled.
 cluster::launch::Elastic elastic_settings(const config::Config& config);
 
-// Settings that make the workers' own section say what the launcher obeys, flags included, and that
-// they are on several hosts; none for a worker without the section.
+// Overrides that give the workers the launcher's values, including command-line flags, and tell
+// them whether they run on several hosts; empty for a worker without the section.
 std::vector<std::string> elastic_overrides(const config::Config& config,
                                            const cluster::launch::JobSpec& spec);
 

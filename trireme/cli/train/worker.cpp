@@ -9,6 +9,7 @@
 #include "trireme/base/config/schema_json.h"
 #include "trireme/base/error.h"
 #include "trireme/base/file.h"
+#include "trireme/base/shell_word.h"
 #include "trireme/cluster/launch/program.h"
 
 namespace trireme::cli {
@@ -27,13 +28,8 @@ fs::path built_in_worker() {
                   "`make build` makes it, or name a program of your own: --worker");
 }
 
-std::string quoted(const fs::path& path) {
-  std::string text = "'";
-  for (const char c : path.string()) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-// What a program prints; it ends by itself, or the user ends both with Ctrl-C.
+// The output of a program. There is no timeout: the program ends by itself, or the user ends both
+// with Ctrl-C.
 std::string output_of(const std::string& command, const fs::path& path) {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "re"), pclose);
   if (!pipe) throw system_error(command, errno);
@@ -58,7 +54,7 @@ std::string Worker::description() const {
   std::error_code error;
   const auto described = fs::last_write_time(beside, error);
   if (!error && described >= fs::last_write_time(path_)) return read_file(beside);
-  return output_of(quoted(path_) + " describe", path_);
+  return output_of(shell_quoted(path_.string()) + " describe", path_);
 }
 
 config::Schema Worker::schema() const {

@@ -1,10 +1,11 @@
-// Worker is the program that trains, as `trireme` sees it: where it is, and which settings it says
-// it has. The built-in one lies beside `trireme`; a user's own is named with --worker.
+// Worker is the program that trains, from the view of `trireme`: its path and the settings that it
+// declares. The built-in worker is next to `trireme`; a custom worker is given with --worker.
 //
-// A worker describes itself as JSON (`worker describe`). The built-in one's description is a file
-// beside it, made when it was built, because loading torch takes longer than everything else here.
+// A worker describes itself as JSON (`worker describe`). The description of the built-in worker is
+// a file next to it, created by the build, because loading torch takes longer than everything else
+// here.
 //
-// Failure: NotFound or InvalidInput where there is no such program, or it is no worker.
+// Errors: NotFound or InvalidInput if there is no such program, or if it is not a worker.
 
 #pragma once
 
@@ -31,12 +32,12 @@ class Worker {
   std::filesystem::path path_;
 };
 
-// A recipe and what the command line changes of it.
+// A recipe and the settings that the command line overrides.
 struct RecipeWords {
   std::string recipe;
   std::vector<std::string> overrides;
 
-  // Reads the file, and finds every mistake that the worker's description shows.
+  // Reads the file and reports every mistake that the worker's description reveals.
   config::Config read(const Worker& worker) const;
 };
 

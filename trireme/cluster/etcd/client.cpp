@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration kPauseFirst = 5ms;
 constexpr Duration kPauseLast = 100ms;
-// A member that has lost its leader says so, and ends the streams that it would else starve.
+// With this header, a member that has lost its leader reports that and ends its streams.
 constexpr std::string_view kNeedsLeader = "Grpc-Metadata-hasleader: true\r\n";
 
 std::string seconds_text(Duration duration) {
@@ -24,7 +24,7 @@ std::string seconds_text(Duration duration) {
   return text;
 }
 
-// What becomes of an attempt when a member dies, freezes or is not there.
+// The errors of an attempt when a member dies, freezes or is not running.
 bool is_members_fault(ErrorCode code) {
   return code == ErrorCode::Unreachable || code == ErrorCode::Deadline ||
          code == ErrorCode::PeerLost || code == ErrorCode::Protocol;
@@ -32,12 +32,12 @@ bool is_members_fault(ErrorCode code) {
 
 }  // namespace
 
-// One call's way from member to member.
+// The attempts of one call, from member to member.
 class Client::Attempts {
  public:
   Attempts(Client& client, Deadline deadline) : client_(client), deadline_(deadline) {}
 
-  // REQUIRES: fail() was called after every turn but the first.
+  // REQUIRES: fail() was called after every call but the first.
   Deadline turn() const {
     if (deadline_.is_past()) {
       throw Error(ErrorCode::Deadline, "etcd did not answer in time").with_cause(why_);
@@ -48,10 +48,10 @@ class Client::Attempts {
   bool is_sent() const noexcept { return is_sent_; }
   void note_sent() noexcept { is_sent_ = true; }
 
-  // Throws once patience is over; else pauses, where all members were tried.
+  // Throws once `patience` has run out; otherwise pauses if all members were tried.
   void fail(const Error& error, std::size_t member) {
     why_ = client_.options_.members[member].to_text() + ": " + error.message();
-    // It is the caller who had no time.
+    // The caller's deadline passed; this is not the member's fault.
     if (deadline_.is_past()) return;
     client_.leave(member);
     Duration gone{};
@@ -150,7 +150,7 @@ Client::Connection Client::dial(std::size_t member, Deadline deadline) const {
   return std::make_unique<net::HttpConnection>(options_.members[member], deadline);
 }
 
-// A connection that is open, if there is one, and whose it is or would be.
+// Returns an open connection, if there is one, and the member that it belongs or would belong to.
 std::pair<Client::Connection, std::size_t> Client::take() {
   const std::lock_guard lock(mutex_);
   while (!idle_.empty()) {
@@ -177,7 +177,7 @@ void Client::note_answer() {
   gone_.reset();
 }
 
-// Others may have left it already.
+// Another thread may have switched to the next member already.
 void Client::leave(std::size_t member) {
   const std::lock_guard lock(mutex_);
   if (member != member_) return;

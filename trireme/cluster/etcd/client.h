@@ -1,13 +1,15 @@
-// Client asks an etcd of one or several members, through the JSON gateway that each of them has
-// (3.4 or newer). A member that does not answer is left for the next one, round and round.
+// Client sends requests to an etcd cluster of one or several members, through each member's JSON
+// gateway (3.4 or newer). If a member does not answer, the client tries the next one, in a cycle.
 //
-// Repeats: a request is sent again when its answer was lost, and may then have been done twice:
-//          Answer::is_repeated says so. What must not be done twice is guarded by what the request
-//          itself compares (see Writer).
-// Failure: Deadline; PeerLost once nobody has answered for `patience`, and then from every call
-//          that tries in vain; what etcd refuses, as an Error with its text.
-// Protection: none: neither TLS nor passwords. Whoever reaches that etcd reads and writes it.
-// Threads: any thread may call. Bounds: kIdleMax connections are kept open between calls.
+// Repeats:       a request is sent again when its answer was lost, and may then have been applied
+//                twice; Answer::is_repeated reports that. A request that must not be applied twice
+//                guards itself by its own comparisons (see Writer).
+// Errors:        Deadline; PeerLost once no member has answered for `patience`, and then from every
+//                call that fails to reach a member; refusals by etcd, as an Error with etcd's text.
+// Security:      none; neither TLS nor passwords are supported. Any process that can reach that
+//                etcd can read and write it.
+// Bounds:        at most kIdleMax connections are kept open between calls.
+// Thread safety: any thread may call.
 
 #pragma once
 
@@ -31,7 +33,7 @@ namespace trireme::cluster::etcd {
 class Client {
  public:
   static constexpr std::size_t kIdleMax = 8;
-  // A member that has not answered for so long is left.
+  // After this time without an answer the client tries the next member.
   static constexpr Duration kAttemptTime = std::chrono::seconds(2);
 
   struct Options {
@@ -46,11 +48,11 @@ class Client {
 
   explicit Client(Options options);
 
-  // The answer, or why etcd refuses it.
+  // Returns the answer, or the reason why etcd refuses the request.
   Answer ask(std::string_view path, const std::string& body, Deadline deadline);
-  // The answer's text; throws what is refused.
+  // Returns the answer's text; throws if etcd refuses the request.
   std::string call(std::string_view path, const std::string& body, Deadline deadline);
-  // An answer that goes on for as long as the connection is kept.
+  // Opens a stream that continues for as long as the connection is kept.
   std::unique_ptr<net::HttpConnection> open(std::string_view path, const std::string& body,
                                             Deadline deadline);
 
@@ -67,9 +69,9 @@ class Client {
 
   const Options options_;
   mutable std::mutex mutex_;
-  std::size_t member_ = 0;         // the one that is asked
-  std::vector<Connection> idle_;   // to that one
-  std::optional<TimePoint> gone_;  // since when nobody answers
+  std::size_t member_ = 0;         // the current member
+  std::vector<Connection> idle_;   // connections to the current member
+  std::optional<TimePoint> gone_;  // since when no member has answered
 };
 
 }  // namespace trireme::cluster::etcd

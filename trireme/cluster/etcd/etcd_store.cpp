@@ -22,7 +22,7 @@ std::string quoted(std::string_view key) {
   return "\"" + std::string(key.substr(0, 80)) + "\"";
 }
 
-// The bounds of every store, before etcd's own.
+// Checks the bounds that apply to every store, before etcd's own.
 void check_bounds(std::string_view key, std::size_t value_size) {
   constexpr StoreBounds kBounds;
   if (key.empty() || key.size() > kBounds.key_size_max) {
@@ -65,7 +65,7 @@ std::optional<Bytes> value_of(std::optional<Item> item) {
   return item ? std::optional(std::move(item->value)) : std::nullopt;
 }
 
-// The value that is set next; nothing where one may have been missed.
+// The next value that is set; nothing if one may have been missed.
 std::optional<Bytes> value_from(EtcdWatch& watch, Deadline deadline) {
   try {
     for (;;) {
@@ -81,7 +81,7 @@ std::uint64_t revision_of(const std::optional<Item>& item) {
   return item ? item->revision : 0;
 }
 
-// Every error says what was asked of which key.
+// Adds the operation and the key to every error.
 template <class Call>
 auto saying(const char* verb, std::string_view key, Call call) {
   try {
@@ -164,7 +164,7 @@ SwapResult EtcdStore::compare_and_set(std::string_view key, std::optional<ByteVi
       if (!is_equal(current, expected)) {
         return {.swapped = false, .current = value_of(std::move(current))};
       }
-      // Absent stays absent: nothing happened, so nobody needs to hear of it.
+      // The key was absent and stays absent, so there is no change to report.
       if (!current && !desired) return {.swapped = true, .current = std::nullopt};
       Writer::Outcome outcome = session_.write(
           {.key = full(key), .value = copy_of(desired), .if_revision = revision_of(current)},

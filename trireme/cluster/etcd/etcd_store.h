@@ -1,23 +1,25 @@
-// EtcdStore is a Store that lives in an etcd (3.4 or newer) which somebody else runs, so that a
-// job's state outlives each of its processes and no process of the job has to serve it.
+// EtcdStore is a Store in an existing etcd cluster (3.4 or newer), so that a job's state survives
+// each of its processes and no process of the job has to serve it.
 //
-//   /trireme/<job>/keys/<key>              what callers know as <key>
-//   /trireme/<job>/calls/<session>/<n>     markers, by which repeats are told (writer.h)
+//   /trireme/<job>/keys/<key>              the key that callers know as <key>
+//   /trireme/<job>/calls/<session>/<n>     markers that detect repeated requests (writer.h)
 //
-// Revisions: etcd's own; other jobs in the same etcd take numbers too, so they have gaps.
-// Sessions: a lease of Session::kLeaseTime, kept alive by a thread, revoked by the destructor. The
-//          keys of a process that died are there for that long; see session.h for one that froze.
-// Once:    set, add, compare_and_set and erase are made exactly once however often their answers
-//          are lost (writer.h). Where a call throws Deadline or PeerLost nobody knows.
-// Waiting: a wait of over kPollMax has a stream of its own; a shorter one asks again and again. It
-//          asks at least once, for which it takes up to kLookTime beyond its deadline.
-// Failure: while nobody answers a call waits until its deadline, or until nobody has answered for
-//          `patience`: PeerLost. Exhausted for what etcd does not take: a value of over 1.5 MiB,
-//          unless it was started with a larger --max-request-bytes, a list of over 4 MiB, or
-//          anything once its disk quota is used up. Unauthenticated where it asks for a password,
-//          which this cannot give.
-// Left over: keys with Lifetime::Job stay until somebody removes them: remove_job().
-// Lifetime: its watches must not outlive it.
+// Revisions:    etcd's own; other jobs in the same etcd increment them too, so they have gaps.
+// Sessions:     a lease of Session::kLeaseTime, kept alive by a thread and revoked by the
+//               destructor. The keys of a process that died remain for that long; see session.h for
+//               a process that froze.
+// Exactly once: set, add, compare_and_set and erase are applied exactly once, however often their
+//               answers are lost (writer.h). If a call throws Deadline or PeerLost, it may or may
+//               not have been applied.
+// Waiting:      a wait longer than kPollMax opens its own stream; a shorter one polls. It polls at
+//               least once, for which it takes up to kLookTime beyond its deadline.
+// Errors:       while no member answers, a call waits until its deadline, or until no member has
+//               answered for `patience`: PeerLost. Exhausted when etcd's limits are exceeded: a
+//               value over 1.5 MiB, unless etcd was started with a larger --max-request-bytes, a
+//               list over 4 MiB, or any write once the disk quota is used up. Unauthenticated if
+//               etcd requires a password, which is not supported.
+// Cleanup:      keys with Lifetime::Job remain until they are removed with remove_job().
+// Lifetime:     its watches must not outlive it.
 
 #pragma once
 
@@ -42,11 +44,11 @@ class EtcdStore final : public Store {
   static constexpr Duration kLookTime = std::chrono::milliseconds(50);
 
   struct Options {
-    Place place;  // with a job
+    Place place;  // must contain a job
     Duration patience = std::chrono::seconds(60);
   };
 
-  // Makes the session; keeps trying while nobody answers, until the deadline.
+  // Creates the session; retries while no member answers, until the deadline.
   EtcdStore(const Options& options, Deadline deadline);
 
   void set(std::string_view key, ByteView value, Deadline deadline,
@@ -61,7 +63,7 @@ class EtcdStore final : public Store {
   std::vector<StoreChange> list(std::string_view prefix, Deadline deadline) override;
   std::unique_ptr<Watch> watch(std::string_view prefix, Deadline deadline) override;
 
-  // The session's lease, for whoever looks into etcd.
+  // The session's lease, for inspection in etcd.
   std::uint64_t lease() const { return session_.lease(); }
 
  private:
@@ -73,12 +75,12 @@ class EtcdStore final : public Store {
   std::string full(std::string_view key) const;
   Found find(std::string_view key, Deadline deadline);
 
-  const std::string root_;  // of the keys
+  const std::string root_;  // prefix of the keys
   Client client_;
   Session session_;
 };
 
-// Erases all that a job has in an etcd.
+// Erases everything that a job has stored in an etcd.
 void remove_job(const Place& place, Deadline deadline);
 
 }  // namespace trireme::cluster::etcd

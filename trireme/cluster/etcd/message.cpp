@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-// As gRPC numbers them.
+// Numeric values of the gRPC status codes.
 enum GrpcCode {
   kInvalidArgument = 3,
   kDeadlineExceeded = 4,
@@ -58,7 +58,7 @@ json range_of(const std::string& key) {
   return {{"request_range", {{"key", coded(key)}}}};
 }
 
-// Zero is left out by etcd; 64 bits come as text.
+// etcd omits zeros; 64-bit numbers come as text.
 std::uint64_t number_at(const json& from, const char* name) {
   const auto found = from.find(name);
   if (found == from.end()) return 0;
@@ -101,7 +101,7 @@ std::optional<Item> first_of(const json& responses, std::size_t index) {
   return items.empty() ? std::nullopt : std::optional(std::move(items.front()));
 }
 
-// Whatever json throws is the sender's mistake.
+// Any exception of the JSON library means that the sender's message is malformed.
 template <class Read>
 auto reading(const std::string& text, Read read) {
   try {
@@ -133,7 +133,7 @@ ErrorCode code_of(int code, const std::string& message) {
 }
 
 Refusal refusal_of(int code, const std::string& message) {
-  // A permission that is missing comes as an invalid argument, "user name is empty".
+  // A missing permission is reported as an invalid argument, "user name is empty".
   const bool is_nobody = message.find("user name is empty") != std::string::npos;
   const bool is_busy = message.find("too many requests") != std::string::npos;
   const bool is_passing = code == kUnavailable || code == kDeadlineExceeded || is_busy;
@@ -151,7 +151,7 @@ std::string text_at(const json& from, const char* name) {
 }  // namespace
 
 Keys Keys::with_prefix(std::string prefix) {
-  // The first key that is larger than all with this prefix.
+  // The first key that sorts after all keys with this prefix.
   std::string end = prefix;
   while (!end.empty() && static_cast<unsigned char>(end.back()) == 0xff) end.pop_back();
   if (end.empty()) return {.begin = std::move(prefix), .end = std::string(1, '\0')};
@@ -251,7 +251,7 @@ WatchReply read_watch(const std::string& line) {
 Refusal read_refusal(int status, const std::string& text) {
   try {
     const json reply = json::parse(text);
-    // In a stream the refusal lies one deeper, and is numbered under another name.
+    // In a stream the refusal is nested one level deeper, and its code has another name.
     const json& about =
         reply.contains("error") && reply["error"].is_object() ? reply["error"] : reply;
     const auto code =
@@ -260,7 +260,7 @@ Refusal read_refusal(int status, const std::string& text) {
     if (message.empty()) message = text_at(about, "error");
     if (code != 0) return refusal_of(code, "etcd: " + message);
   } catch (const std::exception&) {
-    // Not one of etcd's own.
+    // Not an answer of etcd itself.
   }
   if (status == 404) {
     return {.error = Error(ErrorCode::Unsupported,

@@ -1,6 +1,6 @@
-// What is said to etcd and what it answers, as values here and as the JSON of its gateway there.
+// Requests to etcd and its answers: values in this interface, JSON of etcd's gateway on the wire.
 //
-// Keys are as etcd knows them. Numbers of 64 bits travel as text, keys and values as base64.
+// Keys are full etcd keys. 64-bit numbers travel as text, keys and values as base64.
 //
 // Pure:          nothing is sent.
 // Hostile input: reading throws Protocol.
@@ -27,7 +27,7 @@ inline constexpr std::string_view kKeepAlivePath = "/v3/lease/keepalive";
 inline constexpr std::string_view kRevokePath = "/v3/lease/revoke";
 inline constexpr std::string_view kWatchPath = "/v3/watch";
 
-// The keys from `begin` up to but without `end`; without an end, the one key.
+// The keys in [begin, end); with an empty `end`, the single key `begin`.
 struct Keys {
   std::string begin;
   std::string end{};
@@ -42,37 +42,37 @@ struct Item {
 };
 
 struct RangeReply {
-  std::uint64_t revision = 0;  // of the whole store, then
-  std::vector<Item> items;     // by key
+  std::uint64_t revision = 0;  // of the whole store at that time
+  std::vector<Item> items;     // sorted by key
 };
 
-// One change, and what must be so for it to be made.
+// One change, and the condition under which it is applied.
 struct Mutation {
   std::string key;
-  std::optional<Bytes> value{};                // nothing: erase
-  std::optional<std::uint64_t> if_revision{};  // 0: absent; nothing: whatever is there
-  std::uint64_t lease = 0;                     // the value goes with it
-  bool keeps_lease = false;                    // of the value before
+  std::optional<Bytes> value{};                // nullopt: erase
+  std::optional<std::uint64_t> if_revision{};  // 0: the key must be absent; nullopt: unconditional
+  std::uint64_t lease = 0;                     // the value ends with this lease
+  bool keeps_lease = false;                    // keep the lease of the previous value
 };
 
-// A key that is written together with a change, and tells later whether that was made.
+// A key that is written together with a change, and later tells whether the change was applied.
 struct Marker {
   std::string key;
   std::string number;          // of the change
-  std::uint64_t revision = 0;  // which the key has before
+  std::uint64_t revision = 0;  // that the key has before the change
   std::uint64_t lease = 0;
 };
 
 struct TxnReply {
   bool is_made = false;
   std::uint64_t revision = 0;
-  std::optional<Item> current{};  // where it was not made
-  std::optional<Item> marker{};   // likewise
+  std::optional<Item> current{};  // if the change was not applied
+  std::optional<Item> marker{};   // if the change was not applied
 };
 
 struct Event {
   std::string key;
-  std::optional<Bytes> value;  // nothing: erased
+  std::optional<Bytes> value;  // nullopt: the key was erased
   std::uint64_t revision = 0;
 };
 
@@ -80,7 +80,8 @@ struct WatchReply {
   std::uint64_t revision = 0;
   bool is_created = false;
   bool is_ended = false;
-  std::uint64_t compacted = 0;  // where it ended because of that: what is older is forgotten
+  std::uint64_t compacted = 0;  // if the watch ended because of compaction: older revisions are
+                                // gone
   std::string reason;
   std::vector<Event> events;
 };
@@ -96,15 +97,16 @@ std::string watch_request(const Keys& keys, std::uint64_t from_revision);
 RangeReply read_range(const std::string& text);
 TxnReply read_txn(const std::string& text);
 std::uint64_t read_grant(const std::string& text);
-// How many seconds the lease has left; 0: it is over.
+// How many seconds the lease has left; 0: it has expired.
 std::int64_t read_keep_alive(const std::string& text);
 // One line of the stream.
 WatchReply read_watch(const std::string& line);
 
-// An answer that is not 200.
+// An answer whose status is not 200.
 struct Refusal {
   Error error;
-  // Another member, or the same in a moment, may do it; this one may have done it all the same.
+  // Another member, or the same one a moment later, may accept the request; this one may have
+  // applied it nevertheless.
   bool is_passing = false;
 };
 Refusal read_refusal(int status, const std::string& text);

@@ -1,12 +1,12 @@
-// Place is where an etcd is, and which of its jobs is meant:
+// Place is the address of an etcd cluster, and optionally one of the jobs in it:
 //
-//   etcd://10.0.0.1:2379,10.0.0.2:2379            the members; any of them will do
-//   etcd://127.0.0.1:2379/demo-1f3a               the same, of one job
+//   etcd://10.0.0.1:2379,10.0.0.2:2379            the members; any of them can be used
+//   etcd://127.0.0.1:2379/demo-1f3a               the same, with a job
 //
-// Keys of a job lie under /trireme/<job>/, so that jobs share an etcd and do not meet.
+// The keys of a job are under /trireme/<job>/, so that jobs can share an etcd without conflicts.
 //
-// Failure: parse() throws InvalidInput, saying what is wrong.
-// Pure:    nothing is opened.
+// Errors: parse() throws InvalidInput, with the reason.
+// Pure:   nothing is opened.
 
 #pragma once
 
@@ -20,7 +20,7 @@ namespace trireme::cluster::etcd {
 
 struct Place {
   std::vector<net::Address> members{};
-  std::string job{};  // empty: not said
+  std::string job{};  // empty: not specified
 
   static bool is_meant(std::string_view text) { return text.starts_with("etcd:"); }
   static Place parse(std::string_view text);

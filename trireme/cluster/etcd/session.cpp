@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kPeriod = Session::kLeaseTime / 4;
-// Long enough for a second member to be asked in time, where the first is frozen.
+// Long enough to ask a second member in time if the first one is frozen.
 constexpr Duration kKeepTime = Client::kAttemptTime + 500ms;
 constexpr Duration kRetryPause = 200ms;
 constexpr Duration kRestoreTime = 1s;
@@ -33,12 +33,12 @@ Session::~Session() {
   try {
     client_.call(kRevokePath, lease_request(lease_), Deadline::after(kRevokeTime));
   } catch (const std::exception&) {
-    // It runs out by itself.
+    // The lease expires by itself.
   }
 }
 
 std::uint64_t Session::grant(Deadline deadline) {
-  // A lease that is made twice, because the first answer was lost, runs out unused.
+  // A lease that is created twice, because the first answer was lost, expires unused.
   return read_grant(client_.call(kGrantPath, grant_request(kLeaseTime.count()), deadline));
 }
 
@@ -78,7 +78,7 @@ Writer::Outcome Session::write(Mutation mutation, Lifetime lifetime, Deadline de
   }
 }
 
-// What is only added to stays whose it was.
+// add() changes the value of a key but not its owner.
 void Session::note_value(const Mutation& mutation) {
   const std::lock_guard holding(holding_);
   if (const auto found = held_.find(mutation.key); found != held_.end()) {
@@ -90,7 +90,7 @@ void Session::hold(const Mutation& mutation, std::uint64_t lease) {
   const std::lock_guard holding(holding_);
   held_.insert_or_assign(
       mutation.key, Held{.value = *mutation.value, .is_claimed = mutation.if_revision.has_value()});
-  // It was written with a lease that is over by now.
+  // It was written with a lease that has been replaced meanwhile.
   if (lease != this->lease()) missing_.insert(mutation.key);
 }
 
@@ -100,12 +100,12 @@ void Session::let_go(const std::string& key) {
   missing_.erase(key);
 }
 
-// One thread does it, the others wait for that.
+// One thread renews the lease, the others wait for it.
 void Session::renew(std::uint64_t lost, Deadline deadline) {
   const std::lock_guard renewing(renewing_);
   if (lease() != lost) return;
   const std::uint64_t fresh = grant(deadline);
-  // Whatever it still holds would stand in the way of what is restored.
+  // Keys that the old lease still holds would prevent them from being restored.
   client_.ask(kRevokePath, lease_request(lost), deadline);
   const std::lock_guard holding(holding_);
   for (const auto& [key, held] : held_) missing_.insert(key);
@@ -156,7 +156,7 @@ void Session::run() {
       keep_alive();
       pause = kPeriod;
     } catch (const std::exception&) {
-      // Whoever calls next is told.
+      // The next call reports the error.
       pause = kRetryPause;
     }
     lock.lock();

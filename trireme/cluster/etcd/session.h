@@ -1,16 +1,18 @@
-// Session is the life of one store object in etcd: a lease, which a thread keeps alive, and the
+// Session is the lifetime of one store object in etcd: a lease, which a thread keeps alive, and the
 // keys that end with it.
 //
-// End:     the destructor revokes the lease, and the keys go at once. A process that dies leaves
-//          them for kLeaseTime; so does one that is frozen or cut off for that long.
-// Loss:    a lease that ran out all the same is replaced, and its keys come back: a key that was
-//          set is set again; one that was won by a comparison is claimed again only while it is
-//          free, and else let go. While etcd itself is down no lease runs out, and one that is
-//          started again on its data counts all of them from anew.
-// Failure: what Client throws; PeerLost where the lease ran out while an answer was lost, so that
-//          nobody can say whether the change was made.
-// Threads: any thread may call.
-// Lifetime: the destructor may take a few seconds where nobody answers.
+// End:           the destructor revokes the lease, and the keys vanish at once. The keys of a
+//                process that dies remain for kLeaseTime; a process that is frozen or disconnected
+//                for that long loses its keys.
+// Loss:          a lease that expired nevertheless is replaced, and its keys are restored: a key
+//                that was set is set again; a key that was won by a comparison is claimed again
+//                only while it is free, and otherwise given up. While etcd itself is down, no lease
+//                expires, and an etcd that is restarted on its data restarts the time of all
+//                leases.
+// Errors:        what Client throws; PeerLost if the lease expired while an answer was lost, so
+//                that it is unknown whether the change was applied.
+// Thread safety: any thread may call.
+// Lifetime:      the destructor may take a few seconds if no member answers.
 
 #pragma once
 
@@ -38,14 +40,14 @@ class Session {
  public:
   static constexpr std::chrono::seconds kLeaseTime{5};
 
-  // Makes the lease. `marker_root`: see Writer.
+  // Creates the lease. `marker_root`: see Writer.
   Session(Client& client, std::string marker_root, Deadline deadline);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Makes the change, with this session's lease where its lifetime says so, and remembers to make
-  // it again where the lease is lost. Never in doubt.
+  // Applies the change, with this session's lease if `lifetime` requires it, and remembers to apply
+  // it again if the lease is lost. The outcome is never in doubt.
   Writer::Outcome write(Mutation mutation, Lifetime lifetime, Deadline deadline);
 
   // How often the lease was lost.
@@ -70,16 +72,17 @@ class Session {
   Client& client_;
   Writer writer_;
   std::mutex renewing_;
-  mutable std::mutex mutex_;  // guards what follows; taken after the others
+  mutable std::mutex mutex_;  // guards is_ending_ to losses_; locked after the other mutexes
   std::condition_variable changed_;
   bool is_ending_ = false;
-  bool is_renewed_ = false;  // there is something to restore
+  bool is_renewed_ = false;  // there are keys to restore
   std::uint64_t lease_ = 0;
   int losses_ = 0;
-  // Held while a key is restored, so that one that was let go meanwhile does not come back.
+  // Held while a key is restored, so that a key that was given up meanwhile does not come back.
   std::mutex holding_;
   std::map<std::string, Held, std::less<>> held_;  // guarded by holding_
-  std::set<std::string> missing_;                  // of them, those to be restored; likewise
+  std::set<std::string> missing_;                  // those of held_ that must be restored; guarded
+                                                   // by holding_
   std::thread thread_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Before a stream that ended is opened again, so that one which ends at once costs little.
+// Pause before a stream that ended is reopened, so that a stream that ends at once costs little.
 constexpr Duration kReopenPause = 10ms;
 
 }  // namespace
@@ -58,7 +58,7 @@ StoreChange EtcdWatch::next_change(Deadline deadline) {
     } catch (const Error& error) {
       const bool is_broken =
           error.code() == ErrorCode::PeerLost || error.code() == ErrorCode::Protocol;
-      // Without a stream it was the client who gave up.
+      // Without a stream, the client itself gave up.
       if (!is_broken || !stream_) throw;
       stream_.reset();
       std::this_thread::sleep_for(std::min(kReopenPause, deadline.remaining()));

@@ -1,13 +1,14 @@
-// EtcdWatch is a Watch on keys of etcd: it lists them, and then follows the changes since.
+// EtcdWatch is a Watch on keys of etcd: it lists them, and then follows the changes.
 //
-// None missed: after a connection is lost it goes on behind the last change that it told of, at
-//              whatever member answers. Where etcd has compacted changes away that were not told
-//              yet, or was set back, next() throws Exhausted, once, and then begins again: with the
-//              keys that are gone, as erased, and what is there.
-// Order:       by revision. Keys that end with one session share one.
-// Failure:     Deadline; Exhausted as above; what Client throws.
-// Threads:     any thread may call next(); one at a time reads, the others wait for their turn.
-// Bounds:      reads only while somebody waits; what is not asked for stays with etcd.
+// None missed:   after a connection is lost, it continues after the last change that it reported,
+//                at any member that answers. If etcd has compacted changes that were not reported
+//                yet, or was restored to an earlier state, next() throws Exhausted once and then
+//                starts again: it reports the keys that are gone, as erased, and the existing keys.
+// Order:         by revision. Keys that end with one session share a revision.
+// Errors:        Deadline; Exhausted as above; what Client throws.
+// Thread safety: any thread may call next(); one thread at a time reads, the others wait for their
+//                turn.
+// Bounds:        reads only while a caller waits; changes that are not requested stay in etcd.
 
 #pragma once
 
@@ -28,9 +29,9 @@ namespace trireme::cluster::etcd {
 
 class EtcdWatch final : public Watch {
  public:
-  // `root_size` bytes of each key are cut off. Lists the keys.
+  // The first `root_size` bytes of each key are cut off. Lists the keys.
   EtcdWatch(Client& client, Keys keys, std::size_t root_size, Deadline deadline);
-  // Only what changes from this revision on.
+  // Reports only changes from this revision on.
   EtcdWatch(Client& client, Keys keys, std::size_t root_size, std::uint64_t from_revision);
 
   StoreChange next(Deadline deadline) override;
@@ -48,12 +49,12 @@ class EtcdWatch final : public Watch {
   const std::size_t root_size_;
   std::mutex mutex_;
   std::condition_variable turn_;
-  bool is_reading_ = false;  // guarded by mutex_; what follows is of whoever reads
+  bool is_reading_ = false;  // guarded by mutex_; the reading thread owns the members below
   std::uint64_t next_revision_ = 0;
   std::unique_ptr<net::HttpConnection> stream_;
-  std::string text_;                 // of the stream, not yet a line
-  std::deque<StoreChange> changes_;  // read, not yet told
-  std::set<std::string> known_;      // keys that are there, as far as was read
+  std::string text_;                 // from the stream, not yet a complete line
+  std::deque<StoreChange> changes_;  // read, not yet reported
+  std::set<std::string> known_;      // keys that exist, as far as the stream was read
 };
 
 }  // namespace trireme::cluster::etcd

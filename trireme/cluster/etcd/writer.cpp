@@ -25,9 +25,10 @@ Writer::Outcome Writer::write(const Mutation& mutation, std::uint64_t lease, Dea
   } else if (found != slot.revision) {
     return {.is_lease_over = true, .is_in_doubt = answer.is_repeated};
   } else {
-    // A copy may still be on its way, and the key may become what it wants: spoil its marker.
+    // A copy of the request may still be in flight, and its condition may become true later:
+    // overwrite its marker.
     if (answer.is_repeated) {
-      // Refused where the lease is over, and then the copy will be too.
+      // If the lease has expired, etcd refuses this write, and will refuse the copy too.
       client_.ask(kPutPath, put_request({.key = slot.key, .number = "0", .lease = lease}),
                   deadline);
     } else {

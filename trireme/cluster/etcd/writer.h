@@ -1,15 +1,15 @@
-// Writer makes changes in etcd exactly once each, however often their answers are lost and the
-// requests repeated.
+// Writer applies each change in etcd exactly once, however often answers are lost and requests are
+// repeated.
 //
-// A change is a transaction that also writes a marker, a key of this Writer's own, and demands that
-// the marker is as the last change left it. A copy of the request that arrives later, even much
-// later, then finds another marker and does nothing; and the copy's answer shows the marker, which
-// tells that the change was made. Markers belong to a lease and go with it.
+// A change is a transaction that also writes a marker, a key that belongs to this Writer, and
+// requires that the marker is as the last change left it. A copy of the request that arrives later,
+// even much later, finds a different marker and does nothing; the copy's answer contains the
+// marker, which tells that the change was applied. Markers are bound to a lease and end with it.
 //
-// Doubt:   where a call throws, its change may have been made or may still be; the marker that it
-//          used is never used again.
-// Failure: what Client throws.
-// Threads: any thread may call; each call has a marker of its own meanwhile.
+// Doubt:         if a call throws, its change may have been applied or may still be applied later;
+//                the marker that it used is never used again.
+// Errors:        what Client throws.
+// Thread safety: any thread may call; each call has its own marker while it runs.
 
 #pragma once
 
@@ -29,14 +29,14 @@ class Writer {
  public:
   struct Outcome {
     bool is_made = false;
-    std::optional<Item> current{};  // what is there, where it was not made
-    // Nothing was compared: the lease that was to be used is over. In doubt: the change may have
-    // been made before that.
+    std::optional<Item> current{};  // the existing value, if the change was not applied
+    // The comparison was not made because the lease has expired. In doubt: the change may have been
+    // applied before that.
     bool is_lease_over = false;
     bool is_in_doubt = false;
   };
 
-  // Markers are keys that begin with `root`, which nobody else uses.
+  // Markers are keys that begin with `root`, which no other Writer uses.
   Writer(Client& client, std::string root) : client_(client), root_(std::move(root)) {}
 
   Outcome write(const Mutation& mutation, std::uint64_t lease, Deadline deadline);
@@ -56,7 +56,7 @@ class Writer {
   const std::string root_;
   std::mutex mutex_;
   std::vector<Slot> free_;
-  std::uint64_t made_ = 0;  // slots so far
+  std::uint64_t made_ = 0;  // number of slots created so far
 };
 
 }  // namespace trireme::cluster::etcd

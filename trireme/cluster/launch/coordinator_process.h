@@ -1,10 +1,10 @@
-// CoordinatorProcess is an elastic job's coordinator as its launcher sees it: started once, started
-// again when it dies, or taken over from a launcher that died.
+// CoordinatorProcess is the launcher's view of an elastic job's coordinator: the launcher starts it
+// once, restarts it when it dies, or takes over the coordinator of a launcher that died.
 //
-// Bounds:  after kStartsMax starts within a minute it is given up: start() throws Exhausted with
-//          what the last one said.
-// Threads: one, the launcher's.
-// Failure: Exhausted; what spawn() throws.
+// Bounds:        after kStartsMax starts within a minute, start() gives up and throws Exhausted
+//                with the last error output of the coordinator.
+// Errors:        Exhausted; what spawn() throws.
+// Thread safety: only the launcher's thread.
 
 #pragma once
 
@@ -29,29 +29,29 @@ class CoordinatorProcess {
     std::filesystem::path folder;  // the job's
     Duration orphan_timeout{};
     sigset_t mask{};
-    std::string listen{};  // for other hosts; see job/coordinator.h
-    // `trireme`: this very program, even if another was installed in its place meanwhile.
+    std::string listen{};  // for workers on other hosts; see job/coordinator.h
+    // `trireme`: the running program itself, even if its file has been replaced meanwhile.
     std::filesystem::path program = "/proc/self/exe";
   };
 
   explicit CoordinatorProcess(Options options) : options_(std::move(options)) {}
 
-  // Starts one, which ends any other.
+  // Starts a coordinator, which ends any other one.
   void start();
-  // Takes over the one that lives, or starts one.
+  // Takes over the live coordinator, or starts one.
   void adopt();
-  // Ends it and forgets all that it knew; the next one begins with an empty store. The caller
-  // hears of its death and then starts the next.
+  // Kills the coordinator and deletes its data; the next one starts with an empty store. The caller
+  // is notified of its death and then starts the next one.
   void reset();
-  // It is dead and was waited for.
+  // It is dead and was reaped.
   void forget() noexcept { pid_ = 0; }
-  // Where it serves other hosts, once it does. Throws Deadline.
+  // Where it serves other hosts, as soon as it does. Throws Deadline.
   std::string address(Deadline deadline) const;
   // 0: none.
   pid_t pid() const noexcept { return pid_; }
   // See host::Process.
   unsigned long long start_time() const noexcept { return start_; }
-  // Whether it lives, or waits for us to hear of its end.
+  // Whether it is alive, or is a zombie that this process has not reaped yet.
   bool is_there() const;
 
  private:

@@ -74,7 +74,7 @@ void Ending::abandon() {
   is_abandoned_ = true;
   code_ = 128 + SIGKILL;
   say("the process that was started as `trireme run` was killed; ending the job");
-  // Ranks end because of that: none of them is to blame.
+  // The ranks end because of that, so none of them is to blame.
   if (!has_begun()) options_.announce("`trireme run` was killed");
   escalation_.ask(SIGKILL, steady_clock().now());
 }

@@ -1,10 +1,10 @@
-// Ending is how a job comes to its end before it has ended by itself: why and with which exit code,
-// which signals its ranks get and when, and how long anybody waits for its last words.
+// Ending manages how a job is ended early: the reason and the exit code, which signals its ranks
+// receive and when, and how long to wait for their last output.
 //
-// A launcher has one, tells it what happens, and sends what it says.
+// A launcher has one Ending, reports events to it, and sends the signals that it requests.
 //
-// Threads:  one.
-// Lifetime: the writer must outlive it.
+// Thread safety: one thread.
+// Lifetime:      the writer must outlive it.
 
 #pragma once
 
@@ -23,53 +23,54 @@ namespace trireme::cluster::launch {
 
 class Ending {
  public:
-  // How long nothing may come before last words are over.
+  // The last output is complete once nothing has arrived for this time.
   static constexpr Duration kQuietTime = std::chrono::milliseconds(300);
 
   struct Options {
     Duration grace{};
-    // How long the job goes on without the process that the user started; none: not at all.
+    // How long the job continues without the process that the user started; nullopt: it does not.
     std::optional<Duration> orphan_timeout{};
     output::Writer* writer = nullptr;
-    std::function<void(const std::string& why)> announce;  // to whoever watches the job
+    std::function<void(const std::string& why)> announce;  // to all clients that watch the job
     std::function<void(int signal)> send;                  // to all ranks
   };
   explicit Ending(Options options) : options_(std::move(options)), escalation_(options_.grace) {}
 
   void say(const std::string& text) const;
 
-  // The job cannot go on: announced, and the ranks are asked to end.
+  // The job cannot continue: announces the reason and asks the ranks to end.
   void begin(const std::string& why, std::optional<int> code = std::nullopt);
   bool has_begun() const noexcept { return escalation_.is_ending(); }
 
-  // A signal that ends jobs came, from a terminal or from anybody.
+  // A signal that ends the job was received, from a terminal or from another process.
   void on_signal(int signal);
-  // Somebody typed `trireme stop`.
+  // A user ran `trireme stop`.
   void on_stop(int signal);
-  // Nobody reads us any more, as after `| head`, or the disk is full.
+  // The reader of this process's output is gone, as after `| head`, or the disk is full.
   void on_output_lost();
-  // The process that the user started is gone. A job that cannot go on without it is abandoned,
-  // and nothing is sent: that is for whoever kills. Any other is asked to end when its time is up.
+  // The process that the user started is gone. A job that cannot continue without it is abandoned;
+  // no signal is sent, because the caller kills the ranks. Any other job is asked to end after the
+  // orphan timeout.
   void on_front_lost();
-  // It did not come to run.
+  // The job could not be started.
   void on_error(const Error& error);
 
   Deadline next() const { return min(escalation_.next(), orphaned_until_); }
-  // To be called when next() is past.
+  // Call it when next() has passed.
   void on_time();
 
-  // The process that the user started is gone; and then: so the job is over.
+  // The process that the user started is gone; the job was abandoned because of that.
   bool is_alone() const noexcept { return is_alone_; }
   bool is_abandoned() const noexcept { return is_abandoned_; }
-  // Somebody wanted the end: no rank is to blame for its own.
+  // The end was requested, so no rank is to blame for its own end.
   bool is_told() const noexcept { return is_told_ || is_abandoned_; }
-  // Somebody who told the job to end told it again, since last_words() where that was called.
+  // The end was requested again, since the last call of last_words() if there was one.
   bool is_hurried() const noexcept { return is_hurried_; }
-  // Until when last words are waited for: any program waits for whoever reads it, but not once it
-  // was told to end.
+  // Until when to wait for the last output. Like any program, the launcher waits for the reader of
+  // its output, but not after it was told to end.
   Deadline last_words();
 
-  // The first that was given counts.
+  // The first code that was set counts.
   void set_code(int code) { code_ = code_.value_or(code); }
   std::optional<int> code() const noexcept { return code_; }
 
@@ -85,7 +86,7 @@ class Ending {
   bool is_alone_ = false;
   bool is_abandoned_ = false;
   bool is_output_lost_ = false;
-  bool is_told_ = false;  // from outside
+  bool is_told_ = false;  // by a request from outside
   bool is_hurried_ = false;
 };
 

@@ -17,7 +17,7 @@ bool is_named(const std::string& variable, std::string_view name) {
          variable.starts_with(name);
 }
 
-// Whether the variable is there because a person wanted it.
+// Whether the user set this variable, rather than an outer `trireme run`.
 bool is_wanted(const Environment& environment, std::string_view name) {
   const auto value = find(environment, name);
   return value && !value->empty() && value != find(environment, "TRIREME_THREADS");
@@ -50,13 +50,13 @@ int threads_wanted(const Environment& environment) {
   if (!is_wanted(environment, kName)) return 0;
   const std::string_view text = *find(environment, kName);
   int threads = 0;
-  // OpenMP allows "4,2" for nested regions; the outermost counts.
+  // OpenMP allows "4,2" for nested regions; the outermost one counts.
   std::from_chars(text.data(), text.data() + text.size(), threads);
   return std::max(threads, 0);
 }
 
 Environment environment_of(const RankPlace& place, Environment inherited) {
-  // A secret would win over the file, and no rank of ours serves the store.
+  // TRIREME_SECRET would override the secret file, and no rank of this job serves the store.
   std::erase_if(inherited, [](const std::string& text) {
     constexpr std::array<std::string_view, 7> kOthers{
         "TRIREME_SECRET",  "TRIREME_STORE_RANK",     "TRIREME_WORKER", "TRIREME_FEED",

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// After SIGINT had its grace, SIGTERM is a formality for those who only listen to that.
+// SIGINT already had its grace period; SIGTERM is for programs that handle only SIGTERM.
 constexpr Duration kTermTime = 1s;
 
 }  // namespace
@@ -33,7 +33,7 @@ std::optional<int> Escalation::ask(int signal, TimePoint now) {
   asked_at_ = now;
   if (!is_ending()) return send(signal, now);
   if (signal == SIGINT || signal == SIGKILL) return send(SIGKILL, now);
-  // From Ctrl-C to SIGTERM is a step forward; from SIGTERM to SIGHUP is not.
+  // SIGTERM after Ctrl-C is an escalation; SIGHUP after SIGTERM is not.
   if (sent_ == SIGINT) return send(signal, now);
   return std::nullopt;
 }

@@ -1,12 +1,13 @@
-// Escalation decides which signal the ranks get when a job has to end: first what was asked,
-// then, when time is up, what cannot be refused. A pure state machine; the clock is an argument.
+// Escalation decides which signal the ranks receive when a job has to end: first the requested one,
+// and after the grace period one that cannot be ignored. A pure state machine; the caller passes
+// the time.
 //
-// Steps:   SIGINT -> (grace) -> SIGTERM -> (grace, at most a second) -> SIGKILL;
-//          any other signal -> (grace) -> SIGKILL.
-// Hurry:   a Ctrl-C while the job is already ending means SIGKILL at once.
-// Echo:    the same signal again within kEchoTime is the first one heard twice (timeout(1) and
-//          others signal a process and then its group); nobody types that fast.
-// Threads: one.
+// Steps:         SIGINT -> (grace) -> SIGTERM -> (grace, at most a second) -> SIGKILL; any other
+//                signal -> (grace) -> SIGKILL.
+// Hurry:         a Ctrl-C while the job is already ending means SIGKILL at once.
+// Echo:          the same signal again within kEchoTime is the first one received twice (timeout(1)
+//                and others signal a process and then its group); no user types that fast.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -26,19 +27,19 @@ class Escalation {
 
   explicit Escalation(Duration grace) : grace_(grace) {}
 
-  // Whether this signal is an echo of one that was asked for; asks nothing.
+  // Whether this signal is an echo of one that was requested; requests nothing.
   bool is_echo(int signal, TimePoint now) const noexcept {
     return signal != SIGKILL && signal == asked_ && now - asked_at_ < kEchoTime;
   }
-  // Somebody wants the job to end. Returns the signal to send to all ranks now, if any.
+  // Requests the end of the job. Returns the signal to send to all ranks now, if any.
   std::optional<int> ask(int signal, TimePoint now);
-  // To be called when next() is past. Returns the signal to send to all ranks now, if any.
+  // Call it when next() has passed. Returns the signal to send to all ranks now, if any.
   std::optional<int> tick(TimePoint now);
 
   Deadline next() const { return Deadline::at(next_); }
   bool is_ending() const noexcept { return sent_ != 0; }
   bool is_killing() const noexcept;
-  // The last signal that was to be sent; 0: none.
+  // The last signal that ask() or tick() returned; 0: none.
   int sent() const noexcept { return sent_; }
 
  private:

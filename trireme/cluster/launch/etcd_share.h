@@ -1,10 +1,10 @@
-// EtcdShare is a job's own part of the etcd that --store names, as its launcher sees it: the keys
-// under /trireme/<job's name>-<mark>/. The mark comes from the job's secret, so that no other job
-// ever has the same, and whoever launches after us finds it again.
+// EtcdShare is the part of the etcd named by --store that belongs to one job, as its launcher sees
+// it: the keys under /trireme/<job's name>-<mark>/. The mark is derived from the job's secret, so
+// that no other job has the same one and a replacement launcher finds it again.
 //
-// Empty:   where no etcd was named; then nothing here does anything.
-// Failure: what etcd::remove_job throws; leave() says it.
-// Threads: one.
+// Empty:         if no etcd was specified; all functions do nothing then.
+// Errors:        what etcd::remove_job throws; leave() returns it as text.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -23,12 +23,12 @@ class EtcdShare {
   EtcdShare(const JobSpec& spec, const job::Folder& folder);
 
   const std::optional<etcd::Place>& place() const noexcept { return place_; }
-  // For the ranks; empty where the store is in the job's folder.
+  // For the ranks; empty if the store is in the job's folder.
   std::string text() const { return place_ ? place_->to_text() : std::string(); }
 
-  // Removes what the job has there, and so finds out whether etcd answers.
+  // Removes the job's keys, which also checks that etcd answers.
   void clear() const;
-  // Removes it for good. Returns what was left there and why, or "".
+  // Removes the job's keys for good. Returns what could not be removed and why, or "".
   std::string leave() const;
 
  private:

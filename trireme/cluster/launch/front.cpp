@@ -31,9 +31,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kKillTime = 10s;
-
-// A descriptor of ours must never be mistaken for standard output that somebody had closed.
+// If a standard descriptor was closed, a new descriptor could get its number and be mistaken for
+// it.
 void open_standard_descriptors() {
   for (int file; (file = open("/dev/null", O_RDWR)) >= 0;) {
     if (file > STDERR_FILENO) {
@@ -57,8 +56,9 @@ void make_output_folder(const std::filesystem::path& folder) {
 }
 
 [[noreturn]] void become_launcher(const LauncherOptions& options, const Watched& watched) {
-  // A terminal's Ctrl-C then comes to the front alone, and from there to us, once. Writing to
-  // the terminal from the background would stop us where `stty tostop` is set.
+  // With its own process group, the launcher receives a terminal's Ctrl-C once, forwarded by the
+  // front. Writing to the terminal from the background would stop the process where `stty tostop`
+  // is set.
   setpgid(0, 0);
   signal(SIGTTOU, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
@@ -72,7 +72,7 @@ class Front {
         const Watched& watched)
       : spec_(spec), folder_(folder), signals_(signals), watched_(watched) {}
 
-  // Starts the launcher, or the next one. Throws Io.
+  // Starts the launcher, or a replacement. Throws Io.
   void launch(bool is_successor) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -80,7 +80,7 @@ class Front {
     }
     socket_ = Descriptor(ends[0]);
     Descriptor theirs(ends[1]);
-    // Before it runs, so that it knows from the start who is dead.
+    // Before the launcher runs, so that it knows from the start which processes are dead.
     for (const FrontMessage& message : ended_) tell(message);
     status_.reset();
     const pid_t front = getpid();
@@ -88,8 +88,9 @@ class Front {
     if (launcher_ < 0) throw system_error("fork", errno);
     if (launcher_ > 0) return;
     socket_.reset();
-    // What outlives an elastic job's launcher is the next one's, and has to fall to us.
-    if (!spec_.elastic) become_warden({.folder = &folder_, .front = front}, theirs);
+    // Processes that outlive an elastic job's launcher belong to the next launcher, so they must be
+    // reparented to the front.
+    if (!spec_.elastic) become_warden(folder_, theirs);
     become_launcher({.spec = &spec_,
                      .folder = &folder_,
                      .signals = &signals_,
@@ -112,7 +113,13 @@ class Front {
     }
   }
 
-  // Whether the job lives on without this launcher, and may have another.
+  // Whether the warden has ended every process of a killed launcher and has reported it.
+  bool has_warden_reported() const {
+    char report = 0;
+    return !spec_.elastic && recv(socket_.get(), &report, 1, MSG_DONTWAIT) == 1;
+  }
+
+  // Whether the job continues without this launcher, and a replacement may be started.
   bool can_relaunch() {
     if (!spec_.elastic || is_ending_) return false;
     const TimePoint now = steady_clock().now();
@@ -142,7 +149,7 @@ class Front {
     const bool is_passing = signal == SIGUSR1 || signal == SIGUSR2 || signal == SIGCONT;
     is_ending_ |= !is_passing && signal != SIGTSTP;
     tell({.signal = signal});
-    // Ctrl-Z: the ranks stop, then we do, so that the shell has its prompt back.
+    // Ctrl-Z: the ranks stop, then the front does, so that the shell shows its prompt again.
     if (signal == SIGTSTP) raise(SIGSTOP);
   }
 
@@ -153,26 +160,25 @@ class Front {
   const job::Folder& folder_;
   host::SignalQueue& signals_;
   const Watched& watched_;
-  pid_t launcher_ = -1;  // or its warden
+  pid_t launcher_ = -1;  // or the warden
   Descriptor socket_;
   std::optional<int> status_;
-  // Orphans of launchers that died. Of one that dies while a launcher dies, the next has to know.
+  // Ends of processes whose launcher died. The next launcher must learn of a process that ends
+  // while there is no launcher.
   std::deque<FrontMessage> ended_;
   std::deque<TimePoint> launches_;
   bool is_ending_ = false;
 };
 
-int clean_up_after(int status, const job::Folder& folder, bool has_warden) {
-  // A warden that outlived its launcher has left nobody.
-  const bool is_wardens =
-      has_warden && !host::descendants_of(getpid(), host::list_processes()).empty();
-  const std::size_t left = host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
+// `victim` is what was killed; empty where its death has been reported.
+int clean_up_after(int status, const job::Folder& folder, const std::string& victim) {
+  const std::size_t left =
+      host::kill_descendants(Deadline::after(host::kKillTime), [](pid_t, int) {});
   folder.remove();
   job::sweep_quietly(folder.path().parent_path());
   const int signal = WTERMSIG(status);
-  say((is_wardens ? "the launcher's warden was killed by signal "
-                  : "the launcher was killed by signal ") +
-      std::to_string(signal) +
+  if (victim.empty()) return 128 + signal;
+  say(victim + " was killed by signal " + std::to_string(signal) +
       (left == 0 ? "; every process of the job was ended" : "; some processes could not be ended"));
   return 128 + signal;
 }
@@ -187,9 +193,9 @@ int run_job(const JobSpec& spec) {
         {.ranks = spec.ranks, .memory_each = spec.memory_each, .threads_each = spec.threads_each});
     if (!mistake.empty()) throw Error(ErrorCode::InvalidInput, mistake);
   }
-  // Only now, when every mistake in the command line would have been found.
+  // Only now, after every error in the command line has been reported.
   make_output_folder(spec.output);
-  // Before there is anything to leave behind.
+  // Before there is anything to clean up.
   host::SignalQueue signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT});
   const job::Folder folder = job::Folder::create(job::own_root(), spec.name);
   return run_watched(spec, folder, signals, [](const LauncherOptions& options) {
@@ -206,16 +212,21 @@ int run_watched(const JobSpec& spec, const job::Folder& folder, host::SignalQueu
       front.launch(is_successor);
     } catch (const Error&) {
       folder.remove();
-      if (is_successor) host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
+      if (is_successor) host::kill_descendants(Deadline::after(host::kKillTime), [](pid_t, int) {});
       throw;
     }
     const int status = front.watch();
     if (!WIFSIGNALED(status)) {
-      // Those whom a launcher had taken over are our children, and so is what they started.
-      if (spec.elastic) host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
+      // Workers that a replacement launcher took over are children of this process, and so are
+      // their child processes.
+      if (spec.elastic) host::kill_descendants(Deadline::after(host::kKillTime), [](pid_t, int) {});
       return WEXITSTATUS(status);
     }
-    if (!front.can_relaunch()) return clean_up_after(status, folder, !spec.elastic);
+    if (front.has_warden_reported()) return clean_up_after(status, folder, "");
+    if (!front.can_relaunch()) {
+      return clean_up_after(status, folder,
+                            spec.elastic ? "the launcher" : "the launcher's warden");
+    }
     say("the launcher was killed by signal " + std::to_string(WTERMSIG(status)) +
         "; the workers go on, and another takes over");
   }

@@ -36,8 +36,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kKillTime = 10s;
-constexpr Duration kLookTime = 100ms;  // at those of whom nobody tells us
+constexpr Duration kLookTime = 100ms;  // interval for polling processes whose end is not reported
 
 host::CorePlan deal_cores(const JobSpec& spec) {
   return host::plan_cores({.processors = host::allowed_processors(),
@@ -47,7 +46,7 @@ host::CorePlan deal_cores(const JobSpec& spec) {
                            .threads = threads_wanted(own_environment())});
 }
 
-// When the job began, whoever launched it then.
+// When the job was started, possibly by an earlier launcher.
 double begun(const LauncherOptions& options) {
   const auto card = options.is_successor ? job::Card::load(options.folder->card()) : std::nullopt;
   return card ? card->started : wall_seconds();
@@ -110,11 +109,12 @@ class Launcher final : private Upkeep::Workers {
       etcd_.clear();
     }
     ranks_.start();
+    save_card("running");
     publish_start();
     note_workers();
   }
 
-  // What a launcher that was killed had begun.
+  // Takes over the workers of a launcher that was killed.
   void take_over() {
     const auto crew = job::Crew::load(crew_path());
     if (!crew) throw Error(ErrorCode::Corrupt, "the launcher before left no list of its workers");
@@ -124,14 +124,15 @@ class Launcher final : private Upkeep::Workers {
       upkeep_->supervision().on_started(member.worker, steady_clock().now());
     }
     control_->publish("launcher replaced", {{"pid", getpid()}, {"workers", ranks_.alive()}});
-    // Those of whom the front has told us; then those whose end the launcher before had seen.
+    // First the ends that the front reported, then those that the earlier launcher had seen without
+    // recording them.
     hear_front();
     note_vanished();
     note_workers();
   }
 
-  // Of those whom we took over the front tells us as long as it lives; then nobody does, and nobody
-  // knows how they ended.
+  // The front reports the ends of workers that were taken over, as long as it lives. After that
+  // they must be polled, and their exit status is unknown.
   bool must_look() const { return options_.is_successor && ending_.is_alone(); }
 
   void note_vanished() {
@@ -147,14 +148,14 @@ class Launcher final : private Upkeep::Workers {
 
   std::filesystem::path crew_path() const { return options_.folder->path() / "crew.json"; }
 
-  // For the launcher that takes over when we are killed, and for who lists jobs.
+  // For the launcher that takes over if this one is killed, and for `trireme jobs`.
   void note_workers() override {
     if (!upkeep_) return;
     try {
       upkeep_->crew(ranks_.next(), ranks_.crew()).save(crew_path());
       save_card(ending_.has_begun() ? "ending" : "running");
     } catch (const Error&) {
-      // A full disk must not end a job that trains.
+      // A full disk must not end a running job.
     }
   }
 
@@ -169,8 +170,18 @@ class Launcher final : private Upkeep::Workers {
               .started = started_,
               .front = options_.front_pid,
               .launcher = getpid(),
-              .output = spec_.output.string()}
+              .workers = pids(),
+              .output = spec_.output_shown()}
         .save(options_.folder->card());
+  }
+
+  std::string pids() const {
+    std::string text;
+    for (const job::CrewMember& member : ranks_.crew()) {
+      text += (text.empty() ? "" : " ") + std::to_string(member.worker) + "=" +
+              std::to_string(member.pid);
+    }
+    return text;
   }
 
   void publish_start() {
@@ -241,7 +252,7 @@ class Launcher final : private Upkeep::Workers {
         (cores_.available == 1 ? " core" : " cores") + "; they will wait for each other");
   }
 
-  // Waits until something happens, or the deadline, and acts on it.
+  // Waits for an event or the deadline, and handles the events.
   void turn(Deadline deadline) {
     std::vector<pollfd> waits;
     for (const int file : {ending_.is_alone() ? -1 : options_.front, options_.signals->descriptor(),
@@ -344,8 +355,9 @@ class Launcher final : private Upkeep::Workers {
   }
 
   void kill_all() {
-    const std::size_t left = host::kill_descendants(
-        Deadline::after(kKillTime), [this](pid_t pid, int status) { on_reaped(pid, status); });
+    const std::size_t left =
+        host::kill_descendants(Deadline::after(host::kKillTime),
+                               [this](pid_t pid, int status) { on_reaped(pid, status); });
     if (left > 0) say(std::to_string(left) + " processes of the job could not be killed");
   }
 
@@ -355,7 +367,7 @@ class Launcher final : private Upkeep::Workers {
     ranks_.signal(SIGKILL);
     kill_all();
     end_adopted();
-    if (must_look()) job::kill_strays(options_.folder->path(), Deadline::after(kKillTime));
+    if (must_look()) job::kill_strays(options_.folder->path(), Deadline::after(host::kKillTime));
     if (const std::string left = etcd_.leave(); !left.empty()) say(left);
     const Deadline patience = ending_.last_words();
     drain_ranks(patience);
@@ -372,9 +384,9 @@ class Launcher final : private Upkeep::Workers {
     control_.reset();
   }
 
-  // Those whom we took over are the front's children, or nobody's.
+  // Workers that were taken over are children of the front, or of no process of this job.
   void end_adopted() {
-    const Deadline deadline = Deadline::after(kKillTime);
+    const Deadline deadline = Deadline::after(host::kKillTime);
     while (ranks_.alive() > 0 && !ending_.is_abandoned() && !deadline.is_past()) turn(deadline);
   }
 
@@ -391,7 +403,7 @@ class Launcher final : private Upkeep::Workers {
     }
   }
 
-  // Reads what the dead have left in their pipes.
+  // Reads the remaining output of dead ranks from their pipes.
   void drain_ranks(Deadline patience) {
     const auto is_open = [](const output::RankStream& stream) { return stream.is_open(); };
     Deadline quiet = Deadline::after(Ending::kQuietTime);
@@ -414,8 +426,8 @@ class Launcher final : private Upkeep::Workers {
   Ending ending_;
   Ranks ranks_;
   std::unique_ptr<job::Control> control_;
-  std::optional<Upkeep> upkeep_;  // of an elastic job
-  bool is_ended_ = false;         // nobody is to be started any more
+  std::optional<Upkeep> upkeep_;  // elastic jobs only
+  bool is_ended_ = false;         // no more workers are started
   bool has_output_ = false;
 };
 

@@ -1,14 +1,15 @@
-// Launcher runs one job on this host: starts its ranks, carries their output, forwards signals,
-// and ends every process of the job when one rank fails, when it is told to, or when the process
-// that the user started is gone.
+// Launcher runs one job on this host: it starts the ranks, forwards their output and signals, and
+// ends every process of the job when one rank fails, when it is told to, or when the process that
+// the user started is gone.
 //
-// It is one of the processes that watch a job (front.h says who the others are). Each notices the
-// others' deaths, whatever the cause, and then ends the job; but an elastic job's front starts
-// another launcher, which takes over the workers and the coordinator, and its launcher goes on
-// without a front for `orphan_timeout`.
+// It is one of the processes that watch a job (front.h describes the others). Each of them notices
+// the death of the others, whatever the cause, and then ends the job. In an elastic job, the front
+// instead starts a replacement launcher, which takes over the workers and the coordinator, and the
+// launcher continues without a front for `orphan_timeout`.
 //
-// Threads: the calling one runs the loop; the output writer and the control server have theirs.
-// Failure: run() throws nothing; it reports and returns the job's exit code.
+// Errors:        run_launcher() throws nothing; it reports and returns the job's exit code.
+// Thread safety: the calling thread runs the loop; the output writer and the control server have
+//                their own threads.
 
 #pragma once
 
@@ -20,9 +21,10 @@
 
 namespace trireme::cluster::launch {
 
-// What the front tells its launcher: a signal to act on, or how a process ended that a launcher
-// before this one had started and that therefore is the front's child now. Such ends are told to
-// later launchers too, when its number may be another's: `start` is what names it (host::Process).
+// A message from the front to its launcher: a signal to handle, or how a process ended that an
+// earlier launcher had started and that is therefore a child of the front now. Later launchers
+// receive these ends too. By then the pid may have been reused, so `start` identifies the process
+// (host::Process).
 struct FrontMessage {
   int signal = 0;
   pid_t pid = 0;
@@ -34,10 +36,10 @@ struct LauncherOptions {
   const JobSpec* spec = nullptr;
   const job::Folder* folder = nullptr;
   host::SignalQueue* signals = nullptr;
-  // A socket (SOCK_SEQPACKET) of FrontMessages; its end means that the front died.
+  // A socket (SOCK_SEQPACKET) of FrontMessages; it closes when the front dies.
   int front = -1;
   pid_t front_pid = 0;
-  // Of an elastic job: take over what a launcher that was killed had begun.
+  // Elastic jobs: take over the workers of a launcher that was killed.
   bool is_successor = false;
 };
 

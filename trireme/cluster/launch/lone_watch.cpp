@@ -3,7 +3,7 @@
 namespace trireme::cluster::launch {
 namespace {
 
-constexpr int kBeats = 5;  // within the timeout
+constexpr int kBeats = 5;  // per timeout
 
 }  // namespace
 

@@ -1,8 +1,8 @@
-// LoneWatch looks after a worker that trains alone: members of an epoch watch each other, and the
-// last one has nobody. If it freezes, it is killed, and the launcher does what follows a death.
+// LoneWatch watches a worker that trains alone: the members of an epoch watch each other, but a
+// single member has no peer. If it freezes, it is killed, and the launcher handles its death.
 //
-// Threads:  any thread may call.
-// Lifetime: nobody is watched any more once it is gone.
+// Thread safety: any thread may call.
+// Lifetime:      no worker is watched any more once it is destroyed.
 
 #pragma once
 
@@ -17,10 +17,10 @@ namespace trireme::cluster::launch {
 
 class LoneWatch {
  public:
-  // A heart that has not beaten for so long is taken for frozen; zero: nobody is watched.
+  // A worker without a heartbeat for `timeout` counts as frozen; zero: no worker is watched.
   explicit LoneWatch(Duration timeout);
 
-  // Who trains from now on.
+  // Sets the current members.
   void look_at(const membership::Epoch& epoch);
 
  private:

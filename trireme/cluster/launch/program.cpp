@@ -42,7 +42,7 @@ std::string mistake_in(const fs::path& path) {
   return "is not executable (chmod +x " + path.string() + "?)";
 }
 
-// Runnable files whose names are worth proposing instead.
+// Executable files whose names can be suggested instead.
 std::vector<std::string> runnable_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;

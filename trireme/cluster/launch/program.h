@@ -1,8 +1,8 @@
-// Finds the program that a job is to run, before anything is started, as a shell would.
+// Finds the program that a job runs, like a shell does, before anything is started.
 //
-// Failure: InvalidInput that says what is wrong (no such file, a folder, not executable) and,
-//          where one is close, the nearest name that there is.
-// Threads: any; reads $PATH and the file system.
+// Errors:        InvalidInput with the reason (no such file, a folder, not executable) and, if one
+//                is similar, the closest existing name.
+// Thread safety: any thread; reads $PATH and the file system.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace trireme::cluster::launch {
 
-// A name with a slash is a path; any other is looked up in $PATH.
+// A name with a slash is a path; any other name is looked up in $PATH.
 std::filesystem::path find_program(const std::string& name);
 
 }  // namespace trireme::cluster::launch

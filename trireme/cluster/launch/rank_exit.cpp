@@ -8,12 +8,24 @@
 namespace trireme::cluster::launch {
 namespace {
 
+constexpr int kOnlyLostAPeer = 1;
+
 // 0: never to blame.
 int weight_of(const RankExit& exit) {
   if (exit.is_success() || exit.is_ours() || exit.is_dismissed()) return 0;
   if (!exit.not_started.empty()) return 4;
   if (WIFSIGNALED(exit.status)) return WTERMSIG(exit.status) == SIGABRT ? 2 : 3;
-  return WEXITSTATUS(exit.status) == kExitPeerLost ? 1 : 2;
+  return WEXITSTATUS(exit.status) == kExitPeerLost ? kOnlyLostAPeer : 2;
+}
+
+// Whether a rank that was asked to end failed instead.
+bool has_own_failure(const RankExit& exit) {
+  if (!exit.is_ours() || exit.is_success() || exit.is_dismissed()) return false;
+  if (WIFSIGNALED(exit.status)) {
+    return WTERMSIG(exit.status) != exit.signal_sent && WTERMSIG(exit.status) != SIGTERM;
+  }
+  const int code = WEXITSTATUS(exit.status);
+  return code != kExitPeerLost && code < 128;
 }
 
 std::string describe_kill(host::OomKill oom) {
@@ -33,10 +45,12 @@ std::string describe_code(int code, host::OomKill oom) {
   std::string text = "exit code " + std::to_string(code);
   if (code == kExitPeerLost) return text + " (it lost a peer)";
   if (code == kExitDismissed) return "left, as it was asked to";
+  if (code == kExitDiverged) return text + " (its training diverged)";
+  if (code == kExitFinal) return text + " (for a reason that a replacement would meet again)";
   if (oom != host::OomKill::No) {
     return text + " (the kernel's out-of-memory killer killed a process it had started)";
   }
-  // A shell reports the death of what it ran so.
+  // A shell reports the death of its command this way.
   if (code > 128 && code < 128 + SIGRTMIN) {
     text += " (what it ran was killed by " + host::name_of(code - 128) + ")";
   }
@@ -55,7 +69,7 @@ bool RankExit::is_success() const noexcept {
 
 bool RankExit::is_ours() const noexcept {
   if (signal_sent == 0) return false;
-  // Whoever dies of SIGKILL without us having sent it was killed by somebody else.
+  // A rank that died of a SIGKILL that the launcher did not send was killed by another process.
   const bool is_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   return !is_killed || signal_sent == SIGKILL;
 }
@@ -86,6 +100,10 @@ std::optional<std::size_t> blame(std::span<const RankExit> in_order_seen) {
       worst = i;
       weight = weight_of(in_order_seen[i]);
     }
+  }
+  if (weight != kOnlyLostAPeer) return worst;
+  for (std::size_t i = 0; i < in_order_seen.size(); ++i) {
+    if (has_own_failure(in_order_seen[i])) return i;
   }
   return worst;
 }

@@ -31,7 +31,7 @@ void set_non_blocking(const Descriptor& file) {
   fcntl(file.get(), F_SETFL, fcntl(file.get(), F_GETFL) | O_NONBLOCK);
 }
 
-// Two pipes a rank add up; the ranks themselves get the limit that we had.
+// The launcher needs two pipes per rank; the ranks themselves get the limit that the launcher had.
 rlimit raise_files_max() {
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
@@ -40,7 +40,8 @@ rlimit raise_files_max() {
   return before;
 }
 
-// A terminal stops a background process that reads it, and ranks are in groups of their own.
+// A terminal stops a background process that reads from it, and the ranks have their own process
+// groups.
 int input_of(int rank) {
   return rank == 0 && isatty(STDIN_FILENO) == 0 ? STDIN_FILENO : -1;
 }
@@ -86,14 +87,14 @@ void Ranks::start_as(int rank, const std::vector<std::string>& arguments_more) {
   try {
     start_one(rank, std::move(arguments));
   } catch (const Error&) {
-    // Nothing of it runs, and nobody will ask for it.
+    // Nothing of this rank runs, and it will not be asked for again.
     std::erase_if(streams_, [&](const auto& stream) { return stream.rank() == rank; });
     members_.erase(rank);
     throw;
   }
 }
 
-// The one that the fewest living ranks have, and of those the first.
+// The share that the fewest live ranks use; the first one of those.
 int Ranks::free_share() const {
   std::vector<int> users(options_.cores.shares.size(), 0);
   for (const auto& [rank, member] : members_) {
@@ -107,13 +108,13 @@ void Ranks::start_one(int rank, std::vector<std::string> arguments) {
   Member& member = members_[rank];
   member.share = share_index;
   member.log = output::open_log(options_.spec->output, rank, false);
-  // Those who outlive us speak through pipes that do, too.
+  // Workers that outlive the launcher write to pipes that outlive it too.
   const bool is_lasting = options_.spec->elastic.has_value();
   const auto channel = [&](int target) {
     if (!is_lasting) return make_pipe(0);
     const std::filesystem::path path = pipe_path(rank, target);
     if (mkfifo(path.c_str(), 0600) != 0) throw system_error("mkfifo " + path.string(), errno);
-    // The worker reads from it too, as far as the kernel knows: so there is always a reader.
+    // The worker holds the pipe open for reading too, so that it always has a reader.
     Descriptor out = open_reader(rank, target);
     Descriptor in(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     if (!in) throw system_error("cannot open " + path.string(), errno);
@@ -212,6 +213,7 @@ void Ranks::add_stream(int rank, int target, Descriptor pipe) {
       .prefix = output::prefix_of(rank, output::wants_colour(target)),
       .is_terminal = isatty(target) == 1,
       .tail = &member.tail,
+      .is_failure_shown = options_.spec->elastic.has_value(),
       .log = member.log.get()};
   if (const auto& part = options_.part) {
     options.target = STDOUT_FILENO;
@@ -285,13 +287,13 @@ void Ranks::signal(int signal) {
   for (auto& [rank, member] : members_) {
     if (!member.is_alive) continue;
     if (is_ending(signal)) {
-      // Whoever is dying already does not do so because we ask.
+      // A rank that is already dying does not end because of this signal.
       const auto process = host::find_process(member.pid);
       const bool is_well = process && !process->is_dying;
       if (is_well || member.signal_sent != 0) member.signal_sent = signal;
     }
     if (!is_for_group(signal) || kill(-member.pid, signal) != 0) kill(member.pid, signal);
-    // A stopped process acts on a signal only once it is continued.
+    // A stopped process handles a signal only once it is continued.
     if (is_ending(signal)) kill(-member.pid, SIGCONT);
   }
 }

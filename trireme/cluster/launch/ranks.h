@@ -1,16 +1,16 @@
-// Ranks are the processes of a job on this host, with what they write.
+// Ranks are the processes of a job on this host, with their output.
 //
-// Meaning:  signals go to a rank's whole process group, except SIGUSR1 and SIGUSR2, which the
-//           rank's own process alone gets: by default they would kill its children.
-// Elastic:  members come and go; numbers are given in the order of starting and never again. What
-//           is kept of the dead goes once they are forgotten and their output was read, so that
-//           memory is bounded by who lives.
-//           Its workers outlive us, and so what they write goes through named pipes in the job's
-//           folder that each holds open itself: it never writes to nobody, and the launcher that
-//           comes after us reads on.
-// Threads:  one, the launcher's, which must live as long as the job (see spawn.h).
-// Failure:  start() throws when a process cannot be made; those already started are the caller's
-//           to kill. A program that cannot be executed shows as that rank's exit.
+// Signals:       go to a rank's whole process group, except SIGUSR1 and SIGUSR2, which only the
+//                rank's own process receives, because by default they would kill its children.
+// Elastic:       workers are started and end at any time; their numbers are assigned in starting
+//                order and never reused. The records of dead workers are released once they are
+//                forgotten and their output was read, so that memory is bounded by the number of
+//                live workers. The workers outlive the launcher. Their output goes through named
+//                pipes in the job's folder that each worker also holds open itself, so that writing
+//                never fails for lack of a reader, and the next launcher continues reading.
+// Errors:        start() throws when a process cannot be created; the caller kills those already
+//                started. A program that cannot be executed is reported as that rank's exit.
+// Thread safety: only the launcher's thread, which must live as long as the job (see spawn.h).
 
 #pragma once
 
@@ -35,15 +35,16 @@
 
 namespace trireme::cluster::launch {
 
-// The ranks of one host, as a part of a job on several.
+// The ranks of one host in a job on several hosts.
 struct RanksPart {
   int first = 0;
   int size = 1;  // of the whole job
   std::string address{};
-  std::string feed{};  // where events and metrics go
-  // Of an elastic job; its workers die with us nevertheless.
+  std::string feed{};  // where events and metrics are sent
+  // Elastic jobs; the workers die with this process nevertheless.
   std::optional<Duration> orphan_timeout{};
-  // Makes what is written to our standard output of what a rank wrote to either of its own.
+  // Wraps what a rank wrote to one of its two streams for writing to this process's standard
+  // output.
   std::function<std::string(int rank, int target, std::string_view bytes)> envelope{};
 };
 
@@ -55,48 +56,49 @@ class Ranks {
     std::filesystem::path folder;
     host::CorePlan cores;
     sigset_t mask{};      // for the ranks
-    std::string store{};  // where it is, if not in the folder
+    std::string store{};  // where the store is, if not in the folder
     std::optional<RanksPart> part{};
   };
 
   explicit Ranks(Options options);
 
-  // Starts as many as the job has ranks.
+  // Starts all ranks of the job.
   void start();
-  // Starts one more and returns its number: it runs on the cores that the fewest others have.
-  // REQUIRES: start() came before.
+  // Starts one more worker and returns its number; it runs on the cores that the fewest other
+  // workers use. REQUIRES: start() was called before.
   int start_more(const std::vector<std::string>& arguments_more = {});
-  // The same with a number that somebody else gave it. REQUIRES: start() or prepare().
+  // The same with a number chosen by the caller. REQUIRES: start() or prepare().
   void start_as(int rank, const std::vector<std::string>& arguments_more);
-  // In place of start() where nobody is to be started yet.
+  // Instead of start(), if no rank is to be started yet.
   void prepare();
   void set_feed(std::string feed) { options_.part->feed = std::move(feed); }
-  // How many begin together from now on, which is what TRIREME_SIZE says.
+  // The number of workers that start together from now on, which is the value of TRIREME_SIZE.
   void set_size(int size) { size_ = size; }
-  // Takes over those whom a launcher that died had started, in place of start(). Some may be dead
-  // by now; their ends are to be told as any.
+  // Takes over the workers that a dead launcher had started, instead of start(). Some may be dead
+  // by now; their ends are reported like any other.
   void adopt(const job::Crew& crew);
-  // Those who live, for whoever takes over.
+  // The live workers, for a launcher that takes over.
   std::vector<job::CrewMember> crew() const;
   int next() const noexcept { return next_; }
-  // `oom_watch` explains deaths by signal 9. Null for a process that is no rank.
+  // `oom_watch` explains deaths by signal 9. Returns null for a process that is not a rank.
   const RankExit* on_reaped(pid_t pid, int status, host::OomWatch& oom_watch);
-  // Whether one that lives, as far as we know, is that process.
+  // Whether that process is one of the ranks believed to be alive.
   bool has(pid_t pid, unsigned long long start) const;
   void signal(int signal);
-  // Its end was dealt with: it is no longer among exits(), and goes once its output was read.
+  // The rank's end was handled: it is removed from exits(), and its record is released once its
+  // output was read.
   void forget(int rank);
-  // Lets go of those who were forgotten and have nothing more to say. Ends pointers to streams.
+  // Releases the forgotten ranks that have no more output. Invalidates pointers to streams.
   void release_forgotten();
 
   int alive() const noexcept { return alive_; }
   pid_t pid(int rank) const { return members_.at(rank).pid; }
-  // Which of the plan's shares of cores it runs on.
+  // Which of the plan's core shares it runs on.
   int share(int rank) const { return members_.at(rank).share; }
   // In the order in which the ends were seen.
   const std::vector<RankExit>& exits() const noexcept { return exits_; }
   const output::Tail& tail(int rank) const { return members_.at(rank).tail; }
-  // All ranks' streams; closed ones too.
+  // The streams of all ranks, including closed ones.
   std::deque<output::RankStream>& streams() noexcept { return streams_; }
 
  private:

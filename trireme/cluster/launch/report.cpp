@@ -1,14 +1,19 @@
 #include "trireme/cluster/launch/report.h"
 
+#include <algorithm>
+
 namespace trireme::cluster::launch {
 namespace {
 
 constexpr int kOthersMax = 8;
 
-std::string line_of(std::string_view noun, const RankExit& exit, std::string_view verb) {
+std::string name_of(std::string_view noun, const RankExit& exit) {
   const std::string where = exit.host.empty() ? "" : " on " + exit.host;
-  return "trireme: " + std::string(noun) + " " + std::to_string(exit.rank) + where +
-         std::string(verb) + describe(exit) + "\n";
+  return std::string(noun) + " " + std::to_string(exit.rank) + where;
+}
+
+std::string line_of(std::string_view noun, const RankExit& exit, std::string_view verb) {
+  return "trireme: " + name_of(noun, exit) + std::string(verb) + describe(exit) + "\n";
 }
 
 std::string quote(const output::Tail& tail) {
@@ -16,6 +21,17 @@ std::string quote(const output::Tail& tail) {
   std::string text = "trireme: its last output:\n";
   for (const std::string& line : tail.lines()) text += "    " + line + "\n";
   return text;
+}
+
+// The failure that the rank reported, or how it ended and its last output.
+std::string blame_text(std::string_view noun, const RankExit& exit, const output::Tail& tail) {
+  if (tail.failure().empty()) return line_of(noun, exit, " failed: ") + quote(tail);
+  if (tail.is_failure_shown()) return line_of(noun, exit, " failed: ");
+  // A user error is the same on every rank; and some failures already name a rank, such as the rank
+  // whose part of a checkpoint is missing.
+  const bool names_rank = tail.failure().starts_with("rank ");
+  if (exit_code_of(exit) == kExitUsage || names_rank) return "trireme: " + tail.failure() + "\n";
+  return "trireme: " + name_of(noun, exit) + " failed: " + tail.failure() + "\n";
 }
 
 }  // namespace
@@ -30,20 +46,34 @@ std::string plain_number(double number) {
 std::string report_failure(std::span<const RankExit> in_order_seen,
                            const std::function<const output::Tail&(int rank)>& tail_of,
                            std::string_view noun) {
-  const auto culprit = blame(in_order_seen);
+  auto culprit = blame(in_order_seen);
   if (!culprit) return {};
+  // Where several failed in the same way, the one that wrote why is the one to name.
+  const int code = exit_code_of(in_order_seen[*culprit]);
+  const auto has_reason = [&](const RankExit& exit) {
+    return exit_code_of(exit) == code && !exit.is_ours() && !tail_of(exit.rank).failure().empty();
+  };
+  if (!has_reason(in_order_seen[*culprit])) {
+    const auto found = std::ranges::find_if(in_order_seen, has_reason);
+    if (found != in_order_seen.end()) {
+      culprit = static_cast<std::size_t>(found - in_order_seen.begin());
+    }
+  }
   std::string text;
+  const RankExit& first = in_order_seen[*culprit];
   int others = 0;
   for (std::size_t i = 0; i < in_order_seen.size(); ++i) {
     const RankExit& exit = in_order_seen[i];
     if (i == *culprit || exit.is_success() || exit.is_ours()) continue;
+    const int other = exit_code_of(exit);
+    const bool is_same = other == code && (code == kExitUsage || code == kExitDiverged);
+    if (other == kExitPeerLost || is_same) continue;
     if (++others <= kOthersMax) text += line_of(noun, exit, " failed too: ");
   }
   if (others > kOthersMax) {
     text += "trireme: and " + std::to_string(others - kOthersMax) + " more failed\n";
   }
-  const RankExit& first = in_order_seen[*culprit];
-  return text + line_of(noun, first, " failed: ") + quote(tail_of(first.rank));
+  return text + blame_text(noun, first, tail_of(first.rank));
 }
 
 }  // namespace trireme::cluster::launch

@@ -1,7 +1,6 @@
-// The last words of a job: which rank failed, how, and what it wrote last; and numbers in words of
-// ours.
+// The final report of a job: which rank failed, how, and its last output. Also formats numbers.
 //
-// Threads: pure.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -15,14 +14,15 @@
 
 namespace trireme::cluster::launch {
 
-// Lines of text, empty when no rank failed by itself. The rank to blame comes last, so that it
-// stands at the bottom of a terminal; of the others that failed at most eight are named. `noun`
-// is what a rank is called.
+// Lines of text, empty if no rank failed by itself. The rank to blame comes last, so that it is at
+// the bottom of the terminal. Of the other failed ranks at most eight are listed, without those
+// that failed because they lost a peer or because of the same user error. `noun` is what a rank is
+// called. Output that was already shown is not repeated.
 std::string report_failure(std::span<const RankExit> in_order_seen,
                            const std::function<const output::Tail&(int rank)>& tail_of,
                            std::string_view noun = "rank");
 
-// Without zeros that say nothing: 5 and 0.25.
+// Without trailing zeros: 5 and 0.25.
 std::string plain_number(double number);
 
 }  // namespace trireme::cluster::launch

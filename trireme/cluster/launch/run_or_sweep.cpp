@@ -25,7 +25,7 @@ int run_or_sweep(const job::Folder& folder, const std::function<int()>& body) no
     host::kill_descendants(Deadline::after(kSweepTime), [](pid_t, int) {});
   }
   folder.remove();
-  // A job inside the job may have had all its watchers killed together.
+  // A job inside this job may have had all its watching processes killed together.
   job::sweep_quietly(folder.path().parent_path());
   return code;
 }

@@ -1,5 +1,5 @@
 // run_or_sweep() is the last resort of a process that watches a job: whatever happens inside, no
-// descendant and no folder of the job is left.
+// descendant process and no folder of the job is left.
 
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace trireme::cluster::launch {
 
-// What `body` returns; the exit code of a failure, with what it threw on the standard error.
+// Returns what `body` returns; if it throws, prints the error to standard error and returns the
+// exit code of a failure.
 int run_or_sweep(const job::Folder& folder, const std::function<int()>& body) noexcept;
 
 }  // namespace trireme::cluster::launch

@@ -24,7 +24,8 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// After fork(2) of a process with threads only system calls are safe: nothing here allocates.
+// After a process with threads forks, only system calls are safe in the child: nothing here
+// allocates memory.
 class Child {
  public:
   Child(const SpawnOptions& options, pid_t parent, char* const* arguments, char* const* environment)
@@ -34,12 +35,13 @@ class Child {
     need(setpgid(0, 0), "setpgid");
     if (options_.dies_with_us) {
       need(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "prctl");
-      // Had the parent died before that call, nobody would tell us any more.
+      // If the parent died before the prctl call, no death signal will arrive.
       if (getppid() != parent_) _exit(kExitNotRunnable);
     }
     connect_streams();
     if (!options_.processors.empty()) {
-      // A processor may have gone offline meanwhile; running elsewhere beats not running.
+      // A processor may have gone offline meanwhile; running on another one is better than not
+      // running.
       host::bind_to(options_.processors.data(), static_cast<int>(options_.processors.size()));
     }
     if (options_.files_max) setrlimit(RLIMIT_NOFILE, &*options_.files_max);
@@ -54,7 +56,7 @@ class Child {
   void connect_streams() const {
     const int input = options_.input >= 0 ? options_.input : open("/dev/null", O_RDONLY);
     need(input, "open /dev/null");
-    // dup2 onto itself would keep close-on-exec; input may be 0 already, which has none.
+    // dup2 onto itself would keep close-on-exec; input may be 0 already, which does not have it.
     if (input != STDIN_FILENO) need(dup2(input, STDIN_FILENO), "dup2");
     need(dup2(options_.output, STDOUT_FILENO), "dup2");
     need(dup2(options_.error, STDERR_FILENO), "dup2");
@@ -87,7 +89,7 @@ pid_t spawn(const SpawnOptions& options) {
   const pid_t pid = fork();
   if (pid < 0) throw system_error("fork", errno);
   if (pid == 0) Child(options, parent, arguments.data(), environment.data()).run();
-  // Both sides do it, so that whoever is first, the group exists before we signal it.
+  // Both processes call setpgid, so that the group exists before it is signalled.
   setpgid(pid, pid);
   return pid;
 }

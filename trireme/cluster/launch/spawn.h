@@ -1,13 +1,13 @@
 // Starts the process of one rank: fork, a few system calls, exec.
 //
-// Meaning:  the process leads a process group of its own, so that a terminal's Ctrl-C reaches it
-//           once, through us; it is killed by the kernel when our calling thread dies, in
-//           whatever way, unless dies_with_us is false; it runs on its processors and has the
-//           signal mask and limits that we were started with.
-// Failure:  fork's own failure throws Exhausted or Io. What fails in the new process arrives
-//           as a SpawnTrouble on the trouble pipe, and the process exits with 127 (126 where the
-//           program is there and cannot be run).
-// Threads:  call it on the thread that lives as long as the job.
+// Process:       it leads its own process group, so that a terminal's Ctrl-C reaches it only once,
+//                through the launcher. Unless dies_with_us is false, the kernel kills it when the
+//                calling thread dies in any way. It runs on its assigned processors, with the
+//                signal mask and limits that the launcher was started with.
+// Errors:        throws Exhausted or Io if fork fails. A failure in the new process arrives as a
+//                SpawnTrouble on the trouble pipe, and the process exits with 127 (126 if the
+//                program exists and cannot be run).
+// Thread safety: call it on the thread that lives as long as the job.
 
 #pragma once
 
@@ -27,22 +27,22 @@ namespace trireme::cluster::launch {
 struct SpawnOptions {
   int rank = 0;
   std::filesystem::path program;
-  std::vector<std::string> arguments;  // with the program's name as the first
+  std::vector<std::string> arguments;  // including the program's name as the first
   Environment environment;
-  std::vector<int> processors;  // empty: anywhere
+  std::vector<int> processors;  // empty: no binding
   int input = -1;               // -1: /dev/null
   int output = -1;
   int error = -1;
-  int trouble = -1;  // the trouble pipe's end for writing
+  int trouble = -1;  // the write end of the trouble pipe
   sigset_t mask{};
   std::optional<rlimit> files_max;
   bool dies_with_us = true;
 };
 
-// Returns the process.
+// Returns the process id.
 pid_t spawn(const SpawnOptions& options);
 
-// Why a process that was forked could not become the program. Written whole to the pipe.
+// Why a forked process could not execute the program. Written to the pipe in one piece.
 struct SpawnTrouble {
   int rank = 0;
   int error = 0;       // errno

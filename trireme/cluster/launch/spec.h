@@ -1,4 +1,4 @@
-// JobSpec is what a person asked `trireme run` for.
+// JobSpec is what the user requested from `trireme run`.
 
 #pragma once
 
@@ -14,61 +14,66 @@
 
 namespace trireme::cluster::launch {
 
-// A job whose workers may come and go: see supervision.h.
+// A job whose workers may join and leave while it runs: see supervision.h.
 struct Elastic {
-  // Fewer than these and nobody trains; more are never started.
+  // Training needs at least `least` workers; more than `most` are never started.
   int least = 1;
   int most = 128;
-  // Replacements, at most so many within `restart_window`.
+  // The maximum number of replacements within `restart_window`.
   int restarts_max = 10;
   Duration restart_window = std::chrono::minutes(10);
-  // How long workers go on when nobody watches them any more.
+  // How long workers continue when no process watches them any more.
   Duration orphan_timeout = std::chrono::seconds(60);
-  // A worker that trains alone and whose heart is silent for so long is killed; zero: never.
+  // A worker that trains alone is killed after this time without a heartbeat; zero: never.
   Duration heartbeat = Duration::zero();
-  // Added to the command when all workers died and the job begins anew.
+  // Added to the command when all workers died and the job restarts.
   std::vector<std::string> resume_arguments{};
 };
 
 // A job on several hosts: see hosts/launcher.h.
 struct Hosts {
   std::vector<hosts::HostRanks> list;
-  // How a host is reached; its name follows, and a line for its login shell (ssh) or a program and
-  // its arguments (srun).
+  // The command that reaches a host. The host's name follows, and then a command line for its login
+  // shell (ssh) or a program with its arguments (srun).
   std::vector<std::string> ssh{"ssh", "-o", "BatchMode=yes"};
   bool has_login_shell = true;
-  // Where the others reach this host; empty: the way to the first of them says it.
+  // Where the other hosts reach this one; empty: derived from the route to the first of them.
   std::string address{};
-  // By which every host is reached; empty: the way to this one says it.
+  // The interface by which every host is reached; empty: derived from the route to this host.
   std::string interface{};
-  // What every host must have, besides the program.
+  // Files that every host needs, besides the program.
   std::vector<std::filesystem::path> files{};
 };
 
 struct JobSpec {
-  std::vector<std::string> command;  // the program as it was written, and its arguments
+  std::vector<std::string> command;  // the program as the user wrote it, and its arguments
   std::filesystem::path program;     // where it was found
   int ranks = 1;
-  std::string name{};  // empty: made up
-  // How long ranks may take to end once they were asked, before they are killed.
+  std::string name{};  // empty: generated
+  // How long ranks may take to end after they were asked to, before they are killed.
   Duration grace = std::chrono::seconds(5);
-  bool bind = true;  // give each rank processors of its own, where there are enough
-  // Keeps events, metrics and a log a rank there; empty: nothing is kept.
+  bool bind = true;  // give each rank its own processors if there are enough
+  // Folder for events, metrics and a log per rank; empty: nothing is kept.
   std::filesystem::path output{};
-  // What a rank needs at least, as far as anybody knows: a job that cannot fit is refused.
+  // Where the program writes its own results, including metrics.jsonl, for `trireme jobs` and
+  // `watch`; empty: unknown.
+  std::filesystem::path results{};
+  // The least that a rank needs, as far as known: a job that cannot fit is refused.
   std::uint64_t memory_each = 0;  // bytes; 0: unknown
   int threads_each = 1;
   // Where the job's store is, etcd://...; empty: its launcher or coordinator serves one.
   std::string store{};
-  // Nothing: the job ends with the first rank that fails.
+  // nullopt: the job ends with the first rank that fails.
   std::optional<Elastic> elastic{};
-  // Nothing: on this host. REQUIRES: as many ranks as these have.
+  // nullopt: on this host. REQUIRES: `ranks` equals the total number of ranks of these hosts.
   std::optional<Hosts> hosts{};
 
-  // How long an elastic job goes on without the process that the user started.
+  // How long an elastic job continues without the process that the user started.
   std::optional<Duration> orphan_timeout() const {
     return elastic ? std::optional(elastic->orphan_timeout) : std::nullopt;
   }
+  // The job's output folder for display.
+  std::string output_shown() const { return (output.empty() ? results : output).string(); }
   std::string command_line() const {
     std::string text;
     for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;

@@ -59,13 +59,12 @@ struct StoreLink::State {
                                                deadline);
     }
     const auto credentials = std::make_shared<net::SecretCredentials>(
-        net::Secret::from_file(options.folder / "secret"),
-        net::Identity{.name = "launcher", .role = "worker"});
+        net::Secret::from_file(options.folder / "secret"), "launcher");
     return std::make_unique<LastingStore>(
         LastingStore::Options{.address = address(), .credentials = credentials}, deadline);
   }
 
-  // A connection a number: they are rare.
+  // Opens a connection for each number, because changes are rare.
   bool write(int number) const {
     try {
       open()->set("wanted", bytes_of(std::to_string(number)), Deadline::after(kCallTime));
@@ -85,13 +84,13 @@ struct StoreLink::State {
           look(*store);
         }
       } catch (const Error&) {
-        // It has been gone for long, or is not there yet, or frozen.
+        // The store has been gone for long, is not running yet, or is frozen.
         end_silence();
       }
     }
   }
 
-  // Asks for something, now and then, to see whether anybody answers.
+  // Sends a request from time to time to check that the store answers.
   void look(Store& store) {
     if (steady_clock().now() - answered < options.silence_max / 8) return;
     try {
@@ -119,7 +118,7 @@ struct StoreLink::State {
     }
     const std::lock_guard lock(mutex);
     if (!change.value) {
-      // Epochs are never erased: the job begins anew.
+      // Epochs are never erased, so the job is restarting.
       newest = 0;
       members.clear();
       return;
@@ -138,10 +137,10 @@ struct StoreLink::State {
   }
 
   const Options options;
-  TimePoint answered = steady_clock().now();  // the follower's own
+  TimePoint answered = steady_clock().now();  // used only by the follower thread
   mutable std::mutex mutex;
   std::condition_variable changed;
-  std::optional<int> wanted;  // still to be written
+  std::optional<int> wanted;  // not yet written
   std::uint64_t newest = 0;
   std::set<int> members;
   bool is_ending = false;

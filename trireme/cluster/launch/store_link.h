@@ -1,16 +1,16 @@
-// StoreLink is the launcher's line to an elastic job's store: it says how many workers are wanted
-// (key `wanted`) and learns who the members of the newest epoch are (keys `epoch/`), on threads of
-// its own, since the launcher must never wait for the coordinator.
+// StoreLink is the launcher's connection to an elastic job's store: it writes how many workers are
+// wanted (key `wanted`) and reads the members of the newest epoch (keys `epoch/`), on its own
+// threads, since the launcher must never wait for the coordinator.
 //
-// Meaning:  only the last number counts; it is written as soon as the store can be reached. Jobs
-//           whose workers agree on no epochs have no members.
-// Where:    with the coordinator, or in the etcd that the user named.
-// Frozen:   a coordinator that has not answered for kSilenceMax is killed, so that the launcher
-//           starts another.
-// Failure:  none is told: it tries until it has succeeded or is destroyed.
-// Threads:  any thread may call.
-// Lifetime: the destructor ends the thread, within a second, or a few where etcd
-//           does not answer.
+// Semantics:     only the last number counts; it is written as soon as the store can be reached.
+//                Jobs whose workers do not agree on epochs have no members.
+// Store:         the coordinator's, or the etcd that the user specified.
+// Frozen:        a coordinator that has not answered for kSilenceMax is killed, so that the
+//                launcher starts another one.
+// Errors:        none are reported; it retries until it has succeeded or is destroyed.
+// Thread safety: any thread may call.
+// Lifetime:      the destructor ends the threads within a second, or a few seconds if etcd does not
+//                answer.
 
 #pragma once
 
@@ -34,11 +34,12 @@ class StoreLink {
 
   struct Options {
     std::filesystem::path folder;  // the job's
-    // Called on a thread of the link, for each that is newer than those before.
+    // Called on a thread of the link, for each epoch that is newer than those before.
     std::function<void(const membership::Epoch&)> on_epoch{};
     Duration silence_max = kSilenceMax;
-    std::optional<etcd::Place> etcd{};  // where the store is, if not with a coordinator
-    std::string address{};              // where the coordinator is, if not in the folder: tcp://...
+    std::optional<etcd::Place> etcd{};  // where the store is, if not at a coordinator
+    std::string address{};              // the coordinator's address, if not in the folder:
+                                        // tcp://...
   };
   explicit StoreLink(Options options);
   ~StoreLink();
@@ -46,11 +47,11 @@ class StoreLink {
   StoreLink& operator=(const StoreLink&) = delete;
 
   void set_wanted(int workers);
-  // The store is about to be emptied: what is known of epochs is no longer true.
+  // The store is about to be emptied: the known epoch becomes invalid.
   void forget_members();
-  // The workers of the newest epoch that is known.
+  // The workers of the newest known epoch.
   std::set<int> members() const;
-  // The number said last was written down.
+  // The last wanted number was written.
   bool is_idle() const;
 
  private:

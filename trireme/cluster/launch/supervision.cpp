@@ -44,7 +44,7 @@ void Supervision::on_finished(int worker) {
 }
 
 void Supervision::on_died(int worker, bool is_refusal, TimePoint now) {
-  // One that died while its host was out of reach is told of when the host is back.
+  // A worker that died while its host was unreachable is reported when the host is back.
   if (adrift_.contains(worker)) on_back(worker, now);
   const auto it = alive_.find(worker);
   if (it == alive_.end()) return;
@@ -52,7 +52,7 @@ void Supervision::on_died(int worker, bool is_refusal, TimePoint now) {
   alive_.erase(it);
   has_died_ = true;
   next_ = now + kSettleTime;
-  // Those whom we clear away die as they should.
+  // Workers that are being cleared are expected to die.
   if (is_clearing_) return;
   only_refusals_ = only_refusals_ && is_refusal;
   has_refused_ = has_refused_ || (is_refusal && members_.empty());
@@ -65,7 +65,7 @@ void Supervision::on_adrift(int worker) {
 
 void Supervision::on_back(int worker, TimePoint now) {
   adrift_.erase(worker);
-  // Whatever it dies of now has nothing to do with its start.
+  // A death after this point has nothing to do with the worker's start.
   alive_[worker] = {.started = now - kQuickTime, .round = round_};
   if (has_died_) next_ = std::min(next_, now + kSettleTime);
 }
@@ -108,12 +108,12 @@ bool Supervision::has_members() const {
 Decision Supervision::decide(TimePoint now) {
   if (is_ended_) return {};
   if (is_done_) {
-    // Those who are left came too late: nobody will ever take them in.
+    // The remaining workers joined too late: no member will ever admit them.
     if (alive_.empty() || has_members() || std::exchange(is_clearing_, true)) return {};
     return {.kind = Decision::Kind::Clear};
   }
   if (!has_died_) {
-    // Nobody died; somebody may want more than there are.
+    // No worker died; more workers may be wanted than there are.
     const int missing = target() - alive();
     if (missing <= 0 || (alive_.empty() && adrift_.empty())) return {};
     ++round_;
@@ -130,10 +130,11 @@ Decision Supervision::decide(TimePoint now) {
       is_clearing_ = true;
       return {.kind = Decision::Kind::Clear};
     }
-    // Whoever may live out of reach would take part in what begins anew: on_back() or on_gone().
+    // A worker that may be alive on an unreachable host would join the restarted job: wait for
+    // on_back() or on_gone().
     if (!adrift_.empty()) return {};
     if (only_refusals_) return end("every worker gave up for a reason that would not change");
-    // No host is within reach: set_room() will say.
+    // No host is reachable: wait for set_room().
     if (target() <= 0) return {};
     return start(Decision::Kind::StartAnew, target(), now);
   }

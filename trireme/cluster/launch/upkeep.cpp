@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// For a coordinator to come to listen.
+// Time for a coordinator to start listening.
 constexpr auto kListenTime = 10s;
 
 }  // namespace
@@ -101,7 +101,7 @@ void Upkeep::start(int count, const std::vector<std::string>& arguments) {
   options_.workers->note_workers();
 }
 
-// What the dead had agreed on binds nobody.
+// Epochs that the dead workers had agreed on are discarded.
 void Upkeep::begin_anew(int count) {
   options_.ending->say("all workers are gone: beginning anew with " + std::to_string(count));
   options_.publish("job begins anew", {{"workers", count}});
@@ -152,8 +152,11 @@ void Upkeep::on_ended(const RankExit& exit) {
   options_.publish(is_lost ? "worker lost" : "worker ended", record);
   if (is_lost && !options_.ending->has_begun()) {
     const std::string where = exit.host.empty() ? "" : " on " + exit.host;
-    options_.ending->say("worker " + std::to_string(exit.rank) + where +
-                         " was lost: " + describe(exit));
+    const bool is_evicted = exit_code_of(exit) == 128 + SIGKILL && exit.oom == host::OomKill::No;
+    options_.ending->say(
+        "worker " + std::to_string(exit.rank) + where + " was lost: " +
+        (is_evicted ? "killed by signal 9 (kill -9, or another worker evicted it and says why)"
+                    : describe(exit)));
   }
   const TimePoint now = steady_clock().now();
   if (!exit.lost.empty()) {
@@ -163,9 +166,11 @@ void Upkeep::on_ended(const RankExit& exit) {
   } else if (exit.is_dismissed()) {
     supervision_.on_left(exit.rank, now);
   } else {
-    supervision_.on_died(exit.rank, exit_code_of(exit) == kExitUsage, now);
+    const int code = exit_code_of(exit);
+    const bool is_refusal = code == kExitUsage || code == kExitDiverged || code == kExitFinal;
+    supervision_.on_died(exit.rank, is_refusal, now);
   }
-  // Once the training is done nobody who is late can spoil it.
+  // Once the training is done, the failure of a late worker does not matter.
   if (supervision_.is_done() && !options_.ending->has_begun()) options_.workers->forget_exits();
   options_.workers->note_workers();
 }
@@ -179,7 +184,7 @@ void Upkeep::on_wish(const job::Wish& wish) {
   wish.caller->reply(ByteWriter().put(static_cast<std::int32_t>(answer)).bytes());
 }
 
-// Empty, or why it cannot be.
+// Empty, or the reason why the request is refused.
 std::string Upkeep::scale(const job::Wish& wish) {
   const std::string name = "job " + options_.folder->name();
   if (options_.ending->has_begun() || supervision_.is_done()) return name + " is ending";
@@ -206,7 +211,8 @@ void Upkeep::set_wanted(int count) {
   options_.publish("workers wanted", {{"count", count}});
 }
 
-// The host is out of processes or descriptors: whoever lives goes on, if they are enough.
+// The host is out of processes or descriptors: the live workers continue if there are enough of
+// them.
 void Upkeep::on_not_started(const Error& error) {
   const std::string why = std::string("a worker could not be started: ") + error.what();
   options_.ending->say(why);

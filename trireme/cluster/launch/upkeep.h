@@ -1,15 +1,14 @@
-// Upkeep keeps an elastic job going: it serves the job's store through a coordinator, starts
-// whoever is missing, begins anew when nobody is left, and changes how many there are when people
-// want it.
+// Upkeep keeps an elastic job running: it serves the job's store through a coordinator, starts
+// missing workers, restarts the job when no worker is left, and changes the number of workers on
+// request.
 //
-// What it decides is Supervision's; what it knows of epochs comes from the store (StoreLink). How
-// workers are started and killed is the launcher's, on this host or on several: see Workers.
+// Supervision makes the decisions; the epochs come from the store (StoreLink). The launcher starts
+// and kills the workers, on this host or on several: see Workers.
 //
-// Threads:  one, the launcher's.
-// Failure:  begin() and take_over() throw what starting a coordinator throws. Later troubles end
-// the
-//           job, through Ending.
-// Lifetime: what its options point to must outlive it.
+// Errors:        begin() and take_over() throw what starting a coordinator throws. Later failures
+//                end the job, through Ending.
+// Thread safety: only the launcher's thread.
+// Lifetime:      everything its options point to must outlive it.
 
 #pragma once
 
@@ -41,41 +40,41 @@ namespace trireme::cluster::launch {
 
 class Upkeep {
  public:
-  // The workers, as whoever starts them knows them.
+  // The workers, as implemented by the launcher that starts them.
   class Workers {
    public:
     virtual ~Workers() = default;
-    // One more, with these arguments besides the job's. Returns its number. Throws Error.
+    // Starts one more worker, with these additional arguments. Returns its number. Throws Error.
     virtual int start_worker(const std::vector<std::string>& arguments) = 0;
     virtual void kill_workers() = 0;
-    // What was replaced is no longer anybody's reason to fail.
+    // The exits of workers that were replaced no longer count as the job's failure.
     virtual void forget_exits() = 0;
     virtual int living() const = 0;
-    // How many of those that are wanted there can be now: hosts may be out of reach.
+    // How many of the wanted workers there can be now: hosts may be unreachable.
     virtual int room(int wanted) const { return wanted; }
-    // Who they are has changed: somebody who takes over wants to know.
+    // The set of workers has changed; records it for a launcher that takes over.
     virtual void note_workers() = 0;
-    // How many begin together from now on.
+    // How many workers start together from now on.
     virtual void set_size(int size) = 0;
   };
 
   struct Options {
-    const JobSpec* spec = nullptr;  // of an elastic job
+    const JobSpec* spec = nullptr;  // must be elastic
     const job::Folder* folder = nullptr;
     const EtcdShare* etcd = nullptr;
     Workers* workers = nullptr;
     Ending* ending = nullptr;
     std::function<void(std::string_view event, const Record& record)> publish;
     sigset_t mask{};
-    std::string listen{};  // for workers of other hosts: an address of this one; empty: none
+    std::string listen{};  // for workers on other hosts: an address of this host; empty: none
   };
   explicit Upkeep(Options options);
 
-  // The store is there, or on its way, when this returns.
+  // When this returns, the store is running or starting.
   void begin();
-  // The same after a launcher that was killed.
+  // The same after the previous launcher was killed.
   void take_over(const job::Crew& crew);
-  // Where workers find it: tcp://... or etcd://...; empty: in the job's folder.
+  // Where workers find the store: tcp://... or etcd://...; empty: in the job's folder.
   const std::string& store() const noexcept { return store_; }
 
   Supervision& supervision() noexcept { return supervision_; }
@@ -83,25 +82,25 @@ class Upkeep {
   // For crew.json.
   job::Crew crew(int next, std::vector<job::CrewMember> members) const;
 
-  // Starts whoever is missing, begins anew or ends the job, as things are now.
+  // Starts missing workers, restarts the job or ends it, as the current state requires.
   void supervise();
-  // When it would do more, if nothing else happens.
+  // When supervise() may have more to do if no other event happens.
   Deadline next() const { return supervision_.next(); }
 
-  // As many as these now; told of each by on_started().
+  // Starts this number of workers now, and reports each to on_started().
   void start(int count, const std::vector<std::string>& arguments);
   void on_ended(const RankExit& exit);
   // True for the coordinator's process.
   bool on_reaped(pid_t pid);
   bool has_coordinator(pid_t pid, unsigned long long start) const;
-  // For a coordinator of whose end nobody would tell us.
+  // For a coordinator whose end is not reported to this process.
   void look_at_coordinator();
-  // Scale and Join; whoever asked is answered.
+  // Handles Scale and Join requests and answers the caller.
   void on_wish(const job::Wish& wish);
-  // Fewer from now on, as if somebody had said so.
+  // Sets the wanted number, as if a user had requested it.
   void set_wanted(int count);
 
-  // The job is over, and nobody is started any more.
+  // The job is over, and no more workers are started.
   void end();
 
  private:
@@ -115,7 +114,7 @@ class Upkeep {
   const JobSpec& spec_;
   Supervision supervision_;
   std::optional<CoordinatorProcess> coordinator_;
-  LoneWatch lone_watch_;  // outlives the link
+  LoneWatch lone_watch_;  // must outlive the link
   std::unique_ptr<StoreLink> link_;
   std::string store_;
   int newest_ = -1;  // the number of the worker started last

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,9 +23,7 @@
 namespace trireme::cluster::launch {
 namespace {
 
-constexpr auto kKillTime = std::chrono::seconds(10);
-
-// Where the kernel finds what `ps` and `pkill -f` show: arg_start and arg_end of proc(5).
+// Overwrites the memory that `ps` and `pkill -f` show: arg_start and arg_end of proc(5).
 void rename_command_line() {
   std::ostringstream text;
   text << std::ifstream("/proc/self/stat").rdbuf();
@@ -68,33 +67,32 @@ void say(const std::string& text) {
   [[maybe_unused]] const ssize_t size = write(STDERR_FILENO, line.data(), line.size());
 }
 
-void clean_up(const Ward& ward) {
-  const std::size_t left = host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
-  ward.folder->remove();
-  // A job inside the job may have had all its watchers killed together.
-  job::sweep_quietly(ward.folder->path().parent_path());
-  // The front says so itself, if it can.
-  if (getppid() == ward.front) return;
-  say(std::string("`trireme run` and its launcher were killed; ") +
-      (left == 0 ? "every process of the job was ended" : "some processes could not be ended"));
+void clean_up(const job::Folder& folder, int signal) {
+  const std::size_t left =
+      host::kill_descendants(Deadline::after(host::kKillTime), [](pid_t, int) {});
+  folder.remove();
+  // A job inside this job may have had all its watching processes killed together.
+  job::sweep_quietly(folder.path().parent_path());
+  say("the launcher was killed by signal " + std::to_string(signal) +
+      (left == 0 ? "; every process of the job was ended" : "; some processes could not be ended"));
 }
 
 }  // namespace
 
-void become_warden(const Ward& ward, Descriptor& socket) {
+void become_warden(const job::Folder& folder, Descriptor& socket) {
   setpgid(0, 0);
   host::become_subreaper();
   const pid_t launcher = fork();
   if (launcher < 0) throw system_error("fork", errno);
   if (launcher == 0) return;
-  socket.reset();
   prctl(PR_SET_NAME, kWardenName, 0, 0, 0);
   rename_command_line();
   signal(SIGTTOU, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
   const int status = wait_for(launcher);
   if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
-  clean_up(ward);
+  clean_up(folder, WTERMSIG(status));
+  send(socket.get(), "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   die_by(WTERMSIG(status));
 }
 

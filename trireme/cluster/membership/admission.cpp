@@ -41,7 +41,7 @@ void Admission::on_reply(const StoreReply& reply) {
       return ask_swap(Step::Announce, worker_key(input_.self.rank), record_, Lifetime::Session);
     }
     case Step::Announce:
-      // A repeated request may find what the first one wrote.
+      // A repeated request may find the record that the first one wrote.
       if (!reply.flag && *reply.value != record_) {
         const Member other = decode_member(*reply.value);
         return fail(ErrorCode::Mismatch,
@@ -68,8 +68,8 @@ void Admission::walk(const StoreReply& reply) {
   settle();
 }
 
-// Also whoever is no longer the newest may be looked at on the way: what counts is to be in one
-// that nobody has gone on from, and members that did go on tell by their next epoch.
+// The search may pass epochs that are no longer the newest. A worker that finds itself in one of
+// them is admitted: if the members have moved on, their next epoch tells.
 void Admission::take(const StoreReply& reply) {
   if (!reply.value) throw Error(ErrorCode::Protocol, "the store lost an epoch");
   latest_ = decode_epoch(*reply.value);
@@ -93,7 +93,7 @@ void Admission::settle() {
 
 void Admission::gather(const StoreReply& reply) {
   const Presence presence = presence_in(reply.items);
-  // The store may not have noticed yet that sessions are over.
+  // The store may not have noticed yet that the sessions of dead members have ended.
   const auto count =
       std::count_if(presence.workers.begin(), presence.workers.end(), [&](const auto& entry) {
         return !latest_.contains(entry.first) && !latest_.has_dismissed(entry.first);
@@ -112,7 +112,7 @@ void Admission::gather(const StoreReply& reply) {
   for (int worker = 0; worker < input_.first_size; ++worker) {
     if (!presence.workers.contains(worker)) missing.push_back(worker);
   }
-  // After a new beginning the numbers are others, and only the count tells.
+  // After a restart of the job the workers have other numbers, so only their count can be reported.
   const std::string who =
       latest_.number() == 0
           ? name_workers(missing) + " of " + std::to_string(input_.first_size)

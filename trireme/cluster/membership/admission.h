@@ -1,15 +1,16 @@
-// Admission is one worker's way into an elastic job, as a pure state machine like Succession: it
-// says which request to make of the store and ends with the first Epoch that has this worker.
+// Admission is how one worker joins an elastic job, as a pure state machine like Succession: it
+// says which request to send to the store and ends with the first Epoch that contains this worker.
 //
-//   1. Compares itself with the charter: build and job must be the first one's.
-//   2. Announces itself, for as long as its session lives.
-//   3. Looks for the newest epoch. A running job's members take it in when they like; it waits.
-//   4. Where there is no epoch yet, or all members of the newest are proven dead, the workers that
-//      are there make one as soon as they are enough: `first_size`, or as many as are wanted. When
-//      time is up, `least` are enough.
+//   1. It compares itself with the charter: build and job must equal those of the first worker.
+//   2. It announces itself, for as long as its session lives.
+//   3. It looks for the newest epoch and waits until the members of a running job admit it.
+//   4. If there is no epoch yet, or all members of the newest one are proven dead, the announced
+//      workers create one as soon as there are enough of them: `first_size`, or the wanted number
+//      if one was set. When the deadline has passed, `least` are enough.
 //
-// Failure: Mismatch naming both workers and both values; Deadline naming who never came.
-// Pure:    no clock, no sockets. Whether an epoch's members are all dead is asked of the caller.
+// Errors: Mismatch with both workers and both values; Deadline with the workers that did not
+//         arrive.
+// Pure:   no clock and no sockets. The caller decides whether all members of an epoch are dead.
 
 #pragma once
 
@@ -33,22 +34,23 @@ class Admission {
     int first_size = 1;
     int least = 1;
     int most = kPlacesMax;
-    std::function<bool(const Epoch&)> is_abandoned{};  // none: never
+    std::function<bool(const Epoch&)> is_abandoned{};  // not set: never
   };
 
   // REQUIRES: 1 <= least <= first_size <= most <= kPlacesMax.
   explicit Admission(Input input);
 
-  // What to ask the store now. REQUIRES: !is_over().
+  // The request to send to the store now. REQUIRES: !is_over().
   const StoreRequest& request() const noexcept { return request_; }
   void on_reply(const StoreReply& reply);
-  // A Wait was given up after a while: somebody may have gone.
+  // A Wait was interrupted after a while, because members may have died meanwhile.
   void on_timeout();
-  // Time is up; `waited` is for the message. After a second call it is over.
+  // The deadline has passed; `waited` is for the message. After a second call the admission is
+  // over.
   void on_deadline(Duration waited);
 
   bool is_over() const noexcept { return is_admitted_ || error_.has_value(); }
-  // REQUIRES: is_over(). Throws how it ended if it did not end well.
+  // Throws the error if the admission did not succeed. REQUIRES: is_over().
   const Epoch& epoch() const;
 
  private:
@@ -67,7 +69,7 @@ class Admission {
   const Bytes record_;
   Step step_ = Step::Charter;
   StoreRequest request_;
-  std::uint64_t number_ = 1;  // that is asked for while it walks
+  std::uint64_t number_ = 1;  // the epoch that is requested next while searching for the newest
   Epoch latest_;
   bool is_late_ = false;
   Duration waited_{};

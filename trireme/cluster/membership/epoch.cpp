@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint8_t kEpochForm = 0x52;
 
-// What is wrong with these members; empty if nothing is.
+// Describes what is wrong with these members; empty if nothing is.
 std::string fault_of(std::span<const Seat> seats, std::span<const int> dismissed) {
   std::set<int> workers;
   std::set<std::pair<std::string, int>> places;

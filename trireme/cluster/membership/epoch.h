@@ -1,15 +1,15 @@
-// Epoch is one agreement on who takes part in an elastic job: a number, and the members in the
-// order of their ranks. For every number at most one is ever decided, in the job's store; all
-// that is made for an epoch (groups, ranks, slots) ends with it.
+// Epoch is one decided membership of an elastic job: a number, and the members in the order of
+// their ranks. For every number at most one epoch is ever decided, in the job's store. Everything
+// created for an epoch (groups, ranks, micro-batch assignments) ends with it.
 //
-// Worker: one process of the job; its number is never used again.
-// Place:  a member's seat in its host's arena and in the life pages of its neighbours, unique
-//         among the members of a host and free again only once its holder was seen dead.
-// New:    a member that has yet to be given the state by the others.
-// Dismissed: who was alive and left out because the job was made smaller.
-//
-// Failure: decoding throws Protocol for bytes that encode() does not make.
-// Threads: a value; reading it from any thread is safe.
+// Worker:        one process of the job; its number is never used again.
+// Place:         a member's index in its host's arena and in the life pages of the other members on
+//                the host. It is unique among the members of a host, and is free again only once
+//                its holder was seen dead.
+// New:           a member that has yet to receive the training state from the others.
+// Dismissed:     a worker that was alive and was left out because the job was made smaller.
+// Errors:        decoding throws Protocol for bytes that encode() does not produce.
+// Thread safety: a value; reading it from any thread is safe.
 
 #pragma once
 
@@ -26,9 +26,9 @@
 
 namespace trireme::cluster::membership {
 
-// As many as an arena has members.
+// The number of members that an arena supports.
 inline constexpr int kPlacesMax = 128;
-// Among those who watch a member's life: its peers have their seats' places.
+// The launcher's place among the watchers of a member's life page; its peers use their own places.
 inline constexpr int kLauncherPlace = kPlacesMax;
 
 struct Seat {
@@ -40,9 +40,9 @@ struct Seat {
 
 class Epoch {
  public:
-  // Number 0, before the first: nobody.
+  // Number 0, before the first epoch: no members.
   Epoch() = default;
-  // REQUIRES: no worker twice, no place of a host twice.
+  // REQUIRES: no worker and no place of a host occurs twice.
   Epoch(std::uint64_t number, std::vector<Seat> seats, std::vector<int> dismissed = {});
 
   std::uint64_t number() const noexcept { return number_; }
@@ -50,18 +50,18 @@ class Epoch {
   std::span<const Seat> seats() const noexcept { return seats_; }
   const Seat& seat(int rank) const;
   std::span<const int> dismissed() const noexcept { return dismissed_; }
-  // Why workers are no longer in it, by worker, as whoever proposed it knew.
+  // Why workers are no longer members, by worker, as known to the member that proposed the epoch.
   const std::map<int, std::string>& causes() const noexcept { return causes_; }
   void set_cause(int worker, std::string cause) { causes_[worker] = std::move(cause); }
 
   std::optional<int> rank_of(int worker) const noexcept;
   bool contains(int worker) const noexcept { return rank_of(worker).has_value(); }
   bool has_dismissed(int worker) const noexcept;
-  // Nobody in it has a state that could be given to the others.
+  // No member has a training state that it could send to the others.
   bool is_all_new() const noexcept;
-  // The workers of `before` that are no longer in this one, in the order of their ranks there.
+  // The workers of `before` that are not in this epoch, in the order of their ranks in `before`.
   std::vector<int> without(const Epoch& before) const;
-  // The same members as a fixed job would have met: ranks are places in this epoch.
+  // The members as the roster of a job of fixed size; ranks are positions in this epoch.
   Roster roster() const;
 
  private:

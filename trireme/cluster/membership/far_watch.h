@@ -1,12 +1,12 @@
-// FarWatch says which members on other hosts are gone, by what the store shows of them: a worker's
-// record goes with its session when its process ends, and whoever is frozen or cut off no longer
-// beats.
+// FarWatch detects which members on other hosts are gone, from their keys in the store: a worker's
+// record ends with its session when its process ends, and a worker that is frozen or disconnected
+// no longer sends heartbeats.
 //
-// A record may go and come again, when a connection broke and not its process: whoever is back
-// within kReturn was never gone. What this process missed because it was stopped itself, or because
-// the store was, is held against nobody.
+// A record may vanish and return when a connection broke but its process lives: a worker that is
+// back within kReturn was never gone. Time that this process missed because it, or the store, was
+// stopped is not counted against any worker.
 //
-// Pure: no clock, no thread; time is what the caller says it is.
+// Pure: no clock and no thread; the caller passes the time.
 
 #pragma once
 
@@ -30,34 +30,36 @@ class FarWatch {
   struct Lost {
     int worker = 0;
     std::string cause{};
-    bool is_silent = false;  // told by its heartbeats, not by its record
+    bool is_silent = false;  // detected by its missing heartbeats, not by its missing record
   };
 
-  // A timeout of zero expects no heartbeats.
+  // With a timeout of zero no heartbeats are expected.
   explicit FarWatch(Duration timeout) : timeout_(timeout) {}
 
-  // These are watched from now on, and nobody else.
+  // Watches exactly these workers from now on.
   void set_members(const std::set<int>& workers, TimePoint now);
-  // These, too.
+  // Watches these workers too.
   void add_members(const std::set<int>& workers, TimePoint now);
   bool has_members() const noexcept { return !members_.empty(); }
+  bool has_member(int worker) const { return members_.contains(worker); }
 
-  // The store shows everything anew from here on.
+  // The store reports all keys again from here on.
   void restart(TimePoint now);
-  // Those whose records the store does not show went before anybody looked.
+  // Members whose records are not in the store were gone before the watch started.
   void miss_absent(const std::map<int, Member>& records, TimePoint now);
-  // A key of the store has changed, or went.
+  // A key of the store was changed or erased.
   void note(std::string_view key, bool is_there, TimePoint now);
 
-  // Who is gone, each once. To be asked often.
+  // The workers that are gone, each once. Call it often.
   std::vector<Lost> lost(TimePoint now);
-  // Of one who was: nobody was told of it. Its record is there after all, or that is not known yet.
+  // Undoes a result of lost() that was not reported. `is_there`: the worker's record exists after
+  // all; otherwise that is not known yet.
   void take_back(int worker, bool is_there);
 
  private:
   struct Signs {
     TimePoint heard{};
-    std::optional<TimePoint> gone;  // since when its record is
+    std::optional<TimePoint> gone;  // since when its record is missing
   };
 
   Duration timeout_;

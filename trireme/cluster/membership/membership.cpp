@@ -26,9 +26,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kGrace = 1s;            // to find out who never came
-constexpr auto kLeaveTimeout = 2s;     // for a store that nobody waits for any more
-constexpr Duration kSliceFirst = 2ms;  // a wait for others is looked up from, for deaths
+constexpr auto kGrace = 1s;            // to find out which workers did not arrive
+constexpr auto kLeaveTimeout = 2s;     // for store requests while leaving
+constexpr Duration kSliceFirst = 2ms;  // waits for other members are interrupted this often to
+                                       // check for deaths
 constexpr Duration kSliceLast = 20ms;
 constexpr Duration kJoinSlice = 100ms;
 
@@ -37,7 +38,13 @@ Membership::Options completed(Membership::Options options) {
   TRIREME_CHECK(options.worker >= 0, "worker ", options.worker);
   options.first_size = std::max(options.first_size, options.least);
   if (options.heartbeat.interval.count() == 0) {
-    options.heartbeat.interval = options.heartbeat.timeout / 5;
+    // Frequent enough for both limits; a limit of zero means no limit.
+    Duration limit = options.heartbeat.timeout;
+    if (limit.count() == 0) limit = options.stall.minimum;
+    if (options.stall.minimum.count() > 0) limit = std::min(limit, options.stall.minimum);
+    if (limit.count() > 0) {
+      options.heartbeat.interval = std::chrono::ceil<std::chrono::milliseconds>(limit / 5);
+    }
   }
   return options;
 }
@@ -63,8 +70,8 @@ Member describe_self(const Membership::Options& options, const MemoryFile::Proof
   return self;
 }
 
-// Asks the machine's question. A Wait is given up after the slice, so that deaths are noticed.
-// False when the deadline has come.
+// Sends the state machine's request. A Wait is interrupted after `slice`, so that deaths are
+// noticed. Returns false when the deadline has passed.
 template <class Machine>
 bool advance(Store& store, Machine& machine, Duration slice, Deadline deadline) {
   const bool is_wait = machine.request().verb == StoreVerb::Wait;
@@ -86,10 +93,17 @@ class Membership::Part {
   explicit Part(Options options)
       : options_(completed(std::move(options))),
         life_({.watchers = kLauncherPlace + 1,
-               .on_death = [this](int worker) { book_.report(worker, "its process died"); },
+               .on_death =
+                   [this](int worker) {
+                     const std::string why = life_.why_killed(worker);
+                     book_.report(worker, why.empty() ? "its process died" : why);
+                   },
                .on_left = [this](int worker) { book_.report(worker, "it left"); },
                .heartbeat = options_.heartbeat,
-               .on_silent = [this](int worker, Duration silence) { end(worker, silence); }}),
+               .on_silent = [this](int worker, Duration silence) { end(worker, silence); },
+               .liveness = options_.liveness,
+               .stall = options_.stall,
+               .on_stuck = [this](int worker, const std::string& why) { evict(worker, why); }}),
         self_(describe_self(options_, life_.proof())) {}
 
   ~Part() { leave(); }
@@ -114,6 +128,8 @@ class Membership::Part {
         .worker = options_.worker,
         .most = options_.most,
         .heartbeat = options_.heartbeat,
+        .liveness = options_.liveness,
+        .stall = options_.stall,
         .on_lost = [this](int worker, const std::string& cause) { book_.report(worker, cause); },
         .on_lease_over = options_.on_lease_over});
     adopt(epoch, std::nullopt);
@@ -159,7 +175,8 @@ class Membership::Part {
       reach(options_.faults, kEpochAgreed, options_.worker);
       result.gone = see_off(succession, deadline);
     } while (!book_.adopt(result.epoch, false));
-    // Whom another one took for dead is not to be taken in again, though the store may show it.
+    // A worker that another member declared dead must not be admitted again, even if the store
+    // still shows it.
     for (const Gone& gone : result.gone) {
       if (!gone.is_dismissed) book_.report(gone.worker, gone.cause);
     }
@@ -173,12 +190,37 @@ class Membership::Part {
     return result;
   }
 
+  std::optional<int> evict_late(std::optional<int> named, const std::string& cause) {
+    std::map<int, Duration> stalled;
+    Duration longest{};
+    for (const Seat& seat : epoch_.seats()) {
+      if (seat.worker == options_.worker || book_.cause_of(seat.worker)) continue;
+      const Duration length =
+          is_beside(seat) ? life_.stalled(seat.worker) : presence_->stalled(seat.worker);
+      stalled[seat.worker] = length;
+      longest = std::max(longest, length);
+    }
+    // A waiting worker looks busy for a moment between two sleeps, and its report may show that
+    // moment.
+    const Duration least = std::max<Duration>(3 * options_.heartbeat.interval, longest / 2);
+    std::set<int> late;
+    for (const auto& [worker, length] : stalled) {
+      if (length >= least && length.count() > 0) late.insert(worker);
+    }
+    if (late.empty() && named && *named != options_.worker && epoch_.contains(*named)) {
+      late.insert(*named);
+    }
+    for (const int worker : late) evict(worker, cause);
+    return late.empty() ? std::nullopt : std::optional(*late.begin());
+  }
+
   void leave() noexcept {
     if (std::exchange(has_left_, true)) return;
     life_.leave();
     if (presence_) presence_->stop();
     try {
-      // Only what is ours: another process may hold this number. Wakes our watching thread too.
+      // Erases only this process's own record: another process may have the same number. This also
+      // wakes this worker's watching thread.
       const Deadline deadline = Deadline::after(kLeaveTimeout);
       const bool was_there =
           options_.store
@@ -188,7 +230,7 @@ class Membership::Part {
         options_.store->set(wake_key(options_.worker), {}, deadline, Lifetime::Session);
       }
     } catch (const std::exception&) {
-      // No store, nobody to tell.
+      // The store is gone, so no other worker can be told.
     }
     presence_.reset();
   }
@@ -197,12 +239,22 @@ class Membership::Part {
   std::string cause_of(int worker) const { return book_.cause_of(worker).value_or("it is gone"); }
   bool is_beside(const Seat& seat) const { return seat.about.host == self_.host; }
 
-  // A frozen process may wake up and write where it should not: it must not be there any more.
+  // A frozen process may wake up and write to shared memory, so it is killed.
   void end(int worker, Duration silence) {
-    book_.accuse(worker, "no heartbeat for " + name_seconds(silence));
+    const std::string cause = "no heartbeat for " + name_seconds(silence);
+    book_.accuse(worker, cause);
     options_.log.warn("a worker is frozen and is killed",
                       {{"worker", worker}, {"silence", name_seconds(silence)}});
-    life_.kill(worker);
+    life_.kill(worker, cause);
+  }
+
+  // A worker on this host is killed; one on another host finds an epoch that does not contain it.
+  void evict(int worker, const std::string& cause) {
+    options_.log.warn("a worker is evicted", {{"worker", worker}, {"cause", cause}});
+    life_.kill(worker, cause);
+    // Another member may have given a reason before.
+    const std::string said = life_.why_killed(worker);
+    book_.report(worker, said.empty() ? cause : said);
   }
 
   bool is_dead(const Epoch& epoch) const {
@@ -220,7 +272,7 @@ class Membership::Part {
     return far;
   }
 
-  // Those not yet watched; whoever cannot be is gone.
+  // Watches the members that are not watched yet; a member that cannot be watched is gone.
   void watch_members(const Epoch& epoch) {
     const std::optional<int> rank = epoch.rank_of(options_.worker);
     if (!rank) return;
@@ -245,7 +297,7 @@ class Membership::Part {
       for (const int worker : book_.dead()) succession.on_death(worker);
       if (succession.is_over()) return;
       const bool was_wait = succession.request().verb == StoreVerb::Wait;
-      if (!advance(*options_.store, succession, slice, deadline)) {
+      if (!advance_waiting(succession, slice, deadline)) {
         throw Error(ErrorCode::Deadline, still_awaited(succession))
             .with_rank(options_.worker)
             .with_operation("next epoch");
@@ -256,6 +308,11 @@ class Membership::Part {
     }
   }
 
+  bool advance_waiting(Succession& succession, Duration slice, Deadline deadline) {
+    const Liveness::Waiting waiting(options_.liveness.get());
+    return advance(*options_.store, succession, slice, deadline);
+  }
+
   static std::string still_awaited(const Succession& succession) {
     const std::vector<int> workers = succession.awaited();
     if (workers.empty()) return "the store did not answer in time";
@@ -263,9 +320,10 @@ class Membership::Part {
            std::to_string(succession.decided().back().number()) + " in time";
   }
 
-  // Everybody who was a member on the way and is not in the end: killed unless it left by itself,
-  // and seen unable to write.
+  // Every worker that was a member of an intermediate epoch and is not in the last one: kills it
+  // unless it left by itself, and waits until it cannot write any more.
   std::vector<Gone> see_off(const Succession& succession, Deadline deadline) {
+    const Liveness::Waiting waiting(options_.liveness.get());
     const Epoch& last = succession.epoch();
     std::map<int, Gone> gone;
     std::set<int> dismissed;
@@ -286,7 +344,8 @@ class Membership::Part {
     for (auto& [worker, entry] : gone) {
       if (life_.has_left(worker) || (dismissed.contains(worker) && !book_.cause_of(worker)))
         continue;
-      life_.kill(worker);
+      const auto cause = causes.find(worker);
+      life_.kill(worker, cause != causes.end() ? cause->second : cause_of(worker));
       ending.insert(worker);
     }
     std::vector<Gone> result;
@@ -298,7 +357,8 @@ class Membership::Part {
             .with_rank(options_.worker);
       }
       entry.is_dismissed = dismissed.contains(worker) && !ending.contains(worker);
-      // What the epoch says all say alike; what comes after it is mostly that others killed it.
+      // The cause recorded in the epoch is the same on all members; later causes mostly say that
+      // other members killed the worker.
       const std::string fallback = "epoch " + std::to_string(last.number()) + " goes on without it";
       const std::string seen = book_.cause_of(worker).value_or(fallback);
       const std::string& said = causes.try_emplace(worker, seen).first->second;
@@ -312,7 +372,7 @@ class Membership::Part {
     try {
       return life_.wait_harmless(worker, deadline);
     } catch (const Error& error) {
-      // On another host, or gone before it could be watched.
+      // It is on another host, or was gone before it could be watched.
       if (error.code() != ErrorCode::NotFound) throw;
       return true;
     }
@@ -360,6 +420,10 @@ void Membership::on_death(std::function<void(int, const std::string&)> callback)
 
 void Membership::doubt(int worker, const std::string& cause) {
   part_->book().report(worker, cause);
+}
+
+std::optional<int> Membership::evict_late(std::optional<int> named, const std::string& cause) {
+  return part_->evict_late(named, cause);
 }
 
 bool Membership::is_change_wanted() const noexcept {

@@ -1,5 +1,5 @@
-// Membership is this process's part in an elastic job: it joins, learns of deaths, and moves on
-// from epoch to epoch with whoever is left or has come.
+// Membership is this process's part in an elastic job: it joins, detects deaths, and moves from
+// epoch to epoch with the workers that remain or have joined.
 //
 //   Membership membership({.worker = 3, .first_size = 4, .store = &store});
 //   membership.on_death([&](int worker, const std::string& cause) { ... abort the groups ... });
@@ -7,21 +7,23 @@
 //   ... a step fails because a member died, or is_change_wanted() between two steps ...
 //   const Next next = membership.next(report, {.takes_new = true}, deadline);
 //
-// Deaths:   of members on this host: within a millisecond when they end, after heartbeat.timeout
-//           when they freeze, in which case they are killed. Of members on other hosts: a quarter
-//           of a second after they end, and heartbeat.timeout after their host froze or was cut
-//           off. Who left in an orderly way counts as gone too.
-// Certainty: when next() returns, whoever is no longer a member and was on this host can write
-//           nothing any more: it was killed and seen harmless, or said farewell. One on another
-//           host shares nothing with this one, and finds no epoch that it is in.
-// Store:    only a change of epoch needs it. While it does not answer, next() waits.
-// Failure:  Aborted from next() when the others go on without this worker, which then has to leave
-//           and end; is_dismissed() says whether that was wanted. Deadline naming whom it waited
-//           for, after which next() may be called again. What the store throws.
-// Threads:  join(), next(), epoch(), rank() and leave() from one thread; the rest from any. The
-//           callback of on_death() comes from the life thread mostly; it should be short, must not
-//           throw, and must not call on_death() or leave().
-// Lifetime: the store must outlive it. The destructor leaves.
+// Deaths:        members on this host are detected within a millisecond when they end, and after
+//                heartbeat.timeout when they freeze; a frozen member is killed, and so is a member
+//                that is stuck (see stall_ledger.h). Members on other hosts are detected a quarter
+//                of a second after they end, and heartbeat.timeout after their host froze or was
+//                disconnected. A member that left in an orderly way counts as gone too.
+// Certainty:     when next() returns, a former member on this host can write nothing any more: it
+//                was killed and seen harmless, or it has written its farewell. A former member on
+//                another host shares no memory with this one, and finds no epoch that contains it.
+// Store:         only a change of epoch needs it. While it does not answer, next() waits.
+// Errors:        Aborted from next() when the others continue without this worker, which then has
+//                to leave and end; is_dismissed() tells whether that was requested. Deadline with
+//                the workers that it waited for, after which next() may be called again. What the
+//                store throws.
+// Thread safety: join(), next(), epoch(), rank() and leave() from one thread; the rest from any.
+//                The on_death() callback usually runs on the life thread; it should be short, must
+//                not throw, and must not call on_death() or leave().
+// Lifetime:      the store must outlive it. The destructor calls leave().
 
 #pragma once
 
@@ -29,14 +31,17 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "trireme/base/deadline.h"
 #include "trireme/base/fault.h"
+#include "trireme/base/liveness.h"
 #include "trireme/base/log.h"
 #include "trireme/cluster/heartbeat.h"
 #include "trireme/cluster/membership/epoch.h"
+#include "trireme/cluster/stall_ledger.h"
 #include "trireme/cluster/store.h"
 #include "trireme/cluster/variables.h"
 
@@ -55,16 +60,19 @@ struct Gone {
 
 struct Next {
   Epoch epoch{};
-  std::map<int, Bytes> reports{};  // of every member that is not new, by worker; alike on all
-  std::vector<Gone> gone{};        // who was in this or a later epoch before and is no longer
+  std::map<int, Bytes> reports{};  // of every member that is not new, by worker; identical on all
+                                   // members
+  std::vector<Gone> gone{};        // workers that were members before, or were in an intermediate
+                                   // epoch, and are not members now
 };
 
 struct NextOptions {
-  bool takes_new = false;  // also lets go of those who are no longer wanted
-  // Whoever is new in the present epoch has the state now. One member that says so is enough, so
-  // say it only after a barrier of all.
+  bool takes_new = false;  // also dismisses workers that are no longer wanted
+  // The new members of the current epoch now have the training state. The report of one member is
+  // enough, so set it only after a barrier of all members.
   bool is_join_complete = true;
-  // Called now and then while others are awaited, who may not have heard that they should come.
+  // Called from time to time while waiting for other members, which may not know yet that a new
+  // epoch is needed.
   std::function<void()> while_waiting{};
 };
 
@@ -72,54 +80,65 @@ class Membership {
  public:
   struct Options {
     int worker = 0;
-    int first_size = 1;  // how many begin together; at least `least`
+    int first_size = 1;  // how many workers start together; at least `least`
     int least = 1;
     int most = kPlacesMax;
-    std::string job_hash{};                // of what must be equal on all workers
+    std::string job_hash{};                // hash of what must be equal on all workers
     std::vector<std::string> addresses{};  // where this worker listens
-    // An interval of zero is a fifth of the timeout; a timeout of zero expects no heartbeats.
+    // An interval of zero means a fifth of the timeout; with a timeout of zero no heartbeats are
+    // expected.
     HeartbeatConfig heartbeat{.interval = {}, .timeout = std::chrono::seconds(5)};
+    std::shared_ptr<Liveness> liveness{};  // of this worker; null: no worker is ever stuck
+    StallConfig stall{};
     Store* store = nullptr;  // this worker's own session
     Lookup lookup = process_environment;
     Log log{};
     Faults* faults = nullptr;
-    // The store was out of reach for longer than its patience while members are on other hosts, who
-    // may have gone on without this worker. From a thread of its own; should end the process.
+    // The store was unreachable for longer than its patience while there are members on other
+    // hosts, which may have continued without this worker. Called on a separate thread; should end
+    // the process.
     std::function<void(const std::string& cause)> on_lease_over = [](const std::string&) {};
   };
 
-  // Makes the life page; asks the store nothing yet.
+  // Creates the life page; does not access the store yet.
   explicit Membership(Options options);
   ~Membership();
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
 
-  // Compares build and job with the first worker's (Mismatch names both), announces this worker
-  // and waits until an epoch has it. See admission.h for when the first one is made.
+  // Compares build and job with those of the first worker (Mismatch reports both), announces this
+  // worker and waits until an epoch contains it. See admission.h for when the first epoch is
+  // created.
   const Epoch& join(Deadline deadline);
   // REQUIRES, here and below: join() has succeeded.
   const Epoch& epoch() const noexcept;
   int rank() const noexcept;
 
-  // Calls back for each member of the present epoch that is gone, once, also for those already
-  // known. Replaces the callback before, which no longer runs when this returns.
+  // Calls back once for each member of the current epoch that is gone, including those already
+  // known to be gone. Replaces the previous callback, which is not running when this returns.
   void on_death(std::function<void(int worker, const std::string& cause)> callback);
 
-  // Takes a worker for dead for good, whatever it is: for those who want to see what follows.
+  // Treats a worker as dead permanently, even if it is alive; for callers that test the recovery.
   void doubt(int worker, const std::string& cause);
 
-  // Cheap enough for every step.
+  // A collective of this worker reached its deadline: kills the members that block it without
+  // progress, in any phase, or else the named member, and counts them as dead. Returns the first of
+  // them; nothing if none is known. Call it from the waiting thread.
+  std::optional<int> evict_late(std::optional<int> named, const std::string& cause);
+
+  // Cheap enough to call in every step.
   bool is_change_wanted() const noexcept;
-  // Until that is so, or somebody of this epoch is gone. Throws Deadline.
+  // Waits until is_change_wanted(), or until a member of this epoch is gone. Throws Deadline.
   void wait_for_more(Deadline deadline);
 
   // Agrees with the other members on the next epoch, and exchanges reports with them.
   Next next(ByteView report, const NextOptions& options, Deadline deadline);
 
-  // Whether next() ended with Aborted because fewer workers are wanted: an orderly end.
+  // Whether next() ended with Aborted because fewer workers are wanted, which is an orderly end.
   bool is_dismissed() const noexcept;
 
-  // Tells everybody that this worker ends on purpose. Idempotent; nothing else works afterwards.
+  // Tells all workers that this one ends on purpose. Idempotent; no other function may be called
+  // afterwards.
   void leave() noexcept;
 
  private:

@@ -16,13 +16,19 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLook = 500ms;        // how soon the thread notices that it should end
-constexpr Duration kLookFar = 50ms;  // where heartbeats are to be sent and missed
-constexpr auto kAgain = 100ms;       // between two attempts to reach a store that is gone
+constexpr Duration kLookFar = 50ms;  // if heartbeats have to be sent and checked
+constexpr Duration kRecordLook = 1s;
+constexpr Duration kLeftOutMax = 2s;  // time for a worker that was left out of an epoch to end by
+                                      // itself
+constexpr auto kAgain = 100ms;        // between two attempts to reach a store that is gone
 
 }  // namespace
 
 PresenceWatch::PresenceWatch(Options options)
-    : options_(std::move(options)), far_(options_.heartbeat.timeout), thread_([this] { run(); }) {}
+    : options_(std::move(options)),
+      far_(options_.heartbeat.timeout),
+      stalls_(options_.stall, options_.heartbeat.interval),
+      thread_([this] { run(); }) {}
 
 PresenceWatch::~PresenceWatch() {
   stop();
@@ -40,11 +46,15 @@ void PresenceWatch::stop() noexcept {
 void PresenceWatch::set_epoch(const Epoch& epoch, std::set<int> ignored, const std::set<int>& far,
                               const std::optional<Presence>& presence) {
   const std::lock_guard lock(mutex_);
+  epoch_ = epoch.number();
+  for (const int worker : members_) {
+    if (!epoch.contains(worker)) stalls_.forget(worker);
+  }
   members_.clear();
   for (const Seat& seat : epoch.seats()) members_.insert(seat.worker);
   ignored_ = std::move(ignored);
   far_.set_members(far, steady_clock().now());
-  // The watch has everything in its order; a list may be older than what it showed since.
+  // The watch reports changes in order; a list may be older than what the watch has reported since.
   if (presence && !is_shown_) presence_ = *presence;
   miss_absent();
   decide();
@@ -56,7 +66,7 @@ void PresenceWatch::add_far(const std::set<int>& workers) {
   miss_absent();
 }
 
-// Whose record went before anybody watched for it.
+// Handles members whose records were gone before the watch started.
 void PresenceWatch::miss_absent() {
   if (is_listed_) far_.miss_absent(presence_.workers, steady_clock().now());
 }
@@ -94,12 +104,12 @@ void PresenceWatch::run() noexcept {
     try {
       follow();
     } catch (const Error& error) {
-      // One that is slow or full, or gone for a while, comes back.
+      // A store that is slow, full, or gone for a while will come back.
       if (error.code() == ErrorCode::PeerLost && is_lease_over()) {
         options_.on_lease_over(error.message());
       }
     } catch (const std::exception&) {
-      // Such as no memory; it may be there again.
+      // Such as an allocation failure, which may be temporary.
     }
     std::unique_lock lock(mutex_);
     if (changed_.wait_for(lock, kAgain, [&] { return is_over_; })) return;
@@ -115,7 +125,8 @@ void PresenceWatch::follow() {
     far_.restart(steady_clock().now());
     is_shown_ = is_listed_ = false;
   }
-  // After a store that was gone all have to come back first: their heartbeats tell.
+  // After the store was gone, all workers have to write their records again first; until then only
+  // their heartbeats count.
   bool is_first = !std::exchange(has_followed_, true);
   for (;;) {
     std::optional<StoreChange> change;
@@ -138,8 +149,10 @@ void PresenceWatch::follow() {
       }
       decide();
     }
+    if (change && options_.liveness) tell_stuck(*change);
     say_well();
     tell_lost();
+    end_if_left_out();
     do_chores();
   }
 }
@@ -154,14 +167,72 @@ void PresenceWatch::say_well() {
   {
     const std::lock_guard lock(mutex_);
     const bool is_due = now - said_well_ >= options_.heartbeat.interval;
-    if (!far_.has_members() || !is_due || options_.heartbeat.timeout.count() == 0) return;
+    if (!far_.has_members() || !is_due || options_.heartbeat.interval.count() == 0) return;
   }
   said_well_ = now;
-  options_.store->set(well_key(options_.worker), bytes_of(std::to_string(++beats_)),
+  const auto report = options_.liveness ? options_.liveness->report() : Liveness::Report{};
+  options_.store->set(well_key(options_.worker), bytes_of(well_text(++beats_, report)),
                       Deadline::after(kLook), Lifetime::Session);
 }
 
-// Members on other hosts may have gone on without us.
+Duration PresenceWatch::stalled(int worker) const {
+  const std::lock_guard lock(mutex_);
+  return stalls_.stalled(worker);
+}
+
+// Evaluates the progress report of a member on another host.
+void PresenceWatch::tell_stuck(const StoreChange& change) {
+  const std::optional<int> worker = worker_in(change.key);
+  if (!worker || !change.value || change.key != well_key(*worker)) return;
+  const std::optional<Liveness::Report> report = report_in_well(*change.value);
+  if (!report) return;
+  std::optional<std::string> why;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!far_.has_member(*worker)) return;
+    why = stalls_.look(*worker, *report, options_.liveness->report(), steady_clock().now());
+  }
+  if (why) options_.on_lost(*worker, *why);
+}
+
+// Other members erase the record of a worker that they continue without. Returns the number of an
+// epoch that leaves this worker out.
+std::optional<std::uint64_t> PresenceWatch::epoch_without_us() {
+  std::uint64_t own = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_shown_ || presence_.workers.contains(options_.worker)) return std::nullopt;
+    own = epoch_;
+  }
+  Store& store = *options_.store;
+  const auto newest = store.get(kNewestKey, Deadline::after(kLook));
+  const std::uint64_t number = newest ? number_in(*newest).value_or(0) : 0;
+  if (own == 0 || number <= own) return std::nullopt;
+  const auto bytes = store.get(epoch_key(number), Deadline::after(kLook));
+  if (!bytes) return std::nullopt;
+  const Epoch epoch = decode_epoch(*bytes);
+  const bool is_known = epoch.contains(options_.worker) || epoch.has_dismissed(options_.worker);
+  return is_known ? std::nullopt : std::optional(number);
+}
+
+// A worker that still makes progress finds out in its training loop, and ends by itself.
+void PresenceWatch::end_if_left_out() {
+  if (!options_.liveness) return;
+  const TimePoint now = steady_clock().now();
+  const std::uint64_t moves = options_.liveness->report().moves;
+  if (!left_out_) {
+    if (now - looked_for_record_ < kRecordLook) return;
+    looked_for_record_ = now;
+    if (const auto epoch = epoch_without_us()) left_out_ = {*epoch, now, moves};
+    return;
+  }
+  if (moves != left_out_->moves) left_out_ = {left_out_->epoch, now, moves};
+  if (now - left_out_->since < kLeftOutMax) return;
+  options_.on_lease_over("epoch " + std::to_string(left_out_->epoch) + " goes on without worker " +
+                         std::to_string(options_.worker) + ", which makes no progress");
+}
+
+// Members on other hosts may have continued without this worker.
 bool PresenceWatch::is_lease_over() {
   {
     const std::lock_guard lock(mutex_);
@@ -182,6 +253,8 @@ void PresenceWatch::tell_lost() {
   for (const FarWatch::Lost& one : lost) {
     if (one.is_silent || (there && !there->contains(one.worker))) {
       options_.on_lost(one.worker, one.cause);
+      const std::lock_guard lock(mutex_);
+      stalls_.forget(one.worker);
       continue;
     }
     const std::lock_guard lock(mutex_);
@@ -189,8 +262,9 @@ void PresenceWatch::tell_lost() {
   }
 }
 
-// Who has a record: the store has the last word, because whoever was taken in by others may not
-// have been shown to this worker yet. Nothing where it does not answer.
+// The workers that have a record in the store. The store is authoritative, because the watch may
+// not have reported yet a worker that others admitted. Returns nothing if the store does not
+// answer.
 std::optional<std::set<int>> PresenceWatch::recorded() {
   try {
     std::set<int> workers;
@@ -207,21 +281,27 @@ void PresenceWatch::do_chores() {
   std::optional<Chores> chores;
   {
     const std::lock_guard lock(mutex_);
-    chores = std::exchange(chores_, std::nullopt);
-    if (!chores) return;
-    std::erase_if(chores->dead, [&](int worker) { return !presence_.workers.contains(worker); });
+    chores = chores_;
   }
-  for (const int worker : chores->dead) {
-    options_.store->erase(worker_key(worker), Deadline::after(kLook));
-  }
+  if (!chores) return;
   Store& store = *options_.store;
   const std::string newest = std::to_string(chores->newest);
   store.set(kNewestKey, bytes_of(newest), Deadline::after(kLook));
+  // After the newest epoch was written: a worker that sees that its own record was erased looks
+  // there.
+  for (const int worker : chores->dead) {
+    if (erased_.contains(worker)) continue;
+    store.erase(worker_key(worker), Deadline::after(kLook));
+    erased_.insert(worker);
+  }
   for (const StoreChange& entry : store.list("report/", Deadline::after(kLook))) {
     const std::string_view rest = std::string_view(entry.key).substr(7);
     const auto number = number_in(bytes_of(rest.substr(0, rest.find('/'))));
     if (number && *number < chores->reports_from) store.erase(entry.key, Deadline::after(kLook));
   }
+  // What a slow store interrupted is done again, unless there is a newer epoch to do it for.
+  const std::lock_guard lock(mutex_);
+  if (chores_ && chores_->newest == chores->newest) chores_.reset();
 }
 
 }  // namespace trireme::cluster::membership

@@ -1,18 +1,21 @@
-// PresenceWatch keeps one flag true: whether the members of an elastic job should change, because
-// somebody waits to be taken in and there is room, or fewer are wanted than there are.
+// PresenceWatch maintains one flag: whether the membership of an elastic job should change, because
+// a worker waits to be admitted and there is room, or because fewer workers are wanted than there
+// are members.
 //
-// It watches the store from a thread of its own, so that asking costs one load of an atomic. A
-// store that is gone for a while is asked again and again; until it is back the flag stays as it
-// was. The same thread does what can wait: it writes down the newest epoch for those who come, and
-// erases reports that nobody will read any more.
+// It watches the store from its own thread, so that reading the flag costs one atomic load. If the
+// store is gone for a while, the thread retries; until the store is back the flag keeps its value.
+// The same thread does work that is not urgent: it stores the number of the newest epoch for
+// workers that join, and erases reports that are no longer needed.
 //
-// Where members are on other hosts, it also says in the store that this worker is well, and calls
-// back for those of them who are gone (see far_watch.h). A store that stays gone is then a lease
-// that has run out: the others may have gone on without this worker, which has to end.
+// If there are members on other hosts, it also writes this worker's heartbeats to the store, and
+// calls back for members on other hosts that are gone (see far_watch.h). If the store then stays
+// gone, this worker's lease has expired: the others may have continued without it, and it has to
+// end. A worker that members on other hosts found stuck may be unable to end itself: if an epoch
+// leaves it out and it makes no progress, this thread reports that its lease has expired.
 //
-// Threads:  any thread may call.
-// Lifetime: the store must outlive it. The destructor ends the thread, at the latest when a call
-//           of the store that it is in has come to its deadline of half a second.
+// Thread safety: any thread may call.
+// Lifetime:      the store must outlive it. The destructor ends the thread, at the latest when the
+//                thread's current call of the store reaches its deadline of half a second.
 
 #pragma once
 
@@ -20,6 +23,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -28,10 +32,12 @@
 
 #include "trireme/base/clock.h"
 #include "trireme/base/deadline.h"
+#include "trireme/base/liveness.h"
 #include "trireme/cluster/heartbeat.h"
 #include "trireme/cluster/membership/epoch.h"
 #include "trireme/cluster/membership/far_watch.h"
 #include "trireme/cluster/membership/records.h"
+#include "trireme/cluster/stall_ledger.h"
 #include "trireme/cluster/store.h"
 
 namespace trireme::cluster::membership {
@@ -43,9 +49,11 @@ class PresenceWatch {
     int worker = 0;
     int most = 1;
     HeartbeatConfig heartbeat{};
-    // From the watch's thread; short, and does not throw.
+    std::shared_ptr<const Liveness> liveness{};  // of this worker; null: no worker is ever stuck
+    StallConfig stall{};
+    // Runs on the watch's thread; must be short and must not throw.
     std::function<void(int worker, const std::string& cause)> on_lost{};
-    // Likewise; it may end the process.
+    // The same; it may end the process.
     std::function<void(const std::string& cause)> on_lease_over{};
   };
   explicit PresenceWatch(Options options);
@@ -53,23 +61,26 @@ class PresenceWatch {
   PresenceWatch(const PresenceWatch&) = delete;
   PresenceWatch& operator=(const PresenceWatch&) = delete;
 
-  // Who takes part now, and who is not to be taken in although the store may still show it.
-  // `presence` is what was read, if it was: it counts as long as the watch has not shown
-  // everything. `far`: the members on other hosts.
+  // Sets the current members, and the workers that must not be admitted although the store may
+  // still show them. `presence` is what the caller read from the store, if it did; it is used until
+  // the watch has reported all keys. `far`: the members on other hosts.
   void set_epoch(const Epoch& epoch, std::set<int> ignored, const std::set<int>& far,
                  const std::optional<Presence>& presence);
-  // Those of an epoch that is on its way.
+  // Adds the members on other hosts of an epoch that is not complete yet.
   void add_far(const std::set<int>& workers);
 
+  // How long this member on another host has blocked this worker without progress.
+  Duration stalled(int worker) const;
+
   bool is_change_wanted() const noexcept { return is_wanted_.load(std::memory_order_relaxed); }
-  // True as soon as it is wanted, false when the deadline came first.
+  // True as soon as a change is wanted, false when the deadline came first.
   bool wait_until_wanted(Deadline deadline);
 
-  // Epoch `number` is complete on all members; reports from before `reports_from` are read. The
-  // dead are erased where the store still shows them: some stores notice late, and whoever joins
-  // meanwhile cannot know.
+  // Epoch `number` is complete on all members, and reports from before `reports_from` have been
+  // read. Records of the dead are erased if the store still shows them: some stores notice ended
+  // sessions late, and a worker that joins meanwhile cannot know.
   void post_chores(std::uint64_t number, std::uint64_t reports_from, std::set<int> dead = {});
-  // Ends the thread as soon as it looks up; any change it watches makes it do so.
+  // Ends the thread at its next wake-up; any change that it watches wakes it.
   void stop() noexcept;
 
  private:
@@ -86,13 +97,16 @@ class PresenceWatch {
   Duration look_period();
   void say_well();
   void tell_lost();
+  void tell_stuck(const StoreChange& change);
+  std::optional<std::uint64_t> epoch_without_us();
+  void end_if_left_out();
   std::optional<std::set<int>> recorded();
   bool is_lease_over();
   void miss_absent();  // with mutex_ held
 
   const Options options_;
   std::atomic<bool> is_wanted_ = false;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool is_over_ = false;
   Presence presence_;
@@ -100,11 +114,23 @@ class PresenceWatch {
   std::set<int> ignored_;
   std::optional<Chores> chores_;
   FarWatch far_;
-  bool is_shown_ = false;      // the watch has shown everything that is in the store
-  bool is_listed_ = false;     // and that for the first time: who is absent is gone
-  bool has_followed_ = false;  // the thread's own, as the next two
+  StallLedger stalls_;
+  std::uint64_t epoch_ = 0;
+  bool is_shown_ = false;   // the watch has reported every key in the store
+  bool is_listed_ = false;  // and for the first time, so that absent members are gone
+  // Used only by the thread, like all members below: since when this worker is in no epoch any
+  // more.
+  struct LeftOut {
+    std::uint64_t epoch = 0;
+    TimePoint since{};
+    std::uint64_t moves = 0;
+  };
+  std::optional<LeftOut> left_out_;
+  TimePoint looked_for_record_{};
+  bool has_followed_ = false;
   TimePoint said_well_{};
   std::uint64_t beats_ = 0;
+  std::set<int> erased_;  // records of dead workers; their numbers are never used again
   std::thread thread_;
 };
 

@@ -15,7 +15,7 @@ std::optional<int> free_place(const Places& taken, const std::string& host) {
   return std::nullopt;
 }
 
-// Takes the highest workers out until `count` are left; returns them, ascending.
+// Removes the workers with the highest numbers until `count` are left; returns them, ascending.
 std::vector<int> dismiss(std::vector<Seat>& seats, std::size_t count) {
   std::vector<int> workers;
   for (const Seat& seat : seats) workers.push_back(seat.worker);

@@ -1,10 +1,10 @@
-// What a member proposes as the next epoch, as arithmetic.
+// Computes what a member proposes as the next epoch. Pure functions.
 //
-// Order:   the members that go on keep their order; whoever is taken in comes after them, by
-//          worker number.
-// Places:  a newcomer has the lowest place of its host that nobody in `base` or `avoided` holds:
-//          a dead member's place is free only in a later epoch, when all have seen it dead.
-// Leaving: where fewer are wanted than there are, the highest workers are dismissed.
+// Order:   remaining members keep their order; admitted workers follow, ordered by worker number.
+// Places:  a new member gets the lowest place of its host that is not used in `base` or `avoided`:
+//          a dead member's place is free only in a later epoch, when all members have seen it dead.
+// Leaving: if fewer workers are wanted than there are, the workers with the highest numbers are
+//          dismissed.
 
 #pragma once
 
@@ -23,20 +23,21 @@ using Places = std::set<std::pair<std::string, int>>;  // host and place
 struct ProposalInput {
   const Epoch& base;
   const std::set<int>& dead;
-  const std::set<int>& has_state;  // new ones of base that no longer are
+  const std::set<int>& has_state;  // new members of `base` that have the state now
   const Places& avoided;
-  // By epochs before: named again while they are still announced, so that nobody takes them in.
+  // Dismissed by earlier epochs: listed again while they are still announced, so that no member
+  // admits them.
   const std::set<int>& dismissed;
-  // Who waits and how many are wanted; null: nobody is taken in and nobody is dismissed.
+  // The announced workers and the wanted number; null: no worker is admitted and none is dismissed.
   const Presence* presence = nullptr;
   int most = kPlacesMax;
 };
 
 Epoch propose(const ProposalInput& input);
 
-// The first epoch of a job, or of one that begins anew after all its members died: everybody who
-// is there, up to `most`, and nobody is new. `before` is the last epoch, of number 0 if there was
-// none: its members are dead, and whom it dismissed stays so.
+// The first epoch of a job, or of a job that restarts after all its members died: all announced
+// workers, up to `most`, and none of them is new. `before` is the last epoch, with number 0 if
+// there was none: its members are dead, and workers that it dismissed stay dismissed.
 Epoch propose_first(const Epoch& before, const Presence& presence, int most);
 
 Places places_of(const Epoch& epoch);

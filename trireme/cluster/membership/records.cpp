@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 #include <limits>
+#include <sstream>
 
 #include "trireme/base/error.h"
 
@@ -46,6 +47,24 @@ std::string farewell_key(int worker) {
   return "farewell/" + padded(worker);
 }
 
+std::string well_text(std::uint64_t count, const Liveness::Report& report) {
+  return std::to_string(count) + " " + std::to_string(report.moves) + " " +
+         std::to_string(report.is_waiting) + " " + std::to_string(report.is_in_long_phase) + " " +
+         std::to_string(report.step.count());
+}
+
+std::optional<Liveness::Report> report_in_well(ByteView value) {
+  std::istringstream in{std::string(text_of(value))};
+  std::uint64_t count = 0;
+  Duration::rep step = 0;
+  Liveness::Report report;
+  if (!(in >> count >> report.moves >> report.is_waiting >> report.is_in_long_phase >> step)) {
+    return std::nullopt;
+  }
+  report.step = Duration(step);
+  return report;
+}
+
 std::optional<std::uint64_t> number_in(ByteView value) {
   const std::string_view text = text_of(value);
   std::uint64_t number = 0;
@@ -77,7 +96,7 @@ void note(Presence& presence, std::string_view key, const Bytes* value) {
     Member member = decode_member(*value);
     if (member.rank == *worker) presence.workers.emplace(*worker, std::move(member));
   } catch (const Error&) {
-    // Of another version: whoever wrote it learns that from the charter.
+    // A record of another version; its writer learns from the charter that it does not match.
   }
 }
 

@@ -1,17 +1,18 @@
-// Where an elastic job's membership lies in its store, and what was found there.
+// The keys of an elastic job's membership in its store, and functions to read them.
 //
-//   | key                   | what                                                             |
-//   | charter               | the first worker's record: build and job that all must have      |
+//   | key                   | value                                                            |
+//   | charter               | the first worker's record: the build and job that all must have  |
 //   | worker/<id>           | a worker's record, while its session lives                       |
-//   | wanted                | how many workers a person wants, in decimal; absent: no wish     |
+//   | wanted                | the wanted number of workers, in decimal; absent: not set        |
 //   | epoch/<n>             | the epoch of that number, written once and never erased          |
-//   | report/<n>/<worker>   | what a member says of itself when it enters it, written once     |
-//   | farewell/<worker>     | a dismissed worker has stopped; its record went before           |
-//   | wake/<id>             | nothing; a worker that ends wakes its own watch by it            |
-//   | well/<id>             | a count that goes up while the worker lives, for other hosts     |
-//   | newest                | a hint: some recent epoch's number, for those who come           |
+//   | report/<n>/<worker>   | a member's report when it enters epoch n, written once           |
+//   | farewell/<worker>     | a dismissed worker has stopped; its record was erased before     |
+//   | wake/<id>             | empty; a worker that ends wakes its own watch with it            |
+//   | well/<id>             | heartbeat count and progress report of a live worker, for        |
+//   |                       | members on other hosts                                           |
+//   | newest                | a hint for workers that join: the number of some recent epoch    |
 //
-// What is watched has a prefix in common, so that one list or watch tells it all.
+// The watched keys have a common prefix, so that one list or watch covers them all.
 
 #pragma once
 
@@ -22,6 +23,7 @@
 #include <string>
 #include <string_view>
 
+#include "trireme/base/liveness.h"
 #include "trireme/cluster/roster.h"
 #include "trireme/cluster/store_message.h"
 
@@ -40,24 +42,29 @@ std::string epoch_key(std::uint64_t number);
 std::string report_prefix(std::uint64_t number);
 std::string report_key(std::uint64_t number, int worker);
 std::string farewell_key(int worker);
-// The worker at the end of such a key; nothing for others.
+// The worker at the end of such a key; nothing for other keys.
 std::optional<int> worker_in(std::string_view key);
 
-// Nothing for what is no decimal number.
+// The value of well/<id>: the heartbeat count and the worker's progress report.
+std::string well_text(std::uint64_t count, const Liveness::Report& report);
+// Nothing for a value that is not such a text.
+std::optional<Liveness::Report> report_in_well(ByteView value);
+
+// Nothing for a value that is not a decimal number.
 std::optional<std::uint64_t> number_in(ByteView value);
 
-// Who is there, by number, and how many are wanted.
+// The announced workers, by number, and the wanted number of workers.
 struct Presence {
   std::map<int, Member> workers;
   std::optional<int> wanted;
 };
 
-// From a list of kPresencePrefix. Records that cannot be read are left out.
+// From a list of kPresencePrefix. Records that cannot be decoded are left out.
 Presence presence_in(std::span<const StoreItem> items);
-// The same, change by change.
+// The same, for one change.
 void note(Presence& presence, std::string_view key, const Bytes* value);
 
-// Says how two workers differ in what must be equal; empty if they do not.
+// Describes how two workers differ in what must be equal; empty if they do not.
 std::string difference(const Member& one, const Member& other);
 
 }  // namespace trireme::cluster::membership

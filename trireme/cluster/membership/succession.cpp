@@ -36,7 +36,7 @@ void Succession::ask_swap(Step step, std::string key, ByteView value) {
   request_.value = share(value);
 }
 
-// What was decided last is what the next proposal goes out from.
+// The next proposal is based on the epoch that was decided last.
 void Succession::propose_now() {
   const Epoch& base = decided_.empty() ? input_.current : decided_.back();
   std::set<int> unwelcome = dead_;
@@ -71,7 +71,8 @@ void Succession::on_reply(const StoreReply& reply) {
     case Step::Propose:
       return take(reply);
     case Step::Report:
-      // What is there counts: a first attempt of ours may have been read by others.
+      // The value in the store counts: other members may have read the report of an earlier
+      // attempt.
       if (reply.value) reports_[input_.worker] = *reply.value;
       return ask(Step::Collect, StoreVerb::List, report_prefix(decided_.back().number()));
     case Step::Collect:
@@ -109,7 +110,8 @@ void Succession::take(const StoreReply& reply) {
   }
   note_dismissed(epoch);
   reports_.clear();
-  // Not all may have seen them dead whom an epoch that is skipped leaves out.
+  // Members that a skipped epoch leaves out may not have been seen dead by all members, so their
+  // places are avoided.
   avoided_.merge(places_of(base));
   decided_.push_back(std::move(epoch));
   const Epoch& last = decided_.back();
@@ -172,8 +174,8 @@ std::vector<int> Succession::awaited() const {
 void Succession::await_or_end() {
   const std::vector<int> workers = unreported();
   if (!workers.empty()) {
-    // One of them, another one for each of us: whoever it is, half of the rest will mostly have
-    // come before it, so that the list is read few times however many they are.
+    // Each member waits for a different one of the missing reports. On average half of the other
+    // reports arrive before it, so that the list is read few times, whatever the number of members.
     awaited_ = workers[static_cast<std::size_t>(input_.worker) % workers.size()];
     return ask(Step::Await, StoreVerb::Wait, report_key(decided_.back().number(), awaited_));
   }

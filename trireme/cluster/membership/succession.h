@@ -1,20 +1,20 @@
 // Succession is one member's part in agreeing on the next epoch, as a pure state machine: it says
-// which request to make of the store, is told the reply, and ends with an Epoch and the reports of
+// which request to send to the store, receives the reply, and ends with an Epoch and the reports of
 // its members, or with an Error.
 //
-//   1. Where newcomers are taken: who waits, and how many are wanted.
-//   2. Its proposal for epoch n+1 by compare_and_set; the first one wins and everybody takes that.
-//      One that has a dead member is over before it began: on to n+2, from it.
-//   3. Every member that is not new writes its report, once, and reads all others'. A death in the
-//      meantime, or an epoch n+2 that somebody else has begun, is again: on to n+2.
+//   1. If new workers are admitted: it reads which workers wait, and how many are wanted.
+//   2. It proposes epoch n+1 by compare_and_set; the first proposal wins and all members use it. An
+//      epoch with a dead member is skipped: the member proposes n+2, based on it.
+//   3. Every member that is not new writes its report once and reads all others' reports. After a
+//      death in the meantime, or if another member has created epoch n+2, it continues with n+2.
 //
-// Whoever is dismissed takes its announcement back and says farewell, which the others wait for:
-// from then on it touches nothing of theirs. As long as it is announced every epoch names it, so
-// that nobody takes it for one that waits. A member left out in any other
-// way was taken for dead; it ends with Aborted at once.
+// A dismissed worker erases its announcement and writes a farewell, which the others wait for: from
+// then on it touches nothing that the members share. As long as it is announced, every epoch lists
+// it as dismissed, so that no member mistakes it for a waiting worker. A member that was left out
+// in any other way was declared dead; it ends with Aborted at once.
 //
-// Pure: no clock, no sockets; Membership drives it over a Store, the simulation over a network
-// that loses and doubles messages.
+// Pure: no clock and no sockets; Membership drives it over a Store, and the simulation over a
+//       network that loses and duplicates messages.
 
 #pragma once
 
@@ -40,35 +40,35 @@ class Succession {
     Epoch current{};
     std::set<int> dead{};
     bool takes_new = false;
-    bool is_join_complete = true;  // whoever is new in `current` has the state by now
+    bool is_join_complete = true;  // the new members of `current` have the state now
     int most = kPlacesMax;
     Bytes report{};
-    // Of one who is dead, for all to know.
+    // The cause of a worker's death, to be recorded in the epoch for all members.
     std::function<std::string(int worker)> cause_of{};
   };
 
   // REQUIRES: the worker is in the current epoch and not dead.
   explicit Succession(Input input);
 
-  // What to ask the store now; it changes with every call below. REQUIRES: !is_over().
+  // The request to send to the store now; every call below may change it. REQUIRES: !is_over().
   const StoreRequest& request() const noexcept { return request_; }
   void on_reply(const StoreReply& reply);
-  // Any worker, at any time; what was asked may no longer be wanted.
+  // Any worker, at any time; the current request may become obsolete.
   void on_death(int worker);
-  // A Wait was given up after a while: looks whether the others have gone on.
+  // A Wait was interrupted after a while: checks whether the others have moved on.
   void on_timeout();
 
   bool is_over() const noexcept { return is_agreed_ || error_.has_value(); }
-  // Every epoch that was decided on the way, oldest first; the last is the one that counts.
+  // Every epoch decided so far, oldest first; the last one is the result.
   const std::vector<Epoch>& decided() const noexcept { return decided_; }
-  // REQUIRES: is_over(). Throws how it ended if it did not end well.
+  // Throws the error if no epoch was agreed on. REQUIRES: is_over().
   const Epoch& epoch() const;
   const std::map<int, Bytes>& reports() const noexcept { return reports_; }
-  // Who was there, if it looked.
+  // The announced workers, if it read them.
   const std::optional<Presence>& presence() const noexcept { return presence_; }
-  // It ended with Aborted because the job was made smaller.
+  // Whether it ended with Aborted because the job was made smaller.
   bool is_dismissed() const noexcept { return is_dismissed_; }
-  // Whose report or farewell is awaited, ascending.
+  // The workers whose report or farewell it waits for, ascending.
   std::vector<int> awaited() const;
 
  private:
@@ -90,9 +90,10 @@ class Succession {
   std::optional<Presence> presence_;
   std::vector<Epoch> decided_;
   std::map<int, Bytes> reports_;
-  std::set<int> dismissed_;  // on the way, and has not said farewell
-  std::set<int> carried_;    // before; whoever had to has waited for it
-  std::set<int> stopped_;    // has said it
+  std::set<int> dismissed_;  // dismissed by the epochs decided here, farewell not written yet
+  std::set<int> carried_;    // dismissed before; the members that had to have waited for their
+                             // farewells
+  std::set<int> stopped_;    // farewell written
   Step step_ = Step::Look;
   int awaited_ = -1;
   StoreRequest request_;

@@ -2,7 +2,8 @@
 
 #include <cstring>
 
-// Clang has no pragma that gives a stretch of code an instruction set; it builds the baseline.
+// Clang has no pragma that enables an instruction set for part of a file, so it builds only the
+// baseline.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define TRIREME_CODEC_HAS_X86 1
 #include <immintrin.h>
@@ -13,15 +14,15 @@
 namespace trireme::codec::kernel {
 namespace {
 
-constexpr std::uint32_t kMagnitude = 0x7fffffff;  // the bits of a float without its sign
-constexpr std::uint32_t kInfinity = 0x7f800000;   // larger ones are NaN
+constexpr std::uint32_t kMagnitude = 0x7fffffff;  // all bits of a float except its sign
+constexpr std::uint32_t kInfinity = 0x7f800000;   // larger bit patterns are NaN
 constexpr float kHalfMax = 65504;
-constexpr std::size_t kAhead = 3;  // blocks
+constexpr std::size_t kAhead = 3;  // blocks to prefetch ahead
 
 }  // namespace
 
-// Each instruction set gets its own copy of the loops, under its own name: a shared inline
-// function could otherwise be emitted with instructions that another machine lacks.
+// Each instruction set has its own copy of the loops in its own namespace: a shared inline function
+// could otherwise be emitted with instructions that another machine lacks.
 namespace baseline {
 namespace {
 inline void pack_half(const float* in, std::uint16_t* out, std::size_t count) {

@@ -1,12 +1,12 @@
-// The loops of codecs, most of which treat values in blocks, each with a scale of its own; compiled
-// once an instruction set, and the same bits from all of them.
+// The inner loops of the codecs. Most of them process blocks of values with one scale per block.
+// They are compiled once per instruction set, and all versions give bitwise identical results.
 //
-// A block is kBlock values, and always whole: callers fill the last one up with zeros. Codes of a
-// block that has a value which is not finite mean NaN for all of it, and its residual becomes zero.
+// A block is kBlock values and always complete: callers pad the last one with zeros. The codes of a
+// block with a non-finite value decode to NaN for the whole block, and its residual becomes zero.
 //
-// Rounding: a value's dither is a hash of its place in the block and of the block's own 64 random
-//           bits. It has 2^16 equally likely steps.
-// Threads:  pure.
+// Rounding:      the dither of a value is a hash of its index in the block and of the block's 64
+//                random bits. It has 2^16 equally likely levels.
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 
@@ -16,17 +16,17 @@
 namespace trireme::codec::kernel {
 
 inline constexpr std::size_t kBlock = 256;
-inline constexpr std::size_t kNibbles = kBlock / 2;  // bytes of a block in 4 bits
-inline constexpr std::size_t kSigns = kBlock / 8;    // bytes of a block in 1 bit
+inline constexpr std::size_t kNibbles = kBlock / 2;  // bytes per block with 4 bits per value
+inline constexpr std::size_t kSigns = kBlock / 8;    // bytes per block with 1 bit per value
 
-// What a call works on. `residual` null: there is none.
+// The arguments of an encoding loop. `residual` is null without error feedback.
 struct Encoding {
   const float* values = nullptr;
   float* residual = nullptr;
   std::size_t blocks = 0;
-  const std::uint64_t* seeds = nullptr;  // by block; none for signs
-  const float* counts = nullptr;         // by block: what a mean is over; null: kBlock
-  float* scales = nullptr;               // by block
+  const std::uint64_t* seeds = nullptr;  // per block; not used for signs
+  const float* counts = nullptr;  // per block: number of values in the mean; null means kBlock
+  float* scales = nullptr;        // per block
   std::uint8_t* codes = nullptr;
 };
 
@@ -38,33 +38,35 @@ struct Decoding {
 };
 
 struct Loops {
-  // Signed bytes: value / scale, from -127 to 127.
+  // value / scale as signed bytes from -127 to 127.
   void (*encode8)(const Encoding&);
   void (*add8)(const Decoding&);
-  // From -7 to 7, as 1 to 15: of the first half of a block the low bits, of the second the high.
+  // From -7 to 7, stored as 1 to 15: the first half of a block in the low 4 bits, the second half
+  // in the high 4 bits.
   void (*encode4)(const Encoding&);
   void (*add4)(const Decoding&);
-  // Bit i of a block: whether value i is negative. The scale is the mean magnitude of `counts`
-  // values: the others, which are zeros, are not the caller's.
+  // Bit i of a block is set if value i is negative. The scale is the mean magnitude over `counts`
+  // values; the other values are zero padding or gaps.
   void (*encode_signs)(const Encoding&);
   void (*add_signs)(const Decoding&);
-  // 16-bit floats; these take any count. Finite values that are too large become the largest.
-  // Values and what is owed of them; and what is owed then, of what is not finite nothing.
+  // Error feedback: feed() computes whole = values + owed; leave() computes owed = whole - decoded,
+  // with zero for non-finite values. These functions and the following ones accept any count.
   void (*feed)(const float* values, const float* owed, float* whole, std::size_t count);
   void (*leave)(const float* whole, const float* decoded, float* owed, std::size_t count);
+  // Conversions to 16-bit floats. Finite values that are too large become the largest finite one.
   void (*narrow_half)(const float* in, std::uint16_t* out, std::size_t count);
   void (*add_half)(const std::uint16_t* in, float* sum, std::size_t count);
   void (*narrow_bfloat16)(const float* in, std::uint16_t* out, std::size_t count);
   void (*add_bfloat16)(const std::uint16_t* in, float* sum, std::size_t count);
-  // Of vectors of any length; dot() in sixteen sums side by side, whatever the width of registers.
+  // Vector operations of any length. dot() uses sixteen partial sums whatever the register width.
   float (*dot)(const float* a, const float* b, std::size_t count);
   void (*add_scaled)(float factor, const float* x, float* y, std::size_t count);
   const char* isa;
 };
 
-// Those of this machine.
+// The fastest loops that this machine supports.
 const Loops& loops() noexcept;
-// Those that every machine has: what the others are compared with.
+// The loops for every machine, with which the others are compared.
 const Loops& portable_loops() noexcept;
 
 }  // namespace trireme::codec::kernel

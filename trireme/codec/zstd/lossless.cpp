@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kWidth = sizeof(float);
 
-// First all lowest bytes, then all second ones, and so on.
+// Groups the bytes by significance: first all lowest bytes, then all second ones, and so on.
 Bytes sorted(std::span<const float> values) {
   const ByteView raw = std::as_bytes(values);
   Bytes out(raw.size());
@@ -46,7 +46,8 @@ std::size_t Lossless::encode(std::span<const float> values, std::span<const Part
                              std::span<std::byte> out) const {
   const Bytes bytes = sorted(values);
   out[0] = std::byte{1};
-  // Room for less than it has: what would not become smaller is no error, but sent as it is.
+  // The output buffer is one byte smaller than the input: if compression fails to fit, the values
+  // are sent uncompressed.
   const std::size_t size = bytes.empty() ? 0
                                          : ZSTD_compress(out.data() + 1, bytes.size() - 1,
                                                          bytes.data(), bytes.size(), level_);

@@ -1,12 +1,11 @@
-// Lossless loses nothing: the four bytes of floats, sorted by their place, as zstd squeezes them.
-// Signs and exponents of neighbours are alike, so about a tenth goes away; the rest is noise.
+// Lossless compresses floats without loss: it groups their bytes by significance and compresses
+// them with zstd. Signs and exponents of neighbours are similar, which saves about a tenth; the
+// remaining bits are close to random.
 //
-// Error: none; NaN and infinity arrive with their bits. Without zstd in the build, stub.cpp says
-// so.
-//
-// Wire:    a byte, 1 where what follows is squeezed, 0 where it would not become smaller.
-// Failure: the constructor throws Unsupported in a build without zstd.
-// Threads: pure.
+// Error:         none; NaN and infinity keep their bits.
+// Wire format:   one byte, 1 if the following data is compressed, 0 if it would not become smaller.
+// Errors:        the constructor throws Unsupported in a build without zstd (stub.cpp).
+// Thread safety: pure functions; any thread may call them.
 
 #pragma once
 
@@ -14,7 +13,7 @@
 
 namespace trireme::codec::zstd {
 
-// Whether this build has it.
+// True if this build includes zstd.
 bool is_available() noexcept;
 
 class Lossless final : public Codec {

@@ -1,9 +1,9 @@
-// Direct all_reduce and reduce: rank r owns slice r. Everybody sends slice r straight to rank r,
-// which combines all of them at once (in rank order, rounding once) and sends the result straight
-// back. Two steps; 2 (n-1)/n of the data sent and received by each rank.
+// Direct all_reduce and reduce: rank r owns slice r. Every rank sends slice r directly to rank r,
+// which combines all of them at once (in rank order, rounding once) and sends the result directly
+// back. Two steps; each rank sends and receives 2 (n-1)/n of the data.
 //
-// Both steps are pipelined over chunks: a chunk goes back as soon as it is combined, while the
-// next ones still arrive, so that it is still in the cache.
+// Both steps are pipelined over chunks: a chunk is sent back as soon as it is combined, while the
+// next chunks still arrive, so that it is still in the cache.
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +14,7 @@
 namespace trireme::comm {
 namespace {
 
-// How many chunks are on their way before the first has to be combined.
+// Number of chunks in flight before the first has to be combined.
 constexpr std::size_t kAhead = 4;
 
 constexpr std::uint32_t to_owner(std::size_t chunk) {
@@ -45,7 +45,8 @@ Task MessageBackend::direct(const Operation& op) {
   };
   const std::size_t chunks = (slice(0).count + chunk - 1) / chunk;
 
-  // Results can be received straight into their place: its owner has our share before it answers.
+  // Results can be received directly into the output: the owner answers only after it has received
+  // this rank's share.
   Transfers results(*messenger_);
   for (std::size_t k = 0; k < chunks && wants(me); ++k) {
     for (std::size_t m = 0; m < n; ++m) {
@@ -98,7 +99,7 @@ Task MessageBackend::direct(const Operation& op) {
       sent.send(peer(static_cast<int>(m)), id(op, from_owner(k)), {place, ours.count * element});
       last = &sent;
     }
-    // The place aside is used again for the next chunk, so this one has to be gone.
+    // The scratch buffer is reused for the next chunk, so sending this one must be complete.
     if (op.output == nullptr && last != nullptr) {
       co_await until([&] { return sent.all_done(); });
     }

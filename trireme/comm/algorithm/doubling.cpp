@@ -1,11 +1,12 @@
-// The two all_reduce algorithms of partners at distances 1, 2, 4, ...
+// The two all_reduce algorithms with partners at distances 1, 2, 4, ...
 //
-// Recursive doubling: partners exchange whole vectors and both add. log2 n steps; log2 n times
-// the data: for little data. Halving and doubling: partners exchange the half that the other will
-// own, then gather the halves back. 2 log2 n steps; 2 (n-1)/n of the data.
+// Recursive doubling: partners exchange whole vectors and both add. log2 n steps; log2 n times the
+// data, so it suits small data. Halving and doubling: partners exchange the half that the other
+// will own, then gather the halves back. 2 log2 n steps; 2 (n-1)/n of the data.
 //
-// Where n is no power of two, the ranks beyond the largest one first give their data to a partner
-// below and receive the result at the end: two more steps and twice the data for those pairs.
+// If n is not a power of two, the ranks beyond the largest power of two first send their data to a
+// partner below it and receive the result at the end: two more steps and twice the data for those
+// pairs.
 
 #include <algorithm>
 #include <bit>
@@ -19,10 +20,10 @@ namespace {
 constexpr std::uint32_t kFoldIn = 1;
 constexpr std::uint32_t kFoldOut = 2;
 constexpr std::uint32_t kSteps = 3;
-// Channels of one step: a vector is cut into at most this many chunks.
+// Channels per step: a vector is cut into at most this many chunks.
 constexpr std::uint32_t kStepWidth = 1u << 20;
 
-// All chunks of one run of memory, to or from one peer.
+// Send or receive all chunks of one memory range, to or from one peer.
 void send_run(Transfers& transfers, int peer, MessageId id, ByteView data) {
   for (std::size_t done = 0; done < data.size(); done += kChunkSize, ++id.channel) {
     transfers.send(peer, id, data.subspan(done, std::min(kChunkSize, data.size() - done)));
@@ -39,7 +40,7 @@ constexpr std::uint32_t step_channel(std::uint32_t step) {
   return 1 + step * kStepWidth;
 }
 
-// Lower rank first, so that both partners add in the same order.
+// The lower rank comes first, so that both partners add in the same order.
 Task add(const Operation& op, ReduceOp how, std::size_t n, bool is_lower, std::byte* own,
          const std::byte* other, std::size_t count) {
   return combine_in_strides({op.request.type, how, n}, is_lower ? own : other,
@@ -110,7 +111,8 @@ Task MessageBackend::halving_doubling(const Operation& op) {
     co_await until([&] { return fold.all_done(); });
     co_await add(op, how, n, true, op.output, other.data(), op.request.count);
   }
-  // The range that this rank still has to complete; halved in each step, and remembered.
+  // The range that this rank still has to complete. It is halved in each step; all ranges are
+  // recorded.
   std::vector<std::pair<Slice, Slice>> kept_and_given;
   Slice range{0, op.request.count};
   std::uint32_t step = kSteps;

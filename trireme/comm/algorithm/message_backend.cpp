@@ -15,17 +15,17 @@ namespace {
 
 constexpr std::size_t kEagerSize = 4096;
 constexpr std::uint32_t kHello = 0;
-constexpr std::uint32_t kBulk = 1;  // channels from here on carry data
-// Above the numbers of collectives: tagged messages (by tag), what follows a large one (by number)
-// and acknowledgements (by number).
+constexpr std::uint32_t kBulk = 1;  // this channel and all higher ones carry data
+// Sequence numbers above those of collectives: tagged messages (by tag), the data that follows a
+// large tagged message (by number), and acknowledgements (by number).
 constexpr std::uint64_t kPairwise = std::uint64_t{1} << 63;
 constexpr std::uint64_t kFollowing = kPairwise | std::uint64_t{1} << 62;
 constexpr std::uint64_t kAcks = kPairwise | std::uint64_t{1} << 61;
 
-// What opens a tagged message.
+// The first part of a tagged message.
 struct Opening {
   Request request;
-  std::uint64_t number = 0;  // of all from this sender to this receiver
+  std::uint64_t number = 0;  // counts all messages from this sender to this receiver
 };
 static_assert(sizeof(Opening) + kEagerSize <= kUnaskedMax);
 
@@ -54,7 +54,7 @@ Algorithm algorithm_named(std::string_view name) {
               "no algorithm is called '" + std::string(name) + "'; there are " + known);
 }
 
-// What came with each member's hello.
+// The data that arrived with each member's hello.
 struct MessageBackend::Hellos {
   std::vector<Bytes> buffers;
   std::vector<std::size_t> sizes;
@@ -125,9 +125,11 @@ std::shared_ptr<Backend> MessageBackend::subgroup(std::span<const int> ranks, st
   return std::make_shared<MessageBackend>(messenger_, std::move(members), me, key, options_);
 }
 
-// An ordered sum has two numbers; one that waits for its turn waits for the oldest. `waiting` gets
-// those who wait for the missing beside this rank.
-std::string MessageBackend::who_is_missing(const Operation& op, std::vector<int>& waiting) const {
+// An ordered sum has two sequence numbers; an operation that waits for its turn waits for the
+// oldest. `waiting` receives the ranks that wait for the missing ones, besides this rank; `first`
+// receives one rank that never entered.
+std::string MessageBackend::who_is_missing(const Operation& op, std::vector<int>& waiting,
+                                           std::optional<int>& first) const {
   auto entered = entered_.find(op.sequence);
   if (entered == entered_.end() && op.request.kind == OpKind::OrderedSum) {
     entered = entered_.find(op.sequence + 1);
@@ -143,10 +145,12 @@ std::string MessageBackend::who_is_missing(const Operation& op, std::vector<int>
     std::string* list = nullptr;
     const bool has_entered = entered->second[static_cast<std::size_t>(m)];
     if (has_entered) present.push_back(peer(m));
-    if (!has_entered)
+    if (!has_entered) {
       list = &absent;
-    else if (messenger_->awaits(peer(m), key_, entered->first))
+      if (!first) first = peer(m);
+    } else if (messenger_->awaits(peer(m), key_, entered->first)) {
       list = &slow;
+    }
     if (list != nullptr) *list += (list->empty() ? "rank " : ", rank ") + std::to_string(peer(m));
   }
   if (!absent.empty()) {
@@ -159,16 +163,19 @@ std::string MessageBackend::who_is_missing(const Operation& op, std::vector<int>
 
 Error MessageBackend::stalled(const Operation& op, Duration waited) const {
   std::vector<int> waiting{peer(me_)};
-  std::string text = who_is_missing(op, waiting);
+  std::optional<int> missing;
+  std::string text = who_is_missing(op, waiting, missing);
   std::sort(waiting.begin(), waiting.end());
   if (op.peer >= 0) {
     text = "rank " + std::to_string(peer(op.peer)) + " did not answer with tag " +
            std::to_string(op.tag);
+    missing = peer(op.peer);
   }
-  return Error(ErrorCode::Deadline,
-               text + "; " + cluster::name_ranks(waiting) + " waited " + seconds_text(waited))
-      .with_rank(peer(me_))
-      .with_operation(op.name());
+  const Error late = Error(ErrorCode::Deadline, text + "; " + cluster::name_ranks(waiting) +
+                                                    " waited " + seconds_text(waited))
+                         .with_rank(peer(me_))
+                         .with_operation(op.name());
+  return missing ? late.with_peer(*missing) : late;
 }
 
 void MessageBackend::check_requests(const Operation& op, const Hellos& hellos) const {
@@ -193,7 +200,8 @@ Task MessageBackend::collective(const Operation& op, bool greets_only) {
   co_await until([&] { return entered_.begin()->first + kAheadMax > op.sequence; });
   entered_[op.sequence].assign(static_cast<std::size_t>(size()), false);
 
-  // The hello: the request, then what this peer needs of our input if that is little.
+  // The hello: the request, followed by the part of this rank's input that the peer needs, if it is
+  // small.
   Hellos hellos{std::vector<Bytes>(static_cast<std::size_t>(size())), {}};
   std::vector<Bytes> greetings(static_cast<std::size_t>(size()));
   Transfers sent(*messenger_);
@@ -234,7 +242,7 @@ Task MessageBackend::collective(const Operation& op, bool greets_only) {
   check_requests(op, hellos);
 
   if (greets_only) {
-    // The data goes another way.
+    // The data is sent through another backend.
   } else if (reduces_all && whole <= kEagerSize) {
     if (op.output != nullptr) {
       std::vector<const void*> sources;
@@ -270,8 +278,8 @@ Task MessageBackend::collective(const Operation& op, bool greets_only) {
   entered_.erase(op.sequence);
 }
 
-// Partial sums of the other algorithms travel in the type of the data: 16-bit sums would be
-// rounded at every hop, so those always go straight to the owner of their slice.
+// The other algorithms send partial sums in the type of the data, which would round 16-bit sums at
+// every hop. Those are therefore always sent directly to the owner of their slice.
 Algorithm MessageBackend::choose(const Operation& op) const {
   const bool sums_halves = is_half(op.request.type) && (op.request.reduce == ReduceOp::Sum ||
                                                         op.request.reduce == ReduceOp::Mean ||
@@ -283,7 +291,7 @@ Algorithm MessageBackend::choose(const Operation& op) const {
   return whole <= (std::size_t{64} << 10) ? Algorithm::RecursiveDoubling : Algorithm::Ring;
 }
 
-// Copies between pairs: what is small came with the hello, the rest in chunks.
+// Copies between pairs of ranks: small blocks came with the hello, larger ones are sent in chunks.
 Task MessageBackend::exchange(const Operation& op, const Hellos& hellos) {
   const Plan plan(op, size());
   const std::size_t element = op.element_size();
@@ -296,7 +304,7 @@ Task MessageBackend::exchange(const Operation& op, const Hellos& hellos) {
   const Slice own = plan.block(me_, me_, me_);
   const std::byte* own_source = op.input + own.first * element;
   std::byte* own_target = op.output + plan.target(me_) * element;
-  // Before anything that arrives can overwrite it.
+  // Must happen before an arriving message can overwrite it.
   if (own.count != 0 && own_source != own_target) {
     co_await copy_in_strides(own_target, own_source, own.count * element);
   }
@@ -356,8 +364,8 @@ Task MessageBackend::reduce_blocks(const Operation& op) {
                       std::min(chunk, block.count - done) * element});
     }
   }
-  // Everything is asked for at once: if a chunk could wait at the door, two operations could wait
-  // behind each other's. The price is as much memory as the other members' shares.
+  // All receives are posted at once: if a chunk could be held up in the socket, two operations
+  // could block each other. The cost is memory for the shares of all other members.
   const auto n = static_cast<std::size_t>(size());
   std::vector<Bytes> scratch(n);
   std::deque<Transfers> incoming;
@@ -373,7 +381,7 @@ Task MessageBackend::reduce_blocks(const Operation& op) {
     }
   }
   for (std::size_t done = 0; done < own.count; done += chunk) {
-    // Everything may have come already: let others move between two chunks.
+    // All chunks may have arrived already: let other operations make progress between two chunks.
     if (done != 0) co_await GiveWay{};
     std::vector<const void*> sources;
     for (std::size_t m = 0; m < n; ++m) {
@@ -392,8 +400,8 @@ Task MessageBackend::reduce_blocks(const Operation& op) {
   co_await until([&] { return transfers.all_done(); });
 }
 
-// A tagged message opens with its request; if it is large, the data follows when the receiver
-// has said that it is ready.
+// A tagged message begins with its request. If it is large, the data follows when the receiver has
+// reported that it is ready.
 Task MessageBackend::send(const Operation& op) {
   Line& line = lines_[static_cast<std::size_t>(op.peer)];
   const Opening opening{op.request, line.sent++};

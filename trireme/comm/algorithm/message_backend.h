@@ -1,17 +1,19 @@
-// The backend of ranks that exchange messages: every collective, once, over any Messenger.
+// MessageBackend implements every collective, once, for ranks that exchange messages over any
+// Messenger.
 //
-// An operation opens with a hello to every other member: the request, and the data itself where
-// it is small. Hellos are how members compare requests, and how a member knows that another is
-// ready for larger messages; so nothing large ever arrives unasked and no order of operations on
-// several groups can block.
+// An operation begins with a hello message to every other member. The hello contains the request
+// and, for small operations, the data itself. Members use the hellos to compare their requests and
+// to learn that another member is ready for larger messages. A large message is therefore never
+// sent to a member that is not ready for it, and operations on several groups cannot deadlock,
+// whatever their order.
 //
-// Bounds: a rank is at most kAheadMax operations of a group ahead of the others: the next hello
-// waits until the oldest is done here. Of tagged messages at least so many of a pair may wait
-// unread, too; the receiver's acknowledgements, one for every kAckEvery of them, let further ones
-// go.
+// Bounds: a rank can be at most kAheadMax operations ahead of the other members of a group: the
+//         next hello waits until the oldest operation is done on this rank. At least the same
+//         number of tagged messages per pair of ranks may be unread. The receiver acknowledges
+//         every kAckEvery of them, which lets the sender send more.
 //
-// Larger reductions use one of several algorithms (docs/collectives.md has their cost), chosen by
-// size and world, or by the caller to compare them.
+// Larger reductions use one of several algorithms (docs/collectives.md lists their cost). The
+// backend chooses one by message size and world size; the caller can select one to compare them.
 
 #pragma once
 
@@ -30,15 +32,15 @@ namespace trireme::comm {
 
 enum class Algorithm : std::uint8_t {
   Auto,
-  Direct,             // every slice goes straight to its owner and back
+  Direct,             // each slice goes directly to its owner and back
   RecursiveDoubling,  // whole vectors between partners at distance 1, 2, 4, ...
-  HalvingDoubling,    // halves of vectors, then back
-  Ring,               // slices around a circle, twice
+  HalvingDoubling,    // recursive halving, then recursive doubling
+  Ring,               // slices travel around a ring, twice
   Tree,               // pipelined up a binary tree and down again
 };
 
 std::string_view name_of(Algorithm algorithm) noexcept;
-// Throws InvalidInput and lists the names.
+// Errors: throws InvalidInput, with a list of the valid names.
 Algorithm algorithm_named(std::string_view name);
 
 inline constexpr FaultPoint kMessageEntered{"message.entered"};
@@ -46,7 +48,7 @@ inline constexpr FaultPoint kMessageHalfway{"message.halfway"};
 
 inline constexpr std::uint64_t kAheadMax = 64;
 inline constexpr std::uint64_t kAckEvery = kAheadMax / 2;
-// What was read since the last acknowledgement still counts as unread.
+// Messages read since the last acknowledgement still count as unread.
 inline constexpr std::uint64_t kUnreadMax = kAheadMax + kAckEvery;
 
 class MessageBackend final : public Backend {
@@ -57,7 +59,7 @@ class MessageBackend final : public Backend {
     Faults* faults = nullptr;
   };
 
-  // `members[i]` is the messenger's number of rank i of this group.
+  // `members[i]` is the rank number that the messenger uses for rank i of this group.
   MessageBackend(std::shared_ptr<Messenger> messenger, std::vector<int> members, int me,
                  std::uint64_t key, const Options& options);
 
@@ -72,8 +74,8 @@ class MessageBackend final : public Backend {
   std::optional<Error> failure() const override { return messenger_->announcement(key_); }
   std::optional<Error> loss() const override;
   void announce(const Error& error) noexcept override;
-  // Only the hello: waits for every member and compares requests. For operations whose data goes
-  // another way.
+  // Exchanges only the hello: waits for every member and compares requests. Used for operations
+  // whose data travels through another backend.
   Task greet(const Operation& op);
   std::vector<int> job_ranks() const override { return members_; }
   std::shared_ptr<Backend> subgroup(std::span<const int> ranks, std::uint64_t key) override;
@@ -82,7 +84,8 @@ class MessageBackend final : public Backend {
   struct Hellos;
 
   Task collective(const Operation& op, bool greets_only);
-  std::string who_is_missing(const Operation& op, std::vector<int>& waiting) const;
+  std::string who_is_missing(const Operation& op, std::vector<int>& waiting,
+                             std::optional<int>& first) const;
   Task exchange(const Operation& op, const Hellos& hellos);
   Task reduce_blocks(const Operation& op);
   Task send(const Operation& op);
@@ -107,20 +110,20 @@ class MessageBackend final : public Backend {
   int me_;
   std::uint64_t key_;
   Options options_;
-  // The operations in flight, and which members have entered them.
+  // Operations in flight and, for each of them, which members have entered it.
   std::map<std::uint64_t, std::vector<bool>> entered_;
   // Tagged messages to and from one member.
   struct Line {
-    std::uint64_t sent = 0;  // numbers given out
-    std::uint64_t next = 0;  // whose turn it is
+    std::uint64_t sent = 0;  // sequence numbers assigned
+    std::uint64_t next = 0;  // the sequence number that may proceed next
     std::uint64_t allowed = kUnreadMax;
     std::uint64_t received = 0;
   };
   std::vector<Line> lines_;
 };
 
-// Messages larger than this are cut, so that operations of higher priority can get between and
-// what was just received is still in the cache when it is combined.
+// Larger messages are cut into chunks of this size. Operations of higher priority can run between
+// two chunks, and a received chunk is still in the cache when it is combined.
 inline constexpr std::size_t kChunkSize = std::size_t{512} << 10;
 
 }  // namespace trireme::comm

@@ -1,14 +1,16 @@
-// Messenger is a transport as the message-passing collectives see it: bytes to and from a peer,
-// matched by an id, many at a time, none of it blocking.
+// Messenger is the transport interface of the message-passing collectives. It sends bytes to a peer
+// and receives bytes from a peer, matched by an id. Many messages can be in flight; no call blocks.
 //
-// A Transfer is one such message in progress. Its memory must stay valid until it is done; when
-// a Transfer is destroyed earlier (its operation was abandoned) the messenger forgets it and no
-// longer touches that memory.
+// A Transfer is one message in progress. Its memory must stay valid until the transfer is done. If
+// a Transfer is destroyed earlier because its operation was abandoned, the messenger forgets it and
+// no longer accesses that memory.
 //
-// Order:   messages of one pair and id are received in the order in which they were sent.
-// Bounds:  a message that nobody has asked for yet is kept if it is at most kUnaskedMax bytes.
-//          Larger ones may only be sent to a peer that is known to wait for them.
-// Threads: one at a time; the engine's lock covers all calls.
+// Ordering:      messages of one pair of ranks and one id are received in the order in which they
+//                were sent.
+// Bounds:        a message without a matching receive is buffered if it has at most kUnaskedMax
+//                bytes. A larger message may be sent only to a peer that is known to be waiting for
+//                it.
+// Thread safety: one thread at a time; the engine's lock covers all calls.
 
 #pragma once
 
@@ -45,8 +47,8 @@ struct Transfer {
   MessageId id{};
   int peer = -1;
   bool is_done = false;
-  std::size_t size = 0;  // received: how much came
-  // The messenger's own, to find the transfer again.
+  std::size_t size = 0;  // for a receive: number of bytes received
+  // Used only by the messenger, to find the transfer again.
   bool is_sending = false;
   std::uint64_t place = 0;
 };
@@ -55,21 +57,22 @@ class Messenger {
  public:
   virtual ~Messenger() = default;
 
-  // Ranks of the job, as peers are numbered here.
+  // Peers are identified by their ranks in the job.
   virtual int rank() const noexcept = 0;
   virtual void send(int peer, const MessageId& id, ByteView data, Transfer& transfer) = 0;
   virtual void receive(int peer, const MessageId& id, std::span<std::byte> into,
                        Transfer& transfer) = 0;
   virtual void cancel(Transfer& transfer) noexcept = 0;
 
-  // The group is over on this rank: what still comes for it is read and dropped. Any thread.
+  // The group has ended on this rank: messages that still arrive for it are read and dropped.
+  // Thread safety: any thread.
   virtual void forget(std::uint64_t group) noexcept = 0;
 
-  // Whether something of this operation is still to come from, or to go to, this peer.
+  // Whether data of this operation is still to be received from, or sent to, this peer.
   virtual bool awaits(int peer, std::uint64_t group, std::uint64_t sequence) const = 0;
-  // Why nothing more will come from this peer, if so.
+  // The reason why nothing more can arrive from this peer, if there is one.
   virtual std::optional<Error> loss(int peer) const = 0;
-  // What some rank announced to this group, if anything.
+  // The error that a rank announced to this group, if any.
   virtual std::optional<Error> announcement(std::uint64_t group) const = 0;
   virtual void announce(std::uint64_t group, std::span<const int> peers,
                         const Error& error) noexcept = 0;
@@ -94,7 +97,8 @@ class Transfers {
     messenger_.receive(peer, id, into, transfer);
     return transfer;
   }
-  // Forgets those that are done at the front, so that a long pipeline stays short in memory.
+  // Removes completed transfers at the front, so that a long pipeline does not use more and more
+  // memory.
   bool all_done() {
     while (!all_.empty() && all_.front().is_done) all_.pop_front();
     for (const Transfer& transfer : all_) {
@@ -102,7 +106,7 @@ class Transfers {
     }
     return true;
   }
-  // For those that are taken one by one, in the order in which they were begun.
+  // For callers that process the transfers one by one, in the order in which they were started.
   bool first_done() const { return all_.front().is_done; }
   void drop_first() { all_.pop_front(); }
 

@@ -30,8 +30,8 @@ DType wide_of(DType type) {
   return is_half(type) ? DType::Float32 : type;
 }
 
-// Elements [at, at + count) of the slots [first, last), all held here, added up along the tree, in
-// the wide type.
+// Sums elements [at, at + count) of the slots [first, last), which are all held by this rank, along
+// the tree and in the wide type.
 void add_up(const Operation& op, const OrderedShares& shares, const Partial& partial,
             std::size_t at, std::size_t count, std::byte* out) {
   const auto slots = std::span(shares.data)
@@ -53,7 +53,7 @@ void add_up(const Operation& op, const OrderedShares& shares, const Partial& par
   combine({wide_of(op.request.type), ReduceOp::Sum, 1}, sources, {&place, 1}, count);
 }
 
-// Finishes the tree over [first, last) from its partial sums into `out`.
+// Completes the tree over [first, last) from its partial sums into `out`.
 class TreeSum {
  public:
   TreeSum(std::span<const Partial> partials, std::vector<const std::byte*> sums, DType type,
@@ -83,7 +83,7 @@ class TreeSum {
   std::size_t count_;
 };
 
-// Divides for a mean and leaves the wide type.
+// Divides for a mean and converts from the wide type.
 void complete(const Operation& op, std::size_t slots, std::byte* sum, std::byte* out,
               std::size_t count) {
   const DType wide = wide_of(op.request.type);
@@ -145,7 +145,8 @@ Task ordered_sum(Backend& backend, const Operation& op, OrderedShares shares) {
     return slice_of(count, n, member, line_grain(element));
   };
 
-  // 1. Every partial sum of this rank, cut into slices: all for rank 0, then all for rank 1, ...
+  // 1. Cut every partial sum of this rank into slices: all slices for rank 0, then all for rank 1,
+  // ...
   Operation deal = op;
   deal.request.kind = OpKind::AllToAll;
   deal.request.part_of = OpKind::OrderedSum;
@@ -175,8 +176,8 @@ Task ordered_sum(Backend& backend, const Operation& op, OrderedShares shares) {
   gather.sequence = op.sequence + 1;
   gather.input = piece.data();
   gather.output = op.output;
-  // Both are made before the first can wait: a backend numbers what it is given, and the order of
-  // that must not depend on when the first exchange ends.
+  // Both are created before the first can wait: a backend numbers operations in the order of the
+  // calls, and that order must not depend on when the first exchange ends.
   Task dealing = backend.run(deal);
   Task gathering = backend.run(gather);
   std::byte* place = sent.data();
@@ -190,7 +191,7 @@ Task ordered_sum(Backend& backend, const Operation& op, OrderedShares shares) {
   }
   co_await std::move(dealing);
 
-  // 2. The rest of the tree, for this rank's slice. What came is ordered by owner.
+  // 2. Complete the tree for this rank's slice. Received partial sums are ordered by owner.
   std::vector<std::size_t> next = offsets_of(deal.counts);
   std::vector<const std::byte*> places;
   for (const Partial& partial : partials) {
@@ -207,7 +208,7 @@ Task ordered_sum(Backend& backend, const Operation& op, OrderedShares shares) {
     complete(op, shares.owners.size(), sum.data(), piece.data() + first * op.element_size(), part);
   });
 
-  // 3. Everybody gets all slices.
+  // 3. Gather all slices on every rank.
   co_await std::move(gathering);
 }
 

@@ -1,11 +1,12 @@
-// A sum over slots whose bits do not depend on who holds which slot.
+// A sum over slots that is bitwise identical for every assignment of slots to ranks.
 //
-// The slots are the leaves of one binary tree (tree_middle). A rank first adds up the largest
-// subtrees that it holds alone; these partial sums are cut into slices, one a rank; every rank
-// finishes the tree for its slice; the slices are gathered. The additions are those of the tree
-// whatever the owners, so the result is too. 16-bit shares travel and add up as float32.
+// The slots are the leaves of one binary tree (tree_middle). Each rank first sums the largest
+// subtrees of which it holds all slots. These partial sums are cut into slices, one per rank. Each
+// rank completes the tree for its slice, and the slices are gathered. The additions are always
+// those of the tree, so the result does not depend on the owners. 16-bit shares are sent and added
+// as float32.
 //
-// Cost: two exchanges; (partials of a rank) x count elements sent, then count gathered.
+// Cost: two exchanges; (partial sums per rank) x count elements sent, then count elements gathered.
 
 #pragma once
 
@@ -20,7 +21,7 @@ namespace trireme::comm {
 
 struct SlotShare;
 
-// A subtree that one rank holds alone: slots [first, last).
+// A subtree whose slots [first, last) are all held by one rank.
 struct Partial {
   int first = 0;
   int last = 0;
@@ -34,15 +35,15 @@ std::vector<Partial> partials_of(std::span<const int> owners);
 
 struct OrderedShares {
   std::vector<int> owners;
-  std::vector<const void*> data;  // by slot; null for those of other ranks
+  std::vector<const void*> data;  // by slot; null for the slots of other ranks
 };
 
-// Throws Misuse unless `mine` are exactly the slots that `owners` gives to `rank`, each of the
-// type and count of `out`.
+// Errors: throws Misuse unless `mine` contains exactly the slots that `owners` assigns to `rank`,
+// each with the type and count of `out`.
 OrderedShares check_shares(Span out, std::span<const SlotShare> mine, std::span<const int> owners,
                            int rank, int size);
 
-// On one rank, without a backend.
+// For a group with one rank; needs no backend.
 void sum_alone(const Operation& op, const OrderedShares& shares);
 
 // Uses sequence numbers op.sequence and op.sequence + 1.

@@ -1,4 +1,5 @@
-// Several small spans reduced as one: packed behind each other, reduced once, unpacked.
+// Reduces several small spans in one operation: packs them into one buffer, reduces it once and
+// unpacks the result.
 
 #pragma once
 
@@ -16,7 +17,8 @@ inline Task packed_reduce(Backend& backend, const Operation& op, std::vector<Spa
   Operation inner = op;
   inner.input = packed.data();
   inner.output = packed.data();
-  // Made before the first wait: a backend numbers what it is given, in the order of the calls.
+  // The reduction is created before the first wait, because a backend numbers operations in the
+  // order of the calls.
   Task reduction = backend.run(inner);
   std::size_t place = 0;
   for (const Span& span : spans) {

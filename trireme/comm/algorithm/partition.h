@@ -1,7 +1,7 @@
-// How a run of elements is cut into one slice a member: pure arithmetic.
+// Computes how a range of elements is cut into one slice per member.
 //
-// Slices begin on multiples of `grain` elements, so that no two members write to one cache line;
-// the last ones may be short or empty.
+// Slices begin on multiples of `grain` elements, so that no two members write to the same cache
+// line. The last slices may be short or empty.
 
 #pragma once
 
@@ -28,13 +28,13 @@ constexpr Slice slice_of(std::size_t count, std::size_t members, std::size_t mem
   return {first, std::min(count - first, step)};
 }
 
-// Elements in a cache line.
+// Number of elements per cache line.
 constexpr std::size_t line_grain(std::size_t element_size) noexcept {
   return 64 / element_size;
 }
 
-// Where each member's share begins, when shares lie one behind the other; one more than counts,
-// the last being the total.
+// The offset of each member's share when shares are stored consecutively. Has one more entry than
+// `counts`; the last entry is the total.
 inline std::vector<std::size_t> offsets_of(std::span<const std::size_t> counts) {
   std::vector<std::size_t> offsets(counts.size() + 1, 0);
   std::partial_sum(counts.begin(), counts.end(), offsets.begin() + 1);

@@ -11,7 +11,7 @@ std::vector<std::size_t> even(std::size_t count, int size) {
 
 Plan::Plan(const Operation& op, int size) : op_(op), size_(size) {
   const OpKind kind = op.request.kind;
-  // Reductions and barriers ask for nothing but exposed(): keep them free of allocations.
+  // Reductions and barriers use only exposed(), so they need no allocations.
   if (kind == OpKind::AllReduce || kind == OpKind::Reduce || kind == OpKind::Barrier) return;
   is_shared_ = kind == OpKind::Broadcast || kind == OpKind::AllGather || kind == OpKind::Gather;
   offsets_ = offsets_of(op.counts.empty() ? even(op.request.count, size) : op.counts);

@@ -1,8 +1,8 @@
-// RecentGroups remembers which groups are over on this rank, so that a messenger can drop what
-// still comes for them: the last kMax of them, however many a job makes.
+// RecentGroups remembers the last kMax groups that ended on this rank, so that a messenger can drop
+// messages that still arrive for them.
 //
-// What comes for an older one was sent by a rank that is so many groups behind. It is kept like any
-// message that nobody asked for yet, and bounded as those are.
+// A message for an older group was sent by a rank that is more than kMax groups behind. It is
+// buffered like any message without a matching receive, within the same bound.
 
 #pragma once
 
@@ -29,7 +29,7 @@ class RecentGroups {
 
  private:
   std::set<std::uint64_t> known_;
-  std::deque<std::uint64_t> order_;  // the longest ago first
+  std::deque<std::uint64_t> order_;  // oldest first
 };
 
 }  // namespace trireme::comm

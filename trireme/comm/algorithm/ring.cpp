@@ -1,8 +1,9 @@
-// Ring all_reduce: slices travel around the circle of ranks, each rank adding its share, until
-// rank r holds the whole of slice r + 1; then once more around, so that all have all. 2 (n-1)
-// steps; 2 (n-1)/n of the data sent and received by each rank, to and from its neighbours alone.
+// Ring all_reduce: slices travel around the ring of ranks and each rank adds its share, until rank
+// r holds the complete slice r + 1. The complete slices then travel around once more, so that every
+// rank has all of them. 2 (n-1) steps; each rank sends and receives 2 (n-1)/n of the data, only to
+// and from its neighbours.
 //
-// Pipelined over chunks: a chunk is passed on as soon as it has been added to.
+// Pipelined over chunks: a chunk is sent on as soon as it has been added to.
 
 #include <algorithm>
 
@@ -31,7 +32,7 @@ Task MessageBackend::ring(const Operation& op) {
     return 1 + static_cast<std::uint32_t>(step * chunks + k);
   };
   const std::size_t steps = 2 * (n - 1);
-  // In step s this rank passes on slice (me - s) and receives slice (me - s - 1).
+  // In step s this rank sends slice (me - s) and receives slice (me - s - 1).
   Transfers sent(*messenger_);
   const auto pass_on = [&](std::size_t step, std::size_t k) {
     const Slice p = part(me + 2 * n - step, k);
@@ -47,8 +48,8 @@ Task MessageBackend::ring(const Operation& op) {
       const Slice p = part(me + 2 * n - step - 1, k);
       if (p.count == 0) continue;
       std::byte* place = op.output + p.first * element;
-      // A complete slice may overwrite what an earlier step sent from there: it has passed through
-      // the rank that received it.
+      // A complete slice may overwrite memory that an earlier step sent from: it has already passed
+      // through the rank that received that message.
       Transfers incoming(*messenger_);
       incoming.receive(left, id(op, channel(step, k)),
                        {adds ? scratch.data() : place, p.count * element});
@@ -56,7 +57,7 @@ Task MessageBackend::ring(const Operation& op) {
       if (adds) {
         const void* sources[] = {scratch.data(), place};
         void* out = place;
-        // The mean is taken once, where the slice is complete.
+        // The division for the mean happens once, when the slice is complete.
         const bool is_last = step == n - 2;
         const bool is_mean = op.request.reduce == ReduceOp::Mean;
         const ReduceOp how = is_mean && !is_last ? ReduceOp::Sum : op.request.reduce;

@@ -1,5 +1,6 @@
-// Long arithmetic and copies in strides, between which the task gives way: other operations move,
-// and an abort is seen within a millisecond. The results are those of one go.
+// Runs long arithmetic and copies in strides and yields between them, so that other operations make
+// progress and an abort takes effect within a millisecond. The results are the same as without
+// strides.
 
 #pragma once
 
@@ -15,7 +16,7 @@ namespace trireme::comm {
 
 inline constexpr std::size_t kStrideSize = std::size_t{512} << 10;
 
-// Calls body(first, count) for every stride of `count` elements.
+// Calls body(first, count) for each stride of `count` elements.
 template <class Body>
 Task in_strides(std::size_t count, std::size_t element_size, Body body) {
   const std::size_t stride = kStrideSize / element_size;
@@ -25,7 +26,7 @@ Task in_strides(std::size_t count, std::size_t element_size, Body body) {
   }
 }
 
-// combine() of one or two sources; the second may be null.
+// combine() with one or two sources; the second may be null.
 inline Task combine_in_strides(Combination how, const std::byte* a, const std::byte* b,
                                std::byte* out, std::size_t count) {
   const std::size_t element = size_of(how.type);
@@ -36,7 +37,7 @@ inline Task combine_in_strides(Combination how, const std::byte* a, const std::b
   });
 }
 
-// In one go where the two overlap, which strides would spoil.
+// Copies in a single call if the ranges overlap, because strides would overwrite unread input.
 inline Task copy_in_strides(std::byte* to, const std::byte* from, std::size_t size) {
   if (to < from + size && from < to + size) {
     std::memmove(to, from, size);

@@ -1,5 +1,5 @@
-// Tree all_reduce: chunks climb a binary tree of ranks, each rank adding its children's, and the
-// complete chunks come down again. 2 log2 n steps, pipelined, so about 2 log2 n + chunks; each
+// Tree all_reduce: chunks move up a binary tree of ranks, each rank adds its children's chunks, and
+// the complete chunks move down again. 2 log2 n steps, pipelined, so about 2 log2 n + chunks; each
 // rank sends and receives at most three times the data.
 
 #include <algorithm>
@@ -38,8 +38,8 @@ Task MessageBackend::tree(const Operation& op) {
   for (std::size_t k = 0; k < chunks && me_ != 0; ++k) {
     results.receive(peer(parent), id(op, down(k)), bytes_of(k));
   }
-  // Everything is asked for at once, so that no chunk waits at the door in front of another
-  // operation's; the price is as much memory as the children's data.
+  // All receives are posted at once, so that no chunk is held up in the socket in front of another
+  // operation's data. The cost is memory for the children's data.
   std::vector<Bytes> scratch(children.size(), Bytes(op.request.count * element));
   std::deque<Transfers> shares;
   for (std::size_t c = 0; c < children.size(); ++c) {
@@ -52,7 +52,7 @@ Task MessageBackend::tree(const Operation& op) {
 
   Transfers sent(*messenger_);
   for (std::size_t k = 0; k < chunks; ++k) {
-    // Everything may have come already: let others move between two chunks.
+    // All chunks may have arrived already: let other operations make progress between two chunks.
     if (k != 0) co_await GiveWay{};
     std::vector<const void*> sources{bytes_of(k).data()};
     for (std::size_t c = 0; c < children.size(); ++c) {
@@ -71,7 +71,7 @@ Task MessageBackend::tree(const Operation& op) {
       if (me_ == 0) sent.send(peer(child), id(op, down(k)), bytes_of(k));
     }
   }
-  // What comes from above is passed on below, chunk by chunk.
+  // Chunks from the parent are passed on to the children one by one.
   for (std::size_t k = 0; k < chunks && me_ != 0; ++k) {
     co_await until([&] { return results.first_done(); });
     results.drop_first();

@@ -18,7 +18,7 @@ std::uint64_t salted(std::uint64_t key, std::uint64_t salt, std::uint64_t index)
   return (hash ^ hash >> 31) | 2;
 }
 
-// Members by host, in the order in which hosts first appear.
+// Members by host, in the order in which the hosts first appear.
 std::vector<std::vector<int>> by_host(const std::vector<int>& host_of,
                                       const std::vector<int>& members) {
   std::vector<std::vector<int>> hosts;
@@ -82,7 +82,7 @@ Capabilities HierarchicalBackend::capabilities() const noexcept {
 
 std::vector<int> HierarchicalBackend::hosts() const {
   std::vector<int> numbers;
-  std::map<int, int> known;  // by host as the job numbers it
+  std::map<int, int> known;  // by the job's host number
   for (const int member : members_) {
     const int host = parts_.host_of[static_cast<std::size_t>(member)];
     numbers.push_back(known.emplace(host, static_cast<int>(known.size())).first->second);
@@ -108,7 +108,7 @@ Task HierarchicalBackend::run(const Operation& op) {
                            op.request.reduce != ReduceOp::Max;
   switch (op.request.kind) {
     case OpKind::AllReduce:
-      // 16-bit sums would be rounded twice: they go straight to their owners instead.
+      // 16-bit sums would be rounded twice, so they are sent directly to their owners instead.
       if (sums_halves) return flat_->run(op);
       reserve(2);
       return all_reduce(op, numbers);
@@ -120,7 +120,8 @@ Task HierarchicalBackend::run(const Operation& op) {
   }
 }
 
-// Now, and not when the parts begin: every rank of a host must run them in the same order.
+// Called when the operation is issued, not when its parts begin: every rank of a host must run the
+// parts in the same order.
 void HierarchicalBackend::reserve(int inside_count) {
   ++next_.across;
   for (int i = 0; i < inside_count; ++i) {
@@ -129,7 +130,7 @@ void HierarchicalBackend::reserve(int inside_count) {
   }
 }
 
-// Runs one part of an operation, remembering what is being waited for.
+// Runs one part of an operation and records what it waits for.
 Task HierarchicalBackend::step(const Operation& whole, Backend* backend, const Operation& part) {
   stages_[whole.sequence] = {backend, &part};
   co_await backend->run(part);
@@ -140,7 +141,8 @@ Task HierarchicalBackend::all_reduce(const Operation& op, Numbers numbers) {
   co_await flat_->greet(op);
   const std::size_t element = op.element_size();
   const std::size_t local = hosts_[my_host_].size();
-  // Slice p belongs to place p of every host; ranks beyond the smallest host own none.
+  // Slice p belongs to local index p of every host; ranks whose local index does not exist on the
+  // smallest host own none.
   std::vector<std::size_t> counts(local, 0);
   for (std::size_t p = 0; p < places_; ++p) {
     counts[p] = slice_of(op.request.count, places_, p, line_grain(element)).count;
@@ -184,8 +186,8 @@ Task HierarchicalBackend::all_reduce(const Operation& op, Numbers numbers) {
   if (inside_) co_await step(op, inside_.get(), gather);
 }
 
-// Inside the root's host, so that its first rank has the data; across, between the first ranks;
-// then inside every other host.
+// First within the root's host, so that its first rank has the data; then between the first ranks
+// of all hosts; then within every other host.
 Task HierarchicalBackend::broadcast(const Operation& op, Numbers numbers) {
   co_await flat_->greet(op);
   std::size_t root_host = 0;
@@ -232,7 +234,7 @@ void HierarchicalBackend::give_up() noexcept {
   flat_->give_up();
 }
 
-// Connections say it by themselves.
+// Connections report departures by themselves.
 void HierarchicalBackend::depart(int job_rank) {
   if (inside_) inside_->depart(job_rank);
 }

@@ -1,11 +1,11 @@
-// The backend of ranks on several hosts with several ranks each: shared memory inside a host,
-// messages across.
+// HierarchicalBackend serves ranks on several hosts with several ranks each: shared memory within a
+// host, messages between hosts.
 //
-// all_reduce: the ranks of a host reduce one slice each (shared memory); ranks with the same
-// place on their hosts reduce that slice over the network, all places at once; the slices are
-// gathered inside each host. Every byte crosses the network once a host instead of once a rank.
-// broadcast goes host by host likewise; everything else goes as plain messages. Each begins with a
-// greeting over the network, in which all members compare what they ask for.
+// all_reduce: each rank of a host reduces one slice (shared memory); the ranks with the same local
+// index on all hosts reduce that slice over the network, all local indices at once; the slices are
+// gathered within each host. Every byte crosses the network once per host instead of once per rank.
+// broadcast also goes host by host; all other operations use plain messages. Each operation begins
+// with a hello over the network, in which all members compare their requests.
 
 #pragma once
 
@@ -21,7 +21,7 @@ namespace trireme::comm::hierarchy {
 
 class HierarchicalBackend final : public Backend {
  public:
-  // Makes the shared-memory backend of some ranks of this rank's host (numbered as in the job's
+  // Create the shared-memory backend of some ranks of this rank's host (numbered as in the job's
   // root group), and the message backend of any ranks.
   struct Parts {
     std::function<std::shared_ptr<Backend>(const std::vector<int>& ranks, std::uint64_t key)>
@@ -65,22 +65,22 @@ class HierarchicalBackend final : public Backend {
   int me_;
   std::uint64_t key_;
   std::vector<std::vector<int>> hosts_;  // members by host, as ranks of this group
-  std::size_t places_ = 0;               // ranks that every host has
-  std::size_t my_place_ = 0;             // among the ranks of my host
+  std::size_t places_ = 0;               // number of ranks on the smallest host
+  std::size_t my_place_ = 0;             // local index of this rank on its host
   std::size_t my_host_ = 0;
-  std::shared_ptr<Backend> inside_;  // null: this rank is alone on its host
-  std::shared_ptr<Backend> across_;  // null: more ranks here than on the smallest host
+  std::shared_ptr<Backend> inside_;  // null if this rank is the only one on its host
+  std::shared_ptr<Backend> across_;  // null if the smallest host has no rank with this local index
   std::shared_ptr<MessageBackend> flat_;
   Numbers next_;
   struct Stage {
     Backend* backend;
     const Operation* op;
   };
-  std::map<std::uint64_t, Stage> stages_;  // by sequence: what is being waited for
+  std::map<std::uint64_t, Stage> stages_;  // by sequence: the stage that the operation waits for
 };
 
-// The backend that fits: shared memory if all are on one host, messages if no two are, both
-// otherwise.
+// Chooses a backend: shared memory if all members are on one host, messages if no two members share
+// a host, both otherwise.
 std::shared_ptr<Backend> make_backend(const HierarchicalBackend::Parts& parts,
                                       std::vector<int> members, int me, std::uint64_t key);
 

@@ -25,7 +25,7 @@ std::shared_ptr<Backend> make_backend(const Wiring& wiring, std::uint64_t key) {
       members.push_back({wiring.places[static_cast<std::size_t>(rank)], rank});
     }
     return std::make_shared<shm::SharedBackend>(wiring.arena, members, index_of(wiring.rank, ranks),
-                                                group, wiring.messages.faults);
+                                                group, wiring.messages.faults, wiring.epoch);
   };
   parts.across = [wiring](const std::vector<int>& ranks, std::uint64_t group) {
     return std::make_shared<MessageBackend>(wiring.messenger, ranks, index_of(wiring.rank, ranks),

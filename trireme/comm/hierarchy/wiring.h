@@ -1,5 +1,5 @@
-// Wiring is by what a rank reaches the others: the memory that it shares with those of its host,
-// and messages to everybody.
+// Wiring is how a rank reaches the other ranks: shared memory for ranks on the same host, and
+// messages for all ranks.
 
 #pragma once
 
@@ -16,14 +16,15 @@ namespace trireme::comm::hierarchy {
 
 struct Wiring {
   int rank = 0;
-  std::vector<int> host_of;              // by rank: the first rank of its host
-  std::shared_ptr<Arena> arena;          // null: this rank is alone on its host
-  std::vector<int> places;               // by rank: its place in the arena, on this host
-  std::shared_ptr<Messenger> messenger;  // null: all are on this host
+  std::vector<int> host_of;              // by rank: the first rank on its host
+  std::shared_ptr<Arena> arena;          // null if this rank is the only one on its host
+  std::vector<int> places;               // by rank: its member number in the arena, on this host
+  std::shared_ptr<Messenger> messenger;  // null if all ranks are on this host
   MessageBackend::Options messages;
+  std::uint64_t epoch = 0;  // of an elastic job
 };
 
-// The backend of all its ranks.
+// Creates the backend of all ranks of `wiring`.
 std::shared_ptr<Backend> make_backend(const Wiring& wiring, std::uint64_t key);
 
 }  // namespace trireme::comm::hierarchy

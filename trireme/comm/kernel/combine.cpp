@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
-// Clang has no pragma that gives a stretch of code an instruction set; it builds the baseline.
+// Clang has no pragma that sets the instruction set of a section of code; it builds only the
+// baseline.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define TRIREME_COMBINE_HAS_X86 1
 #include <immintrin.h>
@@ -13,13 +14,13 @@
 #include "trireme/base/check.h"
 #include "trireme/comm/kernel/half.h"
 
-// GCC vectorizes these loops at -O3 only; the rest of the library is built at -O2.
+// GCC vectorizes these loops only at -O3; the rest of the library is built at -O2.
 #pragma GCC optimize("O3")
 
 namespace trireme::comm {
 namespace {
 
-// A block of accumulators stays in the first-level cache beside the sources' lines.
+// A block of accumulators stays in the first-level cache beside the lines of the sources.
 constexpr std::size_t kBlock = 512;
 
 struct Float16 {
@@ -34,8 +35,8 @@ using Wide = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
 
 }  // namespace
 
-// Each instruction set gets its own copy of the loops, under its own name: a shared inline
-// function could otherwise be emitted with instructions that another machine lacks.
+// Each instruction set has its own copy of the loops, under its own name. A shared inline function
+// could otherwise be emitted with instructions that another machine does not support.
 #define TRIREME_COMBINE_PRIMITIVES                                                              \
   inline float from_bits(std::uint32_t bits) {                                                  \
     return __builtin_bit_cast(float, bits);                                                     \
@@ -69,7 +70,7 @@ using Wide = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
     }                                                                                           \
   }
 
-// So many floats at a time, in whatever registers the instruction set has.
+// Processes `count` floats at a time, in the registers that the instruction set provides.
 #define TRIREME_COMBINE_LANES(count)                              \
   constexpr std::size_t kLanes = count;                           \
   using Lanes [[gnu::vector_size(4 * count)]] = float;            \
@@ -153,7 +154,7 @@ inline Packed pack(Lanes value, Float16) {
 #pragma GCC pop_options
 
 #pragma GCC push_options
-// GCC 12 takes the undefined lanes inside its own avx512 intrinsics for uninitialized variables.
+// GCC 12 reports the undefined lanes inside its own avx512 intrinsics as uninitialized variables.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,prefer-vector-width=512")

@@ -1,14 +1,14 @@
-// combine() is the arithmetic of every reduction: several sources of one type into one or more
-// destinations.
+// combine() is the arithmetic of every reduction: it combines several sources of one type into one
+// or more destinations.
 //
-// Order:   the sources are combined along a fixed binary tree over their positions (see
-//          tree_middle), whatever the chunking, so a result depends on the sources alone.
-// 16 bits: float16 and bfloat16 are widened, combined in float32 and rounded once, to nearest
-//          even. Integers wrap. Min and Max of floats: NaN if any source is NaN.
-// Mean:    the tree's sum divided by `divisor`, in the accumulation type.
-// Alias:   a destination may be one of the sources; otherwise they must not overlap.
+// Ordering: the sources are combined along a fixed binary tree over their positions (see
+//           tree_middle), independent of chunking, so the result depends only on the sources.
+// 16 bits:  float16 and bfloat16 are converted to float32, combined and rounded once, to nearest
+//           even. Integers wrap. Min and Max of floats are NaN if any source is NaN.
+// Mean:     the sum of the tree divided by `divisor`, in the accumulation type.
+// Aliasing: a destination may be one of the sources; otherwise they must not overlap.
 //
-// The widest vector unit of the machine is chosen once at run time.
+// The widest vector unit of the machine is selected once, at run time.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace trireme::comm {
 
-// Where the tree over positions [first, last) is cut: the left side is the largest power of two
+// Where the tree over positions [first, last) is split: the left side is the largest power of two
 // below the count, so that a subtree of positions is the same in a tree of any size.
 constexpr std::size_t tree_middle(std::size_t first, std::size_t last) noexcept {
   std::size_t left = 1;
@@ -30,7 +30,7 @@ constexpr std::size_t tree_middle(std::size_t first, std::size_t last) noexcept 
 struct Combination {
   DType type = DType::Float32;
   ReduceOp op = ReduceOp::Sum;
-  // For Mean: how many contributions the sources stand for.
+  // For Mean: the number of contributions that the sources represent.
   std::size_t divisor = 1;
 };
 

@@ -1,4 +1,4 @@
-// Between 16-bit floats and float32, a run at a time.
+// Converts arrays between 16-bit floats and float32.
 
 #pragma once
 

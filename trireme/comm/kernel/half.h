@@ -1,5 +1,5 @@
-// Conversions between float32 and the 16-bit floats, in portable arithmetic: exact one way,
-// rounded to nearest even the other. NaN stays NaN; what is too large becomes infinity.
+// Conversions between float32 and the 16-bit floats, in portable arithmetic: exact to float32,
+// rounded to nearest even from float32. NaN stays NaN; values that are too large become infinity.
 
 #pragma once
 

@@ -15,22 +15,24 @@
 #include "trireme/base/deadline.h"
 #include "trireme/comm/algorithm/recent_groups.h"
 #include "trireme/comm/announcement.h"
+#include "trireme/comm/timeouts.h"
 
 namespace trireme::comm::mpi {
 namespace {
 
 // Every message is one MPI message: this header, then the payload. It is copied once on each side,
-// because MPI cannot be told to let go of memory when an operation is abandoned.
+// because MPI cannot release memory when an operation is abandoned.
 struct Header {
   MessageId id;
   std::uint32_t is_announcement = 0;
 };
 
 constexpr int kTag = 17;
-// Copies that MPI has not sent yet; what is beyond them waits where it is.
+// Limit for copies that MPI has not sent yet; further messages wait in the queue without a copy.
 constexpr std::size_t kCopiedMax = std::size_t{8} << 20;
-// Leaving MPI takes all ranks. A rank that waits in vain leaves without, which ends the job.
-constexpr Duration kLeaveMax = std::chrono::minutes(5);
+// Finalizing MPI requires all ranks. A rank that waits longer than this exits without it, which
+// ends the job.
+constexpr Duration kLeaveMax = Timeouts::kCollective;
 
 class MpiMessenger final : public Messenger, public ProgressSource {
  public:
@@ -49,7 +51,7 @@ class MpiMessenger final : public Messenger, public ProgressSource {
     if (provided < MPI_THREAD_SERIALIZED) {
       throw Error(ErrorCode::Unsupported, "this MPI serves only one thread a process");
     }
-    // A communicator of our own keeps our messages apart from the program's.
+    // A separate communicator keeps these messages apart from the program's.
     MPI_Comm_dup(MPI_COMM_WORLD, &world_);
     MPI_Comm_rank(world_, &rank_);
     MPI_Comm_size(world_, &size_);
@@ -57,7 +59,7 @@ class MpiMessenger final : public Messenger, public ProgressSource {
 
   ~MpiMessenger() override {
     if (!has_left()) {
-      // MPI still reads these: they stay until the process ends.
+      // MPI still reads these buffers, so they stay allocated until the process ends.
       [[maybe_unused]] auto* kept = new std::list<Sending>(std::move(sending_));
       return;
     }
@@ -149,7 +151,7 @@ class MpiMessenger final : public Messenger, public ProgressSource {
     return moved || is_there != 0;
   }
 
-  // MPI has no way to sleep until something comes: look often, but leave the core to others.
+  // MPI cannot sleep until a message arrives: poll often, but leave the core to other processes.
   void prepare_sleep() override {}
   void sleep(Duration longest) override {
     std::this_thread::sleep_for(std::min<Duration>(longest, std::chrono::microseconds(50)));
@@ -166,7 +168,7 @@ class MpiMessenger final : public Messenger, public ProgressSource {
     int peer;
     Header header;
     ByteView data;
-    Transfer* transfer;  // null: abandoned
+    Transfer* transfer;  // null if abandoned
   };
   struct Posted {
     std::span<std::byte> into;
@@ -186,7 +188,7 @@ class MpiMessenger final : public Messenger, public ProgressSource {
               kTag, world_, &sending.request);
   }
 
-  // Hands what is queued to MPI, as far as the copies may grow.
+  // Passes queued messages to MPI, within the limit for copies.
   bool post_some() {
     bool moved = false;
     for (; !queue_.empty(); queue_.pop_front(), ++queue_begin_) {
@@ -209,13 +211,14 @@ class MpiMessenger final : public Messenger, public ProgressSource {
     }
   }
 
-  // All is sent and every rank has come to its end; false when that takes too long.
+  // Waits until everything is sent and every rank has reached its end; false if that takes too
+  // long.
   bool has_left() {
     const Deadline deadline = Deadline::after(kLeaveMax);
     MPI_Request barrier = MPI_REQUEST_NULL;
     bool is_posted = false;
     while (!deadline.is_past()) {
-      poll();  // also for the others, whose last messages come here
+      poll();  // also for other ranks, whose last messages arrive here
       int is_done = 0;
       if (!is_posted && sending_.empty()) is_posted = MPI_Ibarrier(world_, &barrier) == MPI_SUCCESS;
       if (is_posted) MPI_Test(&barrier, &is_done, MPI_STATUS_IGNORE);
@@ -273,11 +276,11 @@ class MpiMessenger final : public Messenger, public ProgressSource {
   int size_ = 0;
   bool finalizes_ = false;
   std::deque<Queued> queue_;
-  std::uint64_t queue_begin_ = 0;  // how many were there before the first of them
+  std::uint64_t queue_begin_ = 0;  // number of messages queued before the first of these
   std::list<Sending> sending_;
   std::size_t copied_ = 0;
-  std::multimap<Key, Posted> posted_;  // those of one key in the order of asking
-  std::multimap<Key, Bytes> kept_;     // those of one key in the order of coming; whole messages
+  std::multimap<Key, Posted> posted_;  // those of one key in the order of the calls
+  std::multimap<Key, Bytes> kept_;     // those of one key in the order of arrival; whole messages
   RecentGroups forgotten_;
   std::mutex forgotten_mutex_;
   std::vector<std::uint64_t> newly_forgotten_;

@@ -1,4 +1,4 @@
-// Stands in for messenger.cpp where the build found no MPI.
+// Replaces messenger.cpp if the build found no MPI.
 
 #include "trireme/comm/mpi/messenger.h"
 

@@ -1,4 +1,4 @@
-// all_reduce and reduce of SharedBackend: every member combines one slice of everybody's data.
+// all_reduce and reduce of SharedBackend: every member combines one slice of all members' data.
 
 #include <algorithm>
 #include <cstring>
@@ -12,10 +12,11 @@ namespace {
 
 // One stride of every member's data stays in the second-level cache while it is combined.
 constexpr std::size_t kReduceStride = std::size_t{512} << 10;
-// Of what is combined at once: small enough that turning round at its end pays.
+// Size of the parts combined at once: small enough that reversing the direction at the end pays
+// off.
 constexpr std::size_t kReduceChunk = std::size_t{32} << 10;
 
-// Where the k-th of the steps through `count` begins, from either end.
+// Where the k-th step through `count` begins, from either end.
 std::size_t step_begin(std::size_t k, std::size_t count, std::size_t step, bool is_backward) {
   const std::size_t steps = (count + step - 1) / step;
   return (is_backward ? steps - 1 - k : k) * step;
@@ -32,7 +33,8 @@ Task SharedBackend::all_reduce(const Operation& op, bool is_eager) {
       co_await all_reduce_staged(op);
     co_return;
   }
-  // So little that every member combines all of it by itself: one exchange instead of two.
+  // The data is so small that every member combines all of it by itself: one exchange instead of
+  // two.
   if (!wants) co_return;
   std::vector<const void*> sources;
   for (int m = 0; m < size(); ++m) sources.push_back(lanes_.eager(m, op.sequence));
@@ -42,9 +44,10 @@ Task SharedBackend::all_reduce(const Operation& op, bool is_eager) {
   pass(kHalfway);
 }
 
-// In place, without a copy: this rank reads its slice of everybody's span and writes the result
-// into everybody's, stride by stride; when it is through, it helps whoever is behind, because the
-// last one is what all wait for. Who combines a stride changes none of its bits.
+// In place, without a copy: this rank reads its slice of every member's span and writes the result
+// into every member's span, stride by stride. When it is done, it helps members that are behind,
+// because all members wait for the straggler. The result does not depend on which member combines a
+// stride.
 Task SharedBackend::all_reduce_direct(const Operation& op) {
   bool is_first = true;
   for (int helped = 0; helped < size(); ++helped) {
@@ -56,7 +59,7 @@ Task SharedBackend::all_reduce_direct(const Operation& op) {
     const std::size_t strides = (slice.count + step - 1) / step;
     while (const auto k = lanes_.claim(owner, op.sequence, strides)) {
       const bool is_sound = stride([&] { combine_stride(op, slice, *k); });
-      // The others' own error, or the deadline, ends this operation.
+      // The error of the other member, or the deadline, ends this operation.
       if (!is_sound) co_await until([] { return false; });
       if (std::exchange(is_first, false)) pass(kHalfway);
       if (strides > 1) co_await GiveWay{};
@@ -66,8 +69,8 @@ Task SharedBackend::all_reduce_direct(const Operation& op) {
   co_await until([&] { return lanes_.everyone(&Slot::reduced, op.sequence, 1); });
 }
 
-// Every second operation goes from the end to the beginning: where spans come again, what the last
-// one left in the cache is what it touched last.
+// Every second operation runs from the end to the beginning: if the same spans are used again, the
+// cache contains the part that the previous operation accessed last.
 void SharedBackend::combine_stride(const Operation& op, const Slice& slice, std::size_t k) {
   const bool is_backward = op.sequence % 2 == 1;
   const std::size_t step = kReduceStride / op.element_size();
@@ -96,11 +99,11 @@ void SharedBackend::combine_direct(const Operation& op, const Slice& part, bool 
   }
 }
 
-// Through the windows, as a pipeline of three stages over pieces of the data:
-//   produce  copy what others will combine of my piece into my window,
+// Copies through the windows, as a pipeline of three stages over pieces of the data:
+//   produce  copy the part of my piece that others will combine into my window,
 //   reduce   combine my slice of the piece from all windows, into my output and my result window,
 //   consume  copy the other slices of the piece from their result windows into my output.
-// Each stage runs ahead of the next by at most kWindows pieces.
+// Each stage runs at most kWindows pieces ahead of the next.
 Task SharedBackend::all_reduce_staged(const Operation& op) {
   while (!lanes_.open_windows()) co_await GiveWay{};
   co_await until([&] { return is_oldest(op); });

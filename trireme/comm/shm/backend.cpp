@@ -34,9 +34,9 @@ void DoorbellSource::wake() noexcept {
 }
 
 SharedBackend::SharedBackend(std::shared_ptr<Arena> arena, std::vector<Lanes::Member> members,
-                             int me, std::uint64_t key, Faults* faults)
+                             int me, std::uint64_t key, Faults* faults, std::uint64_t epoch)
     : lanes_(std::move(arena), std::move(members), me, key,
-             Deadline::after(std::chrono::seconds(30))),
+             Deadline::after(std::chrono::seconds(30)), epoch),
       mailbox_(lanes_),
       key_(key),
       faults_(faults) {}
@@ -71,13 +71,15 @@ Error SharedBackend::stalled(const Operation& op, Duration waited) const {
                                       : lanes_.describe_missing(op);
   char time[32];
   std::snprintf(time, sizeof(time), "%.1f s", std::chrono::duration<double>(waited).count());
-  return Error(ErrorCode::Deadline, who + " waited " + time)
-      .with_rank(me)
-      .with_operation(op.name());
+  const Error late =
+      Error(ErrorCode::Deadline, who + " waited " + time).with_rank(me).with_operation(op.name());
+  const std::optional<int> missing =
+      is_pairwise ? lanes_.job_rank(op.peer) : lanes_.first_absent(op);
+  return missing ? late.with_peer(*missing) : late;
 }
 
-// Also the departure of a member that something here waits for. Whatever it finished before it
-// left, the others can finish without it.
+// Also reports the departure of a member that an operation here waits for. Operations that the
+// member finished before it left can be finished without it.
 std::optional<Error> SharedBackend::failure() const {
   if (auto announced = lanes_.failure()) return announced;
   for (int m = 0; m < size(); ++m) {
@@ -107,7 +109,7 @@ std::shared_ptr<Backend> SharedBackend::subgroup(std::span<const int> ranks, std
   }
   if (me < 0) return nullptr;
   return std::make_shared<SharedBackend>(lanes_.shared_arena(), std::move(members), me, key,
-                                         faults_);
+                                         faults_, lanes_.epoch());
 }
 
 }  // namespace trireme::comm::shm

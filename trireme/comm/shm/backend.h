@@ -1,9 +1,10 @@
-// The backend of ranks that share an arena: processes that map it, or threads of one process.
-// One implementation serves both, so the thread sanitizer sees the code that processes run.
+// The backend of ranks that share an arena: processes that map it, or threads of one process. Both
+// use the same implementation, so the thread sanitizer checks the code that processes run.
 //
-// Data moves in one of three ways, chosen alike by every member from the sizes and from where the
-// spans lie: small input rides in the lane (eager); spans in the arena are read and written in
-// place (direct); ordinary memory goes through the lanes in pipelined windows (staged).
+// Data moves in one of three ways. Every member makes the same choice, from the sizes and the
+// location of the spans: small input is stored in the lane (eager); spans in the arena are read and
+// written in place (direct); ordinary memory is copied through the lanes in pipelined windows
+// (staged).
 
 #pragma once
 
@@ -20,11 +21,12 @@
 
 namespace trireme::comm::shm {
 
-// Passed by every operation; tests and chaos runs hook them.
+// Every operation passes these points; tests and fault injection use them.
 inline constexpr FaultPoint kBeforeEnter{"shm.before_enter"};
 inline constexpr FaultPoint kEntered{"shm.entered"};
 inline constexpr FaultPoint kHalfway{"shm.halfway"};
-inline constexpr FaultPoint kTouching{"shm.touching"};  // others' memory, in place
+// While accessing memory of other members in place.
+inline constexpr FaultPoint kTouching{"shm.touching"};
 inline constexpr FaultPoint kBeforeFinish{"shm.before_finish"};
 
 // Sleeps on this rank's doorbell in the arena.
@@ -48,7 +50,7 @@ class DoorbellSource final : public ProgressSource {
 class SharedBackend final : public Backend {
  public:
   SharedBackend(std::shared_ptr<Arena> arena, std::vector<Lanes::Member> members, int me,
-                std::uint64_t key, Faults* faults = nullptr);
+                std::uint64_t key, Faults* faults = nullptr, std::uint64_t epoch = 0);
 
   int rank() const noexcept override { return lanes_.me(); }
   int size() const noexcept override { return lanes_.size(); }
@@ -88,8 +90,8 @@ class SharedBackend final : public Backend {
   Slice block_at(const Operation& op, const Plan& plan, int from) const;
   Slot& mine(const Operation& op) const { return lanes_.slot(lanes_.me(), op.sequence); }
   void pass(FaultPoint point) const;
-  // Runs `touch` on memory of others; false, and perhaps without running it, if one of them has
-  // given up.
+  // Runs `touch`, which accesses memory of other members. Returns false, possibly without running
+  // it, if one of them has given up.
   template <class Touch>
   bool stride(Touch&& touch) const {
     struct Stride {
@@ -109,8 +111,8 @@ class SharedBackend final : public Backend {
   Mailbox mailbox_;
   std::uint64_t key_;
   Faults* faults_;
-  // Begun and not finished on this rank. Staged operations share the windows: one may begin only
-  // when it is the oldest here, which is the same order on every member.
+  // Operations that have begun and not finished on this rank. Staged operations share the windows:
+  // one may begin only when it is the oldest here. That order is the same on every member.
   std::set<std::uint64_t> unfinished_;
 };
 

@@ -1,5 +1,5 @@
-// The collectives of SharedBackend: how members enter, agree and leave, and the reads by which
-// data moves. all_reduce and reduce have a file of their own.
+// The collectives of SharedBackend: how members enter, compare requests and leave, and the reads
+// that move the data. all_reduce and reduce are in all_reduce.cpp.
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +10,7 @@
 namespace trireme::comm::shm {
 namespace {
 
-// Long copies give way after so many bytes, so that an abort is noticed within a millisecond.
+// Long copies yield after this many bytes, so that an abort is noticed within a millisecond.
 constexpr std::size_t kCopyStride = std::size_t{1} << 20;
 
 }  // namespace
@@ -52,7 +52,7 @@ void SharedBackend::enter(const Operation& op, bool is_eager) {
   std::byte* eager = lanes_.eager(rank(), op.sequence);
   if (is_eager && input_size != 0) std::memcpy(eager, op.input, input_size);
   if (op.request.kind == OpKind::AllToAll) {
-    // Readers cannot know where in this input their block lies: tell them.
+    // Readers cannot compute where their block is in this input, so it is published.
     auto* blocks = reinterpret_cast<Slice*>(eager);
     for (int reader = 0; reader < size(); ++reader) {
       blocks[reader] = plan.block(reader, rank(), rank());
@@ -71,7 +71,7 @@ void SharedBackend::finish(const Operation& op) {
   lanes_.publish(mine(op).finished, Lanes::stage_word(op.sequence, 1));
 }
 
-// Every member compares all with the first, so that all name the same two.
+// Every member compares all requests with the first, so that all members name the same two ranks.
 void SharedBackend::check_requests(const Operation& op) const {
   const Request& first = lanes_.slot(0, op.sequence).request;
   for (int m = 1; m < size(); ++m) {
@@ -127,7 +127,7 @@ const std::byte* SharedBackend::exposed_at(const Operation& op, int member, bool
   return lanes_.arena().at(lanes_.slot(member, op.sequence).input_offset);
 }
 
-// What this rank reads of `from`'s input.
+// The block that this rank reads from `from`'s input.
 Slice SharedBackend::block_at(const Operation& op, const Plan& plan, int from) const {
   if (op.request.kind == OpKind::AllToAll) {
     return reinterpret_cast<const Slice*>(lanes_.eager(from, op.sequence))[rank()];
@@ -135,7 +135,8 @@ Slice SharedBackend::block_at(const Operation& op, const Plan& plan, int from) c
   return plan.block(rank(), from, rank());
 }
 
-// Gather, scatter, broadcast, all_gather, all_to_all, reduce_scatter: reads of others' blocks.
+// Gather, scatter, broadcast, all_gather, all_to_all, reduce_scatter: reads of other members'
+// blocks.
 Task SharedBackend::exchange(const Operation& op, bool is_eager) {
   const Plan plan(op, size());
   if (op.request.kind == OpKind::AllToAll) {
@@ -146,8 +147,8 @@ Task SharedBackend::exchange(const Operation& op, bool is_eager) {
     co_return;
   }
   const std::size_t element = op.element_size();
-  // What rides in the lanes belongs to no caller. If a member gives up, its own error or the
-  // deadline ends the operation here too.
+  // Data in the lanes belongs to no caller, so it can be read outside a stride. If a member gives
+  // up, its own error or the deadline ends the operation here too.
   const auto read = [&](auto&& touch) {
     if (!is_eager) return stride(touch);
     touch();
@@ -172,7 +173,8 @@ Task SharedBackend::exchange(const Operation& op, bool is_eager) {
     }
   }
   for (int i = 0; i < size() && !plan.reduces(); ++i) {
-    // Everybody begins with another member, so that no one's memory is read by all at once.
+    // Each member begins with a different member, so that not all of them read the same memory at
+    // once.
     const int from = (rank() + i) % size();
     const Slice block = block_at(op, plan, from);
     const std::byte* source = exposed_at(op, from, is_eager) + block.first * element;
@@ -187,13 +189,13 @@ Task SharedBackend::exchange(const Operation& op, bool is_eager) {
     }
   }
   pass(kHalfway);
-  if (is_eager) co_return;  // the lane is not reused before everybody has finished
+  if (is_eager) co_return;  // the lane is not reused before every member has finished
   lanes_.publish(mine(op).consumed, Lanes::stage_word(op.sequence, 1));
   co_await until([&] { return lanes_.everyone(&Slot::consumed, op.sequence, 1); });
 }
 
 // The same through the windows. In round t every member stages the t-th piece of each of its
-// blocks; readers take theirs, and a window is filled again when everybody is past it.
+// blocks; readers copy their pieces, and a window is filled again when every member has read it.
 Task SharedBackend::exchange_staged(const Operation& op) {
   while (!lanes_.open_windows()) co_await GiveWay{};
   co_await until([&] { return is_oldest(op); });
@@ -205,12 +207,12 @@ Task SharedBackend::exchange_staged(const Operation& op) {
   for (int from = 0; from < size(); ++from) {
     longest = std::max(longest, lanes_.slot(from, op.sequence).rounds);
     for (int reader = 0; reader < size(); ++reader) {
-      if (op.request.kind == OpKind::AllToAll) continue;  // `rounds` says it
+      if (op.request.kind == OpKind::AllToAll) continue;  // `rounds` contains it
       longest = std::max(longest, plan.block(reader, from, rank()).count);
     }
   }
   const auto rounds = static_cast<std::uint32_t>((longest + piece - 1) / piece);
-  if (rounds == 0) co_return;  // all_to_all of nothing, which everybody sees alike
+  if (rounds == 0) co_return;  // an all_to_all without data, which every member detects
   const auto piece_of = [&](Slice block, std::uint32_t round) {
     const std::size_t first = std::min(block.count, round * piece);
     return Slice{block.first + first, std::min(piece, block.count - first)};
@@ -267,7 +269,7 @@ Task SharedBackend::exchange_staged(const Operation& op) {
       lanes_.publish(slot.consumed, Lanes::stage_word(op.sequence, consumed));
       co_await GiveWay{};
     } else {
-      // Either may come first: this rank's own window is needed for the next round too.
+      // Either may become possible first: this rank's own window is needed for the next round too.
       co_await until([&] { return can_produce() || can_consume(); });
     }
   }

@@ -19,8 +19,8 @@ namespace trireme::comm::shm {
 namespace {
 
 constexpr std::size_t kTextSize = 480;
-// A stride takes a millisecond; where members share cores, its owner may have lost its own
-// meanwhile.
+// A stride takes about a millisecond; if members share cores, the member inside it may have been
+// descheduled.
 constexpr Duration kQuietMax = std::chrono::milliseconds(5);
 constexpr Duration kQuietMaxCrowded = std::chrono::milliseconds(20);
 
@@ -38,7 +38,7 @@ std::string seconds_text(std::uint64_t nanoseconds) {
   return text;
 }
 
-// What people called, where this is a part of it.
+// The operation that the user called, if this is a part of it.
 OpKind called_kind(const Request& request) {
   return request.part_of == OpKind::None ? request.kind : request.part_of;
 }
@@ -57,7 +57,7 @@ struct alignas(4096) Lanes::Lane {
   BoardRow row;
   alignas(64) Word busy;    // inside a stride
   alignas(64) Word closed;  // has given up
-  Word left;                // when it left in order; 0: it has not
+  Word left;                // when it left normally; 0: it has not left
   Slot slots[kInFlight];
   Word mailbox;
   std::byte eager[kInFlight][kEagerSize];
@@ -69,21 +69,19 @@ struct alignas(4096) Lanes::Windows {
 };
 
 Lanes::Lanes(std::shared_ptr<Arena> arena, std::vector<Member> members, int me, std::uint64_t key,
-             Deadline deadline)
+             Deadline deadline, std::uint64_t epoch)
     : arena_(std::move(arena)),
       members_(std::move(members)),
       me_(me),
       key_(key),
+      epoch_(epoch),
       departed_(members_.size(), 0) {
   const std::size_t size = sizeof(Lane) * (members_.size() + 1);
-  block_ = arena_->find_or_make(key_, size, this->size(), deadline);
+  block_ = arena_->find_or_make(key_, size, this->size(), deadline, epoch_);
 }
 
-void Lanes::forget(Arena& arena, std::uint64_t key) noexcept {
-  for (const std::uint64_t one : {key, key ^ kMailboxKey, key ^ kWindowsKey}) arena.drop(one);
-}
-
-// Whoever gave up has a reason that the others hear of, or find out by themselves.
+// A member that gave up does not announce a departure: the others receive its error or detect the
+// cause themselves.
 Lanes::~Lanes() {
   if (!is_closed_) publish(lane(me_).left, now_ns());
   if (!arena_->release(key_)) return;
@@ -94,7 +92,7 @@ Lanes::~Lanes() {
 bool Lanes::open_windows() {
   if (windows_ != nullptr) return true;
   std::byte* all =
-      arena_->try_find_or_make(windows_key(), members_.size() * sizeof(Windows), 1, false);
+      arena_->try_find_or_make(windows_key(), members_.size() * sizeof(Windows), 1, false, epoch_);
   if (all == nullptr) return false;
   auto* windows = reinterpret_cast<Windows*>(all);
   arena_->reserve(reinterpret_cast<std::byte*>(windows + me_), sizeof(Windows));
@@ -106,7 +104,7 @@ Word& Lanes::mailbox_word(int member) const noexcept {
   return lane(member).mailbox;
 }
 
-// The header has the room of a lane to itself, in front.
+// The header occupies the space of one lane, in front of the others.
 Lanes::Lane& Lanes::lane(int member) const noexcept {
   return reinterpret_cast<Lane*>(block_)[member + 1];
 }
@@ -127,8 +125,8 @@ std::byte* Lanes::result(int member, std::uint32_t round) const noexcept {
   return windows_[member].result[round % kWindows];
 }
 
-// Sequentially consistent on purpose: a sleeper sets is_asleep and then looks at the words; we
-// set the word and then look at is_asleep. One of the two must see the other.
+// Sequentially consistent on purpose: a sleeping member sets is_asleep and then reads the words;
+// this member sets the word and then reads is_asleep. One of the two must see the other's write.
 void Lanes::publish(Word& word, std::uint64_t value) const noexcept {
   word.store(value, std::memory_order_seq_cst);
   ring();
@@ -165,7 +163,7 @@ bool Lanes::everyone(Word Slot::* stage, std::uint64_t sequence,
   return true;
 }
 
-// Claims of a slot's earlier operation are smaller than any of this one.
+// Claims of the slot's previous operation are smaller than all claims of this one.
 std::optional<std::size_t> Lanes::claim(int member, std::uint64_t sequence,
                                         std::size_t strides) const noexcept {
   Word& word = slot(member, sequence).claimed;
@@ -216,8 +214,9 @@ bool Lanes::has_closed(int member) const noexcept {
   return lane(member).closed.load(std::memory_order_seq_cst) != 0;
 }
 
-// Whoever enters a stride says so before it looks who has closed; whoever closes says so before it
-// looks who is in a stride. One of the two sees the other.
+// A member that enters a stride publishes this before it checks whether any member has closed; a
+// member that closes publishes this before it checks whether any member is in a stride. One of the
+// two sees the other.
 bool Lanes::begin_stride() const noexcept {
   lane(me_).busy.store(1, std::memory_order_seq_cst);
   if (!anyone_closed()) return true;
@@ -250,7 +249,7 @@ void Lanes::close() noexcept {
   const Deadline bound = Deadline::after(is_crowded(size()) ? kQuietMaxCrowded : kQuietMax);
   while (!exposed_.empty() && !is_quiet()) {
     if (bound.is_past()) {
-      for (const auto& [data, size] : exposed_) arena_->quarantine(data, size);
+      for (const auto& [data, size] : exposed_) arena_->quarantine(data, size, epoch_);
       break;
     }
     ::sched_yield();
@@ -261,7 +260,8 @@ void Lanes::close() noexcept {
 void Lanes::note(const Operation& op, Phase phase) const noexcept {
   BoardRow& row = lane(me_).row;
   constexpr auto relaxed = std::memory_order_relaxed;
-  // Whole every time: with several in flight, the one that finishes is not the last that entered.
+  // Writes the whole row every time: with several operations in flight, the one that finishes is
+  // not always the one that entered last.
   char text[sizeof(row.label)] = {};
   std::memcpy(text, op.label.data(), std::min(op.label.size(), sizeof(text) - 1));
   for (std::size_t i = 0; i < row.label.size(); ++i) {
@@ -289,20 +289,35 @@ std::string Lanes::describe_row(int member) const {
   if (phase == Phase::Moving) text = "it moves data in ";
   if (phase == Phase::Finished) text = "it finished ";
   text += name_of(static_cast<OpKind>(row.kind.load()));
-  // Sends and receives have no number.
+  // Sends and receives have no sequence number.
   if (row.sequence.load() != 0) text += " #" + std::to_string(row.sequence.load());
   if (label[0] != '\0') text += " (" + std::string(label) + ")";
   const std::uint64_t since = row.since.load();
   const std::uint64_t now = now_ns();
-  return text + " since " + seconds_text(now > since ? now - since : 0);
+  const std::string elapsed = seconds_text(now > since ? now - since : 0);
+  return phase == Phase::Finished ? text + " " + elapsed + " ago" : text + " since " + elapsed;
+}
+
+// An ordered sum has two sequence numbers, one per exchange. A missing rank is missing in the first
+// exchange that this rank has not finished.
+std::uint64_t Lanes::awaited_in(const Operation& op) const {
+  const bool has_two = op.request.kind == OpKind::OrderedSum;
+  const bool is_second =
+      has_two && slot(me_, op.sequence).finished.load() >= stage_word(op.sequence, 1);
+  return op.sequence + (is_second ? 1 : 0);
+}
+
+std::optional<int> Lanes::first_absent(const Operation& op) const {
+  const std::uint64_t sequence = awaited_in(op);
+  for (int m = 0; m < size(); ++m) {
+    if (m == me_ || has_finished(m, sequence) || has_closed(m)) continue;
+    if (slot(m, sequence).entered.load() < stage_word(sequence, 1)) return job_rank(m);
+  }
+  return std::nullopt;
 }
 
 std::string Lanes::describe_missing(const Operation& op) const {
-  // An ordered sum has two numbers, one for each of its exchanges: who is missing, is missing in
-  // the first that this rank has not finished.
-  std::uint64_t sequence = op.sequence;
-  const bool has_two = op.request.kind == OpKind::OrderedSum;
-  if (has_two && slot(me_, sequence).finished.load() >= stage_word(sequence, 1)) ++sequence;
+  const std::uint64_t sequence = awaited_in(op);
   std::string absent, slow, closed;
   std::vector<int> waiting{job_rank(me_)};
   for (int m = 0; m < size(); ++m) {
@@ -324,10 +339,10 @@ std::string Lanes::describe_missing(const Operation& op) const {
     }
     text += " (" + describe_row(m) + ")";
   }
-  // Whoever gave up may have waited just as long, for the same one; it is named after those who
-  // are still inside.
+  // A member that gave up may have waited just as long for the same rank; it is named after those
+  // that are still inside the operation.
   if (!closed.empty() && absent.empty()) slow += (slow.empty() ? "" : "; ") + closed;
-  // Where all have entered, it is not known which of them holds the others up.
+  // If all have entered, it is not known which rank delays the others.
   if (absent.empty()) waiting = {job_rank(me_)};
   std::sort(waiting.begin(), waiting.end());
   if (absent.empty() && slow.empty()) slow = "every rank entered " + op.name();
@@ -352,7 +367,7 @@ void Lanes::announce(const Error& error) const noexcept {
   header.failure_code = static_cast<std::uint32_t>(said.code);
   std::snprintf(header.failure_text, kTextSize, "%s", said.text.c_str());
   header.failure_state.store(kReady, std::memory_order_release);
-  // Rings everybody: any word will do.
+  // Wakes all members; writing any word does that.
   publish(lane(me_).row.since, now_ns());
 }
 

@@ -1,16 +1,16 @@
-// Lanes is the block of shared memory through which the members of one group on one host run
-// their collectives: for each member a lane that it alone writes and all others read.
+// Lanes is the block of shared memory through which the members of one group on one host run their
+// collectives. Each member has one lane, which it alone writes and all others read.
 //
-// Every stage of an operation is one 64-bit word, `sequence << 24 | steps`, that only grows; a
-// waiter compares and nothing is ever reset. That is enough for 2^40 operations of 2^24 windows.
-// Operation s uses slot s % kInFlight and may begin there once every member has finished
-// operation s - kInFlight.
+// Each stage of an operation is one 64-bit word, `sequence << 24 | steps`, that only increases. A
+// waiting member compares it, and it is never reset. This allows 2^40 operations of 2^24 windows.
+// Operation s uses slot s % kInFlight and may begin there once every member has finished operation
+// s - kInFlight.
 //
-// Memory: a lane is small. The windows through which ordinary memory goes are taken by each member
-// when it first needs them, and so is its mailbox; what stays unused costs addresses alone.
+// Memory: a lane is small. A member allocates the windows for ordinary memory, and its mailbox,
+// when it first needs them; until then they use only address space.
 //
-// The rows of the progress board lie in the lanes too, so a survivor can read where a dead or
-// frozen member stands.
+// The rows of the progress board are also in the lanes, so that a surviving member can read the
+// progress of a dead or frozen one.
 
 #pragma once
 
@@ -34,27 +34,28 @@ inline constexpr std::uint64_t kInFlight = 16;
 inline constexpr std::size_t kEagerSize = 2048;
 inline constexpr std::size_t kWindowSize = std::size_t{256} << 10;
 inline constexpr std::uint32_t kWindows = 4;
-// An offset that says: this memory is not in the arena.
+// An offset with the meaning: this memory is not in the arena.
 inline constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
 
 using Word = std::atomic<std::uint64_t>;
 
-// What a member announces lies in one cache line, how far it has come in another: others fetch each
-// as often as it changes.
+// A member's announcement is in one cache line and its progress in another, so that other members
+// fetch each line only when it changes.
 struct alignas(128) Slot {
-  Word entered;  // what follows is valid
+  Word entered;  // the fields below are valid
   Request request;
   std::uint64_t input_offset;
   std::uint64_t output_offset;
   std::uint64_t rounds;
-  alignas(64) Word produced;  // windows of input that others may read
-  Word reduced;               // windows, or all, of this member's slice combined
-  Word consumed;              // windows, or all, of others' data read
-  Word claimed;               // strides of this member's slice that somebody combines
+  alignas(64) Word produced;  // windows of input that other members may read
+  Word reduced;               // windows, or all, of this member's slice that are combined
+  Word consumed;              // windows, or all, of other members' data that were read
+  Word claimed;  // strides of this member's slice that a member has claimed for combining
   Word finished;
 };
 
-// What a member does, for others to read at any time; each field by itself is whole.
+// The current activity of a member, which others may read at any time; each field is atomic by
+// itself.
 struct alignas(64) BoardRow {
   Word sequence;
   std::atomic<std::uint32_t> kind;
@@ -68,12 +69,13 @@ enum class Phase : std::uint32_t { Outside, Entered, Moving, Finished };
 class Lanes {
  public:
   struct Member {
-    int arena_member = 0;  // whose doorbell
-    int job_rank = 0;      // for messages
+    int arena_member = 0;  // index of its doorbell
+    int job_rank = 0;      // used in error messages
   };
 
+  // `epoch` of an elastic job: the block is freed with its epoch if dead members still hold it.
   Lanes(std::shared_ptr<Arena> arena, std::vector<Member> members, int me, std::uint64_t key,
-        Deadline deadline);
+        Deadline deadline, std::uint64_t epoch = 0);
   ~Lanes();
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
@@ -86,66 +88,69 @@ class Lanes {
   Arena& arena() const noexcept { return *arena_; }
   const std::shared_ptr<Arena>& shared_arena() const noexcept { return arena_; }
   const std::vector<Member>& members() const noexcept { return members_; }
-  // The block in which members leave messages; it goes with the lanes of the last member, since a
-  // message may be read when its sender has left.
+  // The key of the block in which members store messages. It is released with the lanes of the last
+  // member, because a message may be read after its sender has left.
   std::uint64_t mailbox_key() const noexcept { return key_ ^ kMailboxKey; }
-  // Gives back what dead members of a group held of its memory. REQUIRES: nobody is in it.
-  static void forget(Arena& arena, std::uint64_t key) noexcept;
-  // Says, and asks, whether a member has made its part of that block; others read it only then.
+  std::uint64_t epoch() const noexcept { return epoch_; }
+  // Sets, and tests, whether a member has created its part of that block. Others read it only then.
   void open_mailbox() const noexcept { publish(mailbox_word(me_), 1); }
   bool has_mailbox(int member) const noexcept { return mailbox_word(member).load() != 0; }
 
-  // Makes this member's windows; false while another process is at the arena's directory.
+  // Creates this member's windows; returns false while another process holds the directory's lock.
   bool open_windows();
 
   Slot& slot(int member, std::uint64_t sequence) const noexcept;
   std::byte* eager(int member, std::uint64_t sequence) const noexcept;
   // Window `round % kWindows` of the member's staged input, and of its combined results. REQUIRES:
-  // open_windows(); that of another member only when it has published something there.
+  // open_windows(); for another member, that it has published something there.
   std::byte* staged(int member, std::uint32_t round) const noexcept;
   std::byte* result(int member, std::uint32_t round) const noexcept;
 
-  // Memory of an operation that others read or write where it lies, until the operation has
-  // finished; what is exposed when this member gives up may have to be kept from reuse.
+  // Registers memory of an operation that other members read or write in place, until the operation
+  // has finished. If this member gives up while memory is exposed, that memory may have to be
+  // quarantined.
   void expose(const void* data, std::size_t size);
   void cover(const void* data) noexcept;
-  // A stride is the time in which this member touches memory that others exposed. False, and no
-  // stride, where one of them has given up: that memory is its owner's again.
+  // A stride is a period in which this member accesses memory that others exposed. Returns false,
+  // and begins no stride, if one of them has given up: that memory belongs to its owner again.
   bool begin_stride() const noexcept;
   void end_stride() const noexcept;
-  // Whether a member gave up; what was read from it in a stride before may then be anything.
+  // Whether a member has given up. Data read from it in an earlier stride may then be invalid.
   bool anyone_closed() const noexcept;
-  // This member's memory may not be touched any more. Waits a moment until nobody does; if a
-  // member stays inside a stride (it is frozen), what is exposed is never allocated again.
+  // Forbids further access to this member's memory. Waits briefly until no member accesses it. If a
+  // member stays inside a stride because it is frozen or dead, the exposed memory is quarantined.
   void close() noexcept;
 
-  // Whether a member has left in order: it enters nothing more. Known a moment later than it
-  // happened, because what made it leave is often the better answer, and on its way here too.
+  // Whether a member has left normally and will enter nothing more. This becomes true a moment
+  // after it left, because the reason why it left is often the better error and may still be in
+  // flight.
   bool has_left(int member) const noexcept;
-  // The same of a member that may never have been here, as its process says.
+  // The same for a member that may never have used these lanes, as reported by its process.
   void note_departure(int job_rank) noexcept;
   bool has_finished(int member, std::uint64_t sequence) const noexcept;
-  // What is thrown to whoever waits for one that has left.
+  // The error for an operation that waits for a member that has left.
   Error departure_of(int member) const;
 
-  // Publishes progress and wakes the members that sleep.
+  // Publishes progress and wakes sleeping members.
   void publish(Word& word, std::uint64_t value) const noexcept;
   // Only wakes them, after progress was published in another way.
   void ring() const noexcept;
-  // The smallest step count of a stage over all members, 0 for those still behind `sequence`.
+  // The smallest step count of a stage over all members; 0 for members that are behind `sequence`.
   std::uint32_t least(Word Slot::* stage, std::uint64_t sequence) const noexcept;
   bool everyone(Word Slot::* stage, std::uint64_t sequence, std::uint32_t steps) const noexcept;
 
-  // The next stride of a member's slice that nobody has begun, of so many; nothing where all are
-  // claimed, or where the slice is another's who has not begun it. Whoever claims one combines it
-  // before it says that it is done.
+  // Claims the next stride, of `strides`, of a member's slice that no member has begun. Returns
+  // nothing if all are claimed, or if the slice belongs to another member that has not begun it.
+  // The member that claims a stride combines it before it reports its own completion.
   std::optional<std::size_t> claim(int member, std::uint64_t sequence,
                                    std::size_t strides) const noexcept;
 
   void note(const Operation& op, Phase phase) const noexcept;
-  // "rank 3 never entered all_reduce #7 (bucket 2) (it finished ...); ranks 0-2": who is missing,
-  // and who waits for them, this rank among them.
+  // "rank 3 never entered all_reduce #7 (bucket 2) (it finished ...); ranks 0-2": which ranks are
+  // missing, and which ranks wait for them, including this one.
   std::string describe_missing(const Operation& op) const;
+  // The job rank of the first member that never entered.
+  std::optional<int> first_absent(const Operation& op) const;
 
   // The first failure that any member announced here.
   std::optional<Error> failure() const;
@@ -165,6 +170,7 @@ class Lanes {
   static constexpr std::uint64_t kWindowsKey = 0x77696e646f777321u;
   std::uint64_t windows_key() const noexcept { return key_ ^ kWindowsKey; }
   std::string describe_row(int member) const;
+  std::uint64_t awaited_in(const Operation& op) const;
   bool has_closed(int member) const noexcept;
   bool is_quiet() const noexcept;
 
@@ -172,11 +178,12 @@ class Lanes {
   std::vector<Member> members_;
   int me_;
   std::uint64_t key_;
+  std::uint64_t epoch_;
   std::byte* block_ = nullptr;
   Windows* windows_ = nullptr;  // by member
   std::multimap<const void*, std::size_t> exposed_;
   bool is_closed_ = false;
-  std::vector<std::uint64_t> departed_;  // by member: when its process left; 0: it has not
+  std::vector<std::uint64_t> departed_;  // by member: when its process left; 0: it has not left
 };
 
 }  // namespace trireme::comm::shm

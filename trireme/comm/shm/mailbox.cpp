@@ -7,13 +7,13 @@
 namespace trireme::comm::shm {
 namespace {
 
-// Reads of the sender's own memory give way after so many bytes.
+// Reads of the sender's own memory yield after this many bytes.
 constexpr std::size_t kMessageStride = std::size_t{1} << 20;
 constexpr std::size_t kMarkWords = kLetters / 64;
 
 enum LetterState : std::uint64_t { kFree = 0, kPosted = 1, kTaken = 2 };
 
-// How the data of a letter goes.
+// How the data of a letter is transferred.
 enum Way : std::uint32_t { kInWindow, kByStream, kInPlace };
 
 std::uint64_t windows_in(std::size_t size) {
@@ -29,13 +29,14 @@ struct alignas(128) Mailbox::Letter {
   Request request;
   std::uint32_t tag;
   Way way;
-  std::uint32_t index;  // of the window, or of the stream
+  std::uint32_t index;  // of the window or the stream
   std::uint64_t ticket;
   std::uint64_t offset;  // of the data in the arena
 };
 
 struct alignas(4096) Mailbox::Box {
-  // By receiver: a bit for every letter that it has not taken. One cache line to look at.
+  // By receiver: one bit per letter that it has not taken, so that a receiver checks one cache
+  // line.
   struct alignas(64) Marks {
     Word words[kMarkWords];
   };
@@ -49,8 +50,8 @@ struct alignas(4096) Mailbox::Box {
 bool Mailbox::find_boxes() {
   if (boxes_ != nullptr) return true;
   const auto n = static_cast<std::size_t>(lanes_.size());
-  boxes_ = reinterpret_cast<Box*>(
-      lanes_.arena().try_find_or_make(lanes_.mailbox_key(), n * sizeof(Box), 1, false));
+  boxes_ = reinterpret_cast<Box*>(lanes_.arena().try_find_or_make(
+      lanes_.mailbox_key(), n * sizeof(Box), 1, false, lanes_.epoch()));
   return boxes_ != nullptr;
 }
 
@@ -81,8 +82,9 @@ Mailbox::Letter* Mailbox::find_free(int to) noexcept {
 
 Mailbox::Letter* Mailbox::find_posted(int from, std::uint32_t tag) const noexcept {
   if (!lanes_.has_mailbox(from) || look_for(from, tag) == nullptr) return nullptr;
-  // Letters may have come while the words were read one after the other: the first look can see a
-  // later one and not an earlier. Whatever came before the one it saw, the second sees.
+  // Letters may have arrived while the words were read one after the other: the first scan can see
+  // a later letter and miss an earlier one. The second scan sees all letters posted before the one
+  // that the first scan saw.
   return look_for(from, tag);
 }
 
@@ -122,7 +124,7 @@ void Mailbox::check(const Operation& op, const Letter& found) const {
       .with_peer(lanes_.job_rank(op.peer));
 }
 
-// Fills the letter and shows it to its receiver. `window`: where a short message waits, or -1.
+// Fills the letter and makes it visible to its receiver. `window` holds a short message, or is -1.
 void Mailbox::post(const Operation& op, Letter& letter, std::uint64_t ticket, int window) {
   const std::size_t size = op.request.count * op.element_size();
   Box& mine = box(lanes_.me());
@@ -148,7 +150,7 @@ void Mailbox::post(const Operation& op, Letter& letter, std::uint64_t ticket, in
   lanes_.ring();
 }
 
-// Until the condition holds, or the peer has left and it still does not.
+// Waits until the condition holds, or until the peer has left and it still does not hold.
 template <class Condition>
 Task Mailbox::wait_for(int peer, Condition condition) {
   bool is_met = false;
@@ -177,8 +179,8 @@ Task Mailbox::send(const Operation& op) {
   lanes_.note(op, Phase::Finished);
 }
 
-// Through a stream, which is only held while the receiver reads: whatever it does not want yet
-// cannot stand in the way of what it wants.
+// Sends through a stream, which is held only while the receiver reads: a message that the receiver
+// does not want yet cannot block one that it wants.
 Task Mailbox::pour(const Operation& op, Letter& letter) {
   int stream = -1;
   co_await wait_for(op.peer, [&] { return letter.state.load() == kTaken; });
@@ -216,7 +218,7 @@ Task Mailbox::receive(const Operation& op) {
   co_await until([&] { return line.next == ticket; });
   co_await wait_for(op.peer, [&] { return (letter = find_posted(op.peer, op.tag)) != nullptr; });
   take(op, *letter);
-  // A tag that nobody waits for is forgotten.
+  // Remove the entry of a tag that no operation waits for.
   if (++line.next == line.last) receiving_.erase({op.peer, op.tag});
   check(op, *letter);
   if (letter->way == kInPlace) {
@@ -253,7 +255,7 @@ Task Mailbox::read_in_place(const Operation& op, Letter& letter) {
       lanes_.end_stride();
       is_sound = !lanes_.anyone_closed();
     }
-    // Its sender gave up: that error, or the deadline, ends this operation.
+    // The sender gave up: its error, or the deadline, ends this operation.
     if (!is_sound) co_await until([] { return false; });
     if (size > kMessageStride) co_await GiveWay{};
   }

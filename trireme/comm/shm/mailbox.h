@@ -1,17 +1,18 @@
-// Mailbox carries tagged messages between the members of a group that share an arena.
+// Mailbox sends tagged messages between the members of a group that share an arena.
 //
-// Each sender has a box of its own: letters, which say what is sent and to whom, a few windows in
-// which short messages wait, and a few streams of two windows each, through which the others go
-// once their receiver has taken the letter. A receiver sees every letter for it, and picks by tag:
-// no message waits behind one of another tag.
+// Each sender has its own box. A box has letters, which describe a message and its receiver; a few
+// windows, in which short messages wait; and a few streams of two windows each, through which
+// longer messages are copied once their receiver has taken the letter. A receiver sees every letter
+// addressed to it and selects by tag, so no message waits behind one with another tag.
 //
-// A message of one window or less is out of the sender's hands as soon as a window is free for it;
-// all others, and those in the arena, when the receiver has them. Messages of one pair and tag
-// arrive in the order in which they were sent.
+// Sending a message of one window or less completes as soon as a window is free for it. Sending a
+// longer message, or one in the arena, completes when the receiver has it. Messages of one pair and
+// tag arrive in the order in which they were sent.
 //
-// Failure: PeerLost where the other one has left; what it sent before can still be received.
-// Bounds:  kUnreadMax letters of a pair, and kLetters of a sender, wait unread; the next send
-// waits. Memory:  one box a member that sends; receivers need none.
+// Errors: PeerLost if the other member has left; messages that it sent before can still be
+//         received.
+// Bounds: kUnreadMax letters per pair and kLetters per sender may be unread; the next send waits.
+// Memory: one box per member that sends; receivers need none.
 
 #pragma once
 
@@ -67,11 +68,11 @@ class Mailbox {
   std::size_t next_letter_ = 0;
   std::array<bool, kLetterStreams> is_streaming_{};
 
-  // Who comes first, first: operations that wait are looked at in any order, so each takes its
-  // ticket before it waits for anything, the box itself included.
+  // First come, first served: pending operations are polled in any order, so each takes a ticket
+  // before it waits for anything, including the box itself.
   struct Line {
-    std::uint64_t last = 0;  // tickets given out
-    std::uint64_t next = 0;  // whose turn it is
+    std::uint64_t last = 0;  // tickets issued
+    std::uint64_t next = 0;  // ticket that may proceed next
   };
   std::map<int, Line> sending_;                              // by receiver
   std::map<std::pair<int, std::uint32_t>, Line> receiving_;  // by sender and tag

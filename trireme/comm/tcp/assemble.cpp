@@ -5,35 +5,49 @@
 #include <array>
 #include <cerrno>
 #include <map>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "trireme/comm/tcp/preface.h"
 #include "trireme/net/dial.h"
 #include "trireme/net/doorkeeper.h"
 
 namespace trireme::comm::tcp {
 namespace {
 
-// What the caller says first: who it is and which of the pair's streams this one is.
-struct Preface {
-  std::int32_t rank = 0;
-  std::int32_t stream = 0;
-};
+int worker_of(const AssembleOptions& options, int rank) {
+  return options.workers.empty() ? rank : options.workers[static_cast<std::size_t>(rank)];
+}
 
-constexpr std::size_t kPrefaceSize = 8;
+// The preface that a rank of this mesh sends.
+Preface preface_of(const AssembleOptions& options, int rank, int stream = 0) {
+  return {.epoch = options.epoch,
+          .mesh = options.mesh,
+          .worker = worker_of(options, rank),
+          .rank = rank,
+          .stream = stream};
+}
 
-Bytes encode(const Preface& preface) {
-  ByteWriter out;
-  out.put(preface.rank).put(preface.stream);
-  return std::move(out).take();
+// The reason why this connection does not belong to the mesh; empty if it does.
+std::optional<std::string> complaint_of(const AssembleOptions& options, std::string_view bytes) {
+  const auto said = Preface::from_bytes(bytes);
+  if (!said) return "it does not say which rank it is";
+  const bool is_caller = said->rank > options.rank && said->rank < options.size;
+  const bool is_stream = said->stream >= 0 && said->stream < options.streams;
+  if (is_caller && is_stream && *said == preface_of(options, said->rank, said->stream)) {
+    return std::nullopt;
+  }
+  return "it is " + said->to_text() + (is_stream ? "" : ", a connection too many") +
+         "; expected were the higher ranks of " + preface_of(options, options.rank).to_text();
 }
 
 using Streams = std::map<std::pair<int, int>, Connected>;  // by peer and stream
 
-constexpr auto kDialMax = std::chrono::seconds(2);      // for one attempt
-constexpr auto kSlice = std::chrono::milliseconds(20);  // between two looks at what has changed
+constexpr auto kDialMax = std::chrono::seconds(2);      // per attempt
+constexpr auto kSlice = std::chrono::milliseconds(20);  // between two checks for changes
 
-// Tries until it succeeds, the deadline has come, or check() throws.
+// Retries until it succeeds, the deadline passes, or check() throws.
 template <class Attempt>
 auto patiently(const AssembleOptions& options, Deadline deadline, const Attempt& attempt) {
   while (true) {
@@ -49,6 +63,19 @@ auto patiently(const AssembleOptions& options, Deadline deadline, const Attempt&
   }
 }
 
+// Checks the preface of the peer, because another worker may now listen at its address.
+net::Dialed dial_peer(const AssembleOptions& options, const net::Address& address,
+                      const net::Credentials& credentials, Deadline deadline, int peer,
+                      int stream) {
+  net::Dialed dialed = net::dial(address, credentials, deadline,
+                                 preface_of(options, options.rank, stream).to_bytes());
+  const Preface wanted = preface_of(options, peer);
+  if (Preface::from_bytes(dialed.peer.purpose) == wanted) return dialed;
+  throw Error(ErrorCode::Unreachable,
+              address.to_text() + " is no longer " + wanted.to_text() + " but " + dialed.peer.name)
+      .with_peer(peer);
+}
+
 void call(const AssembleOptions& options, cluster::Store& store,
           const net::Credentials& credentials, Deadline deadline, Streams& streams) {
   for (int peer = 0; peer < options.rank; ++peer) {
@@ -57,51 +84,19 @@ void call(const AssembleOptions& options, cluster::Store& store,
     });
     for (int s = 0; s < options.streams; ++s) {
       net::Dialed dialed = patiently(options, deadline, [&](Deadline until) {
-        return net::dial(net::Address::parse(text_of(where)), credentials,
-                         options.check ? min(deadline, Deadline::after(kDialMax)) : until);
+        const Deadline bound = options.check ? min(deadline, Deadline::after(kDialMax)) : until;
+        return dial_peer(options, net::Address::parse(text_of(where)), credentials, bound, peer, s);
       });
-      const Bytes preface = encode({options.rank, s});
-      if (net::send(dialed.socket, preface).size != preface.size()) {
-        throw Error(ErrorCode::PeerLost, "the new connection broke").with_peer(peer);
-      }
       streams[{peer, s}] = {peer, std::move(dialed.socket), std::move(dialed.rest)};
     }
   }
 }
 
-// Those that have proven themselves but not yet said who they are.
-class Reception {
- public:
-  Reception(const AssembleOptions& options, Streams& streams)
-      : options_(options), streams_(streams) {}
-
-  void welcome(net::Doorkeeper::Guest guest) {
-    Bytes rest = std::move(guest.rest);
-    std::array<std::byte, kPrefaceSize> more;
-    while (rest.size() < kPrefaceSize) {
-      if (!net::wait_ready(guest.socket, EPOLLIN, Deadline::after(std::chrono::seconds(2)))) {
-        return;
-      }
-      const net::Transfer got =
-          net::receive(guest.socket, std::span(more).first(kPrefaceSize - rest.size()));
-      if (!got.has_moved() && !got.must_wait()) return;
-      rest.insert(rest.end(), more.begin(), more.begin() + static_cast<long>(got.size));
-    }
-    ByteReader reader(rest);
-    const int rank = reader.get<std::int32_t>();
-    const int stream = reader.get<std::int32_t>();
-    if (rank <= options_.rank || rank >= options_.size || stream < 0 ||
-        stream >= options_.streams) {
-      return;
-    }
-    rest.erase(rest.begin(), rest.begin() + kPrefaceSize);
-    streams_[{rank, stream}] = {rank, std::move(guest.socket), std::move(rest)};
-  }
-
- private:
-  const AssembleOptions& options_;
-  Streams& streams_;
-};
+// A worker that gave up on its first connection may connect again: the last connection counts.
+void add(net::Doorkeeper::Guest guest, Streams& streams) {
+  const Preface said = Preface::from_bytes(guest.identity.purpose).value();
+  streams[{said.rank, said.stream}] = {said.rank, std::move(guest.socket), std::move(guest.rest)};
+}
 
 std::string missing(const AssembleOptions& options, const Streams& streams) {
   std::string text;
@@ -125,18 +120,25 @@ std::shared_ptr<Mesh> assemble(const AssembleOptions& options, cluster::Store& s
                                Deadline deadline) {
   const Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll) throw system_error("cannot watch connections", errno);
+  const auto refusal = [&](const net::Identity& caller) {
+    auto why = complaint_of(options, caller.purpose);
+    if (why) options.log.warn("refused a connection", {{"from", caller.name}, {"why", *why}});
+    return why;
+  };
   const net::Doorkeeper::Rules rules{.credentials = credentials,
                                      .handshake_timeout = std::chrono::seconds(2),
                                      .grace = std::chrono::milliseconds(100),
-                                     .strangers_max = 128};
+                                     .strangers_max = 128,
+                                     .purpose = preface_of(options, options.rank).to_bytes(),
+                                     .refusal = refusal};
   net::Doorkeeper door(net::Address::tcp(options.host, 0), rules, epoll.get(), Log());
   store.set(options.prefix + std::to_string(options.rank), bytes_of(door.address().to_text()),
             deadline);
   Streams streams;
-  // Calling blocks, but only for lower ranks, whose own calls go lower still: it ends.
+  // Connecting blocks, but only on lower ranks, which themselves connect only to still lower ones,
+  // so this terminates.
   call(options, store, *credentials, deadline, streams);
 
-  Reception reception(options, streams);
   const auto wanted = static_cast<std::size_t>((options.size - 1) * options.streams);
   while (streams.size() < wanted) {
     if (deadline.is_past()) {
@@ -157,7 +159,7 @@ std::shared_ptr<Mesh> assemble(const AssembleOptions& options, cluster::Store& s
       if (token == net::Doorkeeper::kListenerTag) {
         door.on_listener();
       } else if (door.has_stranger(token)) {
-        if (auto guest = door.on_stranger(token, true)) reception.welcome(std::move(*guest));
+        if (auto guest = door.on_stranger(token, true)) add(std::move(*guest), streams);
       }
     }
     door.on_time();

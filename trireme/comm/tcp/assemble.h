@@ -1,10 +1,12 @@
-// assemble() connects a rank with every other over TCP: each listens, says where through the
-// store, and the higher rank of a pair calls the lower.
+// assemble() connects a rank with every other rank over TCP. Each rank listens and publishes its
+// address in the store; the higher rank of a pair connects to the lower.
 //
-// Every connection is authenticated both ways before a byte of it counts; strangers at the door
-// are turned away as everywhere (net::Doorkeeper) and cannot hold the ranks up.
+// Each connection is authenticated in both directions before any data on it is used. Connections
+// from unknown processes are rejected (net::Doorkeeper) and cannot delay the ranks. Members of an
+// earlier epoch, and workers other than the one that has the rank, are rejected too: both ends send
+// their worker and epoch in the handshake.
 //
-// Failure: Deadline naming the ranks that did not come; what net::dial throws.
+// Errors: Deadline, which names the ranks that did not connect; the errors of net::dial.
 
 #pragma once
 
@@ -12,8 +14,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "trireme/base/deadline.h"
+#include "trireme/base/log.h"
 #include "trireme/cluster/store.h"
 #include "trireme/comm/tcp/mesh.h"
 #include "trireme/net/credentials.h"
@@ -23,13 +27,17 @@ namespace trireme::comm::tcp {
 struct AssembleOptions {
   int rank = 0;
   int size = 1;
-  // Where to listen; other hosts must be able to reach it.
+  // The address to listen on; other hosts must be able to reach it.
   std::string host = "127.0.0.1";
   int streams = 1;
   bool checksums = false;
-  // Keys in the store begin with this; one mesh a prefix.
+  // Prefix of the keys in the store; each mesh needs its own.
   std::string prefix = "comm/tcp/";
-  // Asked again and again while ranks are waited for; what it throws ends the waiting.
+  std::uint64_t epoch = 0;     // of the job's membership
+  std::uint64_t mesh = 0;      // index among the meshes of that epoch, if there are several
+  std::vector<int> workers{};  // by rank; empty: the worker number equals the rank
+  Log log{};                   // reports members that were rejected
+  // Called repeatedly while waiting for ranks; an exception from it ends the wait.
   std::function<void()> check{};
 };
 

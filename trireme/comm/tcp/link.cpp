@@ -9,10 +9,11 @@
 namespace trireme::comm::tcp {
 namespace {
 
-// Small messages that came before anybody asked. A group bounds how far a rank may run ahead of
-// another (see MessageBackend), so this is reached only with very many groups; the peer then waits.
+// Limit for buffered small messages without a matching receive. A group bounds how far a rank may
+// run ahead of another (see MessageBackend), so only very many groups can reach this limit; the
+// peer then waits.
 constexpr std::size_t kUnaskedTotal = std::size_t{64} << 20;
-// How much one call of move() reads or writes before others get their turn.
+// How much one call of move() reads or writes before other links get a turn.
 constexpr std::size_t kTurnSize = std::size_t{1} << 20;
 
 MessageId id_of(const WireHeader& header) {
@@ -89,7 +90,7 @@ void Link::leave() noexcept {
 void Link::receive(const MessageId& id, std::span<std::byte> into, Transfer& transfer) {
   transfer.peer = options_.peer;
   transfer.id = id;
-  is_stalled_ = false;  // what waits at the door may be this, or find room now
+  is_stalled_ = false;  // the stopped message may match this receive, or fit now
   const auto early = unasked_.lower_bound(id);
   if (early == unasked_.end() || early->first != id) {
     posted_.emplace(id, Posted{into, &transfer});
@@ -109,7 +110,7 @@ void Link::forget(std::uint64_t group) {
     unasked_size_ -= entry.second.size();
     return true;
   });
-  is_stalled_ = false;  // what waits at the door may be of this group
+  is_stalled_ = false;  // the stopped message may belong to this group
 }
 
 bool Link::awaits(std::uint64_t group, std::uint64_t sequence) const {
@@ -124,8 +125,8 @@ bool Link::awaits(std::uint64_t group, std::uint64_t sequence) const {
                        header_.sequence == sequence);
 }
 
-// What was begun has to be finished, or the stream loses its place: the rest of a message being
-// written is copied, the rest of one being read goes aside.
+// A message that was begun has to be finished, or the stream gets out of sync: the rest of a
+// message being written is copied, the rest of one being read goes into a separate buffer.
 void Link::cancel(Transfer& transfer) noexcept {
   if (transfer.is_sending) {
     cancel_outgoing(transfer);
@@ -164,7 +165,7 @@ bool Link::move() {
   return moved;
 }
 
-// Nothing more can be written; what the peer said last may say why, and is read first.
+// Nothing more can be written. The last data from the peer may say why, so it is read first.
 void Link::break_off(const std::string& reason) {
   is_broken_ = true;
   while (wants_read() && read_some()) {
@@ -250,7 +251,7 @@ bool Link::read_some() {
   return total != 0;
 }
 
-// A whole header is here: decides where its payload goes.
+// A complete header has arrived: decides where its payload goes.
 void Link::begin_payload() {
   if (header_.magic != kMagic || header_checksum(header_) != header_.header_check) {
     fail(ErrorCode::Protocol,
@@ -278,7 +279,7 @@ void Link::begin_payload() {
     aside_.assign(header_.size, std::byte{0});
     target_ = aside_;
   } else {
-    is_stalled_ = true;  // until somebody asks
+    is_stalled_ = true;  // until a matching receive is posted
     return;
   }
   in_payload_ = true;
@@ -305,7 +306,7 @@ void Link::end_payload() {
   target_ = {};
 }
 
-// For whoever asks, which may have happened while the message came.
+// Stores the message for its receive, which may have been posted while the message arrived.
 void Link::keep_aside() {
   const auto posted = posted_.lower_bound(id_of(header_));
   if (posted == posted_.end() || posted->first != id_of(header_)) {

@@ -1,11 +1,13 @@
-// Link is one connection to one peer: messages out in order, messages in matched by id.
+// Link is one connection to one peer. Messages are sent in order; received messages are matched by
+// id.
 //
-// It never blocks: move() reads and writes what the socket takes. A large message that nobody has
-// asked for yet stays in the socket, which the sender feels; small ones are kept, up to a bound.
+// It never blocks: move() reads and writes as much as the socket accepts. A large message without a
+// matching receive stays in the socket, so that the sender has to wait; small ones are buffered, up
+// to a bound.
 //
-// Failure: the first thing that goes wrong is final and named by loss(): a closed connection, a
-//          header that cannot be, a payload that does not match its checksum.
-// Threads: one at a time.
+// Errors:        the first failure is final and reported by loss(): a closed connection, an invalid
+//                header, or a payload that does not match its checksum.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -40,16 +42,17 @@ class Link {
   void forget(std::uint64_t group);
   bool awaits(std::uint64_t group, std::uint64_t sequence) const;
   void send_announcement(std::uint64_t group, const Announcement& said);
-  // Says goodbye, unless something went wrong, and writes what the socket takes now.
+  // Sends a goodbye, unless there was a failure, and writes as much as the socket accepts now.
   void leave() noexcept;
 
-  // Reads and writes what it can; true when anything moved.
+  // Reads and writes as much as possible; returns true if there was progress.
   bool move();
-  // Also when what came was damaged: the other end shall hear why this one gives up.
+  // Also true after corrupt data was received: the peer is told why this end closes the connection.
   bool wants_write() const noexcept { return !outgoing_.empty() && !is_broken_; }
-  // False while a message waits at the door that nobody has asked for.
+  // False while a message without a matching receive is stopped in the socket.
   bool wants_read() const noexcept { return !is_stalled_ && !has_left_ && !loss_; }
-  // What came behind the handshake: no socket tells of it.
+  // Whether bytes that arrived together with the handshake are unread; the socket does not report
+  // them.
   bool has_early() const noexcept { return early_taken_ < early_.size() && wants_read(); }
   std::optional<Error> loss() const;
   const net::Socket& socket() const noexcept { return socket_; }
@@ -58,7 +61,7 @@ class Link {
   struct Outgoing {
     WireHeader header;
     ByteView data;
-    Bytes kept;  // owns the data where the sender does not
+    Bytes kept;  // owns the data if the sender does not
     Transfer* transfer = nullptr;
     std::size_t written = 0;
     bool is_dropped = false;  // abandoned before its first byte was written
@@ -82,17 +85,19 @@ class Link {
   void cancel_outgoing(const Transfer& transfer) noexcept;
 
   net::Socket socket_;
-  Bytes early_;  // came behind the handshake
+  Bytes early_;  // bytes received after the handshake
   std::size_t early_taken_ = 0;
   Options options_;
   std::deque<Outgoing> outgoing_;
-  std::uint64_t outgoing_begin_ = 0;         // how many were there before the first of them
-  std::multimap<MessageId, Posted> posted_;  // those of one id in the order of asking
-  std::multimap<MessageId, Bytes> unasked_;  // those of one id in the order of coming
+  std::uint64_t outgoing_begin_ = 0;  // number of messages that were sent before the first of these
+  // Receives without a message; those of one id in the order of the calls.
+  std::multimap<MessageId, Posted> posted_;
+  // Messages without a receive; those of one id in the order of arrival.
+  std::multimap<MessageId, Bytes> unasked_;
   std::size_t unasked_size_ = 0;
   RecentGroups forgotten_;
 
-  // The message that is being read.
+  // The message that is currently being read.
   WireHeader header_;
   std::size_t header_read_ = 0;
   std::span<std::byte> target_;

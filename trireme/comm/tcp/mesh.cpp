@@ -32,7 +32,8 @@ Mesh::Mesh(int rank, std::vector<Connected> connections, bool checksums)
     options.peer = connected.peer;
     options.checksums = checksums;
     options.on_announcement = [this](std::uint64_t group, const Error& error) {
-      // Of groups that were never made here nobody forgets any.
+      // Groups that were never created on this rank are never forgotten, so the number of entries
+      // is bounded.
       if (announcements_.size() >= RecentGroups::kMax) announcements_.erase(announcements_.begin());
       announcements_.emplace(group, error.with_rank(rank_));
     };
@@ -107,13 +108,13 @@ void Mesh::announce(std::uint64_t group, std::span<const int> peers, const Error
   }
 }
 
-// Tells epoll what the link waits for, if that has changed.
+// Updates the events that epoll reports for this link, if they have changed.
 void Mesh::watch(Stream& stream) {
   const std::uint32_t wanted =
       (stream.link->wants_read() ? EPOLLIN : 0u) | (stream.link->wants_write() ? EPOLLOUT : 0u);
   if (wanted == stream.watched) return;
   if (wanted == 0 && stream.link->loss()) {
-    // Taken out altogether: a reset connection would report itself for ever.
+    // Removed completely: epoll would report a reset connection forever.
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, stream.link->socket().descriptor(), nullptr);
     stream.watched = wanted;
     return;
@@ -158,7 +159,7 @@ void Mesh::sleep(Duration longest) {
   const timespec timeout{static_cast<time_t>(seconds.count()),
                          static_cast<long>((longest - seconds).count())};
   const int ready = ::epoll_pwait2(epoll_.get(), events.data(), 1, &timeout, nullptr);
-  // Kernels before 5.11 know milliseconds only.
+  // Kernels before 5.11 support only milliseconds.
   if (ready < 0 && errno == ENOSYS) ::epoll_wait(epoll_.get(), events.data(), 1, 1);
 }
 

@@ -1,10 +1,10 @@
-// Mesh is one rank's connections to the other ranks of a job over TCP: a Messenger for
+// Mesh holds one rank's TCP connections to the other ranks of a job. It is a Messenger for
 // collectives and a ProgressSource for the engine.
 //
-// Several streams a pair carry the chunks of large messages in turn, where one alone does not
-// fill the wire.
+// A pair of ranks may use several streams, which carry the chunks of large messages in turn, if one
+// stream does not reach the bandwidth of the network.
 //
-// Threads: one at a time (the engine's lock), except wake().
+// Thread safety: one thread at a time (the engine's lock), except wake().
 
 #pragma once
 
@@ -22,12 +22,12 @@ namespace trireme::comm::tcp {
 struct Connected {
   int peer = 0;
   net::Socket socket;
-  Bytes rest;  // read behind the handshake
+  Bytes rest;  // bytes received after the handshake
 };
 
 class Mesh final : public Messenger, public ProgressSource {
  public:
-  // `connections` hold the streams of each peer, in the same order on both sides.
+  // `connections` contains the streams of each peer, in the same order on both sides.
   Mesh(int rank, std::vector<Connected> connections, bool checksums);
   ~Mesh() override;
 
@@ -52,7 +52,7 @@ class Mesh final : public Messenger, public ProgressSource {
  private:
   struct Stream {
     std::unique_ptr<Link> link;
-    std::uint32_t watched = 0;  // the events that epoll knows of
+    std::uint32_t watched = 0;  // the events registered with epoll
   };
 
   Link& link(int peer, const MessageId& id);
@@ -63,10 +63,10 @@ class Mesh final : public Messenger, public ProgressSource {
   Descriptor wake_;
   std::vector<Stream> streams_;
   std::map<int, std::vector<std::size_t>> by_peer_;  // indices of streams_
-  std::map<std::uint64_t, Error> announcements_;     // by group, until that is forgotten
+  std::map<std::uint64_t, Error> announcements_;     // by group, until the group is forgotten
 
   std::mutex forgotten_mutex_;
-  std::vector<std::uint64_t> forgotten_;  // groups that the links do not know of yet
+  std::vector<std::uint64_t> forgotten_;  // groups that the links have not yet been told of
 };
 
 }  // namespace trireme::comm::tcp

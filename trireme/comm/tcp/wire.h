@@ -1,8 +1,8 @@
 // The header of a message between ranks, and its checksum.
 //
-// Sockets already guard against noise on the wire; the header's checksum guards against a stream
-// that lost its place, so that a wrong length is an error with a name and never a wild read. The
-// payload's is optional, for those who do not trust their network cards.
+// TCP already detects noise on the wire. The header's checksum detects a stream that is out of
+// sync, so that a wrong length causes an error instead of an invalid read. The payload checksum is
+// optional, for networks with unreliable hardware.
 
 #pragma once
 
@@ -18,8 +18,8 @@ inline constexpr std::uint32_t kMagic = 0x314d4354;  // "TCM1"
 
 enum class WireKind : std::uint8_t {
   Data = 1,
-  Announce = 2,  // an error for the group: code in `channel`, whom it is about in `sequence`
-  Bye = 3,       // this rank leaves in an orderly way; nothing follows
+  Announce = 2,  // an error for the group: code in `channel`, the rank it is about in `sequence`
+  Bye = 3,       // this rank leaves normally; nothing follows
 };
 
 struct WireHeader {
@@ -32,12 +32,12 @@ struct WireHeader {
   std::uint32_t channel = 0;
   std::uint32_t size = 0;
   std::uint32_t payload_check = 0;
-  std::uint32_t header_check = 0;  // of everything before it
+  std::uint32_t header_check = 0;  // of all fields before it
 };
 
 static_assert(sizeof(WireHeader) == 40);
 
-// Detects accidents, not attacks.
+// Detects accidental corruption, not attacks.
 inline std::uint32_t checksum(ByteView bytes) noexcept {
   std::uint64_t hash = 0x9e3779b97f4a7c15u * (bytes.size() + 1);
   std::size_t i = 0;

@@ -81,7 +81,7 @@ class TensorCall {
  public:
   ConstSpan read(const at::Tensor& tensor) { return span(keep(tensor.detach().contiguous())); }
 
-  // For operations that only move: any type goes, as bytes where it has no name here.
+  // For operations that only move data: any type is supported, as bytes if it has no DType.
   Span write_bytes(const at::Tensor& tensor) {
     if (find_dtype(tensor.scalar_type())) return write(tensor, true);
     const at::Tensor plain = tensor.detach();
@@ -91,7 +91,7 @@ class TensorCall {
     return {packed.data_ptr(), packed.nbytes(), DType::UInt8};
   }
 
-  // `is_read`: the operation also looks at what is there before.
+  // `is_read`: the operation also reads the previous contents.
   Span write(const at::Tensor& tensor, bool is_read) {
     const at::Tensor plain = tensor.detach();
     if (plain.is_contiguous()) return span(keep(plain));
@@ -119,7 +119,7 @@ void TensorWork::wait() {
   for (const Unpack& unpack : std::exchange(unpacks_, {})) unpack.to.copy_(unpack.from);
 }
 
-// The memory must outlive the operation, so the work ends before the tensors go.
+// The memory must outlive the operation, so the work ends before the tensors are released.
 TensorWork& TensorWork::operator=(TensorWork&& other) noexcept {
   work_ = std::move(other.work_);
   kept_ = std::move(other.kept_);

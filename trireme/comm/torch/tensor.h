@@ -1,12 +1,12 @@
-// The collectives of Group on torch tensors: the one place where comm/ and torch meet.
+// The collectives of Group for torch tensors. This is the only part of comm/ that depends on torch.
 //
-// Tensors may be strided in any way: one that is not contiguous is packed before and unpacked
-// when the work is waited for. Tensors from empty_in_arena() are reduced in place by all ranks,
-// without a copy.
+// Tensors may have any strides: a tensor that is not contiguous is packed before the operation and
+// unpacked in wait(). Tensors from empty_in_arena() are reduced in place by all ranks, without a
+// copy.
 //
-// Autograd: data is read and written behind autograd's back, as gradients and parameters are.
-// Failure:  Misuse for devices other than the CPU and for types that do not travel (a broadcast
-//           takes any); otherwise as Group.
+// Autograd: data is read and written without autograd, as for gradients and parameters.
+// Errors:   Misuse for devices other than the CPU and for types without a DType (broadcast supports
+//           any type); otherwise as for Group.
 
 #pragma once
 
@@ -19,14 +19,14 @@
 
 namespace trireme::comm {
 
-// Throws Misuse for a type that has no DType.
+// Errors: throws Misuse for a type that has no DType.
 DType dtype_of(at::ScalarType type);
 at::ScalarType scalar_type_of(DType type);
 
-// A view of a contiguous CPU tensor's memory.
+// A view of the memory of a contiguous CPU tensor.
 Span span(const at::Tensor& tensor);
 
-// Work on tensors: keeps them alive, and unpacks those that were packed.
+// Work on tensors: keeps them alive and unpacks those that were packed.
 class [[nodiscard]] TensorWork {
  public:
   TensorWork(TensorWork&&) = default;
@@ -34,7 +34,7 @@ class [[nodiscard]] TensorWork {
   ~TensorWork();
 
   void wait();
-  // Makes some progress without waiting; wait() is still to be called.
+  // Makes progress without waiting; wait() must still be called.
   bool is_done() { return work_.is_done(); }
 
  private:
@@ -52,7 +52,7 @@ class [[nodiscard]] TensorWork {
 
 TensorWork all_reduce(const Group& group, const at::Tensor& data, ReduceOp op,
                       const Call& call = {});
-// The same for several small tensors of one type, launched as one.
+// The same for several small tensors of one type, in one operation.
 TensorWork all_reduce(const Group& group, std::span<const at::Tensor> many, ReduceOp op,
                       const Call& call = {});
 TensorWork reduce(const Group& group, const at::Tensor& data, ReduceOp op, int root,
@@ -61,12 +61,12 @@ TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::T
                           ReduceOp op, const Call& call = {});
 TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
                       const Call& call = {});
-// The same with parts of unequal counts, one a rank.
+// The same with a different count per rank.
 TensorWork reduce_scatter(const Group& group, const at::Tensor& out, const at::Tensor& in,
                           std::span<const std::size_t> counts, ReduceOp op, const Call& call = {});
 TensorWork all_gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
                       std::span<const std::size_t> counts, const Call& call = {});
-// `out` of the root alone, and `in` of the root alone: elsewhere they may be undefined.
+// Only the root uses `out` of gather and `in` of scatter; on the other ranks they may be undefined.
 TensorWork gather(const Group& group, const at::Tensor& out, const at::Tensor& piece, int root,
                   const Call& call = {});
 TensorWork gather(const Group& group, const at::Tensor& out, const at::Tensor& piece,
@@ -86,7 +86,7 @@ TensorWork send(const Group& group, const at::Tensor& data, int to, std::uint32_
 TensorWork receive(const Group& group, const at::Tensor& data, int from, std::uint32_t tag,
                    const Call& call = {});
 
-// One slot's share of an ordered sum, held by this rank.
+// The share of one slot in an ordered sum, held by this rank.
 struct TensorShare {
   int slot = 0;
   at::Tensor data;
@@ -95,8 +95,9 @@ TensorWork ordered_sum(const Group& group, const at::Tensor& out, std::span<cons
                        std::span<const int> owners, ReduceOp op = ReduceOp::Sum,
                        const Call& call = {});
 
-// A contiguous tensor, not initialized, in the memory that the group's ranks share; in ordinary
-// memory where they share none. Its memory goes back with the last tensor that refers to it.
+// Returns an uninitialized contiguous tensor in the memory that the group's ranks share, or in
+// ordinary memory if they share none. The memory is freed with the last tensor that refers to
+// it.
 at::Tensor empty_in_arena(const Group& group, at::IntArrayRef sizes, at::ScalarType type);
 
 }  // namespace trireme::comm

@@ -33,6 +33,7 @@ void AudioConfig::describe(config::Fields<AudioConfig>& f) {
   f.add("mask_times", &T::mask_times)
       .range(0, 1 << 16)
       .help("SpecAugment: at most so many times of a training sample are blanked");
+  describe_bad_samples(f);
 }
 
 }  // namespace trireme::data::audio

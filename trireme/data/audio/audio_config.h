@@ -1,12 +1,13 @@
-// AudioConfig is `[data]` of kind audio.
+// AudioConfig is the `[data]` section of kind audio.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 
 #include <filesystem>
 
 #include "trireme/base/config/fields.h"
+#include "trireme/data/class_folder.h"
 
 namespace trireme::data::audio {
 
@@ -24,6 +25,7 @@ struct AudioConfig {
   double noise = 0;
   std::int64_t mask_bands = 0;
   std::int64_t mask_times = 0;
+  BadSamples bad_samples = BadSamples::Error;
 
   static void describe(config::Fields<AudioConfig>& f);
 };

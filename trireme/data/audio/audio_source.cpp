@@ -38,7 +38,8 @@ AudioSource::AudioSource(const Options& options)
   files_ = std::move(all.files);
   form_ = {.input_sizes = {1, options.config.bands, times},
            .classes = std::ssize(all.classes),
-           .class_names = all.classes};
+           .class_names = all.classes,
+           .are_bad_samples_skipped = options.config.bad_samples == BadSamples::Skip};
 }
 
 const ClassFile& AudioSource::file(std::int64_t sample) const {
@@ -46,7 +47,7 @@ const ClassFile& AudioSource::file(std::int64_t sample) const {
   return files_[static_cast<std::size_t>(sample)];
 }
 
-// As many samples as every sound has.
+// Returns the fixed number of samples that every sound has.
 std::vector<float> AudioSource::sound_of(const ClassFile& file, Random* random) const {
   const AudioConfig& config = options_.config;
   const fs::path path = options_.folder / file.name;
@@ -56,7 +57,9 @@ std::vector<float> AudioSource::sound_of(const ClassFile& file, Random* random) 
     sound = read_wav(bytes_of(content));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Corrupt && error.code() != ErrorCode::Unsupported) throw;
-    throw Error(error.code(), path.string() + ": " + error.message());
+    const bool is_advised = error.code() == ErrorCode::Corrupt && !form_.are_bad_samples_skipped;
+    throw Error(error.code(),
+                path.string() + ": " + error.message() + (is_advised ? kSkipAdvice : ""));
   }
   double factor = static_cast<double>(sound.rate) / static_cast<double>(config.rate);
   if (random != nullptr && config.speed > 0) {
@@ -129,11 +132,15 @@ Sets open_audio(const AudioConfig& config) {
   Sets sets{.train = train,
             .plain = std::make_shared<AudioSource>(
                 AudioSource::Options{.folder = config.train, .config = config})};
-  if (!config.test.empty()) {
-    sets.test = std::make_shared<AudioSource>(AudioSource::Options{
-        .folder = config.test, .config = config, .classes = train->form().class_names});
-  }
+  sets.test = open_test_audio(config, {.source = train->form()});
   return sets;
+}
+
+std::shared_ptr<const Source> open_test_audio(const AudioConfig& config,
+                                              const Preprocessing& known) {
+  if (config.test.empty()) return nullptr;
+  return std::make_shared<AudioSource>(AudioSource::Options{
+      .folder = config.test, .config = config, .classes = known.source.class_names});
 }
 
 }  // namespace trireme::data::audio

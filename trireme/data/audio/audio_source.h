@@ -1,12 +1,13 @@
-// AudioSource is a folder of WAV files, a folder a class, as spectrograms: images of one channel,
-// (1, bands, times), which any model of images takes.
+// AudioSource reads a folder of WAV files, with one sub-folder per class, as spectrograms: images
+// with one channel, (1, bands, times), which any image model accepts.
 //
-// Meaning: classes are the folders in the order of their names, samples the files in the order of
-//          theirs. For training a sound is changed (speed, pitch, shift, noise) and its picture too
-//          (bands and times set to its mean), all drawn from its key.
-// Threads: constant; any thread.
-// Failure: NotFound; InvalidInput where there is no sound or it is shorter than a window; read()
-//          throws Corrupt with the file's name.
+// Semantics:     classes are the sub-folders and samples are the files, both in the order of their
+//                names. For training a sound is augmented (speed, pitch, shift, noise), and so is
+//                its spectrogram (bands and times are set to its mean). All random values are drawn
+//                from the sample's key.
+// Thread safety: immutable; any thread.
+// Errors:        NotFound; InvalidInput if there is no sound or a sound is shorter than a window;
+//                read() throws Corrupt with the name of the file.
 
 #pragma once
 
@@ -29,7 +30,7 @@ class AudioSource final : public Source {
     std::filesystem::path folder;
     AudioConfig config;
     bool is_training = false;
-    std::vector<std::string> classes = {};  // those that there may be; empty: whatever there are
+    std::vector<std::string> classes = {};  // the allowed classes; empty: all that exist
   };
 
   explicit AudioSource(const Options& options);
@@ -45,12 +46,14 @@ class AudioSource final : public Source {
   const ClassFile& file(std::int64_t sample) const;
 
   Options options_;
-  std::int64_t samples_;  // of a sound
+  std::int64_t samples_;  // per sound
   Spectrogram spectrogram_;
   std::vector<ClassFile> files_;
   Form form_;
 };
 
 Sets open_audio(const AudioConfig& config);
+std::shared_ptr<const Source> open_test_audio(const AudioConfig& config,
+                                              const Preprocessing& known);
 
 }  // namespace trireme::data::audio

@@ -37,8 +37,8 @@ std::vector<float> mel_bands(const Spectrogram::Options& options, std::size_t bi
   return bands;
 }
 
-// What lies at a frequency comes to `pitch` times it, linear between bins, as much in all as
-// before: n bins spread over pitch n.
+// Moves each frequency to `pitch` times its value, with linear interpolation between bins. The
+// total is preserved: n bins are spread over pitch * n bins.
 void raise(std::span<const float> power, double pitch, std::span<float> out) {
   for (std::size_t bin = 0; bin < out.size(); ++bin) {
     const double from = static_cast<double>(bin) / pitch;
@@ -99,7 +99,7 @@ void Spectrogram::draw(std::span<const float> samples, float* out, double pitch)
   TRIREME_CHECK(pitch > 0, "a pitch of ", pitch, " times");
   const std::int64_t count = times(std::ssize(samples));
   const std::size_t bins = size_ / 2 + 1;
-  // As torch's stft: a short window stands in the middle of the transform.
+  // As in torch's stft: a short window is centered in the transform.
   const std::size_t pad = (size_ - window_.size()) / 2;
   thread_local std::vector<std::complex<float>> values;
   thread_local std::vector<float> power, plain;

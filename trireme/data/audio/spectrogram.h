@@ -1,11 +1,12 @@
-// Spectrogram is a sound as a picture: how much of which pitch there is at what time.
+// Spectrogram converts a sound to an image: the strength of each frequency band over time.
 //
-// Meaning: windows of `window` samples (Hann's, periodic), `hop` from one to the next and none past
-//          the end, filled up with zeros to a power of two; the squares of the Fourier transform;
-//          as many triangular bands as wanted, evenly spaced on the mel scale (2595 log10(1 + f /
-//          700)) from 0 to half the rate; the logarithm of 1e-6 and each. As torchaudio's
-//          MelSpectrogram with center=False, n_fft the power of two and mel_scale "htk".
-// Threads: constant; any thread.
+// Semantics:     windows of `window` samples (periodic Hann), `hop` samples apart and none past the
+//                end, zero-padded to a power of two; squared magnitudes of the Fourier transform;
+//                the requested number of triangular bands, evenly spaced on the mel scale (2595
+//                log10(1 + f / 700)) from 0 to half the sample rate; the logarithm of each plus
+//                1e-6. Equivalent to torchaudio's MelSpectrogram with center=False, n_fft set to
+//                the power of two and mel_scale "htk".
+// Thread safety: immutable; any thread.
 
 #pragma once
 
@@ -28,23 +29,24 @@ class Spectrogram {
   // REQUIRES: all above 0.
   explicit Spectrogram(const Options& options);
 
-  // Times that fit into so many samples.
+  // Number of time steps for this number of samples.
   std::int64_t times(std::int64_t samples) const noexcept;
-  // (bands, times), row by row. With a `pitch` other than 1 every frequency is so many times as
-  // high and nothing is earlier or later: of the transform only sizes are used, so that they can be
-  // moved along the frequencies and no phase has to fit. What leaves the range is lost. REQUIRES:
-  // pitch > 0.
+  // Writes (bands, times), row by row. With a `pitch` other than 1 every frequency is multiplied by
+  // it and the timing does not change: only magnitudes of the transform are used, so they can be
+  // moved along the frequency axis without matching phases. Frequencies outside the range are
+  // dropped. REQUIRES: pitch > 0.
   void draw(std::span<const float> samples, float* out, double pitch = 1) const;
 
  private:
   Options options_;
   std::size_t size_ = 1;  // of the transform
   std::vector<float> window_;
-  std::vector<std::complex<float>> turns_;  // of the transform
+  std::vector<std::complex<float>> turns_;  // twiddle factors of the transform
   std::vector<float> bands_;                // (bands, size / 2 + 1)
 };
 
-// Of as many values as a power of two; in place. `turns` are exp(-2 pi i k / size), half of them.
+// In-place Fourier transform of a number of values that is a power of two. `turns` contains exp(-2
+// pi i k / size) for the first half of k.
 void transform_in_place(std::span<std::complex<float>> values,
                         std::span<const std::complex<float>> turns);
 

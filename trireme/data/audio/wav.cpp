@@ -38,7 +38,7 @@ Layout layout_at(ByteView bytes, std::size_t at) {
                 .channels = number_at<std::uint16_t>(bytes, at + 2),
                 .rate = number_at<std::uint32_t>(bytes, at + 4),
                 .bits = number_at<std::uint16_t>(bytes, at + 14)};
-  // What it is stands in a longer form then.
+  // The extensible format stores the sample format in a later field.
   if (layout.format == kExtensible) layout.format = number_at<std::uint16_t>(bytes, at + 24);
   const bool is_float = layout.format == kFloat && layout.bits == 32;
   const bool is_whole = layout.format == kWhole && (layout.bits == 8 || layout.bits == 16 ||
@@ -58,7 +58,7 @@ float sample_at(const std::byte* from, const Layout& layout) {
     return value;
   }
   if (layout.bits == 8) return static_cast<float>(std::to_integer<int>(*from) - 128) / 128.0F;
-  // The highest bytes of 32 bits, whatever there are.
+  // The sample's bytes are the highest bytes of a 32-bit value, whatever their number.
   std::uint32_t bits = 0;
   const std::size_t size = layout.bits / 8U;
   std::memcpy(reinterpret_cast<std::byte*>(&bits) + 4 - size, from, size);
@@ -97,7 +97,7 @@ Sound read_wav(ByteView bytes) {
       if (size > bytes.size() - begin) fail(bytes.size(), "the file ends within its samples");
       return sound_of(bytes.subspan(begin, size), *layout);
     }
-    // Chunks begin at even places.
+    // Chunks begin at even offsets.
     at = begin + size + size % 2;
   }
   fail(bytes.size(), "no samples");

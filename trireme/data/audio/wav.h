@@ -1,8 +1,9 @@
-// WAV files: RIFF with samples of 8, 16, 24 or 32 bits, whole numbers or floats, of any number of
+// WAV files: RIFF with samples of 8, 16, 24 or 32 bits, integers or floats, with any number of
 // channels, which are averaged into one.
 //
-// Threads: pure.
-// Failure: Corrupt, with the offset, for a torn or foreign file; Unsupported for a packed one.
+// Thread safety: pure functions; any thread.
+// Errors:        Corrupt, with the offset, for a truncated or invalid file; Unsupported for a
+//                compressed one.
 
 #pragma once
 
@@ -15,7 +16,7 @@
 namespace trireme::data::audio {
 
 struct Sound {
-  std::int64_t rate = 16000;        // samples a second
+  std::int64_t rate = 16000;        // samples per second
   std::vector<float> samples = {};  // from -1 to 1
 };
 
@@ -24,8 +25,8 @@ Sound read_wav(ByteView bytes);
 // 16 bits, one channel.
 Bytes write_wav(const Sound& sound);
 
-// At another speed: `factor` times as many samples pass in the same time, linear between them; the
-// first count_max of them, whatever rate a file claims.
+// Changes the speed: plays `factor` times the number of samples in the same time, with linear
+// interpolation. Returns at most count_max samples, whatever rate a file claims.
 std::vector<float> hurried(const std::vector<float>& samples, double factor,
                            std::int64_t count_max);
 

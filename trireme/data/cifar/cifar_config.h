@@ -1,6 +1,6 @@
-// CifarConfig is `[data]` of kind cifar.
+// CifarConfig is the `[data]` section of kind cifar.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace trireme::data::cifar {
 enum class Name {
   Cifar10,
   Cifar100,
-  Cifar20,  // CIFAR-100 by its twenty groups of classes
+  Cifar20,  // CIFAR-100 with its twenty superclasses
 };
 
 struct CifarConfig {

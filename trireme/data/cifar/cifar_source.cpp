@@ -46,6 +46,13 @@ std::vector<fs::path> existing(const fs::path& folder, const std::vector<std::st
   return files;
 }
 
+void require_folder(const CifarConfig& config) {
+  if (!config.folder.empty()) return;
+  throw Error(ErrorCode::InvalidInput,
+              "data.folder: name the folder of the set's binary version, for example "
+              "data.folder=cifar-10-batches-bin");
+}
+
 }  // namespace
 
 CifarSource::CifarSource(const std::vector<fs::path>& files, Name set)
@@ -94,19 +101,20 @@ void CifarSource::read_target(std::int64_t sample, void* target) const {
 }
 
 Sets open_cifar(const CifarConfig& config) {
-  if (config.folder.empty()) {
-    throw Error(ErrorCode::InvalidInput,
-                "data.folder: name the folder of the set's binary version, for example "
-                "data.folder=cifar-10-batches-bin");
-  }
+  require_folder(config);
   const bool is_ten = config.set == Name::Cifar10;
   const std::vector<std::string> train =
       is_ten ? std::vector<std::string>{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
                                         "data_batch_4.bin", "data_batch_5.bin"}
              : std::vector<std::string>{"train.bin"};
-  const std::string test = is_ten ? "test_batch.bin" : "test.bin";
   return {.train = std::make_shared<CifarSource>(existing(config.folder, train), config.set),
-          .test = std::make_shared<CifarSource>(existing(config.folder, {test}), config.set)};
+          .test = open_test_cifar(config)};
+}
+
+std::shared_ptr<const Source> open_test_cifar(const CifarConfig& config) {
+  require_folder(config);
+  const std::string name = config.set == Name::Cifar10 ? "test_batch.bin" : "test.bin";
+  return std::make_shared<CifarSource>(existing(config.folder, {name}), config.set);
 }
 
 }  // namespace trireme::data::cifar

@@ -1,12 +1,12 @@
-// CifarSource is CIFAR-10 or CIFAR-100 in its authors' binary version, mapped: records of one or
-// two labels and 3 * 32 * 32 bytes.
+// CifarSource is CIFAR-10 or CIFAR-100 in the original binary format, memory-mapped: records of one
+// or two labels and 3 * 32 * 32 bytes.
 //
-// Meaning: input (3, 32, 32) of values from 0 to 1, red first; target the label. Classes have the
-//          names of batches.meta.txt, fine_label_names.txt or coarse_label_names.txt, where it lies
-//          beside the data.
-// Threads: constant; any thread.
-// Failure: NotFound with what to put where; Corrupt, with file and offset, for a torn record or a
-//          label that is none.
+// Semantics:     the input is (3, 32, 32) with values from 0 to 1, red first; the target is the
+//                label. Class names are read from batches.meta.txt, fine_label_names.txt or
+//                coarse_label_names.txt, if that file is beside the data.
+// Thread safety: immutable; any thread.
+// Errors:        NotFound, with which files to put where; Corrupt, with file and offset, for a
+//                truncated record or an invalid label.
 
 #pragma once
 
@@ -33,12 +33,13 @@ class CifarSource final : public Source {
   const std::uint8_t* record(std::int64_t sample) const;
 
   std::vector<MappedFile> files_;
-  std::vector<std::int64_t> ends_;  // records in this file and all before
-  std::size_t labels_;              // bytes before the pixels
+  std::vector<std::int64_t> ends_;  // records in this file and all files before it
+  std::size_t labels_;              // label bytes before the pixels
   std::size_t label_at_;
   Form form_;
 };
 
 Sets open_cifar(const CifarConfig& config);
+std::shared_ptr<const Source> open_test_cifar(const CifarConfig& config);
 
 }  // namespace trireme::data::cifar

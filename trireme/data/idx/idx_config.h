@@ -1,6 +1,6 @@
-// IdxConfig is `[data]` of kind idx.
+// IdxConfig is the `[data]` section of kind idx.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 

@@ -1,15 +1,15 @@
-// IdxFile is an IDX file in memory: the format of MNIST, a tensor of bytes behind a small header.
+// IdxFile is an IDX file in memory: the format of MNIST, a tensor of bytes after a small header.
 //
 //   bytes 0-1  zero
-//   byte 2     0x08: unsigned bytes, the only type that is read
+//   byte 2     0x08: unsigned bytes, the only supported type
 //   byte 3     number of dimensions, 1 to 4
 //   then       each dimension, 32 bits, big-endian; then the elements
 //
-// A file whose name ends in .gz is unpacked first.
+// A file whose name ends in .gz is decompressed first.
 //
-// Threads: a value.
-// Failure: Corrupt, InvalidInput or NotFound with the file's name and the offset; a file that is
-//          one byte too short or too long is refused.
+// Thread safety: a value type.
+// Errors:        Corrupt, InvalidInput or NotFound, with the name of the file and the offset. A
+//                file that is one byte too short or too long is rejected.
 
 #pragma once
 
@@ -24,7 +24,7 @@ namespace trireme::data::idx {
 class IdxFile {
  public:
   static IdxFile read(const std::filesystem::path& path);
-  // `name` is for messages.
+  // `name` is used in messages.
   static IdxFile parse(std::string content, std::string name);
 
   const std::string& name() const noexcept { return name_; }
@@ -32,7 +32,7 @@ class IdxFile {
   const std::uint8_t* data() const noexcept {
     return reinterpret_cast<const std::uint8_t*>(content_.data()) + offset();
   }
-  // Of the first element in the (unpacked) file.
+  // Offset of the first element in the (decompressed) file.
   std::size_t offset() const noexcept { return 4 + 4 * sizes_.size(); }
 
  private:

@@ -20,7 +20,7 @@ struct Files {
   fs::path test_labels;
 };
 
-// Empty where there is none.
+// Returns an empty path if there is no such file.
 fs::path find(const fs::path& folder, const std::string& stem, const std::string& type) {
   for (const char* dot : {"-", "."}) {
     for (const char* end : {"", ".gz"}) {
@@ -39,10 +39,14 @@ Files files_in(const fs::path& folder) {
           .test_labels = find(folder, "t10k-labels", "idx1-ubyte")};
 }
 
-std::vector<std::string> missing_from(const Files& files) {
+enum class Wanted { All, Test };
+
+std::vector<std::string> missing_from(const Files& files, Wanted wanted) {
   std::vector<std::string> missing;
-  if (files.train_images.empty()) missing.emplace_back("train-images-idx3-ubyte");
-  if (files.train_labels.empty()) missing.emplace_back("train-labels-idx1-ubyte");
+  if (wanted == Wanted::All) {
+    if (files.train_images.empty()) missing.emplace_back("train-images-idx3-ubyte");
+    if (files.train_labels.empty()) missing.emplace_back("train-labels-idx1-ubyte");
+  }
   if (files.test_images.empty()) missing.emplace_back("t10k-images-idx3-ubyte");
   if (files.test_labels.empty()) missing.emplace_back("t10k-labels-idx1-ubyte");
   return missing;
@@ -69,9 +73,9 @@ std::string advice_of(Name set) {
 [[noreturn]] void fail_missing(const IdxConfig& config) {
   const auto folders = folders_of(config);
   std::string text = "data.folder: ";
-  // A folder that has some of them tells best what is wrong.
+  // A folder that has some of the files allows the most helpful message.
   for (const fs::path& folder : folders) {
-    const auto missing = missing_from(files_in(folder));
+    const auto missing = missing_from(files_in(folder), Wanted::All);
     if (missing.size() < 4) text += folder.string() + " lacks " + joined(missing) + "; ";
   }
   text += "looked in " + joined(folders) + "; " + advice_of(config.set) +
@@ -80,10 +84,10 @@ std::string advice_of(Name set) {
   throw Error(ErrorCode::NotFound, text);
 }
 
-Files find_files(const IdxConfig& config) {
+Files find_files(const IdxConfig& config, Wanted wanted) {
   for (const fs::path& folder : folders_of(config)) {
     Files files = files_in(folder);
-    if (missing_from(files).empty()) return files;
+    if (missing_from(files, wanted).empty()) return files;
   }
   fail_missing(config);
 }
@@ -165,10 +169,11 @@ std::vector<fs::path> folders_of(const IdxConfig& config) {
 }
 
 Sets open_idx(const IdxConfig& config) {
-  const Files files = find_files(config);
+  const Files files = find_files(config, Wanted::All);
   const std::vector<std::string> names = class_names_of(config.set);
   const std::int64_t classes = names.empty() ? config.classes : std::ssize(names);
-  // Unpacking is most of the time to a job's first step, so the two go side by side.
+  // Decompression takes most of the time until a job's first step, so both sets are read in
+  // parallel.
   auto test = std::async(std::launch::async, [&] {
     return std::pair(IdxFile::read(files.test_images), IdxFile::read(files.test_labels));
   });
@@ -187,6 +192,22 @@ Sets open_idx(const IdxConfig& config) {
                                              sizes_text(*train) + "; take files of one set");
   }
   return {.train = train, .test = tested};
+}
+
+std::shared_ptr<const Source> open_test_idx(const IdxConfig& config, const Preprocessing& known) {
+  const Files files = find_files(config, Wanted::Test);
+  auto test = std::make_shared<IdxSource>(IdxFile::read(files.test_images),
+                                          IdxFile::read(files.test_labels), known.source.classes,
+                                          known.source.class_names);
+  require_images(*test, files.test_images);
+  return test;
+}
+
+fs::path found_folder(const IdxConfig& config) {
+  for (const fs::path& folder : folders_of(config)) {
+    if (missing_from(files_in(folder), Wanted::All).empty()) return folder;
+  }
+  return {};
 }
 
 }  // namespace trireme::data::idx

@@ -1,10 +1,10 @@
-// A data set of four IDX files in one folder, as MNIST and its followers come:
+// A data set of four IDX files in one folder, like MNIST and its successors:
 //
 //   train-images-idx3-ubyte  train-labels-idx1-ubyte  t10k-images-idx3-ubyte t10k-labels-idx1-ubyte
 //
-// each plain or with .gz; "train-images.idx3-ubyte" is understood too.
+// each plain or with .gz. The form "train-images.idx3-ubyte" is accepted too.
 //
-// Failure: NotFound says what to install or which files to put where.
+// Errors: NotFound, which says what to install or which files to put where.
 
 #pragma once
 
@@ -17,12 +17,15 @@
 namespace trireme::data::idx {
 
 Sets open_idx(const IdxConfig& config);
+// Opens only the two files t10k-...
+std::shared_ptr<const Source> open_test_idx(const IdxConfig& config, const Preprocessing& known);
 
-// The pictures of the two files train-... in a folder alone, of so many classes.
+// Opens only the images of the two files train-... in a folder, with this number of classes.
 std::shared_ptr<const Source> open_pictures(const std::filesystem::path& folder,
                                             std::int64_t classes);
 
-// Writes those two: `pixels` are bytes (count, height, width, channels), `labels` a byte each.
+// Writes those two files: `pixels` contains bytes (count, height, width, channels), `labels` one
+// byte per image.
 struct Pictures {
   std::vector<std::int64_t> sizes;  // count, height, width, channels
   std::vector<std::uint8_t> pixels;
@@ -30,7 +33,9 @@ struct Pictures {
 };
 void write_pictures(const std::filesystem::path& folder, const Pictures& pictures);
 
-// Where the files of a configuration are looked for, in this order.
+// The folders that are searched for the files of a configuration, in this order.
 std::vector<std::filesystem::path> folders_of(const IdxConfig& config);
+// The first of these that has all four files; empty if none has.
+std::filesystem::path found_folder(const IdxConfig& config);
 
 }  // namespace trireme::data::idx

@@ -1,8 +1,8 @@
 // IdxSource is a pair of IDX files: images (N, H, W) or (N, H, W, C) and labels (N).
 //
-// Meaning: an input is (C, H, W) of float32 in [0, 1], a target an int64 label.
-// Failure: opening throws Corrupt, with file and offset, where the two do not fit together or a
-//          label is not below `classes`.
+// Semantics: an input is (C, H, W) of float32 in [0, 1]; a target is an int64 label.
+// Errors:    the constructor throws Corrupt, with file and offset, if the two files do not match or
+//            a label is not below `classes`.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace trireme::data::idx {
 
 class IdxSource final : public Source {
  public:
-  // classes = 0: one more than the largest label.
+  // With classes = 0, the number of classes is the largest label plus one.
   IdxSource(IdxFile images, IdxFile labels, std::int64_t classes = 0,
             std::vector<std::string> class_names = {});
 

@@ -1,12 +1,13 @@
-// FolderConfig is `[data]` of kind images.
+// FolderConfig is the `[data]` section of kind images.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 
 #include <filesystem>
 
 #include "trireme/base/config/fields.h"
+#include "trireme/data/class_folder.h"
 
 namespace trireme::data::image {
 
@@ -15,6 +16,7 @@ struct FolderConfig {
   std::filesystem::path test = {};  // NOLINT(readability-redundant-member-init)
   std::vector<std::int64_t> size = {224, 224};
   bool is_grey = false;
+  BadSamples bad_samples = BadSamples::Error;
 
   static void describe(config::Fields<FolderConfig>& f);
 };

@@ -15,8 +15,8 @@ struct Tap {
   float share = 0;
 };
 
-// A line of `to` pixels, from the middle of one of `from`, moved. What stays of it is
-// `count` pixels from `first` on; they lie at `begin` then.
+// Maps a line of `from` pixels to `to` pixels, cropped around the center and shifted. The visible
+// part is `count` pixels that begin at `first` and are stored at `begin`.
 struct Line {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -35,7 +35,7 @@ struct Line {
             static_cast<float>(at - static_cast<double>(before))};
   }
 
-  // Of what stays, counted from a pixel on.
+  // Interpolation taps of the visible part, relative to `from_pixel`.
   std::vector<Tap> taps(std::int64_t from_pixel) const {
     std::vector<Tap> all;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -68,7 +68,7 @@ Lines lines_of(std::int64_t height, std::int64_t width, transform::ImageSize siz
           line_of(width, size.width, step, placement.right)};
 }
 
-// Where nothing of the picture comes to lie.
+// Sets the pixels that the image does not cover to zero.
 void blank(float* plane, transform::ImageSize size, const Line& rows, std::int64_t left,
            std::int64_t count) {
   const std::int64_t bottom = rows.begin + rows.count;
@@ -80,7 +80,7 @@ void blank(float* plane, transform::ImageSize size, const Line& rows, std::int64
   }
 }
 
-// Where the bytes of a picture's part lie.
+// Locates the bytes of the available part of an image.
 struct View {
   explicit View(const Pixels& pixels)
       : part(pixels.part.height > 0 ? pixels.part
@@ -88,7 +88,7 @@ struct View {
         stride(pixels.stride > 0 ? pixels.stride : pixels.channels),
         bytes(pixels.bytes.data()) {}
 
-  // The first column that is there.
+  // The first available column of a row.
   const std::uint8_t* row(std::int64_t index) const {
     return bytes + (index - part.top) * part.width * stride;
   }
@@ -98,7 +98,7 @@ struct View {
   const std::uint8_t* bytes;
 };
 
-// One row of one channel; the bytes are those of the channel.
+// Interpolates one row of one channel; `above` and `below` point to the bytes of that channel.
 void mix_row(const std::uint8_t* above, const std::uint8_t* below, float share,
              const std::vector<Tap>& columns, std::int64_t stride, float* to) {
   for (const Tap& column : columns) {

@@ -2,7 +2,8 @@
 
 #include <cstring>
 
-// One loop, compiled for several vector widths; the machine's best is taken at run time.
+// One loop, compiled for several vector widths; the best one for the machine is selected at run
+// time.
 #define TRIREME_UNPACK_WIDE __attribute__((target_clones("avx2", "default")))
 
 namespace trireme::data::image {
@@ -10,7 +11,7 @@ namespace {
 
 constexpr float kStep = 1.0F / 255.0F;
 
-// As signed numbers, for which there are instructions.
+// Converts as a signed number, because only those have vector instructions.
 inline float value_of(std::uint32_t pixel, int shift) {
   return static_cast<float>(static_cast<std::int32_t>((pixel >> shift) & 0xFF)) * kStep;
 }
@@ -21,7 +22,7 @@ inline std::uint32_t pixel_at(const std::uint8_t* from) {
   return pixel;
 }
 
-// Three colours and a byte that nobody looks at: a pixel is a word.
+// Three colour bytes and one unused byte: a pixel is one word.
 TRIREME_UNPACK_WIDE void unpack_words(const std::uint8_t* __restrict from, std::int64_t count,
                                       float* __restrict red, float* __restrict green,
                                       float* __restrict blue) {

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <string>
 
-// After <cstdio>, which it needs.
+// Must come after <cstdio>, which it needs.
 #include <jpeglib.h>
-// After that one, which it needs.
+// Must come after jpeglib.h, which it needs.
 #include <jerror.h>
 
 #include "trireme/base/check.h"
@@ -17,7 +17,7 @@
 namespace trireme::data::jpeg {
 namespace {
 
-// libjpeg says that it failed by a function that must not return.
+// libjpeg reports errors through a function that must not return.
 struct Complaints {
   jpeg_error_mgr base;
   std::jmp_buf back;
@@ -30,7 +30,7 @@ struct Complaints {
   std::longjmp(complaints->back, 1);
 }
 
-// Of what libjpeg warns of, only missing and broken data make a picture another one.
+// Of libjpeg's warnings, only those about missing and damaged data change the image.
 void count_damage(j_common_ptr codec, int level) {
   if (level >= 0) return;
   const int code = codec->err->msg_code;
@@ -46,15 +46,15 @@ void prepare(Complaints& complaints) {
   complaints.base.emit_message = count_damage;
 }
 
-// Beyond that nobody has pictures, and a torn header has anything.
+// Real images are not larger than this, but a damaged header may claim any size.
 constexpr std::int64_t kPixelsMax = std::int64_t{1} << 28;
 
-// Eighths of the size in which it still covers what is wanted.
+// The scale in eighths at which the image still covers the wanted size.
 unsigned eighths(std::int64_t have, std::int64_t want) {
   return static_cast<unsigned>(std::clamp<std::int64_t>((8 * want + have - 1) / have, 1, 8));
 }
 
-// A decoder and the errors it reports to; a thread keeps one and uses it again.
+// A decoder and its error handler; each thread keeps one and reuses it.
 struct Decoding {
   jpeg_decompress_struct codec{};
   Complaints complaints{};
@@ -68,38 +68,40 @@ struct Decoding {
   ~Decoding() { jpeg_destroy_decompress(&codec); }
 };
 
-enum class Layout { Bytes, Words };  // of a coloured pixel: three bytes, or four
+enum class Layout { Bytes, Words };  // bytes per coloured pixel: three, or four
 
-// Jumps back over plain C only: whatever needs a destructor is the caller's.
+// longjmp() passes only over plain C: objects with a destructor must belong to the caller.
 bool begin(Decoding& d, ByteView bytes, std::int64_t height, std::int64_t width, bool is_grey,
            Layout layout) {
   if (setjmp(d.complaints.back) != 0) return false;
   if (d.codec.mem == nullptr) {
     jpeg_create_decompress(&d.codec);
   } else {
-    jpeg_abort_decompress(&d.codec);  // whatever the last one came to
+    jpeg_abort_decompress(&d.codec);  // whatever the state of the previous image
   }
   d.codec.err->num_warnings = 0;
   jpeg_mem_src(&d.codec, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   jpeg_read_header(&d.codec, TRUE);
   const bool is_one = is_grey || d.codec.jpeg_color_space == JCS_GRAYSCALE;
   const J_COLOR_SPACE colours = layout == Layout::Words ? JCS_EXT_RGBX : JCS_RGB;
-  d.codec.out_color_space = is_one ? JCS_GRAYSCALE : colours;
+  // The library does not convert CMYK to other colours; convert_inks() does.
+  const bool is_ink = d.codec.jpeg_color_space == JCS_CMYK || d.codec.jpeg_color_space == JCS_YCCK;
+  d.codec.out_color_space = is_ink ? JCS_CMYK : is_one ? JCS_GRAYSCALE : colours;
   d.codec.scale_num =
       std::max(eighths(d.codec.image_height, height), eighths(d.codec.image_width, width));
-  // Only by halves: in between it is slower than to decode all.
+  // Only halves: other scales are slower than decoding the full size.
   d.codec.scale_num = d.codec.scale_num > 4 ? 8 : d.codec.scale_num > 2 ? 4 : d.codec.scale_num;
   d.codec.scale_denom = 8;
   jpeg_calc_output_dimensions(&d.codec);
   return true;
 }
 
-// Next to where columns begin and end, colours at half the size are interpolated otherwise than
-// within the picture.
+// At the left and right edge of a decoded column range, half-size colours are interpolated
+// differently than inside the image.
 constexpr std::int64_t kMargin = 2;
 
-// From here on the codec gives these columns and what lies left of them in the same block; says
-// which they are.
+// From here on the codec outputs these columns and the columns to their left in the same block.
+// Updates `part` accordingly.
 bool start_columns(Decoding& d, image::Part& part) {
   if (setjmp(d.complaints.back) != 0) return false;
   jpeg_start_decompress(&d.codec);
@@ -113,10 +115,10 @@ bool start_columns(Decoding& d, image::Part& part) {
   return true;
 }
 
-// Rows [top, top + height); the others are read over.
+// Reads rows [top, top + height) and skips the others.
 bool read_rows(Decoding& d, std::uint8_t* to, std::size_t row_size, std::int64_t top,
                std::int64_t height) {
-  constexpr JDIMENSION kRows = 16;  // a block of the codec at once, at most
+  constexpr JDIMENSION kRows = 16;  // at most one block of the codec at once
   if (setjmp(d.complaints.back) != 0) return false;
   const auto first = static_cast<JDIMENSION>(top), end = static_cast<JDIMENSION>(top + height);
   JSAMPROW rows[kRows];
@@ -129,13 +131,13 @@ bool read_rows(Decoding& d, std::uint8_t* to, std::size_t row_size, std::int64_t
     jpeg_read_scanlines(&d.codec, rows, count);
   }
   if (end < d.codec.output_height) {
-    // Up to the last one, which has to be asked for: to skip them all would read nothing.
+    // Skip all but the last row, which has to be read: skipping all of them would read nothing.
     const JDIMENSION others = d.codec.output_height - end - 1;
     if (others > 0) jpeg_skip_scanlines(&d.codec, others);
     rows[0] = to + static_cast<std::size_t>(height) * row_size;
     jpeg_read_scanlines(&d.codec, rows, 1);
   }
-  // A file that ends early is filled up with grey and warned of.
+  // libjpeg fills the rest of a truncated file with grey and issues a warning.
   if (d.codec.err->num_warnings > 0) return false;
   jpeg_finish_decompress(&d.codec);
   return true;
@@ -153,12 +155,13 @@ bool is_jpeg(ByteView bytes) noexcept {
 
 namespace {
 
-// What begin() found out.
-void describe(const Decoding& d, image::Pixels& pixels) {
+// Stores the properties that begin() determined.
+void describe(const Decoding& d, bool is_grey, image::Pixels& pixels) {
+  const J_COLOR_SPACE colours = d.codec.out_color_space;
   pixels.height = d.codec.output_height;
   pixels.width = d.codec.output_width;
-  pixels.channels = d.codec.out_color_space == JCS_GRAYSCALE ? 1 : 3;
-  pixels.stride = d.codec.out_color_space == JCS_EXT_RGBX ? 4 : pixels.channels;
+  pixels.channels = is_grey || colours == JCS_GRAYSCALE ? 1 : 3;
+  pixels.stride = colours == JCS_EXT_RGBX || colours == JCS_CMYK ? 4 : pixels.channels;
   pixels.part = {};
   if (pixels.height * pixels.width > kPixelsMax) {
     throw Error(ErrorCode::Corrupt, "JPEG: a picture of " + std::to_string(pixels.height) + " by " +
@@ -166,14 +169,31 @@ void describe(const Decoding& d, image::Pixels& pixels) {
   }
 }
 
+// Converts cyan, magenta, yellow and black to red, green and blue, or to grey in the first byte, in
+// place. The values in files are inverted, as Adobe writes them; Pillow and torchvision also assume
+// that.
+void convert_inks(image::Pixels& pixels) {
+  for (std::size_t at = 0; at + 4 <= pixels.bytes.size(); at += 4) {
+    std::uint8_t* const pixel = pixels.bytes.data() + at;
+    const int black = pixel[3];
+    for (int c = 0; c < 3; ++c) {
+      pixel[c] = static_cast<std::uint8_t>((pixel[c] * black + 127) / 255);
+    }
+    if (pixels.channels == 3) continue;
+    const int grey = 19595 * pixel[0] + 38470 * pixel[1] + 7471 * pixel[2] + 32768;
+    pixel[0] = static_cast<std::uint8_t>(grey >> 16);
+  }
+}
+
 void read_part(Decoding& d, image::Part part, image::Pixels& pixels) {
   if (!start_columns(d, part)) fail(d.complaints);
   const auto row_size = static_cast<std::size_t>(part.width * pixels.stride);
   const bool is_last = part.top + part.height == pixels.height;
-  // One more than is wanted for the last row, where that is another one.
+  // One more row than requested, as a buffer for the last row of the file, if that is another one.
   pixels.bytes.resize(row_size * static_cast<std::size_t>(part.height + (is_last ? 0 : 1)));
   if (!read_rows(d, pixels.bytes.data(), row_size, part.top, part.height)) fail(d.complaints);
   pixels.part = part;
+  if (d.codec.out_color_space == JCS_CMYK) convert_inks(pixels);
 }
 
 Decoding& decoder() {
@@ -187,7 +207,7 @@ void decode(ByteView bytes, std::int64_t height_least, std::int64_t width_least,
             image::Pixels& pixels) {
   Decoding& d = decoder();
   if (!begin(d, bytes, height_least, width_least, is_grey, Layout::Bytes)) fail(d.complaints);
-  describe(d, pixels);
+  describe(d, is_grey, pixels);
   read_part(d, {.height = pixels.height, .width = pixels.width}, pixels);
 }
 
@@ -195,9 +215,9 @@ void decode_part(ByteView bytes, transform::ImageSize size, const transform::Pla
                  bool is_grey, image::Pixels& pixels) {
   Decoding& d = decoder();
   if (!begin(d, bytes, size.height, size.width, is_grey, Layout::Words)) fail(d.complaints);
-  describe(d, pixels);
+  describe(d, is_grey, pixels);
   image::Part part = image::part_for(pixels.height, pixels.width, size, placement);
-  if (part.height == 0) part = {.height = 1, .width = pixels.width};  // for the damage alone
+  if (part.height == 0) part = {.height = 1, .width = pixels.width};  // only to detect damage
   read_part(d, part, pixels);
 }
 

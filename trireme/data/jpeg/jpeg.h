@@ -1,8 +1,8 @@
-// JPEG files through libjpeg-turbo, as Pillow and torchvision read them: exact inverse transform,
-// colours at half the size interpolated. In a build without it every function says so.
+// JPEG files, decoded with libjpeg-turbo like in Pillow and torchvision: exact inverse transform,
+// and interpolation of half-size colours. In a build without it every function throws Unsupported.
 //
-// Threads: any thread.
-// Failure: Corrupt, with what is wrong; Unsupported where this build has no libjpeg.
+// Thread safety: any thread.
+// Errors:        Corrupt, with the reason; Unsupported if this build has no libjpeg.
 
 #pragma once
 
@@ -13,18 +13,19 @@ namespace trireme::data::jpeg {
 
 bool is_jpeg(ByteView bytes) noexcept;
 
-// Grey or coloured, as the file is, unless `is_grey`. A picture that is much larger than so many
-// rows and columns may come smaller, but not smaller than these.
+// Decodes to greyscale or colour, like the file, unless `is_grey` is set. An image that is much
+// larger than the given number of rows and columns may be decoded at a smaller size, but not below
+// these.
 void decode(ByteView bytes, std::int64_t height_least, std::int64_t width_least, bool is_grey,
             image::Pixels& pixels);
 
-// The same bits of no more than what image::fit() looks at for that size and placement, and of what
-// comes with it; colours as words of four bytes. The rest is read and not made into pixels, so that
-// damage is found wherever it is.
+// Decodes only the part that image::fit() reads for that size and placement, plus what is decoded
+// together with it, with bitwise identical results. Colours use four bytes per pixel. The rest is
+// read but not converted to pixels, so that damage is detected anywhere.
 void decode_part(ByteView bytes, transform::ImageSize size, const transform::Placement& placement,
                  bool is_grey, image::Pixels& pixels);
 
-// Of quality 1 to 100. REQUIRES: 1 or 3 channels.
+// `quality` is 1 to 100. REQUIRES: 1 or 3 channels.
 Bytes encode(const image::Pixels& pixels, int quality);
 
 }  // namespace trireme::data::jpeg

@@ -1,13 +1,12 @@
-// DatasetSource makes a source of a torch::data set: anything with get(index), which gives an
-// Example of two tensors, and size().
+// DatasetSource makes a source of a torch::data set: any type with size() and with get(index),
+// which returns an Example of two tensors.
 //
 //   DatasetSource source(torch::data::datasets::MNIST(folder), {.classes = 10});
 //
-// Threads: any thread; but sets of torch::data promise nothing about threads, so samples are got
-// one
-//          at a time, and several readers gain nothing.
-// Failure: InvalidInput for a set without a size, and in read() for a sample that is not formed as
-//          the first; what the set throws.
+// Thread safety: any thread. torch::data sets guarantee no thread safety, so samples are read one
+//                at a time and several reader threads are not faster.
+// Errors:        InvalidInput for a set without a size, and in read() for a sample whose form
+//                differs from the first; the errors of the set.
 
 #pragma once
 

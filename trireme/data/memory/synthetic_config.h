@@ -1,6 +1,6 @@
-// SyntheticConfig is `[data]` of kind synthetic.
+// SyntheticConfig is the `[data]` section of kind synthetic.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 

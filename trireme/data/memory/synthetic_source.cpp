@@ -9,7 +9,7 @@
 namespace trireme::data::memory {
 namespace {
 
-// Streams of the seed: sample i draws from stream i, the hidden truth from one that none reaches.
+// Random streams: sample i draws from stream i, the hidden parameters from one that no sample uses.
 constexpr std::uint64_t kHiddenStream = ~std::uint64_t{0};
 constexpr std::int64_t kHiddenMax = std::int64_t{1} << 28;
 
@@ -82,7 +82,7 @@ void SyntheticSource::read(std::int64_t sample, const SampleKey&, void* input, v
   }
 }
 
-// Uniform noise of the same deviation, which costs a tenth of normal noise.
+// Uses uniform noise of the same deviation, which costs a tenth of normal noise.
 void SyntheticSource::read_image(std::int64_t sample, float* input, std::int64_t* label) const {
   Random random = random_of(config_, sample);
   const auto drawn = random.below(static_cast<std::uint64_t>(config_.classes));

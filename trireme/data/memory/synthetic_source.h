@@ -1,12 +1,12 @@
-// SyntheticSource makes samples up: each is a function of the seed and its number, costs no memory,
-// and can be learned, so that a job on it shows whether training works.
+// SyntheticSource generates samples: each is a function of the seed and its number and needs no
+// memory. The samples can be learned, so that a job on them shows whether training works.
 //
-//   images          each class has a pattern of its own; an image is that of its class and noise
-//   classification  features are normal; a hidden linear map of them says the class
-//   regression      features are normal; the target is a hidden linear function of them and noise
-//   tokens          each sample counts upwards by a step of its own from 1 to 4, round and round
+//   images          each class has its own pattern; an image is the pattern of its class plus noise
+//   classification  features are normal; a hidden linear map of them determines the class
+//   regression      features are normal; the target is a hidden linear function of them plus noise
+//   tokens          each sample counts upwards by its own step from 1 to 4 and wraps around
 //
-// Threads: any thread.
+// Thread safety: any thread.
 
 #pragma once
 
@@ -20,7 +20,7 @@ namespace trireme::data::memory {
 
 class SyntheticSource final : public Source {
  public:
-  // Samples first .. first + count - 1 of the endless set that `config` describes.
+  // Samples first .. first + count - 1 of the infinite set that `config` describes.
   SyntheticSource(const SyntheticConfig& config, std::int64_t first, std::int64_t count);
 
   std::int64_t count() const override { return count_; }

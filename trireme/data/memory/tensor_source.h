@@ -3,9 +3,10 @@
 //
 //   TensorSource source(x, y, {.classes = 10});   // x (N, ...), y (N, ...)
 //
-// Threads:  any thread.
-// Failure:  InvalidInput where the two have different rows, or a label is not in [0, classes).
-// Lifetime: holds the tensors, or copies where they are strided or on another device.
+// Thread safety: any thread.
+// Errors:        InvalidInput if the two have different numbers of rows, or a label is not in [0,
+//                classes).
+// Lifetime:      holds the tensors, or copies of them if they are strided or on another device.
 
 #pragma once
 
@@ -18,7 +19,7 @@ namespace trireme::data::memory {
 class TensorSource final : public Source {
  public:
   struct Options {
-    std::int64_t classes = 0;  // 0: the targets are numbers, or their classes nobody's business
+    std::int64_t classes = 0;  // 0: the targets are numbers, or classes that need not be known
     std::vector<std::string> class_names = {};  // NOLINT(readability-redundant-member-init)
   };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kPixelsMax = std::int64_t{1} << 28;
 
-// libpng's simple interface: no callbacks, no jumps.
+// Uses libpng's simplified interface: no callbacks, no longjmp.
 struct Picture {
   png_image image{};
 
@@ -33,7 +33,7 @@ bool is_png(ByteView bytes) noexcept {
 void decode(ByteView bytes, bool is_grey, image::Pixels& pixels) {
   Picture picture;
   if (!png_image_begin_read_from_memory(&picture.image, bytes.data(), bytes.size())) picture.fail();
-  // As everybody else: 16 bits are as 8 bits are, and not linear in the light.
+  // As in other programs: 16-bit values are sRGB like 8-bit values, not linear.
   picture.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
   const bool is_coloured = (picture.image.format & PNG_FORMAT_FLAG_COLOR) != 0 && !is_grey;
   picture.image.format = is_coloured ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;

@@ -1,7 +1,7 @@
-// PNG files through libpng. In a build without it every function says so.
+// PNG files, decoded with libpng. In a build without it every function throws Unsupported.
 //
-// Threads: any thread.
-// Failure: Corrupt, with what is wrong; Unsupported where this build has no libpng.
+// Thread safety: any thread.
+// Errors:        Corrupt, with the reason; Unsupported if this build has no libpng.
 
 #pragma once
 
@@ -12,8 +12,8 @@ namespace trireme::data::png {
 
 bool is_png(ByteView bytes) noexcept;
 
-// Grey or coloured, as the file is, unless `is_grey`. 16 bits become 8, and what can be seen
-// through lies on black.
+// Decodes to greyscale or colour, like the file, unless `is_grey` is set. 16-bit values become
+// 8-bit values, and transparent pixels are blended with black.
 void decode(ByteView bytes, bool is_grey, image::Pixels& pixels);
 
 // REQUIRES: 1 or 3 channels.

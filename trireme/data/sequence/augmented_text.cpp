@@ -10,10 +10,11 @@
 namespace trireme::data::sequence {
 namespace {
 
-// Sets these draws apart from all others that a seed is used for.
+// Makes these random draws independent of all others from the same seed.
 constexpr std::uint64_t kTextPurpose = 0x574F524453;
 
-// Tokens that are changed for a sample of so many: enough where half of the words are left out.
+// Number of tokens to change for a sample of `count` tokens: enough even if half of the words are
+// dropped.
 std::int64_t span_for(std::int64_t count) {
   return 2 * count + 64;
 }
@@ -57,7 +58,7 @@ bool AugmentedText::encode(const std::string& text, std::vector<std::int64_t>& o
     std::size_t size = tokenizer::first_character(left).size;
     auto found = by_piece_.find(left.substr(0, size));
     if (found == by_piece_.end()) {
-      // Of a vocabulary of bytes.
+      // For a vocabulary of bytes.
       size = 1;
       found = by_piece_.find(left.substr(0, size));
     }

@@ -1,13 +1,13 @@
-// AugmentedText is windows of a text whose words were changed on the way, drawn from the sample's
-// key: see trireme/data/text/augment_text.h.
+// AugmentedText reads windows of a text and changes words when they are read, with random values
+// from the sample's key: see trireme/data/text/augment_text.h.
 //
-// Meaning: sample i begins where that of a TextSource of the same part begins. About two windows
-//          of the text are decoded, changed and encoded again, and the first tokens of that are the
-//          sample; near the part's end it begins earlier. A sample that is left with too few
-//          tokens, or would need a capital that the text never has, stays as it was. Special tokens
-//          stay in place, and nothing moves across them.
-// Threads: any thread.
-// Failure: InvalidInput where a synonym has a character that the text's vocabulary has not.
+// Semantics:     sample i begins where it begins in a TextSource of the same part. About two
+//                windows of the text are decoded, changed and encoded again; the first tokens of
+//                the result are the sample. Near the end of the part it begins earlier. A sample
+//                that would have too few tokens, or would need a capital letter that the text never
+//                has, stays unchanged. Special tokens stay in place, and no text moves across them.
+// Thread safety: any thread.
+// Errors:        InvalidInput if a synonym has a character that is not in the text's vocabulary.
 
 #pragma once
 
@@ -31,9 +31,9 @@ class AugmentedText final : public Source {
 
  private:
   bool is_special(std::int64_t token) const;
-  // False where a character has no token.
+  // Returns false if a character has no token.
   bool encode(const std::string& text, std::vector<std::int64_t>& out) const;
-  // Nothing where a capital has no token.
+  // Empty if a capital letter has no token.
   std::vector<std::int64_t> changed(const std::vector<std::int64_t>& tokens,
                                     const SampleKey& key) const;
 
@@ -41,7 +41,7 @@ class AugmentedText final : public Source {
   TextSource::Options options_;
   text::TextChanges changes_;
   text::Synonyms synonyms_;
-  std::map<std::string, std::int64_t, std::less<>> by_piece_;  // without a tokenizer
+  std::map<std::string, std::int64_t, std::less<>> by_piece_;  // used without a tokenizer
   std::vector<bool> is_special_;
 };
 

@@ -1,13 +1,13 @@
-// EncodedRow is a text as the tokens of a tokenizer: in memory, or, where a folder is given to keep
-// them, in a file there that is mapped, so that the text may be larger than memory and is encoded
-// once for all ranks and jobs to come.
+// EncodedRow is a text as the tokens of a tokenizer: in memory or, if a cache folder is set, in a
+// memory-mapped file there. With a cache folder the text may be larger than memory and is encoded
+// only once for all ranks and later jobs.
 //
-// Meaning:  the kept file is called by the text's name, and by what decides its content: the text's
-//           size and time of change, the tokenizer, and how documents are cut. A text that was
-//           written again is encoded again.
-// Threads:  constant; any thread.
-// Failure:  NotFound, Io, Exhausted; InvalidInput where the tokenizer has no token of the name that
-//           is to end documents.
+// Semantics:     the name of the cached file contains the name of the text and a hash of what
+//                determines the content: the text itself, the tokenizer and how documents are
+//                separated. The path and the modification time of the text do not matter.
+// Thread safety: immutable; any thread.
+// Errors:        NotFound, Io, Exhausted; InvalidInput if the tokenizer has no token with the
+//                configured document-end name.
 
 #pragma once
 
@@ -33,10 +33,10 @@ class EncodedRow final : public TokenRow {
 
  private:
   std::vector<tokenizer::Token> tokens_;
-  std::optional<TokenShard> shard_;  // instead
+  std::optional<TokenShard> shard_;  // used instead of tokens_
 };
 
-// The token that ends documents; nothing where the settings name none.
+// The token that ends documents; empty if the settings name none.
 std::optional<tokenizer::Token> end_token(const TextConfig& config,
                                           const tokenizer::Tokenizer& tokenizer);
 

@@ -25,7 +25,8 @@ void ByteRow::read(std::int64_t first, std::int64_t count, std::int64_t* out) co
                  [](std::byte byte) { return std::to_integer<std::int64_t>(byte); });
 }
 
-CharacterRow::CharacterRow(const std::filesystem::path& path) : file_(path) {
+CharacterRow::CharacterRow(const std::filesystem::path& path, std::vector<std::string> characters)
+    : file_(path), characters_(std::move(characters)) {
   const std::string_view text = text_of(file_.bytes());
   std::vector<bool> is_there(kCodes);
   for (std::size_t at = 0; at < text.size();) {
@@ -39,12 +40,26 @@ CharacterRow::CharacterRow(const std::filesystem::path& path) : file_(path) {
     ++count_;
     at += character.size;
   }
-  token_of_.resize(kCodes);
-  for (std::size_t code = 0; code < kCodes; ++code) {
-    if (!is_there[code]) continue;
-    token_of_[code] = static_cast<std::uint32_t>(characters_.size());
-    tokenizer::append_utf8(characters_.emplace_back(), static_cast<char32_t>(code));
+  if (characters_.empty()) {
+    for (std::size_t code = 0; code < kCodes; ++code) {
+      if (is_there[code]) {
+        tokenizer::append_utf8(characters_.emplace_back(), static_cast<char32_t>(code));
+      }
+    }
   }
+  token_of_.resize(kCodes);
+  for (std::size_t token = 0; token < characters_.size(); ++token) {
+    const char32_t code = tokenizer::first_character(characters_[token]).code;
+    token_of_[code] = static_cast<std::uint32_t>(token);
+    is_there[code] = false;
+  }
+  const auto strange = std::ranges::find(is_there, true);
+  if (strange == is_there.end()) return;
+  std::string character;
+  tokenizer::append_utf8(character, static_cast<char32_t>(strange - is_there.begin()));
+  throw Error(ErrorCode::InvalidInput,
+              file_.name() + " has the character '" + character +
+                  "', which is not in the vocabulary that the model was trained with");
 }
 
 void CharacterRow::read(std::int64_t first, std::int64_t count, std::int64_t* out) const {

@@ -1,10 +1,12 @@
-// The bytes or the characters of a text file as tokens, read where the file lies: a text may be
+// The bytes or the characters of a text file as tokens, read from the mapped file: a text may be
 // larger than memory.
 //
-// Meaning: a byte is its own number. Characters are numbered in the order of their code points, as
-//          nanoGPT has it; where the k-th begins is found by an index, a place for every 256.
-// Threads: constant; any thread.
-// Failure: NotFound, Io; Corrupt, with the offset, for bytes that are no UTF-8.
+// Semantics:     the token of a byte is its value. Characters are numbered in the order of their
+//                code points, as in nanoGPT; an index with one entry per 256 characters locates the
+//                k-th character.
+// Thread safety: immutable; any thread.
+// Errors:        NotFound, Io; Corrupt, with the offset, for bytes that are not UTF-8; InvalidInput
+//                for a character that is not among the given ones.
 
 #pragma once
 
@@ -31,13 +33,15 @@ class ByteRow final : public TokenRow {
 
 class CharacterRow final : public TokenRow {
  public:
-  static constexpr std::int64_t kIndexed = 256;  // characters from one place to the next
+  static constexpr std::int64_t kIndexed = 256;  // characters per index entry
 
-  explicit CharacterRow(const std::filesystem::path& path);
+  // If `characters` is empty, those of the text are used.
+  explicit CharacterRow(const std::filesystem::path& path,
+                        std::vector<std::string> characters = {});
 
   std::int64_t count() const override { return count_; }
   void read(std::int64_t first, std::int64_t count, std::int64_t* out) const override;
-  // What token i is.
+  // The character of each token.
   const std::vector<std::string>& characters() const noexcept { return characters_; }
 
  private:
@@ -48,7 +52,7 @@ class CharacterRow final : public TokenRow {
   std::vector<std::string> characters_;
 };
 
-// What the tokens of a ByteRow are.
+// The byte of each token of a ByteRow.
 std::vector<std::string> all_bytes();
 
 }  // namespace trireme::data::sequence

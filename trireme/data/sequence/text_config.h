@@ -1,6 +1,6 @@
-// TextConfig is `[data]` of kind text.
+// TextConfig is the `[data]` section of kind text.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 

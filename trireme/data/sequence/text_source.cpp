@@ -25,22 +25,37 @@ std::shared_ptr<const TextSource> part_of(const std::shared_ptr<const TokenText>
                   std::to_string(config.context + 1));
 }
 
+std::shared_ptr<const TextSource> test_part(const std::shared_ptr<const TokenText>& text,
+                                            const TextConfig& config) {
+  const std::int64_t count = text->row->count();
+  const std::int64_t stride = config.test_stride > 0 ? config.test_stride : config.context;
+  return part_of(text, {split_at(count, config.validation), count}, config, stride);
+}
+
+void require_file(const TextConfig& config) {
+  if (!config.file.empty()) return;
+  throw Error(ErrorCode::InvalidInput,
+              "data.file: name the text to train on, for example data.file=input.txt");
+}
+
 }  // namespace
 
-TokenText read_text(const TextConfig& config) {
+TokenText read_text(const TextConfig& config, const Preprocessing* known) {
   if (!config.tokenizer.empty()) {
-    const auto tokenizer = tokenizer::open_tokenizer(config.tokenizer);
-    TokenText text{.row = std::make_shared<EncodedRow>(config, *tokenizer), .tokenizer = tokenizer};
-    for (std::size_t token = 0; token < tokenizer->size(); ++token) {
-      text.vocabulary.push_back(tokenizer->text_of(static_cast<tokenizer::Token>(token)));
-    }
+    const auto tokenizer = known != nullptr && known->source.tokenizer
+                               ? known->source.tokenizer
+                               : tokenizer::open_tokenizer(config.tokenizer);
+    TokenText text{.row = std::make_shared<EncodedRow>(config, *tokenizer),
+                   .vocabulary = tokenizer->texts(),
+                   .tokenizer = tokenizer};
     if (config.are_documents_apart) text.document_end = end_token(config, *tokenizer);
     return text;
   }
   if (config.unit == Unit::Byte) {
     return {.row = std::make_shared<ByteRow>(config.file), .vocabulary = all_bytes()};
   }
-  auto row = std::make_shared<CharacterRow>(config.file);
+  auto row = std::make_shared<CharacterRow>(
+      config.file, known != nullptr ? known->source.class_names : std::vector<std::string>());
   return {.row = row, .vocabulary = row->characters()};
 }
 
@@ -66,7 +81,7 @@ std::int64_t TextSource::count() const {
 
 void TextSource::read(std::int64_t sample, const SampleKey&, void* input, void* target) const {
   TRIREME_CHECK(sample >= 0 && sample < count(), "sample ", sample, " of ", count());
-  // The targets are the inputs but for the first, and the token after the last.
+  // The targets are the inputs without the first, followed by the token after the last.
   auto* const from = static_cast<std::int64_t*>(input);
   auto* const to = static_cast<std::int64_t*>(target);
   const TokenRow& row = *options_.text->row;
@@ -77,10 +92,7 @@ void TextSource::read(std::int64_t sample, const SampleKey&, void* input, void* 
 }
 
 Sets open_text(const TextConfig& config) {
-  if (config.file.empty()) {
-    throw Error(ErrorCode::InvalidInput,
-                "data.file: name the text to train on, for example data.file=input.txt");
-  }
+  require_file(config);
   const auto text = std::make_shared<const TokenText>(read_text(config));
   const std::int64_t count = text->row->count();
   const std::int64_t split = split_at(count, config.validation);
@@ -93,11 +105,14 @@ Sets open_text(const TextConfig& config) {
         config.changes(),
         config.synonyms.empty() ? text::Synonyms() : text::Synonyms::read(config.synonyms));
   }
-  if (config.validation > 0) {
-    const std::int64_t stride = config.test_stride > 0 ? config.test_stride : config.context;
-    sets.test = part_of(text, {split, count}, config, stride);
-  }
+  if (config.validation > 0) sets.test = test_part(text, config);
   return sets;
+}
+
+std::shared_ptr<const Source> open_test_text(const TextConfig& config, const Preprocessing& known) {
+  if (config.validation == 0) return nullptr;
+  require_file(config);
+  return test_part(std::make_shared<const TokenText>(read_text(config, &known)), config);
 }
 
 }  // namespace trireme::data::sequence

@@ -1,8 +1,8 @@
-// TextSource is a text as windows of tokens: characters, bytes, or what a tokenizer makes of it.
+// TextSource is a text as windows of tokens: characters, bytes, or the tokens of a tokenizer.
 //
-// Meaning: input and target are int64 (context). class_names are what the tokens stand for.
-// Failure: NotFound; Corrupt, with the offset, for bytes that are no UTF-8; InvalidInput where the
-//          text is shorter than a window; what opening a tokenizer throws.
+// Semantics: input and target are int64 (context). class_names contains the text of each token.
+// Errors:    NotFound; Corrupt, with the offset, for bytes that are not UTF-8; InvalidInput if the
+//            text is shorter than a window; the errors of opening a tokenizer.
 
 #pragma once
 
@@ -19,23 +19,24 @@
 
 namespace trireme::data::sequence {
 
-// A text as numbers, shared by the sources of its parts.
+// A text as tokens, shared by the sources of its parts.
 struct TokenText {
   std::shared_ptr<const TokenRow> row = nullptr;
-  std::vector<std::string> vocabulary = {};  // what each token stands for
+  std::vector<std::string> vocabulary = {};  // the text of each token
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer = nullptr;
-  std::optional<std::int64_t> document_end = {};  // where attention ends with a document
+  std::optional<std::int64_t> document_end = {};  // set if attention is limited to one document
 
   std::int64_t classes() const { return std::ssize(vocabulary); }
 };
 
-TokenText read_text(const TextConfig& config);
+// With `known`, uses the vocabulary that the model was trained with; otherwise that of the text.
+TokenText read_text(const TextConfig& config, const Preprocessing* known = nullptr);
 
 class TextSource final : public Source {
  public:
   struct Options {
     std::shared_ptr<const TokenText> text;
-    Range part;  // tokens of the text
+    Range part;  // range of tokens of the text
     std::int64_t context = 64;
     std::int64_t stride = 1;
   };
@@ -52,5 +53,8 @@ class TextSource final : public Source {
 };
 
 Sets open_text(const TextConfig& config);
+// Opens the part that is not used for training. Errors: InvalidInput for characters that are not in
+// the vocabulary.
+std::shared_ptr<const Source> open_test_text(const TextConfig& config, const Preprocessing& known);
 
 }  // namespace trireme::data::sequence

@@ -1,8 +1,8 @@
-// TokenRow is a long row of tokens, of which windows are read: in memory, in a file of numbers, or
-// in a text that is turned into tokens where it is read.
+// TokenRow is a long sequence of tokens from which windows are read: in memory, in a file of
+// numbers, or in a text that is converted to tokens when it is read.
 //
-// Threads: every function is const and may be called from any number of threads at once.
-// Failure: read() may throw Corrupt.
+// Thread safety: every function is const; any number of threads may call it at once.
+// Errors:        read() may throw Corrupt.
 
 #pragma once
 
@@ -15,7 +15,7 @@ class TokenRow {
   virtual ~TokenRow() = default;
 
   virtual std::int64_t count() const = 0;
-  // Tokens first .. first + count - 1. REQUIRES: they are there.
+  // Reads tokens first .. first + count - 1. REQUIRES: they exist.
   virtual void read(std::int64_t first, std::int64_t count, std::int64_t* out) const = 0;
 };
 

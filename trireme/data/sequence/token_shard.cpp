@@ -73,7 +73,7 @@ void TokenShard::read(std::int64_t first, std::int64_t count, std::int64_t* out)
 
 template <class Number>
 void TokenShard::read_as(std::int64_t first, std::int64_t count, std::int64_t* out) const {
-  // Both offsets are multiples of the width, and so every token is aligned.
+  // Both offsets are multiples of the width, so every token is aligned.
   const auto* const from = reinterpret_cast<const Number*>(file_.bytes().data() + offset_) + first;
   std::int64_t largest = -1;
   for (std::int64_t i = 0; i < count; ++i) {

@@ -1,11 +1,10 @@
-// TokenShard is a .bin file of tokens, mapped: little-endian numbers of 16 or 32 bits one after the
-// other, as nanoGPT writes them, or behind the header of 1024 bytes that llm.c puts before them
-// (its first number says which: 20240520 with 16 bits, 20240801 with 32).
+// TokenShard is a memory-mapped .bin file of tokens: consecutive little-endian numbers of 16 or 32
+// bits, as nanoGPT writes them, optionally after the 1024-byte header of llm.c (its first number
+// gives the format: 20240520 for 16 bits, 20240801 for 32).
 //
-// Threads: constant; any thread.
-// Failure: Corrupt, with file and offset, for half a token, for a header that does not fit the
-// file,
-//          and on reading for a token outside the vocabulary; NotFound, Io.
+// Thread safety: immutable; any thread.
+// Errors:        Corrupt, with file and offset, for an incomplete token, for a header that does not
+//                match the file, and in read() for a token outside the vocabulary; NotFound, Io.
 
 #pragma once
 
@@ -24,7 +23,7 @@ class TokenShard {
   std::int64_t count() const noexcept { return count_; }
   const std::string& name() const noexcept { return file_.name(); }
 
-  // Tokens first .. first + count - 1. REQUIRES: they are there.
+  // Reads tokens first .. first + count - 1. REQUIRES: they exist.
   void read(std::int64_t first, std::int64_t count, std::int64_t* out) const;
 
  private:
@@ -32,7 +31,7 @@ class TokenShard {
   void read_as(std::int64_t first, std::int64_t count, std::int64_t* out) const;
 
   MappedFile file_;
-  std::size_t width_;  // bytes a token
+  std::size_t width_;  // bytes per token
   std::int64_t vocabulary_;
   std::size_t offset_ = 0;  // of the first token
   std::int64_t count_ = 0;

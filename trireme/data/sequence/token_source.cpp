@@ -60,7 +60,7 @@ void TokenSource::read(std::int64_t sample, const SampleKey&, void* input, void*
   const auto index = static_cast<std::size_t>(shard);
   const std::int64_t within = sample - (index == 0 ? 0 : ends_[index - 1]);
   const std::int64_t first = within * stride_;
-  // The targets are the inputs but for the first, and the token after the last.
+  // The targets are the inputs without the first, followed by the token after the last.
   auto* const from = static_cast<std::int64_t*>(input);
   auto* const to = static_cast<std::int64_t*>(target);
   shards_[index].read(first, context_, from);
@@ -73,9 +73,12 @@ Sets open_tokens(const TokensConfig& config) {
     throw Error(ErrorCode::InvalidInput,
                 "data.train: name the .bin files to train on, or the folder that holds them");
   }
-  Sets sets{.train = std::make_shared<TokenSource>(config, config.train), .test = nullptr};
-  if (!config.test.empty()) sets.test = std::make_shared<TokenSource>(config, config.test);
-  return sets;
+  return {.train = std::make_shared<TokenSource>(config, config.train),
+          .test = open_test_tokens(config)};
+}
+
+std::shared_ptr<const Source> open_test_tokens(const TokensConfig& config) {
+  return config.test.empty() ? nullptr : std::make_shared<TokenSource>(config, config.test);
 }
 
 }  // namespace trireme::data::sequence

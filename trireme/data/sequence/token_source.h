@@ -1,8 +1,8 @@
-// TokenSource is a list of token shards as windows; no window reaches from one shard into the next.
+// TokenSource is a list of token shards, read as windows; a window never spans two shards.
 //
-// Meaning: input and target are int64 (context), as in trireme/data/sequence/windows.h.
-// Failure: opening throws InvalidInput, NotFound or Corrupt; read() Corrupt for a token outside the
-//          vocabulary.
+// Semantics: input and target are int64 (context), as in trireme/data/sequence/windows.h.
+// Errors:    opening throws InvalidInput, NotFound or Corrupt; read() throws Corrupt for a token
+//            outside the vocabulary.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace trireme::data::sequence {
 
 class TokenSource final : public Source {
  public:
-  // Folders stand for their .bin files in the order of their names.
+  // A folder is replaced by its .bin files in the order of their names.
   TokenSource(const TokensConfig& config, const std::vector<std::filesystem::path>& paths);
 
   std::int64_t count() const override { return ends_.empty() ? 0 : ends_.back(); }
@@ -27,12 +27,13 @@ class TokenSource final : public Source {
 
  private:
   std::vector<TokenShard> shards_;
-  std::vector<std::int64_t> ends_;  // windows in this shard and all before
+  std::vector<std::int64_t> ends_;  // windows in this shard and all shards before it
   std::int64_t context_;
   std::int64_t stride_;
   Form form_;
 };
 
 Sets open_tokens(const TokensConfig& config);
+std::shared_ptr<const Source> open_test_tokens(const TokensConfig& config);
 
 }  // namespace trireme::data::sequence

@@ -1,6 +1,6 @@
-// TokensConfig is `[data]` of kind tokens.
+// TokensConfig is the `[data]` section of kind tokens.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 #include "trireme/data/table/csv_file.h"
 
-#include <algorithm>
+#include <unordered_set>
 
 #include "trireme/base/error.h"
 
@@ -23,12 +23,18 @@ class CsvParser {
  private:
   void read_columns() {
     const std::size_t begin = at_;
+    const std::int64_t line = line_;
+    std::unordered_set<std::string> seen;
+    const auto fail_here = [&](std::size_t offset, const std::string& why) {
+      line_ = line;
+      fail(offset, why);
+    };
     for (const Table::Cell& cell : read_record()) {
       parts_.columns.push_back(text_.substr(cell.offset, cell.size));
       const auto& name = parts_.columns.back();
-      if (name.empty()) fail(cell.offset, "a column has no name");
-      if (std::count(parts_.columns.begin(), parts_.columns.end(), name) > 1) {
-        fail(begin, "two columns are called '" + name + "'");
+      if (name.empty()) fail_here(cell.offset, "a column has no name");
+      if (!seen.insert(name).second) {
+        fail_here(begin, "two columns are called '" + name + "'");
       }
     }
   }
@@ -105,8 +111,8 @@ class CsvParser {
   }
 
   [[noreturn]] void fail(std::size_t offset, const std::string& why) const {
-    throw Error(ErrorCode::Corrupt, parts_.name + ": line " + std::to_string(line_) + ", byte " +
-                                        std::to_string(offset) + ": " + why);
+    throw Error(ErrorCode::InvalidInput, parts_.name + ": line " + std::to_string(line_) +
+                                             ", byte " + std::to_string(offset) + ": " + why);
   }
 
   Table::Parts& parts_;

@@ -1,13 +1,13 @@
-// A CSV file (RFC 4180): a first line of column names, then a record a line; fields in double
-// quotes may hold the delimiter, line ends, and quotes written twice.
+// A CSV file (RFC 4180): a first line of column names, then one record per line. Fields in double
+// quotes may contain the delimiter, line ends, and doubled quotes.
 //
-// Lines end in LF or CR LF; the last needs no end; empty lines are passed over; a byte order mark
-// is not part of the first name.
+// Lines end in LF or CR LF; the last line needs no line end; empty lines are skipped; a byte order
+// mark is not part of the first name.
 //
-// Threads: pure.
-// Failure: Corrupt, with file, line and offset: a record with more or fewer fields than there are
-//          columns, a quote that is not closed or stands within a field, a column without a name or
-//          with another's.
+// Thread safety: pure functions; any thread.
+// Errors:        InvalidInput, with file, line and offset, for a record with a different number
+//                of fields than columns, a quote that is not closed or is inside a field, a column
+//                without a name or with a duplicate name.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace trireme::data::table {
 
-// `name` is for messages.
+// `name` is used in messages.
 Table parse_csv(std::string content, std::string name, char delimiter = ',');
 
 }  // namespace trireme::data::table

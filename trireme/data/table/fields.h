@@ -1,13 +1,14 @@
-// What fields of a table are taken for: numbers, or names of classes and categories.
+// How fields of a table are interpreted: as numbers, or as names of classes and categories.
 //
-// Threads: pure.
-// Failure: InvalidInput for a column that is not there, with the nearest name; Corrupt, with file,
-//          line and offset, for a field that is no finite number.
+// Thread safety: pure functions; any thread.
+// Errors:        InvalidInput for a column that does not exist, with the names that do, and, with
+//                file and line, for a field that is not a finite number in the range of float32.
 
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,12 +21,20 @@ using RowNumbers = std::vector<std::int64_t>;
 
 std::int64_t index_of(const Table& table, const std::string& column);
 
-// Blanks around it do not matter. Nothing where it is no finite number.
-std::optional<float> number_of(std::string_view text);
-// `remedy` is what the message says to do where it is none.
-float number_in(const Table& table, std::int64_t row, std::int64_t column, const char* remedy = "");
+// Surrounding blanks are ignored. Empty if the text is not a finite number.
+std::optional<double> number_of(std::string_view text);
+// What to do about a field that is no number, by what the field is for.
+inline constexpr const char* kInputRemedy =
+    "Correct the row, name the column in data.categories if it holds names, or add the text to "
+    "data.missing_values if it means that there is no value.";
+inline constexpr const char* kTargetRemedy =
+    "Correct the row, set data.task = \"classification\" if the column holds names of classes (in "
+    "a multitask, name it in data.class_targets), or add the text to data.missing_values if it "
+    "means that there is no value.";
+inline constexpr const char* kPredictionRemedy = "Correct the row.";
+double number_in(const Table& table, std::int64_t row, std::int64_t column, const char* remedy);
 
-// The different texts of a column in these rows, in order; numbers by their value.
-std::vector<std::string> names_in(const Table& table, const RowNumbers& rows, std::int64_t column);
+// These texts in sorted order; numbers are sorted by value.
+std::vector<std::string> sorted_names(const std::set<std::string_view>& texts);
 
 }  // namespace trireme::data::table

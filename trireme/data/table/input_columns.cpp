@@ -1,22 +1,20 @@
 #include "trireme/data/table/input_columns.h"
 
 #include <algorithm>
-#include <cmath>
+#include <set>
 
 #include "trireme/base/error.h"
 
 namespace trireme::data::table {
 namespace {
 
-constexpr const char* kRemedy =
-    ": fill the gap, leave the column out by data.inputs, or name it in data.categories";
-
 bool is_in(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Those of a file where the settings say all.
-std::vector<std::string> inputs_of(const Table& table, const TableConfig& config) {
+}  // namespace
+
+std::vector<std::string> input_names(const Table& table, const TableConfig& config) {
   std::vector<std::string> all = config.inputs;
   if (all.empty()) {
     for (const std::string& column : table.columns()) {
@@ -32,61 +30,90 @@ std::vector<std::string> inputs_of(const Table& table, const TableConfig& config
   return all;
 }
 
-}  // namespace
-
-InputColumns::InputColumns(const Table& table, const RowNumbers& rows, const TableConfig& config) {
-  for (const std::string& name : inputs_of(table, config)) {
+InputColumns::InputColumns(const Table& table, const RowNumbers& rows, const TableConfig& config)
+    : missing_(config) {
+  for (const std::string& name : input_names(table, config)) {
     columns_.push_back(fit(table, rows, name, config));
-    const Column& column = columns_.back();
-    width_ += column.is_category ? std::ssize(column.categories) : 1;
+    width_ += columns_.back().width();
   }
 }
 
-InputColumns::Column InputColumns::fit(const Table& table, const RowNumbers& rows,
-                                       const std::string& name, const TableConfig& config) {
-  Column column{.name = name, .is_category = is_in(config.categories, name)};
-  const std::int64_t index = index_of(table, name);
-  if (column.is_category) {
-    const std::vector<std::string> names = names_in(table, rows, index);
-    if (std::ssize(names) > kCategoriesMax) {
-      throw Error(ErrorCode::InvalidInput,
-                  "data.categories: column '" + name + "' has " + std::to_string(names.size()) +
-                      " different texts, and a number each is too many: leave it out");
-    }
-    for (const std::string& each : names) {
-      column.categories.emplace(each, std::ssize(column.categories));
-    }
+InputColumns::InputColumns(std::vector<InputColumn> columns, Missing missing)
+    : missing_(std::move(missing)), columns_(std::move(columns)) {
+  for (const InputColumn& column : columns_) width_ += column.width();
+}
+
+std::vector<std::string> InputColumns::names() const {
+  std::vector<std::string> all;
+  for (const InputColumn& column : columns_) all.push_back(column.name);
+  return all;
+}
+
+InputColumn InputColumns::fit(const Table& table, const RowNumbers& rows, const std::string& name,
+                              const TableConfig& config) const {
+  InputColumn column{.name = name, .is_category = is_in(config.categories, name)};
+  if (!column.is_category) {
+    fit_numbers(column, table, rows, config.are_columns_standardized);
     return column;
   }
-  if (!config.are_columns_standardized) return column;
-  const auto count = static_cast<double>(rows.size());
-  double sum = 0, squares = 0;
-  for (const std::int64_t row : rows) sum += number_in(table, row, index, kRemedy);
-  const double mean = sum / count;
-  for (const std::int64_t row : rows) {
-    const double from_mean = number_in(table, row, index, kRemedy) - mean;
-    squares += from_mean * from_mean;
+  const std::int64_t index = index_of(table, name);
+  std::set<std::string_view> texts;
+  for (const std::int64_t row : rows) texts.insert(missing_.category(table.field(row, index)));
+  if (std::ssize(texts) > kCategoriesMax) {
+    throw Error(ErrorCode::InvalidInput,
+                "data.categories: column '" + name + "' has " + std::to_string(texts.size()) +
+                    " different texts, and a number each is too many: leave it out");
   }
-  const double deviation = std::sqrt(squares / count);
-  column.mean = static_cast<float>(mean);
-  // A column that never changes says nothing, and becomes zero.
-  column.deviation = deviation > 0 ? static_cast<float>(deviation) : 1.0F;
+  for (const std::string& each : sorted_names(texts)) {
+    column.categories.emplace(each, std::ssize(column.categories));
+  }
   return column;
 }
 
-std::vector<float> InputColumns::encode(const Table& table, const RowNumbers& rows) const {
+void InputColumns::fit_numbers(InputColumn& column, const Table& table, const RowNumbers& rows,
+                               bool is_standardized) const {
+  const std::int64_t index = index_of(table, column.name);
+  std::vector<double> present;
+  Moments moments;
+  for (const std::int64_t row : rows) {
+    if (missing_.is_missing(table.field(row, index))) continue;
+    present.push_back(number_in(table, row, index, kInputRemedy));
+    moments.add(present.back());
+  }
+  if (is_standardized) column.standard = Standard::of(moments);
+  // Values may be missing only in the rows used for evaluation.
+  column.fill = missing_.fill_of(std::move(present));
+}
+
+double InputColumns::fill_of_row(const InputColumn& column, const Table& table,
+                                 std::int64_t row) const {
+  if (column.fill) return *column.fill;
+  // A column without any number has no mean.
+  const bool has_mean = missing_.setting() != "mean" && missing_.setting() != "median";
+  throw Error(ErrorCode::InvalidInput,
+              table.line_of(row) + ": column \"" + column.name +
+                  "\" has no value, and data.missing = \"" + missing_.setting() +
+                  "\" gives no number for it. Use " + (has_mean ? "\"mean\", \"median\", " : "") +
+                  "a number or \"drop\", or leave the column out of data.inputs.");
+}
+
+std::vector<float> InputColumns::encode(const Table& table, const RowNumbers& rows,
+                                        const char* remedy) const {
   std::vector<std::int64_t> indices;
-  for (const Column& column : columns_) indices.push_back(index_of(table, column.name));
+  for (const InputColumn& column : columns_) indices.push_back(index_of(table, column.name));
   std::vector<float> all(rows.size() * static_cast<std::size_t>(width_));
   float* out = all.data();
   for (const std::int64_t row : rows) {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const Column& column = columns_[i];
+      const InputColumn& column = columns_[i];
       if (!column.is_category) {
-        *out++ = (number_in(table, row, indices[i], kRemedy) - column.mean) / column.deviation;
+        const bool is_gap = missing_.is_missing(table.field(row, indices[i]));
+        const double number =
+            is_gap ? fill_of_row(column, table, row) : number_in(table, row, indices[i], remedy);
+        *out++ = static_cast<float>(column.standard.apply(number));
         continue;
       }
-      const auto found = column.categories.find(table.field(row, indices[i]));
+      const auto found = column.categories.find(missing_.category(table.field(row, indices[i])));
       if (found != column.categories.end()) out[found->second] = 1;
       out += column.categories.size();
     }

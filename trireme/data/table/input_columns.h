@@ -1,12 +1,13 @@
-// InputColumns is how the fields of a row become the numbers that a model is given.
+// InputColumns encodes the fields of a row as the numbers that a model receives.
 //
-// Meaning: what is learned of a column is learned from the rows trained on. A column of numbers is
-//          one number, standardized where that is wanted. A column of categories is as many as it
-//          has categories, 1 for the row's own and 0 for the others; one that was never trained on
-//          is all zeros.
-// Threads: constant; any thread.
-// Failure: InvalidInput for columns that are not there, categories of what is no input or with more
-//          than kCategoriesMax; Corrupt for a field that is no finite number.
+// Semantics:     everything about a column is learned from the training rows. A column of numbers
+//                is one number, optionally standardized. A column of categories is one-hot encoded;
+//                a category that is not in the training rows is all zeros. Missing defines what is
+//                used for a field without a value.
+// Thread safety: immutable; any thread.
+// Errors:        InvalidInput for a column that does not exist, for a category column that is not
+//                an input or has more than kCategoriesMax categories, and for a field that is not a
+//                finite number.
 
 #pragma once
 
@@ -14,36 +15,55 @@
 #include <string>
 #include <vector>
 
+#include "trireme/data/standard.h"
 #include "trireme/data/table/fields.h"
+#include "trireme/data/table/missing.h"
 #include "trireme/data/table/table_config.h"
 
 namespace trireme::data::table {
 
 inline constexpr std::int64_t kCategoriesMax = 4096;
 
+// All columns of a file, if the settings select all.
+std::vector<std::string> input_names(const Table& table, const TableConfig& config);
+
+struct InputColumn {
+  std::string name;
+  bool is_category = false;
+  std::map<std::string, std::int64_t, std::less<>> categories = {};
+  Standard standard = {};
+  std::optional<double> fill = {};  // replaces a missing number, in original units
+
+  // Numbers per row.
+  std::int64_t width() const noexcept { return is_category ? std::ssize(categories) : 1; }
+};
+
 class InputColumns {
  public:
-  // `rows` are those trained on.
+  // `rows` are the training rows.
   InputColumns(const Table& table, const RowNumbers& rows, const TableConfig& config);
+  // Columns that were learned before.
+  InputColumns(std::vector<InputColumn> columns, Missing missing);
 
-  // Numbers a row.
+  const std::vector<InputColumn>& columns() const noexcept { return columns_; }
+  std::vector<std::string> names() const;
+  const Missing& missing() const noexcept { return missing_; }
+  // Numbers per row.
   std::int64_t width() const noexcept { return width_; }
-  // (rows, width), of a table that has these columns in any order.
-  std::vector<float> encode(const Table& table, const RowNumbers& rows) const;
+  // Returns (rows, width) for a table that has these columns in any order. `remedy` is the advice
+  // of the error about a field that is not a number.
+  std::vector<float> encode(const Table& table, const RowNumbers& rows,
+                            const char* remedy = kInputRemedy) const;
 
  private:
-  struct Column {
-    std::string name;
-    bool is_category = false;
-    std::map<std::string, std::int64_t, std::less<>> categories = {};
-    float mean = 0;
-    float deviation = 1;
-  };
+  InputColumn fit(const Table& table, const RowNumbers& rows, const std::string& name,
+                  const TableConfig& config) const;
+  void fit_numbers(InputColumn& column, const Table& table, const RowNumbers& rows,
+                   bool is_standardized) const;
+  double fill_of_row(const InputColumn& column, const Table& table, std::int64_t row) const;
 
-  static Column fit(const Table& table, const RowNumbers& rows, const std::string& name,
-                    const TableConfig& config);
-
-  std::vector<Column> columns_;
+  Missing missing_;
+  std::vector<InputColumn> columns_;
   std::int64_t width_ = 0;
 };
 

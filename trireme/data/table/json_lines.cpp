@@ -1,5 +1,6 @@
 #include "trireme/data/table/json_lines.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -62,6 +63,7 @@ class JsonLinesParser {
 
   void add_text(const std::string& key, const std::string& text) {
     if (key.empty()) fail("a member has no name");
+    if (key.size() > kNameMax) fail("a member's name has more than 1000 bytes");
     const auto [found, is_new] = columns_.emplace(key, parts_.columns.size());
     if (is_new) parts_.columns.push_back(key);
     fields_.push_back({.row = parts_.lines.size() - 1,
@@ -70,13 +72,14 @@ class JsonLinesParser {
     parts_.content += text;
   }
 
-  // Of two members of one name the later counts, as everywhere.
+  // If two members have the same name, the later one is used, as in other JSON parsers.
   void lay_out() {
     const std::size_t width = parts_.columns.size();
-    if (width > 0 && parts_.lines.size() > kCellsMax / width) {
-      throw Error(ErrorCode::Corrupt, parts_.name + ": " + std::to_string(parts_.lines.size()) +
-                                          " lines have " + std::to_string(width) +
-                                          " different members between them");
+    const std::size_t cells_max = std::max(kCellsLeast, kCellsPerByte * text_.size());
+    if (width > 0 && parts_.lines.size() > cells_max / width) {
+      throw Error(ErrorCode::InvalidInput,
+                  parts_.name + ": " + std::to_string(parts_.lines.size()) + " lines have " +
+                      std::to_string(width) + " different members between them");
     }
     parts_.cells.resize(parts_.lines.size() * width);
     for (std::size_t i = 0; i < parts_.cells.size(); ++i)
@@ -85,15 +88,18 @@ class JsonLinesParser {
   }
 
   [[noreturn]] void fail(const std::string& why) const {
-    throw Error(ErrorCode::Corrupt, parts_.name + ": line " + std::to_string(line_) + ", byte " +
-                                        std::to_string(place_) + ": " + why);
+    throw Error(ErrorCode::InvalidInput, parts_.name + ": line " + std::to_string(line_) +
+                                             ", byte " + std::to_string(place_) + ": " + why);
   }
 
-  static constexpr std::size_t kCellsMax = std::size_t{1} << 31;
+  // Limits: a small file in which every line has its own members would need a huge table, and many
+  // members inside one with a long name would need equally many long names.
+  static constexpr std::size_t kCellsPerByte = 16, kCellsLeast = std::size_t{1} << 20;
+  static constexpr std::size_t kNameMax = 1000;
 
   const std::string& text_;
   Table::Parts parts_;
-  std::vector<std::size_t> places_;  // of rows
+  std::vector<std::size_t> places_;  // of the rows, in the file
   std::vector<Field> fields_;
   std::unordered_map<std::string, std::size_t> columns_;
   std::int64_t line_ = 0;

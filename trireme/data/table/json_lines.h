@@ -1,12 +1,12 @@
-// JSON lines: an object a line, its members the columns.
+// JSON lines: one object per line, whose members are the columns.
 //
-// Meaning: columns come in the order in which they are first seen. A member of an object within is
-//          called "outer.inner", an element of a list "outer.0"; true and false are texts like
-//          others. What a line does not have, or is null, is an empty field. Empty lines are passed
-//          over.
-// Threads: pure.
-// Failure: Corrupt, with file, line and offset, for a line that is no JSON object, or one within
-//          which things lie deeper than kDepthMax.
+// Semantics:     columns are in the order in which they first appear. A member of a nested object
+//                is called "outer.inner", an element of a list "outer.0"; true and false are texts.
+//                A member that is null or absent in a line is an empty field. Empty lines are
+//                skipped.
+// Thread safety: pure functions; any thread.
+// Errors:        InvalidInput, with file, line and offset, for a line that is not a JSON object or
+//                is nested deeper than kDepthMax.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace trireme::data::table {
 
 inline constexpr int kDepthMax = 32;
 
-// `name` is for messages.
+// `name` is used in messages.
 Table parse_json_lines(const std::string& content, std::string name);
 
 }  // namespace trireme::data::table

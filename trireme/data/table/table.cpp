@@ -21,6 +21,10 @@ std::string_view Table::field(std::int64_t row, std::int64_t column) const {
   return std::string_view(parts_.content).substr(at.offset, at.size);
 }
 
+std::string Table::line_of(std::int64_t row) const {
+  return parts_.name + ":" + std::to_string(line(row));
+}
+
 std::string Table::place(std::int64_t row, std::int64_t column) const {
   return parts_.name + ": line " + std::to_string(parts_.lines[static_cast<std::size_t>(row)]) +
          ", byte " + std::to_string(cell(row, column).place);

@@ -1,6 +1,6 @@
-// Table is a file of rows and named columns in memory, every field as its text.
+// Table is a file with rows and named columns in memory. Every field is stored as text.
 //
-// Threads: constant; any thread.
+// Thread safety: immutable; any thread.
 
 #pragma once
 
@@ -19,21 +19,25 @@ class Table {
     std::size_t place = 0;  // in the file, for messages
   };
   struct Parts {
-    std::string name;  // the file's, for messages
+    std::string name;  // of the file, for messages
     std::string content;
     std::vector<std::string> columns;
     std::vector<Cell> cells;          // row by row
-    std::vector<std::int64_t> lines;  // on which each row begins, from 1
+    std::vector<std::int64_t> lines;  // line number of each row, from 1
   };
 
-  // REQUIRES: a cell for each column of each row, within the content.
+  // REQUIRES: one cell per column and row, within the content.
   explicit Table(Parts parts);
 
   const std::string& name() const noexcept { return parts_.name; }
   const std::vector<std::string>& columns() const noexcept { return parts_.columns; }
   std::int64_t rows() const noexcept { return std::ssize(parts_.lines); }
   std::string_view field(std::int64_t row, std::int64_t column) const;
-  // "file.csv: line 3, byte 57", where the field begins.
+  // Line number of the row, from 1.
+  std::int64_t line(std::int64_t row) const { return parts_.lines[static_cast<std::size_t>(row)]; }
+  // "file.csv:3"
+  std::string line_of(std::int64_t row) const;
+  // "file.csv: line 3, byte 57": where the field begins.
   std::string place(std::int64_t row, std::int64_t column) const;
 
  private:

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "trireme/base/nearest.h"
+#include "trireme/data/table/fields.h"
+
 namespace trireme::data::table {
 namespace {
 
@@ -23,7 +26,20 @@ std::string mistake_in_tasks(const TableConfig& c) {
   return {};
 }
 
-// Settings are members of what both kinds are made of.
+// Any other word would otherwise become a category of its own.
+std::string mistake_in_missing(const std::string& setting) {
+  static const std::vector<std::string> kWords = {"error", "drop", "mean", "median"};
+  if (std::ranges::find(kWords, setting) != kWords.end() || number_of(setting) ||
+      setting.starts_with(kValuePrefix)) {
+    return {};
+  }
+  const auto meant = nearest(setting, kWords);
+  return "is not \"error\", \"drop\", \"mean\", \"median\", a number or \"value:TEXT\"" +
+         (meant ? "; did you mean \"" + *meant + "\"?"
+                : "; \"value:" + setting + "\" uses it as a category");
+}
+
+// The settings are members of the base class of both kinds.
 template <class Config>
 struct TableFields {
   config::Fields<Config>& f;
@@ -56,6 +72,15 @@ struct TableFields {
         .help("what is predicted; multitask goes with model.kind = multitask");
     add("standardize_columns", &T::are_columns_standardized)
         .help("bring each input of numbers to the mean 0 and deviation 1 of the rows trained on");
+    add("standardize_targets", &T::are_targets_standardized)
+        .help("the same for targets that are numbers; results are reported in original units");
+    add("missing", &T::missing)
+        .check(mistake_in_missing)
+        .help(
+            "what to do with missing values: \"error\", \"drop\" the row, or use the training "
+            "rows' \"mean\" or \"median\", a number, or TEXT of \"value:TEXT\" instead");
+    add("missing_values", &T::missing_values)
+        .help("texts that mean a missing value, in upper or lower case");
     f.require([](const Config& c) { return mistake_in_tasks(c); });
   }
 };

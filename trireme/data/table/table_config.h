@@ -1,14 +1,18 @@
-// TableConfig is `[data]` of the kinds csv and json_lines.
+// TableConfig is the `[data]` section of the kinds csv and json_lines.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "trireme/base/config/fields.h"
 
 namespace trireme::data::table {
+
+// Prefix in data.missing for a text that replaces missing values.
+inline constexpr std::string_view kValuePrefix = "value:";
 
 enum class Task {
   Classification,
@@ -27,7 +31,10 @@ struct TableConfig {
   std::vector<std::string> class_targets = {};  // NOLINT(readability-redundant-member-init)
   Task task = Task::Classification;
   bool are_columns_standardized = true;
-  std::string delimiter = ",";  // of CSV
+  bool are_targets_standardized = true;  // only targets that are numbers
+  std::string missing = "error";         // or drop, mean, median, a number, or value:TEXT
+  std::vector<std::string> missing_values = {"", "NA", "N/A", "NaN", "null", "?"};
+  std::string delimiter = ",";  // for CSV
 };
 
 struct CsvConfig : TableConfig {

@@ -10,6 +10,11 @@ TableSource::TableSource(Rows rows, Form form, std::int64_t count)
     : rows_(std::move(rows)), form_(std::move(form)), count_(count) {
   const std::int64_t targets =
       form_.classes > 0 ? std::ssize(rows_.classes) : std::ssize(rows_.values);
+  // read() writes these types.
+  TRIREME_CHECK(form_.input_type == at::kFloat, "inputs of a table are float32");
+  TRIREME_CHECK(form_.target_type == (form_.classes > 0 ? at::kLong : at::kFloat),
+                "targets of a table are int64 classes or float32 numbers");
+  TRIREME_CHECK(form_.classes == 0 || form_.target_count() == 1, "a row of a table has one class");
   TRIREME_CHECK_EQ(std::ssize(rows_.inputs), count * form_.input_count(), "inputs of a table");
   TRIREME_CHECK_EQ(targets, count * form_.target_count(), "targets of a table");
 }

@@ -1,6 +1,6 @@
-// TableSource is the rows of a table in memory: `inputs` numbers a row, and a target.
+// TableSource is the rows of a table in memory: the input numbers of each row, and a target.
 //
-// Threads: constant; any thread.
+// Thread safety: immutable; any thread.
 
 #pragma once
 
@@ -12,13 +12,13 @@ namespace trireme::data::table {
 
 struct Rows {
   std::vector<float> inputs;          // (rows, columns)
-  std::vector<float> values;          // (rows, targets) of a regression or multitask
-  std::vector<std::int64_t> classes;  // (rows) of a classification
+  std::vector<float> values;          // (rows, targets) for regression or multitask
+  std::vector<std::int64_t> classes;  // (rows) for classification
 };
 
 class TableSource final : public Source {
  public:
-  // REQUIRES: as many of each as the form says.
+  // REQUIRES: sizes and types that match the form.
   TableSource(Rows rows, Form form, std::int64_t count);
 
   std::int64_t count() const override { return count_; }

@@ -11,11 +11,11 @@ constexpr std::string_view kBlanks = " \t\n\r\f\v";
 
 struct Word {
   std::string letters;
-  std::string blanks;  // after it
+  std::string blanks;  // after the word
 };
 
 struct Parsed {
-  std::string before;  // blanks
+  std::string before;  // blanks before the first word
   std::vector<Word> words;
 };
 
@@ -36,7 +36,7 @@ Parsed parse(std::string_view text) {
 }
 
 bool is_letter(char c) {
-  // Bytes of characters beyond ASCII among them.
+  // Includes the bytes of characters beyond ASCII.
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          static_cast<unsigned char>(c) >= 0x80;
 }
@@ -57,7 +57,7 @@ void reorder(std::vector<Word>& words, Random& random) {
     if (is_end) sentences.emplace_back();
   }
   if (sentences.back().empty()) sentences.pop_back();
-  // Fisher and Yates; the last one stays.
+  // Fisher-Yates shuffle; the last sentence stays the last.
   for (std::size_t i = sentences.empty() ? 0 : sentences.size() - 1; i > 1; --i) {
     std::swap(sentences[i - 1], sentences[random.below(i)]);
   }
@@ -67,7 +67,7 @@ void reorder(std::vector<Word>& words, Random& random) {
   }
 }
 
-// Marks before and after the word stay, and so does a capital.
+// Punctuation before and after the word and a capital letter are kept.
 void replace(Word& word, const Synonyms& synonyms, double share, Random& random) {
   const auto first = std::find_if(word.letters.begin(), word.letters.end(), is_letter);
   const auto last = std::find_if(word.letters.rbegin(), word.letters.rend(), is_letter).base();
@@ -92,7 +92,7 @@ std::string augment_text(std::string_view text, const TextChanges& changes,
     if (changes.synonym > 0) replace(word, synonyms, changes.synonym, random);
   }
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    // Both have moved then.
+    // Skip the next word, because both have moved.
     if (happens(changes.swap, random)) std::swap(words[i].letters, words[i + 1].letters), ++i;
   }
   for (const Word& word : words) {

@@ -1,11 +1,11 @@
-// What is random about a training text: sentences in another order, words replaced by their
-// synonyms, exchanged with their neighbour, or left out, in this order.
+// Random changes of a training text, in this order: sentences are reordered, words are replaced by
+// synonyms, swapped with the next word, or dropped.
 //
-// Meaning: a word is what lies between blanks, and a sentence ends with a word that ends in '.',
-//          '!' or '?'. Blanks stay where they are, but for those after a word that is left out,
-//          which go with it. The last sentence, which may be cut, stays the last.
-// Random:  drawn from a stream that is the sample's own.
-// Threads: pure.
+// Semantics:     a word is the text between blanks, and a sentence ends with a word that ends in
+//                '.', '!' or '?'. Blanks stay in place, except those after a dropped word, which
+//                are dropped with it. The last sentence, which may be truncated, stays the last.
+// Randomness:    drawn from a stream that belongs to the sample.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -18,10 +18,10 @@
 namespace trireme::data::text {
 
 struct TextChanges {
-  double drop = 0;     // share of words
-  double swap = 0;     // share of words that change places with the next
-  double synonym = 0;  // share of the words that have one
-  double reorder = 0;  // share of texts whose sentences are put into another order
+  double drop = 0;     // fraction of words
+  double swap = 0;     // fraction of words that are swapped with the next one
+  double synonym = 0;  // fraction of the words that have a synonym
+  double reorder = 0;  // fraction of texts whose sentences are reordered
 
   bool is_nothing() const noexcept {
     return drop == 0 && swap == 0 && synonym == 0 && reorder == 0;

@@ -1,14 +1,15 @@
-// Synonyms are words that may stand for each other, read from a file of the user's: a group a line,
-// parted by commas.
+// Synonyms are words that can replace each other, read from a file with one group per line,
+// separated by commas.
 //
 //   # for reviews
 //   quick, fast, swift
 //   film, movie, motion picture
 //
-// Meaning: each word of a group may be replaced by any other of it; what has blanks in it only
-//          replaces. Small and capital ASCII letters are alike when a word is looked up.
-// Threads: constant; any thread.
-// Failure: NotFound; Corrupt, with the line, for a group of one.
+// Semantics:     each word of a group may be replaced by any other of the group; an entry that
+//                contains blanks is used only as a replacement. Lookup ignores the case of ASCII
+//                letters.
+// Thread safety: immutable; any thread.
+// Errors:        NotFound; Corrupt, with the line, for a group with one word.
 
 #pragma once
 
@@ -23,11 +24,11 @@ namespace trireme::data::text {
 class Synonyms {
  public:
   Synonyms() = default;
-  // `name`: the file, for people.
+  // `name` is the file name, for messages.
   static Synonyms parse(std::string_view lines, const std::string& name);
   static Synonyms read(const std::filesystem::path& file);
 
-  // The others of its groups; null where it is in none.
+  // The other words of its groups; null if it is in none.
   const std::vector<std::string>* of(std::string_view word) const;
   // Every word and every replacement.
   std::vector<std::string> all() const;

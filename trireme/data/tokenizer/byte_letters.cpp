@@ -12,7 +12,7 @@ constexpr bool is_itself(int byte) {
 }
 
 constexpr char32_t kFirstMade = 0x100;
-constexpr std::size_t kLetterCodes = 0x144;  // past the last that is used
+constexpr std::size_t kLetterCodes = 0x144;  // one past the last code that is used
 
 struct Tables {
   std::array<char32_t, 256> letter_of{};

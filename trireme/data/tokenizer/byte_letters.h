@@ -1,7 +1,8 @@
-// The letters that GPT-2's files write bytes with: printable ones stand for themselves, the other
-// 68 for U+0100 and on, so that every byte is a letter that can be seen (a blank is U+0120).
+// The letters by which GPT-2's files represent bytes: printable bytes represent themselves, the
+// other 68 are written as U+0100 and following, so that every byte is a visible letter (a blank is
+// U+0120).
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -11,12 +12,12 @@
 
 namespace trireme::data::tokenizer {
 
-// In the order of their letters: the order in which vocabularies begin.
+// All bytes in the order of their letters, which is the order in which vocabularies begin.
 std::string bytes_by_letter();
 
 std::string to_letters(std::string_view bytes);
 
-// Nothing where a character stands for no byte.
+// Empty if a character represents no byte.
 std::optional<std::string> from_letters(std::string_view letters);
 
 }  // namespace trireme::data::tokenizer

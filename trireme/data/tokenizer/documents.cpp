@@ -5,6 +5,7 @@
 #include <string>
 
 #include "trireme/base/error.h"
+#include "trireme/base/json_text.h"
 #include "trireme/data/tokenizer/unicode.h"
 
 namespace trireme::data::tokenizer {
@@ -14,7 +15,7 @@ bool is_blank_byte(char byte) noexcept {
   return first_character({&byte, 1}).category == Category::Space;
 }
 
-// Takes the first line off a text, without its end.
+// Removes the first line from a text and returns it without its line end.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);
@@ -46,8 +47,9 @@ std::string text_in(std::string_view line, std::size_t number) {
   try {
     return nlohmann::json::parse(line).at("text").get<std::string>();
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorCode::Corrupt, "line " + std::to_string(number) +
-                                        ": no JSON object with a \"text\": " + error.what());
+    throw Error(ErrorCode::Corrupt,
+                "line " + std::to_string(number) +
+                    ": no JSON object with a \"text\": " + json_reason(error.what()));
   }
 }
 
@@ -72,7 +74,7 @@ void for_each_document(std::string_view text, Documents documents,
 std::size_t first_part(std::string_view document, std::size_t size) noexcept {
   for (std::size_t at = std::max<std::size_t>(size, 1); at < document.size(); ++at) {
     if (document[at] != ' ') continue;
-    // Blanks of several bytes end in a byte that alone is none.
+    // A blank of several bytes ends in a byte that by itself is not blank.
     std::size_t before = at - 1;
     while (before > 0 && at - before < 4 && (document[before] & 0xC0) == 0x80) --before;
     const Character last = first_character(document.substr(before, at - before));
@@ -98,7 +100,7 @@ std::int64_t encode_documents(const Tokenizer& tokenizer, std::string_view text,
       const std::string_view part = document.substr(0, first_part(document));
       document.remove_prefix(part.size());
       tokenizer.encode(part, tokens, cache, is_continued);
-      // Short documents are handed over together.
+      // Short documents are passed on together.
       if (tokens.size() >= kPartSize / 4) hand_over();
     }
     tokens.insert(tokens.end(), parts.after.begin(), parts.after.end());

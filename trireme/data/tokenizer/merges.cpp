@@ -13,7 +13,7 @@ constexpr std::uint64_t pair_key(Token left, Token right) noexcept {
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-// A token of the word, and who is beside it now.
+// A token of the word and its current neighbours.
 struct Link {
   Token token = 0;
   std::uint32_t before = kNone;
@@ -23,7 +23,7 @@ struct Link {
 
 struct Candidate {
   std::uint32_t rank = 0;
-  std::uint32_t at = 0;  // of the left one
+  std::uint32_t at = 0;  // position of the left token
   Token result = 0;
 
   bool operator>(const Candidate& other) const {
@@ -68,7 +68,7 @@ void Merges::apply(std::vector<Token>& word) const {
     Link& left = links[next.at];
     if (left.is_gone || left.after == kNone) continue;
     Link& right = links[left.after];
-    // It may have been offered before a neighbour changed.
+    // The entry may have been queued before a neighbour changed.
     const Ranked* merge = find(left.token, right.token);
     if (merge == nullptr || merge->rank != next.rank) continue;
     left.token = merge->result;

@@ -1,9 +1,9 @@
-// Merges are what byte-pair encoding learned: which two neighbouring tokens become one, and which
-// pair goes first.
+// Merges are the result of byte-pair encoding training: which two neighbouring tokens are merged
+// into one, and in which order.
 //
-// Meaning: of all pairs in a word that may be merged, the one of lowest rank is, and of equal ones
-//          the leftmost; until there is none. n log n of the word's length.
-// Threads: constant; any thread.
+// Semantics:     the pair of lowest rank in a word is merged first, of equal pairs the leftmost,
+//                until no pair can be merged. O(n log n) in the length of the word.
+// Thread safety: immutable; any thread.
 
 #pragma once
 
@@ -25,13 +25,13 @@ struct Merge {
 
 class Merges {
  public:
-  // The rank of each is its place in the list. Of one that comes twice the later counts, as in
-  // other programs.
+  // The rank of each is its index in the list. Of duplicates the later one is used, as in other
+  // programs.
   explicit Merges(const std::vector<Merge>& all = {});
 
   std::size_t count() const noexcept { return by_pair_.size(); }
 
-  // A word's first tokens become its last.
+  // Replaces the initial tokens of a word by its final ones.
   void apply(std::vector<Token>& word) const;
 
  private:

@@ -3,12 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "trireme/base/error.h"
+#include "trireme/base/json_text.h"
 #include "trireme/data/tokenizer/byte_letters.h"
 
 namespace trireme::data::tokenizer {
 namespace {
 
-// The largest vocabularies have a few hundred thousand.
+// The largest vocabularies have a few hundred thousand tokens.
 constexpr std::int64_t kTokensMax = std::int64_t{1} << 24;
 
 }  // namespace
@@ -67,7 +68,7 @@ std::vector<std::pair<std::string, std::int64_t>> parse_pieces(std::string_view 
     }
     return pieces;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorCode::Corrupt, name + ": " + error.what());
+    throw Error(ErrorCode::Corrupt, name + ": " + json_reason(error.what()));
   }
 }
 

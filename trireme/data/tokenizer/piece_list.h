@@ -1,8 +1,8 @@
-// PieceList collects the pieces and merges of a tokenizer's files, and refuses what cannot be
-// meant: numbers far apart, two pieces of one number, merges of what is no piece.
+// PieceList collects the pieces and merges of a tokenizer's files and rejects invalid ones: widely
+// spaced numbers, two pieces with one number, merges of unknown pieces.
 //
-// Threads: one.
-// Failure: Corrupt, with the file's name.
+// Thread safety: one thread.
+// Errors:        Corrupt, with the name of the file.
 
 #pragma once
 
@@ -20,9 +20,9 @@ class PieceList {
  public:
   explicit PieceList(std::string name) : name_(std::move(name)) {}
 
-  // Saying the same again changes nothing.
+  // Adding the same piece and token again has no effect.
   void add(const std::string& piece, std::int64_t token);
-  // "left right", of pieces that were added and whose whole was too.
+  // "left right", of pieces that were added before, like the merged piece.
   void add_merge(std::string_view text, const std::string& where);
   void add_merge(const std::string& left, const std::string& right, const std::string& where);
 
@@ -41,7 +41,7 @@ class PieceList {
 std::vector<std::pair<std::string, std::int64_t>> parse_pieces(std::string_view json,
                                                                const std::string& name);
 
-// Pieces written in letters (see byte_letters.h) become bytes; special ones stay as they are.
+// Converts pieces written in letters (see byte_letters.h) to bytes; special pieces do not change.
 void to_bytes_of_letters(TokenizerParts& parts, const std::string& name);
 
 }  // namespace trireme::data::tokenizer

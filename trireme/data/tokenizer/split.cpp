@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "trireme/base/check.h"
 #include "trireme/data/tokenizer/unicode.h"
 
 namespace trireme::data::tokenizer {
@@ -13,7 +14,7 @@ bool is_line_end(char32_t code) noexcept {
   return code == '\r' || code == '\n';
 }
 
-// Where the run of characters of this category ends that begins at `at`.
+// The end of the run of characters of this category that begins at `at`.
 std::size_t end_of_run(std::string_view text, std::size_t at, Category category,
                        std::size_t count_max = kAny) noexcept {
   for (std::size_t count = 0; at < text.size() && count < count_max; ++count) {
@@ -28,10 +29,10 @@ char lower(char letter) noexcept {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-// Bytes of 's, 't, 're, 've, 'm, 'll or 'd at the beginning; 0 where there is none.
+// Size in bytes of 's, 't, 're, 've, 'm, 'll or 'd at the beginning; 0 if there is none.
 std::size_t contraction(std::string_view text, bool is_any_case) noexcept {
   if (text.size() < 2 || text[0] != '\'') return 0;
-  // A long s is one, too, where case does not matter.
+  // If case is ignored, a long s counts as an s.
   if (is_any_case && text.substr(1).starts_with("\xc5\xbf")) return 3;
   const auto letter = [&](std::size_t i) {
     return i >= text.size() ? '\0' : is_any_case ? lower(text[i]) : text[i];
@@ -74,7 +75,7 @@ std::size_t gpt2_piece(std::string_view text) noexcept {
   return blanks(text);
 }
 
-// \s*[\r\n]+ : up to the last line end of a run of blanks; 0 where it has none.
+// \s*[\r\n]+ : up to the last line end in a run of blanks; 0 if it has none.
 std::size_t lines(std::string_view text) noexcept {
   std::size_t end = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -107,6 +108,16 @@ std::size_t llama3_piece(std::string_view text, std::size_t digits) noexcept {
 }
 
 }  // namespace
+
+std::string pattern_of(Split split) {
+  if (split == Split::Gpt2) {
+    return R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+  }
+  TRIREME_CHECK(split == Split::Llama3 || split == Split::Qwen2, "a split by a pattern");
+  return R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})" +
+         std::string(split == Split::Llama3 ? "{1,3}" : "") +
+         R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+}
 
 std::size_t first_piece(std::string_view text, Split split) noexcept {
   switch (split) {

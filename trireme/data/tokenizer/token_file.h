@@ -1,9 +1,9 @@
-// TokenFile writes tokens as they come into a file of little-endian numbers, 16 bits each where the
-// vocabulary allows it and 32 otherwise: what data of kind `tokens` reads.
+// TokenFile writes tokens to a file of little-endian numbers, with 16 bits each if the vocabulary
+// allows it and 32 otherwise. Data of kind `tokens` reads this format.
 //
-// Meaning: the file has its name once finish() was called, and not before.
-// Threads: one.
-// Failure: Io or Exhausted; nothing is left then, nor where finish() is never called.
+// Semantics:     the file gets its final name in finish().
+// Thread safety: one thread.
+// Errors:        Io or Exhausted. No file remains after an error, or if finish() is never called.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace trireme::data::tokenizer {
 
-// Bytes a token.
+// Bytes per token.
 constexpr std::size_t token_width(std::size_t vocabulary) noexcept {
   return vocabulary <= 1U << 16 ? 2 : 4;
 }

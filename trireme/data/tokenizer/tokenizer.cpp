@@ -10,11 +10,11 @@
 namespace trireme::data::tokenizer {
 namespace {
 
-// A cache as large as that holds the words of any language; past it, names and typing errors.
+// A cache of this size holds the words of any language; the rest are names and typing errors.
 constexpr std::size_t kCachedWordsMax = 1 << 16;
 constexpr std::size_t kCachedSizeMax = 64;
 
-// The byte that "<0x0A>" stands for.
+// The byte that a piece such as "<0x0A>" represents.
 std::optional<unsigned char> byte_in(std::string_view piece) {
   if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return std::nullopt;
   unsigned value = 0;
@@ -48,7 +48,7 @@ void Tokenizer::index() {
   for (std::size_t i = 0; i < size(); ++i) {
     const std::string& piece = parts_.pieces[i];
     const auto token = static_cast<Token>(i);
-    // A number that no piece has; or one that only its name in a text means.
+    // A number without a piece, or one that is used only if its name occurs in a text.
     if (piece.empty() || (is_special[i] && parts_.is_over_bytes)) continue;
     by_piece_.emplace(piece, token);
     if (parts_.is_over_bytes && piece.size() == 1) {
@@ -90,7 +90,7 @@ void Tokenizer::encode(std::string_view text, std::vector<Token>& out, WordCache
   std::size_t begin = 0;
   const auto flush = [&](std::size_t end) {
     if (end <= begin) return;
-    // What follows a special token is a text of its own, but for those that prefix only the first.
+    // The text after a special token is treated as a new text, unless only the first is prefixed.
     const bool is_start = begin == 0;
     const bool is_prefixed =
         parts_.prefix == Prefix::First ? is_start && !is_continued : !(is_start && is_continued);
@@ -191,7 +191,7 @@ void Tokenizer::add_characters(std::string_view word, std::vector<Token>& out) c
   }
 }
 
-// All of a character's bytes have a token, or none is used.
+// Uses byte tokens only if all bytes of the character have one.
 bool Tokenizer::add_bytes(std::string_view character, std::vector<Token>& out) const {
   const auto token_of = [&](char byte) { return by_byte_[static_cast<unsigned char>(byte)]; };
   if (!std::ranges::all_of(character, [&](char byte) { return token_of(byte).has_value(); })) {
@@ -215,6 +215,15 @@ std::string Tokenizer::text_of(Token token) const {
     at += is_mark ? kMark.size() : 1;
   }
   return text;
+}
+
+std::vector<std::string> Tokenizer::texts() const {
+  std::vector<std::string> all;
+  all.reserve(size());
+  for (std::size_t token = 0; token < size(); ++token) {
+    all.push_back(text_of(static_cast<Token>(token)));
+  }
+  return all;
 }
 
 std::string Tokenizer::decode(const std::vector<Token>& tokens) const {

@@ -1,13 +1,14 @@
-// Tokenizer turns a text into numbers and back, exactly as the program that published its files
-// does: byte-pair encoding over bytes (GPT-2, Llama 3, Qwen 2) or over characters with bytes for
-// those that have no token (Llama 2, Mistral).
+// Tokenizer converts a text to tokens and back, exactly like the program that published its files:
+// byte-pair encoding over bytes (GPT-2, Llama 3, Qwen 2), or over characters, with byte tokens for
+// characters without a token (Llama 2, Mistral).
 //
-// Meaning: special tokens are found first, as they are written, the longest where several fit. What
-//          lies between them is cut into pieces (see split.h), and within each piece tokens are
-//          merged (see merges.h). decode() of encode() is the text, for bytes always, for
-//          characters where it has none that are neither in the vocabulary nor made of its bytes.
-// Threads: constant; any thread. A WordCache belongs to one thread.
-// Failure: the constructor throws InvalidInput where the parts do not fit each other.
+// Semantics:     special tokens are found first, by their exact text, the longest if several match.
+//                The text between them is split into pieces (see split.h), and tokens are merged
+//                within each piece (see merges.h). decode() of encode() returns the text: always
+//                over bytes; over characters if every character is in the vocabulary or can be
+//                written in byte tokens.
+// Thread safety: immutable; any thread. A WordCache belongs to one thread.
+// Errors:        the constructor throws InvalidInput if the parts do not match each other.
 
 #pragma once
 
@@ -23,7 +24,7 @@
 
 namespace trireme::data::tokenizer {
 
-// Words and their tokens. Most words of a text came before.
+// Caches the tokens of words, because most words of a text are repeated.
 struct TextHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const noexcept {
@@ -32,23 +33,24 @@ struct TextHash {
 };
 using WordCache = std::unordered_map<std::string, std::vector<Token>, TextHash, std::equal_to<>>;
 
-// Whether a blank is put before a text that has none, so that its first word is like the others.
+// Whether a blank is added before a text that has none, so that its first word is encoded like
+// others.
 enum class Prefix { Never, First, Always, EvenTwice };
 
 struct TokenizerParts {
-  // What token i stands for. Over bytes: these bytes. Over characters: as the file has it, with
-  // U+2581 for a blank.
+  // The text of token i. Over bytes: these bytes. Over characters: as in the file, with U+2581 for
+  // a blank.
   std::vector<std::string> pieces = {};
   std::vector<Merge> merges = {};
   std::vector<Token> specials = {};
   bool is_over_bytes = true;
   Split split = Split::Gpt2;
   Prefix prefix = Prefix::Never;
-  bool has_byte_tokens = false;      // over characters: <0x0A> is a line's end
-  bool is_whole_word_first = false;  // a word that is a token is never made of others
+  bool has_byte_tokens = false;      // over characters: <0x0A> is a line end
+  bool is_whole_word_first = false;  // a word that is a token is not split into others
   std::optional<Token> unknown = {};
-  bool is_unknown_fused = false;  // several in a row are one
-  // What is put around a text where it is one by itself.
+  bool is_unknown_fused = false;  // consecutive unknown tokens become one
+  // Tokens that are added around a complete text.
   std::vector<Token> before = {};
   std::vector<Token> after = {};
 };
@@ -61,15 +63,17 @@ class Tokenizer {
   std::size_t size() const noexcept { return parts_.pieces.size(); }
   std::optional<Token> find(std::string_view piece) const;
 
-  // Appends the tokens of a text. Where it goes on after another of the same document, no blank is
-  // put before it.
+  // Appends the tokens of a text. If it continues another text of the same document, no blank is
+  // added before it.
   void encode(std::string_view text, std::vector<Token>& out, WordCache& cache,
               bool is_continued = false) const;
   std::vector<Token> encode(std::string_view text) const;
 
   // The bytes of one token. REQUIRES: it is below size().
   std::string text_of(Token token) const;
-  // Without the blank that encode() put before the text.
+  // The bytes of all tokens, in order.
+  std::vector<std::string> texts() const;
+  // Without the blank that encode() added before the text.
   std::string decode(const std::vector<Token>& tokens) const;
 
  private:

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "trireme/base/error.h"
+#include "trireme/base/json_text.h"
 #include "trireme/data/tokenizer/files.h"
 #include "trireme/data/tokenizer/piece_list.h"
 
@@ -9,7 +10,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// One file, read part by part. What is not known is refused: to guess would encode otherwise.
+// One file, read part by part. Unknown settings are rejected, because ignoring them could change
+// the encoding.
 class TokenizerFile {
  public:
   TokenizerFile(Json all, std::string name) : all_(std::move(all)), name_(std::move(name)) {}
@@ -107,17 +109,13 @@ class TokenizerFile {
   }
 
   Split split_of(const Json& part) const {
-    const std::string head = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})";
-    const std::string tail = R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
     const Json pattern = part.at("pattern");
     const std::string text =
         pattern.contains("Regex") ? pattern.at("Regex").get<std::string>() : std::string();
     const bool is_isolated = part.value("behavior", std::string()) == "Isolated";
     if (is_isolated && !has(part, "invert")) {
-      if (text == head + "{1,3}" + tail) return Split::Llama3;
-      if (text == head + tail) return Split::Qwen2;
-      if (text == R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)") {
-        return Split::Gpt2;
+      for (const Split split : {Split::Llama3, Split::Qwen2, Split::Gpt2}) {
+        if (text == pattern_of(split)) return split;
       }
     }
     refuse("a pre_tokenizer that splits by " + pattern.dump());
@@ -192,6 +190,9 @@ class TokenizerFile {
 }  // namespace
 
 TokenizerParts read_tokenizer_json(std::string_view text, const std::string& name) {
+  if (is_nested_deeper(text, kJsonDepthMax)) {
+    throw Error(ErrorCode::Corrupt, name + ": is nested too deeply");
+  }
   try {
     return TokenizerFile(Json::parse(text), name).read();
   } catch (const Json::exception& error) {

@@ -18,7 +18,8 @@ struct Word {
 
 struct PairPlaces {
   std::int64_t count = 0;
-  std::vector<std::uint32_t> words;  // some more than once, some that have it no longer
+  // May contain duplicates, and words that no longer contain the pair.
+  std::vector<std::uint32_t> words;
 };
 
 constexpr std::uint64_t key_of(Token left, Token right) noexcept {
@@ -56,7 +57,7 @@ class Learner {
       const Offer best = offers_.top();
       offers_.pop();
       const std::int64_t count = pairs_[best.pair].count;
-      // Counts only sink unnoticed: where one rose, it was offered again.
+      // A stale entry can only be too high: when a count increased, the pair was queued again.
       if (count != best.count) {
         if (count > 0 && count < best.count) offers_.push({count, best.pair});
         continue;
@@ -117,7 +118,7 @@ class Learner {
   std::unordered_map<std::string, Token> tokens_;
   std::vector<Word> words_;
   std::unordered_map<std::uint64_t, PairPlaces> pairs_;
-  std::unordered_map<std::uint64_t, std::int64_t> changed_;  // and their counts before
+  std::unordered_map<std::uint64_t, std::int64_t> changed_;  // pairs with their previous counts
   std::priority_queue<Offer> offers_;
 };
 
@@ -155,7 +156,7 @@ TokenizerParts train_bpe(const WordCounts& words, const TrainOptions& options) {
   Learner learner(parts);
   for (const auto& [word, count] : words.all()) learner.add(word, count);
   learner.learn(options.vocabulary - options.specials.size(), options.count_min);
-  // A special token is never made of others: it is put before them once they are known.
+  // Special tokens are not made by merges: they are inserted in front once the others are known.
   const auto shift = static_cast<Token>(options.specials.size());
   parts.pieces.insert(parts.pieces.begin(), options.specials.begin(), options.specials.end());
   for (Merge& merge : parts.merges) {

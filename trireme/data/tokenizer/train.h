@@ -1,12 +1,13 @@
-// How a byte-pair vocabulary is learned from a text: beginning with the 256 bytes, the most
-// frequent pair of neighbours becomes a token, again and again.
+// Trains a byte-pair vocabulary on a text: starting with the 256 bytes, the most frequent pair of
+// neighbouring tokens becomes a token, repeatedly.
 //
-// Meaning: numbers are given to special tokens, then to the bytes in the order of their letters,
-//          then to what is merged. Of equally frequent pairs the one of lower numbers goes first,
-//          so that a text has one vocabulary: that of Hugging Face's ByteLevel BpeTrainer.
-// Cost:    memory for every distinct word, not for the text.
-// Threads: pure; WordCounts is one thread's.
-// Failure: InvalidInput where the vocabulary is smaller than what it begins with.
+// Semantics:     numbers are assigned to special tokens, then to the bytes in the order of their
+//                letters, then to merged tokens. Of equally frequent pairs the one with lower
+//                numbers comes first, so that the vocabulary of a text is unique and equal to that
+//                of Hugging Face's ByteLevel BpeTrainer.
+// Cost:          memory for every distinct word, not for the text.
+// Thread safety: pure functions; a WordCounts belongs to one thread.
+// Errors:        InvalidInput if the vocabulary is smaller than its initial tokens.
 
 #pragma once
 
@@ -36,8 +37,8 @@ class WordCounts {
 };
 
 struct TrainOptions {
-  std::size_t vocabulary = 4096;  // tokens; fewer where the text has no more pairs
-  std::int64_t count_min = 2;     // of a pair that becomes a token
+  std::size_t vocabulary = 4096;  // number of tokens; fewer if the text has no more pairs
+  std::int64_t count_min = 2;     // minimum count of a pair that becomes a token
   std::vector<std::string> specials = {};
 };
 

@@ -33,7 +33,7 @@ constexpr Category looked_up(char32_t code) noexcept {
   return is_in(kNumbers, code) ? Category::Number : Category::Other;
 }
 
-// Most of most texts.
+// Most characters of most texts are ASCII.
 constexpr auto kAscii = [] {
   std::array<Category, 128> all{};
   for (char32_t code = 0; code < 128; ++code) all[code] = looked_up(code);
@@ -51,7 +51,7 @@ Character first_character(std::string_view text) noexcept {
   if (byte(0) < 0x80) return {.code = byte(0), .size = 1, .category = kAscii[byte(0)]};
   const std::size_t size = utf8_length(text.substr(0, 4));
   if (size == 0) return {.code = byte(0), .size = 1, .category = Category::Other};
-  // The first byte of n has n ones and a zero before its own bits.
+  // The first byte of an n-byte character has n ones and a zero before its own bits.
   char32_t code = byte(0) & (0xFFU >> (size + 1));
   for (std::size_t i = 1; i < size; ++i) code = code << 6 | (byte(i) & 0x3FU);
   return {.code = code, .size = size, .category = category_of(code)};

@@ -1,8 +1,9 @@
-// What a tokenizer asks of a character: how long it is in UTF-8, and whether it is a letter, a
-// number or blank by Unicode's tables.
+// Properties of characters for tokenizers: their length in UTF-8, and whether they are letters,
+// numbers or blanks in Unicode's tables.
 //
-// Threads: pure.
-// Failure: none. A byte that begins no well-formed character stands for itself, and is Other.
+// Thread safety: pure functions; any thread.
+// Errors:        none. A byte that begins no well-formed character represents itself, with category
+//                Other.
 
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace trireme::data::tokenizer {
 
-// \p{L}, \p{N} and \s of the patterns that people split texts by; and the rest.
+// \p{L}, \p{N} and \s of the split patterns; and the rest.
 enum class Category { Letter, Number, Space, Other };
 
 Category category_of(char32_t code) noexcept;
@@ -23,7 +24,7 @@ struct Character {
   Category category = Category::Other;
 };
 
-// The first of a text. REQUIRES: it is not empty.
+// The first character of a text. REQUIRES: it is not empty.
 Character first_character(std::string_view text) noexcept;
 
 void append_utf8(std::string& text, char32_t code);

@@ -48,7 +48,7 @@ bool Affine::is_nothing() const noexcept {
   return xx == 1 && yy == 1 && xy == 0 && yx == 0 && x == 0 && y == 0;
 }
 
-// Each looks back: what was done last is undone first.
+// The matrices map new points to old points, so the last transform is inverted first.
 Affine Affine::after(const Affine& first) const {
   return {.xx = first.xx * xx + first.xy * yx,
           .xy = first.xx * xy + first.xy * yy,

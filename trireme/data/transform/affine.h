@@ -1,9 +1,9 @@
-// Affine is how an image is turned, scaled, slanted and moved about its centre.
+// Affine rotates, scales, shears and translates an image about its centre.
 //
-// Meaning: a point of the new image, from the centre in pixels, right and down, is looked up at
-//          matrix * point in the old one: between the four pixels around it, bilinear, where what
-//          lies outside is zero; as torch's grid_sample() with zeros and without align_corners.
-// Threads: pure.
+// Semantics:     a point of the new image, relative to the centre in pixels, right and down, is
+//                read at matrix * point in the old image, with bilinear interpolation and zeros
+//                outside; like torch's grid_sample() with zeros padding and without align_corners.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -17,18 +17,18 @@ struct Affine {
 
   // Counter-clockwise, in degrees.
   static Affine turned(double degrees);
-  // Larger than 1: things get larger.
+  // A factor above 1 enlarges the content.
   static Affine scaled(double factor);
   static Affine slanted(double along_x, double along_y);
-  // Things move right and down by so many pixels.
+  // Moves the content right and down by this number of pixels.
   static Affine moved(double right, double down);
 
   bool is_nothing() const noexcept;
-  // First `first`, then this.
+  // Applies `first`, then this.
   Affine after(const Affine& first) const;
 };
 
-// REQUIRES: no pixel shared.
+// REQUIRES: the images do not overlap.
 void warp(const float* from, float* to, ImageSize size, const Affine& affine);
 
 }  // namespace trireme::data::transform

@@ -1,10 +1,10 @@
-// What is random about a training image beside its crop and its mirror image: drawn from a stream
-// of numbers that is the sample's own.
+// Random changes of a training image besides crop and flip, drawn from a random stream that belongs
+// to the sample.
 //
-// RandAugment: as in the paper (Cubuk et al. 2020) with torchvision's fourteen operations and
-//              magnitudes from 0 to 30, drawn anew for each image; bilinear where pixels move, and
-//              slanted about the centre.
-// Threads:     pure.
+// RandAugment:   as in the paper (Cubuk et al. 2020), with torchvision's fourteen operations and
+//                magnitudes from 0 to 30, drawn for each image; bilinear where pixels move, and
+//                shear about the centre.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace trireme::data::transform {
 
-// Turn, zoom, colours, RandAugment and cutout, in this order, as far as the settings want them.
+// Rotation, zoom, colours, RandAugment and cutout, in this order, if enabled in the settings.
 void augment(float* image, ImageSize size, const TransformConfig& config, Random& random);
 
 enum class RandOperation {
@@ -36,7 +36,7 @@ enum class RandOperation {
 inline constexpr int kRandOperations = 14;
 inline constexpr int kMagnitudeMax = 30;
 
-// `is_reversed`: to the left, darker, duller; no difference where there are no two ways.
+// `is_reversed`: to the left, darker, less saturated; ignored by operations with one direction.
 void run_operation(RandOperation operation, int magnitude, bool is_reversed, float* image,
                    ImageSize size);
 

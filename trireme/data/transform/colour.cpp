@@ -26,7 +26,7 @@ int byte_of(float value) {
   return static_cast<int>(std::lround(std::clamp(value, 0.0F, 1.0F) * 255.0F));
 }
 
-// As Pillow and torchvision count it: the last occupied value has no part in the step.
+// As in Pillow and torchvision: the last occupied value is not counted in the step.
 void equalize_plane(float* plane, std::int64_t count) {
   std::array<std::int64_t, 256> histogram{};
   for (std::int64_t i = 0; i < count; ++i) ++histogram[static_cast<std::size_t>(byte_of(plane[i]))];
@@ -47,7 +47,7 @@ void equalize_plane(float* plane, std::int64_t count) {
 }
 
 struct Hsv {
-  float hue, saturation, value;  // 0 to 1 each
+  float hue, saturation, value;  // each from 0 to 1
 };
 
 Hsv hsv_of(float red, float green, float blue) {
@@ -120,7 +120,7 @@ void adjust_saturation(float* image, ImageSize size, float factor) {
   }
 }
 
-// The blur is 5 parts of the pixel and one of each neighbour; the frame stays as it is.
+// The blur kernel has weight 5 for the pixel and 1 for each neighbour; border pixels do not change.
 void adjust_sharpness(float* image, ImageSize size, float factor) {
   if (size.height < 3 || size.width < 3) return;
   thread_local std::vector<float> blurred;

@@ -6,7 +6,7 @@
 namespace trireme::data::transform {
 namespace {
 
-// Between which two pixels a point lies, and how far from the first.
+// The two pixels on both sides of a point, and its distance from the first.
 struct Point {
   std::int64_t before;
   std::int64_t after;
@@ -44,13 +44,13 @@ void resize(const float* from, ImageSize from_size, float* to, ImageSize to_size
 void shift(float* image, ImageSize size, std::int64_t down, std::int64_t right) {
   const std::int64_t height = size.height;
   const std::int64_t width = size.width;
-  const std::int64_t to = std::clamp<std::int64_t>(right, 0, width);     // first column kept
-  const std::int64_t from = std::clamp<std::int64_t>(-right, 0, width);  // where it comes from
+  const std::int64_t to = std::clamp<std::int64_t>(right, 0, width);     // first column written
+  const std::int64_t from = std::clamp<std::int64_t>(-right, 0, width);  // first column read
   const std::int64_t kept = width - to - from;
   for (std::int64_t c = 0; c < size.channels; ++c) {
     float* const plane = image + c * height * width;
     for (std::int64_t i = 0; i < height; ++i) {
-      // Away from where rows come from, so that none is overwritten before it has moved.
+      // The order of rows ensures that no row is overwritten before it has moved.
       const std::int64_t y = down > 0 ? height - 1 - i : i;
       const std::int64_t source = y - down;
       float* const row = plane + y * width;

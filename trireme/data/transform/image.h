@@ -1,6 +1,6 @@
-// What is done to an image, (C, H, W) of float32, in place but for resize().
+// Operations on an image, (C, H, W) of float32, in place except for resize().
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -16,29 +16,31 @@ struct ImageSize {
   std::int64_t count() const noexcept { return channels * height * width; }
 };
 
-// Where an image is put: so many rows down and columns right, and then, perhaps, mirrored.
+// How an image is placed: shifted by this number of rows down and columns right, then optionally
+// mirrored.
 struct Placement {
   std::int64_t down = 0;
   std::int64_t right = 0;
   bool is_flipped = false;
 };
 
-// Bilinear between the centres of pixels, as torch's interpolate() without align_corners and
-// without antialias. REQUIRES: equal channels, no pixel shared.
+// Bilinear between pixel centres, like torch's interpolate() without align_corners and antialias.
+// REQUIRES: the same number of channels; the images do not overlap.
 void resize(const float* from, ImageSize from_size, float* to, ImageSize to_size);
 
-// Moves the image by so many rows down and columns right; what comes in is zero. This is what
-// padding and cropping back to the same size amounts to.
+// Shifts the image by this number of rows down and columns right; new pixels are zero. This is
+// equivalent to padding and cropping back to the same size.
 void shift(float* image, ImageSize size, std::int64_t down, std::int64_t right);
 
-// Left becomes right.
+// Mirrors the image horizontally.
 void flip(float* image, ImageSize size);
 
 // shift(), then flip().
 void place(float* image, ImageSize size, const Placement& placement);
 
-// Mean 0 and deviation 1 over the whole image. As TensorFlow's per_image_standardization, an even
-// image is divided by 1 / sqrt(pixels) at least, and so stays finite.
+// Standardizes to mean 0 and deviation 1 over the whole image. Like TensorFlow's
+// per_image_standardization, the divisor is at least 1 / sqrt(pixels), so that a uniform image
+// stays finite.
 void standardize(float* image, ImageSize size);
 
 // (x - mean[c]) / deviation[c].

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMixPurpose = 0x4D49585550;
 
-// Marsaglia and Tsang (2000); below 1 by the power of another uniform.
+// Marsaglia and Tsang (2000); for shapes below 1, scaled by the power of another uniform.
 double draw_gamma(double shape, Random& random) {
   if (shape < 1) {
     const double power = std::pow(1 - random.uniform_double(), 1 / shape);
@@ -33,7 +33,7 @@ double draw_gamma(double shape, Random& random) {
 
 double draw_beta(double alpha, Random& random) {
   const double a = draw_gamma(alpha, random), b = draw_gamma(alpha, random);
-  // Of a small alpha both may be too small to be told from 0.
+  // With a small alpha both may underflow to 0.
   return a + b > 0 ? a / (a + b) : (random.below(2) == 0 ? 0.0 : 1.0);
 }
 

@@ -1,11 +1,12 @@
-// MixedSource is a source of images of one class each, every one mixed with another: mixup (Zhang
-// et al. 2018) takes so much of the one and the rest of the other, cutmix (Yun et al. 2019) puts a
-// rectangle of the other into the one. Targets become shares of classes, float32 (classes).
+// MixedSource mixes each image of a source with another one. The images have one class each. mixup
+// (Zhang et al. 2018) blends the two images; cutmix (Yun et al. 2019) pastes a rectangle of one
+// into the other. Targets become class proportions, float32 (classes).
 //
-// Meaning: the share is drawn from Beta(alpha, alpha), the other sample from all, and where both
-//          ways are wanted one of them, all from the sample's key. Both images are augmented.
-// Threads: any thread.
-// Failure: InvalidInput where samples are no images of one class each.
+// Semantics:     the proportion is drawn from Beta(alpha, alpha), the other sample from all samples
+//                and, if both methods are enabled, the method, all from the sample's key. Both
+//                images are augmented.
+// Thread safety: any thread.
+// Errors:        InvalidInput if samples are not images with one class each.
 
 #pragma once
 
@@ -27,7 +28,7 @@ class MixedSource final : public Source {
   void read(std::int64_t sample, const SampleKey& key, void* input, void* target) const override;
 
  private:
-  // How much of the one is left.
+  // Return the remaining proportion of the first image.
   float mix(float* image, const float* other, double share) const;
   float paste(float* image, const float* other, double share, Random& random) const;
 
@@ -37,7 +38,7 @@ class MixedSource final : public Source {
   ImageSize size_;
 };
 
-// The source itself where nothing is to be mixed.
+// Returns the source itself if mixing is not enabled.
 std::shared_ptr<const Source> mixed(std::shared_ptr<const Source> source,
                                     const TransformConfig& config);
 

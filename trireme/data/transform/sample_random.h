@@ -1,6 +1,6 @@
-// The stream of random numbers that belongs to one sample in one epoch, for one purpose.
+// The random stream of one sample in one epoch, for one purpose.
 //
-// Threads: pure.
+// Thread safety: pure functions; any thread.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace trireme::data::transform {
 
 inline Random random_of(const SampleKey& key, std::uint64_t purpose) {
-  // Odd, so that distinct epochs of one sample and distinct samples of one epoch stay distinct.
+  // An odd factor, so that streams of different epochs and different samples differ.
   const std::uint64_t stream = static_cast<std::uint64_t>(key.epoch) * 0x9E3779B97F4A7C15 +
                                static_cast<std::uint64_t>(key.sample);
   return Random(key.seed ^ purpose, stream);

@@ -1,7 +1,8 @@
-// TransformConfig is what `[data]` says of images on their way to a model. They happen in the order
-// in which they are listed here; from pad_crop to cutout, and mixing, to training images only.
+// TransformConfig contains the settings of `[data]` that transform images before they reach the
+// model. They are applied in the order of this list; those from pad_crop to cutout, and mixing,
+// only to training images.
 //
-// Threads: a value.
+// Thread safety: a value type.
 
 #pragma once
 
@@ -28,9 +29,9 @@ struct TransformConfig {
   double mixup = 0;
   double cutmix = 0;
 
-  // But for mixing, which is another source's.
+  // Whether no transform is enabled, except mixing, which MixedSource does.
   bool is_nothing() const;
-  // Whether more is random than pad_crop and flip.
+  // Whether there is random augmentation besides pad_crop and flip.
   bool is_augmented() const;
   static void describe(config::Fields<TransformConfig>& f);
 };

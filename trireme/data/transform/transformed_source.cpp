@@ -10,7 +10,7 @@
 namespace trireme::data::transform {
 namespace {
 
-// Sets these draws apart from all others that a seed is used for.
+// Makes these random draws independent of all others from the same seed.
 constexpr std::uint32_t kPurpose = 0x41554731;
 constexpr std::uint64_t kAugmentPurpose = 0x4155474D454E54;
 
@@ -23,7 +23,7 @@ ImageSize size_of(const Form& form) {
   return {form.input_sizes[0], form.input_sizes[1], form.input_sizes[2]};
 }
 
-// One of 0 .. bound-1 by the high bits; its bias of bound / 2^32 is nothing for so few pixels.
+// A number in 0 .. bound-1 from the high bits; the bias of bound / 2^32 is negligible for pixels.
 std::int64_t below(std::uint32_t bits, std::int64_t bound) {
   return static_cast<std::int64_t>((std::uint64_t{bits} * static_cast<std::uint64_t>(bound)) >> 32);
 }
@@ -56,7 +56,7 @@ void TransformedSource::read(std::int64_t sample, const SampleKey& key, void* in
   if (config_.resize.empty()) {
     source_->read_placed(sample, key, placement, input, target);
   } else {
-    // A reader's own, kept so that no sample allocates.
+    // One buffer per reading thread, so that reading a sample does not allocate.
     thread_local std::vector<float> original;
     original.resize(static_cast<std::size_t>(from_.count()));
     source_->read(sample, key, original.data(), target);

@@ -1,8 +1,9 @@
-// TransformedSource is a source of images with the changes of a TransformConfig made to each, drawn
-// from the sample's key alone.
+// TransformedSource applies a TransformConfig to each image of a source, with random values drawn
+// only from the sample's key.
 //
-// Threads: any thread.
-// Failure: InvalidInput where the samples are no images, or have other channels than the settings.
+// Thread safety: any thread.
+// Errors:        InvalidInput if the samples are not images, or their number of channels differs
+//                from the settings.
 
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace trireme::data::transform {
 
-// Evaluation sees every image as it is: nothing random.
+// Evaluation uses no random augmentation.
 enum class Use { Training, Evaluation };
 
 class TransformedSource final : public Source {
@@ -29,7 +30,7 @@ class TransformedSource final : public Source {
   }
 
  private:
-  // By pad_crop and flip.
+  // Determined by pad_crop and flip.
   Placement placement_of(const SampleKey& key) const;
 
   std::shared_ptr<const Source> source_;
@@ -40,7 +41,7 @@ class TransformedSource final : public Source {
   ImageSize to_;
 };
 
-// The source itself where nothing is to be done or there is none.
+// Returns the source itself if it is null or no transform is enabled.
 std::shared_ptr<const Source> transformed(std::shared_ptr<const Source> source,
                                           const TransformConfig& config, Use use);
 

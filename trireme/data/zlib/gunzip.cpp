@@ -11,7 +11,7 @@
 namespace trireme::data::zlib {
 namespace {
 
-constexpr int kGzipOnly = 15 + 16;  // the largest window; gzip's header and trailer expected
+constexpr int kGzipOnly = 15 + 16;  // the largest window; gzip's header and trailer are expected
 constexpr std::size_t kRoomMin = 1 << 16;
 
 class Inflater {
@@ -27,7 +27,7 @@ class Inflater {
   Inflater& operator=(const Inflater&) = delete;
   ~Inflater() { ::inflateEnd(&stream_); }
 
-  // A file may hold several packed pieces, one after the other.
+  // A file may contain several compressed members, one after the other.
   std::string run() {
     do {
       if (::inflateReset(&stream_) != Z_OK) fail("cannot be unpacked");
@@ -57,7 +57,8 @@ class Inflater {
     fail(stream_.msg != nullptr ? stream_.msg : "is not what gzip writes");
   }
 
-  // The last four bytes say the size, modulo 2^32; a lie costs no more than a thousandfold.
+  // The last four bytes contain the size, modulo 2^32. The guess is at most a thousand times the
+  // compressed size, in case they are wrong.
   std::size_t first_guess() const {
     if (packed_.size() < 18) return kRoomMin;
     std::uint32_t size = 0;

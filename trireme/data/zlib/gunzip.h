@@ -1,9 +1,9 @@
-// gunzip unpacks what gzip packed. Without zlib the build has a stub that says so; nobody asks.
+// gunzip() decompresses gzip data. In a build without zlib a stub throws Unsupported.
 //
-// Threads: pure.
-// Failure: Corrupt with the file's name and the offset in it for anything that gzip did not write
-//          so, its checksum included; Exhausted for more than `size_max` bytes; Unsupported without
-//          zlib. Nothing is returned in part.
+// Thread safety: pure functions; any thread.
+// Errors:        Corrupt, with the name of the file and the offset, for invalid gzip data or a
+//                wrong checksum; Exhausted for more than `size_max` bytes; Unsupported without
+//                zlib. Never returns partial data.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace trireme::data::zlib {
 
-// `name` is for messages.
+// `name` is used in messages.
 std::string gunzip(std::string_view packed, const std::string& name, std::size_t size_max);
 
 }  // namespace trireme::data::zlib

@@ -2,7 +2,8 @@
 
 #include <cmath>
 
-// One loop, compiled for several vector widths; the machine's best is taken at run time.
+// One loop, compiled for several vector widths; the best one for the machine is selected at run
+// time.
 #define TRIREME_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 
 namespace trireme::optim::kernel {
@@ -52,7 +53,7 @@ template <class T>
   }
 }
 
-// What is left of a variance after rounding may be below zero.
+// After rounding, a variance may be slightly negative.
 template <class T>
 [[gnu::always_inline]] inline T positive(T value) {
   return value > 0 ? value : T{0};

@@ -1,12 +1,12 @@
-// The arithmetic of the element-wise rules, on plain memory.
+// The arithmetic of the element-wise optimizers, on plain memory.
 //
-// Bits:    every element goes through the same operations, each rounded by itself, wherever a slice
-//          begins and however wide the machine's vectors are: an update of any cut of the same
-//          elements gives the same bits. (LibTorch's fused kernels round a slice's last few
-//          elements differently from the rest.) This folder is compiled without contraction of
-//          products and sums for that reason.
-// Cost:    one pass over value, gradient and state. Memory is the bound.
-// Threads: each call runs on the calling thread.
+// Bits:          every element goes through the same operations, each rounded by itself, wherever a
+//                slice begins and whatever the vector width of the machine. Updates of the same
+//                elements are therefore bitwise identical for any slicing. (LibTorch's fused
+//                kernels round the last few elements of a slice differently from the rest.) For
+//                this reason this folder is compiled without contraction of products and sums.
+// Cost:          one pass over value, gradient and state; limited by memory bandwidth.
+// Thread safety: each call runs on the calling thread.
 
 #pragma once
 
@@ -14,17 +14,17 @@
 
 namespace trireme::optim::kernel {
 
-// Numbers of one step; `decay` is a factor of the value, `penalty` of what is added to the
+// Constants of one step; `decay` multiplies the value, `penalty` times the value is added to the
 // gradient.
 template <class T>
 struct AdamNumbers {
-  T scale = 1;    // of the gradient
+  T scale = 1;    // multiplies the gradient
   T decay = 1;    // AdamW: value *= decay
   T penalty = 0;  // Adam: gradient += penalty * value
   T keep1 = 0;    // 1 - beta1
   T beta2 = 0;
   T keep2 = 0;       // 1 - beta2
-  T step_size = 0;   // rate / (1 - beta1^step)
+  T step_size = 0;   // learning rate / (1 - beta1^step)
   T correction = 1;  // 1 / sqrt(1 - beta2^step)
   T epsilon = 0;
 };
@@ -57,7 +57,7 @@ struct RmspropNumbers {
   T epsilon = 0;
 };
 
-// What RMSprop keeps; `mean` is null unless it is centered, `buffer` where there is no momentum.
+// The state of RMSprop; `mean` is null unless centered, `buffer` is null without momentum.
 template <class T>
 struct RmspropState {
   T* square = nullptr;
@@ -81,7 +81,7 @@ void adam(const AdamNumbers<float>& n, float* value, const float* gradient, floa
 void adam(const AdamNumbers<double>& n, double* value, const double* gradient, double* mean,
           double* square, std::int64_t count);
 
-// `buffer` may be null where there is no momentum.
+// `buffer` may be null without momentum.
 void sgd(const SgdNumbers<float>& n, float* value, const float* gradient, float* buffer,
          std::int64_t count);
 void sgd(const SgdNumbers<double>& n, double* value, const double* gradient, double* buffer,

@@ -367,6 +367,7 @@ void DataParallel::tell_left_out(const Share& mine, Gradients& all) {
 Gradients DataParallel::take_figures(std::span<const double> figures) {
   Gradients all{
       .loss = figures[0], .is_stop_wanted = figures[1] > 0, .is_change_wanted = figures[2] > 0};
+  std::copy_n(&figures[kReported], all.reported.size(), all.reported.begin());
   // Without slices every rank has counted all of it, with them every replica.
   all.norm = std::sqrt(figures[3] / (is_sliced() ? cut_.replicas : cut_.size));
   all.is_finite = std::isfinite(figures[3]);
@@ -376,8 +377,8 @@ Gradients DataParallel::take_figures(std::span<const double> figures) {
   return all;
 }
 
-// Loss, wish to stop, wish to change, sum of squares, and for each parameter whether it was used:
-// what every rank adds to the rest.
+// Loss, wish to stop, wish to change, sum of squares, reported sums, and for each parameter whether
+// it was used: what every rank adds to the rest.
 std::vector<double> DataParallel::common_figures(const Share& mine) {
   double squares = 0;
   if (plan_.is_norm_wanted || plan_.is_checked) {
@@ -387,6 +388,7 @@ std::vector<double> DataParallel::common_figures(const Share& mine) {
   }
   std::vector<double> figures{mine.loss, mine.is_stop_wanted ? 1.0 : 0.0,
                               mine.is_change_wanted ? 1.0 : 0.0, squares};
+  figures.insert(figures.end(), mine.reported.begin(), mine.reported.end());
   const std::size_t kept = options_.is_ordered ? plan_.slots.size() : 1;
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     bool is_used = false;

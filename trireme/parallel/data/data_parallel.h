@@ -169,8 +169,10 @@ class DataParallel final : public Agreement,
   bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,
                 const at::Tensor& values) override;
   void born(std::size_t parameter);
-  static constexpr int kEmpty = -1;           // no slot
-  static constexpr std::size_t kFigures = 4;  // that ranks add up, besides one a parameter
+  static constexpr int kEmpty = -1;            // no slot
+  static constexpr std::size_t kReported = 4;  // where reported sums begin in the figures
+  // That ranks add up, besides one a parameter.
+  static constexpr std::size_t kFigures = kReported + ReportedSums{}.size();
 
   bool is_lasting() const noexcept { return options_.is_lasting; }
   Blueprint draw(const std::vector<std::size_t>& order) const;

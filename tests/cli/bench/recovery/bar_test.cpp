@@ -1,6 +1,6 @@
-// Goal:   bars are missed by the worst as well as by the median, noise that is there anyway is not
-//         held against an incident, and what was not measured is not met.
-// Method: figures by hand.
+// Goal:   the worst value and the median can each miss a bar, noise without an incident does not
+//         count against it, and a bar without a measurement is not met.
+// Method: handmade figures.
 
 #include "trireme/cli/bench/recovery/bar.h"
 

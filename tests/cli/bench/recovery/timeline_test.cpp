@@ -1,4 +1,5 @@
-// Goal:   what an incident cost is read from the steps around it, and only once they are there.
+// Goal:   the cost of an incident is computed from the steps around it, and only once these are
+//         complete.
 // Method: steps at chosen times.
 
 #include "trireme/cli/bench/recovery/timeline.h"
@@ -10,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-// Worker 0 and 1 make a step each 10 ms in epoch 1 until 100 ms. The first of epoch 2 ends after 60
-// ms for worker 0, 62 ms for worker 1, and then each 12 ms.
+// Workers 0 and 1 complete a step every 10 ms in epoch 1, until 100 ms. The first step of epoch 2
+// ends 60 ms later for worker 0 and 62 ms later for worker 1; the next steps take 12 ms each.
 Timeline timeline(int steps_after) {
   Timeline all;
   for (const int worker : {0, 1}) {

@@ -1,5 +1,5 @@
-// Goal:   bars are met, missed or left open as what was measured says.
-// Method: series made by hand for bars of the table.
+// Goal:   bars are met, missed or left open according to the measurements.
+// Method: handmade series for bars of the table.
 
 #include "trireme/cli/bench/train/bars.h"
 
@@ -21,7 +21,7 @@ TrainBar bar_of(TrainMeasure measure) {
   return {};
 }
 
-// Ours reached `ratio` of the other in everything.
+// Trireme reaches `ratio` times the other entrant's value in every figure.
 std::vector<TrainSeries> measured(const TrainBar& bar, double ratio) {
   TrainRecord other;
   other.units_per_second = 1000;

@@ -1,6 +1,7 @@
-// Goal:   rounds come together as promised: the fastest, the median of memory, right only if all
-//         were; and entrants are told apart by everything that makes their cases differ.
-// Method: series made by hand.
+// Goal:   rounds are combined as documented (the fastest round, the median of the memory, verified
+//         only if all rounds were), and labels distinguish entrants by everything in which their
+//         cases differ.
+// Method: handmade series.
 
 #include "trireme/cli/bench/train/entrant.h"
 

@@ -1,6 +1,6 @@
-// Goal:   a rank understands what the program tells it, what was left open is decided, and what
-//         does not go together is refused.
-// Method: real Commands filled from words, there and back.
+// Goal:   a rank understands the arguments that the program passes to it, unset values get
+//         defaults, and values that cannot be combined are rejected.
+// Method: real Commands filled from arguments and converted back.
 
 #include "trireme/cli/bench/train/options.h"
 

@@ -1,5 +1,6 @@
-// Goal:   a record survives its way between processes, and its line shows what matters.
-// Method: records there and back, and lines that hold none.
+// Goal:   a record is unchanged after it was passed between processes, and its line shows the
+//         important figures.
+// Method: records written and read back, and lines that are not records.
 
 #include "trireme/cli/bench/train/record.h"
 

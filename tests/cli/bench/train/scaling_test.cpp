@@ -1,5 +1,6 @@
-// Goal:   the table says efficiency, what a step takes more than alone, and where cores are shared.
-// Method: made-up records with round numbers.
+// Goal:   the table shows the efficiency, the additional time per step compared with one rank, and
+//         whether ranks share cores.
+// Method: handmade records with round numbers.
 
 #include "trireme/cli/bench/train/scaling.h"
 

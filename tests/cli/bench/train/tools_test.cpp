@@ -1,6 +1,6 @@
-// Goal:   one rank is started as it is and several by our launcher, peers unbound; what is missing
-//         says how to get it.
-// Method: command lines made from tools that only have names.
+// Goal:   one rank is started directly, several ranks by `trireme run`, and peers without binding;
+//         the error for a missing program says how to get it.
+// Method: command lines for tools that consist of names only.
 
 #include "trireme/cli/bench/train/tools.h"
 

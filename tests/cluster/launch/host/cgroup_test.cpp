@@ -1,5 +1,5 @@
-// Goal:   quotas and kill counts are found in both versions of control groups, in containers too,
-//         and their absence is no error.
+// Goal:   quotas and kill counts are found in both versions of control groups, also in containers,
+//         and their absence is not an error.
 // Method: small trees in a temporary folder that look like /proc and /sys/fs/cgroup.
 
 #include "trireme/cluster/launch/host/cgroup.h"

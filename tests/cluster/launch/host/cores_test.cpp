@@ -1,6 +1,6 @@
-// Goal:   processors are dealt fairly and completely, whatever the host, quota and job.
-// Method: every combination of small hosts (packages, cores, hardware threads), ranks and quotas,
-//         against what must hold for all of them; known plans for a few.
+// Goal:   processors are distributed evenly and completely, for any host, quota and job.
+// Method: invariants for every combination of small hosts (packages, cores, hardware threads),
+//         ranks and quotas; known plans for a few.
 
 #include "trireme/cluster/launch/host/cores.h"
 
@@ -15,7 +15,7 @@
 namespace trireme::cluster::launch::host {
 namespace {
 
-// As Linux numbers them: first one hardware thread of every core, then the siblings.
+// Numbered like Linux: first one hardware thread of every core, then the siblings.
 std::vector<Processor> make_host(int packages, int cores, int threads) {
   std::vector<Processor> processors;
   for (int thread = 0; thread < threads; ++thread) {

@@ -1,6 +1,7 @@
-// Goal:   a kill for want of memory is told from kill -9, as surely as what can be read allows.
-// Method: a made-up /proc and control group whose counts rise; a file in place of the kernel's
-//         log. A real one is in tests/process/oom_test.cpp.
+// Goal:   an out-of-memory kill is distinguished from kill -9, with the certainty that the readable
+//         sources allow.
+// Method: an artificial /proc and control group whose counts increase; a file instead of the
+//         kernel's log. A real out-of-memory kill is in tests/process/oom_test.cpp.
 
 #include "trireme/cluster/launch/host/oom.h"
 

@@ -1,6 +1,6 @@
-// Goal:   every descendant is found and ended: children, grandchildren, those that left their
-//         session, and orphans; and nobody else is.
-// Method: real processes, in a forked process that is their subreaper, so that nothing of the
+// Goal:   every descendant is found and killed: children, grandchildren, those that left their
+//         session, and orphans; and no other process is.
+// Method: real processes, in a forked process that is their subreaper, so that nothing in the
 //         test's own process changes.
 
 #include "trireme/cluster/launch/host/process_tree.h"
@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Runs `body` in a process of its own; its result is the exit code.
+// Runs `body` in a separate process; its result is the exit code.
 int in_child(const std::function<int()>& body) {
   const pid_t pid = fork();
   if (pid == 0) _exit(body());
@@ -31,7 +31,8 @@ int in_child(const std::function<int()>& body) {
   while (true) pause();
 }
 
-// A child, its child, and a daemon that left session and parents; returns when all three run.
+// Starts a child, its child, and a daemon that left session and parents; returns when all three
+// run.
 void start_family() {
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);

@@ -1,7 +1,7 @@
-// Goal:   the processors we find are those of the affinity mask, placed as the kernel says, and
-//         binding to one of them holds.
-// Method: this machine's mask against sched_getaffinity; a made-up topology; threads, so that the
-//         binding ends with them.
+// Goal:   the processors found are those of the affinity mask, with the kernel's topology, and
+//         binding to one of them works.
+// Method: this machine's mask compared with sched_getaffinity; an artificial topology; threads, so
+//         that the binding ends with them.
 
 #include "trireme/cluster/launch/host/processors.h"
 

@@ -1,5 +1,5 @@
-// Goal:   a job that cannot fit the host is refused with what is short and what would fit.
-// Method: rooms by hand, and one measured in a tree that looks like /proc.
+// Goal:   a job that cannot fit on the host is refused with what is missing and what would fit.
+// Method: handwritten values, and one measurement in a tree that looks like /proc.
 
 #include "trireme/cluster/launch/host/room.h"
 

@@ -1,5 +1,5 @@
-// Goal:   signals arrive as numbers to read, an ignored one stays ignored, and the mask comes back.
-// Method: a forked process signals itself, so that the test's own mask and handlers stay.
+// Goal:   signals can be read as numbers, an ignored one stays ignored, and the mask is restored.
+// Method: a forked process signals itself, so that the test's own mask and handlers do not change.
 
 #include "trireme/cluster/launch/host/signals.h"
 

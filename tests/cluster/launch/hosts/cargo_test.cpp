@@ -1,6 +1,6 @@
-// Goal:   a host finds the file that it has, keeps a copy of one that it lacks, and never uses one
+// Goal:   a host finds a file that it has, keeps a copy of one that it lacks, and never uses one
 //         that differs.
-// Method: two folders stand for two hosts.
+// Method: two folders represent two hosts.
 
 #include "trireme/cluster/launch/hosts/cargo.h"
 

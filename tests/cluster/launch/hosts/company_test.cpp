@@ -1,5 +1,6 @@
-// Goal:   the launcher knows where every rank of several hosts is, what it wrote and how it ended.
-// Method: values by hand; a log in a temporary folder.
+// Goal:   the launcher knows on which of several hosts each rank runs, what it wrote and how it
+//         ended.
+// Method: handwritten values; a log in a temporary folder.
 
 #include "trireme/cluster/launch/hosts/company.h"
 

@@ -1,5 +1,6 @@
-// Goal:   workers go to their hosts in proportion, and what a lost host has waits for it.
-// Method: small cases by hand.
+// Goal:   workers are distributed to their hosts in proportion, and the share of a lost host is
+//         reserved for it.
+// Method: small handwritten cases.
 
 #include "trireme/cluster/launch/hosts/dealing.h"
 

@@ -1,5 +1,5 @@
-// Goal:   frames survive any division into pieces, and foreign bytes are refused.
-// Method: values by hand, byte by byte.
+// Goal:   frames are decoded however their bytes are divided, and foreign bytes are refused.
+// Method: handwritten values, byte by byte.
 
 #include "trireme/cluster/launch/hosts/frame.h"
 

@@ -1,6 +1,7 @@
-// Goal:   a connection reaches the agent that is there, with all that came through it; without an
-//         agent nothing is lost.
-// Method: an agent and a newcomer in one process, pipes for the connection.
+// Goal:   a connection reaches the running agent, with all bytes already received; without an agent
+//         nothing is lost.
+// Method: an agent and a process with a new connection, both in one process; pipes as the
+//         connection.
 
 #include "trireme/cluster/launch/hosts/handover.h"
 
@@ -29,8 +30,11 @@ struct Pipe {
 };
 
 TEST(Handover, GivesAConnectionToTheAgentThatIsThere) {
-  const TemporaryFolder folder("handover");
-  const Handover agent(folder.path());
+  const TemporaryFolder temporary("handover");
+  const std::filesystem::path folder = temporary.path() / std::string(120, 'd');  // for a long path
+  EXPECT_FALSE(Handover::give(folder, {}, Deadline::after(1s))) << "no folder yet";
+  std::filesystem::create_directory(folder);
+  const Handover agent(folder);
   EXPECT_FALSE(agent.take()) << "nobody came";
   Pipe to_agent;
   Pipe from_agent;
@@ -38,9 +42,8 @@ TEST(Handover, GivesAConnectionToTheAgentThatIsThere) {
                   .output = std::move(from_agent.in),
                   .feed = "tcp://10.0.0.1:1",
                   .rest = std::string("\0\1", 2)};
-  auto given = std::async(std::launch::async, [&] {
-    return Handover::give(folder.path(), wire, Deadline::after(20s));
-  });
+  auto given = std::async(std::launch::async,
+                          [&] { return Handover::give(folder, wire, Deadline::after(20s)); });
   std::optional<Wire> taken;
   const Deadline deadline = Deadline::after(20s);
   while (!taken && !deadline.is_past()) {

@@ -1,5 +1,5 @@
-// Goal:   lists of hosts are read as people write them, and every mistake in them is named.
-// Method: texts by hand.
+// Goal:   host lists are parsed as users write them, and every error in them is reported.
+// Method: handwritten texts.
 
 #include "trireme/cluster/launch/hosts/host_list.h"
 

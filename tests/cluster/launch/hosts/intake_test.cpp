@@ -1,4 +1,4 @@
-// Goal:   an agent takes its order, fetches what its host lacks, waits for the word to go, and
+// Goal:   an agent receives its order, fetches the files that its host lacks, waits for Go, and
 //         gives up when the launcher does.
 // Method: the launcher is a thread at the other end of a socket.
 

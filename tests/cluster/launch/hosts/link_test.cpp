@@ -1,5 +1,6 @@
-// Goal:   a link knows the agent's words from a login shell's, and says why a host was lost.
-// Method: shell scripts stand for ssh.
+// Goal:   a link separates the agent's frames from the output of a login shell, and reports why a
+//         host was lost.
+// Method: shell scripts in place of ssh.
 
 #include "trireme/cluster/launch/hosts/link.h"
 
@@ -38,7 +39,7 @@ class Heard final : public Link::Listener {
   std::string words;
 };
 
-// Runs the script as ssh until it has ended and all was read.
+// Runs the script in place of ssh until it has ended and all its output was read.
 std::string run(const std::string& script, Heard& heard) {
   Link::Options options;
   options.host = "b";
@@ -63,7 +64,7 @@ std::string run(const std::string& script, Heard& heard) {
   return link.failure();
 }
 
-// A frame of this kind without a payload, as printf(1) takes it.
+// A frame of this kind without a payload, as an argument of printf(1).
 std::string frame(FrameKind kind) {
   return "printf '\\000\\000\\000\\000\\0" + std::to_string(static_cast<int>(kind) / 8) +
          std::to_string(static_cast<int>(kind) % 8) + "'; ";
@@ -71,7 +72,7 @@ std::string frame(FrameKind kind) {
 
 TEST(HostLink, TellsTheAgentFromTheLoginShell) {
   Heard heard;
-  // Go is five bytes.
+  // The Go frame has five bytes.
   const std::string failure = run(
       "echo Welcome to b; printf 'no newline'; echo; echo; echo "
       "@trireme here; " +

@@ -1,5 +1,5 @@
-// Goal:   what a launcher orders and an agent tells arrives as it was said.
-// Method: round trips; cut off and contradictory bytes.
+// Goal:   orders of a launcher and reports of an agent are decoded as they were encoded.
+// Method: round trips; truncated and contradictory bytes.
 
 #include "trireme/cluster/launch/hosts/order.h"
 

@@ -1,6 +1,6 @@
-// Goal:   what goes to other hosts is what they need, and never a secret; the place to meet is one
-//         that they reach.
-// Method: environments and lists by hand.
+// Goal:   other hosts receive the settings that they need, and never a secret; the address of the
+//         store is one that they can reach.
+// Method: handwritten environments and lists.
 
 #include "trireme/cluster/launch/hosts/portable.h"
 

@@ -1,5 +1,5 @@
-// Goal:   a lost host is tried again after pauses that grow, and is given up at last.
-// Method: the state machine by hand, with a clock of the test's own.
+// Goal:   a lost host is retried after growing pauses, and finally given up.
+// Method: the state machine with an artificial clock.
 
 #include "trireme/cluster/launch/hosts/retry.h"
 

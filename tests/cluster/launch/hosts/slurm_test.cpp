@@ -1,5 +1,5 @@
-// Goal:   Slurm's lists of nodes and tasks are read as Slurm writes them.
-// Method: lists by hand, right and wrong.
+// Goal:   Slurm's lists of nodes and tasks are parsed as Slurm writes them.
+// Method: handwritten lists, valid and invalid.
 
 #include "trireme/cluster/launch/hosts/slurm.h"
 

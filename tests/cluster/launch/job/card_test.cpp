@@ -1,5 +1,5 @@
-// Goal:   what a job says about itself is read back the same, and rubbish is no card.
-// Method: a round trip; files of every wrong kind.
+// Goal:   a job's card is read back unchanged, and malformed files are not accepted.
+// Method: a round trip; files of every malformed kind.
 
 #include "trireme/cluster/launch/job/card.h"
 
@@ -25,6 +25,7 @@ TEST(Card, RoundTrip) {
                   .started = 1700000000.25,
                   .front = 12,
                   .launcher = 13,
+                  .workers = "0=14 2=16",
                   .output = "/tmp/ä b"};
   card.save(path);
   card.save(path);
@@ -40,6 +41,7 @@ TEST(Card, RoundTrip) {
   EXPECT_EQ(loaded->started, card.started);
   EXPECT_EQ(loaded->front, card.front);
   EXPECT_EQ(loaded->launcher, card.launcher);
+  EXPECT_EQ(loaded->workers, card.workers);
   EXPECT_EQ(loaded->output, card.output);
 }
 

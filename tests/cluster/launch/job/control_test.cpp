@@ -1,5 +1,5 @@
-// Goal:   a running job can be listed, watched, reported to and stopped through its folder, and by
-//         those who know its secret only.
+// Goal:   a running job can be listed, watched, reported to and stopped through its folder, and
+//         only by clients that know its secret.
 // Method: a Control in this process and its clients, over the real socket.
 
 #include "trireme/cluster/launch/job/control.h"
@@ -121,8 +121,7 @@ TEST_F(ControlSocket, RanksOfOtherHostsReportAndDoNothingElse) {
   while (events().empty() && !deadline.is_past()) usleep(1000);
   EXPECT_THAT(events(), HasSubstr(R"("rank":1,"event":"hello")"));
 
-  const net::SecretCredentials ours(net::Secret::from_file(folder_->secret()),
-                                    {.name = "rank 1", .role = "worker"});
+  const net::SecretCredentials ours(net::Secret::from_file(folder_->secret()), "rank 1");
   net::Client client({.address = net::Address::parse(there), .credentials = &ours},
                      Deadline::after(5s));
   EXPECT_THROW(client.call(kStopMethod, Bytes(1), Deadline::after(5s)), Error);
@@ -146,7 +145,7 @@ TEST_F(ControlSocket, AStopIsAskedForOnce) {
 }
 
 TEST_F(ControlSocket, AStrangerIsNotServed) {
-  const net::SecretCredentials wrong(net::Secret::generate(), {.name = "x", .role = "observer"});
+  const net::SecretCredentials wrong(net::Secret::generate(), "x");
   const auto address = net::Address::unix_socket(folder_->socket().string());
   EXPECT_THROW(net::Client({.address = address, .credentials = &wrong}, Deadline::after(5s)),
                Error);

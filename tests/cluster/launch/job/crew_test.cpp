@@ -1,5 +1,5 @@
-// Goal:   what one launcher wrote down of its workers the next one reads.
-// Method: a round trip, and rubbish.
+// Goal:   a launcher reads the list of workers that the previous launcher wrote.
+// Method: a round trip, and malformed files.
 
 #include "trireme/cluster/launch/job/crew.h"
 

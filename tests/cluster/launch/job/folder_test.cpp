@@ -1,6 +1,7 @@
-// Goal:   a job's folder is private, says whether its job lives, and does not outlast it, however
-//         the job died.
-// Method: real folders; forked owners that are killed, alone and together with a forked sharer.
+// Goal:   a job's folder is private, shows whether its job is alive, and does not outlive the job,
+//         however the job died.
+// Method: real folders; forked owners that are killed, alone and together with a forked process
+//         that shares the lock.
 
 #include "trireme/cluster/launch/job/folder.h"
 
@@ -110,7 +111,7 @@ TEST_F(JobFolder, OfAKilledJobMakesRoomForTheNext) {
   folder.remove();
 }
 
-// What a remover that was killed, or that could not remove everything, may leave.
+// What may remain after a removing process was killed, or could not remove everything.
 TEST_F(JobFolder, IsSweptAlsoWhereItsRemoverWasKilled) {
   for (const bool has_lock : {true, false}) {
     const fs::path left = root() / ".dead-0123456789abcdef";
@@ -181,7 +182,7 @@ TEST_F(JobFolder, SweepingSparesAFolderWhoseLockSomebodyRemoved) {
 
 TEST_F(JobFolder, SweepingEndsStrayProcessesOfTheDeadJob) {
   fs::create_directory(root() / "dead");
-  std::ofstream(root() / "dead/lock").put('\n');  // and nobody holds it
+  std::ofstream(root() / "dead/lock").put('\n');  // and no process holds it
   const std::string sign = "TRIREME_STORE=unix:" + (root() / "dead/control.sock").string();
   const pid_t stray = fork();
   if (stray == 0) {
@@ -190,7 +191,7 @@ TEST_F(JobFolder, SweepingEndsStrayProcessesOfTheDeadJob) {
     execve("/bin/sleep", arguments, environment);
     _exit(127);
   }
-  // Until exec the process has our own environment, and for a moment of it none.
+  // Until exec the process has this test's environment, and during exec none for a moment.
   const std::string file = "/proc/" + std::to_string(stray) + "/environ";
   std::string environment;
   while (environment.find(sign) == std::string::npos) {
@@ -204,7 +205,7 @@ TEST_F(JobFolder, SweepingEndsStrayProcessesOfTheDeadJob) {
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-// One look at the process table misses whoever is started while it is taken.
+// A single pass over the process table misses processes that are started during the pass.
 TEST_F(JobFolder, SweepingEndsAlsoWhoIsStartedMeanwhile) {
   const std::string sign = "TRIREME_JOB_FOLDER=" + (root() / "dead").string();
   const auto strays = [&] {

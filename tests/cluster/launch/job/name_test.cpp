@@ -1,5 +1,5 @@
 // Goal:   a job's name is safe as a folder's name and easy to type.
-// Method: right and wrong names; many made ones.
+// Method: valid and invalid names; many generated ones.
 
 #include "trireme/cluster/launch/job/name.h"
 

@@ -1,5 +1,5 @@
-// Goal:   a worker learns that nobody watches its job, after the time that it was given.
-// Method: a job's folder of this process, whose lock is dropped.
+// Goal:   a worker learns after its timeout that no process watches its job.
+// Method: a job's folder of this process, whose lock is released.
 
 #include "trireme/cluster/launch/job/orphan_watch.h"
 
@@ -9,7 +9,6 @@
 
 #include "trireme/base/temporary_folder.h"
 #include "trireme/cluster/launch/job/folder.h"
-#include "trireme/testing/in_time.h"
 
 namespace trireme::cluster::launch::job {
 namespace {
@@ -25,9 +24,8 @@ TEST(OrphanWatch, TellsOnceNobodyWatches) {
   EXPECT_EQ(heard.wait_for(500ms), std::future_status::timeout) << "somebody watches";
   const TimePoint dropped = steady_clock().now();
   folder.reset();
-  ASSERT_EQ(heard.wait_for(10s), std::future_status::ready);
+  ASSERT_EQ(heard.wait_for(60s), std::future_status::ready);
   EXPECT_GE(steady_clock().now() - dropped, 100ms);
-  testing::expect_in_time(steady_clock().now() - dropped, 5s);
 }
 
 TEST(OrphanWatch, IsForElasticJobsOnly) {

@@ -1,5 +1,6 @@
-// Goal:   reports reach the right file and everybody who watches; bad ones reach nobody.
-// Method: the service itself, with callers that write down what they are sent.
+// Goal:   reports are written to the right file and sent to every watching client; invalid ones are
+//         not.
+// Method: the service itself, with callers that record what they are sent.
 
 #include "trireme/cluster/launch/job/service.h"
 

@@ -1,7 +1,7 @@
-// Goal:   lines come out whole and unchanged however the bytes arrive, memory stays bounded, and
-//         progress bars pass sensibly on a terminal.
-// Method: the same text in all two- and many-piece divisions; bytes of every value; redraws with
-//         the clock as an argument.
+// Goal:   lines are complete and unchanged however the bytes arrive, memory is bounded, and
+//         progress bars work on a terminal.
+// Method: the same text divided into two and into many pieces in all ways; bytes of every value;
+//         redraws with times passed by the test.
 
 #include "trireme/cluster/launch/output/line_splitter.h"
 

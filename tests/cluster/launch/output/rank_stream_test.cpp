@@ -1,5 +1,5 @@
-// Goal:   what a rank writes arrives with its number before each line, in its log as it was, and
-//         in the tail for a later report.
+// Goal:   a rank's output arrives with its number before each line, unchanged in its log, and in
+//         the tail for a later report.
 // Method: pipes at both ends.
 
 #include "trireme/cluster/launch/output/rank_stream.h"

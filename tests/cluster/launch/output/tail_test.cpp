@@ -1,5 +1,5 @@
 // Goal:   the last lines are kept, and no more.
-// Method: more and longer lines than fit.
+// Method: more and longer lines than the bounds allow.
 
 #include "trireme/cluster/launch/output/tail.h"
 

@@ -1,9 +1,9 @@
-// AES-256-GCM of one chunk, by OpenSSL; without OpenSSL in the build, stub.cpp says so.
+// AES-256-GCM of one chunk, implemented with OpenSSL. In a build without OpenSSL, stub.cpp throws
+// instead.
 //
-// A key and a nonce together seal one message, ever: the caller sees to that.
-//
-// Threads: pure.
-// Failure: Unsupported in a build without OpenSSL.
+// REQUIRES:      the caller encrypts at most one message with each pair of key and nonce.
+// Errors:        Unsupported in a build without OpenSSL.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -18,16 +18,16 @@ namespace trireme::checkpoint::format::openssl {
 using AesKey = std::array<std::byte, 32>;
 using Nonce = std::array<std::byte, 12>;
 
-inline constexpr std::size_t kProofSize = 16;  // what a sealed message is longer
+inline constexpr std::size_t kProofSize = 16;  // the bytes that encryption adds
 
-// Throws Unsupported with a remedy unless this build can.
+// Throws Unsupported with a remedy if this build has no OpenSSL.
 void expect_openssl();
 
-// The message encrypted, then the proof that nobody changed it or `beside`.
+// Returns the encrypted message, followed by the tag that authenticates it and `beside`.
 Bytes encrypt(const AesKey& key, const Nonce& nonce, ByteView beside, ByteView message);
 
-// The other way, into `out` of the message's size; false where key, nonce, `beside` or any byte is
-// another than it was: what is in `out` is then to be thrown away.
+// Decrypts into `out`, which has the message's size. Returns false if the key, the nonce, `beside`
+// or any byte differs from the encryption; the caller must then discard the contents of `out`.
 [[nodiscard]] bool decrypt(const AesKey& key, const Nonce& nonce, ByteView beside, ByteView sealed,
                            std::span<std::byte> out);
 

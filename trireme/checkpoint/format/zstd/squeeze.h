@@ -1,8 +1,8 @@
-// Compression of one chunk with zstd; without zstd in the build, stub.cpp says so.
+// Compression of one chunk with zstd. In a build without zstd, stub.cpp throws instead.
 //
-// Threads: pure.
-// Failure: Unsupported in a build without zstd. expand() throws Corrupt where the bytes are not
-//          those of exactly `out.size()` others.
+// Errors:        Unsupported in a build without zstd. expand() throws Corrupt if the bytes do not
+//                expand to exactly `out.size()` bytes.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -13,13 +13,14 @@
 
 namespace trireme::checkpoint::format::zstd {
 
-// Throws Unsupported with a remedy unless this build can.
+// Throws Unsupported with a remedy if this build has no zstd.
 void expect_zstd();
 
-// The compressed bytes, or `raw` itself where that is no larger.
+// Returns the compressed bytes, or `raw` itself if compression does not make it smaller.
 Bytes squeeze(ByteView raw, int level);
 
-// The other way: bytes as many as `out` are raw.
+// The inverse of squeeze(). If `squeezed` and `out` have the same size, the bytes are not
+// compressed.
 void expand(ByteView squeezed, std::span<std::byte> out);
 
 }  // namespace trireme::checkpoint::format::zstd

@@ -8,7 +8,7 @@
 namespace trireme::cli::bench::recovery {
 namespace {
 
-constexpr double kLeastCost = 10e-3;  // seconds: what is below is noise of steps
+constexpr double kLeastCost = 10e-3;  // seconds: smaller costs are noise of the step times
 
 std::string milliseconds(double seconds) {
   char text[32];

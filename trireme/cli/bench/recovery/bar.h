@@ -1,9 +1,9 @@
-// What `trireme bench recovery` demands of a case, and whether it was met.
+// The performance targets (bars) of `trireme bench recovery` and their verdicts.
 //
-// Noise:   where the same statistic was taken over steps in which nothing happened, it is the
-//          difference that is judged, median from median and worst from worst: the effect.
-// Meaning: a bar that nothing was measured for is neither met nor missed.
-// Threads: pure.
+// Noise:         if the same statistic was also measured over undisturbed steps, the difference is
+//                judged (median minus median, worst minus worst): the effect of the incident.
+// Verdicts:      a bar without a measurement is neither met nor missed.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace trireme::cli::bench::recovery {
 
-// Seconds; 0: none.
+// Limits in seconds; 0: no limit.
 struct Bar {
   double median_max = 0;
   double worst_max = 0;
@@ -25,18 +25,18 @@ struct Figures {
   double worst = 0;
 };
 Figures figures_of(const std::vector<double>& all);
-// What is left of them without what is there anyway.
+// The disturbed figures minus the undisturbed figures.
 Figures effect_of(const std::vector<double>& disturbed, const std::vector<double>& undisturbed);
 
 struct Verdict {
-  std::optional<bool> is_met;  // nothing: not measured, or no bar
+  std::optional<bool> is_met;  // nullopt: not measured, or no bar
   std::string text;            // "met: median <= 50 ms, worst <= 250 ms"
 };
 Verdict judge(const Bar& bar, const std::vector<double>& disturbed,
               const std::vector<double>& undisturbed = {});
 
-// Whether `ours` is as many times as fast as `theirs`, by the medians that are there. A death that
-// costs less than nothing, within the noise of steps, counts as a millisecond.
+// Whether `ours` is at least `times_min` times as fast as `theirs`, by the available medians. A
+// cost below the noise of the step times (10 ms), even a negative one, counts as 10 ms.
 Verdict compare(const std::map<std::string, double>& medians, const std::string& ours,
                 const std::string& theirs, double times_min);
 

@@ -18,11 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kWaitMax = std::chrono::seconds(60);
-constexpr int kSteadySteps = 8;  // of everybody, before an incident
-constexpr int kJoltSteps = 20;   // before and after
-// Few enough that the death before it is not among them.
+constexpr int kSteadySteps = 8;  // of every worker, before an incident
+constexpr int kJoltSteps = 20;   // before and after the incident
+// Small enough that the preceding failure is not among these steps.
 constexpr int kJoinSteps = 3;
-constexpr int kMomentMax = 200;  // milliseconds: an incident falls anywhere in a step
+constexpr int kMomentMax = 200;  // milliseconds: an incident can happen at any point of a step
 constexpr const char* kRecipe =
     "[model]\nkind = \"gpt\"\nwidth = 128\nlayers = 4\nheads = 4\n"
     "[data]\nkind = \"synthetic\"\ntask = \"tokens\"\ncount = 48000\ntest_count = 0\n"
@@ -37,7 +37,7 @@ std::int64_t now() {
   return std::chrono::nanoseconds(steady_clock().now().time_since_epoch()).count();
 }
 
-// A job, what it says, and whom to hurt.
+// A running job, its timeline, and the processes that the incidents hit.
 class Bench {
  public:
   explicit Bench(const MeasureOptions& options)
@@ -78,7 +78,7 @@ class Bench {
     for (const monitor::StepLine& line : subject_.new_lines()) timeline_.add(line);
   }
 
-  // Until `is_done`, which looks at the timeline, gives something.
+  // Waits until `is_done`, which checks the timeline, returns a value.
   template <class Done>
   auto wait_for(const char* what, Done is_done) {
     const Deadline deadline = Deadline::after(kWaitMax);

@@ -1,12 +1,12 @@
-// What `trireme bench recovery` does to a job: one incident after the other, each once all workers
-// are there again and have found their pace.
+// The measurement of `trireme bench recovery`: causes one incident after another in a job. Each
+// incident begins when all workers are running again and have reached a steady pace.
 //
 //   kill         SIGKILL of a worker
 //   freeze       SIGSTOP of a worker; elastic.heartbeat is 1 s
-//   coordinator  SIGKILL of the coordinator, and before it as many steps in which nothing happens
+//   coordinator  SIGKILL of the coordinator, preceded by the same number of undisturbed steps
 //
-// Failure: Deadline where a job does not get over an incident in time.
-// Threads: one.
+// Errors:        Deadline if the job does not recover from an incident in time.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -23,21 +23,21 @@ struct MeasureOptions {
   std::string sync = "shared";
   int workers = 4;
   int times = 10;
-  std::filesystem::path folder;     // of its own
+  std::filesystem::path folder;     // used by this measurement only
   std::filesystem::path program{};  // see Subject
 };
 
 struct Measured {
-  // Seconds: see Timeline::lost() and jolt().
+  // In seconds: see Timeline::lost() and jolt().
   std::vector<double> lost;
-  // From the death until the worker that takes its place begins its first slot.
+  // From the failure until the replacement worker begins its first micro-batch.
   std::vector<double> replacement;
-  // What that costs the others: jolt() of a few steps around it.
+  // The cost of the join for the other workers: jolt() of a few steps around it.
   std::vector<double> join;
-  // jolt() of a moment at which nothing happened, once before each death of the coordinator: what
-  // the noise of steps makes of the same statistic.
+  // jolt() at a moment without an incident, measured once before each failure of the coordinator:
+  // the value that noise alone gives the same statistic.
   std::vector<double> undisturbed;
-  double step = 0;  // the median of the survivors' steps
+  double step = 0;  // median step time of the survivors
 };
 Measured measure(const MeasureOptions& options);
 

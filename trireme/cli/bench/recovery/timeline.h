@@ -1,7 +1,7 @@
-// Timeline is what the workers of a job said of their steps, and how long an incident kept them
-// from the next.
+// Timeline collects the steps that a job's workers report and computes how long an incident delayed
+// them.
 //
-// Threads: a value.
+// Thread safety: a value.
 
 #pragma once
 
@@ -17,23 +17,24 @@ namespace trireme::cli::bench::recovery {
 
 class Timeline {
  public:
-  // In the order in which a worker wrote them.
+  // REQUIRES: the lines of each worker are added in the order in which the worker wrote them.
   void add(const monitor::StepLine& line);
 
-  // Steps that this worker made in the newest epoch of all.
+  // The number of steps that this worker made in the newest epoch of all workers.
   int steps_in_epoch(int worker) const;
   std::int64_t epoch() const noexcept { return epoch_; }
-  // Nothing before it began its first slot.
+  // When the worker began its first micro-batch; nullopt before that.
   std::optional<std::int64_t> began(int worker) const;
 
-  // Seconds from `struck` until all of `survivors` had finished a step in an epoch after `epoch`,
-  // less the median of the five steps that each made next. Nothing as long as those are missing.
+  // Seconds from `struck` until all `survivors` finished a step in an epoch after `epoch`, minus
+  // the median duration of the five steps that each survivor made next. nullopt until these steps
+  // are complete.
   std::optional<double> lost(std::int64_t struck, std::int64_t epoch,
                              const std::set<int>& survivors) const;
-  // The largest of the `count` steps of anybody that ended after `struck`, less the largest of as
-  // many before; nothing as long as somebody has made fewer.
+  // The longest of the `count` steps of any worker that ended after `struck`, minus the longest of
+  // at most `count` steps before it. nullopt until every worker has made enough steps.
   std::optional<double> jolt(std::int64_t struck, const std::set<int>& workers, int count) const;
-  // Seconds, of all steps that these workers made; 0 where there are none.
+  // Median duration in seconds of all steps that these workers made; 0 if there are none.
   double median_step(const std::set<int>& workers) const;
 
  private:

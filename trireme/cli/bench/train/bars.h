@@ -1,9 +1,11 @@
-// The bars: how fast and how small training has to be on a machine of two cores, against PyTorch
-// and against ourselves, as a table, and the judgement over what was measured.
+// The performance targets (bars) of training on a machine with two cores: speed and memory compared
+// with PyTorch and with other Trireme configurations. This file defines the table of bars and
+// compares measurements with it.
 //
-// Meaning: a bar that nothing was measured for is neither met nor missed; nor is one without a
-//          limit, which is there to be read. A training that went wrong meets no bar.
-// Threads: pure.
+// Verdicts:      a bar without a measurement is neither met nor missed. Nor is a bar without a
+//                limit, which is only printed. A training run that failed its verification meets no
+//                bar.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -17,25 +19,25 @@
 namespace trireme::cli::bench::train {
 
 enum class TrainMeasure {
-  Speed,      // at least `limit` times as many units a second
-  PeakBytes,  // at most `limit` times as many bytes a rank
-  PssBytes,   // the same of all ranks' proportional set sizes
+  Speed,      // at least `limit` times the units per second
+  PeakBytes,  // at most `limit` times the peak bytes per rank
+  PssBytes,   // the same for the sum of all ranks' proportional set sizes
 };
 
 struct TrainBar {
   Entrant ours;
   Entrant other;
   TrainMeasure measure = TrainMeasure::Speed;
-  double limit = 0;  // 0: none, only printed
+  double limit = 0;  // 0: no limit, only printed
 };
 
 std::vector<TrainBar> all_bars();
-// Those of this model and this many ranks, where they are named.
+// The bars of the requested model and number of ranks, if these are given.
 std::vector<TrainBar> bars_for(const TrainOptions& options);
 
 bench::Verdict judge(const TrainBar& bar, std::span<const TrainSeries> measured);
 
-// Everybody once, each of ours followed by what it is compared with.
+// All entrants without duplicates; each Trireme entrant is followed by the one it is compared with.
 std::vector<Entrant> entrants_of(std::span<const TrainBar> bars);
 
 }  // namespace trireme::cli::bench::train

@@ -1,9 +1,10 @@
-// Entrant is somebody who trains one case: us, or PyTorch doing the same work. TrainSeries is what
-// one entrant reached, round after round, in turns with the others.
+// Entrant is a program that trains one case: Trireme, or PyTorch with the same work. TrainSeries is
+// the results of one entrant over all rounds; the entrants run in turns.
 //
-// Comparing: the best round of each counts, since what else runs on a machine only ever slows;
-//            beside it stands the median of the ratios round by round. Memory is a median.
-// Threads:   values and pure functions.
+// Comparison:    the best round of each entrant counts, since other load on the machine can only
+//                slow a round down. The median of the ratios per round is printed next to it.
+//                Memory is a median.
+// Thread safety: values and pure functions.
 
 #pragma once
 
@@ -21,9 +22,9 @@ inline constexpr const char* kPyTorch = "pytorch";
 
 struct Entrant {
   std::string who = kOurs;
-  TrainOptions options;  // whole
+  TrainOptions options;  // without unset values, see TrainOptions::whole()
 
-  // For people, and unique to the case: "trireme cnn, 2 x 1, shared".
+  // For people, and unique per case: "trireme cnn, 2 x 1, shared".
   std::string label() const;
 };
 
@@ -31,15 +32,15 @@ struct TrainSeries {
   Entrant entrant;
   std::vector<TrainRecord> rounds = {};
 
-  // The fastest round, with the median of the memory; verified if every round was.
+  // The fastest round, with the median of the memory; verified if every round was verified.
   // REQUIRES: at least one round.
   TrainRecord combined() const;
 };
 
-// Null if it has no round.
+// Returns null if it has no round.
 const TrainSeries* find(std::span<const TrainSeries> all, const Entrant& entrant);
 
-// How many times as fast the first is as the second.
+// The speed of the first relative to the second.
 double times_as_fast(const TrainSeries& ours, const TrainSeries& theirs);
 double times_as_fast_by_rounds(const TrainSeries& ours, const TrainSeries& theirs);
 

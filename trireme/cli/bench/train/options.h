@@ -1,9 +1,9 @@
-// TrainOptions is what a person asked `trireme bench train` for, or it asked its ranks for: both
-// take the same words.
+// TrainOptions are the command-line options of `trireme bench train` and of the ranks that it
+// starts; both accept the same case options.
 //
-// Failure: a setter returns what is wrong with a value, as Command wants it; check() throws
-//          InvalidInput for values that do not go together.
-// Threads: values; a Command keeps the options that it fills alive.
+// Errors:   a setter returns what is wrong with a value, as Command requires; check() throws
+//           InvalidInput for values that cannot be combined.
+// Lifetime: values; a Command keeps the options that it fills alive.
 
 #pragma once
 
@@ -16,42 +16,45 @@
 namespace trireme::cli::bench::train {
 
 struct TrainOptions {
-  std::string model = {};  // empty: cnn, or with --bars all of them
-  int ranks = 0;           // 0: one, or with --bars as many as there are bars for
-  int threads = 0;         // a rank; 0: its share of the cores
+  std::string model = {};  // empty: cnn, or with --bars all models
+  int ranks = 0;           // 0: one, or with --bars every number of ranks that has a bar
+  int threads = 0;         // per rank; 0: its share of the cores
   double seconds = 3;
   std::string precision = "float32";
   std::string sync = "auto";
-  int every = 0;          // steps of a round, for kinds that agree less often; 0: their default
-  bool is_apart = false;  // each rank as if it was on a host of its own
-  // Gradients as fewer bytes, by the name of our codec; PyTorch has hooks for fp16, bf16, powersgd.
+  int every = 0;          // steps per round of local-update methods; 0: their default
+  bool is_apart = false;  // each rank behaves as if it were on its own host
+  // Gradient compression, by the name of Trireme's codec; PyTorch has hooks for fp16, bf16,
+  // powersgd.
   std::string codec = "none";
-  double wire = 0;  // bits a second between two namespaces with half the ranks each; 0: no wire
-  // Ranks may come and go: what one holds is at hand when it dies, its host included.
+  // Bits per second between two network namespaces with half the ranks each; 0: no such link.
+  double wire = 0;
+  // Elastic training: the state of a rank can be recovered if the rank or its host fails.
   bool is_elastic = false;
   std::string json = {};
 
-  // Of the program alone.
+  // Only for the program that the user starts.
   bool has_peers = false;
   bool has_bars = false;
-  int scaling = 0;  // ranks up to which; 0: no
+  int scaling = 0;  // largest number of ranks to measure; 0: do not measure scaling
   int rounds = 5;
 
-  // Of the ranks alone: whole records, for the program that started them; the network to use.
+  // Only for the ranks: print complete JSON records for the program that started them, and the
+  // network interface.
   bool prints_records = false;
   std::string interface = {};
 
   void check() const;
-  // With what was left open decided, for a run without bars.
+  // Replaces unset values with their defaults, for a run without bars.
   TrainOptions whole() const;
 };
 
-// The options that both take, then those of one of them.
+// add_case_options() adds the common options, the other two add those of one program.
 void add_case_options(Command& command, const std::shared_ptr<TrainOptions>& options);
 void add_program_options(Command& command, const std::shared_ptr<TrainOptions>& options);
 void add_rank_options(Command& command, const std::shared_ptr<TrainOptions>& options);
 
-// What makes a rank, or a peer, run this case and report it as a record.
+// The command-line arguments that make a rank, or a peer, run this case and report it as a record.
 std::vector<std::string> case_words(const TrainOptions& options);
 
 }  // namespace trireme::cli::bench::train

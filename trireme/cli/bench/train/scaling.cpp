@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kRow = "{:>5} {:>15} {:>10} {:>10}   {:>8} {:>8} {:>8} {:>8} {:>8}  {}\n";
 
-// Milliseconds more than alone.
+// Milliseconds more than with one rank.
 std::string more(double here, double alone) {
   return fmt::format("{:+.1f}", 1e3 * (here - alone));
 }

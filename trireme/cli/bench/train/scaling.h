@@ -1,10 +1,10 @@
-// How training scales with ranks, and what keeps it from scaling perfectly.
+// Shows how training scales with the number of ranks, and what limits the scaling.
 //
-// Efficiency is what N ranks do together as a share of N times what one does alone. What is missing
-// shows as time that a step takes longer than that of one rank, part by part: forward and backward
-// where ranks share memory bandwidth, caches or cores, wait where they wait for each other.
+// Efficiency is the throughput of N ranks divided by N times the throughput of one rank. Lost
+// efficiency shows as time that a step takes longer than with one rank, per phase: forward and
+// backward if ranks share memory bandwidth, caches or cores; wait if they wait for each other.
 //
-// Threads: a pure function.
+// Thread safety: a pure function.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace trireme::cli::bench::train {
 
-// `records` begin with one rank. REQUIRES: at least one.
+// REQUIRES: `records` is not empty and begins with one rank.
 std::string scaling_table(std::span<const TrainRecord> records, int cores);
 
 }  // namespace trireme::cli::bench::train

@@ -51,13 +51,14 @@ Program TrainTools::program_of(const Entrant& entrant) const {
   Program program;
   const bool is_ours = entrant.who == kOurs;
   if (entrant.options.wire > 0) {
-    // The script runs inside namespaces that end with its first process; nothing asks it to.
+    // SIGKILL suffices: the PID namespace of the script, with all its processes, ends with the
+    // first process in it.
     program = {{namespaces.string(), "--each", std::to_string(entrant.options.ranks / 2),
                 fmt::format("{:.0f}", entrant.options.wire)},
                SIGKILL};
   } else if (entrant.options.ranks > 1) {
     program.words = {self.string(), "run", "-n", std::to_string(entrant.options.ranks)};
-    // Gloo moves data on threads of its own, which binding would put on its rank's core.
+    // Gloo moves data on its own threads; binding would put them on their rank's core.
     if (!is_ours) program.words.insert(program.words.end(), {"--bind", "none"});
     program.words.emplace_back("--");
   }

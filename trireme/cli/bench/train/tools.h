@@ -1,14 +1,14 @@
-// TrainTools are the programs that `trireme bench train` starts, where they lie in the build
-// folder, and how each is told what to train.
+// TrainTools are the programs that `trireme bench train` starts: their paths in the build folder
+// and their command lines.
 //
-//   <build>/trireme                  ourselves: `trireme run` starts ranks
-//   <build>/trireme-bench-train      one process a rank
-//   <build>/bench/peers/torch_train  PyTorch, where CMake found a Python with torch
-//   <build>/bench/namespaces.sh      two ranks with a wire between them
+//   <build>/trireme                  this program: `trireme run` starts ranks
+//   <build>/trireme-bench-train      one process per rank
+//   <build>/bench/peers/torch_train  PyTorch, if CMake found a Python with torch
+//   <build>/bench/namespaces.sh      two ranks with a link between them
 //
-// Failure: what is not there is empty; asking for a command line that needs it throws NotFound and
-//          says how to get it.
-// Threads: values and pure functions, but for find().
+// Errors:        the path of a missing program is empty; requesting a command line that needs it
+//                throws NotFound, which says how to get it.
+// Thread safety: values and pure functions, except find().
 
 #pragma once
 
@@ -27,11 +27,11 @@ struct TrainTools {
   std::filesystem::path namespaces;
   bool is_root = false;
 
-  // Beside the program that runs.
+  // Looks next to the running program.
   static TrainTools find();
 
   Program program_of(const Entrant& entrant) const;
-  // Why this one cannot run here; empty if it can.
+  // Why this entrant cannot run here; empty if it can.
   std::string why_not(const Entrant& entrant) const;
 };
 

@@ -82,7 +82,7 @@ std::optional<std::uint64_t> Cgroup::least_of(const std::optional<ControlGroup>&
   if (!hierarchy) return least;
   for (const fs::path& folder : hierarchy->upwards()) {
     std::ifstream stream(folder / file);
-    // "max" is no number.
+    // "max" is not a number.
     std::uint64_t number = 0;
     if (stream >> number) least = least ? std::min(*least, number) : number;
   }

@@ -1,10 +1,11 @@
-// Cgroup finds the control groups that this process lives in, of either version, and reads what
-// they say about processor time and out-of-memory kills.
+// Cgroup finds the control groups of this process, of either version, and reads their processor
+// quota, memory limits and out-of-memory kills.
 //
-// Meaning: limits hold together: a quota is the least of our own group and all those above it.
-// Failure: what is missing or unreadable counts as "no limit" and "no count": a host without
-//          control groups is a normal host.
-// Threads: const members read files; any thread may call.
+// Limits:        all limits apply together: a quota is the minimum over the process's own group and
+//                all its parents.
+// Errors:        missing or unreadable values count as "no limit" and "no count": a host without
+//                control groups is a normal host.
+// Thread safety: const members read files; any thread may call.
 
 #pragma once
 
@@ -18,20 +19,21 @@ namespace trireme::cluster::launch::host {
 
 class Cgroup {
  public:
-  // Of the calling process. `root` is put before every path; tests have a tree of their own.
+  // The groups of the calling process. `root` is prepended to every path; tests use their own tree.
   explicit Cgroup(const std::filesystem::path& root = "/");
 
-  // Processors' worth of time that we may use; nothing: no limit.
+  // Processor time that this process may use, in processors; nullopt: no limit.
   std::optional<double> processor_quota() const;
 
-  // In which a quota has kept processes of our group from running so far; 0 where nobody counts.
+  // How long a quota has throttled processes of this group so far; 0 if it is not counted.
   double throttled_seconds() const;
 
-  // Bytes of memory, and processes with their threads, that we may have; nothing: no limit.
+  // The maximum memory in bytes, and the maximum number of processes and threads; nullopt: no
+  // limit.
   std::optional<std::uint64_t> memory_limit() const;
   std::optional<std::uint64_t> processes_limit() const;
 
-  // How many processes of our memory group the kernel has killed for want of memory so far.
+  // How many processes of this memory group the out-of-memory killer has killed so far.
   std::optional<std::uint64_t> oom_kills() const;
 
  private:

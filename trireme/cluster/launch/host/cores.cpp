@@ -8,7 +8,7 @@
 namespace trireme::cluster::launch::host {
 namespace {
 
-using Unit = std::vector<int>;  // processors that are dealt together
+using Unit = std::vector<int>;  // processors that are assigned together
 
 std::vector<Processor> neighbours_together(std::vector<Processor> processors) {
   std::sort(processors.begin(), processors.end(), [](const Processor& a, const Processor& b) {

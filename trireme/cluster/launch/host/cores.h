@@ -1,11 +1,12 @@
-// plan_cores deals the processors of a host to the ranks of a job; pure arithmetic.
+// plan_cores distributes the processors of a host to the ranks of a job; a pure function.
 //
-// Meaning: a rank gets whole physical cores while there are enough of them, then single hardware
-//          threads, always neighbours; with more ranks than hardware threads nobody is bound.
-//          The shares of two ranks differ by at most one. A rank is told to use as many threads
-//          as it got cores, and no more than its part of the cgroup's quota, but at least one.
-// Failure: Misuse when there are no ranks or no processors.
-// Threads: pure.
+// Rule:          a rank gets whole physical cores while there are enough of them, then single
+//                hardware threads, always adjacent ones; with more ranks than hardware threads no
+//                rank is bound. The shares of two ranks differ by at most one. The number of
+//                threads of a rank equals its number of cores, is limited by its part of the
+//                cgroup's quota, and is at least one.
+// Errors:        Misuse when there are no ranks or no processors.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace trireme::cluster::launch::host {
 
-// A hardware thread. Those with equal package and core share one physical core.
+// A hardware thread. Processors with equal package and core share one physical core.
 struct Processor {
   int id = 0;
   int package = 0;
@@ -22,11 +23,12 @@ struct Processor {
 };
 
 struct CoreRequest {
-  std::vector<Processor> processors;  // those that we may run on, in any order
-  double quota = 0;                   // processors' worth of time we may use; 0: no limit
+  std::vector<Processor> processors;  // those that this process may run on, in any order
+  double quota = 0;                   // processor time that this process may use, in processors; 0:
+                                      // no limit
   int ranks = 1;
   bool bind = true;
-  int threads = 0;  // the user's own OMP_NUM_THREADS; 0: ours to choose
+  int threads = 0;  // the OMP_NUM_THREADS that the user set; 0: not set
 };
 
 struct CoreShare {
@@ -37,7 +39,7 @@ struct CoreShare {
 struct CorePlan {
   std::vector<CoreShare> shares;  // by rank
   bool is_bound = false;          // false: every rank may run on every processor
-  double available = 0;           // processors, or the quota where that is less
+  double available = 0;           // number of processors, or the quota if it is less
   int threads = 0;                // of all ranks together
 
   bool is_oversubscribed() const noexcept { return threads > available; }
@@ -45,7 +47,7 @@ struct CorePlan {
 
 CorePlan plan_cores(const CoreRequest& request);
 
-// "0-3,8": as the kernel and taskset write it.
+// "0-3,8": the format of the kernel and of taskset.
 std::string to_text(const std::vector<int>& processors);
 
 }  // namespace trireme::cluster::launch::host

@@ -22,7 +22,7 @@ std::optional<std::uint64_t> read_host_kills(const std::filesystem::path& vmstat
   return std::nullopt;
 }
 
-// Takes one kill off the difference; false when there is none.
+// Consumes one kill of the difference; false when there is none.
 bool take_one(std::optional<std::uint64_t>& before, std::optional<std::uint64_t> now) {
   if (!before || !now || *now <= *before) return false;
   ++*before;
@@ -48,7 +48,7 @@ void OomWatch::read_kernel_log() {
   char line[8192];
   while (kernel_log_ >= 0) {
     const ssize_t size = read(kernel_log_, line, sizeof(line));
-    // EPIPE: lines were overwritten before we came; reading goes on with the oldest there is.
+    // EPIPE: lines were overwritten before they were read; reading continues with the oldest line.
     if (size < 0 && (errno == EPIPE || errno == EINTR)) continue;
     if (size <= 0) return;
     const std::string_view text(line, static_cast<std::size_t>(size));

@@ -24,7 +24,7 @@
 namespace trireme::cluster::launch::host {
 namespace {
 
-// Kernel flags of a process (linux/sched.h): it exits, dumps core, was killed by a signal.
+// Kernel flags of a process (linux/sched.h): it exits, dumps core, or was killed by a signal.
 constexpr unsigned kDyingFlags = 0x4 | 0x200 | 0x400;
 
 std::optional<Process> read_process(const char* pid) {
@@ -36,7 +36,7 @@ std::optional<Process> read_process(const char* pid) {
   close(file);
   if (size <= 0) return std::nullopt;
   text[size] = '\0';
-  // The name may hold blanks and parentheses; what follows the last one is regular.
+  // The name may contain blanks and parentheses; the fields after the last parenthesis are regular.
   const char* rest = std::strrchr(text, ')');
   char state = 0;
   unsigned flags = 0;
@@ -88,7 +88,7 @@ std::vector<Process> list_processes() {
 std::vector<Process> descendants_of(pid_t root, const std::vector<Process>& all) {
   std::unordered_set<pid_t> family{root};
   std::vector<Process> found;
-  // A child may be listed before its parent, so look until a pass finds nobody new.
+  // A child may be listed before its parent, so repeat until a pass finds no new process.
   for (std::size_t before = 0; before != family.size();) {
     before = family.size();
     for (const Process& process : all) {
@@ -140,7 +140,7 @@ std::size_t kill_descendants(Deadline deadline, const Reaped& reaped) {
       ++alive;
       kill_process(process);
     }
-    // A zombie whose own parent just died comes to us for reaping in a moment.
+    // A zombie whose own parent just died will be reparented to this process for reaping.
     if (!is_any) return 0;
     if (deadline.is_past()) return alive;
     poll(nullptr, 0, pause);

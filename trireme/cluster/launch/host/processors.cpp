@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kProcessorsMax = 8192;  // the most that Linux can be built for
+constexpr int kProcessorsMax = 8192;  // the most that Linux can be configured for
 
 int read_or(const fs::path& path, int otherwise) {
   std::ifstream file(path);
@@ -24,7 +24,7 @@ int read_or(const fs::path& path, int otherwise) {
 }  // namespace
 
 std::vector<Processor> allowed_processors(const fs::path& root) {
-  // The kernel refuses a mask smaller than its own, so the fixed cpu_set_t will not do.
+  // The kernel refuses a mask smaller than its own, so the fixed-size cpu_set_t is not sufficient.
   std::vector<unsigned long> mask(kProcessorsMax / (8 * sizeof(unsigned long)));
   auto* set = reinterpret_cast<cpu_set_t*>(mask.data());
   const std::size_t size = mask.size() * sizeof(unsigned long);
@@ -34,8 +34,8 @@ std::vector<Processor> allowed_processors(const fs::path& root) {
     if (!CPU_ISSET_S(static_cast<std::size_t>(id), size, set)) continue;
     const fs::path topology =
         root / "sys/devices/system/cpu" / ("cpu" + std::to_string(id)) / "topology";
-    // A core goes by its first sibling ("0,64" or "0-1"): core_id is 0 throughout on some
-    // virtual machines, which would make one core of them all.
+    // A core is identified by its first sibling ("0,64" or "0-1"): on some virtual machines core_id
+    // is 0 for all processors, which would merge them all into one core.
     processors.push_back({.id = id,
                           .package = read_or(topology / "physical_package_id", 0),
                           .core = read_or(topology / "thread_siblings_list", id)});

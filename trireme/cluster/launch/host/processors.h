@@ -1,9 +1,9 @@
-// What this process may run on: the affinity mask, with each processor's place in the host, and
-// the control group's quota. cores.h deals it out.
+// What this process may run on: the affinity mask, with each processor's position in the host.
+// cores.h distributes it.
 //
-// Failure: Io when the kernel does not tell the mask. Unreadable topology counts every processor
-//          as a physical core of its own.
-// Threads: reads only.
+// Errors:        Io when the kernel does not return the mask. Without readable topology every
+//                processor counts as a physical core.
+// Thread safety: any thread; bind_to() affects the calling thread.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace trireme::cluster::launch::host {
 
-// The calling thread's affinity mask; `root` holds sys/devices/system/cpu.
+// The calling thread's affinity mask; `root` contains sys/devices/system/cpu.
 std::vector<Processor> allowed_processors(const std::filesystem::path& root = "/");
 
 // Binds the calling thread. Returns 0 or an errno; allocates nothing, for use after fork(2).

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A launcher's own: sockets, logs, the control server.
+// For the launcher itself: sockets, logs, the control server.
 constexpr std::uint64_t kFilesSpare = 64;
 // Two pipes and a log, and a connection to the store.
 constexpr std::uint64_t kFilesEach = 5;

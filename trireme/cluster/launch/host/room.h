@@ -1,9 +1,9 @@
-// Room is what a host has left for the ranks of a job; mistake_in_size() says when a job cannot
-// fit, before it brings the host down.
+// Room is the free capacity of a host for the ranks of a job; mistake_in_size() detects a job that
+// cannot fit, before it overloads the host.
 //
-// Meaning: a plain estimate. Memory is what the kernel calls available, or the control group's
-//          limit where that is less; a limit that cannot be read does not count.
-// Threads: measure() reads files; the rest is pure.
+// Estimate:      memory is what the kernel reports as available, or the control group's limit if
+//                that is less; a limit that cannot be read is ignored.
+// Thread safety: measure() reads files; the rest is pure.
 
 #pragma once
 
@@ -16,10 +16,10 @@ namespace trireme::cluster::launch::host {
 
 struct Room {
   std::optional<std::uint64_t> memory{};     // bytes
-  std::optional<std::uint64_t> processes{};  // and threads, as the kernel counts them
-  std::optional<std::uint64_t> files{};      // descriptors a process may have
+  std::optional<std::uint64_t> processes{};  // including threads, as the kernel counts them
+  std::optional<std::uint64_t> files{};      // maximum number of descriptors per process
 
-  // `root` is put before every path; tests have a tree of their own.
+  // `root` is prepended to every path; tests use their own tree.
   static Room measure(const std::filesystem::path& root = "/");
 };
 
@@ -29,7 +29,7 @@ struct RoomNeeded {
   int threads_each = 1;
 };
 
-// Empty when it fits, else what is short and what to do.
+// Empty if the job fits, else what is missing and what to do.
 std::string mistake_in_size(const Room& room, const RoomNeeded& needed);
 
 }  // namespace trireme::cluster::launch::host

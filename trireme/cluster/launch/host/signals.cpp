@@ -14,7 +14,7 @@ SignalQueue::SignalQueue(std::initializer_list<int> signals) {
   sigset_t taken;
   sigemptyset(&taken);
   sigaddset(&taken, SIGCHLD);
-  // A parent that ignored SIGCHLD would have the kernel reap our children before we can.
+  // If the parent ignored SIGCHLD, the kernel would reap this process's children before it can.
   signal(SIGCHLD, SIG_DFL);
   for (const int number : signals) {
     struct sigaction action{};

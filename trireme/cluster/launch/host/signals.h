@@ -1,10 +1,11 @@
-// SignalQueue turns signals into something to poll: they are blocked and read from a descriptor,
-// so that no handler ever runs.
+// SignalQueue makes signals pollable: they are blocked and read from a descriptor, so that no
+// signal handler runs.
 //
-// Meaning:  a signal that was ignored when we started stays ignored (nohup, a shell's background
-//           job): it is neither taken nor forwarded. SIGCHLD is always taken.
-// Threads:  make it before any other thread, which then inherits the mask.
-// Lifetime: the destructor gives the old mask back.
+// Ignored:       a signal that was ignored when this process started stays ignored (nohup, a
+//                shell's background job): it is neither received nor forwarded. SIGCHLD is always
+//                received.
+// Thread safety: construct it before any other thread, which then inherits the mask.
+// Lifetime:      the destructor restores the old mask.
 
 #pragma once
 
@@ -25,11 +26,11 @@ class SignalQueue {
   SignalQueue(const SignalQueue&) = delete;
   SignalQueue& operator=(const SignalQueue&) = delete;
 
-  // Readable while a signal waits.
+  // Readable while a signal is pending.
   int descriptor() const noexcept { return descriptor_; }
-  // The next signal's number; nothing when none waits.
+  // The next signal's number; nullopt if none is pending.
   std::optional<int> next();
-  // The mask before us, which programs that we start should have again.
+  // The previous mask, which started programs should have again.
   const sigset_t& mask_before() const noexcept { return before_; }
 
  private:

@@ -48,13 +48,13 @@ constexpr Duration kLastWordsTime = 300ms;
 constexpr Duration kDrainTime = 30s;
 constexpr Duration kHandoverTime = 5s;
 constexpr std::size_t kExitsMax = 32;
-constexpr int kNotStarted = 127 << 8;  // as wait(2) has it
+constexpr int kNotStarted = 127 << 8;  // in the format of wait(2)
 
 void set_non_blocking(const Descriptor& file) {
   fcntl(file.get(), F_SETFL, fcntl(file.get(), F_GETFL) | O_NONBLOCK);
 }
 
-// Where other ranks reach those of this host.
+// Where other ranks reach those on this host.
 std::string address_of(const Order& order) {
   if (!order.interface.empty()) return net::host_address(order.interface);
   return net::address_towards(net::Address::parse(order.feed).host);
@@ -137,7 +137,7 @@ class Agent {
     say(FrameKind::Started, encode_start({.rank = rank, .pid = ranks_.pid(rank)}));
   }
 
-  // For a launcher that knows nothing of us yet, or not what happened meanwhile.
+  // For a launcher that does not know this agent yet, or missed events while it was disconnected.
   void tell_all() {
     for (const RankExit& exit : ranks_.exits()) say(FrameKind::Ended, encode_exit(exit));
     std::vector<RankStart> living;
@@ -147,7 +147,7 @@ class Agent {
     say(FrameKind::Aboard, encode_starts(living));
   }
 
-  // Nobody hears us any more. The workers of an elastic job go on for a while.
+  // The launcher is gone. The workers of an elastic job continue for a while.
   void detach() {
     if (!order_.is_elastic()) {
       is_lost_ = true;
@@ -212,7 +212,7 @@ class Agent {
   void hear_newcomers() {
     char nothing = 0;
     if (giver_ && recv(giver_.get(), &nothing, 1, MSG_DONTWAIT) == 0) detach();
-    // Whoever came last has the launcher that lives.
+    // The last connection is the one from the live launcher.
     while (auto wire = handover_->take()) attach(*std::move(wire));
   }
 
@@ -239,7 +239,7 @@ class Agent {
       } else {
         const bool is_gone = size == 0 || errno != EAGAIN || heard_.is_past();
         if (!is_gone) break;
-        // Its last words may have been that the job is over.
+        // The last frames may have said that the job is over.
         obey();
         detach();
       }
@@ -247,7 +247,8 @@ class Agent {
     if (!obey()) detach();
   }
 
-  // What it said; false: that is nonsense. True also once the job is over.
+  // Handles the received frames. Returns false if they are malformed; true also once the job is
+  // over.
   bool obey() {
     try {
       while (const auto frame = frames_.next()) {
@@ -287,7 +288,8 @@ class Agent {
       case SIGTSTP:
         return ranks_.signal(SIGSTOP);
       default:
-        // An elastic job's launcher knows itself when more is due, and may start others afterwards.
+        // The launcher of an elastic job escalates signals itself, and may start other workers
+        // afterwards.
         if (order_.is_elastic()) return send(signal);
         return send(escalation_.ask(signal, steady_clock().now()));
     }
@@ -301,12 +303,12 @@ class Agent {
 
   void on_reaped(pid_t pid, int status) {
     const RankExit* exit = ranks_.on_reaped(pid, status, oom_watch_);
-    // Whoever ends because all is lost ends for no reason of its own.
+    // A rank that ends because everything here is killed did not fail by itself.
     if (exit == nullptr || is_lost_) return;
     say(FrameKind::Ended, encode_exit(*exit));
     if (!order_.is_elastic()) return;
     host::kill_group(getpid(), pid);
-    // The others are told of again after a connection that was lost.
+    // The kept exits are reported again after a lost connection.
     if (ranks_.exits().size() > kExitsMax) ranks_.forget(ranks_.exits().front().rank);
   }
 
@@ -315,7 +317,7 @@ class Agent {
                            [this](pid_t pid, int status) { on_reaped(pid, status); });
   }
 
-  // Nothing of the job may be left here; then what the dead have written is handed on.
+  // Kills every process of the job on this host, and then forwards the output of the dead.
   void end() {
     handover_.reset();
     ranks_.signal(SIGKILL);
@@ -344,19 +346,19 @@ class Agent {
   host::OomWatch oom_watch_;
   Escalation escalation_;
   Descriptor input_;
-  std::unique_ptr<output::Writer> writer_;  // none: the launcher is not connected
+  std::unique_ptr<output::Writer> writer_;  // null: the launcher is not connected
   Ranks ranks_;
   std::optional<Handover> handover_;  // elastic jobs only
-  Descriptor giver_;                  // of the connection that we were handed
+  Descriptor giver_;                  // of the connection that was handed over
   Deadline beat_ = Deadline::after(kBeatTime);
   Deadline heard_ = Deadline::after(kSilenceMax);
-  Deadline orphaned_ = Deadline::never();  // then nobody comes back
-  bool is_lost_ = false;                   // all that is here has to go
-  bool is_ended_ = false;                  // the launcher said so
+  Deadline orphaned_ = Deadline::never();  // after that no launcher is expected any more
+  bool is_lost_ = false;                   // everything here has to be killed
+  bool is_ended_ = false;                  // the launcher ended the job
   bool has_output_ = false;
 };
 
-// What the launcher's environment said, on top of this host's own.
+// Adds the variables from the launcher's environment to this host's environment.
 void take_environment(const Order& order) {
   for (const std::string& variable : order.environment) {
     const std::size_t equal = variable.find('=');
@@ -377,7 +379,8 @@ JobSpec spec_of(const Order& order) {
   return spec;
 }
 
-// The agents of an elastic job are to find each other; of others every one has its own.
+// The agents of an elastic job must find each other, so the folder's name is fixed; other agents
+// each have their own folder.
 std::string folder_name(const Order& order) {
   if (!order.is_elastic()) return {};
   constexpr std::size_t kMarkSize = 12;
@@ -392,7 +395,7 @@ void expect_room(const JobSpec& spec) {
   if (!mistake.empty()) throw Error(ErrorCode::InvalidInput, mistake);
 }
 
-// To the agent that is here already. False: there is none.
+// Hands the connection over to the agent that already runs here. False: there is none.
 bool hand_over(const std::filesystem::path& folder, const Order& order, Intake& intake) {
   const Wire wire{.input = Descriptor(dup(STDIN_FILENO)),
                   .output = Descriptor(dup(STDOUT_FILENO)),

@@ -1,9 +1,11 @@
 #include "trireme/cluster/launch/hosts/bootstrap.h"
 
+#include "trireme/base/shell_word.h"
+
 namespace trireme::cluster::launch::hosts {
 namespace {
 
-// $1 the checksum, $2 the size, $3 the path.
+// $1 is the checksum, $2 the size, $3 the path.
 constexpr std::string_view kScript =
     "umask 077; "
     "c=${TRIREME_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/trireme}; "
@@ -17,18 +19,6 @@ constexpr std::string_view kScript =
     "echo; echo @trireme here; exec \"$f\" agent";
 
 }  // namespace
-
-std::string shell_quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
-}
 
 std::string bootstrap_line(const Cargo& self) {
   return "exec /bin/sh -c " + shell_quoted(kScript) + " trireme " + self.digest + " " +

@@ -88,7 +88,7 @@ int Cache::sweep(std::chrono::hours unused) const {
   std::error_code error;
   for (fs::directory_iterator entry(root_, error), end; !error && entry != end;
        entry.increment(error)) {
-    // Only what has a checksum for a name is ours to remove.
+    // Removes only entries whose name is a checksum.
     const bool is_ours = entry->path().filename().string().size() == 2 * sizeof(Sha256Digest);
     std::error_code ignored;
     if (!is_ours || fs::last_write_time(entry->path(), ignored) >= oldest || ignored) continue;

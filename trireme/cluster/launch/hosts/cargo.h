@@ -1,13 +1,13 @@
 // Cargo is a file that a job needs on every host: its program, a recipe. A host that has the same
-// bytes at the same path uses those; another keeps a copy in its cache, named by checksum.
+// bytes at the same path uses those; another host keeps a copy in its cache, named by checksum.
 //
-// Cache:   $TRIREME_CACHE, or trireme below $XDG_CACHE_HOME or ~/.cache: <sha-256>/<file's name>.
-//          Copies stay there for the next job; those that nobody used for kKeepTime are removed
-//          when the next one comes. Nobody but the user can read or write them.
-// Check:   the checksum is computed anew before every use and after every copy. A copy appears
-//          under its name only once it is whole.
-// Failure: NotFound, Io, Exhausted; Corrupt for a copy whose checksum is wrong.
-// Threads: one a cargo; two processes may fetch the same file at once.
+// Cache:         $TRIREME_CACHE, or trireme below $XDG_CACHE_HOME or ~/.cache: <sha-256>/<file's
+//                name>. Copies remain for the next job; those unused for kKeepTime are removed when
+//                the next copy arrives. Only the user can read or write them.
+// Check:         the checksum is computed again before every use and after every copy. A copy gets
+//                its name only once it is complete.
+// Errors:        NotFound, Io, Exhausted; Corrupt for a copy whose checksum is wrong.
+// Thread safety: one thread per cargo; two processes may fetch the same file at the same time.
 
 #pragma once
 
@@ -23,7 +23,7 @@
 namespace trireme::cluster::launch::hosts {
 
 struct Cargo {
-  std::filesystem::path path{};  // on the host that launches
+  std::filesystem::path path{};  // on the launching host
   std::uint64_t size = 0;
   std::string digest{};  // SHA-256, 64 hexadecimal digits
   bool is_executable = false;
@@ -38,23 +38,24 @@ class Cache {
  public:
   static constexpr auto kKeepTime = std::chrono::hours(14 * 24);
 
-  // Where this user's is. Throws InvalidInput where there is neither a home nor a variable.
+  // This user's cache. Throws InvalidInput if neither a home directory nor one of the variables is
+  // set.
   static std::filesystem::path own_root();
 
   explicit Cache(std::filesystem::path root = own_root()) : root_(std::move(root)) {}
 
-  // The file on this host: at its own path, or a copy. Nothing: it has to be fetched.
+  // The file on this host: at its own path, or a copy. nullopt: it must be fetched.
   std::optional<std::filesystem::path> find(const Cargo& cargo) const;
   // Where a copy of it is, or would be.
   std::filesystem::path place_of(const Cargo& cargo) const;
-  // Removes copies that nobody used for so long; says how many.
+  // Removes copies that were not used for this long; returns how many.
   int sweep(std::chrono::hours unused = kKeepTime) const;
 
  private:
   std::filesystem::path root_;
 };
 
-// A copy on its way into a cache.
+// A copy that is being transferred into a cache.
 class Fetch {
  public:
   Fetch(const Cache& cache, Cargo cargo);
@@ -63,7 +64,7 @@ class Fetch {
   Fetch& operator=(const Fetch&) = delete;
 
   void write(ByteView piece);
-  // Checks it and gives it its name, which is returned.
+  // Verifies the copy and gives it its final name, which is returned.
   std::filesystem::path finish();
 
  private:

@@ -1,12 +1,12 @@
-// Company is the ranks of a job on several hosts as its launcher knows them: where each runs, what
-// it writes and how it ended.
+// Company is the ranks of a job on several hosts as its launcher knows them: where each runs, its
+// output and how it ended.
 //
-// Adrift:   a rank on a host that was lost may live or not; it counts as living again, or as ended,
-//           once somebody knows.
-// Bounds:   of those whose end was forgotten the kForgottenMax latest are kept: what they wrote may
-//           still be on its way.
-// Failure:  add() throws Io where its log cannot be opened.
-// Threads:  one, the launcher's.
+// Adrift:        a rank on a lost host may be alive or not; it counts as alive again, or as ended,
+//                once that is known.
+// Bounds:        of the ranks whose end was forgotten, the last kForgottenMax are kept, because
+//                their output may still be in flight.
+// Errors:        add() throws Io if the rank's log cannot be opened.
+// Thread safety: only the launcher's thread.
 
 #pragma once
 
@@ -31,14 +31,15 @@ class Company {
  public:
   static constexpr std::size_t kForgottenMax = 256;
 
-  // `output`: where each has a log; empty: nowhere. The writer must outlive it.
-  Company(std::filesystem::path output, output::Writer& writer)
-      : output_(std::move(output)), writer_(writer) {}
+  // `output`: the folder for the ranks' logs; empty: no logs. The writer must outlive this object.
+  // `is_failure_shown`: failures are shown immediately, and not only in the report.
+  Company(std::filesystem::path output, output::Writer& writer, bool is_failure_shown = false)
+      : output_(std::move(output)), writer_(writer), is_failure_shown_(is_failure_shown) {}
 
-  // A rank that is about to run on this host; `is_continued`: a launcher before us had it.
+  // A rank that will run on this host; `is_continued`: an earlier launcher had started it.
   void add(int rank, std::size_t host, bool is_continued = false);
   void set_pid(int rank, pid_t pid) { members_.at(rank).pid = pid; }
-  // Whether it runs there, as far as anybody knows.
+  // Whether the rank runs on this host, as far as known.
   bool has(int rank, std::size_t host) const;
   std::vector<int> at(std::size_t host) const;
   std::vector<int> all() const;
@@ -46,20 +47,20 @@ class Company {
   void set_adrift(int rank, bool is_adrift) { members_.at(rank).is_adrift = is_adrift; }
   bool is_adrift(int rank) const { return members_.at(rank).is_adrift; }
 
-  // What a rank wrote; of one that nobody knows any more it is dropped.
+  // Output of a rank; dropped if the rank is no longer known.
   void hear(const OutputPiece& piece);
   void end(RankExit exit);
   // Writes out last lines that had no newline.
   void finish();
 
-  // Those who are not adrift; on one host.
+  // The ranks that are not adrift; in total, and on one host.
   int living() const;
   int living_at(std::size_t host) const;
   // In the order in which the ends were seen.
   const std::vector<RankExit>& exits() const noexcept { return exits_; }
   void forget_exits();
   const output::Tail& tail(int rank) const { return members_.at(rank).tail; }
-  // Who lives, or may; the share is the host.
+  // The ranks that are alive or may be; `share` is the host.
   std::vector<job::CrewMember> crew() const;
 
  private:
@@ -75,6 +76,7 @@ class Company {
 
   std::filesystem::path output_;
   output::Writer& writer_;
+  bool is_failure_shown_;
   std::map<int, Member> members_;
   std::vector<RankExit> exits_;
   std::deque<int> forgotten_;

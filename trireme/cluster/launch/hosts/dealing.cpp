@@ -3,7 +3,7 @@
 namespace trireme::cluster::launch::hosts {
 namespace {
 
-// Whether a workers on a's ranks are a lighter load than b on b's; a tie is not.
+// Whether a workers on a_ranks ranks are a lighter load than b on b_ranks; a tie is not.
 bool is_lighter(int a, int a_ranks, int b, int b_ranks) {
   return static_cast<long>(a) * b_ranks < static_cast<long>(b) * a_ranks;
 }

@@ -1,9 +1,10 @@
-// How the workers of an elastic job are dealt over its hosts.
+// How the workers of an elastic job are distributed over its hosts.
 //
-// Meaning: each host has its part of those that are wanted, in proportion to the ranks that the
-//          list of hosts gives it; the part of a host that is out of reach waits for it, and is
-//          nobody else's. Of a host that was given up others take over the part.
-// Threads: pure.
+// Rule:          each host gets a share of the wanted workers, in proportion to its number of ranks
+//                in the host list. The share of an unreachable host is reserved for it and not
+//                given to other hosts. The share of a host that was given up is distributed to the
+//                others.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -14,20 +15,20 @@
 namespace trireme::cluster::launch::hosts {
 
 struct Berth {
-  int ranks = 1;   // as the list of hosts says
-  int living = 0;  // workers that it has
+  int ranks = 1;   // from the host list
+  int living = 0;  // number of live workers on it
   bool is_up = true;
   bool is_given_up = false;
 };
 
-// Each host's part, in the order of the list.
+// Each host's share, in the order of the list.
 std::vector<int> deal(int wanted, const std::vector<Berth>& berths);
 
-// How many of those that are wanted can be there now.
+// How many of the wanted workers there can be now.
 int room_for(int wanted, const std::vector<Berth>& berths);
 
-// Where the next one goes: the first host within reach that has fewer than its part, or, where
-// none has, the one that has the fewest for its ranks. Nothing: no host is within reach.
+// The host for the next worker: the first reachable host that has fewer workers than its share or,
+// if there is none, the one with the fewest workers per rank. nullopt: no host is reachable.
 std::optional<std::size_t> next_berth(int wanted, const std::vector<Berth>& berths);
 
 }  // namespace trireme::cluster::launch::hosts

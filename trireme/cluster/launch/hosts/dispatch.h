@@ -1,8 +1,9 @@
-// A dispatch is how one host of a job is reached and what its agent is ordered: made once for every
-// host, and used again where the host is lost and comes back.
+// A dispatch is how one host of a job is reached and the order for its agent: created once per
+// host, and used again when the host is lost and comes back.
 //
-// Failure: NotFound for an ssh that there is not; what reading the job's files throws.
-// Threads: pure, but for the files, this host's name and this process's environment.
+// Errors:        NotFound if ssh does not exist; what reading the job's files throws.
+// Thread safety: pure, except for reading the files, this host's name and this process's
+//                environment.
 
 #pragma once
 
@@ -14,7 +15,8 @@
 
 namespace trireme::cluster::launch::hosts {
 
-// In the order of the list of hosts. `store`: where ranks meet; `feed`: where they report to.
+// In the order of the host list. `store`: the address of the store; `feed`: where ranks send
+// reports.
 std::vector<Link::Options> dispatches(const LauncherOptions& options, const std::string& store,
                                       const std::string& feed);
 

@@ -17,14 +17,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long agents have to see their ranks dead before the connection is cut. Those of an elastic
-// job outlive it: there it is cut only when nothing else helps.
+// How long agents have to see their ranks dead before the connection is cut. The workers of an
+// elastic job survive a cut connection, so there it is cut only as a last resort.
 constexpr Duration kMercyTime = 3s;
 constexpr Duration kElasticMercyTime = 10s;
-// Once a worker has ended well, the others do so too: nobody waits long for a host out of reach.
+// Once a worker has ended successfully, the others do too, so the wait for an unreachable host is
+// short.
 constexpr Duration kDoneSilenceMax = 15 * kBeatTime;
-// Beyond orphan_timeout, until the workers of a lost host are surely dead: its agent may hear of
-// the loss late, and has to kill them.
+// Time after orphan_timeout until the workers of a lost host are certainly dead: its agent may
+// notice the loss late, and has to kill them.
 constexpr Duration kAdriftTime = kSilenceMax + 10s;
 
 Deadline adrift_time(const JobSpec& spec) {
@@ -40,7 +41,7 @@ std::size_t number_of(const Link::Options& options) {
 Fleet::Fleet(Options options)
     : options_(std::move(options)),
       spec_(*options_.launcher->spec),
-      company_(spec_.output, *options_.writer),
+      company_(spec_.output, *options_.writer, spec_.elastic.has_value()),
       size_(spec_.ranks) {}
 
 void Fleet::begin(Upkeep* upkeep, const std::string& store, const std::string& feed) {
@@ -55,7 +56,7 @@ void Fleet::begin(Upkeep* upkeep, const std::string& store, const std::string& f
       company_.add(order.first + i, number_of(host.options));
     }
     if (!is_successor) continue;
-    // One that its launcher left is as good as lost until it tells who lives there.
+    // A host whose launcher died counts as lost until it reports which workers are alive.
     host.is_lost = true;
     host.why = "the launcher was killed";
     host.adrift = adrift_time(spec_);
@@ -150,7 +151,7 @@ void Fleet::keep_up() {
   if (is_over && company_.living() == 0) end_agents();
 }
 
-// The first workers start once every host is there, or was lost meanwhile.
+// The first workers start once every host is up, or was lost meanwhile.
 void Fleet::start_first() {
   if (has_started_ || !is_going_on() || hosts_.empty()) return;
   const auto is_settled = [](const Host& host) { return host.is_up || host.is_lost; };
@@ -160,7 +161,7 @@ void Fleet::start_first() {
   upkeep_->start(count, {});
 }
 
-// Nobody is left who could be asked to end: the agents are.
+// No worker is left that could be asked to end, so the agents are.
 void Fleet::end_agents() {
   if (std::exchange(is_ended_, true)) return;
   for (const Host& host : hosts_) {
@@ -176,7 +177,7 @@ void Fleet::end_agents() {
 
 void Fleet::signal(int signal) {
   for_each_link([&](Link& link) { link.signal(signal); });
-  // An agent that has no ranks yet only waits for us to go.
+  // An agent that has no ranks yet only waits for the connection to close.
   if (options_.ending->has_begun() && !has_begun_) kill();
 }
 
@@ -207,12 +208,12 @@ void Fleet::on_started(Link& link, const RankStart& start) {
 
 void Fleet::on_ended(Link& link, RankExit exit) {
   if (!company_.has(exit.rank, link.number())) {
-    // It may tell us again what we heard before a connection was lost.
+    // The agent may repeat ends that were reported before a connection was lost.
     if (upkeep_ != nullptr) return;
     throw Error(ErrorCode::Protocol, "the end of no rank of its own");
   }
   exit.host = link.host();
-  // Its agent was asked to end by somebody else.
+  // Another process asked its agent to end.
   if (!options_.ending->has_begun() && upkeep_ == nullptr) exit.signal_sent = 0;
   take_end(exit);
 }
@@ -239,7 +240,7 @@ void Fleet::on_aboard(Link& link, const std::vector<RankStart>& living) {
 }
 
 void Fleet::on_words(Link& link, std::string_view line) {
-  // What ssh says while a lost host is tried again and again is said once, in on_lost().
+  // What ssh prints while a lost host is retried is reported only once, in on_lost().
   if (hosts_[link.number()].is_lost) return;
   options_.ending->say(link.host() + ": " + std::string(line));
 }
@@ -259,10 +260,10 @@ void Fleet::kill_workers() {
   }
 }
 
-// One that lives on a host that is there, or there again.
+// A live worker on a host that is up, or up again.
 void Fleet::welcome(std::size_t number, const RankStart& start) {
   if (!company_.has(start.rank, number)) {
-    // A launcher before us was killed before it had put it down.
+    // An earlier launcher was killed before it had recorded this worker.
     company_.add(start.rank, number, true);
     upkeep_->supervision().on_started(start.rank, steady_clock().now());
     next_ = std::max(next_, start.rank + 1);
@@ -285,13 +286,13 @@ void Fleet::take_end(const RankExit& exit) {
 
 void Fleet::lose_worker(const Host& host, int worker) {
   RankExit exit{.rank = worker, .status = SIGKILL, .host = host.options.host, .lost = host.why};
-  // Where somebody wanted the end, nobody is to blame for it.
+  // If the end was requested, no rank is to blame for it.
   const bool is_ending = options_.ending->has_begun();
   if (options_.ending->is_told() || (upkeep_ != nullptr && is_ending)) exit.signal_sent = SIGKILL;
   take_end(exit);
 }
 
-// A host is gone: as it should, or with its ranks.
+// A host is gone: after an orderly end, or with its ranks.
 void Fleet::on_over(Host& host) {
   const std::string why = host.link->failure();
   if (!has_begun_) return on_unusable(host, why);
@@ -310,7 +311,7 @@ void Fleet::on_unusable(const Host& host, const std::string& why) {
   options_.ending->begin(what, kExitFailure);
 }
 
-// The workers that were there may go on without us for a while; nobody replaces them meanwhile.
+// The workers on it may continue without the launcher for a while; they are not replaced meanwhile.
 void Fleet::on_lost(Host& host, const std::string& why) {
   const std::size_t number = number_of(host.options);
   const std::vector<int> workers = company_.at(number);
@@ -356,12 +357,12 @@ void Fleet::end_adrift(Host& host) {
   }
 }
 
-// The others go on, if they are enough.
+// The other workers continue, if there are enough of them.
 void Fleet::give_up(Host& host, int left) {
   const std::string why = "host " + host.options.host + " was not reached again and is given up";
   options_.ending->say(why);
   options_.publish("host given up", {{"host", host.options.host}, {"why", host.why}});
-  // Its workers may live for a while yet: pump() says when they surely do not.
+  // Its workers may still be alive for a while: pump() determines when they are certainly dead.
   if (left >= spec_.elastic->least && left > 0) return upkeep_->set_wanted(left);
   options_.ending->begin(why + ": fewer workers are left than the job needs", kExitFailure);
 }

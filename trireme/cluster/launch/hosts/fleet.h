@@ -1,19 +1,19 @@
-// Fleet is the hosts of a job with the ranks on them, as its launcher has them: a link to each
-// host, who runs there, and, in an elastic job, how a host that was lost is found again.
+// Fleet is the hosts of a job with their ranks, as its launcher has them: a link to each host, the
+// ranks that run there, and, in an elastic job, how a lost host is reconnected.
 //
-// Begin:    the ranks of a job begin once every host is ready; one that cannot take part ends the
-// job
-//           before anything runs.
-// Lost:     the loss of a host ends a job that is not elastic. In one that is, its workers are
-// adrift:
-//           they may live, and nobody replaces them; the host is tried again (retry.h). Its agent
-//           then tells who lives, or is a new one, and everybody who was there is dead. After
-//           orphan_timeout they surely are.
-// End:      agents of an elastic job are told to end once no worker is left, or at once by kill();
-//           others end with their last rank.
-// Threads:  one, the launcher's.
-// Failure:  begin() throws what making links throws. Later troubles end the job, through Ending.
-// Lifetime: what its options point to must outlive it.
+// Start:         the ranks of a job start once every host is ready; a host that cannot take part
+//                ends the job before anything runs.
+// Loss:          the loss of a host ends a job that is not elastic. In an elastic job, the host's
+//                workers are adrift: they may be alive, and are not replaced; the host is retried
+//                (retry.h). Then either its agent reports which workers are alive, or the agent is
+//                a new one and all workers that were there are dead. They are certainly dead after
+//                orphan_timeout plus the time in which the agent notices the loss.
+// End:           agents of an elastic job are told to end once no worker is left, or immediately by
+//                kill(); other agents end with their last rank.
+// Errors:        begin() throws what creating links throws. Later failures end the job, through
+//                Ending.
+// Thread safety: only the launcher's thread.
+// Lifetime:      everything its options point to must outlive it.
 
 #pragma once
 
@@ -47,26 +47,26 @@ class Fleet final : public Link::Listener, public Upkeep::Workers {
     Ending* ending = nullptr;
     output::Writer* writer = nullptr;
     std::function<void(std::string_view event, const Record& record)> publish;
-    std::function<void()> note;  // who the workers of an elastic job are has changed
+    std::function<void()> note;  // the set of workers of an elastic job has changed
   };
   explicit Fleet(Options options);
 
   // Connects to every host. `upkeep`: of an elastic job. `store`, `feed`: see dispatch.h.
   void begin(Upkeep* upkeep, const std::string& store, const std::string& feed);
-  // Those whom a launcher before us had, wherever they are. REQUIRES: begin() follows.
+  // The workers of an earlier launcher, wherever they are. REQUIRES: begin() is called afterwards.
   void take_over(const job::Crew& crew);
 
   void add_waits(std::vector<pollfd>& waits, bool has_room) const;
-  // When something is due, if nothing else happens.
+  // When something is due if no other event happens.
   Deadline next() const;
-  // Reads and writes what can be without waiting, and does what is due.
+  // Reads and writes without blocking, and does what is due.
   void pump();
   void on_reaped(pid_t pid, int status);
 
   void signal(int signal);
-  // Whoever lives is killed, and whatever does not end by itself is cut off.
+  // Kills all live ranks, and disconnects hosts that do not end by themselves.
   void kill();
-  // Lets go of every host, whatever runs there.
+  // Drops every host, whatever runs there.
   void clear() { hosts_.clear(); }
 
   bool is_running() const;
@@ -94,17 +94,17 @@ class Fleet final : public Link::Listener, public Upkeep::Workers {
   struct Host {
     Link::Options options{};
     std::unique_ptr<Link> link{};
-    // Of an elastic job.
+    // Elastic jobs only.
     Retry retry{};
-    bool is_up = false;                   // its agent told who lives there
-    bool is_lost = false;                 // it was up, or should have come to be
-    std::string why{};                    // it was lost
+    bool is_up = false;                   // its agent reported which workers are alive
+    bool is_lost = false;                 // it was up, or should have come up
+    std::string why{};                    // why it was lost
     std::string trouble{};                // why it is not back yet
-    Deadline adrift = Deadline::never();  // then nobody who was there lives
+    Deadline adrift = Deadline::never();  // after that none of its workers is alive
   };
 
   std::string noun() const { return upkeep_ != nullptr ? "worker" : "rank"; }
-  // Nobody wants the job to end, and it has not ended.
+  // The end of the job was not requested, and it has not ended.
   bool is_going_on() const { return !options_.ending->has_begun() && !is_ended_; }
   std::vector<Berth> berths() const;
   void for_each_link(const std::function<void(Link&)>& act);
@@ -129,13 +129,13 @@ class Fleet final : public Link::Listener, public Upkeep::Workers {
   std::vector<Host> hosts_;
   std::size_t ready_ = 0;
   Deadline beat_ = Deadline::after(kBeatTime);
-  Deadline mercy_ = Deadline::never();  // then connections are cut
+  Deadline mercy_ = Deadline::never();  // after that connections are cut
   bool has_begun_ = false;              // every host was told to go
-  // Of an elastic job.
+  // Elastic jobs only.
   int next_ = 0;              // the number of the next worker
-  int size_;                  // how many begin together
-  bool has_started_ = false;  // the first of them
-  bool is_ended_ = false;     // nobody is started any more
+  int size_;                  // how many workers start together
+  bool has_started_ = false;  // the first workers
+  bool is_ended_ = false;     // no more workers are started
 };
 
 }  // namespace trireme::cluster::launch::hosts

@@ -32,7 +32,8 @@ std::optional<Frame> FrameReader::next() {
   Frame frame{.kind = static_cast<FrameKind>(kind),
               .payload = to_bytes(rest.substr(kHeadSize, size))};
   at_ += kHeadSize + size;
-  // What was read goes in large pieces, so that many small frames cost no quadratic time.
+  // Consumed bytes are erased in large pieces, so that many small frames do not cost quadratic
+  // time.
   if (at_ == buffer_.size() || at_ > kReadMax) {
     buffer_.erase(0, at_);
     at_ = 0;

@@ -1,25 +1,26 @@
-// A frame is what a launcher and its agent on another host say to each other through the standard
+// A frame is a message between a launcher and its agent on another host, sent through the standard
 // input and output of ssh: 4 bytes size, 1 byte kind, the payload.
 //
-// Who says what, in this order:
-//   agent     Hello     what it was built from
+// The frames, in this order:
+//   agent     Hello     its build
 //   launcher  Order     the agent's part of the job, with the secret; see order.h
 //   agent     Want      which of the order's files it lacks; they follow
 //   launcher  Cargo     a piece of one of them, in order; an empty piece ends a file
-//   agent     Ready     all is there; or Trouble: why it cannot be
+//   agent     Ready     all files are there; or Trouble: why that is not possible
 //   launcher  Go        once every agent is ready
 //   agent     Started, Output, Ended    of its ranks
 //   launcher  Signal    for all ranks
-//   both      Beat      at least every kBeatTime once the order was understood
+//   both      Beat      at least every kBeatTime once the order was received
 //
-// In an elastic job the agent starts nobody by itself, and the launcher may lose it and come back:
-//   agent     Ended, Aboard    after Go: who ended while nobody listened, and all who live
-//   launcher  Start     a worker, once the agent said Aboard
-//   launcher  End       the job is over: whoever is left is killed, and the agent ends
+// In an elastic job the agent starts no worker by itself, and the launcher may lose it and
+// reconnect:
+//   agent     Ended, Aboard    after Go: workers that ended while disconnected, and all live ones
+//   launcher  Start     a worker, once the agent has sent Aboard
+//   launcher  End       the job is over: remaining workers are killed, and the agent ends
 //
-// Bounds:  a frame has at most kFrameMax bytes.
-// Failure: Protocol for bytes that are no frame of ours.
-// Threads: a FrameReader is used by one thread.
+// Bounds:        a frame has at most kFrameMax bytes.
+// Errors:        Protocol for bytes that are not a valid frame.
+// Thread safety: a FrameReader is used by one thread.
 
 #pragma once
 
@@ -37,7 +38,7 @@ namespace trireme::cluster::launch::hosts {
 
 inline constexpr std::size_t kFrameMax = std::size_t{4} << 20;
 inline constexpr Duration kBeatTime = std::chrono::seconds(1);
-// Whoever hears nothing for so long takes the other for dead.
+// After this time without a frame, either side treats the other as dead.
 inline constexpr Duration kSilenceMax = std::chrono::seconds(30);
 
 enum class FrameKind : std::uint8_t {
@@ -68,10 +69,10 @@ std::string encode_frame(FrameKind kind, ByteView payload = {});
 class FrameReader {
  public:
   void feed(std::string_view bytes) { buffer_.append(bytes); }
-  // The next whole one.
+  // The next complete frame.
   std::optional<Frame> next();
   bool is_empty() const noexcept { return at_ == buffer_.size(); }
-  // What was fed and is no whole frame yet, or was not asked for.
+  // The bytes that are not a complete frame yet, or were not requested.
   std::string_view rest() const noexcept { return std::string_view(buffer_).substr(at_); }
 
  private:

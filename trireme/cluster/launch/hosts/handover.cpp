@@ -2,10 +2,8 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -13,6 +11,7 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
+#include "trireme/net/address.h"
 
 namespace trireme::cluster::launch::hosts {
 namespace {
@@ -27,18 +26,11 @@ Descriptor make_handover_socket() {
   return socket;
 }
 
-sockaddr_un place_of(const std::filesystem::path& folder) {
-  const std::string path = (folder / "agent.sock").string();
-  sockaddr_un place{};
-  place.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(place.sun_path)) {
-    throw Error(ErrorCode::InvalidInput, path + " is too long for a socket");
-  }
-  std::copy(path.begin(), path.end(), place.sun_path);
-  return place;
+net::Address place_of(const std::filesystem::path& folder) {
+  return net::Address::unix_socket((folder / "agent.sock").string());
 }
 
-// A message of bytes that stay the caller's, with room for two descriptors beside them.
+// A message whose bytes the caller owns, with space for two descriptors.
 struct Letter {
   Letter(std::byte* bytes, std::size_t size) : piece{.iov_base = bytes, .iov_len = size} {
     message.msg_iov = &piece;
@@ -82,7 +74,7 @@ std::vector<Descriptor> files_in(msghdr& message) {
   return files;
 }
 
-// Waits until the other end has something, or is gone; false: the deadline came first.
+// Waits until the other end has sent something or is gone; false: the deadline came first.
 bool wait_until_heard(int socket, Deadline deadline) {
   pollfd wait{.fd = socket, .events = POLLIN, .revents = 0};
   return poll(&wait, 1, deadline.poll_timeout()) > 0;
@@ -91,10 +83,11 @@ bool wait_until_heard(int socket, Deadline deadline) {
 }  // namespace
 
 Handover::Handover(const std::filesystem::path& folder) : listener_(make_handover_socket()) {
-  const sockaddr_un place = place_of(folder);
-  const auto* raw = reinterpret_cast<const sockaddr*>(&place);
-  if (bind(listener_.get(), raw, sizeof(place)) != 0 || listen(listener_.get(), kWaiting) != 0) {
-    throw system_error("cannot listen at " + std::string(place.sun_path), errno);
+  const net::Address place = place_of(folder);
+  const net::SocketAddress where = net::resolve(place).front();
+  const auto* raw = reinterpret_cast<const sockaddr*>(&where.storage);
+  if (bind(listener_.get(), raw, where.size) != 0 || listen(listener_.get(), kWaiting) != 0) {
+    throw system_error("cannot listen at " + place.to_text(), errno);
   }
 }
 
@@ -102,7 +95,7 @@ std::optional<Wire> Handover::take() const {
   Wire wire;
   wire.giver = Descriptor(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!wire.giver) return std::nullopt;
-  // It sends at once; who does not is dropped.
+  // A peer sends immediately; one that does not is dropped.
   constexpr auto kSendTime = std::chrono::seconds(1);
   if (!wait_until_heard(wire.giver.get(), Deadline::after(kSendTime))) return std::nullopt;
   Bytes text(kMessageMax);
@@ -121,7 +114,7 @@ std::optional<Wire> Handover::take() const {
   }
   wire.input = std::move(files[0]);
   wire.output = std::move(files[1]);
-  // The answer: from now on it is ours.
+  // The answer: this process owns the connection from now on.
   const char taken = 1;
   if (send(wire.giver.get(), &taken, 1, MSG_NOSIGNAL) != 1) return std::nullopt;
   return wire;
@@ -129,9 +122,10 @@ std::optional<Wire> Handover::take() const {
 
 bool Handover::give(const std::filesystem::path& folder, const Wire& wire, Deadline deadline) {
   const Descriptor socket = make_handover_socket();
-  const sockaddr_un place = place_of(folder);
-  const auto* raw = reinterpret_cast<const sockaddr*>(&place);
-  if (connect(socket.get(), raw, sizeof(place)) != 0) return false;
+  if (!std::filesystem::exists(folder)) return false;
+  const net::SocketAddress where = net::resolve(place_of(folder)).front();
+  const auto* raw = reinterpret_cast<const sockaddr*>(&where.storage);
+  if (connect(socket.get(), raw, where.size) != 0) return false;
   if (!send_wire(socket.get(), wire) || !wait_until_heard(socket.get(), deadline)) return false;
   char taken = 0;
   if (recv(socket.get(), &taken, 1, 0) != 1) return false;

@@ -1,11 +1,12 @@
-// Handover gives a new connection from the launcher to the agent of an elastic job that lives on
-// this host already: the connection before was lost, or the launcher died and another came.
+// Handover passes a new connection from the launcher to the agent of an elastic job that already
+// runs on this host: the previous connection was lost, or the launcher died and was replaced.
 //
-// Meaning:  the agent listens in its folder, which only its user can enter. Whoever is started by
-//           the new ssh hands its standard input and output over and then only stands by: ssh's
-//           session lives as long as it does, and it ends once the agent lets go of the connection.
-// Failure:  Io where no socket can be had; what is no handover is dropped.
-// Threads:  one.
+// Protocol:      the agent listens in its folder, which only its user can enter. The process that
+//                the new ssh starts hands over its standard input and output and then only waits:
+//                ssh's session lives as long as this process does, and it ends once the agent
+//                closes the connection.
+// Errors:        Io if no socket can be created; a message that is not a handover is dropped.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -22,9 +23,9 @@ namespace trireme::cluster::launch::hosts {
 struct Wire {
   Descriptor input{};
   Descriptor output{};
-  std::string feed{};  // where the launcher takes events and metrics now
-  std::string rest{};  // what came through it and was not read
-  Descriptor giver{};  // readable once whoever stands by is gone
+  std::string feed{};  // where the launcher receives events and metrics now
+  std::string rest{};  // bytes that were received and not processed yet
+  Descriptor giver{};  // readable once the waiting process is gone
 };
 
 class Handover {
@@ -33,11 +34,11 @@ class Handover {
   explicit Handover(const std::filesystem::path& folder);
 
   int descriptor() const noexcept { return listener_.get(); }
-  // One that waits, if any does.
+  // A connection that is waiting to be handed over, if there is one.
   std::optional<Wire> take() const;
 
-  // Hands a wire to the agent of this folder, and stands by until that lets go. False: there is no
-  // such agent, and the wire is as it was.
+  // Hands a wire to the agent of this folder, and waits until the agent closes it. False: there is
+  // no such agent, and the wire is unchanged.
   static bool give(const std::filesystem::path& folder, const Wire& wire, Deadline deadline);
 
  private:

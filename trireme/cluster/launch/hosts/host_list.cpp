@@ -20,7 +20,7 @@ constexpr std::size_t kNameMax = 255;
                                            "; write node1:4, user@node1:4 or [fd00::7]:4");
 }
 
-// A name that began with a dash would be an option of ssh's.
+// ssh would treat a name that begins with a dash as an option.
 bool is_name(std::string_view name) {
   const auto is_good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -1,13 +1,13 @@
-// The hosts that a job's ranks run on, as people write them.
+// The hosts that a job's ranks run on, in the format of the command line and of host files.
 //
 //   --hosts node1:4,user@node2:4,[fd00::7]:2     a host without a number has one rank
-//   --hostfile FILE                              a line a host: node1:4, or node1 slots=4, as Open
-//                                                MPI writes it; # begins a comment
+//   --hostfile FILE                              one line per host: node1:4, or node1 slots=4, as
+//                                                in Open MPI; # begins a comment
 //
-// Ranks are dealt in the order of the list: the first host has the first ones.
+// Ranks are assigned in the order of the list: the first host has the first ranks.
 //
-// Failure: InvalidInput that names the word, and in a file the line.
-// Threads: pure, but for reading the file and this host's name.
+// Errors:        InvalidInput with the word and, for a file, the line.
+// Thread safety: pure, except for reading the file and this host's name.
 
 #pragma once
 
@@ -21,7 +21,7 @@ namespace trireme::cluster::launch::hosts {
 inline constexpr int kRanksMax = 4096;
 
 struct HostRanks {
-  std::string name;  // as ssh takes it: node1, user@node1, fd00::7
+  std::string name;  // in ssh's format: node1, user@node1, fd00::7
   int ranks = 1;
 
   friend bool operator==(const HostRanks&, const HostRanks&) = default;
@@ -30,10 +30,10 @@ struct HostRanks {
 std::vector<HostRanks> parse_hosts(std::string_view text);
 std::vector<HostRanks> read_hostfile(const std::filesystem::path& path);
 
-// The name without the user before it.
+// The name without the user.
 std::string_view bare_name(std::string_view name);
 
-// `localhost`, or what this host calls itself: its ranks are started without ssh.
+// `localhost`, or this host's own name: its ranks are started without ssh.
 bool is_this_host(std::string_view name);
 
 }  // namespace trireme::cluster::launch::hosts

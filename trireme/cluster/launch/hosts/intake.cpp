@@ -44,11 +44,11 @@ void Intake::tell_trouble(const std::string& why) const noexcept {
   try {
     say(FrameKind::Trouble, bytes_of(why));
   } catch (const std::exception&) {
-    // Then nobody wants to know.
+    // The launcher is gone.
   }
 }
 
-// The next frame that is more than a sign of life; signs of life are answered.
+// The next frame that is not a Beat; Beats are answered.
 Frame Intake::next() {
   while (true) {
     if (auto frame = frames_.next()) {

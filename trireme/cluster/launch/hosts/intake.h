@@ -1,11 +1,11 @@
-// Intake is how an agent comes to its part of a job, before anything of it runs: it says hello,
-// takes the order, fetches the files that this host lacks, says that it is ready, and waits for
-// the word to go.
+// Intake is how an agent receives its part of a job, before anything of it runs: it sends Hello,
+// receives the order, fetches the files that this host lacks, sends Ready, and waits for Go.
 //
-// Paths:   words of the command that name a file of the order's become the path that it has here.
-// Failure: PeerLost when the launcher is gone or silent; Protocol; what a Cache throws. The caller
-//          tells the launcher: tell_trouble().
-// Threads: one, before there are others.
+// Paths:         words of the command that name a file of the order are replaced by its path on
+//                this host.
+// Errors:        PeerLost when the launcher is gone or silent; Protocol; what a Cache throws. The
+//                caller reports the error to the launcher with tell_trouble().
+// Thread safety: one thread, before there are others.
 
 #pragma once
 
@@ -27,12 +27,12 @@ class Intake {
 
   // The order, with paths of this host.
   Order take();
-  // Returns once the launcher said so. What it said beyond that stays in frames().
+  // Returns once the launcher has sent Go. Later frames stay in frames().
   void wait_go();
   FrameReader& frames() noexcept { return frames_; }
 
   void say(FrameKind kind, ByteView payload = {}) const;
-  // Why nothing runs here. Nobody may be there to hear it.
+  // Reports why nothing runs here. The launcher may be gone already.
   void tell_trouble(const std::string& why) const noexcept;
 
  private:

@@ -33,17 +33,16 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-constexpr auto kKillTime = 10s;
 constexpr auto kLastWordsMax = 3s;
 constexpr Duration kLookTime = 100ms;
 
-// When the job began, whoever launched it then.
+// When the job was started, possibly by an earlier launcher.
 double begun(const LauncherOptions& options) {
   const auto card = options.is_successor ? job::Card::load(options.folder->card()) : std::nullopt;
   return card ? card->started : wall_seconds();
 }
 
-// Every rank comes with two connections, every host with three pipes.
+// Every rank has two connections, every host three pipes.
 void make_room_for_connections() {
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
@@ -116,7 +115,8 @@ class Launcher {
       upkeep_->begin();
       return note_workers();
     }
-    // What a launcher that was killed had begun: the agents go on, and tell us who lives.
+    // The agents of the launcher that was killed are still running, and report which workers are
+    // alive.
     const auto crew = job::Crew::load(crew_path());
     if (!crew) throw Error(ErrorCode::Corrupt, "the launcher before left no list of its workers");
     upkeep_->take_over(*crew);
@@ -127,13 +127,13 @@ class Launcher {
 
   fs::path crew_path() const { return options_.folder->path() / "crew.json"; }
 
-  // For the launcher that takes over when we are killed, and for who lists jobs.
+  // For the launcher that takes over if this one is killed, and for `trireme jobs`.
   void note_workers() {
     try {
       upkeep_->crew(fleet_.next_worker(), fleet_.company().crew()).save(crew_path());
       save_card(ending_.has_begun() ? "ending" : "running");
     } catch (const Error&) {
-      // A full disk must not end a job that trains.
+      // A full disk must not end a running job.
     }
   }
 
@@ -148,11 +148,11 @@ class Launcher {
               .started = started_,
               .front = options_.front_pid,
               .launcher = getpid(),
-              .output = spec_.output.string()}
+              .output = spec_.output_shown()}
         .save(options_.folder->card());
   }
 
-  // Waits until something happens, or the deadline, and acts on it.
+  // Waits for an event or the deadline, and handles the events.
   void turn(Deadline deadline) {
     std::vector<pollfd> waits;
     for (const int file : {ending_.is_alone() ? -1 : options_.front, options_.signals->descriptor(),
@@ -160,7 +160,7 @@ class Launcher {
       waits.push_back({.fd = file, .events = POLLIN, .revents = 0});
     }
     fleet_.add_waits(waits, writer_.has_room());
-    // Nobody tells us any more of a coordinator that we took over.
+    // The end of a coordinator that was taken over is no longer reported.
     const bool must_look = options_.is_successor && ending_.is_alone() && upkeep_;
     if (must_look) deadline = min(deadline, Deadline::after(kLookTime));
     deadline = min(deadline, min(ending_.next(), fleet_.next()));
@@ -232,7 +232,8 @@ class Launcher {
   void end() {
     if (upkeep_) upkeep_->end();
     fleet_.clear();
-    const std::size_t left = host::kill_descendants(Deadline::after(kKillTime), [](pid_t, int) {});
+    const std::size_t left =
+        host::kill_descendants(Deadline::after(host::kKillTime), [](pid_t, int) {});
     if (left > 0) say(std::to_string(left) + " processes of the job could not be killed");
     if (const std::string keys = etcd_.leave(); !keys.empty()) say(keys);
     Company& company = fleet_.company();
@@ -267,7 +268,7 @@ class Launcher {
   Ending ending_;
   std::unique_ptr<job::Control> control_;
   Fleet fleet_;
-  std::optional<Upkeep> upkeep_;  // of an elastic job
+  std::optional<Upkeep> upkeep_;  // elastic jobs only
 };
 
 }  // namespace

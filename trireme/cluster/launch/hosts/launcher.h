@@ -1,20 +1,23 @@
-// Runs one job on several hosts: starts an agent on each through ssh (fleet.h, link.h), lets all
-// ranks begin at once, carries their output, forwards signals, and ends the job everywhere when a
-// rank fails, a host is lost, it is told to, or the process that the user started is gone.
+// Runs one job on several hosts: starts an agent on each through ssh (fleet.h, link.h), starts all
+// ranks together, forwards their output and signals, and ends the job everywhere when a rank fails,
+// a host is lost, it is told to, or the process that the user started is gone.
 //
-// It is to several hosts what ../launcher.h is to one, and like that one of the processes
-// that watch a job (../front.h): when all die ssh dies with them, and the agents with ssh.
+// It does for several hosts what ../launcher.h does for one, and like that one it is one of the
+// processes that watch a job (../front.h): when all of them die, ssh dies with them, and the agents
+// with ssh.
 //
-// Elastic:  workers are replaced on their hosts and lost hosts are tried again (../upkeep.h). When
-//           it and the front die, agents and workers go on for orphan_timeout; where only this one
-//           does, the next one takes them over.
-// Meeting:  ranks find the job's store here, at a port of this host's address on the way to the
-//           first other host, or of the address or interface that was named; an elastic job's store
-//           is the coordinator's, beside it. Nothing else listens.
-// Secret:   the agents get it through ssh's standard input; no command line, environment or file
-//           that others can read ever holds it.
-// Threads:  the calling one runs the loop; the output writer and the control server have theirs.
-// Failure:  run_launcher() throws nothing; it reports and returns the job's exit code.
+// Elastic:       workers are replaced on their hosts and lost hosts are retried (../upkeep.h). When
+//                this process and the front die, agents and workers continue for orphan_timeout; if
+//                only this process dies, its replacement takes them over.
+// Rendezvous:    ranks find the job's store on this host, at a port of its address on the route to
+//                the first other host, or of the address or interface that the user specified. An
+//                elastic job's store is served by the coordinator on the same host. Nothing else
+//                listens.
+// Secret:        the agents receive it through ssh's standard input; no command line, environment
+//                or file that other users can read ever contains it.
+// Errors:        run_launcher() throws nothing; it reports and returns the job's exit code.
+// Thread safety: the calling thread runs the loop; the output writer and the control server have
+//                their own threads.
 
 #pragma once
 

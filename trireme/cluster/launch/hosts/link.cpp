@@ -19,9 +19,10 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kPieceSize = std::size_t{64} << 10;
 constexpr std::size_t kPendingMax = std::size_t{256} << 10;
-// Whatever a login shell says before our program does.
+// Limit for what a login shell prints before the agent starts.
 constexpr std::size_t kShellMax = std::size_t{1} << 20;
-// How long a pipe may stay open after ssh is dead: a connection that ssh shares may have it.
+// How long a pipe may stay open after ssh is dead: another process that shares ssh's connection may
+// hold it.
 constexpr Duration kCloseTime = 500ms;
 
 struct Ends {
@@ -86,7 +87,7 @@ void Link::say(FrameKind kind, ByteView payload) {
   if (parcels_.empty()) {
     pending_ += frame;
   } else {
-    // Behind the files that are on their way.
+    // After the files that are being sent.
     parcels_.push_back({.head = std::move(frame)});
   }
 }
@@ -102,7 +103,7 @@ void Link::end() {
 }
 
 void Link::beat() {
-  // Files on their way say as much.
+  // Files that are being sent serve as heartbeats.
   if (!is_shell_ && pending_.empty() && parcels_.empty()) say(FrameKind::Beat);
 }
 
@@ -113,14 +114,14 @@ void Link::cut(const std::string& why) {
 }
 
 void Link::send_file(const Cargo& cargo, std::optional<std::uint32_t> index) {
-  // Our own program may have been replaced on disk meanwhile.
+  // The file of this program may have been replaced on disk meanwhile.
   const char* path = index ? cargo.path.c_str() : "/proc/self/exe";
   Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
   if (!file) return cut("cannot read " + cargo.path.string());
   parcels_.push_back({.head = {}, .file = std::move(file), .index = index, .left = cargo.size});
 }
 
-// Makes the next bytes to send out of what is on its way.
+// Moves the next bytes of the queued parcels into the send buffer.
 void Link::fill() {
   while (pending_.size() < kPendingMax && !parcels_.empty()) {
     Parcel& parcel = parcels_.front();
@@ -139,7 +140,7 @@ void Link::fill() {
       ByteWriter out;
       out.put(*parcel.index).append(piece);
       pending_ += encode_frame(FrameKind::Cargo, out.bytes());
-      if (parcel.left == 0 && !piece.empty()) continue;  // an empty piece ends it
+      if (parcel.left == 0 && !piece.empty()) continue;  // an empty piece ends the file
     } else {
       pending_ += text_of(piece);
     }
@@ -162,7 +163,8 @@ bool Link::pump(TimePoint now, bool has_room) {
   const bool has_heard = has_room && pump_output();
   pump_error(now);
   const Duration patience = is_ready_ ? silence_max_ : kStartMax;
-  // What we say may go no farther than ssh; only files take their time without an answer.
+  // Sent data may get no farther than ssh, so sending is no proof that the host is alive; only
+  // files take time without an answer.
   if (has_heard || (has_said && has_files)) {
     quiet_ = Deadline::at(now + patience);
   } else if (has_room && quiet_.is_past() && !is_reaped_) {
@@ -192,7 +194,7 @@ bool Link::pump_input() {
       pending_.erase(0, static_cast<std::size_t>(size));
       has_moved = true;
     } else if (errno != EINTR) {
-      // Its end is told by ssh's own.
+      // The end of ssh itself is reported separately.
       if (errno != EAGAIN) input_.reset();
       break;
     }
@@ -254,7 +256,7 @@ void Link::hear(const Frame& frame) {
       return;
     case FrameKind::Ready:
       is_ready_ = true;
-      last_words_.clear();  // what was said before explains nothing that comes
+      last_words_.clear();  // earlier output does not explain later failures
       return listener_.on_ready(*this);
     case FrameKind::Trouble:
       trouble_ = text_of(frame.payload);
@@ -293,7 +295,7 @@ bool Link::pump_error(TimePoint now) {
 void Link::on_words(std::string_view line) {
   constexpr std::string_view kOurs = "trireme: ";
   if (line.starts_with(kOurs)) line.remove_prefix(kOurs.size());
-  // ssh ends its lines as a terminal wants them.
+  // ssh ends its lines with \r\n.
   if (line.ends_with('\r')) line.remove_suffix(1);
   if (line.empty()) return;
   last_words_ = line;

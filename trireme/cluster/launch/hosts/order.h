@@ -1,10 +1,11 @@
-// Order is an agent's part of a job: which ranks to run, what they run and where they meet. It
-// holds the job's secret, so it travels through ssh's standard input and nowhere else.
+// Order is an agent's part of a job: which ranks to run, the command, and where the store is. It
+// contains the job's secret, so it is only sent through ssh's standard input.
 //
-// The other payloads of frame.h are here too: small values with one reader and one writer each.
+// This file also contains the other payloads of frame.h: small values with one reader and one
+// writer each.
 //
-// Failure: decode throws Protocol for bytes that are none.
-// Threads: values and pure functions.
+// Errors:        decoding throws Protocol for malformed bytes.
+// Thread safety: values and pure functions.
 
 #pragma once
 
@@ -26,22 +27,23 @@ namespace trireme::cluster::launch::hosts {
 struct Order {
   std::string job{};
   std::string secret{};  // 64 hexadecimal digits
-  int first = 0;         // the host's first rank,
-  int ranks = 1;         // how many it has,
-  int size = 1;          // and all hosts together
+  int first = 0;         // the host's first rank
+  int ranks = 1;         // number of ranks on the host
+  int size = 1;          // number of ranks on all hosts together
   std::vector<std::string> command{};
   std::string program{};
   std::string folder{};  // where the launcher was started
   std::vector<std::string> environment{};
   std::string store{};      // tcp://..., or etcd://...
-  std::string feed{};       // where events and metrics go: to the launcher, tcp://...
-  std::string interface{};  // by which ranks reach each other; empty: the way to the store
+  std::string feed{};       // where events and metrics are sent: to the launcher, tcp://...
+  std::string interface{};  // by which ranks reach each other; empty: that of the route to the
+                            // store
   bool bind = true;
   Duration grace{};
   std::uint64_t memory_each = 0;
   int threads_each = 1;
-  // Of an elastic job: which of its hosts this is, and how long its workers go on when the launcher
-  // is lost. Zero: the job is not elastic.
+  // Elastic jobs: the index of this host, and how long its workers continue when the launcher is
+  // lost. Zero: the job is not elastic.
   int host = 0;
   Duration orphan_timeout{};
   std::vector<Cargo> cargo{};
@@ -69,16 +71,16 @@ struct RankStart {
 Bytes encode_start(const RankStart& start);
 RankStart decode_start(ByteView payload);
 
-// A worker of an elastic job that is to be started.
+// A worker of an elastic job to start.
 struct WorkerOrder {
   int worker = 0;
-  int size = 1;                          // how many begin together
-  std::vector<std::string> arguments{};  // besides the job's
+  int size = 1;                          // how many workers start together
+  std::vector<std::string> arguments{};  // in addition to the job's
 };
 Bytes encode_worker_order(const WorkerOrder& order);
 WorkerOrder decode_worker_order(ByteView payload);
 
-// All workers that live on a host.
+// All live workers of a host.
 Bytes encode_starts(const std::vector<RankStart>& starts);
 std::vector<RankStart> decode_starts(ByteView payload);
 

@@ -18,7 +18,7 @@ std::string meeting_address(const Hosts& hosts) {
     try {
       return net::address_towards(bare_name(host.name));
     } catch (const Error&) {
-      // A name that only ssh knows.
+      // A name that only ssh can resolve.
       return net::host_address();
     }
   }

@@ -1,7 +1,7 @@
-// What of this host goes with a job to others, and where those reach it.
+// What is sent from this host to the other hosts of a job, and where they reach this host.
 //
-// Failure: meeting_address() throws NotFound for an interface that there is not.
-// Threads: pure, but for this host's name, interfaces and routes.
+// Errors:        meeting_address() throws NotFound for an interface that does not exist.
+// Thread safety: pure, except for reading this host's name, interfaces and routes.
 
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace trireme::cluster::launch::hosts {
 
-// Where the ranks of these hosts reach this one.
+// The address at which the ranks on these hosts reach this host.
 std::string meeting_address(const Hosts& hosts);
 
-// What of an environment goes to other hosts: settings of Trireme's, OpenMP's, MKL's and NCCL's,
-// but nothing that says who or where a rank is, nor any secret.
+// The part of an environment that is sent to other hosts: settings of Trireme, OpenMP, MKL and
+// NCCL, but neither a rank's identity or location nor any secret.
 Environment portable(const Environment& environment);
 
-// Whether a program is every host's own, such as /usr/bin/python3, and not to be copied there.
+// Whether a program is installed on every host, such as /usr/bin/python3, and must not be copied.
 bool is_of_the_system(const std::filesystem::path& program);
 
 }  // namespace trireme::cluster::launch::hosts

@@ -1,7 +1,7 @@
-// Retry says when a host that was lost is tried again: after a pause that doubles from kFirst to
-// kLast, and at most kTriesMax times in a row. A connection that held for kSteady ends the row.
+// Retry decides when a lost host is tried again: after a pause that doubles from kFirst to kLast,
+// and at most kTriesMax times in a row. A connection that lasted for kSteady resets the count.
 //
-// Pure: the clock is an argument.
+// Pure: the caller passes the time.
 
 #pragma once
 
@@ -17,15 +17,15 @@ class Retry {
   static constexpr Duration kFirst = std::chrono::milliseconds(500);
   static constexpr Duration kLast = std::chrono::seconds(30);
   static constexpr Duration kSteady = std::chrono::minutes(1);
-  static constexpr int kTriesMax = 40;  // a little over a quarter of an hour
+  static constexpr int kTriesMax = 40;  // takes a little over a quarter of an hour
 
   void on_up(TimePoint now) noexcept {
     up_ = now;
     is_up_ = true;
   }
-  // It was lost, or did not come to be.
+  // The connection was lost, or could not be established.
   void on_lost(TimePoint now) noexcept;
-  // It is being tried.
+  // A connection attempt has started.
   void on_tried() noexcept { next_ = TimePoint::max(); }
 
   Deadline next() const noexcept { return Deadline::at(next_); }

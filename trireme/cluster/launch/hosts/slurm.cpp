@@ -22,7 +22,7 @@ int number_in(std::string_view list, std::string_view digits) {
   return number;
 }
 
-// Cuts at commas outside brackets.
+// Splits at commas outside brackets.
 std::vector<std::string_view> parts_of(std::string_view list) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
@@ -40,7 +40,7 @@ std::vector<std::string_view> parts_of(std::string_view list) {
   return parts;
 }
 
-// "07-09": 07, 08, 09, as wide as the first.
+// "07-09" becomes 07, 08, 09, with the width of the first number.
 std::vector<std::string> range_of(std::string_view list, std::string_view text) {
   const std::size_t dash = text.find('-');
   if (dash == std::string_view::npos) {
@@ -74,7 +74,7 @@ std::vector<std::string> expand_nodes(std::string_view list) {
     const std::string_view inside = part.substr(open + 1, close - open - 1);
     const std::string head(part.substr(0, open));
     const std::string tail(part.substr(close + 1));
-    // Racks by nodes, rack[1-2]n[1-4], are rare and Slurm can be asked to write them out.
+    // Lists such as rack[1-2]n[1-4] are rare, and Slurm can expand them.
     if (tail.find('[') != std::string::npos) refuse_list(list);
     for (const std::string_view range : parts_of(inside)) {
       for (const std::string& digits : range_of(list, range)) nodes.push_back(head + digits + tail);
@@ -118,8 +118,8 @@ std::vector<HostRanks> slurm_hosts(const Lookup& lookup) {
 }
 
 std::vector<std::string> slurm_shell() {
-  // One agent a node, beside whatever else runs in the allocation, with all of the node's cores;
-  // and its frames as they are, since Slurm would otherwise wait for the end of a line.
+  // One agent per node, beside other steps of the allocation, with all of the node's cores.
+  // Unbuffered, since Slurm would otherwise wait for the end of a line.
   return {"srun",      "--nodes=1",       "--ntasks=1",   "--overlap",
           "--quiet",   "--cpu-bind=none", "--unbuffered", "--kill-on-bad-exit=0",
           "--nodelist"};

@@ -1,9 +1,9 @@
-// What Slurm tells a job about its allocation: which nodes, and how many tasks on each.
+// What Slurm tells a job about its allocation: the nodes, and the number of tasks on each.
 //
 //   SLURM_JOB_NODELIST=node[07-09,12],login   SLURM_TASKS_PER_NODE=2(x3),1,4
 //
-// Failure: InvalidInput that names the variable and what is wrong with it.
-// Threads: pure.
+// Errors:        InvalidInput with the variable and what is wrong with it.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -22,10 +22,10 @@ std::vector<std::string> expand_nodes(std::string_view list);
 // 2(x3),1: 2, 2, 2, 1.
 std::vector<int> expand_counts(std::string_view list);
 
-// The nodes of the allocation that this process is in, as many ranks on each as it has tasks.
+// The nodes of this process's allocation, with one rank per task.
 std::vector<HostRanks> slurm_hosts(const Lookup& lookup);
 
-// How one of them is reached; the node's name and a program with its arguments follow.
+// The command that reaches a node; the node's name and a program with its arguments follow.
 std::vector<std::string> slurm_shell();
 
 }  // namespace trireme::cluster::launch::hosts

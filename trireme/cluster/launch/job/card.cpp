@@ -13,7 +13,7 @@ void Card::save(const std::filesystem::path& path) const {
   const Record record{{"name", name},         {"ranks", ranks},     {"state", state},
                       {"command", command},   {"started", started}, {"front", front},
                       {"launcher", launcher}, {"output", output},   {"elastic", is_elastic},
-                      {"living", living},     {"wanted", wanted}};
+                      {"living", living},     {"wanted", wanted},   {"workers", workers}};
   std::filesystem::path fresh = path;
   fresh += ".new";
   std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
@@ -41,6 +41,7 @@ std::optional<Card> Card::load(const std::filesystem::path& path) {
     card.is_elastic = json.at("elastic").get<bool>();
     card.living = json.at("living").get<int>();
     card.wanted = json.at("wanted").get<int>();
+    card.workers = json.value("workers", "");
     return card;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;

@@ -1,8 +1,8 @@
-// Card is what a job says about itself to whoever lists jobs: card.json in its folder.
+// Card is the description of a job that `trireme jobs` shows: card.json in its folder.
 //
-// Failure: load() gives nothing for a card that is missing, cut off or not one of ours: the job
-//          may be ending while we look.
-// Threads: values; save() replaces the file at once.
+// Errors:        load() returns nothing for a card that is missing, truncated or malformed: the job
+//                may be ending at that moment.
+// Thread safety: values; save() replaces the file atomically.
 
 #pragma once
 
@@ -16,18 +16,19 @@ namespace trireme::cluster::launch::job {
 
 struct Card {
   std::string name;
-  int ranks = 0;  // how many it has, or began with if it is elastic
+  int ranks = 0;  // number of ranks; of an elastic job, the number it started with
   bool is_elastic = false;
-  int living = 0;       // of an elastic job: how many workers there are,
-  int wanted = 0;       // and should be
+  int living = 0;       // elastic jobs: number of live workers
+  int wanted = 0;       // elastic jobs: wanted number of workers
   std::string state;    // "starting", "running", "ending"
-  std::string command;  // program and arguments, for people
+  std::string command;  // program and arguments, for display
   double started = 0;   // seconds since 1970
   pid_t front = 0;      // the process that the user started
   pid_t launcher = 0;
-  std::string output;  // where events, metrics and logs are kept; empty: nowhere
+  std::string workers{};  // "0=4711 1=4712": live ranks or workers on this host, and their pids
+  std::string output;     // where metrics and results are kept; empty: nowhere
 
-  // Never forced to disk: a machine that crashed has no jobs.
+  // Not synced to disk: after a crash of the machine there are no running jobs.
   void save(const std::filesystem::path& path) const;
   static std::optional<Card> load(const std::filesystem::path& path);
 };

@@ -30,9 +30,8 @@ constexpr auto kEndTime = 500ms;
 namespace {
 
 std::shared_ptr<const net::Credentials> credentials_of(const Folder& folder) {
-  return std::make_shared<net::SecretCredentials>(
-      net::Secret::from_file(folder.secret()),
-      net::Identity{.name = "launcher", .role = "coordinator"});
+  return std::make_shared<net::SecretCredentials>(net::Secret::from_file(folder.secret()),
+                                                  "launcher");
 }
 
 Report report_of(std::string_view event, const Record& record) {
@@ -41,7 +40,7 @@ Report report_of(std::string_view event, const Record& record) {
   return {.channel = monitor::Channel::Events, .json = whole.to_json()};
 }
 
-// What the server logs, such as strangers that it turned away, is an event of the job.
+// What the server logs, such as refused connections, becomes an event of the job.
 class EventSink final : public LogSink {
  public:
   void write(LogLevel level, std::string_view event, const Record& record) noexcept override {
@@ -50,7 +49,7 @@ class EventSink final : public LogSink {
       for (const auto& field : record.fields()) whole.add(field);
       post(report_of(event, whole));
     } catch (const std::exception&) {
-      // A line of a log is not worth a job.
+      // A lost log line must not end the job.
     }
   }
   void post(Report report) {
@@ -72,7 +71,7 @@ class EventSink final : public LogSink {
 
 }  // namespace
 
-// Takes the reports of ranks that come from other hosts.
+// Accepts the reports of ranks on other hosts.
 class ReportRelay final : public net::Service {
  public:
   explicit ReportRelay(std::shared_ptr<EventSink> sink) : sink_(std::move(sink)) {}
@@ -88,7 +87,7 @@ class ReportRelay final : public net::Service {
   std::shared_ptr<EventSink> sink_;
 };
 
-// Wishes on their way from the server's thread to the launcher's.
+// Passes requests from the server's thread to the launcher's thread.
 class Wishes {
  public:
   Wishes() : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
@@ -127,7 +126,7 @@ struct Control::State {
   std::shared_ptr<EventSink> sink = std::make_shared<EventSink>();
   std::shared_ptr<JobService> service;
   std::unique_ptr<net::Server> server;
-  std::unique_ptr<net::Server> remote;  // ends before the one that it hands reports to
+  std::unique_ptr<net::Server> remote;  // must end before `server`, to which it forwards reports
 };
 
 Control::Control(const Folder& folder, const Options& control) : state_(std::make_unique<State>()) {
@@ -158,7 +157,7 @@ Control::Control(const Folder& folder, const Options& control) : state_(std::mak
 
 Control::~Control() {
   state_->remote.reset();
-  // In order behind everything published, so nothing of it is lost.
+  // Queued after everything published, so that nothing is lost.
   auto ended = std::make_shared<std::promise<void>>();
   state_->server->post([service = state_->service, ended] {
     service->end();

@@ -1,10 +1,10 @@
-// Control is the launcher's end of a job's control socket: it serves the store and the
-// JobService, takes down the launcher's own events and what the server logs (strangers that it
-// turned away), and passes on what people want: see Wish in service.h.
+// Control is the launcher's side of a job's control socket: it serves the store and the JobService,
+// records the launcher's own events and what the server logs (such as refused connections), and
+// passes user requests on: see Wish in service.h.
 //
-// Threads:  the launcher's one thread; the server has its own.
-// Failure:  making it throws what net::Server throws, or Io.
-// Lifetime: the destructor ends the streams of those who watch and closes the socket.
+// Errors:        the constructor throws what net::Server throws, or Io.
+// Thread safety: only the launcher's thread; the server has its own thread.
+// Lifetime:      the destructor ends the streams of all watching clients and closes the socket.
 
 #pragma once
 
@@ -23,10 +23,11 @@ class Control {
   static constexpr std::size_t kWishesMax = 1024;
 
   struct Options {
-    std::filesystem::path output{};  // where events and metrics go; empty: the job's folder
-    bool is_continued = false;       // after a launcher that died
-    // Of a job on several hosts: an address of this one, where their ranks find the store and
-    // report to, and nothing else. Empty: there are no others.
+    std::filesystem::path output{};  // where events and metrics are written; empty: the job's
+                                     // folder
+    bool is_continued = false;       // after an earlier launcher died
+    // Jobs on several hosts: an address of this host, at which ranks on other hosts find the store
+    // and send reports, and nothing else. Empty: there are no other hosts.
     std::string remote{};
   };
 
@@ -35,15 +36,15 @@ class Control {
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
 
-  // An event of the launcher itself; it gets a time and "from":"launcher".
+  // An event of the launcher itself; a time and "from":"launcher" are added.
   void publish(std::string_view event, const Record& record = {});
 
-  // Where ranks of other hosts come, tcp://...; empty: nowhere.
+  // Where ranks on other hosts connect, tcp://...; empty: nowhere.
   std::string remote_address() const;
 
-  // Readable once somebody wants something.
+  // Readable when there is a request.
   int descriptor() const noexcept;
-  // Oldest first, each once. At most kWishesMax wait; further ones are refused.
+  // Oldest first, each once. At most kWishesMax are queued; further ones are refused.
   std::optional<Wish> take_wish();
 
  private:

@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 
 constexpr auto kTakeOverTime = 10s;
 constexpr const char* kAddressFile = "store.address";
-constexpr int kPause = 1;          // milliseconds, while somebody dies
-constexpr Duration kLookMax = 1s;  // between two looks at the job
+constexpr int kPause = 1;          // milliseconds, while the previous coordinator dies
+constexpr Duration kLookMax = 1s;  // between two checks of the job
 
 struct Holder {
   pid_t pid = 0;
@@ -55,7 +55,7 @@ void write_holder(const Descriptor& file) {
   }
 }
 
-// Kills exactly that process, not whoever got its number meanwhile.
+// Kills exactly that process, not a process that has reused its pid.
 void kill_holder(const Holder& holder, Deadline deadline) {
   const Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, holder.pid, 0)));
   if (!handle) return;
@@ -66,7 +66,7 @@ void kill_holder(const Holder& holder, Deadline deadline) {
   poll(&death, 1, deadline.poll_timeout());
 }
 
-// The same as the one before had, since workers everywhere know it.
+// The same address as the previous coordinator, because the workers already use it.
 net::Address address_of(const CoordinatorOptions& options) {
   if (options.listen.empty()) {
     return net::Address::unix_socket((options.folder / "store.sock").string());
@@ -80,8 +80,7 @@ std::unique_ptr<net::Server> serve(const CoordinatorOptions& coordinator,
   net::Server::Options options;
   options.address = address_of(coordinator);
   options.credentials = std::make_shared<net::SecretCredentials>(
-      net::Secret::from_file(folder / "secret"),
-      net::Identity{.name = "coordinator", .role = "coordinator"});
+      net::Secret::from_file(folder / "secret"), "coordinator");
   auto server = std::make_unique<net::Server>(
       std::move(options), net::Server::Services{{kStoreServiceNumber, std::move(store)}});
   if (!coordinator.listen.empty()) {
@@ -90,7 +89,7 @@ std::unique_ptr<net::Server> serve(const CoordinatorOptions& coordinator,
   return server;
 }
 
-// Waits until the job is over for us. True: nobody watches it any more.
+// Waits until the coordinator should end. True: no process watches the job any more.
 bool wait_for_end(const CoordinatorOptions& options, host::SignalQueue& signals) {
   const Duration period = std::min<Duration>(kLookMax, options.orphan_timeout / 4);
   const auto pause = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(period).count());
@@ -115,7 +114,7 @@ Descriptor take_over(const fs::path& folder, Deadline deadline) {
   Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) throw system_error("cannot open " + path.string(), errno);
   while (!try_lock(file)) {
-    // Whoever has just taken it may not have put down its name yet.
+    // A process that has just taken the lock may not have written its pid yet.
     if (const auto holder = read_holder(file)) kill_holder(*holder, deadline);
     if (deadline.is_past()) {
       throw Error(ErrorCode::Deadline, "the coordinator before does not die");
@@ -140,7 +139,8 @@ std::optional<pid_t> coordinator_of(const fs::path& folder) {
 }
 
 int run_coordinator(const CoordinatorOptions& options) {
-  // Our own group: neither a terminal nor a signal for the job is meant for us.
+  // Its own process group, so that it receives neither a terminal's signals nor those sent to the
+  // job.
   setpgid(0, 0);
   signal(SIGPIPE, SIG_IGN);
   host::SignalQueue signals({SIGINT, SIGTERM, SIGHUP});

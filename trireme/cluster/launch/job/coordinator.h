@@ -1,17 +1,19 @@
-// The coordinator of an elastic job is a process of its own, `trireme coordinate FOLDER`, that
-// serves the job's store at FOLDER/store.sock and keeps what must last in FOLDER/store.log, so
-// that it can be killed and started again while the job trains on.
+// The coordinator of an elastic job is a separate process, `trireme coordinate FOLDER`, that serves
+// the job's store at FOLDER/store.sock and keeps the persistent state in FOLDER/store.log, so that
+// it can be killed and restarted while the job continues training.
 //
-// Hosts:   with `listen`, an address of this host that others reach, it serves the store there and
-//          not in the folder. FOLDER/store.address says where; whoever comes after it takes the
-//          same port.
-// One:     whoever is started last takes over: it kills the one before, which FOLDER/coordinator
-//          names, and sees it dead before it opens the log. A frozen one too; so an old one that
-//          comes back can never answer.
-// End:     with the job's folder; or once nobody has watched the job for `orphan_timeout`: it then
-//          ends what is left of the job and removes the folder. Killed when the job ends.
-// Failure: throws Deadline when the one before does not die; what net::Server and StoreLog throw.
-// Threads: the calling one, and the server's.
+// Hosts:         with `listen`, an address of this host that other hosts can reach, it serves the
+//                store there and not in the folder. FOLDER/store.address contains the address; a
+//                replacement uses the same port.
+// Single:        the coordinator that was started last takes over: it kills the previous one, which
+//                is recorded in FOLDER/coordinator, even if that one is frozen, and waits until it
+//                is dead before it opens the log. So an old coordinator can never answer again.
+// End:           when the job's folder is gone; or once no process has watched the job for
+//                `orphan_timeout`: it then kills the remaining processes of the job and removes the
+//                folder. It is killed when the job ends.
+// Errors:        throws Deadline when the previous coordinator does not die; what net::Server and
+//                StoreLog throw.
+// Thread safety: uses the calling thread, and the server's.
 
 #pragma once
 
@@ -31,20 +33,20 @@ namespace trireme::cluster::launch::job {
 struct CoordinatorOptions {
   std::filesystem::path folder;
   Duration orphan_timeout = std::chrono::seconds(60);
-  std::string listen{};  // tcp://..., port 0 for any; empty: on this host alone
+  std::string listen{};  // tcp://..., port 0 for any; empty: only on this host
 };
 
 // Serves until it has to end. Returns the exit code.
 int run_coordinator(const CoordinatorOptions& options);
 
-// The right to be the coordinator of a folder, held while the descriptor is open. Kills the one
-// that has it and sees it dead. Throws Deadline, Io.
+// The lock that makes a process the coordinator of a folder, held while the descriptor is open.
+// Kills the current holder and waits until it is dead. Throws Deadline, Io.
 Descriptor take_over(const std::filesystem::path& folder, Deadline deadline);
 
-// Where a coordinator with `listen` is reached, as soon as one has been there.
+// The address of a coordinator with `listen`, once one has been started.
 std::optional<std::string> store_address_of(const std::filesystem::path& folder);
 
-// The process that holds it now.
+// The process that holds the lock now.
 std::optional<pid_t> coordinator_of(const std::filesystem::path& folder);
 
 }  // namespace trireme::cluster::launch::job

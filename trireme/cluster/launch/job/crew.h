@@ -1,8 +1,8 @@
-// Crew is what the launcher of an elastic job knows of its workers: crew.json in the job's folder,
-// for the launcher that takes over when this one is killed.
+// Crew is what the launcher of an elastic job knows about its workers: crew.json in the job's
+// folder, for the launcher that takes over when this one is killed.
 //
-// Failure: load() gives nothing for a file that is missing, cut off or not one of ours.
-// Threads: values; save() replaces the file at once.
+// Errors:        load() returns nothing for a file that is missing, truncated or malformed.
+// Thread safety: values; save() replaces the file atomically.
 
 #pragma once
 
@@ -17,14 +17,15 @@ namespace trireme::cluster::launch::job {
 struct CrewMember {
   int worker = 0;
   pid_t pid = 0;
-  unsigned long long start = 0;  // with the pid it names one process; see host/process_tree.h
-  int share = 0;                 // of the host's cores
+  unsigned long long start = 0;  // identifies the process together with the pid; see
+                                 // host/process_tree.h
+  int share = 0;                 // index of its share of the host's cores
 };
 
 struct Crew {
   int next = 0;  // the number of the next worker
   int wanted = 0;
-  bool is_done = false;  // the training is; nobody is replaced
+  bool is_done = false;  // the training is done; no worker is replaced
   std::vector<CrewMember> members{};
 
   void save(const std::filesystem::path& path) const;

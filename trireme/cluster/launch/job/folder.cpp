@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLockFile = "lock";
 constexpr const char* kDeadPrefix = ".dead-";
-// All in all, and less than anybody waits for the root's lock.
+// For all folders together; shorter than the time that a process waits for the root's lock.
 constexpr auto kStrayTime = std::chrono::seconds(3);
 
 bool has_coordinator(const fs::path& folder) {
@@ -37,8 +37,8 @@ Descriptor open_lock(const fs::path& folder, int flags) {
       open((folder / kLockFile).c_str(), flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
 
-// A lock of the open file, like flock(2)'s, that a forked process shares; unlike flock's it can
-// be asked for without being taken, so that whoever only looks disturbs nobody.
+// A lock of the open file, like that of flock(2), that a forked process shares. Unlike flock's, it
+// can be tested without being taken, so that a process that only looks does not interfere.
 struct flock whole_file() {
   struct flock lock{};
   lock.l_type = F_WRLCK;
@@ -61,7 +61,8 @@ bool is_dead_name(const fs::path& folder) {
   return folder.filename().string().starts_with(kDeadPrefix);
 }
 
-// Its remover and a sweep may be at it together, and what one has removed is an error to the other.
+// The process that removes the folder and a sweep may run at the same time; a file that the other
+// one has removed appears as an error.
 bool remove_remnant(const fs::path& dead) {
   constexpr int kAttemptsMax = 100;
   std::error_code error;
@@ -72,8 +73,8 @@ bool remove_remnant(const fs::path& dead) {
   return false;
 }
 
-// Under another name first, that no job can have: whatever a remover that is killed or fails leaves
-// takes nobody's name, and the next sweep removes it whatever is in it.
+// Renames the folder first, to a name that no job can have: if the removal fails or is interrupted,
+// the job's name is free nevertheless, and the next sweep removes the rest.
 bool remove_folder(const fs::path& folder) noexcept {
   try {
     std::error_code error;
@@ -92,7 +93,7 @@ bool is_same_file(const Descriptor& one, const Descriptor& other) {
          first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-// Whether the process was started in the job of this folder, by what its environment says.
+// Whether the process was started in the job of this folder, according to its environment.
 bool is_of(const fs::path& folder, const host::Process& process) {
   const std::string control = "TRIREME_STORE=unix:" + (folder / "control.sock").string();
   const std::string store = "TRIREME_STORE=unix:" + (folder / "store.sock").string();
@@ -116,13 +117,13 @@ int sweep_locked(const fs::path& root) {
     }
     const Descriptor lock = open_lock(folder, 0);
     if (!lock) {
-      // Its maker died before it had one, and it is empty; or somebody cleaned up in a living
-      // job's folder, which is then none of our business.
+      // The process that created it died before it made the lock, and the folder is empty; or a
+      // user deleted files in a live job's folder, which this function must not touch.
       fs::remove(folder, error);
       continue;
     }
     if (has_coordinator(folder) || !try_lock(lock)) continue;
-    // Of one who cannot be killed now the next sweep has to know.
+    // If a process cannot be killed now, the folder is kept for the next sweep.
     if (!kill_strays(folder, strays)) continue;
     if (remove_folder(folder)) ++count;
   }
@@ -187,7 +188,8 @@ Folder Folder::create(const fs::path& root, std::string_view name) {
 }
 
 void Folder::remove() const noexcept {
-  // Somebody else who watched the job may have removed it, and another job may have the name.
+  // Another process that watched the job may have removed the folder, and another job may have the
+  // name.
   const Descriptor lock = open_lock(path_, 0);
   if (lock && !is_same_file(lock, lock_)) return;
   remove_folder(path_);
@@ -204,8 +206,8 @@ bool is_alive(const fs::path& folder) {
 
 bool kill_strays(const fs::path& folder, Deadline deadline) {
   constexpr int kPauseLongest = 20;  // milliseconds
-  // Whoever lives may start others while we look, and one who executes a program has no
-  // environment for a moment: two looks in a row have to find nobody.
+  // A live process may start others meanwhile, and a process that executes a program has no
+  // environment for a moment: two successive passes have to find no process.
   int looks = 0;
   for (int pause = 1;; pause = std::min(2 * pause, kPauseLongest)) {
     ++looks;
@@ -236,7 +238,7 @@ void sweep_quietly(const fs::path& root) noexcept {
   try {
     sweep(root);
   } catch (const std::exception&) {
-    // The next job's start sweeps again.
+    // The start of the next job sweeps again.
   }
 }
 

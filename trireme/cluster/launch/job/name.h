@@ -1,6 +1,6 @@
-// A job's name: what people type to watch or stop it, and the name of its folder.
+// A job's name: users type it to watch or stop the job, and it is the name of the job's folder.
 //
-// Threads: pure, but for the randomness of make_name.
+// Thread safety: pure, except for the randomness of make_name.
 
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace trireme::cluster::launch::job {
 
-// Empty when `name` will do, else what is wrong with it: 1 to 40 letters, digits, '.', '_' and
-// '-', the first of them a letter or digit.
+// Empty if `name` is valid, else what is wrong with it: 1 to 40 letters, digits, '.', '_' and '-',
+// starting with a letter or digit.
 std::string mistake_in_name(std::string_view name);
 
-// Two short words, such as "brisk-heron". Not unique: the maker of the folder finds out, and
-// asks again with a larger `attempt`, which from 20 on adds a number.
+// Two short words, such as "brisk-heron". Not unique: if the folder exists already, the caller
+// tries again with a larger `attempt`, which from 20 on adds a number.
 std::string make_name(int attempt);
 
 }  // namespace trireme::cluster::launch::job

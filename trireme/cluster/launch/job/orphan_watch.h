@@ -1,10 +1,11 @@
-// OrphanWatch tells a worker of an elastic job that nobody watches the job any more: neither the
-// process that the user started nor the launcher has been there for `timeout`. The coordinator
-// ends such a job; this is for when that is gone as well, so that no worker trains for ever.
+// OrphanWatch tells a worker of an elastic job that no process watches the job any more: neither
+// the process that the user started nor the launcher has been alive for `timeout`. The coordinator
+// ends such a job; this class covers the case that the coordinator is gone as well, so that no
+// worker trains forever.
 //
-// Threads:  `on_orphaned` is called once, on the watch's own thread.
-// Failure:  Io where no thread can be had. A folder that is gone counts as nobody watching.
-// Lifetime: the destructor ends the thread; it must not run inside on_orphaned.
+// Errors:        Io if no thread can be created. A folder that is gone counts as unwatched.
+// Thread safety: `on_orphaned` is called once, on the watch's own thread.
+// Lifetime:      the destructor ends the thread; it must not run inside on_orphaned.
 
 #pragma once
 
@@ -25,7 +26,7 @@ class OrphanWatch {
   OrphanWatch(const OrphanWatch&) = delete;
   OrphanWatch& operator=(const OrphanWatch&) = delete;
 
-  // For the job that this process is a worker of; null where that is not elastic.
+  // For the job of this worker process; null if the job is not elastic.
   static std::unique_ptr<OrphanWatch> of(const cluster::Environment& environment,
                                          std::function<void()> on_orphaned);
 

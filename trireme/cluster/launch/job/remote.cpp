@@ -30,15 +30,15 @@ net::Address control_of(const fs::path& folder) {
   return net::Address::unix_socket((folder / "control.sock").string());
 }
 
-net::Client connect_to(const fs::path& folder, const net::Address& address, net::Identity self,
+net::Client connect_to(const fs::path& folder, const net::Address& address, std::string name,
                        Deadline deadline) {
   const net::SecretCredentials credentials(net::Secret::from_file(folder / "secret"),
-                                           std::move(self));
+                                           std::move(name));
   return net::Client({.address = address, .credentials = &credentials}, deadline);
 }
 
-net::Client connect_to(const fs::path& folder, net::Identity self, Deadline deadline) {
-  return connect_to(folder, control_of(folder), std::move(self), deadline);
+net::Client connect_to(const fs::path& folder, std::string name, Deadline deadline) {
+  return connect_to(folder, control_of(folder), std::move(name), deadline);
 }
 
 }  // namespace
@@ -68,12 +68,12 @@ RunningJob find_job(std::string_view name) {
 
 void stop_job(const RunningJob& job, bool is_kill, Deadline deadline) {
   if (!is_watched(job.folder)) {
-    // Its coordinator would end it in a while; without one it is swept now.
+    // Its coordinator would end the job after a while; without a coordinator the job is swept now.
     take_over(job.folder, deadline).reset();
     sweep(job.folder.parent_path());
   } else {
-    net::Client client = connect_to(job.folder, {.name = "stop", .role = "observer"},
-                                    min(deadline, Deadline::after(kConnectTime)));
+    net::Client client =
+        connect_to(job.folder, "stop", min(deadline, Deadline::after(kConnectTime)));
     const std::byte wish{static_cast<unsigned char>(is_kill)};
     client.call(kStopMethod, ByteView(&wish, 1), deadline);
   }
@@ -93,8 +93,8 @@ std::int32_t ask_for_workers(const RunningJob& job, std::uint16_t method, ByteVi
     throw Error(ErrorCode::InvalidInput,
                 "job " + job.card.name + " is not elastic: start it with --elastic");
   }
-  net::Client client = connect_to(job.folder, {.name = "scale", .role = "observer"},
-                                  min(deadline, Deadline::after(kConnectTime)));
+  net::Client client =
+      connect_to(job.folder, "scale", min(deadline, Deadline::after(kConnectTime)));
   return ByteReader(client.call(method, payload, deadline)).get<std::int32_t>();
 }
 
@@ -110,8 +110,7 @@ int join_job(const RunningJob& job, Deadline deadline) {
 }
 
 void watch_job(const RunningJob& job, const std::function<bool(std::string_view)>& sink) {
-  net::Client client =
-      connect_to(job.folder, {.name = "watch", .role = "observer"}, Deadline::after(kConnectTime));
+  net::Client client = connect_to(job.folder, "watch", Deadline::after(kConnectTime));
   net::Stream events = client.open(kWatchMethod, {}, Deadline::after(kConnectTime));
   try {
     while (const auto line = events.next(Deadline::never())) {
@@ -130,12 +129,12 @@ std::unique_ptr<monitor::Feed> rank_feed(Deadline deadline) {
   if (job == nullptr || secret == nullptr || rank == nullptr) return nullptr;
   const fs::path folder(job);
   const int number = std::atoi(rank);
-  // In a job on several hosts the launcher may be on another.
+  // In a job on several hosts the launcher may be on another host.
   const char* feed = std::getenv("TRIREME_FEED");
   const net::Address address =
       feed != nullptr && *feed != '\0' ? net::Address::parse(feed) : control_of(folder);
-  auto client = std::make_shared<net::Client>(connect_to(
-      folder, address, {.name = "rank " + std::to_string(number), .role = "worker"}, deadline));
+  auto client = std::make_shared<net::Client>(
+      connect_to(folder, address, "rank " + std::to_string(number), deadline));
   monitor::Feed::Options options;
   options.always = {{"rank", number}};
   options.send = [client](std::span<const monitor::Report> batch) {

@@ -1,9 +1,9 @@
-// Remote is a running job seen from outside: by the one who watches or stops it, and by a rank
-// that reports to it.
+// Remote is a running job seen from outside: by a user who watches or stops it, and by a rank that
+// reports to it.
 //
-// Failure: NotFound when no such job runs (with the nearest name that does); else what
-//          net::Client throws.
-// Threads: any.
+// Errors:        NotFound when no such job runs (with the closest name of a running job); else what
+//                net::Client throws.
+// Thread safety: any thread.
 
 #pragma once
 
@@ -29,20 +29,20 @@ struct RunningJob {
 std::vector<RunningJob> running_jobs();
 RunningJob find_job(std::string_view name);
 
-// Asks the job to end, or kills it, and waits until it is gone; an elastic job that nobody watches
-// any more is killed. Throws Deadline.
+// Asks the job to end, or kills it, and waits until it is gone; an elastic job that no process
+// watches any more is killed. Throws Deadline.
 void stop_job(const RunningJob& job, bool is_kill, Deadline deadline);
 
 // Tells an elastic job how many workers are wanted, or to start one more, whose number it returns.
-// Throws InvalidInput when the job is not elastic, is ending, or may not have so many.
+// Throws InvalidInput when the job is not elastic, is ending, or does not allow that number.
 void scale_job(const RunningJob& job, int workers, Deadline deadline);
 int join_job(const RunningJob& job, Deadline deadline);
 
-// Hands every event, a JSON line each, to `sink` until the job ends or `sink` returns false.
+// Passes every event to `sink`, one JSON line each, until the job ends or `sink` returns false.
 void watch_job(const RunningJob& job, const std::function<bool(std::string_view)>& sink);
 
-// The feed of this rank to its launcher, as TRIREME_JOB_FOLDER (or TRIREME_FEED, where the launcher
-// is on another host), TRIREME_SECRET_FILE and TRIREME_RANK say. Null when this process was not
+// The feed from this rank to its launcher, according to TRIREME_JOB_FOLDER (or TRIREME_FEED, if the
+// launcher is on another host), TRIREME_SECRET_FILE and TRIREME_RANK. Null if this process was not
 // started by `trireme run`.
 std::unique_ptr<monitor::Feed> rank_feed(Deadline deadline);
 

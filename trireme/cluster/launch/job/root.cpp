@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,12 +26,7 @@ fs::path fallback_root() {
   return fs::path("/tmp") / ("trireme-" + std::to_string(geteuid()));
 }
 
-bool has_room_for_socket(const fs::path& root) {
-  const std::size_t size = root.native().size() + 1 + kNameSizeMax + std::size("/control.sock");
-  return size <= sizeof(sockaddr_un::sun_path);
-}
-
-// Under sudo the variable may still name the caller's folder, which is not ours to use.
+// Under sudo the variable may still contain the calling user's folder, which must not be used.
 bool is_own_folder(const fs::path& path) {
   struct stat status{};
   return lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
@@ -43,12 +37,10 @@ std::optional<fs::path> runtime_root() {
   if (text == nullptr) return std::nullopt;
   const fs::path folder(text);
   if (!folder.is_absolute() || !is_own_folder(folder)) return std::nullopt;
-  const fs::path root = folder / "trireme";
-  if (!has_room_for_socket(root)) return std::nullopt;
-  return root;
+  return folder / "trireme";
 }
 
-// Empty when the folder is ours alone, else what is wrong with it.
+// Empty if the folder belongs to this user alone, else what is wrong with it.
 std::string danger_of(const fs::path& root) {
   const Descriptor folder(open(root.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder) return errno == ELOOP || errno == ENOTDIR ? "is no folder" : "cannot be opened";

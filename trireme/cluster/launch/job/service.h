@@ -1,15 +1,16 @@
-// JobService is the part of a job's control socket that is not the store: ranks report events
-// and metrics to it, people watch those, and people stop the job.
+// JobService is the part of a job's control socket that is not the store: ranks report events and
+// metrics to it, users watch those, and users stop the job.
 //
 //   Report  (post)     pairs of channel and JSON line
-//   Watch   (stream)   the last events, then each as it comes; ends with the job
-//   Stop    (request)  1 byte: 0 asks the ranks to end (SIGTERM), 1 kills them; no answer's data
-//   Scale   (request)  a number (int32): so many workers are wanted; answered once it is known
-//   Join    (request)  one more worker, please; the answer is its number (int32)
+//   Watch   (stream)   the last events, then each new one; ends with the job
+//   Stop    (request)  1 byte: 0 asks the ranks to end (SIGTERM), 1 kills them; empty answer
+//   Scale   (request)  the wanted number of workers (int32); answered once it is accepted
+//   Join    (request)  start one more worker; the answer is its number (int32)
 //
-// Bounds:   a line has at most `line_max` bytes and no newline; others are refused and counted.
-//           Files rotate at 8 MiB; the last `recall_max` events are kept for who watches later.
-// Threads:  the server's loop thread only, as every net::Service.
+// Bounds:        a line has at most `line_max` bytes and no newline; others are refused and
+//                counted. Files rotate at 8 MiB; the last `recall_max` events are kept for clients
+//                that watch later.
+// Thread safety: the server's loop thread only, as every net::Service.
 
 #pragma once
 
@@ -36,7 +37,7 @@ inline constexpr std::uint16_t kStopMethod = 0x0202;
 inline constexpr std::uint16_t kScaleMethod = 0x0203;
 inline constexpr std::uint16_t kJoinMethod = 0x0204;
 
-// What somebody wants of the launcher. Scale and Join are answered by whoever grants them.
+// A user's request to the launcher. The code that grants Scale and Join answers them.
 struct Wish {
   enum class Kind { Stop, Kill, Scale, Join };
   Kind kind = Kind::Stop;
@@ -55,10 +56,10 @@ class JobService final : public net::Service {
     std::function<void(Wish)> on_wish;
     std::size_t line_max = std::size_t{64} << 10;
     std::size_t recall_max = 256;
-    bool is_continued = false;  // the files of a launcher before us are written on
+    bool is_continued = false;  // continue the files of an earlier launcher
   };
 
-  // Throws Io when the files cannot be made.
+  // Throws Io if the files cannot be created.
   explicit JobService(Options options);
 
   void on_request(const net::Request& request) override;

@@ -10,7 +10,7 @@ void LineSplitter::feed(std::string_view bytes, TimePoint now, const Sink& sink)
     return;
   }
   while (!bytes.empty()) {
-    // Only now is it known whether a return ended the line (\r\n) or an update.
+    // Only now is it known whether a carriage return ended the line (\r\n) or an update.
     if (has_return_ && bytes.front() != '\r') {
       has_return_ = false;
       if (bytes.front() != '\n') redraw(now, sink);

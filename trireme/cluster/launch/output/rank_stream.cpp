@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "trireme/base/error.h"
+#include "trireme/cluster/launch/rank_exit.h"
 
 namespace trireme::cluster::launch::output {
 namespace {
@@ -33,6 +34,14 @@ RankStream::RankStream(Options options)
 
 LineSplitter::Sink RankStream::into(std::string& text) {
   return [this, &text](std::string_view line) {
+    if (options_.tail != nullptr && line.starts_with(kFailureMark)) {
+      line.remove_prefix(kFailureMark.size());
+      options_.tail->add_failure(line, options_.is_failure_shown);
+      if (options_.is_failure_shown) {
+        text.append(options_.prefix).append("trireme: ").append(line).append("\n");
+      }
+      return;
+    }
     text.append(options_.prefix).append(line).append("\n");
     if (options_.tail != nullptr) options_.tail->add(line);
   };
@@ -95,7 +104,7 @@ Descriptor open_log(const std::filesystem::path& folder, int rank, bool is_conti
 std::string prefix_of(int rank, bool is_coloured) {
   const std::string number = "[" + std::to_string(rank) + "]";
   if (!is_coloured) return number + " ";
-  // Cyan, yellow, green, magenta, blue, red: readable on dark and light alike.
+  // Cyan, yellow, green, magenta, blue, red: readable on dark and light backgrounds.
   constexpr std::array<int, 6> kColours{36, 33, 32, 35, 34, 31};
   const int colour = kColours[static_cast<std::size_t>(rank) % kColours.size()];
   return "\x1b[" + std::to_string(colour) + "m" + number + "\x1b[0m ";

@@ -1,11 +1,11 @@
-// RankStream is our end of one rank's standard output or error: it reads the pipe, cuts lines,
-// puts the rank's number before each and hands them to the Writer.
+// RankStream is the launcher's end of one rank's standard output or error: it reads the pipe,
+// splits lines, prepends the rank's number to each and passes them to the Writer.
 //
-// Order:    lines of one stream keep their order, and a line is never mixed with another's.
-// Bounds:   reads at most 64 KiB a call, and only when the caller found room in the Writer.
-// Failure:  a pipe that cannot be read counts as closed. A log file that cannot be written is
-//           given up; log_error() says why.
-// Threads:  one.
+// Order:         lines of one stream keep their order, and lines are never interleaved.
+// Bounds:        reads at most 64 KiB per call, and only when the caller found room in the Writer.
+// Errors:        a pipe that cannot be read counts as closed. Writing to a log file stops after an
+//                error; log_error() returns the error.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -27,12 +27,13 @@ class RankStream {
   struct Options {
     int rank = 0;
     Descriptor pipe;     // non-blocking
-    int target = 1;      // ours: 1 or 2
+    int target = 1;      // the launcher's own descriptor: 1 or 2
     std::string prefix;  // "[2] "
     bool is_terminal = false;
-    Tail* tail = nullptr;  // of the rank; both its streams share it
-    int log = -1;          // the rank's log file, which gets the bytes as they are; -1: none
-    // What to hand on instead of lines, for whoever cuts them elsewhere.
+    Tail* tail = nullptr;           // of the rank; shared by its two streams
+    bool is_failure_shown = false;  // immediately, and not only in the report
+    int log = -1;  // the rank's log file, which receives the unmodified bytes; -1: none
+    // Passes on these bytes instead of lines, if another process splits them.
     std::function<std::string(std::string_view bytes)> envelope{};
   };
 
@@ -42,12 +43,12 @@ class RankStream {
   int descriptor() const noexcept { return options_.pipe.get(); }
   bool is_open() const noexcept { return static_cast<bool>(options_.pipe); }
 
-  // Reads once. False when nothing was there to read.
+  // Reads once. False if there was nothing to read.
   bool pump(TimePoint now, Writer& writer);
-  // Takes what came by another way than the pipe, and what stands for the pipe's end there.
+  // Output that does not arrive through the pipe, and the equivalent of the pipe's end.
   void feed(std::string_view bytes, TimePoint now, Writer& writer);
   void end(Writer& writer);
-  // No more is wanted: writes out a last line without a newline and closes the pipe.
+  // No more output is wanted: writes a last line without a newline and closes the pipe.
   void finish(Writer& writer);
 
   // errno of the log file's failure; 0: none.
@@ -62,14 +63,14 @@ class RankStream {
   int log_error_ = 0;
 };
 
-// The file rank-<rank>.log in `folder`, made or written on; none where the folder has no name.
-// Throws Io.
+// The file rank-<rank>.log in `folder`, created or appended to; none if the folder is empty. Throws
+// Io.
 Descriptor open_log(const std::filesystem::path& folder, int rank, bool is_continued);
 
 // "[2] ", in the rank's colour where `is_coloured`.
 std::string prefix_of(int rank, bool is_coloured);
 
-// Whether to colour what goes to `descriptor`: a terminal that can, and no NO_COLOR set.
+// Whether to colour output to `descriptor`: a terminal that supports it, and NO_COLOR is not set.
 bool wants_colour(int descriptor);
 
 }  // namespace trireme::cluster::launch::output

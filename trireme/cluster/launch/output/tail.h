@@ -1,8 +1,9 @@
-// Tail remembers the last lines that a rank wrote, for the report on its failure.
+// Tail keeps the last lines that a rank wrote, and the failure that it reported, for the final
+// report.
 //
-// Bounds:  `lines_max` lines of at most `line_max` bytes; longer ones lose their end, which is
-//          marked by "…".
-// Threads: one.
+// Bounds:        `lines_max` lines of at most `line_max` bytes; longer lines are truncated and end
+//                with "…".
+// Thread safety: one thread.
 
 #pragma once
 
@@ -29,10 +30,21 @@ class Tail {
   // Oldest first.
   const std::deque<std::string>& lines() const noexcept { return lines_; }
 
+  // Adds a line of the reported failure; see kFailureMark.
+  void add_failure(std::string_view line, bool is_shown) {
+    is_failure_shown_ = is_shown;
+    if (failure_.size() + line.size() > line_max_ * lines_max_) return;
+    failure_ += (failure_.empty() ? "" : "\n") + std::string(line);
+  }
+  const std::string& failure() const noexcept { return failure_; }
+  bool is_failure_shown() const noexcept { return is_failure_shown_; }
+
  private:
   std::size_t lines_max_;
   std::size_t line_max_;
   std::deque<std::string> lines_;
+  std::string failure_;
+  bool is_failure_shown_ = false;
 };
 
 }  // namespace trireme::cluster::launch::output

@@ -25,7 +25,7 @@ struct Piece {
   std::string text;
 };
 
-// 0, or the errno because of which it will never be taken.
+// Returns 0, or the errno of a permanent failure.
 int write_whole(const Piece& piece) {
   const char* at = piece.text.data();
   std::size_t left = piece.text.size();
@@ -35,7 +35,7 @@ int write_whole(const Piece& piece) {
       at += size;
       left -= static_cast<std::size_t>(size);
     } else if (errno == EAGAIN) {
-      // Somebody who shares the terminal or pipe with us made it non-blocking.
+      // Another process that shares the terminal or pipe made it non-blocking.
       pollfd room{.fd = piece.descriptor, .events = POLLOUT, .revents = 0};
       poll(&room, 1, -1);
     } else if (errno != EINTR) {
@@ -47,7 +47,7 @@ int write_whole(const Piece& piece) {
 
 }  // namespace
 
-// Shared with the thread, which may outlive the Writer while a write hangs.
+// Shared with the thread, which may outlive the Writer while a write blocks.
 struct Writer::State {
   explicit State(std::size_t bound, Descriptor file = {})
       : pending_max(bound), own(std::move(file)) {
@@ -87,7 +87,7 @@ struct Writer::State {
   std::mutex mutex;
   std::condition_variable work;
   std::deque<Piece> queue;
-  std::size_t pending = 0;  // bytes, with those being written
+  std::size_t pending = 0;  // bytes, including those being written
   std::set<int> broken;
   int error = 0;
   bool is_stopping = false;

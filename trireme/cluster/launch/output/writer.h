@@ -1,18 +1,19 @@
-// Writer puts whole lines on our standard output and error, on a thread of its own, so that a
-// slow terminal never keeps the launcher from its duties.
+// Writer writes whole lines to this process's standard output and error, on its own thread, so that
+// a slow terminal never blocks the launcher.
 //
-// Order:    as pushed, over both descriptors.
-// Bounds:   at most `pending_max` bytes wait, plus one push; whoever pushes asks has_room() first
-//           and otherwise stops reading its ranks, which is how a slow reader slows them.
-// Failure:  when a descriptor takes no more (its reader is gone, the disk is full) error() says
-//           why and everything further for it is dropped; the other one is written on. Nothing
-//           throws.
-// Threads:  push, has_room, … from one thread; the writing thread is inside.
-// Own:      one that was given a descriptor writes everything to that, whatever it is pushed for,
-// and
-//           closes it; nothing of it ever reaches another file that got the same number.
-// Lifetime: the destructor drops what is pending, and leaves the thread to itself where a reader
-//           that reads nothing holds it; wait for is_drained() first to have it all written.
+// Order:          as pushed, across both descriptors.
+// Bounds:         at most `pending_max` bytes are queued, plus one push. A caller checks has_room()
+//                 first and otherwise stops reading from its ranks; this is how a slow reader slows
+//                 the ranks down.
+// Own descriptor: a Writer that was given a descriptor writes everything to it, whatever descriptor
+//                 it is pushed for, and closes it; it never writes to another file that got the
+//                 same number.
+// Errors:         when a descriptor cannot be written any more (its reader is gone, the disk is
+//                 full), error() returns why, and all further output for it is dropped; the other
+//                 one is still written. Nothing throws.
+// Thread safety:  push, has_room, … from one thread; the writing thread is internal.
+// Lifetime:       the destructor drops pending output, and detaches the thread if a reader that
+//                 does not read blocks it; to write everything, wait for is_drained() first.
 
 #pragma once
 
@@ -33,7 +34,7 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // `text` is written to `descriptor` whole; no other push comes between.
+  // `text` is written to `descriptor` in one piece; no other push is interleaved.
   void push(int descriptor, std::string text);
 
   bool has_room() const;
@@ -41,7 +42,7 @@ class Writer {
   // errno of the first failure; 0: none.
   int error() const;
 
-  // Readable after any of the three has changed; call clear_event() before asking them.
+  // Readable after one of these three has changed; call clear_event() before calling them.
   int event() const noexcept;
   void clear_event();
 

@@ -1,0 +1,155 @@
+// Goal:   a job that is resumed after its data changed in place goes on with the statistics that it
+//         began with, and is refused where names contradict its weights; nothing is refitted in
+//         silence.
+// Method: the real program on small tables, rewritten between two runs; and a Trainer whose data
+//         were opened without the checkpoint's record.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "tests/train/process_fixture.h"
+#include "tests/train/trainer_fixture.h"
+#include "trireme/train/resumption.h"
+
+namespace trireme::train {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string table_of(int offset, const std::string& town = "B", int rows = 20) {
+  std::string text = "x,town,price\n";
+  for (int i = 0; i < rows; ++i) {
+    text += std::to_string(i + offset) + "," + (i % 2 == 0 ? "A" : town) + "," +
+            std::to_string(100 * i + offset) + "\n";
+  }
+  return text;
+}
+
+class ResumedData : public TrainProcess {
+ protected:
+  void write(const std::string& text) const { write_file_atomically(at("t.csv"), text); }
+  Ran train(const Line& more) const {
+    Line words{"train", at("table.toml").string(), "--output", at("job").string(),
+               "data.train=" + at("t.csv").string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  }
+  data::Preprocessing saved() const { return *preprocessing_in(newest("job").meta()); }
+
+  void SetUp() override {
+    write_file_atomically(at("table.toml"),
+                          "[model]\nkind = \"mlp\"\nwidths = [4]\n[data]\nkind = \"csv\"\n"
+                          "targets = [\"price\"]\ntask = \"regression\"\n"
+                          "categories = [\"town\"]\n[train]\nbatch = 6\n");
+    write(table_of(0));
+  }
+};
+
+TEST_F(ResumedData, KeepsTheStatisticsOfTheCheckpoint) {
+  ASSERT_EQ(train({"train.steps=4"}).code, 0);
+  const std::string before = saved().to_json();
+  const Ran same = train({"train.steps=5", "--resume"});
+  EXPECT_EQ(same.code, 0) << same.error;
+  EXPECT_THAT(same.out, Not(HasSubstr("has changed"))) << "the same file";
+  write(table_of(1000));
+  for (const Line& more : {Line{"train.steps=6"}, Line{"train.steps=7", "--elastic", "-n", "2"}}) {
+    Line words = more;
+    words.emplace_back("--resume");
+    const Ran resumed = train(words);
+    EXPECT_EQ(resumed.code, 0) << resumed.out << resumed.error;
+    EXPECT_THAT(resumed.out,
+                HasSubstr("t.csv has changed since the job was trained: column \"x\""));
+    EXPECT_EQ(saved().to_json(), before) << "not fitted anew";
+  }
+  EXPECT_EQ(newest("job").step(), 7);
+}
+
+TEST_F(ResumedData, IsRefusedWhereNamesContradictTheWeights) {
+  ASSERT_EQ(train({"train.steps=4"}).code, 0);
+  write(table_of(0, "C"));
+  const Ran refused = train({"train.steps=6", "--resume"});
+  EXPECT_EQ(refused.code, 2) << refused.out;
+  EXPECT_THAT(refused.error, HasSubstr("t.csv has changed since the job was trained: column "
+                                       "\"town\" has the new category \"C\""));
+  EXPECT_THAT(refused.error, HasSubstr("begin a new job with another --output"));
+  EXPECT_EQ(newest("job").step(), 4);
+  // Another reason for other names comes first.
+  const Ran settings =
+      train({"train.steps=6", "--resume", "data.inputs=[\"x\"]", "data.categories=[]"});
+  EXPECT_EQ(settings.code, 2);
+  EXPECT_THAT(settings.error, HasSubstr("was written with other settings: data.categories"));
+}
+
+// The rest of the epoch that the checkpoint was in is gone.
+TEST_F(ResumedData, GoesOnWithTheNextEpochWhereSamplesAreGone) {
+  ASSERT_EQ(train({"train.steps=2", "data.test_share=0"}).code, 0);
+  const auto position = [&] { return Progress::from_json(newest("job").meta()).position; };
+  ASSERT_EQ(position(), (data::Position{.epoch = 0, .cursor = 12}));
+  write(table_of(0, "B", 10));
+  const Ran resumed = train({"train.steps=3", "data.test_share=0", "--resume"});
+  EXPECT_EQ(resumed.code, 0) << resumed.out << resumed.error;
+  EXPECT_THAT(resumed.out,
+              HasSubstr("the training data have 10 samples now, and 12 of epoch 0 were "
+                        "used already: going on with epoch 1"));
+  EXPECT_EQ(position(), (data::Position{.epoch = 1, .cursor = 6}));
+}
+
+// It would take other samples for those that it is dealt.
+TEST_F(ResumedData, AWorkerThatJoinsAnElasticJobWithOtherDataIsRefused) {
+  testing::CommandProcess process(
+      trireme({"train", at("table.toml").string(), "--output", at("job").string(),
+               "data.train=" + at("t.csv").string(), "train.steps=1000000", "data.test_share=0",
+               "checkpoint.every=1000000", "--elastic", "-n", "2", "--restarts", "1"}));
+  process.wait_for_output("step ", Deadline::after(std::chrono::seconds(60)));
+  write(table_of(0, "B", 10));
+  const auto is_worker = [](pid_t pid) {
+    const std::string file = "/proc/" + std::to_string(pid) + "/cmdline";
+    return read_file(file).find("trireme-worker") != std::string::npos;
+  };
+  const std::vector<pid_t> all = state_.processes();
+  const auto worker = std::find_if(all.begin(), all.end(), is_worker);
+  ASSERT_NE(worker, all.end());
+  ASSERT_EQ(::kill(*worker, SIGKILL), 0);
+  EXPECT_NE(process.wait_exit(Deadline::after(std::chrono::seconds(60))), 0);
+  EXPECT_THAT(process.error(),
+              HasSubstr("the training data of this worker (10 samples) differ from "
+                        "those of rank 0 (20 samples)"));
+}
+
+class ResumedTrainer : public TrainerTest {
+ protected:
+  Ending run_with(const std::string& text, bool is_resumed) {
+    write_file_atomically(folder_.path() / "t.csv", text);
+    const config::Config config = config::read_config(
+        recipe_schema(tiny_kinds()),
+        {.files = {{"table.toml",
+                    "[model]\nkind = \"mlp\"\nwidths = [4]\n[data]\nkind = \"csv\"\ntrain = \"" +
+                        (folder_.path() / "t.csv").string() +
+                        "\"\ntargets = [\"price\"]\ntask = \"regression\"\n"
+                        "categories = [\"town\"]\n[train]\nbatch = 6\n"}},
+         .overrides = {is_resumed ? "train.steps=6" : "train.steps=4"}});
+    Job job = open_job(config, tiny_kinds());
+    Reporter silent({});
+    return Trainer(job, {.output = at("job"), .is_resumed = is_resumed, .reporter = &silent}).run();
+  }
+};
+
+TEST_F(ResumedTrainer, RefusesDataThatWereOpenedWithoutTheRecord) {
+  EXPECT_EQ(run_with(table_of(0), false), Ending::Done);
+  try {
+    run_with(table_of(1000), true);
+    ADD_FAILURE() << "trained on other numbers";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+    EXPECT_THAT(error.message(), HasSubstr("the training data differ from those that"));
+    EXPECT_THAT(error.message(), HasSubstr("column \"x\" had mean"));
+  }
+  EXPECT_EQ(run_with(table_of(0), true), Ending::Done);
+}
+
+}  // namespace
+}  // namespace trireme::train
