@@ -5,6 +5,7 @@
 #include "trireme/cluster/launch/store_link.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -56,6 +57,13 @@ TEST(StoreLink, WritesTheLastNumberOnceTheStoreIsThere) {
   EXPECT_EQ(link.members(), newest);
   link.forget_members();
   EXPECT_EQ(link.members(), std::set<int>{});
+  link.clear_event();
+  link.confirm_members();
+  pollfd wait{.fd = link.event(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(poll(&wait, 1, deadline.poll_timeout()), 1);
+  EXPECT_EQ(link.take_confirmed(), newest);
+  EXPECT_EQ(link.take_confirmed(), std::nullopt);
+  EXPECT_EQ(link.members(), newest);
 }
 
 }  // namespace

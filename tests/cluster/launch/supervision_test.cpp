@@ -23,16 +23,26 @@ class SupervisionTest : public ::testing::Test {
     for (int i = 0; i < count; ++i) supervision_->on_started(next_++, now_);
   }
   void die(int worker, bool is_refusal = false) { supervision_->on_died(worker, is_refusal, now_); }
-  // The decision after the settle time; starts the workers that it requests.
+  void set_members(const std::set<int>& members) {
+    stored_ = members;
+    supervision_->set_members(members, now_);
+  }
+  // The decision after the settle time; reads the members again if requested, and starts the
+  // workers that it requests.
   Decision settle() {
     now_ += Supervision::kSettleTime;
-    const Decision decision = supervision_->decide(now_);
+    Decision decision = supervision_->decide(now_);
+    if (decision.kind == Kind::Confirm) {
+      supervision_->confirm_members(stored_, now_);
+      decision = supervision_->decide(now_);
+    }
     const bool is_start = decision.kind == Kind::Start || decision.kind == Kind::StartAnew;
     if (is_start) start(decision.count);
     return decision;
   }
 
   std::optional<Supervision> supervision_;
+  std::set<int> stored_;  // the members in the store
   TimePoint now_{100s};
   int next_ = 0;
 };
@@ -66,7 +76,7 @@ TEST_F(SupervisionTest, WhenAllAreDeadTheJobBeginsAnew) {
 
 TEST_F(SupervisionTest, WhoeverOnlyWaitsToJoinHoldsNothing) {
   begin(2);
-  supervision_->set_members({0, 1});
+  set_members({0, 1});
   now_ += 10s;
   die(0);
   EXPECT_EQ(settle().kind, Kind::Start);
@@ -75,9 +85,52 @@ TEST_F(SupervisionTest, WhoeverOnlyWaitsToJoinHoldsNothing) {
   die(2);
   EXPECT_EQ(settle().kind, Kind::StartAnew);
   EXPECT_EQ(supervision_->alive(), 2);
-  supervision_->set_members({3, 4});
+  set_members({3, 4});
   die(3);
   EXPECT_EQ(settle().kind, Kind::Start);
+}
+
+// Otherwise the replacements would wait for members that no longer exist.
+TEST_F(SupervisionTest, TheJobRestartsWhenTheMembersBecomeKnownAfterTheirDeaths) {
+  begin(2);
+  now_ += 10s;
+  die(0);
+  EXPECT_EQ(settle().kind, Kind::Start);
+  die(1);
+  EXPECT_EQ(settle().kind, Kind::Start) << "workers 0 and 1 are not known to be the members";
+  set_members({0, 1});
+  EXPECT_EQ(supervision_->next().when(), now_ + Supervision::kSettleTime);
+  EXPECT_EQ(settle().kind, Kind::Clear);
+  die(2);
+  die(3);
+  EXPECT_EQ(settle().kind, Kind::StartAnew);
+}
+
+TEST_F(SupervisionTest, AMemberThatIsNotKnownYetIsNotKilled) {
+  begin(2);
+  set_members({0, 1});
+  now_ += 10s;
+  die(0);
+  EXPECT_EQ(settle().kind, Kind::Start);
+  stored_ = {1, 2};
+  die(1);
+  EXPECT_EQ(settle().kind, Kind::Start) << "worker 2 holds the training state";
+  EXPECT_EQ(supervision_->alive(), 2);
+}
+
+TEST_F(SupervisionTest, MembersReadBeforeADeathConfirmNothing) {
+  begin(3);
+  set_members({0});
+  now_ += 10s;
+  die(0);
+  now_ += Supervision::kSettleTime;
+  EXPECT_EQ(supervision_->decide(now_).kind, Kind::Confirm);
+  EXPECT_EQ(supervision_->decide(now_).kind, Kind::Wait);
+  die(1);
+  supervision_->confirm_members({0}, now_);
+  EXPECT_EQ(supervision_->decide(now_).kind, Kind::Confirm);
+  supervision_->confirm_members({0}, now_);
+  EXPECT_EQ(supervision_->decide(now_).kind, Kind::Clear);
 }
 
 TEST_F(SupervisionTest, TheFirstWhoIsDoneEndsReplacing) {
@@ -94,11 +147,11 @@ TEST_F(SupervisionTest, TheFirstWhoIsDoneEndsReplacing) {
 
 TEST_F(SupervisionTest, WhoeverComesAfterTheEndIsClearedAway) {
   begin(2);
-  supervision_->set_members({0, 1});
+  set_members({0, 1});
   now_ += 10s;
   die(0);
   EXPECT_EQ(settle().kind, Kind::Start);
-  supervision_->set_members({1});
+  set_members({1});
   supervision_->on_finished(1);
   EXPECT_TRUE(supervision_->is_done());
   EXPECT_EQ(settle().kind, Kind::Clear) << "worker 2 has nobody to join";
@@ -195,14 +248,14 @@ TEST_F(SupervisionTest, InputThatOneRefusesIsNotTriedAgain) {
 
 TEST_F(SupervisionTest, ANewcomerThatRefusesIsReplacedWhereOthersTrain) {
   begin(2);
-  supervision_->set_members({0});
+  set_members({0});
   die(1, true);
   EXPECT_EQ(settle().kind, Kind::Start);
 }
 
 TEST_F(SupervisionTest, WhenAllThatTrainedRefuseItIsNotBegunAnew) {
   begin(2);
-  supervision_->set_members({0, 1});
+  set_members({0, 1});
   for (int worker : {0, 1}) die(worker, true);
   EXPECT_EQ(settle().why, "every worker gave up for a reason that would not change");
 }
@@ -224,7 +277,7 @@ TEST_F(SupervisionTest, WhoeverSaysThatItLeavesDoesNotEndTheTraining) {
 // A worker that is asked to end before it was admitted leaves like this.
 TEST_F(SupervisionTest, WhoeverLeavesUnaskedByUsIsReplaced) {
   begin(3);
-  supervision_->set_members({0, 1});
+  set_members({0, 1});
   supervision_->on_left(2, now_);
   EXPECT_FALSE(supervision_->is_done());
   const Decision decision = settle();
@@ -247,7 +300,7 @@ TEST_F(SupervisionTest, WhenTheLastLeavesTheJobBeginsAnew) {
 
 TEST_F(SupervisionTest, WhatALostHostHasWaitsForIt) {
   begin(4);
-  supervision_->set_members({0, 1, 2, 3});
+  set_members({0, 1, 2, 3});
   now_ += 10s;
   for (int worker : {2, 3}) supervision_->on_adrift(worker);
   supervision_->set_room(2, now_);
@@ -264,7 +317,7 @@ TEST_F(SupervisionTest, WhatALostHostHasWaitsForIt) {
 
 TEST_F(SupervisionTest, NothingBeginsAnewWhileAMemberMayLive) {
   begin(4);
-  supervision_->set_members({0, 1, 2, 3});
+  set_members({0, 1, 2, 3});
   now_ += 10s;
   for (int worker : {2, 3}) supervision_->on_adrift(worker);
   supervision_->set_room(2, now_);
@@ -283,7 +336,7 @@ TEST_F(SupervisionTest, NothingBeginsAnewWhileAMemberMayLive) {
 // A death while a host was unreachable is reported when the host is back.
 TEST_F(SupervisionTest, WhoDiedOutOfReachIsDead) {
   begin(2);
-  supervision_->set_members({0, 1});
+  set_members({0, 1});
   now_ += 10s;
   for (int worker : {0, 1}) supervision_->on_adrift(worker);
   EXPECT_EQ(supervision_->adrift(), 2);
@@ -296,7 +349,7 @@ TEST_F(SupervisionTest, WhoDiedOutOfReachIsDead) {
 // without knowing that it resumes.
 TEST_F(SupervisionTest, NothingBeginsAnewWhileAnybodyMayLive) {
   begin(4);
-  supervision_->set_members({0, 1});
+  set_members({0, 1});
   now_ += 10s;
   for (int worker : {2, 3}) supervision_->on_adrift(worker);
   for (int worker : {0, 1}) die(worker);

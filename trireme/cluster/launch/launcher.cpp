@@ -255,8 +255,9 @@ class Launcher final : private Upkeep::Workers {
   // Waits for an event or the deadline, and handles the events.
   void turn(Deadline deadline) {
     std::vector<pollfd> waits;
-    for (const int file : {ending_.is_alone() ? -1 : options_.front, options_.signals->descriptor(),
-                           control_->descriptor(), writer_.event()}) {
+    for (const int file :
+         {ending_.is_alone() ? -1 : options_.front, options_.signals->descriptor(),
+          control_->descriptor(), writer_.event(), upkeep_ ? upkeep_->event() : -1}) {
       waits.push_back({.fd = file, .events = POLLIN, .revents = 0});
     }
     const std::size_t fixed = waits.size();
@@ -270,6 +271,7 @@ class Launcher final : private Upkeep::Workers {
     if (must_look()) deadline = min(deadline, Deadline::after(kLookTime));
     poll(waits.data(), waits.size(), min(deadline, ending_.next()).poll_timeout());
     writer_.clear_event();
+    if (upkeep_) upkeep_->clear_event();
     hear_front();
     while (const auto signal = options_.signals->next()) on_signal(*signal);
     while (const auto wish = control_->take_wish()) on_wish(*wish);

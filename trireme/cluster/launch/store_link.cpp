@@ -14,6 +14,7 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
+#include "trireme/base/event_descriptor.h"
 #include "trireme/cluster/etcd/etcd_store.h"
 #include "trireme/cluster/lasting_store.h"
 #include "trireme/cluster/launch/job/coordinator.h"
@@ -36,14 +37,14 @@ struct StoreLink::State {
   void run() {
     std::unique_lock lock(mutex);
     while (true) {
-      changed.wait(lock, [&] { return is_ending || wanted; });
+      changed.wait(lock, [&] { return is_ending || wanted || is_confirming(); });
       if (is_ending) return;
-      const int number = *wanted;
+      const std::optional<int> number = wanted;
       lock.unlock();
-      const bool is_written = write(number);
+      const bool is_done = (!number || write(*number)) && confirm();
       lock.lock();
-      if (is_written && wanted == number) wanted.reset();
-      if (!is_written) changed.wait_for(lock, kPause, [&] { return is_ending; });
+      if (is_done && wanted == number) wanted.reset();
+      if (!is_done) changed.wait_for(lock, kPause, [&] { return is_ending; });
     }
   }
 
@@ -72,6 +73,44 @@ struct StoreLink::State {
     } catch (const Error&) {
       return false;
     }
+  }
+
+  // REQUIRES: the mutex is held.
+  bool is_confirming() const { return confirms_requested != confirms_done; }
+
+  // Reads the members if requested. False: try again, because the store did not answer, an epoch
+  // arrived from the watch in the meantime, or another request came.
+  bool confirm() {
+    std::unique_lock lock(mutex);
+    if (!is_confirming()) return true;
+    const std::uint64_t before = newest;
+    const std::uint64_t request = confirms_requested;
+    lock.unlock();
+    std::optional<membership::Epoch> last;
+    try {
+      const Deadline deadline = Deadline::after(kCallTime);
+      for (const StoreChange& entry : open()->list("epoch/", deadline)) {
+        membership::Epoch epoch = membership::decode_epoch(*entry.value);
+        if (!last || epoch.number() > last->number()) last.emplace(std::move(epoch));
+      }
+    } catch (const Error&) {
+      return false;
+    }
+    lock.lock();
+    if (newest != before || confirms_requested != request) return false;
+    set_members(last);
+    confirmed = members;
+    confirms_done = request;
+    event.set();
+    return true;
+  }
+
+  // REQUIRES: the mutex is held.
+  void set_members(const std::optional<membership::Epoch>& epoch) {
+    newest = epoch ? epoch->number() : 0;
+    members.clear();
+    if (!epoch) return;
+    for (const membership::Seat& seat : epoch->seats()) members.insert(seat.worker);
   }
 
   void follow() {
@@ -117,17 +156,12 @@ struct StoreLink::State {
       throw;
     }
     const std::lock_guard lock(mutex);
-    if (!change.value) {
-      // Epochs are never erased, so the job is restarting.
-      newest = 0;
-      members.clear();
-      return;
-    }
+    // Epochs are never erased: without a value the job is restarting.
+    if (!change.value) return set_members(std::nullopt);
     const membership::Epoch epoch = membership::decode_epoch(*change.value);
     if (epoch.number() <= newest) return;
-    newest = epoch.number();
-    members.clear();
-    for (const membership::Seat& seat : epoch.seats()) members.insert(seat.worker);
+    set_members(epoch);
+    event.set();
     if (options.on_epoch) options.on_epoch(epoch);
   }
 
@@ -143,6 +177,10 @@ struct StoreLink::State {
   std::optional<int> wanted;  // not yet written
   std::uint64_t newest = 0;
   std::set<int> members;
+  std::uint64_t confirms_requested = 0;
+  std::uint64_t confirms_done = 0;
+  std::optional<std::set<int>> confirmed;
+  const EventDescriptor event;
   bool is_ending = false;
   std::thread writer;
   std::thread follower;
@@ -171,8 +209,29 @@ void StoreLink::set_wanted(int workers) {
 
 void StoreLink::forget_members() {
   const std::lock_guard lock(state_->mutex);
-  state_->newest = 0;
-  state_->members.clear();
+  state_->set_members(std::nullopt);
+  state_->confirms_done = ++state_->confirms_requested;
+  state_->confirmed.reset();
+}
+
+void StoreLink::confirm_members() {
+  const std::lock_guard lock(state_->mutex);
+  ++state_->confirms_requested;
+  state_->confirmed.reset();
+  state_->changed.notify_all();
+}
+
+std::optional<std::set<int>> StoreLink::take_confirmed() {
+  const std::lock_guard lock(state_->mutex);
+  return std::exchange(state_->confirmed, std::nullopt);
+}
+
+int StoreLink::event() const {
+  return state_->event.get();
+}
+
+void StoreLink::clear_event() const {
+  state_->event.clear();
 }
 
 std::set<int> StoreLink::members() const {

@@ -3,7 +3,8 @@
 // threads, since the launcher must never wait for the coordinator.
 //
 // Semantics:     only the last number counts; it is written as soon as the store can be reached.
-//                Jobs whose workers do not agree on epochs have no members.
+//                Jobs whose workers do not agree on epochs have no members. The known members can
+//                be older than those in the store; confirm_members() reads them again.
 // Store:         the coordinator's, or the etcd that the user specified.
 // Frozen:        a coordinator that has not answered for kSilenceMax is killed, so that the
 //                launcher starts another one.
@@ -51,6 +52,13 @@ class StoreLink {
   void forget_members();
   // The workers of the newest known epoch.
   std::set<int> members() const;
+  // Reads the newest epoch from the store as soon as the store can be reached; take_confirmed()
+  // then returns its workers, once.
+  void confirm_members();
+  std::optional<std::set<int>> take_confirmed();
+  // An eventfd that is readable when members() has changed or take_confirmed() has a value.
+  int event() const;
+  void clear_event() const;
   // The last wanted number was written.
   bool is_idle() const;
 

@@ -28,6 +28,7 @@ void Supervision::on_started(int worker, TimePoint now) {
 void Supervision::forget(int worker) {
   alive_.erase(worker);
   adrift_.erase(worker);
+  is_confirming_ = is_confirmed_ = false;
 }
 
 void Supervision::on_left(int worker, TimePoint now) {
@@ -49,7 +50,7 @@ void Supervision::on_died(int worker, bool is_refusal, TimePoint now) {
   const auto it = alive_.find(worker);
   if (it == alive_.end()) return;
   const Worker who = it->second;
-  alive_.erase(it);
+  forget(worker);
   has_died_ = true;
   next_ = now + kSettleTime;
   // Workers that are being cleared are expected to die.
@@ -71,12 +72,26 @@ void Supervision::on_back(int worker, TimePoint now) {
 }
 
 void Supervision::on_gone(int worker, TimePoint now) {
-  adrift_.erase(worker);
-  alive_.erase(worker);
+  forget(worker);
   only_refusals_ = false;
   if (has_members() || is_done_) return;
   has_died_ = true;
   next_ = now + kSettleTime;
+}
+
+void Supervision::set_members(const std::set<int>& members, TimePoint now) {
+  if (members == members_) return;
+  members_ = members;
+  is_confirmed_ = false;
+  if (has_members() || alive_.empty() || is_done_) return;
+  has_died_ = true;
+  next_ = std::min(next_, now + kSettleTime);
+}
+
+void Supervision::confirm_members(const std::set<int>& members, TimePoint now) {
+  members_ = members;
+  is_confirmed_ = std::exchange(is_confirming_, false);
+  next_ = std::min(next_, now);
 }
 
 void Supervision::set_room(int count, TimePoint now) {
@@ -109,8 +124,8 @@ Decision Supervision::decide(TimePoint now) {
   if (is_ended_) return {};
   if (is_done_) {
     // The remaining workers joined too late: no member will ever admit them.
-    if (alive_.empty() || has_members() || std::exchange(is_clearing_, true)) return {};
-    return {.kind = Decision::Kind::Clear};
+    if (alive_.empty() || has_members() || is_clearing_) return {};
+    return clear();
   }
   if (!has_died_) {
     // No worker died; more workers may be wanted than there are.
@@ -126,10 +141,7 @@ Decision Supervision::decide(TimePoint now) {
     return end("crash loop: " + quick_text_);
   }
   if (!has_members()) {
-    if (!alive_.empty()) {
-      is_clearing_ = true;
-      return {.kind = Decision::Kind::Clear};
-    }
+    if (!alive_.empty()) return clear();
     // A worker that may be alive on an unreachable host would join the restarted job: wait for
     // on_back() or on_gone().
     if (!adrift_.empty()) return {};
@@ -142,6 +154,14 @@ Decision Supervision::decide(TimePoint now) {
   const int missing = target() - alive();
   if (missing <= 0) return {};
   return start(Decision::Kind::Start, missing, now);
+}
+
+Decision Supervision::clear() {
+  if (is_confirming_) return {};
+  is_confirming_ = !is_confirmed_;
+  if (is_confirming_) return {.kind = Decision::Kind::Confirm};
+  is_clearing_ = true;
+  return {.kind = Decision::Kind::Clear};
 }
 
 Decision Supervision::start(Decision::Kind kind, int count, TimePoint now) {

@@ -10,6 +10,7 @@
 //                together.
 // Restart:       if no worker that holds the training state is alive, the workers that wait to join
 //                are killed, and the wanted number of workers starts from the newest checkpoint.
+//                The known members may be out of date, so the caller reads them again first.
 // Bounds:        `restarts_max` within `restart_window`; a restart of the job counts once. There is
 //                also a crash loop limit: kQuickMax times in a row, a worker of the latest start
 //                died within kQuickTime. A job with restarts_max = kUnboundedRestarts has no such
@@ -44,6 +45,7 @@ struct Decision {
   enum class Kind {
     Wait,       // nothing to do
     Start,      // start `count` workers that join the live ones
+    Confirm,    // no known member is alive: read the members again, then call confirm_members()
     Clear,      // kill the live workers: there is no member whose state they could receive
     StartAnew,  // start `count` workers, with the arguments to resume
     End,        // the job cannot continue: `why`
@@ -75,8 +77,11 @@ class Supervision {
   void on_gone(int worker, TimePoint now);
   // How many of the wanted workers there can be now; no bound if it was never called.
   void set_room(int count, TimePoint now);
-  // The workers that hold the training state, as far as known; empty: unknown.
-  void set_members(std::set<int> members) { members_ = std::move(members); }
+  // The workers that hold the training state, as far as known; empty: unknown. They may become
+  // known only after their deaths; the decision on these deaths is then made again.
+  void set_members(const std::set<int>& members, TimePoint now);
+  // The answer to Kind::Confirm: the members, read from the store after that decision.
+  void confirm_members(const std::set<int>& members, TimePoint now);
   // REQUIRES: 1 <= count <= elastic.most.
   void set_wanted(int count) { wanted_ = count; }
 
@@ -108,6 +113,7 @@ class Supervision {
   // How many workers there should be now.
   int target() const { return std::min({wanted_, elastic_.most, room_}); }
   Decision end(std::string why);
+  Decision clear();
   Decision start(Decision::Kind kind, int count, TimePoint now);
   void note_quick(int worker, const Worker& who, TimePoint now);
 
@@ -123,9 +129,11 @@ class Supervision {
   int quick_round_ = -1;  // the last round of which a worker died quickly
   int quick_count_ = 0;   // for how many rounds in a row that happened
   std::string quick_text_;
-  bool has_died_ = false;      // since the last decision
-  bool only_refusals_ = true;  // all deaths since the last start of the job were refusals
-  bool has_refused_ = false;   // a worker refused while no worker trained
+  bool has_died_ = false;       // since the last decision
+  bool only_refusals_ = true;   // all deaths since the last start of the job were refusals
+  bool has_refused_ = false;    // a worker refused while no worker trained
+  bool is_confirming_ = false;  // the members are being read, since the last end of a worker
+  bool is_confirmed_ = false;   // the members were read after the last end of a worker
   bool is_clearing_ = false;
   bool is_done_ = false;
   bool is_ended_ = false;

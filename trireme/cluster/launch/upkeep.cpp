@@ -70,7 +70,13 @@ job::Crew Upkeep::crew(int next, std::vector<job::CrewMember> members) const {
 void Upkeep::supervise() {
   if (options_.ending->has_begun() || is_ended_) return;
   const TimePoint now = steady_clock().now();
-  if (link_) supervision_.set_members(link_->members());
+  if (link_) {
+    if (const auto members = link_->take_confirmed()) {
+      supervision_.confirm_members(*members, now);
+    } else {
+      supervision_.set_members(link_->members(), now);
+    }
+  }
   supervision_.set_room(options_.workers->room(supervision_.wanted()), now);
   const Decision decision = supervision_.decide(now);
   switch (decision.kind) {
@@ -78,6 +84,8 @@ void Upkeep::supervise() {
       return;
     case Decision::Kind::Start:
       return start(decision.count, {});
+    case Decision::Kind::Confirm:
+      return link_->confirm_members();
     case Decision::Kind::Clear:
       return options_.workers->kill_workers();
     case Decision::Kind::StartAnew:

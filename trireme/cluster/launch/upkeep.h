@@ -86,6 +86,11 @@ class Upkeep {
   void supervise();
   // When supervise() may have more to do if no other event happens.
   Deadline next() const { return supervision_.next(); }
+  // Readable when supervise() may have more to do, because the members have changed; -1: never.
+  int event() const { return link_ ? link_->event() : -1; }
+  void clear_event() const {
+    if (link_) link_->clear_event();
+  }
 
   // Starts this number of workers now, and reports each to on_started().
   void start(int count, const std::vector<std::string>& arguments);

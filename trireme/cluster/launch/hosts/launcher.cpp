@@ -155,8 +155,9 @@ class Launcher {
   // Waits for an event or the deadline, and handles the events.
   void turn(Deadline deadline) {
     std::vector<pollfd> waits;
-    for (const int file : {ending_.is_alone() ? -1 : options_.front, options_.signals->descriptor(),
-                           control_->descriptor(), writer_.event()}) {
+    for (const int file :
+         {ending_.is_alone() ? -1 : options_.front, options_.signals->descriptor(),
+          control_->descriptor(), writer_.event(), upkeep_ ? upkeep_->event() : -1}) {
       waits.push_back({.fd = file, .events = POLLIN, .revents = 0});
     }
     fleet_.add_waits(waits, writer_.has_room());
@@ -166,6 +167,7 @@ class Launcher {
     deadline = min(deadline, min(ending_.next(), fleet_.next()));
     poll(waits.data(), waits.size(), deadline.poll_timeout());
     writer_.clear_event();
+    if (upkeep_) upkeep_->clear_event();
     hear_front();
     while (const auto signal = options_.signals->next()) on_signal(*signal);
     while (const auto wish = control_->take_wish()) on_wish(*wish);

@@ -1,6 +1,5 @@
 #include "trireme/cluster/launch/job/control.h"
 
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 
 #include "trireme/base/clock.h"
 #include "trireme/base/error.h"
+#include "trireme/base/event_descriptor.h"
 #include "trireme/cluster/launch/job/service.h"
 #include "trireme/cluster/store_service.h"
 #include "trireme/net/secret_credentials.h"
@@ -90,9 +90,6 @@ class ReportRelay final : public net::Service {
 // Passes requests from the server's thread to the launcher's thread.
 class Wishes {
  public:
-  Wishes() : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-    if (!event_) throw system_error("eventfd", errno);
-  }
   int descriptor() const noexcept { return event_.get(); }
   void push(Wish wish) {
     const std::lock_guard lock(mutex_);
@@ -100,14 +97,12 @@ class Wishes {
       throw Error(ErrorCode::Exhausted, "too many people want something of this job");
     }
     queue_.push_back(std::move(wish));
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t size = write(event_.get(), &one, sizeof(one));
+    event_.set();
   }
   std::optional<Wish> take() {
     const std::lock_guard lock(mutex_);
     if (queue_.empty()) {
-      std::uint64_t count = 0;
-      [[maybe_unused]] const ssize_t size = read(event_.get(), &count, sizeof(count));
+      event_.clear();
       return std::nullopt;
     }
     Wish wish = std::move(queue_.front());
@@ -116,7 +111,7 @@ class Wishes {
   }
 
  private:
-  Descriptor event_;
+  EventDescriptor event_;
   std::mutex mutex_;
   std::deque<Wish> queue_;
 };

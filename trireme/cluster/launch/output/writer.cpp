@@ -1,18 +1,16 @@
 #include "trireme/cluster/launch/output/writer.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <condition_variable>
-#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <set>
 #include <utility>
 
-#include "trireme/base/error.h"
+#include "trireme/base/event_descriptor.h"
 
 namespace trireme::cluster::launch::output {
 namespace {
@@ -50,16 +48,7 @@ int write_whole(const Piece& piece) {
 // Shared with the thread, which may outlive the Writer while a write blocks.
 struct Writer::State {
   explicit State(std::size_t bound, Descriptor file = {})
-      : pending_max(bound), own(std::move(file)) {
-    event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (event < 0) throw system_error("eventfd", errno);
-  }
-  ~State() { close(event); }
-
-  void announce() const {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t size = ::write(event, &one, sizeof(one));
-  }
+      : pending_max(bound), own(std::move(file)) {}
 
   void run() {
     std::unique_lock lock(mutex);
@@ -77,13 +66,13 @@ struct Writer::State {
         if (error == 0) error = failure;
       }
       pending -= piece.text.size();
-      announce();
+      event.set();
     }
   }
 
   const std::size_t pending_max;
   const Descriptor own;
-  int event = -1;
+  const EventDescriptor event;
   std::mutex mutex;
   std::condition_variable work;
   std::deque<Piece> queue;
@@ -144,12 +133,11 @@ int Writer::error() const {
 }
 
 int Writer::event() const noexcept {
-  return state_->event;
+  return state_->event.get();
 }
 
 void Writer::clear_event() {
-  std::uint64_t count = 0;
-  [[maybe_unused]] const ssize_t size = read(state_->event, &count, sizeof(count));
+  state_->event.clear();
 }
 
 }  // namespace trireme::cluster::launch::output
