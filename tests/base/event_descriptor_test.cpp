@@ -1,4 +1,5 @@
 // Goal:   poll(2) returns once another thread has called set(), and blocks again after clear().
+// Method: a second thread, and poll(2) without waiting.
 
 #include "trireme/base/event_descriptor.h"
 
