@@ -107,6 +107,18 @@ TEST_F(ElasticTest, WorkersThatRefuseTheirInputAreNotTriedAgain) {
   EXPECT_THAT(job.error(), Not(HasSubstr("[2]")));
 }
 
+TEST_F(ElasticTest, AWorkerThatTheOthersRefuseIsNotReplaced) {
+  const std::string refused = "test $TRIREME_WORKER = 1 && exit 79; ";
+  Command job(elastic({"-n", "2", "--restarts", "1"}, refused + until_done()));
+  job.wait_for_output("continuing with 1 worker", soon());
+  finish();
+  EXPECT_EQ(job.wait_exit(soon()), 0) << job.error();
+  EXPECT_THAT(job.out(), Not(HasSubstr("worker 2 pid")));
+  Command larger(elastic({"-n", "2", "--min-workers", "2"}, refused + "exec sleep 1000"));
+  EXPECT_EQ(larger.wait_exit(soon()), 79) << "two workers are required";
+  EXPECT_THAT(larger.error(), HasSubstr("its input was refused"));
+}
+
 TEST_F(ElasticTest, StopsAsAnyJobDoes) {
   Command job(elastic({"-n", "2"}, until_done()));
   job.wait_for_output("pid", soon(), 2);

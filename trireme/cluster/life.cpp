@@ -84,7 +84,7 @@ class Life::Watcher {
     }
   }
 
-  ~Watcher() { stop(); }
+  ~Watcher() { stop({}); }
 
   MemoryFile::Proof proof() const { return page_.proof(); }
 
@@ -137,7 +137,7 @@ class Life::Watcher {
     return true;
   }
 
-  std::string why_killed(int rank) const {
+  std::string reason(int rank) const {
     const std::lock_guard lock(mutex_);
     const auto it = peers_.find(rank);
     return it == peers_.end() ? "" : it->second->page.reason();
@@ -163,9 +163,10 @@ class Life::Watcher {
     return peer.page.sign_of(peer.page.load(peer.place)) == LifeSign::Left;
   }
 
-  void stop() {
+  void stop(std::string_view why) {
     {
       const std::lock_guard lock(mutex_);
+      if (!is_over_ && !why.empty()) page_.say_reason(why);
       is_over_ = true;
       ring();
     }
@@ -389,8 +390,8 @@ bool Life::kill(int rank, std::string_view why) const {
   return watcher_->kill(rank, why);
 }
 
-std::string Life::why_killed(int rank) const {
-  return watcher_->why_killed(rank);
+std::string Life::reason(int rank) const {
+  return watcher_->reason(rank);
 }
 
 Duration Life::stalled(int rank) const {
@@ -405,8 +406,8 @@ bool Life::has_left(int rank) const {
   return watcher_->has_left(rank);
 }
 
-void Life::leave() {
-  watcher_->stop();
+void Life::leave(std::string_view why) {
+  watcher_->stop(why);
 }
 
 }  // namespace trireme::cluster

@@ -88,8 +88,9 @@ class Life {
   // Kills the process of this watched rank with SIGKILL; never this process itself. Returns false
   // if the rank is not watched. All its watchers can read the reason before they notice its death.
   bool kill(int rank, std::string_view why = {}) const;
-  // The first reason that a process gave for killing this watched rank; "" if none was given.
-  std::string why_killed(int rank) const;
+  // Why this watched rank ended: the first reason that a process gave for killing it, or its own
+  // reason for leaving; "" if none was given.
+  std::string reason(int rank) const;
 
   // How long this watched rank has blocked this process without progress, in any phase; zero for a
   // rank that is not watched.
@@ -101,8 +102,9 @@ class Life {
   // Whether this watched rank reported an orderly end. False for a rank that is not watched.
   bool has_left(int rank) const;
 
-  // Tells the peers that this process ends on purpose and stops watching them. Idempotent.
-  void leave();
+  // Tells the peers that this process ends on purpose, with the reason if there is one, and stops
+  // watching them. Idempotent.
+  void leave(std::string_view why = {});
 
  private:
   class Watcher;

@@ -6,10 +6,10 @@
 //   |     16 | 1 once the process has left in an orderly way                 |
 //   |     24 | number of heartbeats; 64 bits                                 |
 //   |     32 | its Liveness::Report, as of the last heartbeat                |
-//   |     56 | number of peers that started to write a kill reason; 32 bits  |
+//   |     56 | number of processes that began to write a reason; 32 bits     |
 //   |     60 | which of them finished first, from 1; 32 bits                 |
 //   |     64 | one futex word per watcher, 8 bytes apart                     |
-//   |  16384 | the first four kill reasons, as zero-terminated text          |
+//   |  16384 | the first four reasons for its end, as zero-terminated text   |
 //
 // A word holds its owner's thread id and FUTEX_WAITERS while the owner lives. When the owner ends
 // in any way, the kernel replaces the value with FUTEX_OWNER_DIED and wakes a single watcher that
@@ -58,8 +58,8 @@ class LifePage {
   // As of some heartbeat; the fields may come from two successive heartbeats.
   Liveness::Report report() const;
 
-  // Why this process is killed, so that all of its peers report the same reason; the first one
-  // counts. Longer texts are truncated. Once say_reason() has returned, every peer can read
+  // Why this process is killed or leaves, so that all of its peers report the same reason; the
+  // first one counts. Longer texts are truncated. Once say_reason() has returned, every peer can read
   // reason(), so the caller may kill the process, whatever happened to other peers that started to
   // write theirs.
   void say_reason(std::string_view why) const;

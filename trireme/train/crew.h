@@ -71,6 +71,8 @@ class Crew {
   }
   bool is_change_wanted() const noexcept { return membership_.is_change_wanted(); }
   bool is_dismissed() const noexcept { return membership_.is_dismissed(); }
+  // This worker failed: its peers report `why` as the cause of its loss.
+  void set_failure(std::string why) { membership_.set_failure(std::move(why)); }
   void leave() noexcept { membership_.leave(); }
   // What this worker reports of its progress.
   Liveness* liveness() const noexcept { return liveness_.get(); }

@@ -180,8 +180,10 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
     ending = trainer.run();
   } catch (const std::exception& thrown) {
     reporter.event({{"event", "failed"}, {"why", thrown.what()}});
-    // All workers come to it in the same step, and one says so.
-    const bool has_diverged = as_error(thrown).code() == ErrorCode::Diverged;
+    const Error error = as_error(thrown);
+    crew->set_failure("it failed: " + error.message());
+    // All workers diverge in the same step, and one of them reports it.
+    const bool has_diverged = error.code() == ErrorCode::Diverged;
     if (has_diverged && crew->rank() != 0) return cluster::launch::kExitDiverged;
     throw;
   }
@@ -255,8 +257,10 @@ int status_of(const Error& error) {
       if (error.peer()) return cluster::launch::kExitPeerLost;
       return is_elastic() ? cluster::launch::kExitFinal : kExitFailure;
     case ErrorCode::Diverged:
-      // What all workers come to will not be otherwise for those who would replace them.
+      // A replacement would diverge in the same step.
       return cluster::launch::kExitDiverged;
+    case ErrorCode::Mismatch:
+      return is_elastic() ? cluster::launch::kExitRefused : kExitFailure;
     case ErrorCode::Corrupt:
     case ErrorCode::Exhausted:
     case ErrorCode::Unsupported:

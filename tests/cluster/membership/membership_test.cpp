@@ -111,6 +111,16 @@ TEST_F(MembershipTest, WhoLeavesIsGoneAndTheOthersGoOn) {
   EXPECT_EQ(workers[1]->membership.rank(), 1);
 }
 
+TEST_F(MembershipTest, TheCauseOfALossIsTheFailureThatTheWorkerReported) {
+  begin(3);
+  workers[1]->membership.set_failure("it failed: the disk is full");
+  workers.erase(workers.begin() + 1);
+  for (const Next& next : next_all({})) {
+    ASSERT_EQ(next.gone.size(), 1u);
+    EXPECT_EQ(next.gone[0].cause, "it failed: the disk is full");
+  }
+}
+
 TEST_F(MembershipTest, ADeathBeforeTheCallbackIsToldAllTheSame) {
   begin(2);
   workers.pop_back();

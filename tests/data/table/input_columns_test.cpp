@@ -41,6 +41,15 @@ TEST(InputsOfATable, ArePlacesForEachCategory) {
   EXPECT_THAT(columns.encode(other, {0}), ElementsAre(0, 0, 1, 0)) << "in any order";
 }
 
+TEST(InputsOfATable, CategoriesThatTrainingDidNotSeeAreReported) {
+  const Table table = parse_csv("size,colour\n1,red\n3,blue\n1,pink\n2,red\n9,grey\n", "t.csv");
+  const InputColumns columns(table, {0, 1}, {.categories = {"colour"}, .targets = {"target"}});
+  EXPECT_THAT(columns.unknown_categories(table, {0, 1, 3}), ::testing::IsEmpty());
+  EXPECT_THAT(columns.unknown_categories(table, {0, 2, 3, 4}),
+              ElementsAre("t.csv:4: category \"pink\" of column \"colour\" is not in the training "
+                          "data and is encoded as zeros (2 of 4 rows have such a category)."));
+}
+
 std::string error_of(const Table& table, const RowNumbers& rows, const TableConfig& config) {
   try {
     const InputColumns columns(table, rows, config);

@@ -30,6 +30,9 @@ inline constexpr int kExitDiverged = 77;
 // Exit code of a worker of an elastic job that failed for a reason which a replacement would meet
 // again, such as a damaged input file or a full disk.
 inline constexpr int kExitFinal = 78;
+// Exit code of a worker of an elastic job whose recipe, build or data differ from those of the
+// other workers: a replacement would be refused too, and the others continue without it.
+inline constexpr int kExitRefused = 79;
 // A rank that fails writes the reason to standard error, each line with this prefix. A launcher
 // shows it once, in its report; in an elastic job immediately.
 inline constexpr std::string_view kFailureMark = "trireme-failure: ";

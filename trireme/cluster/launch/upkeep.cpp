@@ -173,8 +173,9 @@ void Upkeep::on_ended(const RankExit& exit) {
     supervision_.on_finished(exit.rank);
   } else if (exit.is_dismissed()) {
     supervision_.on_left(exit.rank, now);
+  } else if (const int code = exit_code_of(exit); code == kExitRefused) {
+    on_refused(exit.rank, now);
   } else {
-    const int code = exit_code_of(exit);
     const bool is_refusal = code == kExitUsage || code == kExitDiverged || code == kExitFinal;
     supervision_.on_died(exit.rank, is_refusal, now);
   }
@@ -217,6 +218,22 @@ void Upkeep::set_wanted(int count) {
   has_scaled_ = true;
   link_->set_wanted(count);
   options_.publish("workers wanted", {{"count", count}});
+}
+
+// Replacements would only use up the restarts.
+void Upkeep::on_refused(int worker, TimePoint now) {
+  const int count = supervision_.wanted() - 1;
+  const bool has_others = options_.workers->living() + supervision_.adrift() > 0;
+  if (!has_others || count < spec_.elastic->least) {
+    return supervision_.on_died(worker, true, now);
+  }
+  supervision_.on_left(worker, now);
+  options_.ending->say("worker " + std::to_string(worker) +
+                       " is not replaced, because a replacement would be refused too: continuing "
+                       "with " +
+                       std::to_string(count) + (count == 1 ? " worker" : " workers"));
+  options_.workers->forget_exits();
+  set_wanted(count);
 }
 
 // The host is out of processes or descriptors: the live workers continue if there are enough of

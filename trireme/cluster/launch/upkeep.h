@@ -113,6 +113,7 @@ class Upkeep {
   void begin_anew(int count);
   void on_coordinator_ended();
   std::string scale(const job::Wish& wish);
+  void on_refused(int worker, TimePoint now);
   void on_not_started(const Error& error);
 
   Options options_;

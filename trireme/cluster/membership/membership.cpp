@@ -93,12 +93,8 @@ class Membership::Part {
   explicit Part(Options options)
       : options_(completed(std::move(options))),
         life_({.watchers = kLauncherPlace + 1,
-               .on_death =
-                   [this](int worker) {
-                     const std::string why = life_.why_killed(worker);
-                     book_.report(worker, why.empty() ? "its process died" : why);
-                   },
-               .on_left = [this](int worker) { book_.report(worker, "it left"); },
+               .on_death = [this](int worker) { report_end(worker, "its process died"); },
+               .on_left = [this](int worker) { report_end(worker, "it left"); },
                .heartbeat = options_.heartbeat,
                .on_silent = [this](int worker, Duration silence) { end(worker, silence); },
                .liveness = options_.liveness,
@@ -214,9 +210,11 @@ class Membership::Part {
     return late.empty() ? std::nullopt : std::optional(*late.begin());
   }
 
+  void set_failure(std::string why) { failure_ = std::move(why); }
+
   void leave() noexcept {
     if (std::exchange(has_left_, true)) return;
-    life_.leave();
+    life_.leave(failure_);
     if (presence_) presence_->stop();
     try {
       // Erases only this process's own record: another process may have the same number. This also
@@ -237,6 +235,10 @@ class Membership::Part {
 
  private:
   std::string cause_of(int worker) const { return book_.cause_of(worker).value_or("it is gone"); }
+  void report_end(int worker, const char* without_reason) {
+    const std::string why = life_.reason(worker);
+    book_.report(worker, why.empty() ? without_reason : why);
+  }
   bool is_beside(const Seat& seat) const { return seat.about.host == self_.host; }
 
   // A frozen process may wake up and write to shared memory, so it is killed.
@@ -253,7 +255,7 @@ class Membership::Part {
     options_.log.warn("a worker is evicted", {{"worker", worker}, {"cause", cause}});
     life_.kill(worker, cause);
     // Another member may have given a reason before.
-    const std::string said = life_.why_killed(worker);
+    const std::string said = life_.reason(worker);
     book_.report(worker, said.empty() ? cause : said);
   }
 
@@ -396,6 +398,7 @@ class Membership::Part {
   std::set<int> watched_;
   std::optional<PresenceWatch> presence_;
   bool is_dismissed_ = false;
+  std::string failure_;  // why this worker leaves, if it failed
   bool has_left_ = false;
 };
 
@@ -440,6 +443,10 @@ Next Membership::next(ByteView report, const NextOptions& options, Deadline dead
 
 bool Membership::is_dismissed() const noexcept {
   return part_->is_dismissed();
+}
+
+void Membership::set_failure(std::string why) {
+  part_->set_failure(std::move(why));
 }
 
 void Membership::leave() noexcept {

@@ -20,8 +20,8 @@
 //                to leave and end; is_dismissed() tells whether that was requested. Deadline with
 //                the workers that it waited for, after which next() may be called again. What the
 //                store throws.
-// Thread safety: join(), next(), epoch(), rank() and leave() from one thread; the rest from any.
-//                The on_death() callback usually runs on the life thread; it should be short, must
+// Thread safety: join(), next(), epoch(), rank(), set_failure() and leave() from one thread;
+//                the rest from any. The on_death() callback usually runs on the life thread; it should be short, must
 //                not throw, and must not call on_death() or leave().
 // Lifetime:      the store must outlive it. The destructor calls leave().
 
@@ -137,6 +137,8 @@ class Membership {
   // Whether next() ended with Aborted because fewer workers are wanted, which is an orderly end.
   bool is_dismissed() const noexcept;
 
+  // This worker failed and will leave: its peers on this host report `why` as the cause.
+  void set_failure(std::string why);
   // Tells all workers that this one ends on purpose. Idempotent; no other function may be called
   // afterwards.
   void leave() noexcept;

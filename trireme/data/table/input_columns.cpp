@@ -121,4 +121,26 @@ std::vector<float> InputColumns::encode(const Table& table, const RowNumbers& ro
   return all;
 }
 
+std::vector<std::string> InputColumns::unknown_categories(const Table& table,
+                                                          const RowNumbers& rows) const {
+  std::vector<std::string> messages;
+  for (const InputColumn& column : columns_) {
+    if (!column.is_category) continue;
+    const std::int64_t index = index_of(table, column.name);
+    const auto is_unknown = [&](std::int64_t row) {
+      return !column.categories.contains(missing_.category(table.field(row, index)));
+    };
+    const auto count = std::count_if(rows.begin(), rows.end(), is_unknown);
+    if (count == 0) continue;
+    const std::int64_t first = *std::find_if(rows.begin(), rows.end(), is_unknown);
+    messages.push_back(table.line_of(first) + ": category \"" +
+                       std::string(missing_.category(table.field(first, index))) +
+                       "\" of column \"" + column.name +
+                       "\" is not in the training data and is encoded as zeros (" +
+                       std::to_string(count) + " of " + std::to_string(rows.size()) +
+                       " rows have such a category).");
+  }
+  return messages;
+}
+
 }  // namespace trireme::data::table

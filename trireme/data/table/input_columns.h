@@ -2,7 +2,8 @@
 //
 // Semantics:     everything about a column is learned from the training rows. A column of numbers
 //                is one number, optionally standardized. A column of categories is one-hot encoded;
-//                a category that is not in the training rows is all zeros. Missing defines what is
+//                a category that is not in the training rows is all zeros, and
+//                unknown_categories() reports it. Missing defines what is
 //                used for a field without a value.
 // Thread safety: immutable; any thread.
 // Errors:        InvalidInput for a column that does not exist, for a category column that is not
@@ -12,6 +13,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +56,8 @@ class InputColumns {
   // of the error about a field that is not a number.
   std::vector<float> encode(const Table& table, const RowNumbers& rows,
                             const char* remedy = kInputRemedy) const;
+  // One message per column in which these rows have categories that the training rows lack.
+  std::vector<std::string> unknown_categories(const Table& table, const RowNumbers& rows) const;
 
  private:
   InputColumn fit(const Table& table, const RowNumbers& rows, const std::string& name,

@@ -241,11 +241,16 @@ Sets open_table(const TableConfig& config, const Parse& parse, const Learning& h
   const auto& [fit, form] = fitted;
   sets.train = source_of(table, split.train, fit, form);
   sets.preprocessing.table = fit;
-  if (!split.test.empty()) sets.test = source_of(table, split.test, fit, form);
+  const auto open_test = [&](const Table& from, const RowNumbers& rows) {
+    for (const std::string& note : fit.inputs.unknown_categories(from, rows)) {
+      sets.notes.push_back(note);
+    }
+    sets.test = source_of(from, rows, fit, form);
+  };
+  if (!split.test.empty()) open_test(table, split.test);
   if (!config.test.empty() && !has_folds) {
     const Table other = read(config.test, parse);
-    sets.test =
-        source_of(other, missing.usable_rows(other, inputs, config.targets, sets.notes), fit, form);
+    open_test(other, missing.usable_rows(other, inputs, config.targets, sets.notes));
   }
   note_standards(fitted, sets.notes);
   return sets;
@@ -265,6 +270,7 @@ std::shared_ptr<const Source> open_table_test(const TableConfig& config, const P
   RowNumbers rows = Missing(config).usable_rows(table, fit.inputs.names(), config.targets, notes);
   print_notes(notes);
   if (config.test.empty()) rows = split_rows(std::move(rows), config).test;
+  print_notes(fit.inputs.unknown_categories(table, rows));
   return rows.empty() ? nullptr : source_of(table, rows, fit, known.source);
 }
 
@@ -294,6 +300,7 @@ Inputs open_table_inputs(const TableConfig& config, const Preprocessing& known,
   const RowNumbers rows =
       missing_of_inputs(config, columns).usable_rows(table, columns.names(), {}, notes);
   print_notes(notes);
+  print_notes(columns.unknown_categories(table, rows));
   Form form = known.source;
   Inputs inputs{.named_by = "line"};
   Rows content{
