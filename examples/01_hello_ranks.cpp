@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "trireme/base/deadline.h"
-#include "trireme/cluster/barrier.h"
 #include "trireme/cluster/rank_names.h"
+#include "trireme/cluster/store/barrier.h"
 #include "trireme/cluster/world.h"
 
 using namespace std::chrono_literals;

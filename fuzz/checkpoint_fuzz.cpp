@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "trireme/base/error.h"
-#include "trireme/base/xxh64.h"
+#include "trireme/base/hash/xxh64.h"
 #include "trireme/checkpoint/format/manifest_text.h"
 #include "trireme/checkpoint/format/pickled_tensor.h"
 #include "trireme/checkpoint/format/safetensors.h"

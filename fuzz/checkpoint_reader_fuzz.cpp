@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
-#include "trireme/base/xxh64.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
+#include "trireme/base/hash/xxh64.h"
 #include "trireme/checkpoint/format/diff.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/checkpoint/format/manifest_text.h"

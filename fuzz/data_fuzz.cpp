@@ -9,7 +9,7 @@
 #include <string>
 
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/data/audio/wav.h"
 #include "trireme/data/idx/idx_file.h"
 #include "trireme/data/sequence/token_shard.h"

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "trireme/base/error.h"
-#include "trireme/net/secret_credentials.h"
+#include "trireme/net/auth/secret_credentials.h"
 
 using trireme::Bytes;
 using trireme::ByteView;

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "trireme/base/error.h"
-#include "trireme/cluster/etcd/message.h"
-#include "trireme/net/http_reply.h"
+#include "trireme/cluster/store/etcd/message.h"
+#include "trireme/net/http/http_reply.h"
 
 using trireme::Error;
 using trireme::ErrorCode;

@@ -14,8 +14,8 @@
 
 #include "trireme/base/error.h"
 #include "trireme/cluster/roster.h"
-#include "trireme/cluster/store_message.h"
-#include "trireme/cluster/store_state.h"
+#include "trireme/cluster/store/store_message.h"
+#include "trireme/cluster/store/store_state.h"
 
 using namespace trireme;
 using namespace trireme::cluster;

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "trireme/base/processor.h"
+#include "trireme/base/machine/processor.h"
 
 int main(int argc, char** argv) {
   trireme::avoid_unusable_tiles();

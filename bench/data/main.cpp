@@ -23,8 +23,8 @@
 
 #include "bench/data/pictures.h"
 #include "trireme/base/error.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/base/random.h"
-#include "trireme/base/temporary_folder.h"
 #include "trireme/data/idx/idx_source.h"
 #include "trireme/data/image/folder_source.h"
 #include "trireme/data/loader.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/base/random.h"
 #include "trireme/data/jpeg/jpeg.h"
 

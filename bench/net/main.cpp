@@ -16,9 +16,9 @@
 #include <thread>
 #include <vector>
 
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
+#include "trireme/net/auth/secret_credentials.h"
 #include "trireme/net/client.h"
-#include "trireme/net/secret_credentials.h"
 #include "trireme/net/server.h"
 #include "trireme/net/socket.h"
 

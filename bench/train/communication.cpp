@@ -6,7 +6,7 @@
 
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/parallel/data/flat_memory.h"
-#include "trireme/train/stopwatch.h"
+#include "trireme/train/report/stopwatch.h"
 
 namespace trireme::bench {
 namespace {

@@ -18,7 +18,7 @@
 #include "bench/train/workload.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
-#include "trireme/base/heap.h"
+#include "trireme/base/machine/heap.h"
 #include "trireme/cli/bench/json_file.h"
 #include "trireme/cli/bench/train/options.h"
 #include "trireme/cli/bench/train/record.h"

@@ -9,7 +9,7 @@
 #include "trireme/base/error.h"
 #include "trireme/comm/span.h"
 #include "trireme/parallel/sameness.h"
-#include "trireme/train/stopwatch.h"
+#include "trireme/train/report/stopwatch.h"
 
 namespace trireme::bench {
 namespace {

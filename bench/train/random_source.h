@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::bench {
 

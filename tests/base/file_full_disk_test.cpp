@@ -11,8 +11,8 @@
 #include <cstdio>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 
 namespace trireme {
 namespace {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "trireme/base/config/reader.h"
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme {
 namespace {

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "trireme/base/clock.h"
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme {
 namespace {

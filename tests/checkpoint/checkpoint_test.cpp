@@ -7,7 +7,7 @@
 #include <torch/torch.h>
 
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/saver.h"
 
 namespace trireme::checkpoint {

@@ -11,8 +11,8 @@
 #include <csignal>
 
 #include "tests/checkpoint/kill_at.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/fair_part.h"
 #include "trireme/checkpoint/saver.h"

@@ -15,7 +15,7 @@
 #include <mutex>
 
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/fair_part.h"
 #include "trireme/checkpoint/format/folder.h"

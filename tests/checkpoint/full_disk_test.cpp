@@ -12,7 +12,7 @@
 #include <csignal>
 
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/saver.h"
 #include "trireme/testing/rank_processes.h"

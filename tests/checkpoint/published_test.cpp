@@ -14,9 +14,9 @@
 
 #include "tests/folders.h"
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/saver.h"
-#include "trireme/model/gpt.h"
+#include "trireme/model/gpt/gpt.h"
 #include "trireme/model/start.h"
 #include "trireme/testing/command_process.h"
 

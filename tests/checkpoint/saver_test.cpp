@@ -10,7 +10,7 @@
 #include <torch/torch.h>
 
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/scalar_type.h"
 #include "trireme/checkpoint/snapshot.h"

@@ -10,8 +10,8 @@
 #include <torch/torch.h>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/tensor_source.h"
 
 namespace trireme::checkpoint {

@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/checkpoint/format/stored_bytes.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cli/checkpoint/rewrite.h"
 #include "trireme/cli/commands.h"
-#include "trireme/net/secret.h"
+#include "trireme/net/auth/secret.h"
 
 namespace trireme::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "trireme/base/build_info.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/scoped_variable.h"
 
 namespace trireme::cli {

@@ -8,7 +8,7 @@
 
 #include "tests/cluster/fake_environment.h"
 #include "trireme/base/error.h"
-#include "trireme/cluster/store_place.h"
+#include "trireme/cluster/store/store_place.h"
 #include "trireme/cluster/variables.h"
 
 namespace trireme::cluster {

@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "trireme/base/error.h"
-#include "trireme/cluster/life.h"
+#include "trireme/cluster/liveness/life.h"
 #include "trireme/testing/rank_processes.h"
 
 namespace trireme::cluster {

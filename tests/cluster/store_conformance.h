@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "trireme/base/error.h"
-#include "trireme/cluster/store.h"
+#include "trireme/cluster/store/store.h"
 #include "trireme/testing/code_of.h"
 
 namespace trireme::cluster::conformance {

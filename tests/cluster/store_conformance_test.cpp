@@ -5,11 +5,11 @@
 
 #include "tests/cluster/store_conformance.h"
 #include "tests/cluster/store_kinds.h"
-#include "trireme/cluster/folder_store.h"
-#include "trireme/cluster/lasting_store.h"
-#include "trireme/cluster/local_store.h"
-#include "trireme/cluster/message_store.h"
-#include "trireme/cluster/store.h"
+#include "trireme/cluster/store/folder_store.h"
+#include "trireme/cluster/store/local_store.h"
+#include "trireme/cluster/store/message_store.h"
+#include "trireme/cluster/store/reconnecting_store.h"
+#include "trireme/cluster/store/store.h"
 
 namespace trireme::cluster::conformance {
 

@@ -6,13 +6,13 @@
 
 #include <memory>
 
-#include "trireme/base/temporary_folder.h"
-#include "trireme/cluster/folder_store.h"
-#include "trireme/cluster/lasting_store.h"
-#include "trireme/cluster/local_store.h"
-#include "trireme/cluster/remote_store.h"
-#include "trireme/cluster/store_service.h"
-#include "trireme/net/secret_credentials.h"
+#include "trireme/base/file/temporary_folder.h"
+#include "trireme/cluster/store/folder_store.h"
+#include "trireme/cluster/store/local_store.h"
+#include "trireme/cluster/store/reconnecting_store.h"
+#include "trireme/cluster/store/remote_store.h"
+#include "trireme/cluster/store/store_service.h"
+#include "trireme/net/auth/secret_credentials.h"
 #include "trireme/net/server.h"
 
 namespace trireme::cluster {

@@ -13,10 +13,10 @@
 
 #include "tests/cluster/fake_environment.h"
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
-#include "trireme/cluster/job_store.h"
+#include "trireme/base/file/temporary_folder.h"
+#include "trireme/cluster/store/job_store.h"
+#include "trireme/net/auth/secret.h"
 #include "trireme/net/listener.h"
-#include "trireme/net/secret.h"
 
 namespace trireme::cluster {
 namespace {

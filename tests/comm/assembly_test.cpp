@@ -10,9 +10,9 @@
 #include <map>
 #include <mutex>
 
-#include "trireme/cluster/local_store.h"
 #include "trireme/cluster/membership/records.h"
-#include "trireme/net/secret_credentials.h"
+#include "trireme/cluster/store/local_store.h"
+#include "trireme/net/auth/secret_credentials.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::comm {

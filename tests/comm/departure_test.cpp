@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/comm/connect.h"
 #include "trireme/testing/rank_threads.h"
 

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "trireme/cluster/local_store.h"
+#include "trireme/cluster/store/local_store.h"
 #include "trireme/comm/arena.h"
 #include "trireme/comm/engine.h"
 #include "trireme/comm/group.h"
@@ -16,7 +16,7 @@
 #include "trireme/comm/shm/backend.h"
 #include "trireme/comm/spin.h"
 #include "trireme/comm/tcp/assemble.h"
-#include "trireme/net/secret_credentials.h"
+#include "trireme/net/auth/secret_credentials.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::comm {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/comm/connect.h"
-#include "trireme/net/secret.h"
+#include "trireme/net/auth/secret.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::comm {

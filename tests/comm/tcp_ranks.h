@@ -6,12 +6,12 @@
 #include <memory>
 #include <string>
 
-#include "trireme/cluster/local_store.h"
+#include "trireme/cluster/store/local_store.h"
 #include "trireme/comm/algorithm/message_backend.h"
 #include "trireme/comm/engine.h"
 #include "trireme/comm/group.h"
 #include "trireme/comm/tcp/assemble.h"
-#include "trireme/net/secret_credentials.h"
+#include "trireme/net/auth/secret_credentials.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::comm {

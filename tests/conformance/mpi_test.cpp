@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "tests/conformance/sweep.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
 #include "trireme/comm/mpi/messenger.h"

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data {
 

@@ -10,11 +10,11 @@
 #include "tests/folders.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/data/kinds.h"
 #include "trireme/data/registry.h"
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 #include "trireme/data/tokenizer/files.h"
 
 namespace trireme::data {

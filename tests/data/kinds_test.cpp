@@ -12,13 +12,13 @@
 #include "tests/data/counting_source.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/data/data_config.h"
 #include "trireme/data/form.h"
 #include "trireme/data/memory/synthetic_source.h"
 #include "trireme/data/registry.h"
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data {
 namespace {

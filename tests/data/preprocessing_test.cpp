@@ -11,8 +11,8 @@
 
 #include "tests/folders.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/data/sequence/text_source.h"
 #include "trireme/data/table/fit.h"
 #include "trireme/data/table/table_set.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "trireme/base/entropy.h"
-#include "trireme/cluster/etcd/etcd_store.h"
+#include "trireme/cluster/store/etcd/etcd_store.h"
 #include "trireme/testing/etcd_server.h"
 
 namespace trireme::cluster::etcd {

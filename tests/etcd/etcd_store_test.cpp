@@ -2,7 +2,7 @@
 //         or of its lease; and calls end before their deadline if etcd does not return.
 // Method: real servers, killed and restarted; a lease that the test revokes.
 
-#include "trireme/cluster/etcd/etcd_store.h"
+#include "trireme/cluster/store/etcd/etcd_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 
 #include "tests/etcd/etcd_kind.h"
 #include "trireme/base/error.h"
-#include "trireme/cluster/etcd/client.h"
-#include "trireme/cluster/etcd/message.h"
-#include "trireme/cluster/etcd/session.h"
-#include "trireme/cluster/etcd/watch.h"
+#include "trireme/cluster/store/etcd/client.h"
+#include "trireme/cluster/store/etcd/message.h"
+#include "trireme/cluster/store/etcd/session.h"
+#include "trireme/cluster/store/etcd/watch.h"
 #include "trireme/testing/code_of.h"
 #include "trireme/testing/etcd_server.h"
 

@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "trireme/base/error.h"
-#include "trireme/net/http_connection.h"
+#include "trireme/net/http/http_connection.h"
 #include "trireme/net/listener.h"
 
 namespace trireme::cluster::etcd {

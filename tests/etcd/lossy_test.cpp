@@ -11,8 +11,8 @@
 #include "tests/etcd/etcd_kind.h"
 #include "tests/etcd/lossy_proxy.h"
 #include "trireme/base/random.h"
-#include "trireme/cluster/etcd/message.h"
-#include "trireme/cluster/etcd/writer.h"
+#include "trireme/cluster/store/etcd/message.h"
+#include "trireme/cluster/store/etcd/writer.h"
 
 namespace trireme::cluster::etcd {
 namespace {

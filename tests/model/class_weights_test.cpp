@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "trireme/model/loss.h"
+#include "trireme/model/loss/loss.h"
 
 namespace trireme::model {
 namespace {

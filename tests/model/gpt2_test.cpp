@@ -10,9 +10,9 @@
 #include <map>
 
 #include "tests/folders.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/checkpoint/format/safetensors.h"
-#include "trireme/model/gpt.h"
+#include "trireme/model/gpt/gpt.h"
 
 namespace trireme::model {
 namespace {

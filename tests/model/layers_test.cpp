@@ -6,15 +6,15 @@
 #include <torch/torch.h>
 
 #include "trireme/base/error.h"
-#include "trireme/model/attention.h"
-#include "trireme/model/cross_entropy.h"
-#include "trireme/model/embedding.h"
-#include "trireme/model/gpt.h"
-#include "trireme/model/gpt_config.h"
-#include "trireme/model/key_value_cache.h"
-#include "trireme/model/linear.h"
-#include "trireme/model/loss.h"
-#include "trireme/model/norm.h"
+#include "trireme/model/gpt/gpt.h"
+#include "trireme/model/gpt/gpt_config.h"
+#include "trireme/model/layer/attention.h"
+#include "trireme/model/layer/embedding.h"
+#include "trireme/model/layer/key_value_cache.h"
+#include "trireme/model/layer/linear.h"
+#include "trireme/model/layer/norm.h"
+#include "trireme/model/loss/cross_entropy.h"
+#include "trireme/model/loss/loss.h"
 
 namespace trireme::model {
 namespace {

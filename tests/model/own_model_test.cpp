@@ -4,7 +4,7 @@
 #include <ATen/ops/tanh.h>
 
 #include "trireme/model/block_model.h"
-#include "trireme/model/linear.h"
+#include "trireme/model/layer/linear.h"
 #include "trireme/model/registry.h"
 
 namespace {
@@ -64,8 +64,8 @@ void add_tanh(model::Registry& registry) {
 
 #include "tests/folders.h"
 #include "trireme/base/config/reader.h"
-#include "trireme/base/file.h"
-#include "trireme/model/loss.h"
+#include "trireme/base/file/file.h"
+#include "trireme/model/loss/loss.h"
 
 namespace trireme::model {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <chrono>
 
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/testing/scoped_variable.h"
 #include "trireme/testing/simulated_clock.h"
 

@@ -10,8 +10,8 @@
 #include <csignal>
 #include <fstream>
 
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 
 namespace trireme::monitor {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tests/net/rig.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/net/service.h"
 #include "trireme/net/socket.h"
 

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/code_of.h"
 #include "trireme/testing/rank_processes.h"
 

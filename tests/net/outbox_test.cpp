@@ -13,8 +13,8 @@
 #include <chrono>
 #include <vector>
 
-#include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/net/error_codec.h"
 
 namespace trireme::net {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "trireme/net/credentials.h"
+#include "trireme/net/auth/credentials.h"
 #include "trireme/net/socket.h"
 
 namespace trireme::net {

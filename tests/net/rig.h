@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "trireme/base/error.h"
+#include "trireme/net/auth/secret_credentials.h"
 #include "trireme/net/client.h"
-#include "trireme/net/secret_credentials.h"
 #include "trireme/net/server.h"
 
 namespace trireme::net {

@@ -21,7 +21,7 @@
 
 #include "tests/net/raw_peer.h"
 #include "tests/net/rig.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 
 namespace trireme::net {
 namespace {

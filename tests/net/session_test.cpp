@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tests/net/rig.h"
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/net/error_codec.h"
 
 namespace trireme::net {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/net/listener.h"
 
 namespace trireme::net {

@@ -10,14 +10,14 @@
 #include "trireme/base/error.h"
 #include "trireme/optim/average_config.h"
 #include "trireme/optim/averaged.h"
-#include "trireme/optim/describe_rate.h"
 #include "trireme/optim/groups.h"
 #include "trireme/optim/kinds.h"
 #include "trireme/optim/loss_scale.h"
 #include "trireme/optim/optim_config.h"
-#include "trireme/optim/plateau.h"
-#include "trireme/optim/schedule.h"
-#include "trireme/optim/schedule_config.h"
+#include "trireme/optim/schedule/describe_rate.h"
+#include "trireme/optim/schedule/plateau.h"
+#include "trireme/optim/schedule/schedule.h"
+#include "trireme/optim/schedule/schedule_config.h"
 #include "trireme/optim/whole_config.h"
 
 namespace trireme::optim {

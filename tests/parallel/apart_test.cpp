@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "trireme/comm/connect_threads.h"
-#include "trireme/optim/sgd.h"
+#include "trireme/optim/rule/sgd.h"
 #include "trireme/parallel/solo.h"
 #include "trireme/testing/rank_threads.h"
 

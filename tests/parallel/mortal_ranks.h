@@ -21,7 +21,7 @@
 #include "tests/train/tiny_job.h"
 #include "trireme/base/deadline.h"
 #include "trireme/parallel/lasting.h"
-#include "trireme/train/slots.h"
+#include "trireme/train/balance/slots.h"
 
 namespace trireme::train {
 

@@ -11,7 +11,7 @@
 
 #include "tests/parallel/odd_net.h"
 #include "trireme/comm/connect_threads.h"
-#include "trireme/optim/sgd.h"
+#include "trireme/optim/rule/sgd.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/parallel/parameter.h"
 #include "trireme/parallel/sync_config.h"

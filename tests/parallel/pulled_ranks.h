@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tests/parallel/mortal_ranks.h"
-#include "trireme/optim/sgd.h"
+#include "trireme/optim/rule/sgd.h"
 #include "trireme/parallel/kinds.h"
 
 namespace trireme::train {

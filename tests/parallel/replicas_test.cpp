@@ -10,7 +10,7 @@
 
 #include "tests/parallel/odd_net.h"
 #include "trireme/comm/connect_threads.h"
-#include "trireme/optim/sgd.h"
+#include "trireme/optim/rule/sgd.h"
 #include "trireme/parallel/apart.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/testing/rank_threads.h"

@@ -9,7 +9,7 @@
 
 #include "tests/folders.h"
 #include "tests/process/job_fixture.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 
 namespace trireme {
 namespace {

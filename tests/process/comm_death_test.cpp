@@ -15,10 +15,10 @@
 #include <sstream>
 
 #include "tests/process/fatal_operations.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
-#include "trireme/net/secret.h"
+#include "trireme/net/auth/secret.h"
 #include "trireme/testing/rank_processes.h"
 
 namespace trireme::comm {

@@ -11,11 +11,11 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
 #include "trireme/comm/shm/backend.h"
-#include "trireme/net/secret.h"
+#include "trireme/net/auth/secret.h"
 #include "trireme/testing/rank_processes.h"
 
 namespace trireme::comm {

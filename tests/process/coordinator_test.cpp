@@ -9,13 +9,13 @@
 #include <thread>
 
 #include "tests/process/job_fixture.h"
-#include "trireme/cluster/lasting_store.h"
 #include "trireme/cluster/launch/coordinator_process.h"
 #include "trireme/cluster/launch/job/coordinator.h"
 #include "trireme/cluster/launch/job/folder.h"
 #include "trireme/cluster/launch/job/root.h"
 #include "trireme/cluster/launch/store_link.h"
-#include "trireme/net/secret_credentials.h"
+#include "trireme/cluster/store/reconnecting_store.h"
+#include "trireme/net/auth/secret_credentials.h"
 
 namespace trireme {
 namespace {

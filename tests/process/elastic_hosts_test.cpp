@@ -9,7 +9,7 @@
 #include <set>
 
 #include "tests/process/hosts_fixture.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/cluster/launch/hosts/dispatch.h"
 #include "trireme/cluster/launch/hosts/fleet.h"
 #include "trireme/cluster/launch/job/card.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tests/process/job_fixture.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/ssh_server.h"
 
 namespace trireme {

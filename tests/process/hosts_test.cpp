@@ -14,9 +14,9 @@
 #include <sstream>
 
 #include "tests/process/hosts_fixture.h"
-#include "trireme/base/descriptor.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/descriptor.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/launch/hosts/agent.h"
 #include "trireme/cluster/launch/hosts/cargo.h"
 #include "trireme/cluster/launch/hosts/launcher.h"

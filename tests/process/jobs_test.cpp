@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "tests/process/job_fixture.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 
 namespace trireme {
 namespace {

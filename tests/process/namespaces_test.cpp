@@ -16,7 +16,7 @@
 
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
-#include "trireme/net/secret.h"
+#include "trireme/net/auth/secret.h"
 #include "trireme/testing/command_process.h"
 #include "trireme/testing/rank_processes.h"
 

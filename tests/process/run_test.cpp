@@ -12,7 +12,7 @@
 
 #include "tests/folders.h"
 #include "tests/process/job_fixture.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/cluster/launch/front.h"
 #include "trireme/cluster/launch/launcher.h"
 #include "trireme/cluster/launch/program.h"

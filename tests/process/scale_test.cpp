@@ -5,8 +5,8 @@
 #include <signal.h>
 
 #include "tests/process/job_fixture.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/launch/job/card.h"
 #include "trireme/cluster/launch/job/coordinator.h"
 #include "trireme/testing/scoped_variable.h"

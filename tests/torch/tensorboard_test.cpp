@@ -9,7 +9,7 @@
 
 #include <chrono>
 
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/command_process.h"
 
 namespace trireme::monitor {

@@ -6,7 +6,7 @@
 
 #include "tests/train/trainer_fixture.h"
 #include "trireme/checkpoint/load_into.h"
-#include "trireme/train/evaluation.h"
+#include "trireme/train/evaluate/evaluation.h"
 
 namespace trireme::train {
 namespace {

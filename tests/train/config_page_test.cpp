@@ -8,8 +8,8 @@
 
 #include "tests/folders.h"
 #include "trireme/base/config/schema_text.h"
-#include "trireme/base/file.h"
-#include "trireme/train/recipe.h"
+#include "trireme/base/file/file.h"
+#include "trireme/train/recipe/recipe.h"
 
 namespace trireme::train {
 namespace {

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "trireme/testing/code_of.h"
-#include "trireme/train/data_digest.h"
-#include "trireme/train/recovery.h"
+#include "trireme/train/recipe/data_digest.h"
+#include "trireme/train/recovery/recovery.h"
 
 namespace trireme::train {
 namespace {

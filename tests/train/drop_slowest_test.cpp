@@ -10,7 +10,7 @@
 
 #include "tests/train/more_words.h"
 #include "tests/train/trainer_fixture.h"
-#include "trireme/data/returned.h"
+#include "trireme/data/order/returned.h"
 #include "trireme/model/wrap.h"
 #include "trireme/testing/code_of.h"
 

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/train/elastic_job.h"
-#include "trireme/cluster/etcd/client.h"
-#include "trireme/cluster/etcd/message.h"
+#include "trireme/cluster/store/etcd/client.h"
+#include "trireme/cluster/store/etcd/message.h"
 #include "trireme/testing/etcd_server.h"
 
 namespace trireme::train {

@@ -20,8 +20,8 @@
 #include "trireme/base/random.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/testing/command_process.h"
-#include "trireme/train/crew.h"
-#include "trireme/train/recovery.h"
+#include "trireme/train/recovery/crew.h"
+#include "trireme/train/recovery/recovery.h"
 
 namespace trireme::train {
 namespace {

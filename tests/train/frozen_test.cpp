@@ -8,7 +8,7 @@
 #include <atomic>
 
 #include "tests/train/tiny_job.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/model/wrap.h"
 #include "trireme/train/trainer.h"
 

@@ -15,20 +15,20 @@
 
 #include "tests/folders.h"
 #include "tests/train/tiny_job.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/hugging_face_weights.h"
 #include "trireme/checkpoint/published.h"
 #include "trireme/data/tokenizer/files.h"
-#include "trireme/model/gpt.h"
+#include "trireme/model/gpt/gpt.h"
 #include "trireme/model/hugging_face_config.h"
-#include "trireme/model/llama.h"
-#include "trireme/model/mlp.h"
+#include "trireme/model/llama/llama.h"
+#include "trireme/model/mlp/mlp.h"
 #include "trireme/testing/code_of.h"
 #include "trireme/testing/command_process.h"
-#include "trireme/train/generation.h"
+#include "trireme/train/evaluate/generation.h"
 #include "trireme/train/hugging_face_export.h"
-#include "trireme/train/read_recipe.h"
+#include "trireme/train/recipe/read_recipe.h"
 
 namespace trireme::train {
 namespace {

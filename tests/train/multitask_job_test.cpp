@@ -6,11 +6,11 @@
 
 #include "tests/train/tiny_job.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
-#include "trireme/data/tasks_source.h"
-#include "trireme/model/multitask_loss.h"
-#include "trireme/train/evaluation.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
+#include "trireme/data/source/tasks_source.h"
+#include "trireme/model/loss/multitask_loss.h"
+#include "trireme/train/evaluate/evaluation.h"
 
 namespace trireme::train {
 namespace {

@@ -9,13 +9,13 @@
 
 #include "tests/folders.h"
 #include "trireme/base/bytes.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/data/labels.h"
 #include "trireme/data/memory/tensor_source.h"
-#include "trireme/model/loss.h"
+#include "trireme/model/loss/loss.h"
 #include "trireme/testing/command_process.h"
-#include "trireme/train/tally.h"
+#include "trireme/train/report/tally.h"
 
 namespace trireme::train {
 namespace {

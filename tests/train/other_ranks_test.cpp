@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/train/trainer_fixture.h"
-#include "trireme/train/keeper.h"
+#include "trireme/train/recovery/keeper.h"
 
 namespace trireme::train {
 namespace {

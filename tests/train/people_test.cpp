@@ -8,7 +8,7 @@
 #include <signal.h>
 
 #include "tests/train/process_fixture.h"
-#include "trireme/train/progress.h"
+#include "trireme/train/report/progress.h"
 
 namespace trireme::train {
 namespace {

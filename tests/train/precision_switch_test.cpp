@@ -12,7 +12,7 @@
 
 #include "tests/train/trainer_fixture.h"
 #include "trireme/base/error.h"
-#include "trireme/model/precision_scope.h"
+#include "trireme/model/layer/precision_scope.h"
 #include "trireme/train/autocast.h"
 #include "trireme/train/module_precision.h"
 

@@ -12,8 +12,8 @@
 
 #include "tests/folders.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/testing/command_process.h"

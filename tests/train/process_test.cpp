@@ -16,8 +16,8 @@
 
 #include "tests/train/process_fixture.h"
 #include "trireme/base/random.h"
-#include "trireme/train/answers.h"
-#include "trireme/train/progress.h"
+#include "trireme/train/evaluate/answers.h"
+#include "trireme/train/report/progress.h"
 #include "trireme/train/worker.h"
 
 namespace trireme::train {

@@ -12,13 +12,13 @@
 #include "tests/train/tiny_job.h"
 #include "trireme/base/build_info.h"
 #include "trireme/base/config/reader.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/base/random.h"
-#include "trireme/base/temporary_folder.h"
 #include "trireme/data/audio/wav.h"
 #include "trireme/data/jpeg/jpeg.h"
 #include "trireme/data/png/png.h"
-#include "trireme/train/evaluation.h"
+#include "trireme/train/evaluate/evaluation.h"
 
 namespace trireme::train {
 namespace {

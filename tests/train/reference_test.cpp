@@ -4,8 +4,8 @@
 
 #include "tests/folders.h"
 #include "tests/train/tiny_job.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/data/memory/tensor_source.h"
 #include "trireme/testing/command_process.h"
 

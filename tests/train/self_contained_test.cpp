@@ -14,9 +14,9 @@
 #include "trireme/base/config/reader.h"
 #include "trireme/data/png/png.h"
 #include "trireme/model/wrap.h"
-#include "trireme/net/secret.h"
-#include "trireme/train/prediction.h"
-#include "trireme/train/prediction_writer.h"
+#include "trireme/net/auth/secret.h"
+#include "trireme/train/evaluate/prediction.h"
+#include "trireme/train/evaluate/prediction_writer.h"
 #include "trireme/train/worker.h"
 
 namespace trireme::train {

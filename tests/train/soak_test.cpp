@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/folders.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cli/bench/recovery/measure.h"
 #include "trireme/cli/soak/subject.h"
 #include "trireme/cli/soak/tormentor.h"

@@ -8,8 +8,8 @@
 #include "tests/train/trainer_fixture.h"
 #include "trireme/base/error.h"
 #include "trireme/data/png/png.h"
-#include "trireme/train/evaluation.h"
-#include "trireme/train/panel_scores.h"
+#include "trireme/train/evaluate/evaluation.h"
+#include "trireme/train/evaluate/panel_scores.h"
 
 namespace trireme::train {
 namespace {

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "tests/train/tiny_job.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/train/trainer.h"
 
 namespace trireme::train {

@@ -9,7 +9,7 @@
 
 #include "tests/train/trainer_fixture.h"
 #include "trireme/train/job.h"
-#include "trireme/train/reporter.h"
+#include "trireme/train/report/reporter.h"
 #include "trireme/train/step.h"
 
 namespace trireme::train {

@@ -10,12 +10,12 @@
 #include <set>
 
 #include "tests/train/tiny_job.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/published.h"
-#include "trireme/model/lora.h"
-#include "trireme/optim/adam.h"
-#include "trireme/optim/gradual.h"
-#include "trireme/optim/sgd.h"
+#include "trireme/model/layer/lora.h"
+#include "trireme/optim/rule/adam.h"
+#include "trireme/optim/rule/gradual.h"
+#include "trireme/optim/rule/sgd.h"
 #include "trireme/testing/code_of.h"
 
 namespace trireme::train {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "trireme/base/utf8.h"
+#include "trireme/base/text/utf8.h"
 
 namespace trireme {
 namespace {

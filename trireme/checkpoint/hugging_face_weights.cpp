@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/json_text.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/text/json_text.h"
 
 namespace trireme::checkpoint {
 namespace {

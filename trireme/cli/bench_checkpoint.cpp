@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cli/bench/json_file.h"
 #include "trireme/cli/bench/program.h"
 #include "trireme/cli/commands.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "trireme/base/clock.h"
-#include "trireme/base/quantity.h"
 #include "trireme/base/random.h"
+#include "trireme/base/text/quantity.h"
 #include "trireme/cli/bench/json_file.h"
 #include "trireme/cli/bench/setters.h"
 #include "trireme/cli/commands.h"

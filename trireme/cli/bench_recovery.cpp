@@ -5,7 +5,7 @@
 #include <string>
 
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cli/bench/json_file.h"
 #include "trireme/cli/bench/program.h"
 #include "trireme/cli/bench/recovery/bar.h"

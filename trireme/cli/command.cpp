@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "trireme/base/exit_status.h"
-#include "trireme/base/nearest.h"
+#include "trireme/base/text/nearest.h"
 
 namespace trireme::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/cli/bench/program.h"
 #include "trireme/cli/bench/setters.h"
 #include "trireme/cli/commands.h"

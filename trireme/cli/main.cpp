@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "trireme/base/processor.h"
+#include "trireme/base/machine/processor.h"
 #include "trireme/cli/commands.h"
 
 int main(int argc, char** argv) {

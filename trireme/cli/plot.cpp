@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/cli/bench/train/record.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/plot/chart.h"

@@ -5,8 +5,8 @@
 
 #include "trireme/base/clock.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cli/bench/json_file.h"
 #include "trireme/cli/bench/setters.h"
 #include "trireme/cli/commands.h"

@@ -1,7 +1,7 @@
 #include "trireme/cli/store_option.h"
 
 #include "trireme/base/error.h"
-#include "trireme/cluster/etcd/place.h"
+#include "trireme/cluster/store/etcd/place.h"
 
 namespace trireme::cli {
 

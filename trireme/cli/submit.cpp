@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/submit/batch_script.h"
 #include "trireme/cluster/launch/program.h"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "trireme/base/error.h"
-#include "trireme/base/mapped_file.h"
+#include "trireme/base/file/mapped_file.h"
 #include "trireme/cli/bench/setters.h"
 #include "trireme/cli/commands.h"
 #include "trireme/data/tokenizer/documents.h"

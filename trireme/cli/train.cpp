@@ -11,7 +11,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/base/exit_status.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/base/mischief.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/cli/commands.h"

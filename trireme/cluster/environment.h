@@ -30,7 +30,7 @@
 #include <string>
 
 #include "trireme/base/clock.h"
-#include "trireme/cluster/store_place.h"
+#include "trireme/cluster/store/store_place.h"
 #include "trireme/cluster/variables.h"
 
 namespace trireme::cluster {

@@ -24,7 +24,7 @@
 #include "trireme/base/clock.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/roster.h"
-#include "trireme/cluster/store_message.h"
+#include "trireme/cluster/store/store_message.h"
 
 namespace trireme::cluster {
 

@@ -4,7 +4,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/cluster/meeting.h"
-#include "trireme/cluster/store_call.h"
+#include "trireme/cluster/store/store_call.h"
 
 namespace trireme::cluster {
 namespace {

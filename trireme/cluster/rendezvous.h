@@ -16,7 +16,7 @@
 
 #include "trireme/base/deadline.h"
 #include "trireme/cluster/roster.h"
-#include "trireme/cluster/store.h"
+#include "trireme/cluster/store/store.h"
 
 namespace trireme::cluster {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "trireme/base/bytes.h"
-#include "trireme/base/memory_file.h"
+#include "trireme/base/file/memory_file.h"
 
 namespace trireme::cluster {
 

@@ -14,8 +14,8 @@
 #include "trireme/base/build_info.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/host_id.h"
-#include "trireme/cluster/job_store.h"
 #include "trireme/cluster/rendezvous.h"
+#include "trireme/cluster/store/job_store.h"
 
 namespace trireme::cluster {
 namespace {

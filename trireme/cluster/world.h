@@ -25,10 +25,10 @@
 
 #include "trireme/base/log.h"
 #include "trireme/cluster/environment.h"
-#include "trireme/cluster/failure_detector.h"
+#include "trireme/cluster/liveness/failure_detector.h"
 #include "trireme/cluster/roster.h"
-#include "trireme/cluster/store.h"
-#include "trireme/net/credentials.h"
+#include "trireme/cluster/store/store.h"
+#include "trireme/net/auth/credentials.h"
 
 namespace trireme::cluster {
 

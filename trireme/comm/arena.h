@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "trireme/base/deadline.h"
-#include "trireme/base/memory_file.h"
+#include "trireme/base/file/memory_file.h"
 #include "trireme/comm/directory.h"
 
 namespace trireme::comm {

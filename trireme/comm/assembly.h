@@ -38,10 +38,10 @@
 #include "trireme/base/liveness.h"
 #include "trireme/base/log.h"
 #include "trireme/cluster/membership/epoch.h"
-#include "trireme/cluster/store.h"
+#include "trireme/cluster/store/store.h"
 #include "trireme/comm/arena.h"
 #include "trireme/comm/group.h"
-#include "trireme/net/credentials.h"
+#include "trireme/net/auth/credentials.h"
 
 namespace trireme::comm {
 

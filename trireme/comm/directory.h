@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "trireme/base/memory_file.h"
+#include "trireme/base/file/memory_file.h"
 
 namespace trireme::comm {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "trireme/data/position.h"
+#include "trireme/data/order/position.h"
 
 namespace trireme::data {
 

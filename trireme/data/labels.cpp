@@ -4,7 +4,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
-#include "trireme/data/order.h"
+#include "trireme/data/order/order.h"
 
 namespace trireme::data {
 

@@ -7,7 +7,7 @@
 #include "trireme/base/check.h"
 #include "trireme/base/deadline.h"
 #include "trireme/base/error.h"
-#include "trireme/base/quantity.h"
+#include "trireme/base/text/quantity.h"
 
 namespace trireme::data {
 namespace {

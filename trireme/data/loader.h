@@ -30,11 +30,11 @@
 #include "trireme/base/clock.h"
 #include "trireme/comm/timeouts.h"
 #include "trireme/data/batch.h"
-#include "trireme/data/deal.h"
-#include "trireme/data/order.h"
-#include "trireme/data/position.h"
-#include "trireme/data/returned.h"
-#include "trireme/data/source.h"
+#include "trireme/data/order/deal.h"
+#include "trireme/data/order/order.h"
+#include "trireme/data/order/position.h"
+#include "trireme/data/order/returned.h"
+#include "trireme/data/source/source.h"
 #include "trireme/data/step_buffer.h"
 
 namespace trireme::data {

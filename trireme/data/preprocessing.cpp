@@ -4,9 +4,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "trireme/base/base64.h"
 #include "trireme/base/error.h"
-#include "trireme/base/utf8.h"
+#include "trireme/base/text/base64.h"
+#include "trireme/base/text/utf8.h"
 #include "trireme/data/tokenizer/files.h"
 
 namespace trireme::data {

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "trireme/data/batch.h"
-#include "trireme/data/deal.h"
-#include "trireme/data/order.h"
-#include "trireme/data/returned.h"
-#include "trireme/data/source.h"
+#include "trireme/data/order/deal.h"
+#include "trireme/data/order/order.h"
+#include "trireme/data/order/returned.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data {
 

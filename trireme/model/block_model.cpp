@@ -7,8 +7,8 @@
 
 #include "trireme/base/check.h"
 #include "trireme/model/interruption.h"
-#include "trireme/model/precision_scope.h"
-#include "trireme/model/recompute.h"
+#include "trireme/model/layer/precision_scope.h"
+#include "trireme/model/layer/recompute.h"
 
 namespace trireme::model {
 namespace {

@@ -1,7 +1,7 @@
 #include "trireme/model/feature_size.h"
 
 #include "trireme/base/error.h"
-#include "trireme/model/mlp.h"
+#include "trireme/model/mlp/mlp.h"
 
 namespace trireme::model {
 

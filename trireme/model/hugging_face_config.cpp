@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "trireme/base/error.h"
-#include "trireme/base/json_text.h"
-#include "trireme/model/gpt.h"
-#include "trireme/model/llama.h"
+#include "trireme/base/text/json_text.h"
+#include "trireme/model/gpt/gpt.h"
+#include "trireme/model/llama/llama.h"
 
 namespace trireme::model {
 namespace {

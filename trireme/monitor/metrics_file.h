@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/base/record.h"
 
 namespace trireme::monitor {

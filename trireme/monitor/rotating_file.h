@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme::monitor {
 

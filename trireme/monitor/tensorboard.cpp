@@ -10,8 +10,8 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/clock.h"
-#include "trireme/base/crc32c.h"
 #include "trireme/base/error.h"
+#include "trireme/base/hash/crc32c.h"
 
 namespace trireme::monitor {
 namespace {

@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme::monitor {
 

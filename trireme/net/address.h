@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 
 #include "trireme/base/deadline.h"
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme::net {
 

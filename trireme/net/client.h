@@ -30,7 +30,7 @@
 #include "trireme/base/bytes.h"
 #include "trireme/base/deadline.h"
 #include "trireme/net/address.h"
-#include "trireme/net/credentials.h"
+#include "trireme/net/auth/credentials.h"
 
 namespace trireme::net {
 

@@ -7,8 +7,8 @@
 #include <net/if.h>
 #include <netinet/in.h>
 
-#include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/net/address.h"
 
 namespace trireme::net {

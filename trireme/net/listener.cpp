@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme::net {
 namespace {

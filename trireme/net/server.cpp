@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "trireme/base/check.h"
-#include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
-#include "trireme/net/doorkeeper.h"
+#include "trireme/base/file/descriptor.h"
+#include "trireme/net/auth/doorkeeper.h"
 #include "trireme/net/session.h"
 
 namespace trireme::net {

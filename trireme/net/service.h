@@ -16,7 +16,7 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
-#include "trireme/net/credentials.h"
+#include "trireme/net/auth/credentials.h"
 
 namespace trireme::net {
 

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "trireme/base/log.h"
-#include "trireme/net/credentials.h"
+#include "trireme/net/auth/credentials.h"
 #include "trireme/net/frame.h"
 #include "trireme/net/outbox.h"
 #include "trireme/net/service.h"

@@ -17,7 +17,7 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/deadline.h"
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/net/address.h"
 
 namespace trireme::net {

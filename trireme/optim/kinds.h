@@ -16,8 +16,8 @@
 #include "trireme/base/config/schema.h"
 #include "trireme/optim/groups.h"
 #include "trireme/optim/optimizer.h"
-#include "trireme/optim/plateau.h"
-#include "trireme/optim/schedule.h"
+#include "trireme/optim/schedule/plateau.h"
+#include "trireme/optim/schedule/schedule.h"
 
 namespace trireme::optim {
 

@@ -1,7 +1,7 @@
 #include "trireme/optim/optim_config.h"
 
-#include "trireme/optim/describe_rate.h"
 #include "trireme/optim/groups.h"
+#include "trireme/optim/schedule/describe_rate.h"
 
 namespace trireme::optim {
 

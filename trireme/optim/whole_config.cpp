@@ -1,6 +1,6 @@
 #include "trireme/optim/whole_config.h"
 
-#include "trireme/optim/describe_rate.h"
+#include "trireme/optim/schedule/describe_rate.h"
 
 namespace trireme::optim {
 namespace {

@@ -33,9 +33,9 @@
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/state.h"
 #include "trireme/comm/group.h"
-#include "trireme/model/gradient_homes.h"
 #include "trireme/model/interruption.h"
-#include "trireme/model/weight_copies.h"
+#include "trireme/model/layer/gradient_homes.h"
+#include "trireme/model/layer/weight_copies.h"
 
 namespace trireme::parallel {
 

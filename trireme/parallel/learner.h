@@ -27,7 +27,7 @@
 
 #include "trireme/codec/codec.h"
 #include "trireme/comm/group.h"
-#include "trireme/optim/schedule.h"
+#include "trireme/optim/schedule/schedule.h"
 #include "trireme/parallel/agree.h"
 
 namespace trireme::parallel {

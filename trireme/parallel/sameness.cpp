@@ -5,7 +5,7 @@
 #include <string>
 
 #include "trireme/base/error.h"
-#include "trireme/base/xxh64.h"
+#include "trireme/base/hash/xxh64.h"
 
 namespace trireme::parallel {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "trireme/base/byte_size.h"
 #include "trireme/base/config/fields.h"
+#include "trireme/base/text/byte_size.h"
 #include "trireme/codec/codec_config.h"
 
 namespace trireme::parallel {

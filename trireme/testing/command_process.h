@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "trireme/base/deadline.h"
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme::testing {
 

@@ -6,9 +6,9 @@
 #include <chrono>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/cluster/etcd/client.h"
-#include "trireme/cluster/etcd/message.h"
+#include "trireme/base/file/file.h"
+#include "trireme/cluster/store/etcd/client.h"
+#include "trireme/cluster/store/etcd/message.h"
 #include "trireme/net/listener.h"
 
 namespace trireme::testing {

@@ -17,8 +17,8 @@
 #include <string>
 
 #include "trireme/base/deadline.h"
-#include "trireme/base/temporary_folder.h"
-#include "trireme/cluster/etcd/place.h"
+#include "trireme/base/file/temporary_folder.h"
+#include "trireme/cluster/store/etcd/place.h"
 #include "trireme/testing/command_process.h"
 
 namespace trireme::testing {

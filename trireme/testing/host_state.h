@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "trireme/base/deadline.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 
 namespace trireme::testing {
 

@@ -17,8 +17,8 @@
 #include <memory>
 #include <vector>
 
-#include "trireme/cluster/store_session.h"
-#include "trireme/cluster/store_state.h"
+#include "trireme/cluster/store/store_session.h"
+#include "trireme/cluster/store/store_state.h"
 #include "trireme/testing/simulated_network.h"
 
 namespace trireme::testing {

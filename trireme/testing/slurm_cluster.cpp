@@ -12,7 +12,7 @@
 
 #include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/net/listener.h"
 

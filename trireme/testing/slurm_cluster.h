@@ -18,7 +18,7 @@
 #include <optional>
 #include <string>
 
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/command_process.h"
 
 namespace trireme::testing {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/net/listener.h"
 
 namespace trireme::testing {

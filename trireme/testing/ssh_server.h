@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/command_process.h"
 
 namespace trireme::testing {

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/testing/command_process.h"
 
 namespace trireme::testing {

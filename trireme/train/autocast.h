@@ -11,7 +11,7 @@
 
 #include <optional>
 
-#include "trireme/train/config.h"
+#include "trireme/train/recipe/config.h"
 
 namespace trireme::train {
 

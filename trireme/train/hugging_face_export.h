@@ -13,7 +13,7 @@
 #include <filesystem>
 
 #include "trireme/checkpoint/tensor_source.h"
-#include "trireme/train/trained_model.h"
+#include "trireme/train/evaluate/trained_model.h"
 
 namespace trireme::train {
 

@@ -12,9 +12,9 @@
 #include "trireme/base/config/config.h"
 #include "trireme/base/fault.h"
 #include "trireme/comm/group.h"
-#include "trireme/train/config.h"
-#include "trireme/train/data_digest.h"
-#include "trireme/train/recipe.h"
+#include "trireme/train/recipe/config.h"
+#include "trireme/train/recipe/data_digest.h"
+#include "trireme/train/recipe/recipe.h"
 #include "trireme/train/step.h"
 
 namespace trireme::train {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "trireme/model/model.h"
-#include "trireme/train/config.h"
+#include "trireme/train/recipe/config.h"
 
 namespace trireme::train {
 

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "trireme/train/config.h"
+#include "trireme/train/recipe/config.h"
 
 namespace trireme::train {
 

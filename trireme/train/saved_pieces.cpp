@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "trireme/base/bytes.h"
-#include "trireme/base/xxh64.h"
+#include "trireme/base/hash/xxh64.h"
 #include "trireme/checkpoint/fair_part.h"
 
 namespace trireme::train {

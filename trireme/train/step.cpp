@@ -7,13 +7,13 @@
 #include <cmath>
 #include <utility>
 
-#include "trireme/base/xxh64.h"
+#include "trireme/base/hash/xxh64.h"
 #include "trireme/model/block_model.h"
 #include "trireme/model/documents.h"
 #include "trireme/optim/clip.h"
 #include "trireme/train/autocast.h"
+#include "trireme/train/report/stopwatch.h"
 #include "trireme/train/slot_seed.h"
-#include "trireme/train/stopwatch.h"
 
 namespace trireme::train {
 

@@ -20,14 +20,14 @@
 
 #include "trireme/base/fault.h"
 #include "trireme/data/loader.h"
-#include "trireme/data/returned.h"
-#include "trireme/model/loss.h"
+#include "trireme/data/order/returned.h"
+#include "trireme/model/loss/loss.h"
 #include "trireme/model/model.h"
 #include "trireme/optim/loss_scale.h"
-#include "trireme/optim/schedule.h"
+#include "trireme/optim/schedule/schedule.h"
 #include "trireme/parallel/agree.h"
-#include "trireme/train/config.h"
-#include "trireme/train/stopwatch.h"
+#include "trireme/train/recipe/config.h"
+#include "trireme/train/report/stopwatch.h"
 
 namespace trireme::train {
 

@@ -16,9 +16,9 @@
 #include "trireme/optim/optim_config.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/averaged_weights.h"
-#include "trireme/train/evaluation.h"
-#include "trireme/train/job_id.h"
-#include "trireme/train/resumption.h"
+#include "trireme/train/evaluate/evaluation.h"
+#include "trireme/train/recipe/job_id.h"
+#include "trireme/train/recovery/resumption.h"
 #include "trireme/train/saved_pieces.h"
 
 namespace trireme::train {

@@ -23,14 +23,14 @@
 #include <string>
 #include <vector>
 
-#include "trireme/optim/plateau.h"
-#include "trireme/train/balancer.h"
+#include "trireme/optim/schedule/plateau.h"
+#include "trireme/train/balance/balancer.h"
 #include "trireme/train/job.h"
-#include "trireme/train/keeper.h"
-#include "trireme/train/progress.h"
-#include "trireme/train/recovery.h"
-#include "trireme/train/reporter.h"
-#include "trireme/train/stopwatch.h"
+#include "trireme/train/recovery/keeper.h"
+#include "trireme/train/recovery/recovery.h"
+#include "trireme/train/report/progress.h"
+#include "trireme/train/report/reporter.h"
+#include "trireme/train/report/stopwatch.h"
 
 namespace trireme::train {
 

@@ -5,7 +5,7 @@
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/model/block_model.h"
-#include "trireme/model/lora.h"
+#include "trireme/model/layer/lora.h"
 #include "trireme/optim/groups.h"
 
 namespace trireme::train {

@@ -19,7 +19,7 @@
 
 #pragma once
 
-#include "trireme/train/recipe.h"
+#include "trireme/train/recipe/recipe.h"
 
 namespace trireme::train {
 

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 
 namespace trireme::checkpoint::format {
 namespace {

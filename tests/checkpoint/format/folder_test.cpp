@@ -8,7 +8,7 @@
 
 #include "tests/checkpoint/format/stored_bytes.h"
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/format/verify.h"
 
 namespace trireme::checkpoint::format {

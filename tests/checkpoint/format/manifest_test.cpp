@@ -12,7 +12,7 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
-#include "trireme/base/xxh64.h"
+#include "trireme/base/hash/xxh64.h"
 #include "trireme/checkpoint/format/manifest_text.h"
 
 namespace trireme::checkpoint::format {

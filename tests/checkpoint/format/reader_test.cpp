@@ -13,9 +13,9 @@
 
 #include "tests/checkpoint/format/stored_bytes.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
-#include "trireme/base/xxh64.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
+#include "trireme/base/hash/xxh64.h"
 #include "trireme/checkpoint/format/diff.h"
 #include "trireme/checkpoint/format/manifest_text.h"
 #include "trireme/checkpoint/format/part.h"

@@ -13,7 +13,7 @@
 
 #include "tests/checkpoint/format/stored_bytes.h"
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/format/diff.h"
 #include "trireme/checkpoint/format/shelf.h"
 #include "trireme/checkpoint/format/verify.h"

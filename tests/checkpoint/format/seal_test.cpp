@@ -9,8 +9,8 @@
 
 #include "tests/checkpoint/format/stored_bytes.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/format/openssl/aes_gcm.h"
 #include "trireme/checkpoint/format/reader.h"
 #include "trireme/checkpoint/format/reshard.h"

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 
 namespace trireme::cli::bench {
 namespace {

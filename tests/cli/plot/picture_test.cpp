@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/plot/latest.h"

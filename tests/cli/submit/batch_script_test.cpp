@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/command_process.h"
 
 namespace trireme::cli {

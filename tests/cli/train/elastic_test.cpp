@@ -7,7 +7,7 @@
 
 #include "trireme/base/config/reader.h"
 #include "trireme/base/config/schema.h"
-#include "trireme/train/elastic_config.h"
+#include "trireme/train/recovery/elastic_config.h"
 
 namespace trireme::cli {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "trireme/base/config/schema_json.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cli/ranks_option.h"
 #include "trireme/cli/train/answer.h"
 

@@ -12,7 +12,7 @@
 #include <fstream>
 
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 
 namespace trireme::cluster::launch {
 namespace {

@@ -13,8 +13,8 @@
 #include <chrono>
 
 #include "trireme/base/deadline.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/spec.h"
 

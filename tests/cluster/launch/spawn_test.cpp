@@ -14,8 +14,8 @@
 #include <array>
 #include <fstream>
 
-#include "trireme/base/descriptor.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/descriptor.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/launch/host/processors.h"
 
 namespace trireme::cluster::launch {

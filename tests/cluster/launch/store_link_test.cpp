@@ -13,11 +13,11 @@
 #include <optional>
 #include <set>
 
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/membership/epoch.h"
-#include "trireme/cluster/remote_store.h"
-#include "trireme/cluster/store_service.h"
-#include "trireme/net/secret_credentials.h"
+#include "trireme/cluster/store/remote_store.h"
+#include "trireme/cluster/store/store_service.h"
+#include "trireme/net/auth/secret_credentials.h"
 #include "trireme/net/server.h"
 
 namespace trireme::cluster::launch {

@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "trireme/cluster/local_store.h"
 #include "trireme/cluster/membership/succession.h"
-#include "trireme/cluster/store_call.h"
+#include "trireme/cluster/store/local_store.h"
+#include "trireme/cluster/store/store_call.h"
 
 namespace trireme::cluster::membership {
 namespace {

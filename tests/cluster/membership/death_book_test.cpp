@@ -12,8 +12,8 @@
 #include <atomic>
 
 #include "trireme/base/error.h"
-#include "trireme/cluster/local_store.h"
 #include "trireme/cluster/membership/presence_watch.h"
+#include "trireme/cluster/store/local_store.h"
 
 namespace trireme::cluster::membership {
 namespace {

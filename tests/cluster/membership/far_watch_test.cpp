@@ -13,10 +13,10 @@
 #include <mutex>
 #include <set>
 
-#include "trireme/cluster/local_store.h"
 #include "trireme/cluster/membership/membership.h"
 #include "trireme/cluster/membership/presence_watch.h"
 #include "trireme/cluster/membership/records.h"
+#include "trireme/cluster/store/local_store.h"
 
 namespace trireme::cluster::membership {
 namespace {

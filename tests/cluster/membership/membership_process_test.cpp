@@ -15,7 +15,7 @@
 
 #include "tests/cluster/store_kinds.h"
 #include "trireme/base/error.h"
-#include "trireme/cluster/harmless.h"
+#include "trireme/cluster/liveness/harmless.h"
 #include "trireme/cluster/membership/membership.h"
 #include "trireme/testing/rank_processes.h"
 

@@ -12,12 +12,12 @@
 #include <set>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/data/audio/audio_config.h"
 #include "trireme/data/audio/spectrogram.h"
 #include "trireme/data/audio/wav.h"
-#include "trireme/data/sampling.h"
+#include "trireme/data/order/sampling.h"
 #include "trireme/testing/code_of.h"
 
 namespace trireme::data::audio {

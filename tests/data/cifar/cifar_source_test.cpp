@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/data/cifar/cifar_config.h"
 #include "trireme/testing/code_of.h"
 

@@ -9,8 +9,8 @@
 
 #include "trireme/base/build_info.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/data/idx/idx_config.h"
 #include "trireme/data/idx/idx_source.h"
 

@@ -10,13 +10,13 @@
 
 #include "trireme/base/build_info.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
-#include "trireme/data/class_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/data/image/folder_config.h"
 #include "trireme/data/image/pixels.h"
 #include "trireme/data/jpeg/jpeg.h"
 #include "trireme/data/png/png.h"
+#include "trireme/data/source/class_folder.h"
 #include "trireme/testing/code_of.h"
 
 namespace trireme::data::image {

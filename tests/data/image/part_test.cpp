@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "trireme/base/build_info.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/base/random.h"
-#include "trireme/base/temporary_folder.h"
 #include "trireme/data/image/folder_source.h"
 #include "trireme/data/image/pixels.h"
 #include "trireme/data/image/unpack.h"

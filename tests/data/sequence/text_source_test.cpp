@@ -8,8 +8,8 @@
 
 #include "tests/folders.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/data/sequence/encoded_row.h"
 #include "trireme/data/sequence/plain_rows.h"
 #include "trireme/data/sequence/text_config.h"

@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/mapped_file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/mapped_file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/data/sequence/token_shard.h"
 #include "trireme/data/sequence/tokens_config.h"
 

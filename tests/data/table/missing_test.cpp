@@ -9,9 +9,9 @@
 
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
-#include "trireme/data/source.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
+#include "trireme/data/source/source.h"
 #include "trireme/data/table/table_set.h"
 #include "trireme/testing/code_of.h"
 

@@ -9,9 +9,9 @@
 
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
-#include "trireme/data/sampling_config.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
+#include "trireme/data/order/sampling_config.h"
 #include "trireme/data/table/table_config.h"
 #include "trireme/data/table/table_source.h"
 

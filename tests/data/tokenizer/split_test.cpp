@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/base/random.h"
-#include "trireme/base/temporary_folder.h"
 #include "trireme/data/tokenizer/merges.h"
 #include "trireme/data/tokenizer/token_file.h"
 #include "trireme/data/tokenizer/tokenizer.h"

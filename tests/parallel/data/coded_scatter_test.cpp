@@ -14,8 +14,8 @@
 #include <limits>
 #include <mutex>
 
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/base/random.h"
-#include "trireme/base/temporary_folder.h"
 #include "trireme/checkpoint/saver.h"
 #include "trireme/codec/kinds.h"
 #include "trireme/codec/zstd/lossless.h"

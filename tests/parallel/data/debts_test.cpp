@@ -10,8 +10,8 @@
 
 #include <map>
 
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/base/random.h"
-#include "trireme/base/temporary_folder.h"
 #include "trireme/checkpoint/saver.h"
 #include "trireme/codec/kinds.h"
 #include "trireme/parallel/data/slice_plan.h"

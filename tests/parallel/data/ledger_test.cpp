@@ -9,10 +9,10 @@
 #include <torch/torch.h>
 
 #include "trireme/base/error.h"
-#include "trireme/optim/adam.h"
 #include "trireme/optim/averaged.h"
-#include "trireme/optim/lamb.h"
-#include "trireme/optim/sgd.h"
+#include "trireme/optim/rule/adam.h"
+#include "trireme/optim/rule/lamb.h"
+#include "trireme/optim/rule/sgd.h"
 
 namespace trireme::parallel::data {
 namespace {

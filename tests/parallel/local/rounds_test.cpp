@@ -11,7 +11,7 @@
 
 #include "trireme/codec/zstd/lossless.h"
 #include "trireme/comm/connect_threads.h"
-#include "trireme/optim/sgd.h"
+#include "trireme/optim/rule/sgd.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/parallel/local/common_step.h"
 #include "trireme/parallel/local/delayed.h"

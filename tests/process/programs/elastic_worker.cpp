@@ -12,9 +12,9 @@
 
 #include "trireme/base/error.h"
 #include "trireme/cluster/environment.h"
-#include "trireme/cluster/job_store.h"
 #include "trireme/cluster/launch/job/orphan_watch.h"
 #include "trireme/cluster/membership/epoch.h"
+#include "trireme/cluster/store/job_store.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include "trireme/base/check.h"
 #include "trireme/base/config/section.h"
 #include "trireme/base/error.h"
-#include "trireme/base/nearest.h"
+#include "trireme/base/text/nearest.h"
 
 namespace trireme::config {
 

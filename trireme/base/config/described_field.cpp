@@ -2,7 +2,7 @@
 
 #include "trireme/base/config/read_value.h"
 #include "trireme/base/config/rules.h"
-#include "trireme/base/quantity.h"
+#include "trireme/base/text/quantity.h"
 
 namespace trireme::config {
 namespace {

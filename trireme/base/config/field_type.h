@@ -21,13 +21,13 @@
 #include <utility>
 #include <vector>
 
-#include "trireme/base/byte_size.h"
 #include "trireme/base/check.h"
 #include "trireme/base/config/override.h"
 #include "trireme/base/config/read_value.h"
 #include "trireme/base/config/rules.h"
 #include "trireme/base/config/value.h"
-#include "trireme/base/quantity.h"
+#include "trireme/base/text/byte_size.h"
+#include "trireme/base/text/quantity.h"
 
 namespace trireme::config {
 

@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "trireme/base/error.h"
-#include "trireme/base/nearest.h"
-#include "trireme/base/quantity.h"
-#include "trireme/base/utf8.h"
+#include "trireme/base/text/nearest.h"
+#include "trireme/base/text/quantity.h"
+#include "trireme/base/text/utf8.h"
 
 namespace trireme::config {
 namespace {

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "trireme/base/byte_size.h"
 #include "trireme/base/clock.h"
 #include "trireme/base/config/value.h"
+#include "trireme/base/text/byte_size.h"
 
 namespace trireme::config {
 

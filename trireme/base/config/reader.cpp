@@ -4,7 +4,7 @@
 #include "trireme/base/config/report.h"
 #include "trireme/base/config/resolver.h"
 #include "trireme/base/config/toml_reader.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 
 namespace trireme::config {
 namespace {

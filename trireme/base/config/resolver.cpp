@@ -7,7 +7,7 @@
 #include "trireme/base/config/override.h"
 #include "trireme/base/config/read_value.h"
 #include "trireme/base/error.h"
-#include "trireme/base/nearest.h"
+#include "trireme/base/text/nearest.h"
 
 namespace trireme::config {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "trireme/base/check.h"
-#include "trireme/base/utf8.h"
+#include "trireme/base/text/utf8.h"
 
 namespace trireme::config {
 namespace {

@@ -12,7 +12,7 @@
 #include "trireme/base/check.h"
 #include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/checkpoint/format/manifest_text.h"
 
 namespace trireme::checkpoint::format {

@@ -26,7 +26,7 @@
 #include "trireme/base/fault.h"
 #include "trireme/checkpoint/format/folder_lock.h"
 #include "trireme/checkpoint/format/manifest.h"
-#include "trireme/net/secret.h"
+#include "trireme/net/auth/secret.h"
 
 namespace trireme::checkpoint::format {
 

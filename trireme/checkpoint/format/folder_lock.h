@@ -25,8 +25,8 @@
 #include <string>
 #include <vector>
 
-#include "trireme/base/descriptor.h"
 #include "trireme/base/fault.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme::checkpoint::format {
 

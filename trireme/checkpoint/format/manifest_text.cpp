@@ -8,9 +8,9 @@
 #include "trireme/base/bytes.h"
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
-#include "trireme/base/json_text.h"
-#include "trireme/base/whole_number.h"
-#include "trireme/base/xxh64.h"
+#include "trireme/base/hash/xxh64.h"
+#include "trireme/base/text/json_text.h"
+#include "trireme/base/text/whole_number.h"
 
 namespace trireme::checkpoint::format {
 namespace {

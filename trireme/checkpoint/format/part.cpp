@@ -9,9 +9,9 @@
 #include <set>
 
 #include "trireme/base/check.h"
-#include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
-#include "trireme/base/xxh64.h"
+#include "trireme/base/file/descriptor.h"
+#include "trireme/base/hash/xxh64.h"
 
 namespace trireme::checkpoint::format {
 namespace {

@@ -12,8 +12,8 @@
 #include "trireme/base/bytes.h"
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/xxh64.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/hash/xxh64.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/checkpoint/format/manifest_text.h"
 

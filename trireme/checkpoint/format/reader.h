@@ -17,7 +17,7 @@
 #include <optional>
 #include <string>
 
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/checkpoint/format/manifest.h"
 #include "trireme/checkpoint/format/seal.h"
 

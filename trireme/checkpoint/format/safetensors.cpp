@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
-#include "trireme/base/json_text.h"
-#include "trireme/base/whole_number.h"
+#include "trireme/base/file/descriptor.h"
+#include "trireme/base/text/json_text.h"
+#include "trireme/base/text/whole_number.h"
 
 namespace trireme::checkpoint::format {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
-#include "trireme/base/sha256.h"
+#include "trireme/base/hash/sha256.h"
 #include "trireme/checkpoint/format/openssl/aes_gcm.h"
 #include "trireme/checkpoint/format/zstd/squeeze.h"
 

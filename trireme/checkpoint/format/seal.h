@@ -21,7 +21,7 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/checkpoint/format/manifest.h"
-#include "trireme/net/secret.h"
+#include "trireme/net/auth/secret.h"
 
 namespace trireme::checkpoint::format {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/checkpoint/format/manifest_text.h"
 #include "trireme/checkpoint/format/verify.h"
 

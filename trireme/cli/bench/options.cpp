@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "trireme/base/error.h"
-#include "trireme/base/quantity.h"
+#include "trireme/base/text/quantity.h"
 #include "trireme/cli/bench/setters.h"
 #include "trireme/comm/algorithm/message_backend.h"
 #include "trireme/comm/dtype.h"

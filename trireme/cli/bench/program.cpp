@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <optional>
 
-#include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/cluster/launch/host/signals.h"
 #include "trireme/cluster/launch/program.h"
 

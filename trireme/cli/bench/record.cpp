@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "trireme/base/quantity.h"
+#include "trireme/base/text/quantity.h"
 
 namespace trireme::cli::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "trireme/base/error.h"
-#include "trireme/base/json_text.h"
+#include "trireme/base/text/json_text.h"
 
 namespace trireme::cli::crossval {
 namespace {

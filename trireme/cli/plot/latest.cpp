@@ -6,7 +6,7 @@
 
 #include "trireme/base/config/reader.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/cli/bench/program.h"
 #include "trireme/cli/train/worker.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "trireme/base/base64.h"
 #include "trireme/base/error.h"
+#include "trireme/base/text/base64.h"
 #include "trireme/cli/plot/chart.h"
 
 namespace trireme::cli::plot {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "trireme/base/deadline.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/monitor/step_line.h"
 
 namespace trireme::cli::soak {

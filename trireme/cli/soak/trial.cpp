@@ -3,7 +3,7 @@
 #include <poll.h>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/checkpoint/format/diff.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/checkpoint/format/reader.h"

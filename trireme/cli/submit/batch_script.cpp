@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "trireme/base/shell_word.h"
+#include "trireme/base/text/shell_word.h"
 
 namespace trireme::cli {
 namespace {

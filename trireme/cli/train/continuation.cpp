@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "trireme/base/shell_word.h"
+#include "trireme/base/text/shell_word.h"
 
 namespace trireme::cli {
 namespace {

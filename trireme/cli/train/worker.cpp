@@ -8,8 +8,8 @@
 #include "trireme/base/config/reader.h"
 #include "trireme/base/config/schema_json.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/shell_word.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/text/shell_word.h"
 #include "trireme/cluster/launch/program.h"
 
 namespace trireme::cli {

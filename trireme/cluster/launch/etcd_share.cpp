@@ -4,9 +4,9 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/sha256.h"
-#include "trireme/cluster/etcd/etcd_store.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/hash/sha256.h"
+#include "trireme/cluster/store/etcd/etcd_store.h"
 
 namespace trireme::cluster::launch {
 namespace {

@@ -11,9 +11,9 @@
 #include <optional>
 #include <string>
 
-#include "trireme/cluster/etcd/place.h"
 #include "trireme/cluster/launch/job/folder.h"
 #include "trireme/cluster/launch/spec.h"
+#include "trireme/cluster/store/etcd/place.h"
 
 namespace trireme::cluster::launch {
 

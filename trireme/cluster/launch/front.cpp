@@ -15,8 +15,8 @@
 #include <string>
 
 #include "trireme/base/clock.h"
-#include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/host/room.h"
 #include "trireme/cluster/launch/host/signals.h"

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "trireme/base/clock.h"
-#include "trireme/cluster/life.h"
+#include "trireme/cluster/liveness/life.h"
 #include "trireme/cluster/membership/epoch.h"
 
 namespace trireme::cluster::launch {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trireme/base/error.h"
-#include "trireme/base/nearest.h"
+#include "trireme/base/text/nearest.h"
 
 namespace trireme::cluster::launch {
 namespace {

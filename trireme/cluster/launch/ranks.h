@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/cluster/launch/host/cores.h"
 #include "trireme/cluster/launch/job/crew.h"
 #include "trireme/cluster/launch/output/rank_stream.h"

@@ -14,12 +14,12 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
-#include "trireme/base/event_descriptor.h"
-#include "trireme/cluster/etcd/etcd_store.h"
-#include "trireme/cluster/lasting_store.h"
+#include "trireme/base/file/event_descriptor.h"
 #include "trireme/cluster/launch/job/coordinator.h"
 #include "trireme/cluster/membership/epoch.h"
-#include "trireme/net/secret_credentials.h"
+#include "trireme/cluster/store/etcd/etcd_store.h"
+#include "trireme/cluster/store/reconnecting_store.h"
+#include "trireme/net/auth/secret_credentials.h"
 
 namespace trireme::cluster::launch {
 namespace {

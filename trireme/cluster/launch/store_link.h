@@ -24,8 +24,8 @@
 #include <string>
 
 #include "trireme/base/clock.h"
-#include "trireme/cluster/etcd/place.h"
 #include "trireme/cluster/membership/epoch.h"
+#include "trireme/cluster/store/etcd/place.h"
 
 namespace trireme::cluster::launch {
 

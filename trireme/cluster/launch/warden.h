@@ -16,7 +16,7 @@
 
 #include <sys/types.h>
 
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/cluster/launch/job/folder.h"
 
 namespace trireme::cluster::launch {

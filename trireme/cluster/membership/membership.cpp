@@ -12,14 +12,14 @@
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/host_id.h"
-#include "trireme/cluster/life.h"
+#include "trireme/cluster/liveness/life.h"
 #include "trireme/cluster/membership/admission.h"
 #include "trireme/cluster/membership/death_book.h"
 #include "trireme/cluster/membership/presence_watch.h"
 #include "trireme/cluster/membership/records.h"
 #include "trireme/cluster/membership/succession.h"
 #include "trireme/cluster/rank_names.h"
-#include "trireme/cluster/store_call.h"
+#include "trireme/cluster/store/store_call.h"
 
 namespace trireme::cluster::membership {
 namespace {

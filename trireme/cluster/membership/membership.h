@@ -21,8 +21,8 @@
 //                the workers that it waited for, after which next() may be called again. What the
 //                store throws.
 // Thread safety: join(), next(), epoch(), rank(), set_failure() and leave() from one thread;
-//                the rest from any. The on_death() callback usually runs on the life thread; it should be short, must
-//                not throw, and must not call on_death() or leave().
+//                the rest from any. The on_death() callback usually runs on the life thread; it
+//                should be short, must not throw, and must not call on_death() or leave().
 // Lifetime:      the store must outlive it. The destructor calls leave().
 
 #pragma once
@@ -39,10 +39,10 @@
 #include "trireme/base/fault.h"
 #include "trireme/base/liveness.h"
 #include "trireme/base/log.h"
-#include "trireme/cluster/heartbeat.h"
+#include "trireme/cluster/liveness/heartbeat.h"
+#include "trireme/cluster/liveness/stall_ledger.h"
 #include "trireme/cluster/membership/epoch.h"
-#include "trireme/cluster/stall_ledger.h"
-#include "trireme/cluster/store.h"
+#include "trireme/cluster/store/store.h"
 #include "trireme/cluster/variables.h"
 
 namespace trireme::cluster::membership {

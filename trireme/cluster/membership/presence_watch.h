@@ -33,12 +33,12 @@
 #include "trireme/base/clock.h"
 #include "trireme/base/deadline.h"
 #include "trireme/base/liveness.h"
-#include "trireme/cluster/heartbeat.h"
+#include "trireme/cluster/liveness/heartbeat.h"
+#include "trireme/cluster/liveness/stall_ledger.h"
 #include "trireme/cluster/membership/epoch.h"
 #include "trireme/cluster/membership/far_watch.h"
 #include "trireme/cluster/membership/records.h"
-#include "trireme/cluster/stall_ledger.h"
-#include "trireme/cluster/store.h"
+#include "trireme/cluster/store/store.h"
 
 namespace trireme::cluster::membership {
 

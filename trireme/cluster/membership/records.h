@@ -25,7 +25,7 @@
 
 #include "trireme/base/liveness.h"
 #include "trireme/cluster/roster.h"
-#include "trireme/cluster/store_message.h"
+#include "trireme/cluster/store/store_message.h"
 
 namespace trireme::cluster::membership {
 

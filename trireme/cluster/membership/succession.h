@@ -29,7 +29,7 @@
 #include "trireme/base/error.h"
 #include "trireme/cluster/membership/epoch.h"
 #include "trireme/cluster/membership/proposal.h"
-#include "trireme/cluster/store_message.h"
+#include "trireme/cluster/store/store_message.h"
 
 namespace trireme::cluster::membership {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "trireme/comm/tcp/preface.h"
+#include "trireme/net/auth/doorkeeper.h"
 #include "trireme/net/dial.h"
-#include "trireme/net/doorkeeper.h"
 
 namespace trireme::comm::tcp {
 namespace {

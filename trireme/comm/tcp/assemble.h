@@ -18,9 +18,9 @@
 
 #include "trireme/base/deadline.h"
 #include "trireme/base/log.h"
-#include "trireme/cluster/store.h"
+#include "trireme/cluster/store/store.h"
 #include "trireme/comm/tcp/mesh.h"
-#include "trireme/net/credentials.h"
+#include "trireme/net/auth/credentials.h"
 
 namespace trireme::comm::tcp {
 

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <vector>
 
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/comm/engine.h"
 #include "trireme/comm/tcp/link.h"
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "trireme/base/config/fields.h"
-#include "trireme/data/class_folder.h"
+#include "trireme/data/source/class_folder.h"
 
 namespace trireme::data::audio {
 

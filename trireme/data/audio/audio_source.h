@@ -18,9 +18,9 @@
 #include "trireme/base/random.h"
 #include "trireme/data/audio/audio_config.h"
 #include "trireme/data/audio/spectrogram.h"
-#include "trireme/data/class_folder.h"
 #include "trireme/data/registry.h"
-#include "trireme/data/source.h"
+#include "trireme/data/source/class_folder.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data::audio {
 

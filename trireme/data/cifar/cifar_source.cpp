@@ -4,7 +4,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 
 namespace trireme::data::cifar {
 namespace {

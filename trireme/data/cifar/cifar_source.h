@@ -13,10 +13,10 @@
 #include <filesystem>
 #include <vector>
 
-#include "trireme/base/mapped_file.h"
+#include "trireme/base/file/mapped_file.h"
 #include "trireme/data/cifar/cifar_config.h"
 #include "trireme/data/registry.h"
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data::cifar {
 

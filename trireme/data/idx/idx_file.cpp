@@ -1,7 +1,7 @@
 #include "trireme/data/idx/idx_file.h"
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/data/zlib/gunzip.h"
 
 namespace trireme::data::idx {

@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "trireme/data/idx/idx_file.h"
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data::idx {
 

@@ -2,7 +2,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/data/jpeg/jpeg.h"
 #include "trireme/data/png/png.h"
 

@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "trireme/data/class_folder.h"
 #include "trireme/data/image/folder_config.h"
 #include "trireme/data/image/pixels.h"
 #include "trireme/data/preprocessing.h"
 #include "trireme/data/registry.h"
-#include "trireme/data/source.h"
+#include "trireme/data/source/class_folder.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data::image {
 

@@ -19,7 +19,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data::memory {
 

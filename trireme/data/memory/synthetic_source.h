@@ -14,7 +14,7 @@
 
 #include "trireme/data/memory/synthetic_config.h"
 #include "trireme/data/registry.h"
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data::memory {
 

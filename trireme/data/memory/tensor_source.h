@@ -12,7 +12,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data::memory {
 

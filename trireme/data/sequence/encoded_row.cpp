@@ -5,8 +5,8 @@
 #include "trireme/base/bytes.h"
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
-#include "trireme/base/mapped_file.h"
-#include "trireme/base/xxh64.h"
+#include "trireme/base/file/mapped_file.h"
+#include "trireme/base/hash/xxh64.h"
 #include "trireme/data/tokenizer/documents.h"
 #include "trireme/data/tokenizer/token_file.h"
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "trireme/base/mapped_file.h"
+#include "trireme/base/file/mapped_file.h"
 #include "trireme/data/sequence/token_row.h"
 
 namespace trireme::data::sequence {

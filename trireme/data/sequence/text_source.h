@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "trireme/data/deal.h"
+#include "trireme/data/order/deal.h"
 #include "trireme/data/registry.h"
 #include "trireme/data/sequence/text_config.h"
 #include "trireme/data/sequence/token_row.h"
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data::sequence {
 

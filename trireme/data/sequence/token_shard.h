@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "trireme/base/mapped_file.h"
+#include "trireme/base/file/mapped_file.h"
 #include "trireme/data/sequence/tokens_config.h"
 
 namespace trireme::data::sequence {

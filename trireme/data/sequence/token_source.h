@@ -12,7 +12,7 @@
 #include "trireme/data/registry.h"
 #include "trireme/data/sequence/token_shard.h"
 #include "trireme/data/sequence/tokens_config.h"
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data::sequence {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trireme/base/nearest.h"
+#include "trireme/base/text/nearest.h"
 #include "trireme/data/table/fields.h"
 
 namespace trireme::data::table {

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/data/labels.h"
-#include "trireme/data/order.h"
-#include "trireme/data/sampling_config.h"
+#include "trireme/data/order/order.h"
+#include "trireme/data/order/sampling_config.h"
 #include "trireme/data/sequence/windows.h"
 #include "trireme/data/table/csv_file.h"
 #include "trireme/data/table/fit.h"

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data::table {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 
 namespace trireme::data::text {
 namespace {

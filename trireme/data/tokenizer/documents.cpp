@@ -5,7 +5,7 @@
 #include <string>
 
 #include "trireme/base/error.h"
-#include "trireme/base/json_text.h"
+#include "trireme/base/text/json_text.h"
 #include "trireme/data/tokenizer/unicode.h"
 
 namespace trireme::data::tokenizer {

@@ -2,7 +2,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/data/tokenizer/byte_letters.h"
 #include "trireme/data/tokenizer/files.h"
 #include "trireme/data/tokenizer/piece_list.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "trireme/base/error.h"
-#include "trireme/base/json_text.h"
+#include "trireme/base/text/json_text.h"
 #include "trireme/data/tokenizer/byte_letters.h"
 
 namespace trireme::data::tokenizer {

@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/data/tokenizer/merges.h"
 
 namespace trireme::data::tokenizer {

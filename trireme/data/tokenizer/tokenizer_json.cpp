@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "trireme/base/error.h"
-#include "trireme/base/json_text.h"
+#include "trireme/base/text/json_text.h"
 #include "trireme/data/tokenizer/files.h"
 #include "trireme/data/tokenizer/piece_list.h"
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <span>
 
-#include "trireme/base/utf8.h"
+#include "trireme/base/text/utf8.h"
 
 namespace trireme::data::tokenizer {
 namespace {

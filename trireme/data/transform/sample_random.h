@@ -5,7 +5,7 @@
 #pragma once
 
 #include "trireme/base/random.h"
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 
 namespace trireme::data::transform {
 

@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "trireme/data/source.h"
+#include "trireme/data/source/source.h"
 #include "trireme/data/transform/image.h"
 #include "trireme/data/transform/transform_config.h"
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "trireme/base/heap.h"
+#include "trireme/base/machine/heap.h"
 #include "trireme/optim/clip.h"
 #include "trireme/parallel/data/flat_memory.h"
 #include "trireme/parallel/data/pieces.h"

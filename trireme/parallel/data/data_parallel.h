@@ -29,8 +29,8 @@
 
 #include "trireme/comm/group.h"
 #include "trireme/comm/torch/tensor.h"
+#include "trireme/model/layer/weight_copies.h"
 #include "trireme/model/model.h"
-#include "trireme/model/weight_copies.h"
 #include "trireme/optim/optimizer.h"
 #include "trireme/parallel/agree.h"
 #include "trireme/parallel/data/bucket_plan.h"

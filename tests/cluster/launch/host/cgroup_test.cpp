@@ -8,7 +8,7 @@
 
 #include <fstream>
 
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 
 namespace trireme::cluster::launch::host {
 namespace {

@@ -10,8 +10,8 @@
 #include <chrono>
 #include <map>
 
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/command_process.h"
 
 namespace trireme::cluster::launch::hosts {

@@ -12,7 +12,7 @@
 #include <chrono>
 #include <future>
 
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 
 namespace trireme::cluster::launch::hosts {
 namespace {

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 
 namespace trireme::cluster::launch::hosts {
 namespace {

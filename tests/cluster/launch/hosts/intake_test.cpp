@@ -12,10 +12,10 @@
 #include <functional>
 #include <thread>
 
-#include "trireme/base/descriptor.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/descriptor.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/code_of.h"
 #include "trireme/testing/scoped_variable.h"
 

@@ -14,12 +14,12 @@
 #include <future>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/launch/job/remote.h"
 #include "trireme/cluster/launch/job/root.h"
+#include "trireme/net/auth/secret_credentials.h"
 #include "trireme/net/client.h"
-#include "trireme/net/secret_credentials.h"
 #include "trireme/testing/scoped_variable.h"
 
 namespace trireme::cluster::launch::job {

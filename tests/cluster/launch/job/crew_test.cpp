@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 
 namespace trireme::cluster::launch::job {
 namespace {

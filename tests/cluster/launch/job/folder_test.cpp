@@ -18,8 +18,8 @@
 
 #include "trireme/base/deadline.h"
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 
 namespace trireme::cluster::launch::job {

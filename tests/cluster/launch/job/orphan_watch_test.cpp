@@ -7,7 +7,7 @@
 
 #include <future>
 
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/launch/job/folder.h"
 
 namespace trireme::cluster::launch::job {

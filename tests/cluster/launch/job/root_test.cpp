@@ -11,7 +11,7 @@
 #include <fstream>
 
 #include "trireme/base/error.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/scoped_variable.h"
 
 namespace trireme::cluster::launch::job {

@@ -14,8 +14,8 @@
 #include <chrono>
 
 #include "trireme/base/deadline.h"
-#include "trireme/base/file.h"
-#include "trireme/base/temporary_folder.h"
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
 #include "trireme/testing/scoped_variable.h"
 
 namespace trireme::cluster::launch::output {

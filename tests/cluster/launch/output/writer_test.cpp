@@ -15,7 +15,7 @@
 #include <string>
 
 #include "trireme/base/deadline.h"
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme::cluster::launch::output {
 namespace {

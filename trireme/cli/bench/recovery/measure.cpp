@@ -7,7 +7,7 @@
 #include <set>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/base/random.h"
 #include "trireme/cli/bench/recovery/timeline.h"
 #include "trireme/cli/soak/subject.h"

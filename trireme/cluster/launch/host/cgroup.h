@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "trireme/base/control_group.h"
+#include "trireme/base/machine/control_group.h"
 
 namespace trireme::cluster::launch::host {
 

@@ -20,7 +20,7 @@
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
 #include "trireme/base/exit_status.h"
-#include "trireme/base/sha256.h"
+#include "trireme/base/hash/sha256.h"
 #include "trireme/cluster/launch/escalation.h"
 #include "trireme/cluster/launch/front.h"
 #include "trireme/cluster/launch/host/cgroup.h"
@@ -36,7 +36,7 @@
 #include "trireme/cluster/launch/ranks.h"
 #include "trireme/cluster/launch/run_or_sweep.h"
 #include "trireme/net/address.h"
-#include "trireme/net/secret.h"
+#include "trireme/net/auth/secret.h"
 
 namespace trireme::cluster::launch::hosts {
 namespace {

@@ -1,6 +1,6 @@
 #include "trireme/cluster/launch/hosts/bootstrap.h"
 
-#include "trireme/base/shell_word.h"
+#include "trireme/base/text/shell_word.h"
 
 namespace trireme::cluster::launch::hosts {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "trireme/base/error.h"
-#include "trireme/base/sha256.h"
+#include "trireme/base/hash/sha256.h"
 
 namespace trireme::cluster::launch::hosts {
 namespace {

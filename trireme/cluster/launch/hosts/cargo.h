@@ -18,7 +18,7 @@
 #include <string>
 
 #include "trireme/base/bytes.h"
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme::cluster::launch::hosts {
 

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/cluster/launch/hosts/order.h"
 #include "trireme/cluster/launch/job/crew.h"
 #include "trireme/cluster/launch/output/rank_stream.h"

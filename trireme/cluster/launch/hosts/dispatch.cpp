@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/cluster/launch/hosts/bootstrap.h"
 #include "trireme/cluster/launch/hosts/portable.h"
 #include "trireme/cluster/launch/program.h"

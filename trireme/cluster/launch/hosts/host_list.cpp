@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 
 namespace trireme::cluster::launch::hosts {
 namespace {

@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "trireme/base/deadline.h"
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/cluster/launch/hosts/frame.h"
 #include "trireme/cluster/launch/hosts/order.h"
 #include "trireme/cluster/launch/output/line_splitter.h"

@@ -11,10 +11,10 @@
 
 #include "trireme/base/clock.h"
 #include "trireme/base/error.h"
-#include "trireme/base/event_descriptor.h"
+#include "trireme/base/file/event_descriptor.h"
 #include "trireme/cluster/launch/job/service.h"
-#include "trireme/cluster/store_service.h"
-#include "trireme/net/secret_credentials.h"
+#include "trireme/cluster/store/store_service.h"
+#include "trireme/net/auth/secret_credentials.h"
 #include "trireme/net/server.h"
 
 namespace trireme::cluster::launch::job {

@@ -12,13 +12,13 @@
 #include <string>
 
 #include "trireme/base/error.h"
-#include "trireme/base/file.h"
+#include "trireme/base/file/file.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/cluster/launch/host/signals.h"
 #include "trireme/cluster/launch/job/folder.h"
-#include "trireme/cluster/store_log.h"
-#include "trireme/cluster/store_service.h"
-#include "trireme/net/secret_credentials.h"
+#include "trireme/cluster/store/store_log.h"
+#include "trireme/cluster/store/store_service.h"
+#include "trireme/net/auth/secret_credentials.h"
 #include "trireme/net/server.h"
 
 namespace trireme::cluster::launch::job {

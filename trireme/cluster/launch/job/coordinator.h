@@ -26,7 +26,7 @@
 
 #include "trireme/base/clock.h"
 #include "trireme/base/deadline.h"
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme::cluster::launch::job {
 

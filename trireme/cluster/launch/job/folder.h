@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "trireme/base/deadline.h"
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme::cluster::launch::job {
 

@@ -9,13 +9,13 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/error.h"
-#include "trireme/base/nearest.h"
+#include "trireme/base/text/nearest.h"
 #include "trireme/cluster/launch/job/coordinator.h"
 #include "trireme/cluster/launch/job/folder.h"
 #include "trireme/cluster/launch/job/root.h"
 #include "trireme/cluster/launch/job/service.h"
+#include "trireme/net/auth/secret_credentials.h"
 #include "trireme/net/client.h"
-#include "trireme/net/secret_credentials.h"
 
 namespace trireme::cluster::launch::job {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme::cluster::launch::job {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "trireme/base/clock.h"
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 #include "trireme/cluster/launch/output/line_splitter.h"
 #include "trireme/cluster/launch/output/tail.h"
 #include "trireme/cluster/launch/output/writer.h"

@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "trireme/base/event_descriptor.h"
+#include "trireme/base/file/event_descriptor.h"
 
 namespace trireme::cluster::launch::output {
 namespace {

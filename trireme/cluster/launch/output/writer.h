@@ -22,7 +22,7 @@
 #include <string>
 #include <thread>
 
-#include "trireme/base/descriptor.h"
+#include "trireme/base/file/descriptor.h"
 
 namespace trireme::cluster::launch::output {
 

@@ -1,0 +1,21 @@
+// Goal:   a shell reads a quoted word as one word with its original content.
+// Method: words written by hand.
+
+#include "trireme/base/text/shell_word.h"
+
+#include <gtest/gtest.h>
+
+namespace trireme {
+namespace {
+
+TEST(ShellWord, QuotesOnlyWhatAShellWouldRead) {
+  EXPECT_EQ(shell_word("model.widths=[8, 8]"), "'model.widths=[8, 8]'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("~/a"), "'~/a'");
+  EXPECT_EQ(shell_word("optim.learning_rate=1e-3"), "optim.learning_rate=1e-3");
+  EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
+}
+
+}  // namespace
+}  // namespace trireme

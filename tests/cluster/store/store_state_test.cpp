@@ -1,0 +1,193 @@
+// Goal:   requests are applied exactly once, waits and watches end as specified, nothing grows
+//         without bound.
+// Method: the pure state machine with copies, late copies and abandoned requests.
+
+#include "trireme/cluster/store/store_state.h"
+
+#include <gtest/gtest.h>
+
+namespace trireme::cluster {
+namespace {
+
+constexpr StoreSessionId kA = 1;
+constexpr StoreSessionId kB = 2;
+
+struct Call {
+  StoreVerb verb = StoreVerb::Get;
+  std::string key{};
+  std::uint16_t slot = 0;
+  std::uint64_t sequence = 1;
+  const char* value = nullptr;
+  std::int64_t delta = 0;
+  std::uint64_t watch = 0;
+  std::uint64_t taken = 0;
+  Lifetime lifetime = Lifetime::Job;
+};
+
+StoreRequest request_of(const Call& call) {
+  StoreRequest request;
+  request.verb = call.verb;
+  request.key = call.key;
+  request.slot = call.slot;
+  request.sequence = call.sequence;
+  if (call.value) request.value = share(bytes_of(call.value));
+  request.delta = call.delta;
+  request.watch = call.watch;
+  request.taken = call.taken;
+  request.lifetime = call.lifetime;
+  return request;
+}
+
+class StoreStateTest : public ::testing::Test {
+ protected:
+  StoreStateTest() { open(StoreBounds{}); }
+
+  void open(const StoreBounds& bounds) {
+    state = std::make_unique<StoreState>(bounds);
+    state->open(kA);
+    state->open(kB);
+  }
+  std::vector<StoreState::Delivery> apply(StoreSessionId session, const Call& call) {
+    state->apply(session, request_of(call));
+    return state->take_deliveries();
+  }
+  StoreReply answer(StoreSessionId session, const Call& call) {
+    auto deliveries = apply(session, call);
+    if (deliveries.empty()) {
+      ADD_FAILURE() << "no answer to " << name_of(call.verb);
+      return {};
+    }
+    return deliveries.front().reply;
+  }
+
+  std::unique_ptr<StoreState> state;
+};
+
+TEST_F(StoreStateTest, ACopyIsAnsweredAgainAndNotApplied) {
+  const Call add{.verb = StoreVerb::Add, .key = "n", .delta = 5};
+  EXPECT_EQ(answer(kA, add).number, 5);
+  EXPECT_EQ(answer(kA, add).number, 5);
+  EXPECT_EQ(answer(kA, {.verb = StoreVerb::Add, .key = "n", .sequence = 2, .delta = 5}).number, 10);
+  EXPECT_TRUE(apply(kA, add).empty()) << "an older copy is not even answered";
+  EXPECT_EQ(answer(kB, add).number, 15) << "another session's request is another request";
+}
+
+TEST_F(StoreStateTest, ACopyOfASwapDoesNotSeeItsOwnEffect) {
+  const Call swap{.verb = StoreVerb::Swap, .key = "k", .value = "mine"};
+  EXPECT_TRUE(answer(kA, swap).flag);
+  EXPECT_TRUE(answer(kA, swap).flag) << "a repeated winner must not learn that it lost";
+  EXPECT_FALSE(answer(kB, swap).flag);
+}
+
+TEST_F(StoreStateTest, AWatchWhoseNumberNeverArrivedIsEndedByItsName) {
+  EXPECT_GT(answer(kA, {.verb = StoreVerb::Watch, .key = "w", .watch = 7}).number, 0);
+  answer(kB, {.verb = StoreVerb::Unwatch, .taken = 7});
+  answer(kA, {.verb = StoreVerb::Unwatch, .sequence = 2, .taken = 8});
+  EXPECT_EQ(state->watch_count(), 1u) << "another session's, another name";
+  answer(kA, {.verb = StoreVerb::Unwatch, .sequence = 3, .taken = 7});
+  EXPECT_EQ(state->watch_count(), 0u);
+}
+
+TEST_F(StoreStateTest, NobodyRevivesAnEndedSession) {
+  const Call set{.verb = StoreVerb::Set, .key = "k", .value = "1", .lifetime = Lifetime::Session};
+  answer(kA, set);
+  state->end(kA);
+  EXPECT_EQ(state->map().find("k"), nullptr);
+  EXPECT_TRUE(apply(kA, set).empty());
+  EXPECT_EQ(state->map().find("k"), nullptr);
+}
+
+TEST_F(StoreStateTest, AWaitIsAnsweredOnceWhenTheKeyComes) {
+  const Call wait{.verb = StoreVerb::Wait, .key = "k"};
+  EXPECT_TRUE(apply(kA, wait).empty());
+  EXPECT_TRUE(apply(kA, wait).empty()) << "a copy does not wait twice";
+  EXPECT_EQ(state->waiter_count(), 1u);
+  const auto deliveries = apply(kB, {.verb = StoreVerb::Set, .key = "k", .value = "now"});
+  ASSERT_EQ(deliveries.size(), 2u);
+  EXPECT_EQ(deliveries[1].session, kA);
+  EXPECT_EQ(text_of(*deliveries[1].reply.value), "now");
+  EXPECT_EQ(state->waiter_count(), 0u);
+}
+
+TEST_F(StoreStateTest, AbandonedWaitsDoNotPileUp) {
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    apply(kA, {.verb = StoreVerb::Wait, .key = "k" + std::to_string(i), .sequence = i});
+    ASSERT_EQ(state->waiter_count(), 1u);
+  }
+  apply(kA, {.key = "x", .sequence = 1001});
+  EXPECT_EQ(state->waiter_count(), 0u);
+}
+
+TEST_F(StoreStateTest, AWatchSeesThePastByAgeThenEverything) {
+  answer(kB, {.verb = StoreVerb::Set, .key = "p/2", .value = "a"});
+  answer(kB, {.verb = StoreVerb::Set, .key = "p/1", .sequence = 2, .value = "b"});
+  answer(kB, {.verb = StoreVerb::Set, .key = "q", .sequence = 3, .value = "-"});
+  const auto id =
+      static_cast<std::uint64_t>(answer(kA, {.verb = StoreVerb::Watch, .key = "p/"}).number);
+  StoreReply batch = answer(kA, {.verb = StoreVerb::Next, .sequence = 2, .watch = id});
+  ASSERT_EQ(batch.items.size(), 2u);
+  EXPECT_EQ(batch.items[0].key, "p/2");
+  EXPECT_EQ(batch.items[1].key, "p/1");
+
+  const Call next{.verb = StoreVerb::Next, .sequence = 3, .watch = id, .taken = 2};
+  EXPECT_TRUE(apply(kA, next).empty());
+  const auto woken = apply(kB, {.verb = StoreVerb::Erase, .key = "p/1", .sequence = 4});
+  ASSERT_EQ(woken.size(), 2u);
+  EXPECT_EQ(woken[1].reply.items.at(0).value, nullptr);
+  EXPECT_EQ(woken[1].reply.number, 2);
+}
+
+TEST_F(StoreStateTest, ABatchThatWasNotTakenComesAgain) {
+  const auto id = static_cast<std::uint64_t>(answer(kA, {.verb = StoreVerb::Watch}).number);
+  answer(kB, {.verb = StoreVerb::Set, .key = "k", .value = "1"});
+  EXPECT_EQ(answer(kA, {.verb = StoreVerb::Next, .sequence = 2, .watch = id}).items.size(), 1u);
+  answer(kB, {.verb = StoreVerb::Set, .key = "k", .sequence = 2, .value = "2"});
+  const StoreReply again = answer(kA, {.verb = StoreVerb::Next, .sequence = 3, .watch = id});
+  ASSERT_EQ(again.items.size(), 2u) << "the client said that it took none";
+  EXPECT_EQ(again.number, 0);
+}
+
+TEST_F(StoreStateTest, ALaggingWatchFailsAndFreesItsItems) {
+  open({.watch_items_max = 3});
+  const auto id = static_cast<std::uint64_t>(answer(kA, {.verb = StoreVerb::Watch}).number);
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    answer(kB, {.verb = StoreVerb::Set, .key = "k", .sequence = i, .value = "x"});
+  }
+  const StoreReply reply = answer(kA, {.verb = StoreVerb::Next, .sequence = 2, .watch = id});
+  EXPECT_EQ(reply.error, ErrorCode::Exhausted);
+}
+
+TEST_F(StoreStateTest, BoundsOnSlotsAndWatches) {
+  open({.slots_max = 2, .watches_max = 1});
+  EXPECT_EQ(answer(kA, {.slot = 2}).error, ErrorCode::Protocol);
+  EXPECT_EQ(answer(kA, {.sequence = 0}).error, ErrorCode::Protocol);
+  EXPECT_FALSE(answer(kA, {.verb = StoreVerb::Watch}).error);
+  EXPECT_EQ(answer(kA, {.verb = StoreVerb::Watch, .sequence = 2}).error, ErrorCode::Exhausted);
+}
+
+TEST_F(StoreStateTest, TheEndOfASessionLeavesNothingOfIt) {
+  const auto id = static_cast<std::uint64_t>(answer(kA, {.verb = StoreVerb::Watch}).number);
+  apply(kA, {.verb = StoreVerb::Next, .sequence = 2, .watch = id});
+  apply(kA, {.verb = StoreVerb::Wait, .key = "never", .slot = 1});
+  EXPECT_EQ(answer(kB, {.verb = StoreVerb::Next, .watch = id}).error, ErrorCode::NotFound)
+      << "one session cannot read another's watch";
+  state->end(kA);
+  EXPECT_EQ(state->waiter_count(), 0u);
+  EXPECT_EQ(state->watch_count(), 0u);
+  EXPECT_EQ(apply(kB, {.verb = StoreVerb::Set, .key = "never", .sequence = 2, .value = ""}).size(),
+            1u);
+}
+
+TEST_F(StoreStateTest, WhatTheJournalRefusesDoesNotHappen) {
+  StoreState refusing({}, [](auto) { throw Error(ErrorCode::Exhausted, "disk full"); });
+  refusing.open(kA);
+  refusing.apply(kA, request_of({.verb = StoreVerb::Set, .key = "k", .value = "1"}));
+  const auto deliveries = refusing.take_deliveries();
+  ASSERT_EQ(deliveries.size(), 1u);
+  EXPECT_EQ(deliveries[0].reply.error, ErrorCode::Exhausted);
+  EXPECT_EQ(refusing.map().find("k"), nullptr);
+  EXPECT_EQ(refusing.map().revision(), 0u);
+}
+
+}  // namespace
+}  // namespace trireme::cluster

@@ -1,0 +1,110 @@
+// Goal:   ranks that get unequal parts of every step come to the weights of one rank; whoever is
+//         slow gets less to do and is named.
+// Method: whole jobs of threads, of which one sleeps before each step. In float64 they must agree
+//         with one rank within 1e-10; with virtual ranks to the bit.
+
+#include "trireme/train/balance/balancer.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "tests/train/trainer_fixture.h"
+
+namespace trireme::train {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class BalancerTest : public TrainerTest {
+ protected:
+  BalancerTest() { is_reported_ = true; }
+
+  struct Balanced {
+    Weights weights;
+    std::int64_t last_own = 0;  // samples of the last step on the rank that sleeps
+  };
+
+  // The last rank sleeps.
+  Balanced train(const std::string& folder, const std::string& model, Words words, int ranks,
+                 std::chrono::milliseconds nap = 10ms) {
+    at::set_num_threads(1);
+    words.insert(words.end(), {"train.steps=24", "balance.every=4"});
+    const config::Config config = tiny_config(model, words);
+    std::vector<comm::Group> groups{comm::Group::solo()};
+    if (ranks > 1) groups = comm::connect_threads(ranks);
+    Balanced result;
+    testing::run_rank_threads(ranks, [&](int rank) {
+      const bool is_slow = ranks > 1 && rank == ranks - 1;
+      Job job = open_job(config, tiny_kinds(), groups[static_cast<std::size_t>(rank)]);
+      Reporter reporter(rank == 0 ? reporting(folder) : Reporter::Options{});
+      std::int64_t own = 0;
+      Trainer trainer(job,
+                      {.reporter = &reporter,
+                       .before_step =
+                           [&](auto) {
+                             if (is_slow) std::this_thread::sleep_for(nap);
+                           },
+                       .after_step = [&](const auto&, const Outcome& o) { own = o.own_samples; }});
+      trainer.run();
+      if (rank == 0) result.weights = weights_of(*job.model);
+      if (is_slow) result.last_own = own;
+      job.group.barrier().wait();
+    });
+    return result;
+  }
+};
+
+TEST_F(BalancerTest, UnequalPartsMakeTheSameWeights) {
+  const Weights one = train("one", "mlp64", {}, 1).weights;
+  for (const char* kind : {"all_reduce", "shared", "zero1", "zero3"}) {
+    const std::string how = std::string("sync.kind=") + kind;
+    for (const Words& words : {Words{how, "balance.kind=static", "balance.weights=[3, 1, 0.1]"},
+                               Words{how, "balance.kind=proportional"},
+                               Words{how, "balance.kind=least_loaded", "train.accumulate=2"}}) {
+      EXPECT_LT(distance(train("many", "mlp64", words, 3, 1ms).weights, one), 1e-10)
+          << kind << ", " << words[1];
+    }
+  }
+}
+
+TEST_F(BalancerTest, TheSlowGetLessAndAreNamed) {
+  const Balanced fair = train("fair", "mlp", {}, 2);
+  EXPECT_GE(fair.last_own, 3) << "half of 7 samples";
+  EXPECT_THAT(said("fair", "events.jsonl"), HasSubstr("slow rank"));
+  EXPECT_THAT(said("fair", "screen"), HasSubstr("balance.kind=proportional"));
+  const Balanced balanced = train("balanced", "mlp", {"balance.kind=proportional"}, 2);
+  EXPECT_LE(balanced.last_own, 1);
+  EXPECT_THAT(said("balanced", "events.jsonl"), HasSubstr("balanced"));
+}
+
+// Nothing can be dealt there, but it is worth knowing whom all wait for.
+TEST_F(BalancerTest, TheSlowAreNamedWhereRanksAgreeLessOften) {
+  for (const char* kind : {"local", "diloco"}) {
+    const Balanced found =
+        train(kind, "mlp", {"sync.kind=" + std::string(kind), "sync.steps=3"}, 2, 30ms);
+    EXPECT_GE(found.last_own, 3) << "half of 7 samples";
+    EXPECT_THAT(said(kind, "events.jsonl"), HasSubstr("slow rank"));
+    EXPECT_THAT(said(kind, "screen"), Not(HasSubstr("balance.kind=proportional")));
+  }
+}
+
+TEST_F(BalancerTest, WholeSlotsMoveAndTheBitsStay) {
+  const Words words{"train.virtual_ranks=8", "balance.kind=proportional"};
+  const Weights one = train("one", "mlp", words, 1).weights;
+  const Balanced two = train("two", "mlp", words, 2);
+  EXPECT_LE(two.last_own, 2) << "one slot of eight";
+  for (const auto& [name, value] : one) EXPECT_TRUE(two.weights.at(name).equal(value)) << name;
+}
+
+TEST_F(BalancerTest, WhatDoesNotFitIsRefused) {
+  EXPECT_THROW(train("a", "mlp", {"balance.kind=static", "balance.weights=[1]"}, 2), Error);
+  EXPECT_THROW(train("b", "mlp", {"balance.kind=proportional", "sync.kind=none"}, 2), Error);
+  train("c", "mlp", {"sync.kind=none"}, 2);
+  EXPECT_THAT(said("c", "events.jsonl"), Not(HasSubstr("slow rank")));
+}
+
+}  // namespace
+}  // namespace trireme::train

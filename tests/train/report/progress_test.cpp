@@ -1,0 +1,159 @@
+// Goal:   a progress reads back as it was written, and what is none is refused; command words and
+//         laps are what they look like.
+// Method: round trips with extreme values; broken texts.
+
+#include "trireme/train/report/progress.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "trireme/base/error.h"
+#include "trireme/train/recipe/worker_words.h"
+#include "trireme/train/report/stopwatch.h"
+
+namespace trireme::train {
+namespace {
+
+ErrorCode code_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return ErrorCode::Misuse;
+}
+
+TEST(Progress, ReadsBackAsWritten) {
+  Progress progress{.step = std::int64_t{1} << 60,
+                    .updates = 17,
+                    .position = {.epoch = 3, .cursor = 977},
+                    .returned = {{.epoch = 3, .samples = {.begin = 5, .end = 9}},
+                                 {.epoch = 3, .samples = {.begin = 20, .end = 21}}},
+                    .samples = 123456789012,
+                    .planned = 41,
+                    .loss_scale = 65536,
+                    .loss_scale_good_steps = 1999,
+                    .metric = "f1",
+                    .best = 0.1,
+                    .best_step = 5,
+                    .evaluations_since_best = 2,
+                    .plateau = {.factor = 0.25, .best = 0.5, .bad = 3, .cooling = 4},
+                    .recipe = "[train]\nbatch = 1 # \"quoted\" \\ µ\n",
+                    .job_hash = "0123456789abcdef"};
+  const Progress read = Progress::from_json(progress.to_json());
+  EXPECT_EQ(read.step, progress.step);
+  EXPECT_EQ(read.updates, 17);
+  EXPECT_EQ(read.position.epoch, 3);
+  EXPECT_EQ(read.position.cursor, 977);
+  EXPECT_EQ(read.returned, progress.returned);
+  EXPECT_EQ(read.samples, 123456789012);
+  EXPECT_EQ(read.planned, 41);
+  EXPECT_EQ(read.loss_scale, 65536);
+  EXPECT_EQ(read.loss_scale_good_steps, 1999);
+  EXPECT_EQ(read.metric, "f1");
+  EXPECT_EQ(read.best, 0.1);
+  EXPECT_EQ(read.best_step, 5);
+  EXPECT_EQ(read.evaluations_since_best, 2);
+  EXPECT_EQ(read.plateau.factor, 0.25);
+  EXPECT_EQ(read.plateau.best, 0.5);
+  EXPECT_EQ(read.plateau.bad, 3);
+  EXPECT_EQ(read.plateau.cooling, 4);
+  EXPECT_EQ(read.recipe, progress.recipe);
+  EXPECT_EQ(read.job_hash, progress.job_hash);
+}
+
+TEST(Progress, ABeginningHasNoBest) {
+  const Progress read = Progress::from_json(Progress{}.to_json());
+  EXPECT_TRUE(std::isnan(read.best));
+  EXPECT_EQ(read.best_step, -1);
+  EXPECT_EQ(read.step, 0);
+}
+
+TEST(Progress, AnInfiniteBestReadsBack) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double best : {kInfinity, -kInfinity}) {
+    EXPECT_EQ(Progress::from_json(Progress{.best = best}.to_json()).best, best);
+  }
+  Progress progress;
+  progress.best = kInfinity;
+  progress.best_step = 3;
+  progress.evaluations_since_best = 2;
+  progress.forget_best();
+  EXPECT_EQ(progress.to_json(), Progress{}.to_json());
+}
+
+TEST(Progress, RefusesWhatIsNone) {
+  for (const char* text : {"", "{}", "[]", "nonsense", R"({"step": "three"})"}) {
+    EXPECT_EQ(code_of([&] { Progress::from_json(text); }), ErrorCode::Corrupt) << text;
+  }
+}
+
+WorkerWords words_of(std::vector<std::string> words) {
+  words.insert(words.begin(), "worker");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  return {static_cast<int>(argv.size()), argv.data()};
+}
+
+TEST(WorkerWords, AreACommandOptionsAndFlags) {
+  const WorkerWords words =
+      words_of({"train", "--recipe", "a.toml", "--resume", "--set", "train.batch=3", "--set",
+                "optim.learning_rate=-1", "--temperature", "1e-2"});
+  EXPECT_EQ(words.command(), "train");
+  EXPECT_EQ(words.text("--recipe"), "a.toml");
+  EXPECT_TRUE(words.has("--resume"));
+  EXPECT_FALSE(words.has("--json"));
+  EXPECT_EQ(words.overrides(),
+            (std::vector<std::string>{"train.batch=3", "optim.learning_rate=-1"}));
+  EXPECT_EQ(words.number("--temperature", 1, 0, 1), 0.01);
+  EXPECT_EQ(words.number("--top-p", 7, 0, 1), 7);
+  EXPECT_EQ(words.integer("--top-k", 7), 7);
+  EXPECT_EQ(words_of({"eval", "--seed", "9007199254740993"}).integer("--seed", 1),
+            9007199254740993);
+  EXPECT_EQ(words.text("--prompt", "otherwise"), "otherwise");
+  EXPECT_EQ(words_of({}).command(), "");
+  EXPECT_EQ(words_of({"generate", "--prompt", "--- hear"}).text("--prompt"), "--- hear");
+}
+
+TEST(WorkerWords, SayWhatIsWrong) {
+  EXPECT_EQ(code_of([] { words_of({"train", "stray"}); }), ErrorCode::InvalidInput);
+  EXPECT_EQ(code_of([] { words_of({"train", "--resmue"}); }), ErrorCode::InvalidInput);
+  EXPECT_EQ(code_of([] { words_of({"train", "--set"}); }), ErrorCode::InvalidInput);
+  EXPECT_EQ(code_of([] { words_of({"train"}).text("--recipe"); }), ErrorCode::InvalidInput);
+  EXPECT_EQ(code_of([] { words_of({"train", "--recipe", "--resume"}).text("--recipe"); }),
+            ErrorCode::InvalidInput);
+  for (const char* number : {"", "x", "1x", "1 "}) {
+    EXPECT_EQ(code_of([&] { words_of({"eval", "--count", number}).number("--count", 1, 0, 9); }),
+              ErrorCode::InvalidInput)
+        << number;
+  }
+  for (const char* number : {"", "x", "1.5", "1e3", "-1", "nan", "99999999999999999999"}) {
+    EXPECT_EQ(code_of([&] { words_of({"eval", "--count", number}).integer("--count", 1); }),
+              ErrorCode::InvalidInput)
+        << number;
+  }
+  for (const char* number : {"nan", "inf", "-0.1", "1.1"}) {
+    EXPECT_EQ(code_of([&] { words_of({"eval", "--top-p", number}).number("--top-p", 1, 0, 1); }),
+              ErrorCode::InvalidInput)
+        << number;
+  }
+}
+
+TEST(Stopwatch, LapsAddUpToTheWhole) {
+  Stopwatch whole;
+  Stopwatch parts;
+  double sum = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const double lap = parts.lap();
+    EXPECT_GE(lap, 0);
+    sum += lap;
+  }
+  // `parts` began after `whole` and ended before it.
+  EXPECT_LE(sum, whole.lap());
+  EXPECT_GT(sum, 0);
+}
+
+}  // namespace
+}  // namespace trireme::train

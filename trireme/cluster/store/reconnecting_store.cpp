@@ -1,0 +1,335 @@
+#include "trireme/cluster/store/reconnecting_store.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <set>
+#include <utility>
+
+#include "trireme/base/error.h"
+
+namespace trireme::cluster {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Pause between two attempts to reach a server that is not running.
+constexpr Duration kPause = 5ms;
+// A server that accepts a connection and then sends nothing is retried after this time.
+constexpr Duration kAttempt = 1s;
+// A server whose host is unreachable counts as gone after the shorter of this and a quarter of
+// `patience`.
+constexpr Duration kSilenceMax = 30s;
+// Time for a single attempt once `patience` has run out.
+constexpr Duration kLastAttempt = 50ms;
+
+std::string seconds_of(Duration duration) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.3g s", std::chrono::duration<double>(duration).count());
+  return text;
+}
+
+// The errors of an attempt during which the server died.
+bool is_passing(ErrorCode code) {
+  return code == ErrorCode::Unreachable || code == ErrorCode::Deadline ||
+         code == ErrorCode::PeerLost || code == ErrorCode::Protocol;
+}
+
+bool are_equal(const std::optional<Bytes>& a, std::optional<ByteView> b) {
+  if (!a || !b) return !a && !b;
+  return std::equal(a->begin(), a->end(), b->begin(), b->end());
+}
+
+}  // namespace
+
+LastingStore::LastingStore(Options options, Deadline deadline) : options_(std::move(options)) {
+  link_ = connect(deadline);
+  looker_ = std::thread([this] { look(); });
+}
+
+LastingStore::~LastingStore() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+    changed_.notify_all();
+  }
+  looker_.join();
+}
+
+LastingStore::Link LastingStore::connect(Deadline deadline) const {
+  return std::make_shared<RemoteStore>(
+      net::Client::Options{.address = options_.address,
+                           .credentials = options_.credentials.get(),
+                           .silence_max = std::min<Duration>(options_.patience / 4, kSilenceMax)},
+      deadline);
+}
+
+// One thread connects, the others wait for it.
+LastingStore::Link LastingStore::connected(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  for (bool is_tried = false;;) {
+    if (link_) return link_;
+    const TimePoint now = steady_clock().now();
+    const TimePoint end = lost_ + options_.patience;
+    const std::string gone = "the coordinator has been gone for " + seconds_of(now - lost_);
+    if (now >= end && is_tried) throw Error(ErrorCode::PeerLost, gone);
+    if (deadline.is_past() || is_ending_) throw Error(ErrorCode::Deadline, gone);
+    if (is_connecting_) {
+      changed_.wait_until(lock, std::min(deadline.when(), now + kAttempt));
+      continue;
+    }
+    is_tried = true;
+    is_connecting_ = true;
+    lock.unlock();
+    Link fresh;
+    std::exception_ptr failure;
+    try {
+      const Duration most = now >= end ? kLastAttempt : std::min<Duration>(kAttempt, end - now);
+      const Deadline attempt = min(deadline, Deadline::after(most));
+      fresh = connect(attempt);
+      restore(*fresh, attempt);
+    } catch (const Error& error) {
+      fresh.reset();
+      if (!is_passing(error.code())) failure = std::current_exception();
+    }
+    lock.lock();
+    is_connecting_ = false;
+    link_ = fresh;
+    if (fresh) ++reconnects_;
+    changed_.notify_all();
+    if (failure) std::rethrow_exception(failure);
+    if (!fresh) changed_.wait_for(lock, kPause);
+  }
+}
+
+void LastingStore::restore(RemoteStore& store, Deadline deadline) {
+  std::map<std::string, Held, std::less<>> held;
+  {
+    const std::lock_guard lock(mutex_);
+    held = held_;
+  }
+  for (const auto& [key, what] : held) {
+    if (!what.is_claimed) {
+      store.set(key, what.value, deadline, Lifetime::Session);
+      continue;
+    }
+    SwapResult result =
+        store.compare_and_set(key, std::nullopt, what.value, deadline, Lifetime::Session);
+    // It is this process's own key, from the previous connection; the server has not noticed its
+    // end yet.
+    if (!result.swapped && are_equal(result.current, what.value)) {
+      result =
+          store.compare_and_set(key, ByteView(what.value), what.value, deadline, Lifetime::Session);
+    }
+    if (!result.swapped) let_go(key);
+  }
+}
+
+void LastingStore::drop(const Link& link) {
+  const std::lock_guard lock(mutex_);
+  if (link_ != link) return;
+  link_.reset();
+  lost_ = steady_clock().now();
+  changed_.notify_all();
+}
+
+template <class Call>
+auto LastingStore::lasting(Deadline deadline, Call call, bool* is_repeated) {
+  for (;;) {
+    const Link link = connected(deadline);
+    try {
+      return call(link);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::PeerLost) throw;
+      drop(link);
+      if (is_repeated != nullptr) *is_repeated = true;
+    }
+  }
+}
+
+// If the connection was replaced while the key was being written, the new connection does not have
+// the key.
+void LastingStore::hold(const Link& link, std::string_view key, Held held, Deadline deadline) {
+  const bool is_claimed = held.is_claimed;
+  const Bytes value = held.value;
+  {
+    const std::lock_guard lock(mutex_);
+    held_.insert_or_assign(std::string(key), std::move(held));
+    if (link_ == link || !link_) return;
+  }
+  lasting(deadline, [&](const Link& now) {
+    if (is_claimed) {
+      now->compare_and_set(key, std::nullopt, value, deadline, Lifetime::Session);
+    } else {
+      now->set(key, value, deadline, Lifetime::Session);
+    }
+  });
+}
+
+void LastingStore::let_go(std::string_view key) {
+  const std::lock_guard lock(mutex_);
+  if (const auto it = held_.find(key); it != held_.end()) held_.erase(it);
+}
+
+void LastingStore::set(std::string_view key, ByteView value, Deadline deadline, Lifetime lifetime) {
+  if (lifetime == Lifetime::Job) let_go(key);
+  lasting(deadline, [&](const Link& link) {
+    link->set(key, value, deadline, lifetime);
+    if (lifetime == Lifetime::Job) return;
+    hold(link, key, {.value = Bytes(value.begin(), value.end())}, deadline);
+  });
+}
+
+std::optional<Bytes> LastingStore::get(std::string_view key, Deadline deadline) {
+  return lasting(deadline, [&](const Link& link) { return link->get(key, deadline); });
+}
+
+Bytes LastingStore::wait(std::string_view key, Deadline deadline) {
+  return lasting(deadline, [&](const Link& link) { return link->wait(key, deadline); });
+}
+
+std::int64_t LastingStore::add(std::string_view key, std::int64_t delta, Deadline deadline) {
+  return lasting(deadline, [&](const Link& link) { return link->add(key, delta, deadline); });
+}
+
+SwapResult LastingStore::compare_and_set(std::string_view key, std::optional<ByteView> expected,
+                                         std::optional<ByteView> desired, Deadline deadline,
+                                         Lifetime lifetime) {
+  bool is_repeated = false;
+  return lasting(
+      deadline,
+      [&](const Link& link) {
+        SwapResult result = link->compare_and_set(key, expected, desired, deadline, lifetime);
+        if (is_repeated && !result.swapped) result.swapped = are_equal(result.current, desired);
+        if (!result.swapped) return result;
+        if (desired && lifetime == Lifetime::Session) {
+          Bytes value(desired->begin(), desired->end());
+          hold(link, key, {.value = std::move(value), .is_claimed = true}, deadline);
+        } else {
+          let_go(key);
+        }
+        return result;
+      },
+      &is_repeated);
+}
+
+bool LastingStore::erase(std::string_view key, Deadline deadline) {
+  let_go(key);
+  return lasting(deadline, [&](const Link& link) { return link->erase(key, deadline); });
+}
+
+std::vector<StoreChange> LastingStore::list(std::string_view prefix, Deadline deadline) {
+  return lasting(deadline, [&](const Link& link) { return link->list(prefix, deadline); });
+}
+
+int LastingStore::reconnects() const {
+  const std::lock_guard lock(mutex_);
+  return reconnects_;
+}
+
+// Restores the session-bound keys of a process that makes no calls, too.
+void LastingStore::look() {
+  std::unique_lock lock(mutex_);
+  while (!is_ending_) {
+    changed_.wait_for(lock, kLookPeriod);
+    const Link link = link_;
+    if (is_ending_) return;
+    lock.unlock();
+    try {
+      if (link && !link->is_open()) drop(link);
+      connected(Deadline::after(kLookPeriod));
+    } catch (const Error&) {
+      // The next call reports the error.
+    }
+    lock.lock();
+  }
+}
+
+class LastingStore::LastingWatch final : public Watch {
+ public:
+  LastingWatch(LastingStore& store, std::string prefix)
+      : store_(store), prefix_(std::move(prefix)) {}
+
+  // Keeps the connection of the watch alive, even if the store has replaced its own.
+  struct Inner {
+    Link link;
+    std::unique_ptr<Watch> watch;
+  };
+
+  // Opens the watch if it is not open.
+  std::shared_ptr<Inner> opened(Deadline deadline) {
+    return store_.lasting(deadline, [&](const Link& link) {
+      const std::lock_guard turn(opening_);
+      if (inner_ && inner_->link == link) return inner_;
+      auto fresh = std::make_shared<Inner>();
+      fresh->link = link;
+      fresh->watch = link->watch(prefix_, deadline);
+      // After the watch was opened, so that no key is missed between the two.
+      if (inner_) tell_erased(link->list(prefix_, deadline));
+      inner_ = fresh;
+      return fresh;
+    });
+  }
+
+  StoreChange next(Deadline deadline) override {
+    for (;;) {
+      const std::shared_ptr<Inner> inner = opened(deadline);
+      {
+        const std::lock_guard lock(mutex_);
+        if (!erased_.empty()) return take_erased();
+      }
+      try {
+        StoreChange change = inner->watch->next(deadline);
+        note(change);
+        return change;
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::PeerLost) throw;
+        store_.drop(inner->link);
+      }
+    }
+  }
+
+ private:
+  void note(const StoreChange& change) {
+    const std::lock_guard lock(mutex_);
+    revision_ = std::max(revision_, change.revision);
+    if (change.value) {
+      known_.insert(change.key);
+    } else {
+      known_.erase(change.key);
+    }
+  }
+
+  void tell_erased(const std::vector<StoreChange>& there) {
+    const std::lock_guard lock(mutex_);
+    std::set<std::string> gone = known_;
+    for (const StoreChange& change : there) gone.erase(change.key);
+    for (const std::string& key : gone) {
+      known_.erase(key);
+      erased_.push_back({.key = key, .value = std::nullopt, .revision = revision_});
+    }
+  }
+
+  StoreChange take_erased() {
+    StoreChange change = std::move(erased_.front());
+    erased_.pop_front();
+    return change;
+  }
+
+  LastingStore& store_;
+  const std::string prefix_;
+  std::mutex opening_;
+  std::shared_ptr<Inner> inner_;  // guarded by opening_
+  std::mutex mutex_;              // guards the members below
+  std::set<std::string> known_;
+  std::deque<StoreChange> erased_;
+  std::uint64_t revision_ = 0;
+};
+
+std::unique_ptr<Watch> LastingStore::watch(std::string_view prefix, Deadline deadline) {
+  auto watch = std::make_unique<LastingWatch>(*this, std::string(prefix));
+  watch->opened(deadline);
+  return watch;
+}
+
+}  // namespace trireme::cluster

@@ -1,0 +1,214 @@
+#include "trireme/cluster/store/store_map.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "trireme/base/check.h"
+
+namespace trireme::cluster {
+namespace {
+
+void refuse(StoreReply& reply, ErrorCode code, std::string text) {
+  reply.error = code;
+  reply.error_text = std::move(text);
+}
+
+std::string in_quotes(std::string_view key) {
+  constexpr std::size_t kShown = 80;
+  return "\"" + std::string(key.substr(0, kShown)) + (key.size() > kShown ? "...\"" : "\"");
+}
+
+bool are_equal(const StoreValue& a, const StoreValue& b) {
+  if (!a || !b) return !a && !b;
+  return *a == *b;
+}
+
+std::optional<std::int64_t> number_in(const Bytes& value) {
+  const std::string_view text = text_of(value);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+StoreMap::Plan StoreMap::plan(StoreSessionId session, const StoreRequest& request) const {
+  Plan plan;
+  plan.reply.slot = request.slot;
+  plan.reply.sequence = request.sequence;
+  const StoreSessionId owner = request.lifetime == Lifetime::Session ? session : kNobody;
+  switch (request.verb) {
+    case StoreVerb::Set:
+      if (!request.value) {
+        refuse(plan.reply, ErrorCode::Protocol, "set without a value");
+      } else {
+        plan_write(plan, owner, request, request.value);
+      }
+      return plan;
+    case StoreVerb::Get:
+      plan.reply.value = find(request.key);
+      return plan;
+    case StoreVerb::Add:
+      plan_add(plan, request);
+      return plan;
+    case StoreVerb::Swap:
+      plan_swap(plan, owner, request);
+      return plan;
+    case StoreVerb::Erase:
+      plan.reply.flag = entry_of(request.key) != nullptr;
+      if (plan.reply.flag) plan_write(plan, owner, request, nullptr);
+      return plan;
+    case StoreVerb::List:
+      plan_list(plan, request);
+      return plan;
+    case StoreVerb::Wait:
+    case StoreVerb::Watch:
+    case StoreVerb::Next:
+    case StoreVerb::Unwatch:
+      break;
+  }
+  TRIREME_CHECK(false, "the map knows no ", name_of(request.verb));
+  return plan;
+}
+
+void StoreMap::plan_write(Plan& plan, StoreSessionId owner, const StoreRequest& request,
+                          StoreValue value) const {
+  const std::string& key = request.key;
+  if (key.empty() || key.size() > bounds_.key_size_max) {
+    return refuse(plan.reply, ErrorCode::InvalidInput,
+                  "a key has 1 to " + std::to_string(bounds_.key_size_max) + " bytes, not " +
+                      std::to_string(key.size()));
+  }
+  if (value) {
+    const Entry* old = entry_of(key);
+    const std::size_t replaced = old ? old->value->size() : 0;
+    if (value->size() > bounds_.value_size_max) {
+      return refuse(plan.reply, ErrorCode::Exhausted,
+                    "the value of " + in_quotes(key) + " has " + std::to_string(value->size()) +
+                        " bytes; a store takes " + std::to_string(bounds_.value_size_max));
+    }
+    if (!old && entries_.size() >= bounds_.keys_max) {
+      return refuse(plan.reply, ErrorCode::Exhausted,
+                    "the store is full: it holds " + std::to_string(entries_.size()) + " keys");
+    }
+    if (bytes_ - replaced + key.size() + value->size() > bounds_.bytes_max) {
+      return refuse(plan.reply, ErrorCode::Exhausted,
+                    "the store is full: it holds " + std::to_string(bytes_) + " bytes");
+    }
+  }
+  plan.change = Change{key, std::move(value), revision_ + 1, owner};
+}
+
+void StoreMap::plan_add(Plan& plan, const StoreRequest& request) const {
+  const Entry* old = entry_of(request.key);
+  std::int64_t sum = 0;
+  if (old) {
+    const std::optional<std::int64_t> number = number_in(*old->value);
+    if (!number) {
+      return refuse(plan.reply, ErrorCode::Mismatch, in_quotes(request.key) + " holds no number");
+    }
+    sum = *number;
+  }
+  if (__builtin_add_overflow(sum, request.delta, &sum)) {
+    return refuse(plan.reply, ErrorCode::InvalidInput,
+                  "adding " + std::to_string(request.delta) + " to " + in_quotes(request.key) +
+                      " leaves 64 bits");
+  }
+  plan.reply.number = sum;
+  plan_write(plan, old ? old->owner : kNobody, request, share(bytes_of(std::to_string(sum))));
+}
+
+void StoreMap::plan_swap(Plan& plan, StoreSessionId owner, const StoreRequest& request) const {
+  const StoreValue current = find(request.key);
+  plan.reply.value = current;
+  if (!are_equal(current, request.expected)) return;
+  plan.reply.flag = true;
+  plan.reply.value = request.value;
+  // The key was absent and stays absent, so there is no change to report.
+  if (current || request.value) plan_write(plan, owner, request, request.value);
+}
+
+void StoreMap::plan_list(Plan& plan, const StoreRequest& request) const {
+  std::size_t size = 0;
+  for (auto it = entries_.lower_bound(request.key);
+       it != entries_.end() && it->first.starts_with(request.key); ++it) {
+    size += it->first.size() + it->second.value->size() + 32;
+    if (size > bounds_.reply_size_max) {
+      plan.reply.items.clear();
+      return refuse(plan.reply, ErrorCode::Exhausted,
+                    "what lies under " + in_quotes(request.key) + " has over " +
+                        std::to_string(bounds_.reply_size_max) + " bytes; list a longer prefix");
+    }
+    plan.reply.items.push_back({it->first, it->second.value, it->second.revision});
+  }
+}
+
+std::vector<StoreMap::Change> StoreMap::plan_end(StoreSessionId session) const {
+  std::vector<Change> changes;
+  const auto it = owned_.find(session);
+  if (session == kNobody || it == owned_.end()) return changes;
+  std::uint64_t revision = revision_;
+  for (const std::string& key : it->second) {
+    changes.push_back({key, nullptr, ++revision, kNobody});
+  }
+  return changes;
+}
+
+void StoreMap::commit(const Change& change) {
+  TRIREME_CHECK(change.revision > revision_, "revision ", change.revision, " after ", revision_);
+  revision_ = change.revision;
+  const auto it = entries_.find(change.key);
+  if (it != entries_.end()) {
+    bytes_ -= it->first.size() + it->second.value->size();
+    if (const auto owner = owned_.find(it->second.owner); owner != owned_.end()) {
+      owner->second.erase(change.key);
+      if (owner->second.empty()) owned_.erase(owner);
+    }
+  }
+  if (!change.value) {
+    if (it != entries_.end()) entries_.erase(it);
+    return;
+  }
+  bytes_ += change.key.size() + change.value->size();
+  if (change.owner != kNobody) owned_[change.owner].insert(change.key);
+  entries_.insert_or_assign(change.key, Entry{change.value, change.revision, change.owner});
+}
+
+StoreValue StoreMap::find(std::string_view key) const {
+  const Entry* entry = entry_of(key);
+  return entry ? entry->value : nullptr;
+}
+
+std::vector<StoreItem> StoreMap::list(std::string_view prefix) const {
+  std::vector<StoreItem> items;
+  for (auto it = entries_.lower_bound(prefix);
+       it != entries_.end() && it->first.starts_with(prefix); ++it) {
+    items.push_back({it->first, it->second.value, it->second.revision});
+  }
+  return items;
+}
+
+std::vector<StoreMap::Change> StoreMap::snapshot() const {
+  std::vector<Change> changes;
+  changes.reserve(entries_.size());
+  for (const auto& [key, entry] : entries_) {
+    changes.push_back({key, entry.value, entry.revision, entry.owner});
+  }
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& a, const Change& b) { return a.revision < b.revision; });
+  return changes;
+}
+
+std::set<StoreSessionId> StoreMap::owners() const {
+  std::set<StoreSessionId> ids;
+  for (const auto& [id, keys] : owned_) ids.insert(id);
+  return ids;
+}
+
+const StoreMap::Entry* StoreMap::entry_of(std::string_view key) const {
+  const auto it = entries_.find(key);
+  return it == entries_.end() ? nullptr : &it->second;
+}
+
+}  // namespace trireme::cluster

@@ -1,0 +1,103 @@
+#include "trireme/model/layer/linear.h"
+
+#include <ATen/autocast_mode.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <optional>
+#include <utility>
+
+#include "trireme/base/check.h"
+#include "trireme/model/layer/gradient_homes.h"
+#include "trireme/model/layer/weight_copies.h"
+
+namespace trireme::model {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// at::linear that writes the gradient of its weight directly to its final memory and may read the
+// weight in a 16-bit type, that of x. It computes the same products as autograd for at::linear, so
+// the results are bitwise identical.
+struct HomedLinear : torch::autograd::Function<HomedLinear> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
+                            const std::optional<at::Tensor>& bias,
+                            const std::optional<at::Tensor>& narrow,
+                            c10::intrusive_ptr<HomesHolder> homes) {
+    ctx->save_for_backward({x, weight, narrow.value_or(at::Tensor())});
+    if (homes) ctx->saved_data["homes"] = c10::IValue::make_capsule(homes);
+    ctx->saved_data["has_bias"] = bias.has_value();
+    return at::linear(x, narrow.value_or(weight), bias);
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
+    const variable_list saved = ctx->get_saved_variables();
+    const at::Tensor &x = saved[0], &weight = saved[1], &narrow = saved[2];
+    const at::Tensor& read = narrow.defined() ? narrow : weight;
+    const at::Tensor gradient = gradients[0].reshape({-1, weight.size(0)});
+    const at::Tensor rows = x.reshape({-1, weight.size(1)});
+    variable_list result(5);
+    if (ctx->needs_input_grad(0)) result[0] = gradient.mm(read).view(x.sizes());
+    if (ctx->needs_input_grad(1)) result[1] = weight_gradient(ctx, weight, gradient.t(), rows);
+    if (ctx->saved_data["has_bias"].toBool()) result[2] = gradient.sum(0);
+    return result;
+  }
+
+  static at::Tensor weight_gradient(AutogradContext* ctx, const at::Tensor& weight,
+                                    const at::Tensor& gradient, const at::Tensor& rows) {
+    if (!is_accumulating()) return gradient.mm(rows).to(weight.scalar_type());
+    at::Tensor home;
+    if (const auto held = ctx->saved_data.find("homes"); held != ctx->saved_data.end()) {
+      home = static_cast<HomesHolder&>(*held->second.toCapsule()).homes->lend(weight);
+    }
+    if (!home.defined()) home = at::empty_like(weight);
+    if (rows.scalar_type() != weight.scalar_type()) return home.copy_(gradient.mm(rows));
+    at::mm_out(home, gradient, rows);
+    return home;
+  }
+};
+
+// The weight in autocast's type, if a copy exists or it is needed together with a home; nullopt if
+// autocast can do the conversion or is off.
+std::optional<at::Tensor> narrow_weight(const at::Tensor& weight, const Context& context,
+                                        bool has_home) {
+  const c10::DeviceType device = weight.device().type();
+  if (!at::autocast::is_autocast_enabled(device)) return std::nullopt;
+  const at::ScalarType type = at::autocast::get_autocast_dtype(device);
+  if (context.copies != nullptr && c10::GradMode::is_enabled()) {
+    at::Tensor copy = context.copies->copy_of(weight);
+    if (copy.defined() && copy.scalar_type() == type) return copy;
+  }
+  return has_home ? std::optional(weight.detach().to(type)) : std::nullopt;
+}
+
+}  // namespace
+
+// Weights are zero until initialize(): random values from torch's generator would be overwritten.
+Linear::Linear(const Options& options) : torch::nn::Module("Linear") {
+  TRIREME_CHECK(options.inputs > 0 && options.outputs > 0, "a layer of ", options.inputs,
+                " inputs and ", options.outputs, " outputs");
+  weight = register_parameter("weight", at::zeros({options.outputs, options.inputs}));
+  if (options.has_bias) bias = register_parameter("bias", at::zeros({options.outputs}));
+}
+
+Linear::Linear(at::Tensor tied) : torch::nn::Module("Linear") {
+  weight = register_parameter("weight", std::move(tied));
+}
+
+at::Tensor Linear::forward(const at::Tensor& x, const Context& context) const {
+  if (strategy) return strategy->forward(*this, x, context);
+  const auto homes = homes_for(weight, context);
+  const auto narrow = narrow_weight(weight, context, homes != nullptr);
+  if (!homes && !narrow) return at::linear(x, weight, bias);
+  const at::ScalarType type = narrow ? narrow->scalar_type() : x.scalar_type();
+  const auto own = bias.defined() ? std::optional(bias.to(type)) : std::nullopt;
+  return HomedLinear::apply(x.to(type), weight, own, narrow, homes);
+}
+
+}  // namespace trireme::model

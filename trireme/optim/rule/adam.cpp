@@ -1,0 +1,50 @@
+#include "trireme/optim/rule/adam.h"
+
+#include <cmath>
+
+#include "trireme/base/check.h"
+#include "trireme/optim/run_slices.h"
+
+namespace trireme::optim {
+
+Adam::Adam(const AdamConfig& config)
+    : beta1_(config.beta1),
+      beta2_(config.beta2),
+      epsilon_(config.epsilon),
+      is_decay_apart_(false) {}
+
+Adam::Adam(const AdamwConfig& config)
+    : beta1_(config.beta1), beta2_(config.beta2), epsilon_(config.epsilon), is_decay_apart_(true) {}
+
+template <class T>
+kernel::AdamNumbers<T> Adam::numbers_of(const Slice& slice, std::int64_t step,
+                                        double gradient_scale) const {
+  const double correction1 = 1 - std::pow(beta1_, static_cast<double>(step));
+  const double correction2 = 1 - std::pow(beta2_, static_cast<double>(step));
+  const double decay = slice.learning_rate * slice.weight_decay;
+  return {.scale = static_cast<T>(gradient_scale),
+          .decay = static_cast<T>(is_decay_apart_ ? 1 - decay : 1),
+          .penalty = static_cast<T>(is_decay_apart_ ? 0 : slice.weight_decay),
+          .keep1 = static_cast<T>(1 - beta1_),
+          .beta2 = static_cast<T>(beta2_),
+          .keep2 = static_cast<T>(1 - beta2_),
+          .step_size = static_cast<T>(slice.learning_rate / correction1),
+          .correction = static_cast<T>(1 / std::sqrt(correction2)),
+          .epsilon = static_cast<T>(epsilon_)};
+}
+
+void Adam::run(std::span<const Slice> slices, std::int64_t step, double gradient_scale,
+               Guard* guard) const {
+  TRIREME_CHECK(step >= 1, "steps count from 1, not ", step);
+  run_slices(slices, 2, guard, [&]<class T>(const Slice& slice, T) {
+    return [numbers = numbers_of<T>(slice, step, gradient_scale),
+            value = slice.value.mutable_data_ptr<T>(),
+            gradient = slice.gradient.const_data_ptr<T>(),
+            mean = slice.state[0].mutable_data_ptr<T>(),
+            square = slice.state[1].mutable_data_ptr<T>()](std::int64_t begin, std::int64_t count) {
+      kernel::adam(numbers, value + begin, gradient + begin, mean + begin, square + begin, count);
+    };
+  });
+}
+
+}  // namespace trireme::optim

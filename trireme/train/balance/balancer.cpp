@@ -1,0 +1,175 @@
+#include "trireme/train/balance/balancer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "trireme/base/error.h"
+#include "trireme/parallel/kinds.h"
+#include "trireme/train/balance/slots.h"
+
+namespace trireme::train {
+namespace {
+
+bool is_in_step(parallel::SyncKind kind) {
+  using parallel::SyncKind;
+  switch (kind) {
+    case SyncKind::None:
+    case SyncKind::Local:
+    case SyncKind::PostLocal:
+    case SyncKind::Hierarchical:
+    case SyncKind::Diloco:
+    case SyncKind::Gossip:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// Whether ranks never wait for each other, and so not for a look either.
+bool is_free(parallel::SyncKind kind) {
+  return kind == parallel::SyncKind::None || kind == parallel::SyncKind::Gossip;
+}
+
+// In which this thread could run and another did, since it began.
+double seconds_delayed() {
+  std::ifstream file("/proc/thread-self/schedstat");
+  double ran = 0;
+  double delayed = 0;
+  return file >> ran >> delayed ? 1e-9 * delayed : 0;
+}
+
+}  // namespace
+
+Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
+    : job_(job), reporter_(reporter), config_(balance_of(job.config)), is_elastic_(is_elastic) {
+  is_on_ = config_.every > 0;
+  every_ = config_.every;
+  for (const parallel::Stretch& stretch : parallel::stretches_of(job.config)) {
+    is_on_ &= !is_free(stretch.kind);
+    if (is_in_step(stretch.kind)) continue;
+    can_deal_ = false;
+    // Whoever may be ahead does not wait for a look at the others.
+    is_on_ &= stretch.pace.slack == 0 && stretch.pace.overlap == 0;
+    // Where ranks meet anyway: whole rounds.
+    const std::int64_t steps = stretch.pace.steps;
+    every_ = std::max(every_, (config_.every + steps - 1) / steps * steps);
+  }
+  if (config_.kind != BalanceKind::Off && !can_deal_) {
+    throw Error(ErrorCode::InvalidInput,
+                "balance.kind is for ranks that agree in every step: take sync.kind=all_reduce, "
+                "shared or a zero, or balance.kind=off");
+  }
+  if (config_.kind == BalanceKind::Static && is_elastic) {
+    throw Error(ErrorCode::InvalidInput,
+                "balance.kind = \"static\" names ranks, and those of an elastic job change: take "
+                "balance.kind=proportional");
+  }
+  const int ranks = is_elastic ? 1 : job.group.size();
+  if (const auto mistake = Balance::mistake_in(config_, ranks); !mistake.empty()) {
+    throw Error(ErrorCode::InvalidInput, mistake);
+  }
+  restart();
+  if (config_.kind == BalanceKind::Static) deal();
+}
+
+void Balancer::restart() {
+  balance_.emplace(config_, job_.group.size());
+  stragglers_ = {};
+  since_ = {};
+  before_ = strain();
+}
+
+void Balancer::begin_step() {
+  watch_ = {};
+}
+
+void Balancer::end_step(const Outcome& outcome) {
+  since_.seconds += watch_.lap() - outcome.times.wait;
+  // At a round's end an update waits for the others' weights.
+  if (!can_deal_) since_.seconds -= outcome.times.update;
+  since_.samples += static_cast<double>(outcome.own_samples);
+  since_.data += outcome.times.data;
+}
+
+// What the host has kept from this rank so far.
+Pace Balancer::strain() const {
+  return {.throttled = cgroup_.throttled_seconds(),
+          .delayed = seconds_delayed(),
+          .process = static_cast<double>(getpid())};
+}
+
+void Balancer::look(std::int64_t step) {
+  if (!is_on_ || job_.group.size() == 1 || step % every_ != 0) return;
+  const std::vector<Pace> paces = all_paces();
+  since_ = {};
+  before_ = strain();
+  if (const auto slow = stragglers_.look(paces)) tell(*slow);
+  if (can_deal_ && balance_->follow(paces)) deal();
+}
+
+std::vector<Pace> Balancer::all_paces() const {
+  const Pace now = strain();
+  Pace mine = since_;
+  mine.throttled = now.throttled - before_.throttled;
+  mine.delayed = now.delayed - before_.delayed;
+  mine.process = now.process;
+  const auto ranks = static_cast<std::size_t>(job_.group.size());
+  const std::array<double, Pace::kSize> sent = mine.to_array();
+  std::vector<double> all(ranks * Pace::kSize);
+  job_.group
+      .all_gather({all.data(), all.size(), comm::DType::Float64},
+                  {sent.data(), sent.size(), comm::DType::Float64}, {.label = "speed of all ranks"})
+      .wait();
+  std::vector<Pace> paces;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    paces.push_back(Pace::from_array(all.data() + rank * Pace::kSize));
+  }
+  return paces;
+}
+
+// Whole slots where these are fixed, parts of the batch where they are not.
+void Balancer::deal() {
+  const std::vector<double>& shares = balance_->shares();
+  const int slots = job_.train().virtual_ranks;
+  if (slots > 0) {
+    std::vector<int> owners = deal_slots(slots, shares);
+    if (owners == job_.step->parts().slot_owners) return;
+    job_.deal(std::move(owners));
+  } else {
+    std::vector<int> owners = job_.fair_owners();
+    std::vector<std::int64_t> weights = slot_weights(owners, shares);
+    job_.deal(std::move(owners), std::move(weights));
+  }
+  std::string text;
+  char part[32];
+  for (const double share : shares) {
+    std::snprintf(part, sizeof(part), "%s%.3f", text.empty() ? "" : " ", share);
+    text += part;
+  }
+  reporter_.event({{"event", "balanced"}, {"shares", text}});
+}
+
+void Balancer::tell(const Stragglers::Slow& slow) const {
+  char figures[64];
+  std::snprintf(figures, sizeof(figures), "%.1f times as long", slow.ratio);
+  std::string text = "rank " + std::to_string(slow.rank) + " (process " +
+                     std::to_string(slow.process) + ") needs " + figures +
+                     " for a sample as the others do: " + slow.cause;
+  if (config_.kind == BalanceKind::Off && can_deal_) {
+    text += "; balance.kind=proportional would give it less to do";
+  }
+  if (is_elastic_) {
+    text += "; if it is killed (kill -9 " + std::to_string(slow.process) +
+            " on its host), another takes its place";
+  }
+  reporter_.warn(text, {{"event", "slow rank"},
+                        {"rank", slow.rank},
+                        {"process", static_cast<std::int64_t>(slow.process)},
+                        {"ratio", slow.ratio},
+                        {"cause", slow.cause}});
+}
+
+}  // namespace trireme::train

@@ -1,0 +1,175 @@
+#include "trireme/train/evaluate/class_sampler.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/stack.h>
+#include <c10/core/InferenceMode.h>
+
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "trireme/base/check.h"
+#include "trireme/base/config/reader.h"
+#include "trireme/base/error.h"
+#include "trireme/base/random.h"
+#include "trireme/data/labels.h"
+#include "trireme/model/autoencoder/autoencoder.h"
+#include "trireme/model/gan/gan.h"
+
+namespace trireme::train {
+namespace {
+
+// Sets these draws apart from all others that a seed is used for.
+constexpr std::uint64_t kCodePurpose = 0x434F4445;
+
+class GanSampler final : public ClassSampler {
+ public:
+  GanSampler(std::shared_ptr<model::Gan> gan, const data::Form& form)
+      : gan_(std::move(gan)), names_(form.class_names) {}
+
+  std::int64_t classes() const override { return gan_->classes(); }
+  const std::vector<std::string>& class_names() const override { return names_; }
+  at::Tensor sample(const at::Tensor& labels, std::uint64_t seed) override {
+    const c10::InferenceMode guard;
+    return gan_->sample(labels, seed);
+  }
+
+ private:
+  std::shared_ptr<model::Gan> gan_;
+  std::vector<std::string> names_;
+};
+
+// Samples of a source one after the other, (N) and the sizes of one.
+at::Tensor read_all(const data::Source& source, const std::vector<std::int64_t>& samples) {
+  const data::Form& form = source.form();
+  std::vector<std::int64_t> sizes = form.input_sizes;
+  sizes.insert(sizes.begin(), std::ssize(samples));
+  at::Tensor inputs = at::empty(sizes, form.input_type);
+  std::vector<std::byte> target(form.target_bytes());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    source.read(samples[i], {.sample = samples[i]}, inputs[static_cast<std::int64_t>(i)].data_ptr(),
+                target.data());
+  }
+  return inputs;
+}
+
+class AutoencoderSampler final : public ClassSampler {
+ public:
+  // `source` has the samples that it was trained on, with their classes.
+  AutoencoderSampler(std::shared_ptr<model::Autoencoder> model, const data::Source& source)
+      : model_(std::move(model)),
+        sizes_(source.form().input_sizes),
+        names_(source.form().class_names) {
+    const bool has_classes = source.form().classes > 0;
+    const std::vector<std::int64_t> labels =
+        has_classes ? data::labels_of(source, "drawing by class")
+                    : std::vector<std::int64_t>(static_cast<std::size_t>(source.count()));
+    const c10::InferenceMode guard;
+    for (auto members : data::members_of(labels, has_classes ? source.form().classes : 1)) {
+      if (members.empty()) {
+        // A class without samples is drawn as all of them lie.
+        members.resize(static_cast<std::size_t>(source.count()));
+        std::iota(members.begin(), members.end(), 0);
+      }
+      if (std::ssize(members) > kFitted) members.resize(static_cast<std::size_t>(kFitted));
+      codes_.emplace_back(model_->encode(read_all(source, members), model::Context{}));
+    }
+  }
+
+  std::int64_t classes() const override { return std::ssize(codes_); }
+  const std::vector<std::string>& class_names() const override { return names_; }
+  at::Tensor sample(const at::Tensor& labels, std::uint64_t seed) override {
+    const c10::InferenceMode guard;
+    std::vector<at::Tensor> codes;
+    for (std::int64_t i = 0; i < labels.numel(); ++i) {
+      const auto label = labels[i].item<std::int64_t>();
+      TRIREME_CHECK(label >= 0 && label < classes(), "class ", label, " of ", classes());
+      codes.push_back(codes_[static_cast<std::size_t>(label)].draw(seed ^ kCodePurpose,
+                                                                   static_cast<std::uint64_t>(i)));
+    }
+    std::vector<std::int64_t> sizes = sizes_;
+    sizes.insert(sizes.begin(), labels.numel());
+    return model_->decode(at::stack(codes), model::Context{}).view(sizes);
+  }
+
+ private:
+  std::shared_ptr<model::Autoencoder> model_;
+  std::vector<std::int64_t> sizes_;
+  std::vector<std::string> names_;
+  std::vector<Normal> codes_;  // by class
+};
+
+// The same data with the classes that an autoencoder is not given.
+data::Sets labelled_sets(const TrainedModel& trained, const Kinds& kinds) {
+  const config::Config config = config::read_config(
+      recipe_schema(kinds),
+      {.files = {{"config.toml", trained.config.to_toml()}}, .overrides = {"data.target=labels"}});
+  return kinds.data.open(config);
+}
+
+}  // namespace
+
+Normal::Normal(const at::Tensor& rows) {
+  const at::Tensor all = rows.to(at::kDouble).contiguous();
+  const std::int64_t count = all.size(0), dims = all.size(1);
+  TRIREME_CHECK(count > 0, "a distribution of nothing");
+  const at::Tensor mean = all.mean(0);
+  const at::Tensor apart = all - mean;
+  const at::Tensor covariance =
+      (apart.t().mm(apart) / static_cast<double>(std::max<std::int64_t>(count - 1, 1)))
+          .contiguous();
+  mean_.assign(mean.const_data_ptr<double>(), mean.const_data_ptr<double>() + dims);
+  const auto cell = covariance.accessor<double, 2>();
+  root_.assign(static_cast<std::size_t>(dims * dims), 0);
+  const auto root = [&](std::int64_t i, std::int64_t j) -> double& {
+    return root_[static_cast<std::size_t>(i * dims + j)];
+  };
+  // Cholesky. Where fewer rows than dimensions leave a direction without width, it stays so.
+  for (std::int64_t j = 0; j < dims; ++j) {
+    double left = cell[j][j];
+    for (std::int64_t k = 0; k < j; ++k) left -= root(j, k) * root(j, k);
+    const bool has_width = left > 1e-10 * (cell[j][j] + 1e-300);
+    root(j, j) = has_width ? std::sqrt(left) : 0;
+    for (std::int64_t i = j + 1; i < dims && has_width; ++i) {
+      double sum = cell[i][j];
+      for (std::int64_t k = 0; k < j; ++k) sum -= root(i, k) * root(j, k);
+      root(i, j) = sum / root(j, j);
+    }
+  }
+}
+
+at::Tensor Normal::draw(std::uint64_t seed, std::uint64_t stream) const {
+  Random random(seed, stream);
+  const std::size_t dims = mean_.size();
+  std::vector<double> normal(dims);
+  for (double& each : normal) each = random.normal();
+  at::Tensor out = at::empty({static_cast<std::int64_t>(dims)});
+  float* const to = out.mutable_data_ptr<float>();
+  for (std::size_t i = 0; i < dims; ++i) {
+    double sum = mean_[i];
+    for (std::size_t k = 0; k <= i; ++k) sum += root_[i * dims + k] * normal[k];
+    to[i] = static_cast<float>(sum);
+  }
+  return out;
+}
+
+std::unique_ptr<ClassSampler> class_sampler(const TrainedModel& trained, const Kinds& kinds) {
+  if (auto gan = std::dynamic_pointer_cast<model::Gan>(trained.model)) {
+    return std::make_unique<GanSampler>(std::move(gan), trained.data.form);
+  }
+  if (auto coder = std::dynamic_pointer_cast<model::Autoencoder>(trained.model)) {
+    try {
+      const data::Sets sets = labelled_sets(trained, kinds);
+      return std::make_unique<AutoencoderSampler>(std::move(coder), *sets.train);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::NotFound) throw;
+      throw Error(ErrorCode::NotFound,
+                  "an autoencoder draws like the samples that it was trained on, and these are not "
+                  "there: " +
+                      error.message());
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace trireme::train

@@ -1,0 +1,135 @@
+#include "trireme/train/evaluate/drawing.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/error.h"
+#include "trireme/base/file/file.h"
+#include "trireme/data/idx/idx_set.h"
+#include "trireme/data/png/png.h"
+#include "trireme/data/transform/transform_config.h"
+#include "trireme/train/evaluate/picture.h"
+
+namespace trireme::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Drawn at once: what a generator computes on the way is larger than its pictures.
+constexpr std::int64_t kAtOnce = 512;
+
+const data::transform::TransformConfig& changes_of(const TrainedModel& trained) {
+  return trained.config.get<data::transform::TransformConfig>("data");
+}
+
+std::int64_t class_called(const std::string& text, std::int64_t classes,
+                          const std::vector<std::string>& names) {
+  const auto named = std::find(names.begin(), names.end(), text);
+  if (named != names.end()) return named - names.begin();
+  std::int64_t number = -1;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec == std::errc() && read.ptr == end && number >= 0 && number < classes) return number;
+  throw Error(ErrorCode::InvalidInput, "--only " + text + ": no such class; there are " +
+                                           std::to_string(classes) + ", by name or from 0");
+}
+
+std::vector<std::int64_t> wanted_classes(const WorkerWords& words, std::int64_t classes,
+                                         const std::vector<std::string>& names) {
+  std::vector<std::int64_t> all;
+  if (!words.has("--only")) {
+    for (std::int64_t i = 0; i < classes; ++i) all.push_back(i);
+    return all;
+  }
+  const std::string text = words.text("--only");
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    all.push_back(class_called(text.substr(begin, end - begin), classes, names));
+    begin = end + 1;
+  }
+  return all;
+}
+
+// (N, C, H, W), 0 to 1.
+at::Tensor draw(const TrainedModel& trained, ClassSampler& sampler, const at::Tensor& labels,
+                std::uint64_t seed) {
+  std::vector<at::Tensor> all;
+  for (std::int64_t begin = 0; begin < labels.numel(); begin += kAtOnce) {
+    const std::int64_t count = std::min(kAtOnce, labels.numel() - begin);
+    // Each lot has a seed of its own; the first, the one that was asked for.
+    const std::uint64_t lot = seed + static_cast<std::uint64_t>(begin) * 0x9E3779B97F4A7C15;
+    const at::Tensor samples = sampler.sample(labels.narrow(0, begin, count), lot);
+    if (samples.dim() != 4 || (samples.size(1) != 1 && samples.size(1) != 3)) {
+      throw Error(ErrorCode::InvalidInput,
+                  "this model's samples are no pictures of one or three channels");
+    }
+    all.push_back(to_pixels(samples, changes_of(trained)));
+  }
+  return at::cat(all);
+}
+
+void write_idx(const fs::path& folder, const TrainedModel& trained, const at::Tensor& pixels,
+               const at::Tensor& labels) {
+  if (changes_of(trained).is_standardized || trained.config.kind("data") == "audio") {
+    throw Error(ErrorCode::InvalidInput,
+                "--to writes pictures, and what this model makes has lost their scale: train it "
+                "on pictures without data.standardize");
+  }
+  const at::Tensor bytes = (pixels * 255).round().to(at::kByte).permute({0, 2, 3, 1}).contiguous();
+  const at::Tensor classes = labels.to(at::kByte);
+  const std::uint8_t* const pixel = bytes.const_data_ptr<std::uint8_t>();
+  const std::uint8_t* const label = classes.const_data_ptr<std::uint8_t>();
+  data::idx::write_pictures(folder, {.sizes = bytes.sizes().vec(),
+                                     .pixels = {pixel, pixel + bytes.numel()},
+                                     .labels = {label, label + classes.numel()}});
+}
+
+// What the rows of samples.png are, for `trireme plot`.
+void save_legend(const TrainedModel& trained, const std::vector<std::int64_t>& classes,
+                 const std::vector<std::string>& names) {
+  std::vector<std::string> rows;
+  for (const std::int64_t label : classes) {
+    const auto index = static_cast<std::size_t>(label);
+    rows.push_back(index < names.size() ? names[index] : std::to_string(label));
+  }
+  const nlohmann::json all{{"step", trained.step}, {"classes", rows}};
+  using Handler = nlohmann::json::error_handler_t;
+  write_file_atomically(trained.folder / "samples.json",
+                        all.dump(-1, ' ', false, Handler::replace) + "\n");
+}
+
+}  // namespace
+
+int answer_draw(const WorkerWords& words, const TrainedModel& trained, ClassSampler& sampler) {
+  const std::int64_t columns = words.integer("--count", 8, 1);
+  const std::vector<std::int64_t> classes =
+      wanted_classes(words, sampler.classes(), sampler.class_names());
+  if (words.has("--to") && sampler.classes() > 256) {
+    throw Error(ErrorCode::InvalidInput, "--to writes IDX files, which have 256 classes at most");
+  }
+  const at::Tensor labels = at::tensor(classes, at::kLong).repeat_interleave(columns);
+  const at::Tensor pixels =
+      draw(trained, sampler, labels, static_cast<std::uint64_t>(words.integer("--seed", 1)));
+  fs::path path = trained.folder / "samples.png";
+  if (words.has("--to")) {
+    path = words.text("--to");
+    write_idx(path, trained, pixels, labels);
+  } else {
+    save_legend(trained, classes, sampler.class_names());
+    write_file_atomically(path, text_of(data::png::encode(picture_grid(pixels * 2 - 1, columns))));
+  }
+  std::printf("%s: %" PRId64 " of each of %zu classes, of step %" PRId64 "\n", path.c_str(),
+              columns, classes.size(), trained.step);
+  return 0;
+}
+
+}  // namespace trireme::train

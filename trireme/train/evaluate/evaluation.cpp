@@ -1,0 +1,80 @@
+#include "trireme/train/evaluate/evaluation.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include "trireme/data/loader.h"
+#include "trireme/model/documents.h"
+#include "trireme/train/autocast.h"
+#include "trireme/train/report/tally.h"
+
+namespace trireme::train {
+namespace {
+
+bool is_wanted_by_any(const std::atomic<bool>& flag, const comm::Group& group) {
+  std::int64_t wanted = flag.load() ? 1 : 0;
+  if (group.size() > 1) {
+    group
+        .all_reduce({&wanted, 1, comm::DType::Int64}, comm::ReduceOp::Max,
+                    {.label = "evaluation goes on"})
+        .wait();
+  }
+  return wanted != 0;
+}
+
+// Back to training whatever happens.
+class Evaluating {
+ public:
+  explicit Evaluating(model::Model& model) : model_(model) { model_.eval(); }
+  ~Evaluating() { model_.train(); }
+  Evaluating(const Evaluating&) = delete;
+  Evaluating& operator=(const Evaluating&) = delete;
+
+ private:
+  model::Model& model_;
+};
+
+// Where there is a flag, all ranks look at it before each batch.
+std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
+                          const std::atomic<bool>* is_stop_wanted) {
+  const c10::InferenceMode guard;
+  const data::Form& form = options.source->form();
+  Tally tally(
+      {.source = options.source.get(), .loss = options.loss, .is_ranked = options.is_ranked});
+  data::Loader loader({.source = options.source,
+                       .batch = options.batch * options.group.size(),
+                       .slots = options.group.size(),
+                       .mine = {options.group.rank()},
+                       .is_shuffled = false,
+                       .threads = options.threads,
+                       .timeout = options.group.timeouts().loader()});
+  const Evaluating evaluating(model);
+  const Autocast precision(options.precision);
+  for (std::int64_t step = 0; step < loader.steps_an_epoch(); ++step) {
+    if (is_stop_wanted != nullptr && is_wanted_by_any(*is_stop_wanted, options.group)) return {};
+    const data::StepBatches& work = loader.next();
+    const data::Batch& batch = work.batches[0];
+    if (batch.count() == 0) {
+      tally.add_skipped(batch.skipped);
+      continue;
+    }
+    const model::Context context{.slot = work.slots[0],
+                                 .places = batch.places,
+                                 .documents = model::documents_in(batch.input, form)};
+    const at::Tensor output = model.forward(batch.input, context).to(at::kFloat);
+    tally.add(work.at.cursor, output, batch);
+  }
+  return tally.finish(options.group);
+}
+
+}  // namespace
+
+Scores evaluate(model::Model& model, const EvaluationOptions& options) {
+  return *run(model, options, nullptr);
+}
+
+std::optional<Scores> evaluate_unless(model::Model& model, const EvaluationOptions& options,
+                                      const std::atomic<bool>& is_stop_wanted) {
+  return run(model, options, &is_stop_wanted);
+}
+
+}  // namespace trireme::train

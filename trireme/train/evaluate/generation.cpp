@@ -1,0 +1,115 @@
+#include "trireme/train/evaluate/generation.h"
+
+#include <ATen/ops/tensor.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "trireme/base/check.h"
+#include "trireme/base/error.h"
+#include "trireme/base/text/utf8.h"
+#include "trireme/data/tokenizer/tokenizer.h"
+#include "trireme/model/layer/key_value_cache.h"
+
+namespace trireme::train {
+namespace {
+
+at::Tensor row_of(std::span<const std::int64_t> tokens) {
+  return at::tensor(at::ArrayRef<std::int64_t>(tokens.data(), tokens.size()), at::kLong)
+      .unsqueeze(0);
+}
+
+}  // namespace
+
+void generate(model::Model& model, const GenerationOptions& options,
+              const std::function<bool(std::int64_t)>& take) {
+  TRIREME_CHECK(!options.prompt.empty(), "generation needs a token to begin with");
+  const c10::InferenceMode guard;
+  model.eval();
+  Sampler sampler(options.sampling);
+  model::KeyValueCache cache({.layers = options.layers, .capacity = options.context});
+  const model::Context context{.cache = &cache};
+  std::vector<std::int64_t> text = options.prompt;
+  std::size_t seen = 0;
+  for (std::int64_t i = 0; i < options.count; ++i) {
+    if (static_cast<std::int64_t>(text.size()) > options.context) {
+      text.erase(text.begin(), text.end() - std::max<std::int64_t>(options.context / 2, 1));
+      cache.clear();
+      seen = 0;
+    }
+    const at::Tensor logits =
+        model.forward(row_of(std::span(text).subspan(seen)), context).to(at::kFloat).select(0, 0);
+    seen = text.size();
+    const at::Tensor last = logits.select(0, -1).contiguous();
+    const std::int64_t token =
+        sampler.draw({last.const_data_ptr<float>(), static_cast<std::size_t>(last.numel())});
+    text.push_back(token);
+    if (!take(token)) break;
+  }
+  model.train();
+}
+
+std::vector<std::int64_t> Vocabulary::encode(const std::string& text) const {
+  if (tokenizer_) {
+    const std::vector<data::tokenizer::Token> tokens = tokenizer_->encode(text);
+    return {tokens.begin(), tokens.end()};
+  }
+  return is_text() ? named(text) : numbered(text);
+}
+
+std::vector<std::int64_t> Vocabulary::numbered(const std::string& text) const {
+  std::vector<std::int64_t> tokens;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    std::int64_t token = -1;
+    const char* end = word.data() + word.size();
+    const auto read = std::from_chars(word.data(), end, token);
+    if (read.ec != std::errc() || read.ptr != end || token < 0 || token >= classes_) {
+      throw Error(ErrorCode::InvalidInput,
+                  "'" + word + "' is no token: these data are numbers from 0 to " +
+                      std::to_string(classes_ - 1) + ", with blanks between them");
+    }
+    tokens.push_back(token);
+  }
+  return tokens;
+}
+
+std::vector<std::int64_t> Vocabulary::named(const std::string& text) const {
+  std::vector<std::int64_t> tokens;
+  for (std::size_t at = 0; at < text.size();) {
+    // Names may have several bytes: of those that fit here, the longest.
+    std::size_t best = names_.size();
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const std::string& name = names_[i];
+      if (!name.empty() && text.compare(at, name.size(), name) == 0 &&
+          (best == names_.size() || name.size() > names_[best].size())) {
+        best = i;
+      }
+    }
+    if (best == names_.size()) {
+      const std::size_t size = utf8_length(std::string_view(text).substr(at));
+      throw Error(ErrorCode::InvalidInput, "the model has never seen what begins with '" +
+                                               text.substr(at, std::max<std::size_t>(size, 1)) +
+                                               "'");
+    }
+    tokens.push_back(static_cast<std::int64_t>(best));
+    at += names_[best].size();
+  }
+  return tokens;
+}
+
+// A line's end where the data have any: a text goes on with the beginning of a line.
+std::vector<std::int64_t> Vocabulary::beginning() const {
+  const auto found = std::find(names_.begin(), names_.end(), "\n");
+  return {found == names_.end() ? 0 : found - names_.begin()};
+}
+
+std::string Vocabulary::decode(std::int64_t token) const {
+  if (!is_text()) return std::to_string(token);
+  const auto index = static_cast<std::size_t>(token);
+  return index < names_.size() ? names_[index] : "<" + std::to_string(token) + ">";
+}
+
+}  // namespace trireme::train

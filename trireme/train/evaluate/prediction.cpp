@@ -1,0 +1,262 @@
+#include "trireme/train/evaluate/prediction.h"
+
+#include <ATen/ops/argmax.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/tensor.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "trireme/base/error.h"
+#include "trireme/base/file/file.h"
+#include "trireme/data/data_config.h"
+#include "trireme/data/loader.h"
+#include "trireme/model/documents.h"
+#include "trireme/model/loss/multitask_loss.h"
+#include "trireme/train/evaluate/generation.h"
+#include "trireme/train/recipe/config.h"
+
+namespace trireme::train {
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::string name_at(const Names& names, std::int64_t index) {
+  const auto at = static_cast<std::size_t>(index);
+  return at < names.size() ? names[at] : std::to_string(index);
+}
+
+// A row of probabilities, float32 (classes).
+void add_class(PredictionRow& row, const at::Tensor& shares, const Names& names,
+               const std::string& suffix = "") {
+  const std::int64_t best = shares.argmax().item<std::int64_t>();
+  row.push_back({"predicted" + suffix, name_at(names, best)});
+  row.push_back({"probability" + suffix, shares[best].item<float>()});
+}
+
+void add_class_columns(PredictionRow& row, const at::Tensor& shares, const Names& names) {
+  if (shares.numel() > kClassColumnsMax) return;
+  for (std::int64_t i = 0; i < shares.numel(); ++i) {
+    row.push_back({"p_" + name_at(names, i), shares[i].item<float>()});
+  }
+}
+
+// A number in original units is as exact as the float32 that the model computed. Where the mean is
+// so large that a float32 would round that away, it stays a double.
+PredictionCell number_cell(std::string column, double value, double deviation) {
+  constexpr double kRounding = 1e-6;  // of a standard deviation
+  const auto narrow = static_cast<float>(value);
+  if (std::abs(double{narrow} - value) > kRounding * deviation) return {std::move(column), value};
+  return {std::move(column), narrow};
+}
+
+// Class names of each target of a table; empty where targets are numbers or have no names.
+Names target_classes(const data::Preprocessing& known, std::size_t target) {
+  if (!known.table) return target == 0 ? known.source.class_names : Names();
+  const auto& classes = known.table->targets.at(target).classes;
+  Names names(classes.size());
+  for (const auto& [name, number] : classes) names.at(static_cast<std::size_t>(number)) = name;
+  return names;
+}
+
+// What a model says of a batch, ready to be written.
+class Answers {
+ public:
+  Answers(const data::Preprocessing& known, const at::Tensor& output) : known_(known) {
+    const data::Form& form = known.form;
+    if (!form.tasks.empty()) {
+      for (std::size_t i = 0; i < form.tasks.size(); ++i) {
+        const at::Tensor said = model::head_of(output, form.tasks, i);
+        const bool is_plain = form.tasks[i].classes > 0 || form.target_standards.empty();
+        const auto own = is_plain ? std::vector<data::Standard>{}
+                                  : std::vector<data::Standard>{form.target_standards[i]};
+        said_.push_back(form.tasks[i].classes > 0
+                            ? said.softmax(-1)
+                            : data::restored(said.reshape({said.size(0), 1}), own));
+      }
+    } else if (form.classes > 0) {
+      said_.push_back(output.softmax(-1));
+    } else {
+      said_.push_back(data::restored(output.reshape({output.size(0), -1}), form.target_standards));
+    }
+  }
+
+  void add_to(PredictionRow& row, std::int64_t sample) const {
+    const data::Form& form = known_.form;
+    if (!form.tasks.empty()) {
+      for (std::size_t i = 0; i < said_.size(); ++i) add_task(row, i, said_[i][sample]);
+    } else if (form.classes > 0) {
+      add_class(row, said_[0][sample], form.class_names);
+      add_class_columns(row, said_[0][sample], form.class_names);
+    } else {
+      add_numbers(row, said_[0][sample]);
+    }
+  }
+
+ private:
+  void add_task(PredictionRow& row, std::size_t task, const at::Tensor& said) const {
+    const data::TaskForm& form = known_.form.tasks[task];
+    if (form.classes > 0) {
+      add_class(row, said, target_classes(known_, task), "_" + form.name);
+    } else {
+      row.push_back(
+          number_cell("predicted_" + form.name, said[0].item<double>(), deviation_of(task)));
+    }
+  }
+
+  void add_numbers(PredictionRow& row, const at::Tensor& said) const {
+    for (std::int64_t i = 0; i < said.numel(); ++i) {
+      const std::string name = known_.table
+                                   ? known_.table->targets.at(static_cast<std::size_t>(i)).name
+                                   : std::to_string(i);
+      row.push_back(number_cell(said.numel() == 1 ? "predicted" : "predicted_" + name,
+                                said[i].item<double>(), deviation_of(static_cast<std::size_t>(i))));
+    }
+  }
+
+  double deviation_of(std::size_t target) const {
+    const auto& standards = known_.form.target_standards;
+    return target < standards.size() ? standards[target].deviation : 1;
+  }
+
+  const data::Preprocessing& known_;
+  std::vector<at::Tensor> said_;  // of each task: (B, classes) or (B, numbers)
+};
+
+PredictionCell name_cell(const data::Inputs& inputs, const std::string& name) {
+  if (inputs.named_by == "line") return {inputs.named_by, std::int64_t{std::stoll(name)}};
+  return {inputs.named_by, name};
+}
+
+// Rows for samples of the input in their order, those that are left out included.
+class InputOrder {
+ public:
+  InputOrder(const data::Inputs& inputs, PredictionWriter& writer)
+      : inputs_(inputs), writer_(writer) {}
+
+  // Writes empty rows for all that come before this sample of the source.
+  void skip_to(std::int64_t sample) {
+    for (; next_ < sample; ++next_) {
+      skip_left_out();
+      writer_.write_empty(name_cell(inputs_, inputs_.names.at(static_cast<std::size_t>(next_))));
+    }
+    skip_left_out();
+  }
+  PredictionCell take() {
+    return name_cell(inputs_, inputs_.names.at(static_cast<std::size_t>(next_++)));
+  }
+
+ private:
+  void skip_left_out() {
+    const auto& all = inputs_.left_out;
+    for (; left_out_ < all.size() && all[left_out_].before <= next_; ++left_out_) {
+      writer_.write_empty(name_cell(inputs_, all[left_out_].name));
+    }
+  }
+
+  const data::Inputs& inputs_;
+  PredictionWriter& writer_;
+  std::int64_t next_ = 0;  // sample of the source
+  std::size_t left_out_ = 0;
+};
+
+// The log-probabilities of what follows each of these tokens: (T, V).
+at::Tensor logs_of(const TrainedModel& trained, const at::Tensor& tokens) {
+  const at::Tensor input = tokens.unsqueeze(0);
+  const model::Context context{.documents = model::documents_in(input, trained.data.form)};
+  return trained.model->forward(input, context).to(at::kFloat)[0].log_softmax(-1);
+}
+
+// The next token after a line, and how well the model foresaw its own.
+PredictionRow line_row(const TrainedModel& trained, const Vocabulary& vocabulary,
+                       const std::vector<std::int64_t>& line) {
+  const at::Tensor tokens = at::tensor(line, at::kLong);
+  const std::int64_t count = tokens.numel();
+  const std::int64_t window = std::min(trained.data.form.input_sizes.at(0), count);
+  at::Tensor logs;
+  double sum = 0;
+  std::int64_t scored = 0;  // tokens after the first
+  for (std::int64_t begin = 0;; begin = std::min(begin + (window + 1) / 2, count - window)) {
+    logs = logs_of(trained, tokens.narrow(0, begin, window));
+    const std::int64_t fresh = std::min(begin + window, count - 1) - scored;
+    if (fresh > 0) {
+      const at::Tensor next = tokens.narrow(0, scored + 1, fresh).unsqueeze(1);
+      sum -= logs.narrow(0, scored - begin, fresh).gather(1, next).sum().item<double>();
+      scored += fresh;
+    }
+    if (begin + window == count) break;
+  }
+  PredictionRow row;
+  const at::Tensor last = logs[-1];
+  const std::int64_t best = last.argmax().item<std::int64_t>();
+  row.push_back({"predicted", vocabulary.decode(best)});
+  row.push_back({"probability", last[best].exp().item<float>()});
+  PredictionCell loss{"loss"};
+  if (scored > 0) loss.value = static_cast<float>(sum / static_cast<double>(scored));
+  row.push_back(std::move(loss));
+  return row;
+}
+
+}  // namespace
+
+void predict(const TrainedModel& trained, const data::Inputs& inputs, PredictionWriter& writer) {
+  if (inputs.source->form().input_sizes != trained.data.form.input_sizes) {
+    throw Error(ErrorCode::InvalidInput,
+                "the samples have other sizes than those that the model was trained on");
+  }
+  const c10::InferenceMode guard;
+  trained.model->eval();
+  data::Loader loader({.source = inputs.source,
+                       .batch = trained.config.get<EvalConfig>("eval").batch,
+                       .is_shuffled = false,
+                       .threads = trained.config.get<data::DataConfig>("data").threads,
+                       .timeout = trained.timeouts().loader()});
+  InputOrder order(inputs, writer);
+  for (std::int64_t step = 0; step < loader.steps_an_epoch(); ++step) {
+    const data::StepBatches& work = loader.next();
+    const data::Batch& batch = work.batches[0];
+    if (batch.count() == 0) continue;  // all of them could not be read
+    const auto places = batch.places.accessor<std::int64_t, 1>();
+    const model::Context context{.places = batch.places};
+    const Answers answers(trained.data,
+                          trained.model->forward(batch.input, context).to(at::kFloat));
+    for (std::int64_t i = 0; i < batch.count(); ++i) {
+      order.skip_to(work.at.cursor + places[i]);
+      PredictionRow row{order.take()};
+      answers.add_to(row, i);
+      writer.write(row);
+    }
+  }
+  order.skip_to(inputs.source->count());
+}
+
+void predict_lines(const TrainedModel& trained, const std::filesystem::path& path,
+                   PredictionWriter& writer) {
+  const std::string content = read_file(path);
+  const Vocabulary vocabulary(trained.data.form);
+  const c10::InferenceMode guard;
+  trained.model->eval();
+  std::int64_t line = 0;
+  for (std::size_t begin = 0; begin < content.size();) {
+    const std::size_t end = std::min(content.find('\n', begin), content.size());
+    std::string text = content.substr(begin, end - begin);
+    if (text.ends_with('\r')) text.pop_back();
+    begin = end + 1;
+    ++line;
+    std::vector<std::int64_t> tokens;
+    try {
+      tokens = vocabulary.encode(text);
+    } catch (const Error& error) {
+      throw Error(error.code(),
+                  path.string() + ":" + std::to_string(line) + ": " + error.message());
+    }
+    if (tokens.empty()) tokens = vocabulary.beginning();
+    PredictionRow row = line_row(trained, vocabulary, tokens);
+    row.insert(row.begin(), {"line", line});
+    writer.write(row);
+  }
+}
+
+}  // namespace trireme::train

@@ -1,0 +1,81 @@
+#include "trireme/train/evaluate/significance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "trireme/base/check.h"
+#include "trireme/base/error.h"
+#include "trireme/base/random.h"
+
+namespace trireme::train {
+namespace {
+
+// Sets these draws apart from all others that a seed is used for.
+constexpr std::uint64_t kBootstrapPurpose = 0x424F4F5453545241;
+
+// At most `least` heads of `all` tosses.
+double tail_of_tosses(std::int64_t least, std::int64_t all) {
+  const auto n = static_cast<double>(all);
+  double sum = 0;
+  for (std::int64_t k = 0; k <= least; ++k) {
+    const auto heads = static_cast<double>(k);
+    sum += std::exp(std::lgamma(n + 1) - std::lgamma(heads + 1) - std::lgamma(n - heads + 1) -
+                    n * std::log(2.0));
+  }
+  return sum;
+}
+
+// Between two of them where it falls between.
+double quantile(const std::vector<double>& sorted, double share) {
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+}  // namespace
+
+McNemar mcnemar(std::span<const std::uint8_t> first, std::span<const std::uint8_t> second) {
+  TRIREME_CHECK_EQ(first.size(), second.size(), "answers to the same samples");
+  McNemar test;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i] != 0 && second[i] == 0) ++test.only_first;
+    if (first[i] == 0 && second[i] != 0) ++test.only_second;
+  }
+  const std::int64_t fewer = std::min(test.only_first, test.only_second);
+  test.p = std::min(1.0, 2 * tail_of_tosses(fewer, test.only_first + test.only_second));
+  return test;
+}
+
+Interval paired_bootstrap(std::span<const double> first, std::span<const double> second,
+                          const BootstrapOptions& options) {
+  TRIREME_CHECK_EQ(first.size(), second.size(), "losses of the same samples");
+  TRIREME_CHECK(!first.empty() && options.resamples > 0, "nothing to draw from");
+  std::vector<double> gaps;
+  double sum = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    gaps.push_back(first[i] - second[i]);
+    if (!std::isfinite(gaps.back())) {
+      throw Error(ErrorCode::InvalidInput, "sample " + std::to_string(i) +
+                                               " has a loss that is not finite: such jobs cannot "
+                                               "be compared");
+    }
+    sum += gaps.back();
+  }
+  const auto count = static_cast<double>(gaps.size());
+  std::vector<double> means;
+  for (int r = 0; r < options.resamples; ++r) {
+    Random random(options.seed ^ kBootstrapPurpose, static_cast<std::uint64_t>(r));
+    double drawn = 0;
+    for (std::size_t i = 0; i < gaps.size(); ++i) drawn += gaps[random.below(gaps.size())];
+    means.push_back(drawn / count);
+  }
+  std::sort(means.begin(), means.end());
+  const double left_out = (1 - options.level) / 2;
+  return {
+      .mean = sum / count, .low = quantile(means, left_out), .high = quantile(means, 1 - left_out)};
+}
+
+}  // namespace trireme::train

@@ -1,0 +1,124 @@
+#include "trireme/train/evaluate/trained_model.h"
+
+#include <cstdio>
+
+#include "trireme/base/config/reader.h"
+#include "trireme/base/error.h"
+#include "trireme/checkpoint/checkpoint.h"
+#include "trireme/checkpoint/format/folder.h"
+#include "trireme/checkpoint/load_into.h"
+#include "trireme/optim/kinds.h"
+#include "trireme/parallel/kinds.h"
+#include "trireme/train/averaged_weights.h"
+#include "trireme/train/job.h"
+#include "trireme/train/recipe/config.h"
+#include "trireme/train/recipe/job_id.h"
+#include "trireme/train/report/progress.h"
+
+namespace trireme::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse_step(std::int64_t step, const fs::path& folder) {
+  std::string steps;
+  for (const auto& listed : checkpoint::format::list_checkpoints(folder)) {
+    steps += (steps.empty() ? "" : ", ") + std::to_string(listed.step);
+  }
+  throw Error(ErrorCode::NotFound,
+              folder.string() + " has no checkpoint of step " + std::to_string(step) +
+                  (steps.empty() ? ", nor any other"
+                                 : "; there are those of steps " + steps +
+                                       " (checkpoint.keep and keep_best decide which stay)"));
+}
+
+checkpoint::Checkpoint newest_in(const fs::path& folder,
+                                 const checkpoint::format::ReadOptions& reading) {
+  const auto newest = checkpoint::Checkpoint::newest_whole(folder, reading);
+  for (const std::string& note : newest.notes()) {
+    std::fprintf(stderr, "trireme: %s\n", note.c_str());
+  }
+  if (newest.checkpoint) return *newest.checkpoint;
+  throw Error(ErrorCode::NotFound, folder.string() + " holds no whole checkpoint");
+}
+
+// The newest checkpoint knows which one was the best when it was saved.
+std::int64_t best_step_of(const checkpoint::Checkpoint& newest) {
+  const Progress progress = Progress::from_json(newest.meta());
+  if (progress.best_step >= 0) return progress.best_step;
+  throw Error(ErrorCode::NotFound,
+              newest.path().string() +
+                  ": no evaluation says which checkpoint is the best; use --checkpoint N, or train "
+                  "with test data and eval.every");
+}
+
+checkpoint::Checkpoint checkpoint_of(const TrainedModelOptions& options,
+                                     const checkpoint::format::ReadOptions& reading) {
+  const fs::path folder = options.folder / "checkpoints";
+  if (!options.step && !options.is_best) return newest_in(folder, reading);
+  const std::int64_t step = options.step ? *options.step : best_step_of(newest_in(folder, reading));
+  const fs::path path = folder / checkpoint::format::folder_name(step);
+  if (!fs::exists(path)) refuse_step(step, folder);
+  return checkpoint::Checkpoint::open(path, reading);
+}
+
+void open_data(TrainedModel& trained, const std::string& meta, const Kinds& kinds, bool has_test) {
+  if (auto known = preprocessing_in(meta)) {
+    trained.data = std::move(*known);
+    if (has_test) trained.test = kinds.data.open_test(trained.config, trained.data);
+    return;
+  }
+  // Written by a version that did not save it.
+  data::Sets sets = kinds.data.open(trained.config);
+  trained.data = std::move(sets.preprocessing);
+  if (has_test) trained.test = std::move(sets.test);
+}
+
+}  // namespace
+
+comm::Timeouts TrainedModel::timeouts() const {
+  return {config.get<parallel::SyncConfig>(parallel::kSyncSection).timeout};
+}
+
+TrainedModel open_trained(const TrainedModelOptions& options, const Kinds& kinds) {
+  TrainedModel trained{
+      .folder = options.folder,
+      .config = config::read_config(recipe_schema(kinds),
+                                    {.files = {config::load_config(options.folder / "config.toml")},
+                                     .overrides = options.overrides})};
+  const auto reading = trained.config.get<CheckpointConfig>("checkpoint").sealing().reading();
+  const checkpoint::Checkpoint from = checkpoint_of(options, reading);
+  expect_checkpoint_of(authenticated_job_id(options.folder, reading), options.folder, from);
+  trained.step = from.step();
+  open_data(trained, from.meta(), kinds, options.has_test);
+  trained.model = make_model(trained.config, kinds, trained.data.form);
+  try {
+    checkpoint::load_into(*trained.model, checkpoint::open_tensors(from),
+                          {.is_rest_ignored = true});
+    // With average.kind=none among the words, the weights as they were trained.
+    if (optim::has_average(trained.config)) read_average(*trained.model, from);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Mismatch) throw;
+    throw Error(
+        ErrorCode::InvalidInput,
+        error.message() + "Give the settings of [model] and [data] that it was trained with");
+  }
+  return trained;
+}
+
+std::vector<std::int64_t> last_steps(const fs::path& job, std::int64_t count) {
+  const auto all = checkpoint::format::list_checkpoints(job / "checkpoints");
+  if (std::ssize(all) < count) {
+    throw Error(ErrorCode::NotFound, (job / "checkpoints").string() + " holds " +
+                                         std::to_string(all.size()) + " checkpoints, and " +
+                                         std::to_string(count) +
+                                         " are wanted: train with a larger checkpoint.keep");
+  }
+  std::vector<std::int64_t> steps;
+  for (auto listed = all.rbegin(); std::ssize(steps) < count; ++listed) {
+    steps.push_back(listed->step);
+  }
+  return steps;
+}
+
+}  // namespace trireme::train

@@ -1,0 +1,291 @@
+#include "trireme/train/recipe/recipe.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <span>
+#include <sstream>
+#include <string_view>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/check.h"
+#include "trireme/base/error.h"
+#include "trireme/base/hash/sha256.h"
+#include "trireme/data/kinds.h"
+#include "trireme/data/labels.h"
+#include "trireme/optim/kinds.h"
+#include "trireme/parallel/kinds.h"
+#include "trireme/train/balance/balance_config.h"
+#include "trireme/train/recipe/config.h"
+#include "trireme/train/recovery/elastic_config.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr const char* kLossSection = "loss";
+
+struct AutoLossConfig {
+  static void describe(config::Fields<AutoLossConfig>&) {}
+};
+
+// What every loss of classes has.
+template <class Config>
+void describe_weights(config::Fields<Config>& f) {
+  f.add("class_weights", &Config::class_weights)
+      .at_least(0.0)
+      .help("what a sample of each class counts; empty: 1");
+  f.add("balanced", &Config::is_balanced)
+      .help("class_weights by which all classes of the training data count the same");
+  f.require([](const Config& c) {
+    return c.is_balanced && !c.class_weights.empty()
+               ? std::string("balanced and class_weights exclude each other")
+               : std::string();
+  });
+}
+
+struct CrossEntropyConfig {
+  double label_smoothing = 0;
+  std::vector<double> class_weights = {};  // NOLINT(readability-redundant-member-init)
+  bool is_balanced = false;
+
+  static void describe(config::Fields<CrossEntropyConfig>& f) {
+    f.add("label_smoothing", &CrossEntropyConfig::label_smoothing)
+        .range(0.0, 1.0)
+        .help("share of the target that is spread over all classes");
+    describe_weights(f);
+  }
+};
+
+struct FocalConfig {
+  double gamma = 2;
+  std::vector<double> class_weights = {};  // NOLINT(readability-redundant-member-init)
+  bool is_balanced = false;
+
+  static void describe(config::Fields<FocalConfig>& f) {
+    f.add("gamma", &FocalConfig::gamma)
+        .range(1e-3, 100.0)
+        .help("how much less a sample counts that is known already: (1 - p)^gamma");
+    describe_weights(f);
+  }
+};
+
+struct MseConfig {
+  static void describe(config::Fields<MseConfig>&) {}
+};
+
+template <class Config>
+std::vector<double> weights_of(const Config& config, const data::Form& form,
+                               const CountClasses& count) {
+  if (config.is_balanced) {
+    TRIREME_CHECK(count != nullptr, "balanced weights follow from the training data");
+    return data::balanced_weights(count());
+  }
+  if (config.class_weights.empty() || std::ssize(config.class_weights) == form.classes) {
+    return config.class_weights;
+  }
+  throw Error(ErrorCode::InvalidInput,
+              "loss.class_weights has " + std::to_string(config.class_weights.size()) +
+                  " numbers, and the data have " + std::to_string(form.classes) + " classes");
+}
+
+// Settings that change how long or how visibly a job runs, not what it computes.
+// Where first weights came from is over once there is a checkpoint.
+constexpr std::array<std::string_view, 17> kFree = {"sync.",
+                                                    "elastic.",
+                                                    "balance.",
+                                                    "train.epochs",
+                                                    "train.steps",
+                                                    "train.non_finite",
+                                                    "train.non_finite_max",
+                                                    "train.log_every",
+                                                    "data.threads",
+                                                    "data.ahead",
+                                                    "data.bad_samples",
+                                                    "eval.",
+                                                    "checkpoint.",
+                                                    "model.load",
+                                                    "model.load_fresh",
+                                                    "model.load_strict",
+                                                    "model.load_renames"};
+
+// Settings that decide a result and still leave a checkpoint's weights, optimizer state and place
+// in the data their meaning.
+constexpr std::array<std::string_view, 37> kChangeable = {"optim.learning_rate",
+                                                          "optim.weight_decay",
+                                                          "optim.beta1",
+                                                          "optim.beta2",
+                                                          "optim.epsilon",
+                                                          "optim.clip_norm",
+                                                          "optim.clip_value",
+                                                          "optim.decay_all",
+                                                          "optim.no_decay",
+                                                          "optim.rate_factors",
+                                                          "optim.depth_factor",
+                                                          "optim.second.learning_rate",
+                                                          "optim.second.weight_decay",
+                                                          "optim.second.beta1",
+                                                          "optim.second.beta2",
+                                                          "optim.second.epsilon",
+                                                          "schedule.",
+                                                          "loss.label_smoothing",
+                                                          "loss.class_weights",
+                                                          "loss.balanced",
+                                                          "loss.gamma",
+                                                          "train.batch",
+                                                          "train.accumulate",
+                                                          "train.virtual_ranks",
+                                                          "train.threads",
+                                                          "train.precision",
+                                                          "train.module_precision",
+                                                          "train.float32_steps",
+                                                          "train.fallback_steps",
+                                                          "train.fallback_jump",
+                                                          "model.dropout",
+                                                          "model.attention_dropout",
+                                                          "model.recompute",
+                                                          "data.file",
+                                                          "data.folder",
+                                                          "data.train",
+                                                          "data.test"};
+
+bool is_among(std::span<const std::string_view> all, const std::string& key) {
+  return std::any_of(all.begin(), all.end(), [&](std::string_view one) {
+    return one.ends_with('.') ? key.starts_with(one) : key == one;
+  });
+}
+
+bool may_differ(const std::string& key) {
+  return is_among(kFree, key);
+}
+
+// The settings of a resolved recipe, which has one a line, as they are written.
+std::map<std::string, std::string> settings_in(const std::string& resolved) {
+  std::map<std::string, std::string> settings;
+  std::istringstream lines(resolved);
+  std::string section;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t equals = line.find(" = ");
+    if (line.starts_with('[')) {
+      section = line.substr(1, line.find(']') - 1);
+    } else if (equals != std::string::npos) {
+      settings[section + "." + line.substr(0, equals)] = line.substr(equals + 3);
+    }
+  }
+  return settings;
+}
+
+std::vector<SettingChange> list_differences(
+    const std::string& resolved, const config::Config& config,
+    const std::function<bool(const std::string&)>& is_left_out) {
+  const auto then = settings_in(resolved);
+  const auto now = settings_in(config.to_toml());
+  auto keys = then;
+  keys.insert(now.begin(), now.end());
+  const auto value_in = [](const auto& settings, const std::string& key) {
+    const auto found = settings.find(key);
+    return found == settings.end() ? std::string("not set") : found->second;
+  };
+  std::vector<SettingChange> all;
+  for (const auto& [key, any] : keys) {
+    const std::string was = value_in(then, key);
+    const std::string is = value_in(now, key);
+    if (was == is || is_left_out(key)) continue;
+    all.push_back({.key = key, .text = key + " (" + was + ", now " + is + ")"});
+  }
+  return all;
+}
+
+}  // namespace
+
+Kinds built_in_kinds() {
+  Kinds kinds;
+  model::add_models(kinds.models);
+  data::add_kinds(kinds.data);
+  return kinds;
+}
+
+config::Schema recipe_schema(const Kinds& kinds) {
+  config::Schema schema;
+  kinds.models.add_sections(schema);
+  kinds.data.add_sections(schema);
+  schema.section("train", "how long, how much at once, how exactly").fields<TrainConfig>();
+  schema.section(kLossSection, "what training makes small")
+      .kind<AutoLossConfig>("auto", "cross entropy for classes, mse for numbers")
+      .kind<CrossEntropyConfig>("cross_entropy", "of the right class")
+      .kind<FocalConfig>("focal", "cross entropy that looks at what is not known yet")
+      .kind<MseConfig>("mse", "mean squared error");
+  optim::add_optim_sections(schema);
+  parallel::add_sync_section(schema);
+  schema.section(kElasticSection, "workers that die, leave and come").fields<ElasticConfig>();
+  add_balance_section(schema);
+  schema.section("eval", "what is looked at on the way").fields<EvalConfig>();
+  schema.section("checkpoint", "what is kept on the way").fields<CheckpointConfig>();
+  return schema;
+}
+
+std::vector<std::int64_t> class_counts_of(const data::Source& train) {
+  return data::count_labels(data::labels_of(train, "loss.balanced"), train.form().classes);
+}
+
+std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const data::Form& form,
+                                             const CountClasses& count) {
+  if (const auto* entropy = config.find<CrossEntropyConfig>(kLossSection)) {
+    return model::cross_entropy({.label_smoothing = entropy->label_smoothing,
+                                 .class_weights = weights_of(*entropy, form, count)});
+  }
+  if (const auto* focal = config.find<FocalConfig>(kLossSection)) {
+    if (form.classes > 0 && form.target_type != at::kLong) {
+      throw Error(ErrorCode::InvalidInput,
+                  "loss.kind = \"focal\" does not go with data.mixup or cutmix");
+    }
+    return model::cross_entropy(
+        {.class_weights = weights_of(*focal, form, count), .focus = focal->gamma});
+  }
+  if (config.find<MseConfig>(kLossSection) != nullptr || form.classes == 0) return model::mse();
+  return model::cross_entropy();
+}
+
+std::shared_ptr<const model::Loss> loss_of(const config::Config& config, const model::Model& model,
+                                           const data::Form& form, const CountClasses& count) {
+  auto own = model.own_loss();
+  if (!own) return make_loss(config, form, count);
+  if (config.find<AutoLossConfig>(kLossSection) == nullptr) {
+    throw Error(ErrorCode::InvalidInput, "model.kind = \"" + config.kind(model::kModelSection) +
+                                             "\" brings a loss of its own: leave loss.kind out");
+  }
+  return own;
+}
+
+std::string job_hash(const config::Config& config) {
+  std::string all;
+  for (const config::Setting& setting : config.settings()) {
+    if (!may_differ(setting.key())) all += setting.key() + "=" + to_plain(setting.value) + "\n";
+  }
+  return to_hex(sha256(bytes_of(all))).substr(0, 16);
+}
+
+std::string recipe_hash(const config::Config& config) {
+  return to_hex(sha256(bytes_of(config.to_toml()))).substr(0, 16);
+}
+
+std::vector<SettingChange> differences(const std::string& resolved, const config::Config& config) {
+  return list_differences(resolved, config, may_differ);
+}
+
+std::vector<SettingChange> all_differences(const std::string& resolved,
+                                           const config::Config& config) {
+  return list_differences(resolved, config, [](const std::string&) { return false; });
+}
+
+std::string to_text(const std::vector<SettingChange>& changes) {
+  std::string all;
+  for (const SettingChange& one : changes) all += (all.empty() ? "" : ", ") + one.text;
+  return all;
+}
+
+bool can_change(const std::string& key) {
+  return may_differ(key) || is_among(kChangeable, key);
+}
+
+}  // namespace trireme::train

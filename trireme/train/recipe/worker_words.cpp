@@ -1,0 +1,95 @@
+#include "trireme/train/recipe/worker_words.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "trireme/base/error.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr std::array<std::string_view, 4> kFlags = {"--resume", "--json", "--force", "--save"};
+constexpr std::array<std::string_view, 21> kOptions = {
+    "--recipe",    "--output",   "--set",          "--checkpoint", "--file",  "--prompt",
+    "--count",     "--seed",     "--temperature",  "--top-k",      "--top-p", "--with",
+    "--snapshots", "--ensemble", "--against",      "--bleu",       "--to",    "--only",
+    "--input",     "--format",   "--allow-changes"};
+
+bool contains(std::span<const std::string_view> all, std::string_view word) {
+  return std::find(all.begin(), all.end(), word) != all.end();
+}
+
+template <class Number>
+std::optional<Number> whole_text_as(const std::string& text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+WorkerWords::WorkerWords(int argc, char** argv) {
+  if (argc > 1) command_ = argv[1];
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (contains(kFlags, word)) {
+      values_[word] = "";
+      continue;
+    }
+    if (!contains(kOptions, word)) throw Error(ErrorCode::InvalidInput, "unknown word " + word);
+    // A value is whatever comes next but a word of ours: a prompt may begin with dashes.
+    if (i + 1 == argc || contains(kFlags, argv[i + 1]) || contains(kOptions, argv[i + 1])) {
+      throw Error(ErrorCode::InvalidInput, word + " lacks its value");
+    }
+    if (word == "--set") {
+      overrides_.emplace_back(argv[++i]);
+    } else {
+      values_[word] = argv[++i];
+    }
+  }
+}
+
+std::string WorkerWords::text(const std::string& option) const {
+  const auto found = values_.find(option);
+  if (found == values_.end() || found->second.empty()) {
+    throw Error(ErrorCode::InvalidInput, option + " is missing");
+  }
+  return found->second;
+}
+
+std::string WorkerWords::text(const std::string& option, const std::string& otherwise) const {
+  const auto found = values_.find(option);
+  return found == values_.end() ? otherwise : found->second;
+}
+
+double WorkerWords::number(const std::string& option, double otherwise, double least,
+                           double most) const {
+  const auto found = values_.find(option);
+  if (found == values_.end()) return otherwise;
+  const auto value = whole_text_as<double>(found->second);
+  // Said this way round, since a NaN is neither.
+  if (value && *value >= least && *value <= most) return *value;
+  char range[64];
+  std::snprintf(range, sizeof(range), "a number from %g to %g", least, most);
+  throw Error(ErrorCode::InvalidInput, option + " " + found->second + ": not " + range);
+}
+
+std::int64_t WorkerWords::integer(const std::string& option, std::int64_t otherwise,
+                                  std::int64_t least) const {
+  const auto found = values_.find(option);
+  if (found == values_.end()) return otherwise;
+  const auto value = whole_text_as<std::int64_t>(found->second);
+  if (value && *value >= least) return *value;
+  throw Error(
+      ErrorCode::InvalidInput,
+      option + " " + found->second + ": not a whole number of at least " + std::to_string(least));
+}
+
+}  // namespace trireme::train

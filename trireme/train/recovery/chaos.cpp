@@ -1,0 +1,144 @@
+#include "trireme/train/recovery/chaos.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "trireme/base/check.h"
+#include "trireme/checkpoint/format/part.h"
+#include "trireme/cluster/membership/membership.h"
+#include "trireme/comm/algorithm/message_backend.h"
+#include "trireme/comm/shm/backend.h"
+#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/train/step.h"
+
+namespace trireme::train {
+namespace {
+
+// What a moment is called where it is passed; in shared memory and between hosts differently.
+bool is_point_of(std::string_view moment, std::string_view point) {
+  static const std::multimap<std::string_view, std::string_view> all{
+      {"forward", kForward.name},
+      {"backward", kBackward.name},
+      {"reduce", kReduce.name},
+      {"collective", comm::shm::kHalfway.name},
+      {"collective", comm::kMessageHalfway.name},
+      {"prepared", parallel::data::kPrepared.name},
+      {"update", parallel::data::kUpdating.name},
+      {"checkpoint", checkpoint::format::kPartHalfWritten.name},
+      {"recovery", cluster::membership::kEpochDecided.name}};
+  const auto [begin, end] = all.equal_range(moment);
+  TRIREME_CHECK(begin != end, "no point of a step is called ", moment);
+  return std::any_of(begin, end, [&](const auto& entry) { return entry.second == point; });
+}
+
+double seconds_worked() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void sleep_through(Duration length) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(length);
+  const timespec time{seconds.count(), (length - seconds).count()};
+  ::nanosleep(&time, nullptr);
+}
+
+// Calls nothing that a child of a process with threads may not.
+bool is_stopped(const char* stat_file) {
+  char text[512];
+  const int file = ::open(stat_file, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return true;  // there is nobody to wait for
+  const ssize_t size = ::read(file, text, sizeof(text));
+  ::close(file);
+  // "123 (name) T ...": a name may have any letters.
+  for (ssize_t i = size - 3; i > 0; --i) {
+    if (text[i] == ')') return text[i + 2] == 'T';
+  }
+  return false;
+}
+
+// A stopped process cannot wake itself: a child does, and is gone. Not before it is stopped, or it
+// would never wake.
+void stop_for(Duration length) {
+  const pid_t self = ::getpid();
+  const std::string stat_file = "/proc/" + std::to_string(self) + "/stat";
+  const pid_t child = length.count() > 0 ? ::fork() : 0;
+  if (length.count() > 0 && child == 0) {
+    constexpr int kLooksMax = 100'000;  // ten seconds, in case nobody ever stops it
+    for (int i = 0; i < kLooksMax && !is_stopped(stat_file.c_str()); ++i) {
+      sleep_through(std::chrono::microseconds(100));
+    }
+    sleep_through(length);
+    ::kill(self, SIGCONT);
+    ::_exit(0);
+  }
+  ::kill(self, SIGSTOP);
+  if (child > 0) ::waitpid(child, nullptr, 0);
+}
+
+// The process lives, and so does its heartbeat; this thread does nothing any more.
+void hang_for(Duration length) {
+  const bool is_for_ever = length.count() == 0;
+  do {
+    sleep_through(is_for_ever ? Duration(std::chrono::hours(1)) : length);
+  } while (is_for_ever);
+}
+
+}  // namespace
+
+Chaos::Chaos(int worker, std::vector<Mischief> all) {
+  for (Mischief& one : all) {
+    if (one.worker == worker) mine_.push_back(std::move(one));
+  }
+}
+
+std::unique_ptr<Chaos> Chaos::from_environment() {
+  const char* text = std::getenv("TRIREME_CHAOS");
+  const char* worker = std::getenv("TRIREME_RANK");
+  if (text == nullptr || *text == 0) return nullptr;
+  return std::make_unique<Chaos>(worker == nullptr ? 0 : std::atoi(worker), parse_chaos(text));
+}
+
+void Chaos::begin_step(std::int64_t step) {
+  slow_down();
+  step_ = step;
+  began_ = seconds_worked();
+}
+
+// What this thread did for the step before is to have taken a few times as long. Waiting for others
+// does not count: two slow workers would slow each other down without end.
+void Chaos::slow_down() {
+  if (step_ < 0) return;
+  for (const Mischief& one : mine_) {
+    if (one.kind != Mischief::Kind::Slow || one.factor <= 1) continue;
+    std::this_thread::sleep_for(
+        std::chrono::duration<double>((seconds_worked() - began_) * (one.factor - 1)));
+  }
+}
+
+void Chaos::reached(FaultPoint point, int) {
+  for (Mischief& one : mine_) {
+    if (one.kind == Mischief::Kind::Slow || !is_point_of(one.moment, point.name)) continue;
+    {
+      const std::lock_guard lock(mutex_);
+      if (step_ < one.step || one.step < 0) continue;
+      one.step = -1;
+    }
+    if (one.kind == Mischief::Kind::Kill) ::kill(::getpid(), SIGKILL);
+    if (one.kind == Mischief::Kind::Stop) stop_for(one.length);
+    if (one.kind == Mischief::Kind::Hang) hang_for(one.length);
+    if (one.kind == Mischief::Kind::Doubt && doubt_) doubt_(one.whom);
+  }
+}
+
+}  // namespace trireme::train

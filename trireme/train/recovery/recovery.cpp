@@ -1,0 +1,278 @@
+#include "trireme/train/recovery/recovery.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "trireme/base/check.h"
+#include "trireme/base/clock.h"
+#include "trireme/train/balance/slots.h"
+
+namespace trireme::train {
+namespace {
+
+using parallel::Standing;
+
+// Deaths that follow each other in one step cut its slots ever finer.
+constexpr std::size_t kSlotsMax = 1024;
+
+// Text of any length from one rank to all.
+std::string broadcast_text(const comm::Group& group, std::string text, int root) {
+  std::int64_t size = static_cast<std::int64_t>(text.size());
+  group.broadcast({&size, 1, comm::DType::Int64}, root, {.label = "course"}).wait();
+  text.resize(static_cast<std::size_t>(size));
+  group.broadcast({text.data(), text.size(), comm::DType::UInt8}, root, {.label = "course"}).wait();
+  return text;
+}
+
+double elapsed_since(TimePoint begin) {
+  return std::chrono::duration<double>(steady_clock().now() - begin).count();
+}
+
+}  // namespace
+
+std::string Course::to_json() const {
+  return nlohmann::json{{"progress", progress.to_json()},
+                        {"attended_at", attended_at},
+                        {"evaluated_at", evaluated_at},
+                        {"saved_at", saved_at},
+                        {"score", score ? nlohmann::json(*score) : nlohmann::json()},
+                        {"is_score_saved", is_score_saved},
+                        {"is_open", is_open},
+                        {"is_stopping", is_stopping},
+                        // A loss that is no number is none in JSON either.
+                        {"is_broken", broken_loss.has_value()},
+                        {"broken_loss", broken_loss.value_or(0)},
+                        {"not_finite", not_finite},
+                        {"is_repeated", is_repeated},
+                        {"dealing", dealing},
+                        {"slots", slots},
+                        {"redone", redone},
+                        {"owners", owners},
+                        {"weights", weights},
+                        {"peak_flops", peak_flops},
+                        {"samples", data.samples},
+                        {"learned", data.learned}}
+      .dump();
+}
+
+Course Course::from_json(const std::string& text) {
+  const auto json = nlohmann::json::parse(text);
+  Course course{.progress = Progress::from_json(json.at("progress").get<std::string>())};
+  json.at("attended_at").get_to(course.attended_at);
+  json.at("evaluated_at").get_to(course.evaluated_at);
+  json.at("saved_at").get_to(course.saved_at);
+  if (!json.at("score").is_null()) course.score = json.at("score").get<double>();
+  json.at("is_score_saved").get_to(course.is_score_saved);
+  json.at("is_open").get_to(course.is_open);
+  json.at("is_stopping").get_to(course.is_stopping);
+  if (json.at("is_broken").get<bool>()) {
+    const auto& loss = json.at("broken_loss");
+    course.broken_loss = loss.is_null() ? std::nan("") : loss.get<double>();
+  }
+  json.at("not_finite").get_to(course.not_finite);
+  json.at("is_repeated").get_to(course.is_repeated);
+  json.at("dealing").get_to(course.dealing);
+  json.at("slots").get_to(course.slots);
+  json.at("redone").get_to(course.redone);
+  json.at("owners").get_to(course.owners);
+  json.at("weights").get_to(course.weights);
+  json.at("peak_flops").get_to(course.peak_flops);
+  json.at("samples").get_to(course.data.samples);
+  json.at("learned").get_to(course.data.learned);
+  return course;
+}
+
+void Course::expect_steps_of(const Course& all, std::int64_t source) const {
+  if (!all.is_open || all.progress.step == progress.step) return;
+  throw Error(ErrorCode::Mismatch, "this worker has made " + std::to_string(progress.step) +
+                                       " steps and rank " + std::to_string(source) + " " +
+                                       std::to_string(all.progress.step));
+}
+
+parallel::Lasting& Recovery::lasting() const {
+  auto* lasting = dynamic_cast<parallel::Lasting*>(&options_.job->agreement());
+  TRIREME_CHECK(lasting != nullptr, "an agreement that cannot outlive its group");
+  return *lasting;
+}
+
+void Recovery::Incident::count(const Course& all) {
+  if (all.slots == 0) return;
+  // Another death cuts them finer; what it takes along may have been lost before.
+  if (slots > 0) redone = redone * all.slots / slots;
+  slots = all.slots;
+  redone = std::min(redone + all.redone, slots);
+}
+
+Recovery::Incident Recovery::begin() {
+  return turn_over(false, /*is_first=*/options_.crew->has_group());
+}
+
+Recovery::Incident Recovery::survive() {
+  return turn_over(false, false);
+}
+
+Recovery::Incident Recovery::change() {
+  return turn_over(true, false);
+}
+
+// Until everybody who is there has come through; who dies on the way is left behind in the next
+// round.
+Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
+  Crew& crew = *options_.crew;
+  const TimePoint begin = steady_clock().now();
+  Incident incident;
+  while (true) {
+    try {
+      std::string how = "between two steps";
+      if (!is_first) {
+        const std::vector<int> before = crew.workers();
+        const Crew::Turnover change = go_on(takes_new);
+        is_join_complete_ = false;
+        incident.gone.insert(incident.gone.end(), change.gone.begin(), change.gone.end());
+        for (const int worker : crew.workers()) {
+          if (std::find(before.begin(), before.end(), worker) == before.end()) {
+            incident.joined.push_back(worker);
+          }
+        }
+        how = resolve(change);
+      } else {
+        take_group();
+        lasting().recall(-1, {});
+      }
+      // Agreeing on the epoch is no long phase: a worker that hangs there is evicted.
+      const Liveness::LongPhase handing_over(crew.liveness());
+      if (incident.how != "rolled forward") incident.how = how;
+      const Course all = share_course(how == "run again");
+      incident.count(all);
+      lasting().regroup(crew.is_new());
+      options_.regroup();
+      is_join_complete_ = true;
+      crew.settle();
+      incident.workers = crew.group().size();
+      incident.seconds = elapsed_since(begin);
+      return incident;
+    } catch (const Error& error) {
+      if (!is_loss(error)) throw;
+      is_first = takes_new = false;
+    }
+  }
+}
+
+// To the next epoch. What was begun with the last group ends, which the loss of one that it does
+// not wait for would not do. Whoever does not come has not heard of the loss, and is told.
+Crew::Turnover Recovery::go_on(bool takes_new) {
+  const comm::Group last = options_.job->group;
+  const std::optional<Error> ended = last.error();
+  const Error loss = ended && is_loss(*ended)
+                         ? *ended
+                         : Error(ErrorCode::PeerLost, "a worker of the last epoch is gone");
+  bool is_told = takes_new;  // all come by themselves
+  const auto tell = [&] {
+    if (!std::exchange(is_told, true)) last.announce(loss);
+    last.look();
+  };
+  if (!takes_new) last.abort(loss);
+  Crew::Turnover change = options_.crew->next(
+      lasting().standing(),
+      {.takes_new = takes_new, .is_join_complete = is_join_complete_, .while_waiting = tell});
+  const auto is_lost = [](const cluster::membership::Gone& one) { return !one.is_dismissed; };
+  if (std::any_of(change.gone.begin(), change.gone.end(), is_lost)) last.abort(loss);
+  return change;
+}
+
+void Recovery::take_group() {
+  options_.job->group = options_.crew->group();
+  lasting().survive(options_.crew->group(), options_.crew->places());
+}
+
+// Finishes the update of a step that some rank had prepared.
+std::string Recovery::resolve(const Crew::Turnover& change) {
+  const Liveness::LongPhase updating(options_.crew->liveness());
+  take_group();
+  const Standing mine = lasting().standing();
+  std::int64_t furthest = -1;
+  for (const auto& [worker, standing] : change.standings) {
+    furthest = std::max(furthest, standing.step);
+  }
+  const bool is_new = options_.crew->is_new();
+  std::vector<parallel::Prepared> told;
+  for (const auto& [worker, standing] : change.standings) told.push_back(standing.prepared);
+  const auto all = lasting().recall(is_new ? -1 : mine.step, told);
+  bool is_forward = all && mine.step == furthest;
+  bool is_begun = false;
+  for (const auto& [worker, standing] : change.standings) {
+    if (standing.step != furthest) continue;
+    is_forward |= standing.phase != Standing::Phase::Open;
+    is_begun |= standing.phase != Standing::Phase::Finished;
+  }
+  const bool is_finished = mine.phase == Standing::Phase::Finished;
+  if (is_new) {
+    // It has begun nothing.
+  } else if (!is_finished && (mine.step < furthest || is_forward)) {
+    TRIREME_CHECK(all, "step ", mine.step, " was prepared, and nothing of it is known here");
+    options_.advance(options_.job->step->finish(*all));
+  } else if (mine.step < furthest || is_forward) {
+    // Other hosts may be in the next step already.
+    lasting().finish_orphans();
+  }
+  if (!is_begun) return "between two steps";
+  return is_forward ? "rolled forward" : "run again";
+}
+
+// Of the first rank that has the state: everybody goes on as it does.
+Course Recovery::share_course(bool is_back) {
+  const comm::Group& group = options_.crew->group();
+  const bool is_new = options_.crew->is_new();
+  Course mine = options_.course();
+  std::int64_t least[2] = {is_new ? group.size() : group.rank(), is_new || mine.is_open ? 1 : 0};
+  group.all_reduce({least, 2, comm::DType::Int64}, comm::ReduceOp::Min, {.label = "who leads"})
+      .wait();
+  // Where nobody has any state, all begin.
+  const std::int64_t source = least[0] == group.size() ? 0 : least[0];
+  mine.is_open = least[1] != 0 && least[0] != group.size();
+  mine.is_repeated = is_back;
+  mine.data = options_.job->data;
+  mine.owners = options_.job->fair_owners();
+  if (is_back) {
+    deal_again(mine);
+    count_redone(mine);
+  }
+  const Course all =
+      Course::from_json(broadcast_text(group, mine.to_json(), static_cast<int>(source)));
+  mine.data.expect_data_of(all.data, "this worker", "rank " + std::to_string(source));
+  if (!is_new) mine.expect_steps_of(all, source);
+  options_.adopt(all);
+  options_.job->loader().seek(all.progress.position);
+  options_.job->deal(all.owners, all.weights);
+  dealt_to_ = options_.crew->workers();
+  return all;
+}
+
+// The slots of those who are gone, or all where nothing of the step stays.
+void Recovery::count_redone(Course& course) const {
+  const std::vector<int> workers = options_.crew->workers();
+  const std::vector<int>& owners = options_.job->step->parts().slot_owners;
+  course.slots = course.redone = static_cast<int>(owners.size());
+  if (course.dealing == 0) return;
+  course.redone = static_cast<int>(std::count_if(owners.begin(), owners.end(), [&](int rank) {
+    const int owner = dealt_to_[static_cast<std::size_t>(rank)];
+    return std::find(workers.begin(), workers.end(), owner) == workers.end();
+  }));
+}
+
+// Whoever lives keeps its slots in a step that is run again, where their gradients stay; those of
+// the dead are dealt out, in pieces where slots need not be the same for ever.
+void Recovery::deal_again(Course& course) const {
+  const Job& job = *options_.job;
+  const std::vector<int> workers = options_.crew->workers();
+  const int pieces = job.has_fixed_slots() ? 1 : static_cast<int>(workers.size());
+  const std::vector<int> owners = cut_slots(job.step->parts().slot_owners, pieces);
+  if (!lasting().keeps_slots() || dealt_to_.empty() || owners.size() > kSlotsMax) return;
+  course.dealing = job.step->dealing();
+  course.owners = redeal_slots(owners, dealt_to_, workers);
+  course.weights = cut_slots(job.loader().weights(), pieces);
+}
+
+}  // namespace trireme::train

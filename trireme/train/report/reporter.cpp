@@ -1,0 +1,375 @@
+#include "trireme/train/report/reporter.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "trireme/base/clock.h"
+#include "trireme/base/file/descriptor.h"
+#include "trireme/base/text/shell_word.h"
+#include "trireme/checkpoint/format/folder.h"
+#include "trireme/monitor/live_view.h"
+#include "trireme/monitor/metrics_file.h"
+#include "trireme/monitor/tensorboard.h"
+#include "trireme/train/job.h"
+#include "trireme/train/trainer.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr double kSecondsBetweenMetrics = 0.5;
+constexpr std::int64_t kFirstMetrics = 10;
+// A share of the peak over less than this is mostly noise.
+constexpr double kSecondsOfMfu = 0.5;
+// When a job begins, its ranks and their libraries start beside the first measurement.
+constexpr double kSecondsToRemeasure = 10;
+
+double seconds_since(TimePoint then) {
+  return std::chrono::duration<double>(steady_clock().now() - then).count();
+}
+
+std::string text_of(const Scores& scores, bool is_text) {
+  char text[128];
+  std::string all = "loss " + monitor::figure_text(scores.loss());
+  if (scores.has_numbers()) {
+    std::snprintf(text, sizeof(text), ", r2 %.4f", scores.r2());
+    all += ", mae " + monitor::figure_text(scores.mean_absolute_error()) + text;
+  }
+  if (scores.answers() > 0) {
+    std::snprintf(text, sizeof(text), ", accuracy %.2f %%", 100 * scores.accuracy());
+    all += text;
+  }
+  if (is_text) {
+    std::snprintf(text, sizeof(text), ", perplexity %.2f", scores.perplexity());
+    all += text;
+  }
+  if (scores.skipped() > 0) all += ", " + std::to_string(scores.skipped()) + " samples skipped";
+  return all;
+}
+
+// Which checkpoint is the best and how it is used; empty where none was evaluated.
+std::string best_text(const Progress& progress, const std::filesystem::path& folder) {
+  if (progress.best_step < 0) return {};
+  const std::string best = "best by " + progress.metric + ": step " +
+                           std::to_string(progress.best_step) + " (" +
+                           monitor::figure_text(progress.best) + ")";
+  const std::string name = checkpoint::format::folder_name(progress.best_step);
+  if (!std::filesystem::exists(folder / "checkpoints" / name)) {
+    return best + ", whose checkpoint was not kept (checkpoint.keep_best)";
+  }
+  // As the user called the program that started the job, which a shell may not find by its name.
+  const char* program = std::getenv("TRIREME_PROGRAM");
+  return best + "; eval, generate, predict and checkpoint export use it with --checkpoint best: " +
+         shell_word(program == nullptr ? "trireme" : program) + " eval " +
+         shell_word(folder.string()) + " --checkpoint best";
+}
+
+// The fastest type that a job's matrix products have.
+Precision fastest_precision(const TrainConfig& config) {
+  const auto is_narrow = [](const std::string& text) { return text.ends_with("=bfloat16"); };
+  const bool has_narrow = std::ranges::any_of(config.module_precision, is_narrow);
+  return config.precision == Precision::Float32 && has_narrow ? Precision::BFloat16
+                                                              : config.precision;
+}
+
+}  // namespace
+
+struct Reporter::State {
+  std::filesystem::path folder;
+  Descriptor terminal;
+  std::optional<monitor::LiveView> view;
+  std::optional<monitor::MetricsFile> metrics;
+  std::optional<monitor::MetricsFile> events;
+  std::optional<monitor::TensorboardWriter> board;
+  monitor::Progress shown;
+  std::int64_t step = 0;
+  std::int64_t first_step = 0;
+  std::int64_t steps_an_epoch = 1;
+  std::int64_t log_every = 0;
+  std::int64_t units_a_sample = 1;  // tokens of a text
+  double flops_a_sample = 0;
+  Precision precision = Precision::Float32;  // see fastest_precision()
+  int ranks = 1;
+  bool is_remeasured = false;
+  bool is_excess_told = false;  // an MFU above 1
+  bool is_heir = false;         // of one that reported before
+  bool has_standards = false;   // targets are standardized
+  TimePoint begin = steady_clock().now();
+  TimePoint metric_at = begin;
+  // Since the last metric.
+  std::int64_t samples = 0;
+  StepTimes times;
+  parallel::Traffic traffic;
+  double steps = 0;
+  // Since the last MFU.
+  std::int64_t mfu_samples = 0;
+  double mfu_seconds = 0;
+  std::int64_t skipped = 0;  // samples of this epoch
+
+  bool is_text() const { return units_a_sample > 1; }
+};
+
+Reporter::Reporter(Options options) : options_(std::move(options)) {
+  if (!options_.folder.empty() && !options_.is_silent) open();
+}
+
+void Reporter::open() {
+  state_ = std::make_unique<State>();
+  state_->folder = options_.folder;
+  if (!options_.terminal.empty()) {
+    state_->terminal =
+        Descriptor(::open(options_.terminal.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+  }
+  state_->view.emplace(
+      monitor::LiveView::options_for(state_->terminal ? state_->terminal.get() : STDOUT_FILENO));
+}
+
+Reporter::~Reporter() = default;
+
+void Reporter::take_over(const Job& job, const Progress& progress) {
+  if (state_ || options_.folder.empty()) return;
+  open();
+  state_->is_heir = true;
+  begin(job, progress);
+}
+
+void Reporter::begin(const Job& job, const Progress& progress) {
+  if (!state_ || state_->metrics) return;
+  State& s = *state_;
+  const data::Form& form = job.sets.train->form();
+  if (form.is_text()) {
+    s.units_a_sample = form.target_count();
+    s.shown.unit = "tokens";
+  }
+  s.shown.steps = job.steps;
+  s.steps_an_epoch = job.steps_an_epoch;
+  s.flops_a_sample = job.flops_a_sample;
+  s.log_every = job.train().log_every;
+  s.view->set_line_steps(s.log_every);
+  s.precision = fastest_precision(job.train());
+  s.ranks = job.group.size();
+  if (s.flops_a_sample > 0) peak_.measure(s.precision);
+  s.begin = s.metric_at = steady_clock().now();
+  s.step = s.first_step = progress.step;
+  const bool is_resumed = progress.step > 0;
+  s.metrics.emplace(s.folder / "metrics.jsonl", is_resumed ? progress.step : -1);
+  s.board.emplace(s.folder / "tensorboard",
+                  is_resumed ? std::optional(progress.step + 1) : std::nullopt);
+  char text[160];
+  std::snprintf(text, sizeof(text), "%s: %s parameters, %s samples, %" PRId64 " steps, %d rank%s",
+                job.config.kind("model").c_str(),
+                monitor::number_text(double(model::parameter_count(*job.model))).c_str(),
+                monitor::number_text(double(job.sets.train->count())).c_str(), job.steps,
+                job.group.size(), job.group.size() == 1 ? "" : "s");
+  if (!s.is_heir) s.view->note(text);
+  if (!s.is_heir) {
+    for (const std::string& note : job.sets.notes) s.view->note(note);
+  }
+  s.has_standards = !form.target_standards.empty();
+  if (is_resumed && !s.is_heir) s.view->note("going on from step " + std::to_string(progress.step));
+  event({{"event", s.is_heir    ? "took over"
+                   : is_resumed ? "resumed"
+                                : "began"},
+         {"ranks", job.group.size()},
+         {"job_hash", job.hash}});
+}
+
+void Reporter::step(const Progress& progress, const Outcome& outcome) {
+  if (!state_) return;
+  State& s = *state_;
+  s.step = progress.step;
+  // What a repeated step kept of its first attempt would look like speed.
+  if (!outcome.is_repeated) {
+    s.samples += outcome.samples;
+    s.times += outcome.times;
+    s.traffic += outcome.traffic;
+    ++s.steps;
+    update_mfu(outcome);
+  }
+  const double seconds = s.times.total();
+  const double a_step = seconds_since(s.begin) / static_cast<double>(progress.step - s.first_step);
+  s.shown.step = progress.step;
+  s.shown.epoch = static_cast<double>(progress.step) / static_cast<double>(s.steps_an_epoch);
+  if (outcome.is_empty) {
+    warn("step " + std::to_string(progress.step) + ": none of its " +
+             std::to_string(outcome.skipped) + " samples could be read; no update was made",
+         {{"event", "empty step"}, {"samples", outcome.skipped}});
+  } else {
+    s.shown.loss = outcome.loss;
+  }
+  if (outcome.errors) {
+    s.shown.mae = outcome.errors->absolute;
+    // Of standardized targets the variance is 1, and the loss that is minimized has no unit.
+    if (s.has_standards) {
+      s.shown.loss = outcome.errors->squared;
+      s.shown.r2 = 1 - outcome.errors->standardized;
+    }
+  }
+  s.shown.learning_rate = outcome.rate;
+  s.shown.seconds_left = a_step * static_cast<double>(s.shown.steps - progress.step);
+  if (seconds > 0) {
+    const double rate = static_cast<double>(s.samples) / seconds;
+    s.shown.rate = rate * static_cast<double>(s.units_a_sample);
+    s.shown.data_wait = s.times.data / seconds;
+  }
+  s.view->update(s.shown);
+  s.skipped += outcome.skipped;
+  if (s.skipped > 0 && progress.step % s.steps_an_epoch == 0) {
+    const std::int64_t skipped = std::exchange(s.skipped, 0);
+    warn("epoch " + std::to_string(progress.step / s.steps_an_epoch) + ": skipped " +
+             std::to_string(skipped) + " samples that could not be read",
+         {{"event", "skipped samples"}, {"samples", skipped}});
+  }
+  const bool is_due = s.log_every > 0 ? progress.step % s.log_every == 0
+                                      : seconds_since(s.metric_at) >= kSecondsBetweenMetrics ||
+                                            progress.step <= kFirstMetrics;
+  if (is_due || progress.step == s.shown.steps) write_metrics(progress, outcome);
+}
+
+void Reporter::set_ranks(int ranks) {
+  if (!state_ || state_->ranks == ranks) return;
+  state_->ranks = ranks;
+  state_->mfu_samples = 0;
+  state_->mfu_seconds = 0;
+}
+
+void Reporter::update_mfu(const Outcome& outcome) {
+  State& s = *state_;
+  if (s.flops_a_sample <= 0) return;
+  s.mfu_samples += outcome.samples;
+  s.mfu_seconds += outcome.times.total();
+  if (s.mfu_seconds < kSecondsOfMfu) return;
+  if (!s.is_remeasured && seconds_since(s.begin) >= kSecondsToRemeasure) {
+    s.is_remeasured = true;
+    peak_.measure(s.precision);
+  }
+  const double rate = static_cast<double>(s.mfu_samples) / s.mfu_seconds;
+  s.shown.mfu = peak_.utilization(rate * s.flops_a_sample / s.ranks, s.precision);
+  if (*s.shown.mfu > 1 && !std::exchange(s.is_excess_told, true)) {
+    char text[200];
+    std::snprintf(
+        text, sizeof(text),
+        "MFU %.1f %% is more than the measured peak of %.3g FLOP/s per rank: the peak was "
+        "measured too low, or the model's operations are counted too high",
+        100 * *s.shown.mfu, peak_.value());
+    warn(text, {{"event", "mfu above 1"}, {"mfu", *s.shown.mfu}, {"peak_flops", peak_.value()}});
+  }
+  s.mfu_samples = 0;
+  s.mfu_seconds = 0;
+}
+
+void Reporter::write_metrics(const Progress& progress, const Outcome& outcome) {
+  State& s = *state_;
+  const double seconds = std::max(s.times.total(), 1e-9);
+  Record record{{"loss", s.shown.loss},
+                {"learning_rate", outcome.rate},
+                {s.shown.unit + "_per_second", s.shown.rate},
+                {"samples", progress.samples},
+                {"data_share", s.times.data / seconds},
+                {"forward_share", s.times.forward / seconds},
+                {"backward_share", s.times.backward / seconds},
+                {"wait_share", s.times.wait / seconds},
+                {"update_share", s.times.update / seconds}};
+  if (outcome.norm > 0) record.add({"gradient_norm", outcome.norm});
+  if (s.shown.mae) record.add({"mae", *s.shown.mae});
+  if (s.shown.r2) record.add({"r2", *s.shown.r2});
+  if (s.traffic.plain > 0) {
+    record.add({"bytes_plain_per_step", static_cast<double>(s.traffic.plain) / s.steps});
+    record.add({"bytes_sent_per_step", static_cast<double>(s.traffic.sent) / s.steps});
+  }
+  if (s.shown.mfu) record.add({"mfu", *s.shown.mfu});
+  // Tells the lines of this run from those of the run that it resumed.
+  Record timed = record;
+  timed.add({"time", wall_seconds()});
+  s.metrics->write(progress.step, timed);
+  for (const auto& field : record.fields()) {
+    if (const auto* value = std::get_if<double>(&field.value)) {
+      s.board->scalar("train/" + field.key, *value, progress.step);
+    }
+  }
+  s.metric_at = steady_clock().now();
+  s.samples = 0;
+  s.times = {};
+  s.traffic = {};
+  s.steps = 0;
+}
+
+void Reporter::evaluated(const Progress& progress, const Scores& scores) {
+  if (!state_) return;
+  State& s = *state_;
+  Record record{{"eval_loss", scores.loss()}};
+  s.board->scalar("eval/loss", scores.loss(), progress.step);
+  if (scores.answers() > 0) {
+    record.add({"eval_accuracy", scores.accuracy()});
+    s.board->scalar("eval/accuracy", scores.accuracy(), progress.step);
+  }
+  if (scores.skipped() > 0) record.add({"eval_skipped", scores.skipped()});
+  if (scores.has_numbers()) {
+    record.add({"eval_mae", scores.mean_absolute_error()});
+    record.add({"eval_r2", scores.r2()});
+    s.board->scalar("eval/mae", scores.mean_absolute_error(), progress.step);
+    s.board->scalar("eval/r2", scores.r2(), progress.step);
+  }
+  for (const auto& [name, value] : scores.task_figures()) {
+    record.add({"eval_" + name, value});
+    s.board->scalar("eval/" + name, value, progress.step);
+  }
+  s.metrics->write(progress.step, record);
+  s.board->flush();
+  s.shown.evaluation =
+      "step " + std::to_string(progress.step) + ": " + text_of(scores, s.is_text());
+  s.view->note("evaluation at " + s.shown.evaluation +
+               (progress.best_step == progress.step ? " (best so far)" : ""));
+}
+
+void Reporter::saved(std::int64_t step, const checkpoint::Saver::Figures& figures) {
+  if (!state_) return;
+  state_->shown.checkpoint_step = step;
+  // Whoever is killed after this goes on from here, and finds its curves up to here.
+  if (state_->board) state_->board->flush();
+  event({{"event", "checkpoint"},
+         {"step", step},
+         {"seconds_copied", figures.seconds_copied},
+         {"seconds_waited", figures.seconds_waited}});
+}
+
+void Reporter::event(const Record& what) {
+  if (!state_) return;
+  State& s = *state_;
+  if (!s.events) s.events.emplace(s.folder / "events.jsonl", monitor::MetricsFile::kEveryStep);
+  const auto* own = what.find("step");
+  const auto* step = own != nullptr ? std::get_if<std::int64_t>(own) : nullptr;
+  Record timed{{"time", wall_seconds()}};
+  for (const auto& field : what.fields()) timed.add(field);
+  s.events->write(step != nullptr ? *step : s.step, timed);
+}
+
+void Reporter::warn(const std::string& text, const Record& what) {
+  if (!state_) return;
+  state_->view->note(text);
+  event(what);
+}
+
+void Reporter::end(const Progress& progress, Ending ending) {
+  if (!state_) return;
+  State& s = *state_;
+  const char* how = ending == Ending::Done      ? "done"
+                    : ending == Ending::Stopped ? "stopped"
+                                                : "ended early: no better for a while";
+  event({{"event", "ended"}, {"how", how}, {"seconds", progress.seconds}});
+  s.board->flush();
+  s.view->finish();
+  s.view->note(std::string(how) + " after " + std::to_string(progress.step) + " steps, " +
+               monitor::duration_text(progress.seconds) + "; everything is in " +
+               s.folder.string());
+  const std::string best = best_text(progress, s.folder);
+  if (!best.empty()) s.view->note(best);
+}
+
+}  // namespace trireme::train
