@@ -127,7 +127,7 @@ void Exercise::call() {
     case OpKind::Barrier:
       return group_.barrier().wait();
     case OpKind::OrderedSum: {
-      const comm::SlotShare mine{group_.rank(), input_};
+      const comm::LogicalShare mine{group_.rank(), input_};
       return group_.ordered_sum(output_, {&mine, 1}, all_ranks(n)).wait();
     }
     default:

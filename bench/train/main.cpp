@@ -25,8 +25,8 @@
 #include "trireme/cluster/world.h"
 #include "trireme/comm/connect.h"
 #include "trireme/mesh/mesh.h"
+#include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/kinds.h"
-#include "trireme/parallel/lasting.h"
 #include "trireme/train/job.h"
 
 namespace trireme::bench {
@@ -121,16 +121,16 @@ trireme::train::Job open(const TrainOptions& options, const config::Config& reci
                          const trireme::train::Kinds& kinds, const comm::Group& group) {
   if (!options.is_elastic) return trireme::train::open_job(recipe, kinds, group);
   trireme::train::Job job = trireme::train::open_job(
-      recipe, kinds, comm::Group::solo(), {.is_lasting = true, .is_spread = options.wire > 0});
-  auto& lasting = dynamic_cast<parallel::Lasting&>(job.agreement());
+      recipe, kinds, comm::Group::solo(), {.is_elastic = true, .is_spread = options.wire > 0});
+  auto& elastic = dynamic_cast<parallel::ElasticSync&>(job.gradient_sync());
   const std::int64_t seat = mesh::Mesh::of_hosts(group).value().group("inside").arena_member();
   std::vector<std::int64_t> seats(static_cast<std::size_t>(group.size()));
   group.all_gather({seats.data(), seats.size(), comm::DType::Int64}, {&seat, 1, comm::DType::Int64})
       .wait();
-  lasting.survive(group, {seats.begin(), seats.end()});
-  lasting.regroup(/*is_new=*/false);
+  elastic.survive(group, {seats.begin(), seats.end()});
+  elastic.regroup(/*is_new=*/false);
   job.group = group;
-  job.deal(job.fair_owners());
+  job.assign(job.fair_owners());
   return job;
 }
 

@@ -62,11 +62,11 @@ class RemoteKind {
   std::unique_ptr<net::Server> server_;
 };
 
-class LastingKind {
+class ElasticKind {
  public:
   std::unique_ptr<Store> open() {
-    return std::make_unique<LastingStore>(
-        LastingStore::Options{
+    return std::make_unique<ReconnectingStore>(
+        ReconnectingStore::Options{
             .address = remote_.server().address(),
             .credentials = std::make_shared<net::SecretCredentials>(remote_.secret(), "rank")},
         Deadline::after(std::chrono::seconds(20)));
@@ -76,6 +76,6 @@ class LastingKind {
   RemoteKind remote_;
 };
 
-using StoreKinds = ::testing::Types<LocalKind, FolderKind, RemoteKind, LastingKind>;
+using StoreKinds = ::testing::Types<LocalKind, FolderKind, RemoteKind, ElasticKind>;
 
 }  // namespace trireme::cluster

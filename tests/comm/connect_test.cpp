@@ -58,7 +58,7 @@ void check_everything(const Group& group) {
   std::vector<int> owners;
   for (int s = 0; s < 5; ++s) owners.push_back(s % n);
   std::vector<float> share(100, 1.5f), sum(100);
-  std::vector<SlotShare> mine;
+  std::vector<LogicalShare> mine;
   for (int s = 0; s < 5; ++s) {
     if (owners[static_cast<std::size_t>(s)] == group.rank()) {
       mine.push_back({s, const_span(share)});

@@ -127,7 +127,7 @@ TEST_F(Misused, RanksMustExist) {
 }
 
 TEST_F(Misused, OnlySumsAreOrdered) {
-  const std::vector<SlotShare> mine{{0, const_span(two_)}};
+  const std::vector<LogicalShare> mine{{0, const_span(two_)}};
   const std::vector<int> owners{0, 1};
   expect_misuse([&] { return group_.ordered_sum(span(two_), mine, owners, ReduceOp::Max); },
                 "ordered max");

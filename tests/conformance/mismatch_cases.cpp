@@ -51,7 +51,7 @@ Work ordered(const Group& group, const Memory& memory, std::size_t count, Reduce
   std::iota(owners.begin(), owners.end(), 0);
   if (is_reversed) std::reverse(owners.begin(), owners.end());
   const auto slot = std::find(owners.begin(), owners.end(), group.rank()) - owners.begin();
-  const SlotShare mine{static_cast<int>(slot), memory.span(count)};
+  const LogicalShare mine{static_cast<int>(slot), memory.span(count)};
   return group.ordered_sum(memory.other(count), {&mine, 1}, owners, op);
 }
 

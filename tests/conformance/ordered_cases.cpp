@@ -59,14 +59,14 @@ void run(const Group& group, const OrderedTrial& trial, Report& report) {
     held.back().write(share(trial.type, slot));
     slots.push_back(slot);
   }
-  std::vector<SlotShare> mine;
+  std::vector<LogicalShare> mine;
   for (std::size_t i = 0; i < held.size(); ++i) mine.push_back({slots[i], held[i].span()});
   Buffer out(group, trial.type, trial.count, trial.place);
   Work work = group.ordered_sum(out.span(), mine, owners, trial.op);
 
   const Group solo = Group::solo();
   std::vector<Buffer> all;
-  std::vector<SlotShare> everything;
+  std::vector<LogicalShare> everything;
   for (int slot = 0; slot < trial.slots; ++slot) {
     all.emplace_back(solo, trial.type, trial.count, Place::Ordinary);
     all.back().write(share(trial.type, slot));
@@ -122,7 +122,7 @@ void ordered_sums_in_flight(const Group& group, Report& report) {
     others.back().write(Cycle::input(DType::Float32, i, group.rank()));
   }
   for (std::size_t i = 0; i < kSums; ++i) {
-    const SlotShare mine{group.rank(), inputs[i].span()};
+    const LogicalShare mine{group.rank(), inputs[i].span()};
     works.push_back(group.ordered_sum(outs[i].span(), {&mine, 1}, owners));
     works.push_back(group.all_reduce(others[i].span(), ReduceOp::Sum));
   }

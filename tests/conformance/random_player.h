@@ -16,7 +16,7 @@ struct Running {
   const Step& step;
   std::vector<Buffer> buffers;
   std::vector<Span> spans;
-  std::vector<SlotShare> shares;
+  std::vector<LogicalShare> shares;
   Work work;
 };
 

@@ -1,7 +1,7 @@
 // Goal:   a loader returns the computed batches, for any number of threads and from any position;
 //         it reuses its buffers, passes on errors of the source, and shuts down cleanly.
 // Method: a source whose samples contain their number and key; batches are compared with Order and
-//         Deal.
+//         SamplePlan.
 
 #include "trireme/data/loader.h"
 
@@ -43,17 +43,18 @@ std::vector<std::int64_t> flat(const StepBatches& step) {
 
 TEST(Loader, GivesWhatOrderAndDealSay) {
   constexpr std::uint64_t kSeed = 5;
-  Loader loader({.source = numbers(23), .seed = kSeed, .batch = 7, .slots = 3, .mine = {2, 0}});
+  Loader loader(
+      {.source = numbers(23), .seed = kSeed, .batch = 7, .micro_batches = 3, .mine = {2, 0}});
   const Order order(kSeed, 23);
-  const Deal deal({.count = 23, .batch = 7, .slots = 3});
+  const SamplePlan assign({.count = 23, .batch = 7, .micro_batches = 3});
   Position at;
   for (int step = 0; step < 10; ++step) {
     const StepBatches& got = loader.next();
     EXPECT_EQ(got.at, at);
-    EXPECT_EQ(got.total, deal.total(at));
-    ASSERT_THAT(got.slots, ::testing::ElementsAre(2, 0));
+    EXPECT_EQ(got.total, assign.total(at));
+    ASSERT_THAT(got.micro_batches, ::testing::ElementsAre(2, 0));
     for (std::size_t i = 0; i < 2; ++i) {
-      const Range places = deal.places(at, got.slots[i]);
+      const Range places = assign.places(at, got.micro_batches[i]);
       const Batch& batch = got.batches[i];
       ASSERT_EQ(batch.count(), places.count());
       ASSERT_EQ(batch.input.size(0), places.count());
@@ -65,7 +66,7 @@ TEST(Loader, GivesWhatOrderAndDealSay) {
         EXPECT_EQ(longs(batch.input)[2 * row + 1], static_cast<std::int64_t>(kSeed) + sample);
       }
     }
-    at = deal.after(at);
+    at = assign.after(at);
     EXPECT_EQ(loader.position(), at);
   }
 }
@@ -77,7 +78,7 @@ TEST(Loader, GivesTheSameWhateverItsThreads) {
       Loader loader({.source = numbers(1001),
                      .seed = 3,
                      .batch = 64,
-                     .slots = 2,
+                     .micro_batches = 2,
                      .mine = {0, 1},
                      .threads = threads,
                      .ahead = ahead});
@@ -97,13 +98,13 @@ TEST(Loader, LeavesBadSamplesOutWhateverItsThreadsAndSlots) {
   source->skip_bad();
   std::vector<std::vector<std::int64_t>> runs;
   for (const int threads : {0, 3}) {
-    for (const int slots : {1, 4}) {
-      std::vector<int> mine(static_cast<std::size_t>(slots));
+    for (const int micro_batches : {1, 4}) {
+      std::vector<int> mine(static_cast<std::size_t>(micro_batches));
       std::iota(mine.begin(), mine.end(), 0);
       Loader loader({.source = source,
                      .seed = 3,
                      .batch = 20,
-                     .slots = slots,
+                     .micro_batches = micro_batches,
                      .mine = mine,
                      .threads = threads});
       auto& run = runs.emplace_back();
@@ -161,13 +162,14 @@ TEST(Loader, NamesABadSampleOnceWhateverTheNumberOfLoaders) {
 }
 
 TEST(Loader, SeeksAndRedealsInMidRun) {
-  const Loader::Options options{.source = numbers(100), .batch = 10, .slots = 4, .threads = 2};
+  const Loader::Options options{
+      .source = numbers(100), .batch = 10, .micro_batches = 4, .threads = 2};
   Loader loader(options);
   for (int i = 0; i < 3; ++i) loader.next();
   loader.seek({.epoch = 2, .cursor = 90});
   EXPECT_EQ(loader.position(), (Position{.epoch = 2, .cursor = 90}));
   EXPECT_EQ(loader.next().at, (Position{.epoch = 2, .cursor = 90}));
-  loader.deal(4, {3, 1});
+  loader.assign(4, {3, 1});
   EXPECT_EQ(loader.position(), (Position{.epoch = 3, .cursor = 0}));
   const std::vector<std::int64_t> got = flat(loader.next());
 
@@ -197,10 +199,10 @@ TEST(Loader, StepIsValidUntilTheNextAcrossSeekAndDeal) {
   const StepBatches& step = loader.next();
   const std::vector<std::int64_t> before = flat(step);
   loader.seek({.epoch = 5, .cursor = 0});
-  loader.deal(1, {});
+  loader.assign(1, {});
   EXPECT_EQ(flat(step), before);
   EXPECT_TRUE(loader.next().batches.empty());
-  loader.deal(1, {0});
+  loader.assign(1, {0});
   EXPECT_EQ(loader.next().batches.size(), 1U);
 }
 
@@ -272,8 +274,8 @@ TEST(Loader, CountsTheTimeThatItWaited) {
 TEST(Loader, RefusesWhatItCannotDo) {
   EXPECT_THROW(Loader({.source = nullptr}), Error);
   EXPECT_THROW(Loader({.source = numbers(0)}), Error);
-  EXPECT_THROW(Loader({.source = numbers(4), .slots = 2, .mine = {2}}), Error);
-  EXPECT_THROW(Loader({.source = numbers(4), .slots = 2, .mine = {1, 1}}), Error);
+  EXPECT_THROW(Loader({.source = numbers(4), .micro_batches = 2, .mine = {2}}), Error);
+  EXPECT_THROW(Loader({.source = numbers(4), .micro_batches = 2, .mine = {1, 1}}), Error);
   EXPECT_THROW(Loader({.source = numbers(4), .ahead = 0}), Error);
 }
 

@@ -28,13 +28,13 @@ TEST(Apart, EachReplicaMovesByItsOwnGradientUntilTheyAreJoined) {
     const std::vector<Parameter> parameters{{.name = "w", .tensor = weight}};
     auto own = std::make_shared<Solo>(Solo::Options{.parameters = parameters, .optimizer = rule});
     Apart apart(Replica::alone(own, parameters, groups[r]), {});
-    apart.begin_step({.slot_count = kRanks, .slots = {rank}, .owners = {0, 1}});
+    apart.begin_step({.micro_batch_count = kRanks, .micro_batches = {rank}, .owners = {0, 1}});
     // Of a batch of two such slots, as far as this one knows.
     EXPECT_EQ(apart.total(3), 6);
-    apart.begin_slot(0);
+    apart.begin_micro_batch(0);
     // Half of the global batch: the replica makes it whole.
     (weight * (rank + 1.0) / kRanks).sum().backward();
-    apart.end_slot();
+    apart.end_micro_batch();
     apart.reduce({.loss = 0.5});
     apart.update({.number = 1, .rate = 0.1});
     before_join[r] = weight.item<double>();
@@ -63,13 +63,13 @@ TEST(Apart, WithSlackAStepThatIsNotSoundIsToldLater) {
     Apart apart(Replica::alone(own, parameters, groups[r]), {}, /*slack=*/2);
     for (int step = 0; step < 5; ++step) {
       apart.begin_step({.step = step,
-                        .slot_count = kRanks,
-                        .slots = {rank},
+                        .micro_batch_count = kRanks,
+                        .micro_batches = {rank},
                         .owners = {0, 1},
                         .is_checked = true});
-      apart.begin_slot(0);
+      apart.begin_micro_batch(0);
       (weight / kRanks).sum().backward();
-      apart.end_slot();
+      apart.end_micro_batch();
       const bool is_broken = rank == 1 && step == 1;
       const Gradients all = apart.reduce({.loss = is_broken ? NAN : 0.5});
       EXPECT_EQ(all.loss, 1) << "the loss of the last sound step";

@@ -26,20 +26,20 @@ std::vector<Parameter> three() {
 
 TEST(GradientHooks, CallBackOnceAGradientIsWholeUntilTheyEnd) {
   const auto parameters = three();
-  std::vector<std::size_t> born;
+  std::vector<std::size_t> on_gradient;
   {
     const GradientHooks hooks(parameters, [&](std::size_t i) {
       // Used twice, so both parts are there.
       EXPECT_TRUE(parameters[i].tensor.grad().equal(at::full({2}, i == 0 ? 5.0 : 3.0)));
-      born.push_back(i);
+      on_gradient.push_back(i);
     });
     const at::Tensor first = parameters[0].tensor * 2;
     (first + parameters[1].tensor * 3 + parameters[0].tensor * 3).sum().backward();
-    std::sort(born.begin(), born.end());
-    EXPECT_EQ(born, (std::vector<std::size_t>{0, 1}));
+    std::sort(on_gradient.begin(), on_gradient.end());
+    EXPECT_EQ(on_gradient, (std::vector<std::size_t>{0, 1}));
   }
   parameters[2].tensor.sum().backward();
-  EXPECT_EQ(born.size(), 2U);
+  EXPECT_EQ(on_gradient.size(), 2U);
 }
 
 namespace buckets = data;
@@ -71,14 +71,14 @@ struct Gathered {
 TEST(GradientBuckets, FillInTheOrderOfThePlan) {
   Gathered g;
   auto gathered = g.make();
-  gathered.begin_slot({});
+  gathered.begin_micro_batch({});
   g.bear(gathered, 0, 1);
   EXPECT_TRUE(g.full.empty()) << "the plan has others before it";
   g.bear(gathered, 2, 3);
   EXPECT_EQ(g.full, (std::vector<std::size_t>{0}));
   g.bear(gathered, 1, 2);
   EXPECT_EQ(g.full, (std::vector<std::size_t>{0, 1, 2}));
-  gathered.end_slot();
+  gathered.end_micro_batch();
   EXPECT_EQ(g.full.size(), 3U) << "each is announced once";
   EXPECT_TRUE(g.of(gathered, 1).equal(at::full({2}, 2.0)));
 }
@@ -88,14 +88,14 @@ TEST(GradientBuckets, AddUpSlotsAndZeroWhatNeverCame) {
   auto gathered = g.make();
   for (int step = 0; step < 2; ++step) {
     g.full.clear();
-    gathered.begin_slot({.is_first = true, .is_last = false});
+    gathered.begin_micro_batch({.is_first = true, .is_last = false});
     g.bear(gathered, 0, 1);
-    gathered.end_slot();
+    gathered.end_micro_batch();
     EXPECT_TRUE(g.full.empty());
-    gathered.begin_slot({.is_first = false, .is_last = true});
+    gathered.begin_micro_batch({.is_first = false, .is_last = true});
     g.bear(gathered, 0, 10);
     g.bear(gathered, 1, 20);
-    gathered.end_slot();
+    gathered.end_micro_batch();
     EXPECT_EQ(g.full, (std::vector<std::size_t>{0, 1, 2}));
     EXPECT_TRUE(g.of(gathered, 0).equal(at::full({2}, 11.0)));
     EXPECT_TRUE(g.of(gathered, 1).equal(at::full({2}, 20.0)));
@@ -108,11 +108,11 @@ TEST(GradientBuckets, AddUpSlotsAndZeroWhatNeverCame) {
 TEST(GradientBuckets, GradientsInPartsWaitForTheEnd) {
   Gathered g;
   auto gathered = g.make(true);
-  gathered.begin_slot({});
+  gathered.begin_micro_batch({});
   g.bear(gathered, 2, 1);
   g.bear(gathered, 2, 2);
   EXPECT_TRUE(g.full.empty());
-  gathered.end_slot();
+  gathered.end_micro_batch();
   EXPECT_EQ(g.full.size(), 3U);
   EXPECT_TRUE(g.of(gathered, 2).equal(at::full({2}, 3.0)));
 }

@@ -20,8 +20,8 @@
 #include "tests/comm/tcp_ranks.h"
 #include "tests/train/tiny_job.h"
 #include "trireme/base/deadline.h"
-#include "trireme/parallel/lasting.h"
-#include "trireme/train/balance/slots.h"
+#include "trireme/parallel/elastic_sync.h"
+#include "trireme/train/balance/micro_batches.h"
 
 namespace trireme::train {
 
@@ -133,7 +133,7 @@ class Executioner final : public Faults {
   std::vector<Death> deaths_;
 };
 
-inline constexpr FaultPoint kSlotEnded{"test.slot"};
+inline constexpr FaultPoint kMicroBatchEnded{"test.slot"};
 
 // One rank's life: it trains, and goes on whoever dies.
 class Rank {
@@ -149,17 +149,17 @@ class Rank {
   Trained run(int steps, bool is_in_step = false) {
     job_ = std::make_unique<Job>(
         open_job(config_, tiny_kinds(), comm::Group::solo(),
-                 {.is_lasting = true, .is_spread = is_spread_, .faults = &executioner_}));
+                 {.is_elastic = true, .is_spread = is_spread_, .faults = &executioner_}));
     enter({0, 1, 2, 3});
-    lasting().survive(group_, places_);
+    elastic().survive(group_, places_);
     job_->group = group_;
     bool is_met = false;
     for (step_ = 0; step_ < steps;) {
       try {
         // Where somebody dies meanwhile, recover() does it.
         if (!std::exchange(is_met, true)) {
-          lasting().regroup(false);
-          deal(job_->fair_owners());
+          elastic().regroup(false);
+          assign(job_->fair_owners());
         }
         // Nobody is in a step before all have ended the last.
         if (is_in_step) group_.barrier().wait();
@@ -167,9 +167,9 @@ class Rank {
             job_->step->run({.step = step_,
                              .updates = step_,
                              .is_repeated = is_repeated_,
-                             .kept_dealing = static_cast<std::uint64_t>(kept_dealing_)});
+                             .kept_assignment = static_cast<std::uint64_t>(kept_assignment_)});
         losses_[step_] = outcome.loss;
-        reach(&executioner_, kSlotEnded, place_);
+        reach(&executioner_, kMicroBatchEnded, place_);
         advance();
       } catch (const Error& error) {
         if (error.code() != ErrorCode::PeerLost) throw;
@@ -179,10 +179,10 @@ class Rank {
     }
     while (true) {
       try {
-        job_->agreement().join();
-        job_->agreement().settle();
+        job_->gradient_sync().join();
+        job_->gradient_sync().settle();
         // Replicas have losses of their own.
-        if (job_->agreement().has_replicas()) losses_.clear();
+        if (job_->gradient_sync().has_replicas()) losses_.clear();
         Trained trained{.weights = weights_of(*job_->model), .losses = {}};
         const std::vector<at::Tensor> buffers = job_->model->buffers();
         if (!buffers.empty()) trained.counted = buffers[0].flatten()[0].item<double>();
@@ -198,11 +198,13 @@ class Rank {
   }
 
  private:
-  parallel::Lasting& lasting() { return dynamic_cast<parallel::Lasting&>(job_->agreement()); }
+  parallel::ElasticSync& elastic() {
+    return dynamic_cast<parallel::ElasticSync&>(job_->gradient_sync());
+  }
 
   void advance() {
     ++step_;
-    if (is_repeated_) deal(job_->fair_owners());
+    if (is_repeated_) assign(job_->fair_owners());
     is_repeated_ = false;
   }
 
@@ -214,10 +216,10 @@ class Rank {
 
   // False where another one died meanwhile.
   bool recover() {
-    enter(fates_.meet(place_, lasting().standing().prepared, told_));
+    enter(fates_.meet(place_, elastic().step_status().prepared, told_));
     try {
       job_->group = group_;
-      lasting().survive(group_, places_);
+      elastic().survive(group_, places_);
       resolve();
       return true;
     } catch (const Error& error) {
@@ -228,30 +230,30 @@ class Rank {
 
   // Forward where anybody had prepared the furthest step, else back.
   void resolve() {
-    const parallel::Standing mine = lasting().standing();
+    const parallel::StepStatus mine = elastic().step_status();
     std::int64_t most = mine.step;
     group_.all_reduce({&most, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
-    const auto all = lasting().recall(mine.step, told_);
+    const auto all = elastic().recall(mine.step, told_);
     std::int64_t prepared = all && mine.step == most ? 1 : 0;
     group_.all_reduce({&prepared, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
-    const bool is_finished = mine.phase == parallel::Standing::Phase::Finished;
+    const bool is_finished = mine.phase == parallel::StepStatus::Phase::Finished;
     if (!is_finished && (mine.step < most || prepared > 0)) {
       ASSERT_TRUE(all) << "somebody prepared, and this rank does not know";
       losses_[step_] = job_->step->finish(*all).loss;
       advance();
     } else if (is_finished && (mine.step < most || prepared > 0)) {
       // Other hosts may be in the next step already.
-      lasting().finish_orphans();
+      elastic().finish_failed_ranks();
     }
     if (prepared > 0) {
       is_repeated_ = false;
       rewind();
-      deal(job_->fair_owners());
+      assign(job_->fair_owners());
     } else {
       repeat();
     }
     // Nobody passes before all have dealt.
-    lasting().regroup(false);
+    elastic().regroup(false);
   }
 
   void rewind() {
@@ -259,9 +261,9 @@ class Rank {
     for (std::int64_t i = 0; i < step_; ++i) job_->loader().next();
   }
 
-  void deal(const std::vector<int>& owners) {
-    job_->deal(owners);
-    dealt_to_ = places_;
+  void assign(const std::vector<int>& owners) {
+    job_->assign(owners);
+    assigned_to_ = places_;
   }
 
   // Not all have come equally far with dealing: what rank 0 says counts.
@@ -269,18 +271,20 @@ class Rank {
     is_repeated_ = true;
     rewind();
     std::vector<int> owners = job_->fair_owners();
-    kept_dealing_ = 0;
-    if (lasting().keeps_slots() && !dealt_to_.empty()) {
-      kept_dealing_ = static_cast<std::int64_t>(job_->step->dealing());
-      const int pieces = job_->has_fixed_slots() ? 1 : group_.size();
-      owners = redeal_slots(cut_slots(job_->step->parts().slot_owners, pieces), dealt_to_, places_);
+    kept_assignment_ = 0;
+    if (elastic().keeps_micro_batches() && !assigned_to_.empty()) {
+      kept_assignment_ = static_cast<std::int64_t>(job_->step->assignment());
+      const int pieces = job_->has_fixed_micro_batches() ? 1 : group_.size();
+      owners = reassign_micro_batches(
+          split_micro_batches(job_->step->parts().micro_batch_owners, pieces), assigned_to_,
+          places_);
     }
-    std::int64_t said[2] = {kept_dealing_, static_cast<std::int64_t>(owners.size())};
+    std::int64_t said[2] = {kept_assignment_, static_cast<std::int64_t>(owners.size())};
     group_.broadcast({said, 2, comm::DType::Int64}, 0).wait();
-    kept_dealing_ = said[0];
+    kept_assignment_ = said[0];
     owners.resize(static_cast<std::size_t>(said[1]));
     group_.broadcast({owners.data(), owners.size(), comm::DType::Int32}, 0).wait();
-    deal(owners);
+    assign(owners);
   }
 
   Fates& fates_;
@@ -291,11 +295,11 @@ class Rank {
   std::vector<parallel::Prepared> told_;
   comm::Group group_ = comm::Group::solo();
   std::vector<int> places_;
-  std::vector<int> dealt_to_;  // places, by rank
+  std::vector<int> assigned_to_;  // places, by rank
   std::unique_ptr<Job> job_;
   std::int64_t step_ = 0;
   bool is_repeated_ = false;
-  std::int64_t kept_dealing_ = 0;
+  std::int64_t kept_assignment_ = 0;
   std::map<std::int64_t, double> losses_;  // by step
 };
 

@@ -41,8 +41,8 @@ std::map<std::string, at::Tensor> by_pytorch(int ranks) {
   return values_of(net);
 }
 
-std::shared_ptr<Agreement> agreement_of(Odd& net, const comm::Group& group, SyncKind choice) {
-  return make_agreement(
+std::shared_ptr<GradientSync> agreement_of(Odd& net, const comm::Group& group, SyncKind choice) {
+  return make_gradient_sync(
       {.parameters = parameters_of(net,
                                    [](const auto&, const auto&) {
                                      return Treatment{.rate_factor = 1, .weight_decay = kDecay};
@@ -55,36 +55,38 @@ std::shared_ptr<Agreement> agreement_of(Odd& net, const comm::Group& group, Sync
 }
 
 // Ranks' slots on one rank, or one each.
-std::map<std::string, at::Tensor> by_us(int ranks, int slots, SyncKind choice) {
+std::map<std::string, at::Tensor> by_us(int ranks, int micro_batches, SyncKind choice) {
   std::vector<comm::Group> groups{comm::Group::solo()};
   if (ranks > 1) groups = comm::connect_threads(ranks);
   std::vector<int> owners;
-  for (int slot = 0; slot < slots; ++slot) owners.push_back(slot * ranks / slots);
+  for (int micro_batch = 0; micro_batch < micro_batches; ++micro_batch)
+    owners.push_back(micro_batch * ranks / micro_batches);
   std::map<std::string, at::Tensor> found;
   testing::run_rank_threads(ranks, [&](int rank) {
     Odd net;
     net.named_buffers()["seen"].fill_(rank + 7);
-    const auto agreement = agreement_of(net, groups[static_cast<std::size_t>(rank)], choice);
+    const auto gradient_sync = agreement_of(net, groups[static_cast<std::size_t>(rank)], choice);
     std::vector<int> mine;
-    for (int slot = 0; slot < slots; ++slot) {
-      if (owners[static_cast<std::size_t>(slot)] == rank) mine.push_back(slot);
+    for (int micro_batch = 0; micro_batch < micro_batches; ++micro_batch) {
+      if (owners[static_cast<std::size_t>(micro_batch)] == rank) mine.push_back(micro_batch);
     }
     for (int step = 0; step < kOddSteps; ++step) {
-      agreement->begin_step({.slot_count = slots, .slots = mine, .owners = owners});
+      gradient_sync->begin_step(
+          {.micro_batch_count = micro_batches, .micro_batches = mine, .owners = owners});
       EXPECT_EQ(net.named_buffers()["seen"].item<double>(), 7) << "rank 0's are everybody's";
       double loss = 0;
       for (std::size_t i = 0; i < mine.size(); ++i) {
-        agreement->begin_slot(i);
+        gradient_sync->begin_micro_batch(i);
         const at::Tensor term = net.loss(mine[i], step);
         loss += term.item<double>();
         term.backward();
-        agreement->end_slot();
+        gradient_sync->end_micro_batch();
       }
-      const Gradients all = agreement->reduce({.loss = loss, .is_stop_wanted = rank == step});
+      const Gradients all = gradient_sync->reduce({.loss = loss, .is_stop_wanted = rank == step});
       EXPECT_EQ(all.is_stop_wanted, step < ranks);
-      agreement->update({.number = step + 1, .rate = kRate});
+      gradient_sync->update({.number = step + 1, .rate = kRate});
     }
-    agreement->settle();
+    gradient_sync->settle();
     if (rank == 0) found = values_of(net);
     if (ranks > 1) groups[static_cast<std::size_t>(rank)].barrier().wait();
   });
@@ -93,25 +95,25 @@ std::map<std::string, at::Tensor> by_us(int ranks, int slots, SyncKind choice) {
 
 TEST(OddParameters, AreUpdatedAsPyTorchDoes) {
   const auto first = values_of(Odd());
-  for (const int slots : {1, 2, 3}) {
-    const auto expected = by_pytorch(slots);
+  for (const int micro_batches : {1, 2, 3}) {
+    const auto expected = by_pytorch(micro_batches);
     const auto compare = [&](const auto& found, const std::string& what) {
       ASSERT_EQ(found.size(), expected.size());
       for (const auto& [name, value] : expected) {
         EXPECT_LT((found.at(name) - value).abs().max().template item<double>(), 1e-10)
-            << name << ", " << what << ", " << slots << " slots";
+            << name << ", " << what << ", " << micro_batches << " slots";
       }
       EXPECT_TRUE(found.at("never").equal(first.at("never"))) << what;
       EXPECT_TRUE(found.at("frozen").equal(first.at("frozen"))) << what;
     };
-    compare(by_us(1, slots, SyncKind::Auto), "alone");
-    if (slots == 1) continue;
+    compare(by_us(1, micro_batches, SyncKind::Auto), "alone");
+    if (micro_batches == 1) continue;
     for (const auto& [choice, name] :
          {std::pair(SyncKind::AllReduce, "all_reduce"), std::pair(SyncKind::Shared, "shared"),
           std::pair(SyncKind::Zero1, "zero1"), std::pair(SyncKind::Zero2, "zero2"),
           std::pair(SyncKind::Zero3, "zero3")}) {
-      compare(by_us(slots, slots, choice), name);
-      compare(by_us(2, slots, choice), std::string(name) + " on two ranks");
+      compare(by_us(micro_batches, micro_batches, choice), name);
+      compare(by_us(2, micro_batches, choice), std::string(name) + " on two ranks");
     }
   }
 }

@@ -63,12 +63,12 @@ class Pulled {
       for (const comm::Group& group : groups_) group.abort(Error(ErrorCode::PeerLost, "died"));
       throw Dead();
     };
-    agreement_ = parallel::make_agreement(
+    gradient_sync_ = parallel::make_gradient_sync(
         {.parameters = {{.name = "w", .tensor = weight_}},
          .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0}),
          .kind = script.kind,
          .pace = script.pace,
-         .is_lasting = true,
+         .is_elastic = true,
          .is_spread = !script.hosts.empty(),
          .faults = &trap_});
   }
@@ -89,9 +89,9 @@ class Pulled {
       }
       try {
         if (step_ == script_.steps) {
-          agreement_->settle();
+          gradient_sync_->settle();
           note();
-          agreement_->join();  // nothing is on its way any more
+          gradient_sync_->join();  // nothing is on its way any more
           return path_;
         }
         make();
@@ -105,7 +105,7 @@ class Pulled {
   }
 
  private:
-  parallel::Lasting& lasting() { return dynamic_cast<parallel::Lasting&>(*agreement_); }
+  parallel::ElasticSync& elastic() { return dynamic_cast<parallel::ElasticSync&>(*gradient_sync_); }
 
   std::vector<int> everybody() const {
     std::vector<int> members(static_cast<std::size_t>(script_.places));
@@ -126,14 +126,14 @@ class Pulled {
       groups_.push_back(group_);
     }
     ranks_ = group_.size();
-    lasting().survive(group_, members);
+    elastic().survive(group_, members);
     if (!is_new) resolve();
-    lasting().regroup(is_new);
+    elastic().regroup(is_new);
   }
 
   // A step that any of them had prepared is finished by all.
   void resolve() {
-    const parallel::Standing mine = lasting().standing();
+    const parallel::StepStatus mine = elastic().step_status();
     std::vector<double> figures = mine.prepared.figures;
     figures.resize(4);
     figures.push_back(static_cast<double>(mine.prepared.step));
@@ -147,9 +147,9 @@ class Pulled {
     for (auto at = all.begin(); !script_.is_silent && at != all.end(); at += 5) {
       told.push_back({.step = static_cast<std::int64_t>(at[4]), .figures = {at, at + 4}});
     }
-    const bool is_known = lasting().recall(mine.step, told).has_value();
+    const bool is_known = elastic().recall(mine.step, told).has_value();
     if (!is_known) return;
-    if (mine.phase == parallel::Standing::Phase::Finished) return lasting().finish_orphans();
+    if (mine.phase == parallel::StepStatus::Phase::Finished) return elastic().finish_failed_ranks();
     update();
     ++step_;
   }
@@ -158,20 +158,22 @@ class Pulled {
   void note() {
     if (step_ > first_) path_[step_ - 1] = weight_[0].item<double>();
   }
-  void update() { agreement_->update({.number = step_ + 1, .rate = kPullRate}); }
+  void update() { gradient_sync_->update({.number = step_ + 1, .rate = kPullRate}); }
 
   void make() {
     std::vector<int> owners(static_cast<std::size_t>(ranks_));
     std::iota(owners.begin(), owners.end(), 0);
-    agreement_->begin_step(
-        {.step = step_, .slot_count = ranks_, .slots = {group_.rank()}, .owners = owners});
+    gradient_sync_->begin_step({.step = step_,
+                                .micro_batch_count = ranks_,
+                                .micro_batches = {group_.rank()},
+                                .owners = owners});
     note();
-    agreement_->begin_slot(0);
+    gradient_sync_->begin_micro_batch(0);
     (0.5 * (weight_ - place_).pow(2) / ranks_).sum().backward();
-    agreement_->end_slot();
+    gradient_sync_->end_micro_batch();
     const bool is_last = step_ + 1 == std::max(script_.joins, script_.leaves);
     const parallel::Gradients all =
-        agreement_->reduce({.loss = 1, .is_change_wanted = script_.is_told && is_last});
+        gradient_sync_->reduce({.loss = 1, .is_change_wanted = script_.is_told && is_last});
     EXPECT_EQ(all.is_change_wanted, script_.is_told && is_last);
     update();
   }
@@ -184,7 +186,7 @@ class Pulled {
   Trap trap_;
   // Of several elements, so that ranks which share it have a slice each.
   at::Tensor weight_ = torch::full({300}, kFirstWeight, torch::kDouble).requires_grad_();
-  std::shared_ptr<parallel::Agreement> agreement_;
+  std::shared_ptr<parallel::GradientSync> gradient_sync_;
   comm::Group group_ = comm::Group::solo();
   int ranks_ = 0;
   std::int64_t step_ = 0;

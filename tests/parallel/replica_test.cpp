@@ -14,19 +14,20 @@ using Numbers = std::vector<int>;
 
 TEST(Replica, SeesItsOwnSlotsAlone) {
   const auto groups = comm::connect_threads(4);
-  const StepPlan plan{.slot_count = 6, .slots = {1, 4}, .owners = {0, 2, 1, 3, 2, 0}};
+  const StepPlan plan{
+      .micro_batch_count = 6, .micro_batches = {1, 4}, .owners = {0, 2, 1, 3, 2, 0}};
   const Replica host{
       .own = nullptr, .parameters = {}, .all = groups[2], .across = groups[2], .members = {0, 2}};
   const StepPlan own = host.plan_of(plan);
   // Of slots 0, 1, 4 and 5.
-  EXPECT_EQ(own.slot_count, 4);
+  EXPECT_EQ(own.micro_batch_count, 4);
   EXPECT_EQ(own.owners, (Numbers{0, 1, 1, 0}));
-  EXPECT_EQ(own.slots, (Numbers{1, 2}));
+  EXPECT_EQ(own.micro_batches, (Numbers{1, 2}));
 
   const StepPlan alone = Replica::alone(nullptr, {}, groups[2]).plan_of(plan);
-  EXPECT_EQ(alone.slot_count, 2);
+  EXPECT_EQ(alone.micro_batch_count, 2);
   EXPECT_EQ(alone.owners, (Numbers{0, 0}));
-  EXPECT_EQ(alone.slots, (Numbers{0, 1}));
+  EXPECT_EQ(alone.micro_batches, (Numbers{0, 1}));
 }
 
 }  // namespace

@@ -106,37 +106,38 @@ TEST(Replicas, PassesWithoutSynchronizationAddUp) {
 TEST(Apart, TrainsReplicasThatNeverSpeakAndAveragesThem) {
   constexpr int kRanks = 2;
   const auto agreement_of = [](Odd& net, const comm::Group& group, SyncKind kind) {
-    return make_agreement({.parameters = parameters_of(net),
-                           .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{}),
-                           .group = group,
-                           .kind = kind});
+    return make_gradient_sync({.parameters = parameters_of(net),
+                               .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{}),
+                               .group = group,
+                               .kind = kind});
   };
-  const auto train = [](Odd& net, Agreement& agreement, const StepPlan& plan, int rank,
+  const auto train = [](Odd& net, GradientSync& gradient_sync, const StepPlan& plan, int rank,
                         double weight) {
     for (int step = 0; step < kSteps; ++step) {
-      agreement.begin_step(plan);
-      agreement.begin_slot(0);
+      gradient_sync.begin_step(plan);
+      gradient_sync.begin_micro_batch(0);
       (net.loss(rank, step) * weight).backward();
-      agreement.end_slot();
-      agreement.reduce({.loss = 1});
-      agreement.update({.number = step + 1, .rate = 0.01});
+      gradient_sync.end_micro_batch();
+      gradient_sync.reduce({.loss = 1});
+      gradient_sync.update({.number = step + 1, .rate = 0.01});
     }
   };
   std::vector<Values> single;
   for (int rank = 0; rank < kRanks; ++rank) {
     Odd net;
-    const auto agreement = agreement_of(net, comm::Group::solo(), SyncKind::Auto);
-    train(net, *agreement, {}, rank, kRanks);
+    const auto gradient_sync = agreement_of(net, comm::Group::solo(), SyncKind::Auto);
+    train(net, *gradient_sync, {}, rank, kRanks);
     single.push_back(values_of(net));
   }
   const auto groups = comm::connect_threads(kRanks);
   testing::run_rank_threads(kRanks, [&](int rank) {
     const auto index = static_cast<std::size_t>(rank);
     Odd net;
-    const auto agreement = agreement_of(net, groups[index], SyncKind::None);
-    train(net, *agreement, {.slot_count = kRanks, .slots = {rank}, .owners = {0, 1}}, rank, 1);
+    const auto gradient_sync = agreement_of(net, groups[index], SyncKind::None);
+    train(net, *gradient_sync,
+          {.micro_batch_count = kRanks, .micro_batches = {rank}, .owners = {0, 1}}, rank, 1);
     expect_near(values_of(net), single[index], "before they join");
-    agreement->join();
+    gradient_sync->join();
     const Values joined = values_of(net);
     for (const auto& [name, value] : single[0]) {
       const at::Tensor mean = (value + single[1].at(name)) / 2;

@@ -1,6 +1,6 @@
 // Goal:   a coordinator that is killed, between calls and during them, loses no change that it
 //         confirmed; a second one takes over from the first, even if the first is frozen.
-// Method: real coordinator processes in a job's folder of this test, and LastingStores.
+// Method: real coordinator processes in a job's folder of this test, and ReconnectingStores.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -20,8 +20,8 @@
 namespace trireme {
 namespace {
 
-using cluster::LastingStore;
 using cluster::Lifetime;
+using cluster::ReconnectingStore;
 namespace launch = cluster::launch;
 
 class CoordinatorTest : public JobTest {
@@ -37,12 +37,13 @@ class CoordinatorTest : public JobTest {
     JobTest::TearDown();
   }
 
-  std::unique_ptr<LastingStore> open() {
+  std::unique_ptr<ReconnectingStore> open() {
     auto credentials =
         std::make_shared<net::SecretCredentials>(net::Secret::from_file(folder_.secret()), "rank");
     const auto address = net::Address::unix_socket((folder_.path() / "store.sock").string());
-    return std::make_unique<LastingStore>(
-        LastingStore::Options{.address = address, .credentials = std::move(credentials)}, soon());
+    return std::make_unique<ReconnectingStore>(
+        ReconnectingStore::Options{.address = address, .credentials = std::move(credentials)},
+        soon());
   }
   void kill_now() {
     if (coordinator_.pid() <= 1) return;

@@ -46,7 +46,7 @@ inline void pass_messages(const Group& g, const FatalMemory& m, const Call& call
 }
 
 inline void sum_in_order(const Group& g, const FatalMemory& m, const Call& call) {
-  const SlotShare mine{2 - g.rank(), m.part(0, 1)};
+  const LogicalShare mine{2 - g.rank(), m.part(0, 1)};
   const int owners[] = {2, 1, 0};
   g.ordered_sum(m.part(1, 1), {&mine, 1}, owners, ReduceOp::Sum, call).wait();
 }

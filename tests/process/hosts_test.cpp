@@ -18,7 +18,7 @@
 #include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/cluster/launch/hosts/agent.h"
-#include "trireme/cluster/launch/hosts/cargo.h"
+#include "trireme/cluster/launch/hosts/job_file.h"
 #include "trireme/cluster/launch/hosts/launcher.h"
 #include "trireme/testing/ssh_server.h"
 #include "trireme/testing/wired_hosts.h"
@@ -75,9 +75,9 @@ TEST_F(HostsTest, AHostThatLacksAllIsGivenIt) {
     EXPECT_EQ(job.wait_exit(Deadline::after(90s)), 0) << job.error();
     EXPECT_THAT(job.out(), HasSubstr("rank 1"));
   }
-  using cluster::launch::hosts::Cargo;
+  using cluster::launch::hosts::JobFile;
   const auto is_kept = [&](const std::string& path, const char* name) {
-    return fs::exists(cache_.path() / Cargo::of(path).digest / name);
+    return fs::exists(cache_.path() / JobFile::of(path).digest / name);
   };
   EXPECT_TRUE(is_kept(program(), "trireme"));
   EXPECT_TRUE(is_kept(example, "01_hello_ranks"));

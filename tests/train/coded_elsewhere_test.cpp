@@ -18,12 +18,12 @@ const Hosts kBefore{"a", "a", "b", "b"};
 Weights owed_in(const checkpoint::Checkpoint& from, bool is_mean) {
   const std::string kind = is_mean ? "optim/mean_residual." : "optim/residual.";
   Weights sums;
-  int debtors = 0;
-  while (from.has(kind + std::to_string(debtors) + "/" + from.names().front())) ++debtors;
+  int contributors = 0;
+  while (from.has(kind + std::to_string(contributors) + "/" + from.names().front())) ++contributors;
   for (const std::string& name : from.names()) {
     if (!name.starts_with(kind)) continue;
     at::Tensor& sum = sums[name.substr(name.find('/', kind.size()) + 1)];
-    const at::Tensor own = from.read(name).flatten() / (is_mean ? debtors : 1);
+    const at::Tensor own = from.read(name).flatten() / (is_mean ? contributors : 1);
     sum = sum.defined() ? sum + own : own;
   }
   return sums;
@@ -43,8 +43,8 @@ class CodedElsewhere : public HostedTrainer {
     comm::run_hosted_ranks(
         hosts, comm::Transport::Auto, [&](cluster::World&, const comm::Group& group) {
           Job job = open_job(config, kinds, group);
-          job.agreement().restore_own(from);
-          for (const checkpoint::Piece& piece : job.agreement().own_pieces()) {
+          job.gradient_sync().restore_own(from);
+          for (const checkpoint::Piece& piece : job.gradient_sync().own_pieces()) {
             if (piece.name.find("residual.") == std::string::npos) continue;
             const std::lock_guard lock(mutex);
             const std::string name = piece.name.substr(piece.name.find('/', 6) + 1);

@@ -32,8 +32,8 @@ Sliced train_sliced(const config::Config& config, const Hosts& hosts, int steps)
                              mine.trained.losses.push_back(outcome.loss);
                              mine.traffic += outcome.traffic;
                            }
-                           job.agreement().check();
-                           job.agreement().settle();
+                           job.gradient_sync().check();
+                           job.gradient_sync().settle();
                            mine.trained.weights = weights_of(*job.model);
                            group.barrier().wait();
                          });
@@ -130,17 +130,17 @@ TEST(CodedSlices, AreRefusedWhereNothingTravels) {
         testing::code_of([&] { train_sliced(tiny_config("mlp", words), {"a", "a"}, 1); });
     EXPECT_EQ(error, ErrorCode::InvalidInput) << kind;
     // Nor where workers come and go on one.
-    const auto lasting = testing::code_of([&] {
-      open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_lasting = true});
+    const auto elastic = testing::code_of([&] {
+      open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_elastic = true});
     });
-    EXPECT_EQ(lasting, ErrorCode::InvalidInput) << kind;
+    EXPECT_EQ(elastic, ErrorCode::InvalidInput) << kind;
   }
 }
 
 TEST(CodedSlices, WhatIsOnItsWayWithoutAFixedSizeIsRefusedWhereWorkersComeAndGo) {
   const auto open = [](const std::string& codec) {
     const Words words{"sync.kind=diloco", "sync.overlap=2", "sync.codec.kind=" + codec};
-    open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_lasting = true});
+    open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_elastic = true});
   };
   EXPECT_EQ(testing::code_of([&] { open("threshold"); }), ErrorCode::InvalidInput);
   EXPECT_NO_THROW(open("int8"));

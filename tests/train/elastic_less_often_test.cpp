@@ -146,15 +146,15 @@ TEST_F(ElasticLessOften, WhatWasOnItsWayWaitsForAnotherNumberOfWorkers) {
 // Saved while a fragment travels: what a codec owes is neither lost nor sent twice.
 TEST_F(ElasticLessOften, GoesOnFromWhatAnotherKindOfJobHasSaved) {
   const Weights like = undisturbed(0, plain());
-  const Words fixed{"elastic.enabled=false"}, lasting{"elastic.enabled=true"}, resumed{"--resume"};
+  const Words fixed{"elastic.enabled=false"}, elastic{"elastic.enabled=true"}, resumed{"--resume"};
   for (const Words& kind :
        {Words{"sync.kind=diloco", "sync.steps=8", "sync.overlap=7", "sync.codec.kind=int4",
               "checkpoint.keep=20"},
         Words{"sync.kind=gossip", "sync.steps=3", "sync.overlap=3", "checkpoint.keep=20"}}) {
     train("", kind + fixed);
     const Weights wanted = saved(like);
-    for (const Words& then : {lasting, fixed}) {
-      train("", kind + (then == lasting ? fixed : lasting));
+    for (const Words& then : {elastic, fixed}) {
+      train("", kind + (then == elastic ? fixed : elastic));
       forget_after(20);
       go_on(kind + then + resumed);
       EXPECT_EQ(distance(saved(like), wanted), 0) << kind[0] << " " << then[0];

@@ -20,7 +20,7 @@
 #include "trireme/base/random.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 #include "trireme/testing/command_process.h"
-#include "trireme/train/recovery/crew.h"
+#include "trireme/train/recovery/elastic_world.h"
 #include "trireme/train/recovery/recovery.h"
 
 namespace trireme::train {
@@ -232,19 +232,19 @@ TEST_F(ElasticJob, RefusesChaosThatItDoesNotKnow) {
   EXPECT_THAT(process.error(), HasSubstr("no moment is called teatime"));
 }
 
-TEST(Course, TravelsWhole) {
-  Course course;
-  course.attended_at = 3;
-  course.evaluated_at = 2;
-  course.saved_at = 1;
-  course.score = 0.75;
-  course.is_score_saved = true;
-  course.is_open = true;
-  course.progress.step = 3;
-  course.owners = {0, 0, 1};
-  course.is_repeated = true;
-  course.dealing = 0xfedcba9876543211;
-  const Course read = Course::from_json(course.to_json());
+TEST(JobState, TravelsWhole) {
+  JobState job_state;
+  job_state.attended_at = 3;
+  job_state.evaluated_at = 2;
+  job_state.saved_at = 1;
+  job_state.score = 0.75;
+  job_state.is_score_saved = true;
+  job_state.is_open = true;
+  job_state.progress.step = 3;
+  job_state.owners = {0, 0, 1};
+  job_state.is_repeated = true;
+  job_state.assignment = 0xfedcba9876543211;
+  const JobState read = JobState::from_json(job_state.to_json());
   EXPECT_EQ(read.progress.step, 3);
   EXPECT_EQ(read.attended_at, 3);
   EXPECT_EQ(read.evaluated_at, 2);
@@ -252,7 +252,7 @@ TEST(Course, TravelsWhole) {
   EXPECT_EQ(read.score, 0.75);
   EXPECT_TRUE(read.is_score_saved);
   EXPECT_TRUE(read.is_open && read.is_repeated && !read.is_stopping);
-  EXPECT_EQ(read.dealing, course.dealing);
+  EXPECT_EQ(read.assignment, job_state.assignment);
   EXPECT_EQ(read.owners, (std::vector<int>{0, 0, 1}));
 }
 

@@ -1,12 +1,12 @@
 // Goal:   a job that goes on with another number of ranks, and another way to agree, each time ends
-//         with the bits of one that was never cut; a Keeper goes on saving when ranks go.
+//         with the bits of one that was never cut; a JobCheckpoints goes on saving when ranks go.
 // Method: whole jobs of threads, cut after a few steps each; then Keepers alone, of which the first
 //         goes.
 
 #include <gmock/gmock.h>
 
 #include "tests/train/trainer_fixture.h"
-#include "trireme/train/recovery/keeper.h"
+#include "trireme/train/job_checkpoints.h"
 
 namespace trireme::train {
 namespace {
@@ -73,13 +73,13 @@ TEST_F(OtherRanksTest, AKeeperGoesOnWithoutTheFirstRank) {
   auto groups = comm::connect_threads(2);
   Reporter reporter(reporting("kept"));
   const auto options = [&](const comm::Group& group) {
-    return Keeper::Options{
+    return JobCheckpoints::Options{
         .folder = at("kept") / "checkpoints", .group = group, .epoch = 1, .reporter = &reporter};
   };
   const checkpoint::State state{.pieces = {}, .meta = Progress().to_json()};
-  std::unique_ptr<Keeper> survivor;
+  std::unique_ptr<JobCheckpoints> survivor;
   testing::run_rank_threads(2, [&](int rank) {
-    auto keeper = std::make_unique<Keeper>(options(groups[static_cast<std::size_t>(rank)]));
+    auto keeper = std::make_unique<JobCheckpoints>(options(groups[static_cast<std::size_t>(rank)]));
     checkpoint::State own = state;
     own.add("w" + std::to_string(rank), torch::ones({3}));
     keeper->save(own, 1, std::nullopt);

@@ -12,7 +12,7 @@
 
 #include "tests/train/process_fixture.h"
 #include "tests/train/trainer_fixture.h"
-#include "trireme/train/recovery/resumption.h"
+#include "trireme/train/resumption.h"
 
 namespace trireme::train {
 namespace {

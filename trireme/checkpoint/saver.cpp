@@ -27,11 +27,12 @@ double seconds_since(TimePoint begin) {
   return std::chrono::duration<double>(steady_clock().now() - begin).count();
 }
 
-Crew checked(Crew crew) {
-  TRIREME_CHECK(crew.rank >= 0 && crew.rank < crew.ranks, "rank ", crew.rank, " of ", crew.ranks);
-  TRIREME_CHECK(crew.ranks == 1 || !crew.tag.empty(), "a crew of several without a tag");
-  if (crew.tag.empty()) crew.tag = secure_random_hex(8);
-  return crew;
+WriterGroup checked(WriterGroup writers) {
+  TRIREME_CHECK(writers.rank >= 0 && writers.rank < writers.ranks, "rank ", writers.rank, " of ",
+                writers.ranks);
+  TRIREME_CHECK(writers.ranks == 1 || !writers.tag.empty(), "a crew of several without a tag");
+  if (writers.tag.empty()) writers.tag = secure_random_hex(8);
+  return writers;
 }
 
 // Removes the draft on destruction, unless it was published.
@@ -54,10 +55,10 @@ class Draft {
 
 }  // namespace
 
-Saver::Saver(Options options) : options_(std::move(options)), crew_(checked(options_.crew)) {
+Saver::Saver(Options options) : options_(std::move(options)), writers_(checked(options_.writers)) {
   options_.sealing.expect_possible();
   if (options_.job.empty()) options_.job = secure_random_hex(8);
-  if (crew_.rank == 0) sweep(crew_, 0);
+  if (writers_.rank == 0) sweep(writers_, 0);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -78,9 +79,9 @@ void Saver::save(const State& state, std::int64_t step, std::optional<double> sc
   const TimePoint copy_begin = steady_clock().now();
   snapshot_.take(state);
   figures_.seconds_copied += seconds_since(copy_begin);
-  reach(options_.faults, kSnapshotTaken, crew_.rank);
-  task_ =
-      Task{.step = step, .score = score, .meta = state.meta, .crew = crew_, .ordinal = ordinal_++};
+  reach(options_.faults, kSnapshotTaken, writers_.rank);
+  task_ = Task{
+      .step = step, .score = score, .meta = state.meta, .writers = writers_, .ordinal = ordinal_++};
   lock.unlock();
   changed_.notify_all();
 }
@@ -107,10 +108,10 @@ std::vector<std::int64_t> Saver::swept() {
   return std::exchange(swept_, {});
 }
 
-void Saver::regroup(Crew crew) {
+void Saver::regroup(WriterGroup writers) {
   {
     const std::lock_guard lock(mutex_);
-    crew_ = checked(std::move(crew));
+    writers_ = checked(std::move(writers));
     ordinal_ = 0;
   }
   changed_.notify_all();
@@ -118,12 +119,12 @@ void Saver::regroup(Crew crew) {
 
 void Saver::remove_after(std::int64_t step) {
   wait();
-  shelf(crew_).remove_after(step);
+  shelf(writers_).remove_after(step);
 }
 
 void Saver::set_aside(std::int64_t step) {
   wait();
-  shelf(crew_).set_aside(step);
+  shelf(writers_).set_aside(step);
 }
 
 Saver::Figures Saver::figures() const {
@@ -164,7 +165,7 @@ void Saver::run() {
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
   std::unique_lock lock(mutex_);
   while (true) {
-    const auto is_resigning = [&] { return crew_.rank != 0 && shelf_.has_value(); };
+    const auto is_resigning = [&] { return writers_.rank != 0 && shelf_.has_value(); };
     changed_.wait(lock, [&] { return task_ || closing_ || is_resigning(); });
     if (task_) {
       const Task task = *task_;
@@ -196,20 +197,20 @@ Saver::Ended Saver::attempt(const Task& task) {
     ended.failure = std::current_exception();
     const bool is_taken_over = as_error(thrown).code() == ErrorCode::Aborted;
     const std::lock_guard lock(mutex_);
-    ended.is_given_up = task.crew.tag != crew_.tag || is_anyone_lost_ || is_taken_over;
+    ended.is_given_up = task.writers.tag != writers_.tag || is_anyone_lost_ || is_taken_over;
   }
   return ended;
 }
 
 void Saver::write(const Task& task) {
-  if (task.crew.rank == 0) return lead(task);
+  if (task.writers.rank == 0) return lead(task);
   const fs::path draft = format::make_draft(options_.folder, task.step, task.tag());
   try {
     format::write_record(
-        draft, task.crew.rank, write_part(draft, task),
+        draft, task.writers.rank, write_part(draft, task),
         {.id = task.tag(), .key = options_.sealing.key, .faults = options_.faults});
   } catch (const std::exception& error) {
-    format::write_failure(draft, task.crew.rank, error.what());
+    format::write_failure(draft, task.writers.rank, error.what());
     throw;
   }
 }
@@ -218,7 +219,7 @@ void Saver::write(const Task& task) {
 // given up.
 void Saver::lead(const Task& task) {
   try {
-    sweep(task.crew, task.ordinal);
+    sweep(task.writers, task.ordinal);
     const fs::path draft = format::make_draft(options_.folder, task.step, task.tag());
     Draft own(draft);
     publish(draft, task, write_part(draft, task));
@@ -230,7 +231,7 @@ void Saver::lead(const Task& task) {
 }
 
 format::WrittenPart Saver::write_part(const fs::path& draft, const Task& task) {
-  const int rank = task.crew.rank;
+  const int rank = task.writers.rank;
   format::WrittenPart part = format::write_part(
       draft / format::part_name(rank, options_.sealing.is_plain()), snapshot_.layout(),
       snapshot_.contents(),
@@ -244,11 +245,11 @@ void Saver::publish(const fs::path& draft, const Task& task, format::WrittenPart
       .step = task.step, .score = task.score, .meta = task.meta, .id = task.tag()};
   format::add_part(manifest, std::move(own));
   const Deadline deadline = Deadline::after(options_.wait);
-  for (int rank = 1; rank < task.crew.ranks; ++rank) {
+  for (int rank = 1; rank < task.writers.ranks; ++rank) {
     format::add_part(manifest, meet(draft, task, rank, deadline));
     format::remove_record(draft, rank);
   }
-  reach(options_.faults, kPartsMet, task.crew.rank);
+  reach(options_.faults, kPartsMet, task.writers.rank);
   format::settle(manifest);
   shelf_->put(draft, manifest);
 }
@@ -275,14 +276,14 @@ format::WrittenPart Saver::meet(const fs::path& draft, const Task& task, int ran
 // Whether waiting for missing parts is pointless. REQUIRES: the caller holds the mutex.
 bool Saver::is_pointless(const Task& task) const {
   if (is_anyone_lost_ || (closing_ && closing_->is_past())) return true;
-  return task.crew.tag != crew_.tag && (is_wanted_done_ || crew_.rank != 0);
+  return task.writers.tag != writers_.tag && (is_wanted_done_ || writers_.rank != 0);
 }
 
 // Returns the folder; takes it over for the epoch of this group on first use.
-format::Shelf& Saver::shelf(const Crew& crew) {
-  if (!shelf_ || shelf_->epoch() != crew.epoch) {
+format::Shelf& Saver::shelf(const WriterGroup& writers) {
+  if (!shelf_ || shelf_->epoch() != writers.epoch) {
     format::Shelf taken({.folder = options_.folder,
-                         .writer = {.job = options_.job, .epoch = crew.epoch},
+                         .writer = {.job = options_.job, .epoch = writers.epoch},
                          .retention = options_.retention,
                          .key = options_.sealing.key,
                          .reading = options_.sealing.reading(),
@@ -296,20 +297,20 @@ format::Shelf& Saver::shelf(const Crew& crew) {
 
 // Spares the drafts that this group is about to write, because other ranks may be ahead, and all
 // drafts of a newer group that has replaced this one in the meantime.
-void Saver::sweep(const Crew& crew, std::int64_t ordinal) {
+void Saver::sweep(const WriterGroup& writers, std::int64_t ordinal) {
   const auto ordinal_in = [](const format::Draft& draft, const std::string& tag) -> std::int64_t {
     const bool is_own = draft.tag.starts_with(tag + "-");
     return is_own ? std::atoll(draft.tag.c_str() + tag.size() + 1) : -1;
   };
   const auto is_spared = [&](const format::Draft& draft) {
     const std::lock_guard lock(mutex_);
-    return ordinal_in(draft, crew.tag) >= ordinal ||
-           (crew_.tag != crew.tag && ordinal_in(draft, crew_.tag) >= 0);
+    return ordinal_in(draft, writers.tag) >= ordinal ||
+           (writers_.tag != writers.tag && ordinal_in(draft, writers_.tag) >= 0);
   };
-  const std::vector<format::Draft> swept = shelf(crew).sweep(is_spared);
+  const std::vector<format::Draft> swept = shelf(writers).sweep(is_spared);
   const std::lock_guard lock(mutex_);
   for (const format::Draft& draft : swept) {
-    if (ordinal_in(draft, crew.tag) < 0) swept_.push_back(draft.step);
+    if (ordinal_in(draft, writers.tag) < 0) swept_.push_back(draft.step);
   }
 }
 

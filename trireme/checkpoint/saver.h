@@ -3,7 +3,8 @@
 // Stall:         save() copies the state into a buffer and returns; a thread writes the buffer. If
 //                the previous write is still in progress, save() waits for it, at most
 //                Options::wait.
-// Ranks:         all ranks of the group (Crew) save the same steps in the same order, each with its
+// Ranks:         all ranks of the group (WriterGroup) save the same steps in the same order, each
+// with its
 //                own pieces of the state; rank 0 provides the meta. Rank 0's thread waits for the
 //                parts of all other ranks, at most Options::wait, and then publishes. The ranks
 //                communicate only through the folder.
@@ -40,10 +41,10 @@
 
 #include "trireme/base/deadline.h"
 #include "trireme/base/fault.h"
-#include "trireme/checkpoint/crew.h"
 #include "trireme/checkpoint/format/shelf.h"
 #include "trireme/checkpoint/snapshot.h"
 #include "trireme/checkpoint/state.h"
+#include "trireme/checkpoint/writer_group.h"
 #include "trireme/comm/timeouts.h"
 
 namespace trireme::checkpoint {
@@ -63,7 +64,7 @@ class Saver {
     // Whether the score saved with this meta is comparable with future scores. Empty: all scores
     // are comparable.
     std::function<bool(const std::string& meta)> is_score_alike{};
-    Crew crew{};
+    WriterGroup writers{};
     format::Sealing sealing{};                // default: plain
     Duration wait = comm::Timeouts{}.part();  // for the previous save, and for parts
     Faults* faults = nullptr;
@@ -112,7 +113,7 @@ class Saver {
   std::vector<std::int64_t> swept();
 
   // Sets the group, starting with the next save(). Does not block: a write in progress continues.
-  void regroup(Crew crew);
+  void regroup(WriterGroup writers);
 
   // For rank 0 only; see Shelf.
   void remove_after(std::int64_t step);
@@ -125,10 +126,10 @@ class Saver {
     std::int64_t step = 0;
     std::optional<double> score;
     std::string meta;
-    Crew crew;
+    WriterGroup writers;
     std::int64_t ordinal = 0;  // index among the group's saves
 
-    std::string tag() const { return crew.tag + "-" + std::to_string(ordinal); }
+    std::string tag() const { return writers.tag + "-" + std::to_string(ordinal); }
   };
 
   void wait_idle(std::unique_lock<std::mutex>& lock, Deadline deadline,
@@ -143,8 +144,8 @@ class Saver {
   format::WrittenPart meet(const std::filesystem::path& draft, const Task& task, int rank,
                            Deadline deadline);
   bool is_pointless(const Task& task) const;
-  format::Shelf& shelf(const Crew& crew);
-  void sweep(const Crew& crew, std::int64_t ordinal);
+  format::Shelf& shelf(const WriterGroup& writers);
+  void sweep(const WriterGroup& writers, std::int64_t ordinal);
 
   Options options_;
   std::optional<format::Shelf> shelf_;  // on rank 0 only
@@ -152,7 +153,7 @@ class Saver {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  Crew crew_;
+  WriterGroup writers_;
   std::int64_t ordinal_ = 0;
   std::optional<Task> task_;  // being written or about to be
   std::optional<Ended> ended_;

@@ -12,7 +12,7 @@
 #include "trireme/base/error.h"
 #include "trireme/base/exit_status.h"
 #include "trireme/base/file/file.h"
-#include "trireme/base/mischief.h"
+#include "trireme/base/injected_fault.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/elastic_option.h"
@@ -150,7 +150,7 @@ void hand_on_chaos(const std::string& text, const launch::JobSpec& spec) {
   const auto& elastic = spec.elastic;
   // Workers that replace others, or that are added, have numbers of their own.
   const bool may_grow = elastic && (elastic->most > spec.ranks || elastic->restarts_max > 0);
-  for (const Mischief& one : parse_chaos(text)) {
+  for (const InjectedFault& one : parse_chaos(text)) {
     if (one.is_loss() && !elastic) {
       throw Error(ErrorCode::InvalidInput,
                   "--chaos: kill, stop, hang and doubt are for elastic jobs: add --elastic");

@@ -395,7 +395,7 @@ Work Group::receive(Span data, int from, std::uint32_t tag, const Call& call) co
   return start(std::move(op));
 }
 
-Work Group::ordered_sum(Span out, std::span<const SlotShare> mine, std::span<const int> owners,
+Work Group::ordered_sum(Span out, std::span<const LogicalShare> mine, std::span<const int> owners,
                         ReduceOp reduce, const Call& call) const {
   TRIREME_CHECK(reduce == ReduceOp::Sum || reduce == ReduceOp::Mean, "ordered_sum sums");
   OrderedShares shares = check_shares(out, mine, owners, rank(), size());

@@ -35,9 +35,9 @@ namespace trireme::comm {
 
 class Engine;
 
-// The share of one slot in an ordered sum, held by this rank.
-struct SlotShare {
-  int slot = 0;
+// The share of one logical rank in an ordered sum, held by this rank.
+struct LogicalShare {
+  int logical_rank = 0;
   ConstSpan data;
 };
 
@@ -119,11 +119,11 @@ class Group {
   Work send(ConstSpan data, int to, std::uint32_t tag, const Call& call = {}) const;
   Work receive(Span data, int from, std::uint32_t tag, const Call& call = {}) const;
 
-  // Sums slots 0 ... owners.size() - 1 along a fixed binary tree. The result is bitwise identical
-  // for every assignment of slots to ranks and every number of ranks. `owners[s]` is the rank that
-  // holds slot s; `mine` contains this rank's shares. With ReduceOp::Mean the sum is divided by the
-  // number of slots.
-  Work ordered_sum(Span out, std::span<const SlotShare> mine, std::span<const int> owners,
+  // Sums logical ranks 0 ... owners.size() - 1 along a fixed binary tree. The result is bitwise
+  // identical for every assignment of logical ranks to ranks and every number of ranks. `owners[s]`
+  // is the rank that holds logical rank s; `mine` contains this rank's shares. With ReduceOp::Mean
+  // the sum is divided by the number of logical ranks.
+  Work ordered_sum(Span out, std::span<const LogicalShare> mine, std::span<const int> owners,
                    ReduceOp op = ReduceOp::Sum, const Call& call = {}) const;
 
   // Creates a group of these ranks, in this order. Not a collective; members connect on first use.

@@ -40,9 +40,9 @@ inline void append(Batch& batch, Batch more) {
 }
 
 struct StepBatches {
-  Position at;             // where the step begins
-  std::int64_t total = 0;  // samples in the whole step, over all micro-batches on all ranks
-  std::vector<int> slots;  // batches[i] is micro-batch slots[i]
+  Position at;                     // where the step begins
+  std::int64_t total = 0;          // samples in the whole step, over all micro-batches on all ranks
+  std::vector<int> micro_batches;  // batches[i] is micro-batch slots[i]
   std::vector<Batch> batches;
 };
 

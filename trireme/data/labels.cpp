@@ -57,12 +57,12 @@ std::vector<int> folds_of(const std::vector<std::int64_t>& labels, std::int64_t 
   TRIREME_CHECK(folds >= 1, folds, " folds");
   std::vector<int> all(labels.size());
   // Continues across classes, so that the remainders are spread over the folds.
-  std::int64_t dealt = 0;
+  std::int64_t assigned = 0;
   for (const auto& members : members_of(labels, classes)) {
     const Order order(seed, std::ssize(members));
     for (std::int64_t k = 0; k < std::ssize(members); ++k) {
       const std::int64_t sample = members[static_cast<std::size_t>(order.sample(0, k))];
-      all[static_cast<std::size_t>(sample)] = static_cast<int>(dealt++ % folds);
+      all[static_cast<std::size_t>(sample)] = static_cast<int>(assigned++ % folds);
     }
   }
   return all;

@@ -22,8 +22,10 @@ const Source& checked(const Loader::Options& options) {
   return *options.source;
 }
 
-void check_mine(const std::vector<int>& mine, int slots) {
-  for (int slot : mine) TRIREME_CHECK(slot >= 0 && slot < slots, "slot ", slot, " of ", slots);
+void check_mine(const std::vector<int>& mine, int micro_batches) {
+  for (int micro_batch : mine)
+    TRIREME_CHECK(micro_batch >= 0 && micro_batch < micro_batches, "slot ", micro_batch, " of ",
+                  micro_batches);
   TRIREME_CHECK(std::set<int>(mine.begin(), mine.end()).size() == mine.size(),
                 "a slot is dealt twice");
 }
@@ -32,11 +34,11 @@ void check_mine(const std::vector<int>& mine, int slots) {
 
 Loader::Loader(const Options& options)
     : options_(options),
-      deal_({.count = checked(options).count(),
+      plan_({.count = checked(options).count(),
              .batch = options.batch,
-             .slots = options.slots,
+             .micro_batches = options.micro_batches,
              .is_last_dropped = options.is_last_dropped}) {
-  check_mine(options_.mine, options_.slots);
+  check_mine(options_.mine, options_.micro_batches);
   const Order order(options_.seed, options_.source->count(), options_.is_shuffled);
   fills_.reserve(static_cast<std::size_t>(options_.ahead) + 1);
   for (int i = 0; i < options_.ahead + 1; ++i) {
@@ -68,7 +70,7 @@ const StepBatches& Loader::next() {
     seconds_waited_ += std::chrono::duration<double>(steady_clock().now() - begin).count();
   }
   if (fill.failure) std::rethrow_exception(fill.failure);
-  position_ = deal_.after(position_);
+  position_ = plan_.after(position_);
   ++given_;
   lock.unlock();
   work_.notify_all();
@@ -85,8 +87,8 @@ void Loader::name_skipped(const std::vector<std::string>& complaints) const {
   }
 }
 
-Returned Loader::samples_of(const StepBatches& given, int slot) const {
-  const Range places = deal_.places(given.at, slot);
+Returned Loader::samples_of(const StepBatches& given, int micro_batch) const {
+  const Range places = plan_.places(given.at, micro_batch);
   return {.epoch = given.at.epoch,
           .samples = {given.at.cursor + places.begin, given.at.cursor + places.end}};
 }
@@ -117,18 +119,18 @@ void Loader::wait_until_whole(Fill& fill, std::unique_lock<std::mutex>& lock) {
 }
 
 void Loader::seek(Position to) {
-  restart(deal_.settle(to), deal_.options(), options_.mine);
+  restart(plan_.settle(to), plan_.options(), options_.mine);
 }
 
-void Loader::deal(int slots, std::vector<int> mine, std::vector<std::int64_t> weights) {
-  check_mine(mine, slots);
-  Deal::Options cut = deal_.options();
-  cut.slots = slots;
+void Loader::assign(int micro_batches, std::vector<int> mine, std::vector<std::int64_t> weights) {
+  check_mine(mine, micro_batches);
+  SamplePlan::Options cut = plan_.options();
+  cut.micro_batches = micro_batches;
   cut.weights = std::move(weights);
   restart(position_, std::move(cut), std::move(mine));
 }
 
-void Loader::restart(Position from, Deal::Options cut, std::vector<int> mine) {
+void Loader::restart(Position from, SamplePlan::Options cut, std::vector<int> mine) {
   std::unique_lock lock(mutex_);
   is_paused_ = true;
   const Deadline deadline = Deadline::after(options_.timeout);
@@ -139,9 +141,9 @@ void Loader::restart(Position from, Deal::Options cut, std::vector<int> mine) {
     throw Error(ErrorCode::Deadline,
                 "the data source does not answer within " + to_text(options_.timeout));
   }
-  options_.slots = cut.slots;
+  options_.micro_batches = cut.micro_batches;
   options_.mine = std::move(mine);
-  deal_ = Deal(cut);
+  plan_ = SamplePlan(cut);
   position_ = plan_at_ = from;
   planned_ = given_;
   lock.unlock();
@@ -163,12 +165,12 @@ Loader::Fill& Loader::plan() {
   fill.claimed = fill.done = 0;
   fill.failure = nullptr;
   try {
-    fill.buffer.prepare(deal_, plan_at_, options_.mine);
+    fill.buffer.prepare(plan_, plan_at_, options_.mine);
   } catch (...) {  // out of memory: next() reports it
     fill.failure = std::current_exception();
     fill.claimed = fill.done = fill.buffer.count();
   }
-  plan_at_ = deal_.after(plan_at_);
+  plan_at_ = plan_.after(plan_at_);
   ++planned_;
   return fill;
 }

@@ -7,7 +7,7 @@
 // Semantics:     the result of next() depends only on (source, seed, batch, slots, mine, position):
 //                any number of threads gives bitwise identical batches. Each epoch is followed by
 //                the next one, without end.
-// Thread safety: next(), seek() and deal() must be called by one thread at a time. With threads =
+// Thread safety: next(), seek() and assign() must be called by one thread at a time. With threads =
 //                0, next() reads by itself.
 // Errors:        next() throws the error of a source for the step in which it occurred, and again
 //                until seek(). A source that does not return within `timeout` is a Deadline error.
@@ -15,7 +15,7 @@
 //                out of their batch and counted there; the first few of a source are named on
 //                stderr.
 // Lifetime:      the result of next() is valid until the next call of next(), also across seek()
-//                and deal(). A tensor that is kept longer keeps its content. The destructor waits
+//                and assign(). A tensor that is kept longer keeps its content. The destructor waits
 //                for samples that are being read.
 
 #pragma once
@@ -30,10 +30,10 @@
 #include "trireme/base/clock.h"
 #include "trireme/comm/timeouts.h"
 #include "trireme/data/batch.h"
-#include "trireme/data/order/deal.h"
 #include "trireme/data/order/order.h"
 #include "trireme/data/order/position.h"
 #include "trireme/data/order/returned.h"
+#include "trireme/data/order/sample_plan.h"
 #include "trireme/data/source/source.h"
 #include "trireme/data/step_buffer.h"
 
@@ -45,7 +45,7 @@ class Loader {
     std::shared_ptr<const Source> source;
     std::uint64_t seed = 0;
     std::int64_t batch = 1;       // samples per step, over all micro-batches on all ranks
-    int slots = 1;                // micro-batches per step
+    int micro_batches = 1;        // micro-batches per step
     std::vector<int> mine = {0};  // micro-batches that this rank reads
     bool is_shuffled = true;
     bool is_last_dropped = false;  // drops the last batch of an epoch if it is smaller
@@ -64,18 +64,18 @@ class Loader {
   void seek(Position to);
   // From the next step on, cuts steps into this number of micro-batches (slots), with these weights
   // (empty: all equal), and reads those listed in `mine`.
-  void deal(int slots, std::vector<int> mine, std::vector<std::int64_t> weights = {});
+  void assign(int micro_batches, std::vector<int> mine, std::vector<std::int64_t> weights = {});
 
-  std::int64_t steps_an_epoch() const noexcept { return deal_.steps_an_epoch(); }
+  std::int64_t steps_an_epoch() const noexcept { return plan_.steps_an_epoch(); }
   // Whether the step that next() returned last is the last one of its epoch.
-  bool is_epoch_over() const { return deal_.settle(position_).cursor == 0; }
-  // The samples of a micro-batch in the step that next() returned last. REQUIRES: deal() was not
+  bool is_epoch_over() const { return plan_.settle(position_).cursor == 0; }
+  // The samples of a micro-batch in the step that next() returned last. REQUIRES: assign() was not
   // called since.
-  Returned samples_of(const StepBatches& given, int slot) const;
+  Returned samples_of(const StepBatches& given, int micro_batch) const;
   // Reads such samples now, in the calling thread; the first has this place in its step.
   Batch read(const Returned& samples, std::int64_t place) const;
-  // By micro-batch, as in the last call of deal(); empty: all equal.
-  const std::vector<std::int64_t>& weights() const noexcept { return deal_.options().weights; }
+  // By micro-batch, as in the last call of assign(); empty: all equal.
+  const std::vector<std::int64_t>& weights() const noexcept { return plan_.options().weights; }
   const Source& source() const noexcept { return *options_.source; }
   // Total time that next() has waited for data.
   double seconds_waited() const noexcept { return seconds_waited_; }
@@ -101,11 +101,11 @@ class Loader {
   void work_on(Fill& fill, std::unique_lock<std::mutex>& lock);
   void run();
   void wait_until_whole(Fill& fill, std::unique_lock<std::mutex>& lock);
-  void restart(Position from, Deal::Options cut, std::vector<int> mine);
+  void restart(Position from, SamplePlan::Options cut, std::vector<int> mine);
   void name_skipped(const std::vector<std::string>& complaints) const;
 
   Options options_;
-  Deal deal_;
+  SamplePlan plan_;
   Position position_;
   double seconds_waited_ = 0;
 

@@ -37,18 +37,18 @@ std::byte* row_of(const at::Tensor& whole, std::int64_t row, std::size_t bytes) 
 StepBuffer::StepBuffer(std::shared_ptr<const Source> source, const Order& order, std::uint64_t seed)
     : source_(std::move(source)), order_(order), seed_(seed) {}
 
-void StepBuffer::prepare(const Deal& deal, Position at, const std::vector<int>& mine) {
+void StepBuffer::prepare(const SamplePlan& plan, Position at, const std::vector<int>& mine) {
   step_.batches.clear();  // its views would count as references
-  step_.at = deal.settle(at);
-  step_.total = deal.total(at);
-  step_.slots = mine;
+  step_.at = plan.settle(at);
+  step_.total = plan.total(at);
+  step_.micro_batches = mine;
   rooms_.resize(mine.size());
   count_ = 0;
   for (std::size_t i = 0; i < mine.size(); ++i) {
     Room& room = rooms_[i];
-    room.places = deal.places(at, mine[i]);
+    room.places = plan.places(at, mine[i]);
     room.at = step_.at.cursor + room.places.begin;
-    make_room(room, std::max(room.places.count(), deal.places_max(mine[i])));
+    make_room(room, std::max(room.places.count(), plan.places_max(mine[i])));
     add_batch(room);
   }
 }
@@ -56,7 +56,7 @@ void StepBuffer::prepare(const Deal& deal, Position at, const std::vector<int>& 
 void StepBuffer::prepare(const Returned& samples, std::int64_t place) {
   step_ = {.at = {.epoch = samples.epoch, .cursor = samples.samples.begin},
            .total = samples.samples.count(),
-           .slots = {0},
+           .micro_batches = {0},
            .batches = {}};
   rooms_.resize(1);
   count_ = 0;

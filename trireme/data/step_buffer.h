@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "trireme/data/batch.h"
-#include "trireme/data/order/deal.h"
 #include "trireme/data/order/order.h"
 #include "trireme/data/order/returned.h"
+#include "trireme/data/order/sample_plan.h"
 #include "trireme/data/source/source.h"
 
 namespace trireme::data {
@@ -27,7 +27,7 @@ class StepBuffer {
   StepBuffer(std::shared_ptr<const Source> source, const Order& order, std::uint64_t seed);
 
   // Allocates the batches of these micro-batches (slots) in the step at `at`.
-  void prepare(const Deal& deal, Position at, const std::vector<int>& mine);
+  void prepare(const SamplePlan& plan, Position at, const std::vector<int>& mine);
   // Allocates one batch for returned samples; the first has this place in its step.
   void prepare(const Returned& samples, std::int64_t place);
   // Total number of samples, over all micro-batches.

@@ -23,7 +23,7 @@ Apart::Apart(Replica replica, std::vector<at::Tensor> buffers, std::int64_t slac
 
 void Apart::begin_step(const StepPlan& plan) {
   StepPlan own_plan = replica_.plan_of(plan);
-  weight_ = static_cast<double>(plan.slot_count) / own_plan.slot_count;
+  weight_ = static_cast<double>(plan.micro_batch_count) / own_plan.micro_batch_count;
   if (own_plan.early) own_plan.early->scale *= weight_;
   own().begin_step(own_plan);
 }

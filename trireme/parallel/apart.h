@@ -15,15 +15,15 @@
 
 namespace trireme::parallel {
 
-class Apart final : public Agreement {
+class Apart final : public GradientSync {
  public:
   // Everybody begins with the first replica's weights, unless replicas are led: regroup() comes
   // first then, and its caller gives them out.
   Apart(Replica replica, std::vector<at::Tensor> buffers, std::int64_t slack = 0);
 
   void begin_step(const StepPlan& plan) override;
-  void begin_slot(std::size_t index) override { own().begin_slot(index); }
-  void end_slot() override { own().end_slot(); }
+  void begin_micro_batch(std::size_t index) override { own().begin_micro_batch(index); }
+  void end_micro_batch() override { own().end_micro_batch(); }
   Gradients reduce(const Share& mine) override;
   // The same; `wish` is this rank's, and then whether any rank has it, or had it so much before.
   Gradients reduce(const Share& mine, bool& wish);
@@ -37,8 +37,8 @@ class Apart final : public Agreement {
   void drop() override { own().drop(); }
   void join() override;
   void settle() override { own().settle(); }
-  model::GradientHomes* homes() override { return own().homes(); }
-  const model::WeightCopies* copies() const override { return own().copies(); }
+  model::GradientBuffers* homes() override { return own().homes(); }
+  const model::LowPrecisionWeights* copies() const override { return own().copies(); }
   double waited() const override { return own().waited(); }
   void check() override { own().check(); }
   std::vector<checkpoint::Piece> pieces() override { return own().pieces(); }
@@ -56,7 +56,7 @@ class Apart final : public Agreement {
   void regroup(const comm::Group& group, const std::vector<int>& places);
 
  private:
-  Agreement& own() const noexcept { return *replica_.own; }
+  GradientSync& own() const noexcept { return *replica_.own; }
 
   Replica replica_;
   std::vector<at::Tensor> buffers_;

@@ -45,7 +45,7 @@ void Changing::change_to(std::size_t part) {
   now_->join();
   now_->settle();
   become(part, whole_state());
-  if (options_.is_lasting) lasting().regroup(false);
+  if (options_.is_elastic) elastic().regroup(false);
 }
 
 // With what this rank has; nothing of it where it has nothing.
@@ -58,20 +58,20 @@ void Changing::become(std::size_t part, const Whole& state) {
   }
   part_ = part;
   now_ = options_.parts[part].make();
-  if (options_.is_lasting) lasting().survive(options_.group, places_);
+  if (options_.is_elastic) elastic().survive(options_.group, places_);
   if (!state.empty()) give(state);
 }
 
-Lasting& Changing::lasting() const {
-  auto* lasting = dynamic_cast<Lasting*>(now_.get());
-  TRIREME_CHECK(lasting != nullptr, "a part that cannot outlive its group");
-  return *lasting;
+ElasticSync& Changing::elastic() const {
+  auto* elastic = dynamic_cast<ElasticSync*>(now_.get());
+  TRIREME_CHECK(elastic != nullptr, "a part that cannot outlive its group");
+  return *elastic;
 }
 
 void Changing::survive(const comm::Group& group, std::vector<int> places) {
   options_.group = group;
   places_ = std::move(places);
-  lasting().survive(group, places_);
+  elastic().survive(group, places_);
 }
 
 // Some may have changed, and others not: all go on as the furthest.
@@ -85,7 +85,7 @@ void Changing::regroup(bool is_new) {
   std::int64_t missing = 0;
   if (part != part_) become(part, is_new ? Whole{} : own_state(missing));
   TRIREME_CHECK_EQ(missing, 0, "elements that a part has on other ranks alone");
-  lasting().regroup(is_new);
+  elastic().regroup(is_new);
 }
 
 // Values and optimizer state, as far as this rank has them.

@@ -8,10 +8,11 @@
 // A saved state is read by the agreement that wrote it (seek()), so that a resumed job changes
 // where the uninterrupted one does.
 //
-// Where ranks come and go (is_lasting), each part but the last has everything on every rank:
+// Where ranks come and go (is_elastic), each part but the last has everything on every rank:
 // whoever was cut off before a change makes it by itself, and newcomers begin where the others are.
 //
-// Threads, failure, lifetime: as Agreement. A change is a collective, in begin_step() and seek().
+// Threads, failure, lifetime: as GradientSync. A change is a collective, in begin_step() and
+// seek().
 
 #pragma once
 
@@ -22,17 +23,17 @@
 #include <vector>
 
 #include "trireme/comm/group.h"
-#include "trireme/parallel/agree.h"
-#include "trireme/parallel/lasting.h"
+#include "trireme/parallel/elastic_sync.h"
+#include "trireme/parallel/gradient_sync.h"
 #include "trireme/parallel/parameter.h"
 
 namespace trireme::parallel {
 
-class Changing final : public Agreement, public Lasting {
+class Changing final : public GradientSync, public ElasticSync {
  public:
   struct Part {
     std::int64_t begin = 0;  // its first step; ascending, from 0
-    std::function<std::shared_ptr<Agreement>()> make;
+    std::function<std::shared_ptr<GradientSync>()> make;
     bool has_replicas = false;
   };
   struct Options {
@@ -40,14 +41,16 @@ class Changing final : public Agreement, public Lasting {
     std::vector<std::string> states;  // of the optimizer, by name
     comm::Group group;
     std::vector<Part> parts{};
-    bool is_lasting = false;  // all parts are Lasting
+    bool is_elastic = false;  // all parts are ElasticSync
   };
   explicit Changing(Options options);
 
   void begin_step(const StepPlan& plan) override;
-  bool has_slot(int slot) const override { return now_->has_slot(slot); }
-  void begin_slot(std::size_t index) override { now_->begin_slot(index); }
-  void end_slot() override { now_->end_slot(); }
+  bool has_micro_batch(int micro_batch) const override {
+    return now_->has_micro_batch(micro_batch);
+  }
+  void begin_micro_batch(std::size_t index) override { now_->begin_micro_batch(index); }
+  void end_micro_batch() override { now_->end_micro_batch(); }
   void leave_out() override { now_->leave_out(); }
   Gradients reduce(const Share& mine) override { return now_->reduce(mine); }
   double total(double mine) override { return now_->total(mine); }
@@ -55,8 +58,8 @@ class Changing final : public Agreement, public Lasting {
   void drop() override { now_->drop(); }
   void join() override { now_->join(); }
   void settle() override { now_->settle(); }
-  model::GradientHomes* homes() override { return now_->homes(); }
-  const model::WeightCopies* copies() const override { return now_->copies(); }
+  model::GradientBuffers* homes() override { return now_->homes(); }
+  const model::LowPrecisionWeights* copies() const override { return now_->copies(); }
   double waited() const override { return now_->waited(); }
   const model::Interruption* interruption() const override { return now_->interruption(); }
   void check() override { now_->check(); }
@@ -70,13 +73,13 @@ class Changing final : public Agreement, public Lasting {
   bool has_replicas() const override;
   std::string first_not_finite() const override { return now_->first_not_finite(); }
 
-  Standing standing() const override { return lasting().standing(); }
-  bool keeps_slots() const override { return lasting().keeps_slots(); }
+  StepStatus step_status() const override { return elastic().step_status(); }
+  bool keeps_micro_batches() const override { return elastic().keeps_micro_batches(); }
   void survive(const comm::Group& group, std::vector<int> places) override;
   std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override {
-    return lasting().recall(step, told);
+    return elastic().recall(step, told);
   }
-  void finish_orphans() override { lasting().finish_orphans(); }
+  void finish_failed_ranks() override { elastic().finish_failed_ranks(); }
   void regroup(bool is_new) override;
 
  private:
@@ -85,7 +88,7 @@ class Changing final : public Agreement, public Lasting {
   std::size_t part_at(std::int64_t step) const;
   void change_to(std::size_t part);
   void become(std::size_t part, const Whole& state);
-  Lasting& lasting() const;
+  ElasticSync& elastic() const;
   Whole own_state(std::int64_t& missing);
   Whole whole_state();
   void give(const Whole& state);
@@ -93,7 +96,7 @@ class Changing final : public Agreement, public Lasting {
   Options options_;
   std::size_t part_ = 0;
   std::vector<int> places_;  // by rank: seats in the arena
-  std::shared_ptr<Agreement> now_;
+  std::shared_ptr<GradientSync> now_;
 };
 
 }  // namespace trireme::parallel

@@ -10,8 +10,8 @@ namespace {
 
 class Hook final : public torch::autograd::PostAccumulateGradHook {
  public:
-  Hook(GradientHooks::Born born, std::size_t parameter)
-      : born_(std::move(born)), parameter_(parameter) {}
+  Hook(GradientHooks::Born on_gradient, std::size_t parameter)
+      : born_(std::move(on_gradient)), parameter_(parameter) {}
   void operator()(const torch::autograd::Variable&) override { born_(parameter_); }
 
  private:
@@ -21,10 +21,10 @@ class Hook final : public torch::autograd::PostAccumulateGradHook {
 
 }  // namespace
 
-GradientHooks::GradientHooks(const std::vector<Parameter>& parameters, const Born& born) {
+GradientHooks::GradientHooks(const std::vector<Parameter>& parameters, const Born& on_gradient) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     tensors_.push_back(parameters[i].tensor);
-    auto hook = std::make_unique<Hook>(born, i);
+    auto hook = std::make_unique<Hook>(on_gradient, i);
     hooks_.push_back(hook.get());
     torch::autograd::impl::set_post_acc_grad_hooks(tensors_[i], std::move(hook));
   }

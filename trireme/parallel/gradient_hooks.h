@@ -25,7 +25,7 @@ class GradientHooks {
  public:
   using Born = std::function<void(std::size_t parameter)>;
 
-  GradientHooks(const std::vector<Parameter>& parameters, const Born& born);
+  GradientHooks(const std::vector<Parameter>& parameters, const Born& on_gradient);
   ~GradientHooks();
   GradientHooks(const GradientHooks&) = delete;
   GradientHooks& operator=(const GradientHooks&) = delete;

@@ -19,7 +19,7 @@
 #include "trireme/comm/group.h"
 #include "trireme/model/model.h"
 #include "trireme/optim/optimizer.h"
-#include "trireme/parallel/agree.h"
+#include "trireme/parallel/gradient_sync.h"
 #include "trireme/parallel/local/rounds_config.h"
 #include "trireme/parallel/parameter.h"
 #include "trireme/parallel/sync_config.h"
@@ -40,7 +40,7 @@ local::Pace pace_of(const config::Config& config);
 // By name and shape, as [optim] says.
 Treat treatment_of(const config::Config& config);
 
-struct AgreementOptions {
+struct SyncOptions {
   std::vector<Parameter> parameters;
   std::vector<at::Tensor> buffers{};
   std::shared_ptr<const optim::Optimizer> optimizer;
@@ -59,9 +59,9 @@ struct AgreementOptions {
   std::optional<at::ScalarType> narrow_type{};  // in which passes read weights
   bool can_leave_out = false;                   // steps may go on without slow ranks
   bool is_recomputed = false;                   // a parameter's gradient may come in several parts
-  // Ranks may come and go. The agreement is then Lasting, and nobody meets anybody before
+  // Ranks may come and go. The agreement is then ElasticSync, and nobody meets anybody before
   // survive() and regroup(); the group does not matter until then.
-  bool is_lasting = false;
+  bool is_elastic = false;
   bool is_spread = false;  // and on several hosts
   bool keeps_gradients =
       true;  // of slots, until the step is over: only those of the dead run again
@@ -69,6 +69,6 @@ struct AgreementOptions {
 };
 
 // Throws InvalidInput where the ranks cannot agree in the way that is named.
-std::shared_ptr<Agreement> make_agreement(AgreementOptions options);
+std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options);
 
 }  // namespace trireme::parallel

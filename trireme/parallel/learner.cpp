@@ -50,23 +50,23 @@ Learner::Learner(torch::nn::Module& module, const comm::Group& group,
   clip_value_ = rule.clip_value;
   schedule_ = optim::make_schedule(config, steps);
   take_first_weights(module, group);
-  agreement_ = make_agreement({.parameters = parameters_of(module, treatment_of(config)),
-                               .buffers = module.buffers(),
-                               .optimizer = optim::make_optimizer(config),
-                               .group = group,
-                               .kind = stretches[0].kind,
-                               .is_sliced_in_host = sync.is_sliced_in_host,
-                               .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
-                               .pace = stretches[0].pace,
-                               .later = {stretches.begin() + 1, stretches.end()},
-                               .codec = sync.codec,
-                               .own_codec = std::move(own_codec)});
+  gradient_sync_ = make_gradient_sync({.parameters = parameters_of(module, treatment_of(config)),
+                                       .buffers = module.buffers(),
+                                       .optimizer = optim::make_optimizer(config),
+                                       .group = group,
+                                       .kind = stretches[0].kind,
+                                       .is_sliced_in_host = sync.is_sliced_in_host,
+                                       .bucket_size = static_cast<std::int64_t>(sync.bucket.count),
+                                       .pace = stretches[0].pace,
+                                       .later = {stretches.begin() + 1, stretches.end()},
+                                       .codec = sync.codec,
+                                       .own_codec = std::move(own_codec)});
 }
 
 Learner::~Learner() = default;
 
 StepPlan Learner::plan(double rate) const {
-  StepPlan plan{.step = updates_, .slot_count = ranks_, .slots = {rank_}};
+  StepPlan plan{.step = updates_, .micro_batch_count = ranks_, .micro_batches = {rank_}};
   plan.owners.resize(static_cast<std::size_t>(ranks_));
   std::iota(plan.owners.begin(), plan.owners.end(), 0);
   plan.is_norm_wanted = clip_norm_ > 0;
@@ -79,31 +79,31 @@ StepPlan Learner::plan(double rate) const {
 
 double Learner::step(const std::function<at::Tensor()>& loss) {
   const double rate = schedule_.rate(updates_);
-  agreement_->begin_step(plan(rate));
-  agreement_->begin_slot(0);
+  gradient_sync_->begin_step(plan(rate));
+  gradient_sync_->begin_micro_batch(0);
   const at::Tensor mine = loss() / ranks_;
   const auto share = mine.item<double>();
   if (std::isfinite(share)) mine.backward();
-  agreement_->end_slot();
-  const Gradients all = agreement_->reduce({.loss = share});
+  gradient_sync_->end_micro_batch();
+  const Gradients all = gradient_sync_->reduce({.loss = share});
   if (!std::isfinite(all.loss)) {
-    agreement_->drop();
+    gradient_sync_->drop();
     throw Error(ErrorCode::Diverged, "step " + std::to_string(updates_) +
                                          ": the loss is not finite; try a lower "
                                          "optim.learning_rate or optim.clip_norm=1");
   }
   const optim::Clipped clipped = optim::clip_by_norm(all.norm * all.norm, clip_norm_);
-  agreement_->update({.number = ++updates_, .rate = rate, .scale = clipped.scale});
+  gradient_sync_->update({.number = ++updates_, .rate = rate, .scale = clipped.scale});
   return all.loss;
 }
 
 void Learner::settle() {
-  agreement_->settle();
+  gradient_sync_->settle();
 }
 
 void Learner::join() {
-  agreement_->join();
-  agreement_->settle();
+  gradient_sync_->join();
+  gradient_sync_->settle();
 }
 
 }  // namespace trireme::parallel

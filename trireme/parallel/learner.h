@@ -28,7 +28,7 @@
 #include "trireme/codec/codec.h"
 #include "trireme/comm/group.h"
 #include "trireme/optim/schedule/schedule.h"
-#include "trireme/parallel/agree.h"
+#include "trireme/parallel/gradient_sync.h"
 
 namespace trireme::parallel {
 
@@ -55,7 +55,7 @@ class Learner {
  private:
   StepPlan plan(double rate) const;
 
-  std::shared_ptr<Agreement> agreement_;
+  std::shared_ptr<GradientSync> gradient_sync_;
   optim::Schedule schedule_{1e-3};
   int rank_ = 0;
   int ranks_ = 1;

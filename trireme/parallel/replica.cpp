@@ -17,15 +17,15 @@ int Replica::count() const {
 
 StepPlan Replica::plan_of(const StepPlan& plan) const {
   StepPlan mine = plan;
-  mine.slots.clear();
+  mine.micro_batches.clear();
   mine.owners.clear();
   for (const int owner : plan.owners) {
     const auto member = std::find(members.begin(), members.end(), owner);
     if (member == members.end()) continue;
-    if (owner == all.rank()) mine.slots.push_back(static_cast<int>(mine.owners.size()));
+    if (owner == all.rank()) mine.micro_batches.push_back(static_cast<int>(mine.owners.size()));
     mine.owners.push_back(static_cast<int>(member - members.begin()));
   }
-  mine.slot_count = static_cast<int>(mine.owners.size());
+  mine.micro_batch_count = static_cast<int>(mine.owners.size());
   return mine;
 }
 

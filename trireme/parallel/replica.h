@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "trireme/comm/group.h"
-#include "trireme/parallel/agree.h"
+#include "trireme/parallel/gradient_sync.h"
 #include "trireme/parallel/parameter.h"
 
 namespace trireme::parallel {
@@ -27,7 +27,7 @@ class DataParallel;
 }
 
 struct Replica {
-  std::shared_ptr<Agreement> own;     // of those inside
+  std::shared_ptr<GradientSync> own;  // of those inside
   std::vector<Parameter> parameters;  // of the model
   comm::Group all;
   comm::Group across;                        // who has the same part of the others, by replica
@@ -41,7 +41,7 @@ struct Replica {
   std::vector<int> numbers{};  // by rank among all: of the replica that it holds; or: empty
 
   // Each rank has one of its own.
-  static Replica alone(std::shared_ptr<Agreement> own, std::vector<Parameter> parameters,
+  static Replica alone(std::shared_ptr<GradientSync> own, std::vector<Parameter> parameters,
                        const comm::Group& all) {
     return {.own = std::move(own),
             .parameters = std::move(parameters),
@@ -60,7 +60,7 @@ struct Replica {
   // What those inside make of a step: their slots are all there are.
   StepPlan plan_of(const StepPlan& plan) const;
 
-  // From now on with these; `places` as in Lasting. Those of a host hold one where replicas are
+  // From now on with these; `places` as in ElasticSync. Those of a host hold one where replicas are
   // led.
   void regroup(const comm::Group& group, const std::vector<int>& places);
 };

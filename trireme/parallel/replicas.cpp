@@ -26,7 +26,7 @@ class Replicas::Reduction {
         options_(options),
         parameters_(parameters_of(module)),
         buffers_(module.buffers()),
-        hooks_(parameters_, [this](std::size_t parameter) { born(parameter); }) {
+        hooks_(parameters_, [this](std::size_t parameter) { on_gradient(parameter); }) {
     const c10::NoGradGuard no_grad;
     expect_one_type(parameters_);
     expect_same_parameters(group_, parameters_);
@@ -67,7 +67,7 @@ class Replicas::Reduction {
     }
   }
 
-  void born(std::size_t parameter) {
+  void on_gradient(std::size_t parameter) {
     if (paused > 0) return;
     if (!is_running_) begin();
     if (std::exchange(has_come_[parameter], char{1}) != 0) return;

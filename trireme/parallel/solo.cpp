@@ -12,7 +12,7 @@ namespace trireme::parallel {
 
 Solo::Solo(Options options)
     : options_(std::move(options)),
-      hooks_(options_.parameters, [this](std::size_t parameter) { born(parameter); }) {
+      hooks_(options_.parameters, [this](std::size_t parameter) { on_gradient(parameter); }) {
   const std::size_t states = options_.optimizer->state_names().size();
   for (Parameter& parameter : options_.parameters) {
     // Rules work on flat slices.
@@ -28,15 +28,15 @@ Solo::Solo(Options options)
 
 void Solo::begin_step(const StepPlan& plan) {
   plan_ = plan;
-  if (plan_.slot_count > 1) slots_.begin(plan_.slot_count);
+  if (plan_.micro_batch_count > 1) micro_batches_.begin(plan_.micro_batch_count);
   drop();
 }
 
-void Solo::begin_slot(std::size_t) {
+void Solo::begin_micro_batch(std::size_t) {
   rows_.clear();
   is_asked_.assign(options_.parameters.size(), false);
   has_come_.assign(options_.parameters.size(), false);
-  is_early_ = plan_.early && options_.can_update_early && plan_.slot_count == 1;
+  is_early_ = plan_.early && options_.can_update_early && plan_.micro_batch_count == 1;
 }
 
 at::Tensor Solo::lend(const at::Tensor& parameter) {
@@ -53,7 +53,7 @@ bool Solo::add_rows(const at::Tensor& parameter, const at::Tensor& rows, const a
   return true;
 }
 
-void Solo::born(std::size_t parameter) {
+void Solo::on_gradient(std::size_t parameter) {
   const c10::NoGradGuard no_grad;
   if (options_.progress) options_.progress();
   at::Tensor& gradient = options_.parameters[parameter].tensor.mutable_grad();
@@ -67,21 +67,21 @@ void Solo::born(std::size_t parameter) {
   gradient.reset();
 }
 
-void Solo::end_slot() {
+void Solo::end_micro_batch() {
   is_early_ = false;
-  if (plan_.slot_count == 1) return;
+  if (plan_.micro_batch_count == 1) return;
   const c10::NoGradGuard no_grad;
   std::vector<at::Tensor> gradients;
   for (Parameter& parameter : options_.parameters) {
     gradients.push_back(std::exchange(parameter.tensor.mutable_grad(), at::Tensor()));
   }
-  slots_.add(plan_.slots.at(slots_done_++), std::move(gradients));
+  micro_batches_.add(plan_.micro_batches.at(micro_batches_done_++), std::move(gradients));
 }
 
 Gradients Solo::reduce(const Share& mine) {
   const c10::NoGradGuard no_grad;
-  if (plan_.slot_count > 1) {
-    auto whole = slots_.take();
+  if (plan_.micro_batch_count > 1) {
+    auto whole = micro_batches_.take();
     for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
       options_.parameters[i].tensor.mutable_grad() = std::move(whole.at(0).sums[i]);
     }
@@ -126,7 +126,7 @@ void Solo::update(const Update& how) {
 }
 
 void Solo::drop() {
-  slots_done_ = 0;
+  micro_batches_done_ = 0;
   for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
 }
 

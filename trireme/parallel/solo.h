@@ -12,15 +12,15 @@
 #include <vector>
 
 #include "trireme/optim/optimizer.h"
-#include "trireme/parallel/agree.h"
 #include "trireme/parallel/gradient_hooks.h"
+#include "trireme/parallel/gradient_sync.h"
+#include "trireme/parallel/micro_batch_sum.h"
 #include "trireme/parallel/parameter.h"
 #include "trireme/parallel/pending_rows.h"
-#include "trireme/parallel/slot_sum.h"
 
 namespace trireme::parallel {
 
-class Solo final : public Agreement, private model::GradientHomes {
+class Solo final : public GradientSync, private model::GradientBuffers {
  public:
   struct Options {
     std::vector<Parameter> parameters;
@@ -38,21 +38,21 @@ class Solo final : public Agreement, private model::GradientHomes {
   const std::vector<Parameter>& parameters() const noexcept { return options_.parameters; }
 
   void begin_step(const StepPlan& plan) override;
-  void begin_slot(std::size_t index) override;
-  void end_slot() override;
+  void begin_micro_batch(std::size_t index) override;
+  void end_micro_batch() override;
   Gradients reduce(const Share& mine) override;
   void update(const Update& how) override;
   void drop() override;
   std::vector<checkpoint::Piece> pieces() override;
   std::string first_not_finite() const override;
-  model::GradientHomes* homes() override { return options_.is_ordered ? nullptr : this; }
+  model::GradientBuffers* homes() override { return options_.is_ordered ? nullptr : this; }
 
  private:
   // Gradients are welcome wherever they are; only rows of tables need not become whole ones.
   at::Tensor lend(const at::Tensor& parameter) override;
   bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,
                 const at::Tensor& values) override;
-  void born(std::size_t parameter);
+  void on_gradient(std::size_t parameter);
   optim::Slice slice_of(std::size_t parameter, const at::Tensor& gradient, double rate);
 
   Options options_;
@@ -63,8 +63,8 @@ class Solo final : public Agreement, private model::GradientHomes {
   std::vector<bool> has_come_;  // in this slot
   StepPlan plan_;
   bool is_early_ = false;  // now, in this slot
-  std::size_t slots_done_ = 0;
-  SlotSum slots_;
+  std::size_t micro_batches_done_ = 0;
+  MicroBatchSum micro_batches_;
   GradientHooks hooks_;
 };
 

@@ -10,39 +10,40 @@
 
 namespace trireme::train {
 
-AveragedWeights::AveragedWeights(parallel::Agreement& agreement) : agreement_(agreement) {
+AveragedWeights::AveragedWeights(parallel::GradientSync& gradient_sync)
+    : gradient_sync_(gradient_sync) {
   const c10::NoGradGuard no_grad;
-  const std::vector<checkpoint::Piece> pieces = agreement.pieces();
+  const std::vector<checkpoint::Piece> pieces = gradient_sync.pieces();
   // Others may still look at the weights.
-  agreement.total(0);
+  gradient_sync.total(0);
   std::map<std::pair<std::string, std::int64_t>, at::Tensor> by_place;
   for (const checkpoint::Piece& piece : pieces) {
     by_place.emplace(std::pair(piece.name, piece.begin), piece.data);
   }
   for (const checkpoint::Piece& piece : pieces) {
-    const std::string lag = parallel::Agreement::state_name(optim::kAverageLag, piece.name);
+    const std::string lag = parallel::GradientSync::state_name(optim::kAverageLag, piece.name);
     const auto found = by_place.find({lag, piece.begin});
     if (found == by_place.end()) continue;
     kept_.push_back({.place = piece.data, .values = piece.data.clone()});
     piece.data.add_(found->second.view(piece.data.sizes()));
   }
-  agreement.restored();
-  agreement.settle();
+  gradient_sync.restored();
+  gradient_sync.settle();
 }
 
 void AveragedWeights::put_back() {
   const c10::NoGradGuard no_grad;
   // Others may still look at the mean.
-  agreement_.total(0);
+  gradient_sync_.total(0);
   for (const Kept& kept : kept_) kept.place.copy_(kept.values);
   kept_.clear();
-  agreement_.restored();
+  gradient_sync_.restored();
 }
 
 void read_average(model::Model& model, const checkpoint::Checkpoint& from) {
   const c10::NoGradGuard no_grad;
   for (const auto& parameter : model.named_parameters()) {
-    const std::string lag = parallel::Agreement::state_name(optim::kAverageLag, parameter.key());
+    const std::string lag = parallel::GradientSync::state_name(optim::kAverageLag, parameter.key());
     if (!from.has(lag)) continue;
     const at::Tensor& weight = parameter.value();
     weight.detach().add_(from.read(lag).view(weight.sizes()));

@@ -12,7 +12,7 @@
 
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/model/model.h"
-#include "trireme/parallel/agree.h"
+#include "trireme/parallel/gradient_sync.h"
 
 namespace trireme::train {
 
@@ -20,7 +20,7 @@ class AveragedWeights {
  public:
   // From here on the model's weights are the mean. A collective; it costs a copy of the values that
   // this rank updates.
-  explicit AveragedWeights(parallel::Agreement& agreement);
+  explicit AveragedWeights(parallel::GradientSync& gradient_sync);
 
   // The weights are as they were, to the bit. A collective.
   void put_back();
@@ -30,7 +30,7 @@ class AveragedWeights {
     at::Tensor place, values;
   };
 
-  parallel::Agreement& agreement_;
+  parallel::GradientSync& gradient_sync_;
   std::vector<Kept> kept_;
 };
 

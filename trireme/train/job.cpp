@@ -23,7 +23,7 @@
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/autocast.h"
 #include "trireme/train/balance/balance_config.h"
-#include "trireme/train/balance/slots.h"
+#include "trireme/train/balance/micro_batches.h"
 #include "trireme/train/evaluate/ranking.h"
 #include "trireme/train/evaluate/scores.h"
 #include "trireme/train/module_precision.h"
@@ -40,7 +40,7 @@ void set_threads(const TrainConfig& config) {
   if (threads > 0) at::set_num_threads(threads);
 }
 
-int slot_count(const TrainConfig& config, int ranks) {
+int micro_batch_count(const TrainConfig& config, int ranks) {
   if (config.virtual_ranks > 0 && config.virtual_ranks < ranks) {
     throw Error(ErrorCode::InvalidInput,
                 "train.virtual_ranks = " + std::to_string(config.virtual_ranks) +
@@ -122,7 +122,7 @@ void check_scaled(const config::Config& config, const std::vector<parallel::Stre
 }
 
 void check_left_out(int most, const comm::Group& group, const JobOptions& options) {
-  if (most == 0 || most < group.size() || options.is_lasting || group.size() == 1) return;
+  if (most == 0 || most < group.size() || options.is_elastic || group.size() == 1) return;
   throw Error(ErrorCode::InvalidInput,
               "balance.drop_slowest = " + std::to_string(most) + " would leave nobody of " +
                   std::to_string(group.size()) + " ranks: take a smaller one, or more ranks");
@@ -200,17 +200,17 @@ std::shared_ptr<model::Model> make_model(const config::Config& config, const Kin
   return model;
 }
 
-void Job::deal(std::vector<int> owners, std::vector<std::int64_t> weights) {
-  loader().deal(static_cast<int>(owners.size()), slots_of(group.rank(), owners),
-                std::move(weights));
-  step->parts().slot_owners = std::move(owners);
+void Job::assign(std::vector<int> owners, std::vector<std::int64_t> weights) {
+  loader().assign(static_cast<int>(owners.size()), micro_batches_of(group.rank(), owners),
+                  std::move(weights));
+  step->parts().micro_batch_owners = std::move(owners);
 }
 
 std::vector<int> Job::fair_owners() const {
-  return deal_slots(slot_count(train(), group.size()), group.size());
+  return assign_micro_batches(micro_batch_count(train(), group.size()), group.size());
 }
 
-bool Job::has_fixed_slots() const {
+bool Job::has_fixed_micro_batches() const {
   return train().virtual_ranks > 0 || !model->buffers().empty();
 }
 
@@ -243,7 +243,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   // What is not trained must be the same everywhere, too. Those who may come later cannot be asked
   // now: it follows from the recipe.
   for (const at::Tensor& parameter : job.model->parameters()) {
-    if (parameter.requires_grad() || options.is_lasting) continue;
+    if (parameter.requires_grad() || options.is_elastic) continue;
     comm::broadcast(group, parameter.detach(), 0, {.label = "frozen weights"}).wait();
   }
 
@@ -252,8 +252,8 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
       data::Loader::Options{.source = job.sets.train,
                             .seed = train.seed,
                             .batch = train.batch,
-                            .slots = static_cast<int>(owners.size()),
-                            .mine = slots_of(group.rank(), owners),
+                            .micro_batches = static_cast<int>(owners.size()),
+                            .mine = micro_batches_of(group.rank(), owners),
                             .is_shuffled = reading.is_shuffled && !sampling.is_stratified,
                             .is_last_dropped = reading.is_last_dropped,
                             .threads = reading.threads,
@@ -271,7 +271,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
       .model = job.model,
       .loss = job.loss,
       .loader = std::move(loader),
-      .agreement = parallel::make_agreement(
+      .gradient_sync = parallel::make_gradient_sync(
           {.parameters = parallel::parameters_of(*job.model, treatment_of(config, *job.model)),
            .buffers = job.model->buffers(),
            .optimizer = optimizer_of(config),
@@ -288,7 +288,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
            .narrow_type = narrow_type(train.precision),
            .can_leave_out = left_out_max > 0,
            .is_recomputed = is_recomputed,
-           .is_lasting = options.is_lasting,
+           .is_elastic = options.is_elastic,
            .is_spread = options.is_spread,
            .keeps_gradients = config.get<ElasticConfig>(kElasticSection).keeps_gradients,
            .faults = options.faults}),
@@ -296,12 +296,12 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
       .clip_norm = rule.clip_norm,
       .clip_value = rule.clip_value,
       .config = train,
-      .slot_owners = owners,
+      .micro_batch_owners = owners,
       .rank = group.rank(),
       .ranks = group.size(),
       .left_out_max = left_out_max,
       .faults = options.faults});
-  if (train.fallback_steps > 0 && job.agreement().has_replicas()) {
+  if (train.fallback_steps > 0 && job.gradient_sync().has_replicas()) {
     throw Error(ErrorCode::InvalidInput,
                 "train.fallback_steps follows losses, and with this sync.kind each rank has its "
                 "own: take another sync.kind, or train.fallback_steps=0");

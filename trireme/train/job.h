@@ -36,18 +36,18 @@ struct Job {
   const EvalConfig& eval() const { return config.get<EvalConfig>("eval"); }
   const CheckpointConfig& checkpoint() const { return config.get<CheckpointConfig>("checkpoint"); }
   data::Loader& loader() const { return *step->parts().loader; }
-  parallel::Agreement& agreement() const { return *step->parts().agreement; }
+  parallel::GradientSync& gradient_sync() const { return *step->parts().gradient_sync; }
   // From the next step on; the loader goes on where it is. Without weights slots are alike.
-  void deal(std::vector<int> owners, std::vector<std::int64_t> weights = {});
+  void assign(std::vector<int> owners, std::vector<std::int64_t> weights = {});
   // By slot, for the group as it is.
   std::vector<int> fair_owners() const;
   // A slot's gradient is not that of its pieces: by rounding, or because a pass makes statistics.
-  bool has_fixed_slots() const;
+  bool has_fixed_micro_batches() const;
 };
 
 struct JobOptions {
-  // Ranks may come and go: nobody meets anybody here, and the agreement is Lasting.
-  bool is_lasting = false;
+  // Ranks may come and go: nobody meets anybody here, and the agreement is ElasticSync.
+  bool is_elastic = false;
   bool is_spread = false;  // over several hosts
   // What the checkpoint that is resumed knows of its data; null: the job begins.
   const data::Preprocessing* known = nullptr;

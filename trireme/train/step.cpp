@@ -12,16 +12,16 @@
 #include "trireme/model/documents.h"
 #include "trireme/optim/clip.h"
 #include "trireme/train/autocast.h"
+#include "trireme/train/micro_batch_seed.h"
 #include "trireme/train/report/stopwatch.h"
-#include "trireme/train/slot_seed.h"
 
 namespace trireme::train {
 
 Step::Step(Parts parts) : parts_(std::move(parts)) {}
 
 Outcome Step::run(const Turn& turn) {
-  parallel::Agreement& agreement = *parts_.agreement;
-  keep_slots(turn);
+  parallel::GradientSync& gradient_sync = *parts_.gradient_sync;
+  keep_micro_batches(turn);
   turn_ = turn;
   outcome_ = {};
   outcome_.is_repeated = turn.is_repeated;
@@ -33,16 +33,16 @@ Outcome Step::run(const Turn& turn) {
   for (const data::Batch& batch : work.batches) outcome_.own_samples += batch.count();
   outcome_.rate = parts_.schedule.rate(turn.updates) * parts_.rate_factor;
 
-  agreement.begin_step(plan(work));
+  gradient_sync.begin_step(plan(work));
   terms_ = terms_of(work);
   outcome_.times.wait += watch_.lap();
-  const SlotSums mine = run_unless_late(work);
+  const MicroBatchSums mine = run_unless_late(work);
   pass(kReduce);
-  const parallel::Gradients all = agreement.reduce({.loss = mine.loss,
-                                                    .reported = mine.reported,
-                                                    .is_stop_wanted = turn.is_stop_wanted,
-                                                    .is_change_wanted = turn.is_change_wanted,
-                                                    .terms = own_terms_});
+  const parallel::Gradients all = gradient_sync.reduce({.loss = mine.loss,
+                                                        .reported = mine.reported,
+                                                        .is_stop_wanted = turn.is_stop_wanted,
+                                                        .is_change_wanted = turn.is_change_wanted,
+                                                        .terms = own_terms_});
   outcome_.times.wait += watch_.lap();
   return finish(all);
 }
@@ -55,7 +55,7 @@ void Step::set_returned(std::vector<data::Returned> samples) {
 // The loader's, and what was returned.
 const data::StepBatches& Step::take_work() {
   const data::StepBatches& given = parts_.loader->next();
-  owners_ = parts_.slot_owners;
+  owners_ = parts_.micro_batch_owners;
   beyond_.clear();
   if (returned_.empty()) return given;
   work_ = given;
@@ -69,8 +69,8 @@ void Step::add_returned() {
   std::vector<int> ranks;
   for (int rank = 0; rank < parts_.ranks; ++rank) {
     const auto r = static_cast<std::size_t>(rank);
-    const bool has_slot = std::ranges::find(owners_, rank) != owners_.end();
-    if (has_slot && (r >= was_left_out_.size() || !was_left_out_[r])) ranks.push_back(rank);
+    const bool has_micro_batch = std::ranges::find(owners_, rank) != owners_.end();
+    if (has_micro_batch && (r >= was_left_out_.size() || !was_left_out_[r])) ranks.push_back(rank);
   }
   const auto count = static_cast<std::int64_t>(ranks.size());
   for (const data::Returned& whole : std::exchange(returned_, {})) {
@@ -87,11 +87,11 @@ void Step::add_returned() {
   }
 }
 
-Step::SlotSums Step::run_unless_late(const data::StepBatches& work) {
+Step::MicroBatchSums Step::run_unless_late(const data::StepBatches& work) {
   try {
-    return run_slots(work);
+    return run_micro_batches(work);
   } catch (const parallel::Late&) {
-    parts_.agreement->leave_out();
+    parts_.gradient_sync->leave_out();
     // It took at least as long as this for what it had: whoever balances may take some of it away.
     book(outcome_.times.backward);
     return {};
@@ -110,46 +110,49 @@ void Step::leave_out(const parallel::Gradients& all) {
     returned_.push_back(back);
     outcome_.samples -= back.samples.count();
   };
-  for (std::size_t slot = 0; slot < owners_.size(); ++slot) {
-    give_back(owners_[slot], parts_.loader->samples_of(*last_, static_cast<int>(slot)));
+  for (std::size_t micro_batch = 0; micro_batch < owners_.size(); ++micro_batch) {
+    give_back(owners_[micro_batch],
+              parts_.loader->samples_of(*last_, static_cast<int>(micro_batch)));
   }
   for (const Beyond& more : beyond_) give_back(more.owner, more.samples);
 }
 
-std::uint64_t Step::dealing() const {
+std::uint64_t Step::assignment() const {
   std::vector<std::int64_t> all = parts_.loader->weights();
-  all.push_back(static_cast<std::int64_t>(parts_.slot_owners.size()));
+  all.push_back(static_cast<std::int64_t>(parts_.micro_batch_owners.size()));
   return xxh64(std::as_bytes(std::span(all))) | 1;
 }
 
 // Sums of the last attempt, whose slots may be in pieces now: the first has it all.
-void Step::keep_slots(const Turn& turn) {
-  const auto slots = static_cast<int>(parts_.slot_owners.size());
-  const int before = std::exchange(slots_, slots);
-  const int pieces = slots / before;
-  const bool is_mine = std::exchange(dealing_, dealing()) == turn.kept_dealing;
+void Step::keep_micro_batches(const Turn& turn) {
+  const auto micro_batches = static_cast<int>(parts_.micro_batch_owners.size());
+  const int before = std::exchange(micro_batches_, micro_batches);
+  const int pieces = micro_batches / before;
+  const bool is_mine = std::exchange(assignment_, assignment()) == turn.kept_assignment;
   const bool is_kept = turn.is_repeated && is_mine && turn.step == turn_.step;
-  kept_slots_ = turn.kept_dealing == 0 ? 0 : is_mine ? before : parallel::StepPlan::kOthersKeep;
-  for (const auto& [slot, sums] : std::exchange(sums_of_slot_, {})) {
-    if (is_kept) sums_of_slot_[slot * pieces] = sums;
+  kept_micro_batches_ = turn.kept_assignment == 0 ? 0
+                        : is_mine                 ? before
+                                                  : parallel::StepPlan::kOthersKeep;
+  for (const auto& [micro_batch, sums] : std::exchange(sums_of_micro_batch_, {})) {
+    if (is_kept) sums_of_micro_batch_[micro_batch * pieces] = sums;
   }
 }
 
 // Forward and backward of each; this rank's share of the sums.
-Step::SlotSums Step::run_slots(const data::StepBatches& work) {
-  parallel::Agreement& agreement = *parts_.agreement;
-  SlotSums share;
-  waited_ = agreement.waited();
+Step::MicroBatchSums Step::run_micro_batches(const data::StepBatches& work) {
+  parallel::GradientSync& gradient_sync = *parts_.gradient_sync;
+  MicroBatchSums share;
+  waited_ = gradient_sync.waited();
   for (std::size_t i = 0; i < work.batches.size(); ++i) {
-    const int slot = work.slots[i];
-    if (!agreement.has_slot(slot)) {
+    const int micro_batch = work.micro_batches[i];
+    if (!gradient_sync.has_micro_batch(micro_batch)) {
       current_ = {};
       current_.reported[3] = static_cast<double>(work.batches[i].skipped);
-      agreement.begin_slot(i);
+      gradient_sync.begin_micro_batch(i);
       pass(kForward);
       // A slot may have no samples where the last batch of an epoch is small.
       if (work.batches[i].count() > 0) {
-        torch::manual_seed(slot_seed(parts_.config.seed, turn_.updates, slot));
+        torch::manual_seed(micro_batch_seed(parts_.config.seed, turn_.updates, micro_batch));
         const at::Tensor sum = forward(work, i);
         current_.loss = sum.item<double>();
         book(outcome_.times.forward);
@@ -158,11 +161,11 @@ Step::SlotSums Step::run_slots(const data::StepBatches& work) {
         if (std::isfinite(current_.loss))
           (is_scaled() ? sum * loss_scale_.scale() : sum).backward();
       }
-      agreement.end_slot();
-      sums_of_slot_[slot] = current_;
+      gradient_sync.end_micro_batch();
+      sums_of_micro_batch_[micro_batch] = current_;
       book(outcome_.times.backward);
     }
-    const SlotSums& sums = sums_of_slot_[slot];
+    const MicroBatchSums& sums = sums_of_micro_batch_[micro_batch];
     share.loss += sums.loss;
     for (std::size_t k = 0; k < sums.reported.size(); ++k) share.reported[k] += sums.reported[k];
   }
@@ -171,7 +174,7 @@ Step::SlotSums Step::run_slots(const data::StepBatches& work) {
 
 // A pass that waited for other ranks on its way has not computed meanwhile.
 void Step::book(double& part) {
-  const double now = parts_.agreement->waited();
+  const double now = parts_.gradient_sync->waited();
   const double waiting = now - std::exchange(waited_, now);
   part += watch_.lap() - waiting;
   outcome_.times.wait += waiting;
@@ -191,7 +194,7 @@ Outcome Step::finish(const parallel::Gradients& all) {
   // Replicas with batches of their own stay in step: one without a sample updates by a gradient of
   // zero.
   outcome_.is_empty =
-      outcome_.skipped > 0 && outcome_.samples == 0 && !parts_.agreement->has_replicas();
+      outcome_.skipped > 0 && outcome_.samples == 0 && !parts_.gradient_sync->has_replicas();
   const data::Form& form = parts_.loader->source().form();
   if (form.is_regression() && outcome_.samples > 0) {
     const auto count = static_cast<double>(outcome_.samples * form.target_count());
@@ -206,10 +209,10 @@ Outcome Step::finish(const parallel::Gradients& all) {
     const optim::Clipped clipped =
         optim::clip_by_norm(all.norm * all.norm, parts_.clip_norm, unscale);
     outcome_.norm = clipped.norm;
-    parts_.agreement->update(
+    parts_.gradient_sync->update(
         {.number = turn_.updates + 1, .rate = outcome_.rate, .scale = clipped.scale});
   } else {
-    parts_.agreement->drop();
+    parts_.gradient_sync->drop();
   }
   outcome_.times.update = watch_.lap();
   return outcome_;
@@ -218,9 +221,9 @@ Outcome Step::finish(const parallel::Gradients& all) {
 parallel::StepPlan Step::plan(const data::StepBatches& work) const {
   parallel::StepPlan plan{.step = turn_.step,
                           .is_repeated = turn_.is_repeated,
-                          .kept_slots = kept_slots_,
-                          .slot_count = static_cast<int>(owners_.size()),
-                          .slots = work.slots,
+                          .kept_micro_batches = kept_micro_batches_,
+                          .micro_batch_count = static_cast<int>(owners_.size()),
+                          .micro_batches = work.micro_batches,
                           .owners = owners_};
   // What an epoch's last step left out would come in the next epoch.
   const bool can_leave_out = turn_.can_leave_out && !parts_.loader->is_epoch_over();
@@ -242,12 +245,12 @@ model::Context Step::context(const data::StepBatches& work, std::size_t index) c
       .is_training = true,
       .seed = parts_.config.seed,
       .step = turn_.updates,
-      .slot = work.slots[index],
+      .micro_batch = work.micro_batches[index],
       .places = work.batches[index].places,
       .documents = model::documents_in(work.batches[index].input, parts_.loader->source().form()),
-      .homes = parts_.agreement->homes(),
-      .copies = parts_.agreement->copies(),
-      .interruption = parts_.agreement->interruption()};
+      .homes = parts_.gradient_sync->homes(),
+      .copies = parts_.gradient_sync->copies(),
+      .interruption = parts_.gradient_sync->interruption()};
 }
 
 // Of the whole global batch: of those samples that could be read.
@@ -261,7 +264,7 @@ double Step::terms_of(const data::StepBatches& work) {
   own_terms_ = mine;
   const bool can_be_fewer = parts_.loader->source().form().are_bad_samples_skipped;
   if (!parts_.loss->has_even_terms() || can_be_fewer) {
-    return std::max(1.0, parts_.agreement->total(mine));
+    return std::max(1.0, parts_.gradient_sync->total(mine));
   }
   return samples == 0 ? 1 : mine / static_cast<double>(samples) * static_cast<double>(work.total);
 }

@@ -25,7 +25,7 @@
 #include "trireme/model/model.h"
 #include "trireme/optim/loss_scale.h"
 #include "trireme/optim/schedule/schedule.h"
-#include "trireme/parallel/agree.h"
+#include "trireme/parallel/gradient_sync.h"
 #include "trireme/train/recipe/config.h"
 #include "trireme/train/report/stopwatch.h"
 
@@ -85,9 +85,9 @@ struct Turn {
   std::int64_t updates = 0;  // that were made before; fewer where some steps were dropped
   bool is_stop_wanted = false;
   bool is_change_wanted = false;
-  bool can_leave_out = true;       // slow ranks, where the job allows it: another step will come
-  bool is_repeated = false;        // a death cut the last attempt short
-  std::uint64_t kept_dealing = 0;  // of a repeated step: whose gradients stay; 0: of none
+  bool can_leave_out = true;          // slow ranks, where the job allows it: another step will come
+  bool is_repeated = false;           // a death cut the last attempt short
+  std::uint64_t kept_assignment = 0;  // of a repeated step: whose gradients stay; 0: of none
 };
 
 class Step {
@@ -96,13 +96,13 @@ class Step {
     std::shared_ptr<model::Model> model;
     std::shared_ptr<const model::Loss> loss;
     std::shared_ptr<data::Loader> loader;
-    std::shared_ptr<parallel::Agreement> agreement;
+    std::shared_ptr<parallel::GradientSync> gradient_sync;
     optim::Schedule schedule{1e-3};
     double rate_factor = 1;  // of the schedule's rate: what evaluations have made of it
     double clip_norm = 0;
     double clip_value = 0;
     TrainConfig config{};
-    std::vector<int> slot_owners = {0};  // by slot: the rank that runs it
+    std::vector<int> micro_batch_owners = {0};  // by slot: the rank that runs it
     int rank = 0;
     int ranks = 1;
     int left_out_max = 0;  // ranks that a step may go on without
@@ -112,7 +112,7 @@ class Step {
 
   Outcome run(const Turn& turn);
   // A number for the slots as they are dealt now: which samples each has.
-  std::uint64_t dealing() const;
+  std::uint64_t assignment() const;
   Outcome run(std::int64_t updates, bool is_stop_wanted = false) {
     return run({.step = updates, .updates = updates, .is_stop_wanted = is_stop_wanted});
   }
@@ -132,19 +132,19 @@ class Step {
 
  private:
   // What a slot adds to the step's sums.
-  struct SlotSums {
+  struct MicroBatchSums {
     double loss = 0;
     // Sums of PredictionErrors, member by member, and how many samples were skipped.
     parallel::ReportedSums reported{};
   };
 
   parallel::StepPlan plan(const data::StepBatches& work) const;
-  void keep_slots(const Turn& turn);
+  void keep_micro_batches(const Turn& turn);
   const data::StepBatches& take_work();
   void add_returned();
-  SlotSums run_unless_late(const data::StepBatches& work);
+  MicroBatchSums run_unless_late(const data::StepBatches& work);
   void leave_out(const parallel::Gradients& all);
-  SlotSums run_slots(const data::StepBatches& work);
+  MicroBatchSums run_micro_batches(const data::StepBatches& work);
   void book(double& part);
   void pass(FaultPoint point) const { reach(parts_.faults, point, 0); }
   model::Context context(const data::StepBatches& work, std::size_t index) const;
@@ -169,12 +169,12 @@ class Step {
   std::vector<Beyond> beyond_;
   double own_terms_ = 0;
   Turn turn_;
-  int slots_ = 1;                         // of the step that runs, on all ranks
-  std::uint64_t dealing_ = 0;             // likewise
-  int kept_slots_ = 0;                    // see StepPlan
-  Outcome outcome_;                       // of the step that runs
-  SlotSums current_;                      // of the slot that runs
-  std::map<int, SlotSums> sums_of_slot_;  // of the step that runs
+  int micro_batches_ = 1;                              // of the step that runs, on all ranks
+  std::uint64_t assignment_ = 0;                       // likewise
+  int kept_micro_batches_ = 0;                         // see StepPlan
+  Outcome outcome_;                                    // of the step that runs
+  MicroBatchSums current_;                             // of the slot that runs
+  std::map<int, MicroBatchSums> sums_of_micro_batch_;  // of the step that runs
   Stopwatch watch_;
   double waited_ = 0;  // inside passes, up to the last lap
 };

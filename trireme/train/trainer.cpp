@@ -18,7 +18,7 @@
 #include "trireme/train/averaged_weights.h"
 #include "trireme/train/evaluate/evaluation.h"
 #include "trireme/train/recipe/job_id.h"
-#include "trireme/train/recovery/resumption.h"
+#include "trireme/train/resumption.h"
 #include "trireme/train/saved_pieces.h"
 
 namespace trireme::train {
@@ -48,38 +48,38 @@ Trainer::Trainer(Job& job, Options options)
     : job_(job),
       options_(std::move(options)),
       precision_(job.train()),
-      balancer_(job, *options_.reporter, options_.crew != nullptr) {
+      balancer_(job, *options_.reporter, options_.world != nullptr) {
   progress_.recipe = job_.config.to_toml();
   progress_.job_hash = job_.hash;
   progress_.metric = job_.eval().metric;
   progress_.planned = job_.steps;
   plateau_ = optim::make_plateau(job_.config, is_larger_better(progress_.metric));
-  if (options_.crew == nullptr) {
+  if (options_.world == nullptr) {
     open();
     return;
   }
-  recovery_.emplace(Recovery::Options{.crew = options_.crew,
+  recovery_.emplace(Recovery::Options{.world = options_.world,
                                       .job = &job_,
-                                      .course = [this] { return course(); },
+                                      .job_state = [this] { return job_state(); },
                                       .advance = [this](const Outcome& o) { advance(o); },
-                                      .adopt = [this](const Course& all) { adopt(all); },
+                                      .adopt = [this](const JobState& all) { adopt(all); },
                                       .regroup = [this] { regroup(); }});
 }
 
 void Trainer::make_keeper() {
   if (options_.output.empty() || keeper_) return;
-  keeper_ = std::make_unique<Keeper>(
-      Keeper::Options{.folder = options_.output / "checkpoints",
-                      .retention = {.keep_last = job_.checkpoint().keep,
-                                    .keep_best = job_.checkpoint().is_best_kept ? 1 : 0,
-                                    .is_higher_better = is_larger_better(progress_.metric)},
-                      .metric = progress_.metric,
-                      .group = job_.group,
-                      .epoch = static_cast<std::int64_t>(job_.group.epoch()),
-                      .job = options_.crew != nullptr ? options_.crew->job_id() : "",
-                      .sealing = job_.checkpoint().sealing(),
-                      .reporter = options_.reporter,
-                      .faults = options_.faults});
+  keeper_ = std::make_unique<JobCheckpoints>(
+      JobCheckpoints::Options{.folder = options_.output / "checkpoints",
+                              .retention = {.keep_last = job_.checkpoint().keep,
+                                            .keep_best = job_.checkpoint().is_best_kept ? 1 : 0,
+                                            .is_higher_better = is_larger_better(progress_.metric)},
+                              .metric = progress_.metric,
+                              .group = job_.group,
+                              .epoch = static_cast<std::int64_t>(job_.group.epoch()),
+                              .job = options_.world != nullptr ? options_.world->job_id() : "",
+                              .sealing = job_.checkpoint().sealing(),
+                              .reporter = options_.reporter,
+                              .faults = options_.faults});
 }
 
 // A death on the way makes all begin this again.
@@ -100,7 +100,7 @@ void Trainer::open() {
 }
 
 Ending Trainer::run() {
-  bool is_met = options_.crew == nullptr;
+  bool is_met = options_.world == nullptr;
   bool is_hurt = false;
   while (true) {
     try {
@@ -118,12 +118,12 @@ Ending Trainer::run() {
     } catch (const Error& error) {
       const bool is_loss = Recovery::is_loss(error);
       if (is_loss && is_over()) return Ending::Done;
-      if (options_.crew != nullptr && options_.crew->is_dismissed()) {
+      if (options_.world != nullptr && options_.world->is_dismissed()) {
         // The others have gone on: what was begun with them ends here, or would never.
         job_.group.abort(Error(ErrorCode::Aborted, "this worker was dismissed"));
         return Ending::Dismissed;
       }
-      if (options_.crew == nullptr || !is_loss) throw;
+      if (options_.world == nullptr || !is_loss) throw;
       is_hurt = true;
     }
   }
@@ -137,7 +137,7 @@ Ending Trainer::train() {
     if (ending != Ending::Done || progress_.step >= job_.steps) return ending;
     balancer_.begin_step();
     if (options_.before_step) options_.before_step(progress_.step);
-    const bool is_change_wanted = options_.crew != nullptr && options_.crew->is_change_wanted();
+    const bool is_change_wanted = options_.world != nullptr && options_.world->is_change_wanted();
     job_.step->parts().config.precision = precision_.at(progress_.precision, progress_.step);
     const Outcome outcome = job_.step->run({.step = progress_.step,
                                             .updates = progress_.updates,
@@ -145,7 +145,7 @@ Ending Trainer::train() {
                                             .is_change_wanted = is_change_wanted,
                                             .can_leave_out = progress_.step + 1 < job_.steps,
                                             .is_repeated = is_repeated_,
-                                            .kept_dealing = kept_dealing_});
+                                            .kept_assignment = kept_assignment_});
     balancer_.end_step(outcome);
     advance(outcome);
     if (liveness() != nullptr) {
@@ -188,12 +188,12 @@ Ending Trainer::attend() {
 Ending Trainer::finish(Ending ending) {
   const Liveness::LongPhase writing(liveness());
   if (ending != Ending::Stopped) {
-    job_.agreement().join();
+    job_.gradient_sync().join();
     if (!evaluate()) ending = Ending::Stopped;
   }
   save();
   if (keeper_) keeper_->finish();
-  if (options_.crew != nullptr) {
+  if (options_.world != nullptr) {
     is_ending_ = true;
     meet_after_files("the last checkpoint");
   }
@@ -201,8 +201,8 @@ Ending Trainer::finish(Ending ending) {
   is_finished_ = true;
   count_time();
   options_.reporter->end(progress_, ending);
-  if (options_.crew != nullptr) {
-    if (job_.group.rank() == 0) options_.crew->announce_end();
+  if (options_.world != nullptr) {
+    if (job_.group.rank() == 0) options_.world->announce_end();
     job_.group.barrier({.label = "the end"}).wait();
   }
   return ending;
@@ -210,11 +210,11 @@ Ending Trainer::finish(Ending ending) {
 
 // Whether everything is saved, by what this rank knows, or by what rank 0 has told.
 bool Trainer::is_over() const {
-  return is_finished_ || (is_ending_ && options_.crew->is_end_announced());
+  return is_finished_ || (is_ending_ && options_.world->is_end_announced());
 }
 
 Liveness* Trainer::liveness() const {
-  return options_.crew != nullptr ? options_.crew->liveness() : nullptr;
+  return options_.world != nullptr ? options_.world->liveness() : nullptr;
 }
 
 const std::atomic<bool>& Trainer::is_stop_wanted() const {
@@ -223,7 +223,7 @@ const std::atomic<bool>& Trainer::is_stop_wanted() const {
 
 void Trainer::compare_ranks() {
   const auto& sync = job_.config.get<parallel::SyncConfig>(parallel::kSyncSection);
-  if (sync.check_every > 0 && progress_.step % sync.check_every == 0) job_.agreement().check();
+  if (sync.check_every > 0 && progress_.step % sync.check_every == 0) job_.gradient_sync().check();
 }
 
 // Every so many steps, or at the end of each epoch.
@@ -260,8 +260,8 @@ void Trainer::advance(const Outcome& outcome) {
   score_.reset();
   is_stopping_ = outcome.is_stop_wanted;
   is_change_wanted_ = outcome.is_change_wanted;
-  // Slots that were dealt for one step alone.
-  if (std::exchange(is_repeated_, false)) job_.deal(job_.fair_owners());
+  // MicroBatches that were dealt for one step alone.
+  if (std::exchange(is_repeated_, false)) job_.assign(job_.fair_owners());
   for (const int rank : outcome.left_out) {
     options_.reporter->event({{"event", "left out"}, {"step", progress_.step}, {"rank", rank}});
   }
@@ -291,8 +291,8 @@ void Trainer::on_not_finite(double loss) {
                               {"loss_scale", progress_.loss_scale}});
     return;
   }
-  job_.agreement().settle();
-  std::string where = job_.agreement().first_not_finite();
+  job_.gradient_sync().settle();
+  std::string where = job_.gradient_sync().first_not_finite();
   if (where.empty()) where = job_.step->first_block_not_finite();
   const std::string what =
       "step " + std::to_string(progress_.step) + ": the " +
@@ -359,10 +359,10 @@ bool Trainer::evaluate() {
 // these with them: where they may, the weights are looked at as they are.
 std::optional<Scores> Trainer::scores_of_weights() {
   std::optional<AveragedWeights> average;
-  if (optim::has_average(job_.config) && options_.crew == nullptr) {
-    average.emplace(job_.agreement());
+  if (optim::has_average(job_.config) && options_.world == nullptr) {
+    average.emplace(job_.gradient_sync());
   } else {
-    job_.agreement().settle();
+    job_.gradient_sync().settle();
   }
   auto scores = evaluate_unless(*job_.model,
                                 {.source = job_.sets.test,
@@ -453,16 +453,16 @@ std::string Trainer::advice() {
 // Of replicas that differ the first is saved. What nobody trains is rank 0's too.
 std::vector<checkpoint::Piece> Trainer::pieces_to_save() {
   const bool is_first = job_.group.rank() == 0;
-  std::vector<checkpoint::Piece> held = job_.agreement().pieces();
-  if (job_.agreement().are_pieces_spare()) held.clear();
-  const std::optional<parallel::Holders> holders = job_.agreement().holders();
+  std::vector<checkpoint::Piece> held = job_.gradient_sync().pieces();
+  if (job_.gradient_sync().are_pieces_spare()) held.clear();
+  const std::optional<parallel::Holders> holders = job_.gradient_sync().holders();
   if (!holders || holders->is_first) {
     held = saved_pieces(held, holders ? holders->ranks : job_.group);
   } else {
     held.clear();
   }
   checkpoint::State state{.pieces = std::move(held)};
-  for (checkpoint::Piece& own : job_.agreement().own_pieces()) {
+  for (checkpoint::Piece& own : job_.gradient_sync().own_pieces()) {
     state.pieces.push_back(std::move(own));
   }
   if (is_first) {
@@ -545,7 +545,7 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
   Progress saved = Progress::from_json(from.meta());
   accept_changes(from.path(), saved, job_.config, options_.allowed_changes);
   refuse_other_data(from, job_.sets.preprocessing);
-  if (options_.crew != nullptr && !saved.returned.empty()) {
+  if (options_.world != nullptr && !saved.returned.empty()) {
     throw Error(
         ErrorCode::InvalidInput,
         from.path().string() +
@@ -565,15 +565,15 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
   watch_ = {};
   job_.step->parts().rate_factor = progress_.plateau.factor;
   job_.step->set_returned(progress_.returned);
-  job_.agreement().seek(progress_.step);
-  for (checkpoint::Piece& piece : job_.agreement().pieces()) {
+  job_.gradient_sync().seek(progress_.step);
+  for (checkpoint::Piece& piece : job_.gradient_sync().pieces()) {
     from.read(piece.name, piece.begin, piece.data.numel(), piece.data);
   }
   meet_after_files("checkpoint read");
-  job_.agreement().restored();
+  job_.gradient_sync().restored();
   for (const auto& [name, tensor] : untrained_of(*job_.model)) from.read_into(name, tensor);
   // Last: a replica's own take the place of the first one's.
-  job_.agreement().restore_own(from);
+  job_.gradient_sync().restore_own(from);
   meet_after_files("checkpoint read");
   if (progress_.loss_scale > 0) {
     job_.step->loss_scale().restore(

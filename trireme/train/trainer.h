@@ -26,7 +26,7 @@
 #include "trireme/optim/schedule/plateau.h"
 #include "trireme/train/balance/balancer.h"
 #include "trireme/train/job.h"
-#include "trireme/train/recovery/keeper.h"
+#include "trireme/train/job_checkpoints.h"
 #include "trireme/train/recovery/recovery.h"
 #include "trireme/train/report/progress.h"
 #include "trireme/train/report/reporter.h"
@@ -51,7 +51,7 @@ class Trainer {
     const std::atomic<bool>* is_stop_wanted = nullptr;
     Reporter* reporter = nullptr;
     Faults* faults = nullptr;
-    Crew* crew = nullptr;  // that has been joined; null: the ranks stay
+    ElasticWorld* world = nullptr;  // that has been joined; null: the ranks stay
     std::function<void(std::int64_t step)> before_step{};
     // A step counts from now on, here: it ended as steps do, or in a recovery.
     std::function<void(const Progress&, const Outcome&)> after_step{};
@@ -72,8 +72,8 @@ class Trainer {
   void survive();
   void tell(const Recovery::Incident& incident);
   void wait_for_workers();
-  Course course() const;
-  void adopt(const Course& course);
+  JobState job_state() const;
+  void adopt(const JobState& job_state);
   void regroup();
   void make_keeper();
   void resume();
@@ -115,15 +115,15 @@ class Trainer {
   std::int64_t attended_at_ = 0;  // what follows this step is done
   bool is_open_ = false;          // begun, or resumed
   bool is_stopping_ = false;
-  bool is_repeated_ = false;        // the next step was begun before
-  std::uint64_t kept_dealing_ = 0;  // what it had; see Turn
+  bool is_repeated_ = false;           // the next step was begun before
+  std::uint64_t kept_assignment_ = 0;  // what it had; see Turn
   bool is_change_wanted_ = false;
   bool is_ending_ = false;             // its part of the last checkpoint is written
   bool is_finished_ = false;           // everybody's is
   std::optional<double> broken_loss_;  // of a step that was not finite and is to be dealt with
   int not_finite_ = 0;                 // in a row
   const std::atomic<bool> never_{false};
-  std::unique_ptr<Keeper> keeper_;  // null without a folder
+  std::unique_ptr<JobCheckpoints> keeper_;  // null without a folder
   std::optional<Recovery> recovery_;
   std::optional<optim::Plateau> plateau_;
   PrecisionSwitch precision_;

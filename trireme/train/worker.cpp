@@ -30,9 +30,9 @@
 #include "trireme/train/recipe/read_recipe.h"
 #include "trireme/train/recipe/worker_words.h"
 #include "trireme/train/recovery/chaos.h"
-#include "trireme/train/recovery/crew.h"
-#include "trireme/train/recovery/resumption.h"
+#include "trireme/train/recovery/elastic_world.h"
 #include "trireme/train/report/step_log.h"
+#include "trireme/train/resumption.h"
 #include "trireme/train/trainer.h"
 
 namespace trireme::train {
@@ -140,22 +140,22 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
   // A worker that replaces another finds what the job has saved since it began.
   const std::optional<data::Preprocessing> known = known_data(words, config);
   Job job = open_job(config, kinds, comm::Group::solo(),
-                     {.is_lasting = true,
+                     {.is_elastic = true,
                       .is_spread = is_spread,
                       .known = known ? &*known : nullptr,
                       .faults = faults});
-  const std::shared_ptr<Crew> crew =
-      Crew::of_environment(config, recipe_hash(config), faults, end_orphaned);
+  const std::shared_ptr<ElasticWorld> world =
+      ElasticWorld::of_environment(config, recipe_hash(config), faults, end_orphaned);
   if (chaos) {
     // The crew ends before the job, in which something may still be moving.
-    chaos->on_doubt([watched = std::weak_ptr(crew)](int worker) {
+    chaos->on_doubt([watched = std::weak_ptr(world)](int worker) {
       if (const auto living = watched.lock()) living->doubt(worker);
     });
   }
   // Zero says that the training is done, and then nobody is replaced any more.
-  crew->join(g_is_stop_wanted,
-             [&] { std::_Exit(crew->is_end_announced() ? 0 : cluster::launch::kExitDismissed); });
-  const bool is_first = crew->rank() == 0;
+  world->join(g_is_stop_wanted,
+              [&] { std::_Exit(world->is_end_announced() ? 0 : cluster::launch::kExitDismissed); });
+  const bool is_first = world->rank() == 0;
   const auto keep_recipe = [&] { write_file_atomically(output / "config.toml", config.to_toml()); };
   Reporter reporter(
       {.folder = output, .terminal = terminal_in_environment(), .is_silent = !is_first});
@@ -166,14 +166,14 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
                         .is_stop_wanted = &g_is_stop_wanted,
                         .reporter = &reporter,
                         .faults = faults,
-                        .crew = crew.get(),
+                        .world = world.get(),
                         .before_step =
                             [&](std::int64_t step) {
                               if (chaos) chaos->begin_step(step);
                             },
                         .after_step =
                             [&](const Progress& progress, const Outcome& outcome) {
-                              if (log) log->write(crew->epoch(), progress, outcome);
+                              if (log) log->write(world->epoch(), progress, outcome);
                             }});
   Ending ending = Ending::Done;
   try {
@@ -181,13 +181,13 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
   } catch (const std::exception& thrown) {
     reporter.event({{"event", "failed"}, {"why", thrown.what()}});
     const Error error = as_error(thrown);
-    crew->set_failure("it failed: " + error.message());
+    world->set_failure("it failed: " + error.message());
     // All workers diverge in the same step, and one of them reports it.
     const bool has_diverged = error.code() == ErrorCode::Diverged;
-    if (has_diverged && crew->rank() != 0) return cluster::launch::kExitDiverged;
+    if (has_diverged && world->rank() != 0) return cluster::launch::kExitDiverged;
     throw;
   }
-  crew->leave();
+  world->leave();
   return ending == Ending::Dismissed ? cluster::launch::kExitDismissed : 0;
 }
 

@@ -8,7 +8,7 @@
 
 #include <set>
 
-#include "trireme/base/mischief.h"
+#include "trireme/base/injected_fault.h"
 
 namespace trireme::cli::soak {
 namespace {
@@ -44,7 +44,7 @@ TEST(SoakDraw, LeavesNothingOut) {
   for (int job = 0; job < 20; ++job) {
     const Draw all = draw(options(1, job));
     for (const Fault& fault : all.faults) kinds.insert(name_of(fault.kind));
-    for (const Mischief& one : parse_chaos(all.chaos)) {
+    for (const InjectedFault& one : parse_chaos(all.chaos)) {
       moments.insert(one.moment);
       EXPECT_LT(one.step, 100);
     }

@@ -56,7 +56,7 @@ class Scene {
     if (draw(3) == 0) later(draw(1500), [this] { pause(); });
     if (draw(3) == 0) later(draw(1500), [this] { restart_store(); });
     for (std::uint64_t i = draw(4); i > 0; --i) later(draw(1500), [this] { suspect(); });
-    if (draw(4) == 0) later(draw(1500), [this] { wish(); });
+    if (draw(4) == 0) later(draw(1500), [this] { request(); });
     network_.run_until(TimePoint{} + 20s);
     return failure_ ? failure_ : check();
   }
@@ -177,7 +177,7 @@ class Scene {
       is_store_down_ = false;
     });
   }
-  void wish() {
+  void request() {
     client_.start();
     StoreRequest request;
     request.verb = StoreVerb::Set;

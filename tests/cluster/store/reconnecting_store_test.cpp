@@ -23,9 +23,9 @@ Deadline soon() {
   return Deadline::after(20s);
 }
 
-class LastingStoreTest : public ::testing::Test {
+class ReconnectingStoreTest : public ::testing::Test {
  protected:
-  LastingStoreTest() { start(); }
+  ReconnectingStoreTest() { start(); }
 
   void start() {
     log_ = std::make_unique<StoreLog>(folder_.path() / "log");
@@ -42,10 +42,10 @@ class LastingStoreTest : public ::testing::Test {
     server_.reset();
     log_.reset();
   }
-  std::unique_ptr<LastingStore> open(Duration patience = 20s) {
+  std::unique_ptr<ReconnectingStore> open(Duration patience = 20s) {
     auto credentials = std::make_shared<net::SecretCredentials>(secret_, "rank");
-    return std::make_unique<LastingStore>(
-        LastingStore::Options{
+    return std::make_unique<ReconnectingStore>(
+        ReconnectingStore::Options{
             .address = address_, .credentials = std::move(credentials), .patience = patience},
         soon());
   }
@@ -57,7 +57,7 @@ class LastingStoreTest : public ::testing::Test {
   std::unique_ptr<net::Server> server_;
 };
 
-TEST_F(LastingStoreTest, WhatLastsIsThereAndSessionsComeBack) {
+TEST_F(ReconnectingStoreTest, WhatLastsIsThereAndSessionsComeBack) {
   const auto a = open();
   const auto b = open();
   a->set("job", bytes_of("stays"), soon());
@@ -79,7 +79,7 @@ TEST_F(LastingStoreTest, WhatLastsIsThereAndSessionsComeBack) {
   EXPECT_GE(a->reconnects(), 1);
 }
 
-TEST_F(LastingStoreTest, AClaimThatAnotherTookMeanwhileIsTheirs) {
+TEST_F(ReconnectingStoreTest, AClaimThatAnotherTookMeanwhileIsTheirs) {
   auto a = open();
   EXPECT_TRUE(a->compare_and_set("lock", {}, bytes_of("a"), soon(), Lifetime::Session).swapped);
   crash();
@@ -91,7 +91,7 @@ TEST_F(LastingStoreTest, AClaimThatAnotherTookMeanwhileIsTheirs) {
   EXPECT_EQ(b->get("lock", soon()), is_ours ? std::optional(to_bytes("b")) : std::nullopt);
 }
 
-TEST_F(LastingStoreTest, CallsInFlightWaitForTheServer) {
+TEST_F(ReconnectingStoreTest, CallsInFlightWaitForTheServer) {
   const auto a = open();
   const auto b = open();
   auto waiting = std::async(std::launch::async, [&] { return a->wait("k", soon()); });
@@ -103,7 +103,7 @@ TEST_F(LastingStoreTest, CallsInFlightWaitForTheServer) {
   EXPECT_EQ(waiting.get(), to_bytes("v"));
 }
 
-TEST_F(LastingStoreTest, AWatchTellsWhatIsThereAndWhatWent) {
+TEST_F(ReconnectingStoreTest, AWatchTellsWhatIsThereAndWhatWent) {
   const auto a = open();
   auto b = open();
   a->set("w/job", bytes_of("1"), soon());
@@ -122,7 +122,7 @@ TEST_F(LastingStoreTest, AWatchTellsWhatIsThereAndWhatWent) {
   EXPECT_EQ(watch->next(soon()).key, "w/new");
 }
 
-TEST_F(LastingStoreTest, PatienceEndsAndSoDoDeadlines) {
+TEST_F(ReconnectingStoreTest, PatienceEndsAndSoDoDeadlines) {
   const auto store = open(300ms);
   crash();
   const TimePoint begin = steady_clock().now();
@@ -152,7 +152,7 @@ TEST_F(LastingStoreTest, PatienceEndsAndSoDoDeadlines) {
   EXPECT_FALSE(failure) << *failure;
 }
 
-TEST_F(LastingStoreTest, ACallsOwnDeadlineHolds) {
+TEST_F(ReconnectingStoreTest, ACallsOwnDeadlineHolds) {
   const auto store = open();
   crash();
   try {
@@ -163,7 +163,7 @@ TEST_F(LastingStoreTest, ACallsOwnDeadlineHolds) {
   }
 }
 
-TEST_F(LastingStoreTest, CountsAreRightThroughManyCrashesBetweenCalls) {
+TEST_F(ReconnectingStoreTest, CountsAreRightThroughManyCrashesBetweenCalls) {
   const auto store = open();
   for (int i = 1; i <= 10; ++i) {
     EXPECT_EQ(store->add("n", 1, soon()), i);

@@ -68,7 +68,7 @@ TEST(OrderedSum, NoSlotsHaveNoPartials) {
 
 class Shares : public ::testing::Test {
  protected:
-  ErrorCode code_of(std::vector<SlotShare> mine, std::vector<int> owners) {
+  ErrorCode code_of(std::vector<LogicalShare> mine, std::vector<int> owners) {
     try {
       check_shares(span(out_), mine, owners, 1, 3);
     } catch (const Error& error) {
@@ -76,14 +76,14 @@ class Shares : public ::testing::Test {
     }
     return ErrorCode::NotFound;  // no error
   }
-  SlotShare share(int slot) { return {slot, const_span(data_)}; }
+  LogicalShare share(int slot) { return {slot, const_span(data_)}; }
 
   std::vector<float> out_ = std::vector<float>(4);
   std::vector<float> data_ = std::vector<float>(4);
 };
 
 TEST_F(Shares, AreAcceptedInAnyOrder) {
-  const auto shares = check_shares(span(out_), std::vector<SlotShare>{share(3), share(1)},
+  const auto shares = check_shares(span(out_), std::vector<LogicalShare>{share(3), share(1)},
                                    std::vector<int>{0, 1, 2, 1}, 1, 3);
   EXPECT_EQ(shares.owners, (std::vector<int>{0, 1, 2, 1}));
   EXPECT_EQ(shares.data, (std::vector<const void*>{nullptr, data_.data(), nullptr, data_.data()}));
@@ -125,7 +125,7 @@ TEST(OrderedSum, OneRankAloneAddsAlongTheTree) {
   for (const int slots : {1, 2, 3, 8, 13}) {
     for (const std::size_t count : {1u, 3u, 513u}) {
       std::vector<std::vector<float>> shares(static_cast<std::size_t>(slots));
-      std::vector<SlotShare> mine;
+      std::vector<LogicalShare> mine;
       for (int s = 0; s < slots; ++s) {
         auto& share = shares[static_cast<std::size_t>(s)];
         for (std::size_t i = 0; i < count; ++i) {
@@ -169,7 +169,7 @@ TEST(OrderedSum, LongSumsGiveWay) {
 TEST(OrderedSum, HalvesAreRoundedOnce) {
   const std::uint16_t large = narrow_bfloat16(256), one = narrow_bfloat16(1);
   const std::uint16_t slots[] = {large, one, one, one, one};
-  std::vector<SlotShare> mine;
+  std::vector<LogicalShare> mine;
   for (int s = 0; s < 5; ++s) mine.push_back({s, {&slots[s], 1, DType::BFloat16}});
   std::uint16_t sum = 0;
   const std::vector<int> owners(5, 0);

@@ -97,7 +97,7 @@ TEST(HostExchange, AddsUpWhatHostsHave) {
       own.meet({0, 1, 2, 3}, -1);
       const bool is_first =
           std::find(hosts.begin(), hosts.end(), hosts[rank]) - hosts.begin() == rank;
-      EXPECT_EQ(own.sum().debts() != nullptr, is_first);
+      EXPECT_EQ(own.sum().feedback() != nullptr, is_first);
       // Powers of two, so that nothing is lost.
       if (is_first) own.values().fill_(1 << hosts[rank]);
       const Traffic traffic = own.add_up(0);
@@ -123,7 +123,7 @@ TEST(HostExchange, WhoSpeaksNextOwesWhatTheHostDid) {
                own.root().barrier().wait();
                if (rank == 0) return;
                own.meet({1, 2, 3}, 0);
-               EXPECT_EQ(own.sum().debts() != nullptr, rank != 3);
+               EXPECT_EQ(own.sum().feedback() != nullptr, rank != 3);
                if (rank != 1) return;
                double owed = 0;
                for (const checkpoint::Piece& piece : own.sum().own_pieces()) {
@@ -140,11 +140,11 @@ TEST(HostExchange, WhoSpeaksGoesOnWhenOthersComeAndGo) {
   on_hosts({0, 0, 1, 1}, {.kind = codec::CodecKind::Int8}, [](HostRank& own) {
     const int rank = own.root().rank();
     if (rank != 0) own.meet({1, 2, 3}, -1);
-    EXPECT_EQ(own.sum().debts() != nullptr, rank == 1 || rank == 2);
+    EXPECT_EQ(own.sum().feedback() != nullptr, rank == 1 || rank == 2);
     own.root().barrier().wait();
     // One comes that is before the one that speaks, and that one's neighbour leaves.
     if (rank != 3) own.meet({0, 1, 2}, 0);
-    EXPECT_EQ(own.sum().debts() != nullptr, rank == 1 || rank == 2);
+    EXPECT_EQ(own.sum().feedback() != nullptr, rank == 1 || rank == 2);
   });
 }
 

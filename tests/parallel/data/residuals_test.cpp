@@ -18,7 +18,7 @@ class ResidualsTest : public ::testing::Test {
     return Residuals({.owed = kOwed,
                       .kept = kKept,
                       .is_undoable = true,
-                      .estate = {.arena = arena_, .key = 77, .place = place}});
+                      .shared = {.arena = arena_, .key = 77, .place = place}});
   }
   static void write(Residuals& of, float value) {
     for (const ElementRange range : {ElementRange{0, 2}, ElementRange{2, kOwed + kKept}}) {
@@ -72,15 +72,15 @@ TEST_F(ResidualsTest, AreInheritedAsOfTheLastStepThatEnded) {
     dead.commit();
     dead.begin(7);
     write(dead, 10);  // and dies before it can commit
-    Residuals heir = at(0);
-    heir.begin(7);
-    write(heir, 100);
-    if (is_ended) heir.commit();
-    heir.inherit(1, is_ended ? 7 : 6);
-    EXPECT_EQ(owed(heir), is_ended ? 111 * kOwed : kOwed);
-    EXPECT_EQ(kept(heir), is_ended ? 100 * kKept : 0) << "what a codec keeps is its own";
-    heir.inherit(1, 7);
-    EXPECT_EQ(owed(heir), is_ended ? 111 * kOwed : kOwed) << "once";
+    Residuals successor = at(0);
+    successor.begin(7);
+    write(successor, 100);
+    if (is_ended) successor.commit();
+    successor.inherit(1, is_ended ? 7 : 6);
+    EXPECT_EQ(owed(successor), is_ended ? 111 * kOwed : kOwed);
+    EXPECT_EQ(kept(successor), is_ended ? 100 * kKept : 0) << "what a codec keeps is its own";
+    successor.inherit(1, 7);
+    EXPECT_EQ(owed(successor), is_ended ? 111 * kOwed : kOwed) << "once";
   }
 }
 

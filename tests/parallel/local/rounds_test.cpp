@@ -48,7 +48,7 @@ Paths trained(const Job& job) {
     // Two of them, so that there is more than one parameter; rank 0's first values are everybody's.
     at::Tensor weight = torch::full({3}, kFirst + rank, type).requires_grad_();
     at::Tensor unused = torch::ones({2}, type).requires_grad_();
-    const auto agreement = make_agreement(
+    const auto gradient_sync = make_gradient_sync(
         {.parameters = {{.name = "w", .tensor = weight}, {.name = "unused", .tensor = unused}},
          .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0}),
          .group = groups[r],
@@ -58,16 +58,18 @@ Paths trained(const Job& job) {
     std::vector<int> owners;
     for (int i = 0; i < job.ranks; ++i) owners.push_back(i);
     for (int step = 0; step < job.steps; ++step) {
-      agreement->begin_step(
-          {.step = step, .slot_count = job.ranks, .slots = {rank}, .owners = owners});
-      agreement->begin_slot(0);
+      gradient_sync->begin_step({.step = step,
+                                 .micro_batch_count = job.ranks,
+                                 .micro_batches = {rank},
+                                 .owners = owners});
+      gradient_sync->begin_micro_batch(0);
       (0.5 * (weight - rank).pow(2) / job.ranks).sum().backward();
-      agreement->end_slot();
-      agreement->reduce({.loss = 1.0 / job.ranks});
-      agreement->update({.number = step + 1, .rate = kRate});
+      gradient_sync->end_micro_batch();
+      gradient_sync->reduce({.loss = 1.0 / job.ranks});
+      gradient_sync->update({.number = step + 1, .rate = kRate});
       paths[r].push_back(weight[1].item<double>());
     }
-    agreement->join();
+    gradient_sync->join();
     paths[r].push_back(weight[1].item<double>());
     EXPECT_EQ(unused.sum().item<double>(), 2);
     groups[r].barrier().wait();

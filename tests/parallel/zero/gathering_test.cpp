@@ -54,8 +54,8 @@ TEST(Gathering, BlocksAreWholeWhileTheyRun) {
   comm::run_tcp_ranks({.count = kRanks}, [](const comm::Group& group) {
     Gathering gathering = make_gathering(group);
     EXPECT_EQ(with_bytes(gathering), "");
-    for (int slot = 0; slot < 2; ++slot) {
-      gathering.begin_slot();
+    for (int micro_batch = 0; micro_batch < 2; ++micro_batch) {
+      gathering.begin_micro_batch();
       gathering.reach(0, Pass::Forward);
       expect_whole(gathering, 0);
       EXPECT_EQ(with_bytes(gathering), "012");
@@ -76,7 +76,7 @@ TEST(Gathering, BlocksAreWholeWhileTheyRun) {
       gathering.reach(0, Pass::Backward);
       expect_whole(gathering, 0);
       EXPECT_EQ(with_bytes(gathering), "0");
-      gathering.end_slot();
+      gathering.end_micro_batch();
       EXPECT_EQ(with_bytes(gathering), "");
     }
   });
@@ -85,14 +85,14 @@ TEST(Gathering, BlocksAreWholeWhileTheyRun) {
 TEST(Gathering, WhoMissesGatesKeepsInStep) {
   comm::run_tcp_ranks({.count = kRanks}, [](const comm::Group& group) {
     Gathering gathering = make_gathering(group);
-    for (int slot = 0; slot < 3; ++slot) {
-      gathering.begin_slot();
+    for (int micro_batch = 0; micro_batch < 3; ++micro_batch) {
+      gathering.begin_micro_batch();
       // One rank has no samples, one no backward pass, and one comes by all gates but the last.
-      if (group.rank() != slot) {
+      if (group.rank() != micro_batch) {
         for (std::size_t block = 0; block < 3; ++block) gathering.reach(block, Pass::Forward);
-        if (group.rank() != (slot + 1) % 3) gathering.reach(1, Pass::Backward);
+        if (group.rank() != (micro_batch + 1) % 3) gathering.reach(1, Pass::Backward);
       }
-      gathering.end_slot();
+      gathering.end_micro_batch();
     }
     gathering.gather_all();
     for (std::size_t bucket = 0; bucket < 4; ++bucket) expect_whole(gathering, bucket);
@@ -108,12 +108,12 @@ TEST(Gathering, BlocksOutOfTurnAreRefused) {
   comm::run_tcp_ranks({.count = kRanks}, [](const comm::Group& group) {
     Gathering gathering = make_gathering(group);
     EXPECT_THROW(gathering.reach(0, Pass::Forward), Error);
-    gathering.begin_slot();
+    gathering.begin_micro_batch();
     gathering.reach(2, Pass::Forward);
     EXPECT_THROW(gathering.reach(1, Pass::Forward), Error);
-    gathering.end_slot();
+    gathering.end_micro_batch();
     Gathering blockless({.group = group, .slices = {torch::ones({2})}, .counts = {{2, 2, 2}}});
-    EXPECT_THROW(blockless.begin_slot(), Error);
+    EXPECT_THROW(blockless.begin_micro_batch(), Error);
     blockless.gather_all();
     EXPECT_EQ(blockless.whole(0).sum().item<double>(), 6);
   });

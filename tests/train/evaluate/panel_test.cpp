@@ -15,11 +15,11 @@
 #include "trireme/base/error.h"
 #include "trireme/model/wrap.h"
 #include "trireme/train/evaluate/answers.h"
+#include "trireme/train/evaluate/continuation.h"
 #include "trireme/train/evaluate/evaluation.h"
 #include "trireme/train/evaluate/panel_scores.h"
 #include "trireme/train/evaluate/prediction.h"
 #include "trireme/train/evaluate/trained_model.h"
-#include "trireme/train/recovery/continuation.h"
 #include "trireme/train/report/tally.h"
 
 namespace trireme::train {

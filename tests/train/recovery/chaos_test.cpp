@@ -36,7 +36,7 @@ TEST_F(ChaosTest, KnowsThePointOfEveryMoment) {
 
 // Or the test before could not fail.
 TEST_F(ChaosTest, AMomentWithoutAPointIsAMistake) {
-  Chaos chaos(0, {{.kind = Mischief::Kind::Kill, .step = 5, .moment = "afternoon"}});
+  Chaos chaos(0, {{.kind = InjectedFault::Kind::Kill, .step = 5, .moment = "afternoon"}});
   EXPECT_THROW(chaos.reached(kForward, 0), Error);
 }
 

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "trireme/base/check.h"
-#include "trireme/base/mischief.h"
+#include "trireme/base/injected_fault.h"
 #include "trireme/base/random.h"
 
 namespace trireme::cli::soak {

@@ -24,7 +24,7 @@
 #include "trireme/cluster/launch/host/processors.h"
 #include "trireme/cluster/launch/job/card.h"
 #include "trireme/cluster/launch/job/control.h"
-#include "trireme/cluster/launch/job/crew.h"
+#include "trireme/cluster/launch/job/worker_list.h"
 #include "trireme/cluster/launch/output/writer.h"
 #include "trireme/cluster/launch/ranks.h"
 #include "trireme/cluster/launch/report.h"
@@ -38,7 +38,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration kLookTime = 100ms;  // interval for polling processes whose end is not reported
 
-host::CorePlan deal_cores(const JobSpec& spec) {
+host::CorePlan distribute_cores(const JobSpec& spec) {
   return host::plan_cores({.processors = host::allowed_processors(),
                            .quota = host::Cgroup().processor_quota().value_or(0),
                            .ranks = spec.ranks,
@@ -59,7 +59,7 @@ class Launcher final : private Upkeep::Workers {
         spec_(*options.spec),
         started_(begun(options)),
         etcd_(spec_, *options.folder),
-        cores_(deal_cores(spec_)),
+        cores_(distribute_cores(spec_)),
         ending_({.grace = spec_.grace,
                  .orphan_timeout = spec_.orphan_timeout(),
                  .writer = &writer_,
@@ -116,11 +116,12 @@ class Launcher final : private Upkeep::Workers {
 
   // Takes over the workers of a launcher that was killed.
   void take_over() {
-    const auto crew = job::Crew::load(crew_path());
-    if (!crew) throw Error(ErrorCode::Corrupt, "the launcher before left no list of its workers");
-    upkeep_->take_over(*crew);
-    ranks_.adopt(*crew);
-    for (const job::CrewMember& member : crew->members) {
+    const auto worker_list = job::WorkerList::load(worker_list_path());
+    if (!worker_list)
+      throw Error(ErrorCode::Corrupt, "the launcher before left no list of its workers");
+    upkeep_->take_over(*worker_list);
+    ranks_.adopt(*worker_list);
+    for (const job::WorkerEntry& member : worker_list->members) {
       upkeep_->supervision().on_started(member.worker, steady_clock().now());
     }
     control_->publish("launcher replaced", {{"pid", getpid()}, {"workers", ranks_.alive()}});
@@ -136,7 +137,7 @@ class Launcher final : private Upkeep::Workers {
   bool must_look() const { return options_.is_successor && ending_.is_alone(); }
 
   void note_vanished() {
-    for (const job::CrewMember& member : ranks_.crew()) {
+    for (const job::WorkerEntry& member : ranks_.worker_list()) {
       const auto process = host::find_process(member.pid);
       const bool is_there = process && process->start == member.start;
       const bool is_strange_zombie = is_there && process->is_zombie && process->parent != getpid();
@@ -146,13 +147,13 @@ class Launcher final : private Upkeep::Workers {
     if (must_look()) upkeep_->look_at_coordinator();
   }
 
-  std::filesystem::path crew_path() const { return options_.folder->path() / "crew.json"; }
+  std::filesystem::path worker_list_path() const { return options_.folder->path() / "crew.json"; }
 
   // For the launcher that takes over if this one is killed, and for `trireme jobs`.
   void note_workers() override {
     if (!upkeep_) return;
     try {
-      upkeep_->crew(ranks_.next(), ranks_.crew()).save(crew_path());
+      upkeep_->worker_list(ranks_.next(), ranks_.worker_list()).save(worker_list_path());
       save_card(ending_.has_begun() ? "ending" : "running");
     } catch (const Error&) {
       // A full disk must not end a running job.
@@ -177,7 +178,7 @@ class Launcher final : private Upkeep::Workers {
 
   std::string pids() const {
     std::string text;
-    for (const job::CrewMember& member : ranks_.crew()) {
+    for (const job::WorkerEntry& member : ranks_.worker_list()) {
       text += (text.empty() ? "" : " ") + std::to_string(member.worker) + "=" +
               std::to_string(member.pid);
     }
@@ -227,19 +228,19 @@ class Launcher final : private Upkeep::Workers {
     for (const int rank : gone) ranks_.forget(rank);
   }
 
-  void on_wish(const job::Wish& wish) {
-    switch (wish.kind) {
-      case job::Wish::Kind::Stop:
+  void on_request(const job::ControlRequest& request) {
+    switch (request.kind) {
+      case job::ControlRequest::Kind::Stop:
         return ending_.on_stop(SIGTERM);
-      case job::Wish::Kind::Kill:
+      case job::ControlRequest::Kind::Kill:
         return ending_.on_stop(SIGKILL);
-      case job::Wish::Kind::Scale:
-      case job::Wish::Kind::Join:
+      case job::ControlRequest::Kind::Scale:
+      case job::ControlRequest::Kind::Join:
         break;
     }
-    if (upkeep_) return upkeep_->on_wish(wish);
-    if (!wish.caller) return;
-    wish.caller->fail(
+    if (upkeep_) return upkeep_->on_request(request);
+    if (!request.caller) return;
+    request.caller->fail(
         Error(ErrorCode::InvalidInput,
               "job " + options_.folder->name() + " is not elastic: start it with --elastic"));
   }
@@ -274,7 +275,7 @@ class Launcher final : private Upkeep::Workers {
     if (upkeep_) upkeep_->clear_event();
     hear_front();
     while (const auto signal = options_.signals->next()) on_signal(*signal);
-    while (const auto wish = control_->take_wish()) on_wish(*wish);
+    while (const auto request = control_->take_request()) on_request(*request);
     if (writer_.error() != 0) ending_.on_output_lost();
     for (std::size_t i = 0; i < open.size() && writer_.has_room(); ++i) {
       if (waits[fixed + i].revents == 0) continue;

@@ -109,9 +109,9 @@ void Ranks::start_one(int rank, std::vector<std::string> arguments) {
   member.share = share_index;
   member.log = output::open_log(options_.spec->output, rank, false);
   // Workers that outlive the launcher write to pipes that outlive it too.
-  const bool is_lasting = options_.spec->elastic.has_value();
+  const bool is_elastic = options_.spec->elastic.has_value();
   const auto channel = [&](int target) {
-    if (!is_lasting) return make_pipe(0);
+    if (!is_elastic) return make_pipe(0);
     const std::filesystem::path path = pipe_path(rank, target);
     if (mkfifo(path.c_str(), 0600) != 0) throw system_error("mkfifo " + path.string(), errno);
     // The worker holds the pipe open for reading too, so that it always has a reader.
@@ -154,7 +154,7 @@ void Ranks::start_one(int rank, std::vector<std::string> arguments) {
                        .trouble = trouble_in_.get(),
                        .mask = options_.mask,
                        .files_max = files_max_,
-                       .dies_with_us = !is_lasting};
+                       .dies_with_us = !is_elastic};
   if (options_.cores.is_bound) process.processors = share.processors;
   member.pid = spawn(process);
   if (const auto started = host::find_process(member.pid)) member.start = started->start;
@@ -176,10 +176,10 @@ Descriptor Ranks::open_reader(int rank, int target) const {
   return out;
 }
 
-void Ranks::adopt(const job::Crew& crew) {
+void Ranks::adopt(const job::WorkerList& worker_list) {
   prepare();
-  next_ = crew.next;
-  for (const job::CrewMember& who : crew.members) {
+  next_ = worker_list.next;
+  for (const job::WorkerEntry& who : worker_list.members) {
     Member& member = members_[who.worker];
     member.pid = who.pid;
     member.start = who.start;
@@ -193,8 +193,8 @@ void Ranks::adopt(const job::Crew& crew) {
   }
 }
 
-std::vector<job::CrewMember> Ranks::crew() const {
-  std::vector<job::CrewMember> all;
+std::vector<job::WorkerEntry> Ranks::worker_list() const {
+  std::vector<job::WorkerEntry> all;
   for (const auto& [rank, member] : members_) {
     if (!member.is_alive) continue;
     all.push_back(

@@ -27,7 +27,7 @@
 
 #include "trireme/base/file/descriptor.h"
 #include "trireme/cluster/launch/host/cores.h"
-#include "trireme/cluster/launch/job/crew.h"
+#include "trireme/cluster/launch/job/worker_list.h"
 #include "trireme/cluster/launch/output/rank_stream.h"
 #include "trireme/cluster/launch/rank_exit.h"
 #include "trireme/cluster/launch/spawn.h"
@@ -76,9 +76,9 @@ class Ranks {
   void set_size(int size) { size_ = size; }
   // Takes over the workers that a dead launcher had started, instead of start(). Some may be dead
   // by now; their ends are reported like any other.
-  void adopt(const job::Crew& crew);
+  void adopt(const job::WorkerList& worker_list);
   // The live workers, for a launcher that takes over.
-  std::vector<job::CrewMember> crew() const;
+  std::vector<job::WorkerEntry> worker_list() const;
   int next() const noexcept { return next_; }
   // `oom_watch` explains deaths by signal 9. Returns null for a process that is not a rank.
   const RankExit* on_reaped(pid_t pid, int status, host::OomWatch& oom_watch);

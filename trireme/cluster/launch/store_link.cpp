@@ -61,8 +61,8 @@ struct StoreLink::State {
     }
     const auto credentials = std::make_shared<net::SecretCredentials>(
         net::Secret::from_file(options.folder / "secret"), "launcher");
-    return std::make_unique<LastingStore>(
-        LastingStore::Options{.address = address(), .credentials = credentials}, deadline);
+    return std::make_unique<ReconnectingStore>(
+        ReconnectingStore::Options{.address = address(), .credentials = credentials}, deadline);
   }
 
   // Opens a connection for each number, because changes are rare.

@@ -42,11 +42,11 @@ void Upkeep::begin() {
   link();
 }
 
-void Upkeep::take_over(const job::Crew& crew) {
+void Upkeep::take_over(const job::WorkerList& worker_list) {
   if (coordinator_) coordinator_->adopt();
   link();
-  supervision_.set_wanted(crew.wanted);
-  if (crew.is_done) supervision_.set_done();
+  supervision_.set_wanted(worker_list.wanted);
+  if (worker_list.is_done) supervision_.set_done();
 }
 
 void Upkeep::link() {
@@ -60,7 +60,7 @@ void Upkeep::link() {
   link_ = std::make_unique<StoreLink>(std::move(link));
 }
 
-job::Crew Upkeep::crew(int next, std::vector<job::CrewMember> members) const {
+job::WorkerList Upkeep::worker_list(int next, std::vector<job::WorkerEntry> members) const {
   return {.next = next,
           .wanted = supervision_.wanted(),
           .is_done = supervision_.is_done(),
@@ -184,21 +184,21 @@ void Upkeep::on_ended(const RankExit& exit) {
   options_.workers->note_workers();
 }
 
-void Upkeep::on_wish(const job::Wish& wish) {
-  if (!wish.caller) return;
-  const std::string mistake = scale(wish);
-  if (!mistake.empty()) return wish.caller->fail(Error(ErrorCode::InvalidInput, mistake));
-  const bool is_join = wish.kind == job::Wish::Kind::Join;
+void Upkeep::on_request(const job::ControlRequest& request) {
+  if (!request.caller) return;
+  const std::string mistake = scale(request);
+  if (!mistake.empty()) return request.caller->fail(Error(ErrorCode::InvalidInput, mistake));
+  const bool is_join = request.kind == job::ControlRequest::Kind::Join;
   const int answer = is_join ? newest_ : supervision_.wanted();
-  wish.caller->reply(ByteWriter().put(static_cast<std::int32_t>(answer)).bytes());
+  request.caller->reply(ByteWriter().put(static_cast<std::int32_t>(answer)).bytes());
 }
 
 // Empty, or the reason why the request is refused.
-std::string Upkeep::scale(const job::Wish& wish) {
+std::string Upkeep::scale(const job::ControlRequest& request) {
   const std::string name = "job " + options_.folder->name();
   if (options_.ending->has_begun() || supervision_.is_done()) return name + " is ending";
-  const bool is_join = wish.kind == job::Wish::Kind::Join;
-  const int count = is_join ? supervision_.wanted() + 1 : wish.count;
+  const bool is_join = request.kind == job::ControlRequest::Kind::Join;
+  const int count = is_join ? supervision_.wanted() + 1 : request.count;
   if (count < spec_.elastic->least || count > spec_.elastic->most) {
     return name + " has from " + std::to_string(spec_.elastic->least) + " to " +
            std::to_string(spec_.elastic->most) + " workers, not " + std::to_string(count);

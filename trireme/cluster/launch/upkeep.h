@@ -27,9 +27,9 @@
 #include "trireme/cluster/launch/coordinator_process.h"
 #include "trireme/cluster/launch/ending.h"
 #include "trireme/cluster/launch/etcd_share.h"
-#include "trireme/cluster/launch/job/crew.h"
 #include "trireme/cluster/launch/job/folder.h"
 #include "trireme/cluster/launch/job/service.h"
+#include "trireme/cluster/launch/job/worker_list.h"
 #include "trireme/cluster/launch/lone_watch.h"
 #include "trireme/cluster/launch/rank_exit.h"
 #include "trireme/cluster/launch/spec.h"
@@ -73,14 +73,14 @@ class Upkeep {
   // When this returns, the store is running or starting.
   void begin();
   // The same after the previous launcher was killed.
-  void take_over(const job::Crew& crew);
+  void take_over(const job::WorkerList& worker_list);
   // Where workers find the store: tcp://... or etcd://...; empty: in the job's folder.
   const std::string& store() const noexcept { return store_; }
 
   Supervision& supervision() noexcept { return supervision_; }
   const Supervision& supervision() const noexcept { return supervision_; }
-  // For crew.json.
-  job::Crew crew(int next, std::vector<job::CrewMember> members) const;
+  // For worker_list.json.
+  job::WorkerList worker_list(int next, std::vector<job::WorkerEntry> members) const;
 
   // Starts missing workers, restarts the job or ends it, as the current state requires.
   void supervise();
@@ -101,7 +101,7 @@ class Upkeep {
   // For a coordinator whose end is not reported to this process.
   void look_at_coordinator();
   // Handles Scale and Join requests and answers the caller.
-  void on_wish(const job::Wish& wish);
+  void on_request(const job::ControlRequest& request);
   // Sets the wanted number, as if a user had requested it.
   void set_wanted(int count);
 
@@ -112,7 +112,7 @@ class Upkeep {
   void link();
   void begin_anew(int count);
   void on_coordinator_ended();
-  std::string scale(const job::Wish& wish);
+  std::string scale(const job::ControlRequest& request);
   void on_refused(int worker, TimePoint now);
   void on_not_started(const Error& error);
 

@@ -150,21 +150,21 @@ class Membership::Part {
     }
   }
 
-  Next next(ByteView report, const NextOptions& wishes, Deadline deadline) {
+  Next next(ByteView report, const NextOptions& requests, Deadline deadline) {
     TRIREME_CHECK(presence_, "not joined");
     reach(options_.faults, kNextBegun, options_.worker);
     const TimePoint begin = steady_clock().now();
     Succession succession({.worker = options_.worker,
                            .current = epoch_,
                            .dead = book_.dead(),
-                           .takes_new = wishes.takes_new,
-                           .is_join_complete = wishes.is_join_complete,
+                           .takes_new = requests.takes_new,
+                           .is_join_complete = requests.is_join_complete,
                            .most = options_.most,
                            .report = Bytes(report.begin(), report.end()),
                            .cause_of = [this](int worker) { return cause_of(worker); }});
     Next result;
     do {
-      agree(succession, wishes, deadline);
+      agree(succession, requests, deadline);
       is_dismissed_ = succession.is_dismissed();
       result.epoch = succession.epoch();
       result.reports = succession.reports();
@@ -288,7 +288,7 @@ class Membership::Part {
     }
   }
 
-  void agree(Succession& succession, const NextOptions& wishes, Deadline deadline) {
+  void agree(Succession& succession, const NextOptions& requests, Deadline deadline) {
     Duration slice = kSliceFirst;
     std::size_t decided = 0;
     for (;;) {
@@ -306,7 +306,7 @@ class Membership::Part {
       }
       if (!was_wait) continue;
       slice = std::min(slice * 2, kSliceLast);
-      if (wishes.while_waiting && !succession.is_over()) wishes.while_waiting();
+      if (requests.while_waiting && !succession.is_over()) requests.while_waiting();
     }
   }
 

@@ -12,7 +12,7 @@ namespace trireme::cluster {
 namespace {
 
 // Extra time to find out which ranks are missing after the caller's deadline has passed.
-constexpr auto kGrace = std::chrono::seconds(1);
+constexpr auto kAnswerTime = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -65,7 +65,7 @@ std::vector<int> Barrier::missing_in(const std::string& round, Deadline deadline
 }
 
 void Barrier::throw_who_is_missing(const std::string& round, Duration waited) {
-  const std::vector<int> missing = missing_in(round, Deadline::after(kGrace));
+  const std::vector<int> missing = missing_in(round, Deadline::after(kAnswerTime));
   throw Error(ErrorCode::Deadline, name_ranks(missing) + " of " + std::to_string(options_.size) +
                                        " did not come within " + name_seconds(waited))
       .with_rank(options_.rank)

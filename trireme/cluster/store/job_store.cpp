@@ -126,10 +126,10 @@ void JobStore::connect(const Environment& environment, const net::Secret& secret
   }
   if (environment.is_elastic) {
     // The coordinator may be killed and restarted during training.
-    store_ = std::make_unique<LastingStore>(
-        LastingStore::Options{.address = options.address,
-                              .credentials = credentials_,
-                              .patience = environment.orphan_timeout},
+    store_ = std::make_unique<ReconnectingStore>(
+        ReconnectingStore::Options{.address = options.address,
+                                   .credentials = credentials_,
+                                   .patience = environment.orphan_timeout},
         deadline);
     return;
   }

@@ -1,6 +1,6 @@
 // JobStore is the store of this process's job, at the location that the environment specifies. It
 // serves the store on the rank that serves and connects to it on all other ranks. In an elastic job
-// it is a LastingStore, unless it is in etcd.
+// it is a ReconnectingStore, unless it is in etcd.
 //
 // Errors:   InvalidInput when a variable must be set, with its name; Unreachable, Unauthenticated
 //           or Deadline when the store is not available.

@@ -42,12 +42,13 @@ bool are_equal(const std::optional<Bytes>& a, std::optional<ByteView> b) {
 
 }  // namespace
 
-LastingStore::LastingStore(Options options, Deadline deadline) : options_(std::move(options)) {
+ReconnectingStore::ReconnectingStore(Options options, Deadline deadline)
+    : options_(std::move(options)) {
   link_ = connect(deadline);
   looker_ = std::thread([this] { look(); });
 }
 
-LastingStore::~LastingStore() {
+ReconnectingStore::~ReconnectingStore() {
   {
     const std::lock_guard lock(mutex_);
     is_ending_ = true;
@@ -56,7 +57,7 @@ LastingStore::~LastingStore() {
   looker_.join();
 }
 
-LastingStore::Link LastingStore::connect(Deadline deadline) const {
+ReconnectingStore::Link ReconnectingStore::connect(Deadline deadline) const {
   return std::make_shared<RemoteStore>(
       net::Client::Options{.address = options_.address,
                            .credentials = options_.credentials.get(),
@@ -65,7 +66,7 @@ LastingStore::Link LastingStore::connect(Deadline deadline) const {
 }
 
 // One thread connects, the others wait for it.
-LastingStore::Link LastingStore::connected(Deadline deadline) {
+ReconnectingStore::Link ReconnectingStore::connected(Deadline deadline) {
   std::unique_lock lock(mutex_);
   for (bool is_tried = false;;) {
     if (link_) return link_;
@@ -102,7 +103,7 @@ LastingStore::Link LastingStore::connected(Deadline deadline) {
   }
 }
 
-void LastingStore::restore(RemoteStore& store, Deadline deadline) {
+void ReconnectingStore::restore(RemoteStore& store, Deadline deadline) {
   std::map<std::string, Held, std::less<>> held;
   {
     const std::lock_guard lock(mutex_);
@@ -125,7 +126,7 @@ void LastingStore::restore(RemoteStore& store, Deadline deadline) {
   }
 }
 
-void LastingStore::drop(const Link& link) {
+void ReconnectingStore::drop(const Link& link) {
   const std::lock_guard lock(mutex_);
   if (link_ != link) return;
   link_.reset();
@@ -134,7 +135,7 @@ void LastingStore::drop(const Link& link) {
 }
 
 template <class Call>
-auto LastingStore::lasting(Deadline deadline, Call call, bool* is_repeated) {
+auto ReconnectingStore::lasting(Deadline deadline, Call call, bool* is_repeated) {
   for (;;) {
     const Link link = connected(deadline);
     try {
@@ -149,7 +150,7 @@ auto LastingStore::lasting(Deadline deadline, Call call, bool* is_repeated) {
 
 // If the connection was replaced while the key was being written, the new connection does not have
 // the key.
-void LastingStore::hold(const Link& link, std::string_view key, Held held, Deadline deadline) {
+void ReconnectingStore::hold(const Link& link, std::string_view key, Held held, Deadline deadline) {
   const bool is_claimed = held.is_claimed;
   const Bytes value = held.value;
   {
@@ -166,12 +167,13 @@ void LastingStore::hold(const Link& link, std::string_view key, Held held, Deadl
   });
 }
 
-void LastingStore::let_go(std::string_view key) {
+void ReconnectingStore::let_go(std::string_view key) {
   const std::lock_guard lock(mutex_);
   if (const auto it = held_.find(key); it != held_.end()) held_.erase(it);
 }
 
-void LastingStore::set(std::string_view key, ByteView value, Deadline deadline, Lifetime lifetime) {
+void ReconnectingStore::set(std::string_view key, ByteView value, Deadline deadline,
+                            Lifetime lifetime) {
   if (lifetime == Lifetime::Job) let_go(key);
   lasting(deadline, [&](const Link& link) {
     link->set(key, value, deadline, lifetime);
@@ -180,21 +182,22 @@ void LastingStore::set(std::string_view key, ByteView value, Deadline deadline, 
   });
 }
 
-std::optional<Bytes> LastingStore::get(std::string_view key, Deadline deadline) {
+std::optional<Bytes> ReconnectingStore::get(std::string_view key, Deadline deadline) {
   return lasting(deadline, [&](const Link& link) { return link->get(key, deadline); });
 }
 
-Bytes LastingStore::wait(std::string_view key, Deadline deadline) {
+Bytes ReconnectingStore::wait(std::string_view key, Deadline deadline) {
   return lasting(deadline, [&](const Link& link) { return link->wait(key, deadline); });
 }
 
-std::int64_t LastingStore::add(std::string_view key, std::int64_t delta, Deadline deadline) {
+std::int64_t ReconnectingStore::add(std::string_view key, std::int64_t delta, Deadline deadline) {
   return lasting(deadline, [&](const Link& link) { return link->add(key, delta, deadline); });
 }
 
-SwapResult LastingStore::compare_and_set(std::string_view key, std::optional<ByteView> expected,
-                                         std::optional<ByteView> desired, Deadline deadline,
-                                         Lifetime lifetime) {
+SwapResult ReconnectingStore::compare_and_set(std::string_view key,
+                                              std::optional<ByteView> expected,
+                                              std::optional<ByteView> desired, Deadline deadline,
+                                              Lifetime lifetime) {
   bool is_repeated = false;
   return lasting(
       deadline,
@@ -213,22 +216,22 @@ SwapResult LastingStore::compare_and_set(std::string_view key, std::optional<Byt
       &is_repeated);
 }
 
-bool LastingStore::erase(std::string_view key, Deadline deadline) {
+bool ReconnectingStore::erase(std::string_view key, Deadline deadline) {
   let_go(key);
   return lasting(deadline, [&](const Link& link) { return link->erase(key, deadline); });
 }
 
-std::vector<StoreChange> LastingStore::list(std::string_view prefix, Deadline deadline) {
+std::vector<StoreChange> ReconnectingStore::list(std::string_view prefix, Deadline deadline) {
   return lasting(deadline, [&](const Link& link) { return link->list(prefix, deadline); });
 }
 
-int LastingStore::reconnects() const {
+int ReconnectingStore::reconnects() const {
   const std::lock_guard lock(mutex_);
   return reconnects_;
 }
 
 // Restores the session-bound keys of a process that makes no calls, too.
-void LastingStore::look() {
+void ReconnectingStore::look() {
   std::unique_lock lock(mutex_);
   while (!is_ending_) {
     changed_.wait_for(lock, kLookPeriod);
@@ -245,9 +248,9 @@ void LastingStore::look() {
   }
 }
 
-class LastingStore::LastingWatch final : public Watch {
+class ReconnectingStore::ReconnectingWatch final : public Watch {
  public:
-  LastingWatch(LastingStore& store, std::string prefix)
+  ReconnectingWatch(ReconnectingStore& store, std::string prefix)
       : store_(store), prefix_(std::move(prefix)) {}
 
   // Keeps the connection of the watch alive, even if the store has replaced its own.
@@ -316,7 +319,7 @@ class LastingStore::LastingWatch final : public Watch {
     return change;
   }
 
-  LastingStore& store_;
+  ReconnectingStore& store_;
   const std::string prefix_;
   std::mutex opening_;
   std::shared_ptr<Inner> inner_;  // guarded by opening_
@@ -326,8 +329,8 @@ class LastingStore::LastingWatch final : public Watch {
   std::uint64_t revision_ = 0;
 };
 
-std::unique_ptr<Watch> LastingStore::watch(std::string_view prefix, Deadline deadline) {
-  auto watch = std::make_unique<LastingWatch>(*this, std::string(prefix));
+std::unique_ptr<Watch> ReconnectingStore::watch(std::string_view prefix, Deadline deadline) {
+  auto watch = std::make_unique<ReconnectingWatch>(*this, std::string(prefix));
   watch->opened(deadline);
   return watch;
 }

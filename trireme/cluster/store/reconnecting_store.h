@@ -1,6 +1,6 @@
-// LastingStore is a Store behind a server that may die and be restarted, such as the coordinator of
-// an elastic job: it reconnects, repeats the calls that were in flight, and sets its session-bound
-// keys again. Callers notice at most a pause.
+// ReconnectingStore is a Store behind a server that may die and be restarted, such as the
+// coordinator of an elastic job: it reconnects, repeats the calls that were in flight, and sets its
+// session-bound keys again. Callers notice at most a pause.
 //
 // Repeats:       a call whose connection broke may have been applied before the server died. Then
 //                 set, get, wait, list   repeating changes nothing;
@@ -38,7 +38,7 @@
 
 namespace trireme::cluster {
 
-class LastingStore final : public Store {
+class ReconnectingStore final : public Store {
  public:
   static constexpr Duration kLookPeriod = std::chrono::milliseconds(100);
 
@@ -49,8 +49,8 @@ class LastingStore final : public Store {
   };
 
   // Connects; retries while no server is listening yet, until the deadline.
-  LastingStore(Options options, Deadline deadline);
-  ~LastingStore() override;
+  ReconnectingStore(Options options, Deadline deadline);
+  ~ReconnectingStore() override;
 
   void set(std::string_view key, ByteView value, Deadline deadline,
            Lifetime lifetime = Lifetime::Job) override;
@@ -68,7 +68,7 @@ class LastingStore final : public Store {
   int reconnects() const;
 
  private:
-  class LastingWatch;
+  class ReconnectingWatch;
   using Link = std::shared_ptr<RemoteStore>;
   struct Held {
     Bytes value;

@@ -19,7 +19,7 @@ namespace trireme::cluster {
 namespace {
 
 constexpr const char* kSuffix = ".secret";
-constexpr auto kPause = std::chrono::milliseconds(2);
+constexpr auto kReadPause = std::chrono::milliseconds(2);
 
 std::string path_beside(const std::string& socket) {
   return std::filesystem::path(socket).replace_extension(kSuffix).string();
@@ -94,7 +94,7 @@ SecretFile SecretFile::make(const std::string& socket, Deadline deadline) {
   const Descriptor turn(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   while (::flock(turn.get(), LOCK_EX | LOCK_NB) != 0) {
     if (deadline.is_past()) throw Error(ErrorCode::Deadline, folder + " is locked by another job");
-    std::this_thread::sleep_for(kPause);
+    std::this_thread::sleep_for(kReadPause);
   }
   sweep(folder);
   net::Secret secret = net::Secret::generate();
@@ -123,7 +123,7 @@ net::Secret SecretFile::find(const std::string& socket, Deadline deadline) {
       throw Error(ErrorCode::Deadline,
                   "the rank that serves the store did not come: nobody made " + path);
     }
-    std::this_thread::sleep_for(kPause);
+    std::this_thread::sleep_for(kReadPause);
   }
 }
 

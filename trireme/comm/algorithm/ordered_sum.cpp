@@ -30,16 +30,16 @@ DType wide_of(DType type) {
   return is_half(type) ? DType::Float32 : type;
 }
 
-// Sums elements [at, at + count) of the slots [first, last), which are all held by this rank, along
-// the tree and in the wide type.
+// Sums elements [at, at + count) of the logical ranks [first, last), which are all held by this
+// rank, along the tree and in the wide type.
 void add_up(const Operation& op, const OrderedShares& shares, const Partial& partial,
             std::size_t at, std::size_t count, std::byte* out) {
-  const auto slots = std::span(shares.data)
-                         .subspan(static_cast<std::size_t>(partial.first),
-                                  static_cast<std::size_t>(partial.last - partial.first));
+  const auto logical_ranks = std::span(shares.data)
+                                 .subspan(static_cast<std::size_t>(partial.first),
+                                          static_cast<std::size_t>(partial.last - partial.first));
   std::vector<const void*> sources;
-  for (const void* slot : slots) {
-    sources.push_back(static_cast<const std::byte*>(slot) + at * op.element_size());
+  for (const void* logical_rank : logical_ranks) {
+    sources.push_back(static_cast<const std::byte*>(logical_rank) + at * op.element_size());
   }
   std::vector<std::vector<float>> widened;
   if (is_half(op.request.type)) {
@@ -84,12 +84,12 @@ class TreeSum {
 };
 
 // Divides for a mean and converts from the wide type.
-void complete(const Operation& op, std::size_t slots, std::byte* sum, std::byte* out,
+void complete(const Operation& op, std::size_t logical_ranks, std::byte* sum, std::byte* out,
               std::size_t count) {
   const DType wide = wide_of(op.request.type);
   const void* source = sum;
   void* place = sum;
-  combine({wide, op.request.reduce, slots}, {&source, 1}, {&place, 1}, count);
+  combine({wide, op.request.reduce, logical_ranks}, {&source, 1}, {&place, 1}, count);
   if (is_half(op.request.type)) {
     narrow(op.request.type, reinterpret_cast<const float*>(sum), out, count);
   } else {
@@ -105,24 +105,29 @@ std::vector<Partial> partials_of(std::span<const int> owners) {
   return partials;
 }
 
-OrderedShares check_shares(Span out, std::span<const SlotShare> mine, std::span<const int> owners,
-                           int rank, int size) {
-  TRIREME_CHECK(!owners.empty(), "an ordered sum over no slots");
+OrderedShares check_shares(Span out, std::span<const LogicalShare> mine,
+                           std::span<const int> owners, int rank, int size) {
+  TRIREME_CHECK(!owners.empty(), "an ordered sum over no logical ranks");
   OrderedShares shares{{owners.begin(), owners.end()},
                        std::vector<const void*>(owners.size(), nullptr)};
-  for (const SlotShare& share : mine) {
-    const auto slot = static_cast<std::size_t>(share.slot);
-    TRIREME_CHECK(share.slot >= 0 && slot < owners.size(), "slot ", share.slot);
-    TRIREME_CHECK_EQ(owners[slot], rank, "the owner of slot ", share.slot);
-    TRIREME_CHECK_EQ(share.data.count, out.count, "elements of slot ", share.slot);
-    TRIREME_CHECK(share.data.type == out.type, "slot ", share.slot, " is of another type");
-    TRIREME_CHECK(shares.data[slot] == nullptr, "slot ", share.slot, " was given twice");
-    shares.data[slot] = share.data.data;
+  for (const LogicalShare& share : mine) {
+    const auto logical_rank = static_cast<std::size_t>(share.logical_rank);
+    TRIREME_CHECK(share.logical_rank >= 0 && logical_rank < owners.size(), "logical rank ",
+                  share.logical_rank);
+    TRIREME_CHECK_EQ(owners[logical_rank], rank, "the owner of logical rank ", share.logical_rank);
+    TRIREME_CHECK_EQ(share.data.count, out.count, "elements of logical rank ", share.logical_rank);
+    TRIREME_CHECK(share.data.type == out.type, "logical rank ", share.logical_rank,
+                  " is of another type");
+    TRIREME_CHECK(shares.data[logical_rank] == nullptr, "logical rank ", share.logical_rank,
+                  " was given twice");
+    shares.data[logical_rank] = share.data.data;
   }
-  for (std::size_t slot = 0; slot < owners.size(); ++slot) {
-    TRIREME_CHECK(owners[slot] >= 0 && owners[slot] < size, "owner ", owners[slot]);
-    TRIREME_CHECK(out.is_empty() || (owners[slot] == rank) == (shares.data[slot] != nullptr),
-                  "slot ", slot, " of rank ", owners[slot], " is missing");
+  for (std::size_t logical_rank = 0; logical_rank < owners.size(); ++logical_rank) {
+    TRIREME_CHECK(owners[logical_rank] >= 0 && owners[logical_rank] < size, "owner ",
+                  owners[logical_rank]);
+    TRIREME_CHECK(
+        out.is_empty() || (owners[logical_rank] == rank) == (shares.data[logical_rank] != nullptr),
+        "logical rank ", logical_rank, " of rank ", owners[logical_rank], " is missing");
   }
   return shares;
 }

@@ -1,10 +1,11 @@
-// A sum over slots that is bitwise identical for every assignment of slots to ranks.
+// A sum over logical ranks that is bitwise identical for every assignment of logical ranks to
+// ranks.
 //
-// The slots are the leaves of one binary tree (tree_middle). Each rank first sums the largest
-// subtrees of which it holds all slots. These partial sums are cut into slices, one per rank. Each
-// rank completes the tree for its slice, and the slices are gathered. The additions are always
-// those of the tree, so the result does not depend on the owners. 16-bit shares are sent and added
-// as float32.
+// The logical ranks are the leaves of one binary tree (tree_middle). Each rank first sums the
+// largest subtrees of which it holds all logical ranks. These partial sums are cut into slices, one
+// per rank. Each rank completes the tree for its slice, and the slices are gathered. The additions
+// are always those of the tree, so the result does not depend on the owners. 16-bit shares are sent
+// and added as float32.
 //
 // Cost: two exchanges; (partial sums per rank) x count elements sent, then count elements gathered.
 
@@ -19,9 +20,9 @@
 
 namespace trireme::comm {
 
-struct SlotShare;
+struct LogicalShare;
 
-// A subtree whose slots [first, last) are all held by one rank.
+// A subtree whose logical ranks [first, last) are all held by one rank.
 struct Partial {
   int first = 0;
   int last = 0;
@@ -35,13 +36,13 @@ std::vector<Partial> partials_of(std::span<const int> owners);
 
 struct OrderedShares {
   std::vector<int> owners;
-  std::vector<const void*> data;  // by slot; null for the slots of other ranks
+  std::vector<const void*> data;  // by logical rank; null for the logical ranks of other ranks
 };
 
-// Errors: throws Misuse unless `mine` contains exactly the slots that `owners` assigns to `rank`,
-// each with the type and count of `out`.
-OrderedShares check_shares(Span out, std::span<const SlotShare> mine, std::span<const int> owners,
-                           int rank, int size);
+// Errors: throws Misuse unless `mine` contains exactly the logical ranks that `owners` assigns to
+// `rank`, each with the type and count of `out`.
+OrderedShares check_shares(Span out, std::span<const LogicalShare> mine,
+                           std::span<const int> owners, int rank, int size);
 
 // For a group with one rank; needs no backend.
 void sum_alone(const Operation& op, const OrderedShares& shares);

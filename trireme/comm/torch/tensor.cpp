@@ -243,8 +243,9 @@ TensorWork ordered_sum(const Group& group, const at::Tensor& out, std::span<cons
                        std::span<const int> owners, ReduceOp op, const Call& call) {
   TensorCall tensors;
   const Span result = tensors.write(out, false);
-  std::vector<SlotShare> shares;
-  for (const TensorShare& share : mine) shares.push_back({share.slot, tensors.read(share.data)});
+  std::vector<LogicalShare> shares;
+  for (const TensorShare& share : mine)
+    shares.push_back({share.logical_rank, tensors.read(share.data)});
   return tensors.start(group.ordered_sum(result, shares, owners, op, call));
 }
 

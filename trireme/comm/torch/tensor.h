@@ -86,9 +86,9 @@ TensorWork send(const Group& group, const at::Tensor& data, int to, std::uint32_
 TensorWork receive(const Group& group, const at::Tensor& data, int from, std::uint32_t tag,
                    const Call& call = {});
 
-// The share of one slot in an ordered sum, held by this rank.
+// The share of one logical rank in an ordered sum, held by this rank.
 struct TensorShare {
-  int slot = 0;
+  int logical_rank = 0;
   at::Tensor data;
 };
 TensorWork ordered_sum(const Group& group, const at::Tensor& out, std::span<const TensorShare> mine,

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "trireme/data/order/deal.h"
+#include "trireme/data/order/sample_plan.h"
 
 namespace trireme::data {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "trireme/data/order/deal.h"
+#include "trireme/data/order/sample_plan.h"
 #include "trireme/data/registry.h"
 #include "trireme/data/sequence/text_config.h"
 #include "trireme/data/sequence/token_row.h"

@@ -7,7 +7,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "trireme/base/check.h"
-#include "trireme/model/layer/gradient_homes.h"
+#include "trireme/model/layer/gradient_buffers.h"
 
 namespace trireme::model {
 namespace {
@@ -29,7 +29,7 @@ struct HomedEmbedding : torch::autograd::Function<HomedEmbedding> {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &table = saved[0], &tokens = saved[1];
     const auto holder = ctx->saved_data["homes"].toCapsule();
-    GradientHomes& homes = *static_cast<HomesHolder&>(*holder).homes;
+    GradientBuffers& homes = *static_cast<HomesHolder&>(*holder).homes;
     if (!ctx->needs_input_grad(0)) return variable_list(3);
     const at::Tensor rows = tokens.flatten();
     const at::Tensor values = gradients[0].reshape({-1, table.size(1)});

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "trireme/base/check.h"
-#include "trireme/model/layer/gradient_homes.h"
-#include "trireme/model/layer/weight_copies.h"
+#include "trireme/model/layer/gradient_buffers.h"
+#include "trireme/model/layer/low_precision_weights.h"
 
 namespace trireme::model {
 namespace {

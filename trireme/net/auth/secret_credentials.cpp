@@ -14,7 +14,7 @@
 namespace trireme::net {
 namespace {
 
-constexpr std::string_view kMagic = "TRH";
+constexpr std::string_view kHelloMagic = "TRH";
 constexpr char kVersion = 1;
 constexpr std::size_t kPreambleSize = 5;  // magic, a zero, version
 constexpr std::size_t kNonceSize = 32;
@@ -35,13 +35,13 @@ static_assert(kServerLabel.size() == kClientLabel.size());
 
 std::array<std::byte, kPreambleSize> preamble() {
   std::array<std::byte, kPreambleSize> out{};
-  std::memcpy(out.data(), kMagic.data(), kMagic.size());
+  std::memcpy(out.data(), kHelloMagic.data(), kHelloMagic.size());
   out[kPreambleSize - 1] = static_cast<std::byte>(kVersion);
   return out;
 }
 
 // Writes a length byte and 64 bytes, zero beyond the length.
-void put_text(ByteWriter& out, std::string_view text) {
+void put_field(ByteWriter& out, std::string_view text) {
   std::array<std::byte, kTextSize> field{};
   field[0] = static_cast<std::byte>(text.size());
   std::memcpy(field.data() + 1, text.data(), text.size());
@@ -50,13 +50,13 @@ void put_text(ByteWriter& out, std::string_view text) {
 
 Bytes encode_identity(const Identity& identity) {
   ByteWriter out;
-  put_text(out, identity.name);
-  put_text(out, identity.purpose);
+  put_field(out, identity.name);
+  put_field(out, identity.purpose);
   return std::move(out).take();
 }
 
 // The fields are already authenticated, so a malformed one comes from a faulty member of the job.
-std::string get_text(ByteReader& in) {
+std::string get_field(ByteReader& in) {
   const auto size = in.get<std::uint8_t>();
   const ByteView field = in.take(SecretCredentials::kIdentityTextMax);
   if (size > field.size()) throw Error(ErrorCode::Protocol, "identity with an overlong text");
@@ -66,8 +66,8 @@ std::string get_text(ByteReader& in) {
 Identity decode_identity(ByteView bytes) {
   ByteReader in(bytes);
   Identity out;
-  out.name = get_text(in);
-  out.purpose = get_text(in);
+  out.name = get_field(in);
+  out.purpose = get_field(in);
   return out;
 }
 

@@ -22,10 +22,10 @@ CodedScatter::CodedScatter(Options options, const BucketPlan& plan,
       bytes_(comm::Group::solo()),
       plan_(plan),
       parameters_(std::move(parameters)),
-      debts_({.codec = options_.codec,
-              .debtor = {.rank = options_.group.rank(), .count = options_.group.size()},
-              .has_error_feedback = options_.has_error_feedback},
-             plan, parameters_),
+      feedback_({.codec = options_.codec,
+                 .contributor = {.rank = options_.group.rank(), .count = options_.group.size()},
+                 .has_error_feedback = options_.has_error_feedback},
+                plan, parameters_),
       passages_(plan.buckets.size()) {
   regroup({.all = options_.group});
 }
@@ -54,7 +54,7 @@ void CodedScatter::regroup(const Seat& seat) {
   forget();
   const comm::Group& group = seat.all;
   options_.group = group;
-  debts_.regroup({.rank = group.rank(), .count = group.size()});
+  feedback_.regroup({.rank = group.rank(), .count = group.size()});
   bytes_ = options_.codec->is_fixed_size() ? group : group.duplicate();
   for (std::size_t b = 0; b < passages_.size(); ++b) {
     Passage& passage = passages_[b];
@@ -82,7 +82,7 @@ void CodedScatter::forget() {
 void CodedScatter::begin(std::int64_t step) {
   forget();
   step_ = step;
-  debts_.begin(step);
+  feedback_.begin(step);
   traffic_ = {};
 }
 
@@ -137,17 +137,17 @@ std::size_t CodedScatter::encode(std::size_t bucket, std::size_t rank,
                          .stream = static_cast<std::uint64_t>(step_) << 20 | bucket,
                          .rank = static_cast<std::uint32_t>(self() * ranks + rank)};
   for (std::size_t i = 0; i < slice.parts.size(); ++i) {
-    if (slice.wholes[i]) slice.parts[i].kept = debts_.open_kept(*slice.wholes[i]);
+    if (slice.wholes[i]) slice.parts[i].kept = feedback_.open_kept(*slice.wholes[i]);
   }
   if (!options_.has_error_feedback) return options_.codec->encode(values, slice.parts, draw, out);
-  return options_.codec->encode_fed(values, debts_.open(slice.range), slice.parts, draw, out);
+  return options_.codec->encode_fed(values, feedback_.open(slice.range), slice.parts, draw, out);
 }
 
 // With what it owed of it, so that nothing is owed any more.
 void CodedScatter::keep(std::size_t bucket, std::span<const float> values) {
   Passage& passage = passages_[bucket];
   passage.own.assign(values.begin(), values.end());
-  const std::span<float> owed = debts_.open(passage.slices[self()].range);
+  const std::span<float> owed = feedback_.open(passage.slices[self()].range);
   for (std::size_t i = 0; i < owed.size(); ++i) {
     passage.own[i] += owed[i];
     owed[i] = 0;

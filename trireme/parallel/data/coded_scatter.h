@@ -3,7 +3,7 @@
 //
 // Every rank encodes each other rank's slice and sends it there alone. Whoever has a slice decodes
 // what comes in the order of ranks and adds its own values, which travel nowhere, as they are. What
-// a rank lost of others' slices is its residual, by parameter (debts.h); what it owed of its own
+// a rank lost of others' slices is its residual, by parameter (feedback.h); what it owed of its own
 // slice, where that was another's before, it adds at once.
 //
 // Bytes: a rank sends the slices of all others once, encoded, and receives its own from each.
@@ -37,7 +37,7 @@ class CodedScatter final : public CodedSum {
   void forget() override;
   void regroup(const Seat& seat) override;
   Traffic traffic() const override { return traffic_; }
-  Debts* debts() override { return &debts_; }
+  ErrorFeedback* feedback() override { return &feedback_; }
 
  private:
   // A rank's slice of a bucket.
@@ -72,7 +72,7 @@ class CodedScatter final : public CodedSum {
   comm::Group bytes_;  // sizes and bytes are not in one order
   BucketPlan plan_;
   std::vector<Parameter> parameters_;
-  Debts debts_;
+  ErrorFeedback feedback_;
   std::vector<Passage> passages_;  // by bucket
   std::int64_t step_ = 0;
   std::size_t launched_ = 0;

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "trireme/comm/group.h"
-#include "trireme/parallel/agree.h"
-#include "trireme/parallel/data/debts.h"
+#include "trireme/parallel/data/error_feedback.h"
+#include "trireme/parallel/gradient_sync.h"
 
 namespace trireme::parallel::data {
 
@@ -52,23 +52,23 @@ class CodedSum {
   // Of what was launched since begin().
   virtual Traffic traffic() const = 0;
   // Null where another rank owes for this one.
-  virtual Debts* debts() = 0;
+  virtual ErrorFeedback* feedback() = 0;
 
   // What was encoded since begin() counts: all ranks have it.
   void commit() {
-    if (debts() != nullptr) debts()->commit();
+    if (feedback() != nullptr) feedback()->commit();
   }
   // See Residuals.
   void inherit(int place, std::int64_t last) {
-    if (debts() != nullptr) debts()->inherit(place, last);
+    if (feedback() != nullptr) feedback()->inherit(place, last);
   }
   // What this rank has to keep: residuals, and what its codec keeps.
   std::vector<checkpoint::Piece> own_pieces() {
-    return debts() != nullptr ? debts()->pieces() : std::vector<checkpoint::Piece>{};
+    return feedback() != nullptr ? feedback()->pieces() : std::vector<checkpoint::Piece>{};
   }
   // As they were saved by these ranks or by any others.
   void restore(const checkpoint::Checkpoint& from) {
-    if (debts() != nullptr) debts()->restore(from);
+    if (feedback() != nullptr) feedback()->restore(from);
   }
 };
 

@@ -57,7 +57,7 @@ DataParallel::DataParallel(Options options)
     : options_(std::move(options)),
       inside_(options_.inside.value_or(options_.group)),
       groups_(groups_of(options_.parameters)),
-      hooks_(options_.parameters, [this](std::size_t parameter) { born(parameter); }) {
+      hooks_(options_.parameters, [this](std::size_t parameter) { on_gradient(parameter); }) {
   const c10::NoGradGuard no_grad;
   expect_one_type(options_.parameters);
   blocks_ = blocks_of(options_.model.get(), options_.parameters);
@@ -66,7 +66,7 @@ DataParallel::DataParallel(Options options)
   }
   if (options_.can_leave_out) race_ = std::make_unique<Race>(options_.group);
   // Where ranks come and go, regroup() brings them together, as often as it takes.
-  if (is_lasting()) return;
+  if (is_elastic()) return;
   expect_same_parameters(options_.group, options_.parameters);
   // Everybody begins with rank 0's weights.
   for (const Parameter& parameter : options_.parameters) {
@@ -89,8 +89,8 @@ bool DataParallel::is_one_copy() const noexcept {
   return is_sliced() && inside_.arena() != nullptr;
 }
 
-GradientBuckets& DataParallel::buckets_of(std::size_t slot) {
-  const std::size_t index = options_.is_ordered ? slot : 0;
+GradientBuckets& DataParallel::buckets_of(std::size_t micro_batch) {
+  const std::size_t index = options_.is_ordered ? micro_batch : 0;
   const at::ScalarType type = options_.parameters[0].tensor.scalar_type();
   const auto allocate = [this, type](std::int64_t count) {
     return private_flat(inside_, count, type);
@@ -114,17 +114,18 @@ GradientBuckets& DataParallel::buckets_of(std::size_t slot) {
 // Whether blocks come and go: that takes blocks, and as many slots on every rank.
 bool DataParallel::is_streamed() const {
   if (!gathering_ || blocks_.empty()) return false;
-  std::vector<int> slots(static_cast<std::size_t>(options_.group.size()));
-  for (const int owner : plan_.owners) ++slots[static_cast<std::size_t>(owner)];
-  return std::adjacent_find(slots.begin(), slots.end(), std::not_equal_to<>()) == slots.end();
+  std::vector<int> micro_batches(static_cast<std::size_t>(options_.group.size()));
+  for (const int owner : plan_.owners) ++micro_batches[static_cast<std::size_t>(owner)];
+  return std::adjacent_find(micro_batches.begin(), micro_batches.end(), std::not_equal_to<>()) ==
+         micro_batches.end();
 }
 
 void DataParallel::begin_step(const StepPlan& plan) {
   if (!publishing_ || !publishing_->is_gate()) finish_publishing();
   // Nothing is thrown from here until what is kept lies as the new plan says.
-  const int slots_before = std::exchange(plan_, plan).slot_count;
-  if (is_lasting()) {
-    reopen(slots_before);
+  const int count_before = std::exchange(plan_, plan).micro_batch_count;
+  if (is_elastic()) {
+    reopen(count_before);
   } else {
     filled_.assign(filled_.size(), kEmpty);
   }
@@ -138,7 +139,7 @@ void DataParallel::begin_step(const StepPlan& plan) {
 }
 
 void DataParallel::throw_if_pointless() const {
-  if (is_lasting()) throw_if_lost();
+  if (is_elastic()) throw_if_lost();
   if (race_ && race_->is_lost()) throw Late();
 }
 
@@ -148,15 +149,15 @@ void DataParallel::leave_out() {
   take_buffers_back(first_buffers_);
   for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
   GradientBuckets& buckets = buckets_of(0);
-  buckets.begin_slot({.is_first = true, .is_last = true});
-  buckets.end_slot();
+  buckets.begin_micro_batch({.is_first = true, .is_last = true});
+  buckets.end_micro_batch();
   is_mixed_ = false;
 }
 
 // Where slots stay, so does what their passes made of them: those of rank 0 as they were when the
 // step began are for whoever had not begun it.
 void DataParallel::begin_buffers() {
-  const bool is_kept = plan_.is_repeated && plan_.kept_slots != 0;
+  const bool is_kept = plan_.is_repeated && plan_.kept_micro_batches != 0;
   if (!is_kept) first_buffers_.clear();
   const bool is_begun = !first_buffers_.empty();
   for (std::size_t i = 0; i < options_.buffers.size(); ++i) {
@@ -164,7 +165,7 @@ void DataParallel::begin_buffers() {
     const at::Tensor values = is_begun ? first_buffers_[i].clone() : buffer;
     comm::broadcast(options_.group, values, 0, {.label = "buffers"}).wait();
   }
-  const bool is_remembered = is_lasting() || options_.can_leave_out;
+  const bool is_remembered = is_elastic() || options_.can_leave_out;
   if (is_remembered && !is_begun) first_buffers_ = copied_buffers();
 }
 
@@ -174,14 +175,15 @@ void DataParallel::broadcast_buffers() {
   }
 }
 
-void DataParallel::begin_slot(std::size_t index) {
-  slot_ = index;
-  if (is_streamed()) gathering_->begin_slot();
+void DataParallel::begin_micro_batch(std::size_t index) {
+  micro_batch_ = index;
+  if (is_streamed()) gathering_->begin_micro_batch();
   if (!layout_) return;
-  buckets_of(slot_).begin_slot({.is_first = has_none() || options_.is_ordered,
-                                .is_last = index == last_to_run(),
-                                .is_alone = options_.is_ordered});
-  filled_.resize(std::max(filled_.size(), slot_ + 1), kEmpty);
+  buckets_of(micro_batch_)
+      .begin_micro_batch({.is_first = has_none() || options_.is_ordered,
+                          .is_last = index == last_to_run(),
+                          .is_alone = options_.is_ordered});
+  filled_.resize(std::max(filled_.size(), micro_batch_ + 1), kEmpty);
 }
 
 at::Tensor DataParallel::copy_of(const at::Tensor& parameter) const {
@@ -199,27 +201,27 @@ double DataParallel::waited() const {
 at::Tensor DataParallel::lend(const at::Tensor& parameter) {
   const auto found = index_.find(parameter.unsafeGetTensorImpl());
   if (!layout_ || found == index_.end()) return {};
-  return buckets_of(slot_).lend(found->second);
+  return buckets_of(micro_batch_).lend(found->second);
 }
 
 bool DataParallel::add_rows(const at::Tensor& parameter, const at::Tensor& rows,
                             const at::Tensor& values) {
   const auto found = index_.find(parameter.unsafeGetTensorImpl());
   if (!layout_ || found == index_.end()) return false;
-  return buckets_of(slot_).add_rows(found->second, rows, values);
+  return buckets_of(micro_batch_).add_rows(found->second, rows, values);
 }
 
-void DataParallel::born(std::size_t parameter) {
+void DataParallel::on_gradient(std::size_t parameter) {
   if (!layout_) {
     arrival_.push_back(parameter);
     return;
   }
   if (race_ && race_->is_lost()) throw Late();
   is_mixed_ = true;
-  buckets_of(slot_).take(parameter);
-  if (is_lasting() && options_.group.error()) {
+  buckets_of(micro_batch_).take(parameter);
+  if (is_elastic() && options_.group.error()) {
     // What is computed for a step that cannot end is not worth its time, unless it stays.
-    if (!keeps_slots()) throw_if_lost();
+    if (!keeps_micro_batches()) throw_if_lost();
     return;
   }
   poll();
@@ -250,25 +252,25 @@ void DataParallel::finish_next() {
   ++finished_;
 }
 
-void DataParallel::end_slot() {
+void DataParallel::end_micro_batch() {
   if (!layout_) {
     // The first step's gradients waited in their parameters, for the layout that they decide.
     lay_out(order_of(arrival_, options_.parameters.size()));
-    begin_slot(slot_);
-    for (std::size_t i = 0; i < options_.parameters.size(); ++i) buckets_of(slot_).take(i);
+    begin_micro_batch(micro_batch_);
+    for (std::size_t i = 0; i < options_.parameters.size(); ++i) buckets_of(micro_batch_).take(i);
     // The first memory of values and gradients is not asked for again.
     return_free_memory();
   }
-  if (is_streamed()) gathering_->end_slot();
-  buckets_of(slot_).end_slot();
-  filled_[slot_] = plan_.slots[slot_];
+  if (is_streamed()) gathering_->end_micro_batch();
+  buckets_of(micro_batch_).end_micro_batch();
+  filled_[micro_batch_] = plan_.micro_batches[micro_batch_];
   is_mixed_ = false;
-  if (is_lasting()) slot_buffers_ = copied_buffers();
+  if (is_elastic()) micro_batch_buffers_ = copied_buffers();
 }
 
 void DataParallel::launch(std::size_t bucket) {
   // A slot that runs when a rank dies is finished where its gradients stay. reduce() tells.
-  if (is_lasting() && keeps_slots() && options_.group.error()) return;
+  if (is_elastic() && keeps_micro_batches() && options_.group.error()) return;
   const std::string label = "bucket " + std::to_string(bucket);
   if (options_.is_ordered) {
     if (bucket == ordered_.size()) launch_ordered(bucket, label);
@@ -297,9 +299,10 @@ void DataParallel::launch(std::size_t bucket) {
 }
 
 void DataParallel::launch_ordered(std::size_t bucket, const std::string& label) {
-  std::vector<comm::SlotShare> mine;
-  for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
-    mine.push_back({.slot = plan_.slots[i], .data = comm::span(buckets_of(i).bucket(bucket))});
+  std::vector<comm::LogicalShare> mine;
+  for (std::size_t i = 0; i < plan_.micro_batches.size(); ++i) {
+    mine.push_back(
+        {.logical_rank = plan_.micro_batches[i], .data = comm::span(buckets_of(i).bucket(bucket))});
   }
   const ElementRange whole = layout_->plan.buckets[bucket].range;
   ordered_.push_back(options_.group.ordered_sum(comm::span(layout_->reduced.at(bucket, whole)),
@@ -322,7 +325,7 @@ Gradients DataParallel::reduce(const Share& mine) {
   // Where the gradients of the last slot were there already, nobody has begun.
   const std::size_t buckets = layout_->plan.buckets.size();
   while (!options_.is_ordered && launched() < buckets) {
-    if (is_lasting()) throw_if_lost();
+    if (is_elastic()) throw_if_lost();
     launch(launched());
   }
   while (options_.is_ordered && ordered_.size() < buckets) {
@@ -342,7 +345,7 @@ Gradients DataParallel::reduce(const Share& mine) {
       .all_reduce({figures.data(), figures.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
                   {.label = "prepare"})
       .wait();
-  prepare_standing(figures);
+  mark_prepared(figures);
   reach(options_.faults, kPrepared, options_.group.rank());
   Gradients all = take_figures(figures);
   if (race_ && plan_.left_out_max > 0) tell_left_out(mine, all);
@@ -389,10 +392,11 @@ std::vector<double> DataParallel::common_figures(const Share& mine) {
   std::vector<double> figures{mine.loss, mine.is_stop_wanted ? 1.0 : 0.0,
                               mine.is_change_wanted ? 1.0 : 0.0, squares};
   figures.insert(figures.end(), mine.reported.begin(), mine.reported.end());
-  const std::size_t kept = options_.is_ordered ? plan_.slots.size() : 1;
+  const std::size_t kept = options_.is_ordered ? plan_.micro_batches.size() : 1;
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     bool is_used = false;
-    for (std::size_t slot = 0; slot < kept; ++slot) is_used |= buckets_of(slot).is_used(i);
+    for (std::size_t micro_batch = 0; micro_batch < kept; ++micro_batch)
+      is_used |= buckets_of(micro_batch).is_used(i);
     figures.push_back(is_used ? 1 : 0);
   }
   return figures;
@@ -432,7 +436,7 @@ std::vector<optim::Slice> DataParallel::slices(double rate, int rank) {
 
 void DataParallel::update(const Update& how) {
   const c10::NoGradGuard no_grad;
-  if (is_lasting()) return update_lasting(how);
+  if (is_elastic()) return update_elastic(how);
   update_buckets(how);
 }
 
@@ -449,12 +453,12 @@ void DataParallel::update_buckets(const Update& how) {
     write_copy(b, cut_.rank);
     if (publishing_->is_gate()) publish(b);
   }
-  finish_standing();
+  mark_finished();
   if (!publishing_->is_gate()) publish();
 }
 
-void DataParallel::update_lasting(const Update& how) {
-  if (standing_.phase != Standing::Phase::Finished) {
+void DataParallel::update_elastic(const Update& how) {
+  if (status_.phase != StepStatus::Phase::Finished) {
     const std::vector<optim::Slice> mine = slices(how.rate, cut_.rank);
     if (plan_.clip_value > 0) optim::clip_by_value(mine, plan_.clip_value, how.scale);
     if (is_one_copy()) {
@@ -466,9 +470,9 @@ void DataParallel::update_lasting(const Update& how) {
     }
     write_copies(cut_.rank);
     made_ = how;
-    finish_standing();
+    mark_finished();
   }
-  update_orphans(how);
+  update_failed_ranks(how);
   // Before regroup() not all of the group have anything to publish.
   if (is_surviving_) return;
   try {
@@ -489,15 +493,15 @@ void DataParallel::write_copy(std::size_t bucket, int rank) {
   layout_->copies.at(bucket, own).copy_(layout_->values.at(bucket, own));
 }
 
-void DataParallel::prepare_standing(std::span<const double> figures) {
-  standing_.phase = Standing::Phase::Prepared;
+void DataParallel::mark_prepared(std::span<const double> figures) {
+  status_.phase = StepStatus::Phase::Prepared;
   if (page_) page_->prepare(figures);
   if (!options_.is_spread) return;
-  standing_.prepared = {.step = standing_.step, .figures = {figures.begin(), figures.end()}};
+  status_.prepared = {.step = status_.step, .figures = {figures.begin(), figures.end()}};
 }
 
-void DataParallel::finish_standing() {
-  standing_.phase = Standing::Phase::Finished;
+void DataParallel::mark_finished() {
+  status_.phase = StepStatus::Phase::Finished;
   if (exchange_) exchange_->commit();
   if (page_) page_->finish();
 }
@@ -526,13 +530,13 @@ void DataParallel::publish(std::size_t b) {
 }
 
 void DataParallel::finish_publishing() {
-  if (is_lasting()) throw_if_lost();
+  if (is_elastic()) throw_if_lost();
   if (publishing_) publishing_->finish();
 }
 
 void DataParallel::drop() {
   made_.reset();
-  finish_standing();
+  mark_finished();
 }
 
 void DataParallel::settle() {

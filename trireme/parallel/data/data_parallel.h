@@ -29,10 +29,9 @@
 
 #include "trireme/comm/group.h"
 #include "trireme/comm/torch/tensor.h"
-#include "trireme/model/layer/weight_copies.h"
+#include "trireme/model/layer/low_precision_weights.h"
 #include "trireme/model/model.h"
 #include "trireme/optim/optimizer.h"
-#include "trireme/parallel/agree.h"
 #include "trireme/parallel/data/bucket_plan.h"
 #include "trireme/parallel/data/coded_sum.h"
 #include "trireme/parallel/data/gradient_buckets.h"
@@ -40,8 +39,9 @@
 #include "trireme/parallel/data/ledger.h"
 #include "trireme/parallel/data/publishing.h"
 #include "trireme/parallel/data/race.h"
+#include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/gradient_hooks.h"
-#include "trireme/parallel/lasting.h"
+#include "trireme/parallel/gradient_sync.h"
 #include "trireme/parallel/parameter.h"
 #include "trireme/parallel/sync_config.h"
 #include "trireme/parallel/zero/gathering.h"
@@ -50,10 +50,10 @@ namespace trireme::parallel::data {
 
 inline constexpr FaultPoint kPrepared{"step.prepared"};  // and nothing is updated
 
-class DataParallel final : public Agreement,
-                           public Lasting,
-                           private model::GradientHomes,
-                           private model::WeightCopies,
+class DataParallel final : public GradientSync,
+                           public ElasticSync,
+                           private model::GradientBuffers,
+                           private model::LowPrecisionWeights,
                            private model::Interruption {
  public:
   struct Options {
@@ -85,7 +85,7 @@ class DataParallel final : public Agreement,
     // Steps may go on without slow ranks. REQUIRES: SyncKind::AllReduce, no ordered sums.
     bool can_leave_out = false;
     // Ranks may come and go. Nobody meets anybody then before survive() and regroup().
-    bool is_lasting = false;
+    bool is_elastic = false;
     bool is_spread = false;  // and they may be on several hosts
     // Where they do, gradients of slots stay until the step is over, for whoever has to run it
     // again: all_reduce has them beside their sums then, zero2 and zero3 whole.
@@ -96,9 +96,9 @@ class DataParallel final : public Agreement,
   ~DataParallel() override;
 
   void begin_step(const StepPlan& plan) override;
-  bool has_slot(int slot) const override;
-  void begin_slot(std::size_t index) override;
-  void end_slot() override;
+  bool has_micro_batch(int micro_batch) const override;
+  void begin_micro_batch(std::size_t index) override;
+  void end_micro_batch() override;
   Gradients reduce(const Share& mine) override;
   void leave_out() override;
   double total(double mine) override;
@@ -107,12 +107,14 @@ class DataParallel final : public Agreement,
   void settle() override;
   void check() override;
   // Sums in a fixed order are made of gradients that were, too.
-  model::GradientHomes* homes() override { return options_.is_ordered ? nullptr : this; }
-  const model::WeightCopies* copies() const override { return has_copies() ? this : nullptr; }
+  model::GradientBuffers* homes() override { return options_.is_ordered ? nullptr : this; }
+  const model::LowPrecisionWeights* copies() const override {
+    return has_copies() ? this : nullptr;
+  }
   double waited() const override;
   // In ordered sums a slot that runs is worth its time: it stays.
   const model::Interruption* interruption() const override {
-    return race_ || (is_lasting() && !options_.is_ordered) ? this : nullptr;
+    return race_ || (is_elastic() && !options_.is_ordered) ? this : nullptr;
   }
   std::vector<checkpoint::Piece> pieces() override;
   void restored() override;
@@ -123,15 +125,15 @@ class DataParallel final : public Agreement,
 
   // For whoever makes more of this one's ranks than an agreement of their own: what a rank notes in
   // its page until its next step begins, before it changes what they share; and the most that any
-  // of those who shared it has noted, dead or alive. REQUIRES: is_lasting, one copy.
+  // of those who shared it has noted, dead or alive. REQUIRES: is_elastic, one copy.
   void mark(std::int64_t what);
   std::int64_t last_mark() const;
 
-  Standing standing() const override { return standing_; }
-  bool keeps_slots() const override;
+  StepStatus step_status() const override { return status_; }
+  bool keeps_micro_batches() const override;
   void survive(const comm::Group& group, std::vector<int> places) override;
   std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override;
-  void finish_orphans() override;
+  void finish_failed_ranks() override;
   void regroup(bool is_new) override;
 
  private:
@@ -157,24 +159,24 @@ class DataParallel final : public Agreement,
   // Whether a bucket's memory goes back as soon as its slices are reduced.
   bool is_released() const noexcept {
     return (options_.kind == SyncKind::Zero2 || options_.kind == SyncKind::Zero3) &&
-           !options_.is_ordered && !(is_lasting() && options_.keeps_gradients);
+           !options_.is_ordered && !(is_elastic() && options_.keeps_gradients);
   }
   // Whether sums of whole buckets have memory of their own.
   bool is_sum_apart() const noexcept {
-    return !is_sliced() && !options_.is_ordered && is_lasting() && options_.keeps_gradients;
+    return !is_sliced() && !options_.is_ordered && is_elastic() && options_.keeps_gradients;
   }
   bool has_copies() const noexcept { return layout_ && layout_->copies.memory.defined(); }
   at::Tensor copy_of(const at::Tensor& parameter) const override;
   at::Tensor lend(const at::Tensor& parameter) override;
   bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,
                 const at::Tensor& values) override;
-  void born(std::size_t parameter);
+  void on_gradient(std::size_t parameter);
   static constexpr int kEmpty = -1;            // no slot
   static constexpr std::size_t kReported = 4;  // where reported sums begin in the figures
   // That ranks add up, besides one a parameter.
   static constexpr std::size_t kFigures = kReported + ReportedSums{}.size();
 
-  bool is_lasting() const noexcept { return options_.is_lasting; }
+  bool is_elastic() const noexcept { return options_.is_elastic; }
   Blueprint draw(const std::vector<std::size_t>& order) const;
   void lay_out(std::vector<std::size_t> order);
   void lay_out(const Blueprint& blueprint, bool is_attached);
@@ -182,8 +184,8 @@ class DataParallel final : public Agreement,
   Ledger::Shape ledger_shape() const;
   void make_spaces(Layout& layout, const std::vector<std::int64_t>& names);
   void cut_slices();
-  void reopen(int slots_before);
-  void keep_filled(int slots_before);
+  void reopen(int count_before);
+  void keep_filled(int count_before);
   void keep_ordered(const std::vector<int>& filled);
   bool has_none() const;
   std::size_t last_to_run() const;
@@ -193,11 +195,11 @@ class DataParallel final : public Agreement,
   void throw_if_lost() const;
   void throw_if_pointless() const override;
   void tell_left_out(const Share& mine, Gradients& all);
-  void prepare_standing(std::span<const double> figures);
-  void finish_standing();
+  void mark_prepared(std::span<const double> figures);
+  void mark_finished();
   Gradients take_figures(std::span<const double> figures);
-  std::vector<int> heirs() const;
-  void update_orphans(const Update& how);
+  std::vector<int> successors() const;
+  void update_failed_ranks(const Update& how);
   void inherit_residuals();
   void meet_hosts(const std::vector<int>& places);
   std::vector<double> find_figures(std::int64_t step, std::span<const Prepared> told) const;
@@ -213,7 +215,7 @@ class DataParallel final : public Agreement,
   bool is_coded_now() const noexcept { return exchange_ && plan_.step >= options_.codec_begin; }
   Traffic plain_traffic() const;
   // Whether ranks come and go on several hosts, each of which has all slices.
-  bool is_in_hosts() const noexcept { return is_lasting() && options_.is_spread && is_sliced(); }
+  bool is_in_hosts() const noexcept { return is_elastic() && options_.is_spread && is_sliced(); }
   // Whether buckets are, on their way to whoever sums them up, or what hosts have of them.
   bool is_crossing() const noexcept {
     return is_sliced() && (is_in_hosts() ? firsts_.size() > 1 : options_.across.size() > 1);
@@ -234,12 +236,12 @@ class DataParallel final : public Agreement,
   std::unique_ptr<CodedSum> make_sum() const;
   void meet_again();
   void launch_ordered(std::size_t bucket, const std::string& label);
-  GradientBuckets& buckets_of(std::size_t slot);
+  GradientBuckets& buckets_of(std::size_t micro_batch);
   // Of the rank of the cut.
   std::vector<optim::Slice> slices(double rate, int rank);
   std::vector<optim::Slice> slices(double rate, int rank, std::size_t bucket);
   void update_buckets(const Update& how);
-  void update_lasting(const Update& how);
+  void update_elastic(const Update& how);
   void write_copies(int rank);
   void write_copy(std::size_t bucket, int rank);
   ElementRange own_of(std::size_t bucket, int rank) const;
@@ -262,7 +264,7 @@ class DataParallel final : public Agreement,
   std::shared_ptr<Publishing> publishing_;      // with the layout
   std::vector<std::size_t> arrival_;            // of the first step's gradients
   StepPlan plan_;
-  std::size_t slot_ = 0;                    // that runs, of this rank's
+  std::size_t micro_batch_ = 0;             // that runs, of this rank's
   std::vector<bool> is_used_;               // by any rank, in this step
   std::unique_ptr<Race> race_;              // where ranks may be left out
   bool is_left_out_ = false;                // this one, in this step
@@ -283,14 +285,14 @@ class DataParallel final : public Agreement,
   bool is_uneven_ = false;         // hosts have unequal numbers of ranks
   at::Tensor sums_;                // of all ranks, where they have
   Cut cut_;
-  Standing standing_;
+  StepStatus status_;
   std::optional<Update> made_;  // in the last step; nothing where that was dropped
   std::optional<Ledger> ledger_;
-  std::optional<Ledger::Page> page_;       // this rank's
-  bool is_surviving_ = false;              // from survive() to regroup()
-  bool has_state_ = false;                 // values that all ranks share
-  std::vector<at::Tensor> first_buffers_;  // as they were when the step began
-  std::vector<at::Tensor> slot_buffers_;   // and when its last slot ended that did
+  std::optional<Ledger::Page> page_;             // this rank's
+  bool is_surviving_ = false;                    // from survive() to regroup()
+  bool has_state_ = false;                       // values that all ranks share
+  std::vector<at::Tensor> first_buffers_;        // as they were when the step began
+  std::vector<at::Tensor> micro_batch_buffers_;  // and when its last slot ended that did
   GradientHooks hooks_;
 };
 

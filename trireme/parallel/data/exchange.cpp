@@ -14,13 +14,13 @@ Exchange::Exchange(Options options, const BucketPlan& plan,
       plan_(plan),
       joint_(options_.beside ? options_.codec->joint() : nullptr),
       codec_(joint_ ? joint_ : options_.codec),
-      debts_({.codec = options_.codec,
-              .debtor = {.rank = options_.group.rank(), .count = options_.group.size()},
-              .has_error_feedback = options_.has_error_feedback,
-              .is_mean = options_.is_mean,
-              .is_lasting = options_.is_lasting,
-              .estate = options_.estate},
-             plan, parameters, std::move(parts)) {
+      feedback_({.codec = options_.codec,
+                 .contributor = {.rank = options_.group.rank(), .count = options_.group.size()},
+                 .has_error_feedback = options_.has_error_feedback,
+                 .is_mean = options_.is_mean,
+                 .is_elastic = options_.is_elastic,
+                 .shared = options_.shared},
+                plan, parameters, std::move(parts)) {
   for (const BucketPlan::Bucket& bucket : plan_.buckets) {
     Passage& passage = passages_.emplace_back();
     for (const BucketPlan::Entry& entry : bucket.entries) {
@@ -36,7 +36,7 @@ Exchange::Exchange(Options options, const BucketPlan& plan,
 void Exchange::regroup(const Seat& seat) {
   forget();
   const comm::Group& group = seat.all;
-  debts_.regroup({.rank = group.rank(), .count = group.size()});
+  feedback_.regroup({.rank = group.rank(), .count = group.size()});
   options_.group = group;
   bytes_ = codec_->is_fixed_size() ? group : group.duplicate();
   for (Passage& passage : passages_) passage.sizes.resize(static_cast<std::size_t>(group.size()));
@@ -56,7 +56,7 @@ void Exchange::forget() {
 void Exchange::begin(std::int64_t step) {
   forget();
   step_ = step;
-  debts_.begin(step);
+  feedback_.begin(step);
   traffic_ = {};
 }
 
@@ -87,8 +87,8 @@ void Exchange::nominate(std::size_t bucket) {
   const std::vector<std::size_t>& counts = options_.beside->counts[bucket];
   const std::size_t whole = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   const std::size_t picked = joint_->picked_of(whole);
-  passage.nominated =
-      codec::nominate(floats_of(passage.values), debts_.owed(plan_.buckets[bucket].range), picked);
+  passage.nominated = codec::nominate(floats_of(passage.values),
+                                      feedback_.owed(plan_.buckets[bucket].range), picked);
   passage.voters.clear();
   for (const std::size_t count : counts) passage.voters.push_back(std::min(count, picked));
   passage.nominations.resize(
@@ -121,11 +121,11 @@ void Exchange::encode(std::size_t bucket) {
                          .quota = quota_of(bucket)};
   const BucketPlan::Bucket& of = plan_.buckets[bucket];
   for (std::size_t i = 0; i < of.entries.size(); ++i) {
-    passage.parts[i].kept = debts_.open_kept(of.entries[i].parameter);
+    passage.parts[i].kept = feedback_.open_kept(of.entries[i].parameter);
   }
   std::size_t size = 0;
   if (options_.has_error_feedback) {
-    size = codec_->encode_fed(own, debts_.open(of.range), passage.parts, draw, passage.mine);
+    size = codec_->encode_fed(own, feedback_.open(of.range), passage.parts, draw, passage.mine);
   } else {
     size = codec_->encode(own, passage.parts, draw, passage.mine);
   }

@@ -3,13 +3,13 @@
 //
 // Every rank sends its bytes to all others, decodes everybody's in the order of ranks and adds them
 // up, so that all come to the same bits. What a rank lost of its own is its residual, by parameter
-// (debts.h): it is added to what the rank encodes next.
+// (feedback.h): it is added to what the rank encodes next.
 //
 // Where ranks hold slices of the buckets (beside), a codec that can chooses among all of them what
 // is sent (trireme/codec/joint.h): the holders of a bucket's slices tell each other what they
 // nominate, and encode when they have heard all.
 //
-// Where ranks come and go (is_lasting), residuals count from commit() on; until then the same sum
+// Where ranks come and go (is_elastic), residuals count from commit() on; until then the same sum
 // can be begun again, with another group.
 //
 // Bytes: a rank sends its encoded bucket once and receives those of all others.
@@ -38,11 +38,11 @@ class Exchange final : public CodedSum {
     bool has_error_feedback = true;
     bool is_mean = false;  // what it adds up is divided by the number of ranks
     std::uint64_t seed = 0;
-    bool is_lasting = false;
-    Residuals::Estate estate{};  // where others find residuals when this rank is dead
+    bool is_elastic = false;
+    Residuals::SharedResiduals shared{};  // where others find residuals when this rank is dead
     std::optional<Beside> beside{};
   };
-  // REQUIRES: parameters are float32; values lie as the plan says. `parts`: see Debts.
+  // REQUIRES: parameters are float32; values lie as the plan says. `parts`: see ErrorFeedback.
   Exchange(Options options, const BucketPlan& plan, const std::vector<Parameter>& parameters,
            std::vector<checkpoint::Piece> parts = {});
 
@@ -58,7 +58,7 @@ class Exchange final : public CodedSum {
   void forget() override;
   void regroup(const Seat& seat) override;
   Traffic traffic() const override { return traffic_; }
-  Debts* debts() override { return &debts_; }
+  ErrorFeedback* feedback() override { return &feedback_; }
 
  private:
   // A bucket's way: its bytes, those of all, and where they are to become values.
@@ -89,7 +89,7 @@ class Exchange final : public CodedSum {
   BucketPlan plan_;
   std::shared_ptr<const codec::Joint> joint_;  // null: each encodes what it has
   std::shared_ptr<const codec::Codec> codec_;  // that one, or the one of the options
-  Debts debts_;
+  ErrorFeedback feedback_;
   std::vector<Passage> passages_;  // by bucket
   std::int64_t step_ = 0;
   // Buckets that have come so far, each no further than the one before.

@@ -78,9 +78,9 @@ bool GradientBuckets::add_rows(std::size_t parameter, at::Tensor rows, at::Tenso
   return true;
 }
 
-void GradientBuckets::begin_slot(const Slot& slot) {
-  slot_ = slot;
-  if (slot.is_first) is_used_.assign(is_used_.size(), false);
+void GradientBuckets::begin_micro_batch(const Slot& micro_batch) {
+  micro_batch_ = micro_batch;
+  if (micro_batch.is_first) is_used_.assign(is_used_.size(), false);
   has_come_.assign(has_come_.size(), false);
   is_lent_.assign(is_lent_.size(), false);
   rows_.clear();
@@ -110,17 +110,17 @@ void GradientBuckets::take(std::size_t parameter) {
 }
 
 void GradientBuckets::announce() {
-  if (!slot_.is_last) return;
+  if (!micro_batch_.is_last) return;
   while (announced_ < missing_.size() && missing_[announced_] == 0) options_.full(announced_++);
 }
 
-void GradientBuckets::end_slot() {
-  if (!slot_.is_last && !slot_.is_alone) return;
+void GradientBuckets::end_micro_batch() {
+  if (!micro_batch_.is_last && !micro_batch_.is_alone) return;
   const c10::NoGradGuard no_grad;
   for (std::size_t i = 0; i < is_used_.size(); ++i) {
     if (!is_used_[i]) view_of(i).zero_();
   }
-  if (!slot_.is_last) return;
+  if (!micro_batch_.is_last) return;
   missing_.assign(missing_.size(), 0);
   announce();
 }

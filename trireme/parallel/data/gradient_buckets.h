@@ -1,8 +1,8 @@
 // GradientBuckets gathers a rank's gradients, as they are born, in buckets that travel as one.
 //
-//   buckets.begin_slot({.is_first = true, .is_last = true});
+//   buckets.begin_micro_batch({.is_first = true, .is_last = true});
 //   ... each gradient: buckets.take(parameter)     // copied once, its tensor given back
-//   buckets.end_slot();
+//   buckets.end_micro_batch();
 //
 // A bucket is announced to `full` when the last slot has brought all its gradients: in the order
 // of the plan on every rank, whatever the order of their coming. What never came counts as zero
@@ -44,7 +44,7 @@ class GradientBuckets {
   GradientBuckets(const BucketPlan& plan, const std::vector<Parameter>& parameters,
                   Options options);
 
-  void begin_slot(const Slot& slot);
+  void begin_micro_batch(const Slot& micro_batch);
   // Where the gradient that take() is going to find may be written; undefined where it has to be
   // added to what is there, and for whoever asks a second time.
   at::Tensor lend(std::size_t parameter);
@@ -53,7 +53,7 @@ class GradientBuckets {
   bool add_rows(std::size_t parameter, at::Tensor rows, at::Tensor values);
   void take(std::size_t parameter);
   // Where nothing came, there are zeros. Announces what is left after the last slot.
-  void end_slot();
+  void end_micro_batch();
 
   bool is_used(std::size_t parameter) const { return is_used_[parameter]; }
   // REQUIRES: some of its gradients came.
@@ -72,7 +72,7 @@ class GradientBuckets {
   Options options_;
   std::vector<at::Tensor> buckets_;  // undefined: released
   std::vector<at::Tensor> spares_;   // released, for buckets of their size
-  Slot slot_;
+  Slot micro_batch_;
   std::vector<bool> is_used_;   // in this step
   std::vector<bool> has_come_;  // in this slot
   std::vector<bool> is_lent_;   // in this slot

@@ -50,12 +50,12 @@ void HostExchange::take_over(const Seat& seat, const comm::Group& speakers,
           .codec = options_.codec,
           .has_error_feedback = options_.has_error_feedback,
           .seed = options_.seed,
-          .is_lasting = true,
-          .estate = {.arena = options_.arena, .key = options_.key, .place = seat.place}},
+          .is_elastic = true,
+          .shared = {.arena = options_.arena, .key = options_.key, .place = seat.place}},
       plan_, parameters_);
   for (const int place : before) {
     if (place == seat.place) continue;
-    own_->debts()->inherit(place, seat.last, Residuals::As::Follower);
+    own_->feedback()->inherit(place, seat.last, Residuals::As::Follower);
   }
   own_->begin(step_);
 }

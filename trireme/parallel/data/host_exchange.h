@@ -5,7 +5,7 @@
 //   sum.regroup(seat);                    // now, and when ranks have come or gone
 //   sum.launch(bucket, values, values);   // the whole bucket, of which this rank has its slice
 //
-// A host owes as one (debts.h). What it owes its speaker has, in memory that outlives it: who
+// A host owes as one (feedback.h). What it owes its speaker has, in memory that outlives it: who
 // speaks after it takes that over, whichever slices ranks have then. It is lost where a host is.
 //
 // Threads, failure: as CodedSum. regroup() is a collective of all, the rest of a host's ranks.
@@ -42,7 +42,7 @@ class HostExchange final : public CodedSum {
   void forget() override;
   void regroup(const Seat& seat) override;
   Traffic traffic() const override { return traffic_; }
-  Debts* debts() override { return own_ ? own_->debts() : nullptr; }
+  ErrorFeedback* feedback() override { return own_ ? own_->feedback() : nullptr; }
 
  private:
   struct Passage {

@@ -105,12 +105,12 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   // Summed up where they came together.
   if (!layout_->reduced.memory.defined()) layout_->reduced = {buckets_of(0).memory(), false, {}};
   if (options_.codec) make_exchange();
-  if (is_lasting()) has_state_ = true;
-  if (is_lasting() && (is_one_copy() || !options_.is_spread)) {
+  if (is_elastic()) has_state_ = true;
+  if (is_elastic() && (is_one_copy() || !options_.is_spread)) {
     ledger_.emplace(inside_.arena(), static_cast<std::uint64_t>(blueprint.names[kLedger]),
                     ledger_shape());
     page_ = ledger_->page(inside_.arena_member());
-    page_->begin(standing_.step);
+    page_->begin(status_.step);
   }
   make_publishing();
   if (layout_->values.is_compact) {
@@ -152,9 +152,9 @@ std::unique_ptr<CodedSum> DataParallel::make_sum() const {
                         .codec = options_.codec,
                         .has_error_feedback = options_.has_error_feedback,
                         .seed = options_.seed,
-                        .is_lasting = is_lasting()};
-  if (is_lasting() && !options_.is_spread) {
-    how.estate = {.arena = inside_.arena(), .key = key, .place = inside_.arena_member()};
+                        .is_elastic = is_elastic()};
+  if (is_elastic() && !options_.is_spread) {
+    how.shared = {.arena = inside_.arena(), .key = key, .place = inside_.arena_member()};
   }
   if (!is_sliced()) {
     return std::make_unique<Exchange>(std::move(how), layout_->plan, options_.parameters);
@@ -191,7 +191,7 @@ void DataParallel::make_spaces(Layout& layout, const std::vector<std::int64_t>& 
   const auto space = [&](std::size_t name) -> FlatSpace {
     if (is_one_copy()) {
       return {common_flat(group, static_cast<std::uint64_t>(names[name]), plan.count, type,
-                          is_lasting() ? 0 : group.size()),
+                          is_elastic() ? 0 : group.size()),
               false,
               {}};
     }
@@ -205,7 +205,7 @@ void DataParallel::make_spaces(Layout& layout, const std::vector<std::int64_t>& 
   }
   if (is_one_copy() && options_.narrow_type) {
     layout.copies = {common_flat(group, static_cast<std::uint64_t>(names[kCopies]), plan.count,
-                                 *options_.narrow_type, is_lasting() ? 0 : group.size()),
+                                 *options_.narrow_type, is_elastic() ? 0 : group.size()),
                      false,
                      {}};
   }
@@ -247,7 +247,7 @@ std::vector<std::vector<std::size_t>> DataParallel::needs_of_blocks() const {
 // Where ranks come and go, a step begins with all values there: nobody is then in one step while
 // another's update of the last can still be lost.
 void DataParallel::make_publishing() {
-  const bool is_gate = is_sliced() && !is_lasting() && !layout_->values.is_compact;
+  const bool is_gate = is_sliced() && !is_elastic() && !layout_->values.is_compact;
   publishing_ = std::make_shared<Publishing>(
       layout_->plan.buckets.size(),
       is_gate ? needs_of_blocks() : std::vector<std::vector<std::size_t>>{});

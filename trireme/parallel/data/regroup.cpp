@@ -23,61 +23,63 @@ void DataParallel::throw_if_lost() const {
 }
 
 // A step begins, for the first time or once more.
-void DataParallel::reopen(int slots_before) {
+void DataParallel::reopen(int count_before) {
   // Others may have begun it where this rank did not.
-  const bool is_again = plan_.is_repeated && standing_.step == plan_.step;
-  standing_.step = plan_.step;
-  standing_.phase = Standing::Phase::Open;
+  const bool is_again = plan_.is_repeated && status_.step == plan_.step;
+  status_.step = plan_.step;
+  status_.phase = StepStatus::Phase::Open;
   if (page_) page_->begin(plan_.step);
   if (!is_again) {
     filled_.assign(filled_.size(), kEmpty);
     first_buffers_.clear();
-    slot_buffers_.clear();
+    micro_batch_buffers_.clear();
     return;
   }
-  keep_filled(slots_before);
+  keep_filled(count_before);
   // What a forward pass changed counts as often as its gradients do.
-  take_buffers_back(has_none() || slot_buffers_.empty() ? first_buffers_ : slot_buffers_);
+  take_buffers_back(has_none() || micro_batch_buffers_.empty() ? first_buffers_
+                                                               : micro_batch_buffers_);
   for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
   if (!layout_) arrival_.clear();
 }
 
-bool DataParallel::keeps_slots() const {
+bool DataParallel::keeps_micro_batches() const {
   return options_.is_ordered || is_sum_apart() || (is_sliced() && !is_released());
 }
 
 bool DataParallel::has_none() const {
-  return std::all_of(filled_.begin(), filled_.end(), [](int slot) { return slot == kEmpty; });
+  return std::all_of(filled_.begin(), filled_.end(),
+                     [](int micro_batch) { return micro_batch == kEmpty; });
 }
 
 // The gradients of slots that stay this rank's move to the places that these slots have now.
-void DataParallel::keep_filled(int slots_before) {
+void DataParallel::keep_filled(int count_before) {
   const std::vector<int> before = std::exchange(filled_, {});
-  filled_.assign(plan_.slots.size(), kEmpty);
+  filled_.assign(plan_.micro_batches.size(), kEmpty);
   const bool is_mixed = std::exchange(is_mixed_, false);
   // Who was dealt other slots than whoever says what is kept, between two deaths, has none of
   // these.
-  if (plan_.kept_slots != slots_before || !keeps_slots()) return;
+  if (plan_.kept_micro_batches != count_before || !keeps_micro_batches()) return;
   if (options_.is_ordered) return keep_ordered(before);
-  TRIREME_CHECK(plan_.slot_count % slots_before == 0, slots_before, " slots became ",
-                plan_.slot_count);
-  const int pieces = plan_.slot_count / slots_before;
+  TRIREME_CHECK(plan_.micro_batch_count % count_before == 0, count_before, " slots became ",
+                plan_.micro_batch_count);
+  const int pieces = plan_.micro_batch_count / count_before;
   for (std::size_t i = 0; i < filled_.size() && !is_mixed; ++i) {
-    const int whole = plan_.slots[i] / pieces;
+    const int whole = plan_.micro_batches[i] / pieces;
     const bool is_there = std::find(before.begin(), before.end(), whole) != before.end();
-    if (is_there) filled_[i] = plan_.slots[i];
+    if (is_there) filled_[i] = plan_.micro_batches[i];
   }
 }
 
 // REQUIRES: slots are those of the last attempt, in one piece.
 void DataParallel::keep_ordered(const std::vector<int>& filled) {
   std::vector<std::unique_ptr<GradientBuckets>> before = std::exchange(buckets_, {});
-  buckets_.resize(std::max(before.size(), plan_.slots.size()));
-  for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
-    const auto at = std::find(filled.begin(), filled.end(), plan_.slots[i]);
+  buckets_.resize(std::max(before.size(), plan_.micro_batches.size()));
+  for (std::size_t i = 0; i < plan_.micro_batches.size(); ++i) {
+    const auto at = std::find(filled.begin(), filled.end(), plan_.micro_batches[i]);
     if (at == filled.end()) continue;
     buckets_[i] = std::move(before[static_cast<std::size_t>(at - filled.begin())]);
-    filled_[i] = plan_.slots[i];
+    filled_[i] = plan_.micro_batches[i];
   }
   auto spare = before.begin();
   for (std::unique_ptr<GradientBuckets>& place : buckets_) {
@@ -88,14 +90,14 @@ void DataParallel::keep_ordered(const std::vector<int>& filled) {
   }
 }
 
-bool DataParallel::has_slot(int slot) const {
-  return std::find(filled_.begin(), filled_.end(), slot) != filled_.end();
+bool DataParallel::has_micro_batch(int micro_batch) const {
+  return std::find(filled_.begin(), filled_.end(), micro_batch) != filled_.end();
 }
 
 // Of this rank's slots.
 std::size_t DataParallel::last_to_run() const {
-  std::size_t last = plan_.slots.size();
-  while (last > 0 && has_slot(plan_.slots[last - 1])) --last;
+  std::size_t last = plan_.micro_batches.size();
+  while (last > 0 && has_micro_batch(plan_.micro_batches[last - 1])) --last;
   return last - 1;
 }
 
@@ -194,12 +196,12 @@ void DataParallel::share_figures(std::int64_t step, std::vector<double>& figures
 }
 
 std::optional<Gradients> DataParallel::recall(std::int64_t step, std::span<const Prepared> told) {
-  const bool is_asked = step >= 0 && standing_.step == step;
+  const bool is_asked = step >= 0 && status_.step == step;
   std::vector<double> figures = is_asked ? find_figures(step, told) : std::vector<double>{};
   if (options_.is_spread && is_sliced()) share_figures(is_asked ? step : -1, figures);
   if (figures.empty()) return std::nullopt;
   // This rank may be the next to die: whoever looks for them finds them with it, too.
-  if (standing_.phase == Standing::Phase::Open) prepare_standing(figures);
+  if (status_.phase == StepStatus::Phase::Open) mark_prepared(figures);
   return take_figures(figures);
 }
 
@@ -216,7 +218,7 @@ std::int64_t DataParallel::last_mark() const {
 }
 
 // By rank of the cut, the place of whoever does what is left to do of it: its own where it lives.
-std::vector<int> DataParallel::heirs() const {
+std::vector<int> DataParallel::successors() const {
   const auto is_in = [](const std::vector<int>& places, int place) {
     return std::find(places.begin(), places.end(), place) != places.end();
   };
@@ -225,26 +227,26 @@ std::vector<int> DataParallel::heirs() const {
   for (const int place : places_) {
     if (is_in(cut_.places, place)) living.push_back(place);
   }
-  std::vector<int> heirs;
-  std::size_t orphan = 0;
+  std::vector<int> successors;
+  std::size_t failed = 0;
   for (const int place : cut_.places) {
-    heirs.push_back(is_in(living, place) ? place : living[orphan++ % living.size()]);
+    successors.push_back(is_in(living, place) ? place : living[failed++ % living.size()]);
   }
-  return heirs;
+  return successors;
 }
 
 // The slices of those who are gone, dealt out to those who live.
-void DataParallel::update_orphans(const Update& how) {
+void DataParallel::update_failed_ranks(const Update& how) {
   if (!is_one_copy()) return;
-  const std::vector<int> heir_of = heirs();
+  const std::vector<int> successor_of = successors();
   for (int rank = 0; rank < cut_.size; ++rank) {
     const int place = cut_.places[static_cast<std::size_t>(rank)];
-    const int heir = heir_of[static_cast<std::size_t>(rank)];
-    if (heir == place || heir != places_[static_cast<std::size_t>(inside_.rank())]) continue;
+    const int successor = successor_of[static_cast<std::size_t>(rank)];
+    if (successor == place || successor != places_[static_cast<std::size_t>(inside_.rank())])
+      continue;
     Ledger::Page page = ledger_->page(place);
     // One that has begun the next step had finished this one.
-    const bool is_finished =
-        page.step() > standing_.step || page.phase() == Ledger::Phase::Finished;
+    const bool is_finished = page.step() > status_.step || page.phase() == Ledger::Phase::Finished;
     if (is_finished) continue;
     const std::vector<optim::Slice> theirs = slices(how.rate, rank);
     if (plan_.clip_value > 0) optim::clip_by_value(theirs, plan_.clip_value, how.scale);
@@ -255,9 +257,9 @@ void DataParallel::update_orphans(const Update& how) {
   }
 }
 
-void DataParallel::finish_orphans() {
+void DataParallel::finish_failed_ranks() {
   const c10::NoGradGuard no_grad;
-  if (made_) update_orphans(*made_);
+  if (made_) update_failed_ranks(*made_);
 }
 
 void DataParallel::regroup(bool is_new) {
@@ -301,13 +303,13 @@ void DataParallel::regroup(bool is_new) {
 
 // What the dead owed, those who live owe now, where they can read it.
 void DataParallel::inherit_residuals() {
-  const bool is_finished = standing_.phase == Standing::Phase::Finished;
-  const std::vector<int> heir_of = heirs();
-  for (std::size_t rank = 0; rank < heir_of.size(); ++rank) {
+  const bool is_finished = status_.phase == StepStatus::Phase::Finished;
+  const std::vector<int> successor_of = successors();
+  for (std::size_t rank = 0; rank < successor_of.size(); ++rank) {
     const int place = cut_.places[rank];
-    const bool is_mine = heir_of[rank] == places_[static_cast<std::size_t>(inside_.rank())];
-    if (is_mine && heir_of[rank] != place) {
-      exchange_->inherit(place, is_finished ? standing_.step : standing_.step - 1);
+    const bool is_mine = successor_of[rank] == places_[static_cast<std::size_t>(inside_.rank())];
+    if (is_mine && successor_of[rank] != place) {
+      exchange_->inherit(place, is_finished ? status_.step : status_.step - 1);
     }
   }
 }
@@ -315,12 +317,12 @@ void DataParallel::inherit_residuals() {
 // Who has come now has an exchange of this group already, unless it is of hosts.
 void DataParallel::meet_again() {
   if (is_exchange_met_) return;
-  const bool is_finished = standing_.phase == Standing::Phase::Finished;
+  const bool is_finished = status_.phase == StepStatus::Phase::Finished;
   if (!is_in_hosts()) inherit_residuals();
   exchange_->regroup({.all = options_.group,
                       .inside = inside_,
                       .place = places_[static_cast<std::size_t>(inside_.rank())],
-                      .last = is_finished ? standing_.step : standing_.step - 1});
+                      .last = is_finished ? status_.step : status_.step - 1});
   is_exchange_met_ = true;
 }
 

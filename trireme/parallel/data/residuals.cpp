@@ -31,8 +31,8 @@ std::int64_t version_size(std::int64_t count) {
 
 Residuals::Residuals(Options options) : options_(std::move(options)) {
   const c10::NoGradGuard no_grad;
-  if (options_.estate.arena) {
-    mine_ = at(options_.estate.place);
+  if (options_.shared.arena) {
+    mine_ = at(options_.shared.place);
   } else {
     mine_ = in(at::zeros({static_cast<std::int64_t>(size())}, at::kByte));
   }
@@ -60,12 +60,12 @@ Residuals::Memory Residuals::in(const at::Tensor& bytes) const {
 
 // Never given back: who dies last is not known.
 Residuals::Memory Residuals::at(int place) const {
-  const Estate& estate = options_.estate;
+  const SharedResiduals& shared = options_.shared;
   std::byte* data =
-      estate.arena->find_or_make(estate.key + 2 * static_cast<std::uint64_t>(place), size(),
+      shared.arena->find_or_make(shared.key + 2 * static_cast<std::uint64_t>(place), size(),
                                  std::numeric_limits<int>::max(), Deadline::after(kResidualsMax));
   return in(at::from_blob(
-      data, {static_cast<std::int64_t>(size())}, [arena = estate.arena](void*) {},
+      data, {static_cast<std::int64_t>(size())}, [arena = shared.arena](void*) {},
       at::TensorOptions(at::kByte)));
 }
 
@@ -100,7 +100,7 @@ void Residuals::commit() {
 
 void Residuals::inherit(int place, std::int64_t last, As as) {
   const std::int64_t taken = options_.owed + (as == As::Follower ? options_.kept : 0);
-  if (!options_.estate.arena || taken == 0) return;
+  if (!options_.shared.arena || taken == 0) return;
   const c10::NoGradGuard no_grad;
   const Memory theirs = at(place);
   const std::uint64_t mark = theirs.mark->exchange(kTaken, std::memory_order_acq_rel);

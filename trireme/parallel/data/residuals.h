@@ -29,7 +29,7 @@ namespace trireme::parallel::data {
 class Residuals {
  public:
   // Where ranks share memory: by place, in blocks that all ranks find by the key.
-  struct Estate {
+  struct SharedResiduals {
     std::shared_ptr<comm::Arena> arena{};  // null: this rank alone can read them
     std::uint64_t key = 0;
     int place = 0;
@@ -38,7 +38,7 @@ class Residuals {
     std::int64_t owed = 0;  // floats
     std::int64_t kept = 0;  // floats behind them
     bool is_undoable = false;
-    Estate estate{};
+    SharedResiduals shared{};
   };
   // Zeros, whoever had the place before.
   explicit Residuals(Options options);
@@ -57,8 +57,8 @@ class Residuals {
   // Adds what the rank of a place owed after step `last`, the last one that ended. Once: whoever
   // comes second finds nothing. If this rank dies on the way, it may be lost. What its codec kept
   // is taken over by whoever follows it, and has none.
-  enum class As : std::uint8_t { Heir, Follower };
-  void inherit(int place, std::int64_t last, As as = As::Heir);
+  enum class As : std::uint8_t { Successor, Follower };
+  void inherit(int place, std::int64_t last, As as = As::Successor);
 
  private:
   struct Memory {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "trireme/parallel/agree.h"
+#include "trireme/parallel/gradient_sync.h"
 #include "trireme/parallel/local/flat_model.h"
 
 namespace trireme::parallel::local {

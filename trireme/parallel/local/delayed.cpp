@@ -23,7 +23,7 @@ Delayed::Delayed(Options options)
     : group_(options.flat.group),
       buffers_(std::move(options.buffers)),
       flat_(options.flat),
-      is_lasting_(options.flat.is_lasting),
+      is_elastic_(options.flat.is_elastic),
       faults_(options.faults) {
   const c10::NoGradGuard no_grad;
   options.own.can_update_early = false;
@@ -38,23 +38,24 @@ Delayed::Delayed(Options options)
   }
   last_.flat = flat_.make();
   ready_.flat = flat_.make();
-  if (is_lasting_) mine_ = flat_.make();
+  if (is_elastic_) mine_ = flat_.make();
 }
 
 void Delayed::begin_step(const StepPlan& plan) {
-  if (is_lasting_) {
+  if (is_elastic_) {
     if (const std::optional<Error> error = group_.error()) throw *error;
     first_buffers_.clear();
     for (const at::Tensor& buffer : buffers_) first_buffers_.push_back(buffer.clone());
   }
   plan_ = plan;
-  standing_.step = plan.step;
-  standing_.phase = Standing::Phase::Open;
+  status_.step = plan.step;
+  status_.phase = StepStatus::Phase::Open;
   broadcast_buffers();
   StepPlan own = plan;
   own.early.reset();
-  own.slot_count = static_cast<int>(plan.slots.size());
-  for (int i = 0; i < own.slot_count; ++i) own.slots[static_cast<std::size_t>(i)] = i;
+  own.micro_batch_count = static_cast<int>(plan.micro_batches.size());
+  for (int i = 0; i < own.micro_batch_count; ++i)
+    own.micro_batches[static_cast<std::size_t>(i)] = i;
   own_->begin_step(own);
 }
 
@@ -84,8 +85,8 @@ Gradients Delayed::reduce(const Share& mine) {
       .all_reduce({figures.data(), figures.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
                   {.label = "prepare", .priority = 1})
       .wait();
-  standing_.phase = Standing::Phase::Prepared;
-  standing_.prepared = {.step = plan_.step, .figures = figures};
+  status_.phase = StepStatus::Phase::Prepared;
+  status_.prepared = {.step = plan_.step, .figures = figures};
   reach(faults_, data::kPrepared, group_.rank());
   return take(figures);
 }
@@ -100,8 +101,8 @@ Gradients Delayed::take(std::span<const double> figures) {
   last_.is_there = true;
   last_.is_whole = false;
   last_.step = plan_.step;
-  last_.slots = static_cast<int>(plan_.slots.size());
-  last_.slot_count = plan_.slot_count;
+  last_.micro_batches = static_cast<int>(plan_.micro_batches.size());
+  last_.micro_batch_count = plan_.micro_batch_count;
   launch();
   all_.traffic = flat_.traffic();
   if (ready_.is_there) {
@@ -116,13 +117,13 @@ Gradients Delayed::take(std::span<const double> figures) {
 
 // Where somebody is lost, regroup() sees to it.
 void Delayed::launch() {
-  if (is_lasting_) mine_.copy_(last_.flat);
+  if (is_elastic_) mine_.copy_(last_.flat);
   if (is_surviving_) return;
   is_travelling_ = true;
   try {
     flat_.launch(last_.flat, last_.step);
   } catch (const Error& error) {
-    if (!is_lasting_ || error.code() != ErrorCode::PeerLost) throw;
+    if (!is_elastic_ || error.code() != ErrorCode::PeerLost) throw;
   }
 }
 
@@ -136,7 +137,7 @@ double Delayed::total(double mine) {
 
 void Delayed::update(const Update& how) {
   reach(faults_, data::kUpdating, group_.rank());
-  standing_.phase = Standing::Phase::Finished;
+  status_.phase = StepStatus::Phase::Finished;
   if (ready_.is_there) {
     own_->update(how);
   } else {
@@ -146,7 +147,7 @@ void Delayed::update(const Update& how) {
 
 // Whatever was not finite, this step's gradients or the last one's: none of them is applied.
 void Delayed::drop() {
-  standing_.phase = Standing::Phase::Finished;
+  status_.phase = StepStatus::Phase::Finished;
   own_->drop();
   last_.is_there = false;
 }

@@ -8,12 +8,12 @@
 // All ranks have the same weights at all times. Gradients that are on their way are saved with a
 // checkpoint.
 //
-// Deaths: where ranks come and go (is_lasting), a step ends for all who live or for none of them.
+// Deaths: where ranks come and go (is_elastic), a step ends for all who live or for none of them.
 // Gradients on their way when a rank dies are everybody's, if anybody who lives has got them;
 // otherwise those who live add up theirs again, weighted for all, and the dead one's samples of
 // that step are lost with it.
 //
-// Threads, failure, lifetime: as Agreement.
+// Threads, failure, lifetime: as GradientSync.
 
 #pragma once
 
@@ -21,25 +21,25 @@
 #include <vector>
 
 #include "trireme/base/fault.h"
-#include "trireme/parallel/lasting.h"
+#include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/local/flat_model.h"
 #include "trireme/parallel/solo.h"
 
 namespace trireme::parallel::local {
 
-class Delayed final : public Agreement, public Lasting {
+class Delayed final : public GradientSync, public ElasticSync {
  public:
   struct Options {
     Solo::Options own;
     std::vector<at::Tensor> buffers{};  // rank 0's are everybody's, from step to step
-    FlatModel::Options flat;            // is_lasting: ranks may come and go
+    FlatModel::Options flat;            // is_elastic: ranks may come and go
     Faults* faults = nullptr;
   };
   explicit Delayed(Options options);
 
   void begin_step(const StepPlan& plan) override;
-  void begin_slot(std::size_t index) override { own_->begin_slot(index); }
-  void end_slot() override { own_->end_slot(); }
+  void begin_micro_batch(std::size_t index) override { own_->begin_micro_batch(index); }
+  void end_micro_batch() override { own_->end_micro_batch(); }
   Gradients reduce(const Share& mine) override;
   double total(double mine) override;
   void update(const Update& how) override;
@@ -53,11 +53,11 @@ class Delayed final : public Agreement, public Lasting {
   void restore_own(const checkpoint::Checkpoint& from) override;
   std::string first_not_finite() const override { return own_->first_not_finite(); }
 
-  Standing standing() const override { return standing_; }
-  bool keeps_slots() const override { return false; }
+  StepStatus step_status() const override { return status_; }
+  bool keeps_micro_batches() const override { return false; }
   void survive(const comm::Group& group, std::vector<int> places) override;
   std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override;
-  void finish_orphans() override {}
+  void finish_failed_ranks() override {}
   void regroup(bool is_new) override;
 
  private:
@@ -68,15 +68,15 @@ class Delayed final : public Agreement, public Lasting {
     bool is_there = false;  // otherwise there are none to apply
     bool is_whole = false;  // they have landed
     std::int64_t step = 0;
-    int slots = 0;  // of this rank, and of all
-    int slot_count = 1;
+    int micro_batches = 0;  // of this rank, and of all
+    int micro_batch_count = 1;
   };
   // What a rank brings to a new group.
   struct Report {
     bool has_state = false;
     bool is_there = false;
     bool is_whole = false;
-    std::int64_t slots = 0;
+    std::int64_t micro_batches = 0;
     std::int64_t step = 0;
   };
 
@@ -96,10 +96,10 @@ class Delayed final : public Agreement, public Lasting {
   Late last_;   // of the step before, on its way or landed
   Late ready_;  // what update() applies
   bool is_travelling_ = false;
-  bool is_lasting_ = false;
+  bool is_elastic_ = false;
   Faults* faults_ = nullptr;
   at::Tensor mine_;  // what this rank sent last, where it may have to send it again
-  Standing standing_;
+  StepStatus status_;
   Gradients all_;                          // of this step
   std::vector<at::Tensor> first_buffers_;  // as they were when the step began
   bool is_surviving_ = false;              // from survive() to regroup()

@@ -21,21 +21,21 @@ void Delayed::survive(const comm::Group& group, std::vector<int> /*places*/) {
 
 // What only the dead knew changed nothing of those who live.
 std::optional<Gradients> Delayed::recall(std::int64_t step, std::span<const Prepared> told) {
-  if (step < 0 || standing_.step != step) return std::nullopt;
+  if (step < 0 || status_.step != step) return std::nullopt;
   const auto known =
       std::find_if(told.begin(), told.end(), [&](const Prepared& one) { return one.step == step; });
   if (known == told.end()) return std::nullopt;
-  if (standing_.phase != Standing::Phase::Open) return all_;
+  if (status_.phase != StepStatus::Phase::Open) return all_;
   const c10::NoGradGuard no_grad;
-  standing_.phase = Standing::Phase::Prepared;
-  standing_.prepared = *known;
+  status_.phase = StepStatus::Phase::Prepared;
+  status_.prepared = *known;
   return take(known->figures);
 }
 
 std::vector<Delayed::Report> Delayed::reports(bool is_new) const {
   const bool has_state = has_state_ && !is_new;
   const std::int64_t mine[] = {has_state ? 1 : 0, last_.is_there ? 1 : 0, last_.is_whole ? 1 : 0,
-                               last_.slots, last_.step};
+                               last_.micro_batches, last_.step};
   std::vector<std::int64_t> all(std::size(mine) * static_cast<std::size_t>(group_.size()));
   group_
       .all_gather({all.data(), all.size(), comm::DType::Int64},
@@ -46,7 +46,7 @@ std::vector<Delayed::Report> Delayed::reports(bool is_new) const {
     reports.push_back({.has_state = all[at] != 0,
                        .is_there = all[at + 1] != 0,
                        .is_whole = all[at + 2] != 0,
-                       .slots = all[at + 3],
+                       .micro_batches = all[at + 3],
                        .step = all[at + 4]});
   }
   return reports;
@@ -55,7 +55,7 @@ std::vector<Delayed::Report> Delayed::reports(bool is_new) const {
 void Delayed::regroup(bool is_new) {
   const c10::NoGradGuard no_grad;
   // A step that is run again changes them again.
-  const bool is_open = standing_.phase == Standing::Phase::Open;
+  const bool is_open = status_.phase == StepStatus::Phase::Open;
   for (std::size_t i = 0; is_open && i < first_buffers_.size(); ++i) {
     buffers_[i].copy_(first_buffers_[i]);
   }
@@ -71,7 +71,7 @@ void Delayed::regroup(bool is_new) {
 // Gradients that were on their way: from one who has got them, or added up again by those who live.
 // Who is new has none, and helps.
 void Delayed::complete(const std::vector<Report>& all) {
-  std::int64_t slots = 0, step = 0;
+  std::int64_t micro_batches = 0, step = 0;
   int source = -1;
   bool is_there = false, is_missing = false;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -79,7 +79,7 @@ void Delayed::complete(const std::vector<Report>& all) {
     if (all[rank].is_whole && source < 0) source = static_cast<int>(rank);
     is_there |= all[rank].is_there;
     is_missing |= !all[rank].is_whole;
-    slots += all[rank].slots;
+    micro_batches += all[rank].micro_batches;
     step = all[rank].step;
   }
   if (!is_there || !is_missing) return;
@@ -87,8 +87,9 @@ void Delayed::complete(const std::vector<Report>& all) {
     comm::broadcast(group_, last_.flat, source, {.label = "late gradients"}).wait();
   } else {
     const bool is_mine = all[static_cast<std::size_t>(group_.rank())].has_state;
-    last_.flat.copy_(mine_).mul_(
-        is_mine ? static_cast<double>(last_.slot_count) / static_cast<double>(slots) : 0);
+    last_.flat.copy_(mine_).mul_(is_mine ? static_cast<double>(last_.micro_batch_count) /
+                                               static_cast<double>(micro_batches)
+                                         : 0);
     flat_.sum(last_.flat, step);
   }
   flat_.commit();

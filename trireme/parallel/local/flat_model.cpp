@@ -47,7 +47,7 @@ FlatModel::FlatModel(Options options) : options_(std::move(options)), plan_(plan
                               .has_error_feedback = options_.has_error_feedback,
                               .is_mean = options_.is_mean,
                               .seed = options_.seed,
-                              .is_lasting = options_.is_lasting};
+                              .is_elastic = options_.is_elastic};
   if (is_joint(options_)) how.beside = holders_of(options_.beside, plan_.count);
   exchange_.emplace(std::move(how), plan_, options_.parameters, options_.parts);
 }
@@ -88,7 +88,7 @@ std::vector<checkpoint::Piece> FlatModel::pieces(const at::Tensor& flat,
     const Parameter& own = options_.parameters[i];
     checkpoint::Piece piece{.name = own.name, .sizes = own.tensor.sizes().vec(), .data = {}};
     if (!options_.parts.empty()) piece = options_.parts[i];
-    piece.name = Agreement::state_name(state, piece.name);
+    piece.name = GradientSync::state_name(state, piece.name);
     piece.data = at(flat, i);
     all.push_back(std::move(piece));
   }
@@ -98,7 +98,7 @@ std::vector<checkpoint::Piece> FlatModel::pieces(const at::Tensor& flat,
 bool FlatModel::has_some(const std::string& state, const checkpoint::Checkpoint& from) const {
   return std::any_of(
       options_.parameters.begin(), options_.parameters.end(),
-      [&](const Parameter& one) { return from.has(Agreement::state_name(state, one.name)); });
+      [&](const Parameter& one) { return from.has(GradientSync::state_name(state, one.name)); });
 }
 
 bool FlatModel::restore(const at::Tensor& flat, const std::string& state,

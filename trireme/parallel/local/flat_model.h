@@ -18,8 +18,8 @@
 #include "trireme/codec/codec.h"
 #include "trireme/comm/group.h"
 #include "trireme/comm/torch/tensor.h"
-#include "trireme/parallel/agree.h"
 #include "trireme/parallel/data/exchange.h"
+#include "trireme/parallel/gradient_sync.h"
 #include "trireme/parallel/parameter.h"
 
 namespace trireme::parallel::local {
@@ -39,7 +39,7 @@ class FlatModel {
     bool has_error_feedback = true;
     bool is_mean = false;  // sums are divided by the number of ranks
     std::uint64_t seed = 0;
-    bool is_lasting = false;  // see Exchange
+    bool is_elastic = false;  // see Exchange
   };
   explicit FlatModel(Options options);
 

@@ -173,7 +173,7 @@ std::string Fragment::mean_name() const {
 
 // Of pairs each says that it was there.
 std::string Fragment::launched_name(int number) const {
-  return Agreement::state_name(
+  return GradientSync::state_name(
       is_pair() ? kLaunched + ("." + std::to_string(number)) : std::string(kLaunched),
       std::to_string(options_.index));
 }
@@ -199,8 +199,8 @@ std::vector<checkpoint::Piece> Fragment::own_pieces() {
   }
   if (!flat_.exchange()) return all;
   // What has arrived lands, whoever goes on from here.
-  const data::Debts& debts = *flat_.exchange()->debts();
-  add(is_travelling() ? debts.pieces_once_committed() : debts.pieces());
+  const data::ErrorFeedback& feedback = *flat_.exchange()->feedback();
+  add(is_travelling() ? feedback.pieces_once_committed() : feedback.pieces());
   return all;
 }
 
@@ -218,7 +218,7 @@ void Fragment::restore(const checkpoint::Checkpoint& from) {
   if (restore_flight(from) || !flat_.has_some(kMean, from)) return;
   // Otherwise what was under way is sent again, with all that came since, and not what was left of
   // it as well.
-  if (flat_.exchange()) flat_.exchange()->debts()->clear();
+  if (flat_.exchange()) flat_.exchange()->feedback()->clear();
 }
 
 // False where nothing was on its way, or other fragments than these, or where nothing travels here.

@@ -46,7 +46,7 @@ std::string replica_name(int number) {
 }
 
 std::string buffer_name(int number, std::size_t index) {
-  return Agreement::state_name(replica_name(number), "buffer." + std::to_string(index));
+  return GradientSync::state_name(replica_name(number), "buffer." + std::to_string(index));
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ Fragment::Seat Rounds::seat() const {
 
 void Rounds::begin_step(const StepPlan& plan) {
   const c10::NoGradGuard no_grad;
-  if (options_.is_lasting) {
+  if (options_.is_elastic) {
     throw_if_pointless();
     // Nobody is in this step while another's update of the last can still be lost.
     if (is_led()) own().settle();
@@ -93,8 +93,8 @@ void Rounds::begin_step(const StepPlan& plan) {
     for (const at::Tensor& buffer : apart_.buffers()) first_buffers_.push_back(buffer.clone());
   }
   plan_ = plan;
-  standing_.step = plan.step;
-  standing_.phase = Standing::Phase::Open;
+  status_.step = plan.step;
+  status_.phase = StepStatus::Phase::Open;
   is_ending_ = is_changing_ = false;
   end_.begin_step(plan.step);
   // Now and not later: gradients may be applied while they are found.
@@ -104,9 +104,9 @@ void Rounds::begin_step(const StepPlan& plan) {
 
 Gradients Rounds::reduce(const Share& mine) {
   const Gradients all = apart_.reduce(mine, is_ending_);
-  standing_.phase = Standing::Phase::Prepared;
-  standing_.prepared = {.step = plan_.step, .figures = apart_.figures()};
-  mark(mark_of(standing_.prepared));
+  status_.phase = StepStatus::Phase::Prepared;
+  status_.prepared = {.step = plan_.step, .figures = apart_.figures()};
+  mark(mark_of(status_.prepared));
   reach(options_.faults, data::kPrepared, apart_.replica().all.rank());
   return told(all);
 }
@@ -139,13 +139,13 @@ double Rounds::distance() {
   return std::sqrt(squares[0] / squares[1]);
 }
 
-void Rounds::begin_slot(std::size_t index) {
+void Rounds::begin_micro_batch(std::size_t index) {
   poll();
-  apart_.begin_slot(index);
+  apart_.begin_micro_batch(index);
 }
 
-void Rounds::end_slot() {
-  apart_.end_slot();
+void Rounds::end_micro_batch() {
+  apart_.end_micro_batch();
   poll();
 }
 
@@ -166,7 +166,7 @@ void Rounds::drop() {
 }
 
 void Rounds::end_step() {
-  standing_.phase = Standing::Phase::Finished;
+  status_.phase = StepStatus::Phase::Finished;
   const bool is_last = is_over();
   if (has_turns(is_last)) bring_together(Occasion::Round);
   const bool is_due = due_.step >= 0;
@@ -206,7 +206,7 @@ void Rounds::bring_together(Occasion occasion) {
   try {
     do_together(due_);
   } catch (const Error& error) {
-    const bool is_got_over = options_.is_lasting && error.code() == ErrorCode::PeerLost;
+    const bool is_got_over = options_.is_elastic && error.code() == ErrorCode::PeerLost;
     if (!is_got_over) throw;
   }
 }
@@ -226,7 +226,7 @@ void Rounds::do_together(Deed deed) {
     reach(options_.faults, kRoundOver, apart_.replica().all.rank());
     gather(deed);
     is_gathered_ = true;
-    if (options_.is_lasting) apart_.replica().all.barrier({.label = "round"}).wait();
+    if (options_.is_elastic) apart_.replica().all.barrier({.label = "round"}).wait();
     reach(options_.faults, kGathered, apart_.replica().all.rank());
   }
   const bool is_written = is_shared();
@@ -285,7 +285,7 @@ bool Rounds::sends_at_once(Deed deed) const {
 
 void Rounds::join() {
   // A round may be due that was cut short: regroup() comes first.
-  if (options_.is_lasting) throw_if_pointless();
+  if (options_.is_elastic) throw_if_pointless();
   turn_ = Turn(fragments_.size());
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
     turn_.lands[i] = fragments_[i].is_travelling();
@@ -298,7 +298,7 @@ void Rounds::join() {
     do_together({.step = plan_.step, .occasion = Occasion::AllAtOnce});
   }
   turn_ = Turn(fragments_.size());
-  if (!options_.is_lasting) return apart_.join();
+  if (!options_.is_elastic) return apart_.join();
   const Deed last{.step = plan_.step, .occasion = Occasion::Join};
   if (done_ != last) do_together(last);
 }

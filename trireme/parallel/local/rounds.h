@@ -16,7 +16,7 @@
 // Saved: the first replica as the model, and beside it the others' with their buffers, the outer
 // weights and momentum.
 //
-// Deaths: where ranks come and go (is_lasting), a step ends for all who live or for none of them,
+// Deaths: where ranks come and go (is_elastic), a step ends for all who live or for none of them,
 // and so does a round: nothing is in its place before all have everything. What a dead replica had
 // come to since the last round is lost with it; the round goes on with the others, and its mean is
 // over those who are there. Outer weights and momentum are the same on all ranks and stay. What was
@@ -27,7 +27,7 @@
 // ranks of a host hold lives as long as one of them: what they share they change after noting it
 // where the others find it, and these do the rest.
 //
-// Threads, failure, lifetime: as Agreement.
+// Threads, failure, lifetime: as GradientSync.
 
 #pragma once
 
@@ -40,7 +40,7 @@
 #include "trireme/base/fault.h"
 #include "trireme/model/interruption.h"
 #include "trireme/parallel/apart.h"
-#include "trireme/parallel/lasting.h"
+#include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/local/fragment.h"
 #include "trireme/parallel/local/round_end.h"
 #include "trireme/parallel/local/rounds_config.h"
@@ -51,7 +51,7 @@ inline constexpr FaultPoint kRoundOver{"round.over"};     // and nothing is sent
 inline constexpr FaultPoint kGathered{"round.gathered"};  // and nothing is in its place
 inline constexpr FaultPoint kLanded{"round.landed"};      // a fragment, on this rank
 
-class Rounds final : public Agreement, public Lasting, private model::Interruption {
+class Rounds final : public GradientSync, public ElasticSync, private model::Interruption {
  public:
   struct Options {
     Replica replica;
@@ -60,22 +60,22 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
     Gathering gathering = Gathering::Average;
     Pace pace{};
     // Ranks may come and go; each has a replica of its own then, or replicas are led.
-    bool is_lasting = false;
+    bool is_elastic = false;
     Faults* faults = nullptr;
   };
   explicit Rounds(Options options);
 
   void begin_step(const StepPlan& plan) override;
-  void begin_slot(std::size_t index) override;
-  void end_slot() override;
+  void begin_micro_batch(std::size_t index) override;
+  void end_micro_batch() override;
   Gradients reduce(const Share& mine) override;
   double total(double mine) override { return apart_.total(mine); }
   void update(const Update& how) override;
   void drop() override;
   void join() override;
   void settle() override { apart_.settle(); }
-  model::GradientHomes* homes() override { return apart_.homes(); }
-  const model::WeightCopies* copies() const override { return apart_.copies(); }
+  model::GradientBuffers* homes() override { return apart_.homes(); }
+  const model::LowPrecisionWeights* copies() const override { return apart_.copies(); }
   double waited() const override { return apart_.waited(); }
   void check() override { apart_.check(); }
   std::vector<checkpoint::Piece> pieces() override { return apart_.pieces(); }
@@ -88,14 +88,14 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
   std::optional<Holders> holders() const override { return apart_.holders(); }
   std::string first_not_finite() const override { return apart_.first_not_finite(); }
   const model::Interruption* interruption() const override {
-    return options_.is_lasting ? this : nullptr;
+    return options_.is_elastic ? this : nullptr;
   }
 
-  Standing standing() const override { return standing_; }
-  bool keeps_slots() const override { return false; }
+  StepStatus step_status() const override { return status_; }
+  bool keeps_micro_batches() const override { return false; }
   void survive(const comm::Group& group, std::vector<int> places) override;
   std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override;
-  void finish_orphans() override;
+  void finish_failed_ranks() override;
   void regroup(bool is_new) override;
 
  private:
@@ -164,7 +164,7 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
   void poll();
   bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
   bool is_in_pairs() const noexcept { return options_.gathering == Gathering::Pair; }
-  Agreement& own() const noexcept { return *apart_.replica().own; }
+  GradientSync& own() const noexcept { return *apart_.replica().own; }
   int number() const { return apart_.replica().number(); }
   // One rank says what holds for all of them.
   bool is_teller() const { return number() == 0 && apart_.replica().inside.rank() == 0; }
@@ -181,7 +181,7 @@ class Rounds final : public Agreement, public Lasting, private model::Interrupti
   bool is_alike_ = true;      // no replica has moved since they were brought together
   at::Tensor saved_alike_;    // the same, as it is saved
   Traffic traffic_;           // not yet told
-  Standing standing_;
+  StepStatus status_;
   Deed due_;                                  // and not done here
   Deed done_;                                 // last
   Turn turn_{0};                              // of what is due

@@ -36,8 +36,8 @@ void Rounds::survive(const comm::Group& group, std::vector<int> places) {
   apart_.regroup(group, places);
 }
 
-void Rounds::finish_orphans() {
-  if (is_led()) apart_.replica().host->finish_orphans();
+void Rounds::finish_failed_ranks() {
+  if (is_led()) apart_.replica().host->finish_failed_ranks();
 }
 
 void Rounds::mark(std::int64_t what) {
@@ -75,10 +75,10 @@ std::optional<Gradients> Rounds::recall(std::int64_t step, std::span<const Prepa
         .wait();
     known = prepared_of(last);
   }
-  if (step < 0 || known.step != step || standing_.step != step) return std::nullopt;
-  if (standing_.phase == Standing::Phase::Open) {
-    standing_.phase = Standing::Phase::Prepared;
-    standing_.prepared = known;
+  if (step < 0 || known.step != step || status_.step != step) return std::nullopt;
+  if (status_.phase == StepStatus::Phase::Open) {
+    status_.phase = StepStatus::Phase::Prepared;
+    status_.prepared = known;
     // This rank may be the next to die.
     mark(mark_of(known));
   }
@@ -110,7 +110,7 @@ std::vector<Rounds::Report> Rounds::reports(bool is_new) const {
 void Rounds::regroup(bool is_new) {
   const c10::NoGradGuard no_grad;
   // A step that is run again changes them again.
-  if (standing_.phase == Standing::Phase::Open) apart_.set_buffers(first_buffers_);
+  if (status_.phase == StepStatus::Phase::Open) apart_.set_buffers(first_buffers_);
   const comm::Group group = apart_.replica().all;
   if (is_led()) apart_.replica().host->regroup(is_new);
   const std::vector<Report> all = reports(is_new);

@@ -81,22 +81,22 @@ void Gathering::drop(std::size_t index) {
   spares_.emplace_back(storage.nbytes(), std::move(bytes));
 }
 
-void Gathering::begin_slot() {
+void Gathering::begin_micro_batch() {
   TRIREME_CHECK(!options_.needs.empty(), "a model without blocks is gathered as a whole");
   drop_all();
   passed_ = 0;
-  is_in_slot_ = true;
+  is_in_micro_batch_ = true;
 }
 
-void Gathering::end_slot() {
-  if (!is_in_slot_) return;
+void Gathering::end_micro_batch() {
+  if (!is_in_micro_batch_) return;
   while (passed_ < gates()) pass(passed_);
-  is_in_slot_ = false;
+  is_in_micro_batch_ = false;
   drop_all();
 }
 
 void Gathering::reach(std::size_t block, model::Pass direction) {
-  if (!is_in_slot_) {
+  if (!is_in_micro_batch_) {
     TRIREME_CHECK(is_all_whole_, "block ", block,
                   " is in slices: settle() the agreement before a pass outside a step");
     return;

@@ -42,8 +42,8 @@ class Gathering final : public model::Gate {
   const at::Tensor& whole(std::size_t bucket) const { return buckets_.at(bucket).whole; }
 
   // Between them, reach() gathers and drops. REQUIRES: blocks, and as many slots on every rank.
-  void begin_slot();
-  void end_slot();
+  void begin_micro_batch();
+  void end_micro_batch();
 
   // Everything is whole until drop_all(). Collectives.
   void gather_all();
@@ -71,7 +71,7 @@ class Gathering final : public model::Gate {
   std::vector<Bucket> buckets_;
   std::vector<std::pair<std::size_t, at::DataPtr>> spares_;  // with their sizes
   std::size_t passed_ = 0;                                   // gates, in this slot
-  bool is_in_slot_ = false;
+  bool is_in_micro_batch_ = false;
   bool is_all_whole_ = false;
   double waited_ = 0;
 };

@@ -8,7 +8,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/parallel/kinds.h"
-#include "trireme/train/balance/slots.h"
+#include "trireme/train/balance/micro_batches.h"
 
 namespace trireme::train {
 namespace {
@@ -50,14 +50,14 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
   for (const parallel::Stretch& stretch : parallel::stretches_of(job.config)) {
     is_on_ &= !is_free(stretch.kind);
     if (is_in_step(stretch.kind)) continue;
-    can_deal_ = false;
+    can_reassign_ = false;
     // Whoever may be ahead does not wait for a look at the others.
     is_on_ &= stretch.pace.slack == 0 && stretch.pace.overlap == 0;
     // Where ranks meet anyway: whole rounds.
     const std::int64_t steps = stretch.pace.steps;
     every_ = std::max(every_, (config_.every + steps - 1) / steps * steps);
   }
-  if (config_.kind != BalanceKind::Off && !can_deal_) {
+  if (config_.kind != BalanceKind::Off && !can_reassign_) {
     throw Error(ErrorCode::InvalidInput,
                 "balance.kind is for ranks that agree in every step: take sync.kind=all_reduce, "
                 "shared or a zero, or balance.kind=off");
@@ -72,7 +72,7 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
     throw Error(ErrorCode::InvalidInput, mistake);
   }
   restart();
-  if (config_.kind == BalanceKind::Static) deal();
+  if (config_.kind == BalanceKind::Static) assign();
 }
 
 void Balancer::restart() {
@@ -89,7 +89,7 @@ void Balancer::begin_step() {
 void Balancer::end_step(const Outcome& outcome) {
   since_.seconds += watch_.lap() - outcome.times.wait;
   // At a round's end an update waits for the others' weights.
-  if (!can_deal_) since_.seconds -= outcome.times.update;
+  if (!can_reassign_) since_.seconds -= outcome.times.update;
   since_.samples += static_cast<double>(outcome.own_samples);
   since_.data += outcome.times.data;
 }
@@ -107,7 +107,7 @@ void Balancer::look(std::int64_t step) {
   since_ = {};
   before_ = strain();
   if (const auto slow = stragglers_.look(paces)) tell(*slow);
-  if (can_deal_ && balance_->follow(paces)) deal();
+  if (can_reassign_ && balance_->follow(paces)) assign();
 }
 
 std::vector<Pace> Balancer::all_paces() const {
@@ -131,17 +131,17 @@ std::vector<Pace> Balancer::all_paces() const {
 }
 
 // Whole slots where these are fixed, parts of the batch where they are not.
-void Balancer::deal() {
+void Balancer::assign() {
   const std::vector<double>& shares = balance_->shares();
-  const int slots = job_.train().virtual_ranks;
-  if (slots > 0) {
-    std::vector<int> owners = deal_slots(slots, shares);
-    if (owners == job_.step->parts().slot_owners) return;
-    job_.deal(std::move(owners));
+  const int micro_batches = job_.train().virtual_ranks;
+  if (micro_batches > 0) {
+    std::vector<int> owners = assign_micro_batches(micro_batches, shares);
+    if (owners == job_.step->parts().micro_batch_owners) return;
+    job_.assign(std::move(owners));
   } else {
     std::vector<int> owners = job_.fair_owners();
-    std::vector<std::int64_t> weights = slot_weights(owners, shares);
-    job_.deal(std::move(owners), std::move(weights));
+    std::vector<std::int64_t> weights = micro_batch_weights(owners, shares);
+    job_.assign(std::move(owners), std::move(weights));
   }
   std::string text;
   char part[32];
@@ -158,7 +158,7 @@ void Balancer::tell(const Stragglers::Slow& slow) const {
   std::string text = "rank " + std::to_string(slow.rank) + " (process " +
                      std::to_string(slow.process) + ") needs " + figures +
                      " for a sample as the others do: " + slow.cause;
-  if (config_.kind == BalanceKind::Off && can_deal_) {
+  if (config_.kind == BalanceKind::Off && can_reassign_) {
     text += "; balance.kind=proportional would give it less to do";
   }
   if (is_elastic_) {

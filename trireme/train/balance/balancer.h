@@ -38,7 +38,7 @@ class Balancer {
  private:
   Pace strain() const;
   std::vector<Pace> all_paces() const;
-  void deal();
+  void assign();
   void tell(const Stragglers::Slow& slow) const;
 
   Job& job_;
@@ -47,7 +47,7 @@ class Balancer {
   const bool is_elastic_;
   const cluster::launch::host::Cgroup cgroup_;
   bool is_on_ = false;
-  bool can_deal_ = true;
+  bool can_reassign_ = true;
   std::int64_t every_ = 0;  // steps, between two looks
   std::optional<Balance> balance_;
   Stragglers stragglers_;

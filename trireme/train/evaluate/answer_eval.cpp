@@ -10,9 +10,9 @@
 #include "trireme/base/record.h"
 #include "trireme/train/evaluate/answers.h"
 #include "trireme/train/evaluate/confusion_table.h"
+#include "trireme/train/evaluate/continuation.h"
 #include "trireme/train/evaluate/evaluation.h"
 #include "trireme/train/evaluate/panel_scores.h"
-#include "trireme/train/recovery/continuation.h"
 #include "trireme/train/report/tally.h"
 
 namespace trireme::train {

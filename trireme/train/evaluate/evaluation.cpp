@@ -42,7 +42,7 @@ std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
       {.source = options.source.get(), .loss = options.loss, .is_ranked = options.is_ranked});
   data::Loader loader({.source = options.source,
                        .batch = options.batch * options.group.size(),
-                       .slots = options.group.size(),
+                       .micro_batches = options.group.size(),
                        .mine = {options.group.rank()},
                        .is_shuffled = false,
                        .threads = options.threads,
@@ -57,7 +57,7 @@ std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
       tally.add_skipped(batch.skipped);
       continue;
     }
-    const model::Context context{.slot = work.slots[0],
+    const model::Context context{.micro_batch = work.micro_batches[0],
                                  .places = batch.places,
                                  .documents = model::documents_in(batch.input, form)};
     const at::Tensor output = model.forward(batch.input, context).to(at::kFloat);

@@ -11,7 +11,7 @@
 #include "trireme/data/idx/idx_set.h"
 #include "trireme/model/hugging_face_config.h"
 #include "trireme/model/model_config.h"
-#include "trireme/train/recovery/resumption.h"
+#include "trireme/train/resumption.h"
 
 namespace trireme::train {
 namespace {

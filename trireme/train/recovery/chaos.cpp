@@ -96,8 +96,8 @@ void hang_for(Duration length) {
 
 }  // namespace
 
-Chaos::Chaos(int worker, std::vector<Mischief> all) {
-  for (Mischief& one : all) {
+Chaos::Chaos(int worker, std::vector<InjectedFault> all) {
+  for (InjectedFault& one : all) {
     if (one.worker == worker) mine_.push_back(std::move(one));
   }
 }
@@ -119,25 +119,25 @@ void Chaos::begin_step(std::int64_t step) {
 // does not count: two slow workers would slow each other down without end.
 void Chaos::slow_down() {
   if (step_ < 0) return;
-  for (const Mischief& one : mine_) {
-    if (one.kind != Mischief::Kind::Slow || one.factor <= 1) continue;
+  for (const InjectedFault& one : mine_) {
+    if (one.kind != InjectedFault::Kind::Slow || one.factor <= 1) continue;
     std::this_thread::sleep_for(
         std::chrono::duration<double>((seconds_worked() - began_) * (one.factor - 1)));
   }
 }
 
 void Chaos::reached(FaultPoint point, int) {
-  for (Mischief& one : mine_) {
-    if (one.kind == Mischief::Kind::Slow || !is_point_of(one.moment, point.name)) continue;
+  for (InjectedFault& one : mine_) {
+    if (one.kind == InjectedFault::Kind::Slow || !is_point_of(one.moment, point.name)) continue;
     {
       const std::lock_guard lock(mutex_);
       if (step_ < one.step || one.step < 0) continue;
       one.step = -1;
     }
-    if (one.kind == Mischief::Kind::Kill) ::kill(::getpid(), SIGKILL);
-    if (one.kind == Mischief::Kind::Stop) stop_for(one.length);
-    if (one.kind == Mischief::Kind::Hang) hang_for(one.length);
-    if (one.kind == Mischief::Kind::Doubt && doubt_) doubt_(one.whom);
+    if (one.kind == InjectedFault::Kind::Kill) ::kill(::getpid(), SIGKILL);
+    if (one.kind == InjectedFault::Kind::Stop) stop_for(one.length);
+    if (one.kind == InjectedFault::Kind::Hang) hang_for(one.length);
+    if (one.kind == InjectedFault::Kind::Doubt && doubt_) doubt_(one.whom);
   }
 }
 

@@ -1,5 +1,5 @@
 // Chaos hurts this worker on purpose, at the step and the moment that was asked for: what
-// `trireme train --chaos` hands to every worker in TRIREME_CHAOS (see trireme/base/mischief.h).
+// `trireme train --chaos` hands to every worker in TRIREME_CHAOS (see trireme/base/fault.h).
 //
 // A moment that does not come in its step, such as a checkpoint, counts when it comes.
 //
@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "trireme/base/fault.h"
-#include "trireme/base/mischief.h"
+#include "trireme/base/injected_fault.h"
 
 namespace trireme::train {
 
 class Chaos final : public Faults {
  public:
-  Chaos(int worker, std::vector<Mischief> all);
+  Chaos(int worker, std::vector<InjectedFault> all);
   // Null where TRIREME_CHAOS is not set.
   static std::unique_ptr<Chaos> from_environment();
 
@@ -34,7 +34,7 @@ class Chaos final : public Faults {
  private:
   void slow_down();
 
-  std::vector<Mischief> mine_;
+  std::vector<InjectedFault> mine_;
   std::function<void(int worker)> doubt_;
   std::mutex mutex_;                    // guards their steps
   std::atomic<std::int64_t> step_{-1};  // that runs, or ran last

@@ -7,15 +7,15 @@
 
 #include "trireme/base/check.h"
 #include "trireme/base/clock.h"
-#include "trireme/train/balance/slots.h"
+#include "trireme/train/balance/micro_batches.h"
 
 namespace trireme::train {
 namespace {
 
-using parallel::Standing;
+using parallel::StepStatus;
 
 // Deaths that follow each other in one step cut its slots ever finer.
-constexpr std::size_t kSlotsMax = 1024;
+constexpr std::size_t kMicroBatchesMax = 1024;
 
 // Text of any length from one rank to all.
 std::string broadcast_text(const comm::Group& group, std::string text, int root) {
@@ -32,7 +32,7 @@ double elapsed_since(TimePoint begin) {
 
 }  // namespace
 
-std::string Course::to_json() const {
+std::string JobState::to_json() const {
   return nlohmann::json{{"progress", progress.to_json()},
                         {"attended_at", attended_at},
                         {"evaluated_at", evaluated_at},
@@ -46,8 +46,8 @@ std::string Course::to_json() const {
                         {"broken_loss", broken_loss.value_or(0)},
                         {"not_finite", not_finite},
                         {"is_repeated", is_repeated},
-                        {"dealing", dealing},
-                        {"slots", slots},
+                        {"dealing", assignment},
+                        {"slots", micro_batches},
                         {"redone", redone},
                         {"owners", owners},
                         {"weights", weights},
@@ -57,56 +57,56 @@ std::string Course::to_json() const {
       .dump();
 }
 
-Course Course::from_json(const std::string& text) {
+JobState JobState::from_json(const std::string& text) {
   const auto json = nlohmann::json::parse(text);
-  Course course{.progress = Progress::from_json(json.at("progress").get<std::string>())};
-  json.at("attended_at").get_to(course.attended_at);
-  json.at("evaluated_at").get_to(course.evaluated_at);
-  json.at("saved_at").get_to(course.saved_at);
-  if (!json.at("score").is_null()) course.score = json.at("score").get<double>();
-  json.at("is_score_saved").get_to(course.is_score_saved);
-  json.at("is_open").get_to(course.is_open);
-  json.at("is_stopping").get_to(course.is_stopping);
+  JobState job_state{.progress = Progress::from_json(json.at("progress").get<std::string>())};
+  json.at("attended_at").get_to(job_state.attended_at);
+  json.at("evaluated_at").get_to(job_state.evaluated_at);
+  json.at("saved_at").get_to(job_state.saved_at);
+  if (!json.at("score").is_null()) job_state.score = json.at("score").get<double>();
+  json.at("is_score_saved").get_to(job_state.is_score_saved);
+  json.at("is_open").get_to(job_state.is_open);
+  json.at("is_stopping").get_to(job_state.is_stopping);
   if (json.at("is_broken").get<bool>()) {
     const auto& loss = json.at("broken_loss");
-    course.broken_loss = loss.is_null() ? std::nan("") : loss.get<double>();
+    job_state.broken_loss = loss.is_null() ? std::nan("") : loss.get<double>();
   }
-  json.at("not_finite").get_to(course.not_finite);
-  json.at("is_repeated").get_to(course.is_repeated);
-  json.at("dealing").get_to(course.dealing);
-  json.at("slots").get_to(course.slots);
-  json.at("redone").get_to(course.redone);
-  json.at("owners").get_to(course.owners);
-  json.at("weights").get_to(course.weights);
-  json.at("peak_flops").get_to(course.peak_flops);
-  json.at("samples").get_to(course.data.samples);
-  json.at("learned").get_to(course.data.learned);
-  return course;
+  json.at("not_finite").get_to(job_state.not_finite);
+  json.at("is_repeated").get_to(job_state.is_repeated);
+  json.at("dealing").get_to(job_state.assignment);
+  json.at("slots").get_to(job_state.micro_batches);
+  json.at("redone").get_to(job_state.redone);
+  json.at("owners").get_to(job_state.owners);
+  json.at("weights").get_to(job_state.weights);
+  json.at("peak_flops").get_to(job_state.peak_flops);
+  json.at("samples").get_to(job_state.data.samples);
+  json.at("learned").get_to(job_state.data.learned);
+  return job_state;
 }
 
-void Course::expect_steps_of(const Course& all, std::int64_t source) const {
+void JobState::expect_steps_of(const JobState& all, std::int64_t source) const {
   if (!all.is_open || all.progress.step == progress.step) return;
   throw Error(ErrorCode::Mismatch, "this worker has made " + std::to_string(progress.step) +
                                        " steps and rank " + std::to_string(source) + " " +
                                        std::to_string(all.progress.step));
 }
 
-parallel::Lasting& Recovery::lasting() const {
-  auto* lasting = dynamic_cast<parallel::Lasting*>(&options_.job->agreement());
-  TRIREME_CHECK(lasting != nullptr, "an agreement that cannot outlive its group");
-  return *lasting;
+parallel::ElasticSync& Recovery::elastic() const {
+  auto* elastic = dynamic_cast<parallel::ElasticSync*>(&options_.job->gradient_sync());
+  TRIREME_CHECK(elastic != nullptr, "an agreement that cannot outlive its group");
+  return *elastic;
 }
 
-void Recovery::Incident::count(const Course& all) {
-  if (all.slots == 0) return;
+void Recovery::Incident::count(const JobState& all) {
+  if (all.micro_batches == 0) return;
   // Another death cuts them finer; what it takes along may have been lost before.
-  if (slots > 0) redone = redone * all.slots / slots;
-  slots = all.slots;
-  redone = std::min(redone + all.redone, slots);
+  if (micro_batches > 0) redone = redone * all.micro_batches / micro_batches;
+  micro_batches = all.micro_batches;
+  redone = std::min(redone + all.redone, micro_batches);
 }
 
 Recovery::Incident Recovery::begin() {
-  return turn_over(false, /*is_first=*/options_.crew->has_group());
+  return turn_over(false, /*is_first=*/options_.world->has_group());
 }
 
 Recovery::Incident Recovery::survive() {
@@ -120,18 +120,18 @@ Recovery::Incident Recovery::change() {
 // Until everybody who is there has come through; who dies on the way is left behind in the next
 // round.
 Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
-  Crew& crew = *options_.crew;
+  ElasticWorld& world = *options_.world;
   const TimePoint begin = steady_clock().now();
   Incident incident;
   while (true) {
     try {
       std::string how = "between two steps";
       if (!is_first) {
-        const std::vector<int> before = crew.workers();
-        const Crew::Turnover change = go_on(takes_new);
+        const std::vector<int> before = world.workers();
+        const ElasticWorld::Turnover change = go_on(takes_new);
         is_join_complete_ = false;
         incident.gone.insert(incident.gone.end(), change.gone.begin(), change.gone.end());
-        for (const int worker : crew.workers()) {
+        for (const int worker : world.workers()) {
           if (std::find(before.begin(), before.end(), worker) == before.end()) {
             incident.joined.push_back(worker);
           }
@@ -139,18 +139,18 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
         how = resolve(change);
       } else {
         take_group();
-        lasting().recall(-1, {});
+        elastic().recall(-1, {});
       }
       // Agreeing on the epoch is no long phase: a worker that hangs there is evicted.
-      const Liveness::LongPhase handing_over(crew.liveness());
+      const Liveness::LongPhase handing_over(world.liveness());
       if (incident.how != "rolled forward") incident.how = how;
-      const Course all = share_course(how == "run again");
+      const JobState all = share_job_state(how == "run again");
       incident.count(all);
-      lasting().regroup(crew.is_new());
+      elastic().regroup(world.is_new());
       options_.regroup();
       is_join_complete_ = true;
-      crew.settle();
-      incident.workers = crew.group().size();
+      world.settle();
+      incident.workers = world.group().size();
       incident.seconds = elapsed_since(begin);
       return incident;
     } catch (const Error& error) {
@@ -162,7 +162,7 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
 
 // To the next epoch. What was begun with the last group ends, which the loss of one that it does
 // not wait for would not do. Whoever does not come has not heard of the loss, and is told.
-Crew::Turnover Recovery::go_on(bool takes_new) {
+ElasticWorld::Turnover Recovery::go_on(bool takes_new) {
   const comm::Group last = options_.job->group;
   const std::optional<Error> ended = last.error();
   const Error loss = ended && is_loss(*ended)
@@ -174,8 +174,8 @@ Crew::Turnover Recovery::go_on(bool takes_new) {
     last.look();
   };
   if (!takes_new) last.abort(loss);
-  Crew::Turnover change = options_.crew->next(
-      lasting().standing(),
+  ElasticWorld::Turnover change = options_.world->next(
+      elastic().step_status(),
       {.takes_new = takes_new, .is_join_complete = is_join_complete_, .while_waiting = tell});
   const auto is_lost = [](const cluster::membership::Gone& one) { return !one.is_dismissed; };
   if (std::any_of(change.gone.begin(), change.gone.end(), is_lost)) last.abort(loss);
@@ -183,31 +183,31 @@ Crew::Turnover Recovery::go_on(bool takes_new) {
 }
 
 void Recovery::take_group() {
-  options_.job->group = options_.crew->group();
-  lasting().survive(options_.crew->group(), options_.crew->places());
+  options_.job->group = options_.world->group();
+  elastic().survive(options_.world->group(), options_.world->places());
 }
 
 // Finishes the update of a step that some rank had prepared.
-std::string Recovery::resolve(const Crew::Turnover& change) {
-  const Liveness::LongPhase updating(options_.crew->liveness());
+std::string Recovery::resolve(const ElasticWorld::Turnover& change) {
+  const Liveness::LongPhase updating(options_.world->liveness());
   take_group();
-  const Standing mine = lasting().standing();
+  const StepStatus mine = elastic().step_status();
   std::int64_t furthest = -1;
-  for (const auto& [worker, standing] : change.standings) {
-    furthest = std::max(furthest, standing.step);
+  for (const auto& [worker, step_status] : change.statuses) {
+    furthest = std::max(furthest, step_status.step);
   }
-  const bool is_new = options_.crew->is_new();
+  const bool is_new = options_.world->is_new();
   std::vector<parallel::Prepared> told;
-  for (const auto& [worker, standing] : change.standings) told.push_back(standing.prepared);
-  const auto all = lasting().recall(is_new ? -1 : mine.step, told);
+  for (const auto& [worker, step_status] : change.statuses) told.push_back(step_status.prepared);
+  const auto all = elastic().recall(is_new ? -1 : mine.step, told);
   bool is_forward = all && mine.step == furthest;
   bool is_begun = false;
-  for (const auto& [worker, standing] : change.standings) {
-    if (standing.step != furthest) continue;
-    is_forward |= standing.phase != Standing::Phase::Open;
-    is_begun |= standing.phase != Standing::Phase::Finished;
+  for (const auto& [worker, step_status] : change.statuses) {
+    if (step_status.step != furthest) continue;
+    is_forward |= step_status.phase != StepStatus::Phase::Open;
+    is_begun |= step_status.phase != StepStatus::Phase::Finished;
   }
-  const bool is_finished = mine.phase == Standing::Phase::Finished;
+  const bool is_finished = mine.phase == StepStatus::Phase::Finished;
   if (is_new) {
     // It has begun nothing.
   } else if (!is_finished && (mine.step < furthest || is_forward)) {
@@ -215,17 +215,17 @@ std::string Recovery::resolve(const Crew::Turnover& change) {
     options_.advance(options_.job->step->finish(*all));
   } else if (mine.step < furthest || is_forward) {
     // Other hosts may be in the next step already.
-    lasting().finish_orphans();
+    elastic().finish_failed_ranks();
   }
   if (!is_begun) return "between two steps";
   return is_forward ? "rolled forward" : "run again";
 }
 
 // Of the first rank that has the state: everybody goes on as it does.
-Course Recovery::share_course(bool is_back) {
-  const comm::Group& group = options_.crew->group();
-  const bool is_new = options_.crew->is_new();
-  Course mine = options_.course();
+JobState Recovery::share_job_state(bool is_back) {
+  const comm::Group& group = options_.world->group();
+  const bool is_new = options_.world->is_new();
+  JobState mine = options_.job_state();
   std::int64_t least[2] = {is_new ? group.size() : group.rank(), is_new || mine.is_open ? 1 : 0};
   group.all_reduce({least, 2, comm::DType::Int64}, comm::ReduceOp::Min, {.label = "who leads"})
       .wait();
@@ -236,43 +236,44 @@ Course Recovery::share_course(bool is_back) {
   mine.data = options_.job->data;
   mine.owners = options_.job->fair_owners();
   if (is_back) {
-    deal_again(mine);
+    reassign(mine);
     count_redone(mine);
   }
-  const Course all =
-      Course::from_json(broadcast_text(group, mine.to_json(), static_cast<int>(source)));
+  const JobState all =
+      JobState::from_json(broadcast_text(group, mine.to_json(), static_cast<int>(source)));
   mine.data.expect_data_of(all.data, "this worker", "rank " + std::to_string(source));
   if (!is_new) mine.expect_steps_of(all, source);
   options_.adopt(all);
   options_.job->loader().seek(all.progress.position);
-  options_.job->deal(all.owners, all.weights);
-  dealt_to_ = options_.crew->workers();
+  options_.job->assign(all.owners, all.weights);
+  assigned_to_ = options_.world->workers();
   return all;
 }
 
 // The slots of those who are gone, or all where nothing of the step stays.
-void Recovery::count_redone(Course& course) const {
-  const std::vector<int> workers = options_.crew->workers();
-  const std::vector<int>& owners = options_.job->step->parts().slot_owners;
-  course.slots = course.redone = static_cast<int>(owners.size());
-  if (course.dealing == 0) return;
-  course.redone = static_cast<int>(std::count_if(owners.begin(), owners.end(), [&](int rank) {
-    const int owner = dealt_to_[static_cast<std::size_t>(rank)];
+void Recovery::count_redone(JobState& job_state) const {
+  const std::vector<int> workers = options_.world->workers();
+  const std::vector<int>& owners = options_.job->step->parts().micro_batch_owners;
+  job_state.micro_batches = job_state.redone = static_cast<int>(owners.size());
+  if (job_state.assignment == 0) return;
+  job_state.redone = static_cast<int>(std::count_if(owners.begin(), owners.end(), [&](int rank) {
+    const int owner = assigned_to_[static_cast<std::size_t>(rank)];
     return std::find(workers.begin(), workers.end(), owner) == workers.end();
   }));
 }
 
 // Whoever lives keeps its slots in a step that is run again, where their gradients stay; those of
 // the dead are dealt out, in pieces where slots need not be the same for ever.
-void Recovery::deal_again(Course& course) const {
+void Recovery::reassign(JobState& job_state) const {
   const Job& job = *options_.job;
-  const std::vector<int> workers = options_.crew->workers();
-  const int pieces = job.has_fixed_slots() ? 1 : static_cast<int>(workers.size());
-  const std::vector<int> owners = cut_slots(job.step->parts().slot_owners, pieces);
-  if (!lasting().keeps_slots() || dealt_to_.empty() || owners.size() > kSlotsMax) return;
-  course.dealing = job.step->dealing();
-  course.owners = redeal_slots(owners, dealt_to_, workers);
-  course.weights = cut_slots(job.loader().weights(), pieces);
+  const std::vector<int> workers = options_.world->workers();
+  const int pieces = job.has_fixed_micro_batches() ? 1 : static_cast<int>(workers.size());
+  const std::vector<int> owners = split_micro_batches(job.step->parts().micro_batch_owners, pieces);
+  if (!elastic().keeps_micro_batches() || assigned_to_.empty() || owners.size() > kMicroBatchesMax)
+    return;
+  job_state.assignment = job.step->assignment();
+  job_state.owners = reassign_micro_batches(owners, assigned_to_, workers);
+  job_state.weights = split_micro_batches(job.loader().weights(), pieces);
 }
 
 }  // namespace trireme::train

@@ -8,10 +8,11 @@
 //            live make the update, that of the dead one included
 //   back     nobody had: the step is run again. Gradients of finished slots stay where they can
 //   (see
-//            Lasting::keeps_slots()), and those who live share what the dead one had to do
+//            ElasticSync::keeps_micro_batches()), and those who live share what the dead one had to
+//            do
 //
-// Failure: Aborted where this worker is to go (see Crew); what cannot be got over is thrown on.
-// Threads: one.
+// Failure: Aborted where this worker is to go (see ElasticWorld); what cannot be got over is thrown
+// on. Threads: one.
 
 #pragma once
 
@@ -22,13 +23,13 @@
 #include "trireme/base/error.h"
 #include "trireme/train/job.h"
 #include "trireme/train/recipe/data_digest.h"
-#include "trireme/train/recovery/crew.h"
+#include "trireme/train/recovery/elastic_world.h"
 #include "trireme/train/report/progress.h"
 
 namespace trireme::train {
 
 // What all ranks of a job hold alike between two steps, beside tensors.
-struct Course {
+struct JobState {
   Progress progress;
   std::int64_t attended_at = 0;  // the last step whose evaluation and checkpoint are done
   std::int64_t evaluated_at = -1;
@@ -40,8 +41,8 @@ struct Course {
   std::optional<double> broken_loss{};  // of the last step, where it was not finite
   int not_finite = 0;                   // such steps in a row
   bool is_repeated = false;             // the next step was begun before
-  std::uint64_t dealing = 0;            // whose gradients stay: see Turn
-  int slots = 0;                        // of the next step, as it was begun
+  std::uint64_t assignment = 0;         // whose gradients stay: see Turn
+  int micro_batches = 0;                // of the next step, as it was begun
   int redone = 0;                       // of them, those whose work is lost
   std::vector<int> owners{};            // by slot, of the next step
   std::vector<std::int64_t> weights{};  // of the slots; empty: all alike
@@ -49,20 +50,20 @@ struct Course {
   DataDigest data{};                    // that it is trained on
 
   std::string to_json() const;
-  static Course from_json(const std::string& json);
+  static JobState from_json(const std::string& json);
   // Mismatch where `all`, the course of rank `source`, has come to another step than this one. A
   // job that is not open has come to none: a death may find some ranks resumed and others not.
-  void expect_steps_of(const Course& all, std::int64_t source) const;
+  void expect_steps_of(const JobState& all, std::int64_t source) const;
 };
 
 class Recovery {
  public:
   struct Options {
-    Crew* crew = nullptr;
+    ElasticWorld* world = nullptr;
     Job* job = nullptr;
-    std::function<Course()> course;               // as it is here
+    std::function<JobState()> job_state;          // as it is here
     std::function<void(const Outcome&)> advance;  // a step ended after all
-    std::function<void(const Course&)> adopt;     // what all go on with
+    std::function<void(const JobState&)> adopt;   // what all go on with
     // With the group as it is now: a collective that others hold, too, such as their checkpoints'.
     std::function<void()> regroup;
   };
@@ -75,10 +76,10 @@ class Recovery {
     double seconds = 0;
     int workers = 0;            // now
     std::vector<int> joined{};  // their numbers
-    int slots = 0;              // of the step that was begun
+    int micro_batches = 0;      // of the step that was begun
     int redone = 0;  // of them, those that are run again; at most, where one dies after another
 
-    void count(const Course& all);
+    void count(const JobState& all);
   };
 
   // The worker has joined: everybody in its epoch calls this.
@@ -93,16 +94,16 @@ class Recovery {
 
  private:
   Incident turn_over(bool takes_new, bool is_first);
-  Crew::Turnover go_on(bool takes_new);
+  ElasticWorld::Turnover go_on(bool takes_new);
   void take_group();
-  std::string resolve(const Crew::Turnover& change);
-  Course share_course(bool is_back);
-  void deal_again(Course& course) const;
-  void count_redone(Course& course) const;
-  parallel::Lasting& lasting() const;
+  std::string resolve(const ElasticWorld::Turnover& change);
+  JobState share_job_state(bool is_back);
+  void reassign(JobState& job_state) const;
+  void count_redone(JobState& job_state) const;
+  parallel::ElasticSync& elastic() const;
 
   Options options_;
-  std::vector<int> dealt_to_;      // by rank: the workers to whom slots are dealt
+  std::vector<int> assigned_to_;   // by rank: the workers to whom slots are dealt
   bool is_join_complete_ = false;  // whoever is new in this epoch has the state
 };
 

@@ -98,7 +98,7 @@ struct Reporter::State {
   int ranks = 1;
   bool is_remeasured = false;
   bool is_excess_told = false;  // an MFU above 1
-  bool is_heir = false;         // of one that reported before
+  bool is_successor = false;    // of one that reported before
   bool has_standards = false;   // targets are standardized
   TimePoint begin = steady_clock().now();
   TimePoint metric_at = begin;
@@ -135,7 +135,7 @@ Reporter::~Reporter() = default;
 void Reporter::take_over(const Job& job, const Progress& progress) {
   if (state_ || options_.folder.empty()) return;
   open();
-  state_->is_heir = true;
+  state_->is_successor = true;
   begin(job, progress);
 }
 
@@ -167,15 +167,16 @@ void Reporter::begin(const Job& job, const Progress& progress) {
                 monitor::number_text(double(model::parameter_count(*job.model))).c_str(),
                 monitor::number_text(double(job.sets.train->count())).c_str(), job.steps,
                 job.group.size(), job.group.size() == 1 ? "" : "s");
-  if (!s.is_heir) s.view->note(text);
-  if (!s.is_heir) {
+  if (!s.is_successor) s.view->note(text);
+  if (!s.is_successor) {
     for (const std::string& note : job.sets.notes) s.view->note(note);
   }
   s.has_standards = !form.target_standards.empty();
-  if (is_resumed && !s.is_heir) s.view->note("going on from step " + std::to_string(progress.step));
-  event({{"event", s.is_heir    ? "took over"
-                   : is_resumed ? "resumed"
-                                : "began"},
+  if (is_resumed && !s.is_successor)
+    s.view->note("going on from step " + std::to_string(progress.step));
+  event({{"event", s.is_successor ? "took over"
+                   : is_resumed   ? "resumed"
+                                  : "began"},
          {"ranks", job.group.size()},
          {"job_hash", job.hash}});
 }

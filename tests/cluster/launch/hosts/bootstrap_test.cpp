@@ -28,7 +28,7 @@ class Bootstrap : public ::testing::Test {
  protected:
   Bootstrap() {
     write_file_atomically(program_, kProgram, {.mode = 0755});
-    self_ = Cargo::of(program_);
+    self_ = JobFile::of(program_);
   }
   std::unique_ptr<CommandProcess> start(const std::string& shell = "/bin/sh") const {
     return std::make_unique<CommandProcess>(CommandProcess::Options{
@@ -39,7 +39,7 @@ class Bootstrap : public ::testing::Test {
 
   TemporaryFolder folder_{"it's a test"};
   fs::path program_ = folder_.path() / "program";
-  Cargo self_;
+  JobFile self_;
 };
 
 TEST_F(Bootstrap, UsesTheSameProgramWhereItIs) {

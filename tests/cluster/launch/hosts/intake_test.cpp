@@ -51,7 +51,7 @@ class AgentIntake : public ::testing::Test {
     EXPECT_EQ(write(theirs_.get(), frame.data(), frame.size()), std::ssize(frame));
   }
   void send(std::uint32_t index, std::string_view piece) {
-    say(FrameKind::Cargo, ByteWriter().put(index).append(bytes_of(piece)).bytes());
+    say(FrameKind::JobFile, ByteWriter().put(index).append(bytes_of(piece)).bytes());
   }
 
   Descriptor ours_, theirs_;
@@ -64,12 +64,12 @@ class AgentIntake : public ::testing::Test {
 TEST_F(AgentIntake, FetchesWhatIsMissingAndWaits) {
   const auto file = cache_.path() / "program";
   write_file_atomically(file, "program", {.mode = 0755});
-  Cargo program = Cargo::of(file);
+  JobFile program = JobFile::of(file);
   program.path = "/absent/program";
   write_file_atomically(file, "");
-  Cargo recipe = Cargo::of(file);
+  JobFile recipe = JobFile::of(file);
   recipe.path = "/absent/recipe.toml";
-  order_.cargo = {program, recipe};
+  order_.job_file = {program, recipe};
   std::thread launcher([&] {
     EXPECT_EQ(hear().kind, FrameKind::Hello);
     say(FrameKind::Order, order_.encode());

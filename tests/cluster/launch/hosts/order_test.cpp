@@ -30,10 +30,10 @@ Order some_order() {
   order.bind = false;
   order.grace = std::chrono::seconds(7);
   order.memory_each = 300'000'000;
-  order.cargo = {{.path = "/data/train",
-                  .size = std::uint64_t{5} << 32,
-                  .digest = "ff",
-                  .is_executable = true}};
+  order.job_file = {{.path = "/data/train",
+                     .size = std::uint64_t{5} << 32,
+                     .digest = "ff",
+                     .is_executable = true}};
   return order;
 }
 
@@ -49,9 +49,9 @@ TEST(AgentOrder, ArrivesAsItWasGiven) {
   EXPECT_FALSE(Order{}.is_elastic());
   EXPECT_EQ(back.grace, std::chrono::seconds(7));
   EXPECT_FALSE(back.bind);
-  ASSERT_EQ(back.cargo.size(), 1u);
-  EXPECT_EQ(back.cargo[0].size, std::uint64_t{5} << 32);
-  EXPECT_TRUE(back.cargo[0].is_executable);
+  ASSERT_EQ(back.job_file.size(), 1u);
+  EXPECT_EQ(back.job_file[0].size, std::uint64_t{5} << 32);
+  EXPECT_TRUE(back.job_file[0].is_executable);
 }
 
 TEST(AgentOrder, RefusesWhatIsCutOffOrContradictsItself) {

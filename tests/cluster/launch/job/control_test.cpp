@@ -128,18 +128,18 @@ TEST_F(ControlSocket, RanksOfOtherHostsReportAndDoNothingElse) {
 }
 
 TEST_F(ControlSocket, AStopIsAskedForOnce) {
-  EXPECT_FALSE(control_->take_wish());
+  EXPECT_FALSE(control_->take_request());
   for (bool is_kill : {false, true}) {
     auto stopping = std::async(std::launch::async, [&] {
       EXPECT_THROW(stop_job(find_job("demo"), is_kill, Deadline::after(300ms)), Error)
           << "we are still here, so the wait has to end by its deadline";
     });
-    pollfd wish{.fd = control_->descriptor(), .events = POLLIN, .revents = 0};
-    ASSERT_EQ(poll(&wish, 1, 10'000), 1);
-    const auto taken = control_->take_wish();
+    pollfd request{.fd = control_->descriptor(), .events = POLLIN, .revents = 0};
+    ASSERT_EQ(poll(&request, 1, 10'000), 1);
+    const auto taken = control_->take_request();
     ASSERT_TRUE(taken);
-    EXPECT_EQ(taken->kind, is_kill ? Wish::Kind::Kill : Wish::Kind::Stop);
-    EXPECT_FALSE(control_->take_wish());
+    EXPECT_EQ(taken->kind, is_kill ? ControlRequest::Kind::Kill : ControlRequest::Kind::Stop);
+    EXPECT_FALSE(control_->take_request());
     stopping.get();
   }
 }

@@ -38,7 +38,8 @@ class Service : public ::testing::Test {
  protected:
   Service()
       : service_({.folder = folder_.path(),
-                  .on_wish = [this](Wish wish) { wishes_.push_back(std::move(wish)); },
+                  .on_request =
+                      [this](ControlRequest request) { wishes_.push_back(std::move(request)); },
                   .line_max = 100,
                   .recall_max = 3}) {}
 
@@ -61,7 +62,7 @@ class Service : public ::testing::Test {
   std::string file(const char* name) { return read_file(folder_.path() / name); }
 
   TemporaryFolder folder_{"job-service-test"};
-  std::vector<Wish> wishes_;
+  std::vector<ControlRequest> wishes_;
   JobService service_;
 };
 
@@ -119,14 +120,14 @@ TEST_F(Service, StopsArePassedOn) {
   EXPECT_EQ(ask(kStopMethod, ByteView(&ask_byte, 1))->replies, 1);
   EXPECT_EQ(ask(kStopMethod, ByteView(&kill_byte, 1))->replies, 1);
   ASSERT_EQ(wishes_.size(), 2u);
-  EXPECT_EQ(wishes_[0].kind, Wish::Kind::Stop);
-  EXPECT_EQ(wishes_[1].kind, Wish::Kind::Kill);
+  EXPECT_EQ(wishes_[0].kind, ControlRequest::Kind::Stop);
+  EXPECT_EQ(wishes_[1].kind, ControlRequest::Kind::Kill);
   const auto scaler = ask(kScaleMethod, ByteWriter().put(std::int32_t{7}).bytes());
   const auto joiner = ask(kJoinMethod);
   ASSERT_EQ(wishes_.size(), 4u);
-  EXPECT_EQ(wishes_[2].kind, Wish::Kind::Scale);
+  EXPECT_EQ(wishes_[2].kind, ControlRequest::Kind::Scale);
   EXPECT_EQ(wishes_[2].count, 7);
-  EXPECT_EQ(wishes_[3].kind, Wish::Kind::Join);
+  EXPECT_EQ(wishes_[3].kind, ControlRequest::Kind::Join);
   EXPECT_EQ(scaler->replies + joiner->replies, 0) << "whoever grants them answers";
   EXPECT_THROW(ask(kStopMethod), Error);
   EXPECT_THROW(ask(0x02ff), Error);

@@ -141,7 +141,7 @@ class Agent {
   void tell_all() {
     for (const RankExit& exit : ranks_.exits()) say(FrameKind::Ended, encode_exit(exit));
     std::vector<RankStart> living;
-    for (const job::CrewMember& member : ranks_.crew()) {
+    for (const job::WorkerEntry& member : ranks_.worker_list()) {
       living.push_back({.rank = member.worker, .pid = member.pid});
     }
     say(FrameKind::Aboard, encode_starts(living));

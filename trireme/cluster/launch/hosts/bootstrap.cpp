@@ -20,7 +20,7 @@ constexpr std::string_view kScript =
 
 }  // namespace
 
-std::string bootstrap_line(const Cargo& self) {
+std::string bootstrap_line(const JobFile& self) {
   return "exec /bin/sh -c " + shell_quoted(kScript) + " trireme " + self.digest + " " +
          std::to_string(self.size) + " " + shell_quoted(self.path.string());
 }

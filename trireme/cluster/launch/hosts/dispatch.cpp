@@ -23,9 +23,9 @@ bool needs_ssh(const Hosts& hosts) {
   return std::ranges::any_of(hosts.list, [](const auto& host) { return !is_this_host(host.name); });
 }
 
-Cargo describe_self(const Hosts& hosts) {
+JobFile describe_self(const Hosts& hosts) {
   if (!needs_ssh(hosts)) return {};
-  Cargo self = Cargo::of("/proc/self/exe");
+  JobFile self = JobFile::of("/proc/self/exe");
   self.path = fs::read_symlink("/proc/self/exe");
   return self;
 }
@@ -46,8 +46,8 @@ Order common_order(const LauncherOptions& options) {
   order.memory_each = spec.memory_each;
   order.threads_each = spec.threads_each;
   if (spec.elastic) order.orphan_timeout = spec.elastic->orphan_timeout;
-  if (!is_of_the_system(spec.program)) order.cargo.push_back(Cargo::of(spec.program));
-  for (const fs::path& file : spec.hosts->files) order.cargo.push_back(Cargo::of(file));
+  if (!is_of_the_system(spec.program)) order.job_file.push_back(JobFile::of(spec.program));
+  for (const fs::path& file : spec.hosts->files) order.job_file.push_back(JobFile::of(file));
   return order;
 }
 
@@ -56,7 +56,7 @@ Order common_order(const LauncherOptions& options) {
 std::vector<Link::Options> dispatches(const LauncherOptions& options, const std::string& store,
                                       const std::string& feed) {
   const Hosts& hosts = *options.spec->hosts;
-  const Cargo self = describe_self(hosts);
+  const JobFile self = describe_self(hosts);
   const std::string ssh = needs_ssh(hosts) ? find_program(hosts.ssh.front()).string() : "";
   Order order = common_order(options);
   order.store = store;

@@ -41,7 +41,7 @@ std::size_t number_of(const Link::Options& options) {
 Fleet::Fleet(Options options)
     : options_(std::move(options)),
       spec_(*options_.launcher->spec),
-      company_(spec_.output, *options_.writer, spec_.elastic.has_value()),
+      hosted_ranks_(spec_.output, *options_.writer, spec_.elastic.has_value()),
       size_(spec_.ranks) {}
 
 void Fleet::begin(Upkeep* upkeep, const std::string& store, const std::string& feed) {
@@ -53,7 +53,7 @@ void Fleet::begin(Upkeep* upkeep, const std::string& store, const std::string& f
     host.link = std::make_unique<Link>(host.options, *this);
     const Order& order = host.options.order;
     for (int i = 0; i < order.ranks && upkeep_ == nullptr; ++i) {
-      company_.add(order.first + i, number_of(host.options));
+      hosted_ranks_.add(order.first + i, number_of(host.options));
     }
     if (!is_successor) continue;
     // A host whose launcher died counts as lost until it reports which workers are alive.
@@ -61,7 +61,7 @@ void Fleet::begin(Upkeep* upkeep, const std::string& store, const std::string& f
     host.why = "the launcher was killed";
     host.adrift = adrift_time(spec_);
   }
-  for (const int worker : company_.all()) {
+  for (const int worker : hosted_ranks_.all()) {
     if (!is_successor) break;
     upkeep_->supervision().on_started(worker, steady_clock().now());
     upkeep_->supervision().on_adrift(worker);
@@ -69,21 +69,21 @@ void Fleet::begin(Upkeep* upkeep, const std::string& store, const std::string& f
   for (Host& host : hosts_) host.link->start();
 }
 
-void Fleet::take_over(const job::Crew& crew) {
-  next_ = crew.next;
+void Fleet::take_over(const job::WorkerList& worker_list) {
+  next_ = worker_list.next;
   has_begun_ = true;
-  has_started_ = crew.is_done || !crew.members.empty();
-  for (const job::CrewMember& member : crew.members) {
-    company_.add(member.worker, static_cast<std::size_t>(member.share), true);
-    company_.set_adrift(member.worker, true);
+  has_started_ = worker_list.is_done || !worker_list.members.empty();
+  for (const job::WorkerEntry& member : worker_list.members) {
+    hosted_ranks_.add(member.worker, static_cast<std::size_t>(member.share), true);
+    hosted_ranks_.set_adrift(member.worker, true);
   }
 }
 
-std::vector<Berth> Fleet::berths() const {
-  std::vector<Berth> all;
+std::vector<HostCapacity> Fleet::capacities() const {
+  std::vector<HostCapacity> all;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     all.push_back({.ranks = hosts_[i].options.order.ranks,
-                   .living = company_.living_at(i),
+                   .living = hosted_ranks_.living_at(i),
                    .is_up = hosts_[i].is_up,
                    .is_given_up = hosts_[i].retry.is_given_up()});
   }
@@ -148,7 +148,7 @@ void Fleet::keep_up() {
     for_each_link([](Link& link) { link.hurry(kDoneSilenceMax); });
   }
   const bool is_over = options_.ending->has_begun() || upkeep_->supervision().is_over();
-  if (is_over && company_.living() == 0) end_agents();
+  if (is_over && hosted_ranks_.living() == 0) end_agents();
 }
 
 // The first workers start once every host is up, or was lost meanwhile.
@@ -200,14 +200,14 @@ void Fleet::on_ready(Link& link) {
 }
 
 void Fleet::on_started(Link& link, const RankStart& start) {
-  if (company_.has(start.rank, link.number())) company_.set_pid(start.rank, start.pid);
+  if (hosted_ranks_.has(start.rank, link.number())) hosted_ranks_.set_pid(start.rank, start.pid);
   options_.publish(noun() + " started",
                    {{noun(), start.rank}, {"pid", start.pid}, {"host", link.host()}});
   if (upkeep_ != nullptr) options_.note();
 }
 
 void Fleet::on_ended(Link& link, RankExit exit) {
-  if (!company_.has(exit.rank, link.number())) {
+  if (!hosted_ranks_.has(exit.rank, link.number())) {
     // The agent may repeat ends that were reported before a connection was lost.
     if (upkeep_ != nullptr) return;
     throw Error(ErrorCode::Protocol, "the end of no rank of its own");
@@ -229,7 +229,7 @@ void Fleet::on_aboard(Link& link, const std::vector<RankStart>& living) {
     there.insert(start.rank);
     welcome(link.number(), start);
   }
-  for (const int worker : company_.at(link.number())) {
+  for (const int worker : hosted_ranks_.at(link.number())) {
     if (!there.contains(worker)) lose_worker(host, worker);
   }
   if (!std::exchange(host.is_lost, false)) return;
@@ -246,11 +246,11 @@ void Fleet::on_words(Link& link, std::string_view line) {
 }
 
 int Fleet::start_worker(const std::vector<std::string>& arguments) {
-  const auto berth = next_berth(upkeep_->supervision().wanted(), berths());
-  if (!berth) throw Error(ErrorCode::Unreachable, "no host is within reach");
+  const auto capacity = next_berth(upkeep_->supervision().wanted(), capacities());
+  if (!capacity) throw Error(ErrorCode::Unreachable, "no host is within reach");
   const int worker = next_++;
-  company_.add(worker, *berth);
-  hosts_[*berth].link->start_worker({.worker = worker, .size = size_, .arguments = arguments});
+  hosted_ranks_.add(worker, *capacity);
+  hosts_[*capacity].link->start_worker({.worker = worker, .size = size_, .arguments = arguments});
   return worker;
 }
 
@@ -262,20 +262,20 @@ void Fleet::kill_workers() {
 
 // A live worker on a host that is up, or up again.
 void Fleet::welcome(std::size_t number, const RankStart& start) {
-  if (!company_.has(start.rank, number)) {
+  if (!hosted_ranks_.has(start.rank, number)) {
     // An earlier launcher was killed before it had recorded this worker.
-    company_.add(start.rank, number, true);
+    hosted_ranks_.add(start.rank, number, true);
     upkeep_->supervision().on_started(start.rank, steady_clock().now());
     next_ = std::max(next_, start.rank + 1);
-  } else if (company_.is_adrift(start.rank)) {
-    company_.set_adrift(start.rank, false);
+  } else if (hosted_ranks_.is_adrift(start.rank)) {
+    hosted_ranks_.set_adrift(start.rank, false);
     upkeep_->supervision().on_back(start.rank, steady_clock().now());
   }
-  company_.set_pid(start.rank, start.pid);
+  hosted_ranks_.set_pid(start.rank, start.pid);
 }
 
 void Fleet::take_end(const RankExit& exit) {
-  company_.end(exit);
+  hosted_ranks_.end(exit);
   if (upkeep_ != nullptr) return upkeep_->on_ended(exit);
   const bool has_failed = !exit.is_success() && !exit.is_ours();
   options_.publish(has_failed ? "rank failed" : "rank ended",
@@ -297,7 +297,7 @@ void Fleet::on_over(Host& host) {
   const std::string why = host.link->failure();
   if (!has_begun_) return on_unusable(host, why);
   if (upkeep_ != nullptr && is_going_on()) return on_lost(host, why);
-  const std::vector<int> lost = company_.at(number_of(host.options));
+  const std::vector<int> lost = hosted_ranks_.at(number_of(host.options));
   if (lost.empty()) return;
   host.why = why;
   options_.publish("host lost", {{"host", host.options.host}, {"why", why}});
@@ -314,7 +314,7 @@ void Fleet::on_unusable(const Host& host, const std::string& why) {
 // The workers on it may continue without the launcher for a while; they are not replaced meanwhile.
 void Fleet::on_lost(Host& host, const std::string& why) {
   const std::size_t number = number_of(host.options);
-  const std::vector<int> workers = company_.at(number);
+  const std::vector<int> workers = hosted_ranks_.at(number);
   const std::string name = "host " + host.options.host;
   if (!std::exchange(host.is_lost, true)) {
     options_.ending->say(name + " was lost: " + why + "; trying to reach it again");
@@ -329,11 +329,11 @@ void Fleet::on_lost(Host& host, const std::string& why) {
   }
   host.is_up = false;
   for (const int worker : workers) {
-    company_.set_adrift(worker, true);
+    hosted_ranks_.set_adrift(worker, true);
     upkeep_->supervision().on_adrift(worker);
   }
   const int wanted = upkeep_->supervision().wanted();
-  const int part = deal(wanted, berths())[number];
+  const int part = distribute(wanted, capacities())[number];
   host.retry.on_lost(steady_clock().now());
   if (host.retry.is_given_up()) give_up(host, wanted - part);
   options_.note();
@@ -352,8 +352,8 @@ void Fleet::try_again(Host& host) {
 
 void Fleet::end_adrift(Host& host) {
   host.adrift = Deadline::never();
-  for (const int worker : company_.at(number_of(host.options))) {
-    if (company_.is_adrift(worker)) lose_worker(host, worker);
+  for (const int worker : hosted_ranks_.at(number_of(host.options))) {
+    if (hosted_ranks_.is_adrift(worker)) lose_worker(host, worker);
   }
 }
 

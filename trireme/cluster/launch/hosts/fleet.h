@@ -30,11 +30,11 @@
 #include "trireme/base/deadline.h"
 #include "trireme/base/record.h"
 #include "trireme/cluster/launch/ending.h"
-#include "trireme/cluster/launch/hosts/company.h"
-#include "trireme/cluster/launch/hosts/dealing.h"
+#include "trireme/cluster/launch/hosts/distribution.h"
+#include "trireme/cluster/launch/hosts/hosted_ranks.h"
 #include "trireme/cluster/launch/hosts/link.h"
 #include "trireme/cluster/launch/hosts/retry.h"
-#include "trireme/cluster/launch/job/crew.h"
+#include "trireme/cluster/launch/job/worker_list.h"
 #include "trireme/cluster/launch/launcher.h"
 #include "trireme/cluster/launch/upkeep.h"
 
@@ -54,7 +54,7 @@ class Fleet final : public Link::Listener, public Upkeep::Workers {
   // Connects to every host. `upkeep`: of an elastic job. `store`, `feed`: see dispatch.h.
   void begin(Upkeep* upkeep, const std::string& store, const std::string& feed);
   // The workers of an earlier launcher, wherever they are. REQUIRES: begin() is called afterwards.
-  void take_over(const job::Crew& crew);
+  void take_over(const job::WorkerList& worker_list);
 
   void add_waits(std::vector<pollfd>& waits, bool has_room) const;
   // When something is due if no other event happens.
@@ -70,23 +70,23 @@ class Fleet final : public Link::Listener, public Upkeep::Workers {
   void clear() { hosts_.clear(); }
 
   bool is_running() const;
-  Company& company() noexcept { return company_; }
-  const Company& company() const noexcept { return company_; }
+  HostedRanks& hosted_ranks() noexcept { return hosted_ranks_; }
+  const HostedRanks& hosted_ranks() const noexcept { return hosted_ranks_; }
   // The number of the next worker.
   int next_worker() const noexcept { return next_; }
 
   void on_ready(Link& link) override;
   void on_started(Link& link, const RankStart& start) override;
-  void on_output(const OutputPiece& piece) override { company_.hear(piece); }
+  void on_output(const OutputPiece& piece) override { hosted_ranks_.hear(piece); }
   void on_ended(Link& link, RankExit exit) override;
   void on_aboard(Link& link, const std::vector<RankStart>& living) override;
   void on_words(Link& link, std::string_view line) override;
 
   int start_worker(const std::vector<std::string>& arguments) override;
   void kill_workers() override;
-  void forget_exits() override { company_.forget_exits(); }
-  int living() const override { return company_.living(); }
-  int room(int wanted) const override { return room_for(wanted, berths()); }
+  void forget_exits() override { hosted_ranks_.forget_exits(); }
+  int living() const override { return hosted_ranks_.living(); }
+  int room(int wanted) const override { return room_for(wanted, capacities()); }
   void set_size(int size) override { size_ = size; }
   void note_workers() override { options_.note(); }
 
@@ -106,7 +106,7 @@ class Fleet final : public Link::Listener, public Upkeep::Workers {
   std::string noun() const { return upkeep_ != nullptr ? "worker" : "rank"; }
   // The end of the job was not requested, and it has not ended.
   bool is_going_on() const { return !options_.ending->has_begun() && !is_ended_; }
-  std::vector<Berth> berths() const;
+  std::vector<HostCapacity> capacities() const;
   void for_each_link(const std::function<void(Link&)>& act);
   void keep_time();
   void keep_up();
@@ -125,7 +125,7 @@ class Fleet final : public Link::Listener, public Upkeep::Workers {
   Options options_;
   const JobSpec& spec_;
   Upkeep* upkeep_ = nullptr;  // null: the job is not elastic
-  Company company_;
+  HostedRanks hosted_ranks_;
   std::vector<Host> hosts_;
   std::size_t ready_ = 0;
   Deadline beat_ = Deadline::after(kBeatTime);

@@ -5,7 +5,7 @@
 //   agent     Hello     its build
 //   launcher  Order     the agent's part of the job, with the secret; see order.h
 //   agent     Want      which of the order's files it lacks; they follow
-//   launcher  Cargo     a piece of one of them, in order; an empty piece ends a file
+//   launcher  JobFile     a piece of one of them, in order; an empty piece ends a file
 //   agent     Ready     all files are there; or Trouble: why that is not possible
 //   launcher  Go        once every agent is ready
 //   agent     Started, Output, Ended    of its ranks
@@ -45,7 +45,7 @@ enum class FrameKind : std::uint8_t {
   Hello = 1,
   Order,
   Want,
-  Cargo,
+  JobFile,
   Ready,
   Trouble,
   Go,

@@ -87,13 +87,13 @@ Order Intake::take() {
 }
 
 void Intake::fetch(const Order& order, std::map<std::string, std::filesystem::path>& places) {
-  if (order.cargo.empty()) return;
+  if (order.job_file.empty()) return;
   const Cache cache;
   std::vector<std::uint32_t> wanted;
-  for (std::uint32_t i = 0; i < order.cargo.size(); ++i) {
-    const Cargo& cargo = order.cargo[i];
-    if (const auto found = cache.find(cargo)) {
-      places[cargo.path.string()] = *found;
+  for (std::uint32_t i = 0; i < order.job_file.size(); ++i) {
+    const JobFile& job_file = order.job_file[i];
+    if (const auto found = cache.find(job_file)) {
+      places[job_file.path.string()] = *found;
     } else {
       wanted.push_back(i);
     }
@@ -102,18 +102,18 @@ void Intake::fetch(const Order& order, std::map<std::string, std::filesystem::pa
   cache.sweep();
   say(FrameKind::Want, encode_indexes(wanted));
   for (const std::uint32_t index : wanted) {
-    const Cargo& cargo = order.cargo[index];
-    Fetch copy(cache, cargo);
+    const JobFile& job_file = order.job_file[index];
+    Fetch copy(cache, job_file);
     while (true) {
       const Frame frame = next();
       ByteReader in(frame.payload);
-      if (frame.kind != FrameKind::Cargo || in.get<std::uint32_t>() != index) {
-        throw Error(ErrorCode::Protocol, "a piece of " + cargo.path.string() + " was expected");
+      if (frame.kind != FrameKind::JobFile || in.get<std::uint32_t>() != index) {
+        throw Error(ErrorCode::Protocol, "a piece of " + job_file.path.string() + " was expected");
       }
       if (in.remaining() == 0) break;
       copy.write(in.take(in.remaining()));
     }
-    places[cargo.path.string()] = copy.finish();
+    places[job_file.path.string()] = copy.finish();
   }
 }
 

@@ -22,7 +22,7 @@
 #include "trireme/cluster/launch/hosts/portable.h"
 #include "trireme/cluster/launch/job/card.h"
 #include "trireme/cluster/launch/job/control.h"
-#include "trireme/cluster/launch/job/crew.h"
+#include "trireme/cluster/launch/job/worker_list.h"
 #include "trireme/cluster/launch/report.h"
 #include "trireme/cluster/launch/run_or_sweep.h"
 #include "trireme/cluster/launch/upkeep.h"
@@ -117,20 +117,22 @@ class Launcher {
     }
     // The agents of the launcher that was killed are still running, and report which workers are
     // alive.
-    const auto crew = job::Crew::load(crew_path());
-    if (!crew) throw Error(ErrorCode::Corrupt, "the launcher before left no list of its workers");
-    upkeep_->take_over(*crew);
-    fleet_.take_over(*crew);
+    const auto worker_list = job::WorkerList::load(worker_list_path());
+    if (!worker_list)
+      throw Error(ErrorCode::Corrupt, "the launcher before left no list of its workers");
+    upkeep_->take_over(*worker_list);
+    fleet_.take_over(*worker_list);
     publish("launcher replaced",
-            {{"pid", getpid()}, {"workers", static_cast<int>(crew->members.size())}});
+            {{"pid", getpid()}, {"workers", static_cast<int>(worker_list->members.size())}});
   }
 
-  fs::path crew_path() const { return options_.folder->path() / "crew.json"; }
+  fs::path worker_list_path() const { return options_.folder->path() / "crew.json"; }
 
   // For the launcher that takes over if this one is killed, and for `trireme jobs`.
   void note_workers() {
     try {
-      upkeep_->crew(fleet_.next_worker(), fleet_.company().crew()).save(crew_path());
+      upkeep_->worker_list(fleet_.next_worker(), fleet_.hosted_ranks().worker_list())
+          .save(worker_list_path());
       save_card(ending_.has_begun() ? "ending" : "running");
     } catch (const Error&) {
       // A full disk must not end a running job.
@@ -170,7 +172,7 @@ class Launcher {
     if (upkeep_) upkeep_->clear_event();
     hear_front();
     while (const auto signal = options_.signals->next()) on_signal(*signal);
-    while (const auto wish = control_->take_wish()) on_wish(*wish);
+    while (const auto request = control_->take_request()) on_request(*request);
     if (writer_.error() != 0) ending_.on_output_lost();
     host::reap_children([this](pid_t pid, int status) { on_reaped(pid, status); });
     if (must_look) upkeep_->look_at_coordinator();
@@ -202,12 +204,12 @@ class Launcher {
     ending_.on_signal(signal);
   }
 
-  void on_wish(const job::Wish& wish) {
-    if (wish.kind == job::Wish::Kind::Stop) return ending_.on_stop(SIGTERM);
-    if (wish.kind == job::Wish::Kind::Kill) return ending_.on_stop(SIGKILL);
-    if (upkeep_) return upkeep_->on_wish(wish);
-    if (!wish.caller) return;
-    wish.caller->fail(
+  void on_request(const job::ControlRequest& request) {
+    if (request.kind == job::ControlRequest::Kind::Stop) return ending_.on_stop(SIGTERM);
+    if (request.kind == job::ControlRequest::Kind::Kill) return ending_.on_stop(SIGKILL);
+    if (upkeep_) return upkeep_->on_request(request);
+    if (!request.caller) return;
+    request.caller->fail(
         Error(ErrorCode::InvalidInput,
               "job " + options_.folder->name() + " is not elastic: start it with --elastic"));
   }
@@ -238,13 +240,13 @@ class Launcher {
         host::kill_descendants(Deadline::after(host::kKillTime), [](pid_t, int) {});
     if (left > 0) say(std::to_string(left) + " processes of the job could not be killed");
     if (const std::string keys = etcd_.leave(); !keys.empty()) say(keys);
-    Company& company = fleet_.company();
-    company.finish();
-    const auto tail_of = [&](int rank) -> const output::Tail& { return company.tail(rank); };
+    HostedRanks& hosted_ranks = fleet_.hosted_ranks();
+    hosted_ranks.finish();
+    const auto tail_of = [&](int rank) -> const output::Tail& { return hosted_ranks.tail(rank); };
     writer_.push(STDERR_FILENO,
-                 report_failure(company.exits(), tail_of, spec_.elastic ? "worker" : "rank"));
-    if (const auto culprit = blame(company.exits()); culprit) {
-      ending_.set_code(exit_code_of(company.exits()[*culprit]));
+                 report_failure(hosted_ranks.exits(), tail_of, spec_.elastic ? "worker" : "rank"));
+    if (const auto culprit = blame(hosted_ranks.exits()); culprit) {
+      ending_.set_code(exit_code_of(hosted_ranks.exits()[*culprit]));
     }
     const Deadline patience = ending_.last_words();
     if (!control_) return drain_without_control();

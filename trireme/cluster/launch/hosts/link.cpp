@@ -113,12 +113,12 @@ void Link::cut(const std::string& why) {
   if (pid_ > 0 && !is_reaped_) kill(pid_, SIGKILL);
 }
 
-void Link::send_file(const Cargo& cargo, std::optional<std::uint32_t> index) {
+void Link::send_file(const JobFile& job_file, std::optional<std::uint32_t> index) {
   // The file of this program may have been replaced on disk meanwhile.
-  const char* path = index ? cargo.path.c_str() : "/proc/self/exe";
+  const char* path = index ? job_file.path.c_str() : "/proc/self/exe";
   Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
-  if (!file) return cut("cannot read " + cargo.path.string());
-  parcels_.push_back({.head = {}, .file = std::move(file), .index = index, .left = cargo.size});
+  if (!file) return cut("cannot read " + job_file.path.string());
+  parcels_.push_back({.head = {}, .file = std::move(file), .index = index, .left = job_file.size});
 }
 
 // Moves the next bytes of the queued parcels into the send buffer.
@@ -139,7 +139,7 @@ void Link::fill() {
     if (parcel.index) {
       ByteWriter out;
       out.put(*parcel.index).append(piece);
-      pending_ += encode_frame(FrameKind::Cargo, out.bytes());
+      pending_ += encode_frame(FrameKind::JobFile, out.bytes());
       if (parcel.left == 0 && !piece.empty()) continue;  // an empty piece ends the file
     } else {
       pending_ += text_of(piece);
@@ -248,10 +248,10 @@ void Link::hear(const Frame& frame) {
       return say(FrameKind::Order, options_.order.encode());
     case FrameKind::Want:
       for (const std::uint32_t index : decode_indexes(frame.payload)) {
-        if (index >= options_.order.cargo.size()) {
+        if (index >= options_.order.job_file.size()) {
           throw Error(ErrorCode::Protocol, "it wants a file that there is not");
         }
-        send_file(options_.order.cargo[index], index);
+        send_file(options_.order.job_file[index], index);
       }
       return;
     case FrameKind::Ready:
@@ -274,7 +274,7 @@ void Link::hear(const Frame& frame) {
     case FrameKind::Start:
     case FrameKind::End:
     case FrameKind::Order:
-    case FrameKind::Cargo:
+    case FrameKind::JobFile:
     case FrameKind::Go:
     case FrameKind::Signal:
       break;

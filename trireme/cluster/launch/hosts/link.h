@@ -62,7 +62,7 @@ class Link {
     std::string program{};               // where the command's first word was found
     bool is_ssh = true;                  // false: the agent is started directly
     bool dies_with_us = true;            // false: an agent of an elastic job
-    Cargo self{};                        // this program
+    JobFile self{};                      // this program
     Order order{};
     sigset_t mask{};
   };
@@ -111,7 +111,7 @@ class Link {
   };
 
   void say(FrameKind kind, ByteView payload = {});
-  void send_file(const Cargo& cargo, std::optional<std::uint32_t> index);
+  void send_file(const JobFile& job_file, std::optional<std::uint32_t> index);
   void fill();
   bool pump_input();
   bool pump_output();

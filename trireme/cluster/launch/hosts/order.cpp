@@ -43,8 +43,8 @@ Bytes Order::encode() const {
   out.put(static_cast<std::uint8_t>(bind ? 1 : 0));
   out.put(static_cast<std::int64_t>(grace.count())).put(memory_each);
   out.put(static_cast<std::int64_t>(orphan_timeout.count()));
-  out.put(static_cast<std::uint32_t>(cargo.size()));
-  for (const Cargo& one : cargo) {
+  out.put(static_cast<std::uint32_t>(job_file.size()));
+  for (const JobFile& one : job_file) {
     out.put_text(one.path.string()).put(one.size).put_text(one.digest);
     out.put(static_cast<std::uint8_t>(one.is_executable ? 1 : 0));
   }
@@ -70,8 +70,8 @@ Order Order::decode(ByteView bytes) {
   order.grace = Duration(in.get<std::int64_t>());
   order.memory_each = in.get<std::uint64_t>();
   order.orphan_timeout = Duration(in.get<std::int64_t>());
-  order.cargo.resize(get_count(in));
-  for (Cargo& one : order.cargo) {
+  order.job_file.resize(get_count(in));
+  for (JobFile& one : order.job_file) {
     one.path = in.get_text();
     one.size = in.get<std::uint64_t>();
     one.digest = in.get_text();

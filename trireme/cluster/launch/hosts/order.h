@@ -19,7 +19,7 @@
 
 #include "trireme/base/bytes.h"
 #include "trireme/base/clock.h"
-#include "trireme/cluster/launch/hosts/cargo.h"
+#include "trireme/cluster/launch/hosts/job_file.h"
 #include "trireme/cluster/launch/rank_exit.h"
 
 namespace trireme::cluster::launch::hosts {
@@ -46,7 +46,7 @@ struct Order {
   // lost. Zero: the job is not elastic.
   int host = 0;
   Duration orphan_timeout{};
-  std::vector<Cargo> cargo{};
+  std::vector<JobFile> job_file{};
 
   bool is_elastic() const noexcept { return orphan_timeout > Duration::zero(); }
   Bytes encode() const;

@@ -88,36 +88,36 @@ class ReportRelay final : public net::Service {
 };
 
 // Passes requests from the server's thread to the launcher's thread.
-class Wishes {
+class Requests {
  public:
   int descriptor() const noexcept { return event_.get(); }
-  void push(Wish wish) {
+  void push(ControlRequest request) {
     const std::lock_guard lock(mutex_);
-    if (queue_.size() >= Control::kWishesMax) {
+    if (queue_.size() >= Control::kRequestsMax) {
       throw Error(ErrorCode::Exhausted, "too many people want something of this job");
     }
-    queue_.push_back(std::move(wish));
+    queue_.push_back(std::move(request));
     event_.set();
   }
-  std::optional<Wish> take() {
+  std::optional<ControlRequest> take() {
     const std::lock_guard lock(mutex_);
     if (queue_.empty()) {
       event_.clear();
       return std::nullopt;
     }
-    Wish wish = std::move(queue_.front());
+    ControlRequest request = std::move(queue_.front());
     queue_.pop_front();
-    return wish;
+    return request;
   }
 
  private:
   EventDescriptor event_;
   std::mutex mutex_;
-  std::deque<Wish> queue_;
+  std::deque<ControlRequest> queue_;
 };
 
 struct Control::State {
-  std::shared_ptr<Wishes> wishes = std::make_shared<Wishes>();
+  std::shared_ptr<Requests> requests = std::make_shared<Requests>();
   std::shared_ptr<EventSink> sink = std::make_shared<EventSink>();
   std::shared_ptr<JobService> service;
   std::unique_ptr<net::Server> server;
@@ -127,7 +127,8 @@ struct Control::State {
 Control::Control(const Folder& folder, const Options& control) : state_(std::make_unique<State>()) {
   state_->service = std::make_shared<JobService>(JobService::Options{
       .folder = control.output.empty() ? folder.path() : control.output,
-      .on_wish = [wishes = state_->wishes](Wish wish) { wishes->push(std::move(wish)); },
+      .on_request = [requests = state_->requests](
+                        ControlRequest request) { requests->push(std::move(request)); },
       .is_continued = control.is_continued,
   });
   net::Server::Options options;
@@ -171,11 +172,11 @@ std::string Control::remote_address() const {
 }
 
 int Control::descriptor() const noexcept {
-  return state_->wishes->descriptor();
+  return state_->requests->descriptor();
 }
 
-std::optional<Wish> Control::take_wish() {
-  return state_->wishes->take();
+std::optional<ControlRequest> Control::take_request() {
+  return state_->requests->take();
 }
 
 }  // namespace trireme::cluster::launch::job

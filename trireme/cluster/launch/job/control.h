@@ -1,6 +1,6 @@
 // Control is the launcher's side of a job's control socket: it serves the store and the JobService,
 // records the launcher's own events and what the server logs (such as refused connections), and
-// passes user requests on: see Wish in service.h.
+// passes user requests on: see ControlRequest in service.h.
 //
 // Errors:        the constructor throws what net::Server throws, or Io.
 // Thread safety: only the launcher's thread; the server has its own thread.
@@ -20,7 +20,7 @@ namespace trireme::cluster::launch::job {
 
 class Control {
  public:
-  static constexpr std::size_t kWishesMax = 1024;
+  static constexpr std::size_t kRequestsMax = 1024;
 
   struct Options {
     std::filesystem::path output{};  // where events and metrics are written; empty: the job's
@@ -45,7 +45,7 @@ class Control {
   // Readable when there is a request.
   int descriptor() const noexcept;
   // Oldest first, each once. At most kWishesMax are queued; further ones are refused.
-  std::optional<Wish> take_wish();
+  std::optional<ControlRequest> take_request();
 
  private:
   struct State;

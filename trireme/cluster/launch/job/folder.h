@@ -6,7 +6,8 @@
 //   card.json       shown by `trireme jobs`
 //   control.sock, events.jsonl, metrics.jsonl
 //   coordinator     elastic jobs: locked by the process that serves the store, with its pid
-//   store.sock, store.log, crew.json, and worker-7.out and .err, the output pipes of worker 7
+//   store.sock, store.log, worker_list.json, and worker-7.out and .err, the output pipes of worker
+//   7
 //
 // Removal:       the folder is first renamed (.dead-...), so that the job's name is free at once,
 //                even if removing the contents fails; sweep() removes the remains.

@@ -74,8 +74,8 @@ void stop_job(const RunningJob& job, bool is_kill, Deadline deadline) {
   } else {
     net::Client client =
         connect_to(job.folder, "stop", min(deadline, Deadline::after(kConnectTime)));
-    const std::byte wish{static_cast<unsigned char>(is_kill)};
-    client.call(kStopMethod, ByteView(&wish, 1), deadline);
+    const std::byte request{static_cast<unsigned char>(is_kill)};
+    client.call(kStopMethod, ByteView(&request, 1), deadline);
   }
   while (is_alive(job.folder)) {
     if (deadline.is_past()) {

@@ -52,25 +52,25 @@ void JobService::on_request(const net::Request& request) {
       return;
     case kStopMethod: {
       const bool is_kill = ByteReader(request.payload).get<std::uint8_t>() != 0;
-      wish({.kind = is_kill ? Wish::Kind::Kill : Wish::Kind::Stop});
+      ask({.kind = is_kill ? ControlRequest::Kind::Kill : ControlRequest::Kind::Stop});
       if (request.caller) request.caller->reply({});
       return;
     }
     case kScaleMethod:
-      wish({.kind = Wish::Kind::Scale,
-            .count = ByteReader(request.payload).get<std::int32_t>(),
-            .caller = request.caller});
+      ask({.kind = ControlRequest::Kind::Scale,
+           .count = ByteReader(request.payload).get<std::int32_t>(),
+           .caller = request.caller});
       return;
     case kJoinMethod:
-      wish({.kind = Wish::Kind::Join, .caller = request.caller});
+      ask({.kind = ControlRequest::Kind::Join, .caller = request.caller});
       return;
     default:
       throw Error(ErrorCode::Unsupported, "a job has no method " + std::to_string(request.method));
   }
 }
 
-void JobService::wish(Wish wish) {
-  if (options_.on_wish) options_.on_wish(std::move(wish));
+void JobService::ask(ControlRequest request) {
+  if (options_.on_request) options_.on_request(std::move(request));
 }
 
 void JobService::watch(std::shared_ptr<net::Caller> watcher) {

@@ -38,7 +38,7 @@ inline constexpr std::uint16_t kScaleMethod = 0x0203;
 inline constexpr std::uint16_t kJoinMethod = 0x0204;
 
 // A user's request to the launcher. The code that grants Scale and Join answers them.
-struct Wish {
+struct ControlRequest {
   enum class Kind { Stop, Kill, Scale, Join };
   Kind kind = Kind::Stop;
   int count = 0;                          // Scale
@@ -53,7 +53,7 @@ class JobService final : public net::Service {
  public:
   struct Options {
     std::filesystem::path folder;  // for events.jsonl and metrics.jsonl
-    std::function<void(Wish)> on_wish;
+    std::function<void(ControlRequest)> on_request;
     std::size_t line_max = std::size_t{64} << 10;
     std::size_t recall_max = 256;
     bool is_continued = false;  // continue the files of an earlier launcher
@@ -71,7 +71,7 @@ class JobService final : public net::Service {
   std::uint64_t refused() const noexcept { return refused_; }
 
  private:
-  void wish(Wish wish);
+  void ask(ControlRequest request);
   void watch(std::shared_ptr<net::Caller> watcher);
 
   Options options_;

@@ -1,0 +1,62 @@
+// Goal:   the launcher knows on which of several hosts each rank runs, what it wrote and how it
+//         ended.
+// Method: handwritten values; a log in a temporary folder.
+
+#include "trireme/cluster/launch/hosts/hosted_ranks.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "trireme/base/file/file.h"
+#include "trireme/base/file/temporary_folder.h"
+
+namespace trireme::cluster::launch::hosts {
+namespace {
+
+TEST(HostedRanks, KnowsWhoIsWhere) {
+  output::Writer writer;
+  HostedRanks hosted_ranks("", writer);
+  for (int rank : {0, 1, 2}) hosted_ranks.add(rank, rank == 2 ? 1 : 0);
+  hosted_ranks.set_pid(2, 17);
+  EXPECT_TRUE(hosted_ranks.has(2, 1));
+  EXPECT_FALSE(hosted_ranks.has(2, 0));
+  EXPECT_FALSE(hosted_ranks.has(3, 0));
+  EXPECT_EQ(hosted_ranks.at(0), (std::vector<int>{0, 1}));
+  EXPECT_EQ(hosted_ranks.all(), (std::vector<int>{0, 1, 2}));
+  hosted_ranks.set_adrift(2, true);
+  EXPECT_EQ(hosted_ranks.living(), 2);
+  EXPECT_EQ(hosted_ranks.living_at(1), 0);
+  EXPECT_TRUE(hosted_ranks.has(2, 1)) << "it may live";
+  ASSERT_EQ(hosted_ranks.worker_list().size(), 3u);
+  EXPECT_EQ(hosted_ranks.worker_list()[2].pid, 17);
+  EXPECT_EQ(hosted_ranks.worker_list()[2].share, 1);
+  hosted_ranks.set_adrift(2, false);
+  hosted_ranks.end({.rank = 0, .status = SIGKILL});
+  EXPECT_FALSE(hosted_ranks.has(0, 0));
+  EXPECT_EQ(hosted_ranks.living(), 2);
+  EXPECT_EQ(hosted_ranks.exits().size(), 1u);
+}
+
+TEST(HostedRanks, KeepsWhatTheLatestOfTheForgottenWrote) {
+  const TemporaryFolder folder("company");
+  output::Writer writer;
+  HostedRanks hosted_ranks(folder.path(), writer);
+  constexpr int kCount = static_cast<int>(HostedRanks::kForgottenMax) + 10;
+  for (int rank = 0; rank < kCount; ++rank) {
+    hosted_ranks.add(rank, 0);
+    hosted_ranks.end({.rank = rank});
+  }
+  hosted_ranks.forget_exits();
+  EXPECT_TRUE(hosted_ranks.exits().empty());
+  hosted_ranks.hear({.rank = kCount - 1, .target = 1, .bytes = "late"});
+  hosted_ranks.hear({.rank = 0, .target = 1, .bytes = "too late"});
+  hosted_ranks.finish();
+  const auto log = [&](int rank) {
+    return read_file(folder.path() / ("rank-" + std::to_string(rank) + ".log"));
+  };
+  EXPECT_EQ(log(kCount - 1), "late");
+  EXPECT_EQ(log(0), "");
+}
+
+}  // namespace
+}  // namespace trireme::cluster::launch::hosts

@@ -1,0 +1,178 @@
+// Goal:   with a codec, too, a rank may die at any point of a step: survivors have the same bits,
+//         every sample counts once, and what codecs owe is owed once: neither what was encoded for
+//         a step that is run again nor what the dead one owed is lost or sent twice.
+// Method: ranks that die (mortal_ranks.h). Deaths in the same step that nobody had prepared must
+// all
+//         come to the same bits, those of a death before it; so must deaths after that. For that a
+//         step is run again as a whole: gradients that are kept are added up in another way.
+
+#include <gtest/gtest.h>
+
+#include "tests/parallel/mortal_ranks.h"
+#include "trireme/codec/zstd/lossless.h"
+#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/data/ledger.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr int kCodedSteps = 6;
+constexpr int kDeathAt = 4;  // the step, from 1, of the death
+
+config::Config coded_config(const Words& more) {
+  Words words{"sync.kind=all_reduce", "optim.kind=sgd", "optim.learning_rate=0.1"};
+  words.insert(words.end(), more.begin(), more.end());
+  return tiny_config("mlp", words);
+}
+
+Trained trained_through_death(const config::Config& config, std::string_view point, int times) {
+  return train_through(config, kCodedSteps, {{2, point, times}}, kRanks - 1);
+}
+
+class ElasticCoded : public ::testing::TestWithParam<Words> {};
+
+TEST_P(ElasticCoded, EndsWithTheBitsOfADeathBetweenSteps) {
+  Words words = GetParam();
+  words.push_back("elastic.keep_gradients=false");
+  const config::Config config = coded_config(words);
+  const Trained before = trained_through_death(config, kMicroBatchEnded.name, kDeathAt - 1);
+  const Trained after = trained_through_death(config, kMicroBatchEnded.name, kDeathAt);
+  EXPECT_GT(distance(before.weights, after.weights), 0);
+  for (const std::string_view point : {kForward.name, kBackward.name, kReduce.name}) {
+    SCOPED_TRACE(point);
+    EXPECT_EQ(distance(trained_through_death(config, point, kDeathAt).weights, before.weights), 0);
+  }
+  for (const std::string_view point :
+       {parallel::data::kPrepared.name, parallel::data::kUpdating.name}) {
+    SCOPED_TRACE(point);
+    EXPECT_EQ(distance(trained_through_death(config, point, kDeathAt).weights, after.weights), 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ElasticCoded,
+    ::testing::Values(Words{"sync.codec.kind=int8"},
+                      Words{"sync.codec.kind=top_k", "sync.codec.ratio=0.05"},
+                      Words{"sync.codec.kind=powersgd", "sync.codec.rank=1"},
+                      Words{"sync.codec.kind=threshold", "sync.codec.warmup=2"}),
+    [](const auto& of) { return of.param[0].substr(std::string("sync.codec.kind=").size()); });
+
+// Where nothing is lost on the way, sums are those of all samples.
+TEST(ElasticCodedWithoutLoss, EndsNearAnUndisturbedRun) {
+  if (!codec::zstd::is_available()) GTEST_SKIP() << "NOT TESTED: this build has no zstd";
+  const config::Config config = coded_config({"sync.codec.kind=zstd"});
+  const Trained undisturbed = train_threads(coded_config({}), 1, kCodedSteps);
+  const std::vector<std::vector<Death>> all = {
+      {{1, kBackward.name, 2}, {0, parallel::data::kPrepared.name, 3}},
+      {{3, kReduce.name, 2}, {2, kForward.name, 4}},
+      {{0, parallel::data::kUpdating.name, 1}, {1, kForward.name, 3}}};
+  for (const std::vector<Death>& deaths : all) {
+    for (const bool is_apart : {false, true}) {
+      SCOPED_TRACE(std::string(deaths[0].point) + (is_apart ? ", apart" : ""));
+      const Trained through = is_apart ? train_through_apart(config, kCodedSteps, deaths, 2)
+                                       : train_through(config, kCodedSteps, deaths, 2);
+      EXPECT_LT(distance(through.weights, undisturbed.weights), 1e-5);
+    }
+  }
+}
+
+// Places 0 and 1 are on one host, and 2 and 3 on the other; the first of each speaks for it.
+const std::vector<int> kPairsOfPlaces{0, 0, 1, 1};
+
+Trained spread_through(const config::Config& config, const std::vector<Death>& deaths,
+                       bool is_in_step = false) {
+  return train_through(config, kCodedSteps, deaths, kRanks - deaths.size(), is_in_step,
+                       kPairsOfPlaces);
+}
+
+// Where gradients of slots are not kept for a step that is run again.
+TEST(ElasticCodedHosts, EndWithTheBitsOfADeathBetweenSteps) {
+  for (const char* kind : {"sync.kind=zero2", "sync.kind=zero3"}) {
+    const config::Config config =
+        coded_config({kind, "elastic.keep_gradients=false", "sync.codec.kind=int4"});
+    for (const int dies : {0, 2, 3}) {
+      const auto through = [&](std::string_view point, int times) {
+        return spread_through(config, {{dies, point, times}}).weights;
+      };
+      const Weights before = through(kMicroBatchEnded.name, kDeathAt - 1);
+      const Weights after = through(kMicroBatchEnded.name, kDeathAt);
+      EXPECT_GT(distance(before, after), 0);
+      for (const std::string_view point : {kForward.name, kBackward.name, kReduce.name}) {
+        EXPECT_EQ(distance(through(point, kDeathAt), before), 0) << point << " of " << dies;
+      }
+      for (const std::string_view point :
+           {parallel::data::kPrepared.name, parallel::data::kUpdating.name}) {
+        EXPECT_EQ(distance(through(point, kDeathAt), after), 0) << point << " of " << dies;
+      }
+    }
+  }
+}
+
+// In the first step, when the others have ended theirs and lay out what they have.
+TEST(ElasticCodedHosts, GoOnWhenOneDiesBeforeTheyHaveMet) {
+  const config::Config config = coded_config({"sync.kind=shared", "sync.codec.kind=int8"});
+  for (const int dies : {0, 2, 3}) {
+    const Death death{
+        .place = dies, .point = kForward.name, .delay = std::chrono::milliseconds(200)};
+    const Trained through = spread_through(config, {death});
+    EXPECT_LT(through.losses.back(), through.losses.front());
+  }
+}
+
+class ElasticCodedHostsOf : public ::testing::TestWithParam<Words> {};
+
+// Who is left of a host owes what the host did, whoever spoke for it.
+TEST_P(ElasticCodedHostsOf, OweWhatTheyOwedWhoeverDies) {
+  const auto through = [](int dies, int times) {
+    return spread_through(coded_config(GetParam()), {{dies, kMicroBatchEnded.name, times}}, true)
+        .weights;
+  };
+  for (const int times : {3, 4}) EXPECT_EQ(distance(through(2, times), through(3, times)), 0);
+}
+
+// A host, both who spoke, and one of each host at once.
+TEST_P(ElasticCodedHostsOf, GoOnWhoeverIsLeft) {
+  const std::string_view prepared = parallel::data::kPrepared.name;
+  for (const std::vector<Death>& deaths :
+       {std::vector<Death>{{2, kReduce.name, 3}, {3, kForward.name, 4}},
+        {{0, kBackward.name, 2}, {2, prepared, 4}},
+        {{0, prepared, 2}, {3, prepared, 2}},
+        {{1, kForward.name, 1}, {0, kReduce.name, 5}},
+        {{0, kReduce.name, 2}, {1, kReduce.name, 2}, {2, kForward.name, 5}}}) {
+    spread_through(coded_config(GetParam()), deaths);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ElasticCodedHostsOf,
+    ::testing::Values(Words{"sync.kind=shared", "sync.codec.kind=int4"},
+                      Words{"sync.kind=hierarchical", "sync.across=gradients",
+                            "sync.codec.kind=top_k", "sync.codec.ratio=0.05"},
+                      Words{"sync.kind=zero1", "sync.codec.kind=powersgd", "sync.codec.rank=1"},
+                      Words{"sync.kind=zero3", "sync.codec.kind=threshold", "sync.codec.warmup=2"}),
+    [](const auto& of) { return of.param[0].substr(std::string("sync.kind=").size()); });
+
+// Where nothing is lost on the way, sums are those of all samples.
+TEST(ElasticCodedHostsWithoutLoss, EndNearAnUndisturbedRun) {
+  if (!codec::zstd::is_available()) GTEST_SKIP() << "NOT TESTED: this build has no zstd";
+  const config::Config config = coded_config({"sync.kind=shared", "sync.codec.kind=zstd"});
+  const Trained undisturbed = train_threads(coded_config({}), 1, kCodedSteps);
+  for (const std::vector<Death>& deaths :
+       {std::vector<Death>{},
+        {{2, kBackward.name, 2}},
+        {{0, parallel::data::kUpdating.name, 3}, {1, kReduce.name, 4}}}) {
+    EXPECT_LT(distance(spread_through(config, deaths).weights, undisturbed.weights), 1e-5);
+  }
+}
+
+// Nobody else has what the dead one owed; all else is as it should be.
+TEST(ElasticCodedApart, SurvivorsAgree) {
+  const config::Config config = coded_config({"sync.codec.kind=int8"});
+  for (const std::string_view point : {kBackward.name, kReduce.name, kMicroBatchEnded.name}) {
+    SCOPED_TRACE(point);
+    train_through_apart(config, kCodedSteps, {{2, point, kDeathAt}}, kRanks - 1);
+  }
+}
+
+}  // namespace
+}  // namespace trireme::train

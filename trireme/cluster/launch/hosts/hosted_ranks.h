@@ -1,0 +1,85 @@
+// HostedRanks is the ranks of a job on several hosts as its launcher knows them: where each runs,
+// its output and how it ended.
+//
+// Adrift:        a rank on a lost host may be alive or not; it counts as alive again, or as ended,
+//                once that is known.
+// Bounds:        of the ranks whose end was forgotten, the last kForgottenMax are kept, because
+//                their output may still be in flight.
+// Errors:        add() throws Io if the rank's log cannot be opened.
+// Thread safety: only the launcher's thread.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trireme/base/file/descriptor.h"
+#include "trireme/cluster/launch/hosts/order.h"
+#include "trireme/cluster/launch/job/worker_list.h"
+#include "trireme/cluster/launch/output/rank_stream.h"
+#include "trireme/cluster/launch/rank_exit.h"
+
+namespace trireme::cluster::launch::hosts {
+
+class HostedRanks {
+ public:
+  static constexpr std::size_t kForgottenMax = 256;
+
+  // `output`: the folder for the ranks' logs; empty: no logs. The writer must outlive this object.
+  // `is_failure_shown`: failures are shown immediately, and not only in the report.
+  HostedRanks(std::filesystem::path output, output::Writer& writer, bool is_failure_shown = false)
+      : output_(std::move(output)), writer_(writer), is_failure_shown_(is_failure_shown) {}
+
+  // A rank that will run on this host; `is_continued`: an earlier launcher had started it.
+  void add(int rank, std::size_t host, bool is_continued = false);
+  void set_pid(int rank, pid_t pid) { members_.at(rank).pid = pid; }
+  // Whether the rank runs on this host, as far as known.
+  bool has(int rank, std::size_t host) const;
+  std::vector<int> at(std::size_t host) const;
+  std::vector<int> all() const;
+
+  void set_adrift(int rank, bool is_adrift) { members_.at(rank).is_adrift = is_adrift; }
+  bool is_adrift(int rank) const { return members_.at(rank).is_adrift; }
+
+  // Output of a rank; dropped if the rank is no longer known.
+  void hear(const OutputPiece& piece);
+  void end(RankExit exit);
+  // Writes out last lines that had no newline.
+  void finish();
+
+  // The ranks that are not adrift; in total, and on one host.
+  int living() const;
+  int living_at(std::size_t host) const;
+  // In the order in which the ends were seen.
+  const std::vector<RankExit>& exits() const noexcept { return exits_; }
+  void forget_exits();
+  const output::Tail& tail(int rank) const { return members_.at(rank).tail; }
+  // The ranks that are alive or may be; `share` is the host.
+  std::vector<job::WorkerEntry> worker_list() const;
+
+ private:
+  struct Member {
+    std::size_t host = 0;
+    pid_t pid = 0;
+    bool is_alive = true;
+    bool is_adrift = false;
+    output::Tail tail{};
+    Descriptor log{};
+    std::map<int, output::RankStream> streams{};  // by target
+  };
+
+  std::filesystem::path output_;
+  output::Writer& writer_;
+  bool is_failure_shown_;
+  std::map<int, Member> members_;
+  std::vector<RankExit> exits_;
+  std::deque<int> forgotten_;
+};
+
+}  // namespace trireme::cluster::launch::hosts

@@ -1,0 +1,436 @@
+// How an agreement is made of what a recipe names.
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "trireme/base/error.h"
+#include "trireme/codec/kinds.h"
+#include "trireme/mesh/mesh.h"
+#include "trireme/parallel/apart.h"
+#include "trireme/parallel/changing.h"
+#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/kinds.h"
+#include "trireme/parallel/local/delayed.h"
+#include "trireme/parallel/local/rounds.h"
+#include "trireme/parallel/sameness.h"
+#include "trireme/parallel/solo.h"
+
+namespace trireme::parallel {
+namespace {
+
+// Whether replicas differ between two agreements, or apply gradients late.
+bool is_less_often(SyncKind kind) {
+  return kind == SyncKind::Local || kind == SyncKind::PostLocal || kind == SyncKind::Hierarchical ||
+         kind == SyncKind::Diloco || kind == SyncKind::Gossip || kind == SyncKind::Delayed;
+}
+
+bool has_codec(const SyncOptions& options) {
+  return options.own_codec || options.codec.kind != codec::CodecKind::None;
+}
+
+// Whether each rank updates a slice of what all have, or what a host has.
+bool has_slices(SyncKind kind) {
+  return kind == SyncKind::Shared || kind == SyncKind::Zero1 || kind == SyncKind::Zero2 ||
+         kind == SyncKind::Zero3;
+}
+
+bool is_one_host(const SyncOptions& options) {
+  if (options.is_elastic) return !options.is_spread;
+  const std::vector<int> hosts = options.group.hosts();
+  return std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>()) == hosts.end();
+}
+
+// Rows and columns are of whole parameters.
+bool needs_whole_parameters(const SyncOptions& options) {
+  return options.own_codec || options.codec.kind == codec::CodecKind::PowerSgd;
+}
+
+std::shared_ptr<const codec::Codec> codec_of(const SyncOptions& options) {
+  return options.own_codec ? options.own_codec : codec::make_codec(options.codec);
+}
+
+// Throws InvalidInput where what is to be encoded cannot be.
+void check_codec(const SyncOptions& options) {
+  if (!has_codec(options)) return;
+  const std::string named =
+      "sync.codec.kind = \"" + std::string(codec::name_of(options.codec.kind)) + "\" ";
+  if (options.own_codec && options.codec.kind != codec::CodecKind::None) {
+    throw Error(ErrorCode::InvalidInput,
+                named + "and a codec of the program's own: take one of the two");
+  }
+  const std::string setting = options.own_codec ? "a codec of the program's own " : named;
+  const SyncKind kind = options.kind;
+  if (kind == SyncKind::None || kind == SyncKind::Gossip) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "works with every sync.kind but none and gossip: take another, or "
+                    "sync.codec.kind=none");
+  }
+  const bool is_alone = options.is_elastic ? !options.is_spread : is_one_host(options);
+  if (has_slices(kind) && is_alone) {
+    throw Error(
+        ErrorCode::InvalidInput,
+        setting +
+            "has nothing to encode where all ranks share memory: take sync.kind=all_reduce, "
+            "or one that agrees less often, or sync.codec.kind=none");
+  }
+  if (options.is_ordered) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "loses something on each rank, so the bits depend on their number, which "
+                    "train.virtual_ranks promises that they do not: take one of the two");
+  }
+  for (const Parameter& parameter : options.parameters) {
+    if (parameter.tensor.scalar_type() == at::kFloat) continue;
+    throw Error(ErrorCode::InvalidInput,
+                setting + "encodes float32, and " + parameter.name +
+                    " is of another type: convert the model, or take sync.codec.kind=none");
+  }
+}
+
+// Throws InvalidInput where a kind that agrees less often cannot outlive a rank.
+void check_elastic(const SyncOptions& options) {
+  if (!options.is_elastic) return;
+  // Whoever leaves may have told its size and not sent its bytes.
+  const bool has_sizes = options.own_codec || options.codec.kind == codec::CodecKind::Threshold ||
+                         options.codec.kind == codec::CodecKind::Zstd;
+  if (options.pace.overlap > 0 && has_sizes) {
+    throw Error(ErrorCode::InvalidInput,
+                "sync.overlap does not work with codecs of no fixed size where workers come and go "
+                "yet: take int8 or another, sync.overlap = 0, or elastic.enabled = false");
+  }
+  if (options.pace.slack > 0) {
+    throw Error(ErrorCode::InvalidInput,
+                "sync.slack does not work where workers come and go: all of them end a step "
+                "together there: leave it out, or take elastic.enabled=false");
+  }
+}
+
+// Throws InvalidInput where a kind that agrees less often cannot do what is asked for.
+void check_less_often(const SyncOptions& options) {
+  if (!is_less_often(options.kind)) return;
+  check_elastic(options);
+  if (options.is_ordered) {
+    throw Error(ErrorCode::InvalidInput,
+                "with this sync.kind the bits depend on the number of ranks, which "
+                "train.virtual_ranks promises that they do not: take train.virtual_ranks=0, or "
+                "all_reduce or shared");
+  }
+}
+
+// One shared copy where it can be: least memory, least to send. What is shared is not encoded.
+// `hosts` is how the ranks lie on them, where all hosts have as many.
+SyncKind resolved(SyncKind kind, const std::optional<mesh::Mesh>& hosts) {
+  const bool is_alone = hosts && hosts->size("inside") == 1;
+  if (kind == SyncKind::Auto) kind = hosts ? SyncKind::Shared : SyncKind::AllReduce;
+  if (kind == SyncKind::Shared && !hosts) {
+    throw Error(ErrorCode::InvalidInput,
+                "sync.kind = \"shared\" needs as many ranks on every host: take all_reduce or "
+                "zero1");
+  }
+  // The one copy of a host with one rank is that rank's own.
+  return kind == SyncKind::Shared && is_alone ? SyncKind::AllReduce : kind;
+}
+
+void check_hosts(const SyncOptions& options) {
+  const bool needs_even = options.kind == SyncKind::Hierarchical && !options.is_elastic;
+  if (!needs_even || mesh::Mesh::of_hosts(options.group)) return;
+  throw Error(ErrorCode::InvalidInput,
+              "sync.kind = \"hierarchical\" needs as many ranks on every host: take local or "
+              "diloco, or start as many on each");
+}
+
+void check_left_out(const SyncOptions& options) {
+  if (!options.can_leave_out) return;
+  const std::string setting = "balance.drop_slowest ";
+  if (options.kind != SyncKind::AllReduce) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "works where every rank holds everything and agrees in every step: take "
+                    "sync.kind=all_reduce (or auto), or balance.drop_slowest=0");
+  }
+  if (options.is_ordered) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "leaves out what train.virtual_ranks promises to add up, bit for bit: take one "
+                    "of the two");
+  }
+  if (options.is_elastic) {
+    throw Error(ErrorCode::InvalidInput,
+                setting +
+                    "does not work where workers come and go yet: take balance.drop_slowest=0, or "
+                    "elastic.enabled=false");
+  }
+}
+
+// Throws InvalidInput where ranks cannot agree so.
+void check(const SyncOptions& options) {
+  check_left_out(options);
+  check_codec(options);
+  check_less_often(options);
+  check_hosts(options);
+  if (!options.is_elastic) resolved(options.kind, mesh::Mesh::of_hosts(options.group));
+}
+
+// Whatever can be is shared: it stays when a rank dies.
+SyncKind resolved_elastic(SyncKind kind) {
+  if (kind == SyncKind::None) {
+    throw Error(ErrorCode::InvalidInput,
+                "sync.kind = \"none\" has no agreement that could outlive a rank: take another, or "
+                "elastic.enabled = false");
+  }
+  return kind == SyncKind::Auto ? SyncKind::Shared : kind;
+}
+
+// Backward may still read a weight whose gradient it has finished, where a forward pass used it
+// behind autograd's back; a block promises not to.
+bool can_update_early(const SyncOptions& options) {
+  return !options.is_recomputed && options.model && !options.model->blocks().empty();
+}
+
+std::shared_ptr<Solo> make_solo(SyncOptions& options, std::function<void()> progress = {}) {
+  return std::make_shared<Solo>(
+      Solo::Options{.parameters = std::move(options.parameters),
+                    .optimizer = std::move(options.optimizer),
+                    // What is run again must not be made yet.
+                    .can_update_early = can_update_early(options) && !options.is_elastic,
+                    .is_ordered = options.is_ordered,
+                    .progress = std::move(progress)});
+}
+
+data::DataParallel::Options data_options(SyncOptions& options, SyncKind kind) {
+  return {.parameters = std::move(options.parameters),
+          .buffers = std::move(options.buffers),
+          .optimizer = std::move(options.optimizer),
+          .group = options.group,
+          .model = std::move(options.model),
+          .kind = kind,
+          .bucket_size = options.bucket_size,
+          .codec = codec_of(options),
+          .codec_begin = options.codec.warmup,
+          .has_error_feedback = options.codec.has_error_feedback,
+          .is_cut_between = kind != SyncKind::AllReduce && needs_whole_parameters(options),
+          .seed = options.seed,
+          .is_ordered = options.is_ordered,
+          .is_in_parts = options.is_recomputed,
+          .narrow_type = options.narrow_type,
+          .can_leave_out = options.can_leave_out,
+          .is_elastic = options.is_elastic,
+          .is_spread = options.is_spread,
+          .keeps_gradients = options.keeps_gradients,
+          .faults = options.faults};
+}
+
+// In a host ranks agree in every step, exactly.
+std::shared_ptr<GradientSync> make_in_hosts(SyncOptions& options, const mesh::Mesh& hosts) {
+  data::DataParallel::Options how = data_options(options, SyncKind::Shared);
+  how.inside = hosts.group("inside");
+  how.across = hosts.group("across");
+  if (hosts.size("across") == 1) how.codec.reset();
+  if (options.pace.crossing == local::Crossing::Weights) {
+    how.group = hosts.group("inside");
+    how.across = comm::Group::solo();
+    how.codec.reset();
+  }
+  return std::make_shared<data::DataParallel>(std::move(how));
+}
+
+// The ranks of a host have one together. REQUIRES: as many ranks on every host, and more than one.
+Replica replica_of_host(SyncOptions& options, const mesh::Mesh& hosts) {
+  const std::vector<int> host_of = options.group.hosts();
+  std::vector<int> members;
+  for (int rank = 0; rank < options.group.size(); ++rank) {
+    const auto own = static_cast<std::size_t>(options.group.rank());
+    if (host_of[static_cast<std::size_t>(rank)] == host_of[own]) members.push_back(rank);
+  }
+  std::vector<Parameter> parameters = options.parameters;
+  return {.own = make_in_hosts(options, hosts),
+          .parameters = std::move(parameters),
+          .all = options.group,
+          .across = hosts.group("across"),
+          .inside = hosts.group("inside"),
+          .members = std::move(members)};
+}
+
+// The same where ranks come and go: as many as there are, and any of them may be lost.
+Replica replica_of_changing_host(SyncOptions& options) {
+  std::vector<Parameter> parameters = options.parameters;
+  std::vector<std::string> states = options.optimizer->state_names();
+  data::DataParallel::Options how = data_options(options, SyncKind::Shared);
+  how.codec.reset();
+  how.is_spread = false;
+  const auto host = std::make_shared<data::DataParallel>(std::move(how));
+  return {.own = host,
+          .parameters = std::move(parameters),
+          .all = options.group,
+          .across = options.group,
+          .members = {0},
+          .states = std::move(states),
+          .host = host};
+}
+
+local::Gathering gathering_of(const SyncOptions& options) {
+  const local::Pace& pace = options.pace;
+  const bool is_outer = pace.outer_rate != 1 || pace.outer_momentum != 0 || pace.is_streamed();
+  switch (options.kind) {
+    case SyncKind::Diloco:
+      return local::Gathering::Outer;
+    case SyncKind::Gossip:
+      return local::Gathering::Pair;
+    case SyncKind::Hierarchical:
+      return is_outer ? local::Gathering::Outer : local::Gathering::Average;
+    default:
+      return local::Gathering::Average;
+  }
+}
+
+Replica replica_of_rank(SyncOptions& options) {
+  std::vector<Parameter> parameters = options.parameters;
+  const comm::Group group = options.group;
+  std::vector<std::string> states = options.optimizer->state_names();
+  const auto progress = std::make_shared<std::function<void()>>();
+  auto own = make_solo(options, [progress] {
+    if (*progress) (*progress)();
+  });
+  Replica replica = Replica::alone(std::move(own), std::move(parameters), group);
+  replica.progress = progress;
+  replica.states = std::move(states);
+  return replica;
+}
+
+// With `hosts`, those have a replica each, else ranks.
+std::shared_ptr<GradientSync> make_less_often(SyncOptions& options,
+                                              const std::optional<mesh::Mesh>& hosts) {
+  expect_one_type(options.parameters);
+  local::FlatModel::Options flat{.bucket_size = options.bucket_size,
+                                 .codec = codec_of(options),
+                                 .codec_begin = options.codec.warmup,
+                                 .has_error_feedback = options.codec.has_error_feedback,
+                                 .seed = options.seed,
+                                 .is_elastic = options.is_elastic};
+  if (options.kind == SyncKind::Delayed) {
+    flat.parameters = options.parameters;
+    flat.group = options.group;
+    return std::make_shared<local::Delayed>(
+        local::Delayed::Options{.own = {.parameters = std::move(options.parameters),
+                                        .optimizer = std::move(options.optimizer)},
+                                .buffers = std::move(options.buffers),
+                                .flat = std::move(flat),
+                                .faults = options.faults});
+  }
+  const std::vector<at::Tensor> buffers = options.buffers;
+  const bool is_led = options.kind == SyncKind::Hierarchical && options.is_elastic;
+  Replica replica = is_led  ? replica_of_changing_host(options)
+                    : hosts ? replica_of_host(options, *hosts)
+                            : replica_of_rank(options);
+  return std::make_shared<local::Rounds>(local::Rounds::Options{.replica = std::move(replica),
+                                                                .buffers = buffers,
+                                                                .flat = std::move(flat),
+                                                                .gathering = gathering_of(options),
+                                                                .pace = options.pace,
+                                                                .is_elastic = options.is_elastic,
+                                                                .faults = options.faults});
+}
+
+// On one host it is one copy for ever.
+std::shared_ptr<GradientSync> make_elastic_hierarchical(SyncOptions& options) {
+  const bool is_of_weights = options.pace.crossing == local::Crossing::Weights;
+  if (options.is_spread && is_of_weights) return make_less_often(options, std::nullopt);
+  data::DataParallel::Options how = data_options(options, SyncKind::Shared);
+  if (!how.is_spread) how.codec.reset();
+  return std::make_shared<data::DataParallel>(std::move(how));
+}
+
+std::shared_ptr<GradientSync> make_hierarchical(SyncOptions& options) {
+  if (options.is_elastic) return make_elastic_hierarchical(options);
+  const std::optional<mesh::Mesh> hosts = mesh::Mesh::of_hosts(options.group);
+  const bool is_of_weights = options.pace.crossing == local::Crossing::Weights;
+  if (hosts->size("inside") == 1) {
+    if (is_of_weights) return make_less_often(options, std::nullopt);
+    return std::make_shared<data::DataParallel>(data_options(options, SyncKind::AllReduce));
+  }
+  if (hosts->size("across") == 1 || !is_of_weights) return make_in_hosts(options, *hosts);
+  return make_less_often(options, hosts);
+}
+
+// Of one kind, with more than one rank.
+std::shared_ptr<GradientSync> make_one(SyncOptions options) {
+  const bool is_elastic = options.is_elastic;
+  if (options.kind == SyncKind::Hierarchical) return make_hierarchical(options);
+  if (is_less_often(options.kind)) return make_less_often(options, std::nullopt);
+  if (has_codec(options) && options.kind == SyncKind::Auto) options.kind = SyncKind::AllReduce;
+  const std::optional<mesh::Mesh> hosts =
+      is_elastic ? std::nullopt : mesh::Mesh::of_hosts(options.group);
+  const SyncKind kind = is_elastic ? resolved_elastic(options.kind) : resolved(options.kind, hosts);
+  if (kind == SyncKind::None) {
+    std::vector<at::Tensor> buffers = std::move(options.buffers);
+    return std::make_shared<Apart>(replica_of_rank(options), std::move(buffers));
+  }
+  const bool is_sliced_in_host = options.is_sliced_in_host;
+  data::DataParallel::Options how = data_options(options, kind);
+  const bool is_sliced = kind != SyncKind::AllReduce && kind != SyncKind::Shared;
+  const bool is_in_host = kind == SyncKind::Shared || (is_sliced && is_sliced_in_host);
+  if (hosts && hosts->size("inside") > 1 && is_in_host) {
+    how.inside = hosts->group("inside");
+    how.across = hosts->group("across");
+  }
+  return std::make_shared<data::DataParallel>(std::move(how));
+}
+
+// Whether weights differ between ranks, or between hosts, for a while.
+bool makes_replicas(const SyncOptions& options) {
+  if (options.kind == SyncKind::None) return true;
+  if (options.kind == SyncKind::Delayed || !is_less_often(options.kind)) return false;
+  if (options.kind != SyncKind::Hierarchical) return true;
+  return options.pace.crossing == local::Crossing::Weights && !is_one_host(options);
+}
+
+// Becomes others in time.
+std::shared_ptr<GradientSync> make_changing(const SyncOptions& options,
+                                            const std::vector<Stretch>& stretches) {
+  const bool is_from_all_reduce =
+      stretches.size() == 2 && stretches[0].kind == SyncKind::AllReduce &&
+      is_less_often(stretches[1].kind) && stretches[1].kind != SyncKind::Hierarchical;
+  if (options.is_elastic && !is_from_all_reduce) {
+    throw Error(ErrorCode::InvalidInput,
+                "where workers come and go, a job can change once yet, from all_reduce to local, "
+                "diloco, gossip or delayed: take such a sync.schedule, or elastic.enabled = false");
+  }
+  Changing::Options changing{.parameters = options.parameters,
+                             .states = options.optimizer->state_names(),
+                             .group = options.group,
+                             .is_elastic = options.is_elastic};
+  for (const Stretch& stretch : stretches) {
+    SyncOptions own = options;
+    own.kind = stretch.kind;
+    own.pace = stretch.pace;
+    // What cannot be is refused now, and not when its step comes.
+    check(own);
+    changing.parts.push_back({.begin = stretch.begin,
+                              .make = [own] { return make_one(own); },
+                              .has_replicas = makes_replicas(own)});
+  }
+  return std::make_shared<Changing>(std::move(changing));
+}
+
+}  // namespace
+
+std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options) {
+  if (options.group.size() == 1 && !options.is_elastic) return make_solo(options);
+  std::vector<Stretch> stretches{{.kind = options.kind, .pace = options.pace}};
+  stretches.insert(stretches.end(), options.later.begin(), options.later.end());
+  stretches = without_post_local(std::move(stretches));
+  for (Stretch& stretch : stretches) {
+    const bool is_open = options.can_leave_out && stretch.kind == SyncKind::Auto;
+    if (is_open) stretch.kind = SyncKind::AllReduce;
+  }
+  if (stretches.size() > 1) return make_changing(options, stretches);
+  options.kind = stretches[0].kind;
+  options.pace = stretches[0].pace;
+  check(options);
+  return make_one(std::move(options));
+}
+
+}  // namespace trireme::parallel

@@ -1,0 +1,197 @@
+#include "trireme/train/job_checkpoints.h"
+
+#include <span>
+#include <utility>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/entropy.h"
+#include "trireme/base/error.h"
+#include "trireme/train/report/progress.h"
+
+namespace trireme::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kNone = -1;
+constexpr std::int64_t kNoneWhole = -2;
+
+std::string text_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+JobCheckpoints::JobCheckpoints(Options options) : options_(std::move(options)) {
+  regroup(options_.group, options_.epoch);
+}
+
+// Rank 0 takes the new tag before others can know it, so that it never sweeps what they write.
+void JobCheckpoints::regroup(comm::Group group, std::int64_t epoch) {
+  options_.group = std::move(group);
+  options_.epoch = epoch;
+  std::uint64_t nonce = 0;
+  secure_random(std::as_writable_bytes(std::span(&nonce, 1)));
+  if (options_.group.rank() == 0) join(writers_of(nonce));
+  options_.group
+      .broadcast({&nonce, 1, comm::DType::Int64}, 0,
+                 {.label = "who saves", .deadline = files_deadline()})
+      .wait();
+  if (options_.group.rank() == 0) return;
+  if (!fs::exists(options_.folder)) {
+    throw Error(ErrorCode::InvalidInput,
+                "rank 0 has a folder " + options_.folder.string() +
+                    " and this rank does not see it: --output must be on a file system that all "
+                    "hosts share");
+  }
+  join(writers_of(nonce));
+}
+
+Deadline JobCheckpoints::files_deadline() const {
+  return Deadline::after(options_.group.timeouts().files());
+}
+
+checkpoint::WriterGroup JobCheckpoints::writers_of(std::uint64_t nonce) const {
+  return {.rank = options_.group.rank(),
+          .ranks = options_.group.size(),
+          .tag = "e" + std::to_string(options_.epoch) + "-" +
+                 to_hex(std::as_bytes(std::span(&nonce, 1))),
+          .epoch = options_.epoch};
+}
+
+void JobCheckpoints::join(checkpoint::WriterGroup writers) {
+  if (saver_) {
+    saver_->regroup(std::move(writers));
+    return;
+  }
+  const auto is_alike = [metric = options_.metric](const std::string& meta) {
+    const std::string by = Progress::from_json(meta).metric;
+    return by.empty() || by == metric;
+  };
+  saver_ = std::make_unique<checkpoint::Saver>(
+      checkpoint::Saver::Options{.folder = options_.folder,
+                                 .job = options_.job,
+                                 .retention = options_.retention,
+                                 .is_score_alike = is_alike,
+                                 .writers = std::move(writers),
+                                 .sealing = options_.sealing,
+                                 .wait = options_.group.timeouts().part(),
+                                 .faults = options_.faults});
+}
+
+void JobCheckpoints::save(const checkpoint::State& state, std::int64_t step,
+                          std::optional<double> score) {
+  heed(settle());
+  // Ranks whose part is written sooner wait here for the slowest writer, not in a collective of the
+  // next step, whose timeout is shorter.
+  options_.group.barrier({.label = "previous checkpoint", .deadline = files_deadline()}).wait();
+  saver_->save(state, step, score);
+}
+
+void JobCheckpoints::look() {
+  heed(saver_->poll());
+}
+
+void JobCheckpoints::finish() {
+  const auto ended = settle();
+  heed(ended, /*is_last=*/true);
+  if (ended && ended->is_given_up) {
+    throw options_.group.error().value_or(
+        Error(ErrorCode::PeerLost, "a rank was lost before its part of the last checkpoint came"));
+  }
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+// The part of a rank that is lost never comes.
+std::optional<checkpoint::Saver::Ended> JobCheckpoints::settle() {
+  return saver_->settle(Deadline::after(options_.group.timeouts().writer()),
+                        [this] { return options_.group.look().has_value(); });
+}
+
+// What other ranks failed at is rank 0's to say, and to end the job for.
+void JobCheckpoints::heed(const std::optional<checkpoint::Saver::Ended>& ended, bool is_last) {
+  for (const std::int64_t step : saver_->swept()) give_up(step, "its writers are gone");
+  if (!ended || options_.group.rank() != 0) return;
+  if (ended->is_given_up) return give_up(ended->step, text_of(ended->failure));
+  const bool has_failed_before = std::exchange(failure_, ended->failure) != nullptr;
+  if (!ended->failure) {
+    options_.reporter->saved(ended->step, saver_->figures());
+    return;
+  }
+  const std::string why = text_of(ended->failure);
+  const Record event{{"event", "checkpoint failed"}, {"step", ended->step}, {"why", why}};
+  if (!has_failed_before && !is_last) {
+    return options_.reporter->warn(
+        "the checkpoint of step " + std::to_string(ended->step) + " was not written: " + why,
+        event);
+  }
+  // The job ends by it, and whoever ends it says why.
+  options_.reporter->event(event);
+  std::rethrow_exception(ended->failure);
+}
+
+void JobCheckpoints::give_up(std::int64_t step, const std::string& why) {
+  options_.reporter->warn(
+      "the checkpoint of step " + std::to_string(step) + " was not finished: " + why,
+      {{"event", "checkpoint given up"}, {"step", step}, {"why", why}});
+}
+
+// The step of the newest whole one. What is damaged is set aside only where there is a whole one
+// to go on from: else people may want to mend what they have.
+std::int64_t JobCheckpoints::find_newest() {
+  heed(settle());
+  const auto found =
+      checkpoint::Checkpoint::newest_whole(options_.folder, options_.sealing.reading());
+  for (const auto& skipped : found.skipped) {
+    const auto step = checkpoint::format::step_in(skipped.path.filename().string());
+    options_.reporter->warn("passing over a damaged checkpoint: " + skipped.reason,
+                            {{"event", "checkpoint passed over"},
+                             {"step", step.value_or(0)},
+                             {"path", skipped.path.string()},
+                             {"why", skipped.reason}});
+    if (found.checkpoint && step) saver_->set_aside(*step);
+  }
+  if (found.checkpoint) return found.checkpoint->step();
+  return found.skipped.empty() ? kNone : kNoneWhole;
+}
+
+std::optional<checkpoint::Checkpoint> JobCheckpoints::newest() {
+  std::int64_t step = options_.group.rank() == 0 ? find_newest() : kNone;
+  options_.group
+      .broadcast({&step, 1, comm::DType::Int64}, 0,
+                 {.label = "checkpoint to read", .deadline = files_deadline()})
+      .wait();
+  if (step == kNoneWhole) {
+    throw Error(ErrorCode::Corrupt, "no checkpoint in " + options_.folder.string() +
+                                        " is whole, and none was touched: `trireme checkpoint "
+                                        "verify` says what is damaged; begin anew with another "
+                                        "--output");
+  }
+  if (step < 0) return std::nullopt;
+  return checkpoint::Checkpoint::open(options_.folder / checkpoint::format::folder_name(step),
+                                      options_.sealing.reading());
+}
+
+std::optional<std::int64_t> JobCheckpoints::newest_step() {
+  std::int64_t step = kNone;
+  if (options_.group.rank() == 0) {
+    heed(settle());
+    const auto all = checkpoint::format::list_checkpoints(options_.folder);
+    if (!all.empty()) step = all.back().step;
+  }
+  options_.group
+      .broadcast({&step, 1, comm::DType::Int64}, 0,
+                 {.label = "newest checkpoint", .deadline = files_deadline()})
+      .wait();
+  return step < 0 ? std::nullopt : std::optional(step);
+}
+
+void JobCheckpoints::remove_after(std::int64_t step) {
+  if (options_.group.rank() == 0) saver_->remove_after(step);
+}
+
+}  // namespace trireme::train

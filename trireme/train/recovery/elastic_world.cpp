@@ -1,0 +1,258 @@
+#include "trireme/train/recovery/elastic_world.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "trireme/base/bytes.h"
+#include "trireme/base/entropy.h"
+#include "trireme/base/error.h"
+#include "trireme/base/log.h"
+#include "trireme/cluster/store/store_call.h"
+#include "trireme/parallel/kinds.h"
+#include "trireme/train/recipe/config.h"
+
+namespace trireme::train {
+namespace {
+
+using cluster::membership::Epoch;
+using cluster::membership::Seat;
+
+constexpr auto kStoreMax = std::chrono::seconds(60);
+constexpr auto kJoinMax = std::chrono::hours(24);  // a running job takes others in when it likes
+constexpr auto kGroupMax = std::chrono::seconds(60);
+
+constexpr auto kLookPeriod = std::chrono::milliseconds(50);
+constexpr auto kLookMax = std::chrono::milliseconds(500);
+constexpr const char* kEndKey = "ended";
+constexpr const char* kJobIdKey = "job-id";
+
+// A store that does not answer says nothing.
+bool is_over(cluster::Store& store) {
+  try {
+    return store.get(kEndKey, Deadline::after(kLookMax)).has_value();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// More have nothing to do where the slots are fixed: they wait.
+ElasticConfig limits_of(const config::Config& config, int first_size) {
+  ElasticConfig limits = config.get<ElasticConfig>(kElasticSection);
+  const int micro_batches = config.get<TrainConfig>("train").virtual_ranks;
+  if (micro_batches > 0) limits.most = std::min(limits.most, micro_batches);
+  if (first_size > limits.most) {
+    throw Error(ErrorCode::InvalidInput,
+                std::to_string(first_size) + " workers, where elastic.max and train.virtual_ranks" +
+                    " allow " + std::to_string(limits.most) + ": start fewer, or raise them");
+  }
+  return limits;
+}
+
+Bytes encode(const parallel::StepStatus& step_status, std::uint64_t settled, bool has_arena) {
+  ByteWriter out;
+  out.put(step_status.step).put(static_cast<std::uint8_t>(step_status.phase)).put(settled);
+  out.put(static_cast<std::uint8_t>(has_arena ? 1 : 0));
+  out.put(step_status.prepared.step)
+      .put(static_cast<std::uint32_t>(step_status.prepared.figures.size()));
+  for (const double figure : step_status.prepared.figures) out.put(figure);
+  return std::move(out).take();
+}
+
+// The first worker draws it.
+std::string job_id_in(cluster::Store& store) {
+  const std::string drawn = secure_random_hex(8);
+  const auto result =
+      store.compare_and_set(kJobIdKey, std::nullopt, bytes_of(drawn), Deadline::after(kStoreMax));
+  return std::string(trireme::text_of(result.current.value()));
+}
+
+std::string lease_over(const std::string& cause) {
+  return cause + ": this worker's lease is over, and others may have gone on without it";
+}
+
+}  // namespace
+
+std::unique_ptr<ElasticWorld> ElasticWorld::of_environment(const config::Config& config,
+                                                           const std::string& job_hash,
+                                                           Faults* faults, End end) {
+  const auto environment = cluster::Environment::read(cluster::process_environment);
+  if (!environment.is_elastic) return nullptr;
+  return std::unique_ptr<ElasticWorld>(
+      new ElasticWorld(environment, limits_of(config, environment.size),
+                       {config.get<parallel::SyncConfig>(parallel::kSyncSection).timeout}, job_hash,
+                       faults, std::move(end)));
+}
+
+ElasticWorld::ElasticWorld(const cluster::Environment& environment, const ElasticConfig& config,
+                           comm::Timeouts timeouts, const std::string& job_hash, Faults* faults,
+                           End end)
+    : worker_(environment.rank),
+      config_(config),
+      orphan_timeout_(environment.orphan_timeout),
+      timeouts_(timeouts),
+      store_(environment, cluster::process_environment, Log(), Deadline::after(kStoreMax)),
+      assembly_({.worker = worker_,
+                 .store = &store_.store(),
+                 .operation_timeout = timeouts.collective,
+                 .is_spread = config.is_spread,
+                 .credentials = store_.credentials(),
+                 .address = environment.address,
+                 .checksums = environment.wants_checksums,
+                 .log = Log(text_log(STDERR_FILENO), LogLevel::Warn),
+                 .faults = faults,
+                 .liveness = liveness_,
+                 .on_late = [self = std::weak_ptr(self_)](
+                                std::optional<int> named,
+                                const std::string& cause) -> std::optional<int> {
+                   const auto world = self.lock();
+                   return world ? (*world)->membership_.evict_late(named, cause) : std::nullopt;
+                 }}),
+      membership_({.worker = worker_,
+                   .first_size = environment.size,
+                   .least = std::min(config.least, environment.size),
+                   .most = config.most,
+                   .job_hash = job_hash,
+                   .heartbeat = {.interval = {}, .timeout = config.heartbeat},
+                   .liveness = liveness_,
+                   .stall = {.minimum = config.stall_minimum, .factor = config.stall_factor},
+                   .store = &store_.store(),
+                   .faults = faults,
+                   .on_lease_over = [end](const std::string& cause) { end(lease_over(cause)); }}),
+      orphan_watch_(cluster::launch::job::OrphanWatch::of(
+          environment, [end] { end("nobody watches this job any more"); })) {
+  membership_.on_death(
+      [this](int worker, const std::string& cause) { assembly_.lose(worker, cause); });
+}
+
+void ElasticWorld::announce_end() {
+  store_.store().set(kEndKey, bytes_of("1"), Deadline::after(kStoreMax));
+}
+
+bool ElasticWorld::is_end_announced() {
+  return is_over(store_.store());
+}
+
+void ElasticWorld::join(const std::atomic<bool>& is_stop_wanted,
+                        const std::function<void()>& give_up) {
+  std::atomic<bool> is_in = false;
+  std::thread watch([&] {
+    while (!is_in) {
+      if (is_stop_wanted || is_over(store_.store())) give_up();
+      std::this_thread::sleep_for(kLookPeriod);
+    }
+  });
+  try {
+    job_id_ = job_id_in(store_.store());
+    membership_.join(Deadline::after(kJoinMax));
+  } catch (...) {
+    is_in = true;
+    watch.join();
+    throw;
+  }
+  is_in = true;
+  watch.join();
+  const Epoch& epoch = membership_.epoch();
+  std::set<int> having;
+  // Those who took this one in have had the arena for long.
+  if (is_new()) {
+    for (const Seat& seat : epoch.seats()) {
+      if (!seat.is_new) having.insert(seat.worker);
+    }
+  }
+  try {
+    group_ = group_of(epoch, having);
+    has_group_ = true;
+  } catch (const Error& error) {
+    // Its members go on to the next epoch, and this one with them.
+    if (error.code() != ErrorCode::PeerLost) throw;
+  }
+}
+
+// A member that does not come to it is lost, as in any collective.
+comm::Group ElasticWorld::group_of(const Epoch& epoch, const std::set<int>& having) {
+  const Liveness::Waiting waiting(liveness());
+  try {
+    return assembly_.group_of(epoch, having, Deadline::after(kGroupMax));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::Deadline) throw;
+    const std::optional<int> lost = membership_.evict_late(error.peer(), error.message());
+    if (!lost) throw;
+    throw Error(ErrorCode::PeerLost, error.message()).with_peer(*lost).with_rank(worker_);
+  }
+}
+
+// Whoever reaches nobody that decides is no survivor: the others may have gone on without it.
+cluster::membership::Next ElasticWorld::agree_on_next(
+    ByteView report, const cluster::membership::NextOptions& options) {
+  try {
+    // A member may be writing a file, or the store away, when the others come here.
+    const Duration longest = std::max<Duration>(orphan_timeout_ + kStoreMax, timeouts_.files());
+    while (true) {
+      try {
+        return membership_.next(report, options, Deadline::after(longest));
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::Deadline) throw;
+        if (!membership_.evict_late(std::nullopt, error.message())) throw;
+      }
+    }
+  } catch (const Error& error) {
+    const bool is_over = error.code() == ErrorCode::PeerLost &&
+                         cluster::is_gone(store_.store(), Deadline::after(kLookMax));
+    if (!is_over) throw;
+    throw Error(ErrorCode::Unreachable, lease_over(error.message())).with_rank(worker_);
+  }
+}
+
+ElasticWorld::Turnover ElasticWorld::next(const parallel::StepStatus& step_status,
+                                          const cluster::membership::NextOptions& options) {
+  const auto next = agree_on_next(encode(step_status, settled_, assembly_.has_arena()), options);
+  Turnover turnover{.statuses = {}, .gone = next.gone};
+  std::set<int> having;
+  std::uint64_t settled = next.epoch.number();
+  for (const auto& [worker, report] : next.reports) {
+    ByteReader in(report);
+    parallel::StepStatus said;
+    said.step = in.get<std::int64_t>();
+    said.phase = static_cast<parallel::StepStatus::Phase>(in.get<std::uint8_t>());
+    settled = std::min(settled, in.get<std::uint64_t>());
+    if (in.get<std::uint8_t>() != 0) having.insert(worker);
+    said.prepared.step = in.get<std::int64_t>();
+    for (auto left = in.get<std::uint32_t>(); left > 0; --left) {
+      said.prepared.figures.push_back(in.get<double>());
+    }
+    turnover.statuses.emplace(worker, said);
+  }
+  group_ = group_of(next.epoch, having);
+  has_group_ = true;
+  assembly_.forget(settled);
+  return turnover;
+}
+
+void ElasticWorld::doubt(int worker) {
+  membership_.doubt(worker, "worker " + std::to_string(worker_) + " takes it for dead");
+}
+
+std::vector<int> ElasticWorld::places() const {
+  std::vector<int> all;
+  for (const Seat& seat : membership_.epoch().seats()) all.push_back(seat.place);
+  return all;
+}
+
+std::vector<int> ElasticWorld::workers() const {
+  std::vector<int> all;
+  for (const Seat& seat : membership_.epoch().seats()) all.push_back(seat.worker);
+  return all;
+}
+
+bool ElasticWorld::is_new() const {
+  const Epoch& epoch = membership_.epoch();
+  const auto rank = epoch.rank_of(worker_);
+  return rank && epoch.seat(*rank).is_new;
+}
+
+}  // namespace trireme::train

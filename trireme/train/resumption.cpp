@@ -1,0 +1,81 @@
+#include "trireme/train/resumption.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "trireme/base/error.h"
+#include "trireme/checkpoint/checkpoint.h"
+#include "trireme/checkpoint/format/folder.h"
+#include "trireme/data/data_changes.h"
+#include "trireme/train/recipe/config.h"
+#include "trireme/train/recipe/recipe.h"
+
+namespace trireme::train {
+
+std::optional<JobRecord> find_record(const std::filesystem::path& job,
+                                     const config::Config& config) {
+  const auto reading = config.get<CheckpointConfig>("checkpoint").sealing().reading();
+  const auto all = checkpoint::format::list_checkpoints(job / "checkpoints");
+  for (const auto& listed : all | std::views::reverse) {
+    try {
+      const auto from = checkpoint::Checkpoint::open(
+          job / "checkpoints" / checkpoint::format::folder_name(listed.step), reading);
+      return JobRecord{.path = from.path(),
+                       .progress = Progress::from_json(from.meta()),
+                       .data = preprocessing_in(from.meta())};
+    } catch (const Error& error) {
+      // Whoever reads the tensors names damaged checkpoints and sets them aside.
+      if (error.code() != ErrorCode::Corrupt && error.code() != ErrorCode::NotFound) throw;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string accept_changes(const std::filesystem::path& checkpoint, const Progress& saved,
+                           const config::Config& config, const std::vector<std::string>& allowed) {
+  if (saved.job_hash == job_hash(config)) return {};
+  const std::vector<SettingChange> all = differences(saved.recipe, config);
+  std::vector<SettingChange> fixed;
+  std::string refused;
+  for (const SettingChange& one : all) {
+    if (!can_change(one.key)) {
+      fixed.push_back(one);
+    } else if (std::find(allowed.begin(), allowed.end(), one.key) == allowed.end()) {
+      refused += (refused.empty() ? "" : ",") + one.key;
+    }
+  }
+  if (fixed.empty() && refused.empty()) return to_text(all);
+  throw Error(ErrorCode::InvalidInput,
+              checkpoint.string() + " was written with other settings: " + to_text(all) + ". " +
+                  (fixed.empty() ? "To resume with the new ones add --allow-changes " + refused +
+                                       "; otherwise give those of the checkpoint"
+                                 : "A job cannot be resumed with another " + to_text(fixed) +
+                                       ": give what the checkpoint has") +
+                  ", or begin a new job with another --output");
+}
+
+std::string skip_missing_samples(Progress& progress, std::int64_t count) {
+  std::erase_if(progress.returned,
+                [&](const data::Returned& part) { return part.samples.end > count; });
+  data::Position& at = progress.position;
+  if (at.cursor <= count) return {};
+  const std::string used = std::to_string(at.cursor) + " of epoch " + std::to_string(at.epoch);
+  at = {.epoch = at.epoch + 1, .cursor = 0};
+  return "the training data have " + std::to_string(count) + " samples now, and " + used +
+         " were used already: going on with epoch " + std::to_string(at.epoch);
+}
+
+void refuse_other_data(const checkpoint::Checkpoint& from, const data::Preprocessing& now) {
+  const auto record = preprocessing_in(from.meta());
+  if (!record) return;
+  data::DataChanges changes = data::changes_between(*record, now);
+  auto& all = changes.names;
+  all.insert(all.end(), changes.statistics.begin(), changes.statistics.end());
+  if (all.empty()) return;
+  throw Error(ErrorCode::InvalidInput,
+              "the training data differ from those that " + from.path().string() +
+                  " was trained on: " + data::joined(all) +
+                  ". Restore the data, or begin a new job with another --output");
+}
+
+}  // namespace trireme::train

@@ -1,0 +1,145 @@
+// How a Trainer lives with a crew that changes.
+
+#include <chrono>
+#include <string>
+
+#include "trireme/train/trainer.h"
+
+namespace trireme::train {
+namespace {
+
+constexpr auto kWaitSlice = std::chrono::seconds(1);
+
+std::string list_of(const std::vector<cluster::membership::Gone>& gone) {
+  std::string text;
+  for (const auto& one : gone) {
+    text += (text.empty() ? "worker " : ", worker ") + std::to_string(one.worker) +
+            (one.is_dismissed ? " was dismissed" : ": " + one.cause);
+  }
+  return text;
+}
+
+std::string numbers_of(const std::vector<int>& workers) {
+  std::string text;
+  for (const int worker : workers) text += (text.empty() ? "" : ", ") + std::to_string(worker);
+  return text;
+}
+
+}  // namespace
+
+// What was saved of this step may miss a part: it is saved again, on every rank or on none.
+void Trainer::survive() {
+  is_ending_ = false;
+  if (saved_at_ == progress_.step) saved_at_ = -1;
+  tell(recovery_->survive());
+  wait_for_workers();
+}
+
+// With too few workers nobody trains.
+void Trainer::wait_for_workers() {
+  ElasticWorld& world = *options_.world;
+  bool is_told = false;
+  while (world.group().size() < world.least()) {
+    if (is_stop_wanted().load() || world.is_end_announced()) return;
+    if (!is_told) {
+      options_.reporter->warn("waiting for workers: " + std::to_string(world.group().size()) +
+                                  " of at least " + std::to_string(world.least()),
+                              {{"event", "waiting for workers"},
+                               {"workers", world.group().size()},
+                               {"least", world.least()}});
+      is_told = true;
+    }
+    try {
+      world.wait_for_more(Deadline::after(kWaitSlice));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::Deadline) throw;
+      // The others may have gone on for what only they have heard of.
+      if (const std::optional<Error> ended = world.group().look()) throw *ended;
+      continue;
+    }
+    tell(recovery_->change());
+  }
+}
+
+JobState Trainer::job_state() const {
+  return {.progress = progress_,
+          .attended_at = attended_at_,
+          .evaluated_at = evaluated_at_,
+          .saved_at = saved_at_,
+          .score = score_,
+          .is_score_saved = is_score_saved_,
+          .is_open = is_open_,
+          .is_stopping = is_stopping_,
+          .broken_loss = broken_loss_,
+          .not_finite = not_finite_,
+          .peak_flops = options_.reporter->peak_flops()};
+}
+
+void Trainer::adopt(const JobState& job_state) {
+  // Some have heard of it and others not; the next step asks again.
+  is_change_wanted_ = false;
+  is_open_ = job_state.is_open;
+  // What a newcomer did before it came is no time of the job's.
+  if (options_.world->is_new()) watch_ = {};
+  progress_ = job_state.progress;
+  job_.step->parts().rate_factor = progress_.plateau.factor;
+  attended_at_ = job_state.attended_at;
+  evaluated_at_ = job_state.evaluated_at;
+  saved_at_ = job_state.saved_at;
+  score_ = job_state.score;
+  is_score_saved_ = job_state.is_score_saved;
+  is_stopping_ = job_state.is_stopping;
+  broken_loss_ = job_state.broken_loss;
+  not_finite_ = job_state.not_finite;
+  is_repeated_ = job_state.is_repeated;
+  kept_assignment_ = job_state.assignment;
+  options_.reporter->raise_peak_flops(job_state.peak_flops);
+  if (progress_.loss_scale > 0) {
+    job_.step->loss_scale().restore(
+        {.scale = progress_.loss_scale, .good_steps = progress_.loss_scale_good_steps});
+  }
+}
+
+void Trainer::regroup() {
+  balancer_.restart();
+  if (!is_open_) return;
+  if (keeper_) {
+    keeper_->regroup(job_.group, static_cast<std::int64_t>(job_.group.epoch()));
+  } else {
+    make_keeper();
+  }
+  options_.reporter->set_ranks(job_.group.size());
+  if (job_.group.rank() == 0) options_.reporter->take_over(job_, progress_);
+}
+
+void Trainer::tell(const Recovery::Incident& incident) {
+  if (incident.gone.empty() && incident.joined.empty()) return;
+  std::string text;
+  if (!incident.gone.empty()) text = list_of(incident.gone);
+  const std::string joined = numbers_of(incident.joined);
+  if (!joined.empty()) {
+    text += (text.empty() ? "" : "; ") +
+            std::string(incident.joined.size() == 1 ? "worker " : "workers ") + joined + " joined";
+  }
+  std::string how = incident.how;
+  if (incident.redone > 0) {
+    how += ", " + std::to_string(incident.redone) + " of " +
+           std::to_string(incident.micro_batches) + " micro-batches redone";
+  }
+  char figures[128];
+  std::snprintf(figures, sizeof(figures), " (%.1f ms, %s)", 1e3 * incident.seconds, how.c_str());
+  const char* going = incident.workers == 1 ? " worker goes on" : " workers go on";
+  options_.reporter->warn(text + "; " + std::to_string(incident.workers) + going + figures,
+                          {{"event", incident.gone.empty() ? "workers joined" : "workers lost"},
+                           {"gone", list_of(incident.gone)},
+                           {"joined", std::ssize(incident.joined)},
+                           {"joined_workers", joined},
+                           {"workers", incident.workers},
+                           {"epoch", static_cast<std::int64_t>(options_.world->epoch())},
+                           {"how", incident.how},
+                           {"slots", incident.micro_batches},
+                           {"slots_redone", incident.redone},
+                           {"seconds", incident.seconds}});
+}
+
+}  // namespace trireme::train
