@@ -18,7 +18,7 @@ struct Flat {
 };
 
 // Buckets are sharded separately: every rank owns an equal part of each bucket, as in training.
-void exchange_bucket(const comm::Group& group, const Exchange& how, const Flat& flat,
+void exchange_bucket(const comm::Group& group, const CodedAllReduce& how, const Flat& flat,
                      std::int64_t begin, std::int64_t count) {
   const at::Tensor gradients = flat.gradients.narrow(0, begin, count);
   if (how.sync == "all_reduce") {
@@ -38,7 +38,7 @@ void exchange_bucket(const comm::Group& group, const Exchange& how, const Flat& 
 
 }  // namespace
 
-double communication_alone(const comm::Group& group, const Exchange& exchange) {
+double communication_alone(const comm::Group& group, const CodedAllReduce& exchange) {
   static constexpr std::string_view kEveryStep[] = {"all_reduce", "shared", "zero1", "zero2",
                                                     "zero3"};
   if (group.size() == 1 || std::ranges::count(kEveryStep, exchange.sync) == 0) return 0;

@@ -8,7 +8,7 @@
 
 namespace trireme::bench {
 
-struct Exchange {
+struct CodedAllReduce {
   std::string sync;             // as in a recipe, not "auto"
   std::int64_t parameters = 0;  // float32
   std::int64_t bucket = 1;      // bytes
@@ -16,6 +16,6 @@ struct Exchange {
 
 // Seconds for the collectives of one step, one bucket after another; the best of several rounds. A
 // collective. Returns 0 with one rank, or if the strategy does not communicate in every step.
-double communication_alone(const comm::Group& group, const Exchange& exchange);
+double communication_alone(const comm::Group& group, const CodedAllReduce& exchange);
 
 }  // namespace trireme::bench

@@ -99,7 +99,7 @@ TEST_F(ResumedData, GoesOnWithTheNextEpochWhereSamplesAreGone) {
 }
 
 // It would take other samples for those that it is dealt.
-TEST_F(ResumedData, AWorkerThatJoinsAnElasticJobWithOtherDataIsRefused) {
+TEST_F(ResumedData, AWorkerWithOtherDataIsRefusedAndTheElasticJobContinues) {
   testing::CommandProcess process(
       trireme({"train", at("table.toml").string(), "--output", at("job").string(),
                "data.train=" + at("t.csv").string(), "train.steps=1000000", "data.test_share=0",
@@ -114,7 +114,9 @@ TEST_F(ResumedData, AWorkerThatJoinsAnElasticJobWithOtherDataIsRefused) {
   const auto worker = std::find_if(all.begin(), all.end(), is_worker);
   ASSERT_NE(worker, all.end());
   ASSERT_EQ(::kill(*worker, SIGKILL), 0);
-  EXPECT_NE(process.wait_exit(Deadline::after(std::chrono::seconds(60))), 0);
+  process.wait_for_output("worker 2 is not replaced", Deadline::after(std::chrono::seconds(60)));
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait_exit(Deadline::after(std::chrono::seconds(60))), 143) << process.error();
   EXPECT_THAT(process.error(),
               HasSubstr("the training data of this worker (10 samples) differ from "
                         "those of rank 0 (20 samples)"));

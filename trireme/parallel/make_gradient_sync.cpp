@@ -10,7 +10,7 @@
 #include "trireme/mesh/mesh.h"
 #include "trireme/parallel/apart.h"
 #include "trireme/parallel/changing.h"
-#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/data/elastic_data_parallel.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/parallel/local/delayed.h"
 #include "trireme/parallel/local/rounds.h"
@@ -211,16 +211,21 @@ data::DataParallel::Options data_options(SyncOptions& options, SyncKind kind) {
           .codec = codec_of(options),
           .codec_begin = options.codec.warmup,
           .has_error_feedback = options.codec.has_error_feedback,
-          .is_cut_between = kind != SyncKind::AllReduce && needs_whole_parameters(options),
+          .has_whole_shards = kind != SyncKind::AllReduce && needs_whole_parameters(options),
           .seed = options.seed,
           .is_ordered = options.is_ordered,
           .is_in_parts = options.is_recomputed,
           .narrow_type = options.narrow_type,
           .can_leave_out = options.can_leave_out,
-          .is_elastic = options.is_elastic,
           .is_spread = options.is_spread,
           .keeps_gradients = options.keeps_gradients,
           .faults = options.faults};
+}
+
+std::shared_ptr<GradientSync> make_data_parallel(data::DataParallel::Options options,
+                                                 bool is_elastic) {
+  if (is_elastic) return std::make_shared<data::ElasticDataParallel>(std::move(options));
+  return std::make_shared<data::DataParallel>(std::move(options));
 }
 
 // In a host ranks agree in every step, exactly.
@@ -261,7 +266,7 @@ Replica replica_of_changing_host(SyncOptions& options) {
   data::DataParallel::Options how = data_options(options, SyncKind::Shared);
   how.codec.reset();
   how.is_spread = false;
-  const auto host = std::make_shared<data::DataParallel>(std::move(how));
+  const auto host = std::make_shared<data::ElasticDataParallel>(std::move(how));
   return {.own = host,
           .parameters = std::move(parameters),
           .all = options.group,
@@ -340,7 +345,7 @@ std::shared_ptr<GradientSync> make_elastic_hierarchical(SyncOptions& options) {
   if (options.is_spread && is_of_weights) return make_less_often(options, std::nullopt);
   data::DataParallel::Options how = data_options(options, SyncKind::Shared);
   if (!how.is_spread) how.codec.reset();
-  return std::make_shared<data::DataParallel>(std::move(how));
+  return std::make_shared<data::ElasticDataParallel>(std::move(how));
 }
 
 std::shared_ptr<GradientSync> make_hierarchical(SyncOptions& options) {
@@ -376,7 +381,7 @@ std::shared_ptr<GradientSync> make_one(SyncOptions options) {
     how.inside = hosts->group("inside");
     how.across = hosts->group("across");
   }
-  return std::make_shared<data::DataParallel>(std::move(how));
+  return make_data_parallel(std::move(how), is_elastic);
 }
 
 // Whether weights differ between ranks, or between hosts, for a while.

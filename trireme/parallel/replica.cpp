@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/data/elastic_data_parallel.h"
 
 namespace trireme::parallel {
 

@@ -23,7 +23,7 @@
 namespace trireme::parallel {
 
 namespace data {
-class DataParallel;
+class ElasticDataParallel;
 }
 
 struct Replica {
@@ -37,7 +37,7 @@ struct Replica {
   std::shared_ptr<std::function<void()>> progress{};
   std::vector<std::string> states{};  // of the optimizer, by name
   // `own`, where replicas are led; `across` is then of those who speak, of others this rank alone.
-  std::shared_ptr<data::DataParallel> host{};
+  std::shared_ptr<data::ElasticDataParallel> host{};
   std::vector<int> numbers{};  // by rank among all: of the replica that it holds; or: empty
 
   // Each rank has one of its own.

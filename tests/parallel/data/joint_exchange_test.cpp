@@ -13,7 +13,7 @@
 #include "trireme/codec/kinds.h"
 #include "trireme/codec/top_k.h"
 #include "trireme/comm/connect_threads.h"
-#include "trireme/parallel/data/exchange.h"
+#include "trireme/parallel/data/coded_all_reduce.h"
 #include "trireme/parallel/data/slice_plan.h"
 #include "trireme/testing/rank_threads.h"
 
@@ -96,7 +96,7 @@ void expect_sums(const std::vector<std::int64_t>& counts, const Hosts& hosts) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       parameters.push_back({.name = "p" + std::to_string(i), .tensor = torch::zeros({counts[i]})});
     }
-    Exchange::Options how{
+    CodedAllReduce::Options how{
         .group = all.subgroup(across),
         .codec = codec::make_codec({.kind = codec::CodecKind::TopK, .ratio = kHostRatio}),
         .beside = {{.group = all.subgroup(inside), .counts = {}}}};
@@ -105,7 +105,7 @@ void expect_sums(const std::vector<std::int64_t>& counts, const Hosts& hosts) {
       how.beside->counts.push_back(bucket.slice_counts(hosts.ranks));
     }
     const SlicePlan slices(layout, parameters);
-    Exchange exchange(std::move(how), slices.plan, slices.parameters, slices.parts);
+    CodedAllReduce exchange(std::move(how), slices.plan, slices.parameters, slices.parts);
     for (int step = 0; step < kSteps; ++step) {
       std::vector<float> flat = sum_of_host(plan, host, step);
       exchange.begin(step);

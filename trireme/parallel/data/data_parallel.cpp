@@ -1,317 +1,179 @@
 #include "trireme/parallel/data/data_parallel.h"
 
-#include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <utility>
 
 #include "trireme/base/machine/heap.h"
 #include "trireme/optim/clip.h"
+#include "trireme/parallel/data/coded_all_reduce.h"
+#include "trireme/parallel/data/coded_host_sum.h"
+#include "trireme/parallel/data/coded_reduce_scatter.h"
 #include "trireme/parallel/data/flat_memory.h"
 #include "trireme/parallel/data/pieces.h"
-#include "trireme/parallel/data/segments.h"
+#include "trireme/parallel/data/plain_sums.h"
+#include "trireme/parallel/data/slice_plan.h"
 #include "trireme/parallel/sameness.h"
 
 namespace trireme::parallel::data {
-namespace {
-
-// Parameters with equal treatment get equal numbers.
-std::vector<int> groups_of(const std::vector<Parameter>& parameters) {
-  std::map<std::tuple<double, double, std::int64_t, int>, int> known;
-  std::vector<int> groups;
-  for (const Parameter& parameter : parameters) {
-    const auto key = std::tuple(parameter.rate_factor, parameter.weight_decay,
-                                parameter.first_update, parameter.rule);
-    groups.push_back(known.emplace(key, static_cast<int>(known.size())).first->second);
-  }
-  return groups;
-}
-
-// By block of the model: the parameters that it reads. Empty where some parameter is in no block.
-std::vector<std::vector<std::size_t>> blocks_of(const model::Model* model,
-                                                const std::vector<Parameter>& parameters) {
-  std::vector<std::vector<std::size_t>> blocks;
-  if (model == nullptr) return blocks;
-  std::vector<bool> is_found(parameters.size());
-  for (const auto& block : model->blocks()) {
-    std::vector<std::size_t>& read = blocks.emplace_back();
-    for (const at::Tensor& tensor : block->parameters()) {
-      for (std::size_t i = 0; i < parameters.size(); ++i) {
-        if (!parameters[i].tensor.is_same(tensor)) continue;
-        read.push_back(i);
-        is_found[i] = true;
-      }
-    }
-  }
-  const bool is_whole = std::find(is_found.begin(), is_found.end(), false) == is_found.end();
-  return is_whole ? blocks : std::vector<std::vector<std::size_t>>{};
-}
-
-}  // namespace
 
 DataParallel::DataParallel(Options options)
     : options_(std::move(options)),
-      inside_(options_.inside.value_or(options_.group)),
-      groups_(groups_of(options_.parameters)),
+      placement_{.all = options_.group,
+                 .host = options_.inside.value_or(options_.group),
+                 .across = options_.across,
+                 .replicas = options_.across.size()},
+      model_(options_.parameters, options_.model.get()),
+      updater_({.parameters = &options_.parameters,
+                .groups = &model_.groups(),
+                .optimizer = options_.optimizer,
+                .has_whole_parameters = options_.has_whole_shards ||
+                                        options_.optimizer->grain() == optim::Grain::WholeTensor,
+                .faults = options_.faults}),
+      buffers_(options_.buffers, options_.is_elastic || options_.can_leave_out),
       hooks_(options_.parameters, [this](std::size_t parameter) { on_gradient(parameter); }) {
   const c10::NoGradGuard no_grad;
   expect_one_type(options_.parameters);
-  blocks_ = blocks_of(options_.model.get(), options_.parameters);
-  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
-    index_.emplace(options_.parameters[i].tensor.unsafeGetTensorImpl(), i);
-  }
   if (options_.can_leave_out) race_ = std::make_unique<Race>(options_.group);
-  // Where ranks come and go, regroup() brings them together, as often as it takes.
-  if (is_elastic()) return;
+  // Ranks of an elastic job meet in regroup().
+  if (options_.is_elastic) return;
   expect_same_parameters(options_.group, options_.parameters);
-  // Everybody begins with rank 0's weights.
   for (const Parameter& parameter : options_.parameters) {
     comm::broadcast(options_.group, parameter.tensor.detach(), 0, {.label = "first weights"})
         .wait();
   }
-  // Where values are not to be whole, they are not for a first step either.
-  if (options_.kind == SyncKind::Zero3 && !is_one_copy()) {
-    lay_out(order_of({}, options_.parameters.size()));
+  // Sharded values are sharded in the first step, too.
+  if (storage_kind() == StorageKind::Gathered) {
+    lay_out_by(order_of({}, options_.parameters.size()));
     return_free_memory();
   }
 }
 
-DataParallel::~DataParallel() {
-  const bool has_gate = gathering_ || (publishing_ && publishing_->is_gate());
-  if (has_gate && options_.model) options_.model->set_gate(nullptr);
+StorageKind DataParallel::storage_kind() const {
+  if (!is_sharded()) return StorageKind::Replicated;
+  if (placement_.host.arena() != nullptr) return StorageKind::Shared;
+  return options_.kind == SyncKind::Zero3 ? StorageKind::Gathered : StorageKind::Sharded;
 }
 
-bool DataParallel::is_one_copy() const noexcept {
-  return is_sliced() && inside_.arena() != nullptr;
+// Whether the memory of a bucket is returned as soon as its shards are reduced.
+bool DataParallel::is_released() const {
+  const bool is_small = options_.kind == SyncKind::Zero2 || options_.kind == SyncKind::Zero3;
+  const bool is_kept = options_.is_elastic && options_.keeps_gradients;
+  return is_small && !options_.is_ordered && !is_kept;
 }
 
-GradientBuckets& DataParallel::buckets_of(std::size_t micro_batch) {
-  const std::size_t index = options_.is_ordered ? micro_batch : 0;
-  const at::ScalarType type = options_.parameters[0].tensor.scalar_type();
-  const auto allocate = [this, type](std::int64_t count) {
-    return private_flat(inside_, count, type);
-  };
-  if (buckets_.size() <= index) buckets_.resize(index + 1);
-  if (!buckets_[index]) {
-    GradientBuckets::Options own{.full = [this](std::size_t bucket) { launch(bucket); },
-                                 // What was sent cannot be taken back.
-                                 .is_in_parts = options_.is_in_parts || options_.can_leave_out};
-    if (is_released()) {
-      own.allocate = allocate;
-    } else {
-      own.memory = allocate(layout_->plan.count);
-    }
-    buckets_[index] =
-        std::make_unique<GradientBuckets>(layout_->plan, options_.parameters, std::move(own));
-  }
-  return *buckets_[index];
+// Whether whole sums have memory besides this rank's own gradients.
+bool DataParallel::has_own_sums() const {
+  const bool is_kept = options_.is_elastic && options_.keeps_gradients;
+  return !is_sharded() && !options_.is_ordered && is_kept;
 }
 
-// Whether blocks come and go: that takes blocks, and as many slots on every rank.
-bool DataParallel::is_streamed() const {
-  if (!gathering_ || blocks_.empty()) return false;
-  std::vector<int> micro_batches(static_cast<std::size_t>(options_.group.size()));
-  for (const int owner : plan_.owners) ++micro_batches[static_cast<std::size_t>(owner)];
-  return std::adjacent_find(micro_batches.begin(), micro_batches.end(), std::not_equal_to<>()) ==
-         micro_batches.end();
+// Whether gradients of finished micro-batches stay if the step is run again.
+bool DataParallel::keeps_finished() const {
+  return options_.is_ordered || has_own_sums() || (is_sharded() && !is_released());
+}
+
+// Whether every rank runs the same number of micro-batches.
+bool DataParallel::is_even() const {
+  std::vector<int> counts(static_cast<std::size_t>(placement_.all.size()));
+  for (const int owner : plan_.owners) ++counts[static_cast<std::size_t>(owner)];
+  return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
 }
 
 void DataParallel::begin_step(const StepPlan& plan) {
-  if (!publishing_ || !publishing_->is_gate()) finish_publishing();
-  // Nothing is thrown from here until what is kept lies as the new plan says.
+  if (!storage_ || !storage_->is_gate()) finish_publishing();
+  // Nothing throws from here until the kept gradients are where the new plan expects them.
   const int count_before = std::exchange(plan_, plan).micro_batch_count;
-  if (is_elastic()) {
-    reopen(count_before);
+  // Another rank may have begun a step that this one did not.
+  const bool is_again = plan.is_repeated && status_.step == plan.step;
+  status_.step = plan.step;
+  status_.phase = StepStatus::Phase::Open;
+  journal_.begin(plan.step);
+  if (gradients_) gradients_->begin_step(plan, is_again, count_before);
+  if (is_again) {
+    buffers_.reopen(gradients_ && !gradients_->is_empty());
+    for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
+    if (!storage_) arrival_.clear();
   } else {
-    filled_.assign(filled_.size(), kEmpty);
+    buffers_.open();
   }
-  if (exchange_) exchange_->begin(plan_.step);
-  if (gathering_ && !is_streamed()) gathering_->gather_all();
-  begin_buffers();
+  if (reducer_) reducer_->begin_step(plan);
+  if (storage_) storage_->begin_step(is_even());
+  buffers_.begin_step(placement_.all, plan.is_repeated && plan.kept_micro_batches != 0);
   is_left_out_ = false;
-  // Until all is laid out, everybody is waited for.
-  if (!layout_) plan_.left_out_max = 0;
+  // The first layout needs all ranks.
+  if (!storage_) plan_.left_out_max = 0;
   if (race_ && plan_.left_out_max > 0) race_->begin(plan_.left_out_max);
 }
 
-void DataParallel::throw_if_pointless() const {
-  if (is_elastic()) throw_if_lost();
-  if (race_ && race_->is_lost()) throw Late();
-}
-
-// Zeros, and nothing used; statistics as they were.
-void DataParallel::leave_out() {
-  is_left_out_ = true;
-  take_buffers_back(first_buffers_);
-  for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
-  GradientBuckets& buckets = buckets_of(0);
-  buckets.begin_micro_batch({.is_first = true, .is_last = true});
-  buckets.end_micro_batch();
-  is_mixed_ = false;
-}
-
-// Where slots stay, so does what their passes made of them: those of rank 0 as they were when the
-// step began are for whoever had not begun it.
-void DataParallel::begin_buffers() {
-  const bool is_kept = plan_.is_repeated && plan_.kept_micro_batches != 0;
-  if (!is_kept) first_buffers_.clear();
-  const bool is_begun = !first_buffers_.empty();
-  for (std::size_t i = 0; i < options_.buffers.size(); ++i) {
-    const at::Tensor& buffer = options_.buffers[i];
-    const at::Tensor values = is_begun ? first_buffers_[i].clone() : buffer;
-    comm::broadcast(options_.group, values, 0, {.label = "buffers"}).wait();
-  }
-  const bool is_remembered = is_elastic() || options_.can_leave_out;
-  if (is_remembered && !is_begun) first_buffers_ = copied_buffers();
-}
-
-void DataParallel::broadcast_buffers() {
-  for (const at::Tensor& buffer : options_.buffers) {
-    comm::broadcast(options_.group, buffer, 0, {.label = "buffers"}).wait();
-  }
+bool DataParallel::has_micro_batch(int micro_batch) const {
+  return gradients_ && gradients_->has(micro_batch);
 }
 
 void DataParallel::begin_micro_batch(std::size_t index) {
   micro_batch_ = index;
-  if (is_streamed()) gathering_->begin_micro_batch();
-  if (!layout_) return;
-  buckets_of(micro_batch_)
-      .begin_micro_batch({.is_first = has_none() || options_.is_ordered,
-                          .is_last = index == last_to_run(),
-                          .is_alone = options_.is_ordered});
-  filled_.resize(std::max(filled_.size(), micro_batch_ + 1), kEmpty);
-}
-
-at::Tensor DataParallel::copy_of(const at::Tensor& parameter) const {
-  const auto found = index_.find(parameter.unsafeGetTensorImpl());
-  if (found == index_.end()) return {};
-  const std::size_t i = found->second;
-  return layout_->copies.at(layout_->plan.bucket_of[i], layout_->plan.range_of[i])
-      .view(parameter.sizes());
-}
-
-double DataParallel::waited() const {
-  return gathering_ ? gathering_->waited() : publishing_ ? publishing_->waited() : 0;
-}
-
-at::Tensor DataParallel::lend(const at::Tensor& parameter) {
-  const auto found = index_.find(parameter.unsafeGetTensorImpl());
-  if (!layout_ || found == index_.end()) return {};
-  return buckets_of(micro_batch_).lend(found->second);
-}
-
-bool DataParallel::add_rows(const at::Tensor& parameter, const at::Tensor& rows,
-                            const at::Tensor& values) {
-  const auto found = index_.find(parameter.unsafeGetTensorImpl());
-  if (!layout_ || found == index_.end()) return false;
-  return buckets_of(micro_batch_).add_rows(found->second, rows, values);
+  if (!storage_) return;
+  storage_->begin_micro_batch();
+  gradients_->begin(index);
 }
 
 void DataParallel::on_gradient(std::size_t parameter) {
-  if (!layout_) {
+  if (!storage_) {
     arrival_.push_back(parameter);
     return;
   }
   if (race_ && race_->is_lost()) throw Late();
-  is_mixed_ = true;
-  buckets_of(micro_batch_).take(parameter);
-  if (is_elastic() && options_.group.error()) {
-    // What is computed for a step that cannot end is not worth its time, unless it stays.
-    if (!keeps_micro_batches()) throw_if_lost();
+  gradients_->take(parameter);
+  if (placement_.all.error()) {
+    // The step cannot be committed. Finish the micro-batch only if its gradients can be kept.
+    if (!keeps_finished()) throw_if_lost();
     return;
   }
-  poll();
-}
-
-// Reductions move on while backward computes.
-void DataParallel::poll() {
-  while (finished_ < launched() && is_done(finished_)) finish_next();
-  if (!is_crossing_coded()) return;
-  while (crossed_ < exchange_->launched() && exchange_->is_done(crossed_)) {
-    exchange_->finish(crossed_++);
-  }
-}
-
-// In the order of the plan on every rank, so that slices cross in the same order, too.
-void DataParallel::finish_next() {
-  if (is_coded()) {
-    exchange_->finish(finished_);
-  } else {
-    works_[finished_].wait();
-  }
-  if (is_uneven_ && !is_crossing_coded()) {
-    const ElementRange own = layout_->own[finished_];
-    layout_->reduced.at(finished_, own).copy_(sums_.narrow(0, own.begin, own.count()));
-  }
-  if (is_released()) buckets_of(0).release(finished_);
-  if (options_.across.size() > 1 || is_crossing_coded()) cross(finished_);
-  ++finished_;
-}
-
-void DataParallel::end_micro_batch() {
-  if (!layout_) {
-    // The first step's gradients waited in their parameters, for the layout that they decide.
-    lay_out(order_of(arrival_, options_.parameters.size()));
-    begin_micro_batch(micro_batch_);
-    for (std::size_t i = 0; i < options_.parameters.size(); ++i) buckets_of(micro_batch_).take(i);
-    // The first memory of values and gradients is not asked for again.
-    return_free_memory();
-  }
-  if (is_streamed()) gathering_->end_micro_batch();
-  buckets_of(micro_batch_).end_micro_batch();
-  filled_[micro_batch_] = plan_.micro_batches[micro_batch_];
-  is_mixed_ = false;
-  if (is_elastic()) micro_batch_buffers_ = copied_buffers();
+  reducer_->poll();
 }
 
 void DataParallel::launch(std::size_t bucket) {
-  // A slot that runs when a rank dies is finished where its gradients stay. reduce() tells.
-  if (is_elastic() && keeps_micro_batches() && options_.group.error()) return;
-  const std::string label = "bucket " + std::to_string(bucket);
-  if (options_.is_ordered) {
-    if (bucket == ordered_.size()) launch_ordered(bucket, label);
-    return;
-  }
-  const at::Tensor gradient = buckets_of(0).bucket(bucket);
-  const at::Tensor out = layout_->reduced.at(bucket, layout_->own[bucket]);
-  if (is_coded()) {
-    exchange_->launch(bucket, gradient, out);
-  } else if (is_uneven_ && !is_crossing_coded()) {
-    // No two hosts cut alike: everybody gets everything, and keeps its slice of it.
-    const ElementRange whole = layout_->plan.buckets[bucket].range;
-    if (!sums_.defined()) sums_ = at::empty({layout_->plan.count}, gradient.options());
-    const at::Tensor sum = sums_.narrow(0, whole.begin, whole.count());
-    sum.copy_(gradient);
-    works_.push_back(comm::all_reduce(options_.group, sum, comm::ReduceOp::Sum, {.label = label}));
-  } else if (is_sliced()) {
-    works_.push_back(comm::reduce_scatter(
-        inside_, out, gradient, layout_->plan.buckets[bucket].slice_counts(inside_.size()),
-        comm::ReduceOp::Sum, {.label = label}));
-  } else {
-    // Where the step may be run again, the gradients stay beside their sums.
-    if (is_sum_apart()) out.copy_(gradient);
-    works_.push_back(comm::all_reduce(options_.group, out, comm::ReduceOp::Sum, {.label = label}));
-  }
+  // reduce() throws the error after the micro-batch, whose gradients can be kept.
+  if (keeps_finished() && placement_.all.error()) return;
+  reducer_->launch(bucket);
 }
 
-void DataParallel::launch_ordered(std::size_t bucket, const std::string& label) {
-  std::vector<comm::LogicalShare> mine;
-  for (std::size_t i = 0; i < plan_.micro_batches.size(); ++i) {
-    mine.push_back(
-        {.logical_rank = plan_.micro_batches[i], .data = comm::span(buckets_of(i).bucket(bucket))});
+void DataParallel::end_micro_batch() {
+  if (!storage_) {
+    // The gradients of the first step stayed in their parameters, because their order decides the
+    // layout.
+    lay_out_by(order_of(arrival_, options_.parameters.size()));
+    begin_micro_batch(micro_batch_);
+    for (std::size_t i = 0; i < options_.parameters.size(); ++i) gradients_->take(i);
+    return_free_memory();
   }
-  const ElementRange whole = layout_->plan.buckets[bucket].range;
-  ordered_.push_back(options_.group.ordered_sum(comm::span(layout_->reduced.at(bucket, whole)),
-                                                mine, plan_.owners, comm::ReduceOp::Sum,
-                                                {.label = label}));
+  storage_->end_micro_batch();
+  gradients_->end();
+  buffers_.end_micro_batch();
+}
+
+void DataParallel::throw_if_lost() const {
+  if (const std::optional<Error> error = placement_.all.error()) throw *error;
+}
+
+void DataParallel::throw_if_pointless() const {
+  if (options_.is_elastic) throw_if_lost();
+  if (race_ && race_->is_lost()) throw Late();
+}
+
+// This rank contributes zeros, and its forward passes do not change the statistics.
+void DataParallel::leave_out() {
+  is_left_out_ = true;
+  buffers_.undo();
+  for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
+  gradients_->clear();
 }
 
 double DataParallel::total(double mine) {
-  options_.group
+  placement_.all
       .all_reduce({&mine, 1, comm::DType::Float64}, comm::ReduceOp::Sum, {.label = "total"})
       .wait();
   return mine;
@@ -320,274 +182,390 @@ double DataParallel::total(double mine) {
 Gradients DataParallel::reduce(const Share& mine) {
   const c10::NoGradGuard no_grad;
   if (race_) race_->finish();
-  // A rank without slots in the first step has laid nothing out.
-  if (!layout_) lay_out(order_of(arrival_, options_.parameters.size()));
-  // Where the gradients of the last slot were there already, nobody has begun.
-  const std::size_t buckets = layout_->plan.buckets.size();
-  while (!options_.is_ordered && launched() < buckets) {
-    if (is_elastic()) throw_if_lost();
-    launch(launched());
-  }
-  while (options_.is_ordered && ordered_.size() < buckets) {
-    launch_ordered(ordered_.size(), "bucket " + std::to_string(ordered_.size()));
-  }
-  while (finished_ < launched()) finish_next();
-  while (is_crossing_coded() && crossed_ < exchange_->launched()) exchange_->finish(crossed_++);
-  crossed_ = 0;
-  for (comm::TensorWork& slice : crossing_) slice.wait();
-  crossing_.clear();
-  works_.clear();
-  finished_ = 0;
-  comm::wait_all(ordered_);
-  ordered_.clear();
+  // A rank without micro-batches in the first step has no layout yet.
+  if (!storage_) lay_out_by(order_of(arrival_, options_.parameters.size()));
+  throw_if_lost();
+  reducer_->finish();
   std::vector<double> figures = common_figures(mine);
-  options_.group
+  placement_.all
       .all_reduce({figures.data(), figures.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
                   {.label = "prepare"})
       .wait();
   mark_prepared(figures);
-  reach(options_.faults, kPrepared, options_.group.rank());
+  reach(options_.faults, kPrepared, placement_.all.rank());
   Gradients all = take_figures(figures);
   if (race_ && plan_.left_out_max > 0) tell_left_out(mine, all);
   return all;
 }
 
-void DataParallel::tell_left_out(const Share& mine, Gradients& all) {
-  race_->end();
-  const auto ranks = static_cast<std::size_t>(options_.group.size());
-  std::vector<double> told(ranks + 2);  // who is, terms of those who are not, and of all
-  told[static_cast<std::size_t>(options_.group.rank())] = is_left_out_ ? 1 : 0;
-  told[ranks] = is_left_out_ ? 0 : mine.terms;
-  told[ranks + 1] = mine.terms;
-  options_.group
-      .all_reduce({told.data(), told.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
-                  {.label = "who is left out"})
-      .wait();
-  for (std::size_t rank = 0; rank < ranks; ++rank) all.is_left_out.push_back(told[rank] > 0);
-  if (told[ranks] > 0) all.share = told[ranks] / told[ranks + 1];
+// Loss, wish to stop, wish to change, sum of squares, reported sums, and for each parameter whether
+// it was used.
+std::vector<double> DataParallel::common_figures(const Share& mine) {
+  const Layout& layout = storage_->layout();
+  double squares = 0;
+  if (plan_.is_norm_wanted || plan_.is_checked) {
+    for (std::size_t b = 0; b < layout.plan.buckets.size(); ++b) {
+      squares += optim::squared_norm(layout.reduced.at(b, layout.own[b]));
+    }
+  }
+  std::vector<double> figures{mine.loss, mine.is_stop_wanted ? 1.0 : 0.0,
+                              mine.is_change_wanted ? 1.0 : 0.0, squares};
+  figures.insert(figures.end(), mine.reported.begin(), mine.reported.end());
+  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
+    figures.push_back(gradients_->is_used(i) ? 1 : 0);
+  }
+  return figures;
 }
 
 Gradients DataParallel::take_figures(std::span<const double> figures) {
   Gradients all{
       .loss = figures[0], .is_stop_wanted = figures[1] > 0, .is_change_wanted = figures[2] > 0};
   std::copy_n(&figures[kReported], all.reported.size(), all.reported.begin());
-  // Without slices every rank has counted all of it, with them every replica.
-  all.norm = std::sqrt(figures[3] / (is_sliced() ? cut_.replicas : cut_.size));
+  // Every rank has counted all elements, or every replica of a shard has.
+  all.norm = std::sqrt(figures[3] / (is_sharded() ? cut_.replicas : cut_.ranks));
   all.is_finite = std::isfinite(figures[3]);
-  if (exchange_) all.traffic = is_coded_now() ? exchange_->traffic() : plain_traffic();
-  is_used_.resize(options_.parameters.size());
-  for (std::size_t i = 0; i < is_used_.size(); ++i) is_used_[i] = figures[kFigures + i] > 0;
+  all.traffic = reducer_->traffic();
+  std::vector<bool> is_used(options_.parameters.size());
+  for (std::size_t i = 0; i < is_used.size(); ++i) is_used[i] = figures[kFigures + i] > 0;
+  updater_.set_used(std::move(is_used));
   return all;
 }
 
-// Loss, wish to stop, wish to change, sum of squares, reported sums, and for each parameter whether
-// it was used: what every rank adds to the rest.
-std::vector<double> DataParallel::common_figures(const Share& mine) {
-  double squares = 0;
-  if (plan_.is_norm_wanted || plan_.is_checked) {
-    for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
-      squares += optim::squared_norm(layout_->reduced.at(b, layout_->own[b]));
-    }
-  }
-  std::vector<double> figures{mine.loss, mine.is_stop_wanted ? 1.0 : 0.0,
-                              mine.is_change_wanted ? 1.0 : 0.0, squares};
-  figures.insert(figures.end(), mine.reported.begin(), mine.reported.end());
-  const std::size_t kept = options_.is_ordered ? plan_.micro_batches.size() : 1;
-  for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
-    bool is_used = false;
-    for (std::size_t micro_batch = 0; micro_batch < kept; ++micro_batch)
-      is_used |= buckets_of(micro_batch).is_used(i);
-    figures.push_back(is_used ? 1 : 0);
-  }
-  return figures;
-}
-
-std::vector<optim::Slice> DataParallel::slices(double rate, int rank, std::size_t b) {
-  std::vector<optim::Slice> all;
-  for (const Segment& segment :
-       segments_of(layout_->plan.buckets[b], own_of(b, rank), groups_,
-                   [&](std::size_t parameter) { return is_used_[parameter]; })) {
-    const Parameter& like = options_.parameters[segment.parameter];
-    optim::Slice slice{.value = layout_->values.at(b, segment.range),
-                       .gradient = layout_->reduced.at(b, segment.range),
-                       .state = {},
-                       .learning_rate = rate * like.rate_factor,
-                       .weight_decay = like.weight_decay,
-                       .first_step = like.first_update,
-                       .rule = like.rule};
-    for (const FlatSpace& state : layout_->states)
-      slice.state.push_back(state.at(b, segment.range));
-    if (has_whole_parameters()) {
-      slice.sizes = like.tensor.sizes().vec();
-      slice.name = like.name;
-    }
-    all.push_back(std::move(slice));
-  }
-  return all;
-}
-
-std::vector<optim::Slice> DataParallel::slices(double rate, int rank) {
-  std::vector<optim::Slice> all;
-  for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) {
-    for (optim::Slice& slice : slices(rate, rank, b)) all.push_back(std::move(slice));
-  }
-  return all;
-}
-
-void DataParallel::update(const Update& how) {
-  const c10::NoGradGuard no_grad;
-  if (is_elastic()) return update_elastic(how);
-  update_buckets(how);
-}
-
-// What arrived last is what the next forward pass reads first.
-void DataParallel::update_buckets(const Update& how) {
-  finish_publishing();
-  for (std::size_t b = layout_->plan.buckets.size(); b-- > 0;) {
-    const std::vector<optim::Slice> mine = slices(how.rate, cut_.rank, b);
-    if (!mine.empty()) {
-      if (plan_.clip_value > 0) optim::clip_by_value(mine, plan_.clip_value, how.scale);
-      reach(options_.faults, kUpdating, options_.group.rank());
-      options_.optimizer->update(mine, how.number, how.scale);
-    }
-    write_copy(b, cut_.rank);
-    if (publishing_->is_gate()) publish(b);
-  }
-  mark_finished();
-  if (!publishing_->is_gate()) publish();
-}
-
-void DataParallel::update_elastic(const Update& how) {
-  if (status_.phase != StepStatus::Phase::Finished) {
-    const std::vector<optim::Slice> mine = slices(how.rate, cut_.rank);
-    if (plan_.clip_value > 0) optim::clip_by_value(mine, plan_.clip_value, how.scale);
-    if (is_one_copy()) {
-      page_->update(mine, *options_.optimizer, how.number, how.scale, options_.faults,
-                    options_.group.rank());
-    } else if (!mine.empty()) {
-      reach(options_.faults, kUpdating, options_.group.rank());
-      options_.optimizer->update(mine, how.number, how.scale);
-    }
-    write_copies(cut_.rank);
-    made_ = how;
-    mark_finished();
-  }
-  update_failed_ranks(how);
-  // Before regroup() not all of the group have anything to publish.
-  if (is_surviving_) return;
-  try {
-    publish();
-  } catch (const Error&) {
-    // The update is made, and whoever waits for others in the next step hears of it.
-  }
-}
-
-void DataParallel::write_copies(int rank) {
-  for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) write_copy(b, rank);
-}
-
-// While the new values are still at hand.
-void DataParallel::write_copy(std::size_t bucket, int rank) {
-  if (!has_copies()) return;
-  const ElementRange own = own_of(bucket, rank);
-  layout_->copies.at(bucket, own).copy_(layout_->values.at(bucket, own));
+void DataParallel::tell_left_out(const Share& mine, Gradients& all) {
+  race_->end();
+  const auto ranks = static_cast<std::size_t>(placement_.all.size());
+  // By rank whether it is left out, then the loss terms of the others, and those of all.
+  std::vector<double> told(ranks + 2);
+  told[static_cast<std::size_t>(placement_.all.rank())] = is_left_out_ ? 1 : 0;
+  told[ranks] = is_left_out_ ? 0 : mine.terms;
+  told[ranks + 1] = mine.terms;
+  placement_.all
+      .all_reduce({told.data(), told.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
+                  {.label = "ranks left out"})
+      .wait();
+  for (std::size_t rank = 0; rank < ranks; ++rank) all.is_left_out.push_back(told[rank] > 0);
+  if (told[ranks] > 0) all.share = told[ranks] / told[ranks + 1];
 }
 
 void DataParallel::mark_prepared(std::span<const double> figures) {
   status_.phase = StepStatus::Phase::Prepared;
-  if (page_) page_->prepare(figures);
+  journal_.prepare(figures);
   if (!options_.is_spread) return;
   status_.prepared = {.step = status_.step, .figures = {figures.begin(), figures.end()}};
 }
 
 void DataParallel::mark_finished() {
   status_.phase = StepStatus::Phase::Finished;
-  if (exchange_) exchange_->commit();
-  if (page_) page_->finish();
+  if (coded_) coded_->commit();
+  journal_.finish();
 }
 
-// New values become everybody's; finish_publishing() waits for that.
-void DataParallel::publish() {
-  if (gathering_) {
-    gathering_->drop_all();  // what was whole is old
-  } else if (is_one_copy()) {
-    publish(0);  // one barrier is enough
-  } else {
-    for (std::size_t b = 0; b < layout_->plan.buckets.size(); ++b) publish(b);
-  }
+ShardUpdater::Shard DataParallel::own_shard() const {
+  return {.rank = cut_.rank,
+          .ranks = cut_.ranks,
+          .clip_value = plan_.clip_value,
+          .fault_rank = placement_.all.rank()};
 }
 
-void DataParallel::publish(std::size_t b) {
-  if (is_one_copy()) {
-    publishing_->add(b, inside_.barrier({.label = "updated"}));
-  } else if (is_sliced()) {
-    publishing_->add(
-        b, comm::all_gather(inside_, layout_->values.at(b, layout_->plan.buckets[b].range),
-                            layout_->values.at(b, layout_->own[b]),
-                            layout_->plan.buckets[b].slice_counts(inside_.size()),
-                            {.label = "new values"}));
+// The next forward pass reads the last bucket first.
+void DataParallel::update(const Update& how) {
+  const c10::NoGradGuard no_grad;
+  finish_publishing();
+  for (std::size_t b = storage_->layout().plan.buckets.size(); b-- > 0;) {
+    updater_.update(*storage_, b, own_shard(), how);
+    if (storage_->is_gate()) storage_->publish(b, placement_);
   }
+  mark_finished();
+  if (!storage_->is_gate()) storage_->publish_all(placement_);
 }
 
 void DataParallel::finish_publishing() {
-  if (is_elastic()) throw_if_lost();
-  if (publishing_) publishing_->finish();
+  throw_if_lost();
+  if (storage_) storage_->finish();
 }
 
 void DataParallel::drop() {
-  made_.reset();
   mark_finished();
 }
 
 void DataParallel::settle() {
   finish_publishing();
-  broadcast_buffers();
-  if (gathering_) gathering_->gather_all();
+  buffers_.broadcast(placement_.all);
+  if (storage_) storage_->gather();
 }
 
 void DataParallel::check() {
   finish_publishing();
-  // Where there is one copy of a value, it cannot differ from itself.
-  if (gathering_) return;
-  expect_same_values(is_one_copy() ? options_.across : options_.group, options_.parameters,
-                     options_.group.rank());
+  const StorageKind kind = storage_kind();
+  // Values that exist once cannot differ.
+  if (kind == StorageKind::Gathered) return;
+  expect_same_values(kind == StorageKind::Shared ? placement_.across : placement_.all,
+                     options_.parameters, placement_.all.rank());
 }
 
 std::vector<checkpoint::Piece> DataParallel::pieces() {
-  if (!layout_) lay_out(order_of({}, options_.parameters.size()));
+  if (!storage_) lay_out_by(order_of({}, options_.parameters.size()));
   finish_publishing();
-  return data::own_pieces(*layout_, options_.parameters, options_.optimizer->state_names(),
-                          /*has_empty=*/!is_sliced() || cut_.rank == 0);
+  return data::own_pieces(storage_->layout(), options_.parameters,
+                          options_.optimizer->state_names(),
+                          /*has_empty=*/!is_sharded() || cut_.rank == 0);
 }
 
 void DataParallel::restored() {
   const c10::NoGradGuard no_grad;
   finish_publishing();
-  write_copies(cut_.rank);
-  publish();
+  for (std::size_t b = 0; b < storage_->layout().plan.buckets.size(); ++b) {
+    storage_->write_copy(b, storage_->layout().own[b]);
+  }
+  storage_->publish_all(placement_);
   finish_publishing();
 }
 
-// Of values in slices, and of reduced gradients, every rank looks at its own.
+std::vector<checkpoint::Piece> DataParallel::own_pieces() {
+  if (!storage_) lay_out_by(order_of({}, options_.parameters.size()));
+  const bool has_residuals = coded_ && coded_->feedback() != nullptr;
+  return has_residuals ? coded_->feedback()->pieces() : std::vector<checkpoint::Piece>{};
+}
+
+void DataParallel::restore_own(const checkpoint::Checkpoint& from) {
+  if (!storage_) lay_out_by(order_of({}, options_.parameters.size()));
+  if (coded_ && coded_->feedback() != nullptr) coded_->feedback()->restore(from);
+}
+
+// Of sharded values and of reduced gradients, every rank looks at its own.
 std::string DataParallel::first_not_finite() const {
   const auto is_finite = [](const at::Tensor& values) {
     return std::isfinite(optim::squared_norm(values));
   };
   const auto own_part = [&](const FlatSpace& space, std::size_t i) {
-    const std::size_t bucket = layout_->plan.bucket_of[i];
-    const ElementRange part = common(layout_->plan.range_of[i], layout_->own[bucket]);
+    const Layout& layout = storage_->layout();
+    const std::size_t bucket = layout.plan.bucket_of[i];
+    const ElementRange part = common(layout.plan.range_of[i], layout.own[bucket]);
     return part.count() > 0 ? space.at(bucket, part) : space.memory.narrow(0, 0, 0);
   };
+  const bool is_gathered = storage_ && storage_kind() == StorageKind::Gathered;
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     const Parameter& own = options_.parameters[i];
-    if (!is_finite(gathering_ ? own_part(layout_->values, i) : own.tensor.detach())) {
+    if (!is_finite(is_gathered ? own_part(storage_->layout().values, i) : own.tensor.detach())) {
       return own.name;
     }
   }
-  for (std::size_t i = 0; layout_ && i < options_.parameters.size(); ++i) {
-    if (!is_finite(own_part(layout_->reduced, i))) return options_.parameters[i].name;
+  for (std::size_t i = 0; storage_ && i < options_.parameters.size(); ++i) {
+    if (!is_finite(own_part(storage_->layout().reduced, i))) return options_.parameters[i].name;
   }
   return {};
+}
+
+at::Tensor DataParallel::copy_of(const at::Tensor& parameter) const {
+  const std::optional<std::size_t> i = model_.index_of(parameter);
+  if (!i) return {};
+  const Layout& layout = storage_->layout();
+  return layout.copies.at(layout.plan.bucket_of[*i], layout.plan.range_of[*i])
+      .view(parameter.sizes());
+}
+
+at::Tensor DataParallel::lend(const at::Tensor& parameter) {
+  const std::optional<std::size_t> i = model_.index_of(parameter);
+  return storage_ && i ? gradients_->lend(*i) : at::Tensor();
+}
+
+bool DataParallel::add_rows(const at::Tensor& parameter, const at::Tensor& rows,
+                            const at::Tensor& values) {
+  const std::optional<std::size_t> i = model_.index_of(parameter);
+  return storage_ && i && gradients_->add_rows(*i, rows, values);
+}
+
+// Rank 0 decides: gradients that arrive in another order on other ranks only wait a little.
+void DataParallel::lay_out_by(const std::vector<std::size_t>& order) {
+  Blueprint blueprint = Blueprint::draw(order, options_.optimizer->state_names().size());
+  const auto share = [](const comm::Group& group, std::vector<std::int64_t>& numbers,
+                        const char* label) {
+    group.broadcast({numbers.data(), numbers.size(), comm::DType::Int64}, 0, {.label = label})
+        .wait();
+  };
+  share(placement_.all, blueprint.order, "layout");
+  // Every host has its own shared memory.
+  share(placement_.host, blueprint.names, "names of shared memory");
+  lay_out(blueprint, /*is_attached=*/false);
+}
+
+// Nothing of this rank changes before its values are in their new place: a rank that is interrupted
+// begins again. `is_attached`: other ranks of this host have a layout, and their values count.
+void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
+  const c10::NoGradGuard no_grad;
+  const StorageKind kind = storage_kind();
+  auto storage =
+      Storage::make(kind,
+                    {.plan = model_.buckets(
+                         blueprint.order, {.bytes = options_.bucket_size,
+                                           .has_whole_parameters = updater_.has_whole_parameters(),
+                                           .is_by_block = kind == StorageKind::Gathered}),
+                     .state_count = options_.optimizer->state_names().size(),
+                     .narrow_type = options_.narrow_type,
+                     .is_elastic = options_.is_elastic,
+                     .has_whole_sums = options_.is_ordered,
+                     .has_own_sums = has_own_sums(),
+                     .model = options_.model,
+                     .blocks = model_.blocks()},
+                    options_.parameters, placement_, blueprint.storage_names());
+  if (!is_attached) storage->fill(options_.parameters, placement_);
+  blueprint_ = blueprint;
+  storage_ = std::move(storage);
+  cut_shards();
+  const Layout& layout = storage_->layout();
+  const at::ScalarType type = options_.parameters[0].tensor.scalar_type();
+  gradients_ = std::make_unique<MicroBatchGradients>(
+      layout.plan, options_.parameters,
+      MicroBatchGradients::Options{
+          .is_ordered = options_.is_ordered,
+          .is_released = is_released(),
+          // Gradients that were sent cannot be taken back if this rank is left out.
+          .is_in_parts = options_.is_in_parts || options_.can_leave_out,
+          .keeps_finished = keeps_finished(),
+          .allocate =
+              [this, type](std::int64_t count) {
+                return private_flat(placement_.host, count, type);
+              },
+          .full = [this](std::size_t bucket) { launch(bucket); }});
+  gradients_->begin_step(plan_, false, 0);
+  if (!layout.reduced.memory.defined()) {
+    storage_->layout().reduced = {gradients_->memory(), false, {}};
+  }
+  coded_ = make_coded();
+  const bool is_shared = kind == StorageKind::Shared;
+  if (options_.is_elastic && (is_shared || !options_.is_spread)) {
+    journal_.open(placement_.host.arena(), blueprint.name(Blueprint::kLedger), ledger_shape(),
+                  placement_.host.arena_member());
+    journal_.begin(status_.step);
+  }
+  storage_->attach(options_.parameters, placement_, is_attached);
+  connect();
+  reducer_->begin_step(plan_);
+  on_laid_out();
+}
+
+// The ledger saves what an update may leave incomplete.
+Ledger::Shape DataParallel::ledger_shape() const {
+  const bool is_shared = storage_kind() == StorageKind::Shared;
+  const at::Tensor& first = options_.parameters[0].tensor;
+  Ledger::Shape shape{.figures = figure_count(),
+                      .states = is_shared ? storage_->layout().states.size() : 0,
+                      .element_size = static_cast<std::size_t>(first.element_size())};
+  if (!is_shared || !updater_.has_whole_parameters()) return shape;
+  for (const Parameter& parameter : options_.parameters) {
+    shape.run_max = std::max(shape.run_max, parameter.tensor.numel());
+  }
+  return shape;
+}
+
+void DataParallel::cut_shards() {
+  cut_ = {.places = placement_.places,
+          .rank = placement_.host.rank(),
+          .ranks = placement_.host.size(),
+          .replicas = placement_.replicas};
+  storage_->cut(cut_.rank, cut_.ranks);
+}
+
+std::unique_ptr<BucketSum> DataParallel::make_coded() const {
+  if (!options_.codec) return nullptr;
+  const BucketPlan& plan = storage_->layout().plan;
+  if (is_per_host()) {
+    return std::make_unique<CodedHostSum>(
+        CodedHostSum::Options{.codec = options_.codec,
+                              .has_error_feedback = options_.has_error_feedback,
+                              .seed = options_.seed,
+                              .arena = placement_.host.arena(),
+                              .key = blueprint_.name(Blueprint::kResiduals)},
+        plan, options_.parameters);
+  }
+  if (is_sharded() && !placement_.has_other_hosts()) {
+    return std::make_unique<CodedReduceScatter>(
+        CodedReduceScatter::Options{.group = placement_.host,
+                                    .codec = options_.codec,
+                                    .has_error_feedback = options_.has_error_feedback,
+                                    .seed = options_.seed},
+        plan, options_.parameters);
+  }
+  return make_coded_all_reduce();
+}
+
+// Of whole buckets over all ranks, or of this rank's shards over their replicas.
+std::unique_ptr<BucketSum> DataParallel::make_coded_all_reduce() const {
+  const BucketPlan& plan = storage_->layout().plan;
+  CodedAllReduce::Options how{.group = is_sharded() ? placement_.across : placement_.all,
+                              .codec = options_.codec,
+                              .has_error_feedback = options_.has_error_feedback,
+                              .seed = options_.seed,
+                              .is_elastic = options_.is_elastic};
+  if (options_.is_elastic && !options_.is_spread) {
+    how.shared = {.arena = placement_.host.arena(),
+                  .key = blueprint_.name(Blueprint::kResiduals),
+                  .place = placement_.host.arena_member()};
+  }
+  if (!is_sharded()) {
+    return std::make_unique<CodedAllReduce>(std::move(how), plan, options_.parameters);
+  }
+  how.beside = {.group = placement_.host.duplicate(), .counts = {}};
+  for (const BucketPlan::Bucket& bucket : plan.buckets) {
+    how.beside->counts.push_back(bucket.slice_counts(placement_.host.size()));
+  }
+  const SlicePlan shards(storage_->layout(), options_.parameters);
+  return std::make_unique<CodedAllReduce>(std::move(how), shards.plan, shards.parameters,
+                                          shards.parts);
+}
+
+// Makes the reducer of this placement and layout.
+void DataParallel::connect() {
+  sums_.clear();
+  if (options_.is_ordered) {
+    reducer_ = std::make_unique<OrderedReducer>(OrderedReducer::Options{
+        .gradients = gradients_.get(), .layout = &storage_->layout(), .group = placement_.all});
+  } else {
+    BucketReducer::Options how{.gradients = gradients_.get(),
+                               .layout = &storage_->layout(),
+                               .codec_begin = options_.codec_begin,
+                               .plain_traffic = plain_traffic()};
+    connect_levels(how);
+    reducer_ = std::make_unique<BucketReducer>(how);
+  }
+}
+
+void DataParallel::connect_levels(BucketReducer::Options& how) {
+  const auto own = [this](std::unique_ptr<BucketSum> sum) {
+    return sums_.emplace_back(std::move(sum)).get();
+  };
+  if (!is_sharded()) {
+    how.plain.first = own(std::make_unique<AllReduceSum>(placement_.all));
+    how.coded.first = coded_.get();
+    return;
+  }
+  BucketSum* const within =
+      own(std::make_unique<ReduceScatterSum>(placement_.host, storage_->layout().plan));
+  how.plain.first = within;
+  if (!placement_.has_other_hosts()) {
+    if (coded_) how.coded.first = is_per_host() ? within : coded_.get();
+    return;
+  }
+  if (coded_) {
+    how.coded = {.first = within, .second = coded_.get(), .has_whole_buckets = is_per_host()};
+  }
+  if (placement_.is_uneven) {
+    how.plain.first = own(std::make_unique<WholeSum>(placement_.all, storage_->layout()));
+  } else {
+    how.plain.second = own(std::make_unique<AllReduceSum>(placement_.across));
+  }
+}
+
+// Of a step before the codec begins: the elements that it would encode, as they are.
+Traffic DataParallel::plain_traffic() const {
+  const Layout& layout = storage_->layout();
+  std::int64_t count = 0;
+  for (const ElementRange& own : layout.own) count += own.count();
+  const bool has_other_hosts = is_sharded() && placement_.has_other_hosts();
+  if (is_sharded() && !has_other_hosts) count = layout.plan.count - count;
+  if (is_per_host()) count = has_other_hosts ? layout.plan.count : 0;
+  const auto size = count * static_cast<std::int64_t>(sizeof(float));
+  return {.plain = size, .sent = size};
 }
 
 }  // namespace trireme::parallel::data

@@ -8,7 +8,7 @@
 #include "trireme/base/error.h"
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/optim/clip.h"
-#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/data/elastic_data_parallel.h"
 #include "trireme/parallel/local/common_step.h"
 #include "trireme/parallel/sameness.h"
 
@@ -159,7 +159,7 @@ void Delayed::check() {
 std::vector<checkpoint::Piece> Delayed::own_pieces() {
   land();
   std::vector<checkpoint::Piece> all;
-  if (flat_.exchange()) all = flat_.exchange()->own_pieces();
+  if (flat_.exchange()) all = flat_.exchange()->feedback()->pieces();
   if (group_.rank() != 0 || !last_.is_there) return all;
   const std::vector<checkpoint::Piece> late = flat_.pieces(last_.flat, kLate);
   for (std::size_t i = 0; i < late.size(); ++i) {
@@ -181,7 +181,7 @@ void Delayed::restore_own(const checkpoint::Checkpoint& from) {
     last_.is_used.push_back(is_used);
     last_.is_there |= is_used;
   }
-  if (flat_.exchange()) flat_.exchange()->restore(from);
+  if (flat_.exchange()) flat_.exchange()->feedback()->restore(from);
 }
 
 }  // namespace trireme::parallel::local

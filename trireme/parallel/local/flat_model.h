@@ -18,7 +18,7 @@
 #include "trireme/codec/codec.h"
 #include "trireme/comm/group.h"
 #include "trireme/comm/torch/tensor.h"
-#include "trireme/parallel/data/exchange.h"
+#include "trireme/parallel/data/coded_all_reduce.h"
 #include "trireme/parallel/gradient_sync.h"
 #include "trireme/parallel/parameter.h"
 
@@ -39,7 +39,7 @@ class FlatModel {
     bool has_error_feedback = true;
     bool is_mean = false;  // sums are divided by the number of ranks
     std::uint64_t seed = 0;
-    bool is_elastic = false;  // see Exchange
+    bool is_elastic = false;  // see CodedAllReduce
   };
   explicit FlatModel(Options options);
 
@@ -75,7 +75,7 @@ class FlatModel {
   // Of the last sum.
   Traffic traffic() const noexcept { return traffic_; }
 
-  std::optional<data::Exchange>& exchange() noexcept { return exchange_; }
+  std::optional<data::CodedAllReduce>& exchange() noexcept { return exchange_; }
   const std::vector<Parameter>& parameters() const noexcept { return options_.parameters; }
 
  private:
@@ -83,7 +83,7 @@ class FlatModel {
 
   Options options_;
   data::BucketPlan plan_;
-  std::optional<data::Exchange> exchange_;
+  std::optional<data::CodedAllReduce> exchange_;
   bool is_coded_ = false;  // what is on its way
   std::vector<comm::TensorWork> works_;
   std::size_t finished_ = 0;

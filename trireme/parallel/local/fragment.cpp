@@ -214,7 +214,7 @@ void Fragment::restore(const checkpoint::Checkpoint& from) {
     flat_.restore(anchor_, kAnchor, from);
   }
   if (momentum_.defined() && !flat_.restore(momentum_, kMomentum, from)) momentum_.zero_();
-  if (flat_.exchange() && is_speaker()) flat_.exchange()->restore(from);
+  if (flat_.exchange() && is_speaker()) flat_.exchange()->feedback()->restore(from);
   if (restore_flight(from) || !flat_.has_some(kMean, from)) return;
   // Otherwise what was under way is sent again, with all that came since, and not what was left of
   // it as well.

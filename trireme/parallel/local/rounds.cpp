@@ -12,7 +12,7 @@
 
 #include "trireme/base/error.h"
 #include "trireme/comm/torch/tensor.h"
-#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/data/elastic_data_parallel.h"
 
 namespace trireme::parallel::local {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "trireme/base/check.h"
 #include "trireme/comm/torch/tensor.h"
-#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/data/elastic_data_parallel.h"
 #include "trireme/parallel/local/rounds.h"
 #include "trireme/parallel/sameness.h"
 #include "trireme/parallel/whole_state.h"

@@ -4,7 +4,7 @@
 // Method: ranks as threads that share memory inside a host and speak TCP across, with values whose
 //         sums are known, and codecs that leave most of them for later.
 
-#include "trireme/parallel/data/host_exchange.h"
+#include "trireme/parallel/data/coded_host_sum.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -32,16 +32,16 @@ class HostRank {
     plan_ = BucketPlan::make(shapes, order, {.bucket_count = kCount});
     EXPECT_EQ(plan_.buckets.size(), 2U);
     sum_.emplace(
-        HostExchange::Options{
+        CodedHostSum::Options{
             .codec = codec::make_codec(codec), .arena = inside({0, 1, 2, 3}).arena(), .key = 77},
         plan_, parameters);
   }
 
   void meet(const std::vector<int>& living, std::int64_t last) {
     sum_->regroup({.all = root_.subgroup(living),
-                   .inside = inside(living),
+                   .host = inside(living),
                    .place = root_.rank(),
-                   .last = last});
+                   .last_step = last});
   }
 
   // What hosts have becomes the sum of all hosts'.
@@ -56,7 +56,7 @@ class HostRank {
     return sum_->traffic();
   }
 
-  HostExchange& sum() { return *sum_; }
+  CodedHostSum& sum() { return *sum_; }
   const at::Tensor& values() const { return values_; }
   const comm::Group& root() const { return root_; }
 
@@ -74,7 +74,7 @@ class HostRank {
   std::vector<int> hosts_;
   at::Tensor values_;
   BucketPlan plan_;
-  std::optional<HostExchange> sum_;
+  std::optional<CodedHostSum> sum_;
 };
 
 void on_hosts(const std::vector<int>& hosts, const codec::CodecConfig& codec,
@@ -90,7 +90,7 @@ void on_hosts(const std::vector<int>& hosts, const codec::CodecConfig& codec,
   });
 }
 
-TEST(HostExchange, AddsUpWhatHostsHave) {
+TEST(CodedHostSum, AddsUpWhatHostsHave) {
   for (const std::vector<int>& hosts : {std::vector<int>{0, 0, 1, 1}, {0, 1, 1, 1}, {0, 1, 2, 3}}) {
     on_hosts(hosts, {.kind = codec::CodecKind::Fp16}, [&](HostRank& own) {
       const int rank = own.root().rank();
@@ -110,7 +110,7 @@ TEST(HostExchange, AddsUpWhatHostsHave) {
 }
 
 // Of 64 values one goes: what was left is what the host sends next, whoever speaks.
-TEST(HostExchange, WhoSpeaksNextOwesWhatTheHostDid) {
+TEST(CodedHostSum, WhoSpeaksNextOwesWhatTheHostDid) {
   for (const bool is_committed : {true, false}) {
     on_hosts({0, 0, 1, 1}, {.kind = codec::CodecKind::TopK, .ratio = 1.0 / kWidth},
              [&](HostRank& own) {
@@ -126,7 +126,7 @@ TEST(HostExchange, WhoSpeaksNextOwesWhatTheHostDid) {
                EXPECT_EQ(own.sum().feedback() != nullptr, rank != 3);
                if (rank != 1) return;
                double owed = 0;
-               for (const checkpoint::Piece& piece : own.sum().own_pieces()) {
+               for (const checkpoint::Piece& piece : own.sum().feedback()->pieces()) {
                  owed += piece.data.sum().item<double>();
                }
                // The 16 largest of one bucket have gone, and the largest of the other.
@@ -136,7 +136,7 @@ TEST(HostExchange, WhoSpeaksNextOwesWhatTheHostDid) {
   }
 }
 
-TEST(HostExchange, WhoSpeaksGoesOnWhenOthersComeAndGo) {
+TEST(CodedHostSum, WhoSpeaksGoesOnWhenOthersComeAndGo) {
   on_hosts({0, 0, 1, 1}, {.kind = codec::CodecKind::Int8}, [](HostRank& own) {
     const int rank = own.root().rank();
     if (rank != 0) own.meet({1, 2, 3}, -1);

@@ -1,5 +1,5 @@
-// Exchange adds up what all ranks have in the buckets of a plan, as the bytes that a codec makes,
-// and gives all of them all of it (see coded_sum.h).
+// CodedAllReduce adds up what all ranks have in the buckets of a plan, as the bytes that a codec
+// makes, and gives all of them all of it (see coded_sum.h).
 //
 // Every rank sends its bytes to all others, decodes everybody's in the order of ranks and adds them
 // up, so that all come to the same bits. What a rank lost of its own is its residual, by parameter
@@ -21,11 +21,11 @@
 #include <vector>
 
 #include "trireme/codec/joint.h"
-#include "trireme/parallel/data/coded_sum.h"
+#include "trireme/parallel/data/bucket_sum.h"
 
 namespace trireme::parallel::data {
 
-class Exchange final : public CodedSum {
+class CodedAllReduce final : public BucketSum {
  public:
   // Those who hold slices of the same buckets: their group, and by bucket how much each holds.
   struct Beside {
@@ -43,8 +43,8 @@ class Exchange final : public CodedSum {
     std::optional<Beside> beside{};
   };
   // REQUIRES: parameters are float32; values lie as the plan says. `parts`: see ErrorFeedback.
-  Exchange(Options options, const BucketPlan& plan, const std::vector<Parameter>& parameters,
-           std::vector<checkpoint::Piece> parts = {});
+  CodedAllReduce(Options options, const BucketPlan& plan, const std::vector<Parameter>& parameters,
+                 std::vector<checkpoint::Piece> parts = {});
 
   void begin(std::int64_t step) override;
   void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) override;
@@ -56,7 +56,7 @@ class Exchange final : public CodedSum {
   bool is_done(std::size_t bucket) override;
   void finish(std::size_t bucket) override;
   void forget() override;
-  void regroup(const Seat& seat) override;
+  void regroup(const Members& members) override;
   Traffic traffic() const override { return traffic_; }
   ErrorFeedback* feedback() override { return &feedback_; }
 

@@ -1,14 +1,14 @@
-// HostExchange adds up what hosts have in the buckets of a plan, as the bytes that a codec makes
+// CodedHostSum adds up what hosts have in the buckets of a plan, as the bytes that a codec makes
 // (see coded_sum.h), where ranks come and go: the ranks of a host have a bucket together, in memory
 // that they share, and one of them speaks for all.
 //
-//   sum.regroup(seat);                    // now, and when ranks have come or gone
+//   sum.regroup(members);                    // now, and when ranks have come or gone
 //   sum.launch(bucket, values, values);   // the whole bucket, of which this rank has its slice
 //
 // A host owes as one (feedback.h). What it owes its speaker has, in memory that outlives it: who
 // speaks after it takes that over, whichever slices ranks have then. It is lost where a host is.
 //
-// Threads, failure: as CodedSum. regroup() is a collective of all, the rest of a host's ranks.
+// Threads, failure: as BucketSum. regroup() is a collective of all, the rest of a host's ranks.
 
 #pragma once
 
@@ -17,12 +17,12 @@
 #include <set>
 #include <vector>
 
-#include "trireme/parallel/data/coded_sum.h"
-#include "trireme/parallel/data/exchange.h"
+#include "trireme/parallel/data/bucket_sum.h"
+#include "trireme/parallel/data/coded_all_reduce.h"
 
 namespace trireme::parallel::data {
 
-class HostExchange final : public CodedSum {
+class CodedHostSum final : public BucketSum {
  public:
   struct Options {
     std::shared_ptr<const codec::Codec> codec;
@@ -31,8 +31,8 @@ class HostExchange final : public CodedSum {
     std::shared_ptr<comm::Arena> arena{};  // of the host; null: of one rank, which dies with it
     std::uint64_t key = 0;                 // of residuals in it
   };
-  // REQUIRES: as Exchange.
-  HostExchange(Options options, const BucketPlan& plan, std::vector<Parameter> parameters);
+  // REQUIRES: as CodedAllReduce.
+  CodedHostSum(Options options, const BucketPlan& plan, std::vector<Parameter> parameters);
 
   void begin(std::int64_t step) override;
   void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) override;
@@ -40,7 +40,7 @@ class HostExchange final : public CodedSum {
   bool is_done(std::size_t bucket) override;
   void finish(std::size_t bucket) override;
   void forget() override;
-  void regroup(const Seat& seat) override;
+  void regroup(const Members& members) override;
   Traffic traffic() const override { return traffic_; }
   ErrorFeedback* feedback() override { return own_ ? own_->feedback() : nullptr; }
 
@@ -57,8 +57,8 @@ class HostExchange final : public CodedSum {
     int place = 0;
     std::set<int> before;
   };
-  Speaker choose_speaker(const Seat& seat) const;
-  void take_over(const Seat& seat, const comm::Group& speakers, const std::set<int>& before);
+  Speaker choose_speaker(const Members& members) const;
+  void take_over(const Members& members, const comm::Group& speakers, const std::set<int>& before);
   void open_next();
   void advance();
 
@@ -68,7 +68,7 @@ class HostExchange final : public CodedSum {
   comm::Group doorway_ = comm::Group::solo();  // the host's: not in the order of its reductions
   int speaking_ = 0;                           // who speaks: its rank there
   int speaker_ = -1;                           // and its place
-  std::optional<Exchange> own_;                // the speaker's
+  std::optional<CodedAllReduce> own_;          // the speaker's
   std::vector<Passage> passages_;              // by bucket
   std::int64_t step_ = 0;
   std::size_t launched_ = 0;

@@ -1,4 +1,4 @@
-#include "trireme/parallel/data/coded_scatter.h"
+#include "trireme/parallel/data/coded_reduce_scatter.h"
 
 #include <cmath>
 #include <numeric>
@@ -16,8 +16,8 @@ std::vector<std::size_t> counts_of(const std::vector<std::int64_t>& sizes) {
 
 }  // namespace
 
-CodedScatter::CodedScatter(Options options, const BucketPlan& plan,
-                           std::vector<Parameter> parameters)
+CodedReduceScatter::CodedReduceScatter(Options options, const BucketPlan& plan,
+                                       std::vector<Parameter> parameters)
     : options_(std::move(options)),
       bytes_(comm::Group::solo()),
       plan_(plan),
@@ -30,7 +30,8 @@ CodedScatter::CodedScatter(Options options, const BucketPlan& plan,
   regroup({.all = options_.group});
 }
 
-CodedScatter::Slice CodedScatter::slice_of(const BucketPlan::Bucket& bucket, int rank) const {
+CodedReduceScatter::Slice CodedReduceScatter::slice_of(const BucketPlan::Bucket& bucket,
+                                                       int rank) const {
   Slice slice{.range = bucket.slice(rank, options_.group.size()), .parts = {}, .wholes = {}};
   for (const BucketPlan::Entry& entry : bucket.entries) {
     const ElementRange part = common(entry.range, slice.range);
@@ -50,9 +51,9 @@ CodedScatter::Slice CodedScatter::slice_of(const BucketPlan::Bucket& bucket, int
   return slice;
 }
 
-void CodedScatter::regroup(const Seat& seat) {
+void CodedReduceScatter::regroup(const Members& members) {
   forget();
-  const comm::Group& group = seat.all;
+  const comm::Group& group = members.all;
   options_.group = group;
   feedback_.regroup({.rank = group.rank(), .count = group.size()});
   bytes_ = options_.codec->is_fixed_size() ? group : group.duplicate();
@@ -70,7 +71,7 @@ void CodedScatter::regroup(const Seat& seat) {
   }
 }
 
-void CodedScatter::forget() {
+void CodedReduceScatter::forget() {
   for (Passage& passage : passages_) {
     passage.telling.reset();
     passage.moving.reset();
@@ -79,7 +80,7 @@ void CodedScatter::forget() {
   launched_ = moved_ = 0;
 }
 
-void CodedScatter::begin(std::int64_t step) {
+void CodedReduceScatter::begin(std::int64_t step) {
   forget();
   step_ = step;
   feedback_.begin(step);
@@ -87,7 +88,8 @@ void CodedScatter::begin(std::int64_t step) {
 }
 
 // What is this rank's own is neither encoded nor sent.
-void CodedScatter::launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) {
+void CodedReduceScatter::launch(std::size_t bucket, const at::Tensor& values,
+                                const at::Tensor& out) {
   TRIREME_CHECK_EQ(bucket, launched_, "buckets in order");
   Passage& passage = passages_[bucket];
   passage.out = out;
@@ -124,13 +126,13 @@ void CodedScatter::launch(std::size_t bucket, const at::Tensor& values, const at
 }
 
 // In the order of buckets on every rank, as far as it goes without waiting.
-void CodedScatter::advance() {
+void CodedReduceScatter::advance() {
   const auto is_over = [](std::optional<comm::Work>& work) { return !work || work->is_done(); };
   while (moved_ < launched_ && is_over(passages_[moved_].telling)) start_moving(moved_++);
 }
 
-std::size_t CodedScatter::encode(std::size_t bucket, std::size_t rank,
-                                 std::span<const float> values, std::span<std::byte> out) {
+std::size_t CodedReduceScatter::encode(std::size_t bucket, std::size_t rank,
+                                       std::span<const float> values, std::span<std::byte> out) {
   Slice& slice = passages_[bucket].slices[rank];
   const auto ranks = static_cast<std::uint32_t>(options_.group.size());
   const codec::Draw draw{.seed = options_.seed,
@@ -144,7 +146,7 @@ std::size_t CodedScatter::encode(std::size_t bucket, std::size_t rank,
 }
 
 // With what it owed of it, so that nothing is owed any more.
-void CodedScatter::keep(std::size_t bucket, std::span<const float> values) {
+void CodedReduceScatter::keep(std::size_t bucket, std::span<const float> values) {
   Passage& passage = passages_[bucket];
   passage.own.assign(values.begin(), values.end());
   const std::span<float> owed = feedback_.open(passage.slices[self()].range);
@@ -155,7 +157,7 @@ void CodedScatter::keep(std::size_t bucket, std::span<const float> values) {
 }
 
 // Waits for the sizes of what comes.
-void CodedScatter::start_moving(std::size_t bucket) {
+void CodedReduceScatter::start_moving(std::size_t bucket) {
   Passage& passage = passages_[bucket];
   if (passage.telling) passage.telling->wait();
   passage.telling.reset();
@@ -175,12 +177,12 @@ void CodedScatter::start_moving(std::size_t bucket) {
                                      sent, {.label = "bucket " + std::to_string(bucket)});
 }
 
-bool CodedScatter::is_done(std::size_t bucket) {
+bool CodedReduceScatter::is_done(std::size_t bucket) {
   advance();
   return bucket < moved_ && passages_[bucket].moving->is_done();
 }
 
-void CodedScatter::finish(std::size_t bucket) {
+void CodedReduceScatter::finish(std::size_t bucket) {
   while (moved_ <= bucket) start_moving(moved_++);
   Passage& passage = passages_[bucket];
   passage.moving->wait();

@@ -4,7 +4,7 @@
 // Method: ranks as threads, parameters of odd sizes in small buckets; references of one thread, to
 //         the bit.
 
-#include "trireme/parallel/data/coded_scatter.h"
+#include "trireme/parallel/data/coded_reduce_scatter.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -20,8 +20,8 @@
 #include "trireme/codec/kinds.h"
 #include "trireme/codec/zstd/lossless.h"
 #include "trireme/comm/connect_threads.h"
-#include "trireme/parallel/data/coded_sum.h"
-#include "trireme/parallel/data/exchange.h"
+#include "trireme/parallel/data/bucket_sum.h"
+#include "trireme/parallel/data/coded_all_reduce.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::parallel::data {
@@ -60,8 +60,8 @@ std::span<float> part_of(Flat& flat, const ElementRange& range) {
                                  static_cast<std::size_t>(range.count()));
 }
 
-void step_of(CodedSum& sum, const BucketPlan& plan, Flat& flat, Flat& out, const comm::Group& group,
-             int step) {
+void step_of(BucketSum& sum, const BucketPlan& plan, Flat& flat, Flat& out,
+             const comm::Group& group, int step) {
   const auto tensor_of = [](std::span<float> some) {
     return torch::from_blob(some.data(), {static_cast<std::int64_t>(some.size())});
   };
@@ -84,11 +84,11 @@ std::vector<Flat> scattered(const codec::CodecConfig& config, const BucketPlan& 
                         Flat(static_cast<std::size_t>(plan.count)));
   testing::run_rank_threads(ranks, [&](int rank) {
     const comm::Group& group = groups[static_cast<std::size_t>(rank)];
-    CodedScatter scatter({.group = group,
-                          .codec = codec::make_codec(config),
-                          .has_error_feedback = config.has_error_feedback,
-                          .seed = 3},
-                         plan, odd_parameters());
+    CodedReduceScatter scatter({.group = group,
+                                .codec = codec::make_codec(config),
+                                .has_error_feedback = config.has_error_feedback,
+                                .seed = 3},
+                               plan, odd_parameters());
     for (int step = 0; step < steps; ++step) {
       Flat flat = share(rank, step);
       step_of(scatter, plan, flat, all[static_cast<std::size_t>(step)], group, step);
@@ -99,7 +99,7 @@ std::vector<Flat> scattered(const codec::CodecConfig& config, const BucketPlan& 
   return all;
 }
 
-TEST(CodedScatter, WithoutLossIsTheSumInTheOrderOfRanks) {
+TEST(CodedReduceScatter, WithoutLossIsTheSumInTheOrderOfRanks) {
   if (!codec::zstd::is_available()) GTEST_SKIP() << "NOT TESTED: this build has no zstd";
   for (const int ranks : {2, 3, 7}) {
     const BucketPlan plan = plan_of(64);
@@ -117,7 +117,7 @@ TEST(CodedScatter, WithoutLossIsTheSumInTheOrderOfRanks) {
 }
 
 // What a codec leaves out comes later.
-TEST(CodedScatter, OwesLessThanThereWas) {
+TEST(CodedReduceScatter, OwesLessThanThereWas) {
   constexpr int kSteps = 4;
   for (const codec::CodecKind kind : codec::kCodecKinds) {
     if (kind == codec::CodecKind::Zstd) continue;
@@ -149,7 +149,7 @@ TEST(CodedScatter, OwesLessThanThereWas) {
   }
 }
 
-TEST(CodedScatter, IsToTheBitWhatTopKSaysOfOthers) {
+TEST(CodedReduceScatter, IsToTheBitWhatTopKSaysOfOthers) {
   constexpr int kRanks = 3, kSteps = 5;
   const BucketPlan plan = plan_of(300);
   const codec::CodecConfig config{.kind = codec::CodecKind::TopK, .ratio = 0.1};
@@ -180,7 +180,7 @@ TEST(CodedScatter, IsToTheBitWhatTopKSaysOfOthers) {
   }
 }
 
-TEST(CodedScatter, WhatIsNotFiniteComesOutSo) {
+TEST(CodedReduceScatter, WhatIsNotFiniteComesOutSo) {
   constexpr int kRanks = 3;
   const BucketPlan plan = plan_of(64);
   for (const codec::CodecKind kind : {codec::CodecKind::Int8, codec::CodecKind::TopK,
@@ -209,25 +209,25 @@ double owed_in_all(const checkpoint::Checkpoint& from, const std::string& name) 
 }
 
 // From three ranks to two, which then send zeros: all that is owed comes, one's own at once.
-TEST(CodedScatter, WhatWasOwedComesFromOtherRanks) {
+TEST(CodedReduceScatter, WhatWasOwedComesFromOtherRanks) {
   const codec::CodecConfig config{.kind = codec::CodecKind::TopK, .ratio = 0.2};
   const TemporaryFolder folder("coded-scatter");
   const BucketPlan plan = plan_of(300);
   const auto codec = codec::make_codec(config);
   constexpr int kBefore = 3, kNow = 2;
-  std::vector<std::unique_ptr<CodedScatter>> old(kBefore);
+  std::vector<std::unique_ptr<CodedReduceScatter>> old(kBefore);
   const auto before = comm::connect_threads(kBefore, {.timeout = std::chrono::seconds(30)});
   testing::run_rank_threads(kBefore, [&](int rank) {
     const auto r = static_cast<std::size_t>(rank);
-    old[r] = std::make_unique<CodedScatter>(
-        CodedScatter::Options{.group = before[r], .codec = codec}, plan, odd_parameters());
+    old[r] = std::make_unique<CodedReduceScatter>(
+        CodedReduceScatter::Options{.group = before[r], .codec = codec}, plan, odd_parameters());
     Flat flat = share_of(plan, rank, 0), out(flat.size());
     step_of(*old[r], plan, flat, out, before[r], 0);
     before[r].barrier().wait();
   });
   checkpoint::State state;
   for (const auto& one : old) {
-    for (checkpoint::Piece& piece : one->own_pieces()) state.pieces.push_back(std::move(piece));
+    for (checkpoint::Piece& piece : one->feedback()->pieces()) state.pieces.push_back(std::move(piece));
   }
   checkpoint::Saver saver({.folder = folder.path()});
   saver.save(state, 1);
@@ -242,15 +242,15 @@ TEST(CodedScatter, WhatWasOwedComesFromOtherRanks) {
     Flat sum(static_cast<std::size_t>(other.count));
     testing::run_rank_threads(kNow, [&](int rank) {
       const comm::Group& group = groups[static_cast<std::size_t>(rank)];
-      std::unique_ptr<CodedSum> next;
+      std::unique_ptr<BucketSum> next;
       if (is_scattered) {
-        next = std::make_unique<CodedScatter>(CodedScatter::Options{.group = group, .codec = codec},
-                                              other, odd_parameters());
+        next = std::make_unique<CodedReduceScatter>(
+            CodedReduceScatter::Options{.group = group, .codec = codec}, other, odd_parameters());
       } else {
-        next = std::make_unique<Exchange>(Exchange::Options{.group = group, .codec = codec}, other,
-                                          odd_parameters());
+        next = std::make_unique<CodedAllReduce>(
+            CodedAllReduce::Options{.group = group, .codec = codec}, other, odd_parameters());
       }
-      next->restore(from);
+      next->feedback()->restore(from);
       for (int step = 0; step < 10; ++step) {
         Flat zeros(static_cast<std::size_t>(other.count)), out(zeros.size());
         if (is_scattered) {

@@ -1,4 +1,4 @@
-#include "trireme/parallel/data/exchange.h"
+#include "trireme/parallel/data/coded_all_reduce.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,8 +7,9 @@
 #include "trireme/base/check.h"
 
 namespace trireme::parallel::data {
-Exchange::Exchange(Options options, const BucketPlan& plan,
-                   const std::vector<Parameter>& parameters, std::vector<checkpoint::Piece> parts)
+CodedAllReduce::CodedAllReduce(Options options, const BucketPlan& plan,
+                               const std::vector<Parameter>& parameters,
+                               std::vector<checkpoint::Piece> parts)
     : options_(std::move(options)),
       bytes_(comm::Group::solo()),
       plan_(plan),
@@ -33,16 +34,16 @@ Exchange::Exchange(Options options, const BucketPlan& plan,
   regroup({.all = options_.group});
 }
 
-void Exchange::regroup(const Seat& seat) {
+void CodedAllReduce::regroup(const Members& members) {
   forget();
-  const comm::Group& group = seat.all;
+  const comm::Group& group = members.all;
   feedback_.regroup({.rank = group.rank(), .count = group.size()});
   options_.group = group;
   bytes_ = codec_->is_fixed_size() ? group : group.duplicate();
   for (Passage& passage : passages_) passage.sizes.resize(static_cast<std::size_t>(group.size()));
 }
 
-void Exchange::forget() {
+void CodedAllReduce::forget() {
   for (Passage& passage : passages_) {
     passage.nominating.reset();
     passage.telling.reset();
@@ -53,14 +54,14 @@ void Exchange::forget() {
   launched_ = encoded_ = gathered_ = 0;
 }
 
-void Exchange::begin(std::int64_t step) {
+void CodedAllReduce::begin(std::int64_t step) {
   forget();
   step_ = step;
   feedback_.begin(step);
   traffic_ = {};
 }
 
-void Exchange::launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) {
+void CodedAllReduce::launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) {
   TRIREME_CHECK_EQ(bucket, launched_, "buckets in order");
   passages_[bucket].values = values;
   passages_[bucket].out = out;
@@ -69,12 +70,12 @@ void Exchange::launch(std::size_t bucket, const at::Tensor& values, const at::Te
   advance();
 }
 
-void Exchange::encode_launched() {
+void CodedAllReduce::encode_launched() {
   while (encoded_ < launched_) encode(encoded_++);
 }
 
 // In the order of buckets on every rank, as far as it goes without waiting.
-void Exchange::advance() {
+void CodedAllReduce::advance() {
   const auto is_over = [](std::optional<comm::Work>& work) { return !work || work->is_done(); };
   while (encoded_ < launched_ && is_over(passages_[encoded_].nominating)) encode(encoded_++);
   while (gathered_ < encoded_ && is_over(passages_[gathered_].telling)) {
@@ -82,7 +83,7 @@ void Exchange::advance() {
   }
 }
 
-void Exchange::nominate(std::size_t bucket) {
+void CodedAllReduce::nominate(std::size_t bucket) {
   Passage& passage = passages_[bucket];
   const std::vector<std::size_t>& counts = options_.beside->counts[bucket];
   const std::size_t whole = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
@@ -100,7 +101,7 @@ void Exchange::nominate(std::size_t bucket) {
 }
 
 // Waits for what others nominate.
-std::size_t Exchange::quota_of(std::size_t bucket) {
+std::size_t CodedAllReduce::quota_of(std::size_t bucket) {
   Passage& passage = passages_[bucket];
   if (!passage.nominating) return 0;
   passage.nominating->wait();
@@ -112,7 +113,7 @@ std::size_t Exchange::quota_of(std::size_t bucket) {
                          joint_->picked_of(whole));
 }
 
-void Exchange::encode(std::size_t bucket) {
+void CodedAllReduce::encode(std::size_t bucket) {
   Passage& passage = passages_[bucket];
   const std::span<const float> own = floats_of(passage.values);
   const codec::Draw draw{.seed = options_.seed,
@@ -142,7 +143,7 @@ void Exchange::encode(std::size_t bucket) {
 }
 
 // Waits for the sizes of what comes.
-void Exchange::start_gathering(std::size_t bucket) {
+void CodedAllReduce::start_gathering(std::size_t bucket) {
   Passage& passage = passages_[bucket];
   if (passage.telling) passage.telling->wait();
   passage.telling.reset();
@@ -155,12 +156,12 @@ void Exchange::start_gathering(std::size_t bucket) {
       {.label = "bucket " + std::to_string(bucket)});
 }
 
-bool Exchange::is_done(std::size_t bucket) {
+bool CodedAllReduce::is_done(std::size_t bucket) {
   advance();
   return bucket < gathered_ && passages_[bucket].gathering->is_done();
 }
 
-void Exchange::finish(std::size_t bucket) {
+void CodedAllReduce::finish(std::size_t bucket) {
   while (encoded_ <= bucket) encode(encoded_++);
   while (gathered_ <= bucket) start_gathering(gathered_++);
   Passage& passage = passages_[bucket];

@@ -1,5 +1,5 @@
-// CodedScatter adds up what all ranks have in the buckets of a plan and gives each rank its slice
-// of the sum, as the bytes that a codec makes: a reduce-scatter (see coded_sum.h).
+// CodedReduceScatter adds up what all ranks have in the buckets of a plan and gives each rank its
+// slice of the sum, as the bytes that a codec makes: a reduce-scatter (see coded_sum.h).
 //
 // Every rank encodes each other rank's slice and sends it there alone. Whoever has a slice decodes
 // what comes in the order of ranks and adds its own values, which travel nowhere, as they are. What
@@ -14,11 +14,11 @@
 #include <optional>
 
 #include "trireme/codec/codec.h"
-#include "trireme/parallel/data/coded_sum.h"
+#include "trireme/parallel/data/bucket_sum.h"
 
 namespace trireme::parallel::data {
 
-class CodedScatter final : public CodedSum {
+class CodedReduceScatter final : public BucketSum {
  public:
   struct Options {
     comm::Group group;
@@ -27,7 +27,7 @@ class CodedScatter final : public CodedSum {
     std::uint64_t seed = 0;
   };
   // REQUIRES: parameters are float32; values lie as the plan says, `out` is this rank's slice.
-  CodedScatter(Options options, const BucketPlan& plan, std::vector<Parameter> parameters);
+  CodedReduceScatter(Options options, const BucketPlan& plan, std::vector<Parameter> parameters);
 
   void begin(std::int64_t step) override;
   void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) override;
@@ -35,7 +35,7 @@ class CodedScatter final : public CodedSum {
   bool is_done(std::size_t bucket) override;
   void finish(std::size_t bucket) override;
   void forget() override;
-  void regroup(const Seat& seat) override;
+  void regroup(const Members& members) override;
   Traffic traffic() const override { return traffic_; }
   ErrorFeedback* feedback() override { return &feedback_; }
 
