@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/parallel/mortal_ranks.h"
-#include "trireme/parallel/data/data_parallel.h"
+#include "trireme/parallel/data/elastic_data_parallel.h"
 #include "trireme/parallel/data/ledger.h"
 
 namespace trireme::train {

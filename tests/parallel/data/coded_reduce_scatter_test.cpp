@@ -227,7 +227,8 @@ TEST(CodedReduceScatter, WhatWasOwedComesFromOtherRanks) {
   });
   checkpoint::State state;
   for (const auto& one : old) {
-    for (checkpoint::Piece& piece : one->feedback()->pieces()) state.pieces.push_back(std::move(piece));
+    for (checkpoint::Piece& piece : one->feedback()->pieces())
+      state.pieces.push_back(std::move(piece));
   }
   checkpoint::Saver saver({.folder = folder.path()});
   saver.save(state, 1);
