@@ -100,7 +100,7 @@ double seconds_of_steps(trireme::train::Job& job, checkpoint::Saver* saver, std:
   for (int i = 1; i <= kStepsARound; ++i) {
     job.step->run(step++);
     if (saver != nullptr && i % kStepsASave == kStepsASave / 2) {
-      saver->save({.pieces = job.gradient_sync().pieces()}, step);
+      saver->save({.pieces = job.gradient_sync().saved().pieces()}, step);
     }
   }
   return now() - begin;
@@ -175,7 +175,7 @@ bool measure_load(const checkpoint::State& state, const fs::path& folder) {
 int run(const fs::path& folder, const std::string& threads) {
   trireme::train::Job job = open_wide(threads);
   measure_every_ten(job, folder / "every10");
-  const checkpoint::State state{.pieces = job.gradient_sync().pieces()};
+  const checkpoint::State state{.pieces = job.gradient_sync().saved().pieces()};
   std::fflush(stdout);
   measure_stall(state, folder / "stall");
   return measure_load(state, folder / "load") ? 0 : 1;

@@ -36,8 +36,8 @@ double cpu_seconds() {
 
 // Synchronizes replicas that differ between two synchronization rounds first.
 bool has_equal_weights(Job& job) {
-  job.gradient_sync().join();
-  job.gradient_sync().settle();
+  job.gradient_sync().model().join();
+  job.gradient_sync().model().settle();
   try {
     parallel::expect_same_values(job.group, parallel::parameters_of(*job.model), job.group.rank());
   } catch (const Error& error) {

@@ -186,12 +186,12 @@ TEST(ElasticNewcomer, WhoDiesBeforeItsFirstStepChangesNothing) {
     for (int step = 0; place < 2 && step < 2; ++step) {
       job->step->run({.step = step, .updates = step});
     }
-    job->gradient_sync().settle();
+    job->gradient_sync().model().settle();
     const Weights before = place < 2 ? weights_of(*job->model) : Weights{};
     meet({0, 1, 2}, place == 2);
     if (place == 2) return;
     meet({0, 1}, false);
-    job->gradient_sync().settle();
+    job->gradient_sync().model().settle();
     EXPECT_EQ(distance(weights_of(*job->model), before), 0);
   });
 }

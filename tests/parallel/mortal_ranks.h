@@ -179,10 +179,10 @@ class Rank {
     }
     while (true) {
       try {
-        job_->gradient_sync().join();
-        job_->gradient_sync().settle();
+        job_->gradient_sync().model().join();
+        job_->gradient_sync().model().settle();
         // Replicas have losses of their own.
-        if (job_->gradient_sync().has_replicas()) losses_.clear();
+        if (job_->gradient_sync().saved().has_replicas()) losses_.clear();
         Trained trained{.weights = weights_of(*job_->model), .losses = {}};
         const std::vector<at::Tensor> buffers = job_->model->buffers();
         if (!buffers.empty()) trained.counted = buffers[0].flatten()[0].item<double>();

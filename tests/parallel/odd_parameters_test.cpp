@@ -86,7 +86,7 @@ std::map<std::string, at::Tensor> by_us(int ranks, int micro_batches, SyncKind c
       EXPECT_EQ(all.is_stop_wanted, step < ranks);
       gradient_sync->update({.number = step + 1, .rate = kRate});
     }
-    gradient_sync->settle();
+    gradient_sync->model().settle();
     if (rank == 0) found = values_of(net);
     if (ranks > 1) groups[static_cast<std::size_t>(rank)].barrier().wait();
   });

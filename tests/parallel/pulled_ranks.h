@@ -89,9 +89,9 @@ class Pulled {
       }
       try {
         if (step_ == script_.steps) {
-          gradient_sync_->settle();
+          gradient_sync_->model().settle();
           note();
-          gradient_sync_->join();  // nothing is on its way any more
+          gradient_sync_->model().join();  // nothing is on its way any more
           return path_;
         }
         make();

@@ -137,7 +137,7 @@ TEST(Apart, TrainsReplicasThatNeverSpeakAndAveragesThem) {
     train(net, *gradient_sync,
           {.micro_batch_count = kRanks, .micro_batches = {rank}, .owners = {0, 1}}, rank, 1);
     expect_near(values_of(net), single[index], "before they join");
-    gradient_sync->join();
+    gradient_sync->model().join();
     const Values joined = values_of(net);
     for (const auto& [name, value] : single[0]) {
       const at::Tensor mean = (value + single[1].at(name)) / 2;

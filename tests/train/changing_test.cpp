@@ -67,8 +67,8 @@ TEST(Changing, OnTwoHostsIsOneRank) {
                          [&](cluster::World&, const comm::Group& group) {
                            Job job = open_job(config, tiny_kinds(), group);
                            for (int step = 0; step < 12; ++step) job.step->run(step);
-                           job.gradient_sync().join();
-                           job.gradient_sync().settle();
+                           job.gradient_sync().model().join();
+                           job.gradient_sync().model().settle();
                            all[static_cast<std::size_t>(group.rank())] = weights_of(*job.model);
                            group.barrier().wait();
                          });
@@ -90,7 +90,7 @@ States states_of(const Words& words, int steps, const std::function<void(Job&)>&
     Job job = open_job(config, tiny_kinds(), groups[r]);
     for (int step = 0; step < steps; ++step) job.step->run(step);
     then(job);
-    for (const checkpoint::Piece& piece : job.gradient_sync().pieces()) {
+    for (const checkpoint::Piece& piece : job.gradient_sync().saved().pieces()) {
       all[r][piece.name] = piece.data.detach().clone().view({-1});
     }
     groups[r].barrier().wait();
@@ -103,15 +103,15 @@ TEST(Changing, FromReplicasBringsThemTogether) {
   for (const std::string kind : {"local", "diloco", "gossip"}) {
     const Words steps{"sync.steps=3"};
     const States joined = states_of(Words{"sync.kind=" + kind} + steps, 5,
-                                    [](Job& job) { job.gradient_sync().join(); });
+                                    [](Job& job) { job.gradient_sync().model().join(); });
     const States changed = states_of(changing(kind, "\"5=all_reduce\"") + steps, 5,
-                                     [](Job& job) { job.gradient_sync().seek(6); });
+                                     [](Job& job) { job.gradient_sync().saved().seek(6); });
     EXPECT_EQ(distance(joined[0], joined[1]), 0);
     EXPECT_GT(joined[0].size(), 8u) << "weights and two states of each";
     for (const Weights& found : changed) EXPECT_EQ(distance(found, joined[0]), 0) << kind;
     // And a change is not made before its step.
     const States before = states_of(changing(kind, "\"5=all_reduce\"") + steps, 5,
-                                    [](Job& job) { job.gradient_sync().seek(5); });
+                                    [](Job& job) { job.gradient_sync().saved().seek(5); });
     EXPECT_GT(distance(before[0], before[1]), 0) << kind;
   }
 }

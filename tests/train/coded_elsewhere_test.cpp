@@ -43,8 +43,8 @@ class CodedElsewhere : public HostedTrainer {
     comm::run_hosted_ranks(
         hosts, comm::Transport::Auto, [&](cluster::World&, const comm::Group& group) {
           Job job = open_job(config, kinds, group);
-          job.gradient_sync().restore_own(from);
-          for (const checkpoint::Piece& piece : job.gradient_sync().own_pieces()) {
+          job.gradient_sync().saved().restore_own(from);
+          for (const checkpoint::Piece& piece : job.gradient_sync().saved().own_pieces()) {
             if (piece.name.find("residual.") == std::string::npos) continue;
             const std::lock_guard lock(mutex);
             const std::string name = piece.name.substr(piece.name.find('/', 6) + 1);

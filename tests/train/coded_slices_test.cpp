@@ -32,8 +32,8 @@ Sliced train_sliced(const config::Config& config, const Hosts& hosts, int steps)
                              mine.trained.losses.push_back(outcome.loss);
                              mine.traffic += outcome.traffic;
                            }
-                           job.gradient_sync().check();
-                           job.gradient_sync().settle();
+                           job.gradient_sync().model().check();
+                           job.gradient_sync().model().settle();
                            mine.trained.weights = weights_of(*job.model);
                            group.barrier().wait();
                          });

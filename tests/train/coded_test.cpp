@@ -124,8 +124,8 @@ TEST_F(CodedTrainer, OwesNothingOfWhatIsSentAgain) {
     testing::run_rank_threads(2, [&](int rank) {
       const auto r = static_cast<std::size_t>(rank);
       Job job = open_job(config, kinds, groups[r]);
-      job.gradient_sync().restore_own(from);
-      for (const checkpoint::Piece& piece : job.gradient_sync().own_pieces()) {
+      job.gradient_sync().saved().restore_own(from);
+      for (const checkpoint::Piece& piece : job.gradient_sync().saved().own_pieces()) {
         if (piece.name.find("residual.") == std::string::npos || piece.data.numel() == 0) continue;
         most[r] = std::max(most[r], piece.data.abs().max().item<double>());
       }
@@ -172,8 +172,8 @@ TEST_F(CodedTrainer, ResidualsSurviveAnotherNumberOfRanks) {
   testing::run_rank_threads(2, [&](int rank) {
     const auto r = static_cast<std::size_t>(rank);
     Job job = open_job(config, kinds, groups[r]);
-    job.gradient_sync().restore_own(three);
-    for (const checkpoint::Piece& piece : job.gradient_sync().own_pieces()) {
+    job.gradient_sync().saved().restore_own(three);
+    for (const checkpoint::Piece& piece : job.gradient_sync().saved().own_pieces()) {
       if (piece.name.ends_with("/" + name)) found[r] = piece.data.clone();
     }
     groups[r].barrier().wait();

@@ -128,8 +128,8 @@ Counted count_samples(const Words& more, int steps) {
       all[r].left_out.push_back(outcome.left_out);
       all[r].samples.push_back(outcome.samples);
     }
-    job.gradient_sync().settle();
-    job.gradient_sync().check();
+    job.gradient_sync().model().settle();
+    job.gradient_sync().model().check();
     all[r].weights = job.model->parameters()[0].detach().clone();
     all[r].returned = job.step->returned();
     all[r].passes = job.model->buffers()[0].item<double>();

@@ -9,8 +9,11 @@
 #include "tests/comm/tcp_ranks.h"
 #include "tests/train/tiny_job.h"
 #include "trireme/comm/connect_threads.h"
+#include "trireme/parallel/common_model.h"
 #include "trireme/parallel/data/data_parallel.h"
 #include "trireme/parallel/kinds.h"
+#include "trireme/parallel/pass_services.h"
+#include "trireme/parallel/saved_state.h"
 #include "trireme/parallel/solo.h"
 
 namespace trireme::train {
@@ -105,9 +108,9 @@ Trained train_apart(const config::Config& config, int ranks, int steps) {
   comm::run_tcp_ranks({.count = ranks}, [&](const comm::Group& group) {
     Job job = open_job(config, tiny_kinds(), group);
     for (int step = 0; step < steps; ++step) job.step->run(step);
-    job.gradient_sync().settle();
+    job.gradient_sync().model().settle();
     all[static_cast<std::size_t>(group.rank())].weights = weights_of(*job.model);
-    EXPECT_EQ(job.gradient_sync().first_not_finite(), "");
+    EXPECT_EQ(job.gradient_sync().model().first_not_finite(), "");
   });
   for (const Trained& other : all) expect_same_bits(other, all[0], "ranks differ");
   return all[0];
@@ -161,13 +164,13 @@ TEST(AgreementOf, DriftIsFound) {
   testing::run_rank_threads(2, [&](int rank) {
     Job job = open_job(config, tiny_kinds(), groups[static_cast<std::size_t>(rank)]);
     job.step->run(0);
-    EXPECT_NO_THROW(job.gradient_sync().check());
+    EXPECT_NO_THROW(job.gradient_sync().model().check());
     {
       const c10::NoGradGuard no_grad;
       if (rank == 1) job.model->parameters()[1].view({-1})[0] += 1;
     }
     try {
-      job.gradient_sync().check();
+      job.gradient_sync().model().check();
       ADD_FAILURE() << "a copy that differs was not found";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::Mismatch);
@@ -224,8 +227,8 @@ Trained train_hosted(const config::Config& config, int steps) {
                          [&](cluster::World&, const comm::Group& group) {
                            Job job = open_job(config, tiny_kinds(), group);
                            for (int step = 0; step < steps; ++step) job.step->run(step);
-                           job.gradient_sync().check();
-                           job.gradient_sync().settle();
+                           job.gradient_sync().model().check();
+                           job.gradient_sync().model().settle();
                            const auto rank = static_cast<std::size_t>(group.rank());
                            all[rank].weights = weights_of(*job.model);
                          });

@@ -41,16 +41,16 @@ Hosted train_hosted(const config::Config& config, const Hosts& hosts, int steps)
                              const Outcome outcome = job.step->run(step);
                              mine.losses.push_back(outcome.loss);
                              mine.traffic += outcome.traffic;
-                             job.gradient_sync().settle();
-                             job.gradient_sync().check();
+                             job.gradient_sync().model().settle();
+                             job.gradient_sync().model().check();
                              mine.by_step.push_back(weights_of(*job.model));
                              // Others may go on to write what is read here.
                              group.barrier().wait();
                            }
-                           job.gradient_sync().join();
-                           job.gradient_sync().settle();
+                           job.gradient_sync().model().join();
+                           job.gradient_sync().model().settle();
                            mine.joined = weights_of(*job.model);
-                           EXPECT_EQ(job.gradient_sync().first_not_finite(), "");
+                           EXPECT_EQ(job.gradient_sync().model().first_not_finite(), "");
                            group.barrier().wait();
                          });
   for (const Hosted& other : all) EXPECT_EQ(distance(other.joined, all[0].joined), 0);

@@ -36,7 +36,7 @@ TEST_P(RulesOnRanks, AreThatOfOne) {
   comm::run_tcp_ranks({.count = 2}, [&](const comm::Group& group) {
     Job job = open_job(config, tiny_kinds(), group);
     for (int step = 0; step < kFewSteps; ++step) job.step->run(step);
-    job.gradient_sync().settle();
+    job.gradient_sync().model().settle();
     EXPECT_LT(distance(weights_of(*job.model), one.weights), kClose) << "zero3";
   });
 }
@@ -49,12 +49,12 @@ INSTANTIATE_TEST_SUITE_P(All, RulesOnRanks,
 // What the mean is on each rank, and the weights after it was there.
 Weights mean_of(Job& job) {
   for (int step = 0; step < kFewSteps; ++step) job.step->run(step);
-  job.gradient_sync().settle();
+  job.gradient_sync().model().settle();
   const Weights before = weights_of(*job.model);
   AveragedWeights average(job.gradient_sync());
   const Weights mean = weights_of(*job.model);
   average.put_back();
-  job.gradient_sync().settle();
+  job.gradient_sync().model().settle();
   EXPECT_EQ(distance(weights_of(*job.model), before), 0);
   EXPECT_GT(distance(mean, before), 1e-4) << "the mean is the weights";
   job.group.barrier().wait();

@@ -284,7 +284,7 @@ TEST_F(BadSamplesJob, AStepWithoutAnyIsSkippedAndAnEvaluationIsAnError) {
         EXPECT_EQ(outcome.is_empty, !is_local) << kind << " on " << ranks;
         EXPECT_EQ(outcome.samples, 0);
         EXPECT_EQ(outcome.skipped, 6);
-        job.gradient_sync().settle();
+        job.gradient_sync().model().settle();
         if (!is_local) {
           EXPECT_EQ(distance(before, weights_of(*job.model)), 0) << kind;
         }

@@ -146,7 +146,7 @@ inline Trained train_threads(const config::Config& config, int ranks, int steps,
     Job job = open_job(config, kinds, groups[static_cast<std::size_t>(rank)]);
     if (prepare) prepare(job);
     for (int step = 0; step < steps; ++step) mine.losses.push_back(job.step->run(step).loss);
-    job.gradient_sync().settle();
+    job.gradient_sync().model().settle();
     mine.weights = weights_of(*job.model);
     // Memory that others still read stays until all are done.
     job.group.barrier().wait();

@@ -15,10 +15,10 @@ Apart::Apart(Replica replica, std::vector<at::Tensor> buffers, std::int64_t slac
   if (replica_.is_led()) return;
   const c10::NoGradGuard no_grad;
   expect_same_parameters(replica_.all, replica_.parameters);
-  for (const checkpoint::Piece& piece : own().pieces()) {
+  for (const checkpoint::Piece& piece : own().saved().pieces()) {
     comm::broadcast(replica_.across, piece.data, 0, {.label = "first weights"}).wait();
   }
-  own().restored();
+  own().saved().restored();
 }
 
 void Apart::begin_step(const StepPlan& plan) {
@@ -70,17 +70,17 @@ void Apart::update(const Update& how) {
 
 void Apart::restored() {
   votes_.drain();
-  own().restored();
+  own().saved().restored();
 }
 
 void Apart::join() {
   const c10::NoGradGuard no_grad;
   votes_.drain();
-  for (const checkpoint::Piece& piece : own().pieces()) {
+  for (const checkpoint::Piece& piece : own().saved().pieces()) {
     comm::all_reduce(replica_.across, piece.data, comm::ReduceOp::Mean, {.label = "average"})
         .wait();
   }
-  own().restored();
+  own().saved().restored();
   set_buffers(mean_of_buffers());
 }
 

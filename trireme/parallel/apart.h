@@ -15,7 +15,7 @@
 
 namespace trireme::parallel {
 
-class Apart final : public GradientSync {
+class Apart final : public GradientSync, public CommonModel, public SavedState {
  public:
   // Everybody begins with the first replica's weights, unless replicas are led: regroup() comes
   // first then, and its caller gives them out.
@@ -36,16 +36,16 @@ class Apart final : public GradientSync {
   void update(const Update& how) override;
   void drop() override { own().drop(); }
   void join() override;
-  void settle() override { own().settle(); }
-  model::GradientBuffers* homes() override { return own().homes(); }
-  const model::LowPrecisionWeights* copies() const override { return own().copies(); }
-  double waited() const override { return own().waited(); }
-  void check() override { own().check(); }
-  std::vector<checkpoint::Piece> pieces() override { return own().pieces(); }
+  void settle() override { own().model().settle(); }
+  PassServices passes() override { return own().passes(); }
+  CommonModel& model() override { return *this; }
+  SavedState& saved() override { return *this; }
+  void check() override { own().model().check(); }
+  std::vector<checkpoint::Piece> pieces() override { return own().saved().pieces(); }
   void restored() override;
   std::optional<Holders> holders() const override { return replica_.holders(); }
   // Of this replica: until they are joined there is no model that all of them have.
-  std::string first_not_finite() const override { return own().first_not_finite(); }
+  std::string first_not_finite() const override { return own().model().first_not_finite(); }
 
   const Replica& replica() const noexcept { return replica_; }
   // The mean of all replicas', or the first's: to be given to set_buffers(). A collective.

@@ -36,14 +36,14 @@ void Changing::begin_step(const StepPlan& plan) {
 // What was saved between two parts was saved by the first of them.
 void Changing::seek(std::int64_t step) {
   change_to(part_at(std::max<std::int64_t>(step - 1, 0)));
-  now_->seek(step);
+  now_->saved().seek(step);
 }
 
 void Changing::change_to(std::size_t part) {
   if (part == part_) return;
   const c10::NoGradGuard no_grad;
-  now_->join();
-  now_->settle();
+  now_->model().join();
+  now_->model().settle();
   become(part, whole_state());
   if (options_.is_elastic) elastic().regroup(false);
 }
@@ -90,7 +90,7 @@ void Changing::regroup(bool is_new) {
 
 // Values and optimizer state, as far as this rank has them.
 Changing::Whole Changing::own_state(std::int64_t& missing) {
-  const std::vector<checkpoint::Piece> pieces = now_->pieces();
+  const std::vector<checkpoint::Piece> pieces = now_->saved().pieces();
   Whole whole;
   missing = 0;
   for (const StateTensor& one : tensors_of(options_.parameters, options_.states)) {
@@ -116,9 +116,9 @@ Changing::Whole Changing::whole_state() {
 }
 
 void Changing::give(const Whole& state) {
-  const std::vector<checkpoint::Piece> pieces = now_->pieces();
+  const std::vector<checkpoint::Piece> pieces = now_->saved().pieces();
   for (const auto& [name, whole] : state) write_pieces(name, whole, pieces);
-  now_->restored();
+  now_->saved().restored();
 }
 
 }  // namespace trireme::parallel

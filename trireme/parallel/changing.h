@@ -29,7 +29,7 @@
 
 namespace trireme::parallel {
 
-class Changing final : public GradientSync, public ElasticSync {
+class Changing final : public GradientSync, public ElasticSync, private SavedState {
  public:
   struct Part {
     std::int64_t begin = 0;  // its first step; ascending, from 0
@@ -56,22 +56,9 @@ class Changing final : public GradientSync, public ElasticSync {
   double total(double mine) override { return now_->total(mine); }
   void update(const Update& how) override { now_->update(how); }
   void drop() override { now_->drop(); }
-  void join() override { now_->join(); }
-  void settle() override { now_->settle(); }
-  model::GradientBuffers* homes() override { return now_->homes(); }
-  const model::LowPrecisionWeights* copies() const override { return now_->copies(); }
-  double waited() const override { return now_->waited(); }
-  const model::Interruption* interruption() const override { return now_->interruption(); }
-  void check() override { now_->check(); }
-  void seek(std::int64_t step) override;
-  std::vector<checkpoint::Piece> pieces() override { return now_->pieces(); }
-  void restored() override { now_->restored(); }
-  std::vector<checkpoint::Piece> own_pieces() override { return now_->own_pieces(); }
-  void restore_own(const checkpoint::Checkpoint& from) override { now_->restore_own(from); }
-  bool are_pieces_spare() const override { return now_->are_pieces_spare(); }
-  std::optional<Holders> holders() const override { return now_->holders(); }
-  bool has_replicas() const override;
-  std::string first_not_finite() const override { return now_->first_not_finite(); }
+  PassServices passes() override { return now_->passes(); }
+  CommonModel& model() override { return now_->model(); }
+  SavedState& saved() override { return *this; }
 
   StepStatus step_status() const override { return elastic().step_status(); }
   bool keeps_micro_batches() const override { return elastic().keeps_micro_batches(); }
@@ -83,6 +70,15 @@ class Changing final : public GradientSync, public ElasticSync {
   void regroup(bool is_new) override;
 
  private:
+  void seek(std::int64_t step) override;
+  std::vector<checkpoint::Piece> pieces() override { return now_->saved().pieces(); }
+  void restored() override { now_->saved().restored(); }
+  std::vector<checkpoint::Piece> own_pieces() override { return now_->saved().own_pieces(); }
+  void restore_own(const checkpoint::Checkpoint& from) override { now_->saved().restore_own(from); }
+  bool are_pieces_spare() const override { return now_->saved().are_pieces_spare(); }
+  std::optional<Holders> holders() const override { return now_->saved().holders(); }
+  bool has_replicas() const override;
+
   using Whole = std::map<std::string, at::Tensor>;  // by name of a piece
 
   std::size_t part_at(std::int64_t step) const;

@@ -98,12 +98,12 @@ double Learner::step(const std::function<at::Tensor()>& loss) {
 }
 
 void Learner::settle() {
-  gradient_sync_->settle();
+  gradient_sync_->model().settle();
 }
 
 void Learner::join() {
-  gradient_sync_->join();
-  gradient_sync_->settle();
+  gradient_sync_->model().join();
+  gradient_sync_->model().settle();
 }
 
 }  // namespace trireme::parallel

@@ -20,7 +20,10 @@
 
 namespace trireme::parallel {
 
-class Solo final : public GradientSync, private model::GradientBuffers {
+class Solo final : public GradientSync,
+                   private CommonModel,
+                   private SavedState,
+                   private model::GradientBuffers {
  public:
   struct Options {
     std::vector<Parameter> parameters;
@@ -43,11 +46,15 @@ class Solo final : public GradientSync, private model::GradientBuffers {
   Gradients reduce(const Share& mine) override;
   void update(const Update& how) override;
   void drop() override;
-  std::vector<checkpoint::Piece> pieces() override;
-  std::string first_not_finite() const override;
-  model::GradientBuffers* homes() override { return options_.is_ordered ? nullptr : this; }
+  PassServices passes() override {
+    return {.gradient_buffers = options_.is_ordered ? nullptr : this};
+  }
+  CommonModel& model() override { return *this; }
+  SavedState& saved() override { return *this; }
 
  private:
+  std::vector<checkpoint::Piece> pieces() override;
+  std::string first_not_finite() const override;
   // Gradients are welcome wherever they are; only rows of tables need not become whole ones.
   at::Tensor lend(const at::Tensor& parameter) override;
   bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,

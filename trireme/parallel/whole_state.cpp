@@ -19,7 +19,7 @@ std::vector<StateTensor> tensors_of(const std::vector<Parameter>& parameters,
   for (const Parameter& parameter : parameters) all.push_back({parameter.name, parameter.tensor});
   for (const std::string& state : states) {
     for (const Parameter& parameter : parameters) {
-      all.push_back({GradientSync::state_name(state, parameter.name), parameter.tensor});
+      all.push_back({state_name(state, parameter.name), parameter.tensor});
     }
   }
   return all;

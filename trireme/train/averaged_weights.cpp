@@ -13,7 +13,7 @@ namespace trireme::train {
 AveragedWeights::AveragedWeights(parallel::GradientSync& gradient_sync)
     : gradient_sync_(gradient_sync) {
   const c10::NoGradGuard no_grad;
-  const std::vector<checkpoint::Piece> pieces = gradient_sync.pieces();
+  const std::vector<checkpoint::Piece> pieces = gradient_sync.saved().pieces();
   // Others may still look at the weights.
   gradient_sync.total(0);
   std::map<std::pair<std::string, std::int64_t>, at::Tensor> by_place;
@@ -21,14 +21,14 @@ AveragedWeights::AveragedWeights(parallel::GradientSync& gradient_sync)
     by_place.emplace(std::pair(piece.name, piece.begin), piece.data);
   }
   for (const checkpoint::Piece& piece : pieces) {
-    const std::string lag = parallel::GradientSync::state_name(optim::kAverageLag, piece.name);
+    const std::string lag = parallel::state_name(optim::kAverageLag, piece.name);
     const auto found = by_place.find({lag, piece.begin});
     if (found == by_place.end()) continue;
     kept_.push_back({.place = piece.data, .values = piece.data.clone()});
     piece.data.add_(found->second.view(piece.data.sizes()));
   }
-  gradient_sync.restored();
-  gradient_sync.settle();
+  gradient_sync.saved().restored();
+  gradient_sync.model().settle();
 }
 
 void AveragedWeights::put_back() {
@@ -37,13 +37,13 @@ void AveragedWeights::put_back() {
   gradient_sync_.total(0);
   for (const Kept& kept : kept_) kept.place.copy_(kept.values);
   kept_.clear();
-  gradient_sync_.restored();
+  gradient_sync_.saved().restored();
 }
 
 void read_average(model::Model& model, const checkpoint::Checkpoint& from) {
   const c10::NoGradGuard no_grad;
   for (const auto& parameter : model.named_parameters()) {
-    const std::string lag = parallel::GradientSync::state_name(optim::kAverageLag, parameter.key());
+    const std::string lag = parallel::state_name(optim::kAverageLag, parameter.key());
     if (!from.has(lag)) continue;
     const at::Tensor& weight = parameter.value();
     weight.detach().add_(from.read(lag).view(weight.sizes()));

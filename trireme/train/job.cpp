@@ -301,7 +301,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
       .ranks = group.size(),
       .left_out_max = left_out_max,
       .faults = options.faults});
-  if (train.fallback_steps > 0 && job.gradient_sync().has_replicas()) {
+  if (train.fallback_steps > 0 && job.gradient_sync().saved().has_replicas()) {
     throw Error(ErrorCode::InvalidInput,
                 "train.fallback_steps follows losses, and with this sync.kind each rank has its "
                 "own: take another sync.kind, or train.fallback_steps=0");

@@ -142,7 +142,7 @@ void Step::keep_micro_batches(const Turn& turn) {
 Step::MicroBatchSums Step::run_micro_batches(const data::StepBatches& work) {
   parallel::GradientSync& gradient_sync = *parts_.gradient_sync;
   MicroBatchSums share;
-  waited_ = gradient_sync.waited();
+  waited_ = gradient_sync.passes().waited;
   for (std::size_t i = 0; i < work.batches.size(); ++i) {
     const int micro_batch = work.micro_batches[i];
     if (!gradient_sync.has_micro_batch(micro_batch)) {
@@ -174,7 +174,7 @@ Step::MicroBatchSums Step::run_micro_batches(const data::StepBatches& work) {
 
 // A pass that waited for other ranks on its way has not computed meanwhile.
 void Step::book(double& part) {
-  const double now = parts_.gradient_sync->waited();
+  const double now = parts_.gradient_sync->passes().waited;
   const double waiting = now - std::exchange(waited_, now);
   part += watch_.lap() - waiting;
   outcome_.times.wait += waiting;
@@ -193,8 +193,8 @@ Outcome Step::finish(const parallel::Gradients& all) {
   outcome_.samples -= outcome_.skipped;
   // Replicas with batches of their own stay in step: one without a sample updates by a gradient of
   // zero.
-  outcome_.is_empty =
-      outcome_.skipped > 0 && outcome_.samples == 0 && !parts_.gradient_sync->has_replicas();
+  outcome_.is_empty = outcome_.skipped > 0 && outcome_.samples == 0 &&
+                      !parts_.gradient_sync->saved().has_replicas();
   const data::Form& form = parts_.loader->source().form();
   if (form.is_regression() && outcome_.samples > 0) {
     const auto count = static_cast<double>(outcome_.samples * form.target_count());
@@ -241,6 +241,7 @@ parallel::StepPlan Step::plan(const data::StepBatches& work) const {
 }
 
 model::Context Step::context(const data::StepBatches& work, std::size_t index) const {
+  const parallel::PassServices passes = parts_.gradient_sync->passes();
   return {
       .is_training = true,
       .seed = parts_.config.seed,
@@ -248,9 +249,9 @@ model::Context Step::context(const data::StepBatches& work, std::size_t index) c
       .micro_batch = work.micro_batches[index],
       .places = work.batches[index].places,
       .documents = model::documents_in(work.batches[index].input, parts_.loader->source().form()),
-      .homes = parts_.gradient_sync->homes(),
-      .copies = parts_.gradient_sync->copies(),
-      .interruption = parts_.gradient_sync->interruption()};
+      .homes = passes.gradient_buffers,
+      .copies = passes.weights,
+      .interruption = passes.interruption};
 }
 
 // Of the whole global batch: of those samples that could be read.

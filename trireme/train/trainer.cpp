@@ -188,7 +188,7 @@ Ending Trainer::attend() {
 Ending Trainer::finish(Ending ending) {
   const Liveness::LongPhase writing(liveness());
   if (ending != Ending::Stopped) {
-    job_.gradient_sync().join();
+    job_.gradient_sync().model().join();
     if (!evaluate()) ending = Ending::Stopped;
   }
   save();
@@ -223,7 +223,8 @@ const std::atomic<bool>& Trainer::is_stop_wanted() const {
 
 void Trainer::compare_ranks() {
   const auto& sync = job_.config.get<parallel::SyncConfig>(parallel::kSyncSection);
-  if (sync.check_every > 0 && progress_.step % sync.check_every == 0) job_.gradient_sync().check();
+  if (sync.check_every > 0 && progress_.step % sync.check_every == 0)
+    job_.gradient_sync().model().check();
 }
 
 // Every so many steps, or at the end of each epoch.
@@ -291,8 +292,8 @@ void Trainer::on_not_finite(double loss) {
                               {"loss_scale", progress_.loss_scale}});
     return;
   }
-  job_.gradient_sync().settle();
-  std::string where = job_.gradient_sync().first_not_finite();
+  job_.gradient_sync().model().settle();
+  std::string where = job_.gradient_sync().model().first_not_finite();
   if (where.empty()) where = job_.step->first_block_not_finite();
   const std::string what =
       "step " + std::to_string(progress_.step) + ": the " +
@@ -362,7 +363,7 @@ std::optional<Scores> Trainer::scores_of_weights() {
   if (optim::has_average(job_.config) && options_.world == nullptr) {
     average.emplace(job_.gradient_sync());
   } else {
-    job_.gradient_sync().settle();
+    job_.gradient_sync().model().settle();
   }
   auto scores = evaluate_unless(*job_.model,
                                 {.source = job_.sets.test,
@@ -453,16 +454,16 @@ std::string Trainer::advice() {
 // Of replicas that differ the first is saved. What nobody trains is rank 0's too.
 std::vector<checkpoint::Piece> Trainer::pieces_to_save() {
   const bool is_first = job_.group.rank() == 0;
-  std::vector<checkpoint::Piece> held = job_.gradient_sync().pieces();
-  if (job_.gradient_sync().are_pieces_spare()) held.clear();
-  const std::optional<parallel::Holders> holders = job_.gradient_sync().holders();
+  std::vector<checkpoint::Piece> held = job_.gradient_sync().saved().pieces();
+  if (job_.gradient_sync().saved().are_pieces_spare()) held.clear();
+  const std::optional<parallel::Holders> holders = job_.gradient_sync().saved().holders();
   if (!holders || holders->is_first) {
     held = saved_pieces(held, holders ? holders->ranks : job_.group);
   } else {
     held.clear();
   }
   checkpoint::State state{.pieces = std::move(held)};
-  for (checkpoint::Piece& own : job_.gradient_sync().own_pieces()) {
+  for (checkpoint::Piece& own : job_.gradient_sync().saved().own_pieces()) {
     state.pieces.push_back(std::move(own));
   }
   if (is_first) {
@@ -565,15 +566,15 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
   watch_ = {};
   job_.step->parts().rate_factor = progress_.plateau.factor;
   job_.step->set_returned(progress_.returned);
-  job_.gradient_sync().seek(progress_.step);
-  for (checkpoint::Piece& piece : job_.gradient_sync().pieces()) {
+  job_.gradient_sync().saved().seek(progress_.step);
+  for (checkpoint::Piece& piece : job_.gradient_sync().saved().pieces()) {
     from.read(piece.name, piece.begin, piece.data.numel(), piece.data);
   }
   meet_after_files("checkpoint read");
-  job_.gradient_sync().restored();
+  job_.gradient_sync().saved().restored();
   for (const auto& [name, tensor] : untrained_of(*job_.model)) from.read_into(name, tensor);
   // Last: a replica's own take the place of the first one's.
-  job_.gradient_sync().restore_own(from);
+  job_.gradient_sync().saved().restore_own(from);
   meet_after_files("checkpoint read");
   if (progress_.loss_scale > 0) {
     job_.step->loss_scale().restore(

@@ -58,13 +58,13 @@ TEST(Pieces, OfAllRanksCoverEverythingOnce) {
   }
   const Layout layout = piece_layout(0);
   EXPECT_EQ(pieces.at("p0"), 1);
-  EXPECT_EQ(pieces.at(GradientSync::state_name("m", "p0")), 1);
+  EXPECT_EQ(pieces.at(state_name("m", "p0")), 1);
   for (std::size_t i = 0; i < 4; ++i) {
     const std::string name = "p" + std::to_string(kPieceSizes[i]);
     EXPECT_EQ(found[name].size(), static_cast<std::size_t>(kPieceSizes[i]));
     for (const auto& [at, value] : found[name]) {
       EXPECT_EQ(value, static_cast<float>(layout.plan.range_of[i].begin + at));
-      EXPECT_EQ(found[GradientSync::state_name("m", name)][at], value + 1000);
+      EXPECT_EQ(found[state_name("m", name)][at], value + 1000);
     }
   }
 }

@@ -65,7 +65,7 @@ train::Trained train_slowly(const config::Config& config, int slow) {
                               {.faults = rank == slow ? &slowness : nullptr});
     train::Trained& mine = all[static_cast<std::size_t>(rank)];
     for (int step = 0; step < 5; ++step) mine.losses.push_back(job.step->run(step).loss);
-    job.gradient_sync().settle();
+    job.gradient_sync().model().settle();
     mine.weights = train::weights_of(*job.model);
     job.group.barrier().wait();
   });

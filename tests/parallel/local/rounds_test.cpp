@@ -69,7 +69,7 @@ Paths trained(const Job& job) {
       gradient_sync->update({.number = step + 1, .rate = kRate});
       paths[r].push_back(weight[1].item<double>());
     }
-    gradient_sync->join();
+    gradient_sync->model().join();
     paths[r].push_back(weight[1].item<double>());
     EXPECT_EQ(unused.sum().item<double>(), 2);
     groups[r].barrier().wait();

@@ -288,6 +288,16 @@ void DataParallel::drop() {
   mark_finished();
 }
 
+PassServices DataParallel::passes() {
+  PassServices result{.waited = storage_ ? storage_->waited() : 0};
+  // Ordered sums keep each micro-batch's gradient apart, so layers write to their own memory, and a
+  // micro-batch is always finished, because its gradients can be kept.
+  if (!options_.is_ordered) result.gradient_buffers = this;
+  if (storage_ && storage_->has_copies()) result.weights = this;
+  if (race_ || (options_.is_elastic && !options_.is_ordered)) result.interruption = this;
+  return result;
+}
+
 void DataParallel::settle() {
   finish_publishing();
   buffers_.broadcast(placement_.all);

@@ -45,6 +45,8 @@ namespace trireme::parallel::data {
 inline constexpr FaultPoint kPrepared{"step.prepared"};  // nothing is updated yet
 
 class DataParallel : public GradientSync,
+                     protected CommonModel,
+                     protected SavedState,
                      private model::GradientBuffers,
                      private model::LowPrecisionWeights,
                      private model::Interruption {
@@ -90,23 +92,9 @@ class DataParallel : public GradientSync,
   double total(double mine) override;
   void update(const Update& how) override;
   void drop() override;
-  void settle() override;
-  void check() override;
-  // Ordered sums keep each micro-batch's gradient apart, so layers write their own.
-  model::GradientBuffers* homes() override { return options_.is_ordered ? nullptr : this; }
-  const model::LowPrecisionWeights* copies() const override {
-    return storage_ && storage_->has_copies() ? this : nullptr;
-  }
-  double waited() const override { return storage_ ? storage_->waited() : 0; }
-  // A micro-batch of an ordered sum is always finished, because its gradients can be kept.
-  const model::Interruption* interruption() const override {
-    return race_ || (options_.is_elastic && !options_.is_ordered) ? this : nullptr;
-  }
-  std::vector<checkpoint::Piece> pieces() override;
-  void restored() override;
-  std::vector<checkpoint::Piece> own_pieces() override;
-  void restore_own(const checkpoint::Checkpoint& from) override;
-  std::string first_not_finite() const override;
+  PassServices passes() override;
+  CommonModel& model() override { return *this; }
+  SavedState& saved() override { return *this; }
 
  protected:
   // Which shard each rank updates, from one change of the group to the next.
@@ -156,6 +144,14 @@ class DataParallel : public GradientSync,
   StepStatus status_;
 
  private:
+  void settle() override;
+  void check() override;
+  std::string first_not_finite() const override;
+  std::vector<checkpoint::Piece> pieces() override;
+  void restored() override;
+  std::vector<checkpoint::Piece> own_pieces() override;
+  void restore_own(const checkpoint::Checkpoint& from) override;
+
   static constexpr std::size_t kReported = 4;  // where the reported sums begin in the figures
   // The numbers that ranks add up, besides one per parameter.
   static constexpr std::size_t kFigures = kReported + ReportedSums{}.size();

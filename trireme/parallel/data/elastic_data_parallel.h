@@ -25,9 +25,6 @@ class ElasticDataParallel final : public DataParallel, public ElasticSync {
 
   void update(const Update& how) override;
   void drop() override;
-  bool are_pieces_spare() const override {
-    return placement_.is_uneven && placement_.host_index > 0;
-  }
 
   // For strategies that build on this one: a number that this rank records until its next step
   // begins, before it changes shared memory, and the largest that any rank of this host recorded,
@@ -46,6 +43,9 @@ class ElasticDataParallel final : public DataParallel, public ElasticSync {
   // What a rank brings to a new group, least first.
   enum class Having : std::uint8_t { Nothing, FirstValues, Values, Layout };
 
+  bool are_pieces_spare() const override {
+    return placement_.is_uneven && placement_.host_index > 0;
+  }
   Having having(bool is_new) const;
   void on_laid_out() override;
   void update_failed_ranks(const Update& how);

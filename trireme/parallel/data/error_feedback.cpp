@@ -83,13 +83,12 @@ void ErrorFeedback::regroup(const Contributor& contributor) {
 }
 
 std::string ErrorFeedback::residual_name(int rank, std::size_t parameter) const {
-  return GradientSync::state_name(
-      (options_.is_mean ? kMeanResidual : kResidual) + std::to_string(rank),
-      parts_[parameter].name);
+  return state_name((options_.is_mean ? kMeanResidual : kResidual) + std::to_string(rank),
+                    parts_[parameter].name);
 }
 
 std::string ErrorFeedback::kept_name(int rank, std::size_t parameter) const {
-  return GradientSync::state_name(kKept + std::to_string(rank), parts_[parameter].name);
+  return state_name(kKept + std::to_string(rank), parts_[parameter].name);
 }
 
 at::Tensor ErrorFeedback::at(const ElementRange& range) const {

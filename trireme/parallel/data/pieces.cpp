@@ -22,7 +22,7 @@ std::vector<checkpoint::Piece> own_pieces(const Layout& layout,
                      .begin = begin,
                      .data = layout.values.at(b, part)});
       for (std::size_t s = 0; s < states.size(); ++s) {
-        all.push_back({.name = GradientSync::state_name(states[s], parameter.name),
+        all.push_back({.name = state_name(states[s], parameter.name),
                        .sizes = sizes,
                        .begin = begin,
                        .data = layout.states[s].at(b, part)});

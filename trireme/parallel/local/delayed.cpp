@@ -33,7 +33,7 @@ Delayed::Delayed(Options options)
   };
   own_ = std::make_unique<Solo>(std::move(options.own));
   expect_same_parameters(group_, own_->parameters());
-  for (const checkpoint::Piece& piece : own_->pieces()) {
+  for (const checkpoint::Piece& piece : own_->saved().pieces()) {
     comm::broadcast(group_, piece.data, 0, {.label = "first weights"}).wait();
   }
   last_.flat = flat_.make();

@@ -27,7 +27,10 @@
 
 namespace trireme::parallel::local {
 
-class Delayed final : public GradientSync, public ElasticSync {
+class Delayed final : public GradientSync,
+                      public ElasticSync,
+                      private CommonModel,
+                      private SavedState {
  public:
   struct Options {
     Solo::Options own;
@@ -44,14 +47,8 @@ class Delayed final : public GradientSync, public ElasticSync {
   double total(double mine) override;
   void update(const Update& how) override;
   void drop() override;
-  void join() override { land(); }
-  void settle() override { broadcast_buffers(); }
-  void check() override;
-  std::vector<checkpoint::Piece> pieces() override { return own_->pieces(); }
-  void restored() override { has_state_ = true; }
-  std::vector<checkpoint::Piece> own_pieces() override;
-  void restore_own(const checkpoint::Checkpoint& from) override;
-  std::string first_not_finite() const override { return own_->first_not_finite(); }
+  CommonModel& model() override { return *this; }
+  SavedState& saved() override { return *this; }
 
   StepStatus step_status() const override { return status_; }
   bool keeps_micro_batches() const override { return false; }
@@ -61,6 +58,15 @@ class Delayed final : public GradientSync, public ElasticSync {
   void regroup(bool is_new) override;
 
  private:
+  void join() override { land(); }
+  void settle() override { broadcast_buffers(); }
+  void check() override;
+  std::string first_not_finite() const override { return own_->model().first_not_finite(); }
+  std::vector<checkpoint::Piece> pieces() override { return own_->saved().pieces(); }
+  void restored() override { has_state_ = true; }
+  std::vector<checkpoint::Piece> own_pieces() override;
+  void restore_own(const checkpoint::Checkpoint& from) override;
+
   // Gradients of one step, of all ranks once they have landed.
   struct Late {
     at::Tensor flat;

@@ -107,7 +107,7 @@ void Delayed::share(const std::vector<Report>& all) {
     comm::broadcast(group_, tensor, source, {.label = "state"}).wait();
   };
   // The same on all who have it.
-  for (const checkpoint::Piece& piece : own_->pieces()) give(piece.data);
+  for (const checkpoint::Piece& piece : own_->saved().pieces()) give(piece.data);
   for (const at::Tensor& buffer : buffers_) give(buffer);
   give(last_.flat);
   std::vector<std::int64_t> numbers{last_.is_there ? 1 : 0, last_.step};

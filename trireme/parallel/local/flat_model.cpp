@@ -88,7 +88,7 @@ std::vector<checkpoint::Piece> FlatModel::pieces(const at::Tensor& flat,
     const Parameter& own = options_.parameters[i];
     checkpoint::Piece piece{.name = own.name, .sizes = own.tensor.sizes().vec(), .data = {}};
     if (!options_.parts.empty()) piece = options_.parts[i];
-    piece.name = GradientSync::state_name(state, piece.name);
+    piece.name = state_name(state, piece.name);
     piece.data = at(flat, i);
     all.push_back(std::move(piece));
   }
@@ -96,9 +96,8 @@ std::vector<checkpoint::Piece> FlatModel::pieces(const at::Tensor& flat,
 }
 
 bool FlatModel::has_some(const std::string& state, const checkpoint::Checkpoint& from) const {
-  return std::any_of(
-      options_.parameters.begin(), options_.parameters.end(),
-      [&](const Parameter& one) { return from.has(GradientSync::state_name(state, one.name)); });
+  return std::any_of(options_.parameters.begin(), options_.parameters.end(),
+                     [&](const Parameter& one) { return from.has(state_name(state, one.name)); });
 }
 
 bool FlatModel::restore(const at::Tensor& flat, const std::string& state,

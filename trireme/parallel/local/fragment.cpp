@@ -173,9 +173,8 @@ std::string Fragment::mean_name() const {
 
 // Of pairs each says that it was there.
 std::string Fragment::launched_name(int number) const {
-  return GradientSync::state_name(
-      is_pair() ? kLaunched + ("." + std::to_string(number)) : std::string(kLaunched),
-      std::to_string(options_.index));
+  return state_name(is_pair() ? kLaunched + ("." + std::to_string(number)) : std::string(kLaunched),
+                    std::to_string(options_.index));
 }
 
 std::vector<checkpoint::Piece> Fragment::own_pieces() {

@@ -30,7 +30,7 @@ FlatModel::Options flat_of(const Replica& replica, FlatModel::Options options) {
   options.beside = replica.inside;
   std::set<std::string> names;
   for (const Parameter& parameter : replica.parameters) names.insert(parameter.name);
-  for (checkpoint::Piece& piece : replica.own->pieces()) {
+  for (checkpoint::Piece& piece : replica.own->saved().pieces()) {
     if (!names.contains(piece.name)) continue;
     const std::int64_t count = piece.data.numel();
     const bool is_whole = count == c10::multiply_integers(piece.sizes);
@@ -46,7 +46,7 @@ std::string replica_name(int number) {
 }
 
 std::string buffer_name(int number, std::size_t index) {
-  return GradientSync::state_name(replica_name(number), "buffer." + std::to_string(index));
+  return state_name(replica_name(number), "buffer." + std::to_string(index));
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ void Rounds::begin_step(const StepPlan& plan) {
   if (options_.is_elastic) {
     throw_if_pointless();
     // Nobody is in this step while another's update of the last can still be lost.
-    if (is_led()) own().settle();
+    if (is_led()) own().model().settle();
     last_mark_ = 0;
     joined_.clear();
     first_buffers_.clear();
@@ -137,6 +137,12 @@ double Rounds::distance() {
                   {.label = "distance"})
       .wait();
   return std::sqrt(squares[0] / squares[1]);
+}
+
+PassServices Rounds::passes() {
+  PassServices result = apart_.passes();
+  result.interruption = options_.is_elastic ? this : nullptr;
+  return result;
 }
 
 void Rounds::begin_micro_batch(std::size_t index) {
@@ -221,7 +227,7 @@ void Rounds::do_together(Deed deed) {
   due_ = deed;
   is_gathered_ = !is_shared();
   // What others of this replica update is read, too.
-  if (is_led()) own().settle();
+  if (is_led()) own().model().settle();
   if (is_shared()) {
     reach(options_.faults, kRoundOver, apart_.replica().all.rank());
     gather(deed);
@@ -232,7 +238,7 @@ void Rounds::do_together(Deed deed) {
   const bool is_written = is_shared();
   take(deed);
   // All who hold this replica see what was written.
-  if (is_written) own().restored();
+  if (is_written) own().saved().restored();
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
     if (turn_.departs[i]) send(fragments_[i]);
   }
@@ -305,7 +311,7 @@ void Rounds::join() {
 
 std::vector<checkpoint::Piece> Rounds::own_pieces() {
   std::vector<checkpoint::Piece> all;
-  for (checkpoint::Piece& piece : own().pieces()) {
+  for (checkpoint::Piece& piece : own().saved().pieces()) {
     if (number() == 0) break;
     piece.name = state_name(replica_name(number()), piece.name);
     all.push_back(std::move(piece));
@@ -330,11 +336,11 @@ std::vector<checkpoint::Piece> Rounds::own_pieces() {
 void Rounds::restore_own(const checkpoint::Checkpoint& from) {
   const c10::NoGradGuard no_grad;
   for (Fragment& fragment : fragments_) fragment.restore(from);
-  for (const checkpoint::Piece& piece : own().pieces()) {
+  for (const checkpoint::Piece& piece : own().saved().pieces()) {
     const std::string name = state_name(replica_name(number()), piece.name);
     if (from.has(name)) from.read(name, piece.begin, piece.data.numel(), piece.data);
   }
-  own().restored();
+  own().saved().restored();
   for (std::size_t i = 0; i < apart_.buffers().size(); ++i) {
     const std::string name = buffer_name(number(), i);
     if (from.has(name)) from.read_into(name, apart_.buffers()[i]);

@@ -51,7 +51,11 @@ inline constexpr FaultPoint kRoundOver{"round.over"};     // and nothing is sent
 inline constexpr FaultPoint kGathered{"round.gathered"};  // and nothing is in its place
 inline constexpr FaultPoint kLanded{"round.landed"};      // a fragment, on this rank
 
-class Rounds final : public GradientSync, public ElasticSync, private model::Interruption {
+class Rounds final : public GradientSync,
+                     public ElasticSync,
+                     private CommonModel,
+                     private SavedState,
+                     private model::Interruption {
  public:
   struct Options {
     Replica replica;
@@ -72,24 +76,9 @@ class Rounds final : public GradientSync, public ElasticSync, private model::Int
   double total(double mine) override { return apart_.total(mine); }
   void update(const Update& how) override;
   void drop() override;
-  void join() override;
-  void settle() override { apart_.settle(); }
-  model::GradientBuffers* homes() override { return apart_.homes(); }
-  const model::LowPrecisionWeights* copies() const override { return apart_.copies(); }
-  double waited() const override { return apart_.waited(); }
-  void check() override { apart_.check(); }
-  std::vector<checkpoint::Piece> pieces() override { return apart_.pieces(); }
-  void restored() override {
-    apart_.restored();
-    has_state_ = true;
-  }
-  std::vector<checkpoint::Piece> own_pieces() override;
-  void restore_own(const checkpoint::Checkpoint& from) override;
-  std::optional<Holders> holders() const override { return apart_.holders(); }
-  std::string first_not_finite() const override { return apart_.first_not_finite(); }
-  const model::Interruption* interruption() const override {
-    return options_.is_elastic ? this : nullptr;
-  }
+  PassServices passes() override;
+  CommonModel& model() override { return *this; }
+  SavedState& saved() override { return *this; }
 
   StepStatus step_status() const override { return status_; }
   bool keeps_micro_batches() const override { return false; }
@@ -99,6 +88,19 @@ class Rounds final : public GradientSync, public ElasticSync, private model::Int
   void regroup(bool is_new) override;
 
  private:
+  void join() override;
+  void settle() override { apart_.settle(); }
+  void check() override { apart_.check(); }
+  std::string first_not_finite() const override { return apart_.first_not_finite(); }
+  std::vector<checkpoint::Piece> pieces() override { return apart_.pieces(); }
+  void restored() override {
+    apart_.restored();
+    has_state_ = true;
+  }
+  std::vector<checkpoint::Piece> own_pieces() override;
+  void restore_own(const checkpoint::Checkpoint& from) override;
+  std::optional<Holders> holders() const override { return apart_.holders(); }
+
   // What all do together or nobody. The end of a round is theirs who made the step, and is done
   // again by those who live where a death cut it short; what comes after it is not: at the job's
   // end all call join() again.

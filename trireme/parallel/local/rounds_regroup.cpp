@@ -117,8 +117,8 @@ void Rounds::regroup(bool is_new) {
   take_done(all);
   // A rank that died may have written a part of what was averaged.
   if (done_.is_join()) put_joined();
-  own().pieces();  // whoever has none yet makes them, with those of its host
-  own().restored();
+  own().saved().pieces();  // whoever has none yet makes them, with those of its host
+  own().saved().restored();
   for (Fragment& fragment : fragments_) fragment.regroup(seat());
   if (is_overlapped()) drop_doubtful(all[static_cast<std::size_t>(group.rank())].has_state);
   share(all);
@@ -195,7 +195,7 @@ void Rounds::share(const std::vector<Report>& all) {
 void Rounds::give_replica(int source, bool is_given) {
   const Replica& replica = apart_.replica();
   const int from = replica.numbers[static_cast<std::size_t>(source)];
-  const std::vector<checkpoint::Piece> pieces = own().pieces();
+  const std::vector<checkpoint::Piece> pieces = own().saved().pieces();
   const auto given = replica.number() == from ? pieces : std::vector<checkpoint::Piece>{};
   for (const StateTensor& one : tensors_of(replica.parameters, replica.states)) {
     const at::Tensor whole = whole_of(one, given, -std::numeric_limits<double>::infinity());
@@ -203,7 +203,7 @@ void Rounds::give_replica(int source, bool is_given) {
     if (is_given) write_pieces(one.name, whole, pieces);
   }
   for (const at::Tensor& buffer : apart_.buffers()) give(replica.all, buffer, source, is_given);
-  if (is_given) own().restored();
+  if (is_given) own().saved().restored();
 }
 
 // What all replicas have alike, what this one has sent, and where it is in its rounds.
@@ -220,7 +220,7 @@ void Rounds::give_outer(const comm::Group& group, int source, bool is_given) {
 // The mean over replicas, whoever holds which part of one.
 void Rounds::average_state() {
   const Replica& replica = apart_.replica();
-  const std::vector<checkpoint::Piece> pieces = own().pieces();
+  const std::vector<checkpoint::Piece> pieces = own().saved().pieces();
   for (const StateTensor& one : tensors_of(replica.parameters, replica.states)) {
     at::Tensor whole = whole_of(one, pieces, 0);
     comm::all_reduce(replica.all, whole, comm::ReduceOp::Sum, {.label = one.name}).wait();
@@ -229,7 +229,7 @@ void Rounds::average_state() {
 }
 
 void Rounds::put_joined() {
-  const std::vector<checkpoint::Piece> pieces = own().pieces();
+  const std::vector<checkpoint::Piece> pieces = own().saved().pieces();
   for (const auto& [name, whole] : joined_) write_pieces(name, whole, pieces);
 }
 
