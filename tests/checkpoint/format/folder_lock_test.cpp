@@ -4,8 +4,10 @@
 
 #include "trireme/checkpoint/format/folder_lock.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -84,6 +86,32 @@ TEST_F(FolderLockTest, AJobThatComesWhileAnotherChangesItsLockIsNoticed) {
   own.reset();
   InBetween joins([&] { other.emplace(lock_of("job", 0)); });
   EXPECT_NO_THROW(own.emplace(folder_, FolderLock::Writer{.job = "job", .epoch = 1}, &joins));
+}
+
+// The test itself is the frozen process of epoch 1, on another host.
+TEST_F(FolderLockTest, ALaterEpochContinuesWhileAnEarlierOneIsFrozenWithTheExclusiveLock) {
+  lock_of("job", 1);
+  const Descriptor frozen(::open((folder_ / ".lock").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::flock(frozen.get(), LOCK_EX | LOCK_NB), 0);
+  const FolderLock lock = lock_of("job", 2);
+  fs::create_directory(folder_ / "one");
+  EXPECT_TRUE(lock.move(folder_ / "one", lock.staged("one")));
+  // Once the frozen process has ended, the lock keeps other jobs out.
+  ASSERT_EQ(::flock(frozen.get(), LOCK_UN), 0);
+  EXPECT_TRUE(lock.move(lock.staged("one"), folder_ / "one"));
+  EXPECT_NE(::flock(frozen.get(), LOCK_EX | LOCK_NB), 0);
+}
+
+TEST_F(FolderLockTest, AJobThatTookTheFolderMeanwhileIsNotDisturbed) {
+  lock_of("job", 1);
+  Descriptor frozen(::open((folder_ / ".lock").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::flock(frozen.get(), LOCK_EX | LOCK_NB), 0);
+  const FolderLock lock = lock_of("job", 2);
+  frozen.reset();
+  const FolderLock other = lock_of("other", 0);
+  const Error error = thrown_by([&] { lock.move(folder_ / "one", lock.staged("one")); });
+  EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+  EXPECT_NO_THROW(other.expect_held());
 }
 
 TEST_F(FolderLockTest, ALaterEpochTakesItAndAnEarlierOneNeverGetsItBack) {

@@ -99,6 +99,10 @@ FolderLock::FolderLock(const fs::path& folder, Writer writer, Faults* faults)
 // While the lock is shared, no process can change the name in the file. The exclusive lock is
 // released before the shared one is acquired, as in flock(2)'s own conversion, so another job may
 // write its name in between; the name is therefore read again.
+//
+// An earlier epoch of this job may be frozen on another host while it holds the exclusive lock.
+// That keeps other jobs out, and between epochs the stages decide, so this epoch continues without
+// the lock; hold() acquires it once the frozen process has woken up or ended.
 void FolderLock::lock(Faults* faults) const {
   const Deadline deadline = Deadline::after(kNamingMax);
   while (true) {
@@ -112,12 +116,19 @@ void FolderLock::lock(Faults* faults) const {
     const bool is_shared = try_lock(LOCK_SH);
     const std::string holder = read_holder();
     const bool is_ours = holder == written || holder.starts_with(writer_.job + "\n");
-    if (is_shared && is_ours) return;
+    if (is_ours && (is_shared || deadline.is_past())) return;
     // The job that acquired the lock in between may have released it again.
     if (written && !deadline.is_past()) continue;
     if (is_shared || deadline.is_past()) refuse(holder);
     std::this_thread::sleep_for(kNamingPoll);
   }
+}
+
+// Costs two system calls if the lock is held already.
+void FolderLock::hold() const {
+  if (!try_lock(LOCK_SH)) return;
+  const std::string holder = read_holder();
+  if (!holder.starts_with(writer_.job + "\n")) refuse(holder);
 }
 
 bool FolderLock::try_lock(int operation) const {
@@ -212,6 +223,7 @@ void FolderLock::clear_stage(const fs::path& stage) const {
 }
 
 bool FolderLock::move(const fs::path& from, const fs::path& to) const {
+  hold();
   if (::rename(from.c_str(), to.c_str()) == 0) return true;
   const int why = errno;
   expect_held();

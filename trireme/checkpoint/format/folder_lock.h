@@ -4,7 +4,8 @@
 //
 // Jobs:          a shared flock(2) on `.lock`, a file that contains the job's name. If another job
 //                holds the folder, the constructor throws InvalidInput and names the holding
-//                process.
+//                process. An earlier epoch of the same job that is frozen with the exclusive lock
+//                is no obstacle: see lock().
 // Epochs:        each holder has a stage, the hidden folder `.writer.<job>.<epoch>`. A checkpoint
 //                appears by a rename out of the stage and disappears by a rename into it. A holder
 //                first creates its own stage, then removes the stages of earlier epochs; it fails
@@ -56,13 +57,14 @@ class FolderLock {
   // A path inside the stage.
   std::filesystem::path staged(const std::string& name) const { return stage_ / name; }
   // Renames `from` to `to`; one of the two is inside the stage. Returns false if `from` does not
-  // exist.
+  // exist. Throws InvalidInput if another job has the folder now.
   bool move(const std::filesystem::path& from, const std::filesystem::path& to) const;
   // Deletes removed checkpoints from the stage and moves all other entries back to the folder.
   void clear() const;
 
  private:
   void lock(Faults* faults) const;
+  void hold() const;
   bool try_lock(int operation) const;
   void write_holder() const;
   std::string read_holder() const;
