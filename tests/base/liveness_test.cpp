@@ -44,6 +44,7 @@ TEST(Liveness, ScopesNestAndTheEndOfALongPhaseIsAMove) {
     EXPECT_FALSE(liveness.report().is_in_long_phase);
   }
   EXPECT_FALSE(liveness.report().is_waiting);
+  EXPECT_EQ(liveness.report().waits, 2u);
   EXPECT_EQ(liveness.report().moves, moves + 1);
   const Liveness::Waiting nothing(nullptr);
 }

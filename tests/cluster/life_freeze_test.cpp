@@ -118,19 +118,39 @@ TEST(LifeFreeze, APeerThatHoldsThisOneUpIsStuckAndOneThatWaitsIsNot) {
   const auto options_of = [](News& news, const std::shared_ptr<Liveness>& liveness) {
     Life::Options options = news.options();
     options.liveness = liveness;
-    options.stall = {.minimum = 300ms, .factor = 10};
+    options.stalls =
+        std::make_shared<StallLedger>(StallConfig{.minimum = 300ms, .factor = 10}, kQuick.interval);
     options.on_stuck = [&news](int rank, const std::string&) {
       news.add("stuck " + std::to_string(rank));
     };
     return options;
   };
-  Life first(options_of(of_busy, busy));
+  const Life::Options busy_options = options_of(of_busy, busy);
+  Life first(busy_options);
   Life second(options_of(of_waiting, waiting));
   ASSERT_TRUE(first.watch(1, second.proof(), 0));
   ASSERT_TRUE(second.watch(0, first.proof(), 0));
   EXPECT_EQ(of_waiting.wait(1, soon()).at(0), "stuck 0");
-  EXPECT_EQ(first.stalled(1), 0ms);
+  EXPECT_EQ(busy_options.stalls->stalled(1), 0ms);
   EXPECT_TRUE(of_busy.wait(1, Deadline::after(0ms)).empty());
+}
+
+// No other worker waits for the only one.
+TEST(LifeFreeze, AProcessWithoutProgressReportsItselfAndItsPeersCanReadWhy) {
+  News news;
+  Life::Options options = news.options();
+  const auto liveness = std::make_shared<Liveness>();
+  liveness->end_step(1ms);
+  options.liveness = liveness;
+  options.stalls = std::make_shared<StallLedger>(StallConfig{.step_max = 300ms}, kQuick.interval);
+  options.on_self_stuck = [&](const std::string& why) { news.add(why); };
+  Life life(options);
+  News of_peer;
+  Life peer(of_peer.options());
+  ASSERT_TRUE(peer.watch(4, life.proof(), 0));
+  const std::string why = news.wait(1, soon()).at(0);
+  EXPECT_THAT(why, ::testing::HasSubstr("stuck: it made no progress for"));
+  EXPECT_EQ(peer.reason(4), why);
 }
 
 TEST(LifeFreeze, NobodyKillsItself) {

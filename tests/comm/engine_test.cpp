@@ -202,6 +202,7 @@ TEST_F(EngineTest, WhoeverOwnsItMayMakeALossOfADeadline) {
   EXPECT_TRUE(was_waiting);
   EXPECT_FALSE(liveness->report().is_waiting);
   EXPECT_EQ(liveness->report().moves, 1u);
+  EXPECT_GT(liveness->report().waits, 0u);
 }
 
 TEST_F(EngineTest, ADeadlineHoldsForWhatNobodyWaitsFor) {

@@ -17,9 +17,11 @@ TEST(Timeouts, AWaitIsLongerThanTheWaitsInsideIt) {
     const Timeouts timeouts{collective};
     EXPECT_LT(timeouts.loader(), timeouts.collective);
     EXPECT_GT(timeouts.loader(), timeouts.collective / 2);
+    EXPECT_GT(timeouts.step(), timeouts.collective);
     EXPECT_GT(timeouts.part(), timeouts.collective);
     EXPECT_GE(timeouts.writer(), timeouts.part() + timeouts.collective);
     EXPECT_GE(timeouts.files(), timeouts.writer() + timeouts.collective);
+    EXPECT_GT(timeouts.phase(), timeouts.files());
   }
 }
 

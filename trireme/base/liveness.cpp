@@ -6,11 +6,14 @@ namespace trireme {
 
 Liveness::Report Liveness::report() const noexcept {
   // A long phase ends after the move that it counts: a reader that sees the end must also see the
-  // move. The counters are therefore read in this order.
+  // move. The counters are therefore read in this order, and likewise the ends of waits before
+  // their beginnings.
   const bool is_in_long_phase = long_phases_.load() > 0;
-  const bool is_waiting = waits_.load() > 0;
+  const std::uint64_t waits_ended = waits_ended_.load();
+  const std::uint64_t waits = waits_begun_.load();
   return {.moves = moves_.load(),
-          .is_waiting = is_waiting,
+          .waits = waits,
+          .is_waiting = waits > waits_ended,
           .is_in_long_phase = is_in_long_phase,
           .step = Duration(step_.load())};
 }

@@ -4,9 +4,14 @@
 //   | a rank waits                                                  | at most                  |
 //   | for a batch of its own data loader                            | loader = 0.8x collective |
 //   | in a collective                                               | collective               |
+//   | for its own step, if no other rank waits for it               | step = 2 x collective    |
 //   | in rank 0's writer, for another rank's part of a checkpoint   | part = 6 x collective    |
 //   | for its own writer to finish the previous checkpoint          | writer = 7 x collective  |
 //   | for ranks that open data or read or write checkpoints         | files = 8 x collective   |
+//   | for its own long phase, if no other rank waits for it         | phase = 9 x collective   |
+//
+// A rank waits for its own step or long phase (an evaluation, reading or writing files) in elastic
+// jobs: if it makes no progress for so long, it ends itself and is replaced.
 //
 // A wait that contains another wait is longer than it: a rank in a collective also waits for the
 // data of its peers, which may enter their loaders a little later. The innermost wait therefore
@@ -27,9 +32,11 @@ struct Timeouts {
   Duration collective = kCollective;
 
   constexpr Duration loader() const noexcept { return collective * 4 / 5; }
+  constexpr Duration step() const noexcept { return 2 * collective; }
   constexpr Duration part() const noexcept { return 6 * collective; }
   constexpr Duration writer() const noexcept { return 7 * collective; }
   constexpr Duration files() const noexcept { return 8 * collective; }
+  constexpr Duration phase() const noexcept { return 9 * collective; }
 };
 
 }  // namespace trireme::comm

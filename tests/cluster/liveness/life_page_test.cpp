@@ -33,8 +33,11 @@ TEST(LifePage, ABeatCarriesTheReportOfItsWorker) {
   const std::optional<LifePage> other = LifePage::open(page.proof());
   ASSERT_TRUE(other);
   for (const bool flag : {false, true}) {
-    const Liveness::Report report{
-        .moves = 7, .is_waiting = flag, .is_in_long_phase = !flag, .step = Duration(42)};
+    const Liveness::Report report{.moves = 7,
+                                  .waits = 9,
+                                  .is_waiting = flag,
+                                  .is_in_long_phase = !flag,
+                                  .step = Duration(42)};
     page.beat(report);
     EXPECT_EQ(other->report(), report);
   }

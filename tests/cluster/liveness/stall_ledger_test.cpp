@@ -1,5 +1,6 @@
 // Goal:   only a worker that blocks others is stuck: not one that waits itself, makes progress, or
-//         is in a declared long phase, and none while all workers compute.
+//         is in a declared long phase, and none while all workers compute. A worker for which none
+//         waits finds out by itself that it is stuck.
 // Method: simulated time; two observations per second of the workers' reports.
 
 #include "trireme/cluster/liveness/stall_ledger.h"
@@ -7,11 +8,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <set>
+
 namespace trireme::cluster {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using Report = Liveness::Report;
 
 constexpr Duration kInterval = 500ms;
@@ -24,7 +30,7 @@ class StallLedgerTest : public ::testing::Test {
   std::optional<Duration> watch(Duration length, const Report& suspect, const Report& self) {
     for (const TimePoint begin = now_; now_ - begin < length;) {
       now_ += kInterval;
-      const auto why = ledger_.look(kSuspect, suspect, self, now_);
+      const auto why = ledger_->look(kSuspect, suspect, self, now_);
       if (!why) continue;
       why_ = *why;
       return now_ - begin;
@@ -32,7 +38,20 @@ class StallLedgerTest : public ::testing::Test {
     return std::nullopt;
   }
 
-  StallLedger ledger_{{.minimum = 10s, .factor = 10}, kInterval};
+  // The same for this worker itself.
+  std::optional<Duration> watch_self(Duration length, const Report& self) {
+    for (const TimePoint begin = now_; now_ - begin < length;) {
+      now_ += kInterval;
+      const auto why = ledger_->look_at_self(self, now_);
+      if (!why) continue;
+      why_ = *why;
+      return now_ - begin;
+    }
+    return std::nullopt;
+  }
+  void begin(const StallConfig& config) { ledger_.emplace(config, kInterval); }
+
+  std::optional<StallLedger> ledger_{std::in_place, StallConfig{.minimum = 10s}, kInterval};
   TimePoint now_{100s};
   std::string why_;
   const Report computing_{.moves = 4, .step = 100ms};
@@ -51,8 +70,8 @@ TEST_F(StallLedgerTest, AWorkerThatOthersWaitForIsStuckAfterTheMinimum) {
 TEST_F(StallLedgerTest, LongStepsOfTheOthersRaiseTheLimit) {
   Report self = waiting_;
   self.step = 6s;
-  ledger_.look(2, {.moves = 1, .is_waiting = true, .step = 8s}, self, now_);
-  ledger_.look(3, {.moves = 1, .is_waiting = true, .step = 5s}, self, now_);
+  ledger_->look(2, {.moves = 1, .is_waiting = true, .step = 8s}, self, now_);
+  ledger_->look(3, {.moves = 1, .is_waiting = true, .step = 5s}, self, now_);
   const auto after = watch(1h, computing_, self);
   ASSERT_TRUE(after);
   EXPECT_GE(*after, 60s);
@@ -60,17 +79,17 @@ TEST_F(StallLedgerTest, LongStepsOfTheOthersRaiseTheLimit) {
 }
 
 TEST_F(StallLedgerTest, AHugeFactorMeansNever) {
-  ledger_ = StallLedger({.minimum = 10s, .factor = 1e12}, kInterval);
+  begin({.minimum = 10s, .factor = 1e12});
   EXPECT_FALSE(watch(1h, computing_, waiting_));
 }
 
 // A worker that stalled and died does not count among those that stall.
 TEST_F(StallLedgerTest, AForgottenStallIsNotCommon) {
-  ledger_.look(2, computing_, waiting_, now_);
+  ledger_->look(2, computing_, waiting_, now_);
   EXPECT_FALSE(watch(9s, {.moves = 1, .is_waiting = true}, waiting_));
-  for (int i = 0; i < 18; ++i) ledger_.look(2, computing_, waiting_, now_ += kInterval);
-  EXPECT_GE(ledger_.stalled(2), 8s);
-  ledger_.forget(2);
+  for (int i = 0; i < 18; ++i) ledger_->look(2, computing_, waiting_, now_ += kInterval);
+  EXPECT_GE(ledger_->stalled(2), 8s);
+  ledger_->forget(2);
   EXPECT_TRUE(watch(11s, computing_, waiting_));
 }
 
@@ -80,7 +99,7 @@ TEST_F(StallLedgerTest, AWorkerThatWaitsForAnotherIsNeverStuck) {
 
 TEST_F(StallLedgerTest, ADeclaredLongPhaseIsNotStuckButKnown) {
   EXPECT_FALSE(watch(1h, {.moves = 4, .is_in_long_phase = true, .step = 100ms}, waiting_));
-  EXPECT_GE(ledger_.stalled(kSuspect), 59min);
+  EXPECT_GE(ledger_->stalled(kSuspect), 59min);
 }
 
 TEST_F(StallLedgerTest, NobodyIsStuckWhileThisWorkerComputesToo) {
@@ -90,19 +109,51 @@ TEST_F(StallLedgerTest, NobodyIsStuckWhileThisWorkerComputesToo) {
 }
 
 // Three workers, two of which wait for a batch from the same storage.
-TEST_F(StallLedgerTest, NoneIsStuckWhileMostWorkersStall) {
+TEST_F(StallLedgerTest, WhileMostWorkersStallTheLimitIsLonger) {
   const auto watch_both = [&](Duration length, const Report& other) {
-    bool is_stuck = false;
+    std::set<int> stuck;
     for (const TimePoint begin = now_; now_ - begin < length; now_ += kInterval) {
-      is_stuck |= ledger_.look(2, other, waiting_, now_).has_value();
-      is_stuck |= ledger_.look(kSuspect, computing_, waiting_, now_).has_value();
+      if (ledger_->look(2, other, waiting_, now_)) stuck.insert(2);
+      if (ledger_->look(kSuspect, computing_, waiting_, now_)) stuck.insert(kSuspect);
     }
-    return is_stuck;
+    return stuck;
   };
-  EXPECT_FALSE(watch_both(1h, computing_));
+  EXPECT_THAT(watch_both(StallLedger::kCommon * 10s - 1s, computing_), IsEmpty());
   // As soon as one of them makes progress, the other is stuck.
-  EXPECT_TRUE(watch_both(1s, waiting_));
-  EXPECT_TRUE(watch_both(1h, {.moves = 4, .is_in_long_phase = true}));
+  EXPECT_THAT(watch_both(1s, waiting_), ElementsAre(kSuspect));
+  EXPECT_THAT(watch_both(11s, {.moves = 4, .is_in_long_phase = true}), ElementsAre(kSuspect));
+  const Report other{.moves = 5};
+  EXPECT_THAT(watch_both(StallLedger::kCommon * 10s - 3s, other), IsEmpty());
+  EXPECT_THAT(watch_both(5s, other), ElementsAre(2, kSuspect));
+}
+
+// Both leave the scope for moments, in which all of these samples are taken.
+TEST_F(StallLedgerTest, AWaitBetweenTwoLooksCounts) {
+  const auto watch_waits = [&](Report suspect, Report self, std::uint64_t suspect_waits) {
+    for (int i = 0; i < 100; ++i) {
+      suspect.waits += suspect_waits;
+      ++self.waits;
+      if (ledger_->look(kSuspect, suspect, self, now_ += kInterval)) return i * kInterval;
+    }
+    return Duration{};
+  };
+  const Report self{.moves = 9, .step = 100ms};
+  EXPECT_EQ(watch_waits(computing_, self, 1), 0s) << "the suspect waits itself";
+  EXPECT_EQ(watch_waits(computing_, self, 0), 10s) << "this worker waits for the suspect";
+}
+
+TEST_F(StallLedgerTest, AWorkerForWhichNoneWaitsIsStuckAfterItsOwnLimit) {
+  begin({.minimum = 10s, .step_max = 60s, .phase_max = 300s});
+  const auto after = watch_self(1h, computing_);
+  ASSERT_TRUE(after);
+  EXPECT_GE(*after, 60s);
+  EXPECT_LE(*after, 61s);
+  EXPECT_THAT(why_, HasSubstr("no progress for 60.0 s and waits for no other worker"));
+  EXPECT_GE(watch_self(1h, {.moves = 5, .step = 20s}).value_or(0s), 200s) << "its steps are long";
+  EXPECT_GE(watch_self(1h, {.moves = 6, .is_in_long_phase = true}).value_or(0s), 300s);
+  EXPECT_FALSE(watch_self(1h, waiting_));
+  begin({.minimum = 10s});
+  EXPECT_FALSE(watch_self(1h, computing_)) << "it has no limit";
 }
 
 TEST_F(StallLedgerTest, EachMoveBeginsAnew) {
@@ -120,10 +171,10 @@ TEST_F(StallLedgerTest, TimeInWhichNobodyLookedDoesNotCount) {
 }
 
 TEST_F(StallLedgerTest, AMinimumOfZeroTurnsItOff) {
-  ledger_ = StallLedger({.minimum = 0s, .factor = 10}, kInterval);
+  begin({.minimum = 0s});
   EXPECT_FALSE(watch(1h, computing_, waiting_));
-  ledger_.forget(kSuspect);
-  EXPECT_EQ(ledger_.stalled(kSuspect), 0s);
+  ledger_->forget(kSuspect);
+  EXPECT_EQ(ledger_->stalled(kSuspect), 0s);
 }
 
 }  // namespace

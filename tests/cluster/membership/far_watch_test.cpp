@@ -201,9 +201,9 @@ TEST(FarMembers, OnOtherHostsAreMissedAndTheRestGoesOn) {
 
 TEST(Records, WhatAWorkerSaysOfItsProgressIsReadBack) {
   const Liveness::Report report{
-      .moves = 9, .is_waiting = true, .is_in_long_phase = false, .step = Duration(1'500'000)};
+      .moves = 9, .waits = 7, .is_waiting = true, .step = Duration(1'500'000)};
   EXPECT_EQ(report_in_well(bytes_of(well_text(4, report))), report);
-  for (const char* other : {"", "4", "4 9 1 0", "4 9 2 0 1", "x"}) {
+  for (const char* other : {"", "4", "4 9 7 1 0", "4 9 7 2 0 1", "x"}) {
     EXPECT_FALSE(report_in_well(bytes_of(other))) << other;
   }
 }

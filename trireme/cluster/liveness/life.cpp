@@ -143,15 +143,10 @@ class Life::Watcher {
     return it == peers_.end() ? "" : it->second->page.reason();
   }
 
-  Duration stalled(int rank) const {
-    const std::lock_guard lock(mutex_);
-    return peers_.contains(rank) ? stalls_.stalled(rank) : Duration{};
-  }
-
   void forget(int rank) {
     const std::lock_guard lock(mutex_);
     if (peers_.erase(rank) == 0) return;
-    stalls_.forget(rank);
+    if (options_.stalls) options_.stalls->forget(rank);
     ring();
   }
 
@@ -243,7 +238,7 @@ class Life::Watcher {
     next_beat_ = now + options_.heartbeat.interval;
     page_.beat(options_.liveness ? options_.liveness->report() : Liveness::Report{});
     if (ledger_) look_for_silence(peers, now);
-    if (options_.liveness) look_for_stalls(peers, now);
+    if (options_.liveness && options_.stalls) look_for_stalls(peers, now);
   }
 
   void look_for_silence(const Peers& peers, TimePoint now) {
@@ -268,25 +263,19 @@ class Life::Watcher {
     for (const std::shared_ptr<Peer>& peer : peers) {
       const std::uint64_t beats = peer->page.beats();
       if (std::exchange(peer->beats_seen, beats) == beats) continue;
-      std::optional<std::string> why;
-      {
-        const std::lock_guard lock(mutex_);
-        why = stalls_.look(peer->rank, peer->page.report(), self, now);
-      }
+      const auto why = options_.stalls->look(peer->rank, peer->page.report(), self, now);
       if (why && options_.on_stuck) options_.on_stuck(peer->rank, *why);
     }
+    const std::optional<std::string> why = options_.stalls->look_at_self(self, now);
+    if (!why || !options_.on_self_stuck) return;
+    page_.say_reason(*why);
+    options_.on_self_stuck(*why);
   }
 
   // When the thread has to wake up again if no peer dies.
   TimePoint next_look(Duration most) const {
     const TimePoint when = steady_clock().now() + most;
     return is_beating_ ? std::min(when, next_beat_) : when;
-  }
-
-  // A dead worker's account would make the next stall look common to several workers.
-  void forget_stall(int rank) {
-    const std::lock_guard lock(mutex_);
-    stalls_.forget(rank);
   }
 
   // True if a peer is gone.
@@ -304,7 +293,8 @@ class Life::Watcher {
       if (sign == LifeSign::Living) continue;
       has_news = true;
       peer->is_over = true;
-      forget_stall(peer->rank);
+      // A dead worker's account would make the next stall look common to several workers.
+      if (options_.stalls) options_.stalls->forget(peer->rank);
       const auto& callback = sign == LifeSign::Died ? options_.on_death : options_.on_left;
       if (callback && is_watched(*peer)) callback(peer->rank);
     }
@@ -349,12 +339,11 @@ class Life::Watcher {
   const Descriptor bell_fd_;
   std::atomic<std::uint32_t> bell_ = 0;
   mutable std::mutex mutex_;
-  std::map<int, std::shared_ptr<Peer>> peers_;                       // guarded by mutex_
-  bool is_over_ = false;                                             // guarded by mutex_
-  bool has_waitv_ = options_.may_use_waitv;                          // used only by the thread
-  std::size_t slice_ = 0;                                            // used only by the thread
-  TimePoint next_pidfds_{};                                          // used only by the thread
-  StallLedger stalls_{options_.stall, options_.heartbeat.interval};  // guarded by mutex_
+  std::map<int, std::shared_ptr<Peer>> peers_;  // guarded by mutex_
+  bool is_over_ = false;                        // guarded by mutex_
+  bool has_waitv_ = options_.may_use_waitv;     // used only by the thread
+  std::size_t slice_ = 0;                       // used only by the thread
+  TimePoint next_pidfds_{};                     // used only by the thread
   bool is_beating_ = false;
   std::optional<HeartbeatLedger> ledger_;  // used only by the thread; none: no heartbeat
   std::set<int> looked_at_;                // used only by the thread
@@ -392,10 +381,6 @@ bool Life::kill(int rank, std::string_view why) const {
 
 std::string Life::reason(int rank) const {
   return watcher_->reason(rank);
-}
-
-Duration Life::stalled(int rank) const {
-  return watcher_->stalled(rank);
 }
 
 void Life::forget(int rank) {

@@ -12,8 +12,9 @@
 //                that its peers do. A peer that has not done so for the timeout is reported, and
 //                again after each further timeout. A process that was frozen itself reports no
 //                peer.
-// Stall:         with a liveness, each beat also publishes this process's progress report and reads
-//                those of its peers; a peer that is stuck is reported (see stall_ledger.h).
+// Stall:         with a liveness, each beat also publishes this process's progress report; with a
+//                stall ledger it also reads those of its peers, and reports a peer that is stuck,
+//                or this process itself (see stall_ledger.h).
 // Certainty:     the word is marked before the process's memory is gone; a pidfd tells when the
 //                process is gone (wait_gone). The pidfd also detects, within a second, a death
 //                whose word was not marked. wait_harmless() returns true earlier, as soon as the
@@ -51,9 +52,11 @@ class Life {
     std::function<void(int rank)> on_left{};
     HeartbeatConfig heartbeat = kNoHeartbeat;
     std::function<void(int rank, Duration silence)> on_silent{};
-    std::shared_ptr<const Liveness> liveness{};  // of this process; null: no peer is ever stuck
-    StallConfig stall{};
+    std::shared_ptr<const Liveness> liveness{};  // of this process
+    std::shared_ptr<StallLedger> stalls{};       // needs the liveness; null: none is ever stuck
     std::function<void(int rank, const std::string& why)> on_stuck{};
+    // Its peers can read the reason before this is called; it should end the process.
+    std::function<void(const std::string& why)> on_self_stuck{};
     bool may_use_waitv = true;  // false: behave as on an older kernel
   };
 
@@ -91,10 +94,6 @@ class Life {
   // Why this watched rank ended: the first reason that a process gave for killing it, or its own
   // reason for leaving; "" if none was given.
   std::string reason(int rank) const;
-
-  // How long this watched rank has blocked this process without progress, in any phase; zero for a
-  // rank that is not watched.
-  Duration stalled(int rank) const;
 
   // Stops watching this rank; its number may be watched again later.
   void forget(int rank);

@@ -25,6 +25,7 @@ constexpr std::size_t kWordsOffset = 64;
 constexpr std::size_t kTextsOffset = LifePage::kSize - LifePage::kReasons * LifePage::kReasonMax;
 constexpr std::uint64_t kWaiting = 1;
 constexpr std::uint64_t kInLongPhase = 2;
+constexpr std::uint64_t kWaits = 4;  // the remaining bits of the state count waits
 // Time for one of several peers to finish copying a kilobyte; all of them would have to die in it.
 constexpr Duration kReasonTime = std::chrono::milliseconds(100);
 
@@ -75,7 +76,8 @@ void LifePage::beat(const Liveness::Report& report) const {
   number_in(file_, kMovesOffset).store(report.moves);
   number_in(file_, kStepOffset).store(static_cast<std::uint64_t>(report.step.count()));
   number_in(file_, kStateOffset)
-      .store((report.is_waiting ? kWaiting : 0) | (report.is_in_long_phase ? kInLongPhase : 0));
+      .store((report.is_waiting ? kWaiting : 0) | (report.is_in_long_phase ? kInLongPhase : 0) |
+             (report.waits * kWaits));
   number_in(file_, kBeatsOffset).fetch_add(1);
 }
 
@@ -87,6 +89,7 @@ Liveness::Report LifePage::report() const {
   const std::uint64_t state = number_in(file_, kStateOffset).load();
   const std::uint64_t step = number_in(file_, kStepOffset).load();
   return {.moves = number_in(file_, kMovesOffset).load(),
+          .waits = state / kWaits,
           .is_waiting = (state & kWaiting) != 0,
           .is_in_long_phase = (state & kInLongPhase) != 0,
           .step = Duration(static_cast<Duration::rep>(step))};

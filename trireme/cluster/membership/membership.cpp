@@ -38,13 +38,13 @@ Membership::Options completed(Membership::Options options) {
   TRIREME_CHECK(options.worker >= 0, "worker ", options.worker);
   options.first_size = std::max(options.first_size, options.least);
   if (options.heartbeat.interval.count() == 0) {
-    // Frequent enough for both limits; a limit of zero means no limit.
-    Duration limit = options.heartbeat.timeout;
-    if (limit.count() == 0) limit = options.stall.minimum;
-    if (options.stall.minimum.count() > 0) limit = std::min(limit, options.stall.minimum);
-    if (limit.count() > 0) {
-      options.heartbeat.interval = std::chrono::ceil<std::chrono::milliseconds>(limit / 5);
+    // Frequent enough for every limit; a limit of zero means no limit.
+    Duration limit{};
+    for (const Duration one : {Duration(options.heartbeat.timeout), options.stall.minimum,
+                               options.stall.step_max, options.stall.phase_max}) {
+      if (one.count() > 0) limit = limit.count() > 0 ? std::min(limit, one) : one;
     }
+    options.heartbeat.interval = std::chrono::ceil<std::chrono::milliseconds>(limit / 5);
   }
   return options;
 }
@@ -92,14 +92,16 @@ class Membership::Part {
  public:
   explicit Part(Options options)
       : options_(completed(std::move(options))),
+        stalls_(std::make_shared<StallLedger>(options_.stall, options_.heartbeat.interval)),
         life_({.watchers = kLauncherPlace + 1,
                .on_death = [this](int worker) { report_end(worker, "its process died"); },
                .on_left = [this](int worker) { report_end(worker, "it left"); },
                .heartbeat = options_.heartbeat,
                .on_silent = [this](int worker, Duration silence) { end(worker, silence); },
                .liveness = options_.liveness,
-               .stall = options_.stall,
-               .on_stuck = [this](int worker, const std::string& why) { evict(worker, why); }}),
+               .stalls = stalls_,
+               .on_stuck = [this](int worker, const std::string& why) { evict(worker, why); },
+               .on_self_stuck = options_.on_stuck}),
         self_(describe_self(options_, life_.proof())) {}
 
   ~Part() { leave(); }
@@ -112,6 +114,7 @@ class Membership::Part {
                          .least = options_.least,
                          .most = options_.most,
                          .is_abandoned = [this](const Epoch& epoch) { return is_dead(epoch); }});
+    const Liveness::Waiting waiting(options_.liveness.get());
     while (!admission.is_over()) {
       if (advance(*options_.store, admission, kJoinSlice, deadline)) continue;
       admission.on_deadline(granted);
@@ -125,7 +128,7 @@ class Membership::Part {
         .most = options_.most,
         .heartbeat = options_.heartbeat,
         .liveness = options_.liveness,
-        .stall = options_.stall,
+        .stalls = stalls_,
         .on_lost = [this](int worker, const std::string& cause) { book_.report(worker, cause); },
         .on_lease_over = options_.on_lease_over});
     adopt(epoch, std::nullopt);
@@ -191,13 +194,10 @@ class Membership::Part {
     Duration longest{};
     for (const Seat& seat : epoch_.seats()) {
       if (seat.worker == options_.worker || book_.cause_of(seat.worker)) continue;
-      const Duration length =
-          is_beside(seat) ? life_.stalled(seat.worker) : presence_->stalled(seat.worker);
-      stalled[seat.worker] = length;
-      longest = std::max(longest, length);
+      stalled[seat.worker] = stalls_->stalled(seat.worker);
+      longest = std::max(longest, stalled[seat.worker]);
     }
-    // A waiting worker looks busy for a moment between two sleeps, and its report may show that
-    // moment.
+    // A worker that was itself held up until a moment ago is not the cause.
     const Duration least = std::max<Duration>(3 * options_.heartbeat.interval, longest / 2);
     std::set<int> late;
     for (const auto& [worker, length] : stalled) {
@@ -392,6 +392,7 @@ class Membership::Part {
 
   const Options options_;
   DeathBook book_;
+  const std::shared_ptr<StallLedger> stalls_;
   Life life_;
   const Member self_;
   Epoch epoch_;

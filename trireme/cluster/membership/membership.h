@@ -90,6 +90,9 @@ class Membership {
     HeartbeatConfig heartbeat{.interval = {}, .timeout = std::chrono::seconds(5)};
     std::shared_ptr<Liveness> liveness{};  // of this worker; null: no worker is ever stuck
     StallConfig stall{};
+    // This worker itself is stuck (see stall_ledger.h). Called on the life thread; should end the
+    // process.
+    std::function<void(const std::string& why)> on_stuck = [](const std::string&) {};
     Store* store = nullptr;  // this worker's own session
     Lookup lookup = process_environment;
     Log log{};

@@ -25,10 +25,7 @@ constexpr auto kAgain = 100ms;        // between two attempts to reach a store t
 }  // namespace
 
 PresenceWatch::PresenceWatch(Options options)
-    : options_(std::move(options)),
-      far_(options_.heartbeat.timeout),
-      stalls_(options_.stall, options_.heartbeat.interval),
-      thread_([this] { run(); }) {}
+    : options_(std::move(options)), far_(options_.heartbeat.timeout), thread_([this] { run(); }) {}
 
 PresenceWatch::~PresenceWatch() {
   stop();
@@ -48,7 +45,7 @@ void PresenceWatch::set_epoch(const Epoch& epoch, std::set<int> ignored, const s
   const std::lock_guard lock(mutex_);
   epoch_ = epoch.number();
   for (const int worker : members_) {
-    if (!epoch.contains(worker)) stalls_.forget(worker);
+    if (options_.stalls && !epoch.contains(worker)) options_.stalls->forget(worker);
   }
   members_.clear();
   for (const Seat& seat : epoch.seats()) members_.insert(seat.worker);
@@ -149,7 +146,7 @@ void PresenceWatch::follow() {
       }
       decide();
     }
-    if (change && options_.liveness) tell_stuck(*change);
+    if (change && options_.liveness && options_.stalls) tell_stuck(*change);
     say_well();
     tell_lost();
     end_if_left_out();
@@ -175,23 +172,18 @@ void PresenceWatch::say_well() {
                       Deadline::after(kLook), Lifetime::Session);
 }
 
-Duration PresenceWatch::stalled(int worker) const {
-  const std::lock_guard lock(mutex_);
-  return stalls_.stalled(worker);
-}
-
 // Evaluates the progress report of a member on another host.
 void PresenceWatch::tell_stuck(const StoreChange& change) {
   const std::optional<int> worker = worker_in(change.key);
   if (!worker || !change.value || change.key != well_key(*worker)) return;
   const std::optional<Liveness::Report> report = report_in_well(*change.value);
   if (!report) return;
-  std::optional<std::string> why;
   {
     const std::lock_guard lock(mutex_);
     if (!far_.has_member(*worker)) return;
-    why = stalls_.look(*worker, *report, options_.liveness->report(), steady_clock().now());
   }
+  const std::optional<std::string> why =
+      options_.stalls->look(*worker, *report, options_.liveness->report(), steady_clock().now());
   if (why) options_.on_lost(*worker, *why);
 }
 
@@ -253,8 +245,7 @@ void PresenceWatch::tell_lost() {
   for (const FarWatch::Lost& one : lost) {
     if (one.is_silent || (there && !there->contains(one.worker))) {
       options_.on_lost(one.worker, one.cause);
-      const std::lock_guard lock(mutex_);
-      stalls_.forget(one.worker);
+      if (options_.stalls) options_.stalls->forget(one.worker);
       continue;
     }
     const std::lock_guard lock(mutex_);

@@ -49,8 +49,8 @@ class PresenceWatch {
     int worker = 0;
     int most = 1;
     HeartbeatConfig heartbeat{};
-    std::shared_ptr<const Liveness> liveness{};  // of this worker; null: no worker is ever stuck
-    StallConfig stall{};
+    std::shared_ptr<const Liveness> liveness{};  // of this worker
+    std::shared_ptr<StallLedger> stalls{};       // needs the liveness; null: none is ever stuck
     // Runs on the watch's thread; must be short and must not throw.
     std::function<void(int worker, const std::string& cause)> on_lost{};
     // The same; it may end the process.
@@ -68,9 +68,6 @@ class PresenceWatch {
                  const std::optional<Presence>& presence);
   // Adds the members on other hosts of an epoch that is not complete yet.
   void add_far(const std::set<int>& workers);
-
-  // How long this member on another host has blocked this worker without progress.
-  Duration stalled(int worker) const;
 
   bool is_change_wanted() const noexcept { return is_wanted_.load(std::memory_order_relaxed); }
   // True as soon as a change is wanted, false when the deadline came first.
@@ -114,7 +111,6 @@ class PresenceWatch {
   std::set<int> ignored_;
   std::optional<Chores> chores_;
   FarWatch far_;
-  StallLedger stalls_;
   std::uint64_t epoch_ = 0;
   bool is_shown_ = false;   // the watch has reported every key in the store
   bool is_listed_ = false;  // and for the first time, so that absent members are gone

@@ -49,8 +49,8 @@ std::string farewell_key(int worker) {
 
 std::string well_text(std::uint64_t count, const Liveness::Report& report) {
   return std::to_string(count) + " " + std::to_string(report.moves) + " " +
-         std::to_string(report.is_waiting) + " " + std::to_string(report.is_in_long_phase) + " " +
-         std::to_string(report.step.count());
+         std::to_string(report.waits) + " " + std::to_string(report.is_waiting) + " " +
+         std::to_string(report.is_in_long_phase) + " " + std::to_string(report.step.count());
 }
 
 std::optional<Liveness::Report> report_in_well(ByteView value) {
@@ -58,7 +58,8 @@ std::optional<Liveness::Report> report_in_well(ByteView value) {
   std::uint64_t count = 0;
   Duration::rep step = 0;
   Liveness::Report report;
-  if (!(in >> count >> report.moves >> report.is_waiting >> report.is_in_long_phase >> step)) {
+  if (!(in >> count >> report.moves >> report.waits >> report.is_waiting >>
+        report.is_in_long_phase >> step)) {
     return std::nullopt;
   }
   report.step = Duration(step);

@@ -10,14 +10,13 @@
 namespace trireme::train {
 namespace {
 
+// Also asks a group of one rank: each collective counts as progress of an elastic worker.
 bool is_wanted_by_any(const std::atomic<bool>& flag, const comm::Group& group) {
   std::int64_t wanted = flag.load() ? 1 : 0;
-  if (group.size() > 1) {
-    group
-        .all_reduce({&wanted, 1, comm::DType::Int64}, comm::ReduceOp::Max,
-                    {.label = "evaluation goes on"})
-        .wait();
-  }
+  group
+      .all_reduce({&wanted, 1, comm::DType::Int64}, comm::ReduceOp::Max,
+                  {.label = "evaluation goes on"})
+      .wait();
   return wanted != 0;
 }
 
