@@ -1,10 +1,14 @@
-// Goal:   the launcher reads a recipe's section [elastic] if the worker has one.
+// Goal:   the launcher reads a recipe's section [elastic] if the worker has one, and how long a
+//         worker may take to join.
 // Method: schemas with and without it, and handmade recipes.
 
 #include "trireme/cli/train/elastic.h"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
+#include "trireme/base/config/fields.h"
 #include "trireme/base/config/reader.h"
 #include "trireme/base/config/schema.h"
 #include "trireme/train/recovery/elastic_config.h"
@@ -14,8 +18,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-config::Config read(const std::vector<std::string>& overrides) {
+struct Sync {
+  std::chrono::seconds timeout{300};
+  static void describe(config::Fields<Sync>& f) { f.add("timeout", &Sync::timeout).help(""); }
+};
+
+config::Config read(const std::vector<std::string>& overrides, bool has_sync = false) {
   config::Schema schema;
+  if (has_sync) schema.section("sync", "").fields<Sync>();
   schema.section(train::kElasticSection, "").fields<train::ElasticConfig>();
   return config::read_config(schema, {.overrides = overrides});
 }
@@ -31,6 +41,8 @@ TEST(RecipeElastic, IsReadWhereItIsEnabled) {
   EXPECT_EQ(elastic->restarts_max, 3);
   EXPECT_EQ(elastic->orphan_timeout, 15s);
   EXPECT_EQ(elastic_settings(read({"elastic.min=2"})).least, 2);
+  EXPECT_EQ(elastic->join_max, 0s) << "the worker has no sync.timeout";
+  EXPECT_EQ(elastic_settings(read({"sync.timeout=2 s"}, true)).join_max, 16s);
 }
 
 TEST(RecipeElastic, WorkersAreToldWhatTheLauncherWasTold) {

@@ -115,6 +115,17 @@ TEST_F(RankProcesses, SignalsReachTheWholeGroup) {
   }
 }
 
+TEST_F(RankProcesses, OneIsKilledWithItsReasonAndTheOthersContinue) {
+  start(2, "[ $TRIREME_RANK = 1 ] && exec sleep 100");
+  ranks_->kill_one(1, "it did not join");
+  ranks_->kill_one(7, "there is no such rank");
+  EXPECT_EQ(finish(), (std::vector<std::string>{"exit code 1", "it did not join"}));
+  for (const RankExit& exit : ranks_->exits()) {
+    EXPECT_FALSE(exit.is_ours()) << "the job fails by it if it is not replaced";
+  }
+  ranks_->kill_one(1, "it has ended");
+}
+
 TEST_F(RankProcesses, UserSignalsReachTheRankAlone) {
   start(1, "trap 'echo got; exit 4' USR1; sleep 0.3 & echo on; wait; wait; exit 5");
   wait_for_line(0);

@@ -1,5 +1,5 @@
 // Goal:   the wanted number is written to the store, however late the store starts, and the last
-//         one counts.
+//         one counts; the members and the announced workers are read.
 // Method: a store's server at a job's socket, started after the number was set.
 
 #include "trireme/cluster/launch/store_link.h"
@@ -30,7 +30,7 @@ TEST(StoreLink, WritesTheLastNumberOnceTheStoreIsThere) {
   const auto path = folder.path() / "secret";
   std::ofstream(path) << std::string(64, 'a') << "\n";
   std::filesystem::permissions(path, std::filesystem::perms::owner_read);
-  StoreLink link({.folder = folder.path()});
+  StoreLink link({.folder = folder.path(), .silence_max = 4s});
   link.set_wanted(3);
   link.set_wanted(4);
   EXPECT_FALSE(link.is_idle());
@@ -54,6 +54,17 @@ TEST(StoreLink, WritesTheLastNumberOnceTheStoreIsThere) {
     const membership::Epoch epoch(static_cast<std::uint64_t>(number), seats);
     store.set("epoch/" + std::to_string(number), encode(epoch), deadline);
   }
+  for (const char* key : {"worker/0000003", "well/0000004"}) {
+    store.set(key, to_bytes("record"), deadline);
+  }
+  const TimePoint written = steady_clock().now();
+  std::optional<Announced> announced;
+  do {
+    usleep(1000);
+    announced = link.announced();
+  } while ((!announced || announced->as_of < written) && !deadline.is_past());
+  ASSERT_TRUE(announced);
+  EXPECT_EQ(announced->workers, std::set<int>{3});
   const std::set<int> newest{0, 2};
   while (link.members() != newest && !deadline.is_past()) usleep(1000);
   EXPECT_EQ(link.members(), newest);

@@ -226,6 +226,40 @@ TEST_F(SupervisionTest, ManyAtOnceAreOneOfTheRow) {
   EXPECT_EQ(settle().count, 2);
 }
 
+TEST_F(SupervisionTest, AWorkerThatDoesNotJoinIsKilledAndReplaced) {
+  begin(2, {.join_max = 16s});
+  const TimePoint started = now_;
+  supervision_->set_announced({0}, started + 15s);
+  EXPECT_EQ(supervision_->decide(now_ = started + 1h).kind, Kind::Wait) << "the store is silent";
+  // Worker 0's record is gone for a moment: it has joined.
+  supervision_->set_announced({}, started + 16s);
+  const Decision decision = supervision_->decide(now_);
+  ASSERT_EQ(decision.kind, Kind::Kill);
+  EXPECT_EQ(decision.workers, std::set<int>{1});
+  EXPECT_THAT(decision.why, ::testing::HasSubstr("did not join the job within 16.0 s"));
+  supervision_->set_announced({0}, started + 17s);
+  EXPECT_EQ(supervision_->decide(now_).kind, Kind::Wait) << "it is being killed";
+  die(1);
+  EXPECT_EQ(settle().kind, Kind::Start);
+  set_members({0, 2});
+  supervision_->set_announced({}, now_ + 1h);
+  EXPECT_EQ(supervision_->decide(now_).kind, Kind::Wait) << "members have joined";
+}
+
+TEST_F(SupervisionTest, ThreeInARowThatDoNotJoinAreACrashLoop) {
+  begin(2, {.join_max = 16s});
+  for (const int worker : {1, 2, 3}) {
+    supervision_->set_announced({0}, now_ += 17s);
+    EXPECT_EQ(supervision_->decide(now_).workers, std::set<int>{worker});
+    die(worker);
+    if (worker < 3) EXPECT_EQ(settle().kind, Kind::Start);
+  }
+  const Decision decision = settle();
+  EXPECT_EQ(decision.kind, Kind::End);
+  EXPECT_EQ(decision.why,
+            "crash loop: worker 3 had not joined 17.0 s after its start, the third in a row");
+}
+
 TEST_F(SupervisionTest, RestartsAreBoundedWithinAWindow) {
   begin(2, {.restarts_max = 2, .restart_window = 1min});
   for (int i = 0; i < 4; ++i) {

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "trireme/base/config/read_value.h"
+#include "trireme/comm/timeouts.h"
 
 namespace trireme::cli {
 namespace {
@@ -35,6 +36,9 @@ cluster::launch::Elastic elastic_settings(const config::Config& config) {
   }
   if (const config::Setting* heartbeat = config.setting("elastic.heartbeat")) {
     elastic.heartbeat = config::read_duration(heartbeat->value);
+  }
+  if (const config::Setting* timeout = config.setting("sync.timeout")) {
+    elastic.join_max = comm::Timeouts{config::read_duration(timeout->value)}.files();
   }
   return elastic;
 }

@@ -220,6 +220,7 @@ class Launcher final : private Upkeep::Workers {
     return worker;
   }
   void kill_workers() override { ranks_.signal(SIGKILL); }
+  void kill_worker(int worker, const std::string& why) override { ranks_.kill_one(worker, why); }
   int living() const override { return ranks_.alive(); }
   void set_size(int size) override { ranks_.set_size(size); }
   void forget_exits() override {

@@ -82,6 +82,7 @@ int exit_code_of(const RankExit& exit) noexcept {
 std::string describe(const RankExit& exit) {
   if (!exit.not_started.empty()) return exit.not_started;
   if (!exit.lost.empty()) return "its host was lost: " + exit.lost;
+  if (!exit.killed.empty()) return exit.killed;
   if (!WIFSIGNALED(exit.status)) return describe_code(WEXITSTATUS(exit.status), exit.oom);
   const int signal = WTERMSIG(exit.status);
   if (signal == SIGKILL) return describe_kill(exit.oom);

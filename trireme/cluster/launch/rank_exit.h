@@ -47,6 +47,7 @@ struct RankExit {
   std::string not_started{};  // why the program could not be executed; empty: it was executed
   std::string host{};         // where it ran, in a job on several hosts
   std::string lost{};         // why its exit status is unknown: its host was lost
+  std::string killed{};       // why the launcher killed it alone, while the job continues
 
   bool is_success() const noexcept;
   bool is_dismissed() const noexcept;

@@ -243,9 +243,11 @@ const RankExit* Ranks::on_reaped(pid_t pid, int status, host::OomWatch& oom_watc
                 .status = status,
                 .signal_sent = member.signal_sent,
                 .oom = host::OomKill::No,
-                .not_started = {}};
+                .not_started = {},
+                .killed = member.killed};
   const bool is_killed = exit_code_of(exit) == 128 + SIGKILL;
-  if (is_killed && exit.signal_sent != SIGKILL) exit.oom = oom_watch.explain(pid);
+  const bool is_ours = exit.signal_sent == SIGKILL || !exit.killed.empty();
+  if (is_killed && !is_ours) exit.oom = oom_watch.explain(pid);
   read_troubles();
   for (const SpawnTrouble& trouble : troubles_) {
     if (trouble.rank == exit.rank) exit.not_started = describe(trouble);
@@ -281,6 +283,13 @@ void Ranks::release_forgotten() {
     }
     return true;
   });
+}
+
+void Ranks::kill_one(int rank, std::string why) {
+  const auto found = members_.find(rank);
+  if (found == members_.end() || !found->second.is_alive) return;
+  found->second.killed = std::move(why);
+  if (kill(-found->second.pid, SIGKILL) != 0) kill(found->second.pid, SIGKILL);
 }
 
 void Ranks::signal(int signal) {

@@ -85,6 +85,8 @@ class Ranks {
   // Whether that process is one of the ranks believed to be alive.
   bool has(pid_t pid, unsigned long long start) const;
   void signal(int signal);
+  // Kills one rank if it is alive; `why` describes its end.
+  void kill_one(int rank, std::string why);
   // The rank's end was handled: it is removed from exits(), and its record is released once its
   // output was read.
   void forget(int rank);
@@ -109,6 +111,7 @@ class Ranks {
     bool is_alive = false;
     bool is_forgotten = false;
     int signal_sent = 0;
+    std::string killed{};  // why kill_one() was called
     output::Tail tail;
     Descriptor log;
   };

@@ -26,6 +26,9 @@ struct Elastic {
   Duration orphan_timeout = std::chrono::seconds(60);
   // A worker that trains alone is killed after this time without a heartbeat; zero: never.
   Duration heartbeat = Duration::zero();
+  // A worker that has not announced itself in the store for so long after its start is killed and
+  // replaced; zero: never.
+  Duration join_max = Duration::zero();
   // Added to the command when all workers died and the job restarts.
   std::vector<std::string> resume_arguments{};
 };

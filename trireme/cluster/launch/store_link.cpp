@@ -17,6 +17,7 @@
 #include "trireme/base/file/event_descriptor.h"
 #include "trireme/cluster/launch/job/coordinator.h"
 #include "trireme/cluster/membership/epoch.h"
+#include "trireme/cluster/membership/records.h"
 #include "trireme/cluster/store/etcd/etcd_store.h"
 #include "trireme/cluster/store/reconnecting_store.h"
 #include "trireme/net/auth/secret_credentials.h"
@@ -129,12 +130,20 @@ struct StoreLink::State {
     }
   }
 
-  // Sends a request from time to time to check that the store answers.
+  // Reads the announced workers from time to time, which also shows that the store answers.
   void look(Store& store) {
-    if (steady_clock().now() - answered < options.silence_max / 8) return;
+    const TimePoint now = steady_clock().now();
+    if (now - answered < options.silence_max / 8) return;
     try {
-      store.get("wanted", Deadline::after(kCallTime));
+      Announced found{.as_of = now};
+      for (const StoreChange& entry :
+           store.list(membership::kWorkerPrefix, Deadline::after(kCallTime))) {
+        if (const auto worker = membership::worker_in(entry.key)) found.workers.insert(*worker);
+      }
       answered = steady_clock().now();
+      const std::lock_guard lock(mutex);
+      announced = std::move(found);
+      event.set();
     } catch (const Error& error) {
       if (error.code() != ErrorCode::Deadline) throw;
       end_silence();
@@ -177,6 +186,7 @@ struct StoreLink::State {
   std::optional<int> wanted;  // not yet written
   std::uint64_t newest = 0;
   std::set<int> members;
+  std::optional<Announced> announced;
   std::uint64_t confirms_requested = 0;
   std::uint64_t confirms_done = 0;
   std::optional<std::set<int>> confirmed;
@@ -237,6 +247,11 @@ void StoreLink::clear_event() const {
 std::set<int> StoreLink::members() const {
   const std::lock_guard lock(state_->mutex);
   return state_->members;
+}
+
+std::optional<Announced> StoreLink::announced() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->announced;
 }
 
 bool StoreLink::is_idle() const {

@@ -1,6 +1,7 @@
 // StoreLink is the launcher's connection to an elastic job's store: it writes how many workers are
-// wanted (key `wanted`) and reads the members of the newest epoch (keys `epoch/`), on its own
-// threads, since the launcher must never wait for the coordinator.
+// wanted (key `wanted`) and reads the members of the newest epoch (keys `epoch/`) and the announced
+// workers (keys `worker/`), on its own threads, since the launcher must never wait for the
+// coordinator.
 //
 // Semantics:     only the last number counts; it is written as soon as the store can be reached.
 //                Jobs whose workers do not agree on epochs have no members. The known members can
@@ -29,6 +30,12 @@
 
 namespace trireme::cluster::launch {
 
+// The workers that had announced themselves at a moment.
+struct Announced {
+  std::set<int> workers{};
+  TimePoint as_of{};
+};
+
 class StoreLink {
  public:
   static constexpr Duration kSilenceMax = std::chrono::seconds(15);
@@ -52,11 +59,14 @@ class StoreLink {
   void forget_members();
   // The workers of the newest known epoch.
   std::set<int> members() const;
+  // As last read from the store, every few seconds; nothing before the first time.
+  std::optional<Announced> announced() const;
   // Reads the newest epoch from the store as soon as the store can be reached; take_confirmed()
   // then returns its workers, once.
   void confirm_members();
   std::optional<std::set<int>> take_confirmed();
-  // An eventfd that is readable when members() has changed or take_confirmed() has a value.
+  // An eventfd that is readable when members() has changed, announced() was read again or
+  // take_confirmed() has a value.
   int event() const;
   void clear_event() const;
   // The last wanted number was written.

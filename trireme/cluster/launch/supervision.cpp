@@ -82,6 +82,7 @@ void Supervision::on_gone(int worker, TimePoint now) {
 void Supervision::set_members(const std::set<int>& members, TimePoint now) {
   if (members == members_) return;
   members_ = members;
+  note_joined(members);
   is_confirmed_ = false;
   if (has_members() || alive_.empty() || is_done_) return;
   has_died_ = true;
@@ -94,6 +95,31 @@ void Supervision::confirm_members(const std::set<int>& members, TimePoint now) {
   next_ = std::min(next_, now);
 }
 
+void Supervision::set_announced(const std::set<int>& workers, TimePoint as_of) {
+  announced_at_ = as_of;
+  note_joined(workers);
+}
+
+void Supervision::note_joined(const std::set<int>& workers) {
+  for (auto& [worker, who] : alive_) who.has_joined = who.has_joined || workers.contains(worker);
+}
+
+// While the store does not answer, it is unknown who has joined.
+std::optional<Decision> Supervision::kill_late() {
+  if (elastic_.join_max.count() == 0 || !announced_at_ || is_clearing_) return std::nullopt;
+  Decision decision{.kind = Decision::Kind::Kill,
+                    .why = "it did not join the job within " + seconds_of(elastic_.join_max) +
+                           " of its start (8 x sync.timeout) and was killed; its program, its data "
+                           "or a file system hangs"};
+  for (auto& [worker, who] : alive_) {
+    if (who.has_joined || who.is_late || *announced_at_ - who.started < elastic_.join_max) continue;
+    who.is_late = true;
+    decision.workers.insert(worker);
+  }
+  if (decision.workers.empty()) return std::nullopt;
+  return decision;
+}
+
 void Supervision::set_room(int count, TimePoint now) {
   if (count == room_) return;
   room_ = count;
@@ -102,15 +128,15 @@ void Supervision::set_room(int count, TimePoint now) {
 
 void Supervision::note_quick(int worker, const Worker& who, TimePoint now) {
   const Duration age = now - who.started;
-  if (age >= kQuickTime) {
+  if (age >= kQuickTime && !who.is_late) {
     quick_count_ = 0;
     return;
   }
   if (who.round == quick_round_) return;
   quick_count_ = who.round == quick_round_ + 1 ? quick_count_ + 1 : 1;
   quick_round_ = who.round;
-  quick_text_ = "worker " + std::to_string(worker) + " died " + seconds_of(age) +
-                " after its start, the " + ordinal(quick_count_) + " in a row";
+  quick_text_ = "worker " + std::to_string(worker) + (who.is_late ? " had not joined " : " died ") +
+                seconds_of(age) + " after its start, the " + ordinal(quick_count_) + " in a row";
 }
 
 bool Supervision::has_members() const {
@@ -127,6 +153,7 @@ Decision Supervision::decide(TimePoint now) {
     if (alive_.empty() || has_members() || is_clearing_) return {};
     return clear();
   }
+  if (std::optional<Decision> late = kill_late()) return *std::move(late);
   if (!has_died_) {
     // No worker died; more workers may be wanted than there are.
     const int missing = target() - alive();

@@ -11,10 +11,12 @@
 // Restart:       if no worker that holds the training state is alive, the workers that wait to join
 //                are killed, and the wanted number of workers starts from the newest checkpoint.
 //                The known members may be out of date, so the caller reads them again first.
+// Late:          a worker that has not joined within `join_max` of its start hangs in its program,
+//                its data or a file system, where no other worker watches it: it is killed.
 // Bounds:        `restarts_max` within `restart_window`; a restart of the job counts once. There is
 //                also a crash loop limit: kQuickMax times in a row, a worker of the latest start
-//                died within kQuickTime. A job with restarts_max = kUnboundedRestarts has no such
-//                limit, because its workers are killed on purpose.
+//                died within kQuickTime or did not join. A job with restarts_max =
+//                kUnboundedRestarts has no such limit, because its workers are killed on purpose.
 // Refusal:       a worker that ends for a reason that a replacement would repeat (it refuses its
 //                input, or its training diverged) ends the job if no worker trains yet. The job
 //                also ends if all workers refused.
@@ -47,12 +49,14 @@ struct Decision {
     Start,      // start `count` workers that join the live ones
     Confirm,    // no known member is alive: read the members again, then call confirm_members()
     Clear,      // kill the live workers: there is no member whose state they could receive
+    Kill,       // kill these `workers`, which did not join: `why`
     StartAnew,  // start `count` workers, with the arguments to resume
     End,        // the job cannot continue: `why`
   };
   Kind kind = Kind::Wait;
   int count = 0;
   std::string why{};
+  std::set<int> workers{};
 };
 
 class Supervision {
@@ -82,6 +86,8 @@ class Supervision {
   void set_members(const std::set<int>& members, TimePoint now);
   // The answer to Kind::Confirm: the members, read from the store after that decision.
   void confirm_members(const std::set<int>& members, TimePoint now);
+  // The workers that had announced themselves in the store at `as_of`.
+  void set_announced(const std::set<int>& workers, TimePoint as_of);
   // REQUIRES: 1 <= count <= elastic.most.
   void set_wanted(int count) { wanted_ = count; }
 
@@ -106,6 +112,8 @@ class Supervision {
   struct Worker {
     TimePoint started{};
     int round = 0;
+    bool has_joined = false;  // as far as known; it stays true
+    bool is_late = false;     // it was killed because it did not join
   };
 
   void forget(int worker);
@@ -114,6 +122,8 @@ class Supervision {
   int target() const { return std::min({wanted_, elastic_.most, room_}); }
   Decision end(std::string why);
   Decision clear();
+  void note_joined(const std::set<int>& workers);
+  std::optional<Decision> kill_late();
   Decision start(Decision::Kind kind, int count, TimePoint now);
   void note_quick(int worker, const Worker& who, TimePoint now);
 
@@ -123,6 +133,7 @@ class Supervision {
   std::map<int, Worker> alive_;
   std::set<int> adrift_;
   std::set<int> members_;
+  std::optional<TimePoint> announced_at_;
   std::deque<TimePoint> restarts_;
   TimePoint next_ = TimePoint::max();
   int round_ = 0;         // counts decisions to start workers

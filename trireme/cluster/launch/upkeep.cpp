@@ -76,6 +76,9 @@ void Upkeep::supervise() {
     } else {
       supervision_.set_members(link_->members(), now);
     }
+    if (const auto announced = link_->announced()) {
+      supervision_.set_announced(announced->workers, announced->as_of);
+    }
   }
   supervision_.set_room(options_.workers->room(supervision_.wanted()), now);
   const Decision decision = supervision_.decide(now);
@@ -88,6 +91,11 @@ void Upkeep::supervise() {
       return link_->confirm_members();
     case Decision::Kind::Clear:
       return options_.workers->kill_workers();
+    case Decision::Kind::Kill:
+      for (const int worker : decision.workers) {
+        options_.workers->kill_worker(worker, decision.why);
+      }
+      return;
     case Decision::Kind::StartAnew:
       return begin_anew(decision.count);
     case Decision::Kind::End:
@@ -160,7 +168,8 @@ void Upkeep::on_ended(const RankExit& exit) {
   options_.publish(is_lost ? "worker lost" : "worker ended", record);
   if (is_lost && !options_.ending->has_begun()) {
     const std::string where = exit.host.empty() ? "" : " on " + exit.host;
-    const bool is_evicted = exit_code_of(exit) == 128 + SIGKILL && exit.oom == host::OomKill::No;
+    const bool is_evicted =
+        exit_code_of(exit) == 128 + SIGKILL && exit.oom == host::OomKill::No && exit.killed.empty();
     options_.ending->say(
         "worker " + std::to_string(exit.rank) + where + " was lost: " +
         (is_evicted ? "killed by signal 9 (kill -9, or another worker evicted it and says why)"

@@ -47,6 +47,8 @@ class Upkeep {
     // Starts one more worker, with these additional arguments. Returns its number. Throws Error.
     virtual int start_worker(const std::vector<std::string>& arguments) = 0;
     virtual void kill_workers() = 0;
+    // Kills one worker; `why` describes its end.
+    virtual void kill_worker(int worker, const std::string& why) = 0;
     // The exits of workers that were replaced no longer count as the job's failure.
     virtual void forget_exits() = 0;
     virtual int living() const = 0;

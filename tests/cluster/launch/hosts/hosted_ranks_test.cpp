@@ -19,6 +19,7 @@ TEST(HostedRanks, KnowsWhoIsWhere) {
   for (int rank : {0, 1, 2}) hosted_ranks.add(rank, rank == 2 ? 1 : 0);
   hosted_ranks.set_pid(2, 17);
   EXPECT_TRUE(hosted_ranks.has(2, 1));
+  EXPECT_EQ(hosted_ranks.host_of(2), 1u);
   EXPECT_FALSE(hosted_ranks.has(2, 0));
   EXPECT_FALSE(hosted_ranks.has(3, 0));
   EXPECT_EQ(hosted_ranks.at(0), (std::vector<int>{0, 1}));
@@ -31,7 +32,8 @@ TEST(HostedRanks, KnowsWhoIsWhere) {
   EXPECT_EQ(hosted_ranks.worker_list()[2].pid, 17);
   EXPECT_EQ(hosted_ranks.worker_list()[2].share, 1);
   hosted_ranks.set_adrift(2, false);
-  hosted_ranks.end({.rank = 0, .status = SIGKILL});
+  hosted_ranks.set_killed(0, "it did not join");
+  EXPECT_EQ(describe(hosted_ranks.end({.rank = 0, .status = SIGKILL})), "it did not join");
   EXPECT_FALSE(hosted_ranks.has(0, 0));
   EXPECT_EQ(hosted_ranks.living(), 2);
   EXPECT_EQ(hosted_ranks.exits().size(), 1u);

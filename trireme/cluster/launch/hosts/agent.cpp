@@ -256,6 +256,9 @@ class Agent {
           on_signal(ByteReader(frame->payload).get<std::int32_t>());
         }
         if (frame->kind == FrameKind::Start) start(decode_worker_order(frame->payload));
+        if (frame->kind == FrameKind::Kill) {
+          ranks_.kill_one(ByteReader(frame->payload).get<std::int32_t>(), "by its launcher");
+        }
         if (frame->kind == FrameKind::End) is_ended_ = true;
       }
       return true;

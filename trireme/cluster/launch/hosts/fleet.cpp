@@ -260,6 +260,13 @@ void Fleet::kill_workers() {
   }
 }
 
+void Fleet::kill_worker(int worker, const std::string& why) {
+  const Host& host = hosts_[hosted_ranks_.host_of(worker)];
+  if (!host.is_up) return;
+  hosted_ranks_.set_killed(worker, why);
+  host.link->kill_worker(worker);
+}
+
 // A live worker on a host that is up, or up again.
 void Fleet::welcome(std::size_t number, const RankStart& start) {
   if (!hosted_ranks_.has(start.rank, number)) {
@@ -274,8 +281,8 @@ void Fleet::welcome(std::size_t number, const RankStart& start) {
   hosted_ranks_.set_pid(start.rank, start.pid);
 }
 
-void Fleet::take_end(const RankExit& exit) {
-  hosted_ranks_.end(exit);
+void Fleet::take_end(const RankExit& seen) {
+  const RankExit exit = hosted_ranks_.end(seen);
   if (upkeep_ != nullptr) return upkeep_->on_ended(exit);
   const bool has_failed = !exit.is_success() && !exit.is_ours();
   options_.publish(has_failed ? "rank failed" : "rank ended",

@@ -84,6 +84,7 @@ class Fleet final : public Link::Listener, public Upkeep::Workers {
 
   int start_worker(const std::vector<std::string>& arguments) override;
   void kill_workers() override;
+  void kill_worker(int worker, const std::string& why) override;
   void forget_exits() override { hosted_ranks_.forget_exits(); }
   int living() const override { return hosted_ranks_.living(); }
   int room(int wanted) const override { return room_for(wanted, capacities()); }
@@ -114,7 +115,7 @@ class Fleet final : public Link::Listener, public Upkeep::Workers {
   void end_agents();
   void try_again(Host& host);
   void welcome(std::size_t number, const RankStart& start);
-  void take_end(const RankExit& exit);
+  void take_end(const RankExit& seen);
   void lose_worker(const Host& host, int worker);
   void end_adrift(Host& host);
   void on_over(Host& host);

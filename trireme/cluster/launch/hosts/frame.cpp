@@ -24,7 +24,7 @@ std::optional<Frame> FrameReader::next() {
   const auto size = head.get<std::uint32_t>();
   const auto kind = head.get<std::uint8_t>();
   const bool is_known = kind >= static_cast<std::uint8_t>(FrameKind::Hello) &&
-                        kind <= static_cast<std::uint8_t>(FrameKind::End);
+                        kind <= static_cast<std::uint8_t>(FrameKind::Kill);
   if (size > kFrameMax || !is_known) {
     throw Error(ErrorCode::Protocol, "what came is no frame of another trireme's");
   }

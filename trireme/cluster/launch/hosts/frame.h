@@ -16,6 +16,7 @@
 // reconnect:
 //   agent     Ended, Aboard    after Go: workers that ended while disconnected, and all live ones
 //   launcher  Start     a worker, once the agent has sent Aboard
+//   launcher  Kill      one worker
 //   launcher  End       the job is over: remaining workers are killed, and the agent ends
 //
 // Bounds:        a frame has at most kFrameMax bytes.
@@ -57,6 +58,7 @@ enum class FrameKind : std::uint8_t {
   Start,
   Aboard,
   End,
+  Kill,
 };
 
 struct Frame {

@@ -57,11 +57,12 @@ void HostedRanks::hear(const OutputPiece& piece) {
   stream->second.feed(piece.bytes, steady_clock().now(), writer_);
 }
 
-void HostedRanks::end(RankExit exit) {
+RankExit HostedRanks::end(RankExit exit) {
   Member& member = members_.at(exit.rank);
   member.is_alive = false;
   member.is_adrift = false;
-  exits_.push_back(std::move(exit));
+  exit.killed = member.killed;
+  return exits_.emplace_back(std::move(exit));
 }
 
 void HostedRanks::finish() {

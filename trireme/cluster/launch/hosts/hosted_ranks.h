@@ -39,6 +39,10 @@ class HostedRanks {
   // A rank that will run on this host; `is_continued`: an earlier launcher had started it.
   void add(int rank, std::size_t host, bool is_continued = false);
   void set_pid(int rank, pid_t pid) { members_.at(rank).pid = pid; }
+  // The launcher kills it alone; `why` describes its end.
+  void set_killed(int rank, std::string why) { members_.at(rank).killed = std::move(why); }
+  // The host that the rank runs on.
+  std::size_t host_of(int rank) const { return members_.at(rank).host; }
   // Whether the rank runs on this host, as far as known.
   bool has(int rank, std::size_t host) const;
   std::vector<int> at(std::size_t host) const;
@@ -49,7 +53,8 @@ class HostedRanks {
 
   // Output of a rank; dropped if the rank is no longer known.
   void hear(const OutputPiece& piece);
-  void end(RankExit exit);
+  // Returns the exit, completed with why the launcher killed the rank, if it did.
+  RankExit end(RankExit exit);
   // Writes out last lines that had no newline.
   void finish();
 
@@ -69,6 +74,7 @@ class HostedRanks {
     pid_t pid = 0;
     bool is_alive = true;
     bool is_adrift = false;
+    std::string killed{};
     output::Tail tail{};
     Descriptor log{};
     std::map<int, output::RankStream> streams{};  // by target

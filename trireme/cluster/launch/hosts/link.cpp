@@ -272,6 +272,7 @@ void Link::hear(const Frame& frame) {
     case FrameKind::Beat:
       return;
     case FrameKind::Start:
+    case FrameKind::Kill:
     case FrameKind::End:
     case FrameKind::Order:
     case FrameKind::JobFile:

@@ -74,8 +74,11 @@ class Link {
 
   void start();
   void go() { say(FrameKind::Go); }
-  // Elastic jobs: start one more worker; end the job.
+  // Elastic jobs: start one more worker; kill one; end the job.
   void start_worker(const WorkerOrder& order) { say(FrameKind::Start, encode_worker_order(order)); }
+  void kill_worker(int worker) {
+    say(FrameKind::Kill, ByteWriter().put(static_cast<std::int32_t>(worker)).bytes());
+  }
   void end();
   void signal(int number);
   void beat();
