@@ -89,8 +89,15 @@ void check_pickle(ByteView bytes) {
     std::size_t names = 0;
     for (const NamedValue& each : tensors_in(tensor_dict(pickle.root()))) names += each.name.size();
     require(names <= bytes.size());
+    if (!is_script_module(pickle.root())) return;
+    names = 0;
+    for (const auto& [name, value] : tensors_in_module(pickle.root(), bytes.size())) {
+      require(pickled_tensor(*value).has_value());
+      names += name.size();
+    }
+    require(names <= bytes.size() * kNameBytes);
   } catch (const Error& error) {
-    require(error.code() == ErrorCode::Corrupt);
+    require(error.code() == ErrorCode::Corrupt || error.code() == ErrorCode::InvalidInput);
   }
 }
 

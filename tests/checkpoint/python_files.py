@@ -38,3 +38,9 @@ with zipfile.ZipFile(folder / "zeros.pt") as stored:
     with zipfile.ZipFile(folder / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as packed:
         for name in stored.namelist():
             packed.writestr(name.replace("zeros/", "bomb/"), stored.read(name))
+
+# The same of a TorchScript archive, which has code beside its pickle.
+with zipfile.ZipFile(folder / "script.pt", "w", zipfile.ZIP_DEFLATED) as packed:
+    packed.writestr("script/data.pkl", b"\x80\x02" + b")" * 1000000 + b".")
+    packed.writestr("script/version", "3\n")
+    packed.writestr("script/code/x.py", "")

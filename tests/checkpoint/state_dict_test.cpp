@@ -6,6 +6,7 @@
 #include "trireme/checkpoint/state_dict.h"
 
 #include <gtest/gtest.h>
+#include <torch/script.h>
 #include <torch/serialize.h>
 #include <torch/torch.h>
 
@@ -44,7 +45,6 @@ TEST(StateDict, ReadsTensorsByName) {
   const auto path = folder.path() / "two.pt";
   write_file_atomically(path, archive_of(two_tensors()));
   const StateDict dict(path);
-  EXPECT_FALSE(dict.is_module());
   EXPECT_EQ(dict.names(), (std::vector<std::string>{"empty", "long"}));
   EXPECT_TRUE(dict.read("long").equal(torch::arange(5)));
   EXPECT_TRUE(dict.read("empty").equal(torch::zeros({0, 3}, at::kHalf)));
@@ -66,12 +66,30 @@ TEST(StateDict, RefusesTensorsOutOfProportionToTheFile) {
     torch::serialize::OutputArchive module;
     module.write("w", tensor);
     module.save_to(path.string());
-    ASSERT_TRUE(StateDict(path).is_module());
-    if (is_large) {
-      EXPECT_THROW(open_tensors(path), Error);
-    } else {
-      EXPECT_TRUE(open_tensors(path).read("w").equal(tensor));
-    }
+    EXPECT_EQ(code_of(path), is_large ? ErrorCode::Corrupt : ErrorCode::Misuse);
+    if (is_large) continue;
+    EXPECT_TRUE(open_tensors(path).read("w").equal(tensor));
+  }
+}
+
+// Loading it as PyTorch does would call its __setstate__, which throws here.
+TEST(StateDict, RunsNoCodeOfAnArchive) {
+  const TemporaryFolder folder("state-dict");
+  const auto path = folder.path() / "script.pt";
+  for (const bool is_nested : {false, true}) {
+    torch::jit::Module script("Evil");
+    script.register_parameter("w", torch::ones({2}), /*is_buffer=*/false);
+    script.define(R"(
+      def __getstate__(self) -> Tuple[Tensor, int]:
+        return (self.w, 1)
+      def __setstate__(self, state: Tuple[Tensor, int]) -> None:
+        assert False, "code of the file ran"
+    )");
+    torch::jit::Module outer("Outer");
+    outer.register_module("inner", script);
+    (is_nested ? outer : script).save(path.string());
+    EXPECT_THROW(torch::jit::load(path.string()), std::exception);
+    EXPECT_EQ(code_of(path), ErrorCode::InvalidInput);
   }
 }
 

@@ -15,14 +15,25 @@
 namespace trireme::checkpoint {
 namespace fs = std::filesystem;
 
+namespace {
+
+// Throws Corrupt where the tensor has many more elements than the file at `path` has bytes: strides
+// of 0 let a few bytes stand for any number of elements, which nobody has the time to look at.
+void expect_in_proportion(const at::Tensor& tensor, const fs::path& path, const std::string& name) {
+  constexpr std::int64_t kElementsPerByteMax = 16;
+  const auto bytes = static_cast<std::int64_t>(fs::file_size(path));
+  if (tensor.numel() / kElementsPerByteMax <= bytes) return;
+  throw Error(ErrorCode::Corrupt, path.string() + ", tensor " + name + ": has " +
+                                      std::to_string(tensor.numel()) + " elements in a file of " +
+                                      std::to_string(bytes) +
+                                      " bytes. If it is an expanded tensor, save its clone()");
+}
+
+}  // namespace
+
 class StateDict::Archive {
  public:
-  explicit Archive(const fs::path& path) : path_(path), reader_(open(path)) {
-    for (const std::string& record : reader_->getAllRecords()) {
-      is_module_ |= record.starts_with("code/");
-    }
-    if (!is_module_) read_names();
-  }
+  explicit Archive(const fs::path& path) : path_(path), reader_(open(path)) { read_names(); }
 
   at::Tensor read(const std::string& name) const {
     const auto found = tensors_.find(name);
@@ -51,7 +62,6 @@ class StateDict::Archive {
     for (const auto& [name, value] : tensors_) all.push_back(name);
     return all;
   }
-  bool is_module() const noexcept { return is_module_; }
 
  private:
   using Reader = caffe2::serialize::PyTorchStreamReader;
@@ -82,10 +92,19 @@ class StateDict::Archive {
 
   void read_names() {
     const auto [data, size] = record("data.pkl");
-    pickle_.emplace(ByteView(static_cast<const std::byte*>(data.get()), size));
+    try {
+      pickle_.emplace(ByteView(static_cast<const std::byte*>(data.get()), size));
+      if (format::is_script_module(pickle_->root())) {
+        tensors_ = format::tensors_in_module(pickle_->root(), size);
+        return;
+      }
+    } catch (const Error& error) {
+      throw Error(error.code(), path_.string() + ": " + error.message());
+    }
     const format::PickleValue& dict = format::tensor_dict(pickle_->root());
     if (!dict.is_dict()) {
-      throw Error(ErrorCode::InvalidInput, path_.string() + " holds no dict of tensors");
+      throw Error(ErrorCode::InvalidInput,
+                  path_.string() + " holds no dict of tensors. Save a state_dict()");
     }
     for (const auto& [name, value] : format::tensors_in(dict)) {
       tensors_.insert_or_assign(std::string(name), value);
@@ -96,18 +115,7 @@ class StateDict::Archive {
   std::unique_ptr<Reader> reader_;
   std::optional<format::Pickle> pickle_;
   std::map<std::string, const format::PickleValue*> tensors_;
-  bool is_module_ = false;
 };
-
-void expect_in_proportion(const at::Tensor& tensor, const fs::path& path, const std::string& name) {
-  constexpr std::int64_t kElementsPerByteMax = 16;
-  const auto bytes = static_cast<std::int64_t>(fs::file_size(path));
-  if (tensor.numel() / kElementsPerByteMax <= bytes) return;
-  throw Error(ErrorCode::Corrupt, path.string() + ", tensor " + name + ": has " +
-                                      std::to_string(tensor.numel()) + " elements in a file of " +
-                                      std::to_string(bytes) +
-                                      " bytes. If it is an expanded tensor, save its clone()");
-}
 
 StateDict::StateDict(const fs::path& path) : archive_(std::make_unique<Archive>(path)) {}
 
@@ -119,10 +127,6 @@ std::vector<std::string> StateDict::names() const {
 
 at::Tensor StateDict::read(const std::string& name) const {
   return archive_->read(name);
-}
-
-bool StateDict::is_module() const {
-  return archive_->is_module();
 }
 
 }  // namespace trireme::checkpoint

@@ -1,6 +1,7 @@
-// StateDict is a file of named tensors that Python's torch.save wrote: a state_dict(), a dict, or a
-// dict that contains one of them as "model" or "state_dict", as training scripts do. Reading it
-// executes no code.
+// StateDict is a .pt file of named tensors. Python's torch.save writes a state_dict(), a dict, or a
+// dict that contains one of them as "model" or "state_dict", as training scripts do; C++'s
+// torch::save and TorchScript write a module. Reading it executes no code: neither calls in the
+// pickle nor the code/ of a TorchScript archive.
 //
 // Errors:        Corrupt for a damaged file, or for the format that preceded zip archives;
 //                InvalidInput for a file that contains something other than named tensors.
@@ -29,17 +30,9 @@ class StateDict {
   // Reads the tensor from the file. Throws NotFound for a name that is not in names().
   at::Tensor read(const std::string& name) const;
 
-  // Whether the archive contains a TorchScript module, as torch::save writes them.
-  bool is_module() const;
-
  private:
   class Archive;
   std::unique_ptr<Archive> archive_;
 };
-
-// Throws Corrupt where the tensor has many more elements than the file at `path` has bytes: strides
-// of 0 let a few bytes stand for any number of elements, which nobody has the time to look at.
-void expect_in_proportion(const at::Tensor& tensor, const std::filesystem::path& path,
-                          const std::string& name);
 
 }  // namespace trireme::checkpoint

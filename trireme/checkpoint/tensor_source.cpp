@@ -3,7 +3,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <fcntl.h>
-#include <torch/serialize.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,48 +54,8 @@ TensorSource open_safetensors(const fs::path& path) {
   return source;
 }
 
-TensorSource from_map(const fs::path& path, std::map<std::string, at::Tensor> tensors) {
-  TensorSource source{.label = path.string(), .names = {}, .read = {}};
-  for (const auto& [name, tensor] : tensors) source.names.push_back(name);
-  source.read = [tensors = std::move(tensors), path](const std::string& name) {
-    const auto found = tensors.find(name);
-    if (found != tensors.end()) return found->second;
-    throw Error(ErrorCode::NotFound, path.string() + " has no tensor " + name);
-  };
-  return source;
-}
-
-void add_archive(const fs::path& path, torch::serialize::InputArchive& archive,
-                 const std::string& prefix, std::map<std::string, at::Tensor>& tensors) {
-  for (const std::string& key : archive.keys()) {
-    at::Tensor tensor;
-    torch::serialize::InputArchive inner;
-    if (archive.try_read(key, tensor) || archive.try_read(key, tensor, /*is_buffer=*/true)) {
-      expect_in_proportion(tensor, path, prefix + key);
-      tensors[prefix + key] = tensor;
-    } else if (archive.try_read(key, inner)) {
-      add_archive(path, inner, prefix + key + ".", tensors);
-    }
-  }
-}
-
-TensorSource open_module(const fs::path& path) {
-  std::map<std::string, at::Tensor> tensors;
-  try {
-    torch::serialize::InputArchive archive;
-    archive.load_from(path.string());
-    add_archive(path, archive, "", tensors);
-  } catch (const c10::Error& error) {
-    throw Error(ErrorCode::Corrupt,
-                path.string() + " is no archive of torch::save that can be read")
-        .with_cause(error.what_without_backtrace());
-  }
-  return from_map(path, std::move(tensors));
-}
-
 TensorSource open_archive(const fs::path& path) {
   const auto dict = std::make_shared<const StateDict>(path);
-  if (dict->is_module()) return open_module(path);
   return {.label = path.string(), .names = dict->names(), .read = [dict](const auto& name) {
             return dict->read(name);
           }};

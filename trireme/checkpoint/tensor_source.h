@@ -3,6 +3,7 @@
 //
 // Errors:        NotFound for a missing file or name; Corrupt for a damaged file; InvalidInput for
 //                an archive that contains something other than named tensors.
+// Hostile input: no code in a file is executed, and memory stays in proportion to its size.
 // Thread safety: read() from one thread at a time.
 
 #pragma once

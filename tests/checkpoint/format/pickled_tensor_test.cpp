@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trireme/base/error.h"
+
 namespace trireme::checkpoint::format {
 namespace {
 
@@ -71,6 +73,50 @@ TEST(PickledTensor, ANameThatIsUsedAgainAndAgainIsGivenOnce) {
   EXPECT_EQ(pickled_tensor(*all[0].value)->offset, 2) << "the last one counts";
   EXPECT_EQ(all[1].name, "v");
   EXPECT_EQ(pickled_tensor(*all[2].value)->offset, 2);
+}
+
+std::string module_of(const std::string& entries, const std::string& type = "Net") {
+  return "c__torch__\n" + type + "\n)\x81}(" + entries + "ub";
+}
+
+TEST(PickledTensor, ModulesHaveTensorsWithTheNamesOfAStateDict) {
+  const std::string inner = module_of(text("weight") + tensor(1, {1}, {1}) + text("on") + "\x88");
+  const std::string all = module_of(text("0") + inner + text("bias") + tensor(2, {1}, {1})) + ".";
+  const Pickle read(bytes_of(all));
+  ASSERT_TRUE(is_script_module(read.root()));
+  const auto tensors = tensors_in_module(read.root(), all.size());
+  ASSERT_EQ(tensors.size(), 2U);
+  EXPECT_EQ(pickled_tensor(*tensors.at("0.weight"))->offset, 1);
+  EXPECT_EQ(pickled_tensor(*tensors.at("bias"))->offset, 2);
+  EXPECT_FALSE(is_script_module(Pickle(bytes_of("c__main__\nNet\n)\x81}b.")).root()));
+}
+
+ErrorCode code_of_module(const std::string& value) {
+  const Pickle read(bytes_of(value + "."));
+  try {
+    tensors_in_module(read.root(), value.size());
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return ErrorCode::Misuse;
+}
+
+TEST(PickledTensor, ModulesThatCannotBeReadWithoutTheirCodeAreRefused) {
+  EXPECT_EQ(code_of_module(module_of("")), ErrorCode::Misuse);
+  EXPECT_EQ(code_of_module("c__torch__\nEvil\n)\x81)b"), ErrorCode::InvalidInput);
+  EXPECT_EQ(code_of_module(module_of(text("inner") + "c__torch__\nEvil\n)\x81)b")),
+            ErrorCode::InvalidInput);
+}
+
+// Each module contains the previous one twice: there are 2^60 paths to the first one.
+TEST(PickledTensor, ModulesThatContainEachOtherOverAndOverAreCorrupt) {
+  std::string value = module_of("");
+  for (int i = 0; i < 60; ++i) {
+    value = value + "q\x01" + "0" + module_of(text("a") + "h\x01" + text("b") + "h\x01");
+  }
+  EXPECT_EQ(code_of_module(value), ErrorCode::Corrupt);
+  const std::string of_itself = "c__torch__\nNet\n)\x81q\x01}(" + text("a") + "h\x01ub";
+  EXPECT_EQ(code_of_module(of_itself), ErrorCode::Corrupt);
 }
 
 TEST(PickledTensor, WhatCannotBeIsNone) {

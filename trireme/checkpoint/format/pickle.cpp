@@ -239,8 +239,7 @@ class Machine {
       case '\x81':
         return call();
       case 'b':
-        pop();  // BUILD: the further state of the object is ignored
-        return true;
+        return build();
       case 'Q': {
         const PickleValue* to = pop();
         make(Kind::Reference).inner = to;
@@ -278,6 +277,15 @@ class Machine {
     made.module = both[0]->module;
     made.text = both[0]->text;
     made.inner = both[1];  // shared, not copied: many calls may have the same arguments
+    return true;
+  }
+
+  // Only an object has a state; what else Python would do with one is not needed.
+  bool build() {
+    const PickleValue* state = pop();
+    PickleValue* object = pop();
+    stack_.push_back(object);
+    if (object->kind == Kind::Call) object->state = state;
     return true;
   }
 

@@ -3,8 +3,8 @@
 // to read.
 //
 // Operations:    those that torch.save uses, protocols 2 to 5. An object becomes a Call: the name
-//                of the Python function, its arguments, and the items that were added to it.
-//                Further state (BUILD) is dropped.
+//                of the Python function, its arguments, the items that were added to it, and the
+//                state that it would be restored from (BUILD).
 // Errors:        Corrupt, with the position, for bytes that are not such a pickle.
 // Hostile input: uses at most kPickleMemory bytes of memory per byte of input: an operation creates
 //                at most one value, and texts are views of the input, never copies. Nothing is read
@@ -33,6 +33,7 @@ struct PickleValue {
   std::string_view text{};             // Text and bytes; Name and Call: "_rebuild_tensor_v2"
   std::string_view module{};           // Name and Call: "torch._utils"
   const PickleValue* inner = nullptr;  // Call: the list of its arguments; Reference: its target
+  const PickleValue* state = nullptr;  // Call: what BUILD restores it from; null if there is none
   // List and tuple: the elements. Dict and Call: key, value, key, value.
   std::vector<const PickleValue*> items{};
 

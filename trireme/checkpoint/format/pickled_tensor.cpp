@@ -45,6 +45,16 @@ std::optional<std::vector<std::int64_t>> numbers_in(const PickleValue& list) {
   return numbers;
 }
 
+// A module with a __setstate__ has a state that only this function understands.
+void expect_attributes(const PickleValue& module, const std::string& prefix) {
+  if (module.state->kind == Kind::Dict) return;
+  throw Error(ErrorCode::InvalidInput,
+              (prefix.empty() ? std::string("the module") : prefix.substr(0, prefix.size() - 1)) +
+                  ", a " + std::string(module.text.substr(0, kRecordNameMax)) +
+                  ", restores itself by code (__setstate__), which is never run. Save its "
+                  "state_dict() instead");
+}
+
 // LibTorch's own pickles wrap a dict in a type tag.
 const PickleValue& without_type(const PickleValue& value) {
   const PickleValue* all = value.arguments_of("torch.jit._pickle", "restore_type_tag");
@@ -91,6 +101,43 @@ std::vector<NamedValue> tensors_in(const PickleValue& dict) {
   }
   std::ranges::reverse(all);
   return all;
+}
+
+bool is_script_module(const PickleValue& value) noexcept {
+  return value.kind == Kind::Call && value.state != nullptr &&
+         (value.module == "__torch__" || value.module.starts_with("__torch__."));
+}
+
+std::map<std::string, const PickleValue*> tensors_in_module(const PickleValue& module,
+                                                            std::size_t size) {
+  struct Pending {
+    std::string prefix;
+    const PickleValue* module;
+  };
+  std::map<std::string, const PickleValue*> tensors;
+  std::vector<Pending> pending{{.prefix = "", .module = &module}};
+  for (std::size_t budget = size * kNameBytes; !pending.empty();) {
+    const Pending next = std::move(pending.back());
+    pending.pop_back();
+    expect_attributes(*next.module, next.prefix);
+    const std::vector<const PickleValue*>& entries = next.module->state->items;
+    for (std::size_t i = 0; i + 1 < entries.size(); i += 2) {
+      const PickleValue &key = *entries[i], &value = *entries[i + 1];
+      if (key.kind != Kind::Text) continue;
+      const std::size_t cost = next.prefix.size() + key.text.size() + 1;
+      if (cost > budget) {
+        throw Error(ErrorCode::Corrupt, "its modules contain each other over and over");
+      }
+      budget -= cost;
+      std::string name = next.prefix + std::string(key.text);
+      if (is_script_module(value)) {
+        pending.push_back({.prefix = std::move(name) + ".", .module = &value});
+      } else if (pickled_tensor(value)) {
+        tensors.insert_or_assign(std::move(name), &value);
+      }
+    }
+  }
+  return tensors;
 }
 
 std::optional<PickledTensor> pickled_tensor(const PickleValue& value) {

@@ -9,7 +9,9 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +45,21 @@ struct NamedValue {
 // counts. Many short operations may refer to one long name; it is returned once, so that the names
 // together are no longer than the pickle. Equal texts at two positions of the pickle are two names.
 std::vector<NamedValue> tensors_in(const PickleValue& dict);
+
+// Whether the value is a TorchScript module, which is also what torch::save writes in C++.
+bool is_script_module(const PickleValue& value) noexcept;
+
+inline constexpr std::size_t kNameBytes = 16;
+
+// The tensors of a TorchScript module and of the modules in it, named "layer.weight" like the
+// entries of a state dict. Its code is not needed for that and never runs.
+//
+// Errors:        InvalidInput for a module whose attributes only its own code could restore.
+// Hostile input: few bytes can describe modules that contain each other over and over. The names of
+//                all entries that are visited together have at most kNameBytes bytes per byte of
+//                the pickle, which is `size` bytes long; Corrupt beyond that.
+std::map<std::string, const PickleValue*> tensors_in_module(const PickleValue& module,
+                                                            std::size_t size);
 
 // Returns nullopt if the value is not a tensor.
 std::optional<PickledTensor> pickled_tensor(const PickleValue& value);
