@@ -173,5 +173,40 @@ TEST(PlacedPictures, ArePlacedAsAnyOthers) {
   }
 }
 
+// Sets the sizes in the frame header of a JPEG file, and its kind: 0xC0 baseline, 0xC2 progressive.
+Bytes resized(Bytes file, std::uint16_t size, std::uint8_t kind) {
+  const std::byte marker[] = {std::byte{0xFF}, std::byte{0xC0}};
+  const auto frame = std::search(file.begin(), file.end(), marker, marker + 2);
+  if (frame == file.end()) return {};
+  frame[1] = std::byte{kind};
+  for (const int at : {5, 7}) {
+    frame[at] = static_cast<std::byte>(size >> 8);
+    frame[at + 1] = static_cast<std::byte>(size & 0xFF);
+  }
+  return file;
+}
+
+TEST(PartOfAPicture, ImagesOfMorePixelsThanAnyoneTrainsOnAreRefused) {
+  EXPECT_NO_THROW(expect_pixels("PNG", 8192, 8192));
+  EXPECT_NO_THROW(expect_pixels("PNG", 1, kPixelsMax));
+  EXPECT_EQ(code_of([] { expect_pixels("PNG", 8193, 8192); }), ErrorCode::Corrupt);
+  EXPECT_EQ(code_of([] { expect_pixels("PNG", std::int64_t{1} << 62, 1 << 20); }),
+            ErrorCode::Corrupt);
+  if (!has_jpeg()) GTEST_SKIP() << "NOT TESTED: no libjpeg";
+  const Bytes file = jpeg::encode(blots(3, 16, 16), 90);
+  const auto message_of = [&](std::uint16_t size, std::uint8_t kind, std::int64_t wanted) {
+    Pixels pixels;
+    try {
+      jpeg::decode(resized(file, size, kind), wanted, wanted, false, pixels);
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return std::string();
+  };
+  EXPECT_NE(message_of(60000, 0xC0, 60000).find("60000 x 60000 pixels"), std::string::npos);
+  // Decoded to an eighth of its size, but libjpeg would hold all of it.
+  EXPECT_NE(message_of(60000, 0xC2, 8).find("60000 x 60000 pixels"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace trireme::data::image

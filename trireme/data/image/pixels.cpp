@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "trireme/base/check.h"
+#include "trireme/base/error.h"
 #include "trireme/data/image/unpack.h"
 
 namespace trireme::data::image {
@@ -112,6 +114,14 @@ void mix_row(const std::uint8_t* above, const std::uint8_t* below, float share,
 }
 
 }  // namespace
+
+void expect_pixels(const char* kind, std::int64_t height, std::int64_t width) {
+  if (height <= kPixelsMax / std::max<std::int64_t>(width, 1)) return;
+  throw Error(ErrorCode::Corrupt, std::string(kind) + ": " + std::to_string(width) + " x " +
+                                      std::to_string(height) + " pixels, and at most " +
+                                      std::to_string(kPixelsMax) +
+                                      " are decoded. Store the image at a smaller size");
+}
 
 Part part_for(std::int64_t height, std::int64_t width, transform::ImageSize size,
               const transform::Placement& placement) {

@@ -29,6 +29,13 @@ struct Pixels {
   Part part = {};           // the part that is available; no rows: all of it
 };
 
+// Decoding uses a few bytes of memory per pixel, and a small file may claim any number of pixels.
+// 8192 x 8192 is far more than models are trained on.
+inline constexpr std::int64_t kPixelsMax = std::int64_t{1} << 26;
+
+// Throws Corrupt if an image has more than kPixelsMax pixels; `kind` is "JPEG" or "PNG".
+void expect_pixels(const char* kind, std::int64_t height, std::int64_t width);
+
 // The part of an image of this size that fit() reads; no rows if it reads nothing.
 Part part_for(std::int64_t height, std::int64_t width, transform::ImageSize size,
               const transform::Placement& placement);

@@ -46,9 +46,6 @@ void prepare(Complaints& complaints) {
   complaints.base.emit_message = count_damage;
 }
 
-// Real images are not larger than this, but a damaged header may claim any size.
-constexpr std::int64_t kPixelsMax = std::int64_t{1} << 28;
-
 // The scale in eighths at which the image still covers the wanted size.
 unsigned eighths(std::int64_t have, std::int64_t want) {
   return static_cast<unsigned>(std::clamp<std::int64_t>((8 * want + have - 1) / have, 1, 8));
@@ -58,6 +55,7 @@ unsigned eighths(std::int64_t have, std::int64_t want) {
 struct Decoding {
   jpeg_decompress_struct codec{};
   Complaints complaints{};
+  bool is_progressive = false;  // the file contains the image in several passes
 
   Decoding() {
     prepare(complaints);
@@ -93,6 +91,7 @@ bool begin(Decoding& d, ByteView bytes, std::int64_t height, std::int64_t width,
   d.codec.scale_num = d.codec.scale_num > 4 ? 8 : d.codec.scale_num > 2 ? 4 : d.codec.scale_num;
   d.codec.scale_denom = 8;
   jpeg_calc_output_dimensions(&d.codec);
+  d.is_progressive = jpeg_has_multiple_scans(&d.codec) != FALSE;
   return true;
 }
 
@@ -163,10 +162,9 @@ void describe(const Decoding& d, bool is_grey, image::Pixels& pixels) {
   pixels.channels = is_grey || colours == JCS_GRAYSCALE ? 1 : 3;
   pixels.stride = colours == JCS_EXT_RGBX || colours == JCS_CMYK ? 4 : pixels.channels;
   pixels.part = {};
-  if (pixels.height * pixels.width > kPixelsMax) {
-    throw Error(ErrorCode::Corrupt, "JPEG: a picture of " + std::to_string(pixels.height) + " by " +
-                                        std::to_string(pixels.width));
-  }
+  // A progressive file is held in memory at its full size, whatever the size of the output.
+  if (d.is_progressive) image::expect_pixels("JPEG", d.codec.image_height, d.codec.image_width);
+  image::expect_pixels("JPEG", pixels.height, pixels.width);
 }
 
 // Converts cyan, magenta, yellow and black to red, green and blue, or to grey in the first byte, in

@@ -11,8 +11,6 @@
 namespace trireme::data::png {
 namespace {
 
-constexpr std::int64_t kPixelsMax = std::int64_t{1} << 28;
-
 // Uses libpng's simplified interface: no callbacks, no longjmp.
 struct Picture {
   png_image image{};
@@ -42,10 +40,7 @@ void decode(ByteView bytes, bool is_grey, image::Pixels& pixels) {
   pixels.width = picture.image.width;
   pixels.stride = 0;
   pixels.part = {};
-  if (pixels.height * pixels.width > kPixelsMax) {
-    throw Error(ErrorCode::Corrupt, "PNG: a picture of " + std::to_string(pixels.height) + " by " +
-                                        std::to_string(pixels.width));
-  }
+  image::expect_pixels("PNG", pixels.height, pixels.width);
   pixels.bytes.resize(PNG_IMAGE_SIZE(picture.image));
   const png_color black{0, 0, 0};
   if (!png_image_finish_read(&picture.image, &black, pixels.bytes.data(), 0, nullptr)) {
