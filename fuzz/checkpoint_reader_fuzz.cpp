@@ -1,6 +1,7 @@
-// Goal:   no checkpoint (manifest and parts) crashes the code that reads it: verify, read, diff,
-//         reshard. A checkpoint that verify accepts can be read without an error. Data that is read
-//         with the key, and was not signed again by its holder, is the data that the holder wrote.
+// Goal:   no checkpoint (manifest, meta and parts) crashes the code that reads it: verify, read,
+//         diff, reshard; the progress in an accepted meta is one that a job can reach. A checkpoint
+//         that verify accepts can be read without an error. Data that is read with the key, and was
+//         not signed again by its holder, is the data that the holder wrote.
 // Method: the input edits the manifests and parts of small checkpoints (plain, compressed,
 //         encrypted). Checksums are recomputed, since the checkpoint would be rejected otherwise;
 //         in half of the runs the signature is recomputed too.
@@ -26,6 +27,7 @@
 #include "trireme/checkpoint/format/reader.h"
 #include "trireme/checkpoint/format/reshard.h"
 #include "trireme/checkpoint/format/verify.h"
+#include "trireme/train/report/progress.h"
 
 using namespace trireme;
 using namespace trireme::checkpoint::format;
@@ -59,6 +61,23 @@ struct Stored {
   Json manifest;
   std::map<std::string, std::string> parts;
 };
+
+// All counts are above 0, so that an edit can make each of them wrong.
+const train::Progress kProgress{.step = 1,
+                                .updates = 1,
+                                .position = {.epoch = 2, .cursor = 3},
+                                .returned = {{.epoch = 2, .samples = {.begin = 1, .end = 2}}},
+                                .samples = 4,
+                                .best_step = 1};
+
+void check_progress(const std::string& meta, std::int64_t step) {
+  const train::Progress read = train::Progress::from_meta(meta, step);
+  require(read.step == step && read.updates >= 0 && read.updates <= step);
+  require(read.position.epoch >= 0 && read.position.cursor >= 0 && read.best_step <= step);
+  for (const data::Returned& part : read.returned) {
+    require(part.epoch >= 0 && part.samples.begin >= 0 && part.samples.count() >= 0);
+  }
+}
 
 std::string checksum_text(std::string_view bytes) {
   char text[17];
@@ -101,7 +120,7 @@ class Lab {
     fs::create_directories(plain);
     const fs::path draft = make_draft(plain, 1, "fuzz");
     const Bytes bytes(60, std::byte{3});
-    Manifest manifest{.step = 1, .meta = R"({"epoch":2})"};
+    Manifest manifest{.step = 1, .meta = kProgress.to_json()};
     add_part(manifest, write_part(draft / "part-00000.safetensors",
                                   PartLayout({{.name = "a", .sizes = {3, 5}, .count = 7},
                                               {.name = "b", .dtype = DType::U8, .sizes = {0}}}),
@@ -261,7 +280,7 @@ class Lab {
 
   bool check_damage(const ReadOptions& reading) const {
     try {
-      return damage_in(edited_, reading).empty();
+      return damage_in(edited_, reading, check_progress).empty();
     } catch (const Error& error) {
       require_expected(error);
       return false;
@@ -270,6 +289,7 @@ class Lab {
 
   void read_all(const ReadOptions& reading, bool is_resharded) const {
     const Reader reader(edited_, reading);
+    check_progress(reader.manifest().meta, reader.manifest().step);
     for (const StoredTensor& tensor : reader.manifest().tensors) {
       Bytes bytes(tensor.size());
       reader.read(tensor, 0, tensor.count(), bytes.data());

@@ -173,7 +173,7 @@ TEST(CheckpointSaver, WhatCannotBeReadIsSetAside) {
 
 TEST(CheckpointSaver, ScoresOfAnotherKindDoNotCount) {
   const TemporaryFolder folder("saver");
-  State state{.pieces = {}, .meta = R"("old")"};
+  State state{.pieces = {}, .meta = R"({"is":"old"})"};
   state.add("w", torch::ones({3}));
   Saver::Options options{.folder = folder.path(), .retention = {.keep_last = 1, .keep_best = 1}};
   {
@@ -182,7 +182,7 @@ TEST(CheckpointSaver, ScoresOfAnotherKindDoNotCount) {
     saver.wait();
   }
   EXPECT_THAT(steps_in(folder.path()), ElementsAre(1, 2));
-  options.is_score_alike = [](const std::string& meta) { return meta != R"("old")"; };
+  options.is_score_alike = [](const std::string& meta) { return meta != R"({"is":"old"})"; };
   Saver saver(options);
   saver.save(state, 3, 0.9);
   saver.wait();

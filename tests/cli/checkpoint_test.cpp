@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/checkpoint/format/stored_bytes.h"
+#include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
+#include "trireme/checkpoint/format/manifest_text.h"
 #include "trireme/cli/checkpoint/rewrite.h"
 #include "trireme/cli/commands.h"
 #include "trireme/net/auth/secret.h"
+#include "trireme/train/report/progress.h"
 
 namespace trireme::cli {
 namespace {
@@ -17,6 +20,7 @@ namespace {
 namespace format = checkpoint::format;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Outcome {
   int code = 0;
@@ -50,6 +54,20 @@ TEST(CheckpointCommand, ListsInspectsAndVerifies) {
   EXPECT_THAT(damaged.out, AllOf(HasSubstr("whole"), HasSubstr("part-00001.safetensors has 99")));
   EXPECT_THAT(run({"verify", path, "--json"}).out, HasSubstr("\"is_whole\": false"));
   EXPECT_THAT(run({"ls", path}).out, HasSubstr("damaged"));
+}
+
+TEST(CheckpointCommand, AJobsImpossibleProgressIsDamage) {
+  const TemporaryFolder folder("checkpoint-command");
+  const auto path = format::store_bytes(folder.path(), 7);
+  const auto manifest_path = path / format::kManifestName;
+  auto manifest = format::parse_manifest(read_file(manifest_path), "manifest");
+  for (const std::int64_t step : {7, 8}) {
+    manifest.meta = train::Progress{.step = step}.to_json();
+    write_file_atomically(manifest_path, format::manifest_text(manifest));
+    const Outcome verified = run({"verify", path.string()});
+    EXPECT_EQ(verified.code, step == 7 ? 0 : 1);
+    EXPECT_THAT(verified.out, HasSubstr(step == 7 ? "whole" : "its progress is that of step 8"));
+  }
 }
 
 TEST(CheckpointCommand, RefusesWhatIsNone) {
@@ -89,7 +107,10 @@ TEST(CheckpointCommand, SealsAndOpens) {
   EXPECT_THAT(run({"verify", to, "--key", key}).out, HasSubstr("(authenticated)"));
   EXPECT_EQ(run({"diff", path, to}).code, 2);
   EXPECT_EQ(run({"diff", path, to, "--key", key}).code, 2);  // one of them is not signed
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(run({"diff", path, to, "--key", key, "--allow-unauthenticated"}).code, 0);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr(path + " is not signed"), Not(HasSubstr(to + "/"))));
   const Outcome refused = run({"verify", path, "--key", key});
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.out, HasSubstr("is not signed"));

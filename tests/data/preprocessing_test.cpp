@@ -1,6 +1,7 @@
 // Goal:   what a checkpoint records about the data is restored unchanged and opens other data the
 //         same way: sizes, names with any bytes, tokenizers, columns of a table.
-// Method: records of small tables, texts and published tokenizers, written and read again.
+// Method: records of small tables, texts and published tokenizers, written and read again; each of
+//         their values replaced.
 
 #include "trireme/data/preprocessing.h"
 
@@ -89,6 +90,41 @@ TEST(Preprocessing, StandardsAndFillingsOfTablesComeBack) {
   EXPECT_THAT(numbers, ElementsAre(0, 1, 0)) << "the mean, and the category of gaps";
   inputs.source->read(1, {}, numbers, &target);
   EXPECT_THAT(numbers, ElementsAre(1, 0, 1));
+}
+
+// Every value of the record in turn is something else.
+void expect_readable_or_corrupt(nlohmann::json& whole, nlohmann::json& part) {
+  for (const char* other : {"null", "-1", "[]", "{}", "\"x\"", "1e300", "9223372036854775807"}) {
+    const nlohmann::json before = std::exchange(part, nlohmann::json::parse(other));
+    try {
+      Preprocessing::from_json(whole.dump());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Corrupt) << whole.dump();
+    }
+    part = before;
+  }
+  if (!part.is_structured()) return;
+  for (nlohmann::json& inner : part) expect_readable_or_corrupt(whole, inner);
+}
+
+TEST(Preprocessing, ARecordWithAnyOtherValueIsReadOrCorrupt) {
+  const TemporaryFolder folder("preprocessing");
+  write_file_atomically(folder.path() / "t.csv", "size,colour,price\n1,red,100\n3,blue,300\n");
+  table::CsvConfig config;
+  config.train = folder.path() / "t.csv";
+  config.test_share = 0;
+  config.categories = {"colour"};
+  config.targets = {"price"};
+  config.task = table::Task::Regression;
+  Sets sets = table::open_csv(config);
+  sets.preprocessing.source = sets.preprocessing.form = sets.train->form();
+  sets.preprocessing.class_counts = {3, 4};
+  sets.preprocessing.form.document_end = 5;
+  auto json = nlohmann::json::parse(sets.preprocessing.to_json());
+  EXPECT_NO_THROW(Preprocessing::from_json(json.dump()));
+  expect_readable_or_corrupt(json, json);
+  json["class_counts"] = {3, -4};
+  EXPECT_EQ(testing::code_of([&] { Preprocessing::from_json(json.dump()); }), ErrorCode::Corrupt);
 }
 
 TEST(Preprocessing, TablesAreReadByWhatWasLearnedFromTheTrainingRows) {

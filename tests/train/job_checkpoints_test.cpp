@@ -11,11 +11,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tests/train/trainer_fixture.h"
 #include "trireme/base/error.h"
 #include "trireme/checkpoint/format/manifest_text.h"
+#include "trireme/train/report/checkpoint_meta.h"
 
 namespace trireme::train {
 namespace {
@@ -155,6 +157,38 @@ TEST_F(KeeperTest, DamagedOnesAreSaidAndSetAside) {
     EXPECT_THAT(said(folder, "screen"), HasSubstr("going on from step 8"));
     EXPECT_THAT(said(folder, "events.jsonl"), HasSubstr("checkpoint passed over"));
   }
+}
+
+// Behind a valid checksum, as a program that wrote nonsense, or a person, could leave it.
+TEST_F(KeeperTest, ACheckpointWithAnImpossibleMetaIsPassedOver) {
+  run("whole", words_);
+  Words fewer = words_;
+  fewer.emplace_back("train.steps=16");
+  run("hurt", fewer);
+  const fs::path path = checkpoint_at("hurt", 16) / "manifest.json";
+  const auto written = checkpoint::format::parse_manifest(read_file(path), "manifest");
+  const auto edit = [&](const char* name, const char* value) {
+    auto meta = nlohmann::json::parse(written.meta);
+    meta[name] = nlohmann::json::parse(value);
+    auto manifest = written;
+    manifest.meta = meta.dump();
+    write_file_atomically(path, checkpoint::format::manifest_text(manifest));
+  };
+  const std::pair<const char*, const char*> edits[] = {
+      {"step", "5"},     {"step", "\"x\""}, {"step", "1000000000000"},
+      {"updates", "-3"}, {"data", "{}"},    {"returned", "[[0,-100,-90]]"},
+      {"cursor", "-5"}};
+  for (const auto& [name, value] : edits) {
+    edit(name, value);
+    const auto found =
+        checkpoint::Checkpoint::newest_whole(path.parent_path().parent_path(), {}, check_job_meta);
+    ASSERT_TRUE(found.checkpoint.has_value()) << name;
+    EXPECT_EQ(found.checkpoint->step(), 12) << name << " = " << value;
+  }
+  run("hurt", words_, true);
+  expect_same_end("whole", "hurt");
+  EXPECT_THAT(said("hurt", "screen"), HasSubstr("cannot have cursor = -5"));
+  EXPECT_THAT(said("hurt", "screen"), HasSubstr("going on from step 12"));
 }
 
 TEST_F(KeeperTest, WhereNoneIsWholeNothingBegins) {

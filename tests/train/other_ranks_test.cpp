@@ -76,11 +76,13 @@ TEST_F(OtherRanksTest, AKeeperGoesOnWithoutTheFirstRank) {
     return JobCheckpoints::Options{
         .folder = at("kept") / "checkpoints", .group = group, .epoch = 1, .reporter = &reporter};
   };
-  const checkpoint::State state{.pieces = {}, .meta = Progress().to_json()};
+  const auto state_at = [](std::int64_t step) {
+    return checkpoint::State{.pieces = {}, .meta = Progress{.step = step}.to_json()};
+  };
   std::unique_ptr<JobCheckpoints> survivor;
   testing::run_rank_threads(2, [&](int rank) {
     auto keeper = std::make_unique<JobCheckpoints>(options(groups[static_cast<std::size_t>(rank)]));
-    checkpoint::State own = state;
+    checkpoint::State own = state_at(1);
     own.add("w" + std::to_string(rank), torch::ones({3}));
     keeper->save(own, 1, std::nullopt);
     keeper->finish();
@@ -93,7 +95,7 @@ TEST_F(OtherRanksTest, AKeeperGoesOnWithoutTheFirstRank) {
     survivor = std::move(keeper);
   });
   survivor->regroup(comm::Group::solo(), 2);
-  checkpoint::State all = state;
+  checkpoint::State all = state_at(3);
   for (const char* name : {"w0", "w1"}) all.add(name, torch::zeros({3}));
   survivor->save(all, 3, std::nullopt);
   survivor->finish();

@@ -16,11 +16,12 @@ Checkpoint Checkpoint::open(const std::filesystem::path& path, const format::Rea
 }
 
 Checkpoint::Newest Checkpoint::newest_whole(const std::filesystem::path& folder,
-                                            const format::ReadOptions& options) {
+                                            const format::ReadOptions& options,
+                                            const format::MetaCheck& check) {
   // A running job may remove the checkpoint that was found before it is opened.
   constexpr int kAttempts = 10;
   for (int attempt = 1;; ++attempt) {
-    format::Newest found = format::find_newest_whole(folder, options);
+    format::Newest found = format::find_newest_whole(folder, options, check);
     Newest newest{.checkpoint = std::nullopt, .skipped = std::move(found.skipped)};
     if (!found.path) return newest;
     try {

@@ -33,9 +33,12 @@ class Checkpoint {
                          const format::ReadOptions& options = {});
   // Opens the newest complete checkpoint of a job's folder, after reading and verifying all of it.
   static Newest newest_whole(const std::filesystem::path& folder,
-                             const format::ReadOptions& options = {});
+                             const format::ReadOptions& options = {},
+                             const format::MetaCheck& check = {});
 
   const std::filesystem::path& path() const { return reader_->folder(); }
+  // A warning for the user where a key was given and the checkpoint is not signed; else empty.
+  std::string note_if_unsigned() const { return reader_->note_if_unsigned(); }
   std::int64_t step() const { return reader_->manifest().step; }
   std::optional<double> score() const { return reader_->manifest().score; }
   // The JSON text that was saved with the checkpoint.

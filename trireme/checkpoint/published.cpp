@@ -35,14 +35,23 @@ bool is_of_a_job(const fs::path& path) {
          !format::list_checkpoints(path).empty();
 }
 
+void tell(const PublishedOptions& options, const std::string& note) {
+  if (options.on_note && !note.empty()) options.on_note(note);
+}
+
+Opened open_checkpoint(const Checkpoint& checkpoint, const PublishedOptions& options) {
+  tell(options, checkpoint.note_if_unsigned());
+  return {.source = open_tensors(checkpoint), .is_ours = true};
+}
+
 Opened open_folder(const fs::path& path, const PublishedOptions& options) {
   if (fs::exists(path / format::kManifestName)) {
-    return {.source = open_tensors(Checkpoint::open(path, options.reading)), .is_ours = true};
+    return open_checkpoint(Checkpoint::open(path, options.reading), options);
   }
   for (const fs::path& folder : {path, path / "checkpoints"}) {
     const auto newest = Checkpoint::newest_whole(folder, options.reading);
-    if (options.on_skipped) std::ranges::for_each(newest.notes(), options.on_skipped);
-    if (newest.checkpoint) return {.source = open_tensors(*newest.checkpoint), .is_ours = true};
+    for (const std::string& note : newest.notes()) tell(options, note);
+    if (newest.checkpoint) return open_checkpoint(*newest.checkpoint, options);
   }
   const bool has_weights = has_hugging_face_weights(path);
   if (has_weights && !is_of_a_job(path)) return {.source = open_hugging_face_weights(path)};
@@ -56,6 +65,11 @@ Opened open_folder(const fs::path& path, const PublishedOptions& options) {
 Opened open_sorted(const fs::path& path, const PublishedOptions& options) {
   Opened opened =
       fs::is_directory(path) ? open_folder(path, options) : Opened{.source = open_tensors(path)};
+  if (options.reading.key && !opened.is_ours) {
+    tell(options, path.string() +
+                      " is no checkpoint and has no signature, though a key is given: "
+                      "anybody could have written it");
+  }
   std::ranges::sort(opened.source.names);
   return opened;
 }

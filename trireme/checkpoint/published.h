@@ -37,8 +37,9 @@ struct PublishedOptions {
   std::function<bool(const std::string&)> is_fresh{};
   std::function<bool(const std::string&)> is_optional{};
   format::ReadOptions reading{};  // for a job or a checkpoint
-  // Called for each damaged checkpoint that was skipped, if `path` is a job's folder.
-  std::function<void(const std::string&)> on_skipped{};
+  // Called with what the user should know: a damaged checkpoint of a job's folder that was skipped,
+  // and weights that are not signed although `reading` has a key.
+  std::function<void(const std::string&)> on_note{};
 };
 
 // Describes the first invalid entry of a list of renames; empty if all are valid.

@@ -10,6 +10,7 @@
 #include "trireme/cli/checkpoint/rewrite.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/train/answer.h"
+#include "trireme/train/report/progress.h"
 
 namespace trireme::cli {
 namespace {
@@ -122,6 +123,7 @@ std::string brief_meta(const std::string& meta) {
 
 int inspect(const Options& options) {
   const format::Reader reader(checkpoints_at(options.path).back(), options.reading());
+  warn_if_unsigned(reader);
   const format::Manifest& manifest = reader.manifest();
   Json tensors = Json::array();
   for (const format::StoredTensor& tensor : manifest.tensors) {
@@ -154,11 +156,16 @@ int inspect(const Options& options) {
   return 0;
 }
 
+// Programs may save a meta of their own; that of a training job is known here.
+void check_meta(const std::string& meta, std::int64_t step) {
+  if (Json::parse(meta).contains("job_hash")) train::Progress::from_meta(meta, step);
+}
+
 // A checkpoint that the key does not fit does not prevent the verification of the others.
 std::vector<std::string> damage_or_refusal(const fs::path& path,
                                            const format::ReadOptions& reading) {
   try {
-    return format::damage_in(path, reading);
+    return format::damage_in(path, reading, check_meta);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::InvalidInput) throw;
     return {error.message()};

@@ -163,6 +163,7 @@ void expect_form_of(const table::Fit& fit, const Form& form) {
   expect(form.target_type == at::kFloat, "the targets of the table are float32");
 }
 
+constexpr std::int64_t kSamplesMax = std::int64_t{1} << 60;
 constexpr std::int64_t kClassesMax = std::numeric_limits<std::int32_t>::max();
 
 Form form_in(const Json& json, const std::shared_ptr<const tokenizer::Tokenizer>& tokenizer) {
@@ -171,7 +172,10 @@ Form form_in(const Json& json, const std::shared_ptr<const tokenizer::Tokenizer>
             .target_sizes = sizes_in(json.at("target_sizes")),
             .target_type = type_in(json.at("target_type")),
             .classes = whole_in(json.at("classes"), 0, kClassesMax),
-            .document_end = json.value("document_end", std::int64_t{-1})};
+            .document_end = -1};
+  if (json.contains("document_end")) {
+    form.document_end = whole_in(json.at("document_end"), 0, kClassesMax);
+  }
   if (json.contains("class_names")) {
     form.class_names = texts_in(json.at("class_names"));
   } else if (tokenizer) {
@@ -261,13 +265,15 @@ Preprocessing Preprocessing::from_json(std::string_view text) {
       read.table = fit_in(json.at("table"));
       expect_form_of(*read.table, read.source);
     }
-    read.class_counts = json.value("class_counts", std::vector<std::int64_t>());
+    for (const Json& count : json.value("class_counts", Json::array())) {
+      read.class_counts.push_back(whole_in(count, 0, kSamplesMax));
+    }
     return read;
   } catch (const Json::exception& error) {
     throw Error(ErrorCode::Corrupt,
                 std::string("the checkpoint's record of its data cannot be read: ") + error.what());
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::Protocol) throw;
+    if (error.code() != ErrorCode::Protocol && error.code() != ErrorCode::InvalidInput) throw;
     throw Error(ErrorCode::Corrupt,
                 "the checkpoint's record of its data cannot be read: " + error.message());
   }

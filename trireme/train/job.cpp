@@ -169,8 +169,8 @@ void load_first_weights(const config::Config& config, model::Model& model, bool 
          .renames = wanted.load_renames,
          .is_fresh = [&](const std::string& name) { return fits_any(fresh, name); },
          .is_optional = model::is_lora,
-         .reading = config.get<CheckpointConfig>("checkpoint").sealing().reading(),
-         .on_skipped =
+         .reading = sealing_of(config).reading(),
+         .on_note =
              [is_first_rank](const std::string& note) {
                if (is_first_rank) std::fprintf(stderr, "trireme: model.load: %s\n", note.c_str());
              }});

@@ -6,7 +6,7 @@
 #include "trireme/base/bytes.h"
 #include "trireme/base/entropy.h"
 #include "trireme/base/error.h"
-#include "trireme/train/report/progress.h"
+#include "trireme/train/report/checkpoint_meta.h"
 
 namespace trireme::train {
 namespace {
@@ -144,8 +144,8 @@ void JobCheckpoints::give_up(std::int64_t step, const std::string& why) {
 // to go on from: else people may want to mend what they have.
 std::int64_t JobCheckpoints::find_newest() {
   heed(settle());
-  const auto found =
-      checkpoint::Checkpoint::newest_whole(options_.folder, options_.sealing.reading());
+  const auto found = checkpoint::Checkpoint::newest_whole(
+      options_.folder, options_.sealing.reading(), check_job_meta);
   for (const auto& skipped : found.skipped) {
     const auto step = checkpoint::format::step_in(skipped.path.filename().string());
     options_.reporter->warn("passing over a damaged checkpoint: " + skipped.reason,

@@ -14,14 +14,14 @@ namespace trireme::train {
 
 std::optional<JobRecord> find_record(const std::filesystem::path& job,
                                      const config::Config& config) {
-  const auto reading = config.get<CheckpointConfig>("checkpoint").sealing().reading();
+  const auto reading = sealing_of(config).reading();
   const auto all = checkpoint::format::list_checkpoints(job / "checkpoints");
   for (const auto& listed : all | std::views::reverse) {
     try {
       const auto from = checkpoint::Checkpoint::open(
           job / "checkpoints" / checkpoint::format::folder_name(listed.step), reading);
       return JobRecord{.path = from.path(),
-                       .progress = Progress::from_json(from.meta()),
+                       .progress = progress_in(from),
                        .data = preprocessing_in(from.meta())};
     } catch (const Error& error) {
       // Whoever reads the tensors names damaged checkpoints and sets them aside.

@@ -15,7 +15,7 @@
 #include "trireme/base/config/config.h"
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/data/preprocessing.h"
-#include "trireme/train/report/progress.h"
+#include "trireme/train/report/checkpoint_meta.h"
 
 namespace trireme::train {
 

@@ -18,6 +18,7 @@
 #include "trireme/train/averaged_weights.h"
 #include "trireme/train/evaluate/evaluation.h"
 #include "trireme/train/recipe/job_id.h"
+#include "trireme/train/report/checkpoint_meta.h"
 #include "trireme/train/resumption.h"
 #include "trireme/train/saved_pieces.h"
 
@@ -77,7 +78,7 @@ void Trainer::make_keeper() {
                               .group = job_.group,
                               .epoch = static_cast<std::int64_t>(job_.group.epoch()),
                               .job = options_.world != nullptr ? options_.world->job_id() : "",
-                              .sealing = job_.checkpoint().sealing(),
+                              .sealing = sealing_of(job_.config),
                               .reporter = options_.reporter,
                               .faults = options_.faults});
 }
@@ -89,7 +90,7 @@ void Trainer::open() {
   make_keeper();
   const JobIds ids =
       agree_on_job_id(job_.group, options_.is_resumed ? options_.output : std::filesystem::path(),
-                      job_.checkpoint().sealing().reading());
+                      sealing_of(job_.config).reading());
   progress_.job_id = ids.own;
   if (options_.is_resumed) resume();
   if (progress_.job_id.empty()) progress_.job_id = ids.fresh;
@@ -493,8 +494,11 @@ void Trainer::resume() {
     return;
   }
   expect_checkpoint_of(progress_.job_id, options_.output, *from);
-  const std::string changed = accept_changes(from->path(), Progress::from_json(from->meta()),
-                                             job_.config, options_.allowed_changes);
+  if (const std::string note = from->note_if_unsigned(); !note.empty()) {
+    options_.reporter->warn(note, {{"event", "unsigned checkpoint"}, {"step", from->step()}});
+  }
+  const std::string changed =
+      accept_changes(from->path(), progress_in(*from), job_.config, options_.allowed_changes);
   tell_of_steps(restore(*from));
   const std::string missing = skip_missing_samples(progress_, job_.sets.train->count());
   job_.step->set_returned(progress_.returned);
@@ -543,7 +547,7 @@ void Trainer::meet_after_files(const char* label) {
 std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
   const Liveness::LongPhase reading(liveness());
   expect_checkpoint_of(progress_.job_id, options_.output, from);
-  Progress saved = Progress::from_json(from.meta());
+  Progress saved = progress_in(from);
   accept_changes(from.path(), saved, job_.config, options_.allowed_changes);
   refuse_other_data(from, job_.sets.preprocessing);
   if (options_.world != nullptr && !saved.returned.empty()) {

@@ -38,6 +38,9 @@ TEST(Config, RemembersWhereValuesCameFrom) {
   EXPECT_EQ(config.setting("run.ranks")->origin, "job.toml:3");
   EXPECT_EQ(config.setting("run.rate")->origin, "override \"run.rate=0.5\"");
   EXPECT_EQ(config.setting("model.kind")->origin, "override \"model.kind=mlp\"");
+  EXPECT_TRUE(config.setting("run.rate")->is_override);
+  EXPECT_TRUE(config.setting("model.kind")->is_override);
+  EXPECT_FALSE(config.setting("run.ranks")->is_override);
   EXPECT_TRUE(config.setting("run.grace")->is_default());
   EXPECT_FALSE(config.setting("run.ranks")->is_default());
   EXPECT_EQ(config.setting("run.ranks")->default_value, Value{std::int64_t{1}});

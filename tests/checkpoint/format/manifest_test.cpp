@@ -195,10 +195,12 @@ TEST(Manifest, TensorsOutOfOrderAreCorrupt) {
   EXPECT_THROW(parse_manifest(manifest_text(manifest), "m"), Error);  // find() would not find them
 }
 
-TEST(Manifest, MetaIsJson) {
+TEST(Manifest, MetaIsAJsonObject) {
   Manifest manifest = sample();
-  manifest.meta = "step = 3";
-  EXPECT_THROW(manifest_text(manifest), Error);
+  for (const char* meta : {"step = 3", "[]", "3"}) {
+    manifest.meta = meta;
+    EXPECT_THROW(manifest_text(manifest), Error) << meta;
+  }
 }
 
 }  // namespace

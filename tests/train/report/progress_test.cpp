@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "trireme/base/error.h"
 #include "trireme/train/recipe/worker_words.h"
@@ -88,6 +89,49 @@ TEST(Progress, RefusesWhatIsNone) {
   for (const char* text : {"", "{}", "[]", "nonsense", R"({"step": "three"})"}) {
     EXPECT_EQ(code_of([&] { Progress::from_json(text); }), ErrorCode::Corrupt) << text;
   }
+}
+
+// As JSON, with one value replaced.
+std::string with_value(const std::string& name, const char* value) {
+  const Progress whole{.step = 30,
+                       .updates = 29,
+                       .returned = {{.epoch = 0, .samples = {.begin = 5, .end = 9}}},
+                       .best_step = 20};
+  auto json = nlohmann::json::parse(whole.to_json());
+  json[nlohmann::json::json_pointer("/" + name)] = nlohmann::json::parse(value);
+  return json.dump();
+}
+
+TEST(Progress, RefusesWhatNoJobCanReach) {
+  EXPECT_EQ(Progress::from_json(with_value("step", "31")).step, 31);
+  const std::pair<const char*, std::vector<const char*>> wrong[] = {
+      {"step", {"-7", "\"x\"", "1.5", "1e300", "null", "9223372036854775807"}},
+      {"updates", {"-3", "31"}},
+      {"epoch", {"-1", "9223372036854775807"}},
+      {"cursor", {"-5", "9223372036854775807"}},
+      {"samples", {"-1"}},
+      {"seconds", {"-1"}},
+      {"planned", {"-1"}},
+      {"loss_scale", {"-1", "\"inf\""}},
+      {"loss_scale_good_steps", {"-1"}},
+      {"best_step", {"-2", "31"}},
+      {"evaluations_since_best", {"-1", "4294967296"}},
+      {"plateau/bad", {"-1"}},
+      {"plateau/factor", {"-1", "\"x\""}},
+      {"precision/seen", {"-1"}},
+      {"returned", {"[[0,-100,-90]]", "[[0,9,5]]", "[[-1,5,9]]", "[[0,5]]", "[7]", "3"}}};
+  for (const auto& [name, values] : wrong) {
+    for (const char* value : values) {
+      EXPECT_EQ(code_of([&] { Progress::from_json(with_value(name, value)); }), ErrorCode::Corrupt)
+          << name << " = " << value;
+    }
+  }
+}
+
+TEST(Progress, IsOfTheStepOfItsCheckpoint) {
+  const std::string meta = Progress{.step = 30}.to_json();
+  EXPECT_EQ(Progress::from_meta(meta, 30).step, 30);
+  EXPECT_EQ(code_of([&] { Progress::from_meta(meta, 31); }), ErrorCode::Corrupt);
 }
 
 WorkerWords words_of(std::vector<std::string> words) {

@@ -32,6 +32,7 @@ struct Setting {
   std::string range;
   std::string unit;
   std::string help;
+  bool is_override = false;  // set by an override, and not by a file
 
   std::string key() const { return section.empty() ? name : section + "." + name; }
   bool is_default() const { return origin == "default"; }

@@ -101,7 +101,9 @@ void Resolver::choose_kind(const Section& section, const Statement& statement) {
     value = override_value(std::get<std::string>(value.content), {.is_text = true});
   }
   try {
-    kind = {.name = names[read_name(value, names)], .origin = statement.place.to_text()};
+    kind = {.name = names[read_name(value, names)],
+            .origin = statement.place.to_text(),
+            .is_override = statement.is_override};
   } catch (const Error& error) {
     kind.is_wrong = true;
     complain(statement.place, statement.key, error.message());
@@ -145,6 +147,7 @@ void Resolver::set(Slot& slot, const Statement& statement) {
       slot.field->set(structs_.at(slot.part).get(), statement.value);
     }
     slot.origin = statement.place.to_text();
+    slot.is_override = statement.is_override;
   } catch (const Error& error) {
     wrong_parts_.insert(slot.part);
     complain(statement.place, statement.key, error.message());
@@ -223,7 +226,8 @@ void Resolver::add_kind(const Section& section, const Kind& kind, Config& config
                               .type = "one of " + names,
                               .range = "",
                               .unit = "",
-                              .help = section.help()});
+                              .help = section.help(),
+                              .is_override = kind.is_override});
 }
 
 void Resolver::add_settings(const Section& section, Config& config) const {
@@ -247,7 +251,8 @@ void Resolver::add_settings(const Section& section, Config& config) const {
                                   .type = field->type(),
                                   .range = field->range(),
                                   .unit = field->unit(),
-                                  .help = field->help()});
+                                  .help = field->help(),
+                                  .is_override = slot->second.is_override});
     }
   }
 }

@@ -49,10 +49,12 @@ class Resolver {
     const Part* part = nullptr;
     const Field* field = nullptr;
     std::string origin = "default";
+    bool is_override = false;
   };
   struct Kind {
     std::string name;
     std::string origin = "default";
+    bool is_override = false;
     bool is_wrong = false;
   };
 

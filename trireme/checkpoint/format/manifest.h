@@ -58,7 +58,7 @@ struct StoredFile {
 struct Manifest {
   std::int64_t step = 0;
   std::optional<double> score{};
-  std::string meta = "{}";              // JSON, defined by the caller
+  std::string meta = "{}";              // a JSON object, defined by the caller
   std::string id{};                     // unique to the attempt that wrote it
   std::vector<StoredFile> files{};      // sorted by name
   std::vector<StoredTensor> tensors{};  // sorted by name

@@ -136,6 +136,7 @@ Manifest manifest_from(const Read& json) {
                 {"format", "version", "step", "score", "id", "meta", "files", "tensors"});
   Manifest manifest{.step = whole_number<std::int64_t>(json.at("step")),
                     .meta = json.at("meta").dump()};
+  if (!json.at("meta").is_object()) throw Error(ErrorCode::Corrupt, "its meta is no JSON object");
   if (!json.at("score").is_null()) manifest.score = json.at("score").get<double>();
   manifest.id = json.value("id", "");
   for (const Read& file : json.at("files")) manifest.files.push_back(file_from(file));
@@ -202,8 +203,9 @@ void expect_signature(const Proven& proven, const ReadOptions& options, Coverage
     if (options.is_unauthenticated_allowed) return;
     throw Error(ErrorCode::InvalidInput,
                 file + " is not signed, and the key " + own +
-                    " is given: anybody could have written it. If you trust it, set "
-                    "checkpoint.allow_unauthenticated = true, or give --allow-unauthenticated");
+                    " is given: anybody could have written it. If you trust it, add "
+                    "checkpoint.allow_unauthenticated=true to the command line, or "
+                    "--allow-unauthenticated to that of `trireme checkpoint`");
   }
   if (proven.key_id != own) {
     throw Error(ErrorCode::InvalidInput, file + " is signed with the key " +
@@ -220,8 +222,8 @@ void expect_signature(const Proven& proven, const ReadOptions& options, Coverage
 std::string manifest_text(const Manifest& manifest, const std::optional<net::Secret>& key,
                           Coverage coverage) {
   const Read meta = parse_json<Read>(manifest.meta);
-  TRIREME_CHECK(!meta.is_discarded() && !is_nested_deeper(manifest.meta, kJsonDepthMax - 1),
-                "a checkpoint's meta is JSON, not: ", manifest.meta);
+  TRIREME_CHECK(meta.is_object() && !is_nested_deeper(manifest.meta, kJsonDepthMax - 1),
+                "a checkpoint's meta is a JSON object, not: ", manifest.meta);
   // One line per top-level field and one line per tensor, so that people can read it.
   std::string text = "{\"format\":\"" + std::string(kFormatName) +
                      "\",\n\"version\":" + std::to_string(kManifestVersion) +

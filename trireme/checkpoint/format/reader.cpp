@@ -74,6 +74,13 @@ bool Reader::is_authenticated() const noexcept {
   return key_ && !manifest_.files.empty() && !manifest_.files[0].key_id.empty();
 }
 
+std::string Reader::note_if_unsigned() const {
+  if (!key_ || is_authenticated()) return {};
+  return folder_.string() + " is not signed with the key " + key_id(*key_) +
+         ", and is read because unauthenticated checkpoints are allowed: anybody could have "
+         "written it";
+}
+
 const StoredTensor& Reader::tensor(std::string_view name) const {
   const StoredTensor* found = manifest_.find(name);
   if (found == nullptr) {

@@ -32,6 +32,8 @@ class Reader {
   const Manifest& manifest() const noexcept { return manifest_; }
   // Whether all data that this Reader returns was written with the given key.
   bool is_authenticated() const noexcept;
+  // A warning for the user where a key was given and the checkpoint is not signed; else empty.
+  std::string note_if_unsigned() const;
   const StoredTensor& tensor(std::string_view name) const;
 
   // Reads the elements [begin, begin + count), in row-major order, into `out`.

@@ -37,6 +37,17 @@ void add_piece_damage(const Reader& reader, const StoredTensor& tensor, const St
   }
 }
 
+void add_meta_damage(const Reader& reader, const MetaCheck& check,
+                     std::vector<std::string>& damage) {
+  if (!check) return;
+  try {
+    check(reader.manifest().meta, reader.manifest().step);
+  } catch (const Error& error) {
+    if (!is_damage(error)) throw;
+    damage.push_back((reader.folder() / kManifestName).string() + ", meta: " + error.message());
+  }
+}
+
 }  // namespace
 
 bool is_damage(const Error& error) noexcept {
@@ -44,10 +55,11 @@ bool is_damage(const Error& error) noexcept {
 }
 
 std::vector<std::string> damage_in(const std::filesystem::path& checkpoint,
-                                   const ReadOptions& options) {
+                                   const ReadOptions& options, const MetaCheck& check) {
   std::vector<std::string> damage;
   try {
     const Reader reader(checkpoint, options);
+    add_meta_damage(reader, check, damage);
     add_header_damage(reader, damage);
     Bytes buffer;
     for (const StoredTensor& tensor : reader.manifest().tensors) {
@@ -62,7 +74,8 @@ std::vector<std::string> damage_in(const std::filesystem::path& checkpoint,
   return damage;
 }
 
-Newest find_newest_whole(const std::filesystem::path& folder, const ReadOptions& options) {
+Newest find_newest_whole(const std::filesystem::path& folder, const ReadOptions& options,
+                         const MetaCheck& check) {
   // A running job writes newer checkpoints and removes older ones, perhaps while they are read.
   constexpr int kAttempts = 10;
   Newest newest;
@@ -72,7 +85,7 @@ Newest find_newest_whole(const std::filesystem::path& folder, const ReadOptions&
     is_one_removed = false;
     const std::vector<Listed> listed = list_checkpoints(folder);
     for (const Listed& candidate : std::views::reverse(listed)) {
-      const std::vector<std::string> damage = damage_in(candidate.path, options);
+      const std::vector<std::string> damage = damage_in(candidate.path, options, check);
       if (damage.empty()) {
         newest.path = candidate.path;
         return newest;

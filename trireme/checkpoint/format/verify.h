@@ -9,7 +9,9 @@
 
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,10 +24,14 @@ namespace trireme::checkpoint::format {
 // Whether a read error means that the checkpoint itself is damaged.
 bool is_damage(const Error& error) noexcept;
 
+// Throws Corrupt for a meta that its writer cannot have saved with a checkpoint of this step. The
+// format leaves the contents of the meta to the caller, who therefore brings the check.
+using MetaCheck = std::function<void(const std::string& meta, std::int64_t step)>;
+
 // One sentence per damage, with file, tensor and byte; empty if the checkpoint is complete. With a
 // key, data that was not written with that key is damage too.
 std::vector<std::string> damage_in(const std::filesystem::path& checkpoint,
-                                   const ReadOptions& options = {});
+                                   const ReadOptions& options = {}, const MetaCheck& check = {});
 
 struct Skipped {
   std::filesystem::path path;
@@ -38,6 +44,7 @@ struct Newest {
 };
 
 // A checkpoint that is removed while it is read counts as absent, not as damaged.
-Newest find_newest_whole(const std::filesystem::path& folder, const ReadOptions& options = {});
+Newest find_newest_whole(const std::filesystem::path& folder, const ReadOptions& options = {},
+                         const MetaCheck& check = {});
 
 }  // namespace trireme::checkpoint::format

@@ -58,9 +58,15 @@ Json json_of(const format::Difference& one) {
 
 }  // namespace
 
+void warn_if_unsigned(const format::Reader& reader) {
+  const std::string note = reader.note_if_unsigned();
+  if (!note.empty()) std::fprintf(stderr, "trireme: %s\n", note.c_str());
+}
+
 int reshard_checkpoint(const fs::path& path, const ReshardWords& words,
                        const format::ReadOptions& reading) {
   const format::Reader from(path, reading);
+  warn_if_unsigned(from);
   const fs::path beside = fs::absolute(path).lexically_normal();
   const fs::path own = (beside.has_filename() ? beside : beside.parent_path()).parent_path();
   if (!words.to.empty() && fs::exists(fs::path(words.to) / path.filename())) {
@@ -83,6 +89,8 @@ int reshard_checkpoint(const fs::path& path, const ReshardWords& words,
 int diff_checkpoints(const fs::path& a, const fs::path& b, const format::ReadOptions& reading,
                      bool is_json) {
   const format::Reader left(a, reading), right(b, reading);
+  warn_if_unsigned(left);
+  warn_if_unsigned(right);
   const std::vector<format::Difference> all = format::differences(left, right);
   if (is_json) {
     Json lines = Json::array();

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "trireme/checkpoint/format/seal.h"
+#include "trireme/checkpoint/format/reader.h"
 
 namespace trireme::cli {
 
@@ -18,6 +18,9 @@ struct ReshardWords {
   bool is_compressed = false;
   bool is_expanded = false;
 };
+
+// Tells the user, on standard error, that a key was given and the checkpoint is not signed with it.
+void warn_if_unsigned(const checkpoint::format::Reader& reader);
 
 int reshard_checkpoint(const std::filesystem::path& path, const ReshardWords& words,
                        const checkpoint::format::ReadOptions& reading);

@@ -1,6 +1,6 @@
 // What a worker answers about a job that was trained: how good it is, what it writes, its weights.
 //
-//   --output DIR         the job's folder; its config.toml says what the model is
+//   --output DIR         the job's folder
 //   --checkpoint best|N  the best by eval.metric, or that of step N; by default the newest whole
 //   one
 //   --set key=value      settings that change the recipe's, data.path for example

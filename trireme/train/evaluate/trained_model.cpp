@@ -13,7 +13,7 @@
 #include "trireme/train/job.h"
 #include "trireme/train/recipe/config.h"
 #include "trireme/train/recipe/job_id.h"
-#include "trireme/train/report/progress.h"
+#include "trireme/train/report/checkpoint_meta.h"
 
 namespace trireme::train {
 namespace {
@@ -32,24 +32,35 @@ namespace fs = std::filesystem;
                                        " (checkpoint.keep and keep_best decide which stay)"));
 }
 
+void tell(const std::string& note) {
+  std::fprintf(stderr, "trireme: %s\n", note.c_str());
+}
+
 checkpoint::Checkpoint newest_in(const fs::path& folder,
                                  const checkpoint::format::ReadOptions& reading) {
-  const auto newest = checkpoint::Checkpoint::newest_whole(folder, reading);
-  for (const std::string& note : newest.notes()) {
-    std::fprintf(stderr, "trireme: %s\n", note.c_str());
-  }
+  const auto newest = checkpoint::Checkpoint::newest_whole(folder, reading, check_job_meta);
+  for (const std::string& note : newest.notes()) tell(note);
   if (newest.checkpoint) return *newest.checkpoint;
   throw Error(ErrorCode::NotFound, folder.string() + " holds no whole checkpoint");
 }
 
 // The newest checkpoint knows which one was the best when it was saved.
 std::int64_t best_step_of(const checkpoint::Checkpoint& newest) {
-  const Progress progress = Progress::from_json(newest.meta());
+  const Progress progress = progress_in(newest);
   if (progress.best_step >= 0) return progress.best_step;
   throw Error(ErrorCode::NotFound,
               newest.path().string() +
                   ": no evaluation says which checkpoint is the best; use --checkpoint N, or train "
                   "with test data and eval.every");
+}
+
+// A checkpoint that the user names is read or refused, all of it: no other one takes its place.
+void expect_whole(const fs::path& path, const checkpoint::format::ReadOptions& reading) {
+  const auto damage = checkpoint::format::damage_in(path, reading, check_job_meta);
+  if (damage.empty()) return;
+  throw Error(ErrorCode::Corrupt, path.string() + " is damaged: " + damage.front() +
+                                      ". Name another step with --checkpoint N, or leave "
+                                      "--checkpoint out to use the newest whole checkpoint");
 }
 
 checkpoint::Checkpoint checkpoint_of(const TrainedModelOptions& options,
@@ -59,7 +70,21 @@ checkpoint::Checkpoint checkpoint_of(const TrainedModelOptions& options,
   const std::int64_t step = options.step ? *options.step : best_step_of(newest_in(folder, reading));
   const fs::path path = folder / checkpoint::format::folder_name(step);
   if (!fs::exists(path)) refuse_step(step, folder);
+  expect_whole(path, reading);
   return checkpoint::Checkpoint::open(path, reading);
+}
+
+// People who edited config.toml expect that it counts.
+void tell_of_edits(const config::Schema& schema, const config::ConfigText& file,
+                   const checkpoint::Checkpoint& from, const Progress& saved) {
+  auto edits = differences(saved.recipe, config::read_config(schema, {.files = {file}}));
+  std::erase_if(edits, [](const SettingChange& one) {
+    return !one.key.starts_with("model.") && !one.key.starts_with("data.") &&
+           !one.key.starts_with("loss.");
+  });
+  if (edits.empty()) return;
+  tell(file.name + " differs from what " + from.path().string() + " was trained with: " +
+       to_text(edits) + ". The checkpoint's settings are used; give others as key=value");
 }
 
 void open_data(TrainedModel& trained, const std::string& meta, const Kinds& kinds, bool has_test) {
@@ -81,15 +106,23 @@ comm::Timeouts TrainedModel::timeouts() const {
 }
 
 TrainedModel open_trained(const TrainedModelOptions& options, const Kinds& kinds) {
-  TrainedModel trained{
-      .folder = options.folder,
-      .config = config::read_config(recipe_schema(kinds),
-                                    {.files = {config::load_config(options.folder / "config.toml")},
-                                     .overrides = options.overrides})};
-  const auto reading = trained.config.get<CheckpointConfig>("checkpoint").sealing().reading();
+  const config::Schema schema = recipe_schema(kinds);
+  const config::ConfigText file = config::load_config(options.folder / "config.toml");
+  // Only where the key is comes from config.toml, which is not signed. All other settings are those
+  // of the checkpoint.
+  const auto reading =
+      sealing_of(config::read_config(schema, {.files = {file}, .overrides = options.overrides}))
+          .reading();
   const checkpoint::Checkpoint from = checkpoint_of(options, reading);
   expect_checkpoint_of(authenticated_job_id(options.folder, reading), options.folder, from);
-  trained.step = from.step();
+  if (const std::string note = from.note_if_unsigned(); !note.empty()) tell(note);
+  const Progress saved = progress_in(from);
+  tell_of_edits(schema, file, from, saved);
+  TrainedModel trained{
+      .folder = options.folder,
+      .config = config::read_config(schema, {.files = {{from.path().string(), saved.recipe}},
+                                             .overrides = options.overrides}),
+      .step = from.step()};
   open_data(trained, from.meta(), kinds, options.has_test);
   trained.model = make_model(trained.config, kinds, trained.data.form);
   try {

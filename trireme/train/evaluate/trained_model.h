@@ -1,7 +1,11 @@
 // TrainedModel is a job that was trained, opened again: its recipe, its weights, and what it knows
 // of the data that it was trained on. These data need not be there any more.
 //
-// Failure: NotFound where there is no checkpoint; InvalidInput where it does not fit the model in
+// Settings: those of the checkpoint's meta, which a key signs, and the user's overrides. The
+//          config.toml of the job's folder only says where the key is; where it differs, that is
+//          said on standard error.
+// Failure: NotFound where there is no checkpoint; Corrupt where the one that was named is damaged;
+//          InvalidInput where it does not fit the model in
 //          every name and size; what reading throws.
 // Threads: one.
 
@@ -34,7 +38,7 @@ struct TrainedModel {
 };
 
 struct TrainedModelOptions {
-  std::filesystem::path folder;  // the job's; its config.toml says what the model is
+  std::filesystem::path folder;  // the job's
   // Which checkpoint; neither of them: the newest whole one. Damaged ones that are skipped are
   // named on standard error.
   std::optional<std::int64_t> step = {};

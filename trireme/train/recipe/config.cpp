@@ -128,14 +128,17 @@ void CheckpointConfig::describe(config::Fields<CheckpointConfig>& f) {
   f.add("allow_unauthenticated", &T::is_unauthenticated_allowed)
       .help(
           "with key_file: also read checkpoints that are not signed with the key, such as those "
-          "written before it was set");
+          "written before it was set; counts only on the command line");
 }
 
-checkpoint::format::Sealing CheckpointConfig::sealing() const {
-  checkpoint::format::Sealing sealing{.is_compressed = compress == Compression::Zstd,
-                                      .level = compress_level,
-                                      .is_unauthenticated_allowed = is_unauthenticated_allowed};
-  if (!key_file.empty()) sealing.key = net::Secret::from_file(key_file);
+checkpoint::format::Sealing sealing_of(const config::Config& config) {
+  const auto& wanted = config.get<CheckpointConfig>("checkpoint");
+  const bool is_allowed = wanted.is_unauthenticated_allowed &&
+                          config.setting("checkpoint.allow_unauthenticated")->is_override;
+  checkpoint::format::Sealing sealing{.is_compressed = wanted.compress == Compression::Zstd,
+                                      .level = wanted.compress_level,
+                                      .is_unauthenticated_allowed = is_allowed};
+  if (!wanted.key_file.empty()) sealing.key = net::Secret::from_file(wanted.key_file);
   sealing.expect_possible();
   return sealing;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "trireme/base/config/config.h"
 #include "trireme/base/config/fields.h"
 #include "trireme/checkpoint/format/seal.h"
 
@@ -63,11 +64,13 @@ struct CheckpointConfig {
   std::filesystem::path key_file = {};  // NOLINT(readability-redundant-member-init)
   bool is_unauthenticated_allowed = false;
 
-  // Reads the key's file where there is one.
-  checkpoint::format::Sealing sealing() const;
-
   static void describe(config::Fields<CheckpointConfig>& f);
 };
+
+// How the job's checkpoints are written and what is required of those that are read; reads the
+// key's file where there is one. allow_unauthenticated counts only where the user gives it as an
+// override: the config.toml of a job's folder is not signed and could say anything.
+checkpoint::format::Sealing sealing_of(const config::Config& config);
 
 // Whether more of it is better.
 bool is_larger_better(const std::string& metric);

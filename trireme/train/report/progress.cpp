@@ -3,14 +3,55 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "trireme/base/check.h"
 #include "trireme/base/error.h"
 #include "trireme/base/text/json_text.h"
 
 namespace trireme::train {
 namespace {
 
-constexpr const char* kDataKey = "data";
+// Sums and products of a few counts, and of epochs and samples, stay far from overflow.
+constexpr std::int64_t kCountMax = std::int64_t{1} << 60;
+constexpr std::int64_t kEpochsMax = std::int64_t{1} << 40;
+
+[[noreturn]] void refuse(const std::string& name, const nlohmann::json& value) {
+  throw Error(ErrorCode::Corrupt,
+              "the progress of a training cannot have " + name + " = " + value.dump());
+}
+
+std::int64_t count_of(const nlohmann::json& value, const char* name,
+                      std::int64_t most = kCountMax) {
+  const bool is_count = value.is_number_unsigned();  // the library's name for what is not negative
+  if (!is_count || value.get<std::uint64_t>() > static_cast<std::uint64_t>(most)) {
+    refuse(name, value);
+  }
+  return value.get<std::int64_t>();
+}
+
+std::int64_t count_in(const nlohmann::json& json, const char* name, std::int64_t most = kCountMax) {
+  return count_of(json.at(name), name, most);
+}
+
+// -1: there is no best one.
+std::int64_t best_step_in(const nlohmann::json& json, std::int64_t step) {
+  return json.at("best_step") == -1 ? -1 : count_in(json, "best_step", step);
+}
+
+double amount_in(const nlohmann::json& json, const char* name) {
+  const nlohmann::json& value = json.at(name);
+  const double number = value.is_number() ? value.get<double>() : -1;
+  if (!std::isfinite(number) || number < 0) refuse(name, value);
+  return number;
+}
+
+std::vector<data::Returned> returned_in(const nlohmann::json& json) {
+  std::vector<data::Returned> all;
+  for (const nlohmann::json& part : json) {
+    const std::int64_t end = count_of(part.at(2), "returned");
+    all.push_back({.epoch = count_of(part.at(0), "returned", kEpochsMax),
+                   .samples = {.begin = count_of(part.at(1), "returned", end), .end = end}});
+  }
+  return all;
+}
 
 // JSON has no infinities.
 nlohmann::ordered_json to_json_number(double value) {
@@ -29,17 +70,17 @@ double from_json_number(const nlohmann::json& json) {
 }
 
 optim::Plateau::State plateau_of(const nlohmann::json& json) {
-  return {.factor = json.at("factor"),
+  return {.factor = amount_in(json, "factor"),
           .best = from_json_number(json.at("best")),
-          .bad = json.at("bad"),
-          .cooling = json.at("cooling")};
+          .bad = count_in(json, "bad"),
+          .cooling = count_in(json, "cooling")};
 }
 
 PrecisionSwitch::State precision_of(const nlohmann::json& json) {
   return {.mean = from_json_number(json.at("mean")),
           .variance = from_json_number(json.at("variance")),
-          .seen = json.at("seen"),
-          .float32_until = json.at("float32_until")};
+          .seen = count_in(json, "seen"),
+          .float32_until = count_in(json, "float32_until")};
 }
 
 }  // namespace
@@ -85,49 +126,43 @@ std::string Progress::to_json() const {
   return json.dump();
 }
 
-std::string meta_of(const Progress& progress, const std::string& preprocessing) {
-  std::string meta = progress.to_json();
-  TRIREME_CHECK(meta.ends_with('}'), "a progress is a JSON object");
-  meta.pop_back();
-  return meta + ",\"" + kDataKey + "\":" + preprocessing + "}";
-}
-
-std::optional<data::Preprocessing> preprocessing_in(const std::string& meta) {
-  const auto json = nlohmann::json::parse(meta, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains(kDataKey)) return std::nullopt;
-  return data::Preprocessing::from_json(json.at(kDataKey).dump());
-}
-
 Progress Progress::from_json(const std::string& text) {
+  constexpr const char* kNone = "the checkpoint says nothing about a training: ";
+  const auto json = parse_json<nlohmann::json>(text);
+  if (!json.is_object()) throw Error(ErrorCode::Corrupt, std::string(kNone) + "no JSON object");
   try {
-    const auto json = nlohmann::json::parse(text);
     Progress read;
-    read.step = json.at("step");
-    read.updates = json.at("updates");
-    read.position = {.epoch = json.at("epoch"), .cursor = json.at("cursor")};
-    read.samples = json.at("samples");
-    read.seconds = json.value("seconds", 0.0);
-    read.planned = json.value("planned", std::int64_t{0});
-    read.loss_scale = json.at("loss_scale");
-    read.loss_scale_good_steps = json.at("loss_scale_good_steps");
+    read.step = count_in(json, "step");
+    read.updates = count_in(json, "updates", read.step);
+    read.position = {.epoch = count_in(json, "epoch", kEpochsMax),
+                     .cursor = count_in(json, "cursor")};
+    read.samples = count_in(json, "samples");
+    if (json.contains("seconds")) read.seconds = amount_in(json, "seconds");
+    if (json.contains("planned")) read.planned = count_in(json, "planned");
+    read.loss_scale = amount_in(json, "loss_scale");
+    read.loss_scale_good_steps = count_in(json, "loss_scale_good_steps");
     read.metric = json.value("metric", "");
     if (json.contains("best")) read.best = from_json_number(json.at("best"));
-    read.best_step = json.at("best_step");
-    read.evaluations_since_best = json.at("evaluations_since_best");
+    read.best_step = best_step_in(json, read.step);
+    read.evaluations_since_best =
+        static_cast<int>(count_in(json, "evaluations_since_best", std::numeric_limits<int>::max()));
     if (json.contains("plateau")) read.plateau = plateau_of(json.at("plateau"));
     if (json.contains("precision")) read.precision = precision_of(json.at("precision"));
-    for (const auto& part : json.value("returned", nlohmann::json::array())) {
-      read.returned.push_back(
-          {.epoch = part.at(0), .samples = {.begin = part.at(1), .end = part.at(2)}});
-    }
+    if (json.contains("returned")) read.returned = returned_in(json.at("returned"));
     read.job_id = json.value("job_id", "");
-    read.job_hash = json.at("job_hash");
-    read.recipe = json.at("recipe");
+    read.job_hash = json.at("job_hash").get<std::string>();
+    read.recipe = json.at("recipe").get<std::string>();
     return read;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorCode::Corrupt, std::string("the checkpoint says nothing about a training: ") +
-                                        json_reason(error.what()));
+    throw Error(ErrorCode::Corrupt, kNone + json_reason(error.what()));
   }
+}
+
+Progress Progress::from_meta(const std::string& meta, std::int64_t step) {
+  Progress read = from_json(meta);
+  if (read.step == step) return read;
+  throw Error(ErrorCode::Corrupt, "its progress is that of step " + std::to_string(read.step) +
+                                      ", and the checkpoint is of step " + std::to_string(step));
 }
 
 }  // namespace trireme::train

@@ -3,19 +3,19 @@
 //
 // Randomness needs no state of its own: it is a function of the seed and these numbers.
 //
-// Failure: reading throws Corrupt for text that is not a progress.
+// Failure: reading throws Corrupt for text that is not a progress, and for numbers that no job can
+//          reach: negative counts, more updates than steps, a best step that is still to come.
+// Torch:   not needed, so that `trireme checkpoint verify` can read it too.
 
 #pragma once
 
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "trireme/data/order/position.h"
 #include "trireme/data/order/returned.h"
-#include "trireme/data/preprocessing.h"
 #include "trireme/optim/schedule/plateau.h"
 #include "trireme/train/precision_switch.h"
 
@@ -46,11 +46,8 @@ struct Progress {
 
   std::string to_json() const;
   static Progress from_json(const std::string& json);
+  // As from_json(). Corrupt where it is of another step than the checkpoint.
+  static Progress from_meta(const std::string& meta, std::int64_t step);
 };
-
-// A checkpoint's meta: a progress, and beside it what the model needs to know of its data.
-std::string meta_of(const Progress& progress, const std::string& preprocessing);
-// Nothing where the checkpoint's writer did not save it.
-std::optional<data::Preprocessing> preprocessing_in(const std::string& meta);
 
 }  // namespace trireme::train
