@@ -26,9 +26,9 @@ using testing::code_of;
 using transform::ImageSize;
 using transform::Placement;
 
-bool has_jpeg() {
+bool has(std::string_view library) {
   for (const base::BuildPart& part : base::build_info().parts) {
-    if (part.name == "jpeg") return part.is_on();
+    if (part.name == library) return part.is_on();
   }
   return false;
 }
@@ -66,7 +66,7 @@ std::vector<float> by_part(const Bytes& file, ImageSize size, const Placement& p
 }
 
 TEST(PartOfAPicture, IsWhatTheWholeGives) {
-  if (!has_jpeg()) GTEST_SKIP() << "NOT TESTED: no libjpeg";
+  if (!has("jpeg")) GTEST_SKIP() << "NOT TESTED: no libjpeg";
   for (const std::int64_t from : {1, 3}) {
     for (const auto& [height, width] :
          {std::pair{48, 48}, {49, 131}, {131, 49}, {97, 203}, {200, 96}, {24, 31}}) {
@@ -98,7 +98,7 @@ TEST(PartOfAPicture, IsNoMoreThanIsLookedAt) {
   const Part halved = part_for(200, 600, {3, 100, 100}, {});
   EXPECT_EQ(halved.left, 200);
   EXPECT_EQ(halved.width, 200);
-  if (!has_jpeg()) GTEST_SKIP() << "NOT TESTED: no libjpeg";
+  if (!has("jpeg")) GTEST_SKIP() << "NOT TESTED: no libjpeg";
   Pixels pixels;
   jpeg::decode_part(jpeg::encode(blots(3, 100, 300), 90), {3, 100, 100}, {}, false, pixels);
   EXPECT_LT(pixels.part.width, 100 + 2 * 16 + 4);
@@ -106,7 +106,7 @@ TEST(PartOfAPicture, IsNoMoreThanIsLookedAt) {
 }
 
 TEST(PartOfAPicture, IsRefusedWhereverItsFileIsDamaged) {
-  if (!has_jpeg()) GTEST_SKIP() << "NOT TESTED: no libjpeg";
+  if (!has("jpeg")) GTEST_SKIP() << "NOT TESTED: no libjpeg";
   const Bytes file = jpeg::encode(blots(3, 160, 160), 90);
   const Bytes sound = jpeg::encode(blots(3, 48, 48), 90);
   const Placement away{.down = 100};  // only 60 rows at the top are needed
@@ -143,7 +143,7 @@ TEST(UnpackedRows, AreBytesOver255) {
 
 // A folder source that decodes in place, and the same images in a source that cannot.
 TEST(PlacedPictures, ArePlacedAsAnyOthers) {
-  if (!has_jpeg()) GTEST_SKIP() << "NOT TESTED: no libjpeg";
+  if (!has("jpeg")) GTEST_SKIP() << "NOT TESTED: no libjpeg";
   const TemporaryFolder folder("placed");
   std::filesystem::create_directories(folder.path() / "any");
   write_file_atomically(folder.path() / "any/a.jpg", jpeg::encode(blots(3, 60, 52), 90));
@@ -186,13 +186,44 @@ Bytes resized(Bytes file, std::uint16_t size, std::uint8_t kind) {
   return file;
 }
 
-TEST(PartOfAPicture, ImagesOfMorePixelsThanAnyoneTrainsOnAreRefused) {
+// Sets the sizes in the header of a PNG file, and the checksum of the header.
+Bytes png_resized(Bytes file, std::uint32_t size) {
+  const auto put = [&](std::size_t at, std::uint32_t value) {
+    for (int i = 0; i < 4; ++i) file[at++] = static_cast<std::byte>(value >> (24 - 8 * i) & 0xFF);
+  };
+  put(16, size);
+  put(20, size);
+  std::uint32_t checksum = ~std::uint32_t{0};
+  for (std::size_t at = 12; at < 29; ++at) {
+    checksum ^= static_cast<std::uint32_t>(file[at]);
+    for (int bit = 0; bit < 8; ++bit) {
+      checksum = checksum >> 1 ^ ((checksum & 1) != 0 ? 0xEDB88320U : 0U);
+    }
+  }
+  put(29, ~checksum);
+  return file;
+}
+
+TEST(PartOfAPicture, PngFilesOfMorePixelsThanAnyoneTrainsOnAreRefused) {
+  if (!has("png")) GTEST_SKIP() << "NOT TESTED: no libpng";
+  Pixels pixels;
+  try {
+    png::decode(png_resized(png::encode(blots(3, 16, 16)), 60000), false, pixels);
+    FAIL() << "decoded";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Corrupt);
+    EXPECT_NE(std::string(error.message()).find("60000 x 60000 pixels"), std::string::npos)
+        << error.message();
+  }
+}
+
+TEST(PartOfAPicture, JpegFilesOfMorePixelsThanAnyoneTrainsOnAreRefused) {
   EXPECT_NO_THROW(expect_pixels("PNG", 8192, 8192));
   EXPECT_NO_THROW(expect_pixels("PNG", 1, kPixelsMax));
   EXPECT_EQ(code_of([] { expect_pixels("PNG", 8193, 8192); }), ErrorCode::Corrupt);
   EXPECT_EQ(code_of([] { expect_pixels("PNG", std::int64_t{1} << 62, 1 << 20); }),
             ErrorCode::Corrupt);
-  if (!has_jpeg()) GTEST_SKIP() << "NOT TESTED: no libjpeg";
+  if (!has("jpeg")) GTEST_SKIP() << "NOT TESTED: no libjpeg";
   const Bytes file = jpeg::encode(blots(3, 16, 16), 90);
   const auto message_of = [&](std::uint16_t size, std::uint8_t kind, std::int64_t wanted) {
     Pixels pixels;
