@@ -66,8 +66,20 @@ TEST_F(JobIdTest, LoadedWeightsAreAuthenticated) {
     EXPECT_THAT(refusal("unsigned", words), HasSubstr("is not signed"));
     Words trusting = words;
     trusting.emplace_back("checkpoint.allow_unauthenticated=true");
+    ::testing::internal::CaptureStderr();
     EXPECT_NO_THROW(run("trusting", trusting));
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("is not signed with the key"));
   }
+}
+
+TEST_F(JobIdTest, UnsignedCheckpointsAreResumedWhereTheUserAllowsItAndNamed) {
+  is_reported_ = true;
+  run("plain", {"train.steps=3"});
+  steps_ = 5;
+  EXPECT_THAT(refusal("plain", with_key(), true), HasSubstr("to the command line"));
+  run("plain", with_key({"checkpoint.allow_unauthenticated=true"}), true);
+  EXPECT_THAT(said("plain", "screen"),
+              HasSubstr(checkpoint_at("plain", 3).string() + " is not signed with the key"));
 }
 
 TEST_F(JobIdTest, ACheckpointOfAnotherJobIsRefused) {
