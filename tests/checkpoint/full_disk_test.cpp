@@ -61,6 +61,34 @@ void fill(testing::RankChannel& channel) {
   channel.say(Checkpoint::newest_whole(folder).checkpoint->path().filename().string());
 }
 
+// Rank 1 has a part that does not fit; rank 0 must learn why.
+void fill_by_rank_one(testing::RankChannel& channel) {
+  const std::string folder = std::getenv(kFolder);
+  make_small(folder);
+  Saver first({.folder = folder, .writers = {.rank = 0, .ranks = 2, .tag = "a"}});
+  Saver second({.folder = folder, .writers = {.rank = 1, .ranks = 2, .tag = "a"}});
+  second.save(state_of(100'000), 1);
+  first.save(state_of(1000), 1);
+  try {
+    first.wait();
+    channel.say("400 kB fit into 256 KiB");
+  } catch (const Error& error) {
+    channel.say(error.message());
+  }
+}
+
+TEST(CheckpointOnAFullDisk, TheReasonOfAnotherRankIsKnown) {
+  testing::RankProcesses::run_if_child(fill_by_rank_one);
+  const TemporaryFolder folder("full-disk");
+  testing::RankProcesses writer({.count = 1, .environment = {{kFolder, folder.path().string()}}},
+                                fill_by_rank_one);
+  const std::string said = writer.hear(0, Deadline::after(60s));
+  EXPECT_TRUE(
+      said.starts_with("rank 1 could not write its part: writing " + folder.path().string()))
+      << said;
+  EXPECT_NE(said.find("part-00001.safetensors: "), std::string::npos) << said;
+}
+
 TEST(CheckpointOnAFullDisk, IsExhaustedAndTheLastGoodOneStays) {
   testing::RankProcesses::run_if_child(fill);
   const TemporaryFolder folder("full-disk");

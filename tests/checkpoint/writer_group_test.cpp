@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "trireme/base/error.h"
+#include "trireme/base/file/file.h"
 #include "trireme/base/file/temporary_folder.h"
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/fair_part.h"
@@ -297,9 +298,33 @@ TEST_F(WriterGroupTest, AFailureOfAnyRankIsTheCheckpointsFailure) {
   faults_ = &faults;
   Savers all = savers(2, "a");
   save_all(all, 1, 1);
-  EXPECT_THAT(text_of(all[0]->settle()->failure), HasSubstr("rank 1 could not write its part"));
+  EXPECT_EQ(text_of(all[0]->settle()->failure),
+            "rank 1 could not write its part: no room here [RemoteFailure]");
   EXPECT_THAT(text_of(all[1]->settle()->failure), HasSubstr("no room here"));
   EXPECT_THAT(format::list_checkpoints(folder_.path()), IsEmpty());
+  for (int rank = 0; rank < 2; ++rank) {
+    all[rank]->regroup({.rank = rank, .ranks = 2, .tag = "b", .workers = {4, 7}});
+  }
+  save_all(all, 2, 1);
+  EXPECT_THAT(text_of(all[0]->settle()->failure), HasSubstr("worker 7 could not write its part"));
+}
+
+TEST_F(WriterGroupTest, AFailureFreesTheSpaceOfItsPartAndAppearsWithItsReason) {
+  const auto draft = format::make_draft(folder_.path(), 1, "a-0");
+  const auto part = draft / format::part_name(1);
+  write_file_atomically(part, "half of a part");
+  format::write_failure(draft, 1, "no room");
+  EXPECT_FALSE(std::filesystem::exists(part));
+  EXPECT_EQ(read_file(draft / "part-00001.failed"), "no room");
+  // A disk that has no space for the reason either.
+  write_file_atomically(draft / "part-00001.failed", "");
+  try {
+    format::read_record(draft, 1, {.id = "a-0"});
+    ADD_FAILURE() << "there is no record";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), "rank 1 could not write its part: writing " + part.string() +
+                                   ": No space left on device");
+  }
 }
 
 TEST_F(WriterGroupTest, RecordsOfAnotherPartAreRefused) {

@@ -74,6 +74,17 @@ class KeeperTest : public TrainerTest {
     write_file_atomically(path, checkpoint::format::manifest_text(manifest));
   }
 
+  // The message of the error that ends the job.
+  std::string end_of_run(const std::string& folder, const Words& words, int ranks = 1) {
+    try {
+      run(folder, words, false, ranks);
+    } catch (const Error& error) {
+      return error.message();
+    }
+    ADD_FAILURE() << "it went on";
+    return {};
+  }
+
   ErrorCode code_of_run(const std::string& folder, const Words& words, bool is_resumed = false,
                         int ranks = 1) {
     try {
@@ -112,7 +123,9 @@ TEST_F(KeeperTest, AFullDiskIsSaidAndTheNextCheckpointTriesAnew) {
 TEST_F(KeeperTest, TwoFailuresInARowEndTheJob) {
   FullAt faults({2, 3});
   faults_ = &faults;
-  EXPECT_EQ(code_of_run("full", words_), ErrorCode::Exhausted);
+  EXPECT_EQ(end_of_run("full", words_),
+            "no room. Make sure that " + (at("full") / "checkpoints").string() +
+                " can be written and has space; checkpoint.keep=N keeps fewer checkpoints");
   EXPECT_EQ(newest("full").step(), 4);
   EXPECT_THAT(said("full", "screen"), HasSubstr("checkpoint of step 8 was not written"));
   EXPECT_THAT(said("full", "screen"), Not(HasSubstr("step 12 was not written"))) << "it is thrown";
@@ -198,7 +211,7 @@ TEST_F(KeeperTest, WhereNoneIsWholeNothingBegins) {
   spoil("hurt", 4);
   const std::string metrics = said("hurt", "metrics.jsonl");
   for (const int ranks : {1, 2}) {
-    EXPECT_EQ(code_of_run("hurt", words_, true, ranks), ErrorCode::Corrupt);
+    EXPECT_EQ(code_of_run("hurt", words_, true, ranks), ErrorCode::InvalidInput);
   }
   EXPECT_TRUE(fs::exists(checkpoint_at("hurt", 4)));
   EXPECT_EQ(checkpoints_in(at("hurt")), 1);

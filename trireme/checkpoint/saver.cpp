@@ -210,7 +210,7 @@ void Saver::write(const Task& task) {
         draft, task.writers.rank, write_part(draft, task),
         {.id = task.tag(), .key = options_.sealing.key, .faults = options_.faults});
   } catch (const std::exception& error) {
-    format::write_failure(draft, task.writers.rank, error.what());
+    format::write_failure(draft, task.writers.rank, as_error(error).message());
     throw;
   }
 }
@@ -263,10 +263,12 @@ format::WrittenPart Saver::meet(const fs::path& draft, const Task& task, int ran
       const std::lock_guard lock(mutex_);
       is_last_look |= is_pointless(task);
     }
-    auto part = format::read_record(draft, rank, {.id = task.tag(), .key = options_.sealing.key});
+    auto part = format::read_record(
+        draft, rank,
+        {.id = task.tag(), .key = options_.sealing.key, .writer = task.writers.name_of(rank)});
     if (part) return std::move(*part);
     if (is_last_look) {
-      throw Error(ErrorCode::Deadline, "rank " + std::to_string(rank) + " did not write its part");
+      throw Error(ErrorCode::Deadline, task.writers.name_of(rank) + " did not write its part");
     }
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, pause, [&] { return is_pointless(task); });

@@ -6,8 +6,10 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace trireme::checkpoint {
 
@@ -20,6 +22,14 @@ struct WriterGroup {
   // Membership epoch of the job: rank 0 of a later epoch takes the folder from rank 0 of an earlier
   // one.
   std::int64_t epoch = 0;
+  // The numbers of an elastic job's workers, by rank. Messages name a worker instead of a rank.
+  std::vector<int> workers{};
+
+  // As messages call it: "rank 1" or "worker 3".
+  std::string name_of(int writer) const {
+    if (workers.empty()) return "rank " + std::to_string(writer);
+    return "worker " + std::to_string(workers.at(static_cast<std::size_t>(writer)));
+  }
 };
 
 }  // namespace trireme::checkpoint

@@ -27,13 +27,14 @@ std::string text_of(const std::exception_ptr& failure) {
 }  // namespace
 
 JobCheckpoints::JobCheckpoints(Options options) : options_(std::move(options)) {
-  regroup(options_.group, options_.epoch);
+  regroup(options_.group, options_.epoch, options_.workers);
 }
 
 // Rank 0 takes the new tag before others can know it, so that it never sweeps what they write.
-void JobCheckpoints::regroup(comm::Group group, std::int64_t epoch) {
+void JobCheckpoints::regroup(comm::Group group, std::int64_t epoch, std::vector<int> workers) {
   options_.group = std::move(group);
   options_.epoch = epoch;
+  options_.workers = std::move(workers);
   std::uint64_t nonce = 0;
   secure_random(std::as_writable_bytes(std::span(&nonce, 1)));
   if (options_.group.rank() == 0) join(writers_of(nonce));
@@ -60,7 +61,8 @@ checkpoint::WriterGroup JobCheckpoints::writers_of(std::uint64_t nonce) const {
           .ranks = options_.group.size(),
           .tag = "e" + std::to_string(options_.epoch) + "-" +
                  to_hex(std::as_bytes(std::span(&nonce, 1))),
-          .epoch = options_.epoch};
+          .epoch = options_.epoch,
+          .workers = options_.workers};
 }
 
 void JobCheckpoints::join(checkpoint::WriterGroup writers) {
@@ -117,12 +119,13 @@ void JobCheckpoints::heed(const std::optional<checkpoint::Saver::Ended>& ended, 
   for (const std::int64_t step : saver_->swept()) give_up(step, "its writers are gone");
   if (!ended || options_.group.rank() != 0) return;
   if (ended->is_given_up) return give_up(ended->step, text_of(ended->failure));
-  const bool has_failed_before = std::exchange(failure_, ended->failure) != nullptr;
-  if (!ended->failure) {
+  const std::exception_ptr failure = ended->failure ? with_advice(ended->failure) : nullptr;
+  const bool has_failed_before = std::exchange(failure_, failure) != nullptr;
+  if (!failure) {
     options_.reporter->saved(ended->step, saver_->figures());
     return;
   }
-  const std::string why = text_of(ended->failure);
+  const std::string why = text_of(failure);
   const Record event{{"event", "checkpoint failed"}, {"step", ended->step}, {"why", why}};
   if (!has_failed_before && !is_last) {
     return options_.reporter->warn(
@@ -131,7 +134,24 @@ void JobCheckpoints::heed(const std::optional<checkpoint::Saver::Ended>& ended, 
   }
   // The job ends by it, and whoever ends it says why.
   options_.reporter->event(event);
-  std::rethrow_exception(ended->failure);
+  std::rethrow_exception(failure);
+}
+
+// Says what to do where a file could not be written.
+std::exception_ptr JobCheckpoints::with_advice(const std::exception_ptr& failure) const {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    const ErrorCode code = error.code();
+    const bool is_about_files =
+        code == ErrorCode::Exhausted || code == ErrorCode::Io || code == ErrorCode::RemoteFailure;
+    if (!is_about_files) return failure;
+    return std::make_exception_ptr(Error(
+        code, error.message() + ". Make sure that " + options_.folder.string() +
+                  " can be written and has space; checkpoint.keep=N keeps fewer checkpoints"));
+  } catch (const std::exception&) {
+    return failure;
+  }
 }
 
 void JobCheckpoints::give_up(std::int64_t step, const std::string& why) {
@@ -166,22 +186,24 @@ std::optional<checkpoint::Checkpoint> JobCheckpoints::newest() {
                  {.label = "checkpoint to read", .deadline = files_deadline()})
       .wait();
   if (step == kNoneWhole) {
-    throw Error(ErrorCode::Corrupt, "no checkpoint in " + options_.folder.string() +
-                                        " is whole, and none was touched: `trireme checkpoint "
-                                        "verify` says what is damaged; begin anew with another "
-                                        "--output");
+    // The same command would fail again: what it names cannot be used.
+    throw Error(ErrorCode::InvalidInput,
+                "no checkpoint in " + options_.folder.string() +
+                    " is whole, and none was touched: `trireme checkpoint verify` says what is "
+                    "damaged; begin anew with another --output");
   }
   if (step < 0) return std::nullopt;
   return checkpoint::Checkpoint::open(options_.folder / checkpoint::format::folder_name(step),
                                       options_.sealing.reading());
 }
 
-std::optional<std::int64_t> JobCheckpoints::newest_step() {
+std::optional<std::int64_t> JobCheckpoints::newest_step(std::int64_t last) {
   std::int64_t step = kNone;
   if (options_.group.rank() == 0) {
     heed(settle());
-    const auto all = checkpoint::format::list_checkpoints(options_.folder);
-    if (!all.empty()) step = all.back().step;
+    for (const auto& listed : checkpoint::format::list_checkpoints(options_.folder)) {
+      if (listed.step <= last) step = listed.step;
+    }
   }
   options_.group
       .broadcast({&step, 1, comm::DType::Int64}, 0,

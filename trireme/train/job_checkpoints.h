@@ -7,7 +7,7 @@
 // Full disk: a checkpoint that could not be written is said at once, and training goes on: the next
 //            one tries anew. Where that fails too, and at the end, the failure is thrown.
 // Damage:    a checkpoint that is found damaged is named and set aside, never removed. Where none
-//            is whole nothing is touched, and reading throws Corrupt on every rank.
+//            is whole nothing is touched, and reading throws InvalidInput on every rank.
 // Threads:   one a rank. Making one, regroup(), save() and newest() are collectives: every rank
 // calls them.
 
@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "trireme/base/fault.h"
 #include "trireme/checkpoint/checkpoint.h"
@@ -35,8 +36,9 @@ class JobCheckpoints {
     checkpoint::format::Retention retention{};
     std::string metric{};  // by which scores are; those of another one do not count
     comm::Group group = comm::Group::solo();
-    std::int64_t epoch = 0;  // of the group; a later one takes the folder from an earlier one
-    std::string job{};       // see checkpoint::Saver::Options; empty: its ranks do not change
+    std::int64_t epoch = 0;      // of the group; a later one takes the folder from an earlier one
+    std::vector<int> workers{};  // of an elastic job, by rank
+    std::string job{};           // see checkpoint::Saver::Options; empty: its ranks do not change
     checkpoint::format::Sealing sealing{};
     Reporter* reporter = nullptr;
     Faults* faults = nullptr;
@@ -46,7 +48,7 @@ class JobCheckpoints {
   const std::filesystem::path& folder() const noexcept { return options_.folder; }
 
   // Other ranks than before save together from here on, and read together.
-  void regroup(comm::Group group, std::int64_t epoch);
+  void regroup(comm::Group group, std::int64_t epoch, std::vector<int> workers = {});
 
   // Copies this rank's pieces and returns, after the previous checkpoint is written on all ranks. A
   // collective, of the same steps on every rank.
@@ -61,8 +63,9 @@ class JobCheckpoints {
   // The newest that is whole, all of it read and checked; nothing where there is none at all.
   std::optional<checkpoint::Checkpoint> newest();
 
-  // The step of the newest one, whether it is whole or not. A collective.
-  std::optional<std::int64_t> newest_step();
+  // The step of the newest one whose step is at most `last`, whether it is whole or not. A
+  // collective.
+  std::optional<std::int64_t> newest_step(std::int64_t last);
 
   // A job that goes back to `step` has no later ones.
   void remove_after(std::int64_t step);
@@ -74,6 +77,7 @@ class JobCheckpoints {
   void join(checkpoint::WriterGroup writers);
   std::optional<checkpoint::Saver::Ended> settle();
   void give_up(std::int64_t step, const std::string& why);
+  std::exception_ptr with_advice(const std::exception_ptr& failure) const;
   void heed(const std::optional<checkpoint::Saver::Ended>& ended, bool is_last = false);
   std::int64_t find_newest();
 

@@ -1,6 +1,8 @@
 #include "trireme/checkpoint/format/record.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 
 #include "trireme/base/check.h"
@@ -22,6 +24,11 @@ std::string name_of(int rank, const char* suffix) {
 constexpr const char* kRecordSuffix = ".json";
 constexpr const char* kFailureSuffix = ".failed";
 
+// A writer that can create a file but cannot write the reason into it has no space.
+std::string no_space_text(const fs::path& part) {
+  return "writing " + part.string() + ": " + std::strerror(ENOSPC);
+}
+
 }  // namespace
 
 std::string part_name(int rank, bool is_plain) {
@@ -42,8 +49,15 @@ void write_record(const fs::path& draft, int rank, const WrittenPart& part,
 void write_failure(const fs::path& draft, int rank, const std::string& why) noexcept {
   try {
     if (!fs::exists(draft)) return;
-    // The file's existence reports the failure; a full disk may have no space for the text.
-    std::ofstream(draft / name_of(rank, kFailureSuffix)) << why;
+    for (const bool is_plain : {true, false}) fs::remove(draft / part_name(rank, is_plain));
+    const fs::path path = draft / name_of(rank, kFailureSuffix);
+    try {
+      // The reader looks at the file as soon as it exists, so it must appear with its text.
+      write_file_atomically(path, why);
+    } catch (const Error&) {
+      // The reader knows what it means that the text is missing.
+      std::ofstream(path, std::ios::app).flush();
+    }
   } catch (const std::exception&) {
     return;
   }
@@ -64,10 +78,11 @@ std::optional<WrittenPart> read_record(const fs::path& draft, int rank,
   const fs::path failure = draft / name_of(rank, kFailureSuffix);
   if (!fs::exists(failure)) return std::nullopt;
   const std::string why = read_file(failure);
-  throw Error(
-      ErrorCode::RemoteFailure,
-      "rank " + std::to_string(rank) + " could not write its part: " +
-          (why.empty() ? "it could not write the reason either; its disk is probably full" : why));
+  const std::string writer =
+      options.writer.empty() ? "rank " + std::to_string(rank) : options.writer;
+  throw Error(ErrorCode::RemoteFailure,
+              writer + " could not write its part: " +
+                  (why.empty() ? no_space_text(draft / part_name(rank)) : why));
 }
 
 void remove_record(const fs::path& draft, int rank) {
