@@ -22,6 +22,7 @@
 #include "trireme/cli/store_option.h"
 #include "trireme/cli/train/continuation.h"
 #include "trireme/cli/train/elastic.h"
+#include "trireme/cli/train/restart.h"
 #include "trireme/cli/train/worker.h"
 #include "trireme/cluster/launch/front.h"
 #include "trireme/cluster/launch/job/name.h"
@@ -61,12 +62,7 @@ std::string set_resume(TrainWords& words, const std::string& text) {
 
 // runs/<recipe>, then runs/<recipe>-2 and so on, so that an earlier job is never overwritten.
 fs::path free_output(const fs::path& recipe) {
-  const fs::path first = fs::path("runs") / recipe.stem();
-  fs::path path = first;
-  for (int i = 2; fs::exists(path / "config.toml"); ++i) {
-    path = first.string() + "-" + std::to_string(i);
-  }
-  return path;
+  return free_job_folder(fs::path("runs") / recipe.stem());
 }
 
 fs::path output_of(const TrainWords& words) {
@@ -86,9 +82,13 @@ fs::path output_of(const TrainWords& words) {
                     "step 0 where there is none");
   }
   if (!words.is_resumed && fs::exists(fs::path(words.output) / "config.toml")) {
-    throw Error(ErrorCode::InvalidInput, words.output +
-                                             " holds a job already: --resume goes on with it, "
-                                             "another --output begins anew");
+    throw Error(ErrorCode::InvalidInput,
+                words.output +
+                    (has_checkpoint(words.output)
+                         ? " holds a job already: --resume goes on with it"
+                         : " holds a job without a checkpoint: --resume=auto begins it "
+                           "again at step 0") +
+                    ", another --output begins anew");
   }
   return words.output;
 }
@@ -106,8 +106,8 @@ std::optional<double> number_of(const config::Config& config, std::string_view k
 // The same command would diverge again, so this suggests other settings. A custom worker may lack
 // them.
 void print_remedies(const Continuation& rest, const config::Config& config) {
-  std::string line =
-      rest.has_checkpoint ? "continue with" : "there is no checkpoint; begin again with";
+  const Restart restart = restart_after_divergence(rest);
+  std::string line = restart.words;
   std::vector<Continuation::Change> gentler;
   if (const auto rate = number_of(config, "optim.learning_rate")) {
     char lower[32];
@@ -119,7 +119,7 @@ void print_remedies(const Continuation& rest, const config::Config& config) {
     line += gentler.empty() ? " clipped gradients" : " and clipped gradients";
     gentler.push_back({.key = "optim.clip_norm", .value = "1", .needs_permission = true});
   }
-  std::fprintf(stderr, "trireme: %s: %s\n", line.c_str(), rest.command(gentler).c_str());
+  std::fprintf(stderr, "trireme: %s: %s\n", line.c_str(), restart.rest.command(gentler).c_str());
   if (const config::Setting* const setting = config.setting("train.non_finite");
       setting != nullptr && to_plain(setting->value) == "stop") {
     std::fprintf(stderr, "trireme: or leave out the steps that are not finite: %s\n",

@@ -13,9 +13,9 @@
 #include "trireme/data/data_config.h"
 #include "trireme/optim/clip.h"
 #include "trireme/optim/kinds.h"
-#include "trireme/optim/optim_config.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/train/averaged_weights.h"
+#include "trireme/train/divergence.h"
 #include "trireme/train/evaluate/evaluation.h"
 #include "trireme/train/recipe/job_id.h"
 #include "trireme/train/report/checkpoint_meta.h"
@@ -77,6 +77,7 @@ void Trainer::make_keeper() {
                               .metric = progress_.metric,
                               .group = job_.group,
                               .epoch = static_cast<std::int64_t>(job_.group.epoch()),
+                              .workers = workers(),
                               .job = options_.world != nullptr ? options_.world->job_id() : "",
                               .sealing = sealing_of(job_.config),
                               .reporter = options_.reporter,
@@ -428,28 +429,17 @@ void Trainer::refuse_broken_weights(const std::vector<checkpoint::Piece>& saved)
                                        " is not finite, and was not saved. " + advice());
 }
 
-// The program that started the job prints commands that follow it. A collective.
+// A collective. The event tells the program that started the job where to continue.
 std::string Trainer::advice() {
-  const auto saved = keeper_ ? keeper_->newest_step() : std::nullopt;
-  std::string text = saved ? "The last checkpoint is of step " + std::to_string(*saved) +
-                                 ". Continue from it with "
-                           : "There is no checkpoint. Begin again with ";
-  std::vector<std::string> remedies;
-  if (const config::Setting* rate = job_.config.setting("optim.learning_rate")) {
-    remedies.push_back("a lower optim.learning_rate (it is " + to_plain(rate->value) + ")");
+  Divergence divergence{.first_step = progress_.step - std::max(not_finite_, 1) + 1};
+  if (keeper_) {
+    divergence.newest = keeper_->newest_step(progress_.step);
+    divergence.helpful = keeper_->newest_step(Divergence::last_helpful(divergence.first_step));
   }
-  const double norm = job_.config.get<optim::OptimConfig>(optim::kOptimSection).clip_norm;
-  remedies.push_back(norm > 0 ? "a smaller optim.clip_norm (it is " + config::to_plain({norm}) + ")"
-                              : "optim.clip_norm=1.0 (clipping is off)");
-  if (job_.train().non_finite == NonFinite::Stop) {
-    remedies.emplace_back("train.non_finite=skip, which leaves such steps out");
-  }
-  for (std::size_t i = 0; i < remedies.size(); ++i) {
-    const bool is_last = i + 1 == remedies.size();
-    text += (i == 0 ? "" : is_last ? " or " : ", ") + remedies[i];
-  }
-  return saved ? text + ". If the loss had grown long before that checkpoint, begin a new job"
-               : text;
+  options_.reporter->event({{"event", "diverged"},
+                            {"step", progress_.step},
+                            {"continue_from", divergence.helpful.value_or(-1)}});
+  return divergence.advice(job_.config);
 }
 
 // Of replicas that differ the first is saved. What nobody trains is rank 0's too.

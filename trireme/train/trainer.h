@@ -74,6 +74,8 @@ class Trainer {
   void wait_for_workers();
   JobState job_state() const;
   void adopt(const JobState& job_state);
+  // The numbers of an elastic job's workers, by rank; empty elsewhere.
+  std::vector<int> workers() const;
   void regroup();
   void make_keeper();
   void resume();

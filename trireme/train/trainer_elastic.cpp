@@ -10,11 +10,15 @@ namespace {
 
 constexpr auto kWaitSlice = std::chrono::seconds(1);
 
-std::string list_of(const std::vector<cluster::membership::Gone>& gone) {
+// Why a worker failed is shown once, by the launcher: `is_brief` leaves it out.
+std::string list_of(const std::vector<cluster::membership::Gone>& gone, bool is_brief) {
   std::string text;
   for (const auto& one : gone) {
+    const bool is_shown_elsewhere = is_brief && one.cause.starts_with(kItFailed);
     text += (text.empty() ? "worker " : ", worker ") + std::to_string(one.worker) +
-            (one.is_dismissed ? " was dismissed" : ": " + one.cause);
+            (one.is_dismissed     ? " was dismissed"
+             : is_shown_elsewhere ? " failed"
+                                  : ": " + one.cause);
   }
   return text;
 }
@@ -100,11 +104,15 @@ void Trainer::adopt(const JobState& job_state) {
   }
 }
 
+std::vector<int> Trainer::workers() const {
+  return options_.world != nullptr ? options_.world->workers() : std::vector<int>();
+}
+
 void Trainer::regroup() {
-  balancer_.restart();
+  balancer_.restart(workers());
   if (!is_open_) return;
   if (keeper_) {
-    keeper_->regroup(job_.group, static_cast<std::int64_t>(job_.group.epoch()));
+    keeper_->regroup(job_.group, static_cast<std::int64_t>(job_.group.epoch()), workers());
   } else {
     make_keeper();
   }
@@ -115,7 +123,7 @@ void Trainer::regroup() {
 void Trainer::tell(const Recovery::Incident& incident) {
   if (incident.gone.empty() && incident.joined.empty()) return;
   std::string text;
-  if (!incident.gone.empty()) text = list_of(incident.gone);
+  if (!incident.gone.empty()) text = list_of(incident.gone, /*is_brief=*/true);
   const std::string joined = numbers_of(incident.joined);
   if (!joined.empty()) {
     text += (text.empty() ? "" : "; ") +
@@ -131,7 +139,7 @@ void Trainer::tell(const Recovery::Incident& incident) {
   const char* going = incident.workers == 1 ? " worker goes on" : " workers go on";
   options_.reporter->warn(text + "; " + std::to_string(incident.workers) + going + figures,
                           {{"event", incident.gone.empty() ? "workers joined" : "workers lost"},
-                           {"gone", list_of(incident.gone)},
+                           {"gone", list_of(incident.gone, /*is_brief=*/false)},
                            {"joined", std::ssize(incident.joined)},
                            {"joined_workers", joined},
                            {"workers", incident.workers},

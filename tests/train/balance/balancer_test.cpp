@@ -91,6 +91,27 @@ TEST_F(BalancerTest, TheSlowAreNamedWhereRanksAgreeLessOften) {
   }
 }
 
+TEST_F(BalancerTest, TheSlowOfAnElasticJobAreNamedByWorker) {
+  const config::Config config = tiny_config("mlp", {"balance.every=1"});
+  const std::vector<comm::Group> groups = comm::connect_threads(2);
+  testing::run_rank_threads(2, [&](int rank) {
+    Job job = open_job(config, tiny_kinds(), groups[static_cast<std::size_t>(rank)]);
+    Reporter reporter(rank == 0 ? reporting("named") : Reporter::Options{});
+    Balancer balancer(job, reporter, /*is_elastic=*/true);
+    balancer.restart({3, 8});
+    for (std::int64_t step = 1; step <= Stragglers::kLooks; ++step) {
+      balancer.begin_step();
+      std::this_thread::sleep_for(rank == 1 ? 50ms : 1ms);
+      balancer.end_step({.own_samples = 1});
+      balancer.look(step);
+    }
+    job.group.barrier().wait();
+  });
+  EXPECT_THAT(said("named", "screen"), HasSubstr("worker 8 (process "));
+  EXPECT_THAT(said("named", "screen"), Not(HasSubstr("rank 1")));
+  EXPECT_THAT(said("named", "events.jsonl"), HasSubstr("\"worker\":8"));
+}
+
 TEST_F(BalancerTest, WholeSlotsMoveAndTheBitsStay) {
   const Words words{"train.virtual_ranks=8", "balance.kind=proportional"};
   const Weights one = train("one", "mlp", words, 1).weights;

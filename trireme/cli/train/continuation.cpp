@@ -30,7 +30,11 @@ std::string Continuation::command(const std::vector<Change>& changes) const {
     return std::ranges::any_of(changes,
                                [&](const Change& one) { return is_option(word, one.key); });
   };
-  std::string line = "cd " + shell_word(folder.string()) + " && " + shell_word(program) + " train";
+  std::string line = "cd " + shell_word(folder.string());
+  for (const Move& move : moves) {
+    line += " && mv " + shell_word(move.from.string()) + " " + shell_word(move.to.string());
+  }
+  line += " && " + shell_word(program) + " train";
   std::string allowed;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];

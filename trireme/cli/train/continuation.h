@@ -23,11 +23,18 @@ struct Continuation {
     bool needs_permission = false;  // requires --allow-changes if there is a checkpoint
   };
 
+  // A checkpoint that the continued job must not use, and the name under which it ignores it.
+  struct Move {
+    std::filesystem::path from;
+    std::filesystem::path to;
+  };
+
   std::string program;             // as it was called
   std::vector<std::string> words;  // after `train`
   std::filesystem::path folder;    // working directory of the call
   std::filesystem::path output;
   bool has_checkpoint = false;  // otherwise it starts at step 0
+  std::vector<Move> moves{};
 
   std::string command(const std::vector<Change>& changes = {}) const;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <utility>
 
 #include "trireme/base/error.h"
 #include "trireme/parallel/kinds.h"
@@ -75,7 +76,8 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
   if (config_.kind == BalanceKind::Static) assign();
 }
 
-void Balancer::restart() {
+void Balancer::restart(std::vector<int> workers) {
+  workers_ = std::move(workers);
   balance_.emplace(config_, job_.group.size());
   stragglers_ = {};
   since_ = {};
@@ -155,8 +157,10 @@ void Balancer::assign() {
 void Balancer::tell(const Stragglers::Slow& slow) const {
   char figures[64];
   std::snprintf(figures, sizeof(figures), "%.1f times as long", slow.ratio);
-  std::string text = "rank " + std::to_string(slow.rank) + " (process " +
-                     std::to_string(slow.process) + ") needs " + figures +
+  const auto rank = static_cast<std::size_t>(slow.rank);
+  const std::string name = workers_.empty() ? "rank " + std::to_string(slow.rank)
+                                            : "worker " + std::to_string(workers_.at(rank));
+  std::string text = name + " (process " + std::to_string(slow.process) + ") needs " + figures +
                      " for a sample as the others do: " + slow.cause;
   if (config_.kind == BalanceKind::Off && can_reassign_) {
     text += "; balance.kind=proportional would give it less to do";
@@ -165,11 +169,13 @@ void Balancer::tell(const Stragglers::Slow& slow) const {
     text += "; if it is killed (kill -9 " + std::to_string(slow.process) +
             " on its host), another takes its place";
   }
-  reporter_.warn(text, {{"event", "slow rank"},
-                        {"rank", slow.rank},
-                        {"process", static_cast<std::int64_t>(slow.process)},
-                        {"ratio", slow.ratio},
-                        {"cause", slow.cause}});
+  Record event{{"event", "slow rank"},
+               {"rank", slow.rank},
+               {"process", static_cast<std::int64_t>(slow.process)},
+               {"ratio", slow.ratio},
+               {"cause", slow.cause}};
+  if (!workers_.empty()) event.add({"worker", workers_.at(rank)});
+  reporter_.warn(text, event);
 }
 
 }  // namespace trireme::train

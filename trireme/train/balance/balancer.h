@@ -32,8 +32,9 @@ class Balancer {
   void end_step(const Outcome& outcome);
   // Between two steps.
   void look(std::int64_t step);
-  // The ranks are others, and were dealt the same each.
-  void restart();
+  // The ranks are others, and were dealt the same each. `workers`: the numbers of an elastic job's
+  // workers by rank, by which messages name them.
+  void restart(std::vector<int> workers = {});
 
  private:
   Pace strain() const;
@@ -51,6 +52,7 @@ class Balancer {
   std::int64_t every_ = 0;  // steps, between two looks
   std::optional<Balance> balance_;
   Stragglers stragglers_;
+  std::vector<int> workers_;
   Pace since_;   // this rank's, since the last look
   Pace before_;  // strain at the last look
   Stopwatch watch_;
