@@ -101,10 +101,24 @@ TEST_F(ElasticTest, RestartsAreBounded) {
 }
 
 TEST_F(ElasticTest, WorkersThatRefuseTheirInputAreNotTriedAgain) {
-  Command job(elastic({"-n", "2"}, "echo no such recipe >&2; exit 2"));
+  Command job(elastic({"-n", "2"}, "echo 'trireme-failure: no such recipe' >&2; exit 2"));
   EXPECT_EQ(job.wait_exit(soon()), 2);
-  EXPECT_THAT(job.error(), HasSubstr("its input was refused"));
-  EXPECT_THAT(job.error(), Not(HasSubstr("[2]")));
+  EXPECT_THAT(job.error(),
+              EndsWith("trireme: a worker failed for a reason that a replacement would meet again\n"
+                       "trireme: no such recipe\n"));
+  EXPECT_THAT(job.error(), Not(HasSubstr("was lost")));
+}
+
+// The worker that continues never sees the reason, so the loss must carry it.
+TEST_F(ElasticTest, ALossIsReportedWithItsReasonAtOnce) {
+  const std::string failing =
+      "test $TRIREME_WORKER = 1 && { echo 'trireme-failure: the host is on fire' >&2; exit 1; }; ";
+  Command job(elastic({"-n", "2"}, failing + until_done()));
+  job.wait_for_output("[2] worker 2 pid", soon());
+  finish();
+  EXPECT_EQ(job.wait_exit(soon()), 0) << job.error();
+  EXPECT_THAT(job.error(), EndsWith("trireme: worker 1 was lost: the host is on fire\n"));
+  EXPECT_THAT(job.error(), Not(HasSubstr("exit code")));
 }
 
 TEST_F(ElasticTest, AWorkerThatTheOthersRefuseIsNotReplaced) {
@@ -116,7 +130,7 @@ TEST_F(ElasticTest, AWorkerThatTheOthersRefuseIsNotReplaced) {
   EXPECT_THAT(job.out(), Not(HasSubstr("worker 2 pid")));
   Command larger(elastic({"-n", "2", "--min-workers", "2"}, refused + "exec sleep 1000"));
   EXPECT_EQ(larger.wait_exit(soon()), 79) << "two workers are required";
-  EXPECT_THAT(larger.error(), HasSubstr("its input was refused"));
+  EXPECT_THAT(larger.error(), HasSubstr("a replacement would meet again"));
 }
 
 TEST_F(ElasticTest, StopsAsAnyJobDoes) {

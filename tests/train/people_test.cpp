@@ -36,6 +36,13 @@ class TrainPeople : public TrainProcess {
     return {code, process.out(), process.error()};
   }
 
+  // A failure is told in the last lines, and where a worker was lost some time before.
+  static int count_of(const std::string& words, const std::string& text) {
+    int count = 0;
+    for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos; ++at) ++count;
+    return count;
+  }
+
   // The rest of the line.
   static std::string after(const std::string& text, const std::string& words) {
     const std::size_t at = text.find(words);
@@ -118,9 +125,7 @@ TEST_F(TrainPeople, WhatAFailureAdvisesWorks) {
     const Ran diverged = train(job, all);
     EXPECT_EQ(diverged.code, 1) << diverged.out << diverged.error;
     const std::string said = diverged.out + diverged.error;
-    const std::size_t why = said.find("is not finite");
-    ASSERT_NE(why, std::string::npos) << said;
-    EXPECT_EQ(said.find("is not finite", why + 1), std::string::npos) << "said twice: " << said;
+    EXPECT_EQ(count_of("is not finite", said), 1 + count_of(" was lost: ", said)) << said;
     EXPECT_THAT(said,
                 HasSubstr("The last checkpoint is of step " + std::to_string(newest(job).step()) +
                           ". Continue from it with a lower optim.learning_rate (it is "
@@ -140,6 +145,53 @@ TEST_F(TrainPeople, WhatAFailureAdvisesWorks) {
   }
 }
 
+// The newest checkpoint is of the step before the failure: its weights lead to the same loss,
+// whatever the learning rate is.
+TEST_F(TrainPeople, ADivergenceRightAfterACheckpointAdvisesAnotherStart) {
+  const Line words{"data.task=regression", "model.widths=[]",         "optim.kind=sgd",
+                   "optim.momentum=0",     "train.steps=1000",        "optim.clip_norm=0",
+                   "checkpoint.every=1",   "checkpoint.keep=2",       "checkpoint.keep_best=false",
+                   "eval.every=1000",      "optim.learning_rate=1000"};
+  const Ran diverged = train("job", words);
+  EXPECT_EQ(diverged.code, 1) << diverged.out << diverged.error;
+  const std::string step = std::to_string(newest("job").step() - 1);
+  EXPECT_THAT(diverged.error, HasSubstr("Continue from that of step " + step + " with a lower "));
+  const std::string earlier =
+      after(diverged.error, "leads to the same failure; continue from step " + step +
+                                " with a lower learning rate and clipped gradients: ");
+  const Ran resumed = run_in_shell(earlier + " train.steps=12");
+  EXPECT_EQ(resumed.code, 0) << earlier << resumed.out << resumed.error;
+  EXPECT_THAT(resumed.out, HasSubstr("going on from step " + step));
+
+  Line one = words;
+  one.emplace_back("checkpoint.keep=1");
+  const Ran alone = train("alone", one);
+  const std::string fresh =
+      after(alone.error,
+            "leads to the same failure; begin a new job with a lower learning rate "
+            "and clipped gradients: ");
+  EXPECT_THAT(fresh, EndsWith(" --output " + at("alone-2").string() + " --resume=auto"));
+  const Ran begun = run_in_shell(fresh + " train.steps=20");
+  EXPECT_EQ(begun.code, 0) << fresh << begun.out << begun.error;
+}
+
+// A command that must fail in the same way is not advised.
+TEST_F(TrainPeople, WithoutAWholeCheckpointNothingIsContinued) {
+  ASSERT_EQ(train("job", {"train.steps=2", "checkpoint.keep=1"}).code, 0);
+  const fs::path part = newest("job").path() / "part-00000.safetensors";
+  std::string bytes = read_file(part);
+  bytes.back() ^= 4;
+  write_file_atomically(part, bytes);
+  for (const Line& words : {Line{"--resume"}, Line{"--resume=auto"}, {"--resume", "--elastic"}}) {
+    Line all = words;
+    all.insert(all.end(), {"train.steps=4", "checkpoint.keep=1"});
+    const Ran refused = train("job", all);
+    EXPECT_EQ(refused.code, 2) << refused.error;
+    EXPECT_THAT(refused.error, HasSubstr("begin anew with another --output"));
+    EXPECT_THAT(refused.error, Not(HasSubstr("continue with")));
+  }
+}
+
 TEST_F(TrainPeople, AFailureBeforeTheFirstCheckpointAdvisesToBeginAgain) {
   for (const bool is_elastic : {false, true}) {
     const std::string job = is_elastic ? "elastic" : "plain";
@@ -152,6 +204,9 @@ TEST_F(TrainPeople, AFailureBeforeTheFirstCheckpointAdvisesToBeginAgain) {
     const std::string said = diverged.out + diverged.error;
     EXPECT_THAT(said, HasSubstr("There is no checkpoint. Begin again with "));
     EXPECT_THAT(said, Not(HasSubstr("The last checkpoint")));
+    EXPECT_THAT(
+        train(job, all).error,
+        HasSubstr(job + " holds a job without a checkpoint: --resume=auto begins it again"));
     const std::string gentler =
         after(diverged.error,
               "trireme: there is no checkpoint; begin again with a lower learning rate and clipped "
@@ -244,7 +299,10 @@ TEST_F(TrainPeople, AFileThatNoWorkerCanReadEndsAnElasticJob) {
                        at("job").string()});
   EXPECT_EQ(ran.code, 1) << ran.error;
   EXPECT_THAT(ran.error, HasSubstr("0.png"));
-  EXPECT_THAT(ran.error, HasSubstr("every worker gave up for a reason that would not change"));
+  EXPECT_THAT(ran.error, HasSubstr("failed for a reason that a replacement would meet again"));
+  EXPECT_THAT(ran.error, Not(HasSubstr("exit code")));
+  EXPECT_EQ(count_of(".png: ", ran.out), 0) << "told twice: " << ran.out;
+  EXPECT_EQ(count_of(".png: ", ran.error), 1 + count_of(" was lost: ", ran.error)) << ran.error;
   EXPECT_THAT(ran.error, Not(HasSubstr("beginning anew")));
   EXPECT_THAT(ran.error, Not(HasSubstr("crash loop")));
 }

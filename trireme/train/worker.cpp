@@ -180,11 +180,7 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
     ending = trainer.run();
   } catch (const std::exception& thrown) {
     reporter.event({{"event", "failed"}, {"why", thrown.what()}});
-    const Error error = as_error(thrown);
-    world->set_failure("it failed: " + error.message());
-    // All workers diverge in the same step, and one of them reports it.
-    const bool has_diverged = error.code() == ErrorCode::Diverged;
-    if (has_diverged && world->rank() != 0) return cluster::launch::kExitDiverged;
+    world->set_failure(std::string(kItFailed) + ": " + as_error(thrown).message());
     throw;
   }
   world->leave();
@@ -233,7 +229,7 @@ int train(const WorkerWords& words, const Kinds& kinds) {
   return 0;
 }
 
-// To the launcher, which shows it once; to the user where there is none.
+// To the launcher, which shows it; to the user where there is none.
 void tell_failure(const std::string& why) {
   const bool is_launched = std::getenv("TRIREME_JOB_FOLDER") != nullptr;
   std::istringstream lines(why);

@@ -48,20 +48,33 @@ TEST(Report, TheCulpritComesLastAndTheObedientNotAtAll) {
 TEST(Report, AFailureIsToldOnceInTheRanksOwnWords) {
   output::Tail tail;
   tail.add("step 3");
-  tail.add_failure("no room in /tmp", false);
+  tail.add_failure("no room in /tmp");
   const std::vector<RankExit> exits{{.rank = 1, .status = kExitPeerLost << 8},
                                     {.rank = 0, .status = 1 << 8, .signal_sent = SIGTERM}};
   EXPECT_EQ(report(exits, tail), "trireme: rank 0 failed: no room in /tmp\n");
-  output::Tail shown;
-  shown.add_failure("no room in /tmp", true);
-  EXPECT_EQ(report(exits, shown), "trireme: rank 0 failed: exit code 1\n");
+}
+
+// As where all workers of an elastic job meet the same damaged file.
+TEST(Report, TheSameFailureOfOthersIsNotRepeated) {
+  output::Tail same;
+  same.add_failure("a.jpg is damaged");
+  output::Tail other;
+  other.add_failure("no memory is left");
+  const std::vector<RankExit> exits{{.rank = 1, .status = kExitFinal << 8},
+                                    {.rank = 0, .status = kExitFinal << 8},
+                                    {.rank = 2, .status = 1 << 8},
+                                    {.rank = 3, .status = 1 << 8}};
+  const auto tail_of = [&](int rank) -> const output::Tail& { return rank == 2 ? other : same; };
+  EXPECT_EQ(report_failure(exits, tail_of, "worker"),
+            "trireme: worker 2 failed too: no memory is left\n"
+            "trireme: worker 1 failed: a.jpg is damaged\n");
 }
 
 // All workers diverge in the same step, and one of them writes it.
 TEST(Report, OfThoseThatFailedAlikeTheOneThatWroteWhyIsNamed) {
   const output::Tail silent;
   output::Tail tail;
-  tail.add_failure("the loss is not finite", false);
+  tail.add_failure("the loss is not finite");
   const std::vector<RankExit> exits{{.rank = 1, .status = kExitDiverged << 8},
                                     {.rank = 0, .status = kExitDiverged << 8}};
   EXPECT_EQ(report_failure(
@@ -71,15 +84,21 @@ TEST(Report, OfThoseThatFailedAlikeTheOneThatWroteWhyIsNamed) {
 
 TEST(Report, AFailureThatNamesItsRankStandsAlone) {
   output::Tail tail;
-  tail.add_failure("rank 1 could not write its part: no room", false);
+  tail.add_failure("rank 1 could not write its part: no room");
   EXPECT_EQ(report({{.rank = 0, .status = 1 << 8}}, tail),
             "trireme: rank 1 could not write its part: no room\n");
+  output::Tail elastic;
+  elastic.add_failure("worker 3 could not write its part: no room");
+  EXPECT_EQ(report_failure(
+                std::vector<RankExit>{{.rank = 0, .status = kExitFinal << 8}},
+                [&](int) -> const output::Tail& { return elastic; }, "worker"),
+            "trireme: worker 3 could not write its part: no room\n");
 }
 
 TEST(Report, AMistakeOfTheUsersIsNoRanks) {
   output::Tail tail;
-  tail.add_failure("train.batch: too small", false);
-  tail.add_failure("train.steps: too", false);
+  tail.add_failure("train.batch: too small");
+  tail.add_failure("train.steps: too");
   EXPECT_EQ(report({{.rank = 1, .status = kExitUsage << 8}, {.rank = 0, .status = kExitUsage << 8}},
                    tail),
             "trireme: train.batch: too small\ntrain.steps: too\n");

@@ -277,21 +277,28 @@ TEST_F(SupervisionTest, RestartsAreBoundedWithinAWindow) {
 TEST_F(SupervisionTest, InputThatOneRefusesIsNotTriedAgain) {
   begin(3);
   die(1, true);
-  EXPECT_EQ(settle().why, "its input was refused");
+  EXPECT_EQ(settle().why, "a worker failed for a reason that a replacement would meet again");
 }
 
 TEST_F(SupervisionTest, ANewcomerThatRefusesIsReplacedWhereOthersTrain) {
   begin(2);
   set_members({0});
   die(1, true);
+  EXPECT_EQ(settle().kind, Kind::Wait) << "the others may meet the same reason";
+  EXPECT_TRUE(supervision_->has_undecided_deaths());
+  now_ += Supervision::kRefusalTime;
   EXPECT_EQ(settle().kind, Kind::Start);
+  EXPECT_FALSE(supervision_->has_undecided_deaths());
 }
 
 TEST_F(SupervisionTest, WhenAllThatTrainedRefuseItIsNotBegunAnew) {
   begin(2);
   set_members({0, 1});
-  for (int worker : {0, 1}) die(worker, true);
-  EXPECT_EQ(settle().why, "every worker gave up for a reason that would not change");
+  die(0, true);
+  now_ += Supervision::kRefusalTime / 2;
+  EXPECT_EQ(settle().kind, Kind::Wait) << "no replacement would help";
+  die(1, true);
+  EXPECT_EQ(settle().why, "every worker failed for a reason that a replacement would meet again");
 }
 
 TEST_F(SupervisionTest, WhoeverSaysThatItLeavesDoesNotEndTheTraining) {

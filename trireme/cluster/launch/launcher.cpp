@@ -349,7 +349,8 @@ class Launcher final : private Upkeep::Workers {
     if (upkeep_) {
       host::kill_group(ending_.is_alone() ? getpid() : options_.front_pid, pid);
       const RankExit seen = *exit;
-      return upkeep_->on_ended(seen);
+      ranks_.read_rest(seen.rank, writer_);
+      return upkeep_->on_ended(seen, ranks_.tail(seen.rank).failure());
     }
     const bool has_failed = !exit->is_success() && !exit->is_ours();
     control_->publish(has_failed ? "rank failed" : "rank ended",

@@ -34,7 +34,7 @@ inline constexpr int kExitFinal = 78;
 // other workers: a replacement would be refused too, and the others continue without it.
 inline constexpr int kExitRefused = 79;
 // A rank that fails writes the reason to standard error, each line with this prefix. A launcher
-// shows it once, in its report; in an elastic job immediately.
+// shows it in its report, and in an elastic job that continues where it reports the loss.
 inline constexpr std::string_view kFailureMark = "trireme-failure: ";
 // Wrong usage: nothing was started.
 inline constexpr int kExitUsage = 2;

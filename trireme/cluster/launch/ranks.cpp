@@ -11,11 +11,14 @@
 #include <cerrno>
 #include <utility>
 
+#include "trireme/base/clock.h"
 #include "trireme/base/error.h"
 #include "trireme/cluster/launch/host/process_tree.h"
 
 namespace trireme::cluster::launch {
 namespace {
+
+constexpr int kRestReadsMax = 64;
 
 struct Pipe {
   Descriptor out, in;
@@ -213,7 +216,6 @@ void Ranks::add_stream(int rank, int target, Descriptor pipe) {
       .prefix = output::prefix_of(rank, output::wants_colour(target)),
       .is_terminal = isatty(target) == 1,
       .tail = &member.tail,
-      .is_failure_shown = options_.spec->elastic.has_value(),
       .log = member.log.get()};
   if (const auto& part = options_.part) {
     options.target = STDOUT_FILENO;
@@ -255,6 +257,13 @@ const RankExit* Ranks::on_reaped(pid_t pid, int status, host::OomWatch& oom_watc
   std::erase_if(troubles_, [&](const SpawnTrouble& other) { return other.rank == exit.rank; });
   exits_.push_back(std::move(exit));
   return &exits_.back();
+}
+
+void Ranks::read_rest(int rank, output::Writer& writer) {
+  for (output::RankStream& stream : streams_) {
+    if (stream.rank() != rank) continue;
+    for (int i = 0; i < kRestReadsMax && stream.pump(steady_clock().now(), writer); ++i) continue;
+  }
 }
 
 bool Ranks::has(pid_t pid, unsigned long long start) const {

@@ -82,6 +82,9 @@ class Ranks {
   int next() const noexcept { return next_; }
   // `oom_watch` explains deaths by signal 9. Returns null for a process that is not a rank.
   const RankExit* on_reaped(pid_t pid, int status, host::OomWatch& oom_watch);
+  // Reads what a dead rank has left in its pipes, so that the failure which it reported is known. A
+  // process that it had started may still write: the number of reads is limited.
+  void read_rest(int rank, output::Writer& writer);
   // Whether that process is one of the ranks believed to be alive.
   bool has(pid_t pid, unsigned long long start) const;
   void signal(int signal);

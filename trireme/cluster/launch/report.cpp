@@ -12,8 +12,11 @@ std::string name_of(std::string_view noun, const RankExit& exit) {
   return std::string(noun) + " " + std::to_string(exit.rank) + where;
 }
 
-std::string line_of(std::string_view noun, const RankExit& exit, std::string_view verb) {
-  return "trireme: " + name_of(noun, exit) + std::string(verb) + describe(exit) + "\n";
+// The failure that the rank reported, otherwise how it ended.
+std::string line_of(std::string_view noun, const RankExit& exit, std::string_view verb,
+                    const output::Tail& tail) {
+  return "trireme: " + name_of(noun, exit) + std::string(verb) +
+         (tail.failure().empty() ? describe(exit) : tail.failure()) + "\n";
 }
 
 std::string quote(const output::Tail& tail) {
@@ -23,15 +26,24 @@ std::string quote(const output::Tail& tail) {
   return text;
 }
 
-// The failure that the rank reported, or how it ended and its last output.
 std::string blame_text(std::string_view noun, const RankExit& exit, const output::Tail& tail) {
-  if (tail.failure().empty()) return line_of(noun, exit, " failed: ") + quote(tail);
-  if (tail.is_failure_shown()) return line_of(noun, exit, " failed: ");
+  const std::string line = line_of(noun, exit, " failed: ", tail);
+  if (tail.failure().empty()) return line + quote(tail);
   // A user error is the same on every rank; and some failures already name a rank, such as the rank
   // whose part of a checkpoint is missing.
-  const bool names_rank = tail.failure().starts_with("rank ");
-  if (exit_code_of(exit) == kExitUsage || names_rank) return "trireme: " + tail.failure() + "\n";
-  return "trireme: " + name_of(noun, exit) + " failed: " + tail.failure() + "\n";
+  const bool names_rank = tail.failure().starts_with(std::string(noun) + " ");
+  const bool stands_alone = exit_code_of(exit) == kExitUsage || names_rank;
+  return stands_alone ? "trireme: " + tail.failure() + "\n" : line;
+}
+
+// Whether `other` failed for the reason for which `culprit` did. With one of these exit codes every
+// rank meets that reason, though it may say so in other words, such as with its own file's name.
+bool is_same_failure(int culprit_code, const output::Tail& culprit, int other_code,
+                     const output::Tail& other) {
+  if (!culprit.failure().empty() && culprit.failure() == other.failure()) return true;
+  return other_code == culprit_code &&
+         (culprit_code == kExitUsage || culprit_code == kExitDiverged ||
+          culprit_code == kExitFinal);
 }
 
 }  // namespace
@@ -61,19 +73,20 @@ std::string report_failure(std::span<const RankExit> in_order_seen,
   }
   std::string text;
   const RankExit& first = in_order_seen[*culprit];
+  const output::Tail& tail = tail_of(first.rank);
   int others = 0;
   for (std::size_t i = 0; i < in_order_seen.size(); ++i) {
     const RankExit& exit = in_order_seen[i];
     if (i == *culprit || exit.is_success() || exit.is_ours()) continue;
     const int other = exit_code_of(exit);
-    const bool is_same = other == code && (code == kExitUsage || code == kExitDiverged);
-    if (other == kExitPeerLost || is_same) continue;
-    if (++others <= kOthersMax) text += line_of(noun, exit, " failed too: ");
+    const output::Tail& others_tail = tail_of(exit.rank);
+    if (other == kExitPeerLost || is_same_failure(code, tail, other, others_tail)) continue;
+    if (++others <= kOthersMax) text += line_of(noun, exit, " failed too: ", others_tail);
   }
   if (others > kOthersMax) {
     text += "trireme: and " + std::to_string(others - kOthersMax) + " more failed\n";
   }
-  return text + blame_text(noun, first, tail_of(first.rank));
+  return text + blame_text(noun, first, tail);
 }
 
 }  // namespace trireme::cluster::launch

@@ -52,7 +52,8 @@ void Supervision::on_died(int worker, bool is_refusal, TimePoint now) {
   const Worker who = it->second;
   forget(worker);
   has_died_ = true;
-  next_ = now + kSettleTime;
+  const bool may_others_follow = is_refusal && !members_.empty() && has_members();
+  next_ = now + (may_others_follow ? kRefusalTime : kSettleTime);
   // Workers that are being cleared are expected to die.
   if (is_clearing_) return;
   only_refusals_ = only_refusals_ && is_refusal;
@@ -163,7 +164,7 @@ Decision Supervision::decide(TimePoint now) {
   }
   if (now < next_) return {};
   next_ = TimePoint::max();
-  if (has_refused_) return end("its input was refused");
+  if (has_refused_) return end("a worker failed for a reason that a replacement would meet again");
   if (quick_count_ >= kQuickMax && elastic_.restarts_max < kUnboundedRestarts) {
     return end("crash loop: " + quick_text_);
   }
@@ -172,7 +173,9 @@ Decision Supervision::decide(TimePoint now) {
     // A worker that may be alive on an unreachable host would join the restarted job: wait for
     // on_back() or on_gone().
     if (!adrift_.empty()) return {};
-    if (only_refusals_) return end("every worker gave up for a reason that would not change");
+    if (only_refusals_) {
+      return end("every worker failed for a reason that a replacement would meet again");
+    }
     // No host is reachable: wait for set_room().
     if (target() <= 0) return {};
     return start(Decision::Kind::StartAnew, target(), now);

@@ -7,7 +7,8 @@
 //                the last member has ended are killed. Every other end is a death.
 // Settling:      deaths come in bursts, and the kernel reports them one by one. The decision is
 //                made kSettleTime after the last one, so that simultaneous deaths are handled
-//                together.
+//                together. A worker that trained and refused its input is not replaced before
+//                kRefusalTime: the others usually meet the same reason within it.
 // Restart:       if no worker that holds the training state is alive, the workers that wait to join
 //                are killed, and the wanted number of workers starts from the newest checkpoint.
 //                The known members may be out of date, so the caller reads them again first.
@@ -62,6 +63,7 @@ struct Decision {
 class Supervision {
  public:
   static constexpr Duration kSettleTime = std::chrono::milliseconds(20);
+  static constexpr Duration kRefusalTime = std::chrono::seconds(1);
   static constexpr Duration kQuickTime = std::chrono::seconds(5);
   static constexpr int kQuickMax = 3;
   static constexpr int kUnboundedRestarts = 1'000'000;
@@ -98,6 +100,9 @@ class Supervision {
   Decision decide(TimePoint now);
   // When decide() may return something new if no other event happens.
   Deadline next() const { return Deadline::at(next_); }
+
+  // Deaths that no decision has answered yet.
+  bool has_undecided_deaths() const noexcept { return has_died_; }
 
   int wanted() const noexcept { return wanted_; }
   int alive() const noexcept { return static_cast<int>(alive_.size()); }

@@ -18,6 +18,23 @@ using namespace std::chrono_literals;
 // Time for a coordinator to start listening.
 constexpr auto kListenTime = 10s;
 
+// A replacement would end the same way.
+bool is_refusal(const RankExit& exit) {
+  const int code = exit_code_of(exit);
+  return code == kExitUsage || code == kExitDiverged || code == kExitFinal;
+}
+
+std::string loss_text(const RankExit& exit, const std::string& failure) {
+  const std::string where = exit.host.empty() ? "" : " on " + exit.host;
+  const std::string loss = "worker " + std::to_string(exit.rank) + where + " was lost: ";
+  if (!failure.empty()) return loss + failure;
+  const bool is_killed =
+      exit_code_of(exit) == 128 + SIGKILL && exit.oom == host::OomKill::No && exit.killed.empty();
+  if (!is_killed) return loss + describe(exit);
+  return loss +
+         "killed by signal 9 (kill -9, or evicted by another worker, which prints the reason)";
+}
+
 }  // namespace
 
 Upkeep::Upkeep(Options options)
@@ -82,6 +99,8 @@ void Upkeep::supervise() {
   }
   supervision_.set_room(options_.workers->room(supervision_.wanted()), now);
   const Decision decision = supervision_.decide(now);
+  const bool is_decided = !supervision_.has_undecided_deaths() || supervision_.is_done();
+  if (decision.kind != Decision::Kind::End && is_decided) say_losses();
   switch (decision.kind) {
     case Decision::Kind::Wait:
       return;
@@ -160,21 +179,25 @@ void Upkeep::on_coordinator_ended() {
   }
 }
 
-void Upkeep::on_ended(const RankExit& exit) {
+void Upkeep::note_loss(const RankExit& exit, const std::string& failure) {
   const bool is_lost = !exit.is_success() && !exit.is_ours() && !exit.is_dismissed();
   Record record{
       {"worker", exit.rank}, {"how", describe(exit)}, {"oom", exit.oom != host::OomKill::No}};
   if (!exit.host.empty()) record.add({"host", exit.host});
+  if (!failure.empty()) record.add({"why", failure});
   options_.publish(is_lost ? "worker lost" : "worker ended", record);
-  if (is_lost && !options_.ending->has_begun()) {
-    const std::string where = exit.host.empty() ? "" : " on " + exit.host;
-    const bool is_evicted =
-        exit_code_of(exit) == 128 + SIGKILL && exit.oom == host::OomKill::No && exit.killed.empty();
-    options_.ending->say(
-        "worker " + std::to_string(exit.rank) + where + " was lost: " +
-        (is_evicted ? "killed by signal 9 (kill -9, or another worker evicted it and says why)"
-                    : describe(exit)));
-  }
+  if (!is_lost || options_.ending->has_begun()) return;
+  losses_.push_back(loss_text(exit, failure));
+  const bool may_end_the_job = is_refusal(exit) || exit_code_of(exit) == kExitRefused;
+  if (!may_end_the_job) say_losses();
+}
+
+void Upkeep::say_losses() {
+  for (const std::string& loss : std::exchange(losses_, {})) options_.ending->say(loss);
+}
+
+void Upkeep::on_ended(const RankExit& exit, const std::string& failure) {
+  note_loss(exit, failure);
   const TimePoint now = steady_clock().now();
   if (!exit.lost.empty()) {
     supervision_.on_gone(exit.rank, now);
@@ -182,11 +205,10 @@ void Upkeep::on_ended(const RankExit& exit) {
     supervision_.on_finished(exit.rank);
   } else if (exit.is_dismissed()) {
     supervision_.on_left(exit.rank, now);
-  } else if (const int code = exit_code_of(exit); code == kExitRefused) {
+  } else if (exit_code_of(exit) == kExitRefused) {
     on_refused(exit.rank, now);
   } else {
-    const bool is_refusal = code == kExitUsage || code == kExitDiverged || code == kExitFinal;
-    supervision_.on_died(exit.rank, is_refusal, now);
+    supervision_.on_died(exit.rank, is_refusal(exit), now);
   }
   // Once the training is done, the failure of a late worker does not matter.
   if (supervision_.is_done() && !options_.ending->has_begun()) options_.workers->forget_exits();
@@ -237,6 +259,7 @@ void Upkeep::on_refused(int worker, TimePoint now) {
     return supervision_.on_died(worker, true, now);
   }
   supervision_.on_left(worker, now);
+  say_losses();
   options_.ending->say("worker " + std::to_string(worker) +
                        " is not replaced, because a replacement would be refused too: continuing "
                        "with " +

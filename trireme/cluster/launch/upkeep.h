@@ -96,7 +96,8 @@ class Upkeep {
 
   // Starts this number of workers now, and reports each to on_started().
   void start(int count, const std::vector<std::string>& arguments);
-  void on_ended(const RankExit& exit);
+  // `failure`: what the worker wrote about its failure; see kFailureMark.
+  void on_ended(const RankExit& exit, const std::string& failure);
   // True for the coordinator's process.
   bool on_reaped(pid_t pid);
   bool has_coordinator(pid_t pid, unsigned long long start) const;
@@ -115,6 +116,8 @@ class Upkeep {
   void begin_anew(int count);
   void on_coordinator_ended();
   std::string scale(const job::ControlRequest& request);
+  void note_loss(const RankExit& exit, const std::string& failure);
+  void say_losses();
   void on_refused(int worker, TimePoint now);
   void on_not_started(const Error& error);
 
@@ -125,6 +128,8 @@ class Upkeep {
   LoneWatch lone_watch_;  // must outlive the link
   std::unique_ptr<StoreLink> link_;
   std::string store_;
+  // Losses that the user was not told of yet: if they end the job, only its report names them.
+  std::vector<std::string> losses_;
   int newest_ = -1;  // the number of the worker started last
   bool has_scaled_ = false;
   bool is_ended_ = false;

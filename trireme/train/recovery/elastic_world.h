@@ -25,6 +25,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trireme/base/config/config.h"
@@ -38,6 +39,9 @@
 #include "trireme/train/recovery/elastic_config.h"
 
 namespace trireme::train {
+
+// How the failure of a worker begins that its peers report.
+inline constexpr std::string_view kItFailed = "it failed";
 
 class ElasticWorld {
  public:
@@ -74,7 +78,8 @@ class ElasticWorld {
   }
   bool is_change_wanted() const noexcept { return membership_.is_change_wanted(); }
   bool is_dismissed() const noexcept { return membership_.is_dismissed(); }
-  // This worker failed: its peers report `why` as the cause of its loss.
+  // This worker failed: its peers report `why`, which begins with kItFailed, as the cause of its
+  // loss.
   void set_failure(std::string why) { membership_.set_failure(std::move(why)); }
   void leave() noexcept { membership_.leave(); }
   // What this worker reports of its progress.

@@ -308,9 +308,13 @@ class Agent {
     const RankExit* exit = ranks_.on_reaped(pid, status, oom_watch_);
     // A rank that ends because everything here is killed did not fail by itself.
     if (exit == nullptr || is_lost_) return;
+    if (order_.is_elastic()) {
+      host::kill_group(getpid(), pid);
+      // The launcher reports the end together with the failure that the worker wrote.
+      if (writer_) ranks_.read_rest(exit->rank, *writer_);
+    }
     say(FrameKind::Ended, encode_exit(*exit));
     if (!order_.is_elastic()) return;
-    host::kill_group(getpid(), pid);
     // The kept exits are reported again after a lost connection.
     if (ranks_.exits().size() > kExitsMax) ranks_.forget(ranks_.exits().front().rank);
   }

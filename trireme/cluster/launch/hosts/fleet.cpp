@@ -41,7 +41,7 @@ std::size_t number_of(const Link::Options& options) {
 Fleet::Fleet(Options options)
     : options_(std::move(options)),
       spec_(*options_.launcher->spec),
-      hosted_ranks_(spec_.output, *options_.writer, spec_.elastic.has_value()),
+      hosted_ranks_(spec_.output, *options_.writer),
       size_(spec_.ranks) {}
 
 void Fleet::begin(Upkeep* upkeep, const std::string& store, const std::string& feed) {
@@ -283,7 +283,9 @@ void Fleet::welcome(std::size_t number, const RankStart& start) {
 
 void Fleet::take_end(const RankExit& seen) {
   const RankExit exit = hosted_ranks_.end(seen);
-  if (upkeep_ != nullptr) return upkeep_->on_ended(exit);
+  if (upkeep_ != nullptr) {
+    return upkeep_->on_ended(exit, hosted_ranks_.tail(exit.rank).failure());
+  }
   const bool has_failed = !exit.is_success() && !exit.is_ours();
   options_.publish(has_failed ? "rank failed" : "rank ended",
                    {{"rank", exit.rank}, {"host", exit.host}, {"how", describe(exit)}});

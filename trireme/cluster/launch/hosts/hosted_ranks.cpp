@@ -23,7 +23,6 @@ void HostedRanks::add(int rank, std::size_t host, bool is_continued) {
                                     .prefix = output::prefix_of(rank, output::wants_colour(target)),
                                     .is_terminal = isatty(target) == 1,
                                     .tail = &member.tail,
-                                    .is_failure_shown = is_failure_shown_,
                                     .log = member.log.get()});
   }
 }

@@ -32,9 +32,8 @@ class HostedRanks {
   static constexpr std::size_t kForgottenMax = 256;
 
   // `output`: the folder for the ranks' logs; empty: no logs. The writer must outlive this object.
-  // `is_failure_shown`: failures are shown immediately, and not only in the report.
-  HostedRanks(std::filesystem::path output, output::Writer& writer, bool is_failure_shown = false)
-      : output_(std::move(output)), writer_(writer), is_failure_shown_(is_failure_shown) {}
+  HostedRanks(std::filesystem::path output, output::Writer& writer)
+      : output_(std::move(output)), writer_(writer) {}
 
   // A rank that will run on this host; `is_continued`: an earlier launcher had started it.
   void add(int rank, std::size_t host, bool is_continued = false);
@@ -82,7 +81,6 @@ class HostedRanks {
 
   std::filesystem::path output_;
   output::Writer& writer_;
-  bool is_failure_shown_;
   std::map<int, Member> members_;
   std::vector<RankExit> exits_;
   std::deque<int> forgotten_;

@@ -36,10 +36,7 @@ LineSplitter::Sink RankStream::into(std::string& text) {
   return [this, &text](std::string_view line) {
     if (options_.tail != nullptr && line.starts_with(kFailureMark)) {
       line.remove_prefix(kFailureMark.size());
-      options_.tail->add_failure(line, options_.is_failure_shown);
-      if (options_.is_failure_shown) {
-        text.append(options_.prefix).append("trireme: ").append(line).append("\n");
-      }
+      options_.tail->add_failure(line);
       return;
     }
     text.append(options_.prefix).append(line).append("\n");

@@ -30,9 +30,8 @@ class RankStream {
     int target = 1;      // the launcher's own descriptor: 1 or 2
     std::string prefix;  // "[2] "
     bool is_terminal = false;
-    Tail* tail = nullptr;           // of the rank; shared by its two streams
-    bool is_failure_shown = false;  // immediately, and not only in the report
-    int log = -1;  // the rank's log file, which receives the unmodified bytes; -1: none
+    Tail* tail = nullptr;  // of the rank; shared by its two streams
+    int log = -1;          // the rank's log file, which receives the unmodified bytes; -1: none
     // Passes on these bytes instead of lines, if another process splits them.
     std::function<std::string(std::string_view bytes)> envelope{};
   };

@@ -31,20 +31,17 @@ class Tail {
   const std::deque<std::string>& lines() const noexcept { return lines_; }
 
   // Adds a line of the reported failure; see kFailureMark.
-  void add_failure(std::string_view line, bool is_shown) {
-    is_failure_shown_ = is_shown;
+  void add_failure(std::string_view line) {
     if (failure_.size() + line.size() > line_max_ * lines_max_) return;
     failure_ += (failure_.empty() ? "" : "\n") + std::string(line);
   }
   const std::string& failure() const noexcept { return failure_; }
-  bool is_failure_shown() const noexcept { return is_failure_shown_; }
 
  private:
   std::size_t lines_max_;
   std::size_t line_max_;
   std::deque<std::string> lines_;
   std::string failure_;
-  bool is_failure_shown_ = false;
 };
 
 }  // namespace trireme::cluster::launch::output
