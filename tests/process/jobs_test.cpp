@@ -73,6 +73,8 @@ TEST_F(JobsTest, StepLossSpeedAndFolderAreShown) {
   EXPECT_THAT(jobs.out, ContainsRegex("1234 +0.5000 +7.8k tokens/s +" + output.path().string()));
   Command watch({.command = {program(), "watch", "demo"}});
   watch.wait_for_output(" progress: step 1234, loss 0.5, tokens per second 7800\n", soon());
+  EXPECT_LT(watch.out().find(" rank started"), watch.out().find(" progress: "))
+      << "what happened before comes first";
   EXPECT_EQ(trireme({"stop", "--kill", "demo"}).code, 0);
   EXPECT_EQ(watch.wait_exit(soon()), 0);
 }

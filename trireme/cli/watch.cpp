@@ -1,13 +1,10 @@
 #include <chrono>
-#include <condition_variable>
+#include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <memory>
-#include <mutex>
-#include <stop_token>
-#include <thread>
 #include <utility>
 
+#include "trireme/base/clock.h"
 #include "trireme/cli/commands.h"
 #include "trireme/cli/event_line.h"
 #include "trireme/cli/job_progress.h"
@@ -18,23 +15,45 @@ namespace {
 
 constexpr auto kProgressEvery = std::chrono::seconds(1);
 
-using Print = std::function<bool(std::string_view line)>;
+// Prints the job's events, and a line whenever its progress changes. The events that happened
+// before come first: a progress line is newer than they are.
+class JobView {
+ public:
+  JobView(cluster::launch::job::Card card, bool is_json)
+      : card_(std::move(card)), is_json_(is_json) {}
 
-// Prints a line whenever the job's progress changes.
-void watch_progress(const cluster::launch::job::Card& card, const Print& print,
-                    const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any ended;
-  std::int64_t step = -1;
-  std::unique_lock lock(mutex);
-  while (!stop.stop_requested()) {
-    const auto progress = JobProgress::latest(card.output, card.started);
-    if (progress && std::exchange(step, progress->step) != progress->step) {
+  bool on_event(std::string_view event) {
+    const bool is_printed = print(event);
+    if (has_been_quiet_) look_at_progress();
+    return is_printed;
+  }
+
+  void on_quiet() {
+    has_been_quiet_ = true;
+    look_at_progress();
+  }
+
+ private:
+  bool print(std::string_view event) const {
+    std::puts((is_json_ ? std::string(event) : event_line(event)).c_str());
+    return std::fflush(stdout) == 0;
+  }
+
+  void look_at_progress() {
+    if (steady_clock().now() < next_look_) return;
+    next_look_ = steady_clock().now() + kProgressEvery;
+    const auto progress = JobProgress::latest(card_.output, card_.started);
+    if (progress && std::exchange(step_, progress->step) != progress->step) {
       print(progress->to_json());
     }
-    ended.wait_for(lock, stop, kProgressEvery, [] { return false; });
   }
-}
+
+  cluster::launch::job::Card card_;
+  bool is_json_;
+  bool has_been_quiet_ = false;
+  std::int64_t step_ = -1;
+  TimePoint next_look_{};
+};
 
 std::string header_of(const cluster::launch::job::Card& card) {
   std::string text = card.name + ": " + card.command;
@@ -47,17 +66,10 @@ std::string header_of(const cluster::launch::job::Card& card) {
 
 int watch(const std::string& name, bool is_json) {
   const auto job = cluster::launch::job::find_job(name);
-  std::mutex mutex;
-  const Print print = [&](std::string_view event) {
-    const std::string line = is_json ? std::string(event) : event_line(event);
-    const std::lock_guard lock(mutex);
-    std::puts(line.c_str());
-    return std::fflush(stdout) == 0;
-  };
   if (!is_json) std::puts(header_of(job.card).c_str());
-  const std::jthread progress(
-      [&](const std::stop_token& stop) { watch_progress(job.card, print, stop); });
-  cluster::launch::job::watch_job(job, print);
+  JobView view(job.card, is_json);
+  cluster::launch::job::watch_job(
+      job, [&](std::string_view event) { return view.on_event(event); }, [&] { view.on_quiet(); });
   return 0;
 }
 

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr auto kConnectTime = 2s;
 constexpr auto kSendTime = 5s;
+constexpr auto kQuietTime = 200ms;
 
 net::Address control_of(const fs::path& folder) {
   return net::Address::unix_socket((folder / "control.sock").string());
@@ -109,16 +110,20 @@ int join_job(const RunningJob& job, Deadline deadline) {
   return ask_for_workers(job, kJoinMethod, {}, deadline);
 }
 
-void watch_job(const RunningJob& job, const std::function<bool(std::string_view)>& sink) {
+void watch_job(const RunningJob& job, const std::function<bool(std::string_view)>& sink,
+               const std::function<void()>& on_quiet) {
   net::Client client = connect_to(job.folder, "watch", Deadline::after(kConnectTime));
   net::Stream events = client.open(kWatchMethod, {}, Deadline::after(kConnectTime));
-  try {
-    while (const auto line = events.next(Deadline::never())) {
-      if (!sink(text_of(*line))) return;
+  while (true) {
+    try {
+      const auto line = events.next(on_quiet ? Deadline::after(kQuietTime) : Deadline::never());
+      if (!line || !sink(text_of(*line))) return;
+    } catch (const Error& error) {
+      // The launcher closes the socket when the job is over; the stream's end may not arrive.
+      if (error.code() == ErrorCode::PeerLost) return;
+      if (error.code() != ErrorCode::Deadline) throw;
+      on_quiet();
     }
-  } catch (const Error& error) {
-    // The launcher closes the socket when the job is over; the stream's end may not arrive.
-    if (error.code() != ErrorCode::PeerLost) throw;
   }
 }
 

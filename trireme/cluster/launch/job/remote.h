@@ -38,8 +38,11 @@ void stop_job(const RunningJob& job, bool is_kill, Deadline deadline);
 void scale_job(const RunningJob& job, int workers, Deadline deadline);
 int join_job(const RunningJob& job, Deadline deadline);
 
-// Passes every event to `sink`, one JSON line each, until the job ends or `sink` returns false.
-void watch_job(const RunningJob& job, const std::function<bool(std::string_view)>& sink);
+// Passes every event to `sink`, one JSON line each, until the job ends or `sink` returns false. The
+// first ones are those that happened before. `on_quiet` is called whenever no event has come for a
+// short time, so not before these have been passed on.
+void watch_job(const RunningJob& job, const std::function<bool(std::string_view)>& sink,
+               const std::function<void()>& on_quiet = {});
 
 // The feed from this rank to its launcher, according to TRIREME_JOB_FOLDER (or TRIREME_FEED, if the
 // launcher is on another host), TRIREME_SECRET_FILE and TRIREME_RANK. Null if this process was not
