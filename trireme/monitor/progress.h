@@ -20,7 +20,7 @@ struct Progress {
   std::optional<double> mae{};  // mean absolute error, for regression
   std::optional<double> r2{};
   double learning_rate = 0;
-  double rate = 0;  // units per second
+  std::optional<double> rate{};  // units per second
   std::string unit = "samples";
   std::optional<double> mfu{};        // model FLOPs utilization: fraction of the machine's peak
   std::optional<double> data_wait{};  // fraction of the time spent waiting for data

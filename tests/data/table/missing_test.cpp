@@ -92,7 +92,8 @@ TEST_F(MissingValues, MeanAndMedianAreThoseOfTheRowsTrainedOn) {
   EXPECT_THAT(inputs_of(*mean.train),
               ElementsAre(1, 0, 1, 0, 3, 0, 0, 1, 2, 1, 0, 0, 6, 0, 1, 0, 3, 0, 1, 0));
   EXPECT_THAT(inputs_of(*mean.test), ElementsAre(3, 0, 1, 0));
-  EXPECT_THAT(mean.notes, ElementsAre(HasSubstr("filled in 3 missing"), HasSubstr("test.csv")));
+  EXPECT_THAT(mean.notes, ElementsAre(HasSubstr("filled in 3 missing values (data.missing"),
+                                      HasSubstr("test.csv: filled in 1 missing value (data.mi")));
   EXPECT_THAT(inputs_of(*open_csv(config("median")).test), ElementsAre(2, 0, 1, 0));
   write("train.csv", "age,town,y\n1,A,a\n6,A,b\n");
   EXPECT_EQ(inputs_of(*open_csv(config("median")).test).front(), 3.5F);

@@ -14,6 +14,7 @@ namespace trireme::train {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ReporterTest : public TrainerTest {
  protected:
@@ -83,6 +84,26 @@ TEST_F(ReporterTest, MfuFollowsTheRanksAndLeavesRepeatedStepsOut) {
   EXPECT_NEAR(step(3, false), 0.9, 0.01) << "two have joined";
   EXPECT_NEAR(step(30, true), 0.9, 0.01) << "most of it was done in the first attempt";
   EXPECT_EQ(reporter.peak_flops(), peak);
+}
+
+// As after the death of the worker that reported before.
+TEST_F(ReporterTest, ASuccessorShowsNoSpeedBeforeItHasMeasuredOne) {
+  const Kinds kinds = tiny_kinds();
+  Job job = open_job(tiny_config("mlp", {}, kinds), kinds);
+  Reporter::Options options = reporting("job");
+  options.is_silent = true;
+  Reporter reporter(options);
+  Progress progress{.step = 7};
+  reporter.take_over(job, progress);
+  ++progress.step;
+  reporter.step(progress, Outcome{.loss = 1, .samples = 10, .is_repeated = true});
+  EXPECT_THAT(said("job", "screen"), HasSubstr("step 8/20  loss 1.0000"));
+  EXPECT_THAT(said("job", "screen"), Not(HasSubstr("samples/s")));
+  EXPECT_THAT(said("job", "screen"), Not(HasSubstr("left")));
+  ++progress.step;
+  reporter.step(progress, Outcome{.loss = 1, .samples = 10, .times = {.forward = 1}});
+  EXPECT_THAT(said("job", "screen"), HasSubstr("10 samples/s"));
+  EXPECT_THAT(said("job", "screen"), HasSubstr(" left"));
 }
 
 // As where a model counts more operations than it has: twice what the machine can do.

@@ -179,8 +179,8 @@ RowNumbers Missing::usable_rows(const Table& table, const std::vector<std::strin
                : remedy_for(gaps.columns));
   }
   notes.push_back(table.name() + ": filled in " + std::to_string(gaps.count) +
-                  " missing values (data.missing = \"" + setting_ +
-                  "\"): " + text_of(gaps.columns, table));
+                  (gaps.count == 1 ? " missing value" : " missing values") + " (data.missing = \"" +
+                  setting_ + "\"): " + text_of(gaps.columns, table));
   return all;
 }
 

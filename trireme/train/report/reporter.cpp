@@ -49,7 +49,10 @@ std::string text_of(const Scores& scores, bool is_text) {
     std::snprintf(text, sizeof(text), ", perplexity %.2f", scores.perplexity());
     all += text;
   }
-  if (scores.skipped() > 0) all += ", " + std::to_string(scores.skipped()) + " samples skipped";
+  if (scores.skipped() > 0) {
+    all += ", " + std::to_string(scores.skipped()) +
+           (scores.skipped() == 1 ? " sample skipped" : " samples skipped");
+  }
   return all;
 }
 
@@ -192,9 +195,12 @@ void Reporter::step(const Progress& progress, const Outcome& outcome) {
     s.traffic += outcome.traffic;
     ++s.steps;
     update_mfu(outcome);
+  } else if (s.is_successor && progress.step == s.first_step + 1) {
+    // The first step that it sees was begun before: its speed and time would be wrong.
+    s.begin = steady_clock().now();
+    s.first_step = progress.step;
   }
   const double seconds = s.times.total();
-  const double a_step = seconds_since(s.begin) / static_cast<double>(progress.step - s.first_step);
   s.shown.step = progress.step;
   s.shown.epoch = static_cast<double>(progress.step) / static_cast<double>(s.steps_an_epoch);
   if (outcome.is_empty) {
@@ -213,7 +219,11 @@ void Reporter::step(const Progress& progress, const Outcome& outcome) {
     }
   }
   s.shown.learning_rate = outcome.rate;
-  s.shown.seconds_left = a_step * static_cast<double>(s.shown.steps - progress.step);
+  if (progress.step > s.first_step) {
+    const double a_step =
+        seconds_since(s.begin) / static_cast<double>(progress.step - s.first_step);
+    s.shown.seconds_left = a_step * static_cast<double>(s.shown.steps - progress.step);
+  }
   if (seconds > 0) {
     const double rate = static_cast<double>(s.samples) / seconds;
     s.shown.rate = rate * static_cast<double>(s.units_a_sample);
@@ -224,7 +234,8 @@ void Reporter::step(const Progress& progress, const Outcome& outcome) {
   if (s.skipped > 0 && progress.step % s.steps_an_epoch == 0) {
     const std::int64_t skipped = std::exchange(s.skipped, 0);
     warn("epoch " + std::to_string(progress.step / s.steps_an_epoch) + ": skipped " +
-             std::to_string(skipped) + " samples that could not be read",
+             std::to_string(skipped) + (skipped == 1 ? " sample" : " samples") +
+             " that could not be read",
          {{"event", "skipped samples"}, {"samples", skipped}});
   }
   const bool is_due = s.log_every > 0 ? progress.step % s.log_every == 0
@@ -268,15 +279,16 @@ void Reporter::update_mfu(const Outcome& outcome) {
 void Reporter::write_metrics(const Progress& progress, const Outcome& outcome) {
   State& s = *state_;
   const double seconds = std::max(s.times.total(), 1e-9);
-  Record record{{"loss", s.shown.loss},
-                {"learning_rate", outcome.rate},
-                {s.shown.unit + "_per_second", s.shown.rate},
-                {"samples", progress.samples},
-                {"data_share", s.times.data / seconds},
-                {"forward_share", s.times.forward / seconds},
-                {"backward_share", s.times.backward / seconds},
-                {"wait_share", s.times.wait / seconds},
-                {"update_share", s.times.update / seconds}};
+  Record record{{"loss", s.shown.loss}, {"learning_rate", outcome.rate}};
+  if (s.shown.rate) record.add({s.shown.unit + "_per_second", *s.shown.rate});
+  for (const Record::Field& field : {Record::Field{"samples", progress.samples},
+                                     {"data_share", s.times.data / seconds},
+                                     {"forward_share", s.times.forward / seconds},
+                                     {"backward_share", s.times.backward / seconds},
+                                     {"wait_share", s.times.wait / seconds},
+                                     {"update_share", s.times.update / seconds}}) {
+    record.add(field);
+  }
   if (outcome.norm > 0) record.add({"gradient_norm", outcome.norm});
   if (s.shown.mae) record.add({"mae", *s.shown.mae});
   if (s.shown.r2) record.add({"r2", *s.shown.r2});
