@@ -70,6 +70,21 @@ class ElasticHostsTest : public HostsTest {
   TemporaryFolder output_{"elastic-hosts-output"};
 };
 
+// The output of a worker and its end come from an agent.
+TEST_F(ElasticHostsTest, ALossOnAnotherHostIsReportedWithItsReason) {
+  serve();
+  const std::string text =
+      "test $TRIREME_WORKER = 3 && { echo 'trireme-failure: the host is on fire' >&2; exit 1; }; "
+      "echo begun $TRIREME_WORKER; while ! test -e " +
+      done() + "; do sleep 0.02; done";
+  Command running(on_hosts(kTwoHosts, {"--elastic", "--name", "supple"}, {"sh", "-c", text}));
+  running.wait_for_output("begun 4", soon());
+  finish(running);
+  EXPECT_THAT(running.error(),
+              HasSubstr("trireme: worker 3 on 127.0.0.2 was lost: the host is on fire\n"));
+  EXPECT_THAT(running.error(), Not(HasSubstr("exit code")));
+}
+
 TEST_F(ElasticHostsTest, AKilledWorkerIsReplacedOnItsHost) {
   Command running(elastic());
   running.wait_for_output("begun", soon(), 4);
