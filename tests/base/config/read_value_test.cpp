@@ -74,6 +74,13 @@ TEST(ConfigReadValue, RefusesTextThatIsNone) {
   EXPECT_THAT(complaint([] { read_text({std::string("\xff")}); }), HasSubstr("not UTF-8"));
 }
 
+TEST(ConfigReadValue, TextMayBeANumberWhereThatIsMeant) {
+  EXPECT_EQ(read_text_or_number({std::int64_t{0}}), "0");
+  EXPECT_EQ(read_text_or_number({1.5}), "1.5");
+  EXPECT_EQ(read_text_or_number({std::string("mean")}), "mean");
+  EXPECT_THAT(complaint([] { read_text_or_number({true}); }), HasSubstr("needs text"));
+}
+
 TEST(ConfigReadValue, NamesAreFoundOrGuessed) {
   const std::vector<std::string> names{"auto", "shm", "tcp"};
   EXPECT_EQ(read_name({std::string("shm")}, names), 1u);

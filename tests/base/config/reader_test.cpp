@@ -72,6 +72,30 @@ TEST(ConfigReader, TheLastToSpeakWins) {
   EXPECT_EQ(config.get<RunConfig>("run").name, std::nullopt);
 }
 
+TEST(ConfigReader, GivenSettingsAreWeakerThanAllSources) {
+  const std::vector<GivenSetting> given{{"model.kind", {std::string("gpt")}, "/m/config.json"},
+                                        {"model.heads", {std::int64_t{8}}, "/m/config.json"},
+                                        {"model.width", {std::int64_t{64}}, "/m/config.json"}};
+  const Config config =
+      read_config(sample_schema(), {.files = {{"a", "[model]\nwidth = 2\n"}}, .given = given});
+  EXPECT_EQ(config.get<GptConfig>("model"), (GptConfig{.width = 2, .heads = 8}));
+  EXPECT_EQ(config.setting("model.heads")->origin, "/m/config.json");
+  EXPECT_EQ(config.setting("model.width")->origin, "a:2");
+  const std::vector<GivenSetting> mlp{{"model.kind", {std::string("mlp")}, "/m/config.json"}};
+  EXPECT_THAT(report_of({.overrides = {"model.heads=3"}, .given = mlp}),
+              HasSubstr("the kind here is \"mlp\" (/m/config.json)"));
+}
+
+TEST(ConfigReader, ReadsOnlyWhatIsAskedFor) {
+  const Sources sources{.files = {{"a", "[run]\nranks = 2\n[run.limit]\nfiles = 3\n"}},
+                        .overrides = {"model.heads=3", "run.name=x"},
+                        .only = {"run.ranks", "run.limit."}};
+  const Config config = read_config(sample_schema(), sources);
+  EXPECT_EQ(config.get<RunConfig>("run").ranks, 2);
+  EXPECT_EQ(config.get<RunConfig>("run").limit.files, 3);
+  EXPECT_EQ(config.get<RunConfig>("run").name, std::nullopt);
+}
+
 TEST(ConfigReader, OverridesAreReadByTheTypeOfTheirSetting) {
   const Config config = read_config(
       sample_schema(),

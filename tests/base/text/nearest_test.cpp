@@ -54,6 +54,13 @@ TEST(Nearest, FindsShorterAndLongerNames) {
   EXPECT_EQ(nearest("operator", sections), std::nullopt);
 }
 
+TEST(Nearest, FindsNamesByTheirInitials) {
+  const std::vector<std::string> settings{"loss", "learning_rate", "weight_decay"};
+  EXPECT_EQ(nearest("lr", settings), "learning_rate");
+  EXPECT_EQ(nearest("wd", settings), "weight_decay");
+  EXPECT_EQ(nearest("l", settings), std::nullopt);
+}
+
 TEST(Nearest, PrefersTheFirstOfEquals) {
   EXPECT_EQ(nearest("cat", std::vector<std::string>{"bat", "hat"}), "bat");
 }

@@ -60,6 +60,7 @@ Value DescribedField::checked(const Value& value, std::string_view type) const {
   if (type == "integer") return {read_integer(value)};
   if (type == "number") return {read_number(value)};
   if (type == "text" || type == "path") return {read_text(value)};
+  if (type == "text or number") return {read_text_or_number(value)};
   return value;
 }
 

@@ -1,6 +1,6 @@
 // FieldType defines the name, parsing and formatting of settings for each supported C++ type:
 //
-//   bool, integers, float and double, std::string, std::filesystem::path,
+//   bool, integers, float and double, std::string, TextOrNumber, std::filesystem::path,
 //   std::chrono durations ("5 s"), ByteSize ("64 MiB"), enums with named values,
 //   std::vector of these, std::optional of these.
 //
@@ -30,6 +30,12 @@
 #include "trireme/base/text/quantity.h"
 
 namespace trireme::config {
+
+// Text that a file may also state as a number without quotation marks: missing = 0.
+struct TextOrNumber : std::string {
+  using std::string::string;
+  TextOrNumber(std::string text) : std::string(std::move(text)) {}  // NOLINT: stands for text
+};
 
 // Element is the type to which the rules apply.
 template <class Member>
@@ -97,6 +103,19 @@ struct FieldType<Member> {
   }
   static Member read(const Value& value, const Rules<Member>&) { return read_text(value); }
   static Value write(const Member& member, const Rules<Member>&) { return {std::string(member)}; }
+};
+
+template <>
+struct FieldType<TextOrNumber> {
+  using Element = TextOrNumber;
+  static constexpr Shape kShape{.is_text = true};
+  static std::string name(const Rules<TextOrNumber>&) { return "text or number"; }
+  static TextOrNumber read(const Value& value, const Rules<TextOrNumber>&) {
+    return read_text_or_number(value);
+  }
+  static Value write(const TextOrNumber& member, const Rules<TextOrNumber>&) {
+    return {std::string(member)};
+  }
 };
 
 // Negative durations are refused unless the range allows them.

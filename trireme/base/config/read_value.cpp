@@ -71,6 +71,12 @@ std::string read_text(const Value& value) {
   return text;
 }
 
+std::string read_text_or_number(const Value& value) {
+  const bool is_number = std::holds_alternative<std::int64_t>(value.content) ||
+                         std::holds_alternative<double>(value.content);
+  return is_number ? to_plain(value) : read_text(value);
+}
+
 Duration read_duration(const Value& value) {
   return parse_duration(get_or_refuse<std::string>(value, "a duration with its unit: \"5 s\""));
 }

@@ -24,6 +24,8 @@ double read_number(const Value& value);
 float read_float(const Value& value);
 // No value (an override `key=`) is read as the empty text or the empty list.
 std::string read_text(const Value& value);
+// Text, or a number as its text.
+std::string read_text_or_number(const Value& value);
 List read_list(const Value& value);
 Duration read_duration(const Value& value);
 // An integer is a number of bytes.

@@ -1,5 +1,7 @@
 #include "trireme/base/config/reader.h"
 
+#include <algorithm>
+
 #include "trireme/base/config/override.h"
 #include "trireme/base/config/report.h"
 #include "trireme/base/config/resolver.h"
@@ -8,6 +10,12 @@
 
 namespace trireme::config {
 namespace {
+
+bool is_passed_over(const std::vector<std::string>& only, const std::string& key) {
+  return !only.empty() && std::ranges::none_of(only, [&](const std::string& one) {
+    return one.ends_with('.') ? key.starts_with(one) : key == one;
+  });
+}
 
 void hear_file(const ConfigText& file, int source, Resolver& resolver, Report& report,
                std::vector<Statement>& statements) {
@@ -48,12 +56,18 @@ Config read_config(const Schema& schema, const Sources& sources) {
   Resolver resolver(schema, report);
   std::vector<Statement> statements;
   int source = 0;
+  for (const GivenSetting& each : sources.given) {
+    statements.push_back(
+        {.key = each.key, .value = each.value, .place = {.source = source++, .name = each.origin}});
+  }
   for (const ConfigText& file : sources.files) {
     hear_file(file, source++, resolver, report, statements);
   }
   for (const std::string& argument : sources.overrides) {
     hear_override(argument, source++, report, statements);
   }
+  std::erase_if(statements,
+                [&](const Statement& each) { return is_passed_over(sources.only, each.key); });
   resolver.resolve(statements);
   report.throw_if_any();
   return resolver.finish();

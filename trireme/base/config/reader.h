@@ -1,5 +1,5 @@
-// Reads a configuration against a schema: first files, then overrides. Later sources take
-// precedence.
+// Reads a configuration against a schema: first given settings, then files, then overrides. Later
+// sources take precedence.
 //
 //   const Config config = read_config(schema, {.files = {load_config("job.toml")},
 //                                              .overrides = {"run.ranks=4"}});
@@ -31,11 +31,23 @@ struct ConfigText {
 // if it is too large.
 ConfigText load_config(const std::filesystem::path& path);
 
+// A setting that neither the user's files nor overrides state: a description of a model, for
+// example. A setting without a source of any kind has the default of the schema.
+struct GivenSetting {
+  std::string key;
+  Value value;
+  std::string origin;  // shown in messages: "/models/config.json"
+};
+
 struct Sources {
   // GCC warns about designated initializers that omit a member without a default initializer.
   std::vector<ConfigText> files = {};  // NOLINT(readability-redundant-member-init)
   // "dotted.key=value", see trireme/base/config/override.h.
   std::vector<std::string> overrides = {};  // NOLINT(readability-redundant-member-init)
+  std::vector<GivenSetting> given = {};     // NOLINT(readability-redundant-member-init)
+  // Keys, or sections with a final dot. If there are any, everything else is passed over: a few
+  // settings can determine how the others have to be read.
+  std::vector<std::string> only = {};  // NOLINT(readability-redundant-member-init)
 };
 
 Config read_config(const Schema& schema, const Sources& sources);

@@ -23,11 +23,27 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+namespace {
+
+// "lr" of "learning_rate".
+std::string initials_of(std::string_view name) {
+  std::string initials;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (i == 0 || name[i - 1] == '_') initials += name[i];
+  }
+  return initials;
+}
+
+}  // namespace
+
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
   // The cost grows with the product of the lengths, and no valid name is that long.
   constexpr std::size_t kLongest = 100;
   constexpr std::size_t kBeginning = 4;
   if (word.size() > kLongest) return std::nullopt;
+  for (const std::string& candidate : candidates) {
+    if (word.size() > 1 && initials_of(candidate) == word) return candidate;
+  }
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   std::optional<std::string> best;
   for (const std::string& candidate : candidates) {

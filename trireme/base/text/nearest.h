@@ -1,5 +1,7 @@
 // nearest() finds the existing name that a user most likely meant by an unknown one.
 //
+// Initials:      a word that consists of the initials of a candidate means that candidate: "lr" is
+//                "learning_rate".
 // Distance:      counts inserted, deleted and replaced letters and swaps of two neighbours.
 //                Candidates that differ by more than a third of the word (at least one letter) are
 //                not considered; the first of several equally near candidates wins. If none is near
