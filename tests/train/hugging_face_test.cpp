@@ -21,6 +21,8 @@
 #include "trireme/checkpoint/published.h"
 #include "trireme/data/tokenizer/files.h"
 #include "trireme/model/gpt/gpt.h"
+#include "trireme/model/hugging_face/config_json.h"
+#include "trireme/model/hugging_face/pretrained.h"
 #include "trireme/model/hugging_face_config.h"
 #include "trireme/model/llama/llama.h"
 #include "trireme/model/mlp/mlp.h"
@@ -28,7 +30,9 @@
 #include "trireme/testing/command_process.h"
 #include "trireme/train/evaluate/generation.h"
 #include "trireme/train/hugging_face_export.h"
+#include "trireme/train/recipe/pretrained_tokens.h"
 #include "trireme/train/recipe/read_recipe.h"
+#include "trireme/train/trainer.h"
 
 namespace trireme::train {
 namespace {
@@ -152,14 +156,20 @@ TEST_F(HuggingFace, AGpt2FolderSetsTheModelAndGoesOutAgain) {
   // What a saved config.toml says is no contradiction.
   EXPECT_EQ(read({"model.kind=gpt", "model.heads=3", "model.context=16"}).to_toml(),
             config.to_toml());
-  EXPECT_THAT(refusal({"model.kind=gpt", "model.heads=4", "model.norm_epsilon=1e-6"}),
+  EXPECT_THAT(refusal({"model.heads=4", "model.norm_epsilon=1e-6"}),
               HasSubstr("model.heads = 4 (n_head: 3), model.norm_epsilon = 1e-06 "
                         "(layer_norm_epsilon: 1e-05)"));
   EXPECT_THAT(refusal({"model.kind=gpt", "model.vocabulary=24", "model.context=8"}),
               HasSubstr("model.vocabulary = 24 (vocab_size: 23), model.context = 8"));
   EXPECT_THAT(refusal({"model.kind=gpt", "model.tied_head=false"}),
               HasSubstr("tie_word_embeddings"));
-  EXPECT_THAT(refusal({"model.kind=llama"}), HasSubstr("is of a model of kind gpt"));
+  EXPECT_THAT(refusal({"model.kind=llama"}), HasSubstr("describes a model of kind gpt"));
+
+  // The kind is that of config.json for every message.
+  EXPECT_EQ(read({"model.heads=3", "model.context=16"}).to_toml(), config.to_toml());
+  EXPECT_EQ(read({"model.dropout=0.5"}).get<model::GptConfig>("model").dropout, 0.5);
+  EXPECT_THAT(refusal({"model.shared_heads=1"}),
+              HasSubstr("the kind here is \"gpt\" (" + (folder() / "config.json").string() + ")"));
 
   Json other = kGpt2;
   other["layer_norm_epsilon"] = 0.1;
@@ -173,14 +183,13 @@ TEST_F(HuggingFace, ALlamaFolderSetsTheModelAndGoesOutAgain) {
   const Job job = open_job(config, built_in_kinds());
   EXPECT_LT(distance(*job.model), 1e-5);
   expect_the_same_again(job);
-  EXPECT_THAT(refusal({"model.kind=llama", "model.heads=3", "model.shared_heads=3"}),
+  EXPECT_THAT(refusal({"model.heads=3", "model.shared_heads=3"}),
               HasSubstr("model.heads = 3 (num_attention_heads: 6), model.shared_heads = 3"));
   EXPECT_THAT(refusal({"model.kind=llama", "model.norm_epsilon=1e-6"}), HasSubstr("rms_norm_eps"));
   EXPECT_THAT(refusal({"model.kind=llama", "model.rope_base=10000.0"}), HasSubstr("rope_theta"));
   EXPECT_THAT(refusal({"model.kind=llama", "model.rope_factor=8.0"}), HasSubstr("rope_scaling"));
-  EXPECT_THAT(refusal({"model.kind=llama", "model.context=64"}), HasSubstr("model.context = 64"));
-  EXPECT_EQ(read({"model.kind=llama", "model.context=40"}).get<model::LlamaConfig>("model").context,
-            40)
+  EXPECT_THAT(refusal({"model.context=64"}), HasSubstr("model.context = 64"));
+  EXPECT_EQ(read({"model.context=40"}).get<model::LlamaConfig>("model").context, 40)
       << "a llama may look at fewer tokens";
 
   // As newer versions write it.
@@ -224,8 +233,7 @@ TEST_F(HuggingFace, ASlidingWindowShorterThanTheContextIsRefused) {
   write_folder("llama_fixture", mistral);
   const std::string why = refusal({});
   EXPECT_THAT(why, HasSubstr("sliding window of 20 tokens"));
-  EXPECT_THAT(why,
-              HasSubstr("model.context = 48 is longer. Set model.kind=llama model.context=20"));
+  EXPECT_THAT(why, HasSubstr("model.context = 48 is longer. Set model.context=20"));
   EXPECT_THAT(refusal({"model.kind=llama", "model.context=21"}), HasSubstr("sliding window"));
   EXPECT_EQ(refusal({"model.kind=llama", "model.context=20"}), "");
   mistral["sliding_window"] = 48;
@@ -377,6 +385,80 @@ TEST_F(HuggingFace, TransformersOpensWhatIsExportedAndWritesWhatIsLoaded) {
   }
 }
 
+TEST_F(HuggingFace, AFolderThatDoesNotExistIsNamedWithItsSetting) {
+  try {
+    read({"model.context=16"});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::NotFound);
+    EXPECT_THAT(error.message(), HasSubstr("model.load: " + folder().string() +
+                                           " does not exist. Correct the path"));
+  }
+  // A recipe may state the kind; then reading the weights fails.
+  EXPECT_EQ(testing::code_of([&] { open_job(read({"model.kind=gpt"}), built_in_kinds()); }),
+            ErrorCode::NotFound);
+}
+
+// Ids of other tokens would mean nothing to the weights.
+TEST_F(HuggingFace, TheTokenizerOfTheFolderIsUsedAndNoOther) {
+  const fs::path published = fs::path(source_folder()) / "tests/data/tokenizer/published";
+  const TrainedModel trained =
+      made_up("gpt", data::tokenizer::open_tokenizer(published / "gpt2.json"), {}, {});
+  export_hugging_face(folder(), trained, checkpoint::published_tensors(*trained.model));
+  const fs::path recipe = folder_.path() / "text.toml";
+  write_file_atomically(folder_.path() / "text.txt", read_file(published / "text.txt"));
+  write_file_atomically(recipe, "[data]\nkind = \"text\"\ncontext = 8\nvalidation = 0\nfile = \"" +
+                                    (folder_.path() / "text.txt").string() +
+                                    "\"\n[model]\nload = \"" + folder().string() + "\"\n");
+  const auto refusal_of = [&](const std::vector<std::string>& overrides) {
+    try {
+      open_job(read_recipe(recipe, overrides, built_in_kinds()), built_in_kinds());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+      return error.message();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(read_recipe(recipe, {"data.document_end=<|endoftext|>"}, built_in_kinds())
+                .setting("data.tokenizer")
+                ->value,
+            config::Value{folder().string()});
+  EXPECT_EQ(refusal_of({}), "");
+  const std::string copy = (published / "gpt2.json").string();
+  EXPECT_EQ(refusal_of({"data.tokenizer=" + copy}), "") << "the same tokens in another place";
+  EXPECT_THAT(refusal_of({"data.tokenizer="}),
+              HasSubstr("model.load: the data have other tokens than the model in"));
+  EXPECT_THAT(refusal_of({"data.unit=byte"}), HasSubstr("Set data.tokenizer to the tokenizer"));
+  EXPECT_EQ(refusal_of({"data.tokenizer=", "model.load_fresh=[\"transformer.wte.weight\"]"}), "")
+      << "a new embedding may mean anything";
+  fs::remove(folder() / "tokenizer.json");
+  EXPECT_THAT(refusal_of({}), HasSubstr("different characters"));
+}
+
+// Two texts with the same number of characters, of which one is another: the sizes fit.
+TEST_F(HuggingFace, TheCharactersOfAJobAreComparedToo) {
+  const fs::path recipe = folder_.path() / "text.toml";
+  const auto write = [&](const std::string& words) {
+    std::string text;
+    for (int i = 0; i < 20; ++i) text += words;
+    write_file_atomically(folder_.path() / "text.txt", text);
+  };
+  write_file_atomically(recipe, "[data]\nkind = \"text\"\ncontext = 4\nvalidation = 0\nfile = \"" +
+                                    (folder_.path() / "text.txt").string() +
+                                    "\"\n[model]\nkind = \"gpt\"\nwidth = 8\nlayers = 1\nheads = "
+                                    "2\n[train]\nbatch = 4\nsteps = 1\n");
+  write("abc ");
+  const Kinds kinds = built_in_kinds();
+  Job job = open_job(read_recipe(recipe, {}, kinds), kinds);
+  Reporter silent({});
+  Trainer(job, {.output = folder_.path() / "job", .reporter = &silent}).run();
+  const std::string load = "model.load=" + (folder_.path() / "job").string();
+  open_job(read_recipe(recipe, {load}, kinds), kinds);
+  write("abd ");
+  EXPECT_EQ(testing::code_of([&] { open_job(read_recipe(recipe, {load}, kinds), kinds); }),
+            ErrorCode::InvalidInput);
+}
+
 // The JSON library prints and copies values by recursion.
 TEST_F(HuggingFace, FilesThatAreNestedTooDeeplyAreDamaged) {
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
@@ -411,6 +493,11 @@ TEST_F(HuggingFace, AJobIsResumedWithoutTheFolder) {
   EXPECT_THAT(
       train({"model.load=", "train.steps=4", "model.kind=gpt", "model.layers=3", "--resume"}),
       HasSubstr("was written with other settings: model.layers (2, now 3)"));
+  // Without the kind, which the folder said, too.
+  EXPECT_THAT(train({"model.load=", "train.steps=4", "model.layers=3", "--resume"}),
+              HasSubstr("was written with other settings: model.layers (2, now 3)"));
+  EXPECT_THAT(train({"model.load=" + folder().string(), "model.heads=3", "--resume"}),
+              HasSubstr("model.load: " + folder().string() + " does not exist"));
 }
 
 }  // namespace

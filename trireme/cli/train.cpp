@@ -166,6 +166,7 @@ void hand_on_chaos(const std::string& text, const launch::JobSpec& spec) {
 
 int train(TrainWords words) {
   const Worker worker(words.worker);
+  if (words.is_resumed) words.recipe.resumed = words.output;
   const config::Config config = words.recipe.read(worker);
   words.spec.elastic = elastic_of(config);
   if (words.elastic->is_on) words.spec.elastic = elastic_settings(config);

@@ -27,6 +27,7 @@
 #include "trireme/train/evaluate/ranking.h"
 #include "trireme/train/evaluate/scores.h"
 #include "trireme/train/module_precision.h"
+#include "trireme/train/recipe/pretrained_tokens.h"
 #include "trireme/train/recovery/elastic_config.h"
 #include "trireme/train/report/tally.h"
 #include "trireme/train/transfer.h"
@@ -175,6 +176,12 @@ void load_first_weights(const config::Config& config, model::Model& model, bool 
                if (is_first_rank) std::fprintf(stderr, "trireme: model.load: %s\n", note.c_str());
              }});
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::NotFound) {
+      throw Error(ErrorCode::NotFound,
+                  "model.load: " + error.message() +
+                      ". Correct the path. A job that is resumed has its weights in its "
+                      "checkpoint: model.load= (empty) omits them");
+    }
     if (error.code() != ErrorCode::Mismatch) throw;
     throw Error(ErrorCode::InvalidInput,
                 "model.load: " + error.message() +
@@ -230,6 +237,7 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   check_metric(job.eval().metric, form);
   check_ranking(job.eval().metric, job.sets);
   check_plateau(config, job.sets);
+  if (options.known == nullptr) expect_pretrained_tokens(config, form);
   job.model = make_model(config, kinds, form);
   set_module_precisions(*job.model, train);
   load_first_weights(config, *job.model, group.rank() == 0);

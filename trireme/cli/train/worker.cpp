@@ -11,6 +11,7 @@
 #include "trireme/base/file/file.h"
 #include "trireme/base/text/shell_word.h"
 #include "trireme/cluster/launch/program.h"
+#include "trireme/model/hugging_face/pretrained.h"
 
 namespace trireme::cli {
 namespace {
@@ -69,8 +70,12 @@ config::Schema Worker::schema() const {
 }
 
 config::Config RecipeWords::read(const Worker& worker) const {
-  return config::read_config(worker.schema(),
-                             {.files = {config::load_config(recipe)}, .overrides = overrides});
+  const config::Schema schema = worker.schema();
+  config::Sources sources{.files = {config::load_config(recipe)}, .overrides = overrides};
+  if (const fs::path saved = resumed / "config.toml"; !resumed.empty() && fs::exists(saved)) {
+    sources.given = model::settings_of_earlier_run(schema, sources, config::load_config(saved));
+  }
+  return model::read_with_pretrained(schema, std::move(sources));
 }
 
 }  // namespace trireme::cli

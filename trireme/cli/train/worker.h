@@ -36,6 +36,7 @@ class Worker {
 struct RecipeWords {
   std::string recipe;
   std::vector<std::string> overrides;
+  std::filesystem::path resumed = {};  // folder of the job that is resumed; empty: a new job
 
   // Reads the file and reports every mistake that the worker's description reveals.
   config::Config read(const Worker& worker) const;

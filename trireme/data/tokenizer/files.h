@@ -21,6 +21,9 @@ namespace trireme::data::tokenizer {
 // beside it, or a tokenizer.json. In a folder with both, tokenizer.json is used.
 std::shared_ptr<const Tokenizer> open_tokenizer(const std::filesystem::path& path);
 
+// Whether a folder contains either format.
+bool has_tokenizer(const std::filesystem::path& folder);
+
 // The name of the end-of-text token in GPT-2's vocabulary.
 inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 

@@ -20,6 +20,14 @@ fs::path first_there(const fs::path& folder, std::initializer_list<const char*> 
   return {};
 }
 
+fs::path vocabulary_in(const fs::path& folder) {
+  return first_there(folder, {"vocab.json", "encoder.json"});
+}
+
+fs::path merges_in(const fs::path& folder) {
+  return first_there(folder, {"merges.txt", "vocab.bpe"});
+}
+
 [[noreturn]] void fail_to_find(const fs::path& path) {
   throw Error(ErrorCode::NotFound, path.string() +
                                        " holds no tokenizer: neither tokenizer.json nor vocab.json "
@@ -50,12 +58,17 @@ TokenizerParts read_gpt2(std::string_view vocabulary, std::string_view merges,
   return parts;
 }
 
+bool has_tokenizer(const fs::path& folder) {
+  return !first_there(folder, {"tokenizer.json"}).empty() ||
+         (!vocabulary_in(folder).empty() && !merges_in(folder).empty());
+}
+
 std::shared_ptr<const Tokenizer> open_tokenizer(const fs::path& path) {
   if (!fs::exists(path)) throw Error(ErrorCode::NotFound, path.string() + " does not exist");
   const bool is_folder = fs::is_directory(path);
   const fs::path folder = is_folder ? path : path.parent_path();
-  const fs::path vocabulary = first_there(folder, {"vocab.json", "encoder.json"});
-  const fs::path merges = first_there(folder, {"merges.txt", "vocab.bpe"});
+  const fs::path vocabulary = vocabulary_in(folder);
+  const fs::path merges = merges_in(folder);
   const bool is_pair = !is_folder && (path == vocabulary || path == merges);
   const fs::path whole = is_folder ? folder / "tokenizer.json" : path;
   if (!is_pair && fs::is_regular_file(whole)) {

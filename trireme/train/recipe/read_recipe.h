@@ -3,10 +3,9 @@
 //
 //   paths         are absolute: the job can be used from any folder. A data set that was found in
 //                 one of its usual folders is named by that.
-//   model.load    of a Hugging Face folder, or of a .safetensors file beside a config.json:
-//   settings
-//                 of [model] that the recipe leaves out are those of its config.json. Where a job
-//                 is resumed and the config.json is gone, they are those of the job's checkpoint.
+//   model.load    settings that the recipe omits come from the config.json of pretrained weights
+//                 (trireme/model/hugging_face/pretrained.h) or, if a job is resumed and that file
+//                 is gone, from the job's checkpoint.
 //
 // Errors:  what reading throws; InvalidInput where the recipe contradicts a config.json, with every
 //          setting that does.
