@@ -118,7 +118,7 @@ TEST(DataChanges, TokenizersAreComparedByWhatTheyDo) {
     EXPECT_THAT(changes_between(known, now).names, IsEmpty()) << name;
   }
   EXPECT_THAT(changes_between(record_of("gpt2.json"), record_of("llama3.json")).names,
-              ElementsAre("the tokenizer is another one"));
+              ElementsAre("data.tokenizer is another tokenizer"));
 }
 
 TEST(DataChanges, SizesAndOrdersOfClassesCount) {

@@ -1,8 +1,8 @@
 // Goal:   a job that is resumed after its data changed in place goes on with the statistics that it
 //         began with, and is refused where names contradict its weights; nothing is refitted in
 //         silence.
-// Method: the real program on small tables, rewritten between two runs; and a Trainer whose data
-//         were opened without the checkpoint's record.
+// Method: the real program on small tables and texts, rewritten or moved between two runs; and a
+//         Trainer whose data were opened without the checkpoint's record.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "tests/folders.h"
 #include "tests/train/process_fixture.h"
 #include "tests/train/trainer_fixture.h"
 #include "trireme/train/resumption.h"
@@ -103,7 +104,7 @@ TEST_F(ResumedData, AWorkerWithOtherDataIsRefusedAndTheElasticJobContinues) {
   testing::CommandProcess process(
       trireme({"train", at("table.toml").string(), "--output", at("job").string(),
                "data.train=" + at("t.csv").string(), "train.steps=1000000", "data.test_share=0",
-               "checkpoint.every=1000000", "--elastic", "-n", "2", "--restarts", "1"}));
+               "checkpoint.every=1000000", "--elastic", "-n", "2", "--min-workers", "2"}));
   process.wait_for_output("step ", Deadline::after(std::chrono::seconds(60)));
   write(table_of(0, "B", 10));
   const auto is_worker = [](pid_t pid) {
@@ -120,6 +121,61 @@ TEST_F(ResumedData, AWorkerWithOtherDataIsRefusedAndTheElasticJobContinues) {
   EXPECT_THAT(process.error(),
               HasSubstr("the training data of this worker (10 samples) differ from "
                         "those of rank 0 (20 samples)"));
+}
+
+// The checkpoint has the tokenizer: another place is no other tokenizer.
+TEST_F(ResumedData, ATokenizerMayMoveAndNotChange) {
+  const fs::path published = fs::path(source_folder()) / "tests/data/tokenizer/published";
+  write_file_atomically(at("bpe.json"), read_file(published / "gpt2.json"));
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "to be or not to be, that is the question\n";
+  write_file_atomically(at("t.txt"), text);
+  write_file_atomically(at("text.toml"),
+                        "[model]\nkind = \"gpt\"\nwidth = 8\nlayers = 1\nheads = 2\n[data]\n"
+                        "kind = \"text\"\ncontext = 8\nvalidation = 0\n[train]\nbatch = 4\n");
+  const auto train = [&](const std::string& tokenizer, const Line& more) {
+    Line words{"train",
+               at("text.toml").string(),
+               "--output",
+               at("job").string(),
+               "data.file=" + at("t.txt").string(),
+               "data.tokenizer=" + tokenizer};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  };
+  ASSERT_EQ(train(at("bpe.json").string(), {"train.steps=2"}).code, 0);
+  fs::rename(at("bpe.json"), at("moved.json"));
+  const Ran gone = train(at("bpe.json").string(), {"train.steps=3", "--resume"});
+  EXPECT_EQ(gone.code, 2);
+  EXPECT_THAT(gone.error, HasSubstr("data.tokenizer: " + at("bpe.json").string() +
+                                    " does not exist. Correct the path"));
+  const Ran moved = train(at("moved.json").string(), {"train.steps=3", "--resume"});
+  EXPECT_EQ(moved.code, 0) << moved.error;
+  const Ran other = train((published / "llama2.json").string(), {"train.steps=4", "--resume"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.error, HasSubstr("data.tokenizer is another tokenizer"));
+}
+
+TEST(AllowedChanges, AreNamesOfSettingsThatCanChange) {
+  const config::Config config = tiny_config("mlp", {});
+  EXPECT_EQ(allowed_changes("optim.learning_rate,train.batch", config),
+            (std::vector<std::string>{"optim.learning_rate", "train.batch"}));
+  const auto refusal = [&](const std::string& keys) {
+    try {
+      allowed_changes(keys, config);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+      return error.message();
+    }
+    return std::string();
+  };
+  EXPECT_THAT(refusal("train.batch,optim.lr"),
+              HasSubstr("--allow-changes optim.lr: there is no such setting; did you mean "
+                        "optim.learning_rate? "));
+  EXPECT_THAT(refusal("optim.learning_rate=3"),
+              HasSubstr("name only the setting, and give its value beside it: "
+                        "optim.learning_rate=3 --allow-changes optim.learning_rate"));
+  EXPECT_THAT(refusal("train.seed"), HasSubstr("a resumed job cannot change this setting"));
 }
 
 class ResumedTrainer : public TrainerTest {

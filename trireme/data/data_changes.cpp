@@ -150,7 +150,7 @@ void compare_forms(DataChanges& changes, const Form& learned, const Form& now) {
     changes.names.emplace_back("samples have other sizes or types");
   }
   if (has_other_tokenizer(learned, now)) {
-    changes.names.emplace_back("the tokenizer is another one");
+    changes.names.emplace_back("data.tokenizer is another tokenizer");
   } else if (!now.tokenizer && learned.class_names != now.class_names) {
     compare_class_names(changes, learned, now);
   } else if (learned.classes != now.classes) {

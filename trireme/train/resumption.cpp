@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <ranges>
+#include <sstream>
 
 #include "trireme/base/error.h"
+#include "trireme/base/text/nearest.h"
 #include "trireme/checkpoint/checkpoint.h"
 #include "trireme/checkpoint/format/folder.h"
 #include "trireme/data/data_changes.h"
@@ -11,6 +13,25 @@
 #include "trireme/train/recipe/recipe.h"
 
 namespace trireme::train {
+namespace {
+
+[[noreturn]] void refuse_change(const std::string& key, const config::Config& config) {
+  const std::size_t dot = key.rfind('.');
+  const std::string section = dot == std::string::npos ? "" : key.substr(0, dot);
+  std::vector<std::string> names;
+  for (const config::Setting& setting : config.settings()) {
+    if (setting.section == section && can_change(setting.key())) names.push_back(setting.name);
+  }
+  const auto meant = nearest(key.substr(dot == std::string::npos ? 0 : dot + 1), names);
+  throw Error(ErrorCode::InvalidInput,
+              "--allow-changes " + key +
+                  (config.setting(key) == nullptr ? ": there is no such setting"
+                                                  : ": a resumed job cannot change this setting") +
+                  (meant ? "; did you mean " + section + "." + *meant + "? " : ". ") +
+                  "docs/training.md lists the settings that can change");
+}
+
+}  // namespace
 
 std::optional<JobRecord> find_record(const std::filesystem::path& job,
                                      const config::Config& config) {
@@ -29,6 +50,23 @@ std::optional<JobRecord> find_record(const std::filesystem::path& job,
     }
   }
   return std::nullopt;
+}
+
+std::vector<std::string> allowed_changes(const std::string& keys, const config::Config& config) {
+  std::vector<std::string> all;
+  std::istringstream rest(keys);
+  for (std::string key; std::getline(rest, key, ',');) {
+    if (const std::size_t equals = key.find('='); equals != std::string::npos) {
+      const std::string name = key.substr(0, equals);
+      throw Error(ErrorCode::InvalidInput, "--allow-changes " + key +
+                                               ": name only the setting, and give its value beside "
+                                               "it: " +
+                                               key + " --allow-changes " + name);
+    }
+    if (!can_change(key)) refuse_change(key, config);
+    all.push_back(key);
+  }
+  return all;
 }
 
 std::string accept_changes(const std::filesystem::path& checkpoint, const Progress& saved,

@@ -31,6 +31,10 @@ struct JobRecord {
 std::optional<JobRecord> find_record(const std::filesystem::path& job,
                                      const config::Config& config);
 
+// The keys of --allow-changes, separated by commas. Throws InvalidInput for a key that a resumed
+// job may not change, with the nearest one that it may.
+std::vector<std::string> allowed_changes(const std::string& keys, const config::Config& config);
+
 // Says which settings differ from those of a checkpoint. Refuses those that the user does not
 // allow, or that cannot change.
 std::string accept_changes(const std::filesystem::path& checkpoint, const Progress& saved,

@@ -101,20 +101,6 @@ void end_orphaned(const std::string& why) {
   std::_Exit(kExitFailure);
 }
 
-// Of --allow-changes.
-std::vector<std::string> allowed_changes(const WorkerWords& words) {
-  std::vector<std::string> all;
-  std::istringstream keys(words.text("--allow-changes", ""));
-  for (std::string key; std::getline(keys, key, ',');) all.push_back(key);
-  for (const std::string& key : all) {
-    if (can_change(key)) continue;
-    throw Error(ErrorCode::InvalidInput,
-                "--allow-changes " + key +
-                    ": no setting that a resumed job may change; docs/training.md lists these");
-  }
-  return all;
-}
-
 // What the job has learned from its data already; nothing where it begins.
 std::optional<data::Preprocessing> known_data(const WorkerWords& words,
                                               const config::Config& config) {
@@ -122,7 +108,8 @@ std::optional<data::Preprocessing> known_data(const WorkerWords& words,
   if (!record) return std::nullopt;
   if (words.has("--resume")) {
     // Before the data are opened, whose contradictions may follow from other settings.
-    accept_changes(record->path, record->progress, config, allowed_changes(words));
+    accept_changes(record->path, record->progress, config,
+                   allowed_changes(words.text("--allow-changes", ""), config));
   } else if (record->progress.job_hash != job_hash(config)) {
     return std::nullopt;
   }
@@ -159,22 +146,23 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
   const auto keep_recipe = [&] { write_file_atomically(output / "config.toml", config.to_toml()); };
   Reporter reporter(
       {.folder = output, .terminal = terminal_in_environment(), .is_silent = !is_first});
-  Trainer trainer(job, {.output = output,
-                        .is_resumed = words.has("--resume"),
-                        .allowed_changes = allowed_changes(words),
-                        .keep_recipe = keep_recipe,
-                        .is_stop_wanted = &g_is_stop_wanted,
-                        .reporter = &reporter,
-                        .faults = faults,
-                        .world = world.get(),
-                        .before_step =
-                            [&](std::int64_t step) {
-                              if (chaos) chaos->begin_step(step);
-                            },
-                        .after_step =
-                            [&](const Progress& progress, const Outcome& outcome) {
-                              if (log) log->write(world->epoch(), progress, outcome);
-                            }});
+  Trainer trainer(job,
+                  {.output = output,
+                   .is_resumed = words.has("--resume"),
+                   .allowed_changes = allowed_changes(words.text("--allow-changes", ""), config),
+                   .keep_recipe = keep_recipe,
+                   .is_stop_wanted = &g_is_stop_wanted,
+                   .reporter = &reporter,
+                   .faults = faults,
+                   .world = world.get(),
+                   .before_step =
+                       [&](std::int64_t step) {
+                         if (chaos) chaos->begin_step(step);
+                       },
+                   .after_step =
+                       [&](const Progress& progress, const Outcome& outcome) {
+                         if (log) log->write(world->epoch(), progress, outcome);
+                       }});
   Ending ending = Ending::Done;
   try {
     ending = trainer.run();
@@ -211,7 +199,7 @@ int train(const WorkerWords& words, const Kinds& kinds) {
   Trainer trainer(
       job, {.output = output,
             .is_resumed = words.has("--resume"),
-            .allowed_changes = allowed_changes(words),
+            .allowed_changes = allowed_changes(words.text("--allow-changes", ""), config),
             .keep_recipe = [&] { write_file_atomically(output / "config.toml", config.to_toml()); },
             .is_stop_wanted = &g_is_stop_wanted,
             .reporter = &reporter,

@@ -38,13 +38,24 @@ void require_file(const TextConfig& config) {
               "data.file: name the text to train on, for example data.file=input.txt");
 }
 
+std::shared_ptr<const tokenizer::Tokenizer> open_tokenizer(const TextConfig& config) {
+  try {
+    return tokenizer::open_tokenizer(config.tokenizer);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::NotFound) throw;
+    throw Error(ErrorCode::NotFound,
+                "data.tokenizer: " + error.message() +
+                    ". Correct the path; `trireme checkpoint export JOB FOLDER` writes the "
+                    "tokenizer of a trained job");
+  }
+}
+
 }  // namespace
 
 TokenText read_text(const TextConfig& config, const Preprocessing* known) {
   if (!config.tokenizer.empty()) {
-    const auto tokenizer = known != nullptr && known->source.tokenizer
-                               ? known->source.tokenizer
-                               : tokenizer::open_tokenizer(config.tokenizer);
+    const auto tokenizer = known != nullptr && known->source.tokenizer ? known->source.tokenizer
+                                                                       : open_tokenizer(config);
     TokenText text{.row = std::make_shared<EncodedRow>(config, *tokenizer),
                    .vocabulary = tokenizer->texts(),
                    .tokenizer = tokenizer};

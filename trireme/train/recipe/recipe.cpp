@@ -159,6 +159,9 @@ bool may_differ(const std::string& key) {
   return is_among(kFree, key);
 }
 
+// A tokenizer may be in another place: its content is compared when the data are opened.
+constexpr const char* kTokenizer = "data.tokenizer";
+
 // The settings of a resolved recipe, which has one a line, as they are written.
 std::map<std::string, std::string> settings_in(const std::string& resolved) {
   std::map<std::string, std::string> settings;
@@ -175,9 +178,19 @@ std::map<std::string, std::string> settings_in(const std::string& resolved) {
   return settings;
 }
 
+struct SettingValues {
+  std::string key;
+  std::string was, is;  // as TOML, or "not set"
+};
+
+bool is_moved_tokenizer(const SettingValues& values) {
+  const auto is_path = [](const std::string& text) { return text.size() > 2 && text[0] == '"'; };
+  return values.key == kTokenizer && is_path(values.was) && is_path(values.is);
+}
+
 std::vector<SettingChange> list_differences(
     const std::string& resolved, const config::Config& config,
-    const std::function<bool(const std::string&)>& is_left_out) {
+    const std::function<bool(const SettingValues&)>& is_left_out) {
   const auto then = settings_in(resolved);
   const auto now = settings_in(config.to_toml());
   auto keys = then;
@@ -190,7 +203,7 @@ std::vector<SettingChange> list_differences(
   for (const auto& [key, any] : keys) {
     const std::string was = value_in(then, key);
     const std::string is = value_in(now, key);
-    if (was == is || is_left_out(key)) continue;
+    if (was == is || is_left_out({.key = key, .was = was, .is = is})) continue;
     all.push_back({.key = key, .text = key + " (" + was + ", now " + is + ")"});
   }
   return all;
@@ -260,7 +273,10 @@ std::shared_ptr<const model::Loss> loss_of(const config::Config& config, const m
 std::string job_hash(const config::Config& config) {
   std::string all;
   for (const config::Setting& setting : config.settings()) {
-    if (!may_differ(setting.key())) all += setting.key() + "=" + to_plain(setting.value) + "\n";
+    if (may_differ(setting.key())) continue;
+    const std::string value = to_plain(setting.value);
+    const bool is_place = setting.key() == kTokenizer && !value.empty();
+    all += setting.key() + "=" + (is_place ? "a tokenizer" : value) + "\n";
   }
   return to_hex(sha256(bytes_of(all))).substr(0, 16);
 }
@@ -270,12 +286,14 @@ std::string recipe_hash(const config::Config& config) {
 }
 
 std::vector<SettingChange> differences(const std::string& resolved, const config::Config& config) {
-  return list_differences(resolved, config, may_differ);
+  return list_differences(resolved, config, [](const SettingValues& values) {
+    return may_differ(values.key) || is_moved_tokenizer(values);
+  });
 }
 
 std::vector<SettingChange> all_differences(const std::string& resolved,
                                            const config::Config& config) {
-  return list_differences(resolved, config, [](const std::string&) { return false; });
+  return list_differences(resolved, config, [](const SettingValues&) { return false; });
 }
 
 std::string to_text(const std::vector<SettingChange>& changes) {
