@@ -49,6 +49,10 @@ struct Form {
   // How each target was standardized; class targets among the tasks are not. Empty if no target
   // was. Predictions are of standardized targets too: restored() converts them to original units.
   std::vector<Standard> target_standards = {};
+  // The standard deviation of each target in the training data, as it is stored here: 1 for a
+  // standardized one. The r2 of a training step needs it. Empty if unknown; not saved in
+  // checkpoints.
+  std::vector<Standard> target_spreads = {};
   // A sample whose file is damaged is left out of its batch instead of failing the job.
   bool are_bad_samples_skipped = false;
 

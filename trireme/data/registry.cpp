@@ -71,6 +71,29 @@ std::string trained_on(const config::Config& config) {
   return "the training data";
 }
 
+// Names the setting whose file or folder is missing.
+Error named_after_setting(const Error& error, const config::Config& config) {
+  std::string key;
+  std::size_t longest = 0;
+  for (const config::Setting& setting : config.settings()) {
+    const std::string path = to_plain(setting.value);
+    if (setting.section != "data" || setting.type != "path" || path.size() <= longest) continue;
+    if (error.message().find(path) == std::string::npos) continue;
+    longest = path.size();
+    key = setting.key();
+  }
+  if (key.empty() || error.message().starts_with("data.")) return error;
+  return Error(error.code(), key + ": " + error.message());
+}
+
+// The setting that selects other evaluation data.
+std::string test_setting(const config::Config& config) {
+  for (const char* key : {"data.test", "data.file", "data.folder"}) {
+    if (config.setting(key) != nullptr) return key;
+  }
+  return "data.*";
+}
+
 // Tables keep a share of their rows for it where data.test is empty; other kinds have data.test
 // alone.
 bool lacks_test(const Sets& sets, const config::Config& config) {
@@ -118,8 +141,14 @@ Sets Registry::open_sets(const config::Config& config, const Preprocessing* lear
   SamplingConfig sampling = config.get<SamplingConfig>("data");
   const auto& reading = config.get<DataConfig>("data");
   require_whole(config);
-  Sets sets =
-      kind.learn ? kind.learn(config, {.sampling = sampling, .known = learned}) : kind.open(config);
+  Sets sets;
+  try {
+    sets = kind.learn ? kind.learn(config, {.sampling = sampling, .known = learned})
+                      : kind.open(config);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::NotFound) throw;
+    throw named_after_setting(error, config);
+  }
   if (kind.learn) sampling.folds = 0;  // `learn` has already held out the fold
   TRIREME_CHECK(sets.train != nullptr, "data of kind ", kind.name, " has no training set");
   Preprocessing known = std::move(sets.preprocessing);
@@ -153,7 +182,15 @@ std::shared_ptr<const Source> Registry::open_test(const config::Config& config,
   const auto& sampling = config.get<SamplingConfig>("data");
   // With folds, the samples for evaluation are part of the training data.
   if (!kind.open_test || sampling.folds > 0) return open(config, &known).test;
-  std::shared_ptr<const Source> test = kind.open_test(config, known);
+  std::shared_ptr<const Source> test;
+  try {
+    test = kind.open_test(config, known);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::NotFound) throw;
+    throw Error(error.code(), named_after_setting(error, config).message() +
+                                  ". Name the data to evaluate on where they are now: " +
+                                  test_setting(config) + "=PATH");
+  }
   if (!test) return nullptr;
   if (test->count() == 0) {
     throw Error(ErrorCode::InvalidInput,

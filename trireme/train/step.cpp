@@ -292,7 +292,8 @@ void Step::note_errors(const at::Tensor& output, const at::Tensor& target) {
   const at::Tensor units = data::restored_difference(off, form.target_standards);
   current_.reported[0] = units.square().sum().item<double>();
   current_.reported[1] = units.abs().sum().item<double>();
-  current_.reported[2] = off.square().sum().item<double>();
+  const at::Tensor relative = data::standardized(off, form.target_spreads);
+  current_.reported[2] = relative.square().sum().item<double>();
 }
 
 std::string Step::first_block_not_finite() {

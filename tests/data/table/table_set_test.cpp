@@ -193,6 +193,10 @@ TEST_F(TableSet, NamesWhatIsWrong) {
                         "Correct the row, set data.task = \"classification\""));
   EXPECT_THAT(error_of({.train = irises_, .targets = {"height"}}),
               HasSubstr("irises.csv has no column 'height'; its columns are: long, wide, "));
+  EXPECT_THAT(error_of({.train = irises_, .inputs = {"long", "wied"}, .targets = {"kinds"}}),
+              HasSubstr("irises.csv has no columns 'kinds' (did you mean 'kind'?), 'wied' (did you "
+                        "mean 'wide'?); its columns are: "))
+      << "all of them at once";
   const auto semicolons = write("semi.csv", "sl;species\n1;a\n");
   EXPECT_THAT(error_of({.train = semicolons, .targets = {"species"}}),
               HasSubstr("semi.csv has no column 'species'; its columns are: sl;species. Set "
@@ -268,6 +272,17 @@ TEST(SettingsOfATable, AreCheckedTogether) {
   EXPECT_THROW(read("targets = [\"a\", \"b\"]\ntask = \"multitask\"\nclass_targets = [\"c\"]"),
                Error);
   EXPECT_THROW(read("kind = \"json_lines\"\ndelimiter = \";\""), Error);
+  EXPECT_EQ(read("missing = 0").get<CsvConfig>("data").missing, "0");
+  EXPECT_EQ(read("missing = 1.5").get<CsvConfig>("data").missing, "1.5");
+  EXPECT_THROW(read("missing = true"), Error);
+  try {
+    read("inputs = [\"rooms\", \"price\"]\ntargets = [\"price\"]\ntask = \"regression\"");
+    ADD_FAILURE() << "a model that sees its target";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
+    EXPECT_THAT(error.message(), HasSubstr("'price': a target cannot be an input"));
+  }
+  EXPECT_THROW(read("inputs = [\"a\", \"a\"]\ntargets = [\"b\"]"), Error);
 }
 
 TEST(TableSource, RefusesRowsThatAreNotThere) {

@@ -19,6 +19,7 @@ ReconstructionSource::ReconstructionSource(std::shared_ptr<const Source> source)
   form_.classes = 0;
   form_.class_names.clear();
   form_.target_standards.clear();
+  form_.target_spreads.clear();
 }
 
 void ReconstructionSource::read(std::int64_t sample, const SampleKey& key, void* input,

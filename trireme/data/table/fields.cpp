@@ -30,11 +30,25 @@ std::string columns_text(const std::vector<std::string>& columns) {
 std::int64_t index_of(const Table& table, const std::string& column) {
   const auto& all = table.columns();
   const auto found = std::find(all.begin(), all.end(), column);
-  if (found != all.end()) return found - all.begin();
-  const auto meant = nearest(column, all);
-  throw Error(ErrorCode::InvalidInput, table.name() + " has no column '" + column + "'; " +
-                                           (meant ? "did you mean '" + *meant + "'? Its" : "its") +
-                                           " columns are: " + columns_text(all));
+  if (found == all.end()) require_columns(table, {column});
+  return found - all.begin();
+}
+
+void require_columns(const Table& table, const std::vector<std::string>& columns) {
+  const auto& all = table.columns();
+  std::vector<std::string> absent;
+  std::set<std::string_view> named;
+  for (const std::string& column : columns) {
+    if (std::find(all.begin(), all.end(), column) != all.end()) continue;
+    if (!named.insert(column).second) continue;
+    const auto meant = nearest(column, all);
+    absent.push_back("'" + column + "'" + (meant ? " (did you mean '" + *meant + "'?)" : ""));
+  }
+  if (absent.empty()) return;
+  std::string text = absent.size() == 1 ? " has no column " : " has no columns ";
+  for (const std::string& one : absent) text += (&one == &absent.front() ? "" : ", ") + one;
+  throw Error(ErrorCode::InvalidInput,
+              table.name() + text + "; its columns are: " + columns_text(all));
 }
 
 std::optional<double> number_of(std::string_view text) {

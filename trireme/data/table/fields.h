@@ -20,6 +20,8 @@ namespace trireme::data::table {
 using RowNumbers = std::vector<std::int64_t>;
 
 std::int64_t index_of(const Table& table, const std::string& column);
+// Reports all columns that do not exist in one error.
+void require_columns(const Table& table, const std::vector<std::string>& columns);
 
 // Surrounding blanks are ignored. Empty if the text is not a finite number.
 std::optional<double> number_of(std::string_view text);

@@ -26,6 +26,24 @@ std::string mistake_in_tasks(const TableConfig& c) {
   return {};
 }
 
+// A model that is given its target would learn nothing else.
+std::string mistake_in_columns(const TableConfig& c) {
+  std::string both;
+  for (const std::string& name : c.inputs) {
+    if (std::ranges::find(c.targets, name) == c.targets.end()) continue;
+    both += (both.empty() ? "'" : ", '") + name + "'";
+  }
+  if (!both.empty())
+    return "inputs and targets both have " + both + ": a target cannot be an input";
+  for (const auto* names : {&c.inputs, &c.targets}) {
+    for (auto name = names->begin(); name != names->end(); ++name) {
+      if (std::find(names->begin(), name, *name) == name) continue;
+      return std::string(names == &c.inputs ? "inputs" : "targets") + " has '" + *name + "' twice";
+    }
+  }
+  return {};
+}
+
 // Any other word would otherwise become a category of its own.
 std::string mistake_in_missing(const std::string& setting) {
   static const std::vector<std::string> kWords = {"error", "drop", "mean", "median"};
@@ -82,6 +100,7 @@ struct TableFields {
     add("missing_values", &T::missing_values)
         .help("texts that mean a missing value, in upper or lower case");
     f.require([](const Config& c) { return mistake_in_tasks(c); });
+    f.require([](const Config& c) { return mistake_in_columns(c); });
   }
 };
 

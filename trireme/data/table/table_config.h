@@ -31,8 +31,8 @@ struct TableConfig {
   std::vector<std::string> class_targets = {};  // NOLINT(readability-redundant-member-init)
   Task task = Task::Classification;
   bool are_columns_standardized = true;
-  bool are_targets_standardized = true;  // only targets that are numbers
-  std::string missing = "error";         // or drop, mean, median, a number, or value:TEXT
+  bool are_targets_standardized = true;    // only targets that are numbers
+  config::TextOrNumber missing = "error";  // or drop, mean, median, a number, or value:TEXT
   std::vector<std::string> missing_values = {"", "NA", "N/A", "NaN", "null", "?"};
   std::string delimiter = ",";  // for CSV
 };

@@ -65,17 +65,33 @@ TargetColumn fit_classes(const Table& table, const RowNumbers& rows, const std::
   return target;
 }
 
+Moments moments_of(const Table& table, const RowNumbers& rows, std::int64_t column) {
+  Moments moments;
+  for (const std::int64_t row : rows) {
+    moments.add(number_in(table, row, column, kTargetRemedy));
+  }
+  return moments;
+}
+
 TargetColumn fit_target(const Table& table, const Split& rows, const std::string& name,
                         const TableConfig& config) {
   if (is_of_classes(config, name)) return fit_classes(table, rows.classes, name);
   TargetColumn target{.name = name};
   const std::int64_t index = index_of(table, name);
-  Moments moments;
-  for (const std::int64_t row : rows.train) {
-    moments.add(number_in(table, row, index, kTargetRemedy));
+  if (config.are_targets_standardized) {
+    target.standard = Standard::of(moments_of(table, rows.train, index));
   }
-  if (config.are_targets_standardized) target.standard = Standard::of(moments);
   return target;
+}
+
+// For the r2 of training steps, which is of the values that the model is trained on.
+std::vector<Standard> spreads_of(const Table& table, const RowNumbers& rows, const Fit& fit) {
+  std::vector<Standard> all;
+  for (const TargetColumn& target : fit.targets) {
+    const Moments moments = moments_of(table, rows, index_of(table, target.name));
+    all.push_back({.deviation = Standard::of(moments).deviation / target.standard.deviation});
+  }
+  return all;
 }
 
 FittedForm fit_to(const Table& table, const Split& rows, const TableConfig& config) {
@@ -228,16 +244,21 @@ Sets open_table(const TableConfig& config, const Parse& parse, const Learning& h
   require_names(config);
   Sets sets;
   const Table table = read(config.train, parse);
-  // Fail on these before all other columns.
-  for (const std::string& name : config.targets) index_of(table, name);
+  std::vector<std::string> named = config.targets;
+  named.insert(named.end(), config.inputs.begin(), config.inputs.end());
+  named.insert(named.end(), config.categories.begin(), config.categories.end());
+  require_columns(table, named);
   const Missing missing(config);
   const std::vector<std::string> inputs = input_names(table, config);
   const bool has_folds = how.sampling.folds > 0;
   Split split = split_rows(missing.usable_rows(table, inputs, config.targets, sets.notes), config);
   if (has_folds) split = hold_out_fold(table, split.train, config, how.sampling);
-  const FittedForm fitted = how.known == nullptr
-                                ? fit_to(table, split, config)
-                                : FittedForm{.fit = fit_of(*how.known), .form = how.known->source};
+  FittedForm fitted = how.known == nullptr
+                          ? fit_to(table, split, config)
+                          : FittedForm{.fit = fit_of(*how.known), .form = how.known->source};
+  if (fitted.form.is_regression()) {
+    fitted.form.target_spreads = spreads_of(table, split.train, fitted.fit);
+  }
   const auto& [fit, form] = fitted;
   sets.train = source_of(table, split.train, fit, form);
   sets.preprocessing.table = fit;
@@ -250,6 +271,9 @@ Sets open_table(const TableConfig& config, const Parse& parse, const Learning& h
   if (!split.test.empty()) open_test(table, split.test);
   if (!config.test.empty() && !has_folds) {
     const Table other = read(config.test, parse);
+    std::vector<std::string> used = inputs;
+    used.insert(used.end(), config.targets.begin(), config.targets.end());
+    require_columns(other, used);
     open_test(other, missing.usable_rows(other, inputs, config.targets, sets.notes));
   }
   note_standards(fitted, sets.notes);
@@ -266,6 +290,9 @@ std::shared_ptr<const Source> open_table_test(const TableConfig& config, const P
   require_names(config);
   const Fit& fit = fit_of(known);
   const Table table = read(config.test.empty() ? config.train : config.test, parse);
+  std::vector<std::string> used = fit.inputs.names();
+  used.insert(used.end(), config.targets.begin(), config.targets.end());
+  require_columns(table, used);
   std::vector<std::string> notes;
   RowNumbers rows = Missing(config).usable_rows(table, fit.inputs.names(), config.targets, notes);
   print_notes(notes);
@@ -291,11 +318,18 @@ Missing missing_of_inputs(const TableConfig& config, const InputColumns& columns
 Inputs open_table_inputs(const TableConfig& config, const Preprocessing& known,
                          const std::filesystem::path& path, const Parse& parse) {
   const std::string ending = path.extension().string();
+  const bool is_image = ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+  if (is_image || std::filesystem::is_directory(path)) {
+    throw Error(ErrorCode::InvalidInput,
+                path.string() + " is " + (is_image ? "an image" : "a folder") +
+                    ", and this model reads rows of a table: name a .csv or .jsonl file");
+  }
   const Table table =
       read(path, ending == ".csv"                            ? csv_parse(config)
                  : ending == ".jsonl" || ending == ".ndjson" ? json_lines_parse(config)
                                                              : parse);
   const InputColumns& columns = fit_of(known).inputs;
+  require_columns(table, columns.names());
   std::vector<std::string> notes;
   const RowNumbers rows =
       missing_of_inputs(config, columns).usable_rows(table, columns.names(), {}, notes);
