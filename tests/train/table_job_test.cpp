@@ -181,6 +181,24 @@ TEST_F(TableJob, MaeAndR2AreShownWhileItTrains) {
   EXPECT_THAT(screen, ContainsRegex("evaluation at step 20: loss .*, mae .*, r2 "));
 }
 
+// r2 is relative to the variance of the training rows, whether or not targets are standardized.
+TEST_F(TableJob, AStepHasTheSameR2WithoutStandardizedTargets) {
+  Job job = open_job(config({"data.targets=[\"price\"]", "data.standardize_targets=false",
+                             "data.test_share=0", "train.batch=60"}),
+                     tiny_kinds());
+  const PredictionErrors errors = *job.step->run(0).errors;
+  Moments prices;
+  for (int i = 0; i < 60; ++i) prices.add(1000000 + 3000 * (i * 7 % 13) - 2000 * (i * 5 % 11));
+  EXPECT_NEAR(errors.standardized * prices.variance() / errors.squared, 1, 1e-6);
+}
+
+TEST_F(TableJob, R2IsShownWithoutStandardizedTargetsToo) {
+  Job job = open_job(config({"train.steps=3", "data.standardize_targets=false"}), tiny_kinds());
+  Reporter reporter(reporting("job"));
+  Trainer(job, {.output = at("job"), .reporter = &reporter}).run();
+  EXPECT_THAT(said("job", "metrics.jsonl"), HasSubstr("\"r2\":"));
+}
+
 // Six pictures of each class, one of each damaged.
 class BadSamplesJob : public TrainerTest {
  protected:

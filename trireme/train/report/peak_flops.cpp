@@ -12,23 +12,24 @@
 namespace trireme::train {
 namespace {
 
-constexpr int kProducts = 12;
-// A type that the processor has no instructions for is slow, and then no peak either.
-constexpr double kSecondsMax = 0.06;
+// Short products are needed too: on a busy machine a long one hardly ever runs uninterrupted.
+constexpr std::int64_t kWidths[] = {256, 512};
+constexpr int kProductsMin = 3;
+constexpr int kProductsMax = 24;
+constexpr double kSecondsMax = 0.04;
 
-double best_product(at::ScalarType type) {
+double best_product(at::ScalarType type, std::int64_t width) {
   const c10::InferenceMode guard;
-  constexpr std::int64_t kWidth = 512;
-  constexpr double kOperations = 2.0 * kWidth * kWidth * kWidth;
-  const at::Tensor a = at::ones({kWidth, kWidth}, type);
+  const double operations = 2.0 * static_cast<double>(width * width * width);
+  const at::Tensor a = at::ones({width, width}, type);
   at::matmul(a, a);  // threads start, memory is touched
   double best = 0;
   double spent = 0;
-  for (int i = 0; i < kProducts && spent < kSecondsMax; ++i) {
+  for (int i = 0; i < kProductsMax && (i < kProductsMin || spent < kSecondsMax); ++i) {
     Stopwatch watch;
     at::matmul(a, a);
     const double seconds = std::max(watch.lap(), 1e-9);
-    best = std::max(best, kOperations / seconds);
+    best = std::max(best, operations / seconds);
     spent += seconds;
   }
   return best;
@@ -37,9 +38,18 @@ double best_product(at::ScalarType type) {
 }  // namespace
 
 double measure_peak_flops(Precision precision) {
-  const double wide = best_product(at::kFloat);
+  double wide = 0;
+  for (const std::int64_t width : kWidths) wide = std::max(wide, best_product(at::kFloat, width));
   const auto narrow = narrow_type(precision);
-  return narrow ? std::max(wide, best_product(*narrow)) : wide;
+  double best = wide;
+  for (const std::int64_t width : kWidths) {
+    const double flops = narrow ? best_product(*narrow, width) : 0;
+    best = std::max(best, flops);
+    // A type that the processor has no instructions for is slow, and its longer products are
+    // slower.
+    if (flops < wide / 4) break;
+  }
+  return best;
 }
 
 void PeakFlops::raise(double flops) noexcept {
@@ -47,12 +57,23 @@ void PeakFlops::raise(double flops) noexcept {
 }
 
 void PeakFlops::measure(Precision precision) {
-  if (measurements_++ < kMeasurementsMax) raise(measure_(precision));
+  if (measurements_ >= kMeasurementsMax) return;
+  ++measurements_;
+  const double flops = measure_(precision);
+  second_ = std::max(second_, std::min(flops, best_));
+  best_ = std::max(best_, flops);
+  raise(flops);
 }
 
-double PeakFlops::utilization(double achieved, Precision precision) {
-  if (achieved > value_) measure(precision);
-  return value_ > 0 ? achieved / value_ : 0;
+bool PeakFlops::is_trusted() const noexcept {
+  const bool do_agree = measurements_ >= 3 && second_ >= 0.75 * best_;
+  return do_agree || measurements_ >= kMeasurementsTrusted;
+}
+
+std::optional<double> PeakFlops::utilization(double achieved, Precision precision) {
+  if (!is_trusted() || achieved > value_) measure(precision);
+  if (!is_trusted() || achieved > value_ || value_ <= 0) return std::nullopt;
+  return achieved / value_;
 }
 
 }  // namespace trireme::train

@@ -100,9 +100,10 @@ struct Reporter::State {
   Precision precision = Precision::Float32;  // see fastest_precision()
   int ranks = 1;
   bool is_remeasured = false;
-  bool is_excess_told = false;  // an MFU above 1
+  bool is_excess_told = false;  // that the peak is exceeded
   bool is_successor = false;    // of one that reported before
   bool has_standards = false;   // targets are standardized
+  bool has_spreads = false;     // the variance of targets is known
   TimePoint begin = steady_clock().now();
   TimePoint metric_at = begin;
   // Since the last metric.
@@ -118,7 +119,7 @@ struct Reporter::State {
   bool is_text() const { return units_a_sample > 1; }
 };
 
-Reporter::Reporter(Options options) : options_(std::move(options)) {
+Reporter::Reporter(Options options) : options_(std::move(options)), peak_(options_.measure_peak) {
   if (!options_.folder.empty() && !options_.is_silent) open();
 }
 
@@ -175,6 +176,7 @@ void Reporter::begin(const Job& job, const Progress& progress) {
     for (const std::string& note : job.sets.notes) s.view->note(note);
   }
   s.has_standards = !form.target_standards.empty();
+  s.has_spreads = !form.target_spreads.empty();
   if (is_resumed && !s.is_successor)
     s.view->note("going on from step " + std::to_string(progress.step));
   event({{"event", s.is_successor ? "took over"
@@ -212,11 +214,9 @@ void Reporter::step(const Progress& progress, const Outcome& outcome) {
   }
   if (outcome.errors) {
     s.shown.mae = outcome.errors->absolute;
-    // Of standardized targets the variance is 1, and the loss that is minimized has no unit.
-    if (s.has_standards) {
-      s.shown.loss = outcome.errors->squared;
-      s.shown.r2 = 1 - outcome.errors->standardized;
-    }
+    // The loss of standardized targets has no unit.
+    if (s.has_standards) s.shown.loss = outcome.errors->squared;
+    if (s.has_spreads) s.shown.r2 = 1 - outcome.errors->standardized;
   }
   s.shown.learning_rate = outcome.rate;
   if (progress.step > s.first_step) {
@@ -262,15 +262,16 @@ void Reporter::update_mfu(const Outcome& outcome) {
     peak_.measure(s.precision);
   }
   const double rate = static_cast<double>(s.mfu_samples) / s.mfu_seconds;
-  s.shown.mfu = peak_.utilization(rate * s.flops_a_sample / s.ranks, s.precision);
-  if (*s.shown.mfu > 1 && !std::exchange(s.is_excess_told, true)) {
-    char text[200];
+  const double achieved = rate * s.flops_a_sample / s.ranks;
+  s.shown.mfu = peak_.utilization(achieved, s.precision);
+  if (peak_.is_trusted() && !s.shown.mfu && !std::exchange(s.is_excess_told, true)) {
+    char text[240];
     std::snprintf(
         text, sizeof(text),
-        "MFU %.1f %% is more than the measured peak of %.3g FLOP/s per rank: the peak was "
-        "measured too low, or the model's operations are counted too high",
-        100 * *s.shown.mfu, peak_.value());
-    warn(text, {{"event", "mfu above 1"}, {"mfu", *s.shown.mfu}, {"peak_flops", peak_.value()}});
+        "MFU is not shown: training makes %.3g FLOP/s per rank, more than the measured peak of "
+        "%.3g. The peak was measured too low, or the model's operations are counted too high",
+        achieved, peak_.value());
+    warn(text, {{"event", "mfu above 1"}, {"flops", achieved}, {"peak_flops", peak_.value()}});
   }
   s.mfu_samples = 0;
   s.mfu_seconds = 0;

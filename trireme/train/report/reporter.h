@@ -31,6 +31,7 @@ class Reporter {
     std::filesystem::path folder{};  // empty: says and writes nothing
     std::string terminal{};          // where a live view is drawn; empty: plain lines
     bool is_silent = false;          // until it takes over
+    PeakFlops::Measure measure_peak = measure_peak_flops;
   };
   explicit Reporter(Options options);
   ~Reporter();
