@@ -129,6 +129,21 @@ TEST(ModelFamilies, RotaryFrequenciesAreStretched) {
   EXPECT_THROW(rope_frequencies({.head_width = 3}), Error);
 }
 
+TEST(ModelFamilies, SamplesLongerThanTheContextAreRefused) {
+  const data::Form form{
+      .input_sizes = {128}, .input_type = at::kLong, .target_sizes = {128}, .classes = 5};
+  try {
+    text_size("gpt", {.vocabulary = 5, .context = 64}, form);
+    ADD_FAILURE() << "a gpt has no positions for them";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(),
+              "samples of 128 tokens (data.context) are longer than model.context = 64. Set "
+              "data.context=64 or less, or a larger model.context");
+  }
+  EXPECT_EQ(text_size("gpt", {.context = 200}, form).context, 200);
+  EXPECT_EQ(text_size("lstm", {.context = kAnyContext}, form).vocabulary, 5);
+}
+
 TEST(ModelFamilies, DataOfTheWrongKindAreRefused) {
   EXPECT_THROW(Vit({.patch = 5}, image_form(1, 28)), Error);
   EXPECT_THROW(LinearModel(LinearModelConfig{}, image_form(1, 4)), Error);

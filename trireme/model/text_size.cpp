@@ -25,6 +25,13 @@ TextSize text_size(const std::string& model, TextSize wanted, const data::Form& 
                                              " distinct tokens, and model.vocabulary is " +
                                              std::to_string(wanted.vocabulary));
   }
+  if (!form.input_sizes.empty() && form.input_sizes[0] > wanted.context) {
+    const std::string context = std::to_string(wanted.context);
+    throw Error(ErrorCode::InvalidInput,
+                "samples of " + std::to_string(form.input_sizes[0]) +
+                    " tokens (data.context) are longer than model.context = " + context +
+                    ". Set data.context=" + context + " or less, or a larger model.context");
+  }
   return wanted;
 }
 

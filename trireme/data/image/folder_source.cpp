@@ -109,6 +109,12 @@ std::shared_ptr<const Source> open_test_images(const FolderConfig& config,
 Inputs open_pictures_to_predict(Form form, bool can_skip, const fs::path& path) {
   Inputs inputs{.named_by = "file"};
   const bool is_folder = fs::is_directory(path);
+  if (!is_folder && !has_ending(path, kEndings)) {
+    throw Error(ErrorCode::InvalidInput,
+                path.string() +
+                    " is not an image, and this model reads images: name a .jpg, .jpeg or .png "
+                    "file, or a folder of them");
+  }
   inputs.names =
       is_folder ? files_below(path, kEndings) : std::vector<std::string>{path.filename().string()};
   if (inputs.names.empty()) {

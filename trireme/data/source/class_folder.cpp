@@ -29,10 +29,6 @@ std::vector<std::string> sorted_names(const fs::path& folder, const Wanted& is_w
   return names;
 }
 
-bool has_ending(const fs::path& path, const std::vector<std::string>& endings) {
-  return std::ranges::find(endings, ending_of(path)) != endings.end();
-}
-
 std::string endings_text(const std::vector<std::string>& endings) {
   std::string all;
   for (const std::string& ending : endings) all += (all.empty() ? "" : ", ") + ending;
@@ -40,6 +36,10 @@ std::string endings_text(const std::vector<std::string>& endings) {
 }
 
 }  // namespace
+
+bool has_ending(const fs::path& path, const std::vector<std::string>& endings) {
+  return std::ranges::find(endings, ending_of(path)) != endings.end();
+}
 
 std::vector<std::string> files_below(const fs::path& folder,
                                      const std::vector<std::string>& endings) {

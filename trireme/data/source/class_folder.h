@@ -51,6 +51,9 @@ ClassFolder list_classes(const std::filesystem::path& folder,
                          const std::vector<std::string>& endings,
                          const std::vector<std::string>& classes = {});
 
+// Compares without regard to upper and lower case.
+bool has_ending(const std::filesystem::path& path, const std::vector<std::string>& endings);
+
 // All files with these endings in a folder and its sub-folders, in the order of their relative
 // names.
 std::vector<std::string> files_below(const std::filesystem::path& folder,

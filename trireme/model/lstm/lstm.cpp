@@ -90,7 +90,7 @@ class LstmHead final : public Block {
 
 LstmConfig sized_lstm(LstmConfig config, const data::Form& form) {
   // There is no maximum text length, so any context works.
-  config.vocabulary = text_size("lstm", {config.vocabulary, 1}, form).vocabulary;
+  config.vocabulary = text_size("lstm", {config.vocabulary, kAnyContext}, form).vocabulary;
   return config;
 }
 

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
@@ -23,6 +25,24 @@ void refuse_unpredictable(const TrainedModel& trained) {
       "an autoencoder");
 }
 
+// A prediction may take hours, and all of it would be lost.
+void require_writable(const fs::path& file) {
+  if (file.empty()) return;
+  const fs::path folder = fs::absolute(file).parent_path();
+  const std::string what = "-o " + file.string() + ": ";
+  if (!fs::is_directory(folder)) {
+    throw Error(ErrorCode::NotFound, what + "the folder " + folder.string() +
+                                         " does not exist. Create it, or name another file");
+  }
+  if (fs::is_directory(file)) {
+    throw Error(ErrorCode::InvalidInput, what + "this is a folder. Name a file in it");
+  }
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw Error(ErrorCode::InvalidInput, what + "you may not write to the folder " +
+                                             folder.string() + ". Name another file");
+  }
+}
+
 }  // namespace
 
 int answer_predict(const WorkerWords& words, const Kinds& kinds) {
@@ -32,9 +52,14 @@ int answer_predict(const WorkerWords& words, const Kinds& kinds) {
   if (!fs::exists(input)) {
     throw Error(ErrorCode::NotFound, input.string() + " does not exist");
   }
+  require_writable(words.text("--file", ""));
   const TrainedModel trained = open_trained(wanted_model(words), kinds);
   refuse_unpredictable(trained);
   if (trained.data.form.is_text()) {
+    if (fs::is_directory(input)) {
+      throw Error(ErrorCode::InvalidInput,
+                  input.string() + " is a folder, and this model reads texts: name a text file");
+    }
     predict_lines(trained, input, writer);
   } else {
     predict(trained, kinds.data.open_inputs(trained.config, trained.data, input), writer);

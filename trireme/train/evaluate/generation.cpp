@@ -90,9 +90,12 @@ std::vector<std::int64_t> Vocabulary::named(const std::string& text) const {
     }
     if (best == names_.size()) {
       const std::size_t size = utf8_length(std::string_view(text).substr(at));
-      throw Error(ErrorCode::InvalidInput, "the model has never seen what begins with '" +
-                                               text.substr(at, std::max<std::size_t>(size, 1)) +
-                                               "'");
+      throw Error(
+          ErrorCode::InvalidInput,
+          "the character '" + text.substr(at, std::max<std::size_t>(size, 1)) +
+              "' is not in the vocabulary that the model was trained with. Remove or "
+              "replace it, or train a model with data.unit = \"byte\" or a tokenizer, which "
+              "read every character");
     }
     tokens.push_back(static_cast<std::int64_t>(best));
     at += names_[best].size();

@@ -199,6 +199,17 @@ PredictionRow line_row(const TrainedModel& trained, const Vocabulary& vocabulary
   return row;
 }
 
+std::vector<std::string> lines_of(const std::string& content) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < content.size();) {
+    const std::size_t end = std::min(content.find('\n', begin), content.size());
+    lines.push_back(content.substr(begin, end - begin));
+    if (lines.back().ends_with('\r')) lines.back().pop_back();
+    begin = end + 1;
+  }
+  return lines;
+}
+
 }  // namespace
 
 void predict(const TrainedModel& trained, const data::Inputs& inputs, PredictionWriter& writer) {
@@ -236,25 +247,23 @@ void predict_lines(const TrainedModel& trained, const std::filesystem::path& pat
                    PredictionWriter& writer) {
   const std::string content = read_file(path);
   const Vocabulary vocabulary(trained.data.form);
-  const c10::InferenceMode guard;
-  trained.model->eval();
-  std::int64_t line = 0;
-  for (std::size_t begin = 0; begin < content.size();) {
-    const std::size_t end = std::min(content.find('\n', begin), content.size());
-    std::string text = content.substr(begin, end - begin);
-    if (text.ends_with('\r')) text.pop_back();
-    begin = end + 1;
-    ++line;
-    std::vector<std::int64_t> tokens;
+  const auto tokens_of = [&](const std::string& text, std::size_t line) {
     try {
-      tokens = vocabulary.encode(text);
+      std::vector<std::int64_t> tokens = vocabulary.encode(text);
+      return tokens.empty() ? vocabulary.beginning() : tokens;
     } catch (const Error& error) {
       throw Error(error.code(),
                   path.string() + ":" + std::to_string(line) + ": " + error.message());
     }
-    if (tokens.empty()) tokens = vocabulary.beginning();
-    PredictionRow row = line_row(trained, vocabulary, tokens);
-    row.insert(row.begin(), {"line", line});
+  };
+  const std::vector<std::string> lines = lines_of(content);
+  // A line that cannot be read is reported before any row is written.
+  for (std::size_t i = 0; i < lines.size(); ++i) tokens_of(lines[i], i + 1);
+  const c10::InferenceMode guard;
+  trained.model->eval();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    PredictionRow row = line_row(trained, vocabulary, tokens_of(lines[i], i + 1));
+    row.insert(row.begin(), {"line", static_cast<std::int64_t>(i + 1)});
     writer.write(row);
   }
 }
