@@ -104,7 +104,7 @@ TEST_F(ResumedData, AWorkerWithOtherDataIsRefusedAndTheElasticJobContinues) {
   testing::CommandProcess process(
       trireme({"train", at("table.toml").string(), "--output", at("job").string(),
                "data.train=" + at("t.csv").string(), "train.steps=1000000", "data.test_share=0",
-               "checkpoint.every=1000000", "--elastic", "-n", "2", "--min-workers", "2"}));
+               "checkpoint.every=1000000", "--elastic", "-n", "2", "--restarts", "1"}));
   process.wait_for_output("step ", Deadline::after(std::chrono::seconds(60)));
   write(table_of(0, "B", 10));
   const auto is_worker = [](pid_t pid) {

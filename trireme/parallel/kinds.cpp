@@ -2,52 +2,50 @@
 
 #include "trireme/optim/groups.h"
 #include "trireme/optim/kinds.h"
+#include "trireme/parallel/strategies.h"
 
 namespace trireme::parallel {
 
+namespace {
+
+// The settings that only one strategy has.
+template <class Config>
+void add_kind(config::Section& section, SyncKind kind) {
+  const Strategy& strategy = strategy_of(kind);
+  section.kind<Config>(strategy.name, strategy.summary);
+}
+
+template <SyncKind kKind>
+void add_kind(config::Section& section) {
+  add_kind<SyncKindConfig<kKind>>(section, kKind);
+}
+
+}  // namespace
+
 void add_sync_section(config::Schema& schema) {
-  schema.section(kSyncSection, "how ranks come to the same weights").fields<SyncConfig>();
+  schema.section(kSyncSection, "how ranks arrive at the same weights").fields<SyncConfig>();
   add_sync_kinds(schema);
 }
 
 void add_sync_kinds(config::Schema& schema) {
-  schema.section(kSyncSection)
-      .kind<SyncKindConfig<SyncKind::Auto>>("auto",
-                                            "shared where ranks share hosts, else all_reduce")
-      .kind<SyncKindConfig<SyncKind::AllReduce>>("all_reduce", "every rank holds everything")
-      .kind<SyncKindConfig<SyncKind::Shared>>(
-          "shared", "one copy of weights and optimizer state a host, each rank updates a part")
-      .kind<SyncKindConfig<SyncKind::Zero1>>("zero1", "optimizer state in slices, one a rank")
-      .kind<SyncKindConfig<SyncKind::Zero2>>("zero2", "optimizer state and gradients in slices")
-      .kind<SyncKindConfig<SyncKind::Zero3>>(
-          "zero3", "optimizer state, gradients and weights in slices; a block is whole as it runs")
-      .kind<SyncKindConfig<SyncKind::None>>("none", "ranks never speak; averaged once at the end")
-      .kind<local::LocalConfig>("local", "replicas, averaged every so many steps")
-      .kind<local::PostLocalConfig>("post_local", "all_reduce at first, then local")
-      .kind<local::HierarchicalConfig>(
-          "hierarchical", "in every step inside a host, less often or in fewer bytes across")
-      .kind<local::DilocoConfig>("diloco",
-                                 "replicas; every so many steps an outer one with momentum")
-      .kind<local::GossipConfig>("gossip", "replicas, averaged in pairs that change")
-      .kind<SyncKindConfig<SyncKind::Delayed>>(
-          "delayed", "gradients are applied one step late, and travel meanwhile");
+  auto&& section = schema.section(kSyncSection);
+  add_kind<SyncKind::Auto>(section);
+  add_kind<SyncKind::AllReduce>(section);
+  add_kind<SyncKind::Shared>(section);
+  add_kind<SyncKind::Zero1>(section);
+  add_kind<SyncKind::Zero2>(section);
+  add_kind<SyncKind::Zero3>(section);
+  add_kind<SyncKind::None>(section);
+  add_kind<local::LocalConfig>(section, SyncKind::Local);
+  add_kind<local::PostLocalConfig>(section, SyncKind::PostLocal);
+  add_kind<local::HierarchicalConfig>(section, SyncKind::Hierarchical);
+  add_kind<local::DilocoConfig>(section, SyncKind::Diloco);
+  add_kind<local::GossipConfig>(section, SyncKind::Gossip);
+  add_kind<SyncKind::Delayed>(section);
 }
 
 SyncKind sync_kind_of(const config::Config& config) {
-  const std::string& kind = config.kind(kSyncSection);
-  if (kind == "all_reduce") return SyncKind::AllReduce;
-  if (kind == "shared") return SyncKind::Shared;
-  if (kind == "zero1") return SyncKind::Zero1;
-  if (kind == "zero2") return SyncKind::Zero2;
-  if (kind == "zero3") return SyncKind::Zero3;
-  if (kind == "none") return SyncKind::None;
-  if (kind == "local") return SyncKind::Local;
-  if (kind == "post_local") return SyncKind::PostLocal;
-  if (kind == "hierarchical") return SyncKind::Hierarchical;
-  if (kind == "diloco") return SyncKind::Diloco;
-  if (kind == "gossip") return SyncKind::Gossip;
-  if (kind == "delayed") return SyncKind::Delayed;
-  return SyncKind::Auto;
+  return strategy_named(config.kind(kSyncSection)).kind;
 }
 
 local::Pace pace_of(const config::Config& config) {

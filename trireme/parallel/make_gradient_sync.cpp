@@ -16,24 +16,19 @@
 #include "trireme/parallel/local/rounds.h"
 #include "trireme/parallel/sameness.h"
 #include "trireme/parallel/solo.h"
+#include "trireme/parallel/strategies.h"
 
 namespace trireme::parallel {
 namespace {
 
-// Whether replicas differ between two agreements, or apply gradients late.
+// Whether ranks do not apply the same update in every step.
 bool is_less_often(SyncKind kind) {
-  return kind == SyncKind::Local || kind == SyncKind::PostLocal || kind == SyncKind::Hierarchical ||
-         kind == SyncKind::Diloco || kind == SyncKind::Gossip || kind == SyncKind::Delayed;
+  const Capabilities& can = strategy_of(kind).can;
+  return !can.commits_every_step && kind != SyncKind::None;
 }
 
 bool has_codec(const SyncOptions& options) {
   return options.own_codec || options.codec.kind != codec::CodecKind::None;
-}
-
-// Whether each rank updates a slice of what all have, or what a host has.
-bool has_slices(SyncKind kind) {
-  return kind == SyncKind::Shared || kind == SyncKind::Zero1 || kind == SyncKind::Zero2 ||
-         kind == SyncKind::Zero3;
 }
 
 bool is_one_host(const SyncOptions& options) {
@@ -51,136 +46,75 @@ std::shared_ptr<const codec::Codec> codec_of(const SyncOptions& options) {
   return options.own_codec ? options.own_codec : codec::make_codec(options.codec);
 }
 
-// Throws InvalidInput where what is to be encoded cannot be.
+// Throws InvalidInput if the codec cannot be used here.
 void check_codec(const SyncOptions& options) {
   if (!has_codec(options)) return;
   const std::string named =
       "sync.codec.kind = \"" + std::string(codec::name_of(options.codec.kind)) + "\" ";
   if (options.own_codec && options.codec.kind != codec::CodecKind::None) {
     throw Error(ErrorCode::InvalidInput,
-                named + "and a codec of the program's own: take one of the two");
+                named + "cannot be combined with a codec of the program; use one of them");
   }
-  const std::string setting = options.own_codec ? "a codec of the program's own " : named;
-  const SyncKind kind = options.kind;
-  if (kind == SyncKind::None || kind == SyncKind::Gossip) {
+  const std::string setting = options.own_codec ? "the program's codec " : named;
+  if (strategy_of(options.kind).can.has_shards && is_one_host(options)) {
     throw Error(ErrorCode::InvalidInput,
                 setting +
-                    "works with every sync.kind but none and gossip: take another, or "
-                    "sync.codec.kind=none");
-  }
-  const bool is_alone = options.is_elastic ? !options.is_spread : is_one_host(options);
-  if (has_slices(kind) && is_alone) {
-    throw Error(
-        ErrorCode::InvalidInput,
-        setting +
-            "has nothing to encode where all ranks share memory: take sync.kind=all_reduce, "
-            "or one that agrees less often, or sync.codec.kind=none");
-  }
-  if (options.is_ordered) {
-    throw Error(ErrorCode::InvalidInput,
-                setting +
-                    "loses something on each rank, so the bits depend on their number, which "
-                    "train.virtual_ranks promises that they do not: take one of the two");
+                    "has nothing to encode, because all ranks share memory; use "
+                    "sync.kind=all_reduce, a local-update method, or sync.codec.kind=none");
   }
   for (const Parameter& parameter : options.parameters) {
     if (parameter.tensor.scalar_type() == at::kFloat) continue;
     throw Error(ErrorCode::InvalidInput,
-                setting + "encodes float32, and " + parameter.name +
-                    " is of another type: convert the model, or take sync.codec.kind=none");
+                setting + "encodes float32, but " + parameter.name +
+                    " has another type; convert the model, or use sync.codec.kind=none");
   }
 }
 
-// Throws InvalidInput where a kind that agrees less often cannot outlive a rank.
+// Throws InvalidInput if an overlapped or slack synchronization cannot survive the loss of a rank.
 void check_elastic(const SyncOptions& options) {
-  if (!options.is_elastic) return;
-  // Whoever leaves may have told its size and not sent its bytes.
+  if (!options.is_elastic || !is_less_often(options.kind)) return;
+  // A rank that leaves may have announced the size of its message and not sent it.
   const bool has_sizes = options.own_codec || options.codec.kind == codec::CodecKind::Threshold ||
                          options.codec.kind == codec::CodecKind::Zstd;
   if (options.pace.overlap > 0 && has_sizes) {
     throw Error(ErrorCode::InvalidInput,
-                "sync.overlap does not work with codecs of no fixed size where workers come and go "
-                "yet: take int8 or another, sync.overlap = 0, or elastic.enabled = false");
+                "sync.overlap is not supported in elastic jobs with codecs whose messages vary in "
+                "size; use int8 or another codec, sync.overlap=0, or elastic.enabled=false");
   }
   if (options.pace.slack > 0) {
     throw Error(ErrorCode::InvalidInput,
-                "sync.slack does not work where workers come and go: all of them end a step "
-                "together there: leave it out, or take elastic.enabled=false");
+                "sync.slack is not supported in elastic jobs, whose workers end a step together; "
+                "use sync.slack=0 or elastic.enabled=false");
   }
 }
 
-// Throws InvalidInput where a kind that agrees less often cannot do what is asked for.
-void check_less_often(const SyncOptions& options) {
-  if (!is_less_often(options.kind)) return;
-  check_elastic(options);
-  if (options.is_ordered) {
-    throw Error(ErrorCode::InvalidInput,
-                "with this sync.kind the bits depend on the number of ranks, which "
-                "train.virtual_ranks promises that they do not: take train.virtual_ranks=0, or "
-                "all_reduce or shared");
-  }
-}
-
-// One shared copy where it can be: least memory, least to send. What is shared is not encoded.
-// `hosts` is how the ranks lie on them, where all hosts have as many.
+// One shared copy where hosts allow it: it needs the least memory and traffic. `hosts` is empty if
+// hosts have different numbers of ranks.
 SyncKind resolved(SyncKind kind, const std::optional<mesh::Mesh>& hosts) {
-  const bool is_alone = hosts && hosts->size("inside") == 1;
+  const bool has_one_rank = hosts && hosts->size("inside") == 1;
   if (kind == SyncKind::Auto) kind = hosts ? SyncKind::Shared : SyncKind::AllReduce;
-  if (kind == SyncKind::Shared && !hosts) {
-    throw Error(ErrorCode::InvalidInput,
-                "sync.kind = \"shared\" needs as many ranks on every host: take all_reduce or "
-                "zero1");
-  }
-  // The one copy of a host with one rank is that rank's own.
-  return kind == SyncKind::Shared && is_alone ? SyncKind::AllReduce : kind;
+  // The shared copy of a host with one rank is that rank's own.
+  return kind == SyncKind::Shared && has_one_rank ? SyncKind::AllReduce : kind;
 }
 
-void check_hosts(const SyncOptions& options) {
-  const bool needs_even = options.kind == SyncKind::Hierarchical && !options.is_elastic;
-  if (!needs_even || mesh::Mesh::of_hosts(options.group)) return;
-  throw Error(ErrorCode::InvalidInput,
-              "sync.kind = \"hierarchical\" needs as many ranks on every host: take local or "
-              "diloco, or start as many on each");
-}
-
-void check_left_out(const SyncOptions& options) {
-  if (!options.can_leave_out) return;
-  const std::string setting = "balance.drop_slowest ";
-  if (options.kind != SyncKind::AllReduce) {
-    throw Error(ErrorCode::InvalidInput,
-                setting +
-                    "works where every rank holds everything and agrees in every step: take "
-                    "sync.kind=all_reduce (or auto), or balance.drop_slowest=0");
-  }
-  if (options.is_ordered) {
-    throw Error(ErrorCode::InvalidInput,
-                setting +
-                    "leaves out what train.virtual_ranks promises to add up, bit for bit: take one "
-                    "of the two");
-  }
-  if (options.is_elastic) {
-    throw Error(ErrorCode::InvalidInput,
-                setting +
-                    "does not work where workers come and go yet: take balance.drop_slowest=0, or "
-                    "elastic.enabled=false");
-  }
-}
-
-// Throws InvalidInput where ranks cannot agree so.
+// Throws InvalidInput if the settings cannot be combined.
 void check(const SyncOptions& options) {
-  check_left_out(options);
+  const Strategy& strategy = strategy_of(options.kind);
+  check_needs(strategy, {.is_coded = has_codec(options),
+                         .is_elastic = options.is_elastic,
+                         .has_logical_ranks = options.is_ordered,
+                         .drops_stragglers = options.can_leave_out});
   check_codec(options);
-  check_less_often(options);
-  check_hosts(options);
-  if (!options.is_elastic) resolved(options.kind, mesh::Mesh::of_hosts(options.group));
+  check_elastic(options);
+  if (!strategy.can.needs_equal_hosts || options.is_elastic) return;
+  if (mesh::Mesh::of_hosts(options.group)) return;
+  throw Error(ErrorCode::InvalidInput, std::string("sync.kind = \"") + strategy.name +
+                                           "\" requires the same number of ranks on every host; "
+                                           "use all_reduce, zero1 or local");
 }
 
-// Whatever can be is shared: it stays when a rank dies.
+// Elastic jobs share memory wherever they can, because it outlives a rank.
 SyncKind resolved_elastic(SyncKind kind) {
-  if (kind == SyncKind::None) {
-    throw Error(ErrorCode::InvalidInput,
-                "sync.kind = \"none\" has no agreement that could outlive a rank: take another, or "
-                "elastic.enabled = false");
-  }
   return kind == SyncKind::Auto ? SyncKind::Shared : kind;
 }
 
@@ -400,8 +334,8 @@ std::shared_ptr<GradientSync> make_changing(const SyncOptions& options,
       is_less_often(stretches[1].kind) && stretches[1].kind != SyncKind::Hierarchical;
   if (options.is_elastic && !is_from_all_reduce) {
     throw Error(ErrorCode::InvalidInput,
-                "where workers come and go, a job can change once yet, from all_reduce to local, "
-                "diloco, gossip or delayed: take such a sync.schedule, or elastic.enabled = false");
+                "an elastic job can change its strategy once, from all_reduce to local, diloco, "
+                "gossip or delayed; use such a sync.schedule, or elastic.enabled=false");
   }
   Changing::Options changing{.parameters = options.parameters,
                              .states = options.optimizer->state_names(),

@@ -9,25 +9,11 @@
 
 #include "trireme/base/error.h"
 #include "trireme/parallel/kinds.h"
+#include "trireme/parallel/strategies.h"
 #include "trireme/train/balance/micro_batches.h"
 
 namespace trireme::train {
 namespace {
-
-bool is_in_step(parallel::SyncKind kind) {
-  using parallel::SyncKind;
-  switch (kind) {
-    case SyncKind::None:
-    case SyncKind::Local:
-    case SyncKind::PostLocal:
-    case SyncKind::Hierarchical:
-    case SyncKind::Diloco:
-    case SyncKind::Gossip:
-      return false;
-    default:
-      return true;
-  }
-}
 
 // Whether ranks never wait for each other, and so not for a look either.
 bool is_free(parallel::SyncKind kind) {
@@ -50,7 +36,7 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
   every_ = config_.every;
   for (const parallel::Stretch& stretch : parallel::stretches_of(job.config)) {
     is_on_ &= !is_free(stretch.kind);
-    if (is_in_step(stretch.kind)) continue;
+    if (!parallel::strategy_of(stretch.kind).can.has_replicas) continue;
     can_reassign_ = false;
     // Whoever may be ahead does not wait for a look at the others.
     is_on_ &= stretch.pace.slack == 0 && stretch.pace.overlap == 0;
