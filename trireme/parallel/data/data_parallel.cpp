@@ -9,24 +9,39 @@
 
 #include "trireme/base/machine/heap.h"
 #include "trireme/optim/clip.h"
-#include "trireme/parallel/data/coded_all_reduce.h"
-#include "trireme/parallel/data/coded_host_sum.h"
-#include "trireme/parallel/data/coded_reduce_scatter.h"
 #include "trireme/parallel/data/flat_memory.h"
 #include "trireme/parallel/data/pieces.h"
-#include "trireme/parallel/data/plain_sums.h"
-#include "trireme/parallel/data/slice_plan.h"
 #include "trireme/parallel/sameness.h"
 
 namespace trireme::parallel::data {
+namespace {
+
+// Whether every rank runs the same number of micro-batches.
+bool is_even(const StepPlan& plan, int ranks) {
+  std::vector<int> counts(static_cast<std::size_t>(ranks));
+  for (const int owner : plan.owners) ++counts[static_cast<std::size_t>(owner)];
+  return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
+}
+
+}  // namespace
 
 DataParallel::DataParallel(Options options)
     : options_(std::move(options)),
+      composition_{.kind = options_.kind,
+                   .is_ordered = options_.is_ordered,
+                   .is_elastic = options_.is_elastic,
+                   .is_spread = options_.is_spread,
+                   .keeps_gradients = options_.keeps_gradients},
       placement_{.all = options_.group,
                  .host = options_.inside.value_or(options_.group),
                  .across = options_.across,
                  .replicas = options_.across.size()},
       model_(options_.parameters, options_.model.get()),
+      reduction_({.composition = composition_,
+                  .codec = options_.codec,
+                  .codec_begin = options_.codec_begin,
+                  .has_error_feedback = options_.has_error_feedback,
+                  .seed = options_.seed}),
       updater_({.parameters = &options_.parameters,
                 .groups = &model_.groups(),
                 .optimizer = options_.optimizer,
@@ -52,37 +67,6 @@ DataParallel::DataParallel(Options options)
   }
 }
 
-StorageKind DataParallel::storage_kind() const {
-  if (!is_sharded()) return StorageKind::Replicated;
-  if (placement_.host.arena() != nullptr) return StorageKind::Shared;
-  return options_.kind == SyncKind::Zero3 ? StorageKind::Gathered : StorageKind::Sharded;
-}
-
-// Whether the memory of a bucket is returned as soon as its shards are reduced.
-bool DataParallel::is_released() const {
-  const bool is_small = options_.kind == SyncKind::Zero2 || options_.kind == SyncKind::Zero3;
-  const bool is_kept = options_.is_elastic && options_.keeps_gradients;
-  return is_small && !options_.is_ordered && !is_kept;
-}
-
-// Whether whole sums have memory besides this rank's own gradients.
-bool DataParallel::has_own_sums() const {
-  const bool is_kept = options_.is_elastic && options_.keeps_gradients;
-  return !is_sharded() && !options_.is_ordered && is_kept;
-}
-
-// Whether gradients of finished micro-batches stay if the step is run again.
-bool DataParallel::keeps_finished() const {
-  return options_.is_ordered || has_own_sums() || (is_sharded() && !is_released());
-}
-
-// Whether every rank runs the same number of micro-batches.
-bool DataParallel::is_even() const {
-  std::vector<int> counts(static_cast<std::size_t>(placement_.all.size()));
-  for (const int owner : plan_.owners) ++counts[static_cast<std::size_t>(owner)];
-  return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
-}
-
 void DataParallel::begin_step(const StepPlan& plan) {
   if (!storage_ || !storage_->is_gate()) finish_publishing();
   // Nothing throws from here until the kept gradients are where the new plan expects them.
@@ -100,8 +84,8 @@ void DataParallel::begin_step(const StepPlan& plan) {
   } else {
     buffers_.open();
   }
-  if (reducer_) reducer_->begin_step(plan);
-  if (storage_) storage_->begin_step(is_even());
+  if (reducer() != nullptr) reducer()->begin_step(plan);
+  if (storage_) storage_->begin_step(is_even(plan, placement_.all.size()));
   buffers_.begin_step(placement_.all, plan.is_repeated && plan.kept_micro_batches != 0);
   is_left_out_ = false;
   // The first layout needs all ranks.
@@ -129,16 +113,16 @@ void DataParallel::on_gradient(std::size_t parameter) {
   gradients_->take(parameter);
   if (placement_.all.error()) {
     // The step cannot be committed. Finish the micro-batch only if its gradients can be kept.
-    if (!keeps_finished()) throw_if_lost();
+    if (!composition_.keeps_finished()) throw_if_lost();
     return;
   }
-  reducer_->poll();
+  reducer()->poll();
 }
 
 void DataParallel::launch(std::size_t bucket) {
   // reduce() throws the error after the micro-batch, whose gradients can be kept.
-  if (keeps_finished() && placement_.all.error()) return;
-  reducer_->launch(bucket);
+  if (composition_.keeps_finished() && placement_.all.error()) return;
+  reducer()->launch(bucket);
 }
 
 void DataParallel::end_micro_batch() {
@@ -185,7 +169,7 @@ Gradients DataParallel::reduce(const Share& mine) {
   // A rank without micro-batches in the first step has no layout yet.
   if (!storage_) lay_out_by(order_of(arrival_, options_.parameters.size()));
   throw_if_lost();
-  reducer_->finish();
+  reducer()->finish();
   std::vector<double> figures = common_figures(mine);
   placement_.all
       .all_reduce({figures.data(), figures.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
@@ -222,9 +206,9 @@ Gradients DataParallel::take_figures(std::span<const double> figures) {
       .loss = figures[0], .is_stop_wanted = figures[1] > 0, .is_change_wanted = figures[2] > 0};
   std::copy_n(&figures[kReported], all.reported.size(), all.reported.begin());
   // Every rank has counted all elements, or every replica of a shard has.
-  all.norm = std::sqrt(figures[3] / (is_sharded() ? cut_.replicas : cut_.ranks));
+  all.norm = std::sqrt(figures[3] / (composition_.is_sharded() ? cut_.replicas : cut_.ranks));
   all.is_finite = std::isfinite(figures[3]);
-  all.traffic = reducer_->traffic();
+  all.traffic = reducer()->traffic();
   std::vector<bool> is_used(options_.parameters.size());
   for (std::size_t i = 0; i < is_used.size(); ++i) is_used[i] = figures[kFigures + i] > 0;
   updater_.set_used(std::move(is_used));
@@ -256,7 +240,7 @@ void DataParallel::mark_prepared(std::span<const double> figures) {
 
 void DataParallel::mark_finished() {
   status_.phase = StepStatus::Phase::Finished;
-  if (coded_) coded_->commit();
+  if (coded() != nullptr) coded()->commit();
   journal_.finish();
 }
 
@@ -318,7 +302,7 @@ std::vector<checkpoint::Piece> DataParallel::pieces() {
   finish_publishing();
   return data::own_pieces(storage_->layout(), options_.parameters,
                           options_.optimizer->state_names(),
-                          /*has_empty=*/!is_sharded() || cut_.rank == 0);
+                          /*has_empty=*/!composition_.is_sharded() || cut_.rank == 0);
 }
 
 void DataParallel::restored() {
@@ -333,13 +317,13 @@ void DataParallel::restored() {
 
 std::vector<checkpoint::Piece> DataParallel::own_pieces() {
   if (!storage_) lay_out_by(order_of({}, options_.parameters.size()));
-  const bool has_residuals = coded_ && coded_->feedback() != nullptr;
-  return has_residuals ? coded_->feedback()->pieces() : std::vector<checkpoint::Piece>{};
+  const bool has_residuals = coded() != nullptr && coded()->feedback() != nullptr;
+  return has_residuals ? coded()->feedback()->pieces() : std::vector<checkpoint::Piece>{};
 }
 
 void DataParallel::restore_own(const checkpoint::Checkpoint& from) {
   if (!storage_) lay_out_by(order_of({}, options_.parameters.size()));
-  if (coded_ && coded_->feedback() != nullptr) coded_->feedback()->restore(from);
+  if (coded() != nullptr && coded()->feedback() != nullptr) coded()->feedback()->restore(from);
 }
 
 // Of sharded values and of reduced gradients, every rank looks at its own.
@@ -414,7 +398,7 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
                      .narrow_type = options_.narrow_type,
                      .is_elastic = options_.is_elastic,
                      .has_whole_sums = options_.is_ordered,
-                     .has_own_sums = has_own_sums(),
+                     .has_own_sums = composition_.has_own_sums(),
                      .model = options_.model,
                      .blocks = model_.blocks()},
                     options_.parameters, placement_, blueprint.storage_names());
@@ -428,10 +412,10 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
       layout.plan, options_.parameters,
       MicroBatchGradients::Options{
           .is_ordered = options_.is_ordered,
-          .is_released = is_released(),
+          .is_released = composition_.is_released(),
           // Gradients that were sent cannot be taken back if this rank is left out.
           .is_in_parts = options_.is_in_parts || options_.can_leave_out,
-          .keeps_finished = keeps_finished(),
+          .keeps_finished = composition_.keeps_finished(),
           .allocate =
               [this, type](std::int64_t count) {
                 return private_flat(placement_.host, count, type);
@@ -441,7 +425,7 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   if (!layout.reduced.memory.defined()) {
     storage_->layout().reduced = {gradients_->memory(), false, {}};
   }
-  coded_ = make_coded();
+  reduction_.lay_out(*storage_, placement_, blueprint_, options_.parameters);
   const bool is_shared = kind == StorageKind::Shared;
   if (options_.is_elastic && (is_shared || !options_.is_spread)) {
     journal_.open(placement_.host.arena(), blueprint.name(Blueprint::kLedger), ledger_shape(),
@@ -450,7 +434,7 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   }
   storage_->attach(options_.parameters, placement_, is_attached);
   connect();
-  reducer_->begin_step(plan_);
+  reducer()->begin_step(plan_);
   on_laid_out();
 }
 
@@ -474,108 +458,6 @@ void DataParallel::cut_shards() {
           .ranks = placement_.host.size(),
           .replicas = placement_.replicas};
   storage_->cut(cut_.rank, cut_.ranks);
-}
-
-std::unique_ptr<BucketSum> DataParallel::make_coded() const {
-  if (!options_.codec) return nullptr;
-  const BucketPlan& plan = storage_->layout().plan;
-  if (is_per_host()) {
-    return std::make_unique<CodedHostSum>(
-        CodedHostSum::Options{.codec = options_.codec,
-                              .has_error_feedback = options_.has_error_feedback,
-                              .seed = options_.seed,
-                              .arena = placement_.host.arena(),
-                              .key = blueprint_.name(Blueprint::kResiduals)},
-        plan, options_.parameters);
-  }
-  if (is_sharded() && !placement_.has_other_hosts()) {
-    return std::make_unique<CodedReduceScatter>(
-        CodedReduceScatter::Options{.group = placement_.host,
-                                    .codec = options_.codec,
-                                    .has_error_feedback = options_.has_error_feedback,
-                                    .seed = options_.seed},
-        plan, options_.parameters);
-  }
-  return make_coded_all_reduce();
-}
-
-// Of whole buckets over all ranks, or of this rank's shards over their replicas.
-std::unique_ptr<BucketSum> DataParallel::make_coded_all_reduce() const {
-  const BucketPlan& plan = storage_->layout().plan;
-  CodedAllReduce::Options how{.group = is_sharded() ? placement_.across : placement_.all,
-                              .codec = options_.codec,
-                              .has_error_feedback = options_.has_error_feedback,
-                              .seed = options_.seed,
-                              .is_elastic = options_.is_elastic};
-  if (options_.is_elastic && !options_.is_spread) {
-    how.shared = {.arena = placement_.host.arena(),
-                  .key = blueprint_.name(Blueprint::kResiduals),
-                  .place = placement_.host.arena_member()};
-  }
-  if (!is_sharded()) {
-    return std::make_unique<CodedAllReduce>(std::move(how), plan, options_.parameters);
-  }
-  how.beside = {.group = placement_.host.duplicate(), .counts = {}};
-  for (const BucketPlan::Bucket& bucket : plan.buckets) {
-    how.beside->counts.push_back(bucket.slice_counts(placement_.host.size()));
-  }
-  const SlicePlan shards(storage_->layout(), options_.parameters);
-  return std::make_unique<CodedAllReduce>(std::move(how), shards.plan, shards.parameters,
-                                          shards.parts);
-}
-
-// Makes the reducer of this placement and layout.
-void DataParallel::connect() {
-  sums_.clear();
-  if (options_.is_ordered) {
-    reducer_ = std::make_unique<OrderedReducer>(OrderedReducer::Options{
-        .gradients = gradients_.get(), .layout = &storage_->layout(), .group = placement_.all});
-  } else {
-    BucketReducer::Options how{.gradients = gradients_.get(),
-                               .layout = &storage_->layout(),
-                               .codec_begin = options_.codec_begin,
-                               .plain_traffic = plain_traffic()};
-    connect_levels(how);
-    reducer_ = std::make_unique<BucketReducer>(how);
-  }
-}
-
-void DataParallel::connect_levels(BucketReducer::Options& how) {
-  const auto own = [this](std::unique_ptr<BucketSum> sum) {
-    return sums_.emplace_back(std::move(sum)).get();
-  };
-  if (!is_sharded()) {
-    how.plain.first = own(std::make_unique<AllReduceSum>(placement_.all));
-    how.coded.first = coded_.get();
-    return;
-  }
-  BucketSum* const within =
-      own(std::make_unique<ReduceScatterSum>(placement_.host, storage_->layout().plan));
-  how.plain.first = within;
-  if (!placement_.has_other_hosts()) {
-    if (coded_) how.coded.first = is_per_host() ? within : coded_.get();
-    return;
-  }
-  if (coded_) {
-    how.coded = {.first = within, .second = coded_.get(), .has_whole_buckets = is_per_host()};
-  }
-  if (placement_.is_uneven) {
-    how.plain.first = own(std::make_unique<WholeSum>(placement_.all, storage_->layout()));
-  } else {
-    how.plain.second = own(std::make_unique<AllReduceSum>(placement_.across));
-  }
-}
-
-// Of a step before the codec begins: the elements that it would encode, as they are.
-Traffic DataParallel::plain_traffic() const {
-  const Layout& layout = storage_->layout();
-  std::int64_t count = 0;
-  for (const ElementRange& own : layout.own) count += own.count();
-  const bool has_other_hosts = is_sharded() && placement_.has_other_hosts();
-  if (is_sharded() && !has_other_hosts) count = layout.plan.count - count;
-  if (is_per_host()) count = has_other_hosts ? layout.plan.count : 0;
-  const auto size = count * static_cast<std::int64_t>(sizeof(float));
-  return {.plain = size, .sent = size};
 }
 
 }  // namespace trireme::parallel::data

@@ -28,11 +28,12 @@
 
 #include "trireme/model/model.h"
 #include "trireme/optim/optimizer.h"
+#include "trireme/parallel/data/composition.h"
+#include "trireme/parallel/data/gradient_reduction.h"
 #include "trireme/parallel/data/journal.h"
 #include "trireme/parallel/data/model_buffers.h"
 #include "trireme/parallel/data/model_plan.h"
 #include "trireme/parallel/data/race.h"
-#include "trireme/parallel/data/reducer.h"
 #include "trireme/parallel/data/shard_updater.h"
 #include "trireme/parallel/data/storage.h"
 #include "trireme/parallel/elastic_sync.h"
@@ -105,19 +106,13 @@ class DataParallel : public GradientSync,
     int replicas = 1;  // of each shard
   };
 
-  bool is_sharded() const noexcept { return options_.kind != SyncKind::AllReduce; }
-  // Elastic on several hosts, each of which holds all shards.
-  bool is_per_host() const noexcept {
-    return options_.is_elastic && options_.is_spread && is_sharded();
-  }
-  StorageKind storage_kind() const;
-  bool is_released() const;
-  bool has_own_sums() const;
-  bool keeps_finished() const;
+  StorageKind storage_kind() const { return composition_.storage(placement_); }
+  Reducer* reducer() const noexcept { return reduction_.reducer(); }
+  BucketSum* coded() const noexcept { return reduction_.coded(); }
   void lay_out(const Blueprint& blueprint, bool is_attached);
   // The layout is complete, in the middle of a step or between two.
   virtual void on_laid_out() {}
-  void connect();
+  void connect() { reduction_.connect(*storage_, *gradients_, placement_); }
   void cut_shards();
   void throw_if_lost() const;
   void finish_publishing();
@@ -129,13 +124,13 @@ class DataParallel : public GradientSync,
   void throw_if_pointless() const override;
 
   Options options_;
+  Composition composition_;
   Placement placement_;
   ModelPlan model_;
   Blueprint blueprint_;               // of the layout
   std::unique_ptr<Storage> storage_;  // null before the first layout
   std::unique_ptr<MicroBatchGradients> gradients_;
-  std::unique_ptr<BucketSum> coded_;  // null: no codec
-  std::unique_ptr<Reducer> reducer_;
+  GradientReduction reduction_;
   ShardUpdater updater_;
   ModelBuffers buffers_;
   Journal journal_;
@@ -159,12 +154,7 @@ class DataParallel : public GradientSync,
   void on_gradient(std::size_t parameter);
   void launch(std::size_t bucket);
   void lay_out_by(const std::vector<std::size_t>& order);
-  std::unique_ptr<BucketSum> make_coded() const;
-  std::unique_ptr<BucketSum> make_coded_all_reduce() const;
-  void connect_levels(BucketReducer::Options& how);
-  Traffic plain_traffic() const;
   Ledger::Shape ledger_shape() const;
-  bool is_even() const;
   std::vector<double> common_figures(const Share& mine);
   void tell_left_out(const Share& mine, Gradients& all);
   at::Tensor copy_of(const at::Tensor& parameter) const override;
@@ -172,11 +162,10 @@ class DataParallel : public GradientSync,
   bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,
                 const at::Tensor& values) override;
 
-  std::vector<std::unique_ptr<BucketSum>> sums_;  // without a codec, of this group
-  std::vector<std::size_t> arrival_;              // of the first step's gradients
-  std::size_t micro_batch_ = 0;                   // that runs, among this rank's
-  std::unique_ptr<Race> race_;                    // null: no rank is ever left out
-  bool is_left_out_ = false;                      // this rank, in this step
+  std::vector<std::size_t> arrival_;  // of the first step's gradients
+  std::size_t micro_batch_ = 0;       // that runs, among this rank's
+  std::unique_ptr<Race> race_;        // null: no rank is ever left out
+  bool is_left_out_ = false;          // this rank, in this step
   GradientHooks hooks_;
 };
 

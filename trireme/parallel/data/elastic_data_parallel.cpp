@@ -31,17 +31,17 @@ void ElasticDataParallel::on_laid_out() {
   has_state_ = true;
   // The codec of hosts needs a collective of all ranks; a rank that is interrupted here has all
   // that regroup() needs, which calls it again.
-  is_codec_regrouped_ = !is_per_host();
-  if (coded_ && !is_surviving_) regroup_codec();
+  is_codec_regrouped_ = !composition_.is_per_host();
+  if (coded() != nullptr && !is_surviving_) regroup_codec();
 }
 
 void ElasticDataParallel::survive(const comm::Group& group, std::vector<int> places) {
-  if (reducer_) reducer_->forget();
+  if (reducer() != nullptr) reducer()->forget();
   if (storage_) storage_->forget();
   is_codec_regrouped_ = false;
   is_surviving_ = true;
   options_.group = group;
-  placement_ = Placement::of_epoch(group, places, is_per_host());
+  placement_ = Placement::of_epoch(group, places, composition_.is_per_host());
   // The old group must not be used any more; regroup() connects the new one's shards.
   if (storage_) connect();
 }
@@ -101,7 +101,7 @@ std::optional<Gradients> ElasticDataParallel::recall(std::int64_t step,
     if (is_asked && one.step == step) figures = one.figures;
   }
   if (is_asked && figures.empty()) figures = journal_.prepared(step, cut_.places);
-  if (is_per_host()) share_figures(is_asked ? step : -1, figures);
+  if (composition_.is_per_host()) share_figures(is_asked ? step : -1, figures);
   if (figures.empty()) return std::nullopt;
   // This rank may be the next to die: survivors must find the figures in its page, too.
   if (status_.phase == StepStatus::Phase::Open) mark_prepared(figures);
@@ -161,7 +161,7 @@ void ElasticDataParallel::regroup(bool is_new) {
     share(group, source, values);
   }
   if (has_strangers) share(group, source, buffers_.tensors());
-  if (coded_) regroup_codec();
+  if (coded() != nullptr) regroup_codec();
   group.barrier({.label = "regrouped"}).wait();
   has_state_ = true;
   is_surviving_ = false;
@@ -231,23 +231,23 @@ std::int64_t ElasticDataParallel::last_finished_step() const {
 // A new rank has made its codec with this group already, unless the codec is of hosts.
 void ElasticDataParallel::regroup_codec() {
   if (is_codec_regrouped_) return;
-  if (!is_per_host()) inherit_residuals();
-  coded_->regroup({.all = placement_.all,
-                   .host = placement_.host,
-                   .place = placement_.own_place(),
-                   .last_step = last_finished_step()});
+  if (!composition_.is_per_host()) inherit_residuals();
+  coded()->regroup({.all = placement_.all,
+                    .host = placement_.host,
+                    .place = placement_.own_place(),
+                    .last_step = last_finished_step()});
   is_codec_regrouped_ = true;
 }
 
 // Survivors take over the error-feedback residuals of failed ranks whose memory they share.
 void ElasticDataParallel::inherit_residuals() {
-  if (coded_->feedback() == nullptr) return;
+  if (coded()->feedback() == nullptr) return;
   const std::vector<int> successor_of = successors_of(cut_.places, placement_.places);
   for (std::size_t rank = 0; rank < successor_of.size(); ++rank) {
     const int place = cut_.places[rank];
     const bool is_mine = successor_of[rank] == placement_.own_place();
     if (is_mine && successor_of[rank] != place) {
-      coded_->feedback()->inherit(place, last_finished_step());
+      coded()->feedback()->inherit(place, last_finished_step());
     }
   }
 }

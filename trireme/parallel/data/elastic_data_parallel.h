@@ -33,7 +33,7 @@ class ElasticDataParallel final : public DataParallel, public ElasticSync {
   std::int64_t last_mark() const { return journal_.last_mark(cut_.places); }
 
   StepStatus step_status() const override { return status_; }
-  bool keeps_micro_batches() const override { return keeps_finished(); }
+  bool keeps_micro_batches() const override { return composition_.keeps_finished(); }
   void survive(const comm::Group& group, std::vector<int> places) override;
   std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) override;
   void finish_failed_ranks() override;

@@ -1,0 +1,97 @@
+// Goal:   every strategy is composed of the parts that its definition names.
+// Method: the decisions for each kind, on ranks that share memory and on ranks that do not.
+
+#include "trireme/parallel/data/composition.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/parallel/data/part_parameters.h"
+#include "trireme/comm/connect_threads.h"
+#include "trireme/parallel/data/gradient_reduction.h"
+#include "trireme/testing/rank_threads.h"
+
+namespace trireme::parallel::data {
+namespace {
+
+TEST(Composition, StorageFollowsTheKindAndTheMemoryThatRanksShare) {
+  const auto groups = comm::connect_threads(1);
+  const Placement beside{.all = groups[0], .host = groups[0]};
+  const Placement apart;  // a rank without an arena
+  EXPECT_EQ(Composition{.kind = SyncKind::AllReduce}.storage(beside), StorageKind::Replicated);
+  EXPECT_EQ(Composition{.kind = SyncKind::Shared}.storage(beside), StorageKind::Shared);
+  EXPECT_EQ(Composition{.kind = SyncKind::Zero3}.storage(beside), StorageKind::Shared);
+  EXPECT_EQ(Composition{.kind = SyncKind::Zero1}.storage(apart), StorageKind::Sharded);
+  EXPECT_EQ(Composition{.kind = SyncKind::Zero3}.storage(apart), StorageKind::Gathered);
+}
+
+TEST(Composition, GradientsStayWhereAStepMayBeRunAgain) {
+  const Composition fixed{.kind = SyncKind::Zero2};
+  EXPECT_TRUE(fixed.is_released());
+  EXPECT_FALSE(fixed.keeps_finished());
+  const Composition elastic{.kind = SyncKind::Zero2, .is_elastic = true, .keeps_gradients = true};
+  EXPECT_FALSE(elastic.is_released());
+  EXPECT_TRUE(elastic.keeps_finished());
+  const Composition replicated{
+      .kind = SyncKind::AllReduce, .is_elastic = true, .keeps_gradients = true};
+  EXPECT_TRUE(replicated.has_own_sums()) << "the sum must not replace the gradients";
+  EXPECT_FALSE(Composition{.kind = SyncKind::AllReduce}.has_own_sums());
+  EXPECT_TRUE((Composition{.kind = SyncKind::AllReduce, .is_ordered = true}).keeps_finished());
+}
+
+TEST(Composition, HostsHoldAllShardsOnlyIfTheyMayBeLost) {
+  EXPECT_TRUE(
+      (Composition{.kind = SyncKind::Zero1, .is_elastic = true, .is_spread = true}).is_per_host());
+  EXPECT_FALSE((Composition{.kind = SyncKind::Zero1, .is_elastic = true}).is_per_host());
+  EXPECT_FALSE((Composition{.kind = SyncKind::AllReduce, .is_elastic = true, .is_spread = true})
+                   .is_per_host());
+}
+
+// The reduction of every composition gives a rank the sum of the elements that it updates.
+TEST(GradientReduction, SumsWithEveryComposition) {
+  for (const Composition& composition :
+       {Composition{.kind = SyncKind::AllReduce}, Composition{.kind = SyncKind::Shared},
+        Composition{.kind = SyncKind::AllReduce, .is_ordered = true}}) {
+    const Blueprint names = Blueprint::draw({}, 0);
+    const auto groups = comm::connect_threads(2, {.timeout = std::chrono::seconds(30)});
+    testing::run_rank_threads(2, [&](int rank) {
+      const c10::NoGradGuard no_grad;
+      const comm::Group& group = groups[static_cast<std::size_t>(rank)];
+      const Placement where{.all = group, .host = group};
+      std::vector<Parameter> parameters = part_parameters();
+      const auto storage =
+          Storage::make(composition.storage(where),
+                        {.plan = part_plan(parameters), .has_whole_sums = composition.is_ordered},
+                        parameters, where, names.storage_names());
+      Reducer* reducer = nullptr;
+      MicroBatchGradients gradients(
+          storage->layout().plan, parameters,
+          {.is_ordered = composition.is_ordered,
+           .allocate = [](std::int64_t count) { return torch::zeros({count}); },
+           .full = [&](std::size_t bucket) { reducer->launch(bucket); }});
+      const StepPlan plan{.micro_batch_count = 2, .micro_batches = {rank}, .owners = {0, 1}};
+      gradients.begin_step(plan, false, 0);
+      Layout& layout = storage->layout();
+      if (!layout.reduced.memory.defined()) layout.reduced = {gradients.memory(), false, {}};
+      GradientReduction reduction({.composition = composition});
+      reduction.connect(*storage, gradients, where);
+      EXPECT_EQ(reduction.coded(), nullptr);
+      reducer = reduction.reducer();
+      reducer->begin_step(plan);
+      gradients.begin(0);
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        parameters[i].tensor.mutable_grad() = torch::full_like(parameters[i].tensor, rank + 1);
+        gradients.take(i);
+      }
+      gradients.end();
+      reducer->finish();
+      const ElementRange first = common(layout.plan.range_of[0], layout.own[0]);
+      if (first.count() > 0) {
+        EXPECT_TRUE(layout.reduced.at(0, first).eq(3).all().item<bool>());
+      }
+      group.barrier().wait();
+    });
+  }
+}
+
+}  // namespace
+}  // namespace trireme::parallel::data
