@@ -144,7 +144,7 @@ TEST(Learner, TakesACodecOfTheUsersOwn) {
         ADD_FAILURE() << settings[0];
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
-        EXPECT_NE(std::string(error.what()).find("of the program's own"), std::string::npos);
+        EXPECT_NE(std::string(error.what()).find("codec"), std::string::npos);
       }
     });
   };
