@@ -6,7 +6,8 @@ namespace trireme::parallel::local {
 namespace {
 
 constexpr std::size_t kReported = 3;
-constexpr std::size_t kHead = kReported + ReportedSums{}.size();  // before those of parameters
+// The number of figures before those of parameters.
+constexpr std::size_t kHead = kReported + ReportedSums{}.size();
 
 }  // namespace
 

@@ -1,7 +1,7 @@
-// Gradients between parameters and a flat tensor, and what all ranks have to know of a step
-// besides.
+// Functions that copy gradients between parameters and a flat tensor, and that encode the few
+// numbers of a step that are summed over all ranks besides gradients.
 //
-// Threads: one.
+// Thread safety: one thread at a time per model.
 
 #pragma once
 
@@ -14,17 +14,17 @@
 namespace trireme::parallel::local {
 
 struct Figures {
-  Gradients all;              // loss and wishes
+  Gradients all;              // loss, reported sums, requests to stop or to change the membership
   std::vector<bool> is_used;  // by parameter: whether any rank has a gradient
 };
 
-// What a rank brings, to be added up, and what the sums say.
+// own_figures() encodes this rank's numbers, and read_figures() decodes their sums over all ranks.
 std::vector<double> own_figures(const std::vector<Parameter>& parameters, const Share& mine);
 Figures read_figures(std::span<const double> sums);
 
-// Zeros where there is none.
+// Copies the parameters' gradients to `flat`; a parameter without a gradient contributes zeros.
 void take_gradients(const FlatModel& model, const at::Tensor& flat);
-// As views of it, undefined where nobody used the parameter.
+// Makes the parameters' gradients views of `flat`, and undefined if no rank used the parameter.
 void give_gradients(const FlatModel& model, const at::Tensor& flat,
                     const std::vector<bool>& is_used);
 

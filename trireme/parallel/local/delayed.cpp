@@ -27,7 +27,7 @@ Delayed::Delayed(Options options)
       faults_(options.faults) {
   const c10::NoGradGuard no_grad;
   options.own.can_update_early = false;
-  // What is on its way moves on while backward computes.
+  // The reduction in flight makes progress while backward computes.
   options.own.progress = [this] {
     if (is_travelling_) flat_.poll();
   };
@@ -65,7 +65,7 @@ void Delayed::broadcast_buffers() {
   }
 }
 
-// Waits for what is on its way.
+// Waits for the gradients in flight.
 void Delayed::land() {
   if (!is_travelling_) return;
   flat_.finish();
@@ -77,10 +77,11 @@ void Delayed::land() {
 Gradients Delayed::reduce(const Share& mine) {
   const c10::NoGradGuard no_grad;
   own_->reduce({.loss = mine.loss});
-  // First: if any rank passes what follows, all have the gradients of the step before.
+  // This comes before the collective below: if any rank completes that, all ranks have the
+  // gradients of the previous step.
   land();
   std::vector<double> figures = own_figures(own_->parameters(), mine);
-  // Small, and waited for: before whatever else is on its way.
+  // All ranks wait for these few bytes, so they have priority over the gradients in flight.
   group_
       .all_reduce({figures.data(), figures.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
                   {.label = "prepare", .priority = 1})
@@ -91,7 +92,7 @@ Gradients Delayed::reduce(const Share& mine) {
   return take(figures);
 }
 
-// The last step's gradients are to be applied, and this one's go.
+// Makes the previous step's gradients ready to be applied and sends those of this step.
 Gradients Delayed::take(std::span<const double> figures) {
   const Figures read = read_figures(figures);
   all_ = read.all;
@@ -115,7 +116,7 @@ Gradients Delayed::take(std::span<const double> figures) {
   return all_;
 }
 
-// Where somebody is lost, regroup() sees to it.
+// If a rank is lost, regroup() sums these gradients again.
 void Delayed::launch() {
   if (is_elastic_) mine_.copy_(last_.flat);
   if (is_surviving_) return;
@@ -145,7 +146,7 @@ void Delayed::update(const Update& how) {
   }
 }
 
-// Whatever was not finite, this step's gradients or the last one's: none of them is applied.
+// Gradients of this step or of the previous one were not finite. Neither are applied.
 void Delayed::drop() {
   status_.phase = StepStatus::Phase::Finished;
   own_->drop();

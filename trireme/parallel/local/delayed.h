@@ -1,19 +1,19 @@
-// Delayed is the agreement of ranks that apply gradients one step late: a step's gradients travel
-// while the next one is computed, and nobody waits for them.
+// Delayed is a synchronization strategy that applies gradients one step late: a step's gradients
+// are reduced while the next step runs, so that no rank waits for them.
 //
-// In step t weights move by the gradients of step t - 1, added up over all ranks; in the first one
-// they do not move, and those of the last step are never applied. What is still waited for in every
-// step is a few numbers: loss, wishes, which parameters were used.
+// Step t applies the gradients of step t - 1, summed over all ranks. The first step does not change
+// the weights, and the gradients of the last step are never applied. In every step ranks still wait
+// for a few numbers: the loss, requests to stop or to change the membership, and which parameters
+// were used.
 //
-// All ranks have the same weights at all times. Gradients that are on their way are saved with a
-// checkpoint.
+// All ranks always have the same weights. Gradients in flight are saved with a checkpoint.
 //
-// Deaths: where ranks come and go (is_elastic), a step ends for all who live or for none of them.
-// Gradients on their way when a rank dies are everybody's, if anybody who lives has got them;
-// otherwise those who live add up theirs again, weighted for all, and the dead one's samples of
-// that step are lost with it.
-//
-// Threads, failure, lifetime: as GradientSync.
+// Failures:      in an elastic job (is_elastic) a step completes on all live ranks or on none. If a
+//                rank dies while gradients are in flight, and a live rank has received their sum,
+//                it sends the sum to the others. Otherwise the live ranks sum their own gradients
+//                again, weighted for the whole batch, and the failed rank's samples of that step
+//                are lost.
+// Errors, thread safety, lifetime: as GradientSync.
 
 #pragma once
 
@@ -34,8 +34,8 @@ class Delayed final : public GradientSync,
  public:
   struct Options {
     Solo::Options own;
-    std::vector<at::Tensor> buffers{};  // rank 0's are everybody's, from step to step
-    FlatModel::Options flat;            // is_elastic: ranks may come and go
+    std::vector<at::Tensor> buffers{};  // all ranks get rank 0's in every step
+    FlatModel::Options flat;            // is_elastic: ranks may fail, leave and join
     Faults* faults = nullptr;
   };
   explicit Delayed(Options options);
@@ -67,17 +67,17 @@ class Delayed final : public GradientSync,
   std::vector<checkpoint::Piece> own_pieces() override;
   void restore_own(const checkpoint::Checkpoint& from) override;
 
-  // Gradients of one step, of all ranks once they have landed.
+  // Gradients of one step: this rank's, then their sum over all ranks.
   struct Late {
     at::Tensor flat;
     std::vector<bool> is_used;
-    bool is_there = false;  // otherwise there are none to apply
-    bool is_whole = false;  // they have landed
+    bool is_there = false;  // there are gradients to apply
+    bool is_whole = false;  // the sum over all ranks has arrived
     std::int64_t step = 0;
-    int micro_batches = 0;  // of this rank, and of all
+    int micro_batches = 0;  // of this rank; micro_batch_count: of all ranks
     int micro_batch_count = 1;
   };
-  // What a rank brings to a new group.
+  // What a rank reports to the other ranks of a new group.
   struct Report {
     bool has_state = false;
     bool is_there = false;
@@ -99,12 +99,12 @@ class Delayed final : public GradientSync,
   FlatModel flat_;
   std::unique_ptr<Solo> own_;
   StepPlan plan_;
-  Late last_;   // of the step before, on its way or landed
-  Late ready_;  // what update() applies
+  Late last_;   // of the previous step, in flight or complete
+  Late ready_;  // the gradients that update() applies
   bool is_travelling_ = false;
   bool is_elastic_ = false;
   Faults* faults_ = nullptr;
-  at::Tensor mine_;  // what this rank sent last, where it may have to send it again
+  at::Tensor mine_;  // elastic: what this rank sent last, to send it again
   StepStatus status_;
   Gradients all_;                          // of this step
   std::vector<at::Tensor> first_buffers_;  // as they were when the step began

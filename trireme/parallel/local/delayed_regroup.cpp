@@ -1,5 +1,5 @@
-// How Delayed outlives its group: what stays of a step, what becomes of gradients on their way, who
-// gets the state.
+// The recovery of Delayed: it continues with a new group, completes gradients that were in flight,
+// and sends the state to new ranks.
 
 #include <c10/core/GradMode.h>
 
@@ -19,7 +19,7 @@ void Delayed::survive(const comm::Group& group, std::vector<int> /*places*/) {
   group_ = group;
 }
 
-// What only the dead knew changed nothing of those who live.
+// Figures that only failed ranks received are lost: no live rank has changed its state by them.
 std::optional<Gradients> Delayed::recall(std::int64_t step, std::span<const Prepared> told) {
   if (step < 0 || status_.step != step) return std::nullopt;
   const auto known =
@@ -39,7 +39,7 @@ std::vector<Delayed::Report> Delayed::reports(bool is_new) const {
   std::vector<std::int64_t> all(std::size(mine) * static_cast<std::size_t>(group_.size()));
   group_
       .all_gather({all.data(), all.size(), comm::DType::Int64},
-                  {mine, std::size(mine), comm::DType::Int64}, {.label = "who has the state"})
+                  {mine, std::size(mine), comm::DType::Int64}, {.label = "state reports"})
       .wait();
   std::vector<Report> reports;
   for (std::size_t at = 0; at < all.size(); at += std::size(mine)) {
@@ -54,7 +54,7 @@ std::vector<Delayed::Report> Delayed::reports(bool is_new) const {
 
 void Delayed::regroup(bool is_new) {
   const c10::NoGradGuard no_grad;
-  // A step that is run again changes them again.
+  // The step will run again and will change the buffers again.
   const bool is_open = status_.phase == StepStatus::Phase::Open;
   for (std::size_t i = 0; is_open && i < first_buffers_.size(); ++i) {
     buffers_[i].copy_(first_buffers_[i]);
@@ -68,8 +68,8 @@ void Delayed::regroup(bool is_new) {
   is_surviving_ = false;
 }
 
-// Gradients that were on their way: from one who has got them, or added up again by those who live.
-// Who is new has none, and helps.
+// Completes the gradients that were in flight: a rank that has their sum broadcasts it, or all
+// ranks sum their own again. A new rank has none and contributes zeros.
 void Delayed::complete(const std::vector<Report>& all) {
   std::int64_t micro_batches = 0, step = 0;
   int source = -1;
@@ -96,7 +96,7 @@ void Delayed::complete(const std::vector<Report>& all) {
   last_.is_whole = true;
 }
 
-// Whoever has nothing gets the first one's that has.
+// Ranks without a state get that of the first rank that has one.
 void Delayed::share(const std::vector<Report>& all) {
   const auto has_state = [](const Report& one) { return one.has_state; };
   if (std::all_of(all.begin(), all.end(), has_state)) return;
@@ -106,7 +106,7 @@ void Delayed::share(const std::vector<Report>& all) {
   const auto give = [&](const at::Tensor& tensor) {
     comm::broadcast(group_, tensor, source, {.label = "state"}).wait();
   };
-  // The same on all who have it.
+  // Ranks that have the state receive identical values, so this changes nothing for them.
   for (const checkpoint::Piece& piece : own_->saved().pieces()) give(piece.data);
   for (const at::Tensor& buffer : buffers_) give(buffer);
   give(last_.flat);

@@ -10,7 +10,7 @@
 namespace trireme::parallel::local {
 namespace {
 
-// Whether what is sent is chosen among the parts of all who hold some.
+// Whether the codec chooses the elements to send among the parts of all ranks that hold some.
 bool is_joint(const FlatModel::Options& options) {
   return options.codec && options.beside.size() > 1 && options.codec->joint();
 }
@@ -21,7 +21,8 @@ data::BucketPlan plan_for(const FlatModel::Options& options) {
   for (const Parameter& parameter : parameters) shapes.push_back({parameter.tensor.numel(), 0});
   const std::int64_t element = parameters.empty() ? 1 : parameters[0].tensor.element_size();
   std::int64_t bucket_count = std::max<std::int64_t>(options.bucket_size / element, 1);
-  // No two hold alike: all have one bucket then, be it empty.
+  // Joint selection requires the same number of buckets on all ranks, but their parts differ in
+  // size, so each rank has exactly one bucket, which may be empty.
   if (is_joint(options)) bucket_count = std::numeric_limits<std::int64_t>::max();
   data::BucketPlan plan = data::BucketPlan::make(shapes, data::order_of({}, parameters.size()),
                                                  {.bucket_count = bucket_count});

@@ -1,10 +1,10 @@
-// FlatModel is a model's parameters, or this rank's parts of them, end to end in the order of a
-// BucketPlan, in tensors that hold a copy of them: what replicas send each other travels as a few
-// buckets.
+// FlatModel copies a model's parameters, or this rank's parts of them, to flat tensors in the order
+// of a BucketPlan, and sums such tensors over ranks in a few buckets.
 //
-// Sums go as they are, or as what a codec makes of them; all ranks come to the same bits.
+// Values are sent unchanged or encoded by a codec; all ranks receive bitwise identical sums.
 //
-// Threads: one. The sums are collectives.
+// Errors:        what Group throws.
+// Thread safety: one thread at a time. launch(), finish() and sum() are collectives.
 
 #pragma once
 
@@ -28,14 +28,15 @@ class FlatModel {
  public:
   struct Options {
     std::vector<Parameter> parameters{};
-    // By parameter, where they are parts: of what, and from where on.
+    // By parameter, if this rank has only parts: the tensor that it is a part of, and its offset.
     std::vector<checkpoint::Piece> parts{};
     comm::Group group = comm::Group::solo();
-    // Who holds the other parts: a codec that can chooses among all of them what is sent.
+    // The ranks that hold the other parts. A codec with joint selection (Codec::joint) chooses the
+    // elements to send among the parts of all of them.
     comm::Group beside = comm::Group::solo();
     std::int64_t bucket_size = 4 << 20;           // bytes
-    std::shared_ptr<const codec::Codec> codec{};  // null: as they are
-    std::int64_t codec_begin = 0;                 // before this number, as they are
+    std::shared_ptr<const codec::Codec> codec{};  // null: values are sent unchanged
+    std::int64_t codec_begin = 0;                 // the first step or round with a codec
     bool has_error_feedback = true;
     bool is_mean = false;  // sums are divided by the number of ranks
     std::uint64_t seed = 0;
@@ -43,22 +44,24 @@ class FlatModel {
   };
   explicit FlatModel(Options options);
 
-  // Zeros.
+  // A flat tensor of zeros.
   at::Tensor make() const;
-  // A parameter's place in such a tensor, in its shape.
+  // The view of a parameter in a flat tensor, with the parameter's shape.
   at::Tensor at(const at::Tensor& flat, std::size_t parameter) const;
   void read_values(const at::Tensor& flat) const;
   void write_values(const at::Tensor& flat) const;
   std::vector<checkpoint::Piece> pieces(const at::Tensor& flat, const std::string& state) const;
-  // Whether a checkpoint has such a state of any of its parameters.
+  // Whether a checkpoint holds this state of any parameter.
   bool has_some(const std::string& state, const checkpoint::Checkpoint& from) const;
-  // From a checkpoint; false where that has none, and then nothing is changed.
+  // Reads `flat` from a checkpoint. False, and nothing changes, if the checkpoint does not hold
+  // this state of all parameters.
   bool restore(const at::Tensor& flat, const std::string& state,
                const checkpoint::Checkpoint& from) const;
 
-  // Begins to replace `flat` by its sum over ranks; number: of the step or round. One at a time.
+  // Begins to replace `flat` by its sum over ranks. `number`: of the step or round. Only one sum
+  // may be in flight.
   void launch(const at::Tensor& flat, std::int64_t number);
-  // Moves on without waiting.
+  // Makes progress without waiting.
   void poll();
   // Waits for the sum.
   void finish();
@@ -66,13 +69,14 @@ class FlatModel {
     launch(flat, number);
     finish();
   }
-  // What the last sum was counts: all ranks have it.
+  // All ranks have the last sum, so the codec's residuals of it become final.
   void commit();
-  // What is on its way is given up.
+  // Gives up the sum in flight.
   void forget();
-  // From now on with these. A sum that was given up is launched again, with the same number.
+  // Uses this group from now on. The caller launches a sum that was given up again, with the same
+  // number.
   void regroup(const comm::Group& group);
-  // Of the last sum.
+  // The traffic of the last sum.
   Traffic traffic() const noexcept { return traffic_; }
 
   std::optional<data::CodedAllReduce>& exchange() noexcept { return exchange_; }
@@ -84,7 +88,7 @@ class FlatModel {
   Options options_;
   data::BucketPlan plan_;
   std::optional<data::CodedAllReduce> exchange_;
-  bool is_coded_ = false;  // what is on its way
+  bool is_coded_ = false;  // the sum in flight uses the codec
   std::vector<comm::TensorWork> works_;
   std::size_t finished_ = 0;
   Traffic traffic_;

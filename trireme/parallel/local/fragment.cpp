@@ -20,7 +20,8 @@ constexpr const char* kSent = "outer_sent.";
 constexpr const char* kLaunched = "outer_launched";
 constexpr std::uint32_t kPairTag = 0x90551;
 
-// What is owed to a mean is worth less with more of them.
+// The exchange must know that the result is a mean, so that residuals are weighted by the number of
+// replicas.
 FlatModel::Options of_mean(FlatModel::Options flat) {
   flat.is_mean = true;
   return flat;
@@ -58,7 +59,8 @@ void Fragment::send() {
   traffic_ = flat_.traffic();
 }
 
-// Of an odd number of ranks one stays alone: another one, maybe, when all is sent again.
+// If the number of ranks is odd, one has no partner. It may be another rank when values are sent
+// again after a failure.
 void Fragment::send_to_other() {
   const comm::Group& group = options_.flat.group;
   const Round round{.seed = options_.flat.seed, .number = launched_};
@@ -78,13 +80,13 @@ void Fragment::poll() {
   if (!is_pair()) flat_.poll();
 }
 
-// work_ is the mean of all then, or of the two.
+// Afterwards work_ is the mean over all replicas, or over the pair.
 void Fragment::arrive() {
   if (!is_travelling() || is_summed_) return;
   const c10::NoGradGuard no_grad;
   if (is_pair()) {
     for (comm::TensorWork& work : meeting_) work.wait();
-    // The same bits on both, in whichever order they are added.
+    // Addition is commutative, so both ranks of the pair get bitwise identical values.
     if (!meeting_.empty()) work_.add_(partner_).mul_(0.5);
     meeting_.clear();
   } else {
@@ -171,7 +173,7 @@ std::string Fragment::mean_name() const {
   return is_pair() ? kMean + ("." + std::to_string(number())) : kMean;
 }
 
-// Of pairs each says that it was there.
+// Every replica of a gossip job saves its own flight.
 std::string Fragment::launched_name(int number) const {
   return state_name(is_pair() ? kLaunched + ("." + std::to_string(number)) : std::string(kLaunched),
                     std::to_string(options_.index));
@@ -182,7 +184,7 @@ std::vector<checkpoint::Piece> Fragment::own_pieces() {
   const auto add = [&all](std::vector<checkpoint::Piece> more) {
     for (checkpoint::Piece& piece : more) all.push_back(std::move(piece));
   };
-  // The same for all replicas.
+  // Anchor and momentum are the same on all replicas; the first replica saves them.
   const bool is_first = number() == 0;
   if (is_travelling()) arrive();
   if (!is_speaker()) return all;
@@ -197,7 +199,7 @@ std::vector<checkpoint::Piece> Fragment::own_pieces() {
     all.push_back({.name = launched_name(number()), .sizes = {1}, .data = flight_});
   }
   if (!flat_.exchange()) return all;
-  // What has arrived lands, whoever goes on from here.
+  // The mean has arrived and is saved, so the residuals are saved as they are after land().
   const data::ErrorFeedback& feedback = *flat_.exchange()->feedback();
   add(is_travelling() ? feedback.pieces_once_committed() : feedback.pieces());
   return all;
@@ -215,17 +217,19 @@ void Fragment::restore(const checkpoint::Checkpoint& from) {
   if (momentum_.defined() && !flat_.restore(momentum_, kMomentum, from)) momentum_.zero_();
   if (flat_.exchange() && is_speaker()) flat_.exchange()->feedback()->restore(from);
   if (restore_flight(from) || !flat_.has_some(kMean, from)) return;
-  // Otherwise what was under way is sent again, with all that came since, and not what was left of
-  // it as well.
+  // The values that were in flight cannot be restored, so the next round sends this replica's whole
+  // difference, which includes them. Residuals of the lost flight would count parts of it twice.
   if (flat_.exchange()) flat_.exchange()->feedback()->clear();
 }
 
-// False where nothing was on its way, or other fragments than these, or where nothing travels here.
+// False if the checkpoint holds no values in flight, or those of other fragments, or if this job
+// has no overlap.
 bool Fragment::restore_flight(const checkpoint::Checkpoint& from) {
   const bool is_new = !from.has(launched_name(number()));
   const std::string launched = launched_name(is_new ? 0 : number());
   if (!is_overlapped() || !from.has(launched)) return false;
-  // Replicas that were not there have sent what they have now, and a pair's hear no more than that.
+  // A replica that the checkpoint does not know counts as having sent its current values. In a
+  // gossip job it has no partner, so those values are also the mean.
   flat_.read_values(sent_);
   flat_.restore(sent_, sent_name(), from);
   if (is_pair() && is_new) {
@@ -250,7 +254,7 @@ std::vector<FlatModel::Options> cut_in_fragments(const FlatModel::Options& whole
   std::int64_t passed = 0;
   for (std::size_t i = 0; i < whole.parameters.size(); ++i) {
     const std::int64_t own = whole.parameters[i].tensor.numel();
-    // By its middle.
+    // The middle of a parameter decides which fragment it belongs to.
     FlatModel::Options& part =
         all[static_cast<std::size_t>((passed + own / 2) * fragments / count)];
     part.parameters.push_back(whole.parameters[i]);

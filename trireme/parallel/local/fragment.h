@@ -1,22 +1,27 @@
-// Fragment is a part of a model that replicas bring together by itself: of one fragment, all of it.
+// Fragment is a part of a model that replicas synchronize independently of the other parts. A model
+// with one fragment is synchronized as a whole.
 //
-//   fragment.depart(step);      // what this replica has come to is to be sent
-//   fragment.send();            // and is on its way
-//   ... steps may be made meanwhile
-//   fragment.arrive();          // what all have come to is here, and nothing has changed yet
-//   fragment.land();            // and now it is in its place
+//   fragment.depart(step);      // remembers this replica's values
+//   fragment.send();            // begins to send them
+//   ... steps may run meanwhile
+//   fragment.arrive();          // the mean is received; no parameter has changed yet
+//   fragment.land();            // updates the parameters
 //
-// Where a rank is lost on the way, the others regroup() and send() once more: what each has to send
-// is as it was, and the mean is then over those who are left.
+// If a rank is lost while values are in flight, the other ranks regroup() and send() again. Each
+// still has the values that it sent, and the mean is then over the remaining ranks.
 //
-// With an outer step (an anchor), what travels is how far the replica is from where all were
-// together last, backwards: a gradient, whose mean moves those weights. What the replica has moved
-// while it travelled stays on top of them. Otherwise weights travel, and their mean takes their
-// place, or in a pair (gossip) that of the two, with what each has moved meanwhile on top.
+// With an outer step (an anchor), a replica sends the difference between the last synchronized
+// weights and its own. The mean of these differences is the gradient of the outer step, which moves
+// the synchronized weights; what the replica has moved while it was in flight is added on top.
+// Otherwise weights are sent, and replaced by their mean over all replicas, or over a pair
+// (gossip), again plus what each replica has moved meanwhile.
 //
-// Saved: outer weights and momentum by the first replica, and what is on its way as it arrives:
-// whoever goes on from there has the mean of those who sent it, however many go on.
-// Threads: one. send() and arrive() are collectives of the replicas, or of a pair's two.
+// Saved:         outer weights and momentum by the first replica, and the mean of values in flight
+//                once it has arrived. A job that resumes with another number of replicas uses the
+//                mean of those that sent it.
+// Errors:        what Group throws.
+// Thread safety: one thread at a time. send() and arrive() are collectives of the replicas, or of
+//                the two of a pair.
 
 #pragma once
 
@@ -33,58 +38,61 @@ enum class Gathering { Average, Outer, Pair };
 
 class Fragment {
  public:
-  // Where this rank is among replicas.
+  // This rank's position among the replicas.
   struct Seat {
-    comm::Group across = comm::Group::solo();  // to whom it sends
-    comm::Group inside = comm::Group::solo();  // who hear from the first of them what has arrived
+    comm::Group across = comm::Group::solo();  // the ranks that it exchanges with
+    comm::Group inside = comm::Group::solo();  // its rank 0 broadcasts the mean
     int number = 0;                            // of its replica
     int count = 1;                             // of replicas
-    bool is_teller = true;                     // whether it saves what all ranks know
+    bool is_teller = true;                     // whether it saves the state that all ranks share
   };
   struct Options {
     FlatModel::Options flat;  // with the group of the seat
     Seat seat{};
     Gathering gathering = Gathering::Average;
     Pace pace{};
-    bool has_anchor = false;  // whatever the gathering
+    bool has_anchor = false;  // also if the gathering does not need one
     std::int64_t index = 0;   // among the fragments
   };
   explicit Fragment(Options options);
 
-  // REQUIRES: nothing of it is on its way.
+  // REQUIRES: !is_travelling().
   void depart(std::int64_t step);
-  // Of a pair who stays alone has nothing to send.
+  // A rank without a partner in this round (gossip) sends nothing.
   void send();
-  // Moves on without waiting.
+  // Makes progress without waiting.
   void poll();
-  // Waits. What has arrived stays where the group does not.
+  // Waits for the mean, which stays available if the group fails afterwards.
   void arrive();
-  // The same, and sees what the replica is now. REQUIRES: nobody writes it.
+  // arrive(), and copies the replica's current values if several ranks hold it. REQUIRES: no rank
+  // writes them meanwhile.
   void prepare();
   // Writes this rank's parameters. REQUIRES: prepare(), and no step since.
   void land();
   bool is_travelling() const noexcept { return launched_ >= 0; }
-  // The step in which what is on its way departed.
+  // The step in which the values in flight departed; -1 if none are in flight.
   std::int64_t launched() const noexcept { return launched_; }
-  // Of what was sent last.
+  // The traffic of the last send().
   Traffic traffic() const noexcept { return traffic_; }
 
-  // Of this replica from where all were together last, and of those weights.
+  // Squared norms: of this replica's distance from the last synchronized weights, and of those
+  // weights. REQUIRES: an anchor.
   struct Squares {
     double moved = 0;
     double norm = 0;
   };
   Squares squares();
 
-  // What is on its way is given up.
+  // Gives up the values in flight.
   void forget();
-  // From now on with these. What was on its way is to be sent again, but for what all know.
+  // Uses these groups from now on. The caller sends the values in flight again, unless is_known().
   void regroup(const Seat& seat);
-  // What a rank that comes has to have: outer weights and momentum, and what was sent and has
-  // arrived, where there is any.
+  // The state that a new rank needs: outer weights and momentum, and, with overlap, the values that
+  // were sent and their mean.
   std::vector<at::Tensor> outer_state() const;
-  // Whether all have what is on its way: it comes from a checkpoint.
+  // Whether all ranks have the mean in flight already, because it was read from a checkpoint.
   bool is_known() const noexcept { return is_known_; }
+  // Adopts another rank's launched() and is_known().
   void go_along(std::int64_t launched, bool is_known);
 
   std::vector<checkpoint::Piece> own_pieces();
@@ -94,7 +102,7 @@ class Fragment {
  private:
   int number() const noexcept { return options_.seat.number; }
   bool is_speaker() const noexcept { return options_.seat.inside.rank() == 0; }
-  // Whether replicas move on while a sum travels.
+  // Whether replicas run steps while a sum is in flight.
   bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
   bool is_pair() const noexcept { return options_.gathering == Gathering::Pair; }
   void send_to_other();
@@ -105,23 +113,23 @@ class Fragment {
 
   Options options_;
   FlatModel flat_;
-  at::Tensor work_;      // what is sent
-  at::Tensor anchor_;    // the weights of all when they were together last, where they are needed
+  at::Tensor work_;      // the values to send, then their mean
+  at::Tensor anchor_;    // the last synchronized weights, if needed
   at::Tensor momentum_;  // of the outer step
-  at::Tensor sent_;      // this replica's weights when they departed, where it goes on
-  at::Tensor now_;       // and when it is about to land, where several ranks write it
-  at::Tensor partner_;   // what came from the other of a pair
-  std::vector<comm::TensorWork> meeting_;  // to and from that one
-  bool is_alone_ = false;                  // this one has no other
-  at::Tensor flight_;                      // for a checkpoint: launched_
+  at::Tensor sent_;      // with overlap: this replica's weights when they departed
+  at::Tensor now_;       // and before land(), if several ranks hold the replica
+  at::Tensor partner_;   // the weights received from the partner of a pair
+  std::vector<comm::TensorWork> meeting_;  // the exchange with the partner
+  bool is_alone_ = false;                  // this rank has no partner
+  at::Tensor flight_;                      // launched_, as it is saved
   std::int64_t launched_ = -1;
-  bool is_summed_ = false;  // what is on its way has arrived
-  bool is_known_ = false;   // and at all others, whoever dies
+  bool is_summed_ = false;  // the mean has arrived
+  bool is_known_ = false;   // and on all other ranks, so that no death can lose it
   Traffic traffic_;
 };
 
-// A model's parts for as many fragments: neighbours, of about as many elements each; some may have
-// none.
+// Divides a model's parameters into this number of fragments of adjacent parameters with about the
+// same number of elements; some may have none.
 std::vector<FlatModel::Options> cut_in_fragments(const FlatModel::Options& whole,
                                                  std::int64_t fragments);
 

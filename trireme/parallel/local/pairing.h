@@ -1,7 +1,9 @@
-// Who averages with whom in a round of gossip: every rank with one other, drawn anew each round; of
-// an odd number of ranks one stays alone.
+// The pairs of ranks that average their weights in a round of gossip. They are drawn at random for
+// every round; if the number of ranks is odd, one rank has no partner.
 //
-// Threads: pure. All ranks come to the same pairs without a word.
+// All ranks compute the same pairs from the seed, without communication.
+//
+// Thread safety: a pure function.
 
 #pragma once
 
@@ -19,7 +21,7 @@ struct Round {
   std::int64_t number = 0;
 };
 
-// By rank: its partner, itself where it has none.
+// By rank: its partner, or the rank itself if it has none.
 inline std::vector<int> partners_of(int ranks, const Round& round) {
   std::vector<int> order(static_cast<std::size_t>(ranks));
   std::iota(order.begin(), order.end(), 0);

@@ -16,7 +16,7 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return number;
 }
 
-// "1000=64": from step 1000 on, 64 steps.
+// Reads "1000=64": from step 1000 on, a round has 64 steps.
 std::optional<std::pair<std::int64_t, std::int64_t>> read_change(std::string_view text) {
   const std::size_t at = text.find('=');
   if (at == std::string_view::npos) return std::nullopt;
@@ -32,8 +32,8 @@ std::string complaint_of_schedule(const std::vector<std::string>& all) {
   std::int64_t last = -1;
   for (const std::string& text : all) {
     const auto change = read_change(text);
-    if (!change) return "\"" + text + "\" is no \"step=steps of a round\", as in \"1000=64\"";
-    if (change->first <= last) return "\"" + text + "\" does not come after the one before it";
+    if (!change) return "\"" + text + "\": expected \"step=steps of a round\", as in \"1000=64\"";
+    if (change->first <= last) return "\"" + text + "\": steps must be in ascending order";
     last = change->first;
   }
   return {};
@@ -44,8 +44,8 @@ std::int64_t shortest_round(std::int64_t steps, const std::vector<std::string>& 
   for (const std::string& text : schedule) {
     const auto change = read_change(text);
     if (!change) continue;
-    const bool is_from_the_first = change->first == 0;
-    if (!shortest) shortest = is_from_the_first ? change->second : steps;
+    const bool is_from_start = change->first == 0;
+    if (!shortest) shortest = is_from_start ? change->second : steps;
     shortest = std::min(*shortest, change->second);
   }
   return shortest.value_or(steps);
@@ -62,7 +62,7 @@ RoundEnd::RoundEnd(const Pace& pace, const Clock& clock)
   }
 }
 
-// A round is as long as it was to be when it began.
+// The length of a round is fixed when it begins; a later entry of the schedule does not change it.
 std::int64_t RoundEnd::length_from(std::int64_t step) const {
   return std::prev(lengths_.upper_bound(step))->second;
 }

@@ -1,5 +1,5 @@
-// RoundLimits is [sync.round]: what ends a round of replicas besides its number of steps; whichever
-// comes first.
+// RoundLimits is [sync.round]: the conditions that end a round of replicas besides its number of
+// steps. The first condition that is met ends the round.
 
 #pragma once
 
@@ -11,10 +11,11 @@
 
 namespace trireme::parallel::local {
 
-// What is wrong with a list of "step=steps of a round", or "".
+// The error message for an invalid list of "step=steps of a round", or "".
 std::string complaint_of_schedule(const std::vector<std::string>& all);
 
-// Of all that it names, and of `steps` where that counts until its first one.
+// The shortest round of the schedule. `steps`, the length before the schedule's first entry, counts
+// unless that entry is for step 0.
 std::int64_t shortest_round(std::int64_t steps, const std::vector<std::string>& schedule);
 
 struct RoundLimits {
@@ -25,16 +26,16 @@ struct RoundLimits {
   static void describe(config::Fields<RoundLimits>& f) {
     f.add("schedule", &RoundLimits::schedule)
         .check([](const std::vector<std::string>& all) { return complaint_of_schedule(all); })
-        .help("other numbers of steps, each from a step on, as in [\"1000=64\"]");
+        .help("changes of the steps per round, as \"first step=steps\": [\"1000=64\"]");
     f.add("seconds", &RoundLimits::seconds)
         .at_least(0)
         .unit("s")
-        .help("after which a rank wants the round to end; 0: never");
+        .help("duration after which a rank ends the round for all ranks; 0: no limit");
     f.add("divergence", &RoundLimits::divergence)
         .at_least(0)
         .help(
-            "of a rank's weights from those at the round's beginning, as a share of their norm, at "
-            "which it wants the round to end; 0: any");
+            "distance of a rank's weights from those at the start of the round, relative to their "
+            "norm, at which the rank ends the round for all ranks; 0: no limit");
   }
 };
 

@@ -20,7 +20,8 @@ namespace {
 constexpr const char* kAlike = "outer_alike";
 constexpr const char* kReplicas = "replicas";
 
-// What this rank updates: whole parameters where a replica is one rank's, else parts of them.
+// What this rank exchanges: whole parameters if it holds the replica alone or if replicas are led,
+// else the parts that it updates.
 FlatModel::Options flat_of(const Replica& replica, FlatModel::Options options) {
   options.group = replica.across;
   if (replica.inside.size() == 1 || replica.is_led()) {
@@ -71,7 +72,8 @@ Rounds::Rounds(Options options)
   if (progress && is_overlapped()) *progress = [this] { poll(); };
 }
 
-// Of ranks that have a part of a replica each, all speak.
+// If each rank of a replica has its own part, each receives the means of it itself, without a
+// broadcast inside the replica.
 Fragment::Seat Rounds::seat() const {
   const Replica& replica = apart_.replica();
   return {.across = replica.across,
@@ -85,7 +87,7 @@ void Rounds::begin_step(const StepPlan& plan) {
   const c10::NoGradGuard no_grad;
   if (options_.is_elastic) {
     throw_if_pointless();
-    // Nobody is in this step while another's update of the last can still be lost.
+    // No rank begins this step while another rank's update of the last one can still be lost.
     if (is_led()) own().model().settle();
     last_mark_ = 0;
     joined_.clear();
@@ -97,7 +99,7 @@ void Rounds::begin_step(const StepPlan& plan) {
   status_.phase = StepStatus::Phase::Open;
   is_ending_ = is_changing_ = false;
   end_.begin_step(plan.step);
-  // Now and not later: gradients may be applied while they are found.
+  // The distance is measured before the passes, because backward may already apply gradients.
   if (end_.is_asked_for()) is_ending_ = end_.is_wanted(end_.needs_distance() ? distance() : 0);
   apart_.begin_step(plan);
 }
@@ -111,7 +113,8 @@ Gradients Rounds::reduce(const Share& mine) {
   return told(all);
 }
 
-// At the end of a round a newcomer gets what all have, and who leaves takes nothing along.
+// Ranks join and leave only at the end of a round, when all replicas are equal: a new rank gets the
+// common state, and a rank that leaves takes nothing with it. Gossip has no such moment.
 Gradients Rounds::told(Gradients all) {
   all.traffic = std::exchange(traffic_, {});
   all.is_change_wanted &= is_over() || options_.gathering == Gathering::Pair;
@@ -123,7 +126,7 @@ bool Rounds::is_over() const {
   return is_ending_ || end_.is_last(plan_.step);
 }
 
-// Of this replica from the weights at the round's beginning, as a share of their norm.
+// The distance of this replica from the weights at the start of the round, relative to their norm.
 double Rounds::distance() {
   double squares[] = {0, 0};
   for (Fragment& fragment : fragments_) {
@@ -185,8 +188,9 @@ void Rounds::end_step() {
   if (is_last) end_.ended(plan_.step);
 }
 
-// What has its turn departs, and lands at once or when it has travelled for long enough. Where
-// ranks come or leave after this step, nothing is on its way.
+// Decides which fragments depart and land in this step. Without overlap a fragment lands in the
+// step in which it departs; otherwise `overlap` steps later, or earlier if ranks join or leave
+// after this step, so that nothing is in flight then.
 bool Rounds::has_turns(bool is_last) {
   const auto count = static_cast<std::int64_t>(fragments_.size());
   for (std::int64_t i = 0; i < count; ++i) {
@@ -204,7 +208,7 @@ bool Rounds::has_turns(bool is_last) {
   return turn_.is_any();
 }
 
-// The step is made: where somebody is lost now, regroup() does the rest.
+// The step itself is complete, so if a rank is lost here, regroup() completes the round.
 void Rounds::bring_together(Occasion occasion) {
   due_ = {.step = plan_.step, .occasion = occasion};
   is_gathered_ = !is_shared();
@@ -217,16 +221,17 @@ void Rounds::bring_together(Occasion occasion) {
   }
 }
 
-// Whether what is due takes something of all.
+// Whether the action that is due needs values of all ranks.
 bool Rounds::is_shared() const {
   return due_.is_join() || turn_.is_any_landing() || turn_.has_buffers;
 }
 
-// If any rank passes the barrier, all have everything, and those who live can do the rest alone.
+// If any rank passes the barrier, all ranks have everything that they need, and the live ranks can
+// complete the action without further communication.
 void Rounds::do_together(Deed deed) {
   due_ = deed;
   is_gathered_ = !is_shared();
-  // What others of this replica update is read, too.
+  // This rank also reads values that other ranks of the replica update.
   if (is_led()) own().model().settle();
   if (is_shared()) {
     reach(options_.faults, kRoundOver, apart_.replica().all.rank());
@@ -237,7 +242,7 @@ void Rounds::do_together(Deed deed) {
   }
   const bool is_written = is_shared();
   take(deed);
-  // All who hold this replica see what was written.
+  // Makes the values that were written available to all ranks of this replica.
   if (is_written) own().saved().restored();
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
     if (turn_.departs[i]) send(fragments_[i]);
@@ -265,7 +270,7 @@ void Rounds::send(Fragment& fragment) {
   traffic_ += fragment.traffic();
 }
 
-// Of this rank alone.
+// Completes the action on this rank, without communication.
 void Rounds::take(Deed deed) {
   const c10::NoGradGuard no_grad;
   mark(deed.mark());
@@ -284,13 +289,13 @@ void Rounds::take(Deed deed) {
   done_ = std::exchange(due_, {});
 }
 
-// Whether what lands in it has not travelled before.
+// Whether fragments that land in this action were not in flight before it.
 bool Rounds::sends_at_once(Deed deed) const {
   return deed.occasion == Occasion::AllAtOnce || !is_overlapped();
 }
 
 void Rounds::join() {
-  // A round may be due that was cut short: regroup() comes first.
+  // A round may be due that a failure interrupted; the caller must regroup() first.
   if (options_.is_elastic) throw_if_pointless();
   turn_ = Turn(fragments_.size());
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
@@ -332,7 +337,7 @@ std::vector<checkpoint::Piece> Rounds::own_pieces() {
   return all;
 }
 
-// Everybody has the first replica now.
+// Every rank has already read the first replica.
 void Rounds::restore_own(const checkpoint::Checkpoint& from) {
   const c10::NoGradGuard no_grad;
   for (Fragment& fragment : fragments_) fragment.restore(from);
@@ -345,8 +350,8 @@ void Rounds::restore_own(const checkpoint::Checkpoint& from) {
     const std::string name = buffer_name(number(), i);
     if (from.has(name)) from.read_into(name, apart_.buffers()[i]);
   }
-  // At the end of a round there is nothing to bring together, and an outer step would be one too
-  // many.
+  // If the checkpoint was written at the end of a round, the replicas are equal; combining them
+  // again would run an additional outer step.
   const std::string alike = state_name(kAlike, kReplicas);
   is_alike_ = from.has(alike) && from.read(alike).item<std::int64_t>() != 0;
 }

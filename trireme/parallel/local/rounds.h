@@ -1,33 +1,36 @@
-// Rounds is the agreement of replicas that are each trained for some steps, a round, as if there
-// were no others, and then brought together. A replica is one rank's, or the ranks of a host train
-// it together and agree among themselves in every step.
+// Rounds is the synchronization strategy of local-update methods: each replica is trained
+// independently for a round of some steps, and then the replicas are combined. A replica belongs to
+// one rank, or to the ranks of a host, which synchronize with each other in every step.
 //
-//   Average   weights become the mean of all (local SGD); with a codec, what replicas have moved
-//             since the last round is what is encoded
-//   Outer     the mean of what replicas have moved is the gradient of an outer step with Nesterov's
-//             momentum (DiLoCo)
-//   Pair      two replicas each, other ones in every round, take the mean of theirs (gossip)
+//   Average   weights become the mean over all replicas (local SGD); a codec encodes the difference
+//             from the weights of the last round
+//   Outer     the mean movement of the replicas in the round is the gradient of an outer step with
+//             Nesterov momentum (DiLoCo)
+//   Pair      pairs of replicas, drawn anew in every round, average their weights (gossip)
 //
-// The first round begins with the step `pace.begin`. Inside a round replicas agree on nothing but
-// when to stop, and whether a step was sound. Optimizer state is each replica's own; join() makes
-// one of all. Of a replica that several ranks hold, each sends to other replicas what it updates of
-// it.
+// The first round begins with step `pace.begin`. Within a round replicas exchange only requests to
+// stop and whether a step was finite. Each replica has its own optimizer state until join()
+// averages it. If several ranks hold a replica, each exchanges the part that it updates with the
+// ranks that have the same part of other replicas.
 //
-// Saved: the first replica as the model, and beside it the others' with their buffers, the outer
-// weights and momentum.
+// Saved: the first replica as the model; beside it the other replicas with their buffers, and the
+// outer weights and momentum.
 //
-// Deaths: where ranks come and go (is_elastic), a step ends for all who live or for none of them,
-// and so does a round: nothing is in its place before all have everything. What a dead replica had
-// come to since the last round is lost with it; the round goes on with the others, and its mean is
-// over those who are there. Outer weights and momentum are the same on all ranks and stay. What was
-// on its way is sent again, as it was, by those who live: it lands for all of them or for none.
-// Newcomers are let in at the end of a round, and others leave then: before that all is brought
-// together and nothing is on its way, so that nobody takes anything along. A newcomer begins with
-// what somebody has. A replica that the
-// ranks of a host hold lives as long as one of them: what they share they change after noting it
-// where the others find it, and these do the rest.
+// In an elastic job (is_elastic):
+// - A step completes on all live ranks or on none, and so does a round: no parameter is written
+//   before all ranks have everything that the round needs.
+// - What a failed replica has learned since the last round is lost. The round continues with the
+//   other replicas, and its mean is over them. Outer weights and momentum are the same on all ranks
+//   and survive.
+// - Live ranks send values that were in flight again, unchanged. They land on all live ranks or on
+//   none.
+// - Ranks join and leave only at the end of a round. Before that all fragments are synchronized and
+//   none is in flight, so that a rank that leaves takes nothing with it. A new rank begins with the
+//   state of a rank that has one.
+// - A replica that the ranks of a host hold survives as long as one of them does: before a rank
+//   changes shared memory, it writes a mark there, from which the others finish the change.
 //
-// Threads, failure, lifetime: as GradientSync.
+// Errors, thread safety, lifetime: as GradientSync.
 
 #pragma once
 
@@ -47,9 +50,9 @@
 
 namespace trireme::parallel::local {
 
-inline constexpr FaultPoint kRoundOver{"round.over"};     // and nothing is sent
-inline constexpr FaultPoint kGathered{"round.gathered"};  // and nothing is in its place
-inline constexpr FaultPoint kLanded{"round.landed"};      // a fragment, on this rank
+inline constexpr FaultPoint kRoundOver{"round.over"};     // the round ended; nothing is sent yet
+inline constexpr FaultPoint kGathered{"round.gathered"};  // all values are here; none is written
+inline constexpr FaultPoint kLanded{"round.landed"};      // this rank has written a fragment
 
 class Rounds final : public GradientSync,
                      public ElasticSync,
@@ -63,7 +66,7 @@ class Rounds final : public GradientSync,
     FlatModel::Options flat;  // without parameters, parts and group
     Gathering gathering = Gathering::Average;
     Pace pace{};
-    // Ranks may come and go; each has a replica of its own then, or replicas are led.
+    // Ranks may fail, leave and join. REQUIRES: each rank has its own replica, or replicas are led.
     bool is_elastic = false;
     Faults* faults = nullptr;
   };
@@ -101,16 +104,16 @@ class Rounds final : public GradientSync,
   void restore_own(const checkpoint::Checkpoint& from) override;
   std::optional<Holders> holders() const override { return apart_.holders(); }
 
-  // What all do together or nobody. The end of a round is theirs who made the step, and is done
-  // again by those who live where a death cut it short; what comes after it is not: at the job's
-  // end all call join() again.
+  // An action that completes on all ranks or on none. If a death interrupts the end of a round
+  // (Round), regroup() repeats it on the live ranks. The later ones are not repeated there: at the
+  // end of the job every rank calls join() again.
   enum class Occasion : std::int64_t { Prepare, Round, Arrival, AllAtOnce, Join };
   struct Deed {
-    std::int64_t step = -1;  // none
+    std::int64_t step = -1;  // -1: no action
     Occasion occasion = Occasion::Round;
 
     bool is_join() const noexcept { return occasion == Occasion::Join; }
-    // What a host's ranks find of one that has died.
+    // What the other ranks of the host find in shared memory if this rank dies.
     std::int64_t mark() const noexcept {
       return ((step + 1) << 8) + (static_cast<std::int64_t>(occasion) << 4);
     }
@@ -120,9 +123,9 @@ class Rounds final : public GradientSync,
   struct Turn {
     explicit Turn(std::size_t fragments) : lands(fragments), departs(fragments) {}
 
-    std::vector<bool> lands;    // by fragment: it is brought together
-    std::vector<bool> departs;  // and it goes on its way
-    bool has_buffers = false;   // these, too, are brought together
+    std::vector<bool> lands;    // by fragment: its mean is written to the parameters
+    std::vector<bool> departs;  // by fragment: its values are sent
+    bool has_buffers = false;   // buffers are averaged, too
 
     bool is_any_landing() const { return has(lands, true); }
     bool is_all_landing() const { return !has(lands, false); }
@@ -131,7 +134,7 @@ class Rounds final : public GradientSync,
       return std::find(all.begin(), all.end(), which) != all.end();
     }
   };
-  // What a rank brings to a new group.
+  // What a rank reports to the other ranks of a new group.
   struct Report {
     bool has_state = false;
     Deed done{};
@@ -168,7 +171,7 @@ class Rounds final : public GradientSync,
   bool is_in_pairs() const noexcept { return options_.gathering == Gathering::Pair; }
   GradientSync& own() const noexcept { return *apart_.replica().own; }
   int number() const { return apart_.replica().number(); }
-  // One rank says what holds for all of them.
+  // The one rank that saves what holds for all ranks.
   bool is_teller() const { return number() == 0 && apart_.replica().inside.rank() == 0; }
   bool is_led() const noexcept { return apart_.replica().is_led(); }
   Fragment::Seat seat() const;
@@ -179,21 +182,21 @@ class Rounds final : public GradientSync,
   RoundEnd end_;
   StepPlan plan_;
   bool is_ending_ = false;    // a rank wants the round to end with this step
-  bool is_changing_ = false;  // ranks come or leave after it
-  bool is_alike_ = true;      // no replica has moved since they were brought together
-  at::Tensor saved_alike_;    // the same, as it is saved
-  Traffic traffic_;           // not yet told
+  bool is_changing_ = false;  // ranks join or leave after this step
+  bool is_alike_ = true;      // no replica has changed since they were combined
+  at::Tensor saved_alike_;    // is_alike_, as it is saved
+  Traffic traffic_;           // not yet reported
   StepStatus status_;
-  Deed due_;                                  // and not done here
-  Deed done_;                                 // last
-  Turn turn_{0};                              // of what is due
-  bool is_gathered_ = false;                  // what is due: all that it takes is here
-  std::map<std::string, at::Tensor> joined_;  // for the job's end: values and state of all
-  std::vector<at::Tensor> averaged_;          // buffers, likewise and for a round's end
-  std::vector<at::Tensor> first_buffers_;     // as they were when the step began
-  std::int64_t last_mark_ = 0;                // of those of this replica who died in this step
-  bool is_surviving_ = false;                 // from survive() to regroup()
-  bool has_state_ = false;                    // that all ranks share
+  Deed due_;                                  // the action that this rank has yet to complete
+  Deed done_;                                 // the last action that this rank completed
+  Turn turn_{0};                              // of due_
+  bool is_gathered_ = false;                  // everything that due_ needs is here
+  std::map<std::string, at::Tensor> joined_;  // at the end of the job: mean values and state
+  std::vector<at::Tensor> averaged_;  // the mean of the buffers, for a round or the end of the job
+  std::vector<at::Tensor> first_buffers_;  // as they were when the step began
+  std::int64_t last_mark_ = 0;             // of failed ranks of this replica, in this step
+  bool is_surviving_ = false;              // from survive() to regroup()
+  bool has_state_ = false;                 // that all ranks share
 };
 
 }  // namespace trireme::parallel::local

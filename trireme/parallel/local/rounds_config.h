@@ -1,5 +1,6 @@
-// The settings of the kinds that train replicas and bring them together every so many steps, a
-// round: `local`, `post_local`, `hierarchical`, `diloco` and `gossip` under [sync].
+// The settings of the local-update methods under [sync]: `local`, `post_local`, `hierarchical`,
+// `diloco` and `gossip`. They train replicas independently and combine them at the end of every
+// round, which is a number of steps.
 
 #pragma once
 
@@ -13,75 +14,74 @@ namespace trireme::parallel::local {
 
 inline constexpr std::int64_t kSlackMax = 1024;
 
-// What hosts tell each other.
+// What hosts send each other.
 enum class Crossing { Weights, Gradients };
 
-// What all of them come to.
+// The settings that the local-update methods have in common, as Rounds reads them.
 struct Pace {
-  std::int64_t steps = 16;  // of a round
+  std::int64_t steps = 16;  // per round
   RoundLimits end{};
   std::int64_t begin = 0;  // the first step of the first round
   double outer_rate = 1;
   double outer_momentum = 0;
   Crossing crossing = Crossing::Weights;
-  std::int64_t fragments = 1;  // that are brought together in turn
-  std::int64_t overlap = 0;    // steps in which one is on its way
-  std::int64_t slack = 0;      // steps that a rank may be ahead of another without waiting for it
+  std::int64_t fragments = 1;  // parts of the model that are combined one after the other
+  std::int64_t overlap = 0;    // steps during which a fragment is in flight
+  std::int64_t slack = 0;      // steps that a rank may be ahead of another before it waits
 
   bool is_streamed() const noexcept { return fragments > 1 || overlap > 0; }
 };
 
-// What is wrong with rounds of fragments, or "".
+// The error message for settings of fragments that cannot be used together, or "".
 inline std::string complaint_of_fragments(const Pace& pace) {
   const bool is_asked_for = pace.end.seconds > 0 || pace.end.divergence > 0;
   if (pace.is_streamed() && is_asked_for) {
-    return "fragments and overlap have turns by numbers of steps: leave round.seconds and "
-           "round.divergence out, or take fragments = 1 and overlap = 0";
+    return "fragments and overlap are scheduled by step and are not supported with round.seconds "
+           "or round.divergence; remove those, or use fragments = 1 and overlap = 0";
   }
   const std::int64_t shortest = shortest_round(pace.steps, pace.end.schedule);
   return pace.overlap > shortest
-             ? "a fragment has to be there when its next turn comes: overlap is at most the steps "
-               "of the shortest round, " +
+             ? "a fragment must arrive before it is sent again; set overlap to at most the number "
+               "of steps of the shortest round, " +
                    std::to_string(shortest)
              : "";
 }
 
-// How far ranks may be from each other.
 template <class Config>
 void add_slack_field(config::Fields<Config>& f) {
   f.add("slack", &Config::slack)
       .range(0, kSlackMax)
       .unit("steps")
       .help(
-          "that a rank may be ahead of another before it waits for it; a wish to stop reaches all "
-          "so many steps later");
+          "steps that a rank may be ahead of another before it waits; a request to stop takes "
+          "effect this many steps later");
 }
 
-// What is wrong with slack in rounds that ranks ask each other to end, or "".
+// The error message for slack together with rounds that a rank can end early, or "".
 inline std::string complaint_of_slack(std::int64_t slack, const RoundLimits& end) {
   return slack > 0 && (end.seconds > 0 || end.divergence > 0)
-             ? "with slack ranks are in different steps, and a round that one ends by "
-               "round.seconds "
-               "or round.divergence ends for all in the same: leave those out, or take slack = 0"
+             ? "slack lets ranks be in different steps and is not supported with round.seconds or "
+               "round.divergence, which end a round in the same step on all ranks; remove those, "
+               "or use slack = 0"
              : "";
 }
 
-// The settings of those who make an outer step at a round's end.
+// The settings of the methods that run an outer optimizer step at the end of a round.
 template <class Config>
 void add_outer_fields(config::Fields<Config>& f) {
   f.add("outer_rate", &Config::outer_rate)
       .at_least(0)
-      .help("learning rate of the outer step; 1 without momentum: the mean of all");
+      .help("learning rate of the outer step; 1 without momentum averages the replicas");
   f.add("outer_momentum", &Config::outer_momentum)
       .range(0.0, 1.0)
-      .help("of the outer step, which is Nesterov's");
+      .help("Nesterov momentum of the outer step");
   f.add("fragments", &Config::fragments)
       .range(1, 4096)
-      .help("of the model that are brought together one after the other, spread over a round");
+      .help("parts of the model that are synchronized one after the other, spread over a round");
   f.add("overlap", &Config::overlap)
       .at_least(0)
       .unit("steps")
-      .help("that are made while a fragment travels; at most those of a round");
+      .help("steps that run while a fragment is in flight; at most the steps of a round");
   add_slack_field(f);
   f.nest("round", &Config::end);
   f.require([](const Config& c) { return complaint_of_slack(c.slack, c.end); });
@@ -99,7 +99,7 @@ struct LocalConfig {
   static void describe(config::Fields<LocalConfig>& f) {
     f.add("steps", &LocalConfig::steps)
         .at_least(1)
-        .help("that each rank makes by itself before weights are averaged");
+        .help("steps that each rank runs by itself before weights are averaged");
     add_slack_field(f);
     f.nest("round", &LocalConfig::end);
     f.require([](const LocalConfig& c) { return complaint_of_slack(c.slack, c.end); });
@@ -115,10 +115,10 @@ struct PostLocalConfig {
     f.add("begin", &PostLocalConfig::begin)
         .at_least(0)
         .unit("steps")
-        .help("with gradients added up in each, before ranks go by themselves");
+        .help("steps with an all-reduce of gradients, before ranks run by themselves");
     f.add("steps", &PostLocalConfig::steps)
         .at_least(1)
-        .help("that each rank then makes by itself before weights are averaged");
+        .help("steps that each rank then runs by itself before weights are averaged");
     f.nest("round", &PostLocalConfig::end);
   }
 };
@@ -138,21 +138,22 @@ struct HierarchicalConfig {
     f.add("across", &T::across)
         .names({{"weights", Crossing::Weights}, {"gradients", Crossing::Gradients}})
         .help(
-            "what hosts tell each other: weights, every so many steps, or gradients, in every step "
-            "as the codec makes them");
-    f.add("steps", &T::steps).at_least(1).help("that each host makes before weights are averaged");
+            "what hosts send each other: weights at the end of every round, or gradients, encoded "
+            "by the codec, in every step");
+    f.add("steps", &T::steps)
+        .at_least(1)
+        .help("steps that each host runs before weights are averaged");
     add_outer_fields(f);
     f.require([](const T& c) {
       const bool is_outer = c.steps != T{}.steps || c.outer_rate != 1 || c.outer_momentum != 0 ||
                             c.fragments > 1 || c.overlap > 0 || c.slack > 0;
       const bool is_limited = !c.end.schedule.empty() || c.end.seconds > 0 || c.end.divergence > 0;
       const bool is_lost = c.across == Crossing::Gradients && (is_outer || is_limited);
-      return is_lost
-                 ? std::string(
-                       "across = \"gradients\" has no rounds: leave steps, outer_rate, "
-                       "outer_momentum, fragments, overlap, slack and round out, or take across = "
-                       "\"weights\"")
-                 : std::string();
+      return is_lost ? std::string(
+                           "across = \"gradients\" has no rounds; remove steps, outer_rate, "
+                           "outer_momentum, fragments, overlap, slack and round, or use across = "
+                           "\"weights\"")
+                     : std::string();
     });
   }
 };
@@ -169,7 +170,7 @@ struct DilocoConfig {
   static void describe(config::Fields<DilocoConfig>& f) {
     f.add("steps", &DilocoConfig::steps)
         .at_least(1)
-        .help("that each rank makes by itself before the outer one");
+        .help("steps that each rank runs by itself before the outer step");
     add_outer_fields(f);
   }
 };
@@ -182,11 +183,11 @@ struct GossipConfig {
   static void describe(config::Fields<GossipConfig>& f) {
     f.add("steps", &GossipConfig::steps)
         .at_least(1)
-        .help("that each rank makes by itself before it averages weights with another");
+        .help("steps that each rank runs by itself before it averages weights with another rank");
     f.add("overlap", &GossipConfig::overlap)
         .at_least(0)
         .unit("steps")
-        .help("that are made while weights travel between the two; at most `steps`");
+        .help("steps that run while the weights of a pair are in flight; at most `steps`");
     add_slack_field(f);
     f.require([](const GossipConfig& c) {
       return complaint_of_fragments({.steps = c.steps, .overlap = c.overlap});

@@ -1,4 +1,5 @@
-// How Rounds outlives its group: what stays of a step and of a round, who gets the state.
+// The recovery of Rounds: it continues with a new group, completes the step and the round that a
+// failure interrupted, and sends the state to new ranks.
 
 #include <ATen/ops/empty_like.h>
 #include <c10/core/GradMode.h>
@@ -17,7 +18,8 @@
 namespace trireme::parallel::local {
 namespace {
 
-// Others than the source and those who are given hear it, and keep theirs.
+// Broadcasts a tensor to the ranks with is_given. The other ranks take part in the collective, but
+// keep their own values.
 void give(const comm::Group& group, const at::Tensor& tensor, int source, bool is_given) {
   const bool is_kept = !is_given && group.rank() != source;
   const at::Tensor place = is_kept ? at::empty_like(tensor) : tensor;
@@ -44,7 +46,7 @@ void Rounds::mark(std::int64_t what) {
   if (is_led()) apart_.replica().host->mark(what);
 }
 
-// Votes are one or none.
+// Figures are 0 or 1, so four bits of the mark hold them.
 std::int64_t Rounds::mark_of(const Prepared& prepared) {
   std::int64_t mark = Deed{.step = prepared.step, .occasion = Occasion::Prepare}.mark();
   for (std::size_t i = 0; i < prepared.figures.size(); ++i) {
@@ -53,7 +55,7 @@ std::int64_t Rounds::mark_of(const Prepared& prepared) {
   return mark;
 }
 
-// Nothing where it is of something else.
+// Returns step -1 if the mark is not that of a prepared step.
 Prepared Rounds::prepared_of(std::int64_t mark) {
   Prepared prepared{.step = (mark >> 8) - 1};
   if (mark_of(prepared) != (mark & ~std::int64_t{15})) return {};
@@ -61,8 +63,9 @@ Prepared Rounds::prepared_of(std::int64_t mark) {
   return prepared;
 }
 
-// What only the dead knew is of no use where their replicas are gone with them. Where others hold
-// them, too, all hosts go by it.
+// If each rank has its own replica, what only failed ranks knew is useless, because their replicas
+// are lost, too. If the ranks of a host hold a replica together, the failed rank's mark shows that
+// the step was prepared, and all hosts complete it.
 std::optional<Gradients> Rounds::recall(std::int64_t step, std::span<const Prepared> told_by) {
   Prepared known = prepared_of(last_mark_);
   for (const Prepared& one : told_by) {
@@ -79,7 +82,7 @@ std::optional<Gradients> Rounds::recall(std::int64_t step, std::span<const Prepa
   if (status_.phase == StepStatus::Phase::Open) {
     status_.phase = StepStatus::Phase::Prepared;
     status_.prepared = known;
-    // This rank may be the next to die.
+    // If this rank dies next, the other ranks of its host must find the mark.
     mark(mark_of(known));
   }
   return told(apart_.recall(known.figures, is_ending_));
@@ -88,14 +91,15 @@ std::optional<Gradients> Rounds::recall(std::int64_t step, std::span<const Prepa
 std::vector<Rounds::Report> Rounds::reports(bool is_new) const {
   const comm::Group& group = apart_.replica().all;
   const bool has_state = has_state_ && !is_new;
-  // What one has begun to write with whom this rank holds a replica is to be done.
+  // If a failed rank of this replica began to write the action that is due, the action counts as
+  // done, and all ranks complete it.
   const Deed done = due_.step >= 0 && last_mark_ == due_.mark() ? due_ : done_;
   const std::int64_t mine[] = {has_state ? 1 : 0, done.step,
                                static_cast<std::int64_t>(done.occasion)};
   std::vector<std::int64_t> all(std::size(mine) * static_cast<std::size_t>(group.size()));
   group
       .all_gather({all.data(), all.size(), comm::DType::Int64},
-                  {mine, std::size(mine), comm::DType::Int64}, {.label = "who has the state"})
+                  {mine, std::size(mine), comm::DType::Int64}, {.label = "state reports"})
       .wait();
   std::vector<Report> reports;
   for (std::size_t at = 0; at < all.size(); at += std::size(mine)) {
@@ -105,19 +109,19 @@ std::vector<Rounds::Report> Rounds::reports(bool is_new) const {
   return reports;
 }
 
-// Between replicas all of it is in the group of all: where they share memory, a sub-group would
-// wait for one that has heard of another death.
+// All communication between replicas here uses the group of all ranks. In a subgroup that shares
+// memory, ranks would wait for a rank that has already stopped because of another death.
 void Rounds::regroup(bool is_new) {
   const c10::NoGradGuard no_grad;
-  // A step that is run again changes them again.
+  // The step will run again and will change the buffers again.
   if (status_.phase == StepStatus::Phase::Open) apart_.set_buffers(first_buffers_);
   const comm::Group group = apart_.replica().all;
   if (is_led()) apart_.replica().host->regroup(is_new);
   const std::vector<Report> all = reports(is_new);
   take_done(all);
-  // A rank that died may have written a part of what was averaged.
+  // A failed rank may have written only a part of the averaged state, so it is written again.
   if (done_.is_join()) put_joined();
-  own().saved().pieces();  // whoever has none yet makes them, with those of its host
+  own().saved().pieces();  // creates the pieces of a new rank; a collective of its host
   own().saved().restored();
   for (Fragment& fragment : fragments_) fragment.regroup(seat());
   if (is_overlapped()) drop_doubtful(all[static_cast<std::size_t>(group.rank())].has_state);
@@ -131,13 +135,14 @@ void Rounds::regroup(bool is_new) {
   is_surviving_ = false;
 }
 
-// What somebody has done, all have at hand; what nobody has is brought together again.
+// If any rank has completed the action that is due, all ranks have what it needs and complete it,
+// too. Otherwise it starts again from the beginning.
 void Rounds::take_done(const std::vector<Report>& all) {
   if (due_.step < 0) return;
   const bool is_done = std::any_of(
       all.begin(), all.end(), [&](const Report& one) { return one.has_state && one.done == due_; });
   if (is_done) {
-    TRIREME_CHECK(is_gathered_, "a round that another rank has ended is not here");
+    TRIREME_CHECK(is_gathered_, "another rank has completed a round whose values this rank lacks");
     return take(due_);
   }
   for (Fragment& fragment : fragments_) {
@@ -146,11 +151,11 @@ void Rounds::take_done(const std::vector<Report>& all) {
   if (due_.occasion != Occasion::Round) due_ = {};
 }
 
-// What only some have on its way, who had read it from a checkpoint when another died, all will
-// read again.
+// Gives up fragments that are not in flight equally on all ranks. This happens if a rank died while
+// a checkpoint was being read, and then all ranks will read it again.
 void Rounds::drop_doubtful(bool has_state) {
   constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min() / 2;
-  std::vector<std::int64_t> most;  // of each fragment: the last to depart, and the first, negative
+  std::vector<std::int64_t> most;  // by fragment: the latest departure, and the earliest, negated
   for (const Fragment& fragment : fragments_) {
     const std::int64_t flight = 2 * fragment.launched() + (fragment.is_known() ? 1 : 0);
     most.push_back(has_state ? flight : kUnknown);
@@ -159,15 +164,15 @@ void Rounds::drop_doubtful(bool has_state) {
   apart_.replica()
       .all
       .all_reduce({most.data(), most.size(), comm::DType::Int64}, comm::ReduceOp::Max,
-                  {.label = "what is on its way"})
+                  {.label = "fragments in flight"})
       .wait();
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
     if (most[2 * i] != -most[2 * i + 1]) fragments_[i].forget();
   }
 }
 
-// A replica that nobody has a state of becomes the first one's that somebody has. Whoever comes to
-// one that others hold hears from them where they are.
+// A replica of which no rank has a state gets a copy of the first replica that has one. A new rank
+// of an existing replica gets the position in the round and the outer state from its other ranks.
 void Rounds::share(const std::vector<Report>& all) {
   const Replica& replica = apart_.replica();
   const auto has_state = [](const Report& one) { return one.has_state; };
@@ -175,7 +180,8 @@ void Rounds::share(const std::vector<Report>& all) {
   expect_same_parameters(replica.all, replica.parameters);
   const auto found = std::find_if(all.begin(), all.end(), has_state);
   const int source = found == all.end() ? 0 : static_cast<int>(found - all.begin());
-  std::vector<int> first(static_cast<std::size_t>(replica.count()), -1);  // by replica: who has one
+  std::vector<int> first(static_cast<std::size_t>(replica.count()),
+                         -1);  // by replica: its first rank with a state
   for (int rank = replica.all.size(); rank-- > 0;) {
     const auto at = static_cast<std::size_t>(rank);
     if (all[at].has_state) first[static_cast<std::size_t>(replica.numbers[at])] = rank;
@@ -191,7 +197,7 @@ void Rounds::share(const std::vector<Report>& all) {
              !has_state(all[static_cast<std::size_t>(replica.all.rank())]));
 }
 
-// Weights, optimizer state and buffers.
+// Copies weights, optimizer state and buffers of the source's replica.
 void Rounds::give_replica(int source, bool is_given) {
   const Replica& replica = apart_.replica();
   const int from = replica.numbers[static_cast<std::size_t>(source)];
@@ -206,7 +212,7 @@ void Rounds::give_replica(int source, bool is_given) {
   if (is_given) own().saved().restored();
 }
 
-// What all replicas have alike, what this one has sent, and where it is in its rounds.
+// Copies the outer state, the values that the source has sent, and its position in the round.
 void Rounds::give_outer(const comm::Group& group, int source, bool is_given) {
   for (const Fragment& fragment : fragments_) {
     for (const at::Tensor& tensor : fragment.outer_state()) give(group, tensor, source, is_given);
@@ -217,7 +223,8 @@ void Rounds::give_outer(const comm::Group& group, int source, bool is_given) {
   if (is_given && group.rank() != source) go_along(said);
 }
 
-// The mean over replicas, whoever holds which part of one.
+// Averages values and optimizer state over replicas. The ranks of a replica may hold different
+// parts of it; elements that a rank does not hold count as 0 in the sum.
 void Rounds::average_state() {
   const Replica& replica = apart_.replica();
   const std::vector<checkpoint::Piece> pieces = own().saved().pieces();
@@ -233,7 +240,7 @@ void Rounds::put_joined() {
   for (const auto& [name, whole] : joined_) write_pieces(name, whole, pieces);
 }
 
-// Where this rank is in its rounds.
+// This rank's position in its rounds, as go_along() reads it.
 std::vector<std::int64_t> Rounds::numbers() const {
   std::vector<std::int64_t> all{plan_.step,
                                 end_.began(),
