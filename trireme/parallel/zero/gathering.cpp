@@ -13,7 +13,7 @@
 namespace trireme::parallel::zero {
 namespace {
 
-// Enough for the block that runs, the one on its way, and the next one's first bucket.
+// Enough for the block that runs, the block in flight, and the first bucket of the next one.
 constexpr std::size_t kSparesMax = 4;
 
 bool contains(const std::vector<std::size_t>& all, std::size_t one) {
@@ -23,7 +23,7 @@ bool contains(const std::vector<std::size_t>& all, std::size_t one) {
 }  // namespace
 
 Gathering::Gathering(Options options) : options_(std::move(options)) {
-  TRIREME_CHECK_EQ(options_.counts.size(), options_.slices.size(), "counts of slices");
+  TRIREME_CHECK_EQ(options_.counts.size(), options_.slices.size(), "shard sizes by bucket");
   for (std::size_t b = 0; b < options_.slices.size(); ++b) {
     const at::Tensor& slice = options_.slices[b];
     const std::vector<std::size_t>& counts = options_.counts[b];
@@ -82,7 +82,8 @@ void Gathering::drop(std::size_t index) {
 }
 
 void Gathering::begin_micro_batch() {
-  TRIREME_CHECK(!options_.needs.empty(), "a model without blocks is gathered as a whole");
+  TRIREME_CHECK(!options_.needs.empty(),
+                "zero3 gathers a model without blocks as a whole, not per micro-batch");
   drop_all();
   passed_ = 0;
   is_in_micro_batch_ = true;
@@ -98,14 +99,14 @@ void Gathering::end_micro_batch() {
 void Gathering::reach(std::size_t block, model::Pass direction) {
   if (!is_in_micro_batch_) {
     TRIREME_CHECK(is_all_whole_, "block ", block,
-                  " is in slices: settle() the agreement before a pass outside a step");
+                  " is sharded; call settle() before a pass outside a step");
     return;
   }
   const std::size_t gate = direction == model::Pass::Forward ? block : gates() - 1 - block;
   while (passed_ <= gate) pass(passed_);
   for (const std::size_t b : needs_at(gate)) {
     TRIREME_CHECK(buckets_[b].has_bytes, "block ", block,
-                  " runs a second time in its slot: zero3 takes one forward and one backward pass");
+                  " runs twice in a micro-batch; zero3 supports one forward and one backward pass");
     finish(b);
   }
 }

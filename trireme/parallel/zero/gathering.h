@@ -1,15 +1,16 @@
-// Gathering makes a model's blocks whole only while they run: between two passes of a block every
-// rank holds a slice of its values and nothing else. Zero stage 3 across hosts.
+// Gathering gathers the values of a model's blocks only while they run; otherwise every rank holds
+// just its shard of them. This is ZeRO stage 3.
 //
-// A slot passes 2 n gates: blocks 0 to n-1 forward, then n-1 to 0 backward. At each of them the
-// block is whole, the one after it is on its way, and all others are gone. Gates that a rank does
-// not come by (a slot without samples, a block without gradients) are passed at the end of the
-// slot, so that all ranks gather the same buckets in the same order.
+// A micro-batch passes 2 n gates: blocks 0 to n-1 forward, then n-1 to 0 backward. At each gate the
+// values of the block are complete, those of the next block are in flight, and all others are
+// freed. Gates that a rank does not reach (a micro-batch without samples, a block without
+// gradients) are passed at the end of the micro-batch, so that all ranks gather the same buckets in
+// the same order.
 //
-// Memory:  parameters are views of storages whose bytes come and go. Whoever reads one outside a
-//          slot calls gather_all() first.
-// Threads: the one that runs the passes.
-// Failure: what Group throws; Misuse for a block that is reached out of turn.
+// Memory:        parameters are views of storages that have memory only while they are gathered.
+//                Call gather_all() before a parameter is read outside a micro-batch.
+// Errors:        what Group throws; Misuse for a block that runs out of order.
+// Thread safety: the thread that runs the passes.
 
 #pragma once
 
@@ -31,32 +32,33 @@ namespace trireme::parallel::zero {
 class Gathering final : public model::Gate {
  public:
   struct Options {
-    comm::Group group;               // not the one that reduces: both run side by side
-    std::vector<at::Tensor> slices;  // by bucket: this rank's
-    std::vector<std::vector<std::size_t>> counts;   // by bucket: of all ranks' slices
+    comm::Group group;                              // not the one that reduces gradients
+    std::vector<at::Tensor> slices;                 // by bucket: this rank's shard
+    std::vector<std::vector<std::size_t>> counts;   // by bucket: the sizes of all ranks' shards
     std::vector<std::vector<std::size_t>> needs{};  // by block: the buckets that it reads
   };
   explicit Gathering(Options options);
 
-  // All ranks' slices of a bucket, end to end. It has bytes only while it is gathered.
+  // All ranks' shards of a bucket, in the order of ranks. It has memory only while it is gathered.
   const at::Tensor& whole(std::size_t bucket) const { return buckets_.at(bucket).whole; }
 
-  // Between them, reach() gathers and drops. REQUIRES: blocks, and as many slots on every rank.
+  // Between these two calls, reach() gathers and frees buckets. REQUIRES: a model with blocks, and
+  // the same number of micro-batches on every rank.
   void begin_micro_batch();
   void end_micro_batch();
 
-  // Everything is whole until drop_all(). Collectives.
+  // gather_all() makes all values available until drop_all(). Both are collectives.
   void gather_all();
   void drop_all();
 
   void reach(std::size_t block, model::Pass pass) override;
-  // Seconds for other ranks, so far.
+  // Seconds that passes have waited for other ranks, in total.
   double waited() const noexcept { return waited_; }
 
  private:
   struct Bucket {
     at::Tensor whole;
-    std::optional<comm::TensorWork> work;  // on its way
+    std::optional<comm::TensorWork> work;  // in flight
     bool has_bytes = false;
   };
 
@@ -69,8 +71,8 @@ class Gathering final : public model::Gate {
 
   Options options_;
   std::vector<Bucket> buckets_;
-  std::vector<std::pair<std::size_t, at::DataPtr>> spares_;  // with their sizes
-  std::size_t passed_ = 0;                                   // gates, in this slot
+  std::vector<std::pair<std::size_t, at::DataPtr>> spares_;  // memory for reuse, with its size
+  std::size_t passed_ = 0;                                   // gates, in this micro-batch
   bool is_in_micro_batch_ = false;
   bool is_all_whole_ = false;
   double waited_ = 0;
