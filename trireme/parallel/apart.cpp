@@ -39,13 +39,14 @@ Gradients Apart::reduce(const Share& mine, bool& wish) {
   found_ = own().reduce(weighted);
   found_.norm *= weight_;
   is_sound_ = found_.is_finite && std::isfinite(found_.loss);
-  // A signal reaches all ranks of a job; each would stop at a step of its own. And each would go
-  // back to a checkpoint by itself.
+  // Without a vote, ranks that receive the same signal would stop in different steps, and a rank
+  // with a step that is not finite would return to a checkpoint alone.
   const Votes::Ballot told = votes_
                                  .cast({mine.is_stop_wanted ? 1 : 0, is_sound_ ? 0 : 1,
                                         wish ? 1 : 0, mine.is_change_wanted ? 1 : 0})
                                  .value_or(Votes::Ballot{});
-  // With slack, what the others do not know of yet must not be known to this rank's caller.
+  // With slack the other ranks do not know yet that this step is not finite. All callers must act
+  // in the same step, so this one gets the last finite loss until the vote arrives.
   if (is_sound_) sound_loss_ = found_.loss;
   if (votes_.slack() > 0) found_.loss = sound_loss_;
   return recall(std::vector<double>(told.begin(), told.end()), wish);

@@ -1,9 +1,14 @@
-// Apart is the agreement of replicas that never speak: each is trained on its slots as if there
-// were no others, by one rank or by several, and join() averages them once, at the end. They agree
-// on nothing but when to stop, and whether a step was sound: all drop one that was not on some
-// rank. With slack they are told of both so many steps later (votes.h), so that nobody waits for a
-// rank that is no further behind; a step that was not sound is then dropped at once by its own
-// replica, and the one in which all are told of it by all.
+// Apart is the synchronization strategy of replicas that exchange no gradients and no weights
+// during training. Each replica is trained on its own micro-batches, by one rank or by several, and
+// join() averages the replicas once, at the end.
+//
+// Replicas only vote on requests to stop and on whether a step was finite: if it was not on some
+// rank, all ranks drop it. With slack the result of a vote arrives that many steps later (votes.h),
+// so that a rank does not wait for one that is no further behind. A step that was not finite is
+// then dropped at once by its own replica, and all replicas drop the step in which the result
+// arrives.
+//
+// Errors, thread safety, lifetime: as GradientSync.
 
 #pragma once
 
@@ -17,21 +22,24 @@ namespace trireme::parallel {
 
 class Apart final : public GradientSync, public CommonModel, public SavedState {
  public:
-  // Everybody begins with the first replica's weights, unless replicas are led: regroup() comes
-  // first then, and its caller gives them out.
+  // Gives the first replica's weights to all ranks. If replicas are led, it does not: the caller
+  // calls regroup() first and then distributes the weights itself.
   Apart(Replica replica, std::vector<at::Tensor> buffers, std::int64_t slack = 0);
 
   void begin_step(const StepPlan& plan) override;
   void begin_micro_batch(std::size_t index) override { own().begin_micro_batch(index); }
   void end_micro_batch() override { own().end_micro_batch(); }
   Gradients reduce(const Share& mine) override;
-  // The same; `wish` is this rank's, and then whether any rank has it, or had it so much before.
+  // The same with another vote: `wish` is this rank's on entry, and on return whether any rank's
+  // was true in this step, or with slack, that many steps earlier.
   Gradients reduce(const Share& mine, bool& wish);
-  // What ranks told each other in it.
+  // The result of the votes in the last reduce().
   const std::vector<double>& figures() const noexcept { return figures_; }
-  // Of the step whose reduce() was cut short here, with the figures that it gave elsewhere.
+  // The result of a step whose reduce() was interrupted on this rank, from the figures that it gave
+  // another rank.
   Gradients recall(std::vector<double> figures, bool& wish);
-  // Of all, if the others have as much to a slot.
+  // An estimate of the total over all replicas from this one; exact if the others have the same
+  // amount per micro-batch.
   double total(double mine) override { return own().total(mine) * weight_; }
   void update(const Update& how) override;
   void drop() override { own().drop(); }
@@ -44,15 +52,16 @@ class Apart final : public GradientSync, public CommonModel, public SavedState {
   std::vector<checkpoint::Piece> pieces() override { return own().saved().pieces(); }
   void restored() override;
   std::optional<Holders> holders() const override { return replica_.holders(); }
-  // Of this replica: until they are joined there is no model that all of them have.
+  // Looks at this replica only: before join() there is no common model.
   std::string first_not_finite() const override { return own().model().first_not_finite(); }
 
   const Replica& replica() const noexcept { return replica_; }
-  // The mean of all replicas', or the first's: to be given to set_buffers(). A collective.
+  // The mean of floating-point buffers over all replicas, and the first replica's other buffers, as
+  // an argument of set_buffers(). A collective.
   std::vector<at::Tensor> mean_of_buffers() const;
   void set_buffers(const std::vector<at::Tensor>& values) const;
   const std::vector<at::Tensor>& buffers() const noexcept { return buffers_; }
-  // From now on with these; see Replica.
+  // Uses this group from now on; see Replica.
   void regroup(const comm::Group& group, const std::vector<int>& places);
 
  private:
@@ -61,10 +70,10 @@ class Apart final : public GradientSync, public CommonModel, public SavedState {
   Replica replica_;
   std::vector<at::Tensor> buffers_;
   Votes votes_;
-  double weight_ = 1;      // this replica's batch is a part of the global one
-  bool is_sound_ = true;   // this rank's step
-  double sound_loss_ = 0;  // of the last step that was
-  Gradients found_;        // by this replica, in this step
+  double weight_ = 1;      // the global batch, relative to this replica's batch
+  bool is_sound_ = true;   // this rank's step was finite
+  double sound_loss_ = 0;  // of the last finite step
+  Gradients found_;        // this replica's result of this step
   std::vector<double> figures_;
 };
 

@@ -13,7 +13,8 @@
 namespace trireme::parallel {
 
 Changing::Changing(Options options) : options_(std::move(options)) {
-  TRIREME_CHECK(!options_.parts.empty() && options_.parts[0].begin == 0, "a part from step 0 on");
+  TRIREME_CHECK(!options_.parts.empty() && options_.parts[0].begin == 0,
+                "the first part must begin at step 0");
   now_ = options_.parts[0].make();
 }
 
@@ -33,7 +34,7 @@ void Changing::begin_step(const StepPlan& plan) {
   now_->begin_step(plan);
 }
 
-// What was saved between two parts was saved by the first of them.
+// A checkpoint that was written between two parts was written by the earlier one.
 void Changing::seek(std::int64_t step) {
   change_to(part_at(std::max<std::int64_t>(step - 1, 0)));
   now_->saved().seek(step);
@@ -48,9 +49,9 @@ void Changing::change_to(std::size_t part) {
   if (options_.is_elastic) elastic().regroup(false);
 }
 
-// With what this rank has; nothing of it where it has nothing.
+// Replaces the current part. `state` is empty if this rank has none.
 void Changing::become(std::size_t part, const Whole& state) {
-  // Its hooks come off, and its memory goes back, before the next takes any.
+  // The old strategy removes its hooks and frees its memory before the new one allocates any.
   now_.reset();
   for (Parameter& parameter : options_.parameters) {
     parameter.tensor.mutable_grad().reset();
@@ -64,7 +65,7 @@ void Changing::become(std::size_t part, const Whole& state) {
 
 ElasticSync& Changing::elastic() const {
   auto* elastic = dynamic_cast<ElasticSync*>(now_.get());
-  TRIREME_CHECK(elastic != nullptr, "a part that cannot outlive its group");
+  TRIREME_CHECK(elastic != nullptr, "a part of an elastic job does not implement ElasticSync");
   return *elastic;
 }
 
@@ -74,7 +75,8 @@ void Changing::survive(const comm::Group& group, std::vector<int> places) {
   elastic().survive(group, places_);
 }
 
-// Some may have changed, and others not: all go on as the furthest.
+// A failure may have interrupted a change on some ranks only; all ranks continue with the latest
+// part.
 void Changing::regroup(bool is_new) {
   const c10::NoGradGuard no_grad;
   auto furthest = static_cast<std::int64_t>(is_new ? 0 : part_);
@@ -84,11 +86,12 @@ void Changing::regroup(bool is_new) {
   const auto part = static_cast<std::size_t>(furthest);
   std::int64_t missing = 0;
   if (part != part_) become(part, is_new ? Whole{} : own_state(missing));
-  TRIREME_CHECK_EQ(missing, 0, "elements that a part has on other ranks alone");
+  TRIREME_CHECK_EQ(missing, 0, "elements that only other ranks have");
   elastic().regroup(is_new);
 }
 
-// Values and optimizer state, as far as this rank has them.
+// The values and the optimizer state that this rank has. `missing`: the number of other elements,
+// which are set to minus infinity.
 Changing::Whole Changing::own_state(std::int64_t& missing) {
   const std::vector<checkpoint::Piece> pieces = now_->saved().pieces();
   Whole whole;
@@ -101,7 +104,7 @@ Changing::Whole Changing::own_state(std::int64_t& missing) {
   return whole;
 }
 
-// Whole on each rank: whoever has none of an element takes it from one who has.
+// The whole state on each rank. A maximum over ranks fills in the elements that a rank lacks.
 Changing::Whole Changing::whole_state() {
   std::int64_t missing = 0;
   Whole whole = own_state(missing);

@@ -1,17 +1,17 @@
-// Changing is an agreement that becomes another at given steps: weights and optimizer state go on,
-// in whatever slices each of them has.
+// Changing switches between synchronization strategies at given steps. It carries weights and
+// optimizer state over, in whatever shards each strategy has.
 //
-// Before a change, replicas that differ become one: weights by the end of their round, optimizer
-// state by its mean. What belongs to one way alone ends with it: an outer momentum, what a codec
-// still owes, gradients that are late.
+// Before a change, replicas that differ become one: the end of a round combines their weights, and
+// their optimizer state is averaged. State of a single strategy ends with it: outer momentum,
+// error-feedback residuals, and gradients that Delayed has not applied yet.
 //
-// A saved state is read by the agreement that wrote it (seek()), so that a resumed job changes
-// where the uninterrupted one does.
+// A checkpoint is read by the strategy that wrote it (seek()), so that a resumed job changes where
+// the uninterrupted job does.
 //
-// Where ranks come and go (is_elastic), each part but the last has everything on every rank:
-// whoever was cut off before a change makes it by itself, and newcomers begin where the others are.
+// In an elastic job (is_elastic), every part but the last has the whole state on every rank: a rank
+// that was interrupted before a change makes it alone, and new ranks begin with the current part.
 //
-// Threads, failure, lifetime: as GradientSync. A change is a collective, in begin_step() and
+// Errors, thread safety, lifetime: as GradientSync. A change is a collective, in begin_step() and
 // seek().
 
 #pragma once
@@ -91,7 +91,7 @@ class Changing final : public GradientSync, public ElasticSync, private SavedSta
 
   Options options_;
   std::size_t part_ = 0;
-  std::vector<int> places_;  // by rank: seats in the arena
+  std::vector<int> places_;  // by rank: its place in the host's arena
   std::shared_ptr<GradientSync> now_;
 };
 

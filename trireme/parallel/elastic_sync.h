@@ -1,21 +1,20 @@
-// ElasticSync is an agreement that outlives its group: ranks die, leave and come, and the weights
-// go on.
+// ElasticSync is a synchronization strategy that survives its group: ranks fail, leave and join,
+// and training continues with the same weights.
 //
-// A step ends for all ranks or for none. reduce() ends with a barrier (prepare); if any rank passed
-// it, all of them held their share of the step, and what is left to do can be done by those who
-// live. After a death the caller
+// A step completes on all ranks or on none. reduce() ends with a barrier (prepare): if any rank
+// passed it, all ranks had their part of the step, and the live ranks can complete it. After a
+// failure the caller
 //
-//   elastic.survive(group, places);          // of those who live; nothing is cut anew yet
-//   ... all compare their standings (reports), and look for one that was prepared
-//   if (auto all = elastic.recall(step)) ... // the step is finished with what was agreed on:
-//     step.finish(*all);                     // own slices and those of the dead; or, where this
-//     elastic.finish_failed_ranks();              // rank has finished its own, those of the dead
-//     alone
-//   elastic.regroup(...);                    // slices are cut anew, the new ones get the state
-//   ... the step that was not prepared is run again
+//   elastic.survive(group, places);          // of the live ranks; shards do not change yet
+//   ... all ranks exchange step_status(), and look for a step that was prepared
+//   if (auto all = elastic.recall(step)) ... // completes that step with the result of reduce():
+//     step.finish(*all);                     // this rank's shards, unless it has finished them,
+//     elastic.finish_failed_ranks();         // and the shards of failed ranks
+//   elastic.regroup(...);                    // divides the shards again; new ranks get the state
+//   ... a step that was not prepared runs again
 //
-// Failure: what Group throws; each call can be made again with the next group.
-// Threads: as GradientSync.
+// Errors:        what Group throws; each call can be repeated with the next group.
+// Thread safety: as GradientSync.
 
 #pragma once
 
@@ -29,7 +28,7 @@
 
 namespace trireme::parallel {
 
-// What all ranks added up when they prepared a step.
+// The sums over all ranks when they prepared a step.
 struct Prepared {
   std::int64_t step = -1;
   std::vector<double> figures{};
@@ -37,13 +36,13 @@ struct Prepared {
   friend bool operator==(const Prepared&, const Prepared&) = default;
 };
 
-// Where a rank is in the step that it began last.
+// The phase of a rank in the step that it began last.
 struct StepStatus {
   enum class Phase : std::uint8_t { Open, Prepared, Finished };
 
   std::int64_t step = -1;
   Phase phase = Phase::Finished;
-  // Of the last step that it passed prepare in, where nobody else can look that up.
+  // Of the last step that this rank prepared, if other ranks cannot look it up in shared memory.
   parallel::Prepared prepared{};
 
   friend bool operator==(const StepStatus&, const StepStatus&) = default;
@@ -54,23 +53,25 @@ class ElasticSync {
   virtual ~ElasticSync() = default;
 
   virtual StepStatus step_status() const = 0;
-  // Whether gradients of finished slots stay for a step that is run again
+  // Whether gradients of finished micro-batches are kept for a step that runs again
   // (StepPlan::kept_micro_batches). The same on all ranks.
   virtual bool keeps_micro_batches() const = 0;
 
-  // Drops what is in flight. `places` by rank of the group: seats in the arena.
+  // Gives up everything in flight. `places`: by rank of the group, its place in the host's arena.
   virtual void survive(const comm::Group& group, std::vector<int> places) = 0;
-  // What reduce() gave to any rank of the step, living or dead; nothing where it gave nothing.
-  // `told`: what those who live brought. What only the dead of a whole host knew is lost with their
-  // updates. A collective of the group that survive() named; whoever asks for nothing has step -1.
-  // REQUIRES: all who live have stopped.
+  // The result of reduce() of the step on any rank, live or failed; nothing if no rank got one.
+  // `told`: what the live ranks reported. If all ranks of a host failed, what only they knew is
+  // lost, and so are their updates. A collective of the group of survive(); a rank that needs no
+  // result passes step -1. REQUIRES: all live ranks have stopped.
   virtual std::optional<Gradients> recall(std::int64_t step, std::span<const Prepared> told) = 0;
 
-  // REQUIRES: this rank has finished its part of the last step, and others may not have.
+  // Completes the updates of failed ranks on this host. REQUIRES: this rank has finished its own
+  // part of the last step; others may not have.
   virtual void finish_failed_ranks() = 0;
 
-  // Everybody is between two steps, or back at the beginning of one. `is_new`: this rank has no
-  // state yet, and gets it from another. A collective of the group that survive() named.
+  // Continues with the group of survive(), and is a collective of it. `is_new`: this rank has no
+  // state yet, and gets it from another rank. REQUIRES: every rank is between two steps, or back at
+  // the beginning of one.
   virtual void regroup(bool is_new) = 0;
 };
 

@@ -1,15 +1,16 @@
-// GradientHooks calls back when a backward pass has finished a parameter's gradient, while the
-// rest of that pass still runs.
+// GradientHooks calls a function when a backward pass has finished a parameter's gradient, while
+// the rest of the pass still runs.
 //
-// The gradient is then in Tensor::grad(). Where that was undefined before, autograd has put its
-// own tensor there without a copy.
+// The gradient is then in Tensor::grad(). If that was undefined before, autograd has put its own
+// tensor there without a copy.
 //
-// Recomputed blocks run a backward pass of their own inside another: a parameter that several of
-// them share is called back for each, and its gradient grows from call to call.
+// Blocks with activation recomputation run a backward pass of their own inside another one. For a
+// parameter that several such blocks share, the function is called for each of them, and its
+// gradient grows from call to call.
 //
-// Threads:  calls come on the thread that runs backward.
-// Lifetime: hooks are taken off by the destructor. A tensor has one set of hooks at a time: the
-//           last to be made takes the place of others, whose end then leaves it alone.
+// Thread safety: the function is called on the thread that runs backward.
+// Lifetime:      the destructor removes the hooks. A tensor has one set of hooks at a time: newer
+//                hooks replace older ones, whose destructor then does not remove the newer ones.
 
 #pragma once
 
@@ -32,7 +33,7 @@ class GradientHooks {
 
  private:
   std::vector<at::Tensor> tensors_;
-  std::vector<const void*> hooks_;  // by tensor: ours
+  std::vector<const void*> hooks_;  // by tensor: the hook that this object set
 };
 
 }  // namespace trireme::parallel

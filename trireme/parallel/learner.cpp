@@ -42,8 +42,8 @@ Learner::Learner(torch::nn::Module& module, const comm::Group& group,
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
   if (rule.depth_factor < 1 || rule.unfreeze_every > 0) {
     throw Error(ErrorCode::InvalidInput,
-                "optim.depth_factor and unfreeze_every are for recipes: a loop of one's own gives "
-                "rates by name, with optim.rate_factors");
+                "optim.depth_factor and optim.unfreeze_every are supported only in recipes; use "
+                "optim.rate_factors to set learning rates by parameter name");
   }
   const std::vector<Stretch> stretches = stretches_of(config);
   clip_norm_ = rule.clip_norm;

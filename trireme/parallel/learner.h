@@ -1,19 +1,21 @@
-// Learner trains a torch::nn::Module on all ranks in a loop of the program's own, with any way to
-// agree and any optimizer that a recipe can name, by the same words:
+// Learner trains a torch::nn::Module on all ranks in the program's own training loop, with any
+// synchronization strategy and any optimizer of a recipe, under the same setting names:
 //
 //   trireme::parallel::Learner learner(*net, group, {"sync.kind=shared", "optim.kind=adam"});
 //   for (...) {
 //     const double loss = learner.step([&] { return torch::mse_loss(net->forward(x), y); });
 //   }
 //
-// Meaning:  what the function returns is the mean over this rank's samples; gradients are the mean
-//           over ranks of theirs. Everybody begins with rank 0's weights.
-// Order:    every rank makes the same steps.
-// Failure:  InvalidInput, with all mistakes, for settings that [sync], [optim] and [schedule] do
-//           not have; Diverged where the loss is not finite, with nothing updated; else what Group
-//           throws.
-// Threads:  the one that calls step().
-// Lifetime: the module outlives it. Its parameters may be views of memory of the Learner's.
+// The function returns the mean loss over this rank's samples; gradients are the mean of the ranks'
+// gradients. All ranks begin with rank 0's weights.
+//
+// Ordering:      every rank calls step() the same number of times.
+// Errors:        InvalidInput, with all mistakes, for settings that [sync], [optim] and [schedule]
+//                do not have; Diverged if the loss is not finite, and then nothing is updated; else
+//                what Group throws.
+// Thread safety: the thread that calls step().
+// Lifetime:      the module must outlive the Learner. Its parameters may be views of the Learner's
+//                memory.
 
 #pragma once
 
@@ -34,8 +36,8 @@ namespace trireme::parallel {
 
 class Learner {
  public:
-  // `steps`: how many there will be in all, for schedules that end. `own_codec`: in place of one
-  // that sync.codec.kind names, wherever one may be.
+  // `steps`: the total number of steps, for schedules that need it. `own_codec` replaces the codec
+  // of sync.codec.kind; it may be used wherever that may be.
   Learner(torch::nn::Module& module, const comm::Group& group,
           const std::vector<std::string>& settings = {}, std::int64_t steps = 0,
           std::shared_ptr<const codec::Codec> own_codec = nullptr);
@@ -43,11 +45,11 @@ class Learner {
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
 
-  // Forward, backward, agreement and update. The mean of all ranks' losses.
+  // Forward, backward, gradient synchronization and update. Returns the mean of all ranks' losses.
   double step(const std::function<at::Tensor()>& loss);
-  // Parameters and buffers are whole and current, for whoever looks at them between two steps.
+  // Makes this rank's parameters and buffers complete and current. A collective.
   void settle();
-  // The end: ranks that have weights of their own agree on one.
+  // The end of training: replicas that differ become one. A collective.
   void join();
 
   std::int64_t updates() const noexcept { return updates_; }

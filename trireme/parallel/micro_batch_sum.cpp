@@ -12,7 +12,7 @@ void MicroBatchSum::begin(int micro_batch_count) {
   subtrees_.clear();
 }
 
-// Walks from the root to the node that both would be halves of.
+// Walks from the root to the node whose halves both would be.
 bool MicroBatchSum::are_siblings(const Subtree& left, const Subtree& right) const {
   if (left.last != right.first) return false;
   int first = 0;
@@ -27,8 +27,8 @@ bool MicroBatchSum::are_siblings(const Subtree& left, const Subtree& right) cons
 }
 
 void MicroBatchSum::add(int micro_batch, std::vector<at::Tensor> gradients) {
-  TRIREME_CHECK(subtrees_.empty() || subtrees_.back().last <= micro_batch, "slot ", micro_batch,
-                " comes late");
+  TRIREME_CHECK(subtrees_.empty() || subtrees_.back().last <= micro_batch, "micro-batch ",
+                micro_batch, " is not added in ascending order");
   subtrees_.push_back(
       {.first = micro_batch, .last = micro_batch + 1, .sums = std::move(gradients)});
   while (subtrees_.size() > 1 && are_siblings(subtrees_[subtrees_.size() - 2], subtrees_.back())) {

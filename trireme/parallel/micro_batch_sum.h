@@ -1,10 +1,10 @@
-// MicroBatchSum adds up the gradients of slots that one rank runs one after the other, along the
-// same binary tree as an ordered sum over ranks: the bits do not depend on who ran which slot.
+// MicroBatchSum adds up the gradients of the micro-batches of one rank, along the same binary tree
+// as an ordered sum over ranks, so that the bits do not depend on which rank ran which micro-batch.
 //
-// It keeps one set of tensors a level of the tree, so V slots need about log2(V) + 1 of them.
-// Undefined tensors count as zero.
+// It keeps one set of tensors per level of the tree, so V micro-batches need about log2(V) + 1
+// sets. Undefined tensors count as zero.
 //
-// Threads: one.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace trireme::parallel {
 
 class MicroBatchSum {
  public:
-  // A subtree of slots [first, last) and its sum, one tensor a parameter.
+  // A subtree of micro-batches [first, last) and its sum, one tensor per parameter.
   struct Subtree {
     int first = 0;
     int last = 0;
@@ -24,9 +24,10 @@ class MicroBatchSum {
   };
 
   void begin(int micro_batch_count);
-  // Takes the tensors; slots come in ascending order, not necessarily all of them.
+  // Takes ownership of the tensors. Micro-batches are added in ascending order; some may be
+  // missing.
   void add(int micro_batch, std::vector<at::Tensor> gradients);
-  // The largest subtrees that are complete, from left to right; empty afterwards.
+  // Returns the largest complete subtrees, from left to right, and removes them.
   std::vector<Subtree> take();
 
  private:

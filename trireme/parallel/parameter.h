@@ -1,8 +1,9 @@
-// Parameter is a trained tensor as strategies see it: its name, itself, and what is special about
-// its updates.
+// Parameter is a trained tensor with its name and its own optimizer settings.
 //
-// A tensor that several modules share is one parameter, under the name that comes first; a frozen
-// one is none.
+// A tensor that several modules share is one parameter, under the name that comes first. A frozen
+// tensor (requires_grad is false) is not a parameter.
+//
+// Thread safety: a value.
 
 #pragma once
 
@@ -18,13 +19,13 @@ namespace trireme::parallel {
 struct Parameter {
   std::string name;
   at::Tensor tensor;
-  double rate_factor = 1;  // of the learning rate
+  double rate_factor = 1;  // multiplied into the learning rate
   double weight_decay = 0;
-  std::int64_t first_update = 1;  // from which on it is trained
-  int rule = 0;                   // of several, the one that updates it
+  std::int64_t first_update = 1;  // the first update that trains it
+  int rule = 0;                   // index of its update rule, if the optimizer has several
 };
 
-// What a parameter's updates are like; by default the same for all.
+// The optimizer settings of a parameter; by default the same for all.
 struct Treatment {
   double rate_factor = 1;
   double weight_decay = 0;

@@ -1,7 +1,7 @@
-// PendingRows are rows of tables' gradients that wait for the rest of the same gradient, to be
-// added to it when it has come: a table of zeros around each of them is spared.
+// PendingRows holds rows of embedding gradients until the rest of the same gradient arrives, and
+// then adds them to it. This avoids a dense gradient that is zero except for these rows.
 //
-// Threads: the one that runs backward.
+// Thread safety: the thread that runs backward.
 
 #pragma once
 
@@ -19,7 +19,7 @@ class PendingRows {
     all_.push_back({parameter, std::move(rows), std::move(values)});
   }
 
-  // Adds this parameter's to the rest, and forgets them.
+  // Adds this parameter's rows to the rest of its gradient, and removes them.
   void flush(std::size_t parameter, const at::Tensor& rest) {
     std::erase_if(all_, [&](const Rows& one) {
       if (one.parameter == parameter) rest.index_add_(0, one.rows, one.values);

@@ -1,12 +1,13 @@
-// Replica is this rank's place among replicas of a model that differ from each other: one rank has
-// each, or the ranks of a host train one together.
+// Replica describes this rank's part in a set of model replicas that differ from each other. Each
+// replica belongs to one rank, or to the ranks of a host, which train it together.
 //
-// Of a replica that several ranks hold, each may speak to those who have the same part of the
-// others; that takes as many ranks on every host. Or the first of them speaks for all (they are
-// led), and each knows all of what replicas have in common: then any of them may be lost, and hosts
-// may have unequal numbers.
+// If several ranks hold a replica, each can exchange its part with the ranks that hold the same
+// part of the other replicas; this requires the same number of ranks on every host. Or the replicas
+// are led: the first rank of each exchanges for all of them, and every rank holds all the state
+// that replicas have in common. Then any rank may fail, and hosts may have different numbers of
+// ranks.
 //
-// Threads: a value.
+// Thread safety: a value.
 
 #pragma once
 
@@ -27,20 +28,22 @@ class ElasticDataParallel;
 }
 
 struct Replica {
-  std::shared_ptr<GradientSync> own;  // of those inside
+  std::shared_ptr<GradientSync> own;  // synchronizes the ranks of this replica
   std::vector<Parameter> parameters;  // of the model
   comm::Group all;
-  comm::Group across;                        // who has the same part of the others, by replica
-  comm::Group inside = comm::Group::solo();  // who holds this one
-  std::vector<int> members{};                // by rank inside: the rank among all
-  // Called now and then while backward runs, where it can be: for who has something on its way.
+  comm::Group across;                        // the ranks with the same part, by replica
+  comm::Group inside = comm::Group::solo();  // the ranks of this replica
+  std::vector<int> members{};                // by rank of `inside`: the rank in `all`
+  // Called from time to time while backward runs, if `own` supports that, so that communication in
+  // flight makes progress.
   std::shared_ptr<std::function<void()>> progress{};
   std::vector<std::string> states{};  // of the optimizer, by name
-  // `own`, where replicas are led; `across` is then of those who speak, of others this rank alone.
+  // `own`, if replicas are led. Then `across` contains the first ranks of all replicas; on other
+  // ranks it contains only this rank.
   std::shared_ptr<data::ElasticDataParallel> host{};
-  std::vector<int> numbers{};  // by rank among all: of the replica that it holds; or: empty
+  std::vector<int> numbers{};  // by rank of `all`: its replica; empty before regroup()
 
-  // Each rank has one of its own.
+  // Each rank has its own replica.
   static Replica alone(std::shared_ptr<GradientSync> own, std::vector<Parameter> parameters,
                        const comm::Group& all) {
     return {.own = std::move(own),
@@ -52,16 +55,16 @@ struct Replica {
 
   int number() const;
   int count() const;
-  // Whether this rank speaks for those inside, or for its part.
   bool is_led() const noexcept { return host != nullptr; }
+  // Whether this rank takes part in exchanges between replicas.
   bool is_speaker() const noexcept { return !is_led() || inside.rank() == 0; }
   Holders holders() const { return {.ranks = inside, .is_first = number() == 0}; }
 
-  // What those inside make of a step: their slots are all there are.
+  // The plan of a step for this replica: it contains only the micro-batches of its ranks.
   StepPlan plan_of(const StepPlan& plan) const;
 
-  // From now on with these; `places` as in ElasticSync. Those of a host hold one where replicas are
-  // led.
+  // Uses this group from now on; `places` as in ElasticSync::survive(). If replicas are led, the
+  // ranks of a host hold one.
   void regroup(const comm::Group& group, const std::vector<int>& places);
 };
 

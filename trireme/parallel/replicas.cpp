@@ -17,8 +17,8 @@
 
 namespace trireme::parallel {
 
-// One backward pass at a time: gradients go to their buckets, buckets to the other ranks, and
-// what comes back becomes the gradients.
+// The reduction of one backward pass at a time: it copies gradients to buckets, averages the
+// buckets over all ranks, and makes the results the parameters' gradients.
 class Replicas::Reduction {
  public:
   Reduction(torch::nn::Module& module, comm::Group group, const Options& options)
@@ -30,7 +30,7 @@ class Replicas::Reduction {
     const c10::NoGradGuard no_grad;
     expect_one_type(parameters_);
     expect_same_parameters(group_, parameters_);
-    // Frozen ones too.
+    // This includes frozen parameters, which parameters_ does not contain.
     for (const at::Tensor& parameter : module.parameters()) {
       comm::broadcast(group_, parameter.detach(), 0, {.label = "first weights"}).wait();
     }
@@ -59,7 +59,7 @@ class Replicas::Reduction {
     memory_ = data::private_flat(group_, plan_.count, type);
     views_.clear();
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      // No views to autograd, which forbids zero_grad() to detach those.
+      // Autograd must not see these tensors as views, because zero_grad() cannot detach a view.
       const at::Tensor part = memory_.narrow(0, plan_.range_of[i].begin, plan_.range_of[i].count());
       views_.push_back(at::from_blob(
           part.mutable_data_ptr(), parameters_[i].tensor.sizes(), [kept = memory_](void*) {},
@@ -75,7 +75,7 @@ class Replicas::Reduction {
     --missing_[plan_.bucket_of[parameter]];
     if (options_.is_in_parts) return;
     while (launched_ < missing_.size() && missing_[launched_] == 0) launch(launched_++);
-    // Reductions move on while backward computes.
+    // Reductions in flight make progress while backward computes.
     for (comm::TensorWork& work : works_) {
       if (!work.is_done()) break;
     }
@@ -88,7 +88,8 @@ class Replicas::Reduction {
     missing_.clear();
     for (const auto& bucket : plan_.buckets) missing_.push_back(bucket.entries.size());
     launched_ = 0;
-    // A pass that throws forgets its callback, and with it what watches over it.
+    // If the pass throws, autograd destroys the callback without calling it. `watch` then goes with
+    // it and ends the reductions in flight.
     const std::shared_ptr<void> watch(this, [this](void*) { abandon(); });
     torch::autograd::Engine::get_default_engine().queue_callback([this, watch] { finish(); });
   }
@@ -99,13 +100,13 @@ class Replicas::Reduction {
       try {
         work.wait();
       } catch (const Error&) {
-        // The group has failed with it, and says so when it is used again.
+        // The group has failed and reports the error again at its next use.
       }
     }
     works_.clear();
   }
 
-  // Copies the bucket's gradients into it and lets it travel.
+  // Copies the gradients to the bucket and begins its all-reduce.
   void launch(std::size_t bucket) {
     const c10::NoGradGuard no_grad;
     for (const auto& entry : plan_.buckets[bucket].entries) {
@@ -125,7 +126,7 @@ class Replicas::Reduction {
                                       {.label = "bucket " + std::to_string(bucket)}));
   }
 
-  // At the end of backward: what is left, and gradients out of the buckets.
+  // The end of backward: reduces the remaining buckets and sets the gradients.
   void finish() {
     is_running_ = false;
     const c10::NoGradGuard no_grad;
@@ -147,7 +148,7 @@ class Replicas::Reduction {
     if (!is_ordered_) follow_arrival();
   }
 
-  // Rank 0's first backward decides the buckets of all later ones.
+  // The order of gradients in rank 0's first backward pass decides the buckets of all later passes.
   void follow_arrival() {
     is_ordered_ = true;
     const std::vector<std::size_t> mine = data::order_of(arrival_, parameters_.size());

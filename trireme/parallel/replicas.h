@@ -1,22 +1,24 @@
-// Replicas keeps the copies of a torch::nn::Module on all ranks alike: what a LibTorch program of
-// one process needs to become one of many. Its own loop, losses and optimizers stay as they are.
+// Replicas is DistributedDataParallel for a torch::nn::Module: it keeps the copies of a module on
+// all ranks equal. A LibTorch program needs nothing else to run on several ranks; its training
+// loop, losses and optimizers do not change.
 //
 //   auto world = trireme::cluster::World::join();
 //   auto group = trireme::comm::connect(world);
-//   trireme::parallel::Replicas replicas(*net, group);  // everybody has rank 0's weights
+//   trireme::parallel::Replicas replicas(*net, group);  // all ranks get rank 0's weights
 //   ...
 //   loss.backward();   // when it returns, gradients are the mean over all ranks
 //   optimizer.step();
 //
-// Gradients travel in buckets, during backward, in the order in which the first backward brought
-// them. A parameter that no rank used keeps the gradient it had, undefined perhaps, so that
-// optimizers pass it over as they do on one rank. Several backward passes before a step add up.
+// Gradients are reduced in buckets during backward, in the order in which the first backward pass
+// produced them. A parameter that no rank used keeps its previous gradient, which may be undefined,
+// so that optimizers skip it as they do on one rank. Several backward passes before an optimizer
+// step accumulate.
 //
-// Order:    every rank runs the same backward passes in the same order.
-// Errors:   errors of Group are thrown by backward(). After a backward pass that throws on every
-//           rank, another one may follow.
-// Threads:  the one that runs backward.
-// Lifetime: the module outlives it; gradients are views of its memory.
+// Ordering:      every rank runs the same backward passes in the same order.
+// Errors:        backward() throws what Group throws. After a backward pass that throws on every
+//                rank, another one may follow.
+// Thread safety: the thread that runs backward.
+// Lifetime:      the module must outlive the Replicas; its gradients are views of their memory.
 
 #pragma once
 
@@ -32,9 +34,10 @@ class Replicas {
  public:
   struct Options {
     std::int64_t bucket_size = 4 << 20;  // bytes
-    // Buffers (running statistics) are rank 0's before each forward pass: see share_buffers().
+    // Before each forward pass all ranks have rank 0's buffers (running statistics).
     bool has_shared_buffers = true;
-    // Gradients may come in parts, as with recomputation: buckets wait for the end of backward.
+    // Gradients may arrive in parts, as with activation recomputation; buckets are then sent at the
+    // end of backward.
     bool is_in_parts = false;
   };
 
@@ -45,8 +48,8 @@ class Replicas {
   Replicas(const Replicas&) = delete;
   Replicas& operator=(const Replicas&) = delete;
 
-  // While it lives, backward passes add up on each rank by itself; the next one after it brings
-  // all of them together.
+  // While a Pause exists, backward passes accumulate gradients on each rank without communication;
+  // the next backward pass after it synchronizes them.
   class [[nodiscard]] Pause {
    public:
     explicit Pause(Replicas& replicas);
@@ -59,7 +62,7 @@ class Replicas {
   };
   Pause no_sync() { return Pause(*this); }
 
-  // Gives everybody rank 0's buffers. Done after each synchronized backward too.
+  // Gives rank 0's buffers to all ranks. Each synchronized backward pass does this, too.
   void share_buffers();
 
  private:

@@ -29,7 +29,7 @@ std::int64_t digest_of(const void* data, std::size_t size) {
   return static_cast<std::int64_t>(xxh64({static_cast<const std::byte*>(data), size}));
 }
 
-// Everybody's numbers, rank after rank. REQUIRES: as many on every rank.
+// The numbers of all ranks, rank after rank. REQUIRES: the same number of them on every rank.
 Numbers gathered(const comm::Group& group, const Numbers& mine, const char* label) {
   Numbers all(mine.size() * static_cast<std::size_t>(group.size()));
   group
@@ -39,7 +39,8 @@ Numbers gathered(const comm::Group& group, const Numbers& mine, const char* labe
   return all;
 }
 
-// Where a rank's numbers begin to differ from rank 0's, and which rank that is; rank 0 where none.
+// The first index at which a rank's numbers differ from rank 0's, and that rank; rank 0 if all are
+// equal.
 struct Difference {
   int rank = 0;
   std::size_t index = 0;
@@ -60,9 +61,9 @@ void expect_one_type(const std::vector<Parameter>& parameters) {
   for (const Parameter& parameter : parameters) {
     if (parameter.tensor.scalar_type() == parameters[0].tensor.scalar_type()) continue;
     throw Error(ErrorCode::Unsupported,
-                "parameters of several types cannot be trained on several ranks: " +
+                "parameters of different types are not supported on several ranks: " +
                     described(parameters[0]) + " and " + described(parameter) +
-                    "; make them alike with module.to(type), and choose train.precision instead");
+                    "; convert them with module.to(type), and set train.precision instead");
   }
 }
 
@@ -73,7 +74,7 @@ void expect_same_parameters(const comm::Group& group, const std::vector<Paramete
     mine.push_back(digest_of(text.data(), text.size()));
   }
   const Numbers counts =
-      gathered(group, {static_cast<std::int64_t>(mine.size())}, "how many parameters");
+      gathered(group, {static_cast<std::int64_t>(mine.size())}, "number of parameters");
   const Difference count = first_difference(counts, 1);
   if (count.rank != 0) {
     throw Error(ErrorCode::Mismatch,
@@ -108,9 +109,10 @@ void expect_same_values(const comm::Group& group, const std::vector<Parameter>& 
   throw Error(ErrorCode::Mismatch,
               "the weights of rank " + std::to_string(drifted) + " have drifted from rank " +
                   std::to_string(names[0]) + "'s, first in " + parameters[found.index].name +
-                  ": a rank's memory or processor is faulty, or the model is changed outside the "
-                  "step. Checkpoints since the last comparison may hold either's: go on from an "
-                  "older one; sync.check_every says how often ranks are compared")
+                  ": a rank's memory or processor is faulty, or the program changes the model "
+                  "outside the step. Checkpoints since the last comparison may hold the weights of "
+                  "either rank; resume from an older one. sync.check_every sets how often ranks "
+                  "are compared")
       .with_peer(drifted);
 }
 

@@ -1,9 +1,10 @@
-// What must be the same on every rank is compared before it does harm: names and shapes when a job
-// starts, values every so many steps. Replicas drift apart where memory, a kernel or a user's own
-// code differs, and nothing else tells.
+// Checks that ranks have the same model: names and shapes when a job starts, values every
+// sync.check_every steps. Replicas drift apart if memory, a kernel or the user's code differs
+// between ranks, and without a check that is not noticed.
 //
-// All of them are collectives. Failure: Mismatch on every rank, which names the first parameter and
-// rank that differ.
+// Errors:        Mismatch on every rank; the message names the first parameter and rank that
+//                differ.
+// Thread safety: one thread at a time. All functions but expect_one_type() are collectives.
 
 #pragma once
 
@@ -14,14 +15,15 @@
 
 namespace trireme::parallel {
 
-// No collective: throws Unsupported where a parameter is of another type than the first, which
-// cannot travel in the same bucket.
+// Throws Unsupported if a parameter's type differs from the first one's, because a bucket has one
+// type.
 void expect_one_type(const std::vector<Parameter>& parameters);
 
-// Names, shapes and types.
+// Compares names, shapes and types.
 void expect_same_parameters(const comm::Group& group, const std::vector<Parameter>& parameters);
 
-// The bytes of each. `rank`: what errors call this one, which may be another in the whole job.
+// Compares the bytes of each parameter. `rank`: this rank's number in errors, usually that in the
+// whole job.
 void expect_same_values(const comm::Group& group, const std::vector<Parameter>& parameters,
                         int rank);
 

@@ -15,7 +15,7 @@ Solo::Solo(Options options)
       hooks_(options_.parameters, [this](std::size_t parameter) { on_gradient(parameter); }) {
   const std::size_t states = options_.optimizer->state_names().size();
   for (Parameter& parameter : options_.parameters) {
-    // Rules work on flat slices.
+    // Update rules work on contiguous memory.
     if (!parameter.tensor.is_contiguous()) parameter.tensor.set_data(parameter.tensor.contiguous());
     index_.emplace(parameter.tensor.unsafeGetTensorImpl(), index_.size());
     std::vector<at::Tensor>& own = state_.emplace_back();
@@ -57,7 +57,7 @@ void Solo::on_gradient(std::size_t parameter) {
   const c10::NoGradGuard no_grad;
   if (options_.progress) options_.progress();
   at::Tensor& gradient = options_.parameters[parameter].tensor.mutable_grad();
-  // Rules work on flat slices: an embedding's sparse gradient is spread out.
+  // Update rules work on contiguous memory, so the sparse gradient of an embedding becomes dense.
   if (gradient.is_sparse()) gradient = gradient.to_dense();
   rows_.flush(parameter, gradient);
   if (!has_come_.empty()) has_come_[parameter] = true;

@@ -1,8 +1,11 @@
-// Solo is the agreement of a job of one rank: the reference for all others, and free of copies.
+// Solo is the synchronization strategy of a job of one rank. It is the reference for all others,
+// and it makes no copies.
 //
-// Gradients stay where autograd put them. Several slots are added up along the tree of an ordered
-// sum. Where the plan allows early updates, each parameter is updated as soon as its gradient is
-// born and the gradient is given back, so that no two large ones need to live at once.
+// Gradients stay where autograd put them. Several micro-batches are added up along the tree of an
+// ordered sum. If the plan allows early updates, each parameter is updated as soon as its gradient
+// is complete, and the gradient is freed, so that only one large gradient exists at a time.
+//
+// Errors, thread safety, lifetime: as GradientSync.
 
 #pragma once
 
@@ -28,12 +31,13 @@ class Solo final : public GradientSync,
   struct Options {
     std::vector<Parameter> parameters;
     std::shared_ptr<const optim::Optimizer> optimizer;
-    // Not where a gradient comes in several parts, as with recomputation, nor where backward may
-    // still read the value.
+    // Must be false if a gradient arrives in several parts, as with activation recomputation, or if
+    // backward may still read the value.
     bool can_update_early = true;
-    // Sums in a fixed order are made of gradients that were, too.
+    // Sums have a fixed order, so layers must not write gradients in their own order
+    // (GradientBuffers is not offered).
     bool is_ordered = false;
-    // Called now and then while backward runs.
+    // Called from time to time while backward runs.
     std::function<void()> progress{};
   };
   explicit Solo(Options options);
@@ -55,7 +59,8 @@ class Solo final : public GradientSync,
  private:
   std::vector<checkpoint::Piece> pieces() override;
   std::string first_not_finite() const override;
-  // Gradients are welcome wherever they are; only rows of tables need not become whole ones.
+  // Gradients stay where layers put them, so lend() lends nothing. It only notes for add_rows()
+  // that the rest of this gradient will follow.
   at::Tensor lend(const at::Tensor& parameter) override;
   bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,
                 const at::Tensor& values) override;
@@ -66,10 +71,10 @@ class Solo final : public GradientSync,
   std::vector<std::vector<at::Tensor>> state_;          // by parameter, in the optimizer's order
   std::unordered_map<const void*, std::size_t> index_;  // of a parameter, by its tensor
   PendingRows rows_;
-  std::vector<bool> is_asked_;  // in this slot, by a layer that is going to write its gradient
-  std::vector<bool> has_come_;  // in this slot
+  std::vector<bool> is_asked_;  // in this micro-batch, by a layer that will write the gradient
+  std::vector<bool> has_come_;  // in this micro-batch
   StepPlan plan_;
-  bool is_early_ = false;  // now, in this slot
+  bool is_early_ = false;  // now, in this micro-batch
   std::size_t micro_batches_done_ = 0;
   MicroBatchSum micro_batches_;
   GradientHooks hooks_;

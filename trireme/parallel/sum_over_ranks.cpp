@@ -28,7 +28,8 @@ struct SumOverRanks : torch::autograd::Function<SumOverRanks> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  const torch::autograd::variable_list& of_sum) {
     const auto holder = ctx->saved_data["kept"].toCapsule();
-    // What it does to a share is what it did to the sum: a sum over ranks again.
+    // Every rank's loss depends on every rank's tensor through the sum, so the gradient is the sum
+    // of the gradients of all ranks.
     return {sum_over_ranks(of_sum[0], static_cast<Kept&>(*holder).group), at::Tensor()};
   }
 };

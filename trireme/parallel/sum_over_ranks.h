@@ -1,10 +1,12 @@
-// sum_over_ranks() adds a tensor up over all ranks, as an operation that autograd knows: what every
-// rank's loss owes to the sum comes back to each share of it.
+// sum_over_ranks() sums a tensor over all ranks as an autograd operation: in backward, the
+// gradients of all ranks' losses with respect to the sum are added up and passed to each rank's
+// tensor.
 //
-// A collective, in forward and in backward: all ranks call it, in the same order. Give it a group
-// of its own where other operations run beside it.
+// A collective, in forward and in backward: all ranks call it in the same order. Use a separate
+// group if other operations run at the same time.
 //
-// Failure: what Group throws.
+// Errors:        what Group throws.
+// Thread safety: as Group.
 
 #pragma once
 

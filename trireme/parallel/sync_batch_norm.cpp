@@ -12,14 +12,14 @@
 namespace trireme::parallel {
 namespace {
 
-// Every dimension but the channels'.
+// All dimensions except the channel dimension.
 std::vector<std::int64_t> others(const at::Tensor& input) {
   std::vector<std::int64_t> dims{0};
   for (std::int64_t dim = 2; dim < input.dim(); ++dim) dims.push_back(dim);
   return dims;
 }
 
-// (C) so that it spreads over (N, C, ...).
+// A view of (C) that broadcasts over (N, C, ...).
 at::Tensor spread(const at::Tensor& by_channel, const at::Tensor& over) {
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(over.dim()), 1);
   sizes[1] = by_channel.numel();
@@ -29,7 +29,7 @@ at::Tensor spread(const at::Tensor& by_channel, const at::Tensor& over) {
 }  // namespace
 
 SyncBatchNorm::SyncBatchNorm(const comm::Group& group, const Options& options)
-    // Its collectives run while gradients of others are reduced.
+    // Its collectives run while gradients of other layers are reduced, so it needs its own group.
     : group_(group.duplicate()), options_(options) {
   weight = register_parameter("weight", at::ones({options.features}));
   bias = register_parameter("bias", at::zeros({options.features}));
@@ -41,14 +41,14 @@ SyncBatchNorm::SyncBatchNorm(const comm::Group& group, const Options& options)
 at::Tensor SyncBatchNorm::forward(const at::Tensor& input) {
   TRIREME_CHECK(input.dim() >= 2 && input.size(1) == options_.features, "batch norm of ",
                 options_.features, " features on an input of ", input.dim(), " dimensions");
-  // In the parameters' own type: sums of 16-bit numbers would lose all digits.
+  // Computes in the type of the parameters, because sums of 16-bit numbers would be inaccurate.
   const at::Tensor wide = input.to(weight.scalar_type());
   if (!is_training()) return normalized(wide, running_mean, running_var).to(input.scalar_type());
   const std::vector<std::int64_t> dims = others(input);
   auto count = static_cast<double>(input.numel() / options_.features);
   group_.all_reduce({&count, 1, comm::DType::Float64}, comm::ReduceOp::Sum, {.label = "samples"})
       .wait();
-  // Two rounds, since one pass over squares loses digits.
+  // Two passes, because E[x^2] - E[x]^2 in one pass is inaccurate.
   const at::Tensor mean = sum_over_ranks(wide.sum(dims), group_) / count;
   const at::Tensor centered = wide - spread(mean, wide);
   const at::Tensor variance = sum_over_ranks(centered.square().sum(dims), group_) / count;
@@ -62,7 +62,7 @@ at::Tensor SyncBatchNorm::normalized(const at::Tensor& input, const at::Tensor& 
   return (input - spread(mean, input)) * spread(factor, input) + spread(bias, input);
 }
 
-// As torch's: the unbiased variance is kept.
+// As in torch, the running variance is the unbiased one.
 void SyncBatchNorm::track(const at::Tensor& mean, const at::Tensor& variance, double count) {
   const c10::NoGradGuard no_grad;
   running_mean.lerp_(mean.detach(), options_.momentum);

@@ -1,13 +1,15 @@
 // SyncBatchNorm is torch::nn::BatchNorm over the samples of all ranks: a batch on N ranks is
-// normalized as it would be on one, however unevenly it was dealt.
+// normalized as on one rank, even if the ranks have different numbers of samples.
 //
 //   norm = register_module("norm", std::make_shared<SyncBatchNorm>(group, {.features = 64}));
 //
 // Parameters and buffers have the names of torch::nn::BatchNorm's, so checkpoints fit both.
 //
-// In training, forward and backward are collectives: every rank runs them, with at least one
-// sample on some rank. In evaluation nobody speaks.
-// Failure: what Group throws; Misuse for an input without a channel dimension of that size.
+// In training, forward and backward are collectives: every rank runs them, and at least one rank
+// must have a sample. In evaluation there is no communication.
+//
+// Errors:        what Group throws; Misuse if the input's channel dimension does not have this
+// size. Thread safety: as torch::nn::Module.
 
 #pragma once
 

@@ -24,7 +24,7 @@ std::optional<std::int64_t> step_in(std::string_view text) {
   throw Error(ErrorCode::InvalidInput, what);
 }
 
-// "500=local steps=8". Throws InvalidInput.
+// Reads "500=local steps=8". Throws InvalidInput.
 Stretch read_stretch(const std::string& text) {
   const std::size_t at = text.find('=');
   const auto step = step_in(std::string_view(text).substr(0, at));
@@ -33,10 +33,12 @@ Stretch read_stretch(const std::string& text) {
   std::vector<std::string> settings;
   if (words >> word) settings.push_back("sync.kind=" + word);
   if (!step || settings.empty()) {
-    refuse("\"" + text + "\" is no \"step=kind\", as in \"500=local\" or \"500=local steps=8\"");
+    refuse("\"" + text +
+           "\": expected \"step=kind\", as in \"500=local\" or \"500=local steps=8\"");
   }
   if (word == "post_local") {
-    refuse("\"" + text + "\": post_local is all_reduce and then local; name those two");
+    refuse("\"" + text +
+           "\": post_local is not supported in a schedule; use all_reduce and then local");
   }
   while (words >> word) settings.push_back("sync." + word);
   config::Schema schema;
@@ -57,7 +59,7 @@ std::vector<Stretch> read_stretches(const std::vector<std::string>& all) {
   for (const std::string& text : all) {
     found.push_back(read_stretch(text));
     if (found.back().begin <= last) {
-      refuse("\"" + text + "\" does not come after the one before it");
+      refuse("\"" + text + "\": steps must be in ascending order");
     }
     last = found.back().begin;
   }
@@ -83,7 +85,6 @@ std::vector<Stretch> stretches_of(const config::Config& config) {
   return all;
 }
 
-// All-reduce, and then local.
 std::vector<Stretch> without_post_local(std::vector<Stretch> all) {
   if (all.at(0).kind != SyncKind::PostLocal) return all;
   const std::int64_t begin = all[0].pace.begin;
@@ -92,8 +93,8 @@ std::vector<Stretch> without_post_local(std::vector<Stretch> all) {
   if (begin > 0) all.insert(all.begin(), {.kind = SyncKind::AllReduce});
   if (all.back().begin < begin || (all.size() > 2 && all[2].begin <= begin)) {
     refuse(
-        "sync.schedule begins before sync.begin of post_local: take sync.kind=all_reduce, and "
-        "local in the schedule");
+        "sync.schedule begins before sync.begin of post_local; use sync.kind=all_reduce, and add "
+        "local to the schedule");
   }
   return all;
 }

@@ -1,9 +1,10 @@
-// Which kind ranks agree by from which step on: sync.kind at first, then what sync.schedule says.
+// The synchronization strategies of a job by step: first sync.kind, then those of sync.schedule.
 //
 //   kind = "all_reduce"
 //   schedule = ["500=local steps=8", "2000=all_reduce"]
 //
-// Threads: pure.
+// Errors:        InvalidInput for an invalid schedule.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -19,12 +20,12 @@ namespace trireme::parallel {
 struct Stretch {
   std::int64_t begin = 0;  // the first step
   SyncKind kind = SyncKind::Auto;
-  local::Pace pace{};  // of a kind that agrees less often than every step
+  local::Pace pace{};  // of a local-update method
 };
 
-// At least one, from step 0 on. Throws InvalidInput for a schedule that is none.
+// At least one; the first begins at step 0.
 std::vector<Stretch> stretches_of(const config::Config& config);
-// The same with two in place of post_local. REQUIRES: that can only be the first.
+// Replaces post_local by all_reduce and local. REQUIRES: only the first may be post_local.
 std::vector<Stretch> without_post_local(std::vector<Stretch> all);
 
 }  // namespace trireme::parallel

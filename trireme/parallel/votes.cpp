@@ -9,7 +9,7 @@ Votes::Votes(comm::Group group, std::int64_t slack) : group_(std::move(group)), 
 std::optional<Votes::Ballot> Votes::cast(const Ballot& mine) {
   pending_.push_back(std::make_unique<Pending>(Pending{.ballot = mine, .work = {}}));
   Pending& last = *pending_.back();
-  // Small, and waited for: before whatever else is on its way.
+  // All ranks wait for these few bytes, so they have priority over other transfers in flight.
   last.work = group_.all_reduce({last.ballot.data(), last.ballot.size(), comm::DType::Int32},
                                 comm::ReduceOp::Max, {.label = "votes", .priority = 1});
   if (static_cast<std::int64_t>(pending_.size()) <= slack_) {

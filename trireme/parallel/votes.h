@@ -1,12 +1,14 @@
-// Votes are a few numbers that all ranks compare in every step, of which the largest counts. They
-// are told so many steps later (slack): a rank waits for nobody who is no further behind than that.
+// Votes takes the maximum of a few numbers over all ranks in every step. The result of a vote
+// arrives `slack` steps later, so that a rank waits for another only if that one is more than
+// `slack` steps behind.
 //
 //   Votes votes(group, 2);
-//   if (const auto all = votes.cast({is_stop_wanted, 0, 0})) ...   // what was cast two steps ago
+//   if (const auto all = votes.cast({is_stop_wanted, 0, 0})) ...   // the votes of two steps ago
 //
-// Every rank is told the same in the same step. Without slack that is what was cast just now.
+// Every rank gets the same result in the same step; without slack it is that of the current vote.
 //
-// Threads: one. A collective.
+// Errors:        what Group throws.
+// Thread safety: one thread at a time. cast() and drain() are collectives.
 
 #pragma once
 
@@ -28,9 +30,9 @@ class Votes {
 
   std::int64_t slack() const noexcept { return slack_; }
 
-  // Nothing while so many steps have not been made.
+  // Nothing in the first `slack` steps.
   std::optional<Ballot> cast(const Ballot& mine);
-  // Waits for what is on its way and forgets it: for steps that do not follow the last ones.
+  // Waits for votes in flight and discards them, before a step that does not follow the last one.
   void drain();
 
  private:
@@ -41,7 +43,8 @@ class Votes {
 
   comm::Group group_;
   std::int64_t slack_;
-  std::deque<std::unique_ptr<Pending>> pending_;  // the oldest first; each at a place of its own
+  // Oldest first. A collective in flight writes to its entry, so entries must not move.
+  std::deque<std::unique_ptr<Pending>> pending_;
 };
 
 }  // namespace trireme::parallel

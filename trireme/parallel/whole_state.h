@@ -1,13 +1,13 @@
-// Values and optimizer state of a model, one whole tensor after the other, where ranks hold them in
-// pieces.
+// Functions that assemble a model's values and optimizer state, tensor by tensor, from the pieces
+// that ranks hold, and write them back.
 //
 //   for (const StateTensor& one : tensors_of(parameters, states)) {
 //     at::Tensor whole = whole_of(one, own.pieces(), 0);   // 0 where this rank has no element
-//     ... all ranks add theirs up
+//     ... sum `whole` over all ranks
 //     write_pieces(one.name, whole, own.pieces());
 //   }
 //
-// Threads: pure.
+// Thread safety: no shared state; the caller owns the tensors.
 
 #pragma once
 
@@ -22,19 +22,19 @@
 namespace trireme::parallel {
 
 struct StateTensor {
-  std::string name;  // as that of its pieces
-  at::Tensor like;   // the parameter
+  std::string name;  // that of its pieces
+  at::Tensor like;   // the parameter, for shape and type
 };
 
-// In one order on all ranks: the values, then one state after the other.
+// In the same order on all ranks: the values, then one optimizer state after the other.
 std::vector<StateTensor> tensors_of(const std::vector<Parameter>& parameters,
                                     const std::vector<std::string>& states);
 
-// Elements that are in none of the pieces are `rest`.
+// The whole tensor; elements that no piece contains are `rest`.
 at::Tensor whole_of(const StateTensor& one, const std::vector<checkpoint::Piece>& pieces,
                     double rest);
 
-// Those of that name become what they are of the whole.
+// Copies the elements of `whole` to the pieces of this name.
 void write_pieces(const std::string& name, const at::Tensor& whole,
                   const std::vector<checkpoint::Piece>& pieces);
 
