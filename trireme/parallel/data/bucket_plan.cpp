@@ -15,7 +15,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t step) {
 
 BucketPlan BucketPlan::make(std::span<const Parameter> parameters,
                             std::span<const std::size_t> order, const Options& options) {
-  TRIREME_CHECK_EQ(order.size(), parameters.size(), "an order of all parameters");
+  TRIREME_CHECK_EQ(order.size(), parameters.size(), "parameters in the order");
   BucketPlan plan;
   plan.bucket_of.resize(parameters.size());
   plan.range_of.resize(parameters.size());
@@ -52,7 +52,7 @@ std::int64_t BucketPlan::Bucket::bound(int rank, int ranks) const noexcept {
   const std::int64_t units = range.count() / kAlignment;
   const std::int64_t fair = range.begin + units * rank / ranks * kAlignment;
   if (!is_whole || fair == range.end) return fair;
-  // The parameter's bound that is nearest.
+  // Moves the boundary to the nearest beginning or end of a parameter.
   const auto after = std::find_if(entries.begin(), entries.end(),
                                   [&](const Entry& entry) { return entry.range.begin > fair; });
   const std::int64_t next = after == entries.end() ? range.end : after->range.begin;

@@ -1,12 +1,13 @@
-// BucketPlan says where each parameter's gradient lies: in which bucket, from which element on.
-// Parameters fill buckets in the order in which their gradients arrive, so that a bucket is whole
-// early and can travel while later gradients are still being computed.
+// BucketPlan assigns a bucket and a range of elements to each parameter's gradient. Parameters fill
+// buckets in the order in which their gradients are computed, so that a bucket is complete early
+// and can be sent while later gradients are still being computed.
 //
-// Layout:  buckets lie end to end in one flat space. Every parameter begins at a multiple of
-//          kAlignment elements. Inside a bucket, parameters that are updated alike lie together. A
-//          bucket cuts into slices for any number of ranks, each aligned too: the plan stays as it
-//          is when ranks come and go. Where rules need whole parameters, slices end between them.
-// Threads: pure.
+// Layout:        buckets are contiguous in one flat space. Every parameter begins at a multiple of
+//                kAlignment elements. Within a bucket, parameters with the same update settings are
+//                adjacent. A bucket can be divided into aligned shards for any number of ranks, so
+//                the plan does not change with the world size. If update rules need whole
+//                parameters, shards end between parameters.
+// Thread safety: a value; the functions are pure.
 
 #pragma once
 
@@ -27,7 +28,7 @@ struct ElementRange {
   friend bool operator==(const ElementRange&, const ElementRange&) = default;
 };
 
-// What lies in both; its count may be negative where nothing does.
+// The intersection; if it is empty, its count may be negative.
 inline ElementRange common(const ElementRange& a, const ElementRange& b) noexcept {
   return {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
 }
@@ -35,8 +36,8 @@ inline ElementRange common(const ElementRange& a, const ElementRange& b) noexcep
 struct BucketPlan {
   struct Parameter {
     std::int64_t count = 0;
-    int group = 0;  // of those that are updated alike
-    int unit = 0;   // no bucket holds parameters of two
+    int group = 0;  // parameters of a group have the same update settings
+    int unit = 0;   // a bucket holds parameters of one unit only
   };
   struct Entry {
     std::size_t parameter = 0;
@@ -45,35 +46,35 @@ struct BucketPlan {
   struct Bucket {
     ElementRange range;
     std::vector<Entry> entries;
-    bool is_whole = false;  // whether no slice cuts a parameter
+    bool is_whole = false;  // shards end between parameters
 
-    // Rank's share of it: as many as any other's, give or take kAlignment or, where parameters are
-    // whole, half of the one that lies on the bound.
+    // The shard of this rank. Shards differ in size by at most kAlignment elements or, if shards
+    // end between parameters, by about half of the parameter at the boundary.
     ElementRange slice(int rank, int ranks) const noexcept {
       return {bound(rank, ranks), bound(rank + 1, ranks)};
     }
-    // Where the slice of this rank begins.
+    // The first element of this rank's shard.
     std::int64_t bound(int rank, int ranks) const noexcept;
-    // Of all ranks' slices.
+    // The sizes of all ranks' shards.
     std::vector<std::size_t> slice_counts(int ranks) const;
   };
   struct Options {
     std::int64_t bucket_count = 1 << 20;  // elements; one parameter may exceed it
-    bool is_whole = false;                // slices end between parameters
+    bool is_whole = false;                // shards end between parameters
   };
 
   std::vector<Bucket> buckets;
-  std::int64_t count = 0;              // of the flat space
+  std::int64_t count = 0;              // elements of the flat space
   std::vector<std::size_t> bucket_of;  // by parameter
   std::vector<ElementRange> range_of;  // by parameter
 
-  // `order`: every parameter once, earliest gradient first.
+  // `order`: every parameter once, the earliest gradient first.
   static BucketPlan make(std::span<const Parameter> parameters, std::span<const std::size_t> order,
                          const Options& options);
 };
 
-// Every one of `count` parameters once: in the order of their first arrival, then those that never
-// came, the last layer's first, as their gradients are born as a rule.
+// Each of `count` parameters once: first in the order in which their gradients arrived, then those
+// without a gradient in reverse order, which is the usual order of backward.
 std::vector<std::size_t> order_of(std::span<const std::size_t> arrival, std::size_t count);
 
 }  // namespace trireme::parallel::data

@@ -62,7 +62,7 @@ void CodedAllReduce::begin(std::int64_t step) {
 }
 
 void CodedAllReduce::launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) {
-  TRIREME_CHECK_EQ(bucket, launched_, "buckets in order");
+  TRIREME_CHECK_EQ(bucket, launched_, "buckets must be launched in ascending order");
   passages_[bucket].values = values;
   passages_[bucket].out = out;
   if (joint_) nominate(bucket);
@@ -74,7 +74,7 @@ void CodedAllReduce::encode_launched() {
   while (encoded_ < launched_) encode(encoded_++);
 }
 
-// In the order of buckets on every rank, as far as it goes without waiting.
+// Advances buckets as far as possible without waiting, in the same order on every rank.
 void CodedAllReduce::advance() {
   const auto is_over = [](std::optional<comm::Work>& work) { return !work || work->is_done(); };
   while (encoded_ < launched_ && is_over(passages_[encoded_].nominating)) encode(encoded_++);
@@ -100,7 +100,7 @@ void CodedAllReduce::nominate(std::size_t bucket) {
       {.label = "nominations of " + std::to_string(bucket)});
 }
 
-// Waits for what others nominate.
+// The number of values that this rank may send. Waits for the nominations of other ranks.
 std::size_t CodedAllReduce::quota_of(std::size_t bucket) {
   Passage& passage = passages_[bucket];
   if (!passage.nominating) return 0;
@@ -142,7 +142,7 @@ void CodedAllReduce::encode(std::size_t bucket) {
       {&passage.size, 1, comm::DType::Int64}, {.label = "size of " + std::to_string(bucket)});
 }
 
-// Waits for the sizes of what comes.
+// Waits for the sizes of the encoded buckets of all ranks.
 void CodedAllReduce::start_gathering(std::size_t bucket) {
   Passage& passage = passages_[bucket];
   if (passage.telling) passage.telling->wait();

@@ -1,18 +1,19 @@
-// CodedAllReduce adds up what all ranks have in the buckets of a plan, as the bytes that a codec
-// makes, and gives all of them all of it (see coded_sum.h).
+// CodedAllReduce is an all-reduce of the buckets of a plan with a codec on the wire.
 //
-// Every rank sends its bytes to all others, decodes everybody's in the order of ranks and adds them
-// up, so that all come to the same bits. What a rank lost of its own is its residual, by parameter
-// (feedback.h): it is added to what the rank encodes next.
+// Every rank sends its encoded bucket to all others, decodes the buckets of all ranks in the order
+// of ranks and adds them up, so that all ranks get bitwise identical sums. The compression error of
+// a rank is its residual, by parameter (error_feedback.h), which is added to the values that the
+// rank encodes next.
 //
-// Where ranks hold slices of the buckets (beside), a codec that can chooses among all of them what
-// is sent (trireme/codec/joint.h): the holders of a bucket's slices tell each other what they
-// nominate, and encode when they have heard all.
+// If ranks hold shards of the buckets (`beside`), a codec with joint selection chooses the values
+// to send among all shards of a bucket (trireme/codec/joint.h): the holders of the shards first
+// exchange nominations, and encode when they have received all of them.
 //
-// Where ranks come and go (is_elastic), residuals count from commit() on; until then the same sum
-// can be begun again, with another group.
+// In an elastic job (is_elastic), new residuals count from commit() on; until then the same sum can
+// be started again with another group.
 //
-// Bytes: a rank sends its encoded bucket once and receives those of all others.
+// Bytes:                 a rank sends its encoded bucket once and receives those of all others.
+// Errors, thread safety: as BucketSum.
 
 #pragma once
 
@@ -27,7 +28,7 @@ namespace trireme::parallel::data {
 
 class CodedAllReduce final : public BucketSum {
  public:
-  // Those who hold slices of the same buckets: their group, and by bucket how much each holds.
+  // The ranks that hold shards of the same buckets; `counts`: by bucket, the sizes of their shards.
   struct Beside {
     comm::Group group;
     std::vector<std::vector<std::size_t>> counts;
@@ -36,21 +37,21 @@ class CodedAllReduce final : public BucketSum {
     comm::Group group;
     std::shared_ptr<const codec::Codec> codec;
     bool has_error_feedback = true;
-    bool is_mean = false;  // what it adds up is divided by the number of ranks
+    bool is_mean = false;  // the caller divides the sum by the number of ranks
     std::uint64_t seed = 0;
     bool is_elastic = false;
-    Residuals::SharedResiduals shared{};  // where others find residuals when this rank is dead
+    Residuals::SharedResiduals shared{};  // where other ranks find the residuals if this one dies
     std::optional<Beside> beside{};
   };
-  // REQUIRES: parameters are float32; values lie as the plan says. `parts`: see ErrorFeedback.
+  // REQUIRES: float32 parameters, values in the order of the plan. `parts`: see ErrorFeedback.
   CodedAllReduce(Options options, const BucketPlan& plan, const std::vector<Parameter>& parameters,
                  std::vector<checkpoint::Piece> parts = {});
 
   void begin(std::int64_t step) override;
   void launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) override;
-  // The sum takes the place of the values.
+  // The sum replaces the values.
   void launch(std::size_t bucket, const at::Tensor& values) { launch(bucket, values, values); }
-  // Waits for what others nominate, where there is something to choose.
+  // Encodes all launched buckets. With joint selection it waits for the nominations of other ranks.
   void encode_launched();
   std::size_t launched() const override { return launched_; }
   bool is_done(std::size_t bucket) override;
@@ -61,16 +62,16 @@ class CodedAllReduce final : public BucketSum {
   ErrorFeedback* feedback() override { return &feedback_; }
 
  private:
-  // A bucket's way: its bytes, those of all, and where they are to become values.
+  // The state of a bucket in flight.
   struct Passage {
     std::vector<codec::Part> parts;
-    std::vector<float> nominated{};     // of this rank's slice
-    std::vector<float> nominations{};   // of all slices
-    std::vector<std::size_t> voters{};  // how many of them are whose
+    std::vector<float> nominated{};     // of this rank's shard
+    std::vector<float> nominations{};   // of all shards
+    std::vector<std::size_t> voters{};  // by rank of `beside`: its number of nominations
     Bytes mine{};
     Bytes all{};
-    std::int64_t size = 0;              // of mine
-    std::vector<std::int64_t> sizes{};  // of everybody's
+    std::int64_t size = 0;              // bytes of `mine`
+    std::vector<std::int64_t> sizes{};  // by rank: bytes in `all`
     std::optional<comm::Work> nominating{};
     std::optional<comm::Work> telling{};
     std::optional<comm::Work> gathering{};
@@ -85,17 +86,17 @@ class CodedAllReduce final : public BucketSum {
   void advance();
 
   Options options_;
-  comm::Group bytes_;  // sizes and bytes are not in one order
+  comm::Group bytes_;  // for encoded bytes, which are not sent in the same order as sizes
   BucketPlan plan_;
-  std::shared_ptr<const codec::Joint> joint_;  // null: each encodes what it has
-  std::shared_ptr<const codec::Codec> codec_;  // that one, or the one of the options
+  std::shared_ptr<const codec::Joint> joint_;  // null: each rank encodes its own values
+  std::shared_ptr<const codec::Codec> codec_;  // joint_, or the codec of the options
   ErrorFeedback feedback_;
   std::vector<Passage> passages_;  // by bucket
   std::int64_t step_ = 0;
-  // Buckets that have come so far, each no further than the one before.
+  // The number of buckets that have reached each stage. A bucket never overtakes an earlier one.
   std::size_t launched_ = 0;
   std::size_t encoded_ = 0;
-  std::size_t gathered_ = 0;  // on their way, at least
+  std::size_t gathered_ = 0;  // the gathering has started
   Traffic traffic_;
 };
 

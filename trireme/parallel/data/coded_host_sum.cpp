@@ -15,32 +15,32 @@ CodedHostSum::CodedHostSum(Options options, const BucketPlan& plan,
       parameters_(std::move(parameters)),
       passages_(plan.buckets.size()) {}
 
-// Whoever speaks goes on; otherwise the first that has heard it.
+// The current speaker continues. If it is gone, the first rank that knew it becomes the speaker.
 CodedHostSum::Speaker CodedHostSum::choose_speaker(const Members& members) const {
   const std::int64_t mine[] = {speaker_, own_ ? 1 : 0, members.place};
   std::vector<std::int64_t> all(std::size(mine) * static_cast<std::size_t>(members.host.size()));
   members.host
       .all_gather({all.data(), all.size(), comm::DType::Int64},
-                  {mine, std::size(mine), comm::DType::Int64}, {.label = "who speaks"})
+                  {mine, std::size(mine), comm::DType::Int64}, {.label = "choose a speaker"})
       .wait();
-  const auto said = [&](int rank, std::size_t what) {
+  const auto report = [&](int rank, std::size_t what) {
     return all[std::size(mine) * static_cast<std::size_t>(rank) + what];
   };
   Speaker speaker;
-  int speaking = -1, hearer = -1;
+  int speaking = -1, first_informed = -1;
   for (int rank = members.host.size(); rank-- > 0;) {
-    if (said(rank, 1) != 0) speaking = rank;
-    if (said(rank, 0) < 0) continue;
-    hearer = rank;
-    speaker.before.insert(static_cast<int>(said(rank, 0)));
+    if (report(rank, 1) != 0) speaking = rank;
+    if (report(rank, 0) < 0) continue;
+    first_informed = rank;
+    speaker.before.insert(static_cast<int>(report(rank, 0)));
   }
-  speaker.rank = speaking >= 0 ? speaking : std::max(hearer, 0);
-  speaker.place = static_cast<int>(said(speaker.rank, 2));
+  speaker.rank = speaking >= 0 ? speaking : std::max(first_informed, 0);
+  speaker.place = static_cast<int>(report(speaker.rank, 2));
   return speaker;
 }
 
-// What a speaker that is gone owed, this one owes. Where one was lost on the way to speaking, not
-// all know whom it followed.
+// The new speaker takes over the residual of the previous one. If a rank failed while it was
+// becoming the speaker, ranks know different previous speakers, so it tries all of them.
 void CodedHostSum::take_over(const Members& members, const comm::Group& speakers,
                              const std::set<int>& before) {
   if (own_) return own_->regroup({.all = speakers});
@@ -68,7 +68,7 @@ void CodedHostSum::regroup(const Members& members) {
   std::vector<std::uint8_t> all(static_cast<std::size_t>(members.all.size()));
   members.all
       .all_gather({all.data(), all.size(), comm::DType::UInt8}, {&mine, 1, comm::DType::UInt8},
-                  {.label = "who speak"})
+                  {.label = "speakers"})
       .wait();
   speaking_ = speaker.rank;
   speaker_ = speaker.place;
@@ -94,7 +94,7 @@ void CodedHostSum::begin(std::int64_t step) {
 }
 
 void CodedHostSum::launch(std::size_t bucket, const at::Tensor& values, const at::Tensor& out) {
-  TRIREME_CHECK_EQ(bucket, launched_, "buckets in order");
+  TRIREME_CHECK_EQ(bucket, launched_, "buckets must be launched in ascending order");
   passages_[bucket] = {
       .filling = doorway_.barrier({.label = "bucket " + std::to_string(bucket) + " of the host"}),
       .values = values,
@@ -112,7 +112,7 @@ void CodedHostSum::advance() {
   while (opened_ < launched_ && passages_[opened_].filling->is_done()) open_next();
 }
 
-// Of the last one all hear from the speaker.
+// The last bucket is complete only after a broadcast of the speaker, which finish() waits for.
 bool CodedHostSum::is_done(std::size_t bucket) {
   advance();
   const bool is_last = bucket + 1 == passages_.size();

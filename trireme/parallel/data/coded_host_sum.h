@@ -1,14 +1,17 @@
-// CodedHostSum adds up what hosts have in the buckets of a plan, as the bytes that a codec makes
-// (see coded_sum.h), where ranks come and go: the ranks of a host have a bucket together, in memory
-// that they share, and one of them speaks for all.
+// CodedHostSum sums the buckets of a plan over hosts in an elastic job, with a codec on the wire.
+// The ranks of a host hold a bucket together, in shared memory, and one of them, the speaker,
+// exchanges it with the speakers of other hosts.
 //
-//   sum.regroup(members);                    // now, and when ranks have come or gone
-//   sum.launch(bucket, values, values);   // the whole bucket, of which this rank has its slice
+//   sum.regroup(members);                 // at first, and whenever the membership changes
+//   sum.launch(bucket, values, values);   // the whole bucket; this rank has written its shard of
+//   it
 //
-// A host owes as one (feedback.h). What it owes its speaker has, in memory that outlives it: who
-// speaks after it takes that over, whichever slices ranks have then. It is lost where a host is.
+// A host has one residual (error_feedback.h). Its speaker keeps it in memory that outlives the
+// speaker: the next speaker takes it over, however shards are divided then. If all ranks of a host
+// fail, its residual is lost.
 //
-// Threads, failure: as BucketSum. regroup() is a collective of all, the rest of a host's ranks.
+// Errors, thread safety: as BucketSum. regroup() is a collective of all ranks; the other functions
+//                        are collectives of the host's ranks.
 
 #pragma once
 
@@ -28,8 +31,9 @@ class CodedHostSum final : public BucketSum {
     std::shared_ptr<const codec::Codec> codec;
     bool has_error_feedback = true;
     std::uint64_t seed = 0;
-    std::shared_ptr<comm::Arena> arena{};  // of the host; null: of one rank, which dies with it
-    std::uint64_t key = 0;                 // of residuals in it
+    // The host's arena. Null: the host has one rank, and its residual is lost with that rank.
+    std::shared_ptr<comm::Arena> arena{};
+    std::uint64_t key = 0;  // of the residuals in the arena
   };
   // REQUIRES: as CodedAllReduce.
   CodedHostSum(Options options, const BucketPlan& plan, std::vector<Parameter> parameters);
@@ -46,12 +50,12 @@ class CodedHostSum final : public BucketSum {
 
  private:
   struct Passage {
-    std::optional<comm::Work> filling{};  // by all ranks of the host
+    std::optional<comm::Work> filling{};  // until all ranks of the host have written their shards
     at::Tensor values{};
     at::Tensor out{};
   };
 
-  // Of a host: its rank and place, and the places of all who may have spoken before.
+  // The speaker of a host: its rank and place, and the places of all possible previous speakers.
   struct Speaker {
     int rank = 0;
     int place = 0;
@@ -65,14 +69,15 @@ class CodedHostSum final : public BucketSum {
   Options options_;
   BucketPlan plan_;
   std::vector<Parameter> parameters_;
-  comm::Group doorway_ = comm::Group::solo();  // the host's: not in the order of its reductions
-  int speaking_ = 0;                           // who speaks: its rank there
-  int speaker_ = -1;                           // and its place
-  std::optional<CodedAllReduce> own_;          // the speaker's
-  std::vector<Passage> passages_;              // by bucket
+  // The host's ranks; not the group of its reductions, because the order of the operations differs.
+  comm::Group doorway_ = comm::Group::solo();
+  int speaking_ = 0;                   // the speaker's rank in doorway_
+  int speaker_ = -1;                   // the speaker's place; -1: not known
+  std::optional<CodedAllReduce> own_;  // on the speaker only
+  std::vector<Passage> passages_;      // by bucket
   std::int64_t step_ = 0;
   std::size_t launched_ = 0;
-  std::size_t opened_ = 0;  // filled, and from there on the speaker's
+  std::size_t opened_ = 0;  // buckets that are complete on this host
   Traffic traffic_;
 };
 

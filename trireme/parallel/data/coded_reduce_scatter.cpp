@@ -87,10 +87,10 @@ void CodedReduceScatter::begin(std::int64_t step) {
   traffic_ = {};
 }
 
-// What is this rank's own is neither encoded nor sent.
+// This rank's own shard is neither encoded nor sent.
 void CodedReduceScatter::launch(std::size_t bucket, const at::Tensor& values,
                                 const at::Tensor& out) {
-  TRIREME_CHECK_EQ(bucket, launched_, "buckets in order");
+  TRIREME_CHECK_EQ(bucket, launched_, "buckets must be launched in ascending order");
   Passage& passage = passages_[bucket];
   passage.out = out;
   const std::span<const float> all = floats_of(values);
@@ -125,7 +125,7 @@ void CodedReduceScatter::launch(std::size_t bucket, const at::Tensor& values,
   advance();
 }
 
-// In the order of buckets on every rank, as far as it goes without waiting.
+// Advances buckets as far as possible without waiting, in the same order on every rank.
 void CodedReduceScatter::advance() {
   const auto is_over = [](std::optional<comm::Work>& work) { return !work || work->is_done(); };
   while (moved_ < launched_ && is_over(passages_[moved_].telling)) start_moving(moved_++);
@@ -145,18 +145,18 @@ std::size_t CodedReduceScatter::encode(std::size_t bucket, std::size_t rank,
   return options_.codec->encode_fed(values, feedback_.open(slice.range), slice.parts, draw, out);
 }
 
-// With what it owed of it, so that nothing is owed any more.
+// Adds the residual of this rank's own shard to its values; no residual remains.
 void CodedReduceScatter::keep(std::size_t bucket, std::span<const float> values) {
   Passage& passage = passages_[bucket];
   passage.own.assign(values.begin(), values.end());
-  const std::span<float> owed = feedback_.open(passage.slices[self()].range);
-  for (std::size_t i = 0; i < owed.size(); ++i) {
-    passage.own[i] += owed[i];
-    owed[i] = 0;
+  const std::span<float> residual = feedback_.open(passage.slices[self()].range);
+  for (std::size_t i = 0; i < residual.size(); ++i) {
+    passage.own[i] += residual[i];
+    residual[i] = 0;
   }
 }
 
-// Waits for the sizes of what comes.
+// Waits for the sizes of the shards that other ranks send.
 void CodedReduceScatter::start_moving(std::size_t bucket) {
   Passage& passage = passages_[bucket];
   if (passage.telling) passage.telling->wait();
@@ -164,7 +164,8 @@ void CodedReduceScatter::start_moving(std::size_t bucket) {
   const auto most = static_cast<std::int64_t>(passage.slices[self()].size_max);
   for (const std::int64_t size : passage.sizes_received) {
     if (size >= 0 && size <= most) continue;
-    throw Error(ErrorCode::Corrupt, "a slice of " + std::to_string(size) + " encoded bytes");
+    throw Error(ErrorCode::Corrupt, "an encoded shard has " + std::to_string(size) +
+                                        " bytes; the maximum is " + std::to_string(most));
   }
   const std::vector<std::size_t> sent = counts_of(passage.sizes_sent);
   const std::vector<std::size_t> received = counts_of(passage.sizes_received);

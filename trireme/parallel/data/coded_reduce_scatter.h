@@ -1,12 +1,14 @@
-// CodedReduceScatter adds up what all ranks have in the buckets of a plan and gives each rank its
-// slice of the sum, as the bytes that a codec makes: a reduce-scatter (see coded_sum.h).
+// CodedReduceScatter is a reduce-scatter of the buckets of a plan with a codec on the wire.
 //
-// Every rank encodes each other rank's slice and sends it there alone. Whoever has a slice decodes
-// what comes in the order of ranks and adds its own values, which travel nowhere, as they are. What
-// a rank lost of others' slices is its residual, by parameter (feedback.h); what it owed of its own
-// slice, where that was another's before, it adds at once.
+// Every rank encodes the shard of each other rank and sends it to that rank only. The owner of a
+// shard decodes the received values in the order of ranks and adds its own values, which are not
+// encoded. The compression error of the shards that a rank sends is its residual, by parameter
+// (error_feedback.h). A residual of the rank's own shard, which exists if that shard belonged to
+// another rank before, is added at once.
 //
-// Bytes: a rank sends the slices of all others once, encoded, and receives its own from each.
+// Bytes:                 a rank sends the encoded shards of all other ranks once, and receives its
+//                        own shard from each of them.
+// Errors, thread safety: as BucketSum.
 
 #pragma once
 
@@ -26,7 +28,7 @@ class CodedReduceScatter final : public BucketSum {
     bool has_error_feedback = true;
     std::uint64_t seed = 0;
   };
-  // REQUIRES: parameters are float32; values lie as the plan says, `out` is this rank's slice.
+  // REQUIRES: float32 parameters, values in the order of the plan; `out` is this rank's shard.
   CodedReduceScatter(Options options, const BucketPlan& plan, std::vector<Parameter> parameters);
 
   void begin(std::int64_t step) override;
@@ -40,14 +42,14 @@ class CodedReduceScatter final : public BucketSum {
   ErrorFeedback* feedback() override { return &feedback_; }
 
  private:
-  // A rank's slice of a bucket.
+  // A rank's shard of a bucket.
   struct Slice {
     ElementRange range;  // in the plan
     std::vector<codec::Part> parts;
-    std::vector<std::optional<std::size_t>> wholes;  // by part: the parameter, where it is whole
-    std::size_t size_max = 0;                        // encoded
+    std::vector<std::optional<std::size_t>> wholes;  // by part: the parameter, if it is whole
+    std::size_t size_max = 0;                        // maximum bytes when encoded
   };
-  // A bucket's way: what goes to all others, what comes from them, and what stays.
+  // The state of a bucket in flight.
   struct Passage {
     std::vector<Slice> slices;  // by rank
     Bytes sent{};
@@ -69,14 +71,14 @@ class CodedReduceScatter final : public BucketSum {
   std::size_t self() const { return static_cast<std::size_t>(options_.group.rank()); }
 
   Options options_;
-  comm::Group bytes_;  // sizes and bytes are not in one order
+  comm::Group bytes_;  // for encoded bytes, which are not sent in the same order as sizes
   BucketPlan plan_;
   std::vector<Parameter> parameters_;
   ErrorFeedback feedback_;
   std::vector<Passage> passages_;  // by bucket
   std::int64_t step_ = 0;
   std::size_t launched_ = 0;
-  std::size_t moved_ = 0;  // on their way, at least
+  std::size_t moved_ = 0;  // buckets whose exchange has started
   Traffic traffic_;
 };
 

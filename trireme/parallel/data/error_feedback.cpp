@@ -46,7 +46,7 @@ ErrorFeedback::ErrorFeedback(const Options& options, const BucketPlan& plan,
   }
 }
 
-// With the places of what the codec keeps.
+// Also computes kept_.
 Residuals::Options ErrorFeedback::residual_options() {
   Residuals::Options all{.owed = options_.has_error_feedback ? plan_.count : 0,
                          .is_undoable = options_.is_elastic,

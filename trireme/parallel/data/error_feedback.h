@@ -1,15 +1,17 @@
-// ErrorFeedback is what the codec of an exchange owes to later steps, by parameter: how it is
-// saved, and how it is found again by ranks that hold other parameters, or other parts of them.
+// ErrorFeedback keeps the error-feedback residuals of an exchange by parameter, saves them, and
+// restores them on ranks that hold other parameters or other parts of them.
 //
-// Every rank, or every host whose ranks hold parts, is one debtor. A debtor's residual of a
-// parameter is one logical tensor of a checkpoint, in the pieces that ranks hold, so that it does
-// not matter where buckets and slices were cut. With another number of debtors each takes over what
-// every so many-th one owed: what all of them owe together stays what it was.
+// Every rank, or every host whose ranks hold parts, is one contributor. A contributor's residual of
+// a parameter is one logical tensor of a checkpoint, saved in the pieces that ranks hold, so that
+// the division into buckets and shards may change. If a job resumes with another number of
+// contributors, contributor r of n adds up the residuals of r, r + n, r + 2n, ...: the sum over all
+// contributors does not change.
 //
-// What is added up may be made a mean (is_mean). Then a residual is worth less with more debtors,
-// and is scaled where their number changes.
+// If the sum is made a mean (is_mean), the weight of a residual depends on the number of
+// contributors, so residuals are scaled when that number changes.
 //
-// Threads: one.
+// Errors:        what Arena and Checkpoint throw.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -27,7 +29,7 @@
 
 namespace trireme::parallel::data {
 
-// Where a parameter lies in what is encoded, as codecs know it.
+// The codec's description of a parameter that begins at this element of the encoded values.
 codec::Part part_of(const at::Tensor& tensor, std::int64_t begin);
 
 class ErrorFeedback {
@@ -39,12 +41,12 @@ class ErrorFeedback {
   struct Options {
     std::shared_ptr<const codec::Codec> codec;
     Contributor contributor{};
-    bool has_error_feedback = true;  // otherwise nothing is owed
+    bool has_error_feedback = true;  // otherwise there are no residuals
     bool is_mean = false;
     bool is_elastic = false;
-    Residuals::SharedResiduals shared{};  // where others find residuals when this rank is dead
+    Residuals::SharedResiduals shared{};  // where other ranks find the residuals if this one dies
   };
-  // `parts`: by parameter, of what it is a part and from where on; empty where all are whole.
+  // `parts`: by parameter, the tensor that it is a part of, and its offset; empty if all are whole.
   ErrorFeedback(const Options& options, const BucketPlan& plan,
                 const std::vector<Parameter>& parameters,
                 std::vector<checkpoint::Piece> parts = {});
@@ -56,23 +58,23 @@ class ErrorFeedback {
     residuals_.inherit(place, last, as);
   }
 
-  // What is owed of a range of the plan, to be changed; empty without error feedback.
+  // The residual of a range of the plan, to be overwritten; empty without error feedback.
   std::span<float> open(const ElementRange& range);
-  // The same as it is, to be read.
+  // The current residual of a range, read-only.
   std::span<const float> owed(const ElementRange& range) const;
-  // What the codec keeps for a parameter, to be changed; mostly nothing.
+  // The codec's state of a parameter (Part::kept), to be overwritten; empty for most codecs.
   std::span<float> open_kept(std::size_t parameter);
 
-  // From now on it is this debtor.
+  // This rank becomes the given contributor.
   void regroup(const Contributor& contributor);
 
   std::vector<checkpoint::Piece> pieces() const { return pieces_of(residuals_.current()); }
-  // As if what was encoded counted already. REQUIRES: all of it was, or nothing.
+  // As they will be after commit(). REQUIRES: all buckets have been encoded, or none.
   std::vector<checkpoint::Piece> pieces_once_committed() const {
     return pieces_of(residuals_.opened());
   }
   void restore(const checkpoint::Checkpoint& from);
-  // Nothing is owed any more.
+  // Sets all residuals to zero.
   void clear();
 
  private:
@@ -86,7 +88,7 @@ class ErrorFeedback {
   BucketPlan plan_;
   std::vector<checkpoint::Piece> parts_;  // by parameter; without data
   std::vector<codec::Part> shapes_;       // by parameter
-  std::vector<ElementRange> kept_;        // by parameter, behind what is owed
+  std::vector<ElementRange> kept_;        // by parameter, after the residuals
   Residuals residuals_;
 };
 

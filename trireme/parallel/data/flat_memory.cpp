@@ -27,7 +27,7 @@ at::Tensor private_flat(const comm::Group& group, std::int64_t count, at::Scalar
 at::Tensor common_flat(const comm::Group& group, std::uint64_t name, std::int64_t count,
                        at::ScalarType type, int users) {
   const std::shared_ptr<comm::Arena> arena = group.arena();
-  if (!arena) throw Error(ErrorCode::Unsupported, "these ranks share no memory");
+  if (!arena) throw Error(ErrorCode::Unsupported, "the ranks of this group do not share memory");
   const std::size_t size =
       std::max<std::size_t>(static_cast<std::size_t>(count) * c10::elementSize(type), 1);
   std::byte* data = arena->find_or_make(

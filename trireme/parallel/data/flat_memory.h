@@ -1,11 +1,13 @@
-// Flat tensors in memory that ranks share.
+// Flat tensors in the shared memory of a host.
 //
-// private_flat() is this rank's own, where others can read it; common_flat() is one memory for all
-// ranks that give the same name, whoever writes it.
+// private_flat() creates a tensor of this rank that other ranks can read; common_flat() creates one
+// tensor for all ranks that use the same name, and any of them may write it.
 //
-// Lifetime: a private one's as its last tensor's, a common one's as that of the last of its users.
-// Failure:  Exhausted where there is no memory; common_flat() throws Unsupported where the group's
-//           ranks do not share memory.
+// Errors:        Exhausted if there is no memory; common_flat() throws Unsupported if the group's
+//                ranks do not share memory.
+// Thread safety: as Arena.
+// Lifetime:      private memory lives as long as its last tensor; common memory as long as the
+//                tensors of its last user.
 
 #pragma once
 
@@ -15,11 +17,12 @@
 
 namespace trireme::parallel::data {
 
-// Zeroed, in the arena where there is one.
+// Zeros, in the arena if the group has one.
 at::Tensor private_flat(const comm::Group& group, std::int64_t count, at::ScalarType type);
 
-// Zeroed where nobody has it yet. It goes back with the tensors of its last user; what a dead rank
-// held stays until the job ends. `users` 0: it stays in any case, for those who may still come.
+// Zeros if no rank has created it yet. It is freed with the tensors of the last of `users` users;
+// if a user dies, it stays until the job ends. `users` 0: it is never freed, for ranks that may
+// still join.
 at::Tensor common_flat(const comm::Group& group, std::uint64_t name, std::int64_t count,
                        at::ScalarType type, int users);
 

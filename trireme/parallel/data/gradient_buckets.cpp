@@ -37,7 +37,7 @@ at::Tensor GradientBuckets::view_of(std::size_t parameter) {
       .view(parameters_[parameter].sizes());
 }
 
-// Most buckets are of a few sizes: memory that one gave back serves the next.
+// Most buckets have one of a few sizes, so released memory can often be reused.
 at::Tensor GradientBuckets::memory_for(std::size_t index) {
   const BucketPlan::Bucket& bucket = plan_.buckets[index];
   const auto spare = std::find_if(spares_.begin(), spares_.end(), [&](const at::Tensor& found) {
@@ -46,7 +46,7 @@ at::Tensor GradientBuckets::memory_for(std::size_t index) {
   if (spare == spares_.end()) return options_.allocate(bucket.range.count());
   at::Tensor memory = std::move(*spare);
   spares_.erase(spare);
-  // What lies between gradients must add nothing.
+  // The padding between gradients must be zero, because it is summed, too.
   std::int64_t end = bucket.range.begin;
   const auto clear_until = [&](std::int64_t next) {
     if (next > end) memory.narrow(0, end - bucket.range.begin, next - end).zero_();
@@ -95,7 +95,7 @@ void GradientBuckets::take(std::size_t parameter) {
   const at::Tensor dense = gradient.is_sparse() ? gradient.to_dense() : gradient;
   const at::Tensor home = view_of(parameter);
   if (is_used_[parameter]) {
-    // A shared parameter's gradient may come in parts, each of them new.
+    // The gradient of a shared parameter may arrive in parts, each in a new tensor.
     home.add_(dense);
   } else if (dense.const_data_ptr() != home.const_data_ptr()) {
     home.copy_(dense);

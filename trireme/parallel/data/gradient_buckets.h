@@ -1,14 +1,16 @@
-// GradientBuckets gathers a rank's gradients, as they are born, in buckets that travel as one.
+// GradientBuckets collects a rank's gradients in buckets while backward computes them.
 //
 //   buckets.begin_micro_batch({.is_first = true, .is_last = true});
-//   ... each gradient: buckets.take(parameter)     // copied once, its tensor given back
+//   ... each gradient: buckets.take(parameter)     // copied once, then its tensor is freed
 //   buckets.end_micro_batch();
 //
-// A bucket is announced to `full` when the last slot has brought all its gradients: in the order
-// of the plan on every rank, whatever the order of their coming. What never came counts as zero
-// and is not marked as used.
+// `full` is called for a bucket when the last micro-batch has produced all its gradients. Buckets
+// are announced in the order of the plan on every rank, independent of the order in which gradients
+// arrive. A gradient that never arrives counts as zero, and its parameter is not used.
 //
-// Threads: the one that runs backward.
+// Errors:        what `allocate` throws.
+// Thread safety: the thread that runs backward.
+// Lifetime:      the plan must outlive it.
 
 #pragma once
 
@@ -26,39 +28,40 @@ namespace trireme::parallel::data {
 class GradientBuckets {
  public:
   struct Slot {
-    bool is_first = true;  // of this rank's in the step
+    bool is_first = true;  // of this rank's micro-batches in the step
     bool is_last = true;
-    bool is_alone = false;  // its gradients are not added to those of other slots
+    bool is_alone = false;  // its gradients are not added to those of other micro-batches
   };
 
   struct Options {
-    // Flat, of plan.count elements. Undefined: each bucket's is taken when its first gradient
-    // comes, and goes with release().
+    // A flat tensor of plan.count elements. If undefined, a bucket's memory is allocated when its
+    // first gradient arrives, and freed by release().
     at::Tensor memory{};
-    std::function<at::Tensor(std::int64_t count)> allocate{};  // gives zeros
+    std::function<at::Tensor(std::int64_t count)> allocate{};  // returns zeros
     std::function<void(std::size_t bucket)> full;
-    // A gradient may come in several parts: buckets are full when the slot ends.
+    // A gradient may arrive in several parts; buckets are then full at the end of the micro-batch.
     bool is_in_parts = false;
   };
-  // Parameters' gradients arrive in Tensor::grad().
+  // take() finds the gradients in Tensor::grad().
   GradientBuckets(const BucketPlan& plan, const std::vector<Parameter>& parameters,
                   Options options);
 
   void begin_micro_batch(const Slot& micro_batch);
-  // Where the gradient that take() is going to find may be written; undefined where it has to be
-  // added to what is there, and for whoever asks a second time.
+  // Memory to which a layer may write the gradient directly, before take(). Undefined if the
+  // gradient must be added to an earlier one, and from the second call on.
   at::Tensor lend(std::size_t parameter);
-  // These rows of its gradient come on top of what take() is going to find, which was lent. False:
-  // nothing was.
+  // take() will add these rows to the gradient. False, and nothing happens, if its memory was not
+  // lent or its gradient has already arrived.
   bool add_rows(std::size_t parameter, at::Tensor rows, at::Tensor values);
   void take(std::size_t parameter);
-  // Where nothing came, there are zeros. Announces what is left after the last slot.
+  // Fills gradients that did not arrive with zeros. After the last micro-batch it announces the
+  // remaining buckets.
   void end_micro_batch();
 
   bool is_used(std::size_t parameter) const { return is_used_[parameter]; }
-  // REQUIRES: some of its gradients came.
+  // REQUIRES: one of its gradients has arrived.
   const at::Tensor& bucket(std::size_t index) const { return buckets_[index]; }
-  // Its content is no longer needed in this step.
+  // The content of the bucket is no longer needed in this step.
   void release(std::size_t index);
   const at::Tensor& memory() const noexcept { return options_.memory; }
 
@@ -70,14 +73,14 @@ class GradientBuckets {
   const BucketPlan& plan_;
   std::vector<at::Tensor> parameters_;
   Options options_;
-  std::vector<at::Tensor> buckets_;  // undefined: released
-  std::vector<at::Tensor> spares_;   // released, for buckets of their size
+  std::vector<at::Tensor> buckets_;  // undefined: not allocated, or released
+  std::vector<at::Tensor> spares_;   // released memory, for buckets of the same size
   Slot micro_batch_;
   std::vector<bool> is_used_;   // in this step
-  std::vector<bool> has_come_;  // in this slot
-  std::vector<bool> is_lent_;   // in this slot
+  std::vector<bool> has_come_;  // in this micro-batch
+  std::vector<bool> is_lent_;   // in this micro-batch
   PendingRows rows_;
-  std::vector<std::size_t> missing_;  // in this slot, by bucket
+  std::vector<std::size_t> missing_;  // in this micro-batch, by bucket
   std::size_t announced_ = 0;
 };
 

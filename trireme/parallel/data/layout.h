@@ -1,9 +1,11 @@
 // Layout is the memory of a data-parallel model: values, gradients and optimizer state, all in the
 // order of one BucketPlan.
 //
-// What lies where: each space is either the whole flat space, or this rank's slices of it end to
-// end (is_compact); at() finds a range of the flat space in either. GradientBuckets has the
-// gradients that are not yet reduced.
+// Each FlatSpace is either the whole flat space, or only this rank's shards of it (is_compact);
+// at() finds a range of the flat space in both cases. Gradients that are not reduced yet are in
+// GradientBuckets.
+//
+// Thread safety: a value; its tensors are shared.
 
 #pragma once
 
@@ -15,11 +17,11 @@
 
 namespace trireme::parallel::data {
 
-// A tensor that holds the flat space, or this rank's slices of it alone.
+// A tensor that holds the flat space, or only this rank's shards of it.
 struct FlatSpace {
   at::Tensor memory;
   bool is_compact = false;
-  std::vector<std::int64_t> shift;  // by bucket, of compact memory: flat begin - place in memory
+  std::vector<std::int64_t> shift;  // by bucket, if compact: begin in flat space - begin in memory
 
   at::Tensor at(std::size_t bucket, const ElementRange& range) const {
     const std::int64_t begin = is_compact ? range.begin - shift[bucket] : range.begin;
@@ -27,7 +29,7 @@ struct FlatSpace {
   }
 };
 
-// Where the compact memory of a rank begins for each bucket, and how large it is.
+// The offsets of a rank's shards in compact memory, by bucket, and its size.
 struct CompactPlan {
   std::vector<std::int64_t> shift;
   std::int64_t count = 0;
@@ -45,8 +47,8 @@ struct Layout {
   BucketPlan plan;
   std::vector<ElementRange> own;  // by bucket: what this rank updates
   FlatSpace values;
-  FlatSpace copies;   // of values, in the type that passes read; or none
-  FlatSpace reduced;  // gradients, of all ranks
+  FlatSpace copies;   // of values, in the type that passes read; undefined if not used
+  FlatSpace reduced;  // gradients, summed over all ranks
   std::vector<FlatSpace> states;
 };
 

@@ -15,13 +15,13 @@ namespace trireme::parallel::data {
 namespace {
 
 constexpr auto kPageMax = std::chrono::seconds(10);
-constexpr std::size_t kPrefetchMax = 1024;  // bytes; a short run
+constexpr std::size_t kPrefetchMax = 1024;  // bytes of a short run
 
 std::size_t round_up(std::size_t size) {
   return (size + 63) / 64 * 64;
 }
 
-// visit(elements, size) for values and state of a run, in one order.
+// Calls visit(elements, size) for the values and each state of a run, always in the same order.
 template <class Visit>
 void each_part(const optim::Slice& slice, std::int64_t begin, std::int64_t count,
                std::size_t element_size, const Visit& visit) {
@@ -36,8 +36,8 @@ void each_part(const optim::Slice& slice, std::int64_t begin, std::int64_t count
 
 }  // namespace
 
-// `done` counts elements in steps of two; an odd one says that the next `saved` of them are in the
-// journal and may be torn.
+// `done` is twice the number of updated elements. If it is odd, the next `saved` elements are in
+// the journal and may be half written.
 struct Ledger::Page::Header {
   std::atomic<std::int64_t> step;
   std::atomic<std::uint32_t> phase;
@@ -46,7 +46,7 @@ struct Ledger::Page::Header {
   std::atomic<std::int64_t> mark;
 };
 
-// Keeps in the page what each run was, and how far the update has come.
+// Saves each run in the page before it changes, and records the progress of the update.
 class Ledger::Page::Saving final : public optim::Guard {
  public:
   Saving(const Page& page, std::int64_t done, Faults* faults, int rank)
@@ -57,13 +57,14 @@ class Ledger::Page::Saving final : public optim::Guard {
     page_.save(slice, begin, count);
     header_.saved.store(count, std::memory_order_release);
     header_.done.store(2 * done + 1, std::memory_order_release);
-    // A release orders what was before it; what changes now must stay behind it, too.
+    // A release store only orders earlier writes. The fence keeps the compiler from moving the
+    // update of the run before the store.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     end_ = done + count;
     reach(faults_, kUpdating, rank_);
   }
 
-  // All that was shown has changed.
+  // Records that all runs so far are updated.
   std::int64_t end() const {
     header_.done.store(2 * end_, std::memory_order_release);
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -82,7 +83,7 @@ Ledger::Page Ledger::page(int place) const {
   const std::size_t figures = round_up(shape_.figures * sizeof(double));
   const std::size_t journal =
       static_cast<std::size_t>(shape_.run_max) * shape_.element_size * (1 + shape_.states);
-  // Never given back: the rank that makes a page is seldom the one that ends last.
+  // Pages are never released, because the rank that creates a page is seldom the last to end.
   std::byte* memory =
       arena_->find_or_make(key_ + 2 * static_cast<std::uint64_t>(place), 64 + figures + journal,
                            std::numeric_limits<int>::max(), Deadline::after(kPageMax));
@@ -112,7 +113,8 @@ std::span<const double> Ledger::Page::figures() const noexcept {
 
 void Ledger::Page::begin(std::int64_t step) noexcept {
   header().phase.store(static_cast<std::uint32_t>(Phase::Open), std::memory_order_release);
-  // In this order: a page of the step before says at every moment that there is nothing left to do.
+  // The phase is stored before the step, so that a page of the previous step never looks as if its
+  // update were unfinished.
   header().step.store(step, std::memory_order_release);
   header().done.store(0, std::memory_order_release);
   header().mark.store(0, std::memory_order_release);
@@ -124,7 +126,7 @@ std::int64_t Ledger::Page::mark() const noexcept {
 
 void Ledger::Page::set_mark(std::int64_t mark) noexcept {
   header().mark.store(mark, std::memory_order_release);
-  // What changes now must stay behind it.
+  // The compiler must not move later writes before the mark.
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
@@ -146,7 +148,7 @@ void Ledger::Page::save(const optim::Slice& slice, std::int64_t begin, std::int6
       std::min(kPrefetchMax, static_cast<std::size_t>(left) * shape_.element_size);
   each_part(slice, begin, count, shape_.element_size, [&](std::byte* data, std::size_t size) {
     std::memcpy(saved, data, size);
-    // The next run comes from memory while this one is computed.
+    // Prefetches the next run while this one is computed.
     for (std::size_t line = 0; line < ahead; line += 64) __builtin_prefetch(data + size + line, 1);
     saved += size;
   });
@@ -170,7 +172,7 @@ void Ledger::Page::update(std::span<const optim::Slice> slices, const optim::Opt
   for (const optim::Slice& slice : slices) {
     optim::check_slice(slice, shape_.states);
     TRIREME_CHECK_EQ(static_cast<std::size_t>(slice.value.element_size()), shape_.element_size,
-                     "an element of the ledger");
+                     "bytes per element of the ledger");
     const std::int64_t count = slice.value.numel();
     const std::int64_t begin = std::max<std::int64_t>(done - end, 0);
     end += count;
@@ -179,14 +181,16 @@ void Ledger::Page::update(std::span<const optim::Slice> slices, const optim::Opt
     if (is_torn) {
       const std::int64_t saved = header().saved.load(std::memory_order_acquire);
       TRIREME_CHECK(saved >= 1 && saved <= std::min(count - begin, shape_.run_max),
-                    "a ledger that says it saved ", saved, " of ", count - begin, " elements");
+                    "the ledger is corrupt: it claims to have saved ", saved, " of ", count - begin,
+                    " elements");
       put_back(slice, begin, saved);
     }
     left.push_back(slice.part(begin, count - begin));
   }
   Saving saving(*this, done, faults, rank);
   optimizer.update(left, number, scale, saving);
-  TRIREME_CHECK_EQ(saving.end(), std::max(end, done), "elements that an update showed its guard");
+  TRIREME_CHECK_EQ(saving.end(), std::max(end, done),
+                   "elements that the optimizer reported to its guard");
 }
 
 }  // namespace trireme::parallel::data

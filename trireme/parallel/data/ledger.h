@@ -1,21 +1,22 @@
-// Ledger says how far each rank of a host has come in a step, in memory that outlives its writer:
-// survivors read the page of a rank that died, and finish what it had begun.
+// Ledger records the progress of each rank of a host in a step, in shared memory that outlives the
+// rank: live ranks read the page of a failed rank and finish its update.
 //
 // A page belongs to a place in the arena. Its rank writes it:
 //
-//   begin(step)                   nothing is decided
-//   prepare(figures)              every rank held its share of the step; what all agreed on
-//   for each run: save, update    one run at a time; what it was is in the page until it is new
-//   finish()                      its slices are updated
+//   begin(step)                   the step may still fail
+//   prepare(figures)              every rank has its part of the step; `figures` are the sums
+//   for each run: save, update    the page holds the old values of a run until it is updated
+//   finish()                      the rank's shards are updated
 //
-// Whoever finds the page of a dead rank between prepare and finish calls update() with the slices
-// of that rank: a run that may be torn is put back first, then all goes on from there. If the
-// heir dies too, the next one does the same.
+// A rank that finds the page of a failed rank between prepare and finish calls update() with the
+// shards of that rank. update() first restores a run that may be half written, and continues from
+// there. If that rank fails, too, the next one does the same.
 //
-// Cost:    an update also writes each run's old values and state to memory that stays in cache.
-// Threads: a page has one writer at a time; others read it only when that one is dead, or has
-//          stopped and said so.
-// Failure: what Arena throws where there is no memory.
+// Cost:          an update also copies each run's old values and state to memory that stays in the
+//                cache.
+// Errors:        what Arena throws.
+// Thread safety: a page has one writer at a time; other ranks read it only when the writer is dead,
+//                or has stopped and reported that.
 
 #pragma once
 
@@ -31,17 +32,18 @@
 
 namespace trireme::parallel::data {
 
-inline constexpr FaultPoint kUpdating{"update.run"};  // saved, and about to change
+inline constexpr FaultPoint kUpdating{"update.run"};  // a run is saved and will now change
 
 class Ledger {
  public:
   enum class Phase : std::uint32_t { Open, Prepared, Finished };
 
   struct Shape {
-    std::size_t figures = 0;       // that prepare() keeps
-    std::size_t states = 0;        // of an element, besides its value
+    std::size_t figures = 0;       // numbers that prepare() stores
+    std::size_t states = 0;        // optimizer states per element
     std::size_t element_size = 4;  // bytes
-    // Elements; at least as many as a slice has where the rule takes it whole.
+    // The maximum number of elements of a run; at least the size of a shard if the update rule
+    // needs whole shards.
     std::int64_t run_max = optim::kRunMax;
   };
 
@@ -52,13 +54,13 @@ class Ledger {
     std::int64_t step() const noexcept;
     Phase phase() const noexcept;
     std::span<const double> figures() const noexcept;
-    // Whatever its rank has noted in this step, more than 0; 0: nothing.
+    // The mark that the rank has set in this step, greater than 0; 0: none.
     std::int64_t mark() const noexcept;
 
     void begin(std::int64_t step) noexcept;
     void prepare(std::span<const double> figures) noexcept;
     void set_mark(std::int64_t mark) noexcept;
-    // The slices of this page's rank, or what is left to do of them.
+    // Updates the shards of this page's rank, or the part of them that is not updated yet.
     void update(std::span<const optim::Slice> slices, const optim::Optimizer& optimizer,
                 std::int64_t number, double scale, Faults* faults = nullptr, int rank = 0);
     void finish() noexcept;
@@ -75,11 +77,11 @@ class Ledger {
     Shape shape_;
   };
 
-  // The same key and shape on all ranks. Pages stay until the arena goes.
+  // REQUIRES: the same key and shape on all ranks. Pages live as long as the arena.
   Ledger(std::shared_ptr<comm::Arena> arena, std::uint64_t key, const Shape& shape)
       : arena_(std::move(arena)), key_(key), shape_(shape) {}
 
-  // Made when it is first asked for.
+  // Creates the page at the first call.
   Page page(int place) const;
 
  private:

@@ -1,4 +1,6 @@
-// The pieces of a Layout as checkpoints know them: by name, shape and place within the tensor.
+// The pieces of a Layout for checkpoints, with their names, shapes and offsets within tensors.
+//
+// Thread safety: a pure function.
 
 #pragma once
 
@@ -11,8 +13,8 @@
 
 namespace trireme::parallel::data {
 
-// Values and optimizer state that this rank updates, as views. A parameter without elements is in
-// nobody's slice: whoever `has_empty` has it.
+// Views of the values and the optimizer state that this rank updates. A parameter without elements
+// is in no rank's shard; it is included if `has_empty`.
 std::vector<checkpoint::Piece> own_pieces(const Layout& layout,
                                           const std::vector<Parameter>& parameters,
                                           const std::vector<std::string>& states, bool has_empty);

@@ -1,8 +1,8 @@
-// Publishing is the way of new values to all ranks, bucket by bucket. The next forward pass waits
-// at each block for the buckets that the block reads, and for no more.
+// Publishing holds the collectives in flight that send updated values to all ranks, bucket by
+// bucket. In the next forward pass each block waits only for the buckets that it reads.
 //
-// Threads: the one that runs the passes.
-// Failure: what Group throws.
+// Errors:        what Group throws.
+// Thread safety: the thread that runs the passes.
 
 #pragma once
 
@@ -23,19 +23,19 @@ class Publishing final : public model::Gate {
   explicit Publishing(std::size_t buckets, std::vector<std::vector<std::size_t>> needs = {})
       : works_(buckets), needs_(std::move(needs)) {}
 
-  // Whether blocks wait for themselves. Otherwise somebody calls finish() before they run.
+  // Whether blocks wait for their own buckets. Otherwise the caller must finish() before a pass.
   bool is_gate() const noexcept { return !needs_.empty(); }
 
   using Work = std::variant<std::monostate, comm::Work, comm::TensorWork>;
-  // REQUIRES: the bucket's last one is finished.
+  // REQUIRES: the previous collective of the bucket is finished.
   void add(std::size_t bucket, Work work) { works_.at(bucket) = std::move(work); }
   void finish();
-  // What is in flight belongs to a group that is no more.
+  // Gives up everything in flight: its group is no longer used.
   void forget();
 
   void reach(std::size_t block, model::Pass pass) override;
   bool wants_backward() const override { return false; }
-  // Seconds in reach(), so far.
+  // Seconds that reach() has waited, in total.
   double waited() const noexcept { return waited_; }
 
  private:

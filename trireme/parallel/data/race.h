@@ -1,16 +1,17 @@
-// Race tells a rank that so many others have finished their slots of a step that the step can go on
-// without it.
+// Race tells a straggler that enough other ranks have finished their micro-batches, so that the
+// step can be completed without it.
 //
-//   race.begin(1);             // of all ranks, one may be left out
-//   ... if (race.is_lost())    // all but one are done, and this one is not
-//   race.finish();             // this one is done, or has given up
+//   race.begin(1);             // one rank may be left out
+//   ... if (race.is_lost())    // all other ranks are done, and this one is not
+//   race.finish();             // this rank is done, or has given up
 //   race.end();
 //
-// Each rank decides for itself and from what it has heard: never more than so many give up, and who
-// did is told when all add up their gradients.
+// Each rank decides from the messages that it has received. No more than `left_out_max` ranks give
+// up, and the ranks learn which ones did when gradients are reduced.
 //
-// Messages: one byte to each other rank a step.
-// Threads:  one. Failure: what Group throws.
+// Messages:      one byte to each other rank per step.
+// Errors:        what Group throws.
+// Thread safety: one thread at a time.
 
 #pragma once
 
@@ -26,10 +27,10 @@ class Race {
   explicit Race(const comm::Group& group) : group_(group.duplicate()) {}
 
   void begin(int left_out_max);
-  // Without waiting. False before begin() and after finish().
+  // Does not wait. False before begin() and after finish().
   bool is_lost();
   void finish();
-  // Waits until all have finished.
+  // Waits until all ranks have finished.
   void end();
 
  private:

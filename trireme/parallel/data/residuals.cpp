@@ -18,7 +18,7 @@ constexpr std::size_t kHead = 64;  // bytes, for the mark
 constexpr auto kResidualsMax = std::chrono::seconds(10);
 constexpr std::uint64_t kTaken = ~std::uint64_t{0};
 
-// The version that counts, and the step that writes the other one.
+// Encodes the index of the current version, and the step that writes the other one.
 std::uint64_t mark_of(std::size_t index, std::int64_t step) {
   return static_cast<std::uint64_t>(step + 1) << 1 | index;
 }
@@ -51,14 +51,14 @@ Residuals::Memory Residuals::in(const at::Tensor& bytes) const {
   Memory memory{.mark = reinterpret_cast<std::atomic<std::uint64_t>*>(data), .versions = {}};
   std::byte* begin = data + kHead;
   for (at::Tensor& version : memory.versions) {
-    // The bytes stay for as long as the tensor.
+    // The deleter keeps the bytes alive as long as the tensor.
     version = at::from_blob(begin, {count}, [bytes](void*) {}, at::TensorOptions(at::kFloat));
     if (options_.is_undoable) begin += version_size(count);
   }
   return memory;
 }
 
-// Never given back: who dies last is not known.
+// Blocks are never released, because it is not known which rank ends last.
 Residuals::Memory Residuals::at(int place) const {
   const SharedResiduals& shared = options_.shared;
   std::byte* data =
@@ -106,7 +106,7 @@ void Residuals::inherit(int place, std::int64_t last, As as) {
   const std::uint64_t mark = theirs.mark->exchange(kTaken, std::memory_order_acq_rel);
   if (mark == kTaken) return;
   std::size_t counts = mark & 1;
-  // It had done its share of the step, and did not live to say so.
+  // The failed rank had written its residuals of the last step, but died before commit().
   if (last >= 0 && mark == mark_of(counts, last)) counts = 1 - counts;
   const at::Tensor sum = mine_.versions[1 - index_];
   sum.copy_(current());

@@ -1,16 +1,18 @@
-// Residuals is what a codec has lost of one rank's values and owes to later steps, and behind it
-// what the codec keeps from step to step: floats, end to end.
+// Residuals is the memory for one rank's error-feedback residuals, followed by the state that its
+// codec keeps from step to step; both are floats.
 //
 //   residuals.begin(step);
-//   std::span<float> own = residuals.open({begin, end});   // as they were; to be changed
-//   residuals.commit();                                    // the step has ended: these count now
+//   std::span<float> own = residuals.open({begin, end});   // current values, to be overwritten
+//   residuals.commit();                                    // the step is complete: the new values
+//   count
 //
-// Where a step may be run again there are two versions: what was opened and not committed is
-// forgotten when a step begins. Where ranks share memory both lie there, and what a dead rank owed
-// another can take over: after the step that ended last, whether or not its owner came to commit.
+// If a step may run again (is_undoable), there are two versions: values that were opened but not
+// committed are discarded when a step begins. If ranks share memory, both versions are there, and
+// another rank can take over the residuals of a failed rank as they are after the last completed
+// step, even if their owner died before commit().
 //
-// Threads: one. Whoever inherits calls when the owner is dead.
-// Failure: what Arena throws.
+// Errors:        what Arena throws.
+// Thread safety: one thread at a time. REQUIRES for inherit(): the owner is dead.
 
 #pragma once
 
@@ -28,7 +30,7 @@ namespace trireme::parallel::data {
 
 class Residuals {
  public:
-  // Where ranks share memory: by place, in blocks that all ranks find by the key.
+  // For ranks that share memory: one block per place, which all ranks find by the key.
   struct SharedResiduals {
     std::shared_ptr<comm::Arena> arena{};  // null: this rank alone can read them
     std::uint64_t key = 0;
@@ -36,27 +38,27 @@ class Residuals {
   };
   struct Options {
     std::int64_t owed = 0;  // floats
-    std::int64_t kept = 0;  // floats behind them
+    std::int64_t kept = 0;  // floats of codec state after them
     bool is_undoable = false;
     SharedResiduals shared{};
   };
-  // Zeros, whoever had the place before.
+  // Initially zero, even if another rank had the place before.
   explicit Residuals(Options options);
 
-  // As they are after the last step that ended.
+  // The values after the last completed step.
   at::Tensor current() const { return mine_.versions[index_]; }
-  // And as they will be, where all of them have been opened since.
+  // The values after commit(), if all of them have been opened since.
   at::Tensor opened() const { return mine_.versions[is_open_ ? 1 - index_ : index_]; }
 
   void begin(std::int64_t step);
-  // What was opened is forgotten.
+  // Discards opened values.
   void undo();
   std::span<float> open(const ElementRange& range);
   void commit();
 
-  // Adds what the rank of a place owed after step `last`, the last one that ended. Once: whoever
-  // comes second finds nothing. If this rank dies on the way, it may be lost. What its codec kept
-  // is taken over by whoever follows it, and has none.
+  // Adds the residuals of the rank that had this place, as of `last`, the last completed step. Only
+  // the first caller gets them. If this rank dies meanwhile, they may be lost. A Follower replaces
+  // the failed rank, has no codec state yet, and takes that over, too; a Successor does not.
   enum class As : std::uint8_t { Successor, Follower };
   void inherit(int place, std::int64_t last, As as = As::Successor);
 
@@ -71,7 +73,7 @@ class Residuals {
 
   Options options_;
   Memory mine_;
-  std::size_t index_ = 0;  // of the version that counts
+  std::size_t index_ = 0;  // of the current version
   std::int64_t step_ = -1;
   bool is_open_ = false;  // in this step
 };

@@ -8,7 +8,7 @@ std::vector<Segment> segments_of(const BucketPlan::Bucket& bucket, ElementRange 
                                  std::span<const int> group_of,
                                  const std::function<bool(std::size_t)>& is_used) {
   std::vector<Segment> all;
-  bool is_open = false;  // whether the last segment may grow
+  bool is_open = false;  // whether the last segment may be extended
   for (const BucketPlan::Entry& entry : bucket.entries) {
     const ElementRange part{std::max(entry.range.begin, slice.begin),
                             std::min(entry.range.end, slice.end)};

@@ -1,10 +1,10 @@
-// SlicePlan is a BucketPlan of what one rank has of each bucket of another: its slices, as if the
-// parts of parameters in them were parameters. What travels between hosts in slices is encoded by
-// it.
+// SlicePlan is a BucketPlan of one rank's shards of the buckets of another plan. The parts of
+// parameters in these shards are its parameters. A codec uses it to encode shards that are sent
+// between hosts.
 //
-// A whole parameter keeps its shape.
+// A parameter that is completely in the shard keeps its shape.
 //
-// Threads: pure.
+// Thread safety: a value.
 
 #pragma once
 
@@ -17,11 +17,11 @@
 namespace trireme::parallel::data {
 
 struct SlicePlan {
-  BucketPlan plan;  // as many buckets; slices lie end to end
+  BucketPlan plan;  // the same number of buckets; shards are contiguous
   std::vector<Parameter> parameters;
-  std::vector<checkpoint::Piece> parts;  // by parameter: of what it is one
+  std::vector<checkpoint::Piece> parts;  // by parameter: the tensor that it is a part of
 
-  // Of this rank's slices of the layout; the parameters are views of its values.
+  // For this rank's shards of the layout; the parameters are views of its values.
   SlicePlan(const Layout& layout, const std::vector<Parameter>& parameters);
 };
 
