@@ -1,5 +1,6 @@
-// Goal:   every parameter lies exactly once in the flat space, aligned, with those that are updated
-//         alike; buckets cut into fair slices; updates reach every used element exactly once.
+// Goal:   every parameter is in the flat space exactly once, aligned, next to those with the same
+//         update settings; shards of a bucket have about the same size; updates reach every used
+//         element exactly once.
 // Method: plans over random sizes with 0, 1, primes and boundaries among them, for several numbers
 //         of ranks and sizes of buckets; each element is counted.
 
@@ -78,7 +79,7 @@ TEST(BucketPlan, HoldsEveryParameterOnceAndAligned) {
   }
 }
 
-TEST(BucketPlan, BucketsLieEndToEndAndCutIntoFairAlignedSlices) {
+TEST(BucketPlan, BucketsAreContiguousAndHaveEvenAlignedShards) {
   for (const Case& c : random_cases()) {
     std::int64_t end = 0;
     for (const BucketPlan::Bucket& bucket : c.plan.buckets) {
@@ -100,7 +101,7 @@ TEST(BucketPlan, BucketsLieEndToEndAndCutIntoFairAlignedSlices) {
   }
 }
 
-TEST(BucketPlan, SlicesOfWholeParametersEndBetweenThem) {
+TEST(BucketPlan, ShardsOfWholeParametersEndBetweenParameters) {
   for (const Case& c : random_cases()) {
     const BucketPlan plan =
         BucketPlan::make(c.parameters, c.order, {.bucket_count = 1000, .is_whole = true});
@@ -142,7 +143,7 @@ TEST(BucketPlan, KeepsTheOrderOfArrivalBetweenBucketsAndGroupsInside) {
   }
 }
 
-TEST(BucketPlan, ABucketTakesNoMoreOnceItIsFull) {
+TEST(BucketPlan, AFullBucketGetsNoMoreParameters) {
   const std::vector<BucketPlan::Parameter> parameters{{.count = 16}, {.count = 16}, {.count = 1}};
   const std::vector<std::size_t> order{2, 1, 0};
   const BucketPlan small = BucketPlan::make(parameters, order, {.bucket_count = 17});
@@ -151,8 +152,8 @@ TEST(BucketPlan, ABucketTakesNoMoreOnceItIsFull) {
   EXPECT_EQ(small.bucket_of, (std::vector<std::size_t>{1, 0, 0}));
 }
 
-// Over all ranks' slices: an element of a used parameter is updated once, by its own group's rule,
-// and one of an unused parameter never.
+// Over all ranks' shards, an element of a used parameter is updated once, by the rule of its group,
+// and an element of an unused parameter never.
 TEST(Segments, UpdateEveryUsedElementOnceAndNoOther) {
   Random random(6);
   for (const Case& c : random_cases()) {
@@ -188,7 +189,7 @@ TEST(Segments, UpdateEveryUsedElementOnceAndNoOther) {
   }
 }
 
-TEST(Segments, JoinNeighboursThatAreUpdatedAlike) {
+TEST(Segments, JoinAdjacentParametersOfTheSameGroup) {
   const std::vector<BucketPlan::Parameter> parameters{
       {.count = 3, .group = 0}, {.count = 5, .group = 0}, {.count = 2, .group = 1}};
   const BucketPlan plan = BucketPlan::make(parameters, std::vector<std::size_t>{0, 1, 2}, {});
@@ -199,7 +200,7 @@ TEST(Segments, JoinNeighboursThatAreUpdatedAlike) {
                                        {.range = {32, 34}, .parameter = 2}}));
 }
 
-TEST(Layout, CompactMemoryHoldsARanksSlicesEndToEnd) {
+TEST(Layout, CompactMemoryHoldsARanksShardsContiguously) {
   for (const Case& c : random_cases()) {
     const at::Tensor whole = at::arange(c.plan.count, at::kLong);
     std::int64_t held = 0;

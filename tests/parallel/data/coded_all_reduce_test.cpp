@@ -1,6 +1,6 @@
-// Goal:   an exchange of encoded buckets gives every rank the same bits, the sum where nothing is
-//         lost and within the codec's bound where something is, and counts its bytes.
-// Method: ranks as threads, two parameters in two buckets, every kind of size.
+// Goal:   an encoded all-reduce gives every rank the same bits: the exact sum with a lossless
+//         codec, and a sum within the codec's error bound otherwise. It counts its bytes.
+// Method: ranks as threads, two parameters in two buckets, codecs of fixed and of variable size.
 
 #include "trireme/parallel/data/coded_all_reduce.h"
 
@@ -25,7 +25,7 @@ at::Tensor share_of(int rank, std::int64_t count) {
   return torch::randn({count}, generator, at::kFloat);
 }
 
-// What each rank has after `steps` exchanges of the same values, the last one's sums.
+// By rank: the sums of the last of `steps` exchanges of the same values.
 std::vector<Sum> exchanged(const codec::CodecConfig& config, int ranks, int steps = 1) {
   const auto groups = comm::connect_threads(ranks, {.timeout = std::chrono::seconds(30)});
   std::vector<Sum> all(static_cast<std::size_t>(ranks));
@@ -62,7 +62,7 @@ at::Tensor plain_sum(int ranks, std::int64_t count) {
   return sum;
 }
 
-TEST(CodedExchange, WithoutLossIsTheSumInTheOrderOfRanks) {
+TEST(CodedExchange, LosslessCodecGivesTheSumInTheOrderOfRanks) {
   if (!codec::zstd::is_available()) GTEST_SKIP() << "NOT TESTED: this build has no zstd";
   for (const int ranks : {1, 2, 3}) {
     const auto all = exchanged({.kind = codec::CodecKind::Zstd}, ranks);
@@ -70,11 +70,11 @@ TEST(CodedExchange, WithoutLossIsTheSumInTheOrderOfRanks) {
   }
 }
 
-TEST(CodedExchange, KeepsTheBoundOfItsCodec) {
+TEST(CodedExchange, StaysWithinTheErrorBoundOfTheCodec) {
   for (const int ranks : {2, 3}) {
     const auto all = exchanged({.kind = codec::CodecKind::Int8}, ranks);
     const at::Tensor sum = plain_sum(ranks, all[0].flat.numel());
-    // No value of a standard normal's few thousand is larger than 5.
+    // No value among a few thousand of a standard normal distribution is larger than 5.
     EXPECT_LT((all[0].flat - sum).abs().max().item<double>(), ranks * 5.0 / 127);
     EXPECT_GT((all[0].flat - sum).abs().max().item<double>(), 0);
     EXPECT_EQ(all[0].traffic.plain, 4 * all[0].flat.numel());
@@ -82,7 +82,7 @@ TEST(CodedExchange, KeepsTheBoundOfItsCodec) {
   }
 }
 
-TEST(CodedExchange, HalvesAreThoseOfTorch) {
+TEST(CodedExchange, SixteenBitCodecsRoundAsTorchDoes) {
   for (const auto& [kind, type] : {std::pair(codec::CodecKind::Fp16, at::kHalf),
                                    std::pair(codec::CodecKind::Bf16, at::kBFloat16)}) {
     const auto all = exchanged({.kind = kind}, 2);
@@ -99,7 +99,7 @@ TEST(CodedExchange, SizesMayDifferFromRankToRank) {
   EXPECT_NE(all[0].traffic.sent, all[1].traffic.sent);
 }
 
-TEST(CodedExchange, KeepsFromStepToStepWhatACodecAsksFor) {
+TEST(CodedExchange, KeepsCodecStateFromStepToStep) {
   const codec::CodecConfig config{
       .kind = codec::CodecKind::PowerSgd, .has_error_feedback = false, .rank = 3};
   const auto lost = [](const Sum& sum) {

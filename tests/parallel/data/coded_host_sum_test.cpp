@@ -1,8 +1,7 @@
-// Goal:   hosts add up what their ranks have together, through the one that speaks for each; who
-//         speaks next, when that one is gone, owes what the host owed, and keeps what its codec
-//         did.
-// Method: ranks as threads that share memory inside a host and speak TCP across, with values whose
-//         sums are known, and codecs that leave most of them for later.
+// Goal:   hosts sum the buckets that their ranks share, through one speaker per host; if a speaker
+//         fails, the next one takes over the host's residual and codec state.
+// Method: ranks as threads with shared memory inside a host and TCP across hosts, values with known
+//         sums, and codecs that leave most values in the residual.
 
 #include "trireme/parallel/data/coded_host_sum.h"
 
@@ -44,7 +43,7 @@ class HostRank {
                    .last_step = last});
   }
 
-  // What hosts have becomes the sum of all hosts'.
+  // Replaces the host's values by the sum over all hosts.
   Traffic add_up(std::int64_t step) {
     sum_->begin(step);
     for (std::size_t b = 0; b < plan_.buckets.size(); ++b) {
@@ -90,7 +89,7 @@ void on_hosts(const std::vector<int>& hosts, const codec::CodecConfig& codec,
   });
 }
 
-TEST(CodedHostSum, AddsUpWhatHostsHave) {
+TEST(CodedHostSum, SumsTheBucketsOfAllHosts) {
   for (const std::vector<int>& hosts : {std::vector<int>{0, 0, 1, 1}, {0, 1, 1, 1}, {0, 1, 2, 3}}) {
     on_hosts(hosts, {.kind = codec::CodecKind::Fp16}, [&](HostRank& own) {
       const int rank = own.root().rank();
@@ -98,19 +97,19 @@ TEST(CodedHostSum, AddsUpWhatHostsHave) {
       const bool is_first =
           std::find(hosts.begin(), hosts.end(), hosts[rank]) - hosts.begin() == rank;
       EXPECT_EQ(own.sum().feedback() != nullptr, is_first);
-      // Powers of two, so that nothing is lost.
+      // Powers of two are exact in float16.
       if (is_first) own.values().fill_(1 << hosts[rank]);
       const Traffic traffic = own.add_up(0);
       EXPECT_TRUE(own.values().eq((1 << (*hosts.rbegin() + 1)) - 1).all().item<bool>());
-      // Every rank knows what its host has sent.
+      // Every rank knows the traffic of its host.
       EXPECT_EQ(traffic.plain, 4 * kAll);
       EXPECT_EQ(traffic.sent, 2 * kAll);
     });
   }
 }
 
-// Of 64 values one goes: what was left is what the host sends next, whoever speaks.
-TEST(CodedHostSum, WhoSpeaksNextOwesWhatTheHostDid) {
+// One of 64 values is sent; the others stay in the host's residual, which the next speaker sends.
+TEST(CodedHostSum, TheNextSpeakerTakesOverTheResidualOfTheHost) {
   for (const bool is_committed : {true, false}) {
     on_hosts({0, 0, 1, 1}, {.kind = codec::CodecKind::TopK, .ratio = 1.0 / kWidth},
              [&](HostRank& own) {
@@ -118,31 +117,31 @@ TEST(CodedHostSum, WhoSpeaksNextOwesWhatTheHostDid) {
                own.meet({0, 1, 2, 3}, -1);
                if (rank == 0) own.values().copy_(at::arange(1, kAll + 1));
                own.add_up(0);
-               // Step 0 has ended in any case; its speaker may not have lived to say so.
+               // Step 0 is complete in both cases, but its speaker may have died before commit().
                if (rank != 0 || is_committed) own.sum().commit();
                own.root().barrier().wait();
                if (rank == 0) return;
                own.meet({1, 2, 3}, 0);
                EXPECT_EQ(own.sum().feedback() != nullptr, rank != 3);
                if (rank != 1) return;
-               double owed = 0;
+               double residual = 0;
                for (const checkpoint::Piece& piece : own.sum().feedback()->pieces()) {
-                 owed += piece.data.sum().item<double>();
+                 residual += piece.data.sum().item<double>();
                }
-               // The 16 largest of one bucket have gone, and the largest of the other.
+               // The 16 largest values of one bucket were sent, and the largest of the other.
                const auto up_to = [](double n) { return n * (n + 1) / 2; };
-               EXPECT_EQ(owed, up_to(kAll) - (up_to(kCount) - up_to(kCount - 16)) - kAll);
+               EXPECT_EQ(residual, up_to(kAll) - (up_to(kCount) - up_to(kCount - 16)) - kAll);
              });
   }
 }
 
-TEST(CodedHostSum, WhoSpeaksGoesOnWhenOthersComeAndGo) {
+TEST(CodedHostSum, TheSpeakerContinuesWhenOtherRanksJoinAndLeave) {
   on_hosts({0, 0, 1, 1}, {.kind = codec::CodecKind::Int8}, [](HostRank& own) {
     const int rank = own.root().rank();
     if (rank != 0) own.meet({1, 2, 3}, -1);
     EXPECT_EQ(own.sum().feedback() != nullptr, rank == 1 || rank == 2);
     own.root().barrier().wait();
-    // One comes that is before the one that speaks, and that one's neighbour leaves.
+    // A rank joins before the speaker of one host, and a rank of the other host leaves.
     if (rank != 3) own.meet({0, 1, 2}, 0);
     EXPECT_EQ(own.sum().feedback() != nullptr, rank == 1 || rank == 2);
   });

@@ -1,8 +1,8 @@
-// Goal:   an encoded reduce-scatter gives each rank the sum of its slice: exactly where nothing is
-//         lost, otherwise what the codec says of others' values and its own as they are; what it
-//         owes goes to other ranks and other ways of adding up.
-// Method: ranks as threads, parameters of odd sizes in small buckets; references of one thread, to
-//         the bit.
+// Goal:   an encoded reduce-scatter gives each rank the sum of its shard: exactly with a lossless
+//         codec; otherwise other ranks' values are encoded and its own are not. Residuals can be
+//         restored on another number of ranks and for an encoded all-reduce.
+// Method: ranks as threads, parameters of odd sizes in small buckets, compared bitwise with
+//         references of one thread.
 
 #include "trireme/parallel/data/coded_reduce_scatter.h"
 
@@ -43,7 +43,7 @@ BucketPlan plan_of(std::int64_t bucket_count, bool is_whole = false) {
   return BucketPlan::make(shapes, order, {.bucket_count = bucket_count, .is_whole = is_whole});
 }
 
-// Zeros between parameters, as everywhere.
+// A rank's random values in a step; the padding between parameters is zero.
 Flat share_of(const BucketPlan& plan, int rank, int step) {
   Random random(static_cast<std::uint64_t>(rank * 100 + step));
   Flat flat(static_cast<std::size_t>(plan.count));
@@ -76,7 +76,7 @@ void step_of(BucketSum& sum, const BucketPlan& plan, Flat& flat, Flat& out,
   sum.commit();
 }
 
-// By step, the slices of all ranks side by side.
+// By step: the shards of all ranks, in the flat space.
 std::vector<Flat> scattered(const codec::CodecConfig& config, const BucketPlan& plan, int ranks,
                             int steps, const std::function<Flat(int rank, int step)>& share) {
   const auto groups = comm::connect_threads(ranks, {.timeout = std::chrono::seconds(30)});
@@ -99,7 +99,7 @@ std::vector<Flat> scattered(const codec::CodecConfig& config, const BucketPlan& 
   return all;
 }
 
-TEST(CodedReduceScatter, WithoutLossIsTheSumInTheOrderOfRanks) {
+TEST(CodedReduceScatter, LosslessCodecGivesTheSumInTheOrderOfRanks) {
   if (!codec::zstd::is_available()) GTEST_SKIP() << "NOT TESTED: this build has no zstd";
   for (const int ranks : {2, 3, 7}) {
     const BucketPlan plan = plan_of(64);
@@ -116,8 +116,8 @@ TEST(CodedReduceScatter, WithoutLossIsTheSumInTheOrderOfRanks) {
   }
 }
 
-// What a codec leaves out comes later.
-TEST(CodedReduceScatter, OwesLessThanThereWas) {
+// Error feedback sends later what a codec leaves out.
+TEST(CodedReduceScatter, ResidualIsSmallerThanTheSum) {
   constexpr int kSteps = 4;
   for (const codec::CodecKind kind : codec::kCodecKinds) {
     if (kind == codec::CodecKind::Zstd) continue;
@@ -127,7 +127,7 @@ TEST(CodedReduceScatter, OwesLessThanThereWas) {
       const BucketPlan plan = plan_of(500, is_whole);
       const auto share = [&](int rank, int step) { return share_of(plan, rank, step); };
       const auto found = scattered(config, plan, ranks, kSteps, share);
-      // All that was ever sent and what is still owed make all that there was.
+      // The sum of all values is what was sent plus the residual.
       Flat sent(static_cast<std::size_t>(plan.count)), all(static_cast<std::size_t>(plan.count));
       for (int step = 0; step < kSteps; ++step) {
         for (std::size_t i = 0; i < sent.size(); ++i) {
@@ -149,7 +149,7 @@ TEST(CodedReduceScatter, OwesLessThanThereWas) {
   }
 }
 
-TEST(CodedReduceScatter, IsToTheBitWhatTopKSaysOfOthers) {
+TEST(CodedReduceScatter, IsBitwiseTopKOfOtherRanksValues) {
   constexpr int kRanks = 3, kSteps = 5;
   const BucketPlan plan = plan_of(300);
   const codec::CodecConfig config{.kind = codec::CodecKind::TopK, .ratio = 0.1};
@@ -180,12 +180,12 @@ TEST(CodedReduceScatter, IsToTheBitWhatTopKSaysOfOthers) {
   }
 }
 
-TEST(CodedReduceScatter, WhatIsNotFiniteComesOutSo) {
+TEST(CodedReduceScatter, NonFiniteValuesStayNonFinite) {
   constexpr int kRanks = 3;
   const BucketPlan plan = plan_of(64);
   for (const codec::CodecKind kind : {codec::CodecKind::Int8, codec::CodecKind::TopK,
                                       codec::CodecKind::Threshold, codec::CodecKind::Fp16}) {
-    // In the last step all is well again.
+    // Only the first step has a value that is not finite.
     const auto share = [&](int rank, int step) {
       Flat flat = share_of(plan, rank, step);
       const auto at = static_cast<std::size_t>(plan.range_of[3].begin) + 100;
@@ -199,8 +199,8 @@ TEST(CodedReduceScatter, WhatIsNotFiniteComesOutSo) {
   }
 }
 
-// All ranks' values of one parameter, over all that are saved.
-double owed_in_all(const checkpoint::Checkpoint& from, const std::string& name) {
+// The sum of all saved residuals of one parameter.
+double saved_residual(const checkpoint::Checkpoint& from, const std::string& name) {
   double all = 0;
   for (int rank = 0; from.has("optim/residual." + std::to_string(rank) + "/" + name); ++rank) {
     all += from.read("optim/residual." + std::to_string(rank) + "/" + name).sum().item<double>();
@@ -208,8 +208,8 @@ double owed_in_all(const checkpoint::Checkpoint& from, const std::string& name) 
   return all;
 }
 
-// From three ranks to two, which then send zeros: all that is owed comes, one's own at once.
-TEST(CodedReduceScatter, WhatWasOwedComesFromOtherRanks) {
+// Two ranks restore the residuals of three and then send zeros: the sums are the residuals.
+TEST(CodedReduceScatter, ResidualsAreSentByAnotherNumberOfRanks) {
   const codec::CodecConfig config{.kind = codec::CodecKind::TopK, .ratio = 0.2};
   const TemporaryFolder folder("coded-scatter");
   const BucketPlan plan = plan_of(300);
@@ -234,8 +234,8 @@ TEST(CodedReduceScatter, WhatWasOwedComesFromOtherRanks) {
   saver.save(state, 1);
   saver.wait();
   const auto from = *checkpoint::Checkpoint::newest_whole(folder.path()).checkpoint;
-  const double owed = owed_in_all(from, "prime");
-  EXPECT_GT(std::fabs(owed), 0.1);
+  const double residual = saved_residual(from, "prime");
+  EXPECT_GT(std::fabs(residual), 0.1);
 
   const BucketPlan other = plan_of(64);
   for (const bool is_scattered : {true, false}) {
@@ -273,10 +273,10 @@ TEST(CodedReduceScatter, WhatWasOwedComesFromOtherRanks) {
       }
       group.barrier().wait();
     });
-    double paid = 0;
-    for (const float one : part_of(sum, other.range_of[3])) paid += one;
-    // Two hundred floats of about one.
-    EXPECT_NEAR(paid, owed, 1e-4) << (is_scattered ? "scattered" : "exchanged");
+    double received = 0;
+    for (const float one : part_of(sum, other.range_of[3])) received += one;
+    // The tolerance is for a sum of two hundred floats of about one.
+    EXPECT_NEAR(received, residual, 1e-4) << (is_scattered ? "scattered" : "exchanged");
   }
 }
 

@@ -1,7 +1,7 @@
-// Goal:   what codecs owe is found again by any other ranks, however buckets and slices were cut
-//         before and are cut now: all owe together what they owed, and of a mean as much of it.
-// Method: hosts and ranks in one thread, slices of odd parameters, saved as a checkpoint and read
-//         by others.
+// Goal:   residuals can be restored on other ranks, with other buckets and shards than before: the
+//         sum over all contributors does not change, nor does its share of a mean.
+// Method: hosts and ranks in one thread, shards of parameters of odd sizes, saved as a checkpoint
+//         and read by others.
 
 #include "trireme/parallel/data/error_feedback.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 struct Shape {
   int hosts = 1;
-  int ranks = 1;  // of each
+  int ranks = 1;  // per host
   std::int64_t bucket = 64;
   bool is_mean = false;
   bool is_elastic = false;
@@ -37,7 +37,7 @@ std::vector<Parameter> parameters() {
           {.name = "prime", .tensor = torch::zeros({211})}};
 }
 
-// All ranks of all hosts, and what each of them has.
+// The residuals of all ranks of all hosts.
 class Crowd {
  public:
   explicit Crowd(const Shape& shape) : shape_(shape) {
@@ -93,8 +93,8 @@ class Crowd {
   void regroup(int hosts) {
     for (ErrorFeedback& one : feedback_) one.regroup({.rank = 0, .count = hosts});
   }
-  // What all of them owe, as it is going to count.
-  Sums owed() const {
+  // The sum of all residuals, weighted as in the next sum or mean.
+  Sums total() const {
     Sums sums;
     for (const Parameter& one : parameters()) sums[one.name] = torch::zeros({one.tensor.numel()});
     for (const checkpoint::Piece& piece : pieces()) {
@@ -122,11 +122,11 @@ class ErrorFeedbackTest : public ::testing::Test {
     return *checkpoint::Checkpoint::newest_whole(folder_.path()).checkpoint;
   }
 
-  TemporaryFolder folder_{"debts-test"};
+  TemporaryFolder folder_{"residuals-test"};
   std::int64_t step_ = 0;
 };
 
-TEST_F(ErrorFeedbackTest, AreFoundAgainHoweverSlicesWereCut) {
+TEST_F(ErrorFeedbackTest, AreRestoredWithAnyOtherDivisionIntoShards) {
   const Shape befores[] = {{.hosts = 2, .ranks = 2}, {.hosts = 3, .ranks = 1}, {.ranks = 3}};
   const Shape nows[] = {
       {.hosts = 2, .ranks = 2}, {.hosts = 2, .ranks = 3}, {.hosts = 2, .ranks = 2, .bucket = 1024},
@@ -137,16 +137,16 @@ TEST_F(ErrorFeedbackTest, AreFoundAgainHoweverSlicesWereCut) {
       Crowd old(before);
       old.fill();
       const checkpoint::Checkpoint from = saved(old);
-      const Sums owed = old.owed();
-      EXPECT_GT(owed.at("prime").abs().max().item<double>(), 0.1);
+      const Sums expected = old.total();
+      EXPECT_GT(expected.at("prime").abs().max().item<double>(), 0.1);
       for (Shape now : nows) {
         now.is_mean = is_mean;
         Crowd next(now);
-        next.fill();  // what is there goes
+        next.fill();  // restore() must overwrite this
         next.restore(from);
-        for (const auto& [name, sum] : next.owed()) {
-          // Sums of a few normal numbers in float32, in another order.
-          EXPECT_TRUE(sum.allclose(owed.at(name), 0, 1e-5))
+        for (const auto& [name, sum] : next.total()) {
+          // float32 sums of a few normal numbers, in another order.
+          EXPECT_TRUE(sum.allclose(expected.at(name), 0, 1e-5))
               << name << ": " << before.hosts << "x" << before.ranks << " became " << now.hosts
               << "x" << now.ranks << (is_mean ? ", mean" : "");
         }
@@ -155,8 +155,8 @@ TEST_F(ErrorFeedbackTest, AreFoundAgainHoweverSlicesWereCut) {
   }
 }
 
-// Not a bit changes where as many hosts go on.
-TEST_F(ErrorFeedbackTest, AreTheSameForAsManyHosts) {
+// With the same number of hosts, residuals are bitwise the same.
+TEST_F(ErrorFeedbackTest, AreBitwiseTheSameForTheSameNumberOfHosts) {
   Crowd old({.hosts = 2, .ranks = 2});
   old.fill();
   const checkpoint::Checkpoint from = saved(old);
@@ -170,16 +170,17 @@ TEST_F(ErrorFeedbackTest, AreTheSameForAsManyHosts) {
   }
 }
 
-// A mean's residuals are not what sums owe: gradients are in other units than what weights moved.
-TEST_F(ErrorFeedbackTest, OfAMeanAreNotThoseOfASum) {
+// Residuals of a mean of weight differences have other units than those of a sum of gradients.
+TEST_F(ErrorFeedbackTest, OfAMeanAreNotRestoredForASum) {
   Crowd old({.hosts = 2, .is_mean = true});
   old.fill();
   Crowd next({.hosts = 2});
   next.restore(saved(old));
-  for (const auto& [name, sum] : next.owed()) EXPECT_EQ(sum.count_nonzero().item<int>(), 0) << name;
+  for (const auto& [name, sum] : next.total())
+    EXPECT_EQ(sum.count_nonzero().item<int>(), 0) << name;
 }
 
-TEST_F(ErrorFeedbackTest, WhatACodecKeepsGoesWithWholeParameters) {
+TEST_F(ErrorFeedbackTest, CodecStateIsRestoredWithWholeParameters) {
   Crowd old({.hosts = 2, .ranks = 2, .kind = codec::CodecKind::PowerSgd});
   old.fill();
   const checkpoint::Checkpoint from = saved(old);
@@ -193,14 +194,14 @@ TEST_F(ErrorFeedbackTest, WhatACodecKeepsGoesWithWholeParameters) {
   }
 }
 
-// What was encoded of a way that is given up does not come to count later.
-TEST_F(ErrorFeedbackTest, AreThoseOfTheCheckpointWhateverWasEncoded) {
+// Residuals that were encoded but not committed before restore() must not count later.
+TEST_F(ErrorFeedbackTest, AreThoseOfTheCheckpointAfterRestore) {
   Crowd old({.is_elastic = true});
   old.fill();
-  EXPECT_EQ(old.owed().at("prime").count_nonzero().item<int>(), 0) << "it was not committed";
+  EXPECT_EQ(old.total().at("prime").count_nonzero().item<int>(), 0) << "it was not committed";
   old.commit();
-  const Sums owed = old.owed();
-  EXPECT_GT(owed.at("prime").abs().max().item<double>(), 0.1);
+  const Sums expected = old.total();
+  EXPECT_GT(expected.at("prime").abs().max().item<double>(), 0.1);
   const checkpoint::Checkpoint from = saved(old);
   Crowd next({.is_elastic = true});
   next.fill(8);
@@ -208,17 +209,17 @@ TEST_F(ErrorFeedbackTest, AreThoseOfTheCheckpointWhateverWasEncoded) {
   next.fill(9);
   next.restore(from);
   next.commit();
-  for (const auto& [name, sum] : next.owed()) EXPECT_TRUE(sum.equal(owed.at(name))) << name;
+  for (const auto& [name, sum] : next.total()) EXPECT_TRUE(sum.equal(expected.at(name))) << name;
 }
 
-TEST_F(ErrorFeedbackTest, AreWorthTheSameWhereRanksComeAndGo) {
+TEST_F(ErrorFeedbackTest, KeepTheirWeightWhenTheNumberOfHostsChanges) {
   for (const bool is_mean : {false, true}) {
     const Shape shape{.hosts = 4, .is_mean = is_mean};
     Crowd crowd(shape);
     crowd.fill();
-    const Sums before = crowd.owed();  // as of a mean of four
+    const Sums before = crowd.total();  // as of a mean of four
     crowd.regroup(3);
-    for (const auto& [name, sum] : crowd.owed()) {
+    for (const auto& [name, sum] : crowd.total()) {
       EXPECT_TRUE(sum.allclose(before.at(name) * (is_mean ? 3.0 / 4 : 1.0), 1e-6, 1e-6)) << name;
     }
   }

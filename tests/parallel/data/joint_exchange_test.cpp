@@ -1,7 +1,7 @@
-// Goal:   hosts whose ranks hold slices of a bucket send the largest values of the host's sum, and
-//         all ranks come to the sum of what any host has sent, step after step.
-// Method: hosts of several ranks as threads; the reference is one TopK of each host's whole bucket,
-//         with its residual, to the bit.
+// Goal:   hosts whose ranks hold shards of a bucket send the largest values of the host's whole
+//         bucket, and all ranks get the sum of what the hosts sent, step after step.
+// Method: hosts of several ranks as threads; the result must be bitwise equal to one TopK of each
+//         host's whole bucket, with its residual.
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -24,10 +24,10 @@ constexpr double kHostRatio = 0.05;
 
 struct Hosts {
   int count = 2;
-  int ranks = 2;  // of each
+  int ranks = 2;  // per host
 };
 
-// One parameter a bucket, of these counts.
+// One parameter of each of these sizes per bucket.
 BucketPlan plan_of_counts(const std::vector<std::int64_t>& counts) {
   std::vector<BucketPlan::Parameter> shapes;
   for (const std::int64_t count : counts) shapes.push_back({.count = count});
@@ -36,7 +36,7 @@ BucketPlan plan_of_counts(const std::vector<std::int64_t>& counts) {
   return BucketPlan::make(shapes, order, {.bucket_count = 1});
 }
 
-// A host's sum in a step; its mass is at the end of each bucket.
+// A host's sum in a step; the largest values are at the end of each bucket.
 std::vector<float> sum_of_host(const BucketPlan& plan, int host, int step) {
   Random random(static_cast<std::uint64_t>(host * 100 + step));
   std::vector<float> flat(static_cast<std::size_t>(plan.count));
@@ -51,7 +51,7 @@ std::vector<float> sum_of_host(const BucketPlan& plan, int host, int step) {
   return flat;
 }
 
-// By step, what all hosts' TopK of their buckets add up to.
+// By step: the sum over hosts of the TopK of their buckets.
 std::vector<std::vector<float>> expected_sums(const BucketPlan& plan, const Hosts& hosts,
                                               int steps) {
   const codec::TopK codec(kHostRatio);
@@ -128,13 +128,13 @@ void expect_sums(const std::vector<std::int64_t>& counts, const Hosts& hosts) {
   });
 }
 
-TEST(JointExchange, IsTopKOfEachHostsSum) {
+TEST(JointExchange, EqualsTopKOfEachHostsSum) {
   expect_sums({1009, 5000, 64}, {.count = 2, .ranks = 2});
   expect_sums({1009, 97}, {.count = 3, .ranks = 3});
 }
 
-// Slices of which most are empty, and buckets of one value.
-TEST(JointExchange, OfOddSizes) {
+// Most shards are empty, and some buckets have one value.
+TEST(JointExchange, SupportsEmptyShardsAndTinyBuckets) {
   expect_sums({1, 0, 2, 17}, {.count = 2, .ranks = 3});
   expect_sums({31}, {.count = 1, .ranks = 2});
   expect_sums({211}, {.count = 2, .ranks = 1});

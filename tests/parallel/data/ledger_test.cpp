@@ -1,7 +1,7 @@
-// Goal:   an update that is cut short at any run is finished by whoever comes after, with the bits
-//         of one that was not; a page says how far its rank came.
-// Method: a fault in each run in turn, torn values put where the update was, and a second page over
-//         the same memory.
+// Goal:   an update that is interrupted in any run can be finished by another rank, with the bits
+//         of an update that was not interrupted; a page records the progress of its rank.
+// Method: a fault in each run in turn, arbitrary values in the interrupted run, and a second page
+//         over the same memory.
 
 #include "trireme/parallel/data/ledger.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 struct Cut {};
 
-// Throws when the n-th chunk is about to change.
+// Throws just before the n-th run changes.
 class CutAt final : public Faults {
  public:
   explicit CutAt(int chunk) : left_(chunk) {}
@@ -59,7 +59,7 @@ struct Values {
 
 constexpr Ledger::Shape kShape{.figures = 5, .states = 2, .element_size = 4};
 
-// Where runs begin and end, one after the other.
+// Records the begin and the length of each run.
 class Runs final : public optim::Guard {
  public:
   void before(const optim::Slice& slice, std::int64_t begin, std::int64_t count) override {
@@ -69,8 +69,8 @@ class Runs final : public optim::Guard {
   std::vector<std::pair<std::int64_t, std::int64_t>> all;
 };
 
-void expect_finished_to_the_bit(const optim::Optimizer& rule, const Ledger::Shape& shape,
-                                std::int64_t count) {
+void expect_finished_bitwise(const optim::Optimizer& rule, const Ledger::Shape& shape,
+                             std::int64_t count) {
   const Values whole = Values::make(count);
   Runs runs;
   rule.update(whole.slices(), 3, 0.5, runs);
@@ -85,14 +85,14 @@ void expect_finished_to_the_bit(const optim::Optimizer& rule, const Ledger::Shap
       ledger.page(1).update(torn.slices(), rule, 3, 0.5, &faults);
     } catch (const Cut&) {
       is_cut = true;
-      // What the dying update left may be anything, within its run.
+      // The interrupted update may have left any values within its run.
       const auto [begin, length] = runs.all[cut];
       torn.value.narrow(0, begin, length).fill_(-1);
       torn.square.narrow(0, begin, length).fill_(-2);
     }
     EXPECT_EQ(is_cut, cut < runs.all.size());
     if (is_cut) {
-      // So may what an heir left that died in its first run, too.
+      // The same holds for the rank that takes over, if it dies in its first run.
       CutAt again(0);
       EXPECT_THROW(ledger.page(1).update(torn.slices(), rule, 3, 0.5, &again), Cut);
       torn.mean.narrow(0, runs.all[cut].first, runs.all[cut].second).fill_(-3);
@@ -102,22 +102,22 @@ void expect_finished_to_the_bit(const optim::Optimizer& rule, const Ledger::Shap
   }
 }
 
-TEST(Ledger, AnUpdateCutShortAnywhereIsFinishedToTheBit) {
+TEST(Ledger, AnUpdateInterruptedInAnyRunIsFinishedBitwise) {
   for (const std::int64_t count : {0, 1, 3, 255, 768, 771, 2000}) {
-    expect_finished_to_the_bit(optim::Adam{optim::AdamwConfig{}}, kShape, count);
+    expect_finished_bitwise(optim::Adam{optim::AdamwConfig{}}, kShape, count);
   }
 }
 
-// A rule that is made of another has longer runs.
-TEST(Ledger, AMeanOfWeightsIsFinishedToTheBit) {
+// An update rule that wraps another one has longer runs.
+TEST(Ledger, AnAverageOfWeightsIsFinishedBitwise) {
   const optim::Averaged rule(std::make_unique<optim::Sgd>(optim::SgdConfig{.momentum = 0.9}),
                              optim::EmaConfig{});
   for (const std::int64_t count : {7, 3 << 15, 100'000}) {
-    expect_finished_to_the_bit(rule, kShape, count);
+    expect_finished_bitwise(rule, kShape, count);
   }
 }
 
-TEST(Ledger, ASliceThatIsTakenWholeNeedsRoom) {
+TEST(Ledger, ARuleForWholeShardsNeedsARunOfThatSize) {
   const optim::Lamb rule{optim::LambConfig{}};
   const Values values = Values::make(99);
   std::vector<optim::Slice> slices = values.slices();
@@ -132,8 +132,8 @@ TEST(Ledger, ASliceThatIsTakenWholeNeedsRoom) {
   EXPECT_THROW(update(65), Error);
 }
 
-// Who dies as it begins a step leaves nothing of the step before to do again.
-TEST(Ledger, AFinishedUpdateIsNotMadeAgain) {
+// If a rank dies when it begins a step, nothing of the previous step remains to be done.
+TEST(Ledger, AFinishedUpdateIsNotRepeated) {
   const optim::Adam adam{optim::AdamwConfig{}};
   const Values values = Values::make(771);
   const Ledger ledger(comm::Arena::create({.members = 2}), 80, kShape);
@@ -149,7 +149,7 @@ TEST(Ledger, AFinishedUpdateIsNotMadeAgain) {
   EXPECT_FALSE(values.value.equal(made));
 }
 
-TEST(Ledger, APageSaysHowFarItsRankCame) {
+TEST(Ledger, APageRecordsTheProgressOfItsRank) {
   const auto arena = comm::Arena::create({.members = 2});
   const Ledger ledger(arena, 79, kShape);
   Ledger::Page page = ledger.page(0);
@@ -164,7 +164,7 @@ TEST(Ledger, APageSaysHowFarItsRankCame) {
   EXPECT_EQ(seen.phase(), Ledger::Phase::Finished);
   page.begin(10);
   EXPECT_EQ(seen.step(), 10);
-  // Whoever comes late still finds what was agreed on.
+  // The figures of the previous step are still available.
   EXPECT_EQ(seen.figures()[0], 1);
   EXPECT_EQ(ledger.page(1).step(), 0);
 }

@@ -1,5 +1,6 @@
-// Goal:   every rank derives the same buckets from a model and a blueprint: parameters that are
-//         updated alike have one group number, blocks list the parameters that they read.
+// Goal:   every rank derives the same buckets from a model and a blueprint: parameters with the
+//         same update settings have one group number, and blocks list the parameters that they
+//         read.
 // Method: small lists of parameters and a model of blocks, with results computed by hand.
 
 #include "trireme/parallel/data/model_plan.h"
@@ -16,7 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(ModelPlan, ParametersThatAreUpdatedAlikeShareAGroup) {
+TEST(ModelPlan, ParametersWithTheSameUpdateSettingsShareAGroup) {
   std::vector<Parameter> parameters = part_parameters();
   parameters[1].weight_decay = 0.1;
   const ModelPlan plan(parameters, nullptr);

@@ -1,6 +1,6 @@
-// Goal:   the pieces of all ranks cover every value and state once, at their places; a parameter
-//         without elements is there once, too.
-// Method: three ranks with a compact layout each, whose numbers say where they belong.
+// Goal:   the pieces of all ranks cover every value and state once, at the right offsets; a
+//         parameter without elements occurs once, too.
+// Method: three ranks, each with a compact layout whose values are their own flat indices.
 
 #include "trireme/parallel/data/pieces.h"
 
@@ -23,8 +23,8 @@ std::vector<Parameter> piece_parameters() {
   return all;
 }
 
-// Values and one state in slices; every element of the flat space is its own index, a state's 1000
-// more.
+// Shards of the values and of one state. Each value is its index in the flat space, each state its
+// index + 1000.
 Layout piece_layout(int rank) {
   std::vector<BucketPlan::Parameter> shapes;
   for (const std::int64_t size : kPieceSizes) shapes.push_back({.count = size});

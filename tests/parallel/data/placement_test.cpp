@@ -1,5 +1,5 @@
-// Goal:   the ranks of an epoch are grouped by host: who cuts shards together, who holds the same
-//         shard elsewhere, and who leads each host.
+// Goal:   the ranks of an epoch are grouped by host: the ranks that share a set of shards, the
+//         ranks that hold the same shard on other hosts, and the leader of each host.
 // Method: ranks as threads on two hosts, with equal and with different numbers of ranks.
 
 #include "trireme/parallel/data/placement.h"
@@ -50,7 +50,7 @@ TEST(Placement, HostsWithDifferentNumbersOfRanksHaveNoRankAcross) {
   });
 }
 
-TEST(Placement, WithoutHostsAllRanksCutTheShards) {
+TEST(Placement, WithoutHostsAllRanksShareOneSetOfShards) {
   on_hosts({0, 0, 1}, [](const comm::Group& group) {
     const Placement where = Placement::of_epoch(group, {0, 1, 2}, false);
     EXPECT_EQ(where.host.size(), 3);

@@ -1,9 +1,7 @@
-// Goal:   a block waits for the buckets that it reads and for no others, and never reads a value
-// that
-//         somebody is still about to update.
-// Method: two ranks as threads, one of which holds a bucket back until the other's block has
-// passed;
-//         whole jobs in which one rank is slow to update, against the same without.
+// Goal:   a block waits only for the buckets that it reads, and never reads a value that another
+//         rank has yet to update.
+// Method: two ranks as threads, one of which holds a bucket back until the other's block has run;
+//         and jobs in which one rank updates slowly, compared with jobs without.
 
 #include "trireme/parallel/data/publishing.h"
 
@@ -16,7 +14,7 @@
 namespace trireme::parallel::data {
 namespace {
 
-TEST(Publishing, BlocksWaitForWhatTheyReadAlone) {
+TEST(Publishing, BlocksWaitOnlyForTheBucketsTheyRead) {
   const std::vector<comm::Group> groups =
       comm::connect_threads(2, {.timeout = std::chrono::seconds(20)});
   std::latch is_past(1);
@@ -35,11 +33,11 @@ TEST(Publishing, BlocksWaitForWhatTheyReadAlone) {
     const double waited = publishing.waited();
     publishing.reach(2, model::Pass::Forward);
     publishing.finish();
-    EXPECT_EQ(publishing.waited(), waited) << "of what is finished nobody waits again";
+    EXPECT_EQ(publishing.waited(), waited) << "no block waits for a finished bucket again";
   });
 }
 
-TEST(Publishing, WithoutBlocksIsNoGate) {
+TEST(Publishing, WithoutBlocksItIsNotAGate) {
   Publishing publishing(3);
   EXPECT_FALSE(publishing.is_gate());
   publishing.reach(0, model::Pass::Forward);
@@ -47,7 +45,7 @@ TEST(Publishing, WithoutBlocksIsNoGate) {
   publishing.forget();
 }
 
-// Makes its rank late wherever it updates.
+// Delays every update of its rank.
 class Slowness final : public Faults {
  public:
   void reached(FaultPoint point, int) override {
@@ -73,7 +71,7 @@ train::Trained train_slowly(const config::Config& config, int slow) {
   return all[0];
 }
 
-TEST(Publishing, NobodyReadsWhatASlowRankHasNotUpdated) {
+TEST(Publishing, NoRankReadsValuesThatASlowRankHasNotUpdated) {
   for (const std::string kind : {"shared", "zero1"}) {
     for (const std::string precision : {"float32", "bfloat16"}) {
       const config::Config config = train::tiny_config(

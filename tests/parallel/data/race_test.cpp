@@ -1,6 +1,6 @@
-// Goal:   a rank knows that it has lost when all others but those who may be late are done, and not
-//         before; never do more give up.
-// Method: ranks as threads that finish in an order that the test sets; many rounds in any order.
+// Goal:   a rank has lost as soon as enough other ranks are done, and not before; no more ranks
+//         give up than may be left out.
+// Method: ranks as threads that finish in an order set by the test; many rounds in any order.
 
 #include "trireme/parallel/data/race.h"
 
@@ -15,7 +15,7 @@
 namespace trireme::parallel::data {
 namespace {
 
-TEST(Race, IsLostWhenAllOthersButSoManyAreDone) {
+TEST(Race, IsLostWhenAllOtherRanksAreDone) {
   constexpr int kRanks = 3;
   const auto groups = comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)});
   testing::run_rank_threads(kRanks, [&](int rank) {
@@ -25,21 +25,21 @@ TEST(Race, IsLostWhenAllOthersButSoManyAreDone) {
     for (int late = 0; late < kRanks; ++late) {
       race.begin(1);
       if (rank != (late + 1) % kRanks) {
-        EXPECT_FALSE(race.is_lost()) << "at most one is done";
+        EXPECT_FALSE(race.is_lost()) << "at most one rank is done";
       }
       group.barrier().wait();
       if (rank == late) {
         while (!race.is_lost()) std::this_thread::yield();
       }
       race.finish();
-      EXPECT_FALSE(race.is_lost()) << "whoever is done has not lost";
+      EXPECT_FALSE(race.is_lost()) << "a rank that is done has not lost";
       race.end();
       group.barrier().wait();
     }
   });
 }
 
-TEST(Race, LeavesNoMoreOutThanItMay) {
+TEST(Race, LeavesOutAtMostTheGivenNumberOfRanks) {
   constexpr int kRanks = 4;
   const auto groups = comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)});
   for (int most = 1; most < kRanks; ++most) {

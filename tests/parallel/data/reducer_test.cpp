@@ -1,5 +1,6 @@
-// Goal:   every way to sum buckets gives each rank the sum of its own elements, whatever the levels
-//         are; a reducer launches what backward did not, and forgets what a lost group had begun.
+// Goal:   every reducer gives each rank the sum of its own elements, with one level or two;
+// finish()
+//         launches buckets that backward did not, and forget() gives up everything in flight.
 // Method: ranks as threads on one or two hosts, with gradients whose sum is known.
 
 #include "trireme/parallel/data/reducer.h"
@@ -92,7 +93,7 @@ float value_of(const comm::Group& group) {
   return static_cast<float>(1 << group.rank());
 }
 
-TEST(Reducer, AnAllReduceGivesEveryRankEverything) {
+TEST(Reducer, AnAllReduceGivesEveryRankAllSums) {
   on_ranks({0, 0, 0}, false, [](OneRank& rank, const comm::Group& group) {
     rank.cut(0, 1);
     AllReduceSum sum(group);
@@ -126,7 +127,7 @@ TEST(Reducer, HostsWithDifferentNumbersOfRanksKeepTheirOwnShards) {
   });
 }
 
-TEST(Reducer, AnOrderedSumGivesEveryRankEverything) {
+TEST(Reducer, AnOrderedSumGivesEveryRankAllSums) {
   on_ranks({0, 0, 1}, true, [](OneRank& rank, const comm::Group& group) {
     rank.cut(0, 1);
     OrderedReducer reducer(

@@ -1,6 +1,6 @@
-// Goal:   what is written for a step counts when the step has ended and not before; another rank
-//         takes over what a dead one owed after the last step that ended, once.
-// Method: two places of one arena in one thread, the owner left alone at each moment.
+// Goal:   residuals of a step count from commit() on and not before; another rank takes over the
+//         residuals of a failed rank as of the last completed step, once.
+// Method: two places of one arena in one thread; the owner of one stops at different moments.
 
 #include "trireme/parallel/data/residuals.h"
 
@@ -45,13 +45,13 @@ TEST_F(ResidualsTest, CountFromCommitOn) {
   EXPECT_EQ(owed(own), kOwed);
   own.begin(1);
   write(own, 1);
-  own.begin(1);  // once more
+  own.begin(1);  // the step runs again
   write(own, 2);
   own.commit();
   EXPECT_EQ(owed(own), 3 * kOwed);
   EXPECT_EQ(kept(own), 3 * kKept);
   own.begin(2);
-  own.commit();  // of a step that encoded nothing
+  own.commit();  // a step that encoded nothing
   EXPECT_EQ(owed(own), 3 * kOwed);
 }
 
@@ -64,27 +64,28 @@ TEST_F(ResidualsTest, WithOneVersionCountAtOnce) {
   EXPECT_EQ(owed(own), kOwed);
 }
 
-TEST_F(ResidualsTest, AreInheritedAsOfTheLastStepThatEnded) {
+TEST_F(ResidualsTest, AreInheritedAsOfTheLastCompletedStep) {
   for (const bool is_ended : {false, true}) {
     Residuals dead = at(1);
     dead.begin(6);
     write(dead, 1);
     dead.commit();
     dead.begin(7);
-    write(dead, 10);  // and dies before it can commit
+    write(dead, 10);  // the rank dies before it can commit
     Residuals successor = at(0);
     successor.begin(7);
     write(successor, 100);
     if (is_ended) successor.commit();
     successor.inherit(1, is_ended ? 7 : 6);
     EXPECT_EQ(owed(successor), is_ended ? 111 * kOwed : kOwed);
-    EXPECT_EQ(kept(successor), is_ended ? 100 * kKept : 0) << "what a codec keeps is its own";
+    EXPECT_EQ(kept(successor), is_ended ? 100 * kKept : 0)
+        << "a successor does not take over codec state";
     successor.inherit(1, 7);
-    EXPECT_EQ(owed(successor), is_ended ? 111 * kOwed : kOwed) << "once";
+    EXPECT_EQ(owed(successor), is_ended ? 111 * kOwed : kOwed) << "taken over only once";
   }
 }
 
-TEST_F(ResidualsTest, WhoeverGetsAPlaceOwesNothing) {
+TEST_F(ResidualsTest, ANewRankOfAPlaceHasNoResiduals) {
   Residuals dead = at(1);
   dead.begin(0);
   write(dead, 1);

@@ -1,6 +1,7 @@
-// Goal:   a rank's slices of buckets are a plan of their own: every element of every parameter is
-//         in one rank's, and the plan says where it belongs.
-// Method: odd parameters in small buckets, cut for one to five ranks.
+// Goal:   the plans of all ranks' shards contain every element of every parameter exactly once,
+// with
+//         the parameter and the offset that it belongs to.
+// Method: parameters of odd sizes in small buckets, divided over one to five ranks.
 
 #include "trireme/parallel/data/slice_plan.h"
 
@@ -13,7 +14,7 @@
 namespace trireme::parallel::data {
 namespace {
 
-TEST(SlicePlan, HasEveryElementOnce) {
+TEST(SlicePlan, PlansOfAllRanksContainEveryElementOnce) {
   std::vector<Parameter> parameters;
   std::vector<BucketPlan::Parameter> shapes;
   std::int64_t next = 0;
@@ -47,7 +48,7 @@ TEST(SlicePlan, HasEveryElementOnce) {
         EXPECT_EQ(bucket.range.count(), layout.own[b].count());
         for (const BucketPlan::Entry& entry : bucket.entries) {
           EXPECT_EQ(slices.plan.range_of[entry.parameter], entry.range);
-          // Where the slice itself has it.
+          // The plan's parameter must be the same range of the shard.
           const at::Tensor own = layout.values.at(b, layout.own[b]);
           const at::Tensor& part = slices.parameters[entry.parameter].tensor;
           EXPECT_TRUE(own.narrow(0, entry.range.begin - bucket.range.begin, entry.range.count())
@@ -65,7 +66,7 @@ TEST(SlicePlan, HasEveryElementOnce) {
         EXPECT_EQ(part.sizes, whole->tensor.sizes().vec());
         EXPECT_TRUE(
             whole->tensor.flatten().narrow(0, part.begin, tensor.numel()).equal(tensor.flatten()));
-        // A whole parameter has its shape.
+        // A parameter that is completely in the shard keeps its shape.
         EXPECT_EQ(tensor.dim(), tensor.numel() == whole->tensor.numel() ? 2 : 1) << part.name;
         found[part.name] += tensor.numel();
         ++pieces;
@@ -78,7 +79,8 @@ TEST(SlicePlan, HasEveryElementOnce) {
     ASSERT_EQ(elements.size(), static_cast<std::size_t>(next)) << ranks;
     for (std::size_t i = 0; i < elements.size(); ++i) EXPECT_EQ(elements[i], i);
     for (const Parameter& one : parameters) EXPECT_EQ(found[one.name], one.tensor.numel());
-    EXPECT_EQ(pieces > parameters.size(), ranks > 1) << "in one piece for one rank alone";
+    EXPECT_EQ(pieces > parameters.size(), ranks > 1)
+        << "with one rank, every parameter is in one piece";
   }
 }
 

@@ -24,7 +24,7 @@ struct StorageCase {
 
 class StorageOf : public ::testing::TestWithParam<StorageCase> {
  protected:
-  // Runs `body` on every rank with a storage whose parameters begin as 3.
+  // Runs `body` on every rank with a storage whose parameters are initially 3.
   void run(const std::function<void(Storage&, std::vector<Parameter>&, const Placement&)>& body) {
     const Blueprint names = Blueprint::draw({}, 1);
     const auto groups = comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)});
