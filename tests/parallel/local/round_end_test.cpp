@@ -1,6 +1,6 @@
-// Goal:   a round ends after its steps, at other numbers of them from given steps on, and when time
-//         or distance say so; by numbers alone, a resumed job ends it where the first one did.
-// Method: the steps that are a round's last, listed; a simulated clock.
+// Goal:   a round ends after its number of steps, which a schedule can change, or by time or
+//         distance; if only steps count, a resumed job ends its rounds where the first job did.
+// Method: lists of the last steps of rounds; a simulated clock.
 
 #include "trireme/parallel/local/round_end.h"
 
@@ -29,7 +29,7 @@ std::vector<std::int64_t> last_steps(const Pace& pace, std::int64_t from, std::i
 
 using Steps = std::vector<std::int64_t>;
 
-TEST(RoundEnd, ComesAfterSoManySteps) {
+TEST(RoundEnd, ComesAfterTheNumberOfSteps) {
   EXPECT_EQ(last_steps({.steps = 1}, 0, 3), (Steps{0, 1, 2}));
   EXPECT_EQ(last_steps({.steps = 3}, 0, 10), (Steps{2, 5, 8}));
   EXPECT_EQ(last_steps({.steps = 3, .begin = 4}, 0, 12), (Steps{6, 9}));
@@ -41,11 +41,11 @@ TEST(RoundEnd, ComesAfterSoManySteps) {
 
 TEST(RoundEnd, AScheduleChangesRoundsThatBeginLater) {
   const Pace pace{.steps = 2, .end = {.schedule = {"5=4", "11=1"}}};
-  // The round that begins with step 4 is of two steps still; the one of step 10 of four.
+  // The round that begins with step 4 still has two steps, and the one of step 10 has four.
   EXPECT_EQ(last_steps(pace, 0, 17), (Steps{1, 3, 5, 9, 13, 14, 15, 16}));
 }
 
-TEST(RoundEnd, AResumedJobEndsItsRoundsWhereTheFirstDid) {
+TEST(RoundEnd, AResumedJobEndsItsRoundsWhereTheFirstJobDid) {
   const Pace pace{.steps = 2, .end = {.schedule = {"5=4", "11=1"}}};
   const Steps whole = last_steps(pace, 0, 20);
   for (std::int64_t from = 0; from < 20; ++from) {
@@ -57,7 +57,7 @@ TEST(RoundEnd, AResumedJobEndsItsRoundsWhereTheFirstDid) {
   }
 }
 
-TEST(RoundEnd, PartsHaveTheirTurnsInARound) {
+TEST(RoundEnd, EachFragmentIsSynchronizedOncePerRound) {
   const auto turns = [](std::int64_t steps, std::int64_t index, std::int64_t count) {
     RoundEnd end({.steps = steps, .begin = 1});
     Steps found;
@@ -73,12 +73,12 @@ TEST(RoundEnd, PartsHaveTheirTurnsInARound) {
   EXPECT_EQ(turns(6, 2, 3), (Steps{6, 12}));
   EXPECT_EQ(turns(5, 0, 2), (Steps{3, 8}));
   EXPECT_EQ(turns(4, 0, 1), (Steps{4, 8, 12}));
-  // More parts than steps: some go together, each once.
+  // With more fragments than steps, several are synchronized in a step, but each only once.
   for (std::int64_t index = 0; index < 5; ++index) EXPECT_EQ(turns(2, index, 5).size(), 6u);
   EXPECT_EQ(turns(INT64_MAX, 0, 2), Steps{});
 }
 
-TEST(RoundEnd, TimeAndDistanceAreWishes) {
+TEST(RoundEnd, TimeAndDistanceAreVotes) {
   testing::SimulatedClock clock;
   RoundEnd timed({.steps = 100, .end = {.seconds = 2}}, clock);
   EXPECT_TRUE(timed.is_asked_for());
@@ -87,9 +87,9 @@ TEST(RoundEnd, TimeAndDistanceAreWishes) {
   clock.advance(std::chrono::seconds(2));
   EXPECT_TRUE(timed.is_wanted(0));
   timed.ended(7);
-  EXPECT_FALSE(timed.is_wanted(0)) << "the next round has its own time";
+  EXPECT_FALSE(timed.is_wanted(0)) << "the time of the next round starts again";
   EXPECT_FALSE(timed.is_last(106));
-  EXPECT_TRUE(timed.is_last(107)) << "a hundred steps after the last end";
+  EXPECT_TRUE(timed.is_last(107)) << "a hundred steps after the last round ended";
 
   RoundEnd far({.steps = 100, .end = {.divergence = 0.5}}, clock);
   far.begin_step(0);
@@ -98,7 +98,7 @@ TEST(RoundEnd, TimeAndDistanceAreWishes) {
   EXPECT_TRUE(far.is_wanted(0.5));
 }
 
-TEST(RoundEnd, ASchedulesMistakesAreNamed) {
+TEST(RoundEnd, InvalidSchedulesAreRejected) {
   EXPECT_EQ(complaint_of_schedule({}), "");
   EXPECT_EQ(complaint_of_schedule({"0=1", "10=4"}), "");
   for (const char* wrong : {"", "10", "=4", "10=", "10=0", "-1=4", "ten=4", "10=4 ", "1e3=4"}) {
@@ -108,7 +108,7 @@ TEST(RoundEnd, ASchedulesMistakesAreNamed) {
   EXPECT_THROW(RoundEnd({.steps = 1, .end = {.schedule = {"x"}}}), Error);
 }
 
-TEST(RoundEnd, TheShortestRoundIsOneThatComes) {
+TEST(RoundEnd, TheShortestRoundIsOneThatOccurs) {
   EXPECT_EQ(shortest_round(7, {}), 7);
   EXPECT_EQ(shortest_round(7, {"10=9"}), 7);
   EXPECT_EQ(shortest_round(7, {"10=9", "20=3"}), 3);

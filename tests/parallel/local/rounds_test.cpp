@@ -1,6 +1,6 @@
-// Goal:   kinds that agree less often than every step move weights as their papers say.
-// Method: ranks as threads, each pulled towards a number of its own by plain descent; against the
-//         same in a few lines of arithmetic.
+// Goal:   local-update methods and delayed gradients update weights as in their papers.
+// Method: ranks as threads, each of which minimizes its distance to a different number with SGD;
+//         compared with the same in a few lines of arithmetic.
 
 #include "trireme/parallel/local/rounds.h"
 
@@ -30,7 +30,7 @@ constexpr double kFirst = 5;
 
 using Paths = std::vector<std::vector<double>>;  // by rank and step: the weight
 
-// The gradient of rank r's share of the batch, as a mean: w - r.
+// Rank r's mean gradient is w - r.
 struct Job {
   SyncKind kind = SyncKind::Local;
   Pace pace{};
@@ -45,7 +45,8 @@ Paths trained(const Job& job) {
   testing::run_rank_threads(job.ranks, [&](int rank) {
     const auto r = static_cast<std::size_t>(rank);
     const auto type = job.codec.kind == codec::CodecKind::None ? torch::kDouble : torch::kFloat;
-    // Two of them, so that there is more than one parameter; rank 0's first values are everybody's.
+    // All ranks get rank 0's initial values. `unused` makes sure that there is more than one
+    // parameter.
     at::Tensor weight = torch::full({3}, kFirst + rank, type).requires_grad_();
     at::Tensor unused = torch::ones({2}, type).requires_grad_();
     const auto gradient_sync = make_gradient_sync(
@@ -91,7 +92,7 @@ void expect_paths(const Paths& found, const std::vector<std::vector<double>>& ex
   }
 }
 
-// Replicas by themselves for `pace.steps`, then an outer step; a mean where its rate is 1.
+// Replicas run `pace.steps` steps independently, then an outer step; with rate 1 it is a mean.
 std::vector<std::vector<double>> by_hand(const Job& job) {
   std::vector<double> w(static_cast<std::size_t>(job.ranks), kFirst);
   double anchor = kFirst, momentum = 0;
@@ -121,18 +122,18 @@ TEST(Rounds, LocalStepsAreAveraged) {
       const Job job{.kind = SyncKind::Local, .pace = {.steps = steps}, .ranks = ranks};
       const Paths found = trained(job);
       expect_paths(found, by_hand(job), job.steps);
-      // After join() all are one, whether or not a round had ended.
+      // After join() all replicas are equal, even if the last round was not complete.
       for (const auto& path : found) EXPECT_EQ(path.back(), found[0].back());
     }
   }
 }
 
-TEST(Rounds, PostLocalBeginsWithEveryStep) {
+TEST(Rounds, PostLocalBeginsWithAllReduce) {
   const Job job{.kind = SyncKind::PostLocal, .pace = {.steps = 2, .begin = 3}, .ranks = 3};
   expect_paths(trained(job), by_hand(job), job.steps);
 }
 
-TEST(Rounds, DilocoTakesAnOuterStepWithNesterovsMomentum) {
+TEST(Rounds, DilocoRunsAnOuterStepWithNesterovMomentum) {
   const Job job{.kind = SyncKind::Diloco,
                 .pace = {.steps = 2, .outer_rate = 0.7, .outer_momentum = 0.9}};
   const Paths found = trained(job);
@@ -140,8 +141,8 @@ TEST(Rounds, DilocoTakesAnOuterStepWithNesterovsMomentum) {
   EXPECT_EQ(found[0].back(), found[1].back());
 }
 
-// Rank 0 is pulled the most, from 5 towards 0: a tenth of the way a step.
-TEST(Rounds, TheRankThatHasGoneFarEndsTheRoundForAll) {
+// Rank 0 moves the farthest, from 5 towards 0, by a tenth of the distance per step.
+TEST(Rounds, ARankThatHasMovedFarEndsTheRoundForAll) {
   const Job job{.kind = SyncKind::Local,
                 .pace = {.steps = 100, .end = {.divergence = 0.13}},
                 .ranks = 2,
@@ -151,7 +152,7 @@ TEST(Rounds, TheRankThatHasGoneFarEndsTheRoundForAll) {
   std::vector<std::vector<double>> path;
   int rounds = 0;
   for (int step = 0; step < job.steps; ++step) {
-    // Asked before the step moves anything, of three such weights and two ones that stay.
+    // Measured before the step changes anything, over three such weights and two constant ones.
     const double norm = std::sqrt(3 * anchor * anchor + 2);
     const double farthest = std::sqrt(3.0) * std::max(anchor - w[0], anchor - w[1]) / norm;
     for (std::size_t r = 0; r < 2; ++r) w[r] -= kRate * (w[r] - static_cast<double>(r));
@@ -166,9 +167,9 @@ TEST(Rounds, TheRankThatHasGoneFarEndsTheRoundForAll) {
   expect_paths(trained(job), path, job.steps);
 }
 
-// Of two fragments the weight is the first. A sum lands `overlap` steps after it was sent, and what
-// the replica has moved meanwhile stays.
-TEST(Rounds, FragmentsTakeTurnsAndTravelWhileStepsAreMade) {
+// With two fragments the weight is the first one. A sum lands `overlap` steps after it was sent,
+// and what the replica has moved meanwhile is added on top.
+TEST(Rounds, FragmentsAreSynchronizedInTurnAndOverlapWithSteps) {
   for (const std::int64_t overlap : {0, 1, 2}) {
     for (const std::int64_t fragments : {1, 2}) {
       const Job job{.kind = SyncKind::Diloco,
@@ -217,8 +218,8 @@ TEST(Rounds, ACodecWithoutLossChangesNothing) {
   EXPECT_EQ(found[0].back(), found[1].back());
 }
 
-// Slack changes who waits for whom, and nothing that is computed.
-TEST(Rounds, SlackMovesNoWeight) {
+// Slack changes which rank waits for which, but no result.
+TEST(Rounds, SlackChangesNoWeight) {
   for (const SyncKind kind : {SyncKind::Local, SyncKind::Diloco, SyncKind::Gossip}) {
     Job job{.kind = kind, .pace = {.steps = 3}, .ranks = 3};
     const Paths expected = trained(job);
@@ -227,8 +228,9 @@ TEST(Rounds, SlackMovesNoWeight) {
   }
 }
 
-// What a pair sent lands `overlap` steps later; what each has moved meanwhile stays on top.
-TEST(Rounds, GossipTravelsWhileStepsAreMade) {
+// The mean of a pair lands `overlap` steps later; what each rank has moved meanwhile is added on
+// top.
+TEST(Rounds, GossipOverlapsWithSteps) {
   for (const int ranks : {2, 3}) {
     const Job job{
         .kind = SyncKind::Gossip, .pace = {.steps = 2, .overlap = 1, .slack = 1}, .ranks = ranks};
@@ -254,7 +256,7 @@ TEST(Rounds, GossipTravelsWhileStepsAreMade) {
   }
 }
 
-TEST(Rounds, GossipAveragesPairsThatAllAgreeOn) {
+TEST(Rounds, GossipAveragesTheSamePairsOnAllRanks) {
   for (const int ranks : {2, 3, 4}) {
     const Job job{.kind = SyncKind::Gossip, .pace = {.steps = 1}, .ranks = ranks};
     std::vector<double> w(static_cast<std::size_t>(ranks), kFirst);
@@ -274,7 +276,7 @@ TEST(Rounds, GossipAveragesPairsThatAllAgreeOn) {
   }
 }
 
-TEST(GossipPairs, EverybodyHasAPartnerThatHasThem) {
+TEST(GossipPairs, EveryRankIsThePartnerOfItsPartner) {
   for (int ranks = 1; ranks <= 7; ++ranks) {
     std::vector<int> met(static_cast<std::size_t>(ranks));
     for (std::int64_t round = 0; round < 50; ++round) {
@@ -288,12 +290,12 @@ TEST(GossipPairs, EverybodyHasAPartnerThatHasThem) {
       }
       EXPECT_EQ(alone, ranks % 2);
     }
-    // Rank 0 meets all others now and then.
+    // Rank 0 is paired with every other rank at some time.
     for (int r = 1; r < ranks; ++r) EXPECT_GT(met[static_cast<std::size_t>(r)], 0) << ranks;
   }
 }
 
-// The gradient of step t at its weights moves those of step t + 1.
+// The gradient of step t is applied in step t + 1.
 TEST(Delayed, GradientsAreAppliedOneStepLate) {
   for (const int ranks : {2, 3}) {
     const Job job{.kind = SyncKind::Delayed, .ranks = ranks};

@@ -1,6 +1,7 @@
-// Goal:   at every gate the block that runs is whole and right, the next is on its way, and nothing
-//         else has memory; ranks that miss gates keep in step; wrong uses are named.
-// Method: three ranks over TCP with slices whose values say whose they are.
+// Goal:   at every gate the values of the running block are complete and correct, those of the next
+//         block are in flight, and no other bucket has memory; ranks that miss gates stay
+//         synchronized; misuse is reported.
+// Method: three ranks over TCP with shards whose values identify the rank.
 
 #include "trireme/parallel/zero/gathering.h"
 
@@ -16,9 +17,10 @@ namespace {
 using model::Pass;
 
 constexpr int kRanks = 3;
-constexpr std::int64_t kCounts[kRanks] = {5, 7, 1};  // of the ranks' slices
+constexpr std::int64_t kCounts[kRanks] = {5, 7, 1};  // sizes of the ranks' shards
 
-// Four buckets for three blocks; the last block reads the first's, as a tied head does.
+// Four buckets for three blocks; the last block also reads the first block's bucket, as a tied head
+// does.
 Gathering make_gathering(const comm::Group& group) {
   Gathering::Options options{
       .group = group, .slices = {}, .counts = {}, .needs = {{0}, {1, 2}, {0, 3}}};
@@ -50,7 +52,7 @@ std::string with_bytes(const Gathering& gathering) {
   return all;
 }
 
-TEST(Gathering, BlocksAreWholeWhileTheyRun) {
+TEST(Gathering, BlocksAreCompleteWhileTheyRun) {
   comm::run_tcp_ranks({.count = kRanks}, [](const comm::Group& group) {
     Gathering gathering = make_gathering(group);
     EXPECT_EQ(with_bytes(gathering), "");
@@ -82,12 +84,12 @@ TEST(Gathering, BlocksAreWholeWhileTheyRun) {
   });
 }
 
-TEST(Gathering, WhoMissesGatesKeepsInStep) {
+TEST(Gathering, RanksThatMissGatesStaySynchronized) {
   comm::run_tcp_ranks({.count = kRanks}, [](const comm::Group& group) {
     Gathering gathering = make_gathering(group);
     for (int micro_batch = 0; micro_batch < 3; ++micro_batch) {
       gathering.begin_micro_batch();
-      // One rank has no samples, one no backward pass, and one comes by all gates but the last.
+      // One rank has no samples, one has no backward pass, and one misses only the last gate.
       if (group.rank() != micro_batch) {
         for (std::size_t block = 0; block < 3; ++block) gathering.reach(block, Pass::Forward);
         if (group.rank() != (micro_batch + 1) % 3) gathering.reach(1, Pass::Backward);
@@ -96,7 +98,7 @@ TEST(Gathering, WhoMissesGatesKeepsInStep) {
     }
     gathering.gather_all();
     for (std::size_t bucket = 0; bucket < 4; ++bucket) expect_whole(gathering, bucket);
-    // Outside a slot everything stays, until it is old.
+    // Outside a micro-batch all values stay until drop_all().
     gathering.reach(0, Pass::Forward);
     EXPECT_EQ(with_bytes(gathering), "0123");
     gathering.drop_all();
@@ -104,7 +106,7 @@ TEST(Gathering, WhoMissesGatesKeepsInStep) {
   });
 }
 
-TEST(Gathering, BlocksOutOfTurnAreRefused) {
+TEST(Gathering, BlocksOutOfOrderAreRejected) {
   comm::run_tcp_ranks({.count = kRanks}, [](const comm::Group& group) {
     Gathering gathering = make_gathering(group);
     EXPECT_THROW(gathering.reach(0, Pass::Forward), Error);
