@@ -1,5 +1,5 @@
-// Goal:   ranks that never speak train as if alone, and are one model after join().
-// Method: two threads, each with a weight of its own gradient; compared with plain descent by hand.
+// Goal:   replicas of Apart are trained independently, and are equal after join().
+// Method: two ranks as threads with different gradients; compared with SGD by hand.
 
 #include "trireme/parallel/apart.h"
 
@@ -16,7 +16,7 @@
 namespace trireme::parallel {
 namespace {
 
-TEST(Apart, EachReplicaMovesByItsOwnGradientUntilTheyAreJoined) {
+TEST(Apart, EachReplicaUsesItsOwnGradientsUntilJoin) {
   constexpr int kRanks = 2;
   const auto groups = comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)});
   std::vector<double> before_join(kRanks);
@@ -29,10 +29,10 @@ TEST(Apart, EachReplicaMovesByItsOwnGradientUntilTheyAreJoined) {
     auto own = std::make_shared<Solo>(Solo::Options{.parameters = parameters, .optimizer = rule});
     Apart apart(Replica::alone(own, parameters, groups[r]), {});
     apart.begin_step({.micro_batch_count = kRanks, .micro_batches = {rank}, .owners = {0, 1}});
-    // Of a batch of two such slots, as far as this one knows.
+    // The estimate for a batch of two micro-batches like this one.
     EXPECT_EQ(apart.total(3), 6);
     apart.begin_micro_batch(0);
-    // Half of the global batch: the replica makes it whole.
+    // The loss is weighted as half of the global batch; the replica scales it to a whole batch.
     (weight * (rank + 1.0) / kRanks).sum().backward();
     apart.end_micro_batch();
     apart.reduce({.loss = 0.5});
@@ -47,9 +47,9 @@ TEST(Apart, EachReplicaMovesByItsOwnGradientUntilTheyAreJoined) {
   EXPECT_EQ(after_join[0], after_join[1]);
 }
 
-// Rank 1's second loss is no number: its replica drops that step at once, and both are told of it
-// two steps later, in the same step.
-TEST(Apart, WithSlackAStepThatIsNotSoundIsToldLater) {
+// Rank 1's second loss is NaN: its replica drops that step at once, and both ranks learn of it two
+// steps later, in the same step.
+TEST(Apart, WithSlackAllRanksLearnOfANonFiniteStepLater) {
   constexpr int kRanks = 2;
   const auto groups = comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)});
   std::vector<std::vector<bool>> told(kRanks);
@@ -72,7 +72,7 @@ TEST(Apart, WithSlackAStepThatIsNotSoundIsToldLater) {
       apart.end_micro_batch();
       const bool is_broken = rank == 1 && step == 1;
       const Gradients all = apart.reduce({.loss = is_broken ? NAN : 0.5});
-      EXPECT_EQ(all.loss, 1) << "the loss of the last sound step";
+      EXPECT_EQ(all.loss, 1) << "the loss of the last finite step";
       told[r].push_back(all.is_finite);
       if (all.is_finite) {
         apart.update({.number = step + 1, .rate = 0.1});

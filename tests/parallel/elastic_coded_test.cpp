@@ -1,10 +1,10 @@
-// Goal:   with a codec, too, a rank may die at any point of a step: survivors have the same bits,
-//         every sample counts once, and what codecs owe is owed once: neither what was encoded for
-//         a step that is run again nor what the dead one owed is lost or sent twice.
-// Method: ranks that die (mortal_ranks.h). Deaths in the same step that nobody had prepared must
-// all
-//         come to the same bits, those of a death before it; so must deaths after that. For that a
-//         step is run again as a whole: gradients that are kept are added up in another way.
+// Goal:   with a codec, a rank may die at any point of a step: survivors have bitwise equal
+//         weights, every sample counts once, and so do residuals. Neither the residuals of a step
+//         that runs again nor those of the failed rank are lost or sent twice.
+// Method: ranks that die (mortal_ranks.h). A death in a step that no rank had prepared must give
+//         the bits of a death before that step, and a death after prepare those of a death after
+//         the step. This requires that a step runs again as a whole, because kept gradients would
+//         be summed in another order.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace trireme::train {
 namespace {
 
 constexpr int kCodedSteps = 6;
-constexpr int kDeathAt = 4;  // the step, from 1, of the death
+constexpr int kDeathAt = 4;  // the step of the death, from 1
 
 config::Config coded_config(const Words& more) {
   Words words{"sync.kind=all_reduce", "optim.kind=sgd", "optim.learning_rate=0.1"};
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Words{"sync.codec.kind=threshold", "sync.codec.warmup=2"}),
     [](const auto& of) { return of.param[0].substr(std::string("sync.codec.kind=").size()); });
 
-// Where nothing is lost on the way, sums are those of all samples.
+// A lossless codec gives the sums of all samples.
 TEST(ElasticCodedWithoutLoss, EndsNearAnUndisturbedRun) {
   if (!codec::zstd::is_available()) GTEST_SKIP() << "NOT TESTED: this build has no zstd";
   const config::Config config = coded_config({"sync.codec.kind=zstd"});
@@ -76,7 +76,7 @@ TEST(ElasticCodedWithoutLoss, EndsNearAnUndisturbedRun) {
   }
 }
 
-// Places 0 and 1 are on one host, and 2 and 3 on the other; the first of each speaks for it.
+// Places 0 and 1 are on one host, 2 and 3 on the other; the first of each is the host's speaker.
 const std::vector<int> kPairsOfPlaces{0, 0, 1, 1};
 
 Trained spread_through(const config::Config& config, const std::vector<Death>& deaths,
@@ -85,7 +85,7 @@ Trained spread_through(const config::Config& config, const std::vector<Death>& d
                        kPairsOfPlaces);
 }
 
-// Where gradients of slots are not kept for a step that is run again.
+// Gradients of micro-batches are not kept for a step that runs again.
 TEST(ElasticCodedHosts, EndWithTheBitsOfADeathBetweenSteps) {
   for (const char* kind : {"sync.kind=zero2", "sync.kind=zero3"}) {
     const config::Config config =
@@ -108,8 +108,8 @@ TEST(ElasticCodedHosts, EndWithTheBitsOfADeathBetweenSteps) {
   }
 }
 
-// In the first step, when the others have ended theirs and lay out what they have.
-TEST(ElasticCodedHosts, GoOnWhenOneDiesBeforeTheyHaveMet) {
+// In the first step, when the other ranks have ended their passes and lay out their buckets.
+TEST(ElasticCodedHosts, ContinueWhenARankDiesInTheFirstStep) {
   const config::Config config = coded_config({"sync.kind=shared", "sync.codec.kind=int8"});
   for (const int dies : {0, 2, 3}) {
     const Death death{
@@ -121,8 +121,8 @@ TEST(ElasticCodedHosts, GoOnWhenOneDiesBeforeTheyHaveMet) {
 
 class ElasticCodedHostsOf : public ::testing::TestWithParam<Words> {};
 
-// Who is left of a host owes what the host did, whoever spoke for it.
-TEST_P(ElasticCodedHostsOf, OweWhatTheyOwedWhoeverDies) {
+// The remaining rank of a host has the host's residual, even if the speaker died.
+TEST_P(ElasticCodedHostsOf, KeepTheirResidualWhicheverRankDies) {
   const auto through = [](int dies, int times) {
     return spread_through(coded_config(GetParam()), {{dies, kMicroBatchEnded.name, times}}, true)
         .weights;
@@ -130,8 +130,8 @@ TEST_P(ElasticCodedHostsOf, OweWhatTheyOwedWhoeverDies) {
   for (const int times : {3, 4}) EXPECT_EQ(distance(through(2, times), through(3, times)), 0);
 }
 
-// A host, both who spoke, and one of each host at once.
-TEST_P(ElasticCodedHostsOf, GoOnWhoeverIsLeft) {
+// All ranks of a host, both speakers, and one rank of each host at once.
+TEST_P(ElasticCodedHostsOf, ContinueWithAnyRemainingRanks) {
   const std::string_view prepared = parallel::data::kPrepared.name;
   for (const std::vector<Death>& deaths :
        {std::vector<Death>{{2, kReduce.name, 3}, {3, kForward.name, 4}},
@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Words{"sync.kind=zero3", "sync.codec.kind=threshold", "sync.codec.warmup=2"}),
     [](const auto& of) { return of.param[0].substr(std::string("sync.kind=").size()); });
 
-// Where nothing is lost on the way, sums are those of all samples.
+// A lossless codec gives the sums of all samples.
 TEST(ElasticCodedHostsWithoutLoss, EndNearAnUndisturbedRun) {
   if (!codec::zstd::is_available()) GTEST_SKIP() << "NOT TESTED: this build has no zstd";
   const config::Config config = coded_config({"sync.kind=shared", "sync.codec.kind=zstd"});
@@ -165,8 +165,8 @@ TEST(ElasticCodedHostsWithoutLoss, EndNearAnUndisturbedRun) {
   }
 }
 
-// Nobody else has what the dead one owed; all else is as it should be.
-TEST(ElasticCodedApart, SurvivorsAgree) {
+// Without shared memory the failed rank's residual is lost, but survivors must have equal weights.
+TEST(ElasticCodedApart, SurvivorsHaveEqualWeights) {
   const config::Config config = coded_config({"sync.codec.kind=int8"});
   for (const std::string_view point : {kBackward.name, kReduce.name, kMicroBatchEnded.name}) {
     SCOPED_TRACE(point);

@@ -1,11 +1,10 @@
-// Goal:   `hierarchical` outlives its ranks: a host's replica lives as long as one of its ranks,
-// the
-//         others go on when a whole host is lost, hosts may have unequal numbers of ranks, and who
-//         comes gets the replica of its host, or another's where it is the first of its own.
-// Method: ranks as threads that share memory inside a host and speak TCP across, each pulled
-// towards
-//         the number of its place, against the same in a few lines of arithmetic; and tiny jobs
-//         whose ranks die at every moment.
+// Goal:   `hierarchical` survives failures: a host's replica survives as long as one of its ranks,
+//         the other hosts continue if a whole host is lost, hosts may have different numbers of
+//         ranks, and a new rank gets the replica of its host, or of another host if it is the first
+//         on its own.
+// Method: ranks as threads with shared memory inside a host and TCP across hosts (pulled_ranks.h),
+//         compared with a few lines of arithmetic; and tiny jobs whose ranks die at many different
+//         moments.
 
 #include <gtest/gtest.h>
 
@@ -33,8 +32,8 @@ PlaceList others_than(int place) {
   return rest;
 }
 
-// By step and place, 0 for who is not there: `there(step)` makes the step, `meeting(step)` has
-// lived to see what lands with it.
+// The expected weights by step and place; 0 for a place that is not a member. `there(step)`: the
+// places that run the step; `meeting(step)`: those that take part in what lands with it.
 std::vector<std::vector<double>> hosts_by_hand(
     const Script& script, const std::function<PlaceList(std::int64_t)>& there,
     const std::function<PlaceList(std::int64_t)>& meeting) {
@@ -119,16 +118,16 @@ std::vector<Script> host_scripts() {
   return {plain, outer, overlapped};
 }
 
-TEST(ElasticHostsSync, NobodyDisturbedAreTwoReplicas) {
+TEST(ElasticHostsSync, WithoutFailuresThereAreTwoReplicas) {
   for (const Script& script : host_scripts()) {
     const auto all = [](auto) { return kAllPlaces; };
     EXPECT_TRUE(are_near(played(script), hosts_by_hand(script, all, all), kAllPlaces));
   }
 }
 
-// Whoever dies in the step s: it was made by all, or by the others, and so was what lands with it.
-// Those who live must all have come the same way.
-void expect_got_over(Script script, std::int64_t s) {
+// A rank dies in step s. The step was completed by all ranks or by the others, and so was the round
+// that ends with it; all live ranks must have taken the same one of these ways.
+void expect_recovery(Script script, std::int64_t s) {
   const auto found = played(script);
   const PlaceList rest = others_than(script.dies);
   int ways = 0;
@@ -147,24 +146,24 @@ void expect_got_over(Script script, std::int64_t s) {
   EXPECT_GT(ways, 0) << script.point << " " << script.times << ", place " << script.dies;
 }
 
-// The first of a host, who speaks for it, and another.
-TEST(ElasticHostsSync, AHostGoesOnWithThoseWhoAreLeft) {
+// Both the speaker of a host and another rank die.
+TEST(ElasticHostsSync, AHostContinuesWithItsRemainingRanks) {
   for (Script script : host_scripts()) {
     for (script.dies = 0; script.dies < 4; ++script.dies) {
-      // Of a step there are two: inside the host, and of all.
+      // A step reaches kPrepared twice: inside the host, and for all ranks.
       for (const int times : {5, 6, 9, 10}) {
         script.point = kPrepared.name;
         script.times = times;
-        expect_got_over(script, (times - 1) / 2);
+        expect_recovery(script, (times - 1) / 2);
       }
-      // Before its own update, and in the middle of it; those of its host read from its page that
-      // the step was prepared, whether or not anybody else knows.
+      // Before its own update, and in the middle of it. The ranks of its host read from its ledger
+      // page that the step was prepared, even if no other rank knows.
       for (const int times : {5, 6}) {
         script.point = kUpdating.name;
         script.times = times;
         for (const bool is_silent : {false, true}) {
           script.is_silent = is_silent;
-          expect_got_over(script, 2);
+          expect_recovery(script, 2);
         }
         script.is_silent = false;
       }
@@ -172,7 +171,7 @@ TEST(ElasticHostsSync, AHostGoesOnWithThoseWhoAreLeft) {
   }
 }
 
-TEST(ElasticHostsSync, ARoundEndsForAllOrForNone) {
+TEST(ElasticHostsSync, ARoundCompletesOnAllRanksOrOnNone) {
   for (Script script : host_scripts()) {
     const std::int64_t first = script.pace.steps + script.pace.overlap - 1;
     for (script.dies = 0; script.dies < 4; ++script.dies) {
@@ -182,15 +181,15 @@ TEST(ElasticHostsSync, ARoundEndsForAllOrForNone) {
           script.point = point;
           Script one = script;
           one.steps = static_cast<int>(step) + 3;
-          expect_got_over(one, step);
+          expect_recovery(one, step);
         }
       }
     }
   }
 }
 
-// Place 3 is alone on its host.
-TEST(ElasticHostsSync, OthersGoOnWithoutAHost) {
+// Place 3 is the only rank of its host.
+TEST(ElasticHostsSync, OtherHostsContinueWithoutAFailedHost) {
   for (Script script : host_scripts()) {
     script.hosts = {0, 0, 0, 1};
     script.dies = 3;
@@ -198,12 +197,12 @@ TEST(ElasticHostsSync, OthersGoOnWithoutAHost) {
       script.point = point;
       script.times = point == kPrepared.name ? 10 : point == kUpdating.name ? 8 : 1;
       const std::int64_t first = script.pace.steps + script.pace.overlap - 1;
-      expect_got_over(script, point == kPrepared.name ? 4 : point == kUpdating.name ? 3 : first);
+      expect_recovery(script, point == kPrepared.name ? 4 : point == kUpdating.name ? 3 : first);
     }
   }
 }
 
-TEST(ElasticHostsSync, ANewcomerGetsTheReplicaOfItsHost) {
+TEST(ElasticHostsSync, ANewRankGetsTheReplicaOfItsHost) {
   for (Script script : host_scripts()) {
     for (const std::vector<int>& hosts : {kTwoOfTwo, {0, 0, 0, 1}, {0, 1, 2, 2}}) {
       for (const std::int64_t joins : {2, 3, 4}) {
@@ -217,9 +216,10 @@ TEST(ElasticHostsSync, ANewcomerGetsTheReplicaOfItsHost) {
   }
 }
 
-// There it is one copy for all, as in `shared`, whatever is said of rounds and codecs; after a
-// death slots are cut otherwise each time, and sums in float64 differ by rounding.
-TEST(ElasticHostsSync, OnOneHostAreShared) {
+// On one host there is one copy of the model for all ranks, as with `shared`, and settings of
+// rounds and codecs have no effect. After a death micro-batches are divided differently in each
+// run, so float64 sums differ by rounding.
+TEST(ElasticHostsSync, OneHostEqualsShared) {
   const auto far = [](const std::string& model, const std::vector<Death>& deaths, Words how) {
     const auto through = [&](const Words& words) {
       return train_through(tiny_config(model, words), 7, deaths, kRanks - deaths.size()).weights;
@@ -234,16 +234,16 @@ TEST(ElasticHostsSync, OnOneHostAreShared) {
   EXPECT_LT(far("mlp64", {{0, kUpdating.name, 3}}, rounds), 1e-10);
 }
 
-struct HostOrdeal {
+struct HostFailureCase {
   const char* name;
   std::vector<Death> deaths;
   std::size_t survivors = kRanks - 1;
 };
 
-// The first two are on one host, and so are the others.
-std::vector<HostOrdeal> host_ordeals() {
+// Places 0 and 1 are on one host, places 2 and 3 on the other.
+std::vector<HostFailureCase> host_failure_cases() {
   const std::string_view prepared = kPrepared.name, updating = kUpdating.name;
-  return {{"nobody", {}, kRanks},
+  return {{"no_failure", {}, kRanks},
           {"forward_at_once", {{2, kForward.name, 1}}},
           {"backward", {{0, kBackward.name, 5}}},
           {"before_reduce", {{3, kReduce.name, 3}}},
@@ -257,7 +257,7 @@ std::vector<HostOrdeal> host_ordeals() {
           {"one_of_each", {{0, kRoundOver.name, 2}, {3, kGathered.name, 2}}, 2},
           {"a_host", {{2, prepared, 6}, {3, prepared, 6}}, 2},
           {"a_host_in_a_round", {{0, kGathered.name, 1}, {1, kGathered.name, 1}}, 2},
-          {"while_another_is_got_over", {{1, kRoundOver.name, 1}, {2, kRoundOver.name, 2}}, 2},
+          {"during_recovery", {{1, kRoundOver.name, 1}, {2, kRoundOver.name, 2}}, 2},
           {"joining", {{1, kRoundOver.name, 4}}},
           {"three", {{1, prepared, 4}, {2, updating, 9}, {3, kMicroBatchEnded.name, 4}}, 1}};
 }
@@ -272,17 +272,17 @@ class ElasticHostsOf : public ::testing::TestWithParam<Words> {
   }
 };
 
-// Survivors are alike in the end, and have come about as far as an undisturbed job.
-TEST_P(ElasticHostsOf, IsGotOverAtEveryMoment) {
-  const auto through = [&](const HostOrdeal& ordeal, int steps) {
-    return train_through(config(), steps, ordeal.deaths, ordeal.survivors, false, kTwoOfTwo)
+// Survivors end with equal weights, about as far from the start as a job without failures.
+TEST_P(ElasticHostsOf, SurvivesAFailureAtEveryMoment) {
+  const auto through = [&](const HostFailureCase& failure, int steps) {
+    return train_through(config(), steps, failure.deaths, failure.survivors, false, kTwoOfTwo)
         .weights;
   };
   const Weights first = through({"", {}, kRanks}, 0);
   const double way = distance(through({"", {}, kRanks}, 7), first);
-  for (const HostOrdeal& ordeal : host_ordeals()) {
-    SCOPED_TRACE(ordeal.name);
-    const double gone = distance(through(ordeal, 7), first);
+  for (const HostFailureCase& failure : host_failure_cases()) {
+    SCOPED_TRACE(failure.name);
+    const double gone = distance(through(failure, 7), first);
     EXPECT_GT(gone, way / 3);
     EXPECT_LT(gone, way * 3);
   }

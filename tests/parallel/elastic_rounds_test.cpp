@@ -1,8 +1,8 @@
-// Goal:   kinds that agree less often than every step outlive their ranks, too. A step and a round
-//         end for all who live or for none of them; the mean is over those who are there; outer
-//         weights and momentum go on; a newcomer begins with what all have.
-// Method: ranks as threads, each pulled towards the number of its place by plain descent, against
-//         the same in a few lines of arithmetic; and tiny jobs whose ranks die at every moment.
+// Goal:   local-update methods and delayed gradients survive failures. A step and a round complete
+//         on all live ranks or on none; means are over the live ranks; outer weights and momentum
+//         survive; a new rank begins with the common state.
+// Method: ranks as threads (pulled_ranks.h), compared with a few lines of arithmetic; and tiny jobs
+//         whose ranks die at many different moments.
 
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ double mean_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// The same by hand: `there(step)` says how many places make the step, `meeting(step)` how many end
-// a round with it.
+// The expected weights by step and place. `there(step)`: how many places run the step;
+// `meeting(step)`: how many end a round with it.
 std::vector<std::vector<double>> by_hand(const Script& script,
                                          const std::function<int(std::int64_t)>& there,
                                          const std::function<int(std::int64_t)>& meeting) {
@@ -39,7 +39,7 @@ std::vector<std::vector<double>> by_hand(const Script& script,
     const double moved = anchor - mean_of(sent);
     momentum = script.pace.outer_momentum * momentum + moved;
     anchor -= script.pace.outer_rate * (moved + script.pace.outer_momentum * momentum);
-    // What it has moved meanwhile stays on top.
+    // What a replica has moved meanwhile is added on top.
     for (std::size_t r = 0; r < w.size(); ++r) w[r] += anchor - sent[r];
     departed = -1;
   };
@@ -80,8 +80,8 @@ std::vector<Script> scripts() {
       {.kind = SyncKind::Diloco, .pace = {.steps = 2, .outer_rate = 0.7, .outer_momentum = 0.9}}};
 }
 
-// The round goes on with the others, and its mean is of those.
-TEST(ElasticRounds, WhoDiesBeforeTheMeanIsNotInIt) {
+// The round continues with the other ranks, and its mean is over them.
+TEST(ElasticRounds, ARankThatDiesBeforeTheMeanIsNotInIt) {
   for (Script script : scripts()) {
     script.point = kRoundOver.name;
     script.times = 2;  // after step 3
@@ -93,15 +93,15 @@ TEST(ElasticRounds, WhoDiesBeforeTheMeanIsNotInIt) {
   }
 }
 
-// In the middle of a round: the step is made by those who live.
-TEST(ElasticRounds, WhoDiesInARoundTakesItsProgressAlong) {
+// In the middle of a round: the live ranks complete the step.
+TEST(ElasticRounds, TheProgressOfARankThatDiesInARoundIsLost) {
   for (Script script : scripts()) {
     script.point = parallel::data::kUpdating.name;
     script.times = 3;  // in step 2, the first of its round
     script.steps = 4;
     const auto paths = played(script);
-    // Whether step 2 was made by three or by two is a matter of who heard first; each replica moves
-    // by its own pull in either case.
+    // Whether three or two ranks run step 2 depends on timing; each replica makes the same update
+    // in both cases.
     const auto wanted = by_hand(
         script, [](auto step) { return step < 2 ? 3 : 2; },
         [](auto step) { return step < 2 ? 3 : 2; });
@@ -111,8 +111,9 @@ TEST(ElasticRounds, WhoDiesInARoundTakesItsProgressAlong) {
   }
 }
 
-// Either all who live have the mean of three or all that of two, and the same weights in any case.
-TEST(ElasticRounds, WhoDiesWithTheMeanInItsHandsLeavesTheOthersAlike) {
+// The live ranks all have the mean of three replicas, or all that of two; their weights are equal
+// in both cases.
+TEST(ElasticRounds, SurvivorsAreEqualIfARankDiesBeforeItWritesTheMean) {
   for (Script script : scripts()) {
     script.point = kGathered.name;
     script.times = 1;
@@ -127,23 +128,23 @@ TEST(ElasticRounds, WhoDiesWithTheMeanInItsHandsLeavesTheOthersAlike) {
   }
 }
 
-// Rounds end with steps 2 and 5, and are brought together two steps later.
+// Rounds end with steps 2 and 5, and their means land two steps later.
 Script overlapped() {
   return {.kind = SyncKind::Diloco,
           .pace = {.steps = 3, .outer_rate = 0.7, .outer_momentum = 0.9, .overlap = 2},
           .steps = 9};
 }
 
-TEST(ElasticRounds, WhatIsOnItsWayGoesOnWithoutTheDead) {
+TEST(ElasticRounds, ValuesInFlightLandWithoutTheFailedRank) {
   const auto before = [](std::int64_t last) {
     return [last](std::int64_t step) { return step <= last ? 3 : 2; };
   };
   struct Case {
     std::string_view point;
     int times;
-    std::int64_t last;  // step that it makes
+    std::int64_t last;  // step that the failed rank runs
   };
-  // While it travels; before it lands; and in a step in which another one has departed.
+  // While values are in flight, before they land, and in a step in which others depart.
   for (const Case& one : {Case{kPrepared.name, 4, 2}, Case{kRoundOver.name, 1, 4},
                           Case{kRoundOver.name, 2, 7}, Case{kPrepared.name, 7, 5}}) {
     Script script = overlapped();
@@ -157,8 +158,9 @@ TEST(ElasticRounds, WhatIsOnItsWayGoesOnWithoutTheDead) {
   }
 }
 
-// With what all have come to in its hands: it has landed for all or for none.
-TEST(ElasticRounds, WhatArrivesLandsForAllOrForNone) {
+// A rank dies when it has the mean but has not written it: the mean lands on all live ranks or on
+// none.
+TEST(ElasticRounds, AMeanLandsOnAllRanksOrOnNone) {
   Script script = overlapped();
   script.point = kGathered.name;
   script.times = 1;
@@ -173,15 +175,15 @@ TEST(ElasticRounds, WhatArrivesLandsForAllOrForNone) {
   }
 }
 
-TEST(ElasticRounds, ANewcomerMayComeWhileSomethingIsOnItsWay) {
+TEST(ElasticRounds, ARankMayJoinWhileValuesAreInFlight) {
   Script script = overlapped();
   script.joins = 4;
   const auto there = [](auto step) { return step < 4 ? 2 : 3; };
   expect_played(script, by_hand(script, there, there), 3);
 }
 
-// Who leaves has brought in what it has come to, and who comes does not count for two.
-TEST(ElasticRounds, NothingIsOnItsWayWhenSomebodyComesOrLeaves) {
+// What a leaving rank has learned is in the mean, and a joining rank does not count twice.
+TEST(ElasticRounds, NothingIsInFlightWhenARankJoinsOrLeaves) {
   for (const std::int64_t overlap : {2, 3}) {
     Script script = overlapped();
     script.pace.overlap = overlap;
@@ -196,8 +198,8 @@ TEST(ElasticRounds, NothingIsOnItsWayWhenSomebodyComesOrLeaves) {
   }
 }
 
-// Nor has it anything alone of a fragment whose turn was before the round's end.
-TEST(ElasticRounds, WhoLeavesTakesNothingOfAnyFragmentAlong) {
+// This also holds for a fragment that was synchronized before the end of the round.
+TEST(ElasticRounds, ARankThatLeavesTakesNothingOfAnyFragmentWithIt) {
   Script script{.kind = SyncKind::Diloco, .pace = {.steps = 4, .fragments = 2}, .steps = 5};
   script.is_told = true;
   script.leaves = 4;
@@ -207,8 +209,8 @@ TEST(ElasticRounds, WhoLeavesTakesNothingOfAnyFragmentAlong) {
   EXPECT_NE(paths[0].at(4), paths[1].at(4));
 }
 
-// It has the weights of all, and the momentum goes on.
-TEST(ElasticRounds, ANewcomerBeginsWithWhatAllHave) {
+// It gets the common weights, and the outer momentum.
+TEST(ElasticRounds, ANewRankBeginsWithTheCommonState) {
   for (Script script : scripts()) {
     script.joins = 2;
     const auto there = [](auto step) { return step < 2 ? 2 : 3; };
@@ -216,8 +218,8 @@ TEST(ElasticRounds, ANewcomerBeginsWithWhatAllHave) {
   }
 }
 
-// In the middle of one it begins with the first one's replica.
-TEST(ElasticRounds, ANewcomerMayComeInTheMiddleOfARound) {
+// In the middle of a round it begins with a copy of the first replica.
+TEST(ElasticRounds, ARankMayJoinInTheMiddleOfARound) {
   for (Script script : scripts()) {
     script.joins = 3;
     const auto there = [](auto step) { return step < 3 ? 2 : 3; };
@@ -225,13 +227,13 @@ TEST(ElasticRounds, ANewcomerMayComeInTheMiddleOfARound) {
   }
 }
 
-TEST(ElasticRounds, RefusesWhatCannotBeYet) {
+TEST(ElasticRounds, RejectsUnsupportedCombinations) {
   for (const Words& words : {Words{"sync.kind=local", "sync.slack=1"},
                              Words{"sync.kind=all_reduce", "sync.schedule=[\"3=hierarchical\"]"},
                              Words{"sync.kind=local", "sync.schedule=[\"3=all_reduce\"]"}}) {
     try {
       open_job(tiny_config("mlp", words), tiny_kinds(), comm::Group::solo(), {.is_elastic = true});
-      ADD_FAILURE() << words[0] << " was taken";
+      ADD_FAILURE() << words[0] << " was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::InvalidInput) << words[0];
       EXPECT_NE(error.message().find("elastic"), std::string::npos) << error.message();
@@ -239,16 +241,16 @@ TEST(ElasticRounds, RefusesWhatCannotBeYet) {
   }
 }
 
-struct Ordeal {
+struct FailureCase {
   const char* name;
   std::vector<Death> deaths;
   std::size_t survivors = kRanks - 1;
 };
 
-std::vector<Ordeal> ordeals() {
+std::vector<FailureCase> failure_cases() {
   const std::string_view prepared = kPrepared.name;
   const std::string_view updating = parallel::data::kUpdating.name;
-  return {{"nobody", {}, kRanks},
+  return {{"no_failure", {}, kRanks},
           {"forward_at_once", {{2, kForward.name, 1}}},
           {"backward", {{0, kBackward.name, 5}}},
           {"before_reduce", {{3, kReduce.name, 3}}},
@@ -259,13 +261,13 @@ std::vector<Ordeal> ordeals() {
           {"gathered", {{0, kGathered.name, 2}}},
           {"landed", {{1, kLanded.name, 1}}},
           {"two_in_a_round", {{0, kRoundOver.name, 2}, {1, kGathered.name, 2}}, 2},
-          {"while_another_is_got_over", {{1, kRoundOver.name, 1}, {2, kRoundOver.name, 2}}, 2},
+          {"during_recovery", {{1, kRoundOver.name, 1}, {2, kRoundOver.name, 2}}, 2},
           {"the_last", {{3, kGathered.name, 4}}},
           {"joining", {{1, kRoundOver.name, 4}}},
           {"three", {{1, prepared, 2}, {2, updating, 7}, {3, kMicroBatchEnded.name, 4}}, 1}};
 }
 
-// How often a job of seven steps brings replicas together, its end included.
+// `rounds`: how often a job of seven steps combines the replicas, including its end.
 struct Kind {
   Words words;
   int rounds = 0;
@@ -277,8 +279,8 @@ config::Config config_of(const Kind& kind) {
   return tiny_config("mlp", words);
 }
 
-bool can_come(const Ordeal& ordeal, const Kind& kind) {
-  return std::none_of(ordeal.deaths.begin(), ordeal.deaths.end(), [&](const Death& death) {
+bool can_occur(const FailureCase& failure, const Kind& kind) {
+  return std::none_of(failure.deaths.begin(), failure.deaths.end(), [&](const Death& death) {
     const bool is_of_round = death.point == kRoundOver.name || death.point == kGathered.name ||
                              death.point == kLanded.name;
     return is_of_round && death.times > kind.rounds;
@@ -287,23 +289,23 @@ bool can_come(const Ordeal& ordeal, const Kind& kind) {
 
 class ElasticKind : public ::testing::TestWithParam<Kind> {};
 
-// Survivors are alike in the end, and have come about as far as an undisturbed job.
-TEST_P(ElasticKind, IsGotOverAtEveryMoment) {
+// Survivors end with equal weights, about as far from the start as a job without failures.
+TEST_P(ElasticKind, SurvivesAFailureAtEveryMoment) {
   const config::Config config = config_of(GetParam());
   const Weights first = train_through(config, 0, {}, kRanks).weights;
   const double way = distance(train_through(config, 7, {}, kRanks).weights, first);
-  for (const Ordeal& ordeal : ordeals()) {
-    if (!can_come(ordeal, GetParam())) continue;
-    SCOPED_TRACE(ordeal.name);
-    const Trained through = train_through(config, 7, ordeal.deaths, ordeal.survivors);
+  for (const FailureCase& failure : failure_cases()) {
+    if (!can_occur(failure, GetParam())) continue;
+    SCOPED_TRACE(failure.name);
+    const Trained through = train_through(config, 7, failure.deaths, failure.survivors);
     EXPECT_GT(distance(through.weights, first), way / 3);
     EXPECT_LT(distance(through.weights, first), way * 3);
   }
 }
 
-// A step that was not made by all is run again, whatever had been done of it.
+// A step that was not prepared runs again from its beginning.
 TEST_P(ElasticKind, RunsAStepAgainBitForBit) {
-  // What late gradients come to depends on who has got them.
+  // The sum of late gradients depends on whether a live rank had received it.
   if (GetParam().words[0] == "sync.kind=delayed") return;
   const config::Config config = config_of(GetParam());
   const auto through = [&](std::string_view point) {

@@ -1,6 +1,6 @@
-// Goal:   a rank may die at any point of a step, and another while the first is being got over: the
-//         step ends for all or for none, and the weights are those of an undisturbed run, bit for
-//         bit with virtual ranks. A rank that comes later has the state of the others.
+// Goal:   a rank may die at any point of a step, and another one during the recovery: the step
+//         completes on all ranks or on none, and the weights are those of a run without failures,
+//         bitwise with logical ranks. A rank that joins later gets the state of the others.
 // Method: ranks are threads that die at fault points (mortal_ranks.h).
 
 #include "trireme/parallel/elastic_sync.h"
@@ -24,7 +24,7 @@ std::vector<Moment> moments() {
   const std::string_view prepared = parallel::data::kPrepared.name;
   const std::string_view updating = parallel::data::kUpdating.name;
   return {
-      {"nobody", {}, kRanks},
+      {"no_failure", {}, kRanks},
       {"prepared", {{1, prepared, 3}}},
       {"forward", {{1, kForward.name, 4}}},
       {"forward_at_once", {{2, kForward.name, 1}}},
@@ -37,13 +37,13 @@ std::vector<Moment> moments() {
       {"updating_last", {{3, updating, 4}}},
       {"between_steps", {{0, kMicroBatchEnded.name, 3}}},
       {"two_updating", {{1, updating, 4}, {2, updating, 4}}, 2},
-      {"heir_too", {{1, updating, 4}, {0, updating, 6}}, 2},
+      {"successor_too", {{1, updating, 4}, {0, updating, 6}}, 2},
       {"three", {{1, prepared, 2}, {2, updating, 7}, {3, kMicroBatchEnded.name, 4}}, 1},
   };
 }
 
-// What people are told of a step that was run again is of the whole batch, too. Losses of float32
-// slots are added in the order of ranks: a few roundings.
+// The reported loss of a step that ran again is that of the whole batch, too. float32 losses of
+// micro-batches are added in the order of ranks, so they differ by rounding.
 void expect_near(const std::vector<double>& losses, const std::vector<double>& wanted) {
   ASSERT_EQ(losses.size(), wanted.size());
   for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(losses[i], wanted[i], 1e-5) << i;
@@ -51,7 +51,7 @@ void expect_near(const std::vector<double>& losses, const std::vector<double>& w
 
 class ElasticSyncOf : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(ElasticSyncOf, VirtualRanksEndsWithTheSameBits) {
+TEST_P(ElasticSyncOf, LogicalRanksGiveTheBitsOfARunWithoutFailures) {
   const config::Config config =
       tiny_config("mlp", {"sync.kind=" + GetParam(), "train.virtual_ranks=8", "train.steps=7"});
   const Trained undisturbed = train_threads(config, 1, 7);
@@ -63,7 +63,7 @@ TEST_P(ElasticSyncOf, VirtualRanksEndsWithTheSameBits) {
   }
 }
 
-TEST_P(ElasticSyncOf, OrdinarySumsEndsNearby) {
+TEST_P(ElasticSyncOf, OrdinarySumsEndNearARunWithoutFailures) {
   const config::Config config = tiny_config("gpt64", {"sync.kind=" + GetParam(), "train.steps=7"});
   const Trained undisturbed = train_threads(config, 1, 7);
   for (const Moment& moment : moments()) {
@@ -74,9 +74,10 @@ TEST_P(ElasticSyncOf, OrdinarySumsEndsNearby) {
   }
 }
 
-// Rank 0 runs the dead one's slot, as it was; nobody runs its own once more. In the last step, so
-// that all steps have the same slots: a pass over other samples makes other statistics.
-TEST_P(ElasticSyncOf, OnlyWhatTheDeadHadIsRunAgain) {
+// Rank 0 runs the failed rank's micro-batch, unchanged; no rank runs its own again. The death is in
+// the last step, so that all steps have the same micro-batches: a pass over other samples would
+// give other statistics.
+TEST_P(ElasticSyncOf, OnlyTheMicroBatchesOfTheFailedRankRunAgain) {
   const config::Config config = tiny_config("counted64", {"sync.kind=" + GetParam()});
   const Trained undisturbed = train_threads(config, kRanks, 3);
   const std::vector<Death> when_all_are_done = {{3, kReduce.name, 3, 3 * kRanks}};
@@ -90,9 +91,9 @@ TEST_P(ElasticSyncOf, OnlyWhatTheDeadHadIsRunAgain) {
   }
 }
 
-// A slot is the samples that it has: with other weights, or cut in other numbers, it is another
-// one.
-TEST(ElasticAssignment, TellsSlotsApart) {
+// A micro-batch is identified by its samples: with other weights, or another number of
+// micro-batches, it is a different one.
+TEST(ElasticAssignment, DistinguishesDifferentMicroBatches) {
   Job job = open_job(tiny_config("mlp", {}), tiny_kinds());
   const std::uint64_t first = job.step->assignment();
   job.assign({0, 0});
@@ -106,8 +107,8 @@ TEST(ElasticAssignment, TellsSlotsApart) {
   EXPECT_NE(weighted, 0u);
 }
 
-// Where memory is worth more than time.
-TEST(ElasticReleased, AStepIsRunAgainAsAWhole) {
+// Without kept gradients, which saves memory, every rank runs its micro-batches again.
+TEST(ElasticReleased, AStepRunsAgainAsAWhole) {
   for (const char* kind : {"all_reduce", "zero2", "zero3"}) {
     const config::Config config = tiny_config(
         "counted64",
@@ -121,8 +122,7 @@ TEST(ElasticReleased, AStepIsRunAgainAsAWhole) {
   }
 }
 
-// Every model and precision, on any number of ranks, and through deaths.
-TEST(ElasticApart, OnSeveralHostsEndsAlike) {
+TEST(ElasticApart, SeveralHostsEndWithTheSameWeights) {
   for (const std::string& micro_batches : {std::string("train.virtual_ranks=6"), std::string()}) {
     Words words{"sync.kind=all_reduce"};
     if (!micro_batches.empty()) words.push_back(micro_batches);
@@ -138,7 +138,7 @@ TEST(ElasticApart, OnSeveralHostsEndsAlike) {
   }
 }
 
-TEST(ElasticModels, EndWithTheSameBitsOnAnyNumberOfRanksAndThroughDeaths) {
+TEST(ElasticModels, HaveTheSameBitsOnAnyNumberOfRanksAndAfterFailures) {
   for (const char* model : {"cnn", "gpt"}) {
     for (const char* precision : {"float32", "bfloat16"}) {
       SCOPED_TRACE(std::string(model) + " " + precision);
@@ -162,13 +162,14 @@ TEST(ElasticModels, EndWithTheSameBitsOnAnyNumberOfRanksAndThroughDeaths) {
   }
 }
 
-// Its slice was cut after the last step, which nobody makes once more for it.
-TEST(ElasticNewcomer, WhoDiesBeforeItsFirstStepChangesNothing) {
+// The new rank's shard was created after the last step, so survivors must not complete an update of
+// that step for it.
+TEST(ElasticNewcomer, ARankThatDiesBeforeItsFirstStepChangesNothing) {
   at::set_num_threads(1);
   const config::Config config = tiny_config("mlp", {"sync.kind=zero1", "train.virtual_ranks=4"});
   const std::vector<comm::Group> roots =
       comm::connect_threads(3, {.timeout = std::chrono::seconds(30)});
-  std::vector<std::unique_ptr<Job>> jobs(roots.size());  // what the dead held stays
+  std::vector<std::unique_ptr<Job>> jobs(roots.size());  // the memory of a failed rank stays
   testing::run_rank_threads(3, [&](int place) {
     const comm::Group& root = roots[static_cast<std::size_t>(place)];
     std::unique_ptr<Job>& job = jobs[static_cast<std::size_t>(place)];

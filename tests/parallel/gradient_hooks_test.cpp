@@ -1,6 +1,6 @@
-// Goal:   gradients are seen when they are whole, gathered in buckets that fill in the plan's order
-//         whatever the order of birth, and lie in memory that ranks share where that is wanted.
-// Method: small graphs whose gradients are known; ranks as threads.
+// Goal:   hooks are called when a gradient is complete; buckets are announced in the order of the
+//         plan, independent of the order of gradients; flat memory can be shared by ranks.
+// Method: small graphs with known gradients; ranks as threads.
 
 #include "trireme/parallel/gradient_hooks.h"
 
@@ -24,12 +24,12 @@ std::vector<Parameter> three() {
   return all;
 }
 
-TEST(GradientHooks, CallBackOnceAGradientIsWholeUntilTheyEnd) {
+TEST(GradientHooks, AreCalledOncePerCompleteGradientUntilDestroyed) {
   const auto parameters = three();
   std::vector<std::size_t> on_gradient;
   {
     const GradientHooks hooks(parameters, [&](std::size_t i) {
-      // Used twice, so both parts are there.
+      // Parameter 0 is used twice; both parts must have been added up.
       EXPECT_TRUE(parameters[i].tensor.grad().equal(at::full({2}, i == 0 ? 5.0 : 3.0)));
       on_gradient.push_back(i);
     });
@@ -58,43 +58,43 @@ struct Gathered {
              .full = [this](std::size_t bucket) { full.push_back(bucket); },
              .is_in_parts = is_in_parts}};
   }
-  void bear(buckets::GradientBuckets& into, std::size_t parameter, double value) {
+  void produce(buckets::GradientBuckets& into, std::size_t parameter, double value) {
     parameters[parameter].tensor.mutable_grad() = at::full({2}, value);
     into.take(parameter);
-    EXPECT_FALSE(parameters[parameter].tensor.grad().defined()) << "its memory is given back";
+    EXPECT_FALSE(parameters[parameter].tensor.grad().defined()) << "its memory is freed";
   }
   at::Tensor of(const buckets::GradientBuckets& in, std::size_t parameter) const {
     return in.bucket(plan.bucket_of[parameter]).narrow(0, 0, 2);
   }
 };
 
-TEST(GradientBuckets, FillInTheOrderOfThePlan) {
+TEST(GradientBuckets, AreAnnouncedInTheOrderOfThePlan) {
   Gathered g;
   auto gathered = g.make();
   gathered.begin_micro_batch({});
-  g.bear(gathered, 0, 1);
-  EXPECT_TRUE(g.full.empty()) << "the plan has others before it";
-  g.bear(gathered, 2, 3);
+  g.produce(gathered, 0, 1);
+  EXPECT_TRUE(g.full.empty()) << "other buckets come before it in the plan";
+  g.produce(gathered, 2, 3);
   EXPECT_EQ(g.full, (std::vector<std::size_t>{0}));
-  g.bear(gathered, 1, 2);
+  g.produce(gathered, 1, 2);
   EXPECT_EQ(g.full, (std::vector<std::size_t>{0, 1, 2}));
   gathered.end_micro_batch();
-  EXPECT_EQ(g.full.size(), 3U) << "each is announced once";
+  EXPECT_EQ(g.full.size(), 3U) << "each bucket is announced once";
   EXPECT_TRUE(g.of(gathered, 1).equal(at::full({2}, 2.0)));
 }
 
-TEST(GradientBuckets, AddUpSlotsAndZeroWhatNeverCame) {
+TEST(GradientBuckets, SumMicroBatchesAndZeroMissingGradients) {
   Gathered g;
   auto gathered = g.make();
   for (int step = 0; step < 2; ++step) {
     g.full.clear();
     gathered.begin_micro_batch({.is_first = true, .is_last = false});
-    g.bear(gathered, 0, 1);
+    g.produce(gathered, 0, 1);
     gathered.end_micro_batch();
     EXPECT_TRUE(g.full.empty());
     gathered.begin_micro_batch({.is_first = false, .is_last = true});
-    g.bear(gathered, 0, 10);
-    g.bear(gathered, 1, 20);
+    g.produce(gathered, 0, 10);
+    g.produce(gathered, 1, 20);
     gathered.end_micro_batch();
     EXPECT_EQ(g.full, (std::vector<std::size_t>{0, 1, 2}));
     EXPECT_TRUE(g.of(gathered, 0).equal(at::full({2}, 11.0)));
@@ -105,12 +105,12 @@ TEST(GradientBuckets, AddUpSlotsAndZeroWhatNeverCame) {
   }
 }
 
-TEST(GradientBuckets, GradientsInPartsWaitForTheEnd) {
+TEST(GradientBuckets, GradientsInPartsWaitForTheEndOfTheMicroBatch) {
   Gathered g;
   auto gathered = g.make(true);
   gathered.begin_micro_batch({});
-  g.bear(gathered, 2, 1);
-  g.bear(gathered, 2, 2);
+  g.produce(gathered, 2, 1);
+  g.produce(gathered, 2, 2);
   EXPECT_TRUE(g.full.empty());
   gathered.end_micro_batch();
   EXPECT_EQ(g.full.size(), 3U);

@@ -1,9 +1,9 @@
-// Goal:   a loop of one's own on several ranks comes to the weights of one rank, with every kind
-//         that agrees in each step; those that agree less often learn too, and end alike, and so
-//         does one with a codec of the program's own; bad words and losses that are no number are
-//         refused.
-// Method: ranks as threads with points of their own; float64 and SGD, within 1e-12 of one rank that
-//         has all points: sums of a few numbers, rounded in another order.
+// Goal:   a program's own training loop on several ranks gets the weights of one rank, with every
+//         strategy that synchronizes in each step; local-update methods and a custom codec also
+//         learn, and all ranks end with the same weights; invalid settings and losses that are not
+//         finite are rejected.
+// Method: ranks as threads, each with its own points; float64 and SGD, within 1e-12 of one rank
+//         with all points, because sums of a few numbers are rounded in another order.
 
 #include "trireme/parallel/learner.h"
 
@@ -41,7 +41,7 @@ Learned learn(int ranks, Settings settings, at::ScalarType type, int steps = 40,
     torch::nn::Linear net(1, 1);
     net->to(type);
     {
-      // Of which rank 0's count.
+      // Only rank 0's initial values count.
       const c10::NoGradGuard no_grad;
       net->weight.fill_(0.25 + rank);
       net->bias.fill_(rank);
@@ -63,7 +63,7 @@ Learned learn(int ranks, Settings settings, at::ScalarType type, int steps = 40,
   return all[0];
 }
 
-TEST(Learner, OnManyRanksIsThatOnOne) {
+TEST(Learner, SeveralRanksGetTheWeightsOfOne) {
   for (const char* clip : {"optim.clip_norm=0", "optim.clip_norm=0.5"}) {
     const Learned one = learn(1, {clip}, at::kDouble);
     EXPECT_LT(one.last, one.first / 50);
@@ -77,7 +77,7 @@ TEST(Learner, OnManyRanksIsThatOnOne) {
   }
 }
 
-TEST(Learner, LessOftenAndWithFewerBytesItLearnsToo) {
+TEST(Learner, LearnsWithLocalUpdatesAndCodecs) {
   for (const std::string how :
        {"sync.kind=local", "sync.kind=diloco", "sync.kind=gossip", "sync.kind=delayed",
         "sync.kind=hierarchical", "sync.schedule=[\"3=local\"]", "sync.codec.kind=top_k",
@@ -87,8 +87,8 @@ TEST(Learner, LessOftenAndWithFewerBytesItLearnsToo) {
   }
 }
 
-// A user's own: of each parameter only its larger half, in turn with the smaller that error
-// feedback has saved up, as float32 with a byte that says which.
+// A custom codec that sends either the even or the odd elements of a bucket as float32, whichever
+// are larger, after a byte that says which. Error feedback sends the others later.
 class Halves final : public codec::Codec {
  public:
   std::size_t size_max(std::size_t count, std::span<const codec::Part>) const override {
@@ -127,7 +127,7 @@ class Halves final : public codec::Codec {
   mutable std::atomic<int> calls_{0};
 };
 
-TEST(Learner, TakesACodecOfTheUsersOwn) {
+TEST(Learner, AcceptsACustomCodec) {
   for (const std::string how : {"sync.kind=all_reduce", "sync.kind=local", "sync.kind=delayed"}) {
     const auto codec = std::make_shared<Halves>();
     const Learned many = learn(2, {how, "optim.momentum=0"}, at::kFloat, 200, codec);
@@ -152,14 +152,14 @@ TEST(Learner, TakesACodecOfTheUsersOwn) {
   refused({"sync.codec.kind=int8"});
 }
 
-TEST(Learner, RefusesWordsThatNoRecipeHas) {
+TEST(Learner, RejectsSettingsThatNoRecipeHas) {
   torch::nn::Linear net(1, 1);
   EXPECT_THROW(Learner(*net, comm::Group::solo(), {"sync.kind=telepathy"}), Error);
   EXPECT_THROW(Learner(*net, comm::Group::solo(), {"train.batch=3"}), Error);
   EXPECT_THROW(Learner(*net, comm::Group::solo(), {"optim.unfreeze_every=3"}), Error);
 }
 
-TEST(Learner, ALossThatIsNoNumberChangesNothing) {
+TEST(Learner, ALossThatIsNotFiniteChangesNothing) {
   torch::nn::Linear net(1, 1);
   Learner learner(*net, comm::Group::solo(), {"optim.kind=sgd"});
   const at::Tensor before = net->weight.detach().clone();

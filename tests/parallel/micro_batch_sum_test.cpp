@@ -1,7 +1,7 @@
-// Goal:   slots added up one after the other on one rank give the bits of comm's ordered sum, and
-//         any subset of slots gives whole subtrees of its tree, as large as they come.
-// Method: random floats of very different sizes, so that another order of addition shows; V = 1 to
-//         17 slots, all of them and random subsets.
+// Goal:   the sum of micro-batches on one rank is bitwise equal to the ordered sum of a group, and
+//         any subset of micro-batches gives the largest possible complete subtrees.
+// Method: random floats of very different magnitudes, so that another order of addition changes the
+//         bits; 1 to 17 micro-batches, all of them and random subsets.
 
 #include "trireme/parallel/micro_batch_sum.h"
 
@@ -27,7 +27,7 @@ at::Tensor random_tensor(Random& random) {
   return made;
 }
 
-std::vector<at::Tensor> random_slots(Random& random, int count) {
+std::vector<at::Tensor> random_micro_batches(Random& random, int count) {
   std::vector<at::Tensor> all;
   for (int micro_batch = 0; micro_batch < count; ++micro_batch)
     all.push_back(random_tensor(random));
@@ -44,7 +44,7 @@ at::Tensor tree_sum(const std::vector<at::Tensor>& micro_batches, std::size_t fi
 TEST(MicroBatchSum, EqualsTheOrderedSumOfAGroup) {
   Random random(1);
   for (int count = 1; count <= kMicroBatchesMax; ++count) {
-    const std::vector<at::Tensor> micro_batches = random_slots(random, count);
+    const std::vector<at::Tensor> micro_batches = random_micro_batches(random, count);
     MicroBatchSum sum;
     sum.begin(count);
     std::vector<comm::LogicalShare> shares;
@@ -58,15 +58,15 @@ TEST(MicroBatchSum, EqualsTheOrderedSumOfAGroup) {
     const at::Tensor expected = at::empty({5, 7});
     const std::vector<int> owners(static_cast<std::size_t>(count), 0);
     comm::Group::solo().ordered_sum(comm::span(expected), shares, owners).wait();
-    EXPECT_TRUE(whole[0].sums.at(0).equal(expected)) << count << " slots";
+    EXPECT_TRUE(whole[0].sums.at(0).equal(expected)) << count << " micro-batches";
   }
 }
 
-TEST(MicroBatchSum, AnySubsetGivesTheLargestWholeSubtrees) {
+TEST(MicroBatchSum, AnySubsetGivesTheLargestCompleteSubtrees) {
   Random random(2);
   for (int round = 0; round < 300; ++round) {
     const int count = 1 + static_cast<int>(random.below(kMicroBatchesMax));
-    const std::vector<at::Tensor> micro_batches = random_slots(random, count);
+    const std::vector<at::Tensor> micro_batches = random_micro_batches(random, count);
     MicroBatchSum sum;
     sum.begin(count);
     std::vector<int> mine;
@@ -85,8 +85,8 @@ TEST(MicroBatchSum, AnySubsetGivesTheLargestWholeSubtrees) {
       EXPECT_TRUE(tree.sums.at(0).equal(expected)) << tree.first << " to " << tree.last;
     }
     EXPECT_EQ(covered, mine);
-    // No two of them are the halves of one node: a left half of k slots is a power of two, and
-    // begins where a tree of twice that would.
+    // No two subtrees are the halves of one node. The left half of a node has a power of two of
+    // micro-batches, and begins at a multiple of twice that number.
     for (std::size_t i = 1; i < subtrees.size(); ++i) {
       const auto& left = subtrees[i - 1];
       const auto& right = subtrees[i];
@@ -99,7 +99,7 @@ TEST(MicroBatchSum, AnySubsetGivesTheLargestWholeSubtrees) {
   }
 }
 
-TEST(MicroBatchSum, UndefinedCountsAsZeroAndSlotsComeInOrder) {
+TEST(MicroBatchSum, UndefinedCountsAsZeroAndOrderIsChecked) {
   const at::Tensor one = at::ones({3});
   MicroBatchSum sum;
   sum.begin(3);

@@ -1,9 +1,9 @@
-// Ranks that die: threads over one arena, or over TCP, that train a tiny job and go on whoever
-// dies.
+// Ranks for tests with failures: threads, over one arena or over TCP, that train a tiny job and
+// continue when other ranks die.
 //
-// A fault point makes a rank throw and never come back; its peers' groups are aborted, as a failure
-// detector would do. Survivors meet at a barrier of the test, which stands for the agreement on who
-// lives.
+// At a fault point a rank throws and never returns; the groups of its peers are aborted, as a
+// failure detector would do. Survivors meet at a barrier of the test, which takes the place of the
+// membership protocol.
 
 #pragma once
 
@@ -27,9 +27,9 @@ namespace trireme::train {
 
 inline constexpr int kRanks = 4;
 
-struct Dead {};  // thrown where a rank dies
+struct Dead {};  // thrown when a rank dies
 
-// Who lives, and how those who do come together again.
+// Records which ranks are alive, and lets them meet again after a death.
 class Fates {
  public:
   explicit Fates(std::vector<comm::Group> roots) : roots_(std::move(roots)) {
@@ -42,7 +42,7 @@ class Fates {
     const std::lock_guard lock(mutex_);
     groups_.insert_or_assign(place, group);
     for (const int member : members) {
-      if (!living_.contains(member)) group.abort(Error(ErrorCode::PeerLost, "it died meanwhile"));
+      if (!living_.contains(member)) group.abort(Error(ErrorCode::PeerLost, "a member died"));
     }
   }
   void die(int place) {
@@ -50,7 +50,7 @@ class Fates {
     living_.erase(place);
     stopped_.erase(place);
     for (const auto& [other, group] : groups_) {
-      if (other != place) group.abort(Error(ErrorCode::PeerLost, "somebody died"));
+      if (other != place) group.abort(Error(ErrorCode::PeerLost, "a rank died"));
     }
     changed_.notify_all();
   }
@@ -62,12 +62,12 @@ class Fates {
     while (reduces_ < count && !deadline.is_past()) std::this_thread::yield();
     EXPECT_GE(reduces_, count);
   }
-  // A dead process waits for nothing.
+  // Aborts the dead rank's own group, because a dead process does not wait for anything.
   void bury(int place) {
     const std::lock_guard lock(mutex_);
-    groups_.at(place).abort(Error(ErrorCode::PeerLost, "it is dead"));
+    groups_.at(place).abort(Error(ErrorCode::PeerLost, "this rank is dead"));
   }
-  // All who live have stopped: says who they are, and what they said.
+  // Waits until all live ranks have stopped. Returns their places, and in `told` their reports.
   std::vector<int> meet(int place, const parallel::Prepared& mine,
                         std::vector<parallel::Prepared>& told) {
     std::unique_lock lock(mutex_);
@@ -96,18 +96,18 @@ class Fates {
   std::map<int, comm::Group> groups_;
   std::vector<int> met_;
   std::map<int, parallel::Prepared> said_;  // by place
-  std::vector<parallel::Prepared> heard_;   // by those who met last
+  std::vector<parallel::Prepared> heard_;   // the reports of the ranks that met last
   std::int64_t round_ = 0;
-  std::atomic<int> passes_ = 0;  // forward, of all
+  std::atomic<int> passes_ = 0;  // forward passes of all ranks
   std::atomic<int> reduces_ = 0;
 };
 
-// A place dies when it passes a point for the n-th time.
+// The rank at a place dies when it reaches a fault point for the n-th time.
 struct Death {
   int place = 0;
   std::string_view point;
   int times = 1;
-  int reduces = 0;  // not before all together have come to kReduce so often
+  int reduces = 0;  // and not before all ranks together have reached kReduce this often
   std::chrono::milliseconds delay{};
 };
 
@@ -133,9 +133,9 @@ class Executioner final : public Faults {
   std::vector<Death> deaths_;
 };
 
-inline constexpr FaultPoint kMicroBatchEnded{"test.slot"};
+inline constexpr FaultPoint kMicroBatchEnded{"test.micro_batch"};
 
-// One rank's life: it trains, and goes on whoever dies.
+// One rank, which trains and continues when other ranks die.
 class Rank {
  public:
   Rank(Fates& fates, int place, const config::Config& config, const std::vector<Death>& deaths,
@@ -156,12 +156,12 @@ class Rank {
     bool is_met = false;
     for (step_ = 0; step_ < steps;) {
       try {
-        // Where somebody dies meanwhile, recover() does it.
+        // If a rank dies meanwhile, recover() regroups instead.
         if (!std::exchange(is_met, true)) {
           elastic().regroup(false);
           assign(job_->fair_owners());
         }
-        // Nobody is in a step before all have ended the last.
+        // No rank begins a step before all ranks have ended the last one.
         if (is_in_step) group_.barrier().wait();
         const Outcome outcome =
             job_->step->run({.step = step_,
@@ -181,7 +181,7 @@ class Rank {
       try {
         job_->gradient_sync().model().join();
         job_->gradient_sync().model().settle();
-        // Replicas have losses of their own.
+        // Each replica has its own losses, so they cannot be compared.
         if (job_->gradient_sync().saved().has_replicas()) losses_.clear();
         Trained trained{.weights = weights_of(*job_->model), .losses = {}};
         const std::vector<at::Tensor> buffers = job_->model->buffers();
@@ -214,7 +214,7 @@ class Rank {
     fates_.adopt(place_, group_, places_);
   }
 
-  // False where another one died meanwhile.
+  // False if another rank died meanwhile.
   bool recover() {
     enter(fates_.meet(place_, elastic().step_status().prepared, told_));
     try {
@@ -228,7 +228,7 @@ class Rank {
     }
   }
 
-  // Forward where anybody had prepared the furthest step, else back.
+  // Completes the latest step if any rank had prepared it; otherwise the step runs again.
   void resolve() {
     const parallel::StepStatus mine = elastic().step_status();
     std::int64_t most = mine.step;
@@ -238,7 +238,7 @@ class Rank {
     group_.all_reduce({&prepared, 1, comm::DType::Int64}, comm::ReduceOp::Max).wait();
     const bool is_finished = mine.phase == parallel::StepStatus::Phase::Finished;
     if (!is_finished && (mine.step < most || prepared > 0)) {
-      ASSERT_TRUE(all) << "somebody prepared, and this rank does not know";
+      ASSERT_TRUE(all) << "a rank prepared the step, but this rank has no figures of it";
       losses_[step_] = job_->step->finish(*all).loss;
       advance();
     } else if (is_finished && (mine.step < most || prepared > 0)) {
@@ -252,7 +252,7 @@ class Rank {
     } else {
       repeat();
     }
-    // Nobody passes before all have dealt.
+    // No rank continues before all ranks have assigned micro-batches.
     elastic().regroup(false);
   }
 
@@ -266,7 +266,7 @@ class Rank {
     assigned_to_ = places_;
   }
 
-  // Not all have come equally far with dealing: what rank 0 says counts.
+  // Ranks may have different assignments of micro-batches after a death; rank 0's counts.
   void repeat() {
     is_repeated_ = true;
     rewind();
@@ -303,7 +303,7 @@ class Rank {
   std::map<std::int64_t, double> losses_;  // by step
 };
 
-// What survivors have in the end, who must agree.
+// The result of the survivors, which must all be equal.
 inline Trained one_of(const std::vector<std::optional<Trained>>& all, std::size_t survivors) {
   Trained first;
   std::size_t living = 0;
@@ -318,7 +318,7 @@ inline Trained one_of(const std::vector<std::optional<Trained>>& all, std::size_
   return first;
 }
 
-// A rank's life up to its end or its death.
+// Runs a rank until the end of the job or its death.
 inline std::optional<Trained> live(Fates& fates, Rank& rank, int place, int steps,
                                    bool is_in_step = false) {
   try {
@@ -329,7 +329,7 @@ inline std::optional<Trained> live(Fates& fates, Rank& rank, int place, int step
   }
 }
 
-// Over an arena, or over one for each host where `hosts` says who is on which.
+// Trains over one arena, or over one per host if `hosts` gives the host of each place.
 inline Trained train_through(const config::Config& config, int steps,
                              const std::vector<Death>& deaths, std::size_t survivors,
                              bool is_in_step = false, const std::vector<int>& hosts = {}) {
@@ -337,7 +337,7 @@ inline Trained train_through(const config::Config& config, int steps,
   Fates fates(hosts.empty() ? comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)})
                             : comm::connect_hosts(hosts));
   std::vector<std::optional<Trained>> all(kRanks);
-  std::vector<std::unique_ptr<Rank>> ranks;  // what the dead held stays, as in an arena
+  std::vector<std::unique_ptr<Rank>> ranks;  // the memory of a failed rank stays, as in an arena
   for (int place = 0; place < kRanks; ++place) {
     ranks.push_back(std::make_unique<Rank>(fates, place, config, deaths, !hosts.empty()));
   }
@@ -350,7 +350,7 @@ inline Trained train_through(const config::Config& config, int steps,
   return trained;
 }
 
-// Over TCP: nobody has anything of the dead.
+// Trains over TCP: survivors cannot read the memory of a failed rank.
 inline Trained train_through_apart(const config::Config& config, int steps,
                                    const std::vector<Death>& deaths, std::size_t survivors) {
   at::set_num_threads(1);

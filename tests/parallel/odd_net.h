@@ -1,5 +1,5 @@
-// A module with every kind of parameter that is not simply there and used: unused now and then, by
-// some ranks, or never; frozen, tied, used twice, of no dims, and a table with sparse gradients.
+// A module with parameters that need special treatment: unused in some steps, on some ranks, or
+// always; frozen, tied, used twice, without dimensions, and an embedding with sparse gradients.
 
 #pragma once
 

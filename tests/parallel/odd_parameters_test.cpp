@@ -1,8 +1,8 @@
-// Goal:   parameters that are unused now and then, by some, or never; frozen, tied, used twice, or
-//         with sparse gradients: many ranks update them as one PyTorch optimizer would.
+// Goal:   parameters that are unused in some steps, on some ranks, or always, or that are frozen,
+//         tied, used twice, or have sparse gradients, are updated as by one PyTorch optimizer.
 // Method: every rank adds its own term to one loss. The reference is torch::optim::SGD with
-//         momentum and decay on the whole sum; every parameter must agree, and those without a
-//         gradient must not move.
+//         momentum and weight decay on the whole sum. All parameters must be equal, and those
+//         without a gradient must not change.
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -41,7 +41,7 @@ std::map<std::string, at::Tensor> by_pytorch(int ranks) {
   return values_of(net);
 }
 
-std::shared_ptr<GradientSync> agreement_of(Odd& net, const comm::Group& group, SyncKind choice) {
+std::shared_ptr<GradientSync> sync_of(Odd& net, const comm::Group& group, SyncKind choice) {
   return make_gradient_sync(
       {.parameters = parameters_of(net,
                                    [](const auto&, const auto&) {
@@ -54,7 +54,7 @@ std::shared_ptr<GradientSync> agreement_of(Odd& net, const comm::Group& group, S
        .bucket_size = 1024});
 }
 
-// Ranks' slots on one rank, or one each.
+// The micro-batches are distributed over the ranks.
 std::map<std::string, at::Tensor> by_us(int ranks, int micro_batches, SyncKind choice) {
   std::vector<comm::Group> groups{comm::Group::solo()};
   if (ranks > 1) groups = comm::connect_threads(ranks);
@@ -65,7 +65,7 @@ std::map<std::string, at::Tensor> by_us(int ranks, int micro_batches, SyncKind c
   testing::run_rank_threads(ranks, [&](int rank) {
     Odd net;
     net.named_buffers()["seen"].fill_(rank + 7);
-    const auto gradient_sync = agreement_of(net, groups[static_cast<std::size_t>(rank)], choice);
+    const auto gradient_sync = sync_of(net, groups[static_cast<std::size_t>(rank)], choice);
     std::vector<int> mine;
     for (int micro_batch = 0; micro_batch < micro_batches; ++micro_batch) {
       if (owners[static_cast<std::size_t>(micro_batch)] == rank) mine.push_back(micro_batch);
@@ -73,7 +73,7 @@ std::map<std::string, at::Tensor> by_us(int ranks, int micro_batches, SyncKind c
     for (int step = 0; step < kOddSteps; ++step) {
       gradient_sync->begin_step(
           {.micro_batch_count = micro_batches, .micro_batches = mine, .owners = owners});
-      EXPECT_EQ(net.named_buffers()["seen"].item<double>(), 7) << "rank 0's are everybody's";
+      EXPECT_EQ(net.named_buffers()["seen"].item<double>(), 7) << "all ranks have rank 0's buffers";
       double loss = 0;
       for (std::size_t i = 0; i < mine.size(); ++i) {
         gradient_sync->begin_micro_batch(i);
@@ -93,7 +93,7 @@ std::map<std::string, at::Tensor> by_us(int ranks, int micro_batches, SyncKind c
   return found;
 }
 
-TEST(OddParameters, AreUpdatedAsPyTorchDoes) {
+TEST(OddParameters, AreUpdatedAsByPyTorch) {
   const auto first = values_of(Odd());
   for (const int micro_batches : {1, 2, 3}) {
     const auto expected = by_pytorch(micro_batches);
@@ -101,7 +101,7 @@ TEST(OddParameters, AreUpdatedAsPyTorchDoes) {
       ASSERT_EQ(found.size(), expected.size());
       for (const auto& [name, value] : expected) {
         EXPECT_LT((found.at(name) - value).abs().max().template item<double>(), 1e-10)
-            << name << ", " << what << ", " << micro_batches << " slots";
+            << name << ", " << what << ", " << micro_batches << " micro-batches";
       }
       EXPECT_TRUE(found.at("never").equal(first.at("never"))) << what;
       EXPECT_TRUE(found.at("frozen").equal(first.at("frozen"))) << what;
@@ -118,7 +118,7 @@ TEST(OddParameters, AreUpdatedAsPyTorchDoes) {
   }
 }
 
-TEST(Parameters, AreThoseThatAreTrainedEachOnce) {
+TEST(Parameters, ContainEachTrainedTensorOnce) {
   const Odd net;
   std::vector<std::string> names;
   for (const Parameter& parameter : parameters_of(net)) names.push_back(parameter.name);

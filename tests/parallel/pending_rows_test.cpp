@@ -1,5 +1,6 @@
-// Goal:   rows are added once, to their own parameter's gradient, repeated ones each time.
-// Method: two small tables.
+// Goal:   pending rows are added once to the gradient of their own parameter; a row that occurs
+//         several times is added each time.
+// Method: two small embedding gradients.
 
 #include "trireme/parallel/pending_rows.h"
 
@@ -9,7 +10,7 @@
 namespace trireme::parallel {
 namespace {
 
-TEST(PendingRows, AreAddedOnceToTheirOwn) {
+TEST(PendingRows, AreAddedOnceToTheGradientOfTheirParameter) {
   PendingRows pending;
   const at::Tensor rows = torch::tensor({1, 1, 2});
   pending.add(0, rows, torch::ones({3, 2}));

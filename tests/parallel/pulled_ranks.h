@@ -1,6 +1,6 @@
-// Ranks that each pull a weight towards the number of their place by plain descent, for who
-// compares an agreement that outlives them with a few lines of arithmetic. One may die where an
-// agreement passes a point, and the last may come late.
+// Ranks for tests of elastic strategies: each rank minimizes the distance of a weight to the number
+// of its place with SGD, so that the result can be compared with a few lines of arithmetic. One
+// rank may die at a fault point, and the last rank may join late or leave.
 
 #pragma once
 
@@ -23,7 +23,7 @@ namespace trireme::train {
 inline constexpr double kPullRate = 0.1;
 inline constexpr double kFirstWeight = 5;
 
-// Calls what it is told to where a rank passes a point for the n-th time.
+// Calls `spring` when a rank reaches a fault point for the n-th time.
 struct Trap final : Faults {
   std::string_view point;
   int times = 0;
@@ -37,20 +37,20 @@ struct Script {
   parallel::SyncKind kind = parallel::SyncKind::Local;
   parallel::local::Pace pace{};
   int steps = 6;
-  // One place dies there; others go on without it.
+  // The rank at place `dies` dies when it reaches `point` for the n-th time.
   std::string_view point{};
   int times = 0;
   int places = 3;
   int dies = 2;
-  std::vector<int> hosts{};  // by place; empty: all on one
-  bool is_silent = false;    // nobody who lives says what all had prepared
-  // The last place comes when this step is to be made, or leaves.
+  std::vector<int> hosts{};  // by place; empty: all on one host
+  bool is_silent = false;    // live ranks do not report the figures of a prepared step
+  // The last place joins, or leaves, before this step.
   std::int64_t joins = -1;
   std::int64_t leaves = -1;
-  bool is_told = false;  // it was known in the step before that somebody would
+  bool is_told = false;  // the ranks know one step earlier that it will
 };
 
-// A weight that is pulled towards the number of its place.
+// One rank, whose weight is pulled towards the number of its place.
 class Pulled {
  public:
   Pulled(const Script& script, int place, const comm::Group& root, std::vector<comm::Group>& groups,
@@ -73,15 +73,15 @@ class Pulled {
          .faults = &trap_});
   }
 
-  // By step: the weight after it, as it counts in the end.
+  // By step: the final weight after it.
   std::map<std::int64_t, double> run() {
     const bool is_late = script_.joins >= 0 && place_ == script_.places - 1;
     if (is_late) step_ = first_ = script_.joins;
     const bool is_whole = is_late || script_.joins < 0;
-    meet(is_whole ? everybody() : without(script_.places - 1), is_late);
+    meet(is_whole ? all_places() : without(script_.places - 1), is_late);
     while (true) {
       const bool is_joined = step_ == script_.joins && ranks_ < script_.places;
-      if (is_joined) meet(everybody(), false);
+      if (is_joined) meet(all_places(), false);
       if (step_ == script_.leaves && ranks_ == script_.places) {
         note();
         if (place_ == script_.places - 1) return path_;
@@ -91,7 +91,7 @@ class Pulled {
         if (step_ == script_.steps) {
           gradient_sync_->model().settle();
           note();
-          gradient_sync_->model().join();  // nothing is on its way any more
+          gradient_sync_->model().join();  // nothing may be in flight after this
           return path_;
         }
         make();
@@ -107,13 +107,13 @@ class Pulled {
  private:
   parallel::ElasticSync& elastic() { return dynamic_cast<parallel::ElasticSync&>(*gradient_sync_); }
 
-  std::vector<int> everybody() const {
+  std::vector<int> all_places() const {
     std::vector<int> members(static_cast<std::size_t>(script_.places));
     std::iota(members.begin(), members.end(), 0);
     return members;
   }
   std::vector<int> without(int place) const {
-    std::vector<int> members = everybody();
+    std::vector<int> members = all_places();
     std::erase(members, place);
     return members;
   }
@@ -131,14 +131,15 @@ class Pulled {
     elastic().regroup(is_new);
   }
 
-  // A step that any of them had prepared is finished by all.
+  // If any rank has prepared the step, all ranks complete it.
   void resolve() {
     const parallel::StepStatus mine = elastic().step_status();
     std::vector<double> figures = mine.prepared.figures;
     figures.resize(4);
     figures.push_back(static_cast<double>(mine.prepared.step));
     std::vector<double> all(figures.size() * static_cast<std::size_t>(ranks_));
-    if (step_ == script_.joins) return;  // not all of them are here for that
+    // The rank that joins before this step does not take part in the collective below.
+    if (step_ == script_.joins) return;
     group_
         .all_gather({all.data(), all.size(), comm::DType::Float64},
                     {figures.data(), figures.size(), comm::DType::Float64})
@@ -154,7 +155,7 @@ class Pulled {
     ++step_;
   }
 
-  // When nobody writes it.
+  // Records the weight at a time at which no rank writes it.
   void note() {
     if (step_ > first_) path_[step_ - 1] = weight_[0].item<double>();
   }
@@ -184,17 +185,17 @@ class Pulled {
   std::vector<comm::Group>& groups_;
   std::mutex& mutex_;
   Trap trap_;
-  // Of several elements, so that ranks which share it have a slice each.
+  // It has many elements, so that each rank that shares it has a shard.
   at::Tensor weight_ = torch::full({300}, kFirstWeight, torch::kDouble).requires_grad_();
   std::shared_ptr<parallel::GradientSync> gradient_sync_;
   comm::Group group_ = comm::Group::solo();
   int ranks_ = 0;
   std::int64_t step_ = 0;
-  std::int64_t first_ = 0;  // that it makes
+  std::int64_t first_ = 0;  // step of this rank
   std::map<std::int64_t, double> path_;
 };
 
-// By place.
+// Runs the script; returns the weights by place and step.
 inline std::vector<std::map<std::int64_t, double>> played(const Script& script) {
   const auto roots =
       script.hosts.empty()

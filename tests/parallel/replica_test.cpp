@@ -1,5 +1,6 @@
-// Goal:   those who hold a replica together see a step of their own slots, numbered anew.
-// Method: plans of four ranks on two hosts, by hand.
+// Goal:   the plan of a step for one replica contains only the micro-batches of its ranks,
+//         renumbered from 0.
+// Method: plans of four ranks on two hosts, written by hand.
 
 #include "trireme/parallel/replica.h"
 
@@ -12,14 +13,14 @@ namespace {
 
 using Numbers = std::vector<int>;
 
-TEST(Replica, SeesItsOwnSlotsAlone) {
+TEST(Replica, PlanContainsOnlyItsOwnMicroBatches) {
   const auto groups = comm::connect_threads(4);
   const StepPlan plan{
       .micro_batch_count = 6, .micro_batches = {1, 4}, .owners = {0, 2, 1, 3, 2, 0}};
   const Replica host{
       .own = nullptr, .parameters = {}, .all = groups[2], .across = groups[2], .members = {0, 2}};
   const StepPlan own = host.plan_of(plan);
-  // Of slots 0, 1, 4 and 5.
+  // The replica has micro-batches 0, 1, 4 and 5 of the global batch.
   EXPECT_EQ(own.micro_batch_count, 4);
   EXPECT_EQ(own.owners, (Numbers{0, 1, 1, 0}));
   EXPECT_EQ(own.micro_batches, (Numbers{1, 2}));

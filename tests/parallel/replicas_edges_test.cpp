@@ -1,7 +1,6 @@
-// Goal:   Replicas of modules as people write them: frozen and boolean tensors, several
-// synchronized
-//         backward passes, a pass that throws, a second Replicas over the same module.
-// Method: two ranks as threads, small modules, against what one process computes.
+// Goal:   Replicas supports frozen and boolean tensors, several synchronized backward passes, a
+//         pass that throws, and a second Replicas for the same module.
+// Method: two ranks as threads with small modules, compared with the results of one process.
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -35,7 +34,7 @@ double gradient_of(const EdgeNet& net) {
   return net.weight.grad()[0].item<double>();
 }
 
-TEST(ReplicasEdges, EverythingIsRankZeros) {
+TEST(ReplicasEdges, AllRanksGetRankZerosTensors) {
   on_two_ranks([](int rank, const comm::Group& group) {
     EdgeNet net(rank + 1.0);
     const Replicas replicas(net, group);
@@ -45,7 +44,7 @@ TEST(ReplicasEdges, EverythingIsRankZeros) {
   });
 }
 
-TEST(ReplicasEdges, SynchronizedPassesAddUp) {
+TEST(ReplicasEdges, SynchronizedPassesAccumulate) {
   on_two_ranks([](int rank, const comm::Group& group) {
     EdgeNet net(1);
     const Replicas replicas(net, group);
@@ -56,14 +55,14 @@ TEST(ReplicasEdges, SynchronizedPassesAddUp) {
   });
 }
 
-TEST(ReplicasEdges, AfterAPassThatThrewTheNextIsWhole) {
+TEST(ReplicasEdges, APassAfterOneThatThrewIsComplete) {
   on_two_ranks([](int rank, const comm::Group& group) {
     EdgeNet net(1);
     const Replicas replicas(net, group);
     const at::Tensor last = torch::ones({1}, torch::kDouble).requires_grad_();
     const at::Tensor bad = last * 1;
     bad.register_hook([](const at::Tensor&) { throw std::runtime_error("bad batch"); });
-    // The weight's gradient is born before the pass throws.
+    // The weight's gradient is computed before the pass throws.
     EXPECT_THROW(((net.weight * bad).sum()).backward(), std::exception);
     net.weight.mutable_grad() = at::Tensor();
     (net.weight * (rank + 1)).sum().backward();
@@ -71,7 +70,7 @@ TEST(ReplicasEdges, AfterAPassThatThrewTheNextIsWhole) {
   });
 }
 
-TEST(ReplicasEdges, TheSecondTakesOver) {
+TEST(ReplicasEdges, ASecondReplicasReplacesTheFirst) {
   on_two_ranks([](int rank, const comm::Group& group) {
     EdgeNet net(1);
     auto replicas = std::make_unique<Replicas>(net, group);
@@ -81,13 +80,13 @@ TEST(ReplicasEdges, TheSecondTakesOver) {
   });
 }
 
-TEST(ReplicasEdges, SeveralTypesAreRefusedByName) {
+TEST(ReplicasEdges, ParametersOfDifferentTypesAreRejectedByName) {
   on_two_ranks([](int, const comm::Group& group) {
     EdgeNet net(1);
     net.register_parameter("narrow", torch::ones({2}, torch::kFloat));
     try {
       const Replicas replicas(net, group);
-      ADD_FAILURE() << "float32 and float64 in one bucket";
+      ADD_FAILURE() << "float32 and float64 were accepted in one bucket";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::Unsupported);
       EXPECT_NE(std::string(error.what()).find("narrow, Float [2]"), std::string::npos);

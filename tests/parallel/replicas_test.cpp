@@ -1,7 +1,6 @@
-// Goal:   a LibTorch program of one process stays what it is on many ranks: its own optimizer sees
-//         the mean of all ranks' gradients, passes without synchronization add up, and replicas
-//         that never speak are averaged at the end.
-// Method: ranks as threads with torch::optim::SGD, against one process with all ranks' losses.
+// Goal:   with Replicas, a program's own optimizer gets the mean of all ranks' gradients, and
+//         passes without synchronization accumulate; replicas of Apart are averaged at the end.
+// Method: ranks as threads with torch::optim::SGD, compared with one process and all losses.
 
 #include "trireme/parallel/replicas.h"
 
@@ -60,7 +59,7 @@ Values together(int ranks, int passes) {
   testing::run_rank_threads(ranks, [&](int rank) {
     const auto index = static_cast<std::size_t>(rank);
     Odd net;
-    if (rank > 0) net.often.detach().zero_();  // everybody gets rank 0's
+    if (rank > 0) net.often.detach().zero_();  // all ranks get rank 0's
     net.named_buffers()["seen"].fill_(rank + 7);
     Replicas replicas(net, groups[index], {.bucket_size = 1024});
     EXPECT_EQ(net.named_buffers()["seen"].item<double>(), 7);
@@ -90,22 +89,23 @@ void expect_near(const Values& found, const Values& expected, const std::string&
   }
 }
 
-TEST(Replicas, GiveAnyOptimizerTheMeanOfAllGradients) {
+TEST(Replicas, GiveTheOptimizerTheMeanOfAllRanksGradients) {
   for (const int ranks : {1, 2, 3}) {
     expect_near(together(ranks, 1), alone(ranks, 1), std::to_string(ranks) + " ranks");
   }
 }
 
-TEST(Replicas, PassesWithoutSynchronizationAddUp) {
+TEST(Replicas, PassesWithoutSynchronizationAccumulate) {
   for (const int ranks : {2, 3}) {
     expect_near(together(ranks, 2), alone(ranks, 2), std::to_string(ranks) + " ranks");
   }
 }
 
-// Alone, a rank's share counts as the whole batch: twice what it is of two.
-TEST(Apart, TrainsReplicasThatNeverSpeakAndAveragesThem) {
+// Without synchronization a rank's micro-batch counts as the whole batch, so on one of two ranks
+// its weight doubles.
+TEST(Apart, TrainsReplicasIndependentlyAndAveragesThemAtTheEnd) {
   constexpr int kRanks = 2;
-  const auto agreement_of = [](Odd& net, const comm::Group& group, SyncKind kind) {
+  const auto sync_of = [](Odd& net, const comm::Group& group, SyncKind kind) {
     return make_gradient_sync({.parameters = parameters_of(net),
                                .optimizer = std::make_shared<optim::Sgd>(optim::SgdConfig{}),
                                .group = group,
@@ -125,7 +125,7 @@ TEST(Apart, TrainsReplicasThatNeverSpeakAndAveragesThem) {
   std::vector<Values> single;
   for (int rank = 0; rank < kRanks; ++rank) {
     Odd net;
-    const auto gradient_sync = agreement_of(net, comm::Group::solo(), SyncKind::Auto);
+    const auto gradient_sync = sync_of(net, comm::Group::solo(), SyncKind::Auto);
     train(net, *gradient_sync, {}, rank, kRanks);
     single.push_back(values_of(net));
   }
@@ -133,7 +133,7 @@ TEST(Apart, TrainsReplicasThatNeverSpeakAndAveragesThem) {
   testing::run_rank_threads(kRanks, [&](int rank) {
     const auto index = static_cast<std::size_t>(rank);
     Odd net;
-    const auto gradient_sync = agreement_of(net, groups[index], SyncKind::None);
+    const auto gradient_sync = sync_of(net, groups[index], SyncKind::None);
     train(net, *gradient_sync,
           {.micro_batch_count = kRanks, .micro_batches = {rank}, .owners = {0, 1}}, rank, 1);
     expect_near(values_of(net), single[index], "before they join");

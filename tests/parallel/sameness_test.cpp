@@ -1,6 +1,6 @@
-// Goal:   ranks whose models or weights differ are named, on every rank, with the first tensor that
-//         does; equal ones pass.
-// Method: three ranks as threads with lists of tensors of their own.
+// Goal:   if models or weights differ, every rank reports the rank and the first tensor that
+//         differ; equal models pass.
+// Method: three ranks as threads, each with its own list of tensors.
 
 #include "trireme/parallel/sameness.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 using Tensors = std::vector<Parameter>;
 
-// Ranks of a job of which these are every tenth.
+// Errors give ranks in the whole job, of which these ranks are every tenth.
 void expect_values(const comm::Group& group, const Tensors& tensors) {
   expect_same_values(group, tensors, 10 * group.rank());
 }
@@ -27,9 +27,9 @@ Tensors tensors_of_a_model() {
           {.name = "b", .tensor = torch::arange(7).to(torch::kFloat)}};
 }
 
-// What all three ranks are told when one of them has changed its tensors; "" where all is well.
-std::string told(const std::function<void(Tensors&)>& change,
-                 void (*expect)(const comm::Group&, const Tensors&)) {
+// The error on all three ranks after rank 2 has changed its tensors; "" if there is none.
+std::string error_after(const std::function<void(Tensors&)>& change,
+                        void (*expect)(const comm::Group&, const Tensors&)) {
   const std::vector<comm::Group> groups = comm::connect_threads(3);
   std::vector<std::string> texts(3);
   testing::run_rank_threads(3, [&](int rank) {
@@ -48,31 +48,33 @@ std::string told(const std::function<void(Tensors&)>& change,
 }
 
 TEST(Sameness, EqualModelsPass) {
-  EXPECT_EQ(told([](Tensors&) {}, expect_same_parameters), "");
-  EXPECT_EQ(told([](Tensors&) {}, expect_values), "");
-  // Not a matter of memory: the same numbers in another order of storage.
+  EXPECT_EQ(error_after([](Tensors&) {}, expect_same_parameters), "");
+  EXPECT_EQ(error_after([](Tensors&) {}, expect_values), "");
+  // Equal values with different strides are the same.
   const auto strided = [](Tensors& all) { all[0].tensor = torch::ones({3, 2}).t(); };
-  EXPECT_EQ(told(strided, expect_same_parameters), "");
-  EXPECT_EQ(told(strided, expect_values), "");
+  EXPECT_EQ(error_after(strided, expect_same_parameters), "");
+  EXPECT_EQ(error_after(strided, expect_values), "");
 }
 
-TEST(Sameness, AnotherModelIsNamed) {
-  const auto said = [](const std::function<void(Tensors&)>& change) {
-    return told(change, expect_same_parameters);
+TEST(Sameness, DifferentModelsAreReported) {
+  const auto text_after = [](const std::function<void(Tensors&)>& change) {
+    return error_after(change, expect_same_parameters);
   };
-  EXPECT_NE(said([](Tensors& all) { all[2].tensor = torch::ones({8}); }).find("b, Float [7]"),
+  EXPECT_NE(text_after([](Tensors& all) { all[2].tensor = torch::ones({8}); }).find("b, Float [7]"),
             std::string::npos);
-  EXPECT_NE(said([](Tensors& all) { all[2].name = "c"; }).find("ranks 0 and 2"), std::string::npos);
-  EXPECT_NE(said([](Tensors& all) {
+  EXPECT_NE(text_after([](Tensors& all) { all[2].name = "c"; }).find("ranks 0 and 2"),
+            std::string::npos);
+  EXPECT_NE(text_after([](Tensors& all) {
               all[0].tensor = all[0].tensor.to(torch::kDouble);
             }).find("trained tensor 0"),
             std::string::npos);
-  EXPECT_NE(said([](Tensors& all) { all.pop_back(); }).find("model of 2 trained tensors"),
+  EXPECT_NE(text_after([](Tensors& all) { all.pop_back(); }).find("model of 2 trained tensors"),
             std::string::npos);
 }
 
-TEST(Sameness, DriftIsNamed) {
-  const std::string text = told([](Tensors& all) { all[2].tensor[6] += 1e-6; }, expect_values);
+TEST(Sameness, DriftedWeightsAreReported) {
+  const std::string text =
+      error_after([](Tensors& all) { all[2].tensor[6] += 1e-6; }, expect_values);
   EXPECT_NE(text.find("rank 20 have drifted from rank 0's"), std::string::npos) << text;
   EXPECT_NE(text.find("first in b"), std::string::npos) << text;
 }

@@ -1,7 +1,7 @@
-// Goal:   over the samples of several ranks, however unevenly dealt, outputs, gradients and running
-//         statistics are those of torch::nn::BatchNorm over all of them on one.
-// Method: float64, three ranks as threads with 1, 4 and 2 of seven images; within 1e-10, which is
-//         what sums in another order leave.
+// Goal:   if ranks have different numbers of samples, outputs, gradients and running statistics are
+//         those of torch::nn::BatchNorm over all samples on one rank.
+// Method: float64, three ranks as threads with 1, 4 and 2 of seven images; within 1e-10, because
+//         sums have another order.
 
 #include "trireme/parallel/sync_batch_norm.h"
 
@@ -24,7 +24,7 @@ at::Tensor normal(at::IntArrayRef sizes, std::uint64_t seed) {
   return torch::randn(sizes, generator, torch::kDouble) * 3 + 5;
 }
 
-// A loss in which every element counts differently.
+// A loss in which every element has a different weight.
 at::Tensor weighted(const at::Tensor& out, std::int64_t first) {
   const at::Tensor factors = normal({7, 3, 2, 2}, 11).narrow(0, first, out.size(0));
   return (out * factors.reshape(out.sizes())).square().sum();
@@ -35,7 +35,7 @@ void expect_near(const at::Tensor& found, const at::Tensor& wanted, const char* 
   EXPECT_LT((found - wanted).abs().max().item<double>(), kSameSum) << what;
 }
 
-TEST(SyncBatchNorm, OfManyRanksIsThatOfOne) {
+TEST(SyncBatchNorm, EqualsBatchNormOnOneRank) {
   const at::Tensor images = normal({7, 3, 2, 2}, 3);
   torch::nn::BatchNorm2d whole(torch::nn::BatchNorm2dOptions(3));
   whole->to(torch::kDouble);
@@ -76,16 +76,16 @@ TEST(SyncBatchNorm, OfManyRanksIsThatOfOne) {
               "gradient of the bias");
 }
 
-TEST(SyncBatchNorm, TakesSixteenBits) {
+TEST(SyncBatchNorm, AcceptsFloat16Inputs) {
   SyncBatchNorm norm(comm::Group::solo(), {.features = 3});
   const at::Tensor images = normal({64, 3, 40, 40}, 3).to(torch::kFloat);
   const at::Tensor half = norm.forward(images.to(torch::kHalf));
   EXPECT_EQ(half.scalar_type(), torch::kHalf);
-  // More samples than float16 can count.
+  // There are more samples than float16 can represent.
   EXPECT_TRUE(torch::allclose(half.to(torch::kFloat), norm.forward(images), 1e-2, 1e-2));
 }
 
-TEST(SyncBatchNorm, HasTorchsNamesAndNamesWrongInputs) {
+TEST(SyncBatchNorm, HasTheNamesOfTorchAndRejectsWrongInputs) {
   const SyncBatchNorm ours(comm::Group::solo(), {.features = 3});
   const torch::nn::BatchNorm2d torchs(torch::nn::BatchNorm2dOptions(3));
   EXPECT_EQ(ours.named_parameters().keys(), torchs->named_parameters().keys());
@@ -95,7 +95,7 @@ TEST(SyncBatchNorm, HasTorchsNamesAndNamesWrongInputs) {
   EXPECT_THROW(norm.forward(torch::ones({3})), Error);
 }
 
-TEST(SumOverRanks, ComesBackToEveryShare) {
+TEST(SumOverRanks, GradientReachesTheTensorOfEveryRank) {
   const std::vector<comm::Group> groups = comm::connect_threads(3);
   testing::run_rank_threads(3, [&](int rank) {
     const at::Tensor share = torch::full({2}, rank + 1.0, torch::kDouble).requires_grad_();
@@ -103,7 +103,7 @@ TEST(SumOverRanks, ComesBackToEveryShare) {
     EXPECT_EQ(sum[0].item<double>(), 6);
     (sum * (rank + 1)).sum().backward();
     EXPECT_EQ(share.grad()[1].item<double>(), 6);
-    // The square of the sum: its gradient's gradient crosses ranks, too.
+    // The second derivative of the squared sum is summed over ranks, too.
     const at::Tensor again = sum_over_ranks(share, groups[static_cast<std::size_t>(rank)]);
     const at::Tensor first =
         torch::autograd::grad({again.square().sum()}, {share}, {}, true, true)[0];

@@ -1,6 +1,6 @@
-// Goal:   sync.schedule says which kind from which step on, with that kind's settings; its mistakes
-//         are named.
-// Method: settings read as a recipe's are.
+// Goal:   sync.schedule selects strategies by step, each with its own settings; errors name the
+//         invalid entry.
+// Method: settings, read like those of a recipe.
 
 #include "trireme/parallel/sync_schedule.h"
 
@@ -20,7 +20,7 @@ std::vector<Stretch> read(const std::vector<std::string>& settings) {
   return stretches_of(config::read_config(schema, {.overrides = settings}));
 }
 
-TEST(SyncSchedule, HasTheKindAtFirstAndThenOthersWithTheirSettings) {
+TEST(SyncSchedule, BeginsWithSyncKindAndContinuesWithTheSchedule) {
   const auto all = read({"sync.kind=all_reduce",
                          "sync.schedule=[\"500=local steps=8 round.seconds=2\", \"2000=shared\", "
                          "\"3000=diloco\"]"});
@@ -31,13 +31,13 @@ TEST(SyncSchedule, HasTheKindAtFirstAndThenOthersWithTheirSettings) {
   EXPECT_EQ(all[1].kind, SyncKind::Local);
   EXPECT_EQ(all[1].pace.steps, 8);
   EXPECT_EQ(all[1].pace.end.seconds, 2);
-  EXPECT_EQ(all[1].pace.begin, 500) << "where its rounds are counted from";
+  EXPECT_EQ(all[1].pace.begin, 500) << "rounds are counted from this step";
   EXPECT_EQ(all[2].kind, SyncKind::Shared);
   EXPECT_EQ(all[3].pace.steps, local::DilocoConfig{}.steps);
   EXPECT_EQ(read({"sync.kind=gossip"}).size(), 1u);
 }
 
-TEST(SyncSchedule, PostLocalIsTwo) {
+TEST(SyncSchedule, PostLocalBecomesAllReduceAndLocal) {
   const auto two = without_post_local(read({"sync.kind=post_local", "sync.begin=7"}));
   ASSERT_EQ(two.size(), 2u);
   EXPECT_EQ(two[0].kind, SyncKind::AllReduce);
@@ -58,7 +58,7 @@ TEST(SyncSchedule, PostLocalIsTwo) {
   }
 }
 
-TEST(SyncSchedule, ItsMistakesAreNamed) {
+TEST(SyncSchedule, InvalidEntriesAreRejectedByName) {
   EXPECT_EQ(complaint_of_kinds({}), "");
   EXPECT_EQ(complaint_of_kinds({"1=local", "2=all_reduce"}), "");
   for (const char* wrong :

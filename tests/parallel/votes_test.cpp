@@ -1,6 +1,6 @@
-// Goal:   all ranks are told of a vote in the same step, and nobody waits for a rank that is no
-//         further behind than the slack.
-// Method: ranks as threads; one does not begin before the other has made all the steps that it may.
+// Goal:   all ranks get the result of a vote in the same step, and no rank waits for another that
+//         is at most `slack` steps behind.
+// Method: ranks as threads; one begins only when the other has run all the steps that it can.
 
 #include "trireme/parallel/votes.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Votes, AreToldAfterAsManyStepsAsThereIsSlack) {
+TEST(Votes, ArriveSlackStepsLaterOnAllRanks) {
   for (const std::int64_t slack : {0, 1, 3}) {
     const auto groups = comm::connect_threads(3, {.timeout = 30s});
     testing::run_rank_threads(3, [&](int rank) {
@@ -30,13 +30,13 @@ TEST(Votes, AreToldAfterAsManyStepsAsThereIsSlack) {
         }
       }
       votes.drain();
-      EXPECT_EQ(votes.cast({5, 0, 0}).has_value(), slack == 0) << "what was drained is forgotten";
+      EXPECT_EQ(votes.cast({5, 0, 0}).has_value(), slack == 0) << "drained votes are discarded";
       votes.drain();
     });
   }
 }
 
-TEST(Votes, LetARankGoAheadOfAnother) {
+TEST(Votes, LetARankRunAheadOfAnother) {
   constexpr std::int64_t kSlack = 3;
   const auto groups = comm::connect_threads(2, {.timeout = 30s});
   std::latch is_ahead(1);

@@ -1,5 +1,5 @@
-// Goal:   what ranks hold in pieces is put together and taken apart again, by name and place.
-// Method: two ranks' pieces of one parameter and of its state, by hand.
+// Goal:   whole tensors are assembled from pieces and written back to them, by name and offset.
+// Method: a piece of one parameter and one of its optimizer state, written by hand.
 
 #include "trireme/parallel/whole_state.h"
 
@@ -9,7 +9,7 @@
 namespace trireme::parallel {
 namespace {
 
-TEST(WholeState, IsMadeOfPiecesAndGivenBackToThem) {
+TEST(WholeState, IsAssembledFromPiecesAndWrittenBack) {
   const std::vector<Parameter> parameters{{.name = "w", .tensor = torch::zeros({2, 3})}};
   const std::vector<StateTensor> all = tensors_of(parameters, {"momentum"});
   ASSERT_EQ(all.size(), 2U);
