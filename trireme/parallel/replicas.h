@@ -18,7 +18,7 @@
 // Errors:        backward() throws what Group throws. After a backward pass that throws on every
 //                rank, another one may follow.
 // Thread safety: the thread that runs backward.
-// Lifetime:      the module must outlive the Replicas; its gradients are views of their memory.
+// Lifetime:      the module must outlive this object, which owns the memory of its gradients.
 
 #pragma once
 

@@ -3,8 +3,7 @@
 // exchanges it with the speakers of other hosts.
 //
 //   sum.regroup(members);                 // at first, and whenever the membership changes
-//   sum.launch(bucket, values, values);   // the whole bucket; this rank has written its shard of
-//   it
+//   sum.launch(bucket, values, values);   // the whole bucket; this rank has written its shard
 //
 // A host has one residual (error_feedback.h). Its speaker keeps it in memory that outlives the
 // speaker: the next speaker takes it over, however shards are divided then. If all ranks of a host

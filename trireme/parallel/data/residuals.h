@@ -3,8 +3,7 @@
 //
 //   residuals.begin(step);
 //   std::span<float> own = residuals.open({begin, end});   // current values, to be overwritten
-//   residuals.commit();                                    // the step is complete: the new values
-//   count
+//   residuals.commit();                                    // the step is complete; they count now
 //
 // If a step may run again (is_undoable), there are two versions: values that were opened but not
 // committed are discarded when a step begins. If ranks share memory, both versions are there, and
