@@ -8,8 +8,8 @@
 // In training, forward and backward are collectives: every rank runs them, and at least one rank
 // must have a sample. In evaluation there is no communication.
 //
-// Errors:        what Group throws; Misuse if the input's channel dimension does not have this
-// size. Thread safety: as torch::nn::Module.
+// Errors:        what Group throws; Misuse if the input's channel dimension has another size.
+// Thread safety: as torch::nn::Module.
 
 #pragma once
 

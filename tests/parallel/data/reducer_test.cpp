@@ -1,6 +1,6 @@
 // Goal:   every reducer gives each rank the sum of its own elements, with one level or two;
-// finish()
-//         launches buckets that backward did not, and forget() gives up everything in flight.
+//         finish() launches buckets that backward did not, and forget() gives up everything in
+//         flight.
 // Method: ranks as threads on one or two hosts, with gradients whose sum is known.
 
 #include "trireme/parallel/data/reducer.h"

@@ -1,6 +1,5 @@
 // Goal:   the plans of all ranks' shards contain every element of every parameter exactly once,
-// with
-//         the parameter and the offset that it belongs to.
+//         with the parameter and the offset that it belongs to.
 // Method: parameters of odd sizes in small buckets, divided over one to five ranks.
 
 #include "trireme/parallel/data/slice_plan.h"
