@@ -1,7 +1,7 @@
-// The ways to agree that a recipe can name under [sync], and the one that fits a job.
+// The section [sync] of a recipe, and make_gradient_sync(), which makes the strategy that it names.
 //
-// auto: alone where there is one rank; one shared copy a host where hosts have as many ranks each,
-// and more than one; all_reduce elsewhere.
+// sync.kind = "auto" is one copy per host, shared by its ranks, if every host has the same number
+// of ranks and more than one; otherwise it is all_reduce. A job of one rank synchronizes nothing.
 
 #pragma once
 
@@ -30,14 +30,14 @@ namespace trireme::parallel {
 inline constexpr const char* kSyncSection = "sync";
 
 void add_sync_section(config::Schema& schema);
-// The kinds with their own settings alone.
+// Only the strategies with their own settings, without the common ones.
 void add_sync_kinds(config::Schema& schema);
-// sync.kind, whatever comes later.
+// sync.kind; sync.schedule may replace it later.
 SyncKind sync_kind_of(const config::Config& config);
-// Its, where it agrees less often than every step; whatever of another.
+// The settings of a local-update strategy; defaults for other strategies.
 local::Pace pace_of(const config::Config& config);
 
-// By name and shape, as [optim] says.
+// Learning rate, weight decay and rule of a parameter by its name and shape, as in [optim].
 Treat treatment_of(const config::Config& config);
 
 struct SyncOptions {
@@ -46,29 +46,30 @@ struct SyncOptions {
   std::shared_ptr<const optim::Optimizer> optimizer;
   comm::Group group = comm::Group::solo();
   std::shared_ptr<model::Model> model{};  // zero3 gathers its blocks one by one
-  SyncKind kind = SyncKind::Auto;         // at first
-  bool is_sliced_in_host = false;  // zero kinds: among the ranks of a host, replicas across hosts
+  SyncKind kind = SyncKind::Auto;         // until the first entry of `later`
+  bool is_sliced_in_host = false;         // zero1-3: shards within a host, replicas across hosts
   std::int64_t bucket_size = 4 << 20;
   local::Pace pace{};
-  std::vector<Stretch> later{};  // other kinds, from later steps on
+  std::vector<Stretch> later{};  // strategies that follow, with their first steps
   codec::CodecConfig codec{};
-  // In place of one that `codec` names; warm-up and error feedback are as it says.
+  // Replaces the codec that `codec` names; warm-up and error feedback still follow `codec`.
   std::shared_ptr<const codec::Codec> own_codec{};
-  std::uint64_t seed = 0;                       // of what a codec or gossip draws
-  bool is_ordered = false;                      // sums over slots follow the fixed tree
+  std::uint64_t seed = 0;                       // of the random numbers of codecs and gossip
+  bool is_ordered = false;                      // sums follow a fixed tree over logical ranks
   std::optional<at::ScalarType> narrow_type{};  // in which passes read weights
-  bool can_leave_out = false;                   // steps may go on without slow ranks
+  bool can_leave_out = false;                   // steps may be committed without stragglers
   bool is_recomputed = false;                   // a parameter's gradient may come in several parts
-  // Ranks may come and go. The agreement is then ElasticSync, and nobody meets anybody before
-  // survive() and regroup(); the group does not matter until then.
+  // Ranks may be lost and join. The strategy then implements ElasticSync, and its ranks meet in
+  // survive() and regroup(); the group is not used before.
   bool is_elastic = false;
-  bool is_spread = false;  // and on several hosts
-  bool keeps_gradients =
-      true;  // of slots, until the step is over: only those of the dead run again
+  bool is_spread = false;  // elastic: on several hosts
+  // Elastic: gradients of finished micro-batches stay until the step is committed, so that only
+  // the micro-batches of failed ranks run again.
+  bool keeps_gradients = true;
   Faults* faults = nullptr;
 };
 
-// Throws InvalidInput where the ranks cannot agree in the way that is named.
+// Throws InvalidInput if the settings cannot be combined.
 std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options);
 
 }  // namespace trireme::parallel

@@ -1,4 +1,4 @@
-// How an agreement is made of what a recipe names.
+// Makes the synchronization strategy that a recipe names.
 
 #include <algorithm>
 #include <functional>
@@ -37,7 +37,7 @@ bool is_one_host(const SyncOptions& options) {
   return std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>()) == hosts.end();
 }
 
-// Rows and columns are of whole parameters.
+// Whether the codec needs whole parameters, for example their rows and columns.
 bool needs_whole_parameters(const SyncOptions& options) {
   return options.own_codec || options.codec.kind == codec::CodecKind::PowerSgd;
 }
@@ -118,8 +118,8 @@ SyncKind resolved_elastic(SyncKind kind) {
   return kind == SyncKind::Auto ? SyncKind::Shared : kind;
 }
 
-// Backward may still read a weight whose gradient it has finished, where a forward pass used it
-// behind autograd's back; a block promises not to.
+// Backward may still read a weight whose gradient is complete, if a forward pass used the weight
+// without autograd's knowledge; blocks do not do that.
 bool can_update_early(const SyncOptions& options) {
   return !options.is_recomputed && options.model && !options.model->blocks().empty();
 }
@@ -128,7 +128,7 @@ std::shared_ptr<Solo> make_solo(SyncOptions& options, std::function<void()> prog
   return std::make_shared<Solo>(
       Solo::Options{.parameters = std::move(options.parameters),
                     .optimizer = std::move(options.optimizer),
-                    // What is run again must not be made yet.
+                    // A step that may be run again must not be applied yet.
                     .can_update_early = can_update_early(options) && !options.is_elastic,
                     .is_ordered = options.is_ordered,
                     .progress = std::move(progress)});
@@ -162,7 +162,7 @@ std::shared_ptr<GradientSync> make_data_parallel(data::DataParallel::Options opt
   return std::make_shared<data::DataParallel>(std::move(options));
 }
 
-// In a host ranks agree in every step, exactly.
+// Ranks of a host synchronize in every step, without a codec.
 std::shared_ptr<GradientSync> make_in_hosts(SyncOptions& options, const mesh::Mesh& hosts) {
   data::DataParallel::Options how = data_options(options, SyncKind::Shared);
   how.inside = hosts.group("inside");
@@ -176,7 +176,8 @@ std::shared_ptr<GradientSync> make_in_hosts(SyncOptions& options, const mesh::Me
   return std::make_shared<data::DataParallel>(std::move(how));
 }
 
-// The ranks of a host have one together. REQUIRES: as many ranks on every host, and more than one.
+// The ranks of a host hold one replica together. REQUIRES: every host has the same number of ranks,
+// and more than one.
 Replica replica_of_host(SyncOptions& options, const mesh::Mesh& hosts) {
   const std::vector<int> host_of = options.group.hosts();
   std::vector<int> members;
@@ -193,7 +194,7 @@ Replica replica_of_host(SyncOptions& options, const mesh::Mesh& hosts) {
           .members = std::move(members)};
 }
 
-// The same where ranks come and go: as many as there are, and any of them may be lost.
+// The same in an elastic job: hosts may have different numbers of ranks, and any may be lost.
 Replica replica_of_changing_host(SyncOptions& options) {
   std::vector<Parameter> parameters = options.parameters;
   std::vector<std::string> states = options.optimizer->state_names();
@@ -239,7 +240,7 @@ Replica replica_of_rank(SyncOptions& options) {
   return replica;
 }
 
-// With `hosts`, those have a replica each, else ranks.
+// With `hosts`, every host holds a replica; otherwise every rank does.
 std::shared_ptr<GradientSync> make_less_often(SyncOptions& options,
                                               const std::optional<mesh::Mesh>& hosts) {
   expect_one_type(options.parameters);
@@ -273,7 +274,7 @@ std::shared_ptr<GradientSync> make_less_often(SyncOptions& options,
                                                                 .faults = options.faults});
 }
 
-// On one host it is one copy for ever.
+// On one host there is one shared copy, and nothing to synchronize across hosts.
 std::shared_ptr<GradientSync> make_elastic_hierarchical(SyncOptions& options) {
   const bool is_of_weights = options.pace.crossing == local::Crossing::Weights;
   if (options.is_spread && is_of_weights) return make_less_often(options, std::nullopt);
@@ -294,7 +295,7 @@ std::shared_ptr<GradientSync> make_hierarchical(SyncOptions& options) {
   return make_less_often(options, hosts);
 }
 
-// Of one kind, with more than one rank.
+// One strategy, for a job of several ranks.
 std::shared_ptr<GradientSync> make_one(SyncOptions options) {
   const bool is_elastic = options.is_elastic;
   if (options.kind == SyncKind::Hierarchical) return make_hierarchical(options);
@@ -318,7 +319,7 @@ std::shared_ptr<GradientSync> make_one(SyncOptions options) {
   return make_data_parallel(std::move(how), is_elastic);
 }
 
-// Whether weights differ between ranks, or between hosts, for a while.
+// Whether weights differ between ranks, or between hosts, between two synchronizations.
 bool makes_replicas(const SyncOptions& options) {
   if (options.kind == SyncKind::None) return true;
   if (options.kind == SyncKind::Delayed || !is_less_often(options.kind)) return false;
@@ -326,7 +327,7 @@ bool makes_replicas(const SyncOptions& options) {
   return options.pace.crossing == local::Crossing::Weights && !is_one_host(options);
 }
 
-// Becomes others in time.
+// A strategy that is replaced by others at given steps.
 std::shared_ptr<GradientSync> make_changing(const SyncOptions& options,
                                             const std::vector<Stretch>& stretches) {
   const bool is_from_all_reduce =
@@ -345,7 +346,7 @@ std::shared_ptr<GradientSync> make_changing(const SyncOptions& options,
     SyncOptions own = options;
     own.kind = stretch.kind;
     own.pace = stretch.pace;
-    // What cannot be is refused now, and not when its step comes.
+    // Unsupported settings are refused now, and not when their step comes.
     check(own);
     changing.parts.push_back({.begin = stretch.begin,
                               .make = [own] { return make_one(own); },

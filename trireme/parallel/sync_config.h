@@ -1,5 +1,5 @@
-// SyncConfig is [sync]: how ranks come to the same weights. Kinds that agree less often than every
-// step have settings of their own.
+// SyncConfig is the section [sync] of a recipe: how ranks arrive at the same weights. Local-update
+// strategies have further settings of their own (local/rounds_config.h).
 
 #pragma once
 
@@ -34,7 +34,7 @@ struct SyncKindConfig {
   static void describe(config::Fields<SyncKindConfig>&) {}
 };
 
-// What is wrong with a list of "step=kind and its settings", or "".
+// Describes what is wrong with sync.schedule; "" if nothing is.
 std::string complaint_of_kinds(const std::vector<std::string>& schedule);
 
 struct SyncConfig {
@@ -49,21 +49,22 @@ struct SyncConfig {
     f.add("schedule", &SyncConfig::schedule)
         .check([](const std::vector<std::string>& all) { return complaint_of_kinds(all); })
         .help(
-            "other kinds, each from a step on and with its settings, as in [\"500=local "
-            "steps=8\"]");
+            "strategies that replace this one, each with its first step and settings, as in "
+            "[\"500=local steps=8\"]");
     f.add("bucket", &SyncConfig::bucket)
         .at_least(ByteSize{1024})
-        .help("gradients that travel together");
+        .help("size of the buckets in which gradients are reduced, like DDP's bucket_cap_mb");
     f.add("slice_in_host", &SyncConfig::is_sliced_in_host)
-        .help("zero kinds: slices among the ranks of a host, replicas across hosts");
+        .help("zero1, zero2, zero3: shard within each host and keep replicas across hosts");
     f.add("check_every", &SyncConfig::check_every)
         .at_least(0)
         .unit("steps")
-        .help("between two comparisons of the ranks' copies of the weights; 0: never");
+        .help("how often the ranks' copies of the weights are compared; 0: never");
     f.add("timeout", &SyncConfig::timeout)
         .at_least(std::chrono::milliseconds(1000))
         .help(
-            "of a collective, as in torch.distributed.init_process_group; waits for checkpoints "
+            "deadline of a collective, as in torch.distributed.init_process_group; waits for "
+            "checkpoints "
             "and data are multiples of it");
     f.nest("codec", &SyncConfig::codec);
   }
