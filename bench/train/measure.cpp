@@ -8,7 +8,7 @@
 #include "bench/train/footprint.h"
 #include "trireme/base/error.h"
 #include "trireme/comm/span.h"
-#include "trireme/parallel/sameness.h"
+#include "trireme/parallel/consistency.h"
 #include "trireme/train/report/stopwatch.h"
 
 namespace trireme::bench {

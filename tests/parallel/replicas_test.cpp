@@ -1,5 +1,6 @@
 // Goal:   with Replicas, a program's own optimizer gets the mean of all ranks' gradients, and
-//         passes without synchronization accumulate; replicas of Apart are averaged at the end.
+//         passes without synchronization accumulate; replicas of IndependentReplicas are averaged
+//         at the end.
 // Method: ranks as threads with torch::optim::SGD, compared with one process and all losses.
 
 #include "trireme/parallel/replicas.h"
@@ -10,7 +11,7 @@
 #include "tests/parallel/odd_net.h"
 #include "trireme/comm/connect_threads.h"
 #include "trireme/optim/rule/sgd.h"
-#include "trireme/parallel/apart.h"
+#include "trireme/parallel/independent_replicas.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/testing/rank_threads.h"
 
@@ -103,7 +104,7 @@ TEST(Replicas, PassesWithoutSynchronizationAccumulate) {
 
 // Without synchronization a rank's micro-batch counts as the whole batch, so on one of two ranks
 // its weight doubles.
-TEST(Apart, TrainsReplicasIndependentlyAndAveragesThemAtTheEnd) {
+TEST(IndependentReplicas, TrainsReplicasIndependentlyAndAveragesThemAtTheEnd) {
   constexpr int kRanks = 2;
   const auto sync_of = [](Odd& net, const comm::Group& group, SyncKind kind) {
     return make_gradient_sync({.parameters = parameters_of(net),

@@ -14,7 +14,7 @@
 #include "trireme/parallel/kinds.h"
 #include "trireme/parallel/pass_services.h"
 #include "trireme/parallel/saved_state.h"
-#include "trireme/parallel/solo.h"
+#include "trireme/parallel/single_rank.h"
 
 namespace trireme::train {
 namespace {

@@ -8,21 +8,21 @@
 #include "trireme/base/error.h"
 #include "trireme/codec/kinds.h"
 #include "trireme/mesh/mesh.h"
-#include "trireme/parallel/apart.h"
-#include "trireme/parallel/changing.h"
+#include "trireme/parallel/consistency.h"
 #include "trireme/parallel/data/elastic_data_parallel.h"
+#include "trireme/parallel/independent_replicas.h"
 #include "trireme/parallel/kinds.h"
 #include "trireme/parallel/local/delayed.h"
 #include "trireme/parallel/local/rounds.h"
-#include "trireme/parallel/sameness.h"
-#include "trireme/parallel/solo.h"
+#include "trireme/parallel/scheduled_sync.h"
+#include "trireme/parallel/single_rank.h"
 #include "trireme/parallel/strategies.h"
 
 namespace trireme::parallel {
 namespace {
 
 // Whether ranks do not apply the same update in every step.
-bool is_less_often(SyncKind kind) {
+bool is_not_every_step(SyncKind kind) {
   const Capabilities& can = strategy_of(kind).can;
   return !can.commits_every_step && kind != SyncKind::None;
 }
@@ -72,7 +72,7 @@ void check_codec(const SyncOptions& options) {
 
 // Throws InvalidInput if an overlapped or slack synchronization cannot survive the loss of a rank.
 void check_elastic(const SyncOptions& options) {
-  if (!options.is_elastic || !is_less_often(options.kind)) return;
+  if (!options.is_elastic || !is_not_every_step(options.kind)) return;
   // A rank that leaves may have announced the size of its message and not sent it.
   const bool has_sizes = options.own_codec || options.codec.kind == codec::CodecKind::Threshold ||
                          options.codec.kind == codec::CodecKind::Zstd;
@@ -124,14 +124,15 @@ bool can_update_early(const SyncOptions& options) {
   return !options.is_recomputed && options.model && !options.model->blocks().empty();
 }
 
-std::shared_ptr<Solo> make_solo(SyncOptions& options, std::function<void()> progress = {}) {
-  return std::make_shared<Solo>(
-      Solo::Options{.parameters = std::move(options.parameters),
-                    .optimizer = std::move(options.optimizer),
-                    // A step that may be run again must not be applied yet.
-                    .can_update_early = can_update_early(options) && !options.is_elastic,
-                    .is_ordered = options.is_ordered,
-                    .progress = std::move(progress)});
+std::shared_ptr<SingleRank> make_single_rank(SyncOptions& options,
+                                             std::function<void()> progress = {}) {
+  return std::make_shared<SingleRank>(
+      SingleRank::Options{.parameters = std::move(options.parameters),
+                          .optimizer = std::move(options.optimizer),
+                          // A step that may be run again must not be applied yet.
+                          .can_update_early = can_update_early(options) && !options.is_elastic,
+                          .is_ordered = options.is_ordered,
+                          .progress = std::move(progress)});
 }
 
 data::DataParallel::Options data_options(SyncOptions& options, SyncKind kind) {
@@ -231,7 +232,7 @@ Replica replica_of_rank(SyncOptions& options) {
   const comm::Group group = options.group;
   std::vector<std::string> states = options.optimizer->state_names();
   const auto progress = std::make_shared<std::function<void()>>();
-  auto own = make_solo(options, [progress] {
+  auto own = make_single_rank(options, [progress] {
     if (*progress) (*progress)();
   });
   Replica replica = Replica::alone(std::move(own), std::move(parameters), group);
@@ -241,8 +242,8 @@ Replica replica_of_rank(SyncOptions& options) {
 }
 
 // With `hosts`, every host holds a replica; otherwise every rank does.
-std::shared_ptr<GradientSync> make_less_often(SyncOptions& options,
-                                              const std::optional<mesh::Mesh>& hosts) {
+std::shared_ptr<GradientSync> make_local_update(SyncOptions& options,
+                                                const std::optional<mesh::Mesh>& hosts) {
   expect_one_type(options.parameters);
   local::FlatModel::Options flat{.bucket_size = options.bucket_size,
                                  .codec = codec_of(options),
@@ -277,7 +278,7 @@ std::shared_ptr<GradientSync> make_less_often(SyncOptions& options,
 // On one host there is one shared copy, and nothing to synchronize across hosts.
 std::shared_ptr<GradientSync> make_elastic_hierarchical(SyncOptions& options) {
   const bool is_of_weights = options.pace.crossing == local::Crossing::Weights;
-  if (options.is_spread && is_of_weights) return make_less_often(options, std::nullopt);
+  if (options.is_spread && is_of_weights) return make_local_update(options, std::nullopt);
   data::DataParallel::Options how = data_options(options, SyncKind::Shared);
   if (!how.is_spread) how.codec.reset();
   return std::make_shared<data::ElasticDataParallel>(std::move(how));
@@ -288,25 +289,25 @@ std::shared_ptr<GradientSync> make_hierarchical(SyncOptions& options) {
   const std::optional<mesh::Mesh> hosts = mesh::Mesh::of_hosts(options.group);
   const bool is_of_weights = options.pace.crossing == local::Crossing::Weights;
   if (hosts->size("inside") == 1) {
-    if (is_of_weights) return make_less_often(options, std::nullopt);
+    if (is_of_weights) return make_local_update(options, std::nullopt);
     return std::make_shared<data::DataParallel>(data_options(options, SyncKind::AllReduce));
   }
   if (hosts->size("across") == 1 || !is_of_weights) return make_in_hosts(options, *hosts);
-  return make_less_often(options, hosts);
+  return make_local_update(options, hosts);
 }
 
 // One strategy, for a job of several ranks.
 std::shared_ptr<GradientSync> make_one(SyncOptions options) {
   const bool is_elastic = options.is_elastic;
   if (options.kind == SyncKind::Hierarchical) return make_hierarchical(options);
-  if (is_less_often(options.kind)) return make_less_often(options, std::nullopt);
+  if (is_not_every_step(options.kind)) return make_local_update(options, std::nullopt);
   if (has_codec(options) && options.kind == SyncKind::Auto) options.kind = SyncKind::AllReduce;
   const std::optional<mesh::Mesh> hosts =
       is_elastic ? std::nullopt : mesh::Mesh::of_hosts(options.group);
   const SyncKind kind = is_elastic ? resolved_elastic(options.kind) : resolved(options.kind, hosts);
   if (kind == SyncKind::None) {
     std::vector<at::Tensor> buffers = std::move(options.buffers);
-    return std::make_shared<Apart>(replica_of_rank(options), std::move(buffers));
+    return std::make_shared<IndependentReplicas>(replica_of_rank(options), std::move(buffers));
   }
   const bool is_sliced_in_host = options.is_sliced_in_host;
   data::DataParallel::Options how = data_options(options, kind);
@@ -322,43 +323,43 @@ std::shared_ptr<GradientSync> make_one(SyncOptions options) {
 // Whether weights differ between ranks, or between hosts, between two synchronizations.
 bool makes_replicas(const SyncOptions& options) {
   if (options.kind == SyncKind::None) return true;
-  if (options.kind == SyncKind::Delayed || !is_less_often(options.kind)) return false;
+  if (options.kind == SyncKind::Delayed || !is_not_every_step(options.kind)) return false;
   if (options.kind != SyncKind::Hierarchical) return true;
   return options.pace.crossing == local::Crossing::Weights && !is_one_host(options);
 }
 
 // A strategy that is replaced by others at given steps.
-std::shared_ptr<GradientSync> make_changing(const SyncOptions& options,
-                                            const std::vector<Stretch>& stretches) {
+std::shared_ptr<GradientSync> make_scheduled(const SyncOptions& options,
+                                             const std::vector<Stretch>& stretches) {
   const bool is_from_all_reduce =
       stretches.size() == 2 && stretches[0].kind == SyncKind::AllReduce &&
-      is_less_often(stretches[1].kind) && stretches[1].kind != SyncKind::Hierarchical;
+      is_not_every_step(stretches[1].kind) && stretches[1].kind != SyncKind::Hierarchical;
   if (options.is_elastic && !is_from_all_reduce) {
     throw Error(ErrorCode::InvalidInput,
                 "an elastic job can change its strategy once, from all_reduce to local, diloco, "
                 "gossip or delayed; use such a sync.schedule, or elastic.enabled=false");
   }
-  Changing::Options changing{.parameters = options.parameters,
-                             .states = options.optimizer->state_names(),
-                             .group = options.group,
-                             .is_elastic = options.is_elastic};
+  ScheduledSync::Options scheduled{.parameters = options.parameters,
+                                   .states = options.optimizer->state_names(),
+                                   .group = options.group,
+                                   .is_elastic = options.is_elastic};
   for (const Stretch& stretch : stretches) {
     SyncOptions own = options;
     own.kind = stretch.kind;
     own.pace = stretch.pace;
     // Unsupported settings are refused now, and not when their step comes.
     check(own);
-    changing.parts.push_back({.begin = stretch.begin,
-                              .make = [own] { return make_one(own); },
-                              .has_replicas = makes_replicas(own)});
+    scheduled.parts.push_back({.begin = stretch.begin,
+                               .make = [own] { return make_one(own); },
+                               .has_replicas = makes_replicas(own)});
   }
-  return std::make_shared<Changing>(std::move(changing));
+  return std::make_shared<ScheduledSync>(std::move(scheduled));
 }
 
 }  // namespace
 
 std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options) {
-  if (options.group.size() == 1 && !options.is_elastic) return make_solo(options);
+  if (options.group.size() == 1 && !options.is_elastic) return make_single_rank(options);
   std::vector<Stretch> stretches{{.kind = options.kind, .pace = options.pace}};
   stretches.insert(stretches.end(), options.later.begin(), options.later.end());
   stretches = without_post_local(std::move(stretches));
@@ -366,7 +367,7 @@ std::shared_ptr<GradientSync> make_gradient_sync(SyncOptions options) {
     const bool is_open = options.can_leave_out && stretch.kind == SyncKind::Auto;
     if (is_open) stretch.kind = SyncKind::AllReduce;
   }
-  if (stretches.size() > 1) return make_changing(options, stretches);
+  if (stretches.size() > 1) return make_scheduled(options, stretches);
   options.kind = stretches[0].kind;
   options.pace = stretches[0].pace;
   check(options);

@@ -9,9 +9,9 @@
 
 #include "trireme/base/machine/heap.h"
 #include "trireme/optim/clip.h"
+#include "trireme/parallel/consistency.h"
 #include "trireme/parallel/data/flat_memory.h"
 #include "trireme/parallel/data/pieces.h"
-#include "trireme/parallel/sameness.h"
 
 namespace trireme::parallel::data {
 namespace {
@@ -139,12 +139,15 @@ void DataParallel::end_micro_batch() {
   buffers_.end_micro_batch();
 }
 
+// Only elastic jobs look for a loss between collectives: in other jobs a rank that has finished may
+// leave before this one.
 void DataParallel::throw_if_lost() const {
+  if (!composition_.is_elastic) return;
   if (const std::optional<Error> error = placement_.all.error()) throw *error;
 }
 
 void DataParallel::throw_if_pointless() const {
-  if (options_.is_elastic) throw_if_lost();
+  throw_if_lost();
   if (race_ && race_->is_lost()) throw Late();
 }
 

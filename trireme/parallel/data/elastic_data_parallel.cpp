@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "trireme/comm/torch/tensor.h"
-#include "trireme/parallel/sameness.h"
+#include "trireme/parallel/consistency.h"
 
 namespace trireme::parallel::data {
 namespace {

@@ -8,9 +8,9 @@
 #include "trireme/base/error.h"
 #include "trireme/comm/torch/tensor.h"
 #include "trireme/optim/clip.h"
+#include "trireme/parallel/consistency.h"
 #include "trireme/parallel/data/elastic_data_parallel.h"
 #include "trireme/parallel/local/common_step.h"
-#include "trireme/parallel/sameness.h"
 
 namespace trireme::parallel::local {
 namespace {
@@ -31,7 +31,7 @@ Delayed::Delayed(Options options)
   options.own.progress = [this] {
     if (is_travelling_) flat_.poll();
   };
-  own_ = std::make_unique<Solo>(std::move(options.own));
+  own_ = std::make_unique<SingleRank>(std::move(options.own));
   expect_same_parameters(group_, own_->parameters());
   for (const checkpoint::Piece& piece : own_->saved().pieces()) {
     comm::broadcast(group_, piece.data, 0, {.label = "first weights"}).wait();

@@ -23,7 +23,7 @@
 #include "trireme/base/fault.h"
 #include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/local/flat_model.h"
-#include "trireme/parallel/solo.h"
+#include "trireme/parallel/single_rank.h"
 
 namespace trireme::parallel::local {
 
@@ -33,7 +33,7 @@ class Delayed final : public GradientSync,
                       private SavedState {
  public:
   struct Options {
-    Solo::Options own;
+    SingleRank::Options own;
     std::vector<at::Tensor> buffers{};  // all ranks get rank 0's in every step
     FlatModel::Options flat;            // is_elastic: ranks may fail, leave and join
     Faults* faults = nullptr;
@@ -97,7 +97,7 @@ class Delayed final : public GradientSync,
   comm::Group group_;
   std::vector<at::Tensor> buffers_;
   FlatModel flat_;
-  std::unique_ptr<Solo> own_;
+  std::unique_ptr<SingleRank> own_;
   StepPlan plan_;
   Late last_;   // of the previous step, in flight or complete
   Late ready_;  // the gradients that update() applies

@@ -7,8 +7,8 @@
 #include <iterator>
 
 #include "trireme/comm/torch/tensor.h"
+#include "trireme/parallel/consistency.h"
 #include "trireme/parallel/local/delayed.h"
-#include "trireme/parallel/sameness.h"
 
 namespace trireme::parallel::local {
 

@@ -54,7 +54,7 @@ std::string buffer_name(int number, std::size_t index) {
 
 Rounds::Rounds(Options options)
     : options_(std::move(options)),
-      apart_(options_.replica, options_.buffers, options_.pace.slack),
+      replicas_(options_.replica, options_.buffers, options_.pace.slack),
       end_(options_.pace) {
   const bool has_anchor = options_.flat.codec || end_.needs_distance();
   for (FlatModel::Options& flat :
@@ -75,7 +75,7 @@ Rounds::Rounds(Options options)
 // If each rank of a replica has its own part, each receives the means of it itself, without a
 // broadcast inside the replica.
 Fragment::Seat Rounds::seat() const {
-  const Replica& replica = apart_.replica();
+  const Replica& replica = replicas_.replica();
   return {.across = replica.across,
           .inside = replica.is_led() ? replica.inside : comm::Group::solo(),
           .number = replica.number(),
@@ -92,7 +92,7 @@ void Rounds::begin_step(const StepPlan& plan) {
     last_mark_ = 0;
     joined_.clear();
     first_buffers_.clear();
-    for (const at::Tensor& buffer : apart_.buffers()) first_buffers_.push_back(buffer.clone());
+    for (const at::Tensor& buffer : replicas_.buffers()) first_buffers_.push_back(buffer.clone());
   }
   plan_ = plan;
   status_.step = plan.step;
@@ -101,15 +101,15 @@ void Rounds::begin_step(const StepPlan& plan) {
   end_.begin_step(plan.step);
   // The distance is measured before the passes, because backward may already apply gradients.
   if (end_.is_asked_for()) is_ending_ = end_.is_wanted(end_.needs_distance() ? distance() : 0);
-  apart_.begin_step(plan);
+  replicas_.begin_step(plan);
 }
 
 Gradients Rounds::reduce(const Share& mine) {
-  const Gradients all = apart_.reduce(mine, is_ending_);
+  const Gradients all = replicas_.reduce(mine, is_ending_);
   status_.phase = StepStatus::Phase::Prepared;
-  status_.prepared = {.step = plan_.step, .figures = apart_.figures()};
+  status_.prepared = {.step = plan_.step, .figures = replicas_.figures()};
   mark(mark_of(status_.prepared));
-  reach(options_.faults, data::kPrepared, apart_.replica().all.rank());
+  reach(options_.faults, data::kPrepared, replicas_.replica().all.rank());
   return told(all);
 }
 
@@ -134,7 +134,7 @@ double Rounds::distance() {
     squares[0] += own.moved;
     squares[1] += own.norm;
   }
-  apart_.replica()
+  replicas_.replica()
       .inside
       .all_reduce({squares, std::size(squares), comm::DType::Float64}, comm::ReduceOp::Sum,
                   {.label = "distance"})
@@ -143,18 +143,18 @@ double Rounds::distance() {
 }
 
 PassServices Rounds::passes() {
-  PassServices result = apart_.passes();
+  PassServices result = replicas_.passes();
   result.interruption = options_.is_elastic ? this : nullptr;
   return result;
 }
 
 void Rounds::begin_micro_batch(std::size_t index) {
   poll();
-  apart_.begin_micro_batch(index);
+  replicas_.begin_micro_batch(index);
 }
 
 void Rounds::end_micro_batch() {
-  apart_.end_micro_batch();
+  replicas_.end_micro_batch();
   poll();
 }
 
@@ -163,8 +163,8 @@ void Rounds::poll() {
 }
 
 void Rounds::update(const Update& how) {
-  reach(options_.faults, data::kUpdating, apart_.replica().all.rank());
-  apart_.update(how);
+  reach(options_.faults, data::kUpdating, replicas_.replica().all.rank());
+  replicas_.update(how);
   is_alike_ = false;
   end_step();
 }
@@ -204,7 +204,7 @@ bool Rounds::has_turns(bool is_last) {
         is_overlapped() ? is_there || (is_awaited && fragment.is_travelling()) : is_turn;
     turn_.departs[at] = is_overlapped() && is_turn && !is_changing_;
   }
-  turn_.has_buffers = is_last && !is_in_pairs() && !apart_.buffers().empty();
+  turn_.has_buffers = is_last && !is_in_pairs() && !replicas_.buffers().empty();
   return turn_.is_any();
 }
 
@@ -228,20 +228,20 @@ bool Rounds::is_shared() const {
 
 // If any rank passes the barrier, all ranks have everything that they need, and the live ranks can
 // complete the action without further communication.
-void Rounds::do_together(Deed deed) {
-  due_ = deed;
+void Rounds::do_together(CommonAction action) {
+  due_ = action;
   is_gathered_ = !is_shared();
   // This rank also reads values that other ranks of the replica update.
   if (is_led()) own().model().settle();
   if (is_shared()) {
-    reach(options_.faults, kRoundOver, apart_.replica().all.rank());
-    gather(deed);
+    reach(options_.faults, kRoundOver, replicas_.replica().all.rank());
+    gather(action);
     is_gathered_ = true;
-    if (options_.is_elastic) apart_.replica().all.barrier({.label = "round"}).wait();
-    reach(options_.faults, kGathered, apart_.replica().all.rank());
+    if (options_.is_elastic) replicas_.replica().all.barrier({.label = "round"}).wait();
+    reach(options_.faults, kGathered, replicas_.replica().all.rank());
   }
   const bool is_written = is_shared();
-  take(deed);
+  take(action);
   // Makes the values that were written available to all ranks of this replica.
   if (is_written) own().saved().restored();
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
@@ -249,20 +249,20 @@ void Rounds::do_together(Deed deed) {
   }
 }
 
-void Rounds::gather(Deed deed) {
+void Rounds::gather(CommonAction action) {
   const c10::NoGradGuard no_grad;
   joined_.clear();
   averaged_.clear();
-  if (deed.is_join()) average_state();
+  if (action.is_join()) average_state();
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
     if (!turn_.lands[i]) continue;
     if (!fragments_[i].is_travelling()) {
-      fragments_[i].depart(deed.step);
+      fragments_[i].depart(action.step);
       send(fragments_[i]);
     }
     fragments_[i].prepare();
   }
-  if (deed.is_join() || turn_.has_buffers) averaged_ = apart_.mean_of_buffers();
+  if (action.is_join() || turn_.has_buffers) averaged_ = replicas_.mean_of_buffers();
 }
 
 void Rounds::send(Fragment& fragment) {
@@ -271,27 +271,27 @@ void Rounds::send(Fragment& fragment) {
 }
 
 // Completes the action on this rank, without communication.
-void Rounds::take(Deed deed) {
+void Rounds::take(CommonAction action) {
   const c10::NoGradGuard no_grad;
-  mark(deed.mark());
-  if (deed.is_join()) put_joined();
+  mark(action.mark());
+  if (action.is_join()) put_joined();
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
     if (turn_.lands[i]) {
       fragments_[i].land();
-      reach(options_.faults, kLanded, apart_.replica().all.rank());
+      reach(options_.faults, kLanded, replicas_.replica().all.rank());
     }
-    if (turn_.departs[i]) fragments_[i].depart(deed.step);
+    if (turn_.departs[i]) fragments_[i].depart(action.step);
   }
-  apart_.set_buffers(averaged_);
+  replicas_.set_buffers(averaged_);
   averaged_.clear();
-  const bool is_whole = turn_.is_all_landing() && sends_at_once(deed) && !is_in_pairs();
-  is_alike_ |= deed.is_join() || is_whole;
+  const bool is_whole = turn_.is_all_landing() && sends_at_once(action) && !is_in_pairs();
+  is_alike_ |= action.is_join() || is_whole;
   done_ = std::exchange(due_, {});
 }
 
 // Whether fragments that land in this action were not in flight before it.
-bool Rounds::sends_at_once(Deed deed) const {
-  return deed.occasion == Occasion::AllAtOnce || !is_overlapped();
+bool Rounds::sends_at_once(CommonAction action) const {
+  return action.occasion == Occasion::AllAtOnce || !is_overlapped();
 }
 
 void Rounds::join() {
@@ -309,8 +309,8 @@ void Rounds::join() {
     do_together({.step = plan_.step, .occasion = Occasion::AllAtOnce});
   }
   turn_ = Turn(fragments_.size());
-  if (!options_.is_elastic) return apart_.join();
-  const Deed last{.step = plan_.step, .occasion = Occasion::Join};
+  if (!options_.is_elastic) return replicas_.join();
+  const CommonAction last{.step = plan_.step, .occasion = Occasion::Join};
   if (done_ != last) do_together(last);
 }
 
@@ -321,9 +321,9 @@ std::vector<checkpoint::Piece> Rounds::own_pieces() {
     piece.name = state_name(replica_name(number()), piece.name);
     all.push_back(std::move(piece));
   }
-  const bool is_speaker = number() != 0 && apart_.replica().inside.rank() == 0;
-  for (std::size_t i = 0; is_speaker && i < apart_.buffers().size(); ++i) {
-    const at::Tensor& buffer = apart_.buffers()[i];
+  const bool is_speaker = number() != 0 && replicas_.replica().inside.rank() == 0;
+  for (std::size_t i = 0; is_speaker && i < replicas_.buffers().size(); ++i) {
+    const at::Tensor& buffer = replicas_.buffers()[i];
     all.push_back(
         {.name = buffer_name(number(), i), .sizes = buffer.sizes().vec(), .data = buffer});
   }
@@ -346,9 +346,9 @@ void Rounds::restore_own(const checkpoint::Checkpoint& from) {
     if (from.has(name)) from.read(name, piece.begin, piece.data.numel(), piece.data);
   }
   own().saved().restored();
-  for (std::size_t i = 0; i < apart_.buffers().size(); ++i) {
+  for (std::size_t i = 0; i < replicas_.buffers().size(); ++i) {
     const std::string name = buffer_name(number(), i);
-    if (from.has(name)) from.read_into(name, apart_.buffers()[i]);
+    if (from.has(name)) from.read_into(name, replicas_.buffers()[i]);
   }
   // If the checkpoint was written at the end of a round, the replicas are equal; combining them
   // again would run an additional outer step.

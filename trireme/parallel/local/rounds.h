@@ -42,8 +42,8 @@
 
 #include "trireme/base/fault.h"
 #include "trireme/model/interruption.h"
-#include "trireme/parallel/apart.h"
 #include "trireme/parallel/elastic_sync.h"
+#include "trireme/parallel/independent_replicas.h"
 #include "trireme/parallel/local/fragment.h"
 #include "trireme/parallel/local/round_end.h"
 #include "trireme/parallel/local/rounds_config.h"
@@ -76,7 +76,7 @@ class Rounds final : public GradientSync,
   void begin_micro_batch(std::size_t index) override;
   void end_micro_batch() override;
   Gradients reduce(const Share& mine) override;
-  double total(double mine) override { return apart_.total(mine); }
+  double total(double mine) override { return replicas_.total(mine); }
   void update(const Update& how) override;
   void drop() override;
   PassServices passes() override;
@@ -92,23 +92,23 @@ class Rounds final : public GradientSync,
 
  private:
   void join() override;
-  void settle() override { apart_.settle(); }
-  void check() override { apart_.check(); }
-  std::string first_not_finite() const override { return apart_.first_not_finite(); }
-  std::vector<checkpoint::Piece> pieces() override { return apart_.pieces(); }
+  void settle() override { replicas_.settle(); }
+  void check() override { replicas_.check(); }
+  std::string first_not_finite() const override { return replicas_.first_not_finite(); }
+  std::vector<checkpoint::Piece> pieces() override { return replicas_.pieces(); }
   void restored() override {
-    apart_.restored();
+    replicas_.restored();
     has_state_ = true;
   }
   std::vector<checkpoint::Piece> own_pieces() override;
   void restore_own(const checkpoint::Checkpoint& from) override;
-  std::optional<Holders> holders() const override { return apart_.holders(); }
+  std::optional<Holders> holders() const override { return replicas_.holders(); }
 
   // An action that completes on all ranks or on none. If a death interrupts the end of a round
   // (Round), regroup() repeats it on the live ranks. The later ones are not repeated there: at the
   // end of the job every rank calls join() again.
   enum class Occasion : std::int64_t { Prepare, Round, Arrival, AllAtOnce, Join };
-  struct Deed {
+  struct CommonAction {
     std::int64_t step = -1;  // -1: no action
     Occasion occasion = Occasion::Round;
 
@@ -117,7 +117,7 @@ class Rounds final : public GradientSync,
     std::int64_t mark() const noexcept {
       return ((step + 1) << 8) + (static_cast<std::int64_t>(occasion) << 4);
     }
-    bool operator==(const Deed&) const = default;
+    bool operator==(const CommonAction&) const = default;
   };
   // What happens to fragments at the end of a step.
   struct Turn {
@@ -137,7 +137,7 @@ class Rounds final : public GradientSync,
   // What a rank reports to the other ranks of a new group.
   struct Report {
     bool has_state = false;
-    Deed done{};
+    CommonAction done{};
   };
 
   double distance();
@@ -147,11 +147,11 @@ class Rounds final : public GradientSync,
   Gradients told(Gradients all);
   void bring_together(Occasion occasion);
   bool is_shared() const;
-  void do_together(Deed deed);
-  void gather(Deed deed);
+  void do_together(CommonAction action);
+  void gather(CommonAction action);
   void send(Fragment& fragment);
-  void take(Deed deed);
-  bool sends_at_once(Deed deed) const;
+  void take(CommonAction action);
+  bool sends_at_once(CommonAction action) const;
   void mark(std::int64_t what);
   static std::int64_t mark_of(const Prepared& prepared);
   static Prepared prepared_of(std::int64_t mark);
@@ -169,15 +169,15 @@ class Rounds final : public GradientSync,
   void poll();
   bool is_overlapped() const noexcept { return options_.pace.overlap > 0; }
   bool is_in_pairs() const noexcept { return options_.gathering == Gathering::Pair; }
-  GradientSync& own() const noexcept { return *apart_.replica().own; }
-  int number() const { return apart_.replica().number(); }
+  GradientSync& own() const noexcept { return *replicas_.replica().own; }
+  int number() const { return replicas_.replica().number(); }
   // The one rank that saves what holds for all ranks.
-  bool is_teller() const { return number() == 0 && apart_.replica().inside.rank() == 0; }
-  bool is_led() const noexcept { return apart_.replica().is_led(); }
+  bool is_teller() const { return number() == 0 && replicas_.replica().inside.rank() == 0; }
+  bool is_led() const noexcept { return replicas_.replica().is_led(); }
   Fragment::Seat seat() const;
 
   Options options_;
-  Apart apart_;
+  IndependentReplicas replicas_;
   std::vector<Fragment> fragments_;
   RoundEnd end_;
   StepPlan plan_;
@@ -187,8 +187,8 @@ class Rounds final : public GradientSync,
   at::Tensor saved_alike_;    // is_alike_, as it is saved
   Traffic traffic_;           // not yet reported
   StepStatus status_;
-  Deed due_;                                  // the action that this rank has yet to complete
-  Deed done_;                                 // the last action that this rank completed
+  CommonAction due_;                          // the action that this rank has yet to complete
+  CommonAction done_;                         // the last action that this rank completed
   Turn turn_{0};                              // of due_
   bool is_gathered_ = false;                  // everything that due_ needs is here
   std::map<std::string, at::Tensor> joined_;  // at the end of the job: mean values and state

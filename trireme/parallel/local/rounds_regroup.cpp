@@ -10,9 +10,9 @@
 
 #include "trireme/base/check.h"
 #include "trireme/comm/torch/tensor.h"
+#include "trireme/parallel/consistency.h"
 #include "trireme/parallel/data/elastic_data_parallel.h"
 #include "trireme/parallel/local/rounds.h"
-#include "trireme/parallel/sameness.h"
 #include "trireme/parallel/whole_state.h"
 
 namespace trireme::parallel::local {
@@ -29,26 +29,26 @@ void give(const comm::Group& group, const at::Tensor& tensor, int source, bool i
 }  // namespace
 
 void Rounds::throw_if_pointless() const {
-  if (const std::optional<Error> error = apart_.replica().all.error()) throw *error;
+  if (const std::optional<Error> error = replicas_.replica().all.error()) throw *error;
 }
 
 void Rounds::survive(const comm::Group& group, std::vector<int> places) {
   is_surviving_ = true;
-  if (is_led()) last_mark_ = std::max(last_mark_, apart_.replica().host->last_mark());
-  apart_.regroup(group, places);
+  if (is_led()) last_mark_ = std::max(last_mark_, replicas_.replica().host->last_mark());
+  replicas_.regroup(group, places);
 }
 
 void Rounds::finish_failed_ranks() {
-  if (is_led()) apart_.replica().host->finish_failed_ranks();
+  if (is_led()) replicas_.replica().host->finish_failed_ranks();
 }
 
 void Rounds::mark(std::int64_t what) {
-  if (is_led()) apart_.replica().host->mark(what);
+  if (is_led()) replicas_.replica().host->mark(what);
 }
 
 // Figures are 0 or 1, so four bits of the mark hold them.
 std::int64_t Rounds::mark_of(const Prepared& prepared) {
-  std::int64_t mark = Deed{.step = prepared.step, .occasion = Occasion::Prepare}.mark();
+  std::int64_t mark = CommonAction{.step = prepared.step, .occasion = Occasion::Prepare}.mark();
   for (std::size_t i = 0; i < prepared.figures.size(); ++i) {
     if (prepared.figures[i] != 0) mark |= std::int64_t{1} << i;
   }
@@ -73,7 +73,7 @@ std::optional<Gradients> Rounds::recall(std::int64_t step, std::span<const Prepa
   }
   if (is_led()) {
     std::int64_t last = known.step < 0 ? 0 : mark_of(known);
-    apart_.replica()
+    replicas_.replica()
         .all.all_reduce({&last, 1, comm::DType::Int64}, comm::ReduceOp::Max, {.label = "prepared"})
         .wait();
     known = prepared_of(last);
@@ -85,15 +85,15 @@ std::optional<Gradients> Rounds::recall(std::int64_t step, std::span<const Prepa
     // If this rank dies next, the other ranks of its host must find the mark.
     mark(mark_of(known));
   }
-  return told(apart_.recall(known.figures, is_ending_));
+  return told(replicas_.recall(known.figures, is_ending_));
 }
 
 std::vector<Rounds::Report> Rounds::reports(bool is_new) const {
-  const comm::Group& group = apart_.replica().all;
+  const comm::Group& group = replicas_.replica().all;
   const bool has_state = has_state_ && !is_new;
   // If a failed rank of this replica began to write the action that is due, the action counts as
   // done, and all ranks complete it.
-  const Deed done = due_.step >= 0 && last_mark_ == due_.mark() ? due_ : done_;
+  const CommonAction done = due_.step >= 0 && last_mark_ == due_.mark() ? due_ : done_;
   const std::int64_t mine[] = {has_state ? 1 : 0, done.step,
                                static_cast<std::int64_t>(done.occasion)};
   std::vector<std::int64_t> all(std::size(mine) * static_cast<std::size_t>(group.size()));
@@ -114,9 +114,9 @@ std::vector<Rounds::Report> Rounds::reports(bool is_new) const {
 void Rounds::regroup(bool is_new) {
   const c10::NoGradGuard no_grad;
   // The step will run again and will change the buffers again.
-  if (status_.phase == StepStatus::Phase::Open) apart_.set_buffers(first_buffers_);
-  const comm::Group group = apart_.replica().all;
-  if (is_led()) apart_.replica().host->regroup(is_new);
+  if (status_.phase == StepStatus::Phase::Open) replicas_.set_buffers(first_buffers_);
+  const comm::Group group = replicas_.replica().all;
+  if (is_led()) replicas_.replica().host->regroup(is_new);
   const std::vector<Report> all = reports(is_new);
   take_done(all);
   // A failed rank may have written only a part of the averaged state, so it is written again.
@@ -161,7 +161,7 @@ void Rounds::drop_doubtful(bool has_state) {
     most.push_back(has_state ? flight : kUnknown);
     most.push_back(has_state ? -flight : kUnknown);
   }
-  apart_.replica()
+  replicas_.replica()
       .all
       .all_reduce({most.data(), most.size(), comm::DType::Int64}, comm::ReduceOp::Max,
                   {.label = "fragments in flight"})
@@ -174,7 +174,7 @@ void Rounds::drop_doubtful(bool has_state) {
 // A replica of which no rank has a state gets a copy of the first replica that has one. A new rank
 // of an existing replica gets the position in the round and the outer state from its other ranks.
 void Rounds::share(const std::vector<Report>& all) {
-  const Replica& replica = apart_.replica();
+  const Replica& replica = replicas_.replica();
   const auto has_state = [](const Report& one) { return one.has_state; };
   if (std::all_of(all.begin(), all.end(), has_state)) return;
   expect_same_parameters(replica.all, replica.parameters);
@@ -199,7 +199,7 @@ void Rounds::share(const std::vector<Report>& all) {
 
 // Copies weights, optimizer state and buffers of the source's replica.
 void Rounds::give_replica(int source, bool is_given) {
-  const Replica& replica = apart_.replica();
+  const Replica& replica = replicas_.replica();
   const int from = replica.numbers[static_cast<std::size_t>(source)];
   const std::vector<checkpoint::Piece> pieces = own().saved().pieces();
   const auto given = replica.number() == from ? pieces : std::vector<checkpoint::Piece>{};
@@ -208,7 +208,7 @@ void Rounds::give_replica(int source, bool is_given) {
     comm::all_reduce(replica.all, whole, comm::ReduceOp::Max, {.label = one.name}).wait();
     if (is_given) write_pieces(one.name, whole, pieces);
   }
-  for (const at::Tensor& buffer : apart_.buffers()) give(replica.all, buffer, source, is_given);
+  for (const at::Tensor& buffer : replicas_.buffers()) give(replica.all, buffer, source, is_given);
   if (is_given) own().saved().restored();
 }
 
@@ -226,7 +226,7 @@ void Rounds::give_outer(const comm::Group& group, int source, bool is_given) {
 // Averages values and optimizer state over replicas. The ranks of a replica may hold different
 // parts of it; elements that a rank does not hold count as 0 in the sum.
 void Rounds::average_state() {
-  const Replica& replica = apart_.replica();
+  const Replica& replica = replicas_.replica();
   const std::vector<checkpoint::Piece> pieces = own().saved().pieces();
   for (const StateTensor& one : tensors_of(replica.parameters, replica.states)) {
     at::Tensor whole = whole_of(one, pieces, 0);
@@ -264,9 +264,9 @@ void Rounds::go_along(std::span<const std::int64_t> numbers) {
   plan_.step = *next++;
   end_.go_along(*next++);
   is_alike_ = *next++ != 0;
-  for (Deed* deed : {&done_, &due_}) {
-    deed->step = *next++;
-    deed->occasion = static_cast<Occasion>(*next++);
+  for (CommonAction* action : {&done_, &due_}) {
+    action->step = *next++;
+    action->occasion = static_cast<Occasion>(*next++);
   }
   turn_.has_buffers = *next++ != 0;
   for (std::size_t i = 0; i < fragments_.size(); ++i) {

@@ -2,7 +2,7 @@
 //         differ; equal models pass.
 // Method: three ranks as threads, each with its own list of tensors.
 
-#include "trireme/parallel/sameness.h"
+#include "trireme/parallel/consistency.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>

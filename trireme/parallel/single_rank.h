@@ -1,5 +1,5 @@
-// Solo is the synchronization strategy of a job of one rank. It is the reference for all others,
-// and it makes no copies.
+// SingleRank is the synchronization strategy of a job of one rank. It is the reference for all
+// others, and it makes no copies.
 //
 // Gradients stay where autograd put them. Several micro-batches are added up along the tree of an
 // ordered sum. If the plan allows early updates, each parameter is updated as soon as its gradient
@@ -23,7 +23,7 @@
 
 namespace trireme::parallel {
 
-class Solo final : public GradientSync,
+class SingleRank final : public GradientSync,
                    private CommonModel,
                    private SavedState,
                    private model::GradientBuffers {
@@ -40,7 +40,7 @@ class Solo final : public GradientSync,
     // Called from time to time while backward runs.
     std::function<void()> progress{};
   };
-  explicit Solo(Options options);
+  explicit SingleRank(Options options);
 
   const std::vector<Parameter>& parameters() const noexcept { return options_.parameters; }
 

@@ -6,7 +6,7 @@
 //         rank within 1e-10, with virtual ranks to the bit; jobs that are cut beside a change, or
 //         just at it, end as the uninterrupted ones.
 
-#include "trireme/parallel/changing.h"
+#include "trireme/parallel/scheduled_sync.h"
 
 #include "tests/comm/hosted_ranks.h"
 #include "tests/train/more_words.h"
@@ -26,7 +26,7 @@ Words changing(const std::string& first, const std::string& schedule) {
 const std::string kEveryStep =
     "\"3=shared\", \"6=zero3\", \"8=zero1\", \"10=all_reduce\", \"12=zero2\", \"14=shared\"";
 
-TEST(Changing, BetweenKindsOfEveryStepIsOneRank) {
+TEST(ScheduledSync, BetweenKindsOfEveryStepIsOneRank) {
   for (const std::string model : {"mlp64", "gpt64"}) {
     const Words clipped{"optim.clip_norm=0.1"};
     const Trained one = train_threads(tiny_config(model, clipped), 1, 18);
@@ -41,7 +41,7 @@ TEST(Changing, BetweenKindsOfEveryStepIsOneRank) {
   }
 }
 
-TEST(Changing, WithVirtualRanksChangesNoBit) {
+TEST(ScheduledSync, WithVirtualRanksChangesNoBit) {
   const Words fixed{"train.virtual_ranks=5"};
   const Trained one = train_threads(tiny_config("gpt", fixed), 1, 18);
   const Words words = changing("all_reduce", kEveryStep) + fixed;
@@ -52,7 +52,7 @@ TEST(Changing, WithVirtualRanksChangesNoBit) {
 }
 
 // Slices among the ranks of a host, and of all of them; replicas of hosts.
-TEST(Changing, OnTwoHostsIsOneRank) {
+TEST(ScheduledSync, OnTwoHostsIsOneRank) {
   at::set_num_threads(1);
   const Words plain{"optim.kind=sgd", "optim.momentum=0", "optim.learning_rate=0.1",
                     "data.count=36", "train.batch=12"};
@@ -99,7 +99,7 @@ States states_of(const Words& words, int steps, const std::function<void(Job&)>&
 }
 
 // A round that is not over ends with the change, and optimizer state becomes its mean.
-TEST(Changing, FromReplicasBringsThemTogether) {
+TEST(ScheduledSync, FromReplicasBringsThemTogether) {
   for (const std::string kind : {"local", "diloco", "gossip"}) {
     const Words steps{"sync.steps=3"};
     const States joined = states_of(Words{"sync.kind=" + kind} + steps, 5,
@@ -116,7 +116,7 @@ TEST(Changing, FromReplicasBringsThemTogether) {
   }
 }
 
-TEST(Changing, PostLocalIsAllReduceAndThenLocal) {
+TEST(ScheduledSync, PostLocalIsAllReduceAndThenLocal) {
   const auto nothing = [](Job&) {};
   const Words post{"sync.kind=post_local", "sync.begin=4", "sync.steps=3"};
   const Words plain{"sync.kind=all_reduce"};

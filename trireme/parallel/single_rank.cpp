@@ -1,4 +1,4 @@
-#include "trireme/parallel/solo.h"
+#include "trireme/parallel/single_rank.h"
 
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
@@ -10,7 +10,7 @@
 
 namespace trireme::parallel {
 
-Solo::Solo(Options options)
+SingleRank::SingleRank(Options options)
     : options_(std::move(options)),
       hooks_(options_.parameters, [this](std::size_t parameter) { on_gradient(parameter); }) {
   const std::size_t states = options_.optimizer->state_names().size();
@@ -26,26 +26,27 @@ Solo::Solo(Options options)
   }
 }
 
-void Solo::begin_step(const StepPlan& plan) {
+void SingleRank::begin_step(const StepPlan& plan) {
   plan_ = plan;
   if (plan_.micro_batch_count > 1) micro_batches_.begin(plan_.micro_batch_count);
   drop();
 }
 
-void Solo::begin_micro_batch(std::size_t) {
+void SingleRank::begin_micro_batch(std::size_t) {
   rows_.clear();
   is_asked_.assign(options_.parameters.size(), false);
   has_come_.assign(options_.parameters.size(), false);
   is_early_ = plan_.early && options_.can_update_early && plan_.micro_batch_count == 1;
 }
 
-at::Tensor Solo::lend(const at::Tensor& parameter) {
+at::Tensor SingleRank::lend(const at::Tensor& parameter) {
   const auto found = index_.find(parameter.unsafeGetTensorImpl());
   if (found != index_.end() && !is_asked_.empty()) is_asked_[found->second] = true;
   return {};
 }
 
-bool Solo::add_rows(const at::Tensor& parameter, const at::Tensor& rows, const at::Tensor& values) {
+bool SingleRank::add_rows(const at::Tensor& parameter, const at::Tensor& rows,
+                          const at::Tensor& values) {
   const auto found = index_.find(parameter.unsafeGetTensorImpl());
   if (found == index_.end() || is_asked_.empty()) return false;
   if (!is_asked_[found->second] || has_come_[found->second]) return false;
@@ -53,7 +54,7 @@ bool Solo::add_rows(const at::Tensor& parameter, const at::Tensor& rows, const a
   return true;
 }
 
-void Solo::on_gradient(std::size_t parameter) {
+void SingleRank::on_gradient(std::size_t parameter) {
   const c10::NoGradGuard no_grad;
   if (options_.progress) options_.progress();
   at::Tensor& gradient = options_.parameters[parameter].tensor.mutable_grad();
@@ -67,7 +68,7 @@ void Solo::on_gradient(std::size_t parameter) {
   gradient.reset();
 }
 
-void Solo::end_micro_batch() {
+void SingleRank::end_micro_batch() {
   is_early_ = false;
   if (plan_.micro_batch_count == 1) return;
   const c10::NoGradGuard no_grad;
@@ -78,7 +79,7 @@ void Solo::end_micro_batch() {
   micro_batches_.add(plan_.micro_batches.at(micro_batches_done_++), std::move(gradients));
 }
 
-Gradients Solo::reduce(const Share& mine) {
+Gradients SingleRank::reduce(const Share& mine) {
   const c10::NoGradGuard no_grad;
   if (plan_.micro_batch_count > 1) {
     auto whole = micro_batches_.take();
@@ -100,7 +101,7 @@ Gradients Solo::reduce(const Share& mine) {
   return all;
 }
 
-optim::Slice Solo::slice_of(std::size_t parameter, const at::Tensor& gradient, double rate) {
+optim::Slice SingleRank::slice_of(std::size_t parameter, const at::Tensor& gradient, double rate) {
   const Parameter& own = options_.parameters[parameter];
   return {.value = own.tensor.detach().view({-1}),
           .gradient = gradient.detach().contiguous().view({-1}),
@@ -113,7 +114,7 @@ optim::Slice Solo::slice_of(std::size_t parameter, const at::Tensor& gradient, d
           .name = own.name};
 }
 
-void Solo::update(const Update& how) {
+void SingleRank::update(const Update& how) {
   const c10::NoGradGuard no_grad;
   std::vector<optim::Slice> slices;
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
@@ -125,12 +126,12 @@ void Solo::update(const Update& how) {
   drop();
 }
 
-void Solo::drop() {
+void SingleRank::drop() {
   micro_batches_done_ = 0;
   for (Parameter& parameter : options_.parameters) parameter.tensor.mutable_grad().reset();
 }
 
-std::vector<checkpoint::Piece> Solo::pieces() {
+std::vector<checkpoint::Piece> SingleRank::pieces() {
   std::vector<checkpoint::Piece> all;
   const std::vector<std::string> names = options_.optimizer->state_names();
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
@@ -144,7 +145,7 @@ std::vector<checkpoint::Piece> Solo::pieces() {
   return all;
 }
 
-std::string Solo::first_not_finite() const {
+std::string SingleRank::first_not_finite() const {
   for (const Parameter& own : options_.parameters) {
     const at::Tensor gradient = own.tensor.grad();
     if (gradient.defined() && !std::isfinite(optim::squared_norm(gradient))) return own.name;

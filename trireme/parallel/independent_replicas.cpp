@@ -1,4 +1,4 @@
-#include "trireme/parallel/apart.h"
+#include "trireme/parallel/independent_replicas.h"
 
 #include <c10/core/GradMode.h>
 
@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "trireme/comm/torch/tensor.h"
-#include "trireme/parallel/sameness.h"
+#include "trireme/parallel/consistency.h"
 
 namespace trireme::parallel {
 
-Apart::Apart(Replica replica, std::vector<at::Tensor> buffers, std::int64_t slack)
+IndependentReplicas::IndependentReplicas(Replica replica, std::vector<at::Tensor> buffers,
+                                         std::int64_t slack)
     : replica_(std::move(replica)), buffers_(std::move(buffers)), votes_(replica_.all, slack) {
   if (replica_.is_led()) return;
   const c10::NoGradGuard no_grad;
@@ -21,19 +22,19 @@ Apart::Apart(Replica replica, std::vector<at::Tensor> buffers, std::int64_t slac
   own().saved().restored();
 }
 
-void Apart::begin_step(const StepPlan& plan) {
+void IndependentReplicas::begin_step(const StepPlan& plan) {
   StepPlan own_plan = replica_.plan_of(plan);
   weight_ = static_cast<double>(plan.micro_batch_count) / own_plan.micro_batch_count;
   if (own_plan.early) own_plan.early->scale *= weight_;
   own().begin_step(own_plan);
 }
 
-Gradients Apart::reduce(const Share& mine) {
+Gradients IndependentReplicas::reduce(const Share& mine) {
   bool wish = false;
   return reduce(mine, wish);
 }
 
-Gradients Apart::reduce(const Share& mine, bool& wish) {
+Gradients IndependentReplicas::reduce(const Share& mine, bool& wish) {
   Share weighted{.loss = mine.loss * weight_, .reported = mine.reported};
   for (double& sum : weighted.reported) sum *= weight_;
   found_ = own().reduce(weighted);
@@ -52,7 +53,7 @@ Gradients Apart::reduce(const Share& mine, bool& wish) {
   return recall(std::vector<double>(told.begin(), told.end()), wish);
 }
 
-Gradients Apart::recall(std::vector<double> figures, bool& wish) {
+Gradients IndependentReplicas::recall(std::vector<double> figures, bool& wish) {
   figures_ = std::move(figures);
   Gradients all = found_;
   all.is_stop_wanted = figures_.at(0) != 0;
@@ -62,19 +63,19 @@ Gradients Apart::recall(std::vector<double> figures, bool& wish) {
   return all;
 }
 
-void Apart::update(const Update& how) {
+void IndependentReplicas::update(const Update& how) {
   if (!is_sound_) return own().drop();
   Update weighted = how;
   weighted.scale *= weight_;
   own().update(weighted);
 }
 
-void Apart::restored() {
+void IndependentReplicas::restored() {
   votes_.drain();
   own().saved().restored();
 }
 
-void Apart::join() {
+void IndependentReplicas::join() {
   const c10::NoGradGuard no_grad;
   votes_.drain();
   for (const checkpoint::Piece& piece : own().saved().pieces()) {
@@ -85,7 +86,7 @@ void Apart::join() {
   set_buffers(mean_of_buffers());
 }
 
-std::vector<at::Tensor> Apart::mean_of_buffers() const {
+std::vector<at::Tensor> IndependentReplicas::mean_of_buffers() const {
   std::vector<at::Tensor> means;
   for (const at::Tensor& buffer : buffers_) {
     const at::Tensor& mean = means.emplace_back(buffer.clone());
@@ -99,11 +100,11 @@ std::vector<at::Tensor> Apart::mean_of_buffers() const {
   return means;
 }
 
-void Apart::set_buffers(const std::vector<at::Tensor>& values) const {
+void IndependentReplicas::set_buffers(const std::vector<at::Tensor>& values) const {
   for (std::size_t i = 0; i < values.size(); ++i) buffers_[i].copy_(values[i]);
 }
 
-void Apart::regroup(const comm::Group& group, const std::vector<int>& places) {
+void IndependentReplicas::regroup(const comm::Group& group, const std::vector<int>& places) {
   replica_.regroup(group, places);
   votes_ = Votes(group, votes_.slack());
 }

@@ -1,7 +1,7 @@
-// Goal:   replicas of Apart are trained independently, and are equal after join().
+// Goal:   replicas of IndependentReplicas are trained independently, and are equal after join().
 // Method: two ranks as threads with different gradients; compared with SGD by hand.
 
-#include "trireme/parallel/apart.h"
+#include "trireme/parallel/independent_replicas.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -10,13 +10,13 @@
 
 #include "trireme/comm/connect_threads.h"
 #include "trireme/optim/rule/sgd.h"
-#include "trireme/parallel/solo.h"
+#include "trireme/parallel/single_rank.h"
 #include "trireme/testing/rank_threads.h"
 
 namespace trireme::parallel {
 namespace {
 
-TEST(Apart, EachReplicaUsesItsOwnGradientsUntilJoin) {
+TEST(IndependentReplicas, EachReplicaUsesItsOwnGradientsUntilJoin) {
   constexpr int kRanks = 2;
   const auto groups = comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)});
   std::vector<double> before_join(kRanks);
@@ -26,8 +26,9 @@ TEST(Apart, EachReplicaUsesItsOwnGradientsUntilJoin) {
     at::Tensor weight = torch::full({1}, 1.0, torch::kDouble).requires_grad_();
     const auto rule = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0});
     const std::vector<Parameter> parameters{{.name = "w", .tensor = weight}};
-    auto own = std::make_shared<Solo>(Solo::Options{.parameters = parameters, .optimizer = rule});
-    Apart apart(Replica::alone(own, parameters, groups[r]), {});
+    auto own = std::make_shared<SingleRank>(
+        SingleRank::Options{.parameters = parameters, .optimizer = rule});
+    IndependentReplicas apart(Replica::alone(own, parameters, groups[r]), {});
     apart.begin_step({.micro_batch_count = kRanks, .micro_batches = {rank}, .owners = {0, 1}});
     // The estimate for a batch of two micro-batches like this one.
     EXPECT_EQ(apart.total(3), 6);
@@ -49,7 +50,7 @@ TEST(Apart, EachReplicaUsesItsOwnGradientsUntilJoin) {
 
 // Rank 1's second loss is NaN: its replica drops that step at once, and both ranks learn of it two
 // steps later, in the same step.
-TEST(Apart, WithSlackAllRanksLearnOfANonFiniteStepLater) {
+TEST(IndependentReplicas, WithSlackAllRanksLearnOfANonFiniteStepLater) {
   constexpr int kRanks = 2;
   const auto groups = comm::connect_threads(kRanks, {.timeout = std::chrono::seconds(30)});
   std::vector<std::vector<bool>> told(kRanks);
@@ -59,8 +60,9 @@ TEST(Apart, WithSlackAllRanksLearnOfANonFiniteStepLater) {
     at::Tensor weight = torch::full({1}, 1.0, torch::kDouble).requires_grad_();
     const auto rule = std::make_shared<optim::Sgd>(optim::SgdConfig{.momentum = 0});
     const std::vector<Parameter> parameters{{.name = "w", .tensor = weight}};
-    auto own = std::make_shared<Solo>(Solo::Options{.parameters = parameters, .optimizer = rule});
-    Apart apart(Replica::alone(own, parameters, groups[r]), {}, /*slack=*/2);
+    auto own = std::make_shared<SingleRank>(
+        SingleRank::Options{.parameters = parameters, .optimizer = rule});
+    IndependentReplicas apart(Replica::alone(own, parameters, groups[r]), {}, /*slack=*/2);
     for (int step = 0; step < 5; ++step) {
       apart.begin_step({.step = step,
                         .micro_batch_count = kRanks,

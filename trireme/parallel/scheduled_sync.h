@@ -1,4 +1,4 @@
-// Changing switches between synchronization strategies at given steps. It carries weights and
+// ScheduledSync switches between synchronization strategies at given steps. It carries weights and
 // optimizer state over, in whatever shards each strategy has.
 //
 // Before a change, replicas that differ become one: the end of a round combines their weights, and
@@ -29,7 +29,7 @@
 
 namespace trireme::parallel {
 
-class Changing final : public GradientSync, public ElasticSync, private SavedState {
+class ScheduledSync final : public GradientSync, public ElasticSync, private SavedState {
  public:
   struct Part {
     std::int64_t begin = 0;  // its first step; ascending, from 0
@@ -43,7 +43,7 @@ class Changing final : public GradientSync, public ElasticSync, private SavedSta
     std::vector<Part> parts{};
     bool is_elastic = false;  // all parts are ElasticSync
   };
-  explicit Changing(Options options);
+  explicit ScheduledSync(Options options);
 
   void begin_step(const StepPlan& plan) override;
   bool has_micro_batch(int micro_batch) const override {

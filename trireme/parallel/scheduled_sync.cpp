@@ -1,4 +1,4 @@
-#include "trireme/parallel/changing.h"
+#include "trireme/parallel/scheduled_sync.h"
 
 #include <c10/core/GradMode.h>
 
@@ -12,35 +12,35 @@
 
 namespace trireme::parallel {
 
-Changing::Changing(Options options) : options_(std::move(options)) {
+ScheduledSync::ScheduledSync(Options options) : options_(std::move(options)) {
   TRIREME_CHECK(!options_.parts.empty() && options_.parts[0].begin == 0,
                 "the first part must begin at step 0");
   now_ = options_.parts[0].make();
 }
 
-bool Changing::has_replicas() const {
+bool ScheduledSync::has_replicas() const {
   return std::any_of(options_.parts.begin(), options_.parts.end(),
                      [](const Part& part) { return part.has_replicas; });
 }
 
-std::size_t Changing::part_at(std::int64_t step) const {
+std::size_t ScheduledSync::part_at(std::int64_t step) const {
   std::size_t found = 0;
   while (found + 1 < options_.parts.size() && options_.parts[found + 1].begin <= step) ++found;
   return found;
 }
 
-void Changing::begin_step(const StepPlan& plan) {
+void ScheduledSync::begin_step(const StepPlan& plan) {
   change_to(part_at(plan.step));
   now_->begin_step(plan);
 }
 
 // A checkpoint that was written between two parts was written by the earlier one.
-void Changing::seek(std::int64_t step) {
+void ScheduledSync::seek(std::int64_t step) {
   change_to(part_at(std::max<std::int64_t>(step - 1, 0)));
   now_->saved().seek(step);
 }
 
-void Changing::change_to(std::size_t part) {
+void ScheduledSync::change_to(std::size_t part) {
   if (part == part_) return;
   const c10::NoGradGuard no_grad;
   now_->model().join();
@@ -50,7 +50,7 @@ void Changing::change_to(std::size_t part) {
 }
 
 // Replaces the current part. `state` is empty if this rank has none.
-void Changing::become(std::size_t part, const Whole& state) {
+void ScheduledSync::become(std::size_t part, const Whole& state) {
   // The old strategy removes its hooks and frees its memory before the new one allocates any.
   now_.reset();
   for (Parameter& parameter : options_.parameters) {
@@ -63,13 +63,13 @@ void Changing::become(std::size_t part, const Whole& state) {
   if (!state.empty()) give(state);
 }
 
-ElasticSync& Changing::elastic() const {
+ElasticSync& ScheduledSync::elastic() const {
   auto* elastic = dynamic_cast<ElasticSync*>(now_.get());
   TRIREME_CHECK(elastic != nullptr, "a part of an elastic job does not implement ElasticSync");
   return *elastic;
 }
 
-void Changing::survive(const comm::Group& group, std::vector<int> places) {
+void ScheduledSync::survive(const comm::Group& group, std::vector<int> places) {
   options_.group = group;
   places_ = std::move(places);
   elastic().survive(group, places_);
@@ -77,7 +77,7 @@ void Changing::survive(const comm::Group& group, std::vector<int> places) {
 
 // A failure may have interrupted a change on some ranks only; all ranks continue with the latest
 // part.
-void Changing::regroup(bool is_new) {
+void ScheduledSync::regroup(bool is_new) {
   const c10::NoGradGuard no_grad;
   auto furthest = static_cast<std::int64_t>(is_new ? 0 : part_);
   options_.group
@@ -92,7 +92,7 @@ void Changing::regroup(bool is_new) {
 
 // The values and the optimizer state that this rank has. `missing`: the number of other elements,
 // which are set to minus infinity.
-Changing::Whole Changing::own_state(std::int64_t& missing) {
+ScheduledSync::Whole ScheduledSync::own_state(std::int64_t& missing) {
   const std::vector<checkpoint::Piece> pieces = now_->saved().pieces();
   Whole whole;
   missing = 0;
@@ -105,7 +105,7 @@ Changing::Whole Changing::own_state(std::int64_t& missing) {
 }
 
 // The whole state on each rank. A maximum over ranks fills in the elements that a rank lacks.
-Changing::Whole Changing::whole_state() {
+ScheduledSync::Whole ScheduledSync::whole_state() {
   std::int64_t missing = 0;
   Whole whole = own_state(missing);
   options_.group
@@ -118,7 +118,7 @@ Changing::Whole Changing::whole_state() {
   return whole;
 }
 
-void Changing::give(const Whole& state) {
+void ScheduledSync::give(const Whole& state) {
   const std::vector<checkpoint::Piece> pieces = now_->saved().pieces();
   for (const auto& [name, whole] : state) write_pieces(name, whole, pieces);
   now_->saved().restored();

@@ -1,4 +1,4 @@
-#include "trireme/parallel/sameness.h"
+#include "trireme/parallel/consistency.h"
 
 #include <algorithm>
 #include <cstdint>

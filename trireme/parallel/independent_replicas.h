@@ -1,6 +1,6 @@
-// Apart is the synchronization strategy of replicas that exchange no gradients and no weights
-// during training. Each replica is trained on its own micro-batches, by one rank or by several, and
-// join() averages the replicas once, at the end.
+// IndependentReplicas is the synchronization strategy of replicas that exchange neither gradients
+// nor weights during training. Each replica is trained on its own micro-batches, by one rank or by
+// several, and join() averages the replicas once, at the end.
 //
 // Replicas only vote on requests to stop and on whether a step was finite: if it was not on some
 // rank, all ranks drop it. With slack the result of a vote arrives that many steps later (votes.h),
@@ -20,11 +20,11 @@
 
 namespace trireme::parallel {
 
-class Apart final : public GradientSync, public CommonModel, public SavedState {
+class IndependentReplicas final : public GradientSync, public CommonModel, public SavedState {
  public:
   // Gives the first replica's weights to all ranks. If replicas are led, it does not: the caller
   // calls regroup() first and then distributes the weights itself.
-  Apart(Replica replica, std::vector<at::Tensor> buffers, std::int64_t slack = 0);
+  IndependentReplicas(Replica replica, std::vector<at::Tensor> buffers, std::int64_t slack = 0);
 
   void begin_step(const StepPlan& plan) override;
   void begin_micro_batch(std::size_t index) override { own().begin_micro_batch(index); }
