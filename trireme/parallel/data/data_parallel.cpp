@@ -49,6 +49,14 @@ DataParallel::DataParallel(Options options)
                                         options_.optimizer->grain() == optim::Grain::WholeTensor,
                 .faults = options_.faults}),
       buffers_(options_.buffers, options_.is_elastic || options_.can_leave_out),
+      passes_({.model = &model_,
+               .storage = &storage_,
+               .gradients = &gradients_,
+               .check =
+                   [this] {
+                     throw_if_lost();
+                     if (race_ && race_->is_lost()) throw Late();
+                   }}),
       hooks_(options_.parameters, [this](std::size_t parameter) { on_gradient(parameter); }) {
   const c10::NoGradGuard no_grad;
   expect_one_type(options_.parameters);
@@ -61,7 +69,7 @@ DataParallel::DataParallel(Options options)
         .wait();
   }
   // Sharded values are sharded in the first step, too.
-  if (storage_kind() == StorageKind::Gathered) {
+  if (composition_.storage(placement_) == StorageKind::Gathered) {
     lay_out_by(order_of({}, options_.parameters.size()));
     return_free_memory();
   }
@@ -84,7 +92,7 @@ void DataParallel::begin_step(const StepPlan& plan) {
   } else {
     buffers_.open();
   }
-  if (reducer() != nullptr) reducer()->begin_step(plan);
+  if (reduction_.reducer() != nullptr) reduction_.reducer()->begin_step(plan);
   if (storage_) storage_->begin_step(is_even(plan, placement_.all.size()));
   buffers_.begin_step(placement_.all, plan.is_repeated && plan.kept_micro_batches != 0);
   is_left_out_ = false;
@@ -116,13 +124,13 @@ void DataParallel::on_gradient(std::size_t parameter) {
     if (!composition_.keeps_finished()) throw_if_lost();
     return;
   }
-  reducer()->poll();
+  reduction_.reducer()->poll();
 }
 
 void DataParallel::launch(std::size_t bucket) {
   // reduce() throws the error after the micro-batch, whose gradients can be kept.
   if (composition_.keeps_finished() && placement_.all.error()) return;
-  reducer()->launch(bucket);
+  reduction_.reducer()->launch(bucket);
 }
 
 void DataParallel::end_micro_batch() {
@@ -146,11 +154,6 @@ void DataParallel::throw_if_lost() const {
   if (const std::optional<Error> error = placement_.all.error()) throw *error;
 }
 
-void DataParallel::throw_if_pointless() const {
-  throw_if_lost();
-  if (race_ && race_->is_lost()) throw Late();
-}
-
 // This rank contributes zeros, and its forward passes do not change the statistics.
 void DataParallel::leave_out() {
   is_left_out_ = true;
@@ -172,7 +175,7 @@ Gradients DataParallel::reduce(const Share& mine) {
   // A rank without micro-batches in the first step has no layout yet.
   if (!storage_) lay_out_by(order_of(arrival_, options_.parameters.size()));
   throw_if_lost();
-  reducer()->finish();
+  reduction_.reducer()->finish();
   std::vector<double> figures = common_figures(mine);
   placement_.all
       .all_reduce({figures.data(), figures.size(), comm::DType::Float64}, comm::ReduceOp::Sum,
@@ -211,7 +214,7 @@ Gradients DataParallel::take_figures(std::span<const double> figures) {
   // Every rank has counted all elements, or every replica of a shard has.
   all.norm = std::sqrt(figures[3] / (composition_.is_sharded() ? cut_.replicas : cut_.ranks));
   all.is_finite = std::isfinite(figures[3]);
-  all.traffic = reducer()->traffic();
+  all.traffic = reduction_.reducer()->traffic();
   std::vector<bool> is_used(options_.parameters.size());
   for (std::size_t i = 0; i < is_used.size(); ++i) is_used[i] = figures[kFigures + i] > 0;
   updater_.set_used(std::move(is_used));
@@ -243,7 +246,7 @@ void DataParallel::mark_prepared(std::span<const double> figures) {
 
 void DataParallel::mark_finished() {
   status_.phase = StepStatus::Phase::Finished;
-  if (coded() != nullptr) coded()->commit();
+  if (reduction_.coded() != nullptr) reduction_.coded()->commit();
   journal_.finish();
 }
 
@@ -279,9 +282,9 @@ PassServices DataParallel::passes() {
   PassServices result{.waited = storage_ ? storage_->waited() : 0};
   // Ordered sums keep each micro-batch's gradient apart, so layers write to their own memory, and a
   // micro-batch is always finished, because its gradients can be kept.
-  if (!options_.is_ordered) result.gradient_buffers = this;
-  if (storage_ && storage_->has_copies()) result.weights = this;
-  if (race_ || (options_.is_elastic && !options_.is_ordered)) result.interruption = this;
+  if (!options_.is_ordered) result.gradient_buffers = &passes_;
+  if (storage_ && storage_->has_copies()) result.weights = &passes_;
+  if (race_ || (options_.is_elastic && !options_.is_ordered)) result.interruption = &passes_;
   return result;
 }
 
@@ -293,7 +296,7 @@ void DataParallel::settle() {
 
 void DataParallel::check() {
   finish_publishing();
-  const StorageKind kind = storage_kind();
+  const StorageKind kind = composition_.storage(placement_);
   // Values that exist once cannot differ.
   if (kind == StorageKind::Gathered) return;
   expect_same_values(kind == StorageKind::Shared ? placement_.across : placement_.all,
@@ -320,13 +323,16 @@ void DataParallel::restored() {
 
 std::vector<checkpoint::Piece> DataParallel::own_pieces() {
   if (!storage_) lay_out_by(order_of({}, options_.parameters.size()));
-  const bool has_residuals = coded() != nullptr && coded()->feedback() != nullptr;
-  return has_residuals ? coded()->feedback()->pieces() : std::vector<checkpoint::Piece>{};
+  const bool has_residuals =
+      reduction_.coded() != nullptr && reduction_.coded()->feedback() != nullptr;
+  return has_residuals ? reduction_.coded()->feedback()->pieces()
+                       : std::vector<checkpoint::Piece>{};
 }
 
 void DataParallel::restore_own(const checkpoint::Checkpoint& from) {
   if (!storage_) lay_out_by(order_of({}, options_.parameters.size()));
-  if (coded() != nullptr && coded()->feedback() != nullptr) coded()->feedback()->restore(from);
+  if (reduction_.coded() != nullptr && reduction_.coded()->feedback() != nullptr)
+    reduction_.coded()->feedback()->restore(from);
 }
 
 // Of sharded values and of reduced gradients, every rank looks at its own.
@@ -340,7 +346,7 @@ std::string DataParallel::first_not_finite() const {
     const ElementRange part = common(layout.plan.range_of[i], layout.own[bucket]);
     return part.count() > 0 ? space.at(bucket, part) : space.memory.narrow(0, 0, 0);
   };
-  const bool is_gathered = storage_ && storage_kind() == StorageKind::Gathered;
+  const bool is_gathered = storage_ && composition_.storage(placement_) == StorageKind::Gathered;
   for (std::size_t i = 0; i < options_.parameters.size(); ++i) {
     const Parameter& own = options_.parameters[i];
     if (!is_finite(is_gathered ? own_part(storage_->layout().values, i) : own.tensor.detach())) {
@@ -351,25 +357,6 @@ std::string DataParallel::first_not_finite() const {
     if (!is_finite(own_part(storage_->layout().reduced, i))) return options_.parameters[i].name;
   }
   return {};
-}
-
-at::Tensor DataParallel::copy_of(const at::Tensor& parameter) const {
-  const std::optional<std::size_t> i = model_.index_of(parameter);
-  if (!i) return {};
-  const Layout& layout = storage_->layout();
-  return layout.copies.at(layout.plan.bucket_of[*i], layout.plan.range_of[*i])
-      .view(parameter.sizes());
-}
-
-at::Tensor DataParallel::lend(const at::Tensor& parameter) {
-  const std::optional<std::size_t> i = model_.index_of(parameter);
-  return storage_ && i ? gradients_->lend(*i) : at::Tensor();
-}
-
-bool DataParallel::add_rows(const at::Tensor& parameter, const at::Tensor& rows,
-                            const at::Tensor& values) {
-  const std::optional<std::size_t> i = model_.index_of(parameter);
-  return storage_ && i && gradients_->add_rows(*i, rows, values);
 }
 
 // Rank 0 decides: gradients that arrive in another order on other ranks only wait a little.
@@ -390,7 +377,7 @@ void DataParallel::lay_out_by(const std::vector<std::size_t>& order) {
 // begins again. `is_attached`: other ranks of this host have a layout, and their values count.
 void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
   const c10::NoGradGuard no_grad;
-  const StorageKind kind = storage_kind();
+  const StorageKind kind = composition_.storage(placement_);
   auto storage =
       Storage::make(kind,
                     {.plan = model_.buckets(
@@ -436,14 +423,14 @@ void DataParallel::lay_out(const Blueprint& blueprint, bool is_attached) {
     journal_.begin(status_.step);
   }
   storage_->attach(options_.parameters, placement_, is_attached);
-  connect();
-  reducer()->begin_step(plan_);
+  reduction_.connect(*storage_, *gradients_, placement_);
+  reduction_.reducer()->begin_step(plan_);
   on_laid_out();
 }
 
 // The ledger saves what an update may leave incomplete.
 Ledger::Shape DataParallel::ledger_shape() const {
-  const bool is_shared = storage_kind() == StorageKind::Shared;
+  const bool is_shared = composition_.storage(placement_) == StorageKind::Shared;
   const at::Tensor& first = options_.parameters[0].tensor;
   Ledger::Shape shape{.figures = figure_count(),
                       .states = is_shared ? storage_->layout().states.size() : 0,

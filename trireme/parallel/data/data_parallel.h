@@ -33,6 +33,7 @@
 #include "trireme/parallel/data/journal.h"
 #include "trireme/parallel/data/model_buffers.h"
 #include "trireme/parallel/data/model_plan.h"
+#include "trireme/parallel/data/pass_hooks.h"
 #include "trireme/parallel/data/race.h"
 #include "trireme/parallel/data/shard_updater.h"
 #include "trireme/parallel/data/storage.h"
@@ -45,12 +46,7 @@ namespace trireme::parallel::data {
 
 inline constexpr FaultPoint kPrepared{"step.prepared"};  // nothing is updated yet
 
-class DataParallel : public GradientSync,
-                     protected CommonModel,
-                     protected SavedState,
-                     private model::GradientBuffers,
-                     private model::LowPrecisionWeights,
-                     private model::Interruption {
+class DataParallel : public GradientSync, protected CommonModel, protected SavedState {
  public:
   struct Options {
     std::vector<Parameter> parameters;
@@ -106,13 +102,9 @@ class DataParallel : public GradientSync,
     int replicas = 1;  // of each shard
   };
 
-  StorageKind storage_kind() const { return composition_.storage(placement_); }
-  Reducer* reducer() const noexcept { return reduction_.reducer(); }
-  BucketSum* coded() const noexcept { return reduction_.coded(); }
   void lay_out(const Blueprint& blueprint, bool is_attached);
   // The layout is complete, in the middle of a step or between two.
   virtual void on_laid_out() {}
-  void connect() { reduction_.connect(*storage_, *gradients_, placement_); }
   void cut_shards();
   void throw_if_lost() const;
   void finish_publishing();
@@ -121,7 +113,6 @@ class DataParallel : public GradientSync,
   Gradients take_figures(std::span<const double> figures);
   std::size_t figure_count() const { return kFigures + options_.parameters.size(); }
   ShardUpdater::Shard own_shard() const;
-  void throw_if_pointless() const override;
 
   Options options_;
   Composition composition_;
@@ -157,15 +148,12 @@ class DataParallel : public GradientSync,
   Ledger::Shape ledger_shape() const;
   std::vector<double> common_figures(const Share& mine);
   void tell_left_out(const Share& mine, Gradients& all);
-  at::Tensor copy_of(const at::Tensor& parameter) const override;
-  at::Tensor lend(const at::Tensor& parameter) override;
-  bool add_rows(const at::Tensor& parameter, const at::Tensor& rows,
-                const at::Tensor& values) override;
 
   std::vector<std::size_t> arrival_;  // of the first step's gradients
   std::size_t micro_batch_ = 0;       // that runs, among this rank's
   std::unique_ptr<Race> race_;        // null: no rank is ever left out
   bool is_left_out_ = false;          // this rank, in this step
+  PassHooks passes_;
   GradientHooks hooks_;
 };
 

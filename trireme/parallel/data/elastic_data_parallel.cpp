@@ -32,24 +32,24 @@ void ElasticDataParallel::on_laid_out() {
   // The codec of hosts needs a collective of all ranks; a rank that is interrupted here has all
   // that regroup() needs, which calls it again.
   is_codec_regrouped_ = !composition_.is_per_host();
-  if (coded() != nullptr && !is_surviving_) regroup_codec();
+  if (reduction_.coded() != nullptr && !is_surviving_) regroup_codec();
 }
 
 void ElasticDataParallel::survive(const comm::Group& group, std::vector<int> places) {
-  if (reducer() != nullptr) reducer()->forget();
+  if (reduction_.reducer() != nullptr) reduction_.reducer()->forget();
   if (storage_) storage_->forget();
   is_codec_regrouped_ = false;
   is_surviving_ = true;
   options_.group = group;
   placement_ = Placement::of_epoch(group, places, composition_.is_per_host());
   // The old group must not be used any more; regroup() connects the new one's shards.
-  if (storage_) connect();
+  if (storage_) reduction_.connect(*storage_, *gradients_, placement_);
 }
 
 void ElasticDataParallel::update(const Update& how) {
   const c10::NoGradGuard no_grad;
   if (status_.phase != StepStatus::Phase::Finished) {
-    const bool is_shared = storage_kind() == StorageKind::Shared;
+    const bool is_shared = composition_.storage(placement_) == StorageKind::Shared;
     updater_.update_all(*storage_, own_shard(), how, is_shared ? &journal_.page() : nullptr);
     made_ = how;
     mark_finished();
@@ -71,7 +71,7 @@ void ElasticDataParallel::drop() {
 
 // Survivors share the unfinished shards of failed ranks.
 void ElasticDataParallel::update_failed_ranks(const Update& how) {
-  if (storage_kind() != StorageKind::Shared) return;
+  if (composition_.storage(placement_) != StorageKind::Shared) return;
   const std::vector<int> successor_of = successors_of(cut_.places, placement_.places);
   for (int rank = 0; rank < cut_.ranks; ++rank) {
     const int place = cut_.places[static_cast<std::size_t>(rank)];
@@ -161,13 +161,13 @@ void ElasticDataParallel::regroup(bool is_new) {
     share(group, source, values);
   }
   if (has_strangers) share(group, source, buffers_.tensors());
-  if (coded() != nullptr) regroup_codec();
+  if (reduction_.coded() != nullptr) regroup_codec();
   group.barrier({.label = "regrouped"}).wait();
   has_state_ = true;
   is_surviving_ = false;
   if (storage_) {
     cut_shards();
-    connect();
+    reduction_.connect(*storage_, *gradients_, placement_);
   }
   // The last step is complete on all ranks.
   made_.reset();
@@ -195,7 +195,8 @@ void ElasticDataParallel::share_layout(int source, std::span<const std::uint8_t>
       .wait();
   if (storage_ && blueprint.names == blueprint_.names) return;
   // If no rank of this host has values, this rank's own are still useful should the source die.
-  const bool is_attached = storage_kind() == StorageKind::Shared && known != beside.end();
+  const bool is_attached =
+      composition_.storage(placement_) == StorageKind::Shared && known != beside.end();
   lay_out(blueprint, is_attached);
 }
 
@@ -204,7 +205,8 @@ void ElasticDataParallel::share_spaces(int source, std::span<const std::uint8_t>
   const Layout& layout = storage_->layout();
   std::vector<at::Tensor> spaces{layout.values.memory};
   for (const FlatSpace& state : layout.states) spaces.push_back(state.memory);
-  if (storage_kind() != StorageKind::Shared) return share(placement_.all, source, spaces);
+  if (composition_.storage(placement_) != StorageKind::Shared)
+    return share(placement_.all, source, spaces);
   const std::vector<int>& leaders = placement_.host_leaders;
   if (leaders.size() == 1) return;
   const std::vector<int> host_of = placement_.all.hosts();
@@ -232,22 +234,22 @@ std::int64_t ElasticDataParallel::last_finished_step() const {
 void ElasticDataParallel::regroup_codec() {
   if (is_codec_regrouped_) return;
   if (!composition_.is_per_host()) inherit_residuals();
-  coded()->regroup({.all = placement_.all,
-                    .host = placement_.host,
-                    .place = placement_.own_place(),
-                    .last_step = last_finished_step()});
+  reduction_.coded()->regroup({.all = placement_.all,
+                               .host = placement_.host,
+                               .place = placement_.own_place(),
+                               .last_step = last_finished_step()});
   is_codec_regrouped_ = true;
 }
 
 // Survivors take over the error-feedback residuals of failed ranks whose memory they share.
 void ElasticDataParallel::inherit_residuals() {
-  if (coded()->feedback() == nullptr) return;
+  if (reduction_.coded()->feedback() == nullptr) return;
   const std::vector<int> successor_of = successors_of(cut_.places, placement_.places);
   for (std::size_t rank = 0; rank < successor_of.size(); ++rank) {
     const int place = cut_.places[rank];
     const bool is_mine = successor_of[rank] == placement_.own_place();
     if (is_mine && successor_of[rank] != place) {
-      coded()->feedback()->inherit(place, last_finished_step());
+      reduction_.coded()->feedback()->inherit(place, last_finished_step());
     }
   }
 }

@@ -67,7 +67,7 @@ Rounds::Rounds(Options options)
                           .has_anchor = has_anchor,
                           .index = static_cast<std::int64_t>(fragments_.size())});
   }
-  turn_ = Turn(fragments_.size());
+  turn_ = RoundTurn(fragments_.size());
   const auto& progress = options_.replica.progress;
   if (progress && is_overlapped()) *progress = [this] { poll(); };
 }
@@ -181,7 +181,7 @@ void Rounds::end_step() {
   const bool is_due = due_.step >= 0;
   const bool is_in_turns = is_overlapped() || fragments_.size() > 1;
   if (is_changing_ && is_in_turns && !is_in_pairs() && !is_due) {
-    turn_ = Turn(fragments_.size());
+    turn_ = RoundTurn(fragments_.size());
     turn_.lands.assign(fragments_.size(), true);
     bring_together(Occasion::AllAtOnce);
   }
@@ -228,7 +228,7 @@ bool Rounds::is_shared() const {
 
 // If any rank passes the barrier, all ranks have everything that they need, and the live ranks can
 // complete the action without further communication.
-void Rounds::do_together(CommonAction action) {
+void Rounds::do_together(RoundAction action) {
   due_ = action;
   is_gathered_ = !is_shared();
   // This rank also reads values that other ranks of the replica update.
@@ -249,11 +249,11 @@ void Rounds::do_together(CommonAction action) {
   }
 }
 
-void Rounds::gather(CommonAction action) {
+void Rounds::gather(RoundAction action) {
   const c10::NoGradGuard no_grad;
   joined_.clear();
   averaged_.clear();
-  if (action.is_join()) average_state();
+  if (action.is_join()) joined_ = mean_state(replicas_.replica());
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
     if (!turn_.lands[i]) continue;
     if (!fragments_[i].is_travelling()) {
@@ -271,10 +271,10 @@ void Rounds::send(Fragment& fragment) {
 }
 
 // Completes the action on this rank, without communication.
-void Rounds::take(CommonAction action) {
+void Rounds::take(RoundAction action) {
   const c10::NoGradGuard no_grad;
   mark(action.mark());
-  if (action.is_join()) put_joined();
+  if (action.is_join()) write_state(replicas_.replica(), joined_);
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
     if (turn_.lands[i]) {
       fragments_[i].land();
@@ -290,14 +290,14 @@ void Rounds::take(CommonAction action) {
 }
 
 // Whether fragments that land in this action were not in flight before it.
-bool Rounds::sends_at_once(CommonAction action) const {
+bool Rounds::sends_at_once(RoundAction action) const {
   return action.occasion == Occasion::AllAtOnce || !is_overlapped();
 }
 
 void Rounds::join() {
   // A round may be due that a failure interrupted; the caller must regroup() first.
   if (options_.is_elastic) throw_if_pointless();
-  turn_ = Turn(fragments_.size());
+  turn_ = RoundTurn(fragments_.size());
   for (std::size_t i = 0; i < fragments_.size(); ++i) {
     turn_.lands[i] = fragments_[i].is_travelling();
   }
@@ -308,9 +308,9 @@ void Rounds::join() {
     turn_.has_buffers = true;
     do_together({.step = plan_.step, .occasion = Occasion::AllAtOnce});
   }
-  turn_ = Turn(fragments_.size());
+  turn_ = RoundTurn(fragments_.size());
   if (!options_.is_elastic) return replicas_.join();
-  const CommonAction last{.step = plan_.step, .occasion = Occasion::Join};
+  const RoundAction last{.step = plan_.step, .occasion = Occasion::Join};
   if (done_ != last) do_together(last);
 }
 

@@ -45,6 +45,8 @@
 #include "trireme/parallel/elastic_sync.h"
 #include "trireme/parallel/independent_replicas.h"
 #include "trireme/parallel/local/fragment.h"
+#include "trireme/parallel/local/replica_transfer.h"
+#include "trireme/parallel/local/round_action.h"
 #include "trireme/parallel/local/round_end.h"
 #include "trireme/parallel/local/rounds_config.h"
 
@@ -104,40 +106,10 @@ class Rounds final : public GradientSync,
   void restore_own(const checkpoint::Checkpoint& from) override;
   std::optional<Holders> holders() const override { return replicas_.holders(); }
 
-  // An action that completes on all ranks or on none. If a death interrupts the end of a round
-  // (Round), regroup() repeats it on the live ranks. The later ones are not repeated there: at the
-  // end of the job every rank calls join() again.
-  enum class Occasion : std::int64_t { Prepare, Round, Arrival, AllAtOnce, Join };
-  struct CommonAction {
-    std::int64_t step = -1;  // -1: no action
-    Occasion occasion = Occasion::Round;
-
-    bool is_join() const noexcept { return occasion == Occasion::Join; }
-    // What the other ranks of the host find in shared memory if this rank dies.
-    std::int64_t mark() const noexcept {
-      return ((step + 1) << 8) + (static_cast<std::int64_t>(occasion) << 4);
-    }
-    bool operator==(const CommonAction&) const = default;
-  };
-  // What happens to fragments at the end of a step.
-  struct Turn {
-    explicit Turn(std::size_t fragments) : lands(fragments), departs(fragments) {}
-
-    std::vector<bool> lands;    // by fragment: its mean is written to the parameters
-    std::vector<bool> departs;  // by fragment: its values are sent
-    bool has_buffers = false;   // buffers are averaged, too
-
-    bool is_any_landing() const { return has(lands, true); }
-    bool is_all_landing() const { return !has(lands, false); }
-    bool is_any() const { return has_buffers || has(lands, true) || has(departs, true); }
-    static bool has(const std::vector<bool>& all, bool which) {
-      return std::find(all.begin(), all.end(), which) != all.end();
-    }
-  };
   // What a rank reports to the other ranks of a new group.
   struct Report {
     bool has_state = false;
-    CommonAction done{};
+    RoundAction done{};
   };
 
   double distance();
@@ -147,14 +119,12 @@ class Rounds final : public GradientSync,
   Gradients told(Gradients all);
   void bring_together(Occasion occasion);
   bool is_shared() const;
-  void do_together(CommonAction action);
-  void gather(CommonAction action);
+  void do_together(RoundAction action);
+  void gather(RoundAction action);
   void send(Fragment& fragment);
-  void take(CommonAction action);
-  bool sends_at_once(CommonAction action) const;
+  void take(RoundAction action);
+  bool sends_at_once(RoundAction action) const;
   void mark(std::int64_t what);
-  static std::int64_t mark_of(const Prepared& prepared);
-  static Prepared prepared_of(std::int64_t mark);
   void throw_if_pointless() const override;
   std::vector<Report> reports(bool is_new) const;
   void take_done(const std::vector<Report>& all);
@@ -162,8 +132,6 @@ class Rounds final : public GradientSync,
   void share(const std::vector<Report>& all);
   void give_replica(int source, bool is_given);
   void give_outer(const comm::Group& group, int source, bool is_given);
-  void average_state();
-  void put_joined();
   std::vector<std::int64_t> numbers() const;
   void go_along(std::span<const std::int64_t> numbers);
   void poll();
@@ -187,11 +155,11 @@ class Rounds final : public GradientSync,
   at::Tensor saved_alike_;    // is_alike_, as it is saved
   Traffic traffic_;           // not yet reported
   StepStatus status_;
-  CommonAction due_;                          // the action that this rank has yet to complete
-  CommonAction done_;                         // the last action that this rank completed
-  Turn turn_{0};                              // of due_
-  bool is_gathered_ = false;                  // everything that due_ needs is here
-  std::map<std::string, at::Tensor> joined_;  // at the end of the job: mean values and state
+  RoundAction due_;                   // the action that this rank has yet to complete
+  RoundAction done_;                  // the last action that this rank completed
+  RoundTurn turn_{0};                 // of due_
+  bool is_gathered_ = false;          // everything that due_ needs is here
+  ReplicaState joined_;               // at the end of the job: mean values and state
   std::vector<at::Tensor> averaged_;  // the mean of the buffers, for a round or the end of the job
   std::vector<at::Tensor> first_buffers_;  // as they were when the step began
   std::int64_t last_mark_ = 0;             // of failed ranks of this replica, in this step

@@ -16,18 +16,6 @@
 #include "trireme/parallel/whole_state.h"
 
 namespace trireme::parallel::local {
-namespace {
-
-// Broadcasts a tensor to the ranks with is_given. The other ranks take part in the collective, but
-// keep their own values.
-void give(const comm::Group& group, const at::Tensor& tensor, int source, bool is_given) {
-  const bool is_kept = !is_given && group.rank() != source;
-  const at::Tensor place = is_kept ? at::empty_like(tensor) : tensor;
-  comm::broadcast(group, place, source, {.label = "state"}).wait();
-}
-
-}  // namespace
-
 void Rounds::throw_if_pointless() const {
   if (const std::optional<Error> error = replicas_.replica().all.error()) throw *error;
 }
@@ -44,23 +32,6 @@ void Rounds::finish_failed_ranks() {
 
 void Rounds::mark(std::int64_t what) {
   if (is_led()) replicas_.replica().host->mark(what);
-}
-
-// Figures are 0 or 1, so four bits of the mark hold them.
-std::int64_t Rounds::mark_of(const Prepared& prepared) {
-  std::int64_t mark = CommonAction{.step = prepared.step, .occasion = Occasion::Prepare}.mark();
-  for (std::size_t i = 0; i < prepared.figures.size(); ++i) {
-    if (prepared.figures[i] != 0) mark |= std::int64_t{1} << i;
-  }
-  return mark;
-}
-
-// Returns step -1 if the mark is not that of a prepared step.
-Prepared Rounds::prepared_of(std::int64_t mark) {
-  Prepared prepared{.step = (mark >> 8) - 1};
-  if (mark_of(prepared) != (mark & ~std::int64_t{15})) return {};
-  for (int i = 0; i < 4; ++i) prepared.figures.push_back((mark >> i & 1) != 0 ? 1 : 0);
-  return prepared;
 }
 
 // If each rank has its own replica, what only failed ranks knew is useless, because their replicas
@@ -93,7 +64,7 @@ std::vector<Rounds::Report> Rounds::reports(bool is_new) const {
   const bool has_state = has_state_ && !is_new;
   // If a failed rank of this replica began to write the action that is due, the action counts as
   // done, and all ranks complete it.
-  const CommonAction done = due_.step >= 0 && last_mark_ == due_.mark() ? due_ : done_;
+  const RoundAction done = due_.step >= 0 && last_mark_ == due_.mark() ? due_ : done_;
   const std::int64_t mine[] = {has_state ? 1 : 0, done.step,
                                static_cast<std::int64_t>(done.occasion)};
   std::vector<std::int64_t> all(std::size(mine) * static_cast<std::size_t>(group.size()));
@@ -120,7 +91,7 @@ void Rounds::regroup(bool is_new) {
   const std::vector<Report> all = reports(is_new);
   take_done(all);
   // A failed rank may have written only a part of the averaged state, so it is written again.
-  if (done_.is_join()) put_joined();
+  if (done_.is_join()) write_state(replicas_.replica(), joined_);
   own().saved().pieces();  // creates the pieces of a new rank; a collective of its host
   own().saved().restored();
   for (Fragment& fragment : fragments_) fragment.regroup(seat());
@@ -200,14 +171,7 @@ void Rounds::share(const std::vector<Report>& all) {
 // Copies weights, optimizer state and buffers of the source's replica.
 void Rounds::give_replica(int source, bool is_given) {
   const Replica& replica = replicas_.replica();
-  const int from = replica.numbers[static_cast<std::size_t>(source)];
-  const std::vector<checkpoint::Piece> pieces = own().saved().pieces();
-  const auto given = replica.number() == from ? pieces : std::vector<checkpoint::Piece>{};
-  for (const StateTensor& one : tensors_of(replica.parameters, replica.states)) {
-    const at::Tensor whole = whole_of(one, given, -std::numeric_limits<double>::infinity());
-    comm::all_reduce(replica.all, whole, comm::ReduceOp::Max, {.label = one.name}).wait();
-    if (is_given) write_pieces(one.name, whole, pieces);
-  }
+  give_state(replica, source, is_given);
   for (const at::Tensor& buffer : replicas_.buffers()) give(replica.all, buffer, source, is_given);
   if (is_given) own().saved().restored();
 }
@@ -221,23 +185,6 @@ void Rounds::give_outer(const comm::Group& group, int source, bool is_given) {
   group.broadcast({said.data(), said.size(), comm::DType::Int64}, source, {.label = "round"})
       .wait();
   if (is_given && group.rank() != source) go_along(said);
-}
-
-// Averages values and optimizer state over replicas. The ranks of a replica may hold different
-// parts of it; elements that a rank does not hold count as 0 in the sum.
-void Rounds::average_state() {
-  const Replica& replica = replicas_.replica();
-  const std::vector<checkpoint::Piece> pieces = own().saved().pieces();
-  for (const StateTensor& one : tensors_of(replica.parameters, replica.states)) {
-    at::Tensor whole = whole_of(one, pieces, 0);
-    comm::all_reduce(replica.all, whole, comm::ReduceOp::Sum, {.label = one.name}).wait();
-    joined_[one.name] = whole.div_(replica.count());
-  }
-}
-
-void Rounds::put_joined() {
-  const std::vector<checkpoint::Piece> pieces = own().saved().pieces();
-  for (const auto& [name, whole] : joined_) write_pieces(name, whole, pieces);
 }
 
 // This rank's position in its rounds, as go_along() reads it.
@@ -264,7 +211,7 @@ void Rounds::go_along(std::span<const std::int64_t> numbers) {
   plan_.step = *next++;
   end_.go_along(*next++);
   is_alike_ = *next++ != 0;
-  for (CommonAction* action : {&done_, &due_}) {
+  for (RoundAction* action : {&done_, &due_}) {
     action->step = *next++;
     action->occasion = static_cast<Occasion>(*next++);
   }
