@@ -31,7 +31,7 @@ std::string refusal_of(Map variables) {
   return "accepted";
 }
 
-TEST(JobEnvironment, NothingSetIsAJobOfOne) {
+TEST(JobEnvironment, WithoutVariablesTheJobHasOneRank) {
   for (const Map& variables :
        {Map{}, Map{{"RANK", "5"}}, Map{{"SLURM_PROCID", "0"}}, Map{{"TRIREME_RANK", ""}}}) {
     const Environment env = read(variables);
@@ -43,7 +43,7 @@ TEST(JobEnvironment, NothingSetIsAJobOfOne) {
   }
 }
 
-TEST(JobEnvironment, AnElasticJobsWorkersOutnumberItsSize) {
+TEST(JobEnvironment, AnElasticJobsWorkerNumberMayExceedItsSize) {
   const Map variables{{"TRIREME_RANK", "17"},
                       {"TRIREME_SIZE", "4"},
                       {"TRIREME_WORKER", "17"},
@@ -79,7 +79,7 @@ TEST(JobEnvironment, TriremeRun) {
   EXPECT_EQ(env.local_rank, 2);
   EXPECT_EQ(env.job, "calm-fox");
   EXPECT_EQ(env.store.connect.to_text(), "unix:/run/j/control.sock");
-  EXPECT_EQ(env.store.served_by, std::nullopt) << "the launcher serves";
+  EXPECT_EQ(env.store.served_by, std::nullopt) << "the launcher serves the store";
 }
 
 Map torchrun(int rank, int size, int local_size) {
@@ -93,7 +93,7 @@ Map torchrun(int rank, int size, int local_size) {
           {"TORCHELASTIC_RUN_ID", "none"}};
 }
 
-TEST(JobEnvironment, ChecksumsAreAskedForByNumber) {
+TEST(JobEnvironment, ChecksumsAreEnabledByANumber) {
   const Map two{
       {"TRIREME_RANK", "0"}, {"TRIREME_SIZE", "2"}, {"TRIREME_STORE", "unix:/run/t/store.sock"}};
   const auto with = [&](const std::string& value) {
@@ -112,7 +112,8 @@ TEST(JobEnvironment, Torchrun) {
   EXPECT_EQ(one_host.launcher, Launcher::Torchrun);
   EXPECT_EQ(one_host.store.served_by, 0);
   EXPECT_EQ(one_host.store.connect.to_text(), "tcp://127.0.0.1:29501");
-  EXPECT_EQ(one_host.store.listen, one_host.store.connect) << "loopback unless hosts are several";
+  EXPECT_EQ(one_host.store.listen, one_host.store.connect)
+      << "a job on one host uses the loopback address";
 
   const Environment many_hosts = read(torchrun(3, 4, 2));
   EXPECT_EQ(many_hosts.local_rank, 1);
@@ -154,7 +155,7 @@ TEST(JobEnvironment, Srun) {
   EXPECT_EQ(env.rank, 5);
   EXPECT_EQ(env.local_rank, 1);
   EXPECT_EQ(env.job, "srun-77-0");
-  EXPECT_EQ(env.store.connect.host, "gpu07") << "where rank 0 runs";
+  EXPECT_EQ(env.store.connect.host, "gpu07") << "rank 0 runs on the first node";
   EXPECT_GE(env.store.connect.port, 20000);
   EXPECT_LT(env.store.connect.port, 32000);
   Map other = variables;
@@ -169,7 +170,7 @@ TEST(JobEnvironment, Srun) {
   EXPECT_EQ(read(other).store.connect.kind, net::Address::Kind::Unix);
 }
 
-TEST(JobEnvironment, AStoreInEtcdIsTheJobsOwnPartOfIt) {
+TEST(JobEnvironment, AStoreInEtcdUsesTheJobsOwnPrefix) {
   Map variables{{"TRIREME_RANK", "0"},
                 {"TRIREME_SIZE", "2"},
                 {"TRIREME_JOB", "demo"},
@@ -181,10 +182,11 @@ TEST(JobEnvironment, AStoreInEtcdIsTheJobsOwnPartOfIt) {
   EXPECT_EQ(env.store.served_by, std::nullopt);
   EXPECT_EQ(env.store.etcd.to_text(), "etcd://a:1,b:2/demo");
   variables["TRIREME_STORE"] = "etcd://a:1/demo-12";
-  EXPECT_EQ(read(variables).store.etcd.root(), "/trireme/demo-12/") << "as the launcher says";
+  EXPECT_EQ(read(variables).store.etcd.root(), "/trireme/demo-12/")
+      << "the launcher's prefix is used unchanged";
 }
 
-TEST(JobEnvironment, SaysWhoServesWhenAsked) {
+TEST(JobEnvironment, ReadsTheRankThatServesTheStore) {
   const Map variables{{"TRIREME_RANK", "0"},
                       {"TRIREME_SIZE", "2"},
                       {"TRIREME_STORE", "tcp://h:1"},
@@ -193,7 +195,7 @@ TEST(JobEnvironment, SaysWhoServesWhenAsked) {
 }
 
 // A host's own name often resolves to 127.0.1.1 on the host itself.
-TEST(JobEnvironment, BehindANameTheStoreListensOnEveryInterface) {
+TEST(JobEnvironment, TheStoreListensOnEveryInterfaceForAHostName) {
   const auto listens = [](const std::string& store) {
     return read({{"TRIREME_RANK", "0"}, {"TRIREME_SIZE", "2"}, {"TRIREME_STORE", store}})
         .store.listen.to_text();
@@ -205,11 +207,11 @@ TEST(JobEnvironment, BehindANameTheStoreListensOnEveryInterface) {
   torch["MASTER_ADDR"] = "10.0.0.7";
   EXPECT_EQ(read(torch).store.listen.to_text(), "tcp://0.0.0.0:29501");
   for (const char* number : {"tcp://10.0.0.7:1", "tcp://[fd00::c01]:1", "tcp://localhost:1"}) {
-    EXPECT_EQ(listens(number), number) << "as it was said";
+    EXPECT_EQ(listens(number), number) << "an address is used unchanged";
   }
 }
 
-TEST(JobEnvironment, WrongVariablesAreNamedWithTheirValues) {
+TEST(JobEnvironment, InvalidVariablesAreReportedWithTheirValues) {
   const Map store{{"TRIREME_STORE", "unix:/s"}};
   const auto with = [&](Map more) {
     more.insert(store.begin(), store.end());

@@ -19,7 +19,7 @@ Lookup host_set_to(const char* value) {
   };
 }
 
-TEST(HostId, IsStableAndSaysWhatItIsMadeOf) {
+TEST(HostId, IsStableAndDescribesItsParts) {
   const std::string id = host_id(nothing);
   EXPECT_EQ(id, host_id(nothing));
   EXPECT_NE(id.find("/net:"), std::string::npos) << id;
@@ -28,7 +28,7 @@ TEST(HostId, IsStableAndSaysWhatItIsMadeOf) {
   EXPECT_FALSE(host_name(nothing).empty());
 }
 
-TEST(HostId, TheSettingSplitsAndNeverReplaces) {
+TEST(HostId, TheSettingCanOnlySplitAHost) {
   const std::string real = host_id(nothing);
   EXPECT_EQ(host_id(host_set_to("")), real);
   EXPECT_NE(host_id(host_set_to("a")), host_id(host_set_to("b")));

@@ -73,7 +73,7 @@ class News {
   std::vector<std::string> all_;
 };
 
-TEST(LifeFreeze, AStoppedPeerIsReportedAndABeatingOneIsNot) {
+TEST(LifeFreeze, OnlyAStoppedPeerIsReportedAsSilent) {
   RankProcesses ranks({.count = 1}, beat);
   News news;
   Life life(news.options());
@@ -82,14 +82,14 @@ TEST(LifeFreeze, AStoppedPeerIsReportedAndABeatingOneIsNot) {
   ranks.kill(0, SIGSTOP);
   EXPECT_THAT(news.wait(1, soon()), ElementsAre("silent 4"));
   EXPECT_GE(steady_clock().now() - begin, 240ms);
-  EXPECT_FALSE(life.wait_harmless(4, Deadline::after(1ms))) << "it may go on";
+  EXPECT_FALSE(life.wait_harmless(4, Deadline::after(1ms))) << "a stopped process can be continued";
   EXPECT_TRUE(life.kill(4));
   EXPECT_TRUE(life.wait_harmless(4, soon()));
   EXPECT_TRUE(life.wait_gone(4, soon()));
   EXPECT_EQ(news.wait(2, soon()).back(), "died 4");
 }
 
-TEST(LifeFreeze, LeavingIsToldAndForgottenPeersAreNot) {
+TEST(LifeFreeze, LeavingIsReportedAndForgottenPeersAreNot) {
   RankProcesses ranks({.count = 1}, beat);
   News news;
   Life life(news.options());
@@ -109,7 +109,7 @@ TEST(LifeFreeze, LeavingIsToldAndForgottenPeersAreNot) {
 }
 
 // Both are in this process: only their reports matter.
-TEST(LifeFreeze, APeerThatHoldsThisOneUpIsStuckAndOneThatWaitsIsNot) {
+TEST(LifeFreeze, APeerThatBlocksThisOneIsStuckAndOneThatWaitsIsNot) {
   const auto busy = std::make_shared<Liveness>();
   const auto waiting = std::make_shared<Liveness>();
   for (const auto& liveness : {busy, waiting}) liveness->end_step(1ms);
@@ -153,7 +153,7 @@ TEST(LifeFreeze, AProcessWithoutProgressReportsItselfAndItsPeersCanReadWhy) {
   EXPECT_EQ(peer.reason(4), why);
 }
 
-TEST(LifeFreeze, NobodyKillsItself) {
+TEST(LifeFreeze, AProcessDoesNotKillItself) {
   News news;
   Life other(news.options());
   Life life(news.options());

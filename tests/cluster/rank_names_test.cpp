@@ -14,7 +14,7 @@ std::string named(std::vector<int> ranks) {
   return name_ranks(ranks);
 }
 
-TEST(RankNames, RunsAreShortened) {
+TEST(RankNames, ConsecutiveRanksAreShortened) {
   EXPECT_EQ(named({}), "no rank");
   EXPECT_EQ(named({3}), "rank 3");
   EXPECT_EQ(named({0, 1}), "ranks 0, 1");

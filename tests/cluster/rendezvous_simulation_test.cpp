@@ -260,7 +260,7 @@ class Scene {
   std::vector<std::unique_ptr<Rank>> ranks_;
 };
 
-TEST(RendezvousSimulation, EndsInTimeAndAlikeUnderEverySeed) {
+TEST(RendezvousSimulation, AllRanksEndInTimeWithTheSameOutcomeUnderEverySeed) {
   const int count = base::build_info().sanitizer == "OFF" ? 1000 : 200;
   const auto failure = for_each_seed("RendezvousSimulation.Ends*", count,
                                      [](std::uint64_t seed) { return Scene(seed, false).run(); });
@@ -269,12 +269,12 @@ TEST(RendezvousSimulation, EndsInTimeAndAlikeUnderEverySeed) {
 
 // They publish records in which every build is their own, so ranks meet that should have been
 // refused.
-TEST(RendezvousSimulation, RanksThatDoNotCompareAreNoticedUnderEverySeed) {
+TEST(RendezvousSimulation, DetectsRanksThatDoNotCompareRecords) {
   int noticed = 0;
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     if (seed % kTroubles != static_cast<std::uint64_t>(Trouble::OtherBuild)) continue;
     if (seed / kTroubles % 8 == 0) continue;  // a job with one rank has nothing to compare with
-    EXPECT_TRUE(Scene(seed, true).run()) << "blind to seed " << seed;
+    EXPECT_TRUE(Scene(seed, true).run()) << "did not detect the deliberate bug under seed " << seed;
     ++noticed;
   }
   EXPECT_GT(noticed, 100);

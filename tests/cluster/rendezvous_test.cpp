@@ -134,7 +134,7 @@ TEST(Rendezvous, ARankThatComesTwiceIsRefusedByName) {
   expect_mismatch(meet(kind, members, 30s), "rank 1 came twice: pid ", "pid 77 on here");
 }
 
-TEST(Rendezvous, AStoreWithAnotherRunsMeetingIsNoticed) {
+TEST(Rendezvous, AStoreWithARosterOfAnotherRunIsRefused) {
   LocalKind kind;
   ASSERT_TRUE(meet(kind, {member_of(0, 1)}, 30s)[0].roster);
   Member again = member_of(0, 1);

@@ -33,7 +33,7 @@ Roster roster_of(int size, int hosts) {
   return Roster(3, members);
 }
 
-TEST(Roster, SurvivesTheTrip) {
+TEST(Roster, IsDecodedAsItWasEncoded) {
   for (const int size : {1, 2, 7, 100}) {
     const Roster sent = roster_of(size, 3);
     const Roster got = decode_roster(encode(sent));
@@ -56,16 +56,16 @@ TEST(Roster, GroupsByHostInTheOrderOfFirstRanks) {
   EXPECT_THROW(roster.host_of(-1), Error);
 }
 
-TEST(Roster, SharedTextsAreWrittenOnce) {
+TEST(Roster, SharedTextsAreEncodedOnce) {
   std::vector<Member> members;
   for (int rank = 0; rank < 1000; ++rank) {
-    members.push_back(member_of(rank, 1000, "one host with a long identity, as they are"));
+    members.push_back(member_of(rank, 1000, "one host with an identity of realistic length"));
     members.back().addresses.clear();
   }
   EXPECT_LT(encode(Roster(0, members)).size(), 80u * 1000);
 }
 
-TEST(Roster, TruncatedBytesAreProtocol) {
+TEST(Roster, TruncatedBytesAreAProtocolError) {
   const Bytes whole = encode(roster_of(3, 2));
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_THROW(decode_roster(ByteView(whole).first(size)), Error) << size;

@@ -46,7 +46,7 @@ class StoreConformance : public ::testing::Test {
 
 TYPED_TEST_SUITE_P(StoreConformance);
 
-TYPED_TEST_P(StoreConformance, WhatOneSetsTheOtherGets) {
+TYPED_TEST_P(StoreConformance, AKeySetInOneSessionIsReadInAnother) {
   EXPECT_EQ(this->b->get("k", soon()), std::nullopt);
   this->a->set("k", bytes_of("v"), soon());
   EXPECT_EQ(this->b->get("k", soon()), to_bytes("v"));
@@ -57,7 +57,7 @@ TYPED_TEST_P(StoreConformance, WhatOneSetsTheOtherGets) {
   EXPECT_EQ(this->b->get("k", soon()), std::nullopt);
 }
 
-TYPED_TEST_P(StoreConformance, BigValuesAndOddKeysSurvive) {
+TYPED_TEST_P(StoreConformance, LargeValuesAndUnusualKeysAreKept) {
   const std::string key("a/b \xff\0c%", 9);
   Bytes big(std::size_t{3} << 20);
   for (std::size_t i = 0; i < big.size(); ++i) big[i] = static_cast<std::byte>(i * 31);
@@ -68,7 +68,7 @@ TYPED_TEST_P(StoreConformance, BigValuesAndOddKeysSurvive) {
   EXPECT_EQ(code_of([&] { this->a->set("k", too_big, soon()); }), ErrorCode::Exhausted);
 }
 
-TYPED_TEST_P(StoreConformance, WaitReturnsAsSoonAsTheKeyIsThere) {
+TYPED_TEST_P(StoreConformance, WaitReturnsAsSoonAsTheKeyIsSet) {
   auto waiting = std::async(std::launch::async, [&] { return this->b->wait("k", soon()); });
   this->a->set("k", bytes_of("now"), soon());
   EXPECT_EQ(waiting.get(), to_bytes("now"));
@@ -80,7 +80,7 @@ TYPED_TEST_P(StoreConformance, WaitEndsAtItsDeadline) {
   EXPECT_EQ(code_of([&] { this->a->wait("k", Deadline::after(50ms)); }), ErrorCode::Deadline);
   EXPECT_GE(steady_clock().now() - begin, 50ms);
   this->a->set("k", bytes_of("1"), soon());
-  EXPECT_EQ(this->a->wait("k", soon()), to_bytes("1")) << "the store lives on after a deadline";
+  EXPECT_EQ(this->a->wait("k", soon()), to_bytes("1")) << "the store can be used after a deadline";
 }
 
 TYPED_TEST_P(StoreConformance, AddsFromManyThreadsSumExactly) {
@@ -100,7 +100,7 @@ TYPED_TEST_P(StoreConformance, AddsFromManyThreadsSumExactly) {
   EXPECT_EQ(code_of([&] { this->a->add("n", 1, soon()); }), ErrorCode::Mismatch);
 }
 
-TYPED_TEST_P(StoreConformance, OneOfManySwapsWins) {
+TYPED_TEST_P(StoreConformance, ExactlyOneOfManySwapsSucceeds) {
   std::atomic<int> winners = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
@@ -160,11 +160,11 @@ TYPED_TEST_P(StoreConformance, AWatchMissesNothing) {
   EXPECT_EQ(watch->next(soon()).value, std::nullopt);
   EXPECT_EQ(code_of([&] { watch->next(Deadline::after(20ms)); }), ErrorCode::Deadline);
   this->a->set("w/late", {}, soon());
-  EXPECT_EQ(watch->next(soon()).key, "w/late") << "a deadline loses no change";
+  EXPECT_EQ(watch->next(soon()).key, "w/late") << "a change is not lost by a deadline";
   writer.join();
 }
 
-TYPED_TEST_P(StoreConformance, AWatchThatCameTooLateIsNotKept) {
+TYPED_TEST_P(StoreConformance, AWatchThatMissedItsDeadlineIsNotKept) {
   // More than a session may have.
   for (int i = 0; i < 1100; ++i) {
     try {
@@ -177,7 +177,7 @@ TYPED_TEST_P(StoreConformance, AWatchThatCameTooLateIsNotKept) {
   EXPECT_EQ(this->a->watch("w/", soon())->next(soon()).key, "w/k");
 }
 
-TYPED_TEST_P(StoreConformance, EachWhoWaitsForAWatchHasItsOwnDeadline) {
+TYPED_TEST_P(StoreConformance, EachCallerOfAWatchHasItsOwnDeadline) {
   const std::unique_ptr<Watch> watch = this->a->watch("w/", soon());
   std::future<StoreChange> patient =
       std::async(std::launch::async, [&] { return watch->next(soon()); });
@@ -188,7 +188,7 @@ TYPED_TEST_P(StoreConformance, EachWhoWaitsForAWatchHasItsOwnDeadline) {
   EXPECT_EQ(patient.get().key, "w/k");
 }
 
-TYPED_TEST_P(StoreConformance, SessionKeysVanishWithTheirStore) {
+TYPED_TEST_P(StoreConformance, SessionKeysEndWithTheirSession) {
   const std::unique_ptr<Watch> watch = this->b->watch("s", soon());
   this->a->set("s", bytes_of("here"), soon(), Lifetime::Session);
   this->a->set("job", bytes_of("stays"), soon());
@@ -215,11 +215,13 @@ TYPED_TEST_P(StoreConformance, ManyWaitersAndAbandonedWaitsDoNoHarm) {
   for (std::future<Bytes>& value : waiting) EXPECT_EQ(value.get(), to_bytes("v"));
 }
 
-REGISTER_TYPED_TEST_SUITE_P(StoreConformance, WhatOneSetsTheOtherGets, BigValuesAndOddKeysSurvive,
-                            WaitReturnsAsSoonAsTheKeyIsThere, WaitEndsAtItsDeadline,
-                            AddsFromManyThreadsSumExactly, OneOfManySwapsWins, SwapErasesAndRefuses,
+REGISTER_TYPED_TEST_SUITE_P(StoreConformance, AKeySetInOneSessionIsReadInAnother,
+                            LargeValuesAndUnusualKeysAreKept, WaitReturnsAsSoonAsTheKeyIsSet,
+                            WaitEndsAtItsDeadline, AddsFromManyThreadsSumExactly,
+                            ExactlyOneOfManySwapsSucceeds, SwapErasesAndRefuses,
                             ListsAPrefixSortedWithRevisions, AWatchMissesNothing,
-                            AWatchThatCameTooLateIsNotKept, EachWhoWaitsForAWatchHasItsOwnDeadline,
-                            SessionKeysVanishWithTheirStore, ManyWaitersAndAbandonedWaitsDoNoHarm);
+                            AWatchThatMissedItsDeadlineIsNotKept,
+                            EachCallerOfAWatchHasItsOwnDeadline, SessionKeysEndWithTheirSession,
+                            ManyWaitersAndAbandonedWaitsDoNoHarm);
 
 }  // namespace trireme::cluster::conformance

@@ -113,7 +113,7 @@ class Simulation {
       swap.value = share(bytes_of(std::to_string(node)));
       client(node).call(swap, [this, node, done, key](const StoreReply& swapped) {
         if (swapped.flag && !winners.emplace(key, node).second) fail(key + " was won twice");
-        if (!swapped.flag && !swapped.value) fail(key + " was lost to nobody");
+        if (!swapped.flag && !swapped.value) fail(key + " was refused although no client holds it");
         add_and_swap(node, done + 1);
       });
     });
@@ -154,7 +154,7 @@ class Simulation {
   }
 
   std::optional<std::string> check() const {
-    if (!is_over()) return "it did not come to an end";
+    if (!is_over()) return "the simulation did not end";
     const std::size_t count = server.history().size();
     for (std::size_t i = 0; i < count; ++i) {
       const StoreMap::Change& change = server.history()[i];
@@ -202,7 +202,7 @@ TEST(StoreSimulation, EveryRequestAppliesOnceUnderEverySeed) {
   EXPECT_FALSE(failure) << *failure;
 }
 
-TEST(StoreSimulation, ASeedDecidesEverything) {
+TEST(StoreSimulation, ASeedDeterminesTheWholeRun) {
   std::set<std::uint64_t> hashes;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Simulation first(seed, Mistake::None);
@@ -215,12 +215,12 @@ TEST(StoreSimulation, ASeedDecidesEverything) {
   EXPECT_EQ(hashes.size(), 20u);
 }
 
-TEST(StoreSimulation, DeliberateMistakesAreNoticed) {
+TEST(StoreSimulation, DeliberateBugsAreDetected) {
   for (const Mistake mistake : {Mistake::ServerAppliesCopies, Mistake::ClientRenumbersRetries}) {
     const auto failure = for_each_seed("StoreSimulation.*", 100, [&](std::uint64_t seed) {
       return Simulation(seed, mistake).run();
     });
-    ASSERT_TRUE(failure) << "a broken store passes: the simulation is blind";
+    ASSERT_TRUE(failure) << "the simulation did not detect a deliberately broken store";
     EXPECT_THAT(*failure, ::testing::HasSubstr("TRIREME_SEED="));
   }
 }

@@ -84,7 +84,7 @@ TEST(WorldProcess, NeighboursShareMemoryAndNoticeAKill) {
   }
 }
 
-TEST(WorldProcess, AKillOnAnotherHostIsNoticedByItsSocket) {
+TEST(WorldProcess, AKillOnAnotherHostIsNoticedThroughTheStore) {
   RankProcesses::run_if_child(join_and_report);
   RemoteKind kind;
   RankProcesses ranks({.count = 4, .environment = environment_of(kind, true)}, join_and_report);
@@ -101,7 +101,7 @@ TEST(WorldProcess, AKillOnAnotherHostIsNoticedByItsSocket) {
   }
 }
 
-TEST(WorldProcess, AFrozenRankOnAnotherHostIsNoticedByItsHeartbeat) {
+TEST(WorldProcess, AFrozenRankOnAnotherHostIsNoticedByItsMissingHeartbeat) {
   RankProcesses::run_if_child(join_and_report);
   RemoteKind kind;
   std::map<std::string, std::string> variables = environment_of(kind, true);
@@ -119,7 +119,7 @@ TEST(WorldProcess, AFrozenRankOnAnotherHostIsNoticedByItsHeartbeat) {
       << "it is told that it was declared dead";
 }
 
-TEST(WorldProcess, LeavingInAnyOrderIsSilent) {
+TEST(WorldProcess, LeavingInAnyOrderReportsNoDeath) {
   RankProcesses::run_if_child(join_and_report);
   for (const bool is_split : {false, true}) {
     RemoteKind kind;
@@ -138,7 +138,7 @@ TEST(WorldProcess, LeavingInAnyOrderIsSilent) {
   }
 }
 
-TEST(WorldProcess, UnderMpirunAKilledServerIsNamedAndSweptByTheNext) {
+TEST(WorldProcess, UnderMpirunAKilledServerIsReportedAndSweptByTheNextJob) {
   RankProcesses::run_if_child(join_and_report);
   const TemporaryFolder runtime("world-test");
   const std::map<std::string, std::string> variables{{"OMPI_COMM_WORLD_RANK", "set"},

@@ -44,7 +44,7 @@ void run_ranks(int size, const std::function<Map(int rank)>& environment,
   for (std::thread& rank : ranks) rank.join();
 }
 
-TEST(World, AJobOfOneNeedsNothing) {
+TEST(World, AJobWithOneRankNeedsNoStore) {
   World world = World::join({.lookup = fake_environment({})});
   EXPECT_EQ(world.rank(), 0);
   EXPECT_EQ(world.size(), 1);
@@ -74,7 +74,7 @@ TEST(World, MeetsThroughASharedFolder) {
       });
 }
 
-TEST(World, UnderMpirunRankZeroServesAndMakesTheSecret) {
+TEST(World, UnderMpirunRankZeroServesTheStoreAndCreatesTheSecret) {
   const TemporaryFolder runtime("world-test");
   run_ranks(
       4,
@@ -93,10 +93,11 @@ TEST(World, UnderMpirunRankZeroServesAndMakesTheSecret) {
           while (world.store().add("n", 0, Deadline::after(20s)) < 4) std::this_thread::yield();
         }
       });
-  EXPECT_TRUE(std::filesystem::is_empty(runtime.path() / "trireme-ranks")) << "something is left";
+  EXPECT_TRUE(std::filesystem::is_empty(runtime.path() / "trireme-ranks"))
+      << "files of the job remain";
 }
 
-TEST(World, AServerByTcpAsksForTheSecret) {
+TEST(World, ATcpStoreRequiresTheSecret) {
   const Map variables{{"TRIREME_RANK", "0"},
                       {"TRIREME_SIZE", "1"},
                       {"TRIREME_STORE", "tcp://127.0.0.1:0"},
@@ -140,7 +141,7 @@ TEST(World, MeetsOverIpv6) {
 
 // Rank 0 serves the store; the ranks do not match, and every rank must learn that, even one that
 // comes late.
-TEST(World, AFailedMeetingIsToldByTheStoreToThoseWhoComeLate) {
+TEST(World, LateRanksLearnThatTheMeetingFailed) {
   const TemporaryFolder runtime("world-test");
   std::vector<std::thread> ranks;
   for (int rank = 0; rank < 3; ++rank) {
@@ -194,14 +195,14 @@ TEST(World, ARankThatLeftInOrderIsNotReportedWhenItsStoreEnds) {
   EXPECT_EQ(deaths, 0);
 }
 
-TEST(World, SaysWhoDidNotCome) {
+TEST(World, NamesTheRanksThatDidNotCome) {
   const TemporaryFolder folder("world-test");
   const Map variables{{"TRIREME_RANK", "0"},
                       {"TRIREME_SIZE", "3"},
                       {"TRIREME_STORE", "folder:" + folder.path().string()}};
   try {
     World::join({.lookup = fake_environment(variables), .timeout = 200ms});
-    ADD_FAILURE() << "met nobody";
+    ADD_FAILURE() << "joined without ranks 1 and 2";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::Deadline);
     EXPECT_THAT(error.message(), ::testing::HasSubstr("ranks 1, 2 of 3 did not come within "));

@@ -31,7 +31,7 @@ struct Job {
   Ending ending;
 };
 
-TEST(Ending, NothingHappensUnasked) {
+TEST(Ending, NoSignalIsSentBeforeARequest) {
   const Job job;
   EXPECT_FALSE(job.ending.has_begun());
   EXPECT_FALSE(job.ending.is_told());
@@ -39,7 +39,7 @@ TEST(Ending, NothingHappensUnasked) {
   EXPECT_EQ(job.ending.code(), std::nullopt);
 }
 
-TEST(Ending, ARankThatFailedEndsTheOthersAndIsToBlame) {
+TEST(Ending, AFailedRankEndsTheOthersAndSetsTheExitCode) {
   Job job;
   job.ending.begin("rank 1 failed");
   EXPECT_EQ(job.sent, std::vector<int>{SIGTERM});
@@ -51,7 +51,7 @@ TEST(Ending, ARankThatFailedEndsTheOthersAndIsToBlame) {
   EXPECT_TRUE(job.ending.last_words().is_never());
 }
 
-TEST(Ending, AnInterruptIsPassedOnAndNobodyIsToBlame) {
+TEST(Ending, AnInterruptIsForwardedOnceAndSetsTheExitCode) {
   Job job;
   job.ending.on_signal(SIGINT);
   job.ending.on_signal(SIGINT);  // the same key press, received twice
@@ -63,7 +63,7 @@ TEST(Ending, AnInterruptIsPassedOnAndNobodyIsToBlame) {
   EXPECT_FALSE(job.ending.last_words().is_never());
 }
 
-TEST(Ending, ToldAgainItHurries) {
+TEST(Ending, ASecondRequestKillsAndShortensTheWaitForOutput) {
   Job job;
   job.ending.on_signal(SIGTERM);
   job.ending.on_signal(SIGINT);
@@ -76,7 +76,7 @@ TEST(Ending, ToldAgainItHurries) {
   EXPECT_FALSE(job.ending.is_hurried());
 }
 
-TEST(Ending, TimeUpKills) {
+TEST(Ending, KillsAfterTheGraceTime) {
   Job job(0s);
   job.ending.on_stop(SIGTERM);
   ASSERT_TRUE(job.ending.next().is_past());
@@ -84,14 +84,14 @@ TEST(Ending, TimeUpKills) {
   EXPECT_EQ(job.sent, (std::vector<int>{SIGTERM, SIGKILL}));
 }
 
-TEST(Ending, AStopByForceIsAKill) {
+TEST(Ending, AForcedStopKillsImmediately) {
   Job job;
   job.ending.on_stop(SIGKILL);
   EXPECT_EQ(job.sent, std::vector<int>{SIGKILL});
   EXPECT_TRUE(job.ending.is_hurried());
 }
 
-TEST(Ending, AbandonedItSendsNothingAndEndsAsIfKilled) {
+TEST(Ending, WithoutItsFrontItSendsNothingAndReportsAKill) {
   Job job;
   job.ending.set_code(1);
   job.ending.on_front_lost();
@@ -103,7 +103,7 @@ TEST(Ending, AbandonedItSendsNothingAndEndsAsIfKilled) {
   EXPECT_LE(job.ending.last_words().remaining(), Ending::kQuietTime);
 }
 
-TEST(Ending, AnElasticJobGoesOnAloneForAWhileAndIsThenAskedToEnd) {
+TEST(Ending, AnElasticJobWithoutItsFrontEndsAfterATimeout) {
   Job job(5s, 0s);
   job.ending.on_front_lost();
   EXPECT_TRUE(job.ending.is_alone());
@@ -116,7 +116,7 @@ TEST(Ending, AnElasticJobGoesOnAloneForAWhileAndIsThenAskedToEnd) {
   EXPECT_EQ(job.announced.size(), 1u);
   EXPECT_TRUE(job.ending.is_told());
   job.ending.on_front_lost();  // reported once
-  EXPECT_FALSE(job.ending.next().is_past()) << "the grace time is left";
+  EXPECT_FALSE(job.ending.next().is_past()) << "the grace time has not passed";
 
   Job patient(5s, 1h);
   patient.ending.on_front_lost();
@@ -124,7 +124,7 @@ TEST(Ending, AnElasticJobGoesOnAloneForAWhileAndIsThenAskedToEnd) {
   EXPECT_GT(patient.ending.next().remaining(), 50min);
 }
 
-TEST(Ending, WhatCouldNotBeStartedFails) {
+TEST(Ending, AnErrorBeforeTheStartGivesExitCodeOne) {
   Job job;
   job.ending.on_error(Error(ErrorCode::Io, "no such thing"));
   EXPECT_EQ(job.ending.code(), 1);

@@ -13,7 +13,7 @@ namespace {
 
 const RankPlace kPlace{.rank = 2, .size = 4, .threads = 3, .job = "demo", .folder = "/run/t/demo"};
 
-TEST(Environment, SaysWhoAndWhere) {
+TEST(Environment, ContainsRankSizeJobAndStore) {
   const Environment environment = environment_of(kPlace, {"HOME=/root"});
   EXPECT_EQ(find(environment, "TRIREME_RANK"), "2");
   EXPECT_EQ(find(environment, "TRIREME_SIZE"), "4");
@@ -30,13 +30,13 @@ TEST(Environment, SaysWhoAndWhere) {
   EXPECT_EQ(find(environment, "TRIREME"), std::nullopt);
 }
 
-TEST(Environment, SaysTheStoreThatWasNamed) {
+TEST(Environment, ContainsTheConfiguredStore) {
   RankPlace place = kPlace;
   place.store = "etcd://a:1/demo-12";
   EXPECT_EQ(find(environment_of(place, {}), "TRIREME_STORE"), "etcd://a:1/demo-12");
 }
 
-TEST(Environment, SaysThePartOfAJobOnSeveralHosts) {
+TEST(Environment, ContainsLocalRankAndAddressOnSeveralHosts) {
   RankPlace place = kPlace;
   place.store = place.feed = "tcp://10.0.0.1:4711";
   place.address = "10.0.0.2";
@@ -52,7 +52,7 @@ TEST(Environment, SaysThePartOfAJobOnSeveralHosts) {
   EXPECT_EQ(find(environment_of(kPlace, environment), "TRIREME_FEED"), std::nullopt);
 }
 
-TEST(Environment, KeepsAPersonsOwnThreads) {
+TEST(Environment, KeepsTheUsersThreadCounts) {
   const Environment inherited{"OMP_NUM_THREADS=7", "MKL_NUM_THREADS="};
   EXPECT_EQ(threads_wanted(inherited), 7);
   const Environment environment = environment_of(kPlace, inherited);
@@ -60,10 +60,10 @@ TEST(Environment, KeepsAPersonsOwnThreads) {
   EXPECT_EQ(find(environment, "MKL_NUM_THREADS"), "3");
 }
 
-TEST(Environment, ReplacesAnOuterJobs) {
+TEST(Environment, ReplacesTheVariablesOfAnOuterJob) {
   const Environment outer =
       environment_of({.rank = 1, .size = 2, .threads = 8, .job = "outer", .folder = "/o"}, {"A=b"});
-  EXPECT_EQ(threads_wanted(outer), 0) << "the outer job's number is nobody's wish";
+  EXPECT_EQ(threads_wanted(outer), 0) << "the user did not set the outer job's thread count";
   const Environment inner = environment_of(kPlace, outer);
   EXPECT_EQ(find(inner, "OMP_NUM_THREADS"), "3");
   EXPECT_EQ(find(inner, "TRIREME_JOB"), "demo");
@@ -72,20 +72,20 @@ TEST(Environment, ReplacesAnOuterJobs) {
             1);
 }
 
-TEST(Environment, RemovesWhatWasMeantForAnotherLauncher) {
+TEST(Environment, RemovesVariablesOfOtherLaunchers) {
   for (const char* name : {"TRIREME_SECRET", "TRIREME_STORE_RANK"}) {
     EXPECT_EQ(find(environment_of(kPlace, {std::string(name) + "=0"}), name), std::nullopt);
   }
 }
 
-TEST(Environment, UnderstandsNestedOpenMp) {
+TEST(Environment, ReadsTheFirstLevelOfNestedOpenMpCounts) {
   EXPECT_EQ(threads_wanted({"OMP_NUM_THREADS=4,2"}), 4);
   EXPECT_EQ(threads_wanted({"OMP_NUM_THREADS=many"}), 0);
   EXPECT_EQ(threads_wanted({"OMP_NUM_THREADS=-1"}), 0);
   EXPECT_EQ(threads_wanted({}), 0);
 }
 
-TEST(Environment, OwnOneIsThisProcesss) {
+TEST(Environment, OwnEnvironmentIsThatOfThisProcess) {
   EXPECT_EQ(find(own_environment(), "PATH").has_value(), getenv("PATH") != nullptr);
 }
 

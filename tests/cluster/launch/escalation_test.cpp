@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 const TimePoint kStart{1000s};
 
-TEST(Escalation, NothingHappensUnasked) {
+TEST(Escalation, NoSignalIsSentBeforeARequest) {
   Escalation escalation(5s);
   EXPECT_FALSE(escalation.is_ending());
   EXPECT_TRUE(escalation.next().is_never());
@@ -54,7 +54,7 @@ TEST(Escalation, ASecondInterruptKillsAtOnce) {
   }
 }
 
-TEST(Escalation, TheSameSignalAtOnceIsHeardAsOne) {
+TEST(Escalation, ARepeatedSignalWithinTheEchoTimeIsIgnored) {
   Escalation escalation(5s);
   EXPECT_EQ(escalation.ask(SIGINT, kStart), SIGINT);
   EXPECT_TRUE(escalation.is_echo(SIGINT, kStart + 199ms));
@@ -64,10 +64,10 @@ TEST(Escalation, TheSameSignalAtOnceIsHeardAsOne) {
   EXPECT_EQ(escalation.ask(SIGINT, kStart + 200ms), SIGKILL);
   Escalation other(5s);
   EXPECT_EQ(other.ask(SIGTERM, kStart), SIGTERM);
-  EXPECT_EQ(other.ask(SIGINT, kStart + 1ms), SIGKILL) << "Ctrl-C while it ends";
+  EXPECT_EQ(other.ask(SIGINT, kStart + 1ms), SIGKILL) << "Ctrl-C while the job is ending";
 }
 
-TEST(Escalation, TermAfterInterruptIsAStepForward) {
+TEST(Escalation, TermAfterInterruptIsSentOnce) {
   Escalation escalation(5s);
   escalation.ask(SIGINT, kStart);
   EXPECT_EQ(escalation.ask(SIGTERM, kStart + 1s), SIGTERM);
@@ -76,7 +76,7 @@ TEST(Escalation, TermAfterInterruptIsAStepForward) {
   EXPECT_EQ(escalation.next().when(), kStart + 2s);
 }
 
-TEST(Escalation, ShortAndEndlessGrace) {
+TEST(Escalation, AcceptsAGraceTimeOfZeroAndOfForever) {
   Escalation none(0s);
   EXPECT_EQ(none.ask(SIGTERM, kStart), SIGTERM);
   EXPECT_EQ(none.tick(kStart), SIGKILL);
@@ -85,7 +85,7 @@ TEST(Escalation, ShortAndEndlessGrace) {
   EXPECT_TRUE(endless.next().is_never());
 }
 
-TEST(Escalation, KillIsFinal) {
+TEST(Escalation, NoSignalFollowsAKill) {
   Escalation escalation(5s);
   EXPECT_EQ(escalation.ask(SIGKILL, kStart), SIGKILL);
   EXPECT_EQ(escalation.ask(SIGTERM, kStart), std::nullopt);

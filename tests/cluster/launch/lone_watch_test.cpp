@@ -42,7 +42,7 @@ membership::Seat seat_of(testing::RankProcesses& workers, int rank) {
   return seat;
 }
 
-TEST(LoneWatch, KillsWhoFreezesAlone) {
+TEST(LoneWatch, KillsAFrozenWorkerThatTrainsAlone) {
   testing::RankProcesses::run_if_child(beat);
   testing::RankProcesses workers({.count = 2}, beat);
   const membership::Seat first = seat_of(workers, 0), second = seat_of(workers, 1);
@@ -53,14 +53,14 @@ TEST(LoneWatch, KillsWhoFreezesAlone) {
   watch.look_at(membership::Epoch(2, {first}));
   std::this_thread::sleep_for(kTimeout + 500ms);
   EXPECT_EQ(::kill(workers.pid(0), 0), 0);
-  EXPECT_EQ(::waitpid(workers.pid(1), nullptr, WNOHANG), 0) << "the other was not alone";
+  EXPECT_EQ(::waitpid(workers.pid(1), nullptr, WNOHANG), 0) << "the frozen worker was not alone";
   workers.kill(0, SIGSTOP);
   const int status = workers.wait_exit(0, Deadline::after(20s));
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
   workers.kill(1, SIGKILL);
 }
 
-TEST(LoneWatch, WithoutATimeoutNobodyIsWatched) {
+TEST(LoneWatch, WithoutATimeoutNoWorkerIsWatched) {
   LoneWatch watch(Duration::zero());
   membership::Seat seat{.worker = 0, .place = 0};
   seat.about.size = 1;

@@ -37,13 +37,13 @@ TEST(RankExit, IsDescribed) {
   EXPECT_EQ(describe(stillborn), "could not be started: execve: no");
 }
 
-TEST(RankExit, HasACode) {
+TEST(RankExit, HasAnExitCode) {
   EXPECT_EQ(exit_code_of(exited(0, 0)), 0);
   EXPECT_EQ(exit_code_of(exited(0, 255)), 255);
   EXPECT_EQ(exit_code_of(killed(0, SIGTERM)), 143);
 }
 
-TEST(RankExit, NobodyIsBlamedForSuccessOrObedience) {
+TEST(RankExit, NoRankIsBlamedForSuccessOrForARequestedEnd) {
   EXPECT_EQ(blame({}), std::nullopt);
   EXPECT_EQ(blame(std::vector{exited(0, 0), exited(1, 0)}), std::nullopt);
   EXPECT_EQ(blame(std::vector{killed(0, SIGTERM, SIGTERM), exited(1, 1, SIGTERM),
@@ -51,7 +51,7 @@ TEST(RankExit, NobodyIsBlamedForSuccessOrObedience) {
             std::nullopt);
 }
 
-TEST(RankExit, TheFirstOfEqualsIsBlamed) {
+TEST(RankExit, OfEqualFailuresTheFirstIsBlamed) {
   EXPECT_EQ(blame(std::vector{exited(3, 0), exited(2, 3), exited(0, 1)}), 1u);
   EXPECT_EQ(blame(std::vector{exited(2, 3), killed(0, SIGABRT)}), 0u);
 }
@@ -62,7 +62,7 @@ TEST(RankExit, ADeathBySignalOutweighsThePeersReactions) {
   EXPECT_EQ(blame(std::vector{exited(0, 1), killed(2, SIGKILL)}), 1u);
 }
 
-TEST(RankExit, LosingAPeerIsNeverTheCauseWhileThereIsAnother) {
+TEST(RankExit, ALostPeerIsNotTheCauseIfThereIsAnother) {
   EXPECT_EQ(blame(std::vector{exited(0, kExitPeerLost), exited(2, 3)}), 1u);
   EXPECT_EQ(blame(std::vector{exited(0, kExitPeerLost), exited(1, kExitPeerLost)}), 0u);
 }
@@ -79,7 +79,7 @@ TEST(RankExit, ALostPeerThatWasAskedToEndWhileItFailedIsBlamed) {
   EXPECT_EQ(blame(std::vector{exited(2, 3), exited(1, kExitPeerLost), exited(0, 1, SIGTERM)}), 0u);
 }
 
-TEST(RankExit, SigkillThatWeDidNotSendIsSomebodyElses) {
+TEST(RankExit, ASigkillThatTheLauncherDidNotSendIsAFailure) {
   EXPECT_EQ(blame(std::vector{killed(1, SIGKILL, SIGTERM)}), 0u);
 }
 

@@ -69,7 +69,7 @@ class RankProcesses : public ::testing::Test {
   std::unique_ptr<Ranks> ranks_;
 };
 
-TEST_F(RankProcesses, EachKnowsItselfAndItsEndIsTold) {
+TEST_F(RankProcesses, EachKnowsItsRankAndItsEndIsReported) {
   start(3, "echo $TRIREME_RANK/$TRIREME_SIZE in $TRIREME_JOB; exit $TRIREME_RANK");
   EXPECT_EQ(ranks_->alive(), 3);
   EXPECT_EQ(finish(), (std::vector<std::string>{"exit code 0", "exit code 1", "exit code 2"}));
@@ -81,7 +81,7 @@ TEST_F(RankProcesses, EachKnowsItselfAndItsEndIsTold) {
 }
 
 // If a pid was reused, the end of the earlier process must not be reported as the rank's end.
-TEST_F(RankProcesses, IsKnownByItsStartToo) {
+TEST_F(RankProcesses, AreIdentifiedByPidAndStartTime) {
   start(1, "sleep 1000");
   const auto process = host::find_process(ranks_->pid(0));
   ASSERT_TRUE(process);
@@ -121,9 +121,9 @@ TEST_F(RankProcesses, OneIsKilledWithItsReasonAndTheOthersContinue) {
   ranks_->kill_one(7, "there is no such rank");
   EXPECT_EQ(finish(), (std::vector<std::string>{"exit code 1", "it did not join"}));
   for (const RankExit& exit : ranks_->exits()) {
-    EXPECT_FALSE(exit.is_ours()) << "the job fails by it if it is not replaced";
+    EXPECT_FALSE(exit.is_ours()) << "the job fails unless the rank is replaced";
   }
-  ranks_->kill_one(1, "it has ended");
+  ranks_->kill_one(1, "the rank has ended");
 }
 
 TEST_F(RankProcesses, UserSignalsReachTheRankAlone) {
@@ -144,7 +144,7 @@ TEST_F(RankProcesses, AStoppedRankStillEnds) {
   EXPECT_EQ(finish(), std::vector<std::string>{"killed by signal 15 (SIGTERM)"});
 }
 
-TEST_F(RankProcesses, WhatCannotBeExecutedSaysSo) {
+TEST_F(RankProcesses, AFailedExecIsReported) {
   start(1, "not run: a folder cannot be executed", folder_.path());
   EXPECT_THAT(finish().front(), ::testing::HasSubstr("could not be started: execve"));
 }

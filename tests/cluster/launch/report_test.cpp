@@ -17,7 +17,7 @@ std::string report(const std::vector<RankExit>& exits, const output::Tail& tail)
   return report_failure(exits, [&](int) -> const output::Tail& { return tail; });
 }
 
-TEST(Report, ASuccessHasNone) {
+TEST(Report, IsEmptyAfterSuccess) {
   EXPECT_EQ(report({}, {}), "");
   EXPECT_EQ(report({{.rank = 0, .status = 0}}, {}), "");
 }
@@ -32,11 +32,11 @@ TEST(Report, NamesRankReasonAndLastLines) {
             "    three\n");
 }
 
-TEST(Report, SaysWhenThereWasNoOutput) {
+TEST(Report, StatesThatThereWasNoOutput) {
   EXPECT_THAT(report({{.rank = 1, .status = SIGSEGV}}, {}), HasSubstr("it had written nothing"));
 }
 
-TEST(Report, TheCulpritComesLastAndTheObedientNotAtAll) {
+TEST(Report, TheBlamedRankIsLastAndStoppedRanksAreLeftOut) {
   const std::string text = report({{.rank = 0, .status = 1 << 8},
                                    {.rank = 2, .status = SIGSEGV},
                                    {.rank = 1, .status = SIGTERM, .signal_sent = SIGTERM}},
@@ -45,7 +45,7 @@ TEST(Report, TheCulpritComesLastAndTheObedientNotAtAll) {
   EXPECT_THAT(text, Not(HasSubstr("rank 1")));
 }
 
-TEST(Report, AFailureIsToldOnceInTheRanksOwnWords) {
+TEST(Report, RepeatsTheRanksErrorMessageOnce) {
   output::Tail tail;
   tail.add("step 3");
   tail.add_failure("no room in /tmp");
@@ -71,7 +71,7 @@ TEST(Report, TheSameFailureOfOthersIsNotRepeated) {
 }
 
 // All workers diverge in the same step, and one of them writes it.
-TEST(Report, OfThoseThatFailedAlikeTheOneThatWroteWhyIsNamed) {
+TEST(Report, OfEqualFailuresTheRankThatWroteTheReasonIsNamed) {
   const output::Tail silent;
   output::Tail tail;
   tail.add_failure("the loss is not finite");
@@ -82,7 +82,7 @@ TEST(Report, OfThoseThatFailedAlikeTheOneThatWroteWhyIsNamed) {
             "trireme: rank 0 failed: the loss is not finite\n");
 }
 
-TEST(Report, AFailureThatNamesItsRankStandsAlone) {
+TEST(Report, AMessageThatNamesItsRankGetsNoPrefix) {
   output::Tail tail;
   tail.add_failure("rank 1 could not write its part: no room");
   EXPECT_EQ(report({{.rank = 0, .status = 1 << 8}}, tail),
@@ -95,7 +95,7 @@ TEST(Report, AFailureThatNamesItsRankStandsAlone) {
             "trireme: worker 3 could not write its part: no room\n");
 }
 
-TEST(Report, AMistakeOfTheUsersIsNoRanks) {
+TEST(Report, AConfigurationErrorNamesNoRank) {
   output::Tail tail;
   tail.add_failure("train.batch: too small");
   tail.add_failure("train.steps: too");
@@ -112,7 +112,7 @@ TEST(Report, StaysShortForManyRanks) {
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 15);
 }
 
-TEST(Report, NumbersAreAsAPersonWritesThem) {
+TEST(Report, FormatsNumbersReadably) {
   EXPECT_EQ(plain_number(5), "5");
   EXPECT_EQ(plain_number(0.25), "0.25");
   EXPECT_EQ(plain_number(100), "100");

@@ -25,14 +25,14 @@ int run_in_child(const std::function<int()>& watcher) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-TEST(RunOrSweep, PassesTheCodeOnAndRemovesTheFolder) {
+TEST(RunOrSweep, ReturnsTheExitCodeAndRemovesTheFolder) {
   const TemporaryFolder root("sweep");
   const job::Folder folder = job::Folder::create(root.path(), "fine");
   EXPECT_EQ(run_in_child([&] { return run_or_sweep(folder, [] { return 7; }); }), 7);
   EXPECT_FALSE(std::filesystem::exists(folder.path()));
 }
 
-TEST(RunOrSweep, WhatItThrowsEndsWhateverItStarted) {
+TEST(RunOrSweep, AnExceptionKillsAllDescendants) {
   const TemporaryFolder root("sweep");
   const job::Folder folder = job::Folder::create(root.path(), "bad");
   int alive[2];
@@ -41,7 +41,7 @@ TEST(RunOrSweep, WhatItThrowsEndsWhateverItStarted) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     return run_or_sweep(folder, [&]() -> int {
       if (fork() == 0) {
-        // An orphan in another session, such as a daemon that a program leaves behind.
+        // A process in another session whose parent exits, such as a daemon.
         setsid();
         if (fork() != 0) _exit(0);
         while (true) pause();

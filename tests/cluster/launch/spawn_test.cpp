@@ -61,19 +61,19 @@ class Spawn : public ::testing::Test {
   std::string text_;
 };
 
-TEST_F(Spawn, StreamsEnvironmentAndArguments) {
+TEST_F(Spawn, ConnectsStreamsAndPassesEnvironmentAndArguments) {
   options_.environment.push_back("TRIREME_RANK=5");
   EXPECT_EQ(run_script("echo rank $TRIREME_RANK; echo oops >&2; cat; exit 7"), 7);
   EXPECT_EQ(text_, "rank 5\noops\n");
 }
 
-TEST_F(Spawn, LeadsItsOwnGroup) {
+TEST_F(Spawn, TheProcessLeadsItsOwnGroup) {
   EXPECT_EQ(run_script("echo $$ $(cut -d' ' -f5 /proc/$$/stat)"), 0);
   const std::string pid = text_.substr(0, text_.find(' '));
   EXPECT_EQ(text_, pid + " " + pid + "\n");
 }
 
-TEST_F(Spawn, InputIsHandedOn) {
+TEST_F(Spawn, StandardInputIsInherited) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   options_.input = ends[0];
@@ -84,14 +84,14 @@ TEST_F(Spawn, InputIsHandedOn) {
   close(ends[0]);
 }
 
-TEST_F(Spawn, RunsOnItsProcessors) {
+TEST_F(Spawn, TheProcessRunsOnItsProcessors) {
   const int id = host::allowed_processors().back().id;
   options_.processors = {id};
   EXPECT_EQ(run_script("grep Cpus_allowed_list /proc/$$/status"), 0);
   EXPECT_THAT(text_, HasSubstr("\t" + std::to_string(id) + "\n"));
 }
 
-TEST_F(Spawn, HasTheLimitsAndMaskWeSay) {
+TEST_F(Spawn, AppliesLimitsAndSignalMask) {
   options_.files_max = rlimit{.rlim_cur = 123, .rlim_max = 200};
   sigset_t blocked;
   sigset_t before;
@@ -103,7 +103,7 @@ TEST_F(Spawn, HasTheLimitsAndMaskWeSay) {
   EXPECT_THAT(text_, HasSubstr("0000000000000000\n"));
 }
 
-TEST_F(Spawn, InheritsNoDescriptorsOfOurs) {
+TEST_F(Spawn, InheritsNoOtherDescriptors) {
   const auto name = [](const Descriptor& file) {
     return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file.get())).string();
   };
@@ -119,7 +119,7 @@ TEST_F(Spawn, InheritsNoDescriptorsOfOurs) {
   EXPECT_EQ(count, 2u) << "standard output and error, and no third";
 }
 
-TEST_F(Spawn, TroubleIsTold) {
+TEST_F(Spawn, FailuresAreReported) {
   const TemporaryFolder folder("spawn-test");
   const auto path = folder.path() / "script";
   std::ofstream(path) << "#!/no/such/interpreter\n";
@@ -135,7 +135,7 @@ TEST_F(Spawn, TroubleIsTold) {
   EXPECT_THAT(describe(trouble), HasSubstr("interpreter"));
 }
 
-TEST_F(Spawn, DiesWithUs) {
+TEST_F(Spawn, TheProcessDiesWithItsParent) {
   options_.arguments = {"sh", "-c", "echo started; exec sleep 100"};
   const pid_t parent = fork();
   if (parent == 0) {

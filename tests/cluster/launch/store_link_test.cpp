@@ -25,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(StoreLink, WritesTheLastNumberOnceTheStoreIsThere) {
+TEST(StoreLink, WritesTheLatestNumberOnceTheStoreAnswers) {
   const TemporaryFolder folder("link-test");
   const auto path = folder.path() / "secret";
   std::ofstream(path) << std::string(64, 'a') << "\n";

@@ -47,12 +47,12 @@ class SupervisionTest : public ::testing::Test {
   int next_ = 0;
 };
 
-TEST_F(SupervisionTest, TheDeadAreReplacedOnceDeathsHaveSettled) {
+TEST_F(SupervisionTest, DeadWorkersAreReplacedAfterTheSettleTime) {
   begin(4);
   EXPECT_EQ(supervision_->decide(now_).kind, Kind::Wait);
   now_ += 10s;
   die(1);
-  EXPECT_EQ(supervision_->decide(now_).kind, Kind::Wait) << "more may come";
+  EXPECT_EQ(supervision_->decide(now_).kind, Kind::Wait) << "more deaths may follow";
   now_ += 10ms;
   die(3);
   EXPECT_EQ(supervision_->next().when(), now_ + Supervision::kSettleTime);
@@ -64,7 +64,7 @@ TEST_F(SupervisionTest, TheDeadAreReplacedOnceDeathsHaveSettled) {
   EXPECT_EQ(settle().kind, Kind::Wait);
 }
 
-TEST_F(SupervisionTest, WhenAllAreDeadTheJobBeginsAnew) {
+TEST_F(SupervisionTest, TheJobRestartsWhenAllWorkersAreDead) {
   begin(3);
   now_ += 10s;
   for (int worker : {0, 1, 2}) die(worker);
@@ -74,14 +74,14 @@ TEST_F(SupervisionTest, WhenAllAreDeadTheJobBeginsAnew) {
   EXPECT_EQ(decision.count, 3);
 }
 
-TEST_F(SupervisionTest, WhoeverOnlyWaitsToJoinHoldsNothing) {
+TEST_F(SupervisionTest, TheJobRestartsIfOnlyWaitingWorkersAreAlive) {
   begin(2);
   set_members({0, 1});
   now_ += 10s;
   die(0);
   EXPECT_EQ(settle().kind, Kind::Start);
   die(1);
-  EXPECT_EQ(settle().kind, Kind::Clear) << "worker 2 has nobody to join";
+  EXPECT_EQ(settle().kind, Kind::Clear) << "worker 2 has no members to join";
   die(2);
   EXPECT_EQ(settle().kind, Kind::StartAnew);
   EXPECT_EQ(supervision_->alive(), 2);
@@ -133,7 +133,7 @@ TEST_F(SupervisionTest, MembersReadBeforeADeathConfirmNothing) {
   EXPECT_EQ(supervision_->decide(now_).kind, Kind::Clear);
 }
 
-TEST_F(SupervisionTest, TheFirstWhoIsDoneEndsReplacing) {
+TEST_F(SupervisionTest, NoWorkerIsReplacedAfterTheFirstFinished) {
   begin(3);
   now_ += 10s;
   supervision_->on_finished(1);
@@ -145,7 +145,7 @@ TEST_F(SupervisionTest, TheFirstWhoIsDoneEndsReplacing) {
   EXPECT_TRUE(supervision_->is_over());
 }
 
-TEST_F(SupervisionTest, WhoeverComesAfterTheEndIsClearedAway) {
+TEST_F(SupervisionTest, AWorkerThatJoinsAfterTheTrainingEndedIsCleared) {
   begin(2);
   set_members({0, 1});
   now_ += 10s;
@@ -154,14 +154,14 @@ TEST_F(SupervisionTest, WhoeverComesAfterTheEndIsClearedAway) {
   set_members({1});
   supervision_->on_finished(1);
   EXPECT_TRUE(supervision_->is_done());
-  EXPECT_EQ(settle().kind, Kind::Clear) << "worker 2 has nobody to join";
+  EXPECT_EQ(settle().kind, Kind::Clear) << "worker 2 has no members to join";
   EXPECT_EQ(settle().kind, Kind::Wait);
   die(2);
   EXPECT_EQ(settle().kind, Kind::Wait);
   EXPECT_TRUE(supervision_->is_over());
 }
 
-TEST_F(SupervisionTest, WhoeverIsLeftOutIsNotReplacedAndEndsNothing) {
+TEST_F(SupervisionTest, ADismissedWorkerIsNotReplacedAndDoesNotEndTheJob) {
   begin(4);
   supervision_->set_wanted(2);
   EXPECT_EQ(settle().kind, Kind::Wait);
@@ -171,12 +171,12 @@ TEST_F(SupervisionTest, WhoeverIsLeftOutIsNotReplacedAndEndsNothing) {
   EXPECT_EQ(settle().kind, Kind::Wait);
   now_ += 10s;
   die(1);
-  EXPECT_EQ(settle().count, 1) << "those who are wanted still are";
+  EXPECT_EQ(settle().count, 1) << "a dead worker that is still wanted is replaced";
   supervision_->on_finished(0);
   EXPECT_TRUE(supervision_->is_done());
 }
 
-TEST_F(SupervisionTest, MoreAreStartedWhenMoreAreWantedAndThatIsNoRestart) {
+TEST_F(SupervisionTest, GrowingTheJobStartsWorkersAndIsNotARestart) {
   begin(1, {.restarts_max = 0});
   supervision_->set_wanted(3);
   const Decision decision = settle();
@@ -185,7 +185,7 @@ TEST_F(SupervisionTest, MoreAreStartedWhenMoreAreWantedAndThatIsNoRestart) {
   EXPECT_EQ(settle().kind, Kind::Wait);
 }
 
-TEST_F(SupervisionTest, WhoeverKillsOnPurposeMakesNoCrashLoop) {
+TEST_F(SupervisionTest, UnboundedRestartsAreNeverACrashLoop) {
   begin(2, {.restarts_max = Supervision::kUnboundedRestarts});
   for (int round = 0; round < 10; ++round) {
     die(next_ - 1);
@@ -202,7 +202,7 @@ TEST_F(SupervisionTest, ThreeQuickDeathsInARowAreACrashLoop) {
     now_ += 1200ms;
   }
   die(next_ - 1);
-  EXPECT_EQ(settle().kind, Kind::Start) << "the first of them had lived for long";
+  EXPECT_EQ(settle().kind, Kind::Start) << "the first of them had run for long";
   now_ += 1200ms;
   die(next_ - 1);
   const Decision decision = settle();
@@ -213,14 +213,14 @@ TEST_F(SupervisionTest, ThreeQuickDeathsInARowAreACrashLoop) {
   EXPECT_TRUE(supervision_->is_over());
 }
 
-TEST_F(SupervisionTest, ManyAtOnceAreOneOfTheRow) {
+TEST_F(SupervisionTest, SimultaneousDeathsCountOnceForACrashLoop) {
   begin(4);
   now_ += 1s;
   for (int worker : {1, 2, 3}) die(worker);
   EXPECT_EQ(settle().count, 3);
   now_ += 6s;
   for (int worker : {4, 5, 6}) die(worker);
-  EXPECT_EQ(settle().count, 3) << "who lived for longer ends the row";
+  EXPECT_EQ(settle().count, 3) << "workers that ran for longer reset the count";
   now_ += 1s;
   for (int worker : {7, 8}) die(worker);
   EXPECT_EQ(settle().count, 2);
@@ -230,7 +230,8 @@ TEST_F(SupervisionTest, AWorkerThatDoesNotJoinIsKilledAndReplaced) {
   begin(2, {.join_max = 16s});
   const TimePoint started = now_;
   supervision_->set_announced({0}, started + 15s);
-  EXPECT_EQ(supervision_->decide(now_ = started + 1h).kind, Kind::Wait) << "the store is silent";
+  EXPECT_EQ(supervision_->decide(now_ = started + 1h).kind, Kind::Wait)
+      << "the store has not reported since";
   // Worker 0's record is gone for a moment: it has joined.
   supervision_->set_announced({}, started + 16s);
   const Decision decision = supervision_->decide(now_);
@@ -246,7 +247,7 @@ TEST_F(SupervisionTest, AWorkerThatDoesNotJoinIsKilledAndReplaced) {
   EXPECT_EQ(supervision_->decide(now_).kind, Kind::Wait) << "members have joined";
 }
 
-TEST_F(SupervisionTest, ThreeInARowThatDoNotJoinAreACrashLoop) {
+TEST_F(SupervisionTest, ThreeWorkersInARowThatDoNotJoinAreACrashLoop) {
   begin(2, {.join_max = 16s});
   for (const int worker : {1, 2, 3}) {
     supervision_->set_announced({0}, now_ += 17s);
@@ -274,13 +275,13 @@ TEST_F(SupervisionTest, RestartsAreBoundedWithinAWindow) {
   EXPECT_THAT(decision.why, ::testing::HasSubstr("restarts used up: 2 within 60.0 s"));
 }
 
-TEST_F(SupervisionTest, InputThatOneRefusesIsNotTriedAgain) {
+TEST_F(SupervisionTest, TheJobEndsIfAWorkerRefusesTheInput) {
   begin(3);
   die(1, true);
   EXPECT_EQ(settle().why, "a worker failed for a reason that a replacement would meet again");
 }
 
-TEST_F(SupervisionTest, ANewcomerThatRefusesIsReplacedWhereOthersTrain) {
+TEST_F(SupervisionTest, ANewWorkerThatRefusesIsReplacedWhileMembersTrain) {
   begin(2);
   set_members({0});
   die(1, true);
@@ -291,7 +292,7 @@ TEST_F(SupervisionTest, ANewcomerThatRefusesIsReplacedWhereOthersTrain) {
   EXPECT_FALSE(supervision_->has_undecided_deaths());
 }
 
-TEST_F(SupervisionTest, WhenAllThatTrainedRefuseItIsNotBegunAnew) {
+TEST_F(SupervisionTest, TheJobDoesNotRestartIfAllMembersRefuse) {
   begin(2);
   set_members({0, 1});
   die(0, true);
@@ -301,7 +302,7 @@ TEST_F(SupervisionTest, WhenAllThatTrainedRefuseItIsNotBegunAnew) {
   EXPECT_EQ(settle().why, "every worker failed for a reason that a replacement would meet again");
 }
 
-TEST_F(SupervisionTest, WhoeverSaysThatItLeavesDoesNotEndTheTraining) {
+TEST_F(SupervisionTest, ALeavingWorkerDoesNotEndTheTraining) {
   begin(4);
   supervision_->set_wanted(2);
   EXPECT_EQ(settle().kind, Kind::Wait);
@@ -316,7 +317,7 @@ TEST_F(SupervisionTest, WhoeverSaysThatItLeavesDoesNotEndTheTraining) {
 }
 
 // A worker that is asked to end before it was admitted leaves like this.
-TEST_F(SupervisionTest, WhoeverLeavesUnaskedByUsIsReplaced) {
+TEST_F(SupervisionTest, AWorkerThatLeavesUnrequestedIsReplaced) {
   begin(3);
   set_members({0, 1});
   supervision_->on_left(2, now_);
@@ -326,7 +327,7 @@ TEST_F(SupervisionTest, WhoeverLeavesUnaskedByUsIsReplaced) {
   EXPECT_EQ(decision.count, 1);
 }
 
-TEST_F(SupervisionTest, WhenTheLastLeavesTheJobBeginsAnew) {
+TEST_F(SupervisionTest, TheJobRestartsWhenTheLastWorkerLeaves) {
   begin(2, {.restarts_max = 1});
   for (int worker : {0, 1}) supervision_->on_left(worker, now_);
   EXPECT_FALSE(supervision_->is_over());
@@ -335,11 +336,11 @@ TEST_F(SupervisionTest, WhenTheLastLeavesTheJobBeginsAnew) {
   EXPECT_EQ(decision.count, 2);
   for (int worker : {2, 3}) supervision_->on_left(worker, now_);
   decision = settle();
-  EXPECT_EQ(decision.kind, Kind::End) << "that is bounded as deaths are";
+  EXPECT_EQ(decision.kind, Kind::End) << "such restarts are bounded, too";
   EXPECT_TRUE(supervision_->is_over());
 }
 
-TEST_F(SupervisionTest, WhatALostHostHasWaitsForIt) {
+TEST_F(SupervisionTest, WorkersOfALostHostAreNotReplacedElsewhere) {
   begin(4);
   set_members({0, 1, 2, 3});
   now_ += 10s;
@@ -356,7 +357,7 @@ TEST_F(SupervisionTest, WhatALostHostHasWaitsForIt) {
   EXPECT_EQ(decision.count, 1);
 }
 
-TEST_F(SupervisionTest, NothingBeginsAnewWhileAMemberMayLive) {
+TEST_F(SupervisionTest, TheJobDoesNotRestartWhileAMemberMayBeAlive) {
   begin(4);
   set_members({0, 1, 2, 3});
   now_ += 10s;
@@ -364,18 +365,18 @@ TEST_F(SupervisionTest, NothingBeginsAnewWhileAMemberMayLive) {
   supervision_->set_room(2, now_);
   for (int worker : {0, 1}) die(worker);
   const Decision decision = settle();
-  EXPECT_EQ(decision.kind, Kind::Start) << "those who come join 2 and 3";
+  EXPECT_EQ(decision.kind, Kind::Start) << "the new workers join 2 and 3";
   EXPECT_EQ(decision.count, 2);
   supervision_->on_gone(2, now_);
   EXPECT_EQ(settle().kind, Kind::Wait);
   supervision_->on_gone(3, now_);
-  EXPECT_EQ(settle().kind, Kind::Clear) << "they have nobody to join";
+  EXPECT_EQ(settle().kind, Kind::Clear) << "the new workers have no members to join";
   for (int worker : {4, 5}) die(worker);
   EXPECT_EQ(settle().kind, Kind::StartAnew);
 }
 
 // A death while a host was unreachable is reported when the host is back.
-TEST_F(SupervisionTest, WhoDiedOutOfReachIsDead) {
+TEST_F(SupervisionTest, WorkersThatDiedOnAnUnreachableHostAreCounted) {
   begin(2);
   set_members({0, 1});
   now_ += 10s;
@@ -388,7 +389,7 @@ TEST_F(SupervisionTest, WhoDiedOutOfReachIsDead) {
 
 // Workers that were about to join, and live on an unreachable host, would join the restarted job
 // without knowing that it resumes.
-TEST_F(SupervisionTest, NothingBeginsAnewWhileAnybodyMayLive) {
+TEST_F(SupervisionTest, TheJobDoesNotRestartWhileAWaitingWorkerMayBeAlive) {
   begin(4);
   set_members({0, 1});
   now_ += 10s;
@@ -403,7 +404,7 @@ TEST_F(SupervisionTest, NothingBeginsAnewWhileAnybodyMayLive) {
   EXPECT_EQ(settle().kind, Kind::StartAnew);
 }
 
-TEST_F(SupervisionTest, WithoutAnyHostItWaitsForOne) {
+TEST_F(SupervisionTest, WithoutHostsTheJobWaitsForOne) {
   begin(2, {.restarts_max = 1});
   now_ += 10s;
   for (int worker : {0, 1}) supervision_->on_adrift(worker);
@@ -416,7 +417,7 @@ TEST_F(SupervisionTest, WithoutAnyHostItWaitsForOne) {
   EXPECT_EQ(decision.kind, Kind::StartAnew);
   EXPECT_EQ(decision.count, 1);
   supervision_->set_room(2, now_);
-  EXPECT_EQ(settle().count, 1) << "the rest, once there is room";
+  EXPECT_EQ(settle().count, 1) << "the second worker starts once there is room";
 }
 
 }  // namespace

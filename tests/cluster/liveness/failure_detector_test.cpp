@@ -102,7 +102,7 @@ TEST_F(FailureDetectorTest, AnEndedSessionIsADeath) {
   }
 }
 
-TEST_F(FailureDetectorTest, ASilentRankIsADeathThatEverybodyHearsOf) {
+TEST_F(FailureDetectorTest, EveryRankLearnsThatASilentRankIsDead) {
   make(4);
   // Rank 3 announced itself and never sends a heartbeat, as if it were frozen.
   for (const int rank : {0, 1, 2}) ranks[static_cast<std::size_t>(rank)]->start(*roster);
@@ -116,7 +116,7 @@ TEST_F(FailureDetectorTest, ASilentRankIsADeathThatEverybodyHearsOf) {
   EXPECT_EQ(ranks[3]->reports.wait_for(1)[0].rank, 3);
 }
 
-TEST_F(FailureDetectorTest, LeavingIsNoDeathAndReportsComeOnce) {
+TEST_F(FailureDetectorTest, LeavingIsNotADeathAndEachDeathIsReportedOnce) {
   make(3);
   for (auto& rank : ranks) rank->start(*roster);
   ranks[1]->detector->leave();
@@ -130,7 +130,7 @@ TEST_F(FailureDetectorTest, LeavingIsNoDeathAndReportsComeOnce) {
   EXPECT_EQ(ranks[1]->reports.count(), 0u);
 }
 
-TEST_F(FailureDetectorTest, LeavingIsReportedAsSuch) {
+TEST_F(FailureDetectorTest, LeavingIsReportedToEveryCallback) {
   make(3);
   Reports early, late;
   for (auto& rank : ranks) rank->start(*roster);
@@ -141,11 +141,11 @@ TEST_F(FailureDetectorTest, LeavingIsReportedAsSuch) {
   EXPECT_EQ(late.wait_for(1)[0].rank, 1);
   ranks[2]->vanish();
   EXPECT_EQ(ranks[0]->reports.wait_for(1)[0].rank, 2);
-  EXPECT_EQ(early.count(), 1u) << "a death is no leaving";
+  EXPECT_EQ(early.count(), 1u) << "a death is not reported as leaving";
   ranks[0]->detector->leave();
 }
 
-TEST_F(FailureDetectorTest, WhoeverAsksLateHearsOfEarlierDeaths) {
+TEST_F(FailureDetectorTest, ALateCallbackReceivesEarlierDeaths) {
   make(2);
   ranks[1]->vanish();
   ranks[0]->detector->start(*roster, soon());
@@ -155,7 +155,7 @@ TEST_F(FailureDetectorTest, WhoeverAsksLateHearsOfEarlierDeaths) {
   ranks[0]->detector->leave();
 }
 
-TEST_F(FailureDetectorTest, AJobOfOneHasNobodyToWatch) {
+TEST_F(FailureDetectorTest, AJobWithOneRankWatchesNoRank) {
   make(1);
   ranks[0]->start(*roster);
   EXPECT_TRUE(ranks[0]->detector->shares_memory_with(0));

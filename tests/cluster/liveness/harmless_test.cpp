@@ -13,19 +13,20 @@
 namespace trireme::cluster {
 namespace {
 
-TEST(Harmless, ReadsStateAndFlagsWhateverTheNameIs) {
+TEST(Harmless, ReadsStateAndFlagsForAnyProcessName) {
   EXPECT_FALSE(has_ended("7 (train) S 1 7 7 0 -1 4194368 0 0"));
   EXPECT_TRUE(has_ended("7 (train) R 1 7 7 0 -1 4194372 0 0")) << "PF_EXITING";
   EXPECT_TRUE(has_ended("7 (train) Z 1 7 7 0 -1 4194368 0 0"));
   EXPECT_TRUE(has_ended("7 (train) X 1 7 7 0 -1 0 0 0"));
-  EXPECT_FALSE(has_ended("7 (a) Z 1 2 3 4 5 4) S 1 7 7 0 -1 64 0 0")) << "a name that lies";
+  EXPECT_FALSE(has_ended("7 (a) Z 1 2 3 4 5 4) S 1 7 7 0 -1 64 0 0"))
+      << "a name that contains a state";
   EXPECT_TRUE(has_ended("7 (Z) )) ( S) D 1 7 7 0 -1 4 0 0"));
   for (const char* text : {"", "7", "7 (x)", "7 (x) ", "7 (x) S 1 7 7 0 -1"}) {
     EXPECT_FALSE(has_ended(text)) << text;
   }
 }
 
-TEST(Harmless, AProcessIsOnceItIsKilledAndALivingOneIsNot) {
+TEST(Harmless, AProcessIsHarmlessOnlyAfterItWasKilled) {
   const pid_t child = ::fork();
   if (child == 0) {
     for (;;) ::pause();

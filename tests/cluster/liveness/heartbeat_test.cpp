@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 constexpr HeartbeatConfig kConfig{.interval = 1s, .timeout = 5s};
 constexpr TimePoint kStart{};
 
-TEST(HeartbeatLedger, SilenceAsLongAsTheTimeoutIsLate) {
+TEST(HeartbeatLedger, ARankIsLateAfterTheTimeout) {
   HeartbeatLedger ledger(kConfig);
   for (int second = 0; second <= 4; ++second) ledger.look(3, 7, kStart + second * 1s);
   EXPECT_TRUE(ledger.late().empty());
@@ -27,10 +27,10 @@ TEST(HeartbeatLedger, SilenceAsLongAsTheTimeoutIsLate) {
   EXPECT_EQ(ledger.late()[0].rank, 3);
   EXPECT_EQ(ledger.late()[0].silence, 5s);
   ledger.look(3, 8, kStart + 6s);
-  EXPECT_TRUE(ledger.late().empty()) << "it beats again";
+  EXPECT_TRUE(ledger.late().empty()) << "its heartbeat has advanced";
 }
 
-TEST(HeartbeatLedger, ARankThatNeverBeganIsLateToo) {
+TEST(HeartbeatLedger, ARankWithoutAnyHeartbeatIsLate) {
   HeartbeatLedger ledger(kConfig);
   for (int second = 0; second <= 5; ++second) ledger.look(1, std::nullopt, kStart + second * 1s);
   EXPECT_EQ(ledger.late().size(), 1u);
@@ -38,16 +38,16 @@ TEST(HeartbeatLedger, ARankThatNeverBeganIsLateToo) {
   EXPECT_TRUE(ledger.late().empty());
 }
 
-TEST(HeartbeatLedger, WhoeverWasFrozenItselfAccusesNobody) {
+TEST(HeartbeatLedger, ARankThatWasFrozenAccusesNoRank) {
   HeartbeatLedger ledger(kConfig);
   ledger.look(1, 7, kStart);
   ledger.look(1, 7, kStart + 1h);
-  EXPECT_TRUE(ledger.late().empty()) << "nobody looked for an hour";
+  EXPECT_TRUE(ledger.late().empty()) << "this rank did not check for an hour";
   ledger.look(1, 7, kStart + 1h + 1s);
   ledger.look(1, 7, kStart + 1h + 2s);
   EXPECT_TRUE(ledger.late().empty());
   ledger.look(1, 7, kStart + 1h + 3s);
-  EXPECT_EQ(ledger.late().size(), 1u) << "it is still silent now that we look";
+  EXPECT_EQ(ledger.late().size(), 1u) << "the rank is still silent after the checks resumed";
 }
 
 TEST(HeartbeatLedger, RefusesATimeoutWithinOneInterval) {
@@ -67,7 +67,7 @@ Roster roster_of(const std::vector<int>& hosts) {
   return Roster(0, members);
 }
 
-TEST(HeartbeatDuties, EverybodyIsLookedAtByTwoOnOtherHostsWhoeverIsLost) {
+TEST(HeartbeatDuties, TwoRanksOfOtherHostsCheckEachRankAfterAnyLosses) {
   for (const std::vector<int>& hosts :
        std::vector<std::vector<int>>{{0, 1}, {0, 1, 2}, {0, 0, 1, 1}, {0, 1, 0, 1, 2, 2, 2, 0}}) {
     const Roster roster = roster_of(hosts);
@@ -76,7 +76,7 @@ TEST(HeartbeatDuties, EverybodyIsLookedAtByTwoOnOtherHostsWhoeverIsLost) {
       const auto is_over = [&](int rank) { return (lost >> rank & 1) != 0; };
       for (int rank = 0; rank < size; ++rank) {
         if (is_over(rank)) continue;
-        int lookers = 0;
+        int checkers = 0;
         int others = 0;
         for (int self = 0; self < size; ++self) {
           if (self == rank || is_over(self)) continue;
@@ -88,21 +88,21 @@ TEST(HeartbeatDuties, EverybodyIsLookedAtByTwoOnOtherHostsWhoeverIsLost) {
           for (const int duty : heartbeat_duties(roster, self, is_proven, is_over)) {
             EXPECT_FALSE(is_over(duty));
             if (duty != rank) continue;
-            ++lookers;
-            EXPECT_FALSE(is_beside) << "shared memory tells about neighbours";
+            ++checkers;
+            EXPECT_FALSE(is_beside) << "ranks of the same host are watched through shared memory";
           }
         }
-        EXPECT_EQ(lookers, std::min(others, 2)) << "rank " << rank << ", lost " << lost;
+        EXPECT_EQ(checkers, std::min(others, 2)) << "rank " << rank << ", lost " << lost;
       }
     }
   }
 }
 
-TEST(HeartbeatDuties, ANeighbourThatIsNotProvenIsOurs) {
+TEST(HeartbeatDuties, ANeighbourWithoutSharedMemoryIsChecked) {
   const Roster roster = roster_of({0, 0, 0});
   const auto is_proven = [](int rank) { return rank == 1; };
-  const auto nobody = [](int) { return false; };
-  EXPECT_EQ(heartbeat_duties(roster, 0, is_proven, nobody), std::vector<int>{2});
+  const auto none_over = [](int) { return false; };
+  EXPECT_EQ(heartbeat_duties(roster, 0, is_proven, none_over), std::vector<int>{2});
 }
 
 TEST(HeartbeatDuties, AThousandRanksShareTheWork) {

@@ -18,7 +18,7 @@
 namespace trireme::cluster {
 namespace {
 
-TEST(LifePage, AProofOpensTheSameMemory) {
+TEST(LifePage, AValidProofOpensTheSameMemory) {
   const LifePage page = LifePage::make();
   const std::optional<LifePage> other = LifePage::open(page.proof());
   ASSERT_TRUE(other);
@@ -28,7 +28,7 @@ TEST(LifePage, AProofOpensTheSameMemory) {
   EXPECT_THROW(page.word(-1), Error);
 }
 
-TEST(LifePage, ABeatCarriesTheReportOfItsWorker) {
+TEST(LifePage, AHeartbeatContainsTheWorkersReport) {
   const LifePage page = LifePage::make();
   const std::optional<LifePage> other = LifePage::open(page.proof());
   ASSERT_TRUE(other);
@@ -44,7 +44,7 @@ TEST(LifePage, ABeatCarriesTheReportOfItsWorker) {
   EXPECT_EQ(other->beats(), 2u);
 }
 
-TEST(LifePage, TheFirstReasonCountsAndLongOnesAreCut) {
+TEST(LifePage, TheFirstReasonIsKeptAndLongOnesAreTruncated) {
   const LifePage page = LifePage::make();
   EXPECT_EQ(page.reason(), "");
   page.say_reason("stuck");
@@ -58,7 +58,7 @@ TEST(LifePage, TheFirstReasonCountsAndLongOnesAreCut) {
 }
 
 // The other peer may be frozen in the middle of it: its word at 56 says that it has started.
-TEST(LifePage, AReasonIsKnownAlthoughAnotherPeerHasBegunToSayOne) {
+TEST(LifePage, AReasonIsReadableWhileAnotherPeerIsWritingOne) {
   const LifePage page = LifePage::make();
   const std::optional<MemoryFile> memory = MemoryFile::open(page.proof());
   ASSERT_TRUE(memory);
@@ -68,7 +68,7 @@ TEST(LifePage, AReasonIsKnownAlthoughAnotherPeerHasBegunToSayOne) {
   EXPECT_EQ(page.reason(), "stuck");
 }
 
-TEST(LifePage, AReasonIsKnownOnceAnyOfManyPeersHasSaidIt) {
+TEST(LifePage, AReasonIsReadableOnceAnyOfManyPeersHasWrittenIt) {
   for (int round = 0; round < 200; ++round) {
     const LifePage page = LifePage::make();
     std::atomic<int> unknown = 0;
@@ -99,27 +99,27 @@ TEST(LifePage, AWrongProofOpensNothing) {
   EXPECT_FALSE(LifePage::open({}));
 }
 
-TEST(LifePage, AWordSaysLivingLeftOrDied) {
+TEST(LifePage, AWordDistinguishesLivingLeftAndDied) {
   const LifePage page = LifePage::make();
   EXPECT_EQ(page.sign_of(1234u | FUTEX_WAITERS), LifeSign::Living);
   EXPECT_EQ(page.sign_of(LifePage::kLeft), LifeSign::Left);
   EXPECT_EQ(page.sign_of(FUTEX_OWNER_DIED | FUTEX_WAITERS), LifeSign::Died);
   page.mark_left();
   EXPECT_EQ(page.sign_of(FUTEX_OWNER_DIED | FUTEX_WAITERS), LifeSign::Left)
-      << "killed while it was leaving";
+      << "the process was killed while it was leaving";
 }
 
-TEST(RobustList, TheDestructorLeavesAndTheThreadGoesOn) {
+TEST(RobustList, TheDestructorMarksTheWordsAsLeft) {
   const LifePage page = LifePage::make();
   std::thread([&] {
     {
       const RobustList words(page, 3);
       EXPECT_EQ(page.load(2), static_cast<std::uint32_t>(::gettid()) | FUTEX_WAITERS);
-      EXPECT_EQ(page.load(3), 0u) << "only as many as asked for";
+      EXPECT_EQ(page.load(3), 0u) << "the list owns only the requested words";
     }
     EXPECT_EQ(page.load(2), LifePage::kLeft);
   }).join();
-  EXPECT_EQ(page.load(0), LifePage::kLeft) << "the end of the thread changes nothing any more";
+  EXPECT_EQ(page.load(0), LifePage::kLeft) << "the end of the thread must not change the word";
 }
 
 TEST(RobustList, AnEndWithoutTheDestructorIsMarkedByTheKernel) {

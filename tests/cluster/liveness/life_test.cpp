@@ -132,7 +132,7 @@ class Peer {
 
 class LifeTest : public ::testing::TestWithParam<int> {};
 
-TEST_P(LifeTest, KillNineIsNoticedByEverybodyAtOnce) {
+TEST_P(LifeTest, EveryPeerNoticesAKillAtOnce) {
   const int count = GetParam();
   for (int trial = 0; trial < 3; ++trial) {
     RankProcesses ranks({.count = count}, live);
@@ -181,7 +181,7 @@ TEST(Life, LeavingIsNotADeath) {
   expect_silence(ranks, {1});
 }
 
-TEST(Life, AStoppedProcessLives) {
+TEST(Life, AStoppedProcessIsNotDead) {
   RankProcesses ranks({.count = 2}, live);
   ASSERT_NO_FATAL_FAILURE(introduce(ranks));
   ranks.kill(1, SIGSTOP);
@@ -194,7 +194,7 @@ TEST(Life, AStoppedProcessLives) {
   EXPECT_TRUE(ranks.hear(0, soon()).starts_with("death 1 ")) << "stopped and then killed";
 }
 
-TEST(Life, WithoutFutexWaitvDeathsAndLeavesAreToldApartToo) {
+TEST(Life, WithoutFutexWaitvDeathsAndLeavesAreDistinguished) {
   RankProcesses ranks({.count = 3, .environment = {{"TEST_OLD_KERNEL", "1"}}}, live);
   ASSERT_NO_FATAL_FAILURE(introduce(ranks));
   ranks.say(1, "leave");
@@ -205,7 +205,7 @@ TEST(Life, WithoutFutexWaitvDeathsAndLeavesAreToldApartToo) {
   expect_silence(ranks, {1, 2});
 }
 
-TEST(Life, MorePeersThanOneCallOfTheKernelTakes) {
+TEST(Life, WatchesMorePeersThanOneFutexWaitvCallSupports) {
   constexpr int kPeers = 300;
   std::mutex mutex;
   std::condition_variable noticed;
@@ -234,12 +234,12 @@ TEST(Life, MorePeersThanOneCallOfTheKernelTakes) {
   life.leave();
 }
 
-TEST(Life, WhatIsNotWatchedCannotBeWaitedFor) {
+TEST(Life, WaitingForAnUnwatchedPeerFails) {
   Life life({.watchers = 1});
   EXPECT_THROW(life.wait_gone(5, soon()), Error);
-  MemoryFile::Proof nobody = life.proof();
-  nobody.pid = 1 << 22;
-  EXPECT_FALSE(life.watch(5, nobody, 0));
+  MemoryFile::Proof absent = life.proof();
+  absent.pid = 1 << 22;
+  EXPECT_FALSE(life.watch(5, absent, 0));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST_F(StallLedgerTest, AWorkerThatOthersWaitForIsStuckAfterTheMinimum) {
   EXPECT_THAT(why_, HasSubstr("elastic.stall_minimum"));
 }
 
-TEST_F(StallLedgerTest, LongStepsOfTheOthersRaiseTheLimit) {
+TEST_F(StallLedgerTest, LongStepsOfTheOtherWorkersRaiseTheLimit) {
   Report self = waiting_;
   self.step = 6s;
   ledger_->look(2, {.moves = 1, .is_waiting = true, .step = 8s}, self, now_);
@@ -84,7 +84,7 @@ TEST_F(StallLedgerTest, AHugeFactorMeansNever) {
 }
 
 // A worker that stalled and died does not count among those that stall.
-TEST_F(StallLedgerTest, AForgottenStallIsNotCommon) {
+TEST_F(StallLedgerTest, AForgottenWorkerDoesNotCountAsStalled) {
   ledger_->look(2, computing_, waiting_, now_);
   EXPECT_FALSE(watch(9s, {.moves = 1, .is_waiting = true}, waiting_));
   for (int i = 0; i < 18; ++i) ledger_->look(2, computing_, waiting_, now_ += kInterval);
@@ -97,12 +97,12 @@ TEST_F(StallLedgerTest, AWorkerThatWaitsForAnotherIsNeverStuck) {
   EXPECT_FALSE(watch(1h, {.moves = 4, .is_waiting = true, .step = 100ms}, waiting_));
 }
 
-TEST_F(StallLedgerTest, ADeclaredLongPhaseIsNotStuckButKnown) {
+TEST_F(StallLedgerTest, AWorkerInADeclaredLongPhaseIsNotStuckButItsStallIsKnown) {
   EXPECT_FALSE(watch(1h, {.moves = 4, .is_in_long_phase = true, .step = 100ms}, waiting_));
   EXPECT_GE(ledger_->stalled(kSuspect), 59min);
 }
 
-TEST_F(StallLedgerTest, NobodyIsStuckWhileThisWorkerComputesToo) {
+TEST_F(StallLedgerTest, NoWorkerIsStuckWhileThisWorkerComputes) {
   EXPECT_FALSE(watch(1h, computing_, {.moves = 3, .step = 100ms}));
   // The time before it started to wait does not count.
   EXPECT_GE(watch(1h, computing_, waiting_).value_or(0s), 10s);
@@ -127,8 +127,8 @@ TEST_F(StallLedgerTest, WhileMostWorkersStallTheLimitIsLonger) {
   EXPECT_THAT(watch_both(5s, other), ElementsAre(2, kSuspect));
 }
 
-// Both leave the scope for moments, in which all of these samples are taken.
-TEST_F(StallLedgerTest, AWaitBetweenTwoLooksCounts) {
+// Every sample is taken in a moment in which neither worker is in its waiting scope.
+TEST_F(StallLedgerTest, AWaitBetweenTwoObservationsCounts) {
   const auto watch_waits = [&](Report suspect, Report self, std::uint64_t suspect_waits) {
     for (int i = 0; i < 100; ++i) {
       suspect.waits += suspect_waits;
@@ -149,21 +149,22 @@ TEST_F(StallLedgerTest, AWorkerForWhichNoneWaitsIsStuckAfterItsOwnLimit) {
   EXPECT_GE(*after, 60s);
   EXPECT_LE(*after, 61s);
   EXPECT_THAT(why_, HasSubstr("no progress for 60.0 s and waits for no other worker"));
-  EXPECT_GE(watch_self(1h, {.moves = 5, .step = 20s}).value_or(0s), 200s) << "its steps are long";
+  EXPECT_GE(watch_self(1h, {.moves = 5, .step = 20s}).value_or(0s), 200s)
+      << "long steps raise its limit";
   EXPECT_GE(watch_self(1h, {.moves = 6, .is_in_long_phase = true}).value_or(0s), 300s);
   EXPECT_FALSE(watch_self(1h, waiting_));
   begin({.minimum = 10s});
-  EXPECT_FALSE(watch_self(1h, computing_)) << "it has no limit";
+  EXPECT_FALSE(watch_self(1h, computing_)) << "without step_max there is no limit";
 }
 
-TEST_F(StallLedgerTest, EachMoveBeginsAnew) {
+TEST_F(StallLedgerTest, ProgressResetsTheStallTime) {
   Report moving = computing_;
   for (int i = 0; i < 100; ++i, ++moving.moves) EXPECT_FALSE(watch(9s, moving, waiting_));
   Report self = waiting_;
   for (int i = 0; i < 100; ++i, ++self.moves) EXPECT_FALSE(watch(9s, computing_, self));
 }
 
-TEST_F(StallLedgerTest, TimeInWhichNobodyLookedDoesNotCount) {
+TEST_F(StallLedgerTest, TimeWithoutObservationsDoesNotCount) {
   EXPECT_FALSE(watch(5s, computing_, waiting_));
   now_ += 1h;
   EXPECT_FALSE(watch(3s, computing_, waiting_));

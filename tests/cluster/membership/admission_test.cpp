@@ -57,7 +57,7 @@ class AdmissionTest : public ::testing::Test {
   LocalStore store;
 };
 
-TEST_F(AdmissionTest, TheLastToComeMakesTheFirstEpoch) {
+TEST_F(AdmissionTest, TheLastWorkerToArriveCreatesTheFirstEpoch) {
   Admission first({.self = member_of(0), .first_size = 2});
   Admission second({.self = member_of(1), .first_size = 2});
   drive(first);
@@ -68,7 +68,7 @@ TEST_F(AdmissionTest, TheLastToComeMakesTheFirstEpoch) {
   EXPECT_EQ(encode(first.epoch()), encode(second.epoch()));
 }
 
-TEST_F(AdmissionTest, AJobWhoseMembersAreAllDeadBeginsAnew) {
+TEST_F(AdmissionTest, AJobWhoseMembersAreAllDeadRestarts) {
   found(2);
   Admission one({.self = member_of(2), .first_size = 2, .is_abandoned = [](const Epoch& epoch) {
                    return epoch.number() == 1;
@@ -76,17 +76,17 @@ TEST_F(AdmissionTest, AJobWhoseMembersAreAllDeadBeginsAnew) {
   Admission other({.self = member_of(3), .first_size = 2});
   drive(one);
   drive(other);
-  EXPECT_FALSE(one.is_over()) << "it was alone when it looked";
+  EXPECT_FALSE(one.is_over()) << "the other worker had not announced itself yet";
   one.on_timeout();
   drive(one);
   EXPECT_EQ(one.epoch().number(), 2u);
   EXPECT_FALSE(one.epoch().contains(0));
-  EXPECT_FALSE(one.epoch().seat(0).is_new) << "all begin alike";
+  EXPECT_FALSE(one.epoch().seat(0).is_new) << "after a restart no member has a state to send";
   drive(other);
   EXPECT_EQ(encode(other.epoch()), encode(one.epoch()));
 }
 
-TEST_F(AdmissionTest, ARunningJobThatTakesNobodyInIsNamedAtTheDeadline) {
+TEST_F(AdmissionTest, ARunningJobThatAdmitsNoWorkerIsNamedAtTheDeadline) {
   found(2);
   Admission admission({.self = member_of(2)});
   drive(admission);
@@ -99,7 +99,7 @@ TEST_F(AdmissionTest, ARunningJobThatTakesNobodyInIsNamedAtTheDeadline) {
   }
 }
 
-TEST_F(AdmissionTest, AfterALossOneQuestionDecidesAndTwoExchangeReports) {
+TEST_F(AdmissionTest, AfterALossThreeRequestsDecideTheEpoch) {
   const Epoch epoch = found(2);
   Succession alone = succession_of(0, epoch);
   alone.on_death(1);
@@ -107,7 +107,7 @@ TEST_F(AdmissionTest, AfterALossOneQuestionDecidesAndTwoExchangeReports) {
   EXPECT_EQ(alone.epoch().size(), 1);
 }
 
-TEST_F(AdmissionTest, AnEpochWithADeadMemberIsFollowedByTheNextAtOnce) {
+TEST_F(AdmissionTest, AnEpochWithADeadMemberIsReplacedAtOnce) {
   const Epoch epoch = found(3);
   Succession early = succession_of(0, epoch);
   drive(early);  // knows of no death
@@ -119,13 +119,13 @@ TEST_F(AdmissionTest, AnEpochWithADeadMemberIsFollowedByTheNextAtOnce) {
   EXPECT_FALSE(early.is_over());
   early.on_timeout();
   drive(early);
-  ASSERT_TRUE(early.is_over()) << "it saw that the others had gone on";
+  ASSERT_TRUE(early.is_over()) << "it must notice that the others are in a later epoch";
   drive(late);
   EXPECT_EQ(encode(early.epoch()), encode(late.epoch()));
   EXPECT_EQ(early.reports().size(), 2u);
 }
 
-TEST_F(AdmissionTest, ADeathAfterTheAgreementTakesItBack) {
+TEST_F(AdmissionTest, ADeathAfterTheDecisionReopensIt) {
   const Epoch epoch = found(2);
   Succession one = succession_of(0, epoch);
   Succession two = succession_of(1, epoch);
@@ -139,7 +139,7 @@ TEST_F(AdmissionTest, ADeathAfterTheAgreementTakesItBack) {
   EXPECT_EQ(one.epoch().number(), 3u);
 }
 
-TEST_F(AdmissionTest, WhoWasTakenForDeadIsTold) {
+TEST_F(AdmissionTest, AWorkerThatWasDeclaredDeadGetsAnError) {
   const Epoch epoch = found(2);
   Succession accuser = succession_of(0, epoch);
   accuser.on_death(1);
@@ -155,7 +155,7 @@ TEST_F(AdmissionTest, WhoWasTakenForDeadIsTold) {
   }
 }
 
-TEST_F(AdmissionTest, AReportIsWrittenOnceWhateverIsSaidLater) {
+TEST_F(AdmissionTest, ALaterReportDoesNotReplaceTheFirst) {
   const Epoch epoch = found(2);
   Succession first = succession_of(0, epoch);
   drive(first);

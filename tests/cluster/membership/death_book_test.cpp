@@ -32,14 +32,14 @@ Epoch epoch_of(std::uint64_t number, const std::vector<int>& workers) {
   return Epoch(number, std::move(seats));
 }
 
-TEST(DeathBook, TellsOnceOfEachMember) {
+TEST(DeathBook, ReportsEachMemberOnce) {
   DeathBook book;
   std::vector<std::string> told;
   book.report(1, "first");
   book.on_death([&](int worker, const std::string& cause) {
     told.push_back(std::to_string(worker) + " " + cause);
   });
-  EXPECT_TRUE(told.empty()) << "nobody of ours";
+  EXPECT_TRUE(told.empty()) << "worker 1 is not a member yet";
   EXPECT_TRUE(book.adopt(epoch_of(1, {0, 1, 2}), true));
   EXPECT_THAT(told, ElementsAre("1 first"));
   EXPECT_TRUE(book.has_lost());
@@ -53,7 +53,7 @@ TEST(DeathBook, TellsOnceOfEachMember) {
   EXPECT_THAT(book.dead(), ElementsAre(1, 2, 7));
 }
 
-TEST(DeathBook, AnEpochWithADeadMemberIsNotTaken) {
+TEST(DeathBook, AnEpochWithADeadMemberIsNotAdopted) {
   DeathBook book;
   EXPECT_TRUE(book.adopt(epoch_of(1, {0, 1}), false));
   book.report(1, "died");
@@ -113,24 +113,24 @@ void announce(Store& store, int worker) {
   store.set(worker_key(worker), encode(about), Deadline::after(30s));
 }
 
-TEST(PresenceWatch, WantsAChangeWhenSomebodyWaitsAndThereIsRoom) {
+TEST(PresenceWatch, WantsAChangeWhenAWorkerWaitsAndThereIsRoom) {
   LocalStore store;
   PresenceWatch watch({.store = &store, .most = 3});
   watch.set_epoch(epoch_of(1, {0, 1}), {5}, {}, std::nullopt);
   announce(store, 0);
   announce(store, 5);
-  EXPECT_FALSE(watch.wait_until_wanted(Deadline::after(50ms))) << "5 is dead";
+  EXPECT_FALSE(watch.wait_until_wanted(Deadline::after(50ms))) << "worker 5 is dead";
   announce(store, 6);
   EXPECT_TRUE(watch.wait_until_wanted(Deadline::after(30s)));
   watch.set_epoch(epoch_of(2, {0, 1, 4}), {5}, {}, std::nullopt);
-  EXPECT_FALSE(watch.is_change_wanted()) << "no room for 6";
+  EXPECT_FALSE(watch.is_change_wanted()) << "there is no room for worker 6";
   store.set("wanted", bytes_of("2"), Deadline::after(30s));
   EXPECT_TRUE(watch.wait_until_wanted(Deadline::after(30s)));
   watch.set_epoch(epoch_of(3, {0, 1}), {5}, {}, std::nullopt);
-  EXPECT_FALSE(watch.is_change_wanted()) << "6 waits, but two are enough";
+  EXPECT_FALSE(watch.is_change_wanted()) << "worker 6 waits, but only two workers are wanted";
 }
 
-TEST(PresenceWatch, AStoreThatWasGoneIsWatchedAgain) {
+TEST(PresenceWatch, AStoreIsWatchedAgainAfterAnOutage) {
   LocalStore store;
   Moody moody(store);
   moody.is_gone = true;
@@ -155,7 +155,7 @@ TEST(PresenceWatch, ChoresWriteTheHintAndEraseOldReports) {
 }
 
 // Only by this does a stuck worker on another host learn that it was left out.
-TEST(PresenceWatch, ChoresThatASlowStoreInterruptedAreDoneAgain) {
+TEST(PresenceWatch, ChoresThatASlowStoreInterruptedAreRepeated) {
   LocalStore store;
   announce(store, 7);
   Moody moody(store);
@@ -170,14 +170,14 @@ TEST(PresenceWatch, ChoresThatASlowStoreInterruptedAreDoneAgain) {
   EXPECT_FALSE(moody.is_next_erase_late);
 }
 
-TEST(PresenceWatch, ChoresEraseTheDeadWhomTheStoreStillShows) {
+TEST(PresenceWatch, ChoresEraseRecordsOfDeadWorkers) {
   LocalStore store;
   announce(store, 7);
   announce(store, 8);
   PresenceWatch watch({.store = &store, .most = 3});
   watch.set_epoch(epoch_of(1, {0, 8}), {}, {}, std::nullopt);
   const Deadline deadline = Deadline::after(30s);
-  ASSERT_TRUE(watch.wait_until_wanted(deadline)) << "7 is there";
+  ASSERT_TRUE(watch.wait_until_wanted(deadline)) << "worker 7 is announced";
   watch.post_chores(2, 1, {7});
   while (store.get(worker_key(7), deadline)) std::this_thread::sleep_for(1ms);
   EXPECT_TRUE(store.get(worker_key(8), deadline));

@@ -52,7 +52,7 @@ struct Proposer {
   }
 };
 
-TEST(Epoch, SaysWhoHasWhichRank) {
+TEST(Epoch, AssignsRanksInTheOrderOfItsSeats) {
   const Epoch epoch(3, {seat_of(4, 1), seat_of(0, 0), seat_of(9, 0, true, "other")}, {2});
   EXPECT_EQ(epoch.size(), 3);
   EXPECT_EQ(epoch.rank_of(0), 1);
@@ -69,7 +69,7 @@ TEST(Epoch, SaysWhoHasWhichRank) {
   EXPECT_THROW(Epoch(1, {seat_of(1, kPlacesMax)}), Error);
 }
 
-TEST(Epoch, SurvivesItsEncodingAndNonsenseDoesNot) {
+TEST(Epoch, IsDecodedAsItWasEncodedAndMalformedBytesAreRefused) {
   Epoch epoch(7, {seat_of(4, 1), seat_of(12, 0, true)}, {2, 3});
   epoch.set_cause(5, "its process died");
   const Bytes bytes = encode(epoch);
@@ -115,7 +115,7 @@ TEST(Records, PresenceFollowsChanges) {
   note(presence, worker_key(3), &record);
   note(presence, worker_key(4), &record);
   note(presence, kWantedKey, &wanted);
-  EXPECT_EQ(presence.workers.size(), 1u) << "a record under another's key is nobody's";
+  EXPECT_EQ(presence.workers.size(), 1u) << "a record under another worker's key is ignored";
   EXPECT_EQ(presence.wanted, 2);
   note(presence, worker_key(3), nullptr);
   note(presence, kWantedKey, nullptr);
@@ -123,16 +123,16 @@ TEST(Records, PresenceFollowsChanges) {
   EXPECT_EQ(presence.wanted, std::nullopt);
 }
 
-TEST(Proposal, LeavesOutTheDeadAndKeepsTheOrder) {
+TEST(Proposal, OmitsDeadWorkersAndKeepsTheOrder) {
   Proposer proposer{Epoch(4, {seat_of(5, 0), seat_of(1, 1), seat_of(3, 2)})};
   proposer.dead = {1};
   const Epoch epoch = proposer();
   EXPECT_EQ(epoch.number(), 5u);
   EXPECT_EQ(workers_of(epoch), (std::vector<int>{5, 3}));
-  EXPECT_EQ(epoch.seat(1).place, 2) << "who stays keeps its place";
+  EXPECT_EQ(epoch.seat(1).place, 2) << "a remaining member keeps its place";
 }
 
-TEST(Proposal, TakesInWhoWaitsAtFreePlaces) {
+TEST(Proposal, AdmitsWaitingWorkersAtFreePlaces) {
   Proposer proposer{Epoch(4, {seat_of(5, 0), seat_of(1, 1), seat_of(3, 3)})};
   proposer.dead = {1, 8};
   proposer.avoided = {{"h", 2}};
@@ -140,20 +140,21 @@ TEST(Proposal, TakesInWhoWaitsAtFreePlaces) {
   const Epoch epoch = proposer(&presence);
   EXPECT_EQ(workers_of(epoch), (std::vector<int>{5, 3, 6, 7}));
   EXPECT_TRUE(epoch.seat(2).is_new);
-  EXPECT_EQ(epoch.seat(2).place, 4) << "not the place of one that was only just found dead";
+  EXPECT_EQ(epoch.seat(2).place, 4)
+      << "the place of a worker that was just found dead is not reused yet";
   EXPECT_EQ(epoch.seat(3).place, 5);
   proposer.most = 3;
   EXPECT_EQ(workers_of(proposer(&presence)), (std::vector<int>{5, 3, 6}));
 }
 
-TEST(Proposal, ANewcomerStaysNewUntilItHasTheState) {
+TEST(Proposal, AWorkerIsNewUntilItHasTheTrainingState) {
   Proposer proposer{Epoch(4, {seat_of(0, 0), seat_of(1, 1, true)})};
   EXPECT_TRUE(proposer().seat(1).is_new);
   proposer.has_state = {0, 1};
   EXPECT_FALSE(proposer().seat(1).is_new);
 }
 
-TEST(Proposal, TheHighestGoWhereFewerAreWanted) {
+TEST(Proposal, DismissesTheHighestNumbersIfFewerAreWanted) {
   const Proposer proposer{Epoch(4, {seat_of(5, 0), seat_of(1, 1), seat_of(3, 2)})};
   const Presence fewer = presence_of({1, 3, 5, 9}, 2);
   const Epoch epoch = proposer(&fewer);
@@ -163,15 +164,16 @@ TEST(Proposal, TheHighestGoWhereFewerAreWanted) {
   Proposer later{epoch};
   later.dismissed = {5};
   const Presence again = presence_of({5, 9});
-  EXPECT_EQ(workers_of(later(&again)), (std::vector<int>{1, 3, 9})) << "5 has not stopped yet";
+  EXPECT_EQ(workers_of(later(&again)), (std::vector<int>{1, 3, 9}))
+      << "worker 5 was dismissed and is not admitted again";
   EXPECT_TRUE(later(&again).has_dismissed(5));
   const Presence none = presence_of({}, 0);
-  EXPECT_EQ(workers_of(proposer(&none)), std::vector<int>{1}) << "a job has at least one";
+  EXPECT_EQ(workers_of(proposer(&none)), std::vector<int>{1}) << "a job has at least one worker";
   const Presence more = presence_of({9, 10}, 4);
   EXPECT_EQ(workers_of(proposer(&more)), (std::vector<int>{5, 1, 3, 9}));
 }
 
-TEST(Proposal, TheFirstEpochHasEverybodyAndNobodyIsNew) {
+TEST(Proposal, TheFirstEpochAdmitsTheAnnouncedWorkersAsNotNew) {
   const Epoch epoch = propose_first(Epoch(), presence_of({0, 2, 1}), 2);
   EXPECT_EQ(workers_of(epoch), (std::vector<int>{0, 1}));
   EXPECT_EQ(epoch.seat(1).place, 1);

@@ -36,7 +36,7 @@ std::vector<int> lost_at(FarWatch& watch, std::chrono::milliseconds when) {
   return workers;
 }
 
-TEST(FarWatch, ARecordThatStaysAwayIsADeath) {
+TEST(FarWatch, AMemberIsLostIfItsRecordStaysAway) {
   FarWatch watch(0s);
   EXPECT_FALSE(watch.has_members());
   watch.set_members({3, 4}, at(0ms));
@@ -49,10 +49,11 @@ TEST(FarWatch, ARecordThatStaysAwayIsADeath) {
   ASSERT_EQ(lost.size(), 1u);
   EXPECT_EQ(lost[0].worker, 3);
   EXPECT_THAT(lost[0].cause, HasSubstr("session"));
-  EXPECT_THAT(lost_at(watch, 10h), IsEmpty()) << "told once, and 4 was never expected to beat";
+  EXPECT_THAT(lost_at(watch, 10h), IsEmpty())
+      << "a loss is reported once, and worker 4 sends no heartbeats";
 }
 
-TEST(FarWatch, ARecordThatNobodySawIsADeathToo) {
+TEST(FarWatch, AMemberIsLostIfItsRecordNeverAppeared) {
   FarWatch watch(0s);
   watch.set_members({3, 4}, at(0ms));
   watch.miss_absent({{4, Member{}}, {5, Member{}}}, at(0ms));
@@ -60,7 +61,7 @@ TEST(FarWatch, ARecordThatNobodySawIsADeathToo) {
   EXPECT_THAT(lost_at(watch, 250ms), ElementsAre(3));
 }
 
-TEST(FarWatch, ARecordThatComesBackIsNone) {
+TEST(FarWatch, AMemberIsNotLostIfItsRecordReturns) {
   FarWatch watch(0s);
   watch.set_members({3}, at(0ms));
   watch.note(worker_key(3), false, at(100ms));
@@ -72,7 +73,7 @@ TEST(FarWatch, ARecordThatComesBackIsNone) {
   EXPECT_THAT(lost_at(watch, 750ms), ElementsAre(3));
 }
 
-TEST(FarWatch, SilenceIsADeathUnlessThisProcessWasAway) {
+TEST(FarWatch, ASilentMemberIsLostUnlessThisProcessSlept) {
   FarWatch watch(1s);
   watch.set_members({1, 2}, at(0ms));
   for (int i = 1; i <= 10; ++i) {
@@ -89,20 +90,22 @@ TEST(FarWatch, SilenceIsADeathUnlessThisProcessWasAway) {
   EXPECT_THAT(lost_at(watch, 12001ms), ElementsAre(1));
 }
 
-TEST(FarWatch, AStoreThatWasAwayShowsEverythingAnew) {
+TEST(FarWatch, AfterAStoreOutageAllTimersRestart) {
   FarWatch watch(1s);
   watch.set_members({1}, at(0ms));
   watch.note(worker_key(1), false, at(100ms));
   watch.restart(at(200ms));
   EXPECT_THAT(lost_at(watch, 600ms), IsEmpty());
   EXPECT_THAT(lost_at(watch, 1000ms), IsEmpty());
-  EXPECT_THAT(lost_at(watch, 1201ms), ElementsAre(1)) << "and it never came again";
+  EXPECT_THAT(lost_at(watch, 1201ms), ElementsAre(1))
+      << "the record did not return after the outage";
   watch.set_members({2}, at(1300ms));
   watch.add_members({2, 1}, at(1400ms));
-  EXPECT_THAT(lost_at(watch, 1400ms), IsEmpty()) << "watched anew, a member of another epoch";
+  EXPECT_THAT(lost_at(watch, 1400ms), IsEmpty())
+      << "worker 1 is a member of a new epoch and its timers restart";
 }
 
-TEST(FarWatch, WhatIsTakenBackIsToldWhenItIsSo) {
+TEST(FarWatch, AWithdrawnLossIsReportedAgainIfItIsConfirmed) {
   FarWatch watch(1s);
   watch.set_members({3}, at(0ms));
   watch.miss_absent({}, at(0ms));
@@ -113,12 +116,12 @@ TEST(FarWatch, WhatIsTakenBackIsToldWhenItIsSo) {
   EXPECT_THAT(lost_at(watch, 700ms), IsEmpty());
   const auto lost = watch.lost(at(1001ms));
   ASSERT_EQ(lost.size(), 1u);
-  EXPECT_TRUE(lost[0].is_silent) << "its record is there, and it was never heard of";
+  EXPECT_TRUE(lost[0].is_silent) << "its record exists, but it has sent no heartbeat";
 }
 
 // A worker that others admitted may have arrived after this worker had read the list, and before
 // this worker was told to watch it: the list does not prove its death.
-TEST(FarMembers, WhoCameAfterTheListWasReadIsThere) {
+TEST(FarMembers, AWorkerThatArrivedAfterTheListWasReadIsNotLost) {
   LocalStore store;
   const auto other = store.open_session();
   std::mutex mutex;
@@ -144,14 +147,15 @@ TEST(FarMembers, WhoCameAfterTheListWasReadIsThere) {
   ASSERT_TRUE(is_lost(7, 30s));
   other->set(worker_key(6), encode(Member{.rank = 6, .size = 8}), Deadline::after(30s),
              Lifetime::Session);
-  ASSERT_TRUE(watch.wait_until_wanted(Deadline::after(30s))) << "it is seen";
+  ASSERT_TRUE(watch.wait_until_wanted(Deadline::after(30s))) << "worker 6 is announced";
   watch.set_epoch(epoch_of(2, {4, 6}), {}, {6}, Presence{});
   EXPECT_FALSE(is_lost(6, 3 * FarWatch::kReturn));
   EXPECT_FALSE(watch.is_change_wanted());
   other->set(worker_key(5), encode(Member{.rank = 5, .size = 8}), Deadline::after(30s));
   ASSERT_TRUE(watch.wait_until_wanted(Deadline::after(30s)));
   watch.set_epoch(epoch_of(3, {4, 6}), {}, {6}, Presence{});
-  EXPECT_TRUE(watch.is_change_wanted()) << "5 still waits, whatever an older list says";
+  EXPECT_TRUE(watch.is_change_wanted())
+      << "worker 5 still waits, although the older list does not contain it";
   other->erase(worker_key(6), Deadline::after(30s));
   EXPECT_TRUE(is_lost(6, 30s));
 }
@@ -170,7 +174,7 @@ struct FarWorker {
   Membership membership;
 };
 
-TEST(FarMembers, OnOtherHostsAreMissedAndTheRestGoesOn) {
+TEST(FarMembers, TheOthersContinueWithoutALostHost) {
   LocalStore store;
   std::vector<std::unique_ptr<FarWorker>> workers;
   for (const auto& [number, host] : {std::pair(0, "a"), {1, "b"}, {2, "b"}}) {
@@ -199,7 +203,7 @@ TEST(FarMembers, OnOtherHostsAreMissedAndTheRestGoesOn) {
   });
 }
 
-TEST(Records, WhatAWorkerSaysOfItsProgressIsReadBack) {
+TEST(Records, AProgressReportIsDecodedAsItWasEncoded) {
   const Liveness::Report report{
       .moves = 9, .waits = 7, .is_waiting = true, .step = Duration(1'500'000)};
   EXPECT_EQ(report_in_well(bytes_of(well_text(4, report))), report);

@@ -120,7 +120,7 @@ class MembershipProcess : public ::testing::Test {
   std::vector<double> milliseconds;
 };
 
-TEST_F(MembershipProcess, AfterKillNineTheOthersAreInTheNextEpochAtOnce) {
+TEST_F(MembershipProcess, SurvivorsOfAKillEnterTheNextEpochAtOnce) {
   RankProcesses::run_if_child(work);
   for (int trial = 0; trial < 2; ++trial) {
     const int dead = 2 * trial;
@@ -156,7 +156,7 @@ TEST_F(MembershipProcess, AFrozenWorkerIsKilledAndLeftOut) {
   EXPECT_GE(milliseconds.front(), 240.0) << "it must not be accused early";
 }
 
-TEST_F(MembershipProcess, TwoDeathsAtOnce) {
+TEST_F(MembershipProcess, SurvivorsContinueAfterTwoDeathsAtOnce) {
   RankProcesses::run_if_child(work);
   begin(5);
   const long long now = nanoseconds_now();
@@ -171,7 +171,7 @@ TEST_F(MembershipProcess, TwoDeathsAtOnce) {
   }
 }
 
-TEST_F(MembershipProcess, ADeathWhileTheNextEpochIsAgreedOn) {
+TEST_F(MembershipProcess, SurvivorsContinueAfterADeathDuringTheDecision) {
   RankProcesses::run_if_child(work);
   for (const char* fatal : {"1 membership.next", "1 membership.decided", "1 membership.agreed"}) {
     begin(4, {{"TEST_FATAL", fatal}});
@@ -188,7 +188,7 @@ TEST_F(MembershipProcess, ADeathWhileTheNextEpochIsAgreedOn) {
   }
 }
 
-TEST_F(MembershipProcess, ANewcomerIsTakenInAndOutlivesTheRest) {
+TEST_F(MembershipProcess, ANewWorkerIsAdmittedAndOutlivesTheOthers) {
   RankProcesses::run_if_child(work);
   begin(3, {}, 2);
   long long now = nanoseconds_now();

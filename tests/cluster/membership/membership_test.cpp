@@ -78,7 +78,7 @@ class MembershipTest : public ::testing::Test {
   std::vector<std::unique_ptr<Worker>> workers;
 };
 
-TEST_F(MembershipTest, TheFirstMeetAndAnEpochFollowsAnother) {
+TEST_F(MembershipTest, WorkersJoinTheFirstEpochAndMoveToTheNext) {
   begin(3);
   EXPECT_THAT(workers_of(workers[0]->membership.epoch()), ElementsAre(0, 1, 2));
   EXPECT_EQ(workers[2]->membership.rank(), 2);
@@ -92,7 +92,7 @@ TEST_F(MembershipTest, TheFirstMeetAndAnEpochFollowsAnother) {
   }
 }
 
-TEST_F(MembershipTest, WhoLeavesIsGoneAndTheOthersGoOn) {
+TEST_F(MembershipTest, TheOthersContinueAfterAWorkerLeaves) {
   begin(4);
   std::promise<std::string> told;
   workers[0]->membership.on_death([&](int worker, const std::string& cause) {
@@ -121,7 +121,7 @@ TEST_F(MembershipTest, TheCauseOfALossIsTheFailureThatTheWorkerReported) {
   }
 }
 
-TEST_F(MembershipTest, ADeathBeforeTheCallbackIsToldAllTheSame) {
+TEST_F(MembershipTest, ADeathBeforeTheCallbackWasSetIsReported) {
   begin(2);
   workers.pop_back();
   std::promise<int> told;
@@ -129,7 +129,7 @@ TEST_F(MembershipTest, ADeathBeforeTheCallbackIsToldAllTheSame) {
   EXPECT_EQ(told.get_future().get(), 1);
 }
 
-TEST_F(MembershipTest, AJoinerIsTakenInAndIsNewUntilItsJoinIsComplete) {
+TEST_F(MembershipTest, AJoiningWorkerIsNewUntilItsJoinIsComplete) {
   begin(2);
   EXPECT_FALSE(workers[0]->membership.is_change_wanted());
   auto joiner = std::make_unique<Worker>(store, Membership::Options{.worker = 2, .first_size = 2});
@@ -155,7 +155,7 @@ TEST_F(MembershipTest, AJoinerIsTakenInAndIsNewUntilItsJoinIsComplete) {
   }
 }
 
-TEST_F(MembershipTest, WhereFewerAreWantedTheHighestAreToldSo) {
+TEST_F(MembershipTest, IfFewerAreWantedTheHighestNumbersAreDismissed) {
   begin(3);
   store.set("wanted", bytes_of("1"), soon());
   workers[2]->membership.wait_for_more(soon());
@@ -175,10 +175,11 @@ TEST_F(MembershipTest, WhereFewerAreWantedTheHighestAreToldSo) {
   EXPECT_EQ(outcomes[1], "the job was made smaller: epoch 2 goes on without worker 1");
   EXPECT_EQ(outcomes[2], "the job was made smaller: epoch 2 goes on without worker 2");
   EXPECT_FALSE(workers[0]->membership.is_change_wanted());
-  EXPECT_FALSE(store.get("worker/0000002", soon())) << "or it would be taken in again";
+  EXPECT_FALSE(store.get("worker/0000002", soon()))
+      << "a dismissed worker's record would admit it again";
 }
 
-TEST_F(MembershipTest, AnotherJobAndAWorkerThatComesTwiceAreRefusedByName) {
+TEST_F(MembershipTest, OtherJobsAndDuplicateWorkersAreRefused) {
   begin(1);
   Worker other(store, {.worker = 1, .first_size = 1, .job_hash = "other"});
   Worker twice(store, {.worker = 0, .first_size = 1});
@@ -195,7 +196,7 @@ TEST_F(MembershipTest, AnotherJobAndAWorkerThatComesTwiceAreRefusedByName) {
   }
 }
 
-TEST_F(MembershipTest, WhoWasRefusedTakesNothingOfTheOthersAway) {
+TEST_F(MembershipTest, ARefusedWorkerDoesNotEraseTheMembersRecord) {
   begin(1);
   {
     Worker twice(store, {.worker = 0, .first_size = 1});
@@ -204,13 +205,13 @@ TEST_F(MembershipTest, WhoWasRefusedTakesNothingOfTheOthersAway) {
   EXPECT_TRUE(store.get("worker/0000000", soon()));
 }
 
-TEST_F(MembershipTest, AtTheDeadlineTheLeastNumberBeginsOrTheMissingAreNamed) {
+TEST_F(MembershipTest, AtTheDeadlineTheJobStartsWithTheMinimumOrNamesMissingWorkers) {
   workers.push_back(std::make_unique<Worker>(
       store, Membership::Options{.worker = 1, .first_size = 4, .least = 2}));
   const auto join_in_time = [](Worker& w) { return w.membership.join(Deadline::after(300ms)); };
   try {
     all(workers, join_in_time);
-    FAIL() << "one is not enough";
+    FAIL() << "one worker is below the minimum";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::Deadline);
     EXPECT_THAT(error.message(), HasSubstr("workers 0, 2, 3 of 4 did not come within "));
@@ -224,7 +225,7 @@ TEST_F(MembershipTest, AtTheDeadlineTheLeastNumberBeginsOrTheMissingAreNamed) {
   }
 }
 
-TEST_F(MembershipTest, WhoNeverReportsIsNamedAndTheCallMayBeRepeated) {
+TEST_F(MembershipTest, AMissingReportIsNamedAndTheCallMayBeRepeated) {
   begin(2);
   try {
     workers[0]->membership.next({}, {}, Deadline::after(100ms));

@@ -263,7 +263,7 @@ class Scene {
         continue;
       }
       return "workers " + std::to_string(worker.worker()) + " and " +
-             std::to_string(other->worker()) + " know of other epochs that made a step";
+             std::to_string(other->worker()) + " disagree on which epoch completed a step";
     }
     return std::nullopt;
   }
@@ -286,7 +286,7 @@ class Scene {
       const bool is_suspect = suspected_.contains(worker.worker());
       if (is_suspect && worker.error()->code() == ErrorCode::Aborted) return std::nullopt;
       if (!epoch || !epoch->has_dismissed(worker.worker())) {
-        return who + " lives and ended with " + worker.error()->what();
+        return who + " is alive but ended with " + worker.error()->what();
       }
       for (const auto& [number, bytes] : epochs_) {
         if (number >= epoch->number() && decode_epoch(bytes).contains(worker.worker())) {
@@ -295,11 +295,11 @@ class Scene {
       }
       return std::nullopt;
     }
-    if (worker.is_agreeing()) return who + " never came to an agreement";
+    if (worker.is_agreeing()) return who + " never finished deciding the next epoch";
     if (worker.held().empty()) return std::nullopt;  // it still waits to be admitted
     const Epoch& epoch = worker.held().back();
     for (const Seat& seat : epoch.seats()) {
-      if (is_gone(at(seat.worker))) return who + " ended beside a dead one";
+      if (is_gone(at(seat.worker))) return who + " ended in an epoch with a dead member";
     }
     if (last.value_or(epoch.number()) != epoch.number()) return who + " ended in another epoch";
     last = epoch.number();
@@ -323,7 +323,7 @@ class Scene {
   Failure failure_;
 };
 
-TEST(SuccessionSimulation, EveryEpochIsOneUnderEverySeed) {
+TEST(SuccessionSimulation, EveryNumberHasOneEpochUnderEverySeed) {
   const int count = base::build_info().sanitizer == "OFF" ? 400 : 100;
   const auto failure = for_each_seed("SuccessionSimulation.Every*", count, [](std::uint64_t seed) {
     return Scene(seed, Flaw::None).run();
@@ -331,18 +331,18 @@ TEST(SuccessionSimulation, EveryEpochIsOneUnderEverySeed) {
   EXPECT_FALSE(failure) << *failure;
 }
 
-TEST(SuccessionSimulation, AWorkerThatOverwritesEpochsIsNoticed) {
+TEST(SuccessionSimulation, DetectsAWorkerThatOverwritesEpochs) {
   const auto failure =
       for_each_seed("SuccessionSimulation.AWorkerThatO*", 200,
                     [](std::uint64_t seed) { return Scene(seed, Flaw::Blind).run(); });
-  EXPECT_TRUE(failure) << "the simulation is blind";
+  EXPECT_TRUE(failure) << "the simulation did not detect the deliberate bug";
 }
 
-TEST(SuccessionSimulation, AWorkerThatForgetsStepsIsNoticed) {
+TEST(SuccessionSimulation, DetectsAWorkerThatForgetsSteps) {
   const auto failure =
       for_each_seed("SuccessionSimulation.AWorkerThatF*", 200,
                     [](std::uint64_t seed) { return Scene(seed, Flaw::Forgetful).run(); });
-  ASSERT_TRUE(failure) << "the simulation is blind";
+  ASSERT_TRUE(failure) << "the simulation did not detect the deliberate bug";
   EXPECT_NE(failure->find("was made in epoch"), std::string::npos) << *failure;
 }
 

@@ -49,10 +49,11 @@ TYPED_TEST(LockTest, OneHolderAtATime) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(entered, 20);
-  EXPECT_TRUE(this->a->list("lock/l/queue/", soon()).empty()) << "nobody stays in the queue";
+  EXPECT_TRUE(this->a->list("lock/l/queue/", soon()).empty())
+      << "the queue must be empty in the end";
 }
 
-TYPED_TEST(LockTest, TheDeadlineEndsTheWaitAndTheLockLivesOn) {
+TYPED_TEST(LockTest, AfterADeadlineTheLockCanStillBeAcquired) {
   Lock mine(*this->a, "l");
   Lock theirs(*this->b, "l");
   std::optional<Lock::Held> held = mine.acquire(soon());
@@ -87,7 +88,7 @@ void await_queue(Test& test, std::size_t count) {
   while (test.a->list("lock/rw/queue/", soon()).size() < count) ASSERT_FALSE(test.HasFailure());
 }
 
-TYPED_TEST(LockTest, AWaitingWriterHoldsUpLaterReaders) {
+TYPED_TEST(LockTest, AWaitingWriterBlocksLaterReaders) {
   ReadWriteLock mine(*this->a, "rw");
   ReadWriteLock theirs(*this->b, "rw");
   std::optional<ReadWriteLock::Held> reader = mine.read(soon());
@@ -95,7 +96,7 @@ TYPED_TEST(LockTest, AWaitingWriterHoldsUpLaterReaders) {
   // The writer has written its key and only waits for the reader.
   while (!this->a->get("lock/rw/writer", soon())) ASSERT_FALSE(this->HasFailure());
   EXPECT_THROW(static_cast<void>(mine.read(Deadline::after(100ms))), Error)
-      << "else readers that keep coming would keep writers out for ever";
+      << "otherwise a stream of readers would starve the writers";
   reader.reset();
   ReadWriteLock::Held held = writer.get();
   auto later = std::async(std::launch::async, [&] { return mine.read(soon()); });

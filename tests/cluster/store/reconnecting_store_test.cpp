@@ -57,7 +57,7 @@ class ReconnectingStoreTest : public ::testing::Test {
   std::unique_ptr<net::Server> server_;
 };
 
-TEST_F(ReconnectingStoreTest, WhatLastsIsThereAndSessionsComeBack) {
+TEST_F(ReconnectingStoreTest, JobKeysAndSessionKeysSurviveARestart) {
   const auto a = open();
   const auto b = open();
   a->set("job", bytes_of("stays"), soon());
@@ -72,14 +72,15 @@ TEST_F(ReconnectingStoreTest, WhatLastsIsThereAndSessionsComeBack) {
   // The test makes no call on a; its own thread reconnects.
   EXPECT_EQ(b->wait("mine", soon()), to_bytes("1"));
   EXPECT_EQ(b->wait("lock", soon()), to_bytes("a"));
-  EXPECT_GT(b->list("mine", soon()).front().revision, before) << "revisions rise for ever";
+  EXPECT_GT(b->list("mine", soon()).front().revision, before)
+      << "revisions increase across restarts";
   // The count increases only after all session keys were restored.
   const Deadline deadline = soon();
   while (a->reconnects() == 0 && !deadline.is_past()) std::this_thread::yield();
   EXPECT_GE(a->reconnects(), 1);
 }
 
-TEST_F(ReconnectingStoreTest, AClaimThatAnotherTookMeanwhileIsTheirs) {
+TEST_F(ReconnectingStoreTest, AKeyThatAnotherSessionTookDuringTheOutageIsNotRestored) {
   auto a = open();
   EXPECT_TRUE(a->compare_and_set("lock", {}, bytes_of("a"), soon(), Lifetime::Session).swapped);
   crash();
@@ -103,7 +104,7 @@ TEST_F(ReconnectingStoreTest, CallsInFlightWaitForTheServer) {
   EXPECT_EQ(waiting.get(), to_bytes("v"));
 }
 
-TEST_F(ReconnectingStoreTest, AWatchTellsWhatIsThereAndWhatWent) {
+TEST_F(ReconnectingStoreTest, AWatchReportsErasedAndExistingKeysAfterARestart) {
   const auto a = open();
   auto b = open();
   a->set("w/job", bytes_of("1"), soon());
@@ -117,18 +118,18 @@ TEST_F(ReconnectingStoreTest, AWatchTellsWhatIsThereAndWhatWent) {
   const StoreChange gone = watch->next(soon());
   EXPECT_EQ(gone.key, "w/session");
   EXPECT_EQ(gone.value, std::nullopt);
-  EXPECT_EQ(watch->next(soon()).key, "w/job") << "first what is there, as always";
+  EXPECT_EQ(watch->next(soon()).key, "w/job") << "a watch begins with the existing keys";
   a->set("w/new", {}, soon());
   EXPECT_EQ(watch->next(soon()).key, "w/new");
 }
 
-TEST_F(ReconnectingStoreTest, PatienceEndsAndSoDoDeadlines) {
+TEST_F(ReconnectingStoreTest, CallsFailAfterTheReconnectTimeout) {
   const auto store = open(300ms);
   crash();
   const TimePoint begin = steady_clock().now();
   try {
     store->get("k", soon());
-    ADD_FAILURE() << "nobody could answer";
+    ADD_FAILURE() << "the call returned although no server was running";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::PeerLost);
     // The number depends on how busy the machine is.
@@ -152,18 +153,18 @@ TEST_F(ReconnectingStoreTest, PatienceEndsAndSoDoDeadlines) {
   EXPECT_FALSE(failure) << *failure;
 }
 
-TEST_F(ReconnectingStoreTest, ACallsOwnDeadlineHolds) {
+TEST_F(ReconnectingStoreTest, ACallEndsAtItsOwnDeadline) {
   const auto store = open();
   crash();
   try {
     store->set("k", {}, Deadline::after(100ms));
-    ADD_FAILURE() << "nobody could answer";
+    ADD_FAILURE() << "the call returned although no server was running";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::Deadline);
   }
 }
 
-TEST_F(ReconnectingStoreTest, CountsAreRightThroughManyCrashesBetweenCalls) {
+TEST_F(ReconnectingStoreTest, AddsAreCorrectAcrossManyCrashes) {
   const auto store = open();
   for (int i = 1; i <= 10; ++i) {
     EXPECT_EQ(store->add("n", 1, soon()), i);

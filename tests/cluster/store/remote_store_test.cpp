@@ -24,7 +24,7 @@ Deadline soon() {
   return Deadline::after(20s);
 }
 
-TEST(RemoteStore, ALostServerFailsWaitsAndLaterCalls) {
+TEST(RemoteStore, WaitsAndLaterCallsFailAfterTheServerIsLost) {
   RemoteKind kind;
   const std::unique_ptr<Store> store = kind.open();
   const std::unique_ptr<Store> other = kind.open();
@@ -37,7 +37,7 @@ TEST(RemoteStore, ALostServerFailsWaitsAndLaterCalls) {
   EXPECT_EQ(code_of([&] { other->get("k", soon()); }), ErrorCode::PeerLost);
 }
 
-TEST(RemoteStore, AStoreIsOneConnection) {
+TEST(RemoteStore, AStoreUsesOneConnection) {
   RemoteKind kind;
   const std::unique_ptr<Store> store = kind.open();
   std::vector<std::future<Bytes>> waiting;
@@ -51,7 +51,7 @@ TEST(RemoteStore, AStoreIsOneConnection) {
   EXPECT_EQ(kind.server().counters().sessions_accepted, 1u);
 }
 
-TEST(RemoteStore, MoreCallsThanSlotsWaitTheirTurn) {
+TEST(RemoteStore, CallsBeyondTheLimitWaitForASlot) {
   RemoteKind kind;
   const std::unique_ptr<Store> store = kind.open();
   constexpr int kCalls = 300;  // the bound is 256
@@ -69,7 +69,7 @@ TEST(RemoteStore, MoreCallsThanSlotsWaitTheirTurn) {
   EXPECT_EQ(answered, kCalls);
 }
 
-TEST(StoreService, AnswersNonsenseWithAnErrorAndLivesOn) {
+TEST(StoreService, AnswersMalformedRequestsWithAnErrorAndContinues) {
   RemoteKind kind;
   const net::SecretCredentials credentials(kind.secret(), "fuzzer");
   net::Client client({.address = kind.server().address(), .credentials = &credentials}, soon());

@@ -33,19 +33,19 @@ class SecretFileTest : public ::testing::Test {
   std::filesystem::path file = folder / "job.secret";
 };
 
-TEST_F(SecretFileTest, TheMakersSecretIsFoundAndGoesWithIt) {
+TEST_F(SecretFileTest, TheSecretIsFoundAndRemovedWithItsCreator) {
   {
     const SecretFile made = SecretFile::make(socket, soon());
     const net::Secret found = SecretFile::find(socket, soon());
     EXPECT_TRUE(std::ranges::equal(found.bytes(), made.secret().bytes()));
     EXPECT_EQ(std::filesystem::status(file).permissions(),
               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-    EXPECT_THROW(SecretFile::make(socket, soon()), Error) << "a job of the same name";
+    EXPECT_THROW(SecretFile::make(socket, soon()), Error) << "a job of the same name is running";
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder));
 }
 
-TEST_F(SecretFileTest, WhoeverComesFirstWaitsForTheMaker) {
+TEST_F(SecretFileTest, ARankThatComesFirstWaitsForTheCreator) {
   std::optional<SecretFile> made;
   std::thread maker([&] { made.emplace(SecretFile::make(socket, soon())); });
   const net::Secret found = SecretFile::find(socket, soon());
@@ -53,7 +53,7 @@ TEST_F(SecretFileTest, WhoeverComesFirstWaitsForTheMaker) {
   EXPECT_TRUE(std::ranges::equal(found.bytes(), made->secret().bytes()));
 }
 
-TEST_F(SecretFileTest, ADeadMakersSecretIsNotTakenAndIsSwept) {
+TEST_F(SecretFileTest, ADeadCreatorsSecretIsIgnoredAndSwept) {
   std::filesystem::create_directory(folder);
   std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
   net::Secret::generate().save(file);
@@ -71,7 +71,7 @@ TEST_F(SecretFileTest, ADeadMakersSecretIsNotTakenAndIsSwept) {
   EXPECT_TRUE(std::ranges::equal(SecretFile::find(socket, soon()).bytes(), made.secret().bytes()));
 }
 
-TEST_F(SecretFileTest, WhatMakersWereKilledOverIsSweptAndWhatIsHeldIsNot) {
+TEST_F(SecretFileTest, FilesOfKilledCreatorsAreSweptAndLockedFilesAreKept) {
   std::filesystem::create_directory(folder);
   std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
   for (const char* name : {"a.secret.new", "b.sock.lock", "c.sock.lock"}) {
@@ -82,10 +82,11 @@ TEST_F(SecretFileTest, WhatMakersWereKilledOverIsSweptAndWhatIsHeldIsNot) {
   const SecretFile made = SecretFile::make(socket, soon());
   EXPECT_FALSE(std::filesystem::exists(folder / "a.secret.new"));
   EXPECT_FALSE(std::filesystem::exists(folder / "b.sock.lock"));
-  EXPECT_TRUE(std::filesystem::exists(folder / "c.sock.lock")) << "somebody makes a socket";
+  EXPECT_TRUE(std::filesystem::exists(folder / "c.sock.lock"))
+      << "a process that creates a socket holds this lock";
 }
 
-TEST_F(SecretFileTest, AFolderThatOthersCanEnterIsRefused) {
+TEST_F(SecretFileTest, AFolderThatOtherUsersCanEnterIsRefused) {
   std::filesystem::create_directory(folder);
   std::filesystem::permissions(folder, std::filesystem::perms(0755));
   EXPECT_THROW(SecretFile::make(socket, soon()), Error);
@@ -93,7 +94,8 @@ TEST_F(SecretFileTest, AFolderThatOthersCanEnterIsRefused) {
   const std::filesystem::path elsewhere = runtime.path() / "elsewhere";
   std::filesystem::create_directory(elsewhere);
   std::filesystem::create_directory_symlink(elsewhere, folder);
-  EXPECT_THROW(SecretFile::make(socket, soon()), Error) << "a link is not a folder of ours";
+  EXPECT_THROW(SecretFile::make(socket, soon()), Error)
+      << "a symbolic link is not accepted as the folder";
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ StoreRequest request_of(StoreVerb verb, const std::string& key) {
   return request;
 }
 
-TEST(StoreCall, EveryVerbButWatching) {
+TEST(StoreCall, EveryVerbExceptWatchMatchesTheStoresFunction) {
   LocalStore store;
   const Deadline deadline = Deadline::after(30s);
   StoreRequest set = request_of(StoreVerb::Set, "k/a");

@@ -63,7 +63,7 @@ TEST_F(StoreJournalTest, AReaderSeesWhatAWriterAppends) {
   EXPECT_EQ(writer.map.revision(), 3u);
 }
 
-TEST_F(StoreJournalTest, HalfARecordIsNotThereYetAndIsCutByTheNextWriter) {
+TEST_F(StoreJournalTest, AnIncompleteRecordIsIgnoredAndCutByTheNextWriter) {
   Reader writer(path);
   writer.write("a", bytes_of("first"));
   const std::uint64_t whole = writer.journal.size();
@@ -83,7 +83,7 @@ TEST_F(StoreJournalTest, HalfARecordIsNotThereYetAndIsCutByTheNextWriter) {
   }
 }
 
-TEST_F(StoreJournalTest, RecordsLargerThanOneReadArriveWhole) {
+TEST_F(StoreJournalTest, RecordsLargerThanOneReadAreReadCompletely) {
   Reader writer(path);
   Reader reader(path);
   const Bytes big(std::size_t{5} << 20, std::byte{7});
@@ -94,7 +94,7 @@ TEST_F(StoreJournalTest, RecordsLargerThanOneReadArriveWhole) {
   EXPECT_EQ(*reader.map.find("a"), big);
 }
 
-TEST_F(StoreJournalTest, CompactionLosesNothingForWhoeverKeepsUp) {
+TEST_F(StoreJournalTest, CompactionLosesNoChangeForReadersThatKeepUp) {
   Reader writer(path);
   Reader reader(path);
   const Bytes value(std::size_t{100} << 10);
@@ -114,7 +114,7 @@ TEST_F(StoreJournalTest, CompactionLosesNothingForWhoeverKeepsUp) {
   EXPECT_EQ(fresh.map.revision(), writer.map.revision());
 }
 
-TEST_F(StoreJournalTest, RevisionsOfErasedKeysAreNotUsedAgain) {
+TEST_F(StoreJournalTest, RevisionsOfErasedKeysAreNotReused) {
   Reader writer(path);
   const Bytes value(std::size_t{2} << 20);
   writer.write("k", value);
@@ -128,7 +128,7 @@ TEST_F(StoreJournalTest, RevisionsOfErasedKeysAreNotUsedAgain) {
   EXPECT_EQ(fresh.map.revision(), 2u);
 }
 
-TEST_F(StoreJournalTest, SleepingThroughTwoCompactionsIsNoticed) {
+TEST_F(StoreJournalTest, AReaderThatMissedTwoCompactionsFails) {
   Reader writer(path);
   Reader sleeper(path);
   const Bytes value(std::size_t{2} << 20);
@@ -138,13 +138,13 @@ TEST_F(StoreJournalTest, SleepingThroughTwoCompactionsIsNoticed) {
   }
   try {
     sleeper.read();
-    ADD_FAILURE() << "did not notice";
+    ADD_FAILURE() << "the reader did not notice that it missed changes";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::PeerLost) << error.what();
   }
 }
 
-TEST_F(StoreJournalTest, AFileThatIsNoJournalIsRefused) {
+TEST_F(StoreJournalTest, AFileThatIsNotAJournalIsRefused) {
   write_file_atomically(path, std::string_view("some other file, not ours"));
   StoreJournal journal(path);
   try {
@@ -155,7 +155,7 @@ TEST_F(StoreJournalTest, AFileThatIsNoJournalIsRefused) {
   }
 }
 
-TEST_F(StoreJournalTest, ALinkInItsPlaceIsRefused) {
+TEST_F(StoreJournalTest, ASymbolicLinkIsRefused) {
   const std::filesystem::path elsewhere = folder.path() / "elsewhere";
   write_file_atomically(elsewhere, std::string_view("mine"));
   std::filesystem::create_symlink(elsewhere, path);

@@ -39,7 +39,7 @@ class StoreLogTest : public ::testing::Test {
   std::uint64_t revision_ = 0;
 };
 
-TEST_F(StoreLogTest, KeepsWhatLastsAndForgetsSessions) {
+TEST_F(StoreLogTest, KeepsJobKeysAndForgetsSessionKeys) {
   EXPECT_EQ(replayed(), Map{});
   {
     StoreLog log(path_);
@@ -51,7 +51,7 @@ TEST_F(StoreLogTest, KeepsWhatLastsAndForgetsSessions) {
     write(log, "taken", "4");
     write(log, "taken", "mine", 7);
   }
-  EXPECT_EQ(replayed(), (Map{{"a", "3"}})) << "a session took a key over, and is gone";
+  EXPECT_EQ(replayed(), (Map{{"a", "3"}})) << "a session that has ended had replaced the key";
 }
 
 TEST_F(StoreLogTest, ATornRecordIsCutOff) {
@@ -69,7 +69,7 @@ TEST_F(StoreLogTest, ATornRecordIsCutOff) {
   EXPECT_EQ(replayed(), (Map{{"a", "1"}, {"c", "3"}}));
 }
 
-TEST_F(StoreLogTest, StaysSmallHoweverManyChangesThereAre) {
+TEST_F(StoreLogTest, StaysSmallAfterManyChanges) {
   {
     StoreLog log(path_);
     const std::string value(10'000, 'v');
@@ -79,7 +79,7 @@ TEST_F(StoreLogTest, StaysSmallHoweverManyChangesThereAre) {
   EXPECT_EQ(replayed().size(), 1u);
 }
 
-TEST_F(StoreLogTest, RevisionsRiseFromServerToServer) {
+TEST_F(StoreLogTest, RevisionsIncreaseFromServerToServer) {
   {
     StoreLog log(path_);
     write(log, "a", "1");

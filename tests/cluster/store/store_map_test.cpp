@@ -64,7 +64,7 @@ TEST(StoreMap, AddRefusesTextAndOverflow) {
   EXPECT_EQ(text_of(*map.find("n")), "9223372036854775807") << "a refused add changes nothing";
 }
 
-TEST(StoreMap, KeepsToItsBounds) {
+TEST(StoreMap, RespectsItsBounds) {
   StoreBounds bounds;
   bounds.keys_max = 2;
   bounds.key_size_max = 4;
@@ -78,13 +78,14 @@ TEST(StoreMap, KeepsToItsBounds) {
   EXPECT_FALSE(run(map, make(StoreVerb::Set, "a", "123")).error);
   EXPECT_FALSE(run(map, make(StoreVerb::Set, "b", "123")).error);
   EXPECT_EQ(run(map, make(StoreVerb::Set, "c", "1")).error, ErrorCode::Exhausted) << "third key";
-  EXPECT_FALSE(run(map, make(StoreVerb::Set, "b", "12")).error) << "replacing frees what was";
+  EXPECT_FALSE(run(map, make(StoreVerb::Set, "b", "12")).error)
+      << "replacing a value frees the old one";
   EXPECT_TRUE(run(map, make(StoreVerb::Erase, "b")).flag);
   EXPECT_EQ(run(map, make(StoreVerb::Set, "bbbb", "12")).error, ErrorCode::Exhausted) << "bytes";
   EXPECT_EQ(map.byte_size(), 4u);
 }
 
-TEST(StoreMap, AListThatIsTooLargeIsRefusedWhole) {
+TEST(StoreMap, AListThatIsTooLargeIsRefusedEntirely) {
   StoreBounds bounds;
   bounds.reply_size_max = 100;
   StoreMap map(bounds);
@@ -95,14 +96,14 @@ TEST(StoreMap, AListThatIsTooLargeIsRefusedWhole) {
   EXPECT_EQ(run(map, make(StoreVerb::List, "c")).items.size(), 1u);
 }
 
-TEST(StoreMap, ASessionTakesItsKeysAndNoOthers) {
+TEST(StoreMap, EndingASessionErasesOnlyItsKeys) {
   StoreMap map;
   StoreRequest mine = make(StoreVerb::Set, "mine", "1");
   mine.lifetime = Lifetime::Session;
   run(map, mine);
   mine.key = "given";
   run(map, mine);
-  run(map, make(StoreVerb::Set, "given", "now the job's"));
+  run(map, make(StoreVerb::Set, "given", "the key now belongs to the job"));
   run(map, make(StoreVerb::Set, "job", "1"));
   EXPECT_EQ(map.owners(), std::set<StoreSessionId>{kMe});
   for (const StoreMap::Change& change : map.plan_end(kMe)) map.commit(change);

@@ -34,7 +34,7 @@ StoreReply full_reply() {
   return reply;
 }
 
-TEST(StoreMessage, EveryVerbSurvivesTheTrip) {
+TEST(StoreMessage, EveryVerbIsDecodedAsItWasEncoded) {
   for (int verb = 0; verb < kStoreVerbCount; ++verb) {
     const StoreRequest sent = full_request(static_cast<StoreVerb>(verb));
     const StoreRequest got = decode_store_request(encode(sent));
@@ -53,7 +53,7 @@ TEST(StoreMessage, EveryVerbSurvivesTheTrip) {
   }
 }
 
-TEST(StoreMessage, RepliesSurviveTheTrip) {
+TEST(StoreMessage, RepliesAreDecodedAsTheyWereEncoded) {
   const StoreReply got = decode_store_reply(encode(full_reply()));
   EXPECT_EQ(text_of(*got.value), "v");
   EXPECT_TRUE(got.flag);
@@ -85,14 +85,14 @@ void expect_protocol_error_at_every_truncation(const Bytes& whole, Decode decode
   EXPECT_THROW(decode(longer), Error);
 }
 
-TEST(StoreMessage, TruncatedOrPaddedIsProtocol) {
+TEST(StoreMessage, TruncatedOrPaddedBytesAreAProtocolError) {
   expect_protocol_error_at_every_truncation(encode(full_request(StoreVerb::Swap)),
                                             [](ByteView in) { decode_store_request(in); });
   expect_protocol_error_at_every_truncation(encode(full_reply()),
                                             [](ByteView in) { decode_store_reply(in); });
 }
 
-TEST(StoreMessage, FlippedBytesNeverDoMoreThanThrow) {
+TEST(StoreMessage, FlippedBytesThrowAtMost) {
   for (const Bytes& whole : {encode(full_request(StoreVerb::Set)), encode(full_reply())}) {
     for (std::size_t at = 0; at < whole.size(); ++at) {
       for (int bit = 0; bit < 8; ++bit) {
@@ -111,7 +111,7 @@ TEST(StoreMessage, FlippedBytesNeverDoMoreThanThrow) {
   }
 }
 
-TEST(StoreMessage, AHugeCountAllocatesNothingHuge) {
+TEST(StoreMessage, AHugeCountDoesNotAllocateMemory) {
   StoreReply empty;
   Bytes bytes = encode(empty);
   for (std::size_t i = bytes.size() - 4; i < bytes.size(); ++i) bytes[i] = std::byte{0xff};

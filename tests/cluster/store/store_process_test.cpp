@@ -52,7 +52,7 @@ void expect_freed_by_kill(RankProcesses& ranks, Store& store) {
   ranks.kill(0, SIGKILL);
   Lock(store, "l").acquire(soon()).release();
   EXPECT_EQ(store.get("mine", soon()), std::nullopt);
-  EXPECT_TRUE(store.get("job", soon())) << "what belongs to the job stays";
+  EXPECT_TRUE(store.get("job", soon())) << "keys of the job are kept";
 }
 
 TEST(StoreProcess, KillFreesALockOfAFolder) {
@@ -85,7 +85,7 @@ void add_for_ever(RankChannel& channel) {
   }
 }
 
-TEST(StoreProcess, KillInTheMiddleOfWritingHarmsNobody) {
+TEST(StoreProcess, AKillDuringAWriteDoesNotDamageTheStore) {
   RankProcesses::run_if_child(add_for_ever);
   const TemporaryFolder folder("store-test");
   const std::string path = folder.path() / "store";

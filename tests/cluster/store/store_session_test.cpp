@@ -39,7 +39,7 @@ TEST(StoreSession, AReusedSlotHasANewNumber) {
   session.begin(second, kStart);
   EXPECT_EQ(second.slot, first.slot);
   EXPECT_GT(second.sequence, first.sequence);
-  EXPECT_FALSE(session.accept(reply_to(first))) << "the answer to what was abandoned";
+  EXPECT_FALSE(session.accept(reply_to(first))) << "the answer to an abandoned request";
   EXPECT_TRUE(session.accept(reply_to(second)));
 }
 
@@ -73,7 +73,7 @@ TEST(StoreSession, SendsAgainUntilAnswered) {
   EXPECT_EQ(session.next_due(), TimePoint::max());
 }
 
-TEST(StoreSession, OverAReliableConnectionNothingIsEverDue) {
+TEST(StoreSession, OverAReliableConnectionNothingIsResent) {
   StoreSession session;
   StoreRequest request;
   session.begin(request, kStart);

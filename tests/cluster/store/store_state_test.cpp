@@ -63,32 +63,32 @@ class StoreStateTest : public ::testing::Test {
   std::unique_ptr<StoreState> state;
 };
 
-TEST_F(StoreStateTest, ACopyIsAnsweredAgainAndNotApplied) {
+TEST_F(StoreStateTest, ADuplicateIsAnsweredAgainAndNotApplied) {
   const Call add{.verb = StoreVerb::Add, .key = "n", .delta = 5};
   EXPECT_EQ(answer(kA, add).number, 5);
   EXPECT_EQ(answer(kA, add).number, 5);
   EXPECT_EQ(answer(kA, {.verb = StoreVerb::Add, .key = "n", .sequence = 2, .delta = 5}).number, 10);
-  EXPECT_TRUE(apply(kA, add).empty()) << "an older copy is not even answered";
+  EXPECT_TRUE(apply(kA, add).empty()) << "an older duplicate is not answered";
   EXPECT_EQ(answer(kB, add).number, 15) << "another session's request is another request";
 }
 
-TEST_F(StoreStateTest, ACopyOfASwapDoesNotSeeItsOwnEffect) {
+TEST_F(StoreStateTest, ADuplicateSwapGetsTheFirstAnswer) {
   const Call swap{.verb = StoreVerb::Swap, .key = "k", .value = "mine"};
   EXPECT_TRUE(answer(kA, swap).flag);
-  EXPECT_TRUE(answer(kA, swap).flag) << "a repeated winner must not learn that it lost";
+  EXPECT_TRUE(answer(kA, swap).flag) << "the winner's duplicate request must not report a loss";
   EXPECT_FALSE(answer(kB, swap).flag);
 }
 
-TEST_F(StoreStateTest, AWatchWhoseNumberNeverArrivedIsEndedByItsName) {
+TEST_F(StoreStateTest, AWatchWithAnUnknownNumberIsEndedByItsName) {
   EXPECT_GT(answer(kA, {.verb = StoreVerb::Watch, .key = "w", .watch = 7}).number, 0);
   answer(kB, {.verb = StoreVerb::Unwatch, .taken = 7});
   answer(kA, {.verb = StoreVerb::Unwatch, .sequence = 2, .taken = 8});
-  EXPECT_EQ(state->watch_count(), 1u) << "another session's, another name";
+  EXPECT_EQ(state->watch_count(), 1u) << "only the watch with this session and name may be ended";
   answer(kA, {.verb = StoreVerb::Unwatch, .sequence = 3, .taken = 7});
   EXPECT_EQ(state->watch_count(), 0u);
 }
 
-TEST_F(StoreStateTest, NobodyRevivesAnEndedSession) {
+TEST_F(StoreStateTest, AnEndedSessionIgnoresLateRequests) {
   const Call set{.verb = StoreVerb::Set, .key = "k", .value = "1", .lifetime = Lifetime::Session};
   answer(kA, set);
   state->end(kA);
@@ -97,10 +97,10 @@ TEST_F(StoreStateTest, NobodyRevivesAnEndedSession) {
   EXPECT_EQ(state->map().find("k"), nullptr);
 }
 
-TEST_F(StoreStateTest, AWaitIsAnsweredOnceWhenTheKeyComes) {
+TEST_F(StoreStateTest, AWaitIsAnsweredOnceWhenTheKeyIsSet) {
   const Call wait{.verb = StoreVerb::Wait, .key = "k"};
   EXPECT_TRUE(apply(kA, wait).empty());
-  EXPECT_TRUE(apply(kA, wait).empty()) << "a copy does not wait twice";
+  EXPECT_TRUE(apply(kA, wait).empty()) << "a duplicate does not add a second wait";
   EXPECT_EQ(state->waiter_count(), 1u);
   const auto deliveries = apply(kB, {.verb = StoreVerb::Set, .key = "k", .value = "now"});
   ASSERT_EQ(deliveries.size(), 2u);
@@ -109,7 +109,7 @@ TEST_F(StoreStateTest, AWaitIsAnsweredOnceWhenTheKeyComes) {
   EXPECT_EQ(state->waiter_count(), 0u);
 }
 
-TEST_F(StoreStateTest, AbandonedWaitsDoNotPileUp) {
+TEST_F(StoreStateTest, AbandonedWaitsAreReplaced) {
   for (std::uint64_t i = 1; i <= 1000; ++i) {
     apply(kA, {.verb = StoreVerb::Wait, .key = "k" + std::to_string(i), .sequence = i});
     ASSERT_EQ(state->waiter_count(), 1u);
@@ -118,7 +118,7 @@ TEST_F(StoreStateTest, AbandonedWaitsDoNotPileUp) {
   EXPECT_EQ(state->waiter_count(), 0u);
 }
 
-TEST_F(StoreStateTest, AWatchSeesThePastByAgeThenEverything) {
+TEST_F(StoreStateTest, AWatchDeliversExistingKeysByAgeAndThenEveryChange) {
   answer(kB, {.verb = StoreVerb::Set, .key = "p/2", .value = "a"});
   answer(kB, {.verb = StoreVerb::Set, .key = "p/1", .sequence = 2, .value = "b"});
   answer(kB, {.verb = StoreVerb::Set, .key = "q", .sequence = 3, .value = "-"});
@@ -137,13 +137,13 @@ TEST_F(StoreStateTest, AWatchSeesThePastByAgeThenEverything) {
   EXPECT_EQ(woken[1].reply.number, 2);
 }
 
-TEST_F(StoreStateTest, ABatchThatWasNotTakenComesAgain) {
+TEST_F(StoreStateTest, AnUnacknowledgedBatchIsSentAgain) {
   const auto id = static_cast<std::uint64_t>(answer(kA, {.verb = StoreVerb::Watch}).number);
   answer(kB, {.verb = StoreVerb::Set, .key = "k", .value = "1"});
   EXPECT_EQ(answer(kA, {.verb = StoreVerb::Next, .sequence = 2, .watch = id}).items.size(), 1u);
   answer(kB, {.verb = StoreVerb::Set, .key = "k", .sequence = 2, .value = "2"});
   const StoreReply again = answer(kA, {.verb = StoreVerb::Next, .sequence = 3, .watch = id});
-  ASSERT_EQ(again.items.size(), 2u) << "the client said that it took none";
+  ASSERT_EQ(again.items.size(), 2u) << "the client has acknowledged no item";
   EXPECT_EQ(again.number, 0);
 }
 
@@ -157,7 +157,7 @@ TEST_F(StoreStateTest, ALaggingWatchFailsAndFreesItsItems) {
   EXPECT_EQ(reply.error, ErrorCode::Exhausted);
 }
 
-TEST_F(StoreStateTest, BoundsOnSlotsAndWatches) {
+TEST_F(StoreStateTest, EnforcesBoundsOnSlotsAndWatches) {
   open({.slots_max = 2, .watches_max = 1});
   EXPECT_EQ(answer(kA, {.slot = 2}).error, ErrorCode::Protocol);
   EXPECT_EQ(answer(kA, {.sequence = 0}).error, ErrorCode::Protocol);
@@ -165,7 +165,7 @@ TEST_F(StoreStateTest, BoundsOnSlotsAndWatches) {
   EXPECT_EQ(answer(kA, {.verb = StoreVerb::Watch, .sequence = 2}).error, ErrorCode::Exhausted);
 }
 
-TEST_F(StoreStateTest, TheEndOfASessionLeavesNothingOfIt) {
+TEST_F(StoreStateTest, EndingASessionRemovesItsWaitsAndWatches) {
   const auto id = static_cast<std::uint64_t>(answer(kA, {.verb = StoreVerb::Watch}).number);
   apply(kA, {.verb = StoreVerb::Next, .sequence = 2, .watch = id});
   apply(kA, {.verb = StoreVerb::Wait, .key = "never", .slot = 1});
@@ -178,7 +178,7 @@ TEST_F(StoreStateTest, TheEndOfASessionLeavesNothingOfIt) {
             1u);
 }
 
-TEST_F(StoreStateTest, WhatTheJournalRefusesDoesNotHappen) {
+TEST_F(StoreStateTest, AChangeThatTheJournalRefusesIsNotApplied) {
   StoreState refusing({}, [](auto) { throw Error(ErrorCode::Exhausted, "disk full"); });
   refusing.open(kA);
   refusing.apply(kA, request_of({.verb = StoreVerb::Set, .key = "k", .value = "1"}));

@@ -36,7 +36,7 @@ TEST_F(CgroupTree, AHostWithoutGroupsHasNoLimits) {
   EXPECT_EQ(read().oom_kills(), std::nullopt);
 }
 
-TEST_F(CgroupTree, Version2TakesTheLeastQuotaOnTheWayUp) {
+TEST_F(CgroupTree, Version2UsesTheSmallestQuotaOfAllParents) {
   make_version_2("/user/job");
   write("sys/fs/cgroup/user/job/cpu.max", "400000 100000\n");
   write("sys/fs/cgroup/user/cpu.max", "150000 100000\n");
@@ -55,7 +55,7 @@ TEST_F(CgroupTree, Version2CountsKills) {
   EXPECT_EQ(read().oom_kills(), 3u);
 }
 
-TEST_F(CgroupTree, InAContainerTheMountIsAPartOfTheTree) {
+TEST_F(CgroupTree, ReadsTheMountedSubtreeInAContainer) {
   make_version_2("/docker/abc/inner", "/docker/abc");
   write("sys/fs/cgroup/inner/cpu.max", "max 100000\n");
   write("sys/fs/cgroup/cpu.max", "200000 100000\n");
@@ -77,7 +77,7 @@ TEST_F(CgroupTree, Version1QuotaAndKills) {
   EXPECT_EQ(read().oom_kills(), 7u);
 }
 
-TEST_F(CgroupTree, GarbageIsNoLimit) {
+TEST_F(CgroupTree, MalformedFilesAreNoLimit) {
   write("proc/self/cgroup", "garbage\n::\n0\n");
   write("proc/self/mountinfo", "1 2 3\n - \n");
   EXPECT_EQ(read().processor_quota(), std::nullopt);
@@ -88,7 +88,7 @@ TEST_F(CgroupTree, GarbageIsNoLimit) {
   EXPECT_EQ(read().oom_kills(), std::nullopt);
 }
 
-TEST(Cgroup, OfThisProcessCanBeRead) {
+TEST(Cgroup, TheGroupOfThisProcessCanBeRead) {
   const auto quota = Cgroup().processor_quota();
   EXPECT_TRUE(!quota || *quota > 0);
 }

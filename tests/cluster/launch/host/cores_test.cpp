@@ -60,7 +60,7 @@ void expect_fair(const CoreRequest& request, const CorePlan& plan) {
   }
 }
 
-TEST(Cores, AreFairOnEverySmallHost) {
+TEST(Cores, AreDistributedEvenlyOnEverySmallHost) {
   for (int packages : {1, 2}) {
     for (int cores : {1, 2, 3, 5, 8}) {
       for (int threads : {1, 2}) {
@@ -97,11 +97,11 @@ TEST(Cores, SiblingsStayTogetherWhileThereAreEnoughCores) {
   }
 }
 
-TEST(Cores, KnownPlans) {
+TEST(Cores, MatchKnownPlans) {
   const CorePlan four = plan_cores({.processors = make_host(1, 4, 2), .ranks = 2});
   EXPECT_EQ(four.shares[0].processors, (std::vector<int>{0, 1, 4, 5}));
   EXPECT_EQ(four.shares[1].processors, (std::vector<int>{2, 3, 6, 7}));
-  EXPECT_EQ(four.shares[0].threads, 2) << "two physical cores, though four processors";
+  EXPECT_EQ(four.shares[0].threads, 2) << "there are four processors but only two physical cores";
   EXPECT_FALSE(four.is_oversubscribed());
 
   const CorePlan uneven = plan_cores({.processors = make_host(1, 5, 1), .ranks = 3});
@@ -110,7 +110,7 @@ TEST(Cores, KnownPlans) {
   EXPECT_EQ(uneven.shares[2].processors, (std::vector<int>{3, 4}));
 }
 
-TEST(Cores, SaysWhenThereAreTooFew) {
+TEST(Cores, ReportsTooFewProcessors) {
   EXPECT_TRUE(plan_cores({.processors = make_host(1, 2, 1), .ranks = 3}).is_oversubscribed());
   EXPECT_FALSE(plan_cores({.processors = make_host(1, 2, 1), .ranks = 2}).is_oversubscribed());
   const CorePlan squeezed =
@@ -127,12 +127,12 @@ TEST(Cores, KeepsTheUsersNumberOfThreads) {
   for (const CoreShare& share : plan.shares) EXPECT_EQ(share.threads, 3);
 }
 
-TEST(Cores, RefusesNothingToDeal) {
+TEST(Cores, RefusesAnEmptyHostOrJob) {
   EXPECT_THROW(plan_cores({.processors = {}, .ranks = 1}), Error);
   EXPECT_THROW(plan_cores({.processors = make_host(1, 1, 1), .ranks = 0}), Error);
 }
 
-TEST(Cores, TextIsTheKernels) {
+TEST(Cores, FormatsSetsLikeTheKernel) {
   EXPECT_EQ(to_text({}), "");
   EXPECT_EQ(to_text({3}), "3");
   EXPECT_EQ(to_text({0, 1, 2, 3, 8}), "0-3,8");

@@ -36,12 +36,12 @@ class OomTree : public ::testing::Test {
   TemporaryFolder folder_{"oom-test"};
 };
 
-TEST_F(OomTree, NothingReadableProvesNothing) {
+TEST_F(OomTree, WithoutReadableSourcesNothingIsReported) {
   OomWatch watch(folder_.path());
   EXPECT_EQ(watch.explain(17), OomKill::No);
 }
 
-TEST_F(OomTree, TheGroupsCountIsProofForOneDeathEach) {
+TEST_F(OomTree, EachKillCountedByTheGroupExplainsOneDeath) {
   make_group(4);
   OomWatch watch(folder_.path());
   EXPECT_EQ(watch.explain(17), OomKill::No);
@@ -50,7 +50,7 @@ TEST_F(OomTree, TheGroupsCountIsProofForOneDeathEach) {
   EXPECT_EQ(watch.explain(18), OomKill::No) << "one kill explains one death";
 }
 
-TEST_F(OomTree, TheHostsCountAloneMakesItLikely) {
+TEST_F(OomTree, TheHostsCountAloneIsReportedAsLikely) {
   set_host(1);
   OomWatch watch(folder_.path());
   EXPECT_EQ(watch.explain(17), OomKill::No);
@@ -62,7 +62,7 @@ TEST_F(OomTree, TheHostsCountAloneMakesItLikely) {
 TEST_F(OomTree, TheKernelsLogNamesTheVictim) {
   write("dev/kmsg", "6,1,1,-;Out of memory: Killed process 99 (old)\n");
   OomWatch watch(folder_.path());
-  EXPECT_EQ(watch.explain(99), OomKill::No) << "that was before our time";
+  EXPECT_EQ(watch.explain(99), OomKill::No) << "the kill was logged before the job started";
   write("dev/kmsg",
         "3,2,2,-;Memory cgroup out of memory: Killed process 17 (hog) total-vm:1kB\n"
         "3,3,3,-;Out of memory: Killed process 171 (other)\n",

@@ -1,5 +1,5 @@
 // Goal:   every descendant is found and killed: children, grandchildren, those that left their
-//         session, and orphans; and no other process is.
+//         session, and those whose parent has exited; and no other process is.
 // Method: real processes, in a forked process that is their subreaper, so that nothing in the
 //         test's own process changes.
 
@@ -65,7 +65,7 @@ TEST(ProcessTree, FindsItselfAndItsParent) {
   EXPECT_EQ(find_process(0x3fffffff), std::nullopt);
 }
 
-TEST(ProcessTree, DescendantsAreThoseBelow) {
+TEST(ProcessTree, DescendantsIncludeGrandchildren) {
   const std::vector<Process> all{{.pid = 7, .parent = 5}, {.pid = 5, .parent = 2},
                                  {.pid = 2, .parent = 1}, {.pid = 3, .parent = 1},
                                  {.pid = 8, .parent = 7}, {.pid = 1, .parent = 0}};
@@ -77,7 +77,7 @@ TEST(ProcessTree, DescendantsAreThoseBelow) {
   EXPECT_TRUE(descendants_of(99, all).empty());
 }
 
-TEST(ProcessTree, KillsDaemonsAndOrphansToo) {
+TEST(ProcessTree, KillsDaemonsAndReparentedProcesses) {
   EXPECT_EQ(in_child([] {
               become_subreaper();
               start_family();
@@ -89,7 +89,7 @@ TEST(ProcessTree, KillsDaemonsAndOrphansToo) {
             0);
 }
 
-TEST(ProcessTree, TellsWhatItReaped) {
+TEST(ProcessTree, KillingReportsTheStatusOfEachReapedChild) {
   EXPECT_EQ(in_child([] {
               const pid_t child = fork();
               if (child == 0) sleep_for_ever();
@@ -106,7 +106,7 @@ TEST(ProcessTree, TellsWhatItReaped) {
             0);
 }
 
-TEST(ProcessTree, TellsWhoItReaped) {
+TEST(ProcessTree, ReapingReportsTheProcessAndItsStatus) {
   const int code = in_child([] {
     const pid_t pid = fork();
     if (pid == 0) _exit(7);
@@ -125,14 +125,14 @@ TEST(ProcessTree, TellsWhoItReaped) {
   EXPECT_EQ(code, 0);
 }
 
-TEST(ProcessTree, NothingBelowIsNothingToDo) {
+TEST(ProcessTree, KillingWithoutDescendantsSucceeds) {
   EXPECT_EQ(in_child([] {
               return static_cast<int>(kill_descendants(Deadline::after(0s), [](pid_t, int) {}));
             }),
             0);
 }
 
-TEST(ProcessTree, AZombieIsSeenAsOne) {
+TEST(ProcessTree, AZombieIsReportedAsOne) {
   EXPECT_EQ(in_child([] {
               const pid_t child = fork();
               if (child == 0) _exit(0);

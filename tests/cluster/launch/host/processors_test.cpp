@@ -17,7 +17,7 @@
 namespace trireme::cluster::launch::host {
 namespace {
 
-TEST(Processors, AreThoseOfTheAffinityMask) {
+TEST(Processors, MatchTheAffinityMask) {
   cpu_set_t mask;
   ASSERT_EQ(sched_getaffinity(0, sizeof(mask), &mask), 0);
   const auto processors = allowed_processors();
@@ -25,7 +25,7 @@ TEST(Processors, AreThoseOfTheAffinityMask) {
   for (const Processor& processor : processors) EXPECT_TRUE(CPU_ISSET(processor.id, &mask));
 }
 
-TEST(Processors, PlacesComeFromTheTopology) {
+TEST(Processors, PackageAndCoreComeFromTheTopology) {
   const TemporaryFolder root("processors-test");
   const int id = allowed_processors().front().id;
   const auto folder =
@@ -38,14 +38,14 @@ TEST(Processors, PlacesComeFromTheTopology) {
   EXPECT_EQ(first.core, 5);
 }
 
-TEST(Processors, WithoutTopologyEachIsACore) {
+TEST(Processors, WithoutTopologyEachProcessorIsACore) {
   const TemporaryFolder empty("processors-test");
   for (const Processor& processor : allowed_processors(empty.path())) {
     EXPECT_EQ(processor.core, processor.id);
   }
 }
 
-TEST(Processors, BindingHolds) {
+TEST(Processors, BindingTakesEffect) {
   for (const Processor& processor : allowed_processors()) {
     std::thread([&] {
       EXPECT_EQ(bind_to(&processor.id, 1), 0);
@@ -57,7 +57,7 @@ TEST(Processors, BindingHolds) {
   }
 }
 
-TEST(Processors, BindingToNothingFails) {
+TEST(Processors, BindingToAnEmptySetFails) {
   std::thread([] { EXPECT_EQ(bind_to(nullptr, 0), EINVAL); }).join();
 }
 

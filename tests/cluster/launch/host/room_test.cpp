@@ -18,13 +18,13 @@ using ::testing::HasSubstr;
 constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
 constexpr std::uint64_t kEach = 300'000'000;
 
-TEST(Room, RefusesWhatDoesNotFitInMemory) {
+TEST(Room, RefusesAJobThatDoesNotFitInMemory) {
   const Room room{.memory = 24 * kGib};
   EXPECT_EQ(mistake_in_size(room, {.ranks = 85, .memory_each = kEach}), "");
   const std::string mistake = mistake_in_size(room, {.ranks = 2000, .memory_each = kEach});
   EXPECT_THAT(mistake, HasSubstr("-n 2000 needs about 558.7 GiB, and 24.0 GiB of memory are left"));
   EXPECT_THAT(mistake, HasSubstr("at most -n 85 fits here"));
-  EXPECT_EQ(mistake_in_size(room, {.ranks = 2000}), "") << "nobody knows what it needs";
+  EXPECT_EQ(mistake_in_size(room, {.ranks = 2000}), "") << "the memory per rank is unknown";
   EXPECT_EQ(mistake_in_size({}, {.ranks = 2000, .memory_each = kEach}), "");
 }
 
@@ -38,7 +38,7 @@ TEST(Room, RefusesMoreProcessesAndFilesThanAllowed) {
   EXPECT_THAT(mistake_in_size({.files = 1024}, {.ranks = 193}), HasSubstr("at most -n 192 fits"));
 }
 
-TEST(Room, TakesTheLeastOfWhatTheKernelSays) {
+TEST(Room, UsesTheSmallestLimitOfTheKernel) {
   const TemporaryFolder folder("room-test");
   const auto write = [&](const std::string& path, const std::string& text) {
     std::filesystem::create_directories((folder.path() / path).parent_path());

@@ -33,7 +33,7 @@ TEST(Signals, AreReadAsNumbers) {
             0);
 }
 
-TEST(Signals, AnIgnoredOneStaysIgnored) {
+TEST(Signals, AnIgnoredSignalStaysIgnored) {
   EXPECT_EQ(in_child([] {
               signal(SIGHUP, SIG_IGN);
               SignalQueue queue({SIGHUP, SIGTERM});
@@ -43,7 +43,7 @@ TEST(Signals, AnIgnoredOneStaysIgnored) {
             0);
 }
 
-TEST(Signals, ChildrenAreAlwaysHeardOf) {
+TEST(Signals, SigchldIsReadEvenIfItWasIgnored) {
   EXPECT_EQ(in_child([] {
               signal(SIGCHLD, SIG_IGN);
               SignalQueue queue({});
@@ -56,7 +56,7 @@ TEST(Signals, ChildrenAreAlwaysHeardOf) {
             0);
 }
 
-TEST(Signals, TheMaskComesBack) {
+TEST(Signals, TheMaskIsRestored) {
   EXPECT_EQ(in_child([] {
               {
                 SignalQueue queue({SIGTERM});

@@ -42,7 +42,7 @@ class Bootstrap : public ::testing::Test {
   JobFile self_;
 };
 
-TEST_F(Bootstrap, UsesTheSameProgramWhereItIs) {
+TEST_F(Bootstrap, UsesTheInstalledProgramIfItIsTheSame) {
   for (const char* shell : {"/bin/sh", "/bin/bash"}) {
     const auto process = start(shell);
     process->type("frames");
@@ -53,7 +53,7 @@ TEST_F(Bootstrap, UsesTheSameProgramWhereItIs) {
   EXPECT_FALSE(fs::exists(folder_.path() / "cache"));
 }
 
-TEST_F(Bootstrap, TakesItWhereItIsMissingAndKeepsIt) {
+TEST_F(Bootstrap, ReceivesAMissingProgramAndKeepsACopy) {
   fs::remove(program_);
   const auto process = start();
   process->wait_for_output("@trireme want\n", soon());
@@ -71,7 +71,7 @@ TEST_F(Bootstrap, TakesItWhereItIsMissingAndKeepsIt) {
   EXPECT_EQ(again->out(), std::string(kHere) + "agent: agent\n");
 }
 
-TEST_F(Bootstrap, RefusesOneThatDiffers) {
+TEST_F(Bootstrap, RefusesAProgramThatDiffers) {
   write_file_atomically(program_, "#!/bin/sh\necho evil\n", {.mode = 0755});
   const auto process = start();
   process->wait_for_output("@trireme want\n", soon());
@@ -82,7 +82,7 @@ TEST_F(Bootstrap, RefusesOneThatDiffers) {
   EXPECT_TRUE(fs::is_empty(folder_.path() / "cache" / self_.digest));
 }
 
-TEST_F(Bootstrap, HasNothingThatALoginShellWouldChange) {
+TEST_F(Bootstrap, ContainsNothingThatALoginShellWouldChange) {
   const std::string line = bootstrap_line({.path = "/a/b", .size = 1, .digest = "00"});
   EXPECT_EQ(line.find_first_of("!\\\n"), std::string::npos);
 }

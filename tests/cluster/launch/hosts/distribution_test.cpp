@@ -11,7 +11,7 @@ namespace {
 
 using Parts = std::vector<int>;
 
-TEST(Dealing, FollowsTheList) {
+TEST(Distribution, WorkersAreDistributedInProportionToTheList) {
   EXPECT_EQ(distribute(4, {{.ranks = 2}, {.ranks = 2}}), (Parts{2, 2}));
   EXPECT_EQ(distribute(6, {{.ranks = 4}, {.ranks = 2}}), (Parts{4, 2}));
   EXPECT_EQ(distribute(3, {{.ranks = 4}, {.ranks = 2}}), (Parts{2, 1}));
@@ -20,7 +20,7 @@ TEST(Dealing, FollowsTheList) {
   EXPECT_EQ(distribute(3, {{.ranks = 1, .is_given_up = true}}), (Parts{0}));
 }
 
-TEST(Dealing, WhatALostHostHasWaitsForIt) {
+TEST(Distribution, TheShareOfALostHostIsReserved) {
   std::vector<HostCapacity> capacities{{.ranks = 2, .living = 2}, {.ranks = 2, .is_up = false}};
   EXPECT_EQ(room_for(4, capacities), 2);
   EXPECT_EQ(room_for(6, capacities), 3);
@@ -29,7 +29,7 @@ TEST(Dealing, WhatALostHostHasWaitsForIt) {
   EXPECT_EQ(next_berth(4, capacities), 1u);
 }
 
-TEST(Dealing, TheFirstThatLacksSomebodyComesFirst) {
+TEST(Distribution, TheFirstHostBelowItsShareGetsTheNextWorker) {
   std::vector<HostCapacity> capacities{{.ranks = 2}, {.ranks = 2}};
   Parts order;
   for (int i = 0; i < 5; ++i) {
@@ -38,7 +38,8 @@ TEST(Dealing, TheFirstThatLacksSomebodyComesFirst) {
     order.push_back(static_cast<int>(*next));
     ++capacities[*next].living;
   }
-  EXPECT_EQ(order, (Parts{0, 0, 1, 1, 0})) << "and then the one with the fewest";
+  EXPECT_EQ(order, (Parts{0, 0, 1, 1, 0}))
+      << "with all shares filled, the host with the fewest workers is next";
   capacities[0].is_up = capacities[1].is_up = false;
   EXPECT_FALSE(next_berth(4, capacities));
 }

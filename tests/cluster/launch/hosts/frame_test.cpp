@@ -10,7 +10,7 @@
 namespace trireme::cluster::launch::hosts {
 namespace {
 
-TEST(AgentFrame, SurvivesAnyDivision) {
+TEST(AgentFrame, IsDecodedHoweverItsBytesAreDivided) {
   const std::string stream = encode_frame(FrameKind::Beat) +
                              encode_frame(FrameKind::Output, bytes_of("hello")) +
                              encode_frame(FrameKind::Go);
@@ -28,7 +28,7 @@ TEST(AgentFrame, SurvivesAnyDivision) {
   EXPECT_TRUE(reader.is_empty());
 }
 
-TEST(AgentFrame, ManyAtOnceAreReadInOrder) {
+TEST(AgentFrame, SeveralFramesAreReadInOrder) {
   std::string stream;
   constexpr int kCount = 20000;
   for (int i = 0; i < kCount; ++i) {
@@ -40,7 +40,7 @@ TEST(AgentFrame, ManyAtOnceAreReadInOrder) {
   EXPECT_FALSE(reader.next().has_value());
 }
 
-TEST(AgentFrame, RefusesWhatIsNone) {
+TEST(AgentFrame, RefusesForeignBytes) {
   FrameReader text;
   text.feed("Welcome to node7\n");
   EXPECT_THROW(text.next(), Error);

@@ -29,13 +29,13 @@ struct Pipe {
   Descriptor out, in;
 };
 
-TEST(Handover, GivesAConnectionToTheAgentThatIsThere) {
+TEST(Handover, GivesAConnectionToTheRunningAgent) {
   const TemporaryFolder temporary("handover");
   const std::filesystem::path folder = temporary.path() / std::string(120, 'd');  // for a long path
-  EXPECT_FALSE(Handover::give(folder, {}, Deadline::after(1s))) << "no folder yet";
+  EXPECT_FALSE(Handover::give(folder, {}, Deadline::after(1s))) << "the folder does not exist yet";
   std::filesystem::create_directory(folder);
   const Handover agent(folder);
-  EXPECT_FALSE(agent.take()) << "nobody came";
+  EXPECT_FALSE(agent.take()) << "no connection was offered";
   Pipe to_agent;
   Pipe from_agent;
   const Wire wire{.input = std::move(to_agent.out),
@@ -61,12 +61,13 @@ TEST(Handover, GivesAConnectionToTheAgentThatIsThere) {
   ASSERT_EQ(write(taken->output.get(), "y", 1), 1);
   ASSERT_EQ(read(from_agent.out.get(), &byte, 1), 1);
   EXPECT_EQ(byte, 'y');
-  EXPECT_EQ(given.wait_for(50ms), std::future_status::timeout) << "it stands by";
+  EXPECT_EQ(given.wait_for(50ms), std::future_status::timeout)
+      << "give() returns only when the agent has closed the connection";
   taken.reset();
   EXPECT_TRUE(given.get());
 }
 
-TEST(Handover, WithoutAnAgentThereIsNone) {
+TEST(Handover, FailsWithoutARunningAgent) {
   const TemporaryFolder folder("handover");
   EXPECT_FALSE(Handover::give(folder.path(), {}, Deadline::after(1s)));
   {

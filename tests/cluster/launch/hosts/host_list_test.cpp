@@ -24,7 +24,7 @@ std::string mistake_in(const std::string& text) {
   return {};
 }
 
-TEST(HostList, IsReadInItsOrder) {
+TEST(HostList, KeepsItsOrder) {
   EXPECT_EQ(parse_hosts("a:4,user@b.example:2,c,[fd00::7]:3,u@[::1]"),
             (std::vector<HostRanks>{{.name = "a", .ranks = 4},
                                     {.name = "user@b.example", .ranks = 2},
@@ -33,7 +33,7 @@ TEST(HostList, IsReadInItsOrder) {
                                     {.name = "u@::1", .ranks = 1}}));
 }
 
-TEST(HostList, NamesMistakes) {
+TEST(HostList, ReportsMistakes) {
   EXPECT_THAT(mistake_in(""), HasSubstr("the name is empty"));
   EXPECT_THAT(mistake_in("a,,b"), HasSubstr("the name is empty"));
   EXPECT_THAT(mistake_in("a:0"), HasSubstr("1 to 4096"));
@@ -48,7 +48,7 @@ TEST(HostList, NamesMistakes) {
   EXPECT_THAT(mistake_in("a:4096,b"), HasSubstr("4097 ranks together"));
 }
 
-TEST(HostList, ComesFromAFile) {
+TEST(HostList, IsReadFromAHostfile) {
   const TemporaryFolder folder("hostfile");
   const auto path = folder.path() / "hosts";
   write_file_atomically(path, "# ours\n\na:2\n b slots=3 max_slots=8 # the large one\nc\r\n");
@@ -67,9 +67,9 @@ TEST(HostList, ComesFromAFile) {
   EXPECT_THROW(read_hostfile(folder.path() / "absent"), Error);
 }
 
-TEST(HostList, KnowsThisHost) {
+TEST(HostList, RecognizesThisHost) {
   EXPECT_TRUE(is_this_host("localhost"));
-  EXPECT_FALSE(is_this_host("127.0.0.1")) << "whoever writes a number wants to come that way";
+  EXPECT_FALSE(is_this_host("127.0.0.1")) << "a numeric address always connects over the network";
   EXPECT_EQ(bare_name("user@node"), "node");
   EXPECT_EQ(bare_name("node"), "node");
 }

@@ -13,7 +13,7 @@
 namespace trireme::cluster::launch::hosts {
 namespace {
 
-TEST(HostedRanks, KnowsWhoIsWhere) {
+TEST(HostedRanks, KnowsTheHostOfEachRank) {
   output::Writer writer;
   HostedRanks hosted_ranks("", writer);
   for (int rank : {0, 1, 2}) hosted_ranks.add(rank, rank == 2 ? 1 : 0);
@@ -27,7 +27,7 @@ TEST(HostedRanks, KnowsWhoIsWhere) {
   hosted_ranks.set_adrift(2, true);
   EXPECT_EQ(hosted_ranks.living(), 2);
   EXPECT_EQ(hosted_ranks.living_at(1), 0);
-  EXPECT_TRUE(hosted_ranks.has(2, 1)) << "it may live";
+  EXPECT_TRUE(hosted_ranks.has(2, 1)) << "a rank on an unreachable host may still run";
   ASSERT_EQ(hosted_ranks.worker_list().size(), 3u);
   EXPECT_EQ(hosted_ranks.worker_list()[2].pid, 17);
   EXPECT_EQ(hosted_ranks.worker_list()[2].share, 1);
@@ -39,7 +39,7 @@ TEST(HostedRanks, KnowsWhoIsWhere) {
   EXPECT_EQ(hosted_ranks.exits().size(), 1u);
 }
 
-TEST(HostedRanks, KeepsWhatTheLatestOfTheForgottenWrote) {
+TEST(HostedRanks, KeepsLateOutputOfTheLatestForgottenRanks) {
   const TemporaryFolder folder("company");
   output::Writer writer;
   HostedRanks hosted_ranks(folder.path(), writer);

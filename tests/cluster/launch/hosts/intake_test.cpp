@@ -61,7 +61,7 @@ class AgentIntake : public ::testing::Test {
   trireme::testing::ScopedVariable variable_{"TRIREME_CACHE", cache_.path().string()};
 };
 
-TEST_F(AgentIntake, FetchesWhatIsMissingAndWaits) {
+TEST_F(AgentIntake, FetchesMissingFilesAndWaitsForGo) {
   const auto file = cache_.path() / "program";
   write_file_atomically(file, "program", {.mode = 0755});
   JobFile program = JobFile::of(file);
@@ -79,7 +79,7 @@ TEST_F(AgentIntake, FetchesWhatIsMissingAndWaits) {
     send(0, "ram");
     send(0, "");
     send(1, "");
-    EXPECT_EQ(hear().kind, FrameKind::Beat) << "a sign of life is answered";
+    EXPECT_EQ(hear().kind, FrameKind::Beat) << "a heartbeat is answered";
     EXPECT_EQ(hear().kind, FrameKind::Ready);
     say(FrameKind::Go);
     say(FrameKind::Signal, ByteWriter().put(std::int32_t{15}).bytes());
@@ -95,7 +95,7 @@ TEST_F(AgentIntake, FetchesWhatIsMissingAndWaits) {
   EXPECT_NE(order.command[2], "/absent/recipe.toml");
 }
 
-TEST_F(AgentIntake, EndsWithTheLauncher) {
+TEST_F(AgentIntake, EndsWhenTheLauncherDoes) {
   std::thread launcher([&] {
     EXPECT_EQ(hear().kind, FrameKind::Hello);
     say(FrameKind::Order, order_.encode());
@@ -108,7 +108,7 @@ TEST_F(AgentIntake, EndsWithTheLauncher) {
   launcher.join();
 }
 
-TEST_F(AgentIntake, RefusesAnythingElse) {
+TEST_F(AgentIntake, RefusesUnexpectedFrames) {
   say(FrameKind::Go);
   Intake intake(ours_.get(), ours_.get());
   EXPECT_EQ(testing::code_of([&] { intake.take(); }), ErrorCode::Protocol);

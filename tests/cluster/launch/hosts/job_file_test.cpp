@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class CargoTest : public ::testing::Test {
+class JobFileTest : public ::testing::Test {
  protected:
-  CargoTest() {
+  JobFileTest() {
     write_file_atomically(file_, "#!/bin/sh\necho hello\n", {.mode = 0755});
     job_file_ = JobFile::of(file_);
   }
@@ -36,13 +36,13 @@ class CargoTest : public ::testing::Test {
   JobFile job_file_;
 };
 
-TEST_F(CargoTest, TheHostsOwnIsUsed) {
+TEST_F(JobFileTest, TheHostsOwnFileIsUsed) {
   EXPECT_EQ(job_file_.size, 21u);
   EXPECT_TRUE(job_file_.is_executable);
   EXPECT_EQ(cache_.find(job_file_), file_);
 }
 
-TEST_F(CargoTest, WhatIsMissingIsFetchedOnce) {
+TEST_F(JobFileTest, AMissingFileIsFetchedOnce) {
   const std::string content = read_file(file_);
   fs::remove(file_);
   EXPECT_EQ(cache_.find(job_file_), std::nullopt);
@@ -52,20 +52,21 @@ TEST_F(CargoTest, WhatIsMissingIsFetchedOnce) {
   EXPECT_EQ(access(copy.c_str(), X_OK), 0);
   struct stat status{};
   ASSERT_EQ(stat(copy.c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 077u, 0u) << "nobody else can change what runs";
+  EXPECT_EQ(status.st_mode & 077u, 0u) << "no other user can change the program that runs";
   EXPECT_EQ(stat(copy.parent_path().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 077u, 0u);
 }
 
-TEST_F(CargoTest, WhatDiffersIsNotUsed) {
+TEST_F(JobFileTest, AFileThatDiffersIsNotUsed) {
   write_file_atomically(file_, "#!/bin/sh\necho HELLO\n", {.mode = 0755});
   EXPECT_EQ(cache_.find(job_file_), std::nullopt);
   EXPECT_THROW(fetch(read_file(file_)), Error);
   EXPECT_THROW(fetch("short"), Error);
-  EXPECT_TRUE(fs::is_empty(cache_.place_of(job_file_).parent_path())) << "no part is left";
+  EXPECT_TRUE(fs::is_empty(cache_.place_of(job_file_).parent_path()))
+      << "an incomplete copy was not removed";
 }
 
-TEST_F(CargoTest, ADamagedCopyIsFetchedAgain) {
+TEST_F(JobFileTest, ADamagedCopyIsFetchedAgain) {
   const std::string content = read_file(file_);
   fs::remove(file_);
   const fs::path copy = fetch(content);
@@ -74,7 +75,7 @@ TEST_F(CargoTest, ADamagedCopyIsFetchedAgain) {
   EXPECT_EQ(read_file(fetch(content)), content);
 }
 
-TEST_F(CargoTest, OldCopiesGo) {
+TEST_F(JobFileTest, OldCopiesAreRemoved) {
   const fs::path copy = fetch(read_file(file_));
   const fs::path other = folder_.path() / "cache" / "not-ours";
   write_file_atomically(other, "x");
@@ -84,7 +85,7 @@ TEST_F(CargoTest, OldCopiesGo) {
   EXPECT_TRUE(fs::exists(other));
 }
 
-TEST_F(CargoTest, NamesOfAnOrderCannotLeaveTheCache) {
+TEST_F(JobFileTest, ADigestCannotNameAPathOutsideTheCache) {
   job_file_.digest = "../../evil";
   EXPECT_THROW(Fetch(cache_, job_file_), Error);
   EXPECT_THROW(JobFile::of(folder_.path() / "absent"), Error);

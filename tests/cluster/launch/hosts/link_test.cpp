@@ -70,7 +70,7 @@ std::string frame(FrameKind kind) {
          std::to_string(static_cast<int>(kind) % 8) + "'; ";
 }
 
-TEST(HostLink, TellsTheAgentFromTheLoginShell) {
+TEST(HostLink, SeparatesFramesFromTheOutputOfTheLoginShell) {
   Heard heard;
   // The Go frame has five bytes.
   const std::string failure = run(
@@ -83,7 +83,7 @@ TEST(HostLink, TellsTheAgentFromTheLoginShell) {
   EXPECT_THAT(failure, HasSubstr("0   0   0   0   7")) << "the last words";
 }
 
-TEST(HostLink, SaysWhyAHostWasLost) {
+TEST(HostLink, ReportsWhyAHostWasLost) {
   Heard heard;
   EXPECT_EQ(
       run("printf 'ssh: connect to host b port 22: Connection refused\\r\\n' >&2; exit 255", heard),
@@ -93,7 +93,7 @@ TEST(HostLink, SaysWhyAHostWasLost) {
   EXPECT_TRUE(heard.events.empty());
 }
 
-TEST(HostLink, AnAgentThatSpeaksNonsenseIsCut) {
+TEST(HostLink, DisconnectsAnAgentThatSendsInvalidFrames) {
   Heard heard;
   EXPECT_THAT(run("echo; echo @trireme here; echo hello world; exec sleep 1000", heard),
               HasSubstr("no frame of another trireme's"));

@@ -37,7 +37,7 @@ Order some_order() {
   return order;
 }
 
-TEST(AgentOrder, ArrivesAsItWasGiven) {
+TEST(AgentOrder, IsDecodedAsItWasEncoded) {
   const Order order = some_order();
   const Order back = Order::decode(order.encode());
   EXPECT_EQ(back.encode(), order.encode());
@@ -54,19 +54,19 @@ TEST(AgentOrder, ArrivesAsItWasGiven) {
   EXPECT_TRUE(back.job_file[0].is_executable);
 }
 
-TEST(AgentOrder, RefusesWhatIsCutOffOrContradictsItself) {
+TEST(AgentOrder, RefusesTruncatedAndContradictoryBytes) {
   const Bytes whole = some_order().encode();
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_THROW(Order::decode(ByteView(whole).first(size)), Error) << size;
   }
   Order order = some_order();
   order.ranks = 4;
-  EXPECT_THROW(Order::decode(order.encode()), Error) << "more ranks than there are";
+  EXPECT_THROW(Order::decode(order.encode()), Error) << "the order has more ranks than the job";
   order.ranks = 0;
   EXPECT_THROW(Order::decode(order.encode()), Error);
 }
 
-TEST(AgentOrder, TellsOfRanks) {
+TEST(AgentOrder, ReportsOfRanksAreDecodedAsTheyWereEncoded) {
   const OutputPiece piece = decode_output(encode_output(3, 2, std::string_view("a\0b", 3)));
   EXPECT_EQ(piece.rank, 3);
   EXPECT_EQ(piece.target, 2);

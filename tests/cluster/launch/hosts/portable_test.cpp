@@ -12,7 +12,7 @@
 namespace trireme::cluster::launch::hosts {
 namespace {
 
-TEST(PortableJob, SecretsAndPlacesStayHere) {
+TEST(PortableJob, SecretsAndLocalPathsAreNotSent) {
   EXPECT_THAT(
       portable({"HOME=/root", "TRIREME_SECRET=1", "TRIREME_SECRET_FILE=x", "TRIREME_STORE=unix:/a",
                 "TRIREME_CHAOS=slow", "OMP_NUM_THREADS=2", "AWS_SECRET=x", "TRIREME_TERMINAL=/t",
@@ -20,14 +20,14 @@ TEST(PortableJob, SecretsAndPlacesStayHere) {
       ::testing::ElementsAre("TRIREME_CHAOS=slow", "OMP_NUM_THREADS=2", "NCCL_DEBUG=INFO"));
 }
 
-TEST(PortableJob, SystemsOwnProgramsAreNotCopied) {
+TEST(PortableJob, ProgramsOfTheSystemAreNotCopied) {
   EXPECT_TRUE(is_of_the_system("/usr/bin/python3"));
   EXPECT_TRUE(is_of_the_system("/bin/sh"));
   EXPECT_FALSE(is_of_the_system("/data/train"));
   EXPECT_FALSE(is_of_the_system("/usr/../data/train"));
 }
 
-TEST(PortableJob, MeetsWhereTheOthersCome) {
+TEST(PortableJob, TheStoreListensOnAReachableAddress) {
   EXPECT_EQ(meeting_address({.list = {{.name = "localhost", .ranks = 4}}}), "127.0.0.1");
   EXPECT_EQ(meeting_address({.list = {{.name = "localhost"}, {.name = "me@127.0.0.2"}}}),
             "127.0.0.1");

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(HostRetry, PausesGrowUntilItIsGivenUp) {
+TEST(HostRetry, PausesGrowUntilTheHostIsGivenUp) {
   Retry retry;
   TimePoint now{100s};
   EXPECT_TRUE(retry.next().is_never());
@@ -23,14 +23,14 @@ TEST(HostRetry, PausesGrowUntilItIsGivenUp) {
     before = pause;
     now += pause;
     retry.on_tried();
-    EXPECT_TRUE(retry.next().is_never()) << "it is being tried";
+    EXPECT_TRUE(retry.next().is_never()) << "an attempt is in progress";
   }
   retry.on_lost(now);
   EXPECT_TRUE(retry.is_given_up());
   EXPECT_TRUE(retry.next().is_never());
 }
 
-TEST(HostRetry, AConnectionThatHeldBeginsAnew) {
+TEST(HostRetry, AStableConnectionResetsThePauses) {
   Retry retry;
   TimePoint now{100s};
   for (int i = 0; i < 5; ++i) {
@@ -39,7 +39,8 @@ TEST(HostRetry, AConnectionThatHeldBeginsAnew) {
     now += 2s;
   }
   retry.on_lost(now);
-  EXPECT_GT(retry.next().when() - now, Retry::kFirst) << "it comes and goes";
+  EXPECT_GT(retry.next().when() - now, Retry::kFirst)
+      << "a connection that is lost at once does not reset the pauses";
   retry.on_up(now);
   now += Retry::kSteady;
   retry.on_lost(now);

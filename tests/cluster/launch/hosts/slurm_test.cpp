@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(SlurmLists, NodesAreWrittenOut) {
+TEST(SlurmLists, NodeRangesAreExpanded) {
   EXPECT_THAT(expand_nodes("node1"), ElementsAre("node1"));
   EXPECT_THAT(expand_nodes("node[07-09,12],login"),
               ElementsAre("node07", "node08", "node09", "node12", "login"));
@@ -34,7 +34,7 @@ TEST(SlurmLists, TasksAreCounted) {
   }
 }
 
-TEST(SlurmLists, AnAllocationIsAListOfHosts) {
+TEST(SlurmLists, AnAllocationBecomesAListOfHosts) {
   const auto lookup = [](const char* name) -> const char* {
     if (std::strcmp(name, "SLURM_JOB_NODELIST") == 0) return "n[1-3]";
     return std::strcmp(name, "SLURM_TASKS_PER_NODE") == 0 ? "2(x2),1" : nullptr;

@@ -12,7 +12,7 @@
 namespace trireme::cluster::launch::job {
 namespace {
 
-TEST(Card, RoundTrip) {
+TEST(Card, IsReadBackUnchanged) {
   const TemporaryFolder folder("card-test");
   const auto path = folder.path() / "card.json";
   const Card card{.name = "demo",
@@ -45,7 +45,7 @@ TEST(Card, RoundTrip) {
   EXPECT_EQ(loaded->output, card.output);
 }
 
-TEST(Card, RubbishIsNone) {
+TEST(Card, MalformedFilesAreRefused) {
   const TemporaryFolder folder("card-test");
   const auto path = folder.path() / "card.json";
   EXPECT_FALSE(Card::load(path).has_value());

@@ -55,7 +55,7 @@ class ControlSocket : public ::testing::Test {
   std::unique_ptr<Control> control_;
 };
 
-TEST_F(ControlSocket, TheJobIsListedAndFound) {
+TEST_F(ControlSocket, TheJobIsListedAndFoundByName) {
   const auto jobs = running_jobs();
   const auto demo = std::find_if(jobs.begin(), jobs.end(), [&](const RunningJob& job) {
     return job.folder == folder_->path();
@@ -72,7 +72,7 @@ TEST_F(ControlSocket, TheJobIsListedAndFound) {
   }
 }
 
-TEST_F(ControlSocket, EventsReachWatchersAndTheFile) {
+TEST_F(ControlSocket, EventsReachWatchersAndTheEventFile) {
   control_->publish("job started", {{"ranks", 2}});
   std::promise<void> seen;
   std::vector<std::string> lines;
@@ -103,7 +103,7 @@ TEST_F(ControlSocket, EventsReachWatchersAndTheFile) {
   EXPECT_THAT(read_file(folder_->path() / "metrics.jsonl"), HasSubstr(R"("loss":0.5)"));
 }
 
-TEST_F(ControlSocket, RanksOfOtherHostsReportAndDoNothingElse) {
+TEST_F(ControlSocket, RanksOfOtherHostsMayOnlyReport) {
   EXPECT_EQ(control_->remote_address(), "");
   control_.reset();
   control_ = std::make_unique<Control>(*folder_, Control::Options{.remote = "127.0.0.1"});
@@ -127,12 +127,12 @@ TEST_F(ControlSocket, RanksOfOtherHostsReportAndDoNothingElse) {
   EXPECT_THROW(client.call(kStopMethod, Bytes(1), Deadline::after(5s)), Error);
 }
 
-TEST_F(ControlSocket, AStopIsAskedForOnce) {
+TEST_F(ControlSocket, AStopIsRequestedOnce) {
   EXPECT_FALSE(control_->take_request());
   for (bool is_kill : {false, true}) {
     auto stopping = std::async(std::launch::async, [&] {
       EXPECT_THROW(stop_job(find_job("demo"), is_kill, Deadline::after(300ms)), Error)
-          << "we are still here, so the wait has to end by its deadline";
+          << "the job still runs, so the wait must end at its deadline";
     });
     pollfd request{.fd = control_->descriptor(), .events = POLLIN, .revents = 0};
     ASSERT_EQ(poll(&request, 1, 10'000), 1);
@@ -144,7 +144,7 @@ TEST_F(ControlSocket, AStopIsAskedForOnce) {
   }
 }
 
-TEST_F(ControlSocket, AStrangerIsNotServed) {
+TEST_F(ControlSocket, AClientWithoutTheSecretIsRefused) {
   const net::SecretCredentials wrong(net::Secret::generate(), "x");
   const auto address = net::Address::unix_socket(folder_->socket().string());
   EXPECT_THROW(net::Client({.address = address, .credentials = &wrong}, Deadline::after(5s)),
@@ -155,7 +155,7 @@ TEST_F(ControlSocket, AStrangerIsNotServed) {
   EXPECT_THAT(events(), HasSubstr("\"event\":\"stranger turned away\",\"level\":\"warn\""));
 }
 
-TEST_F(ControlSocket, OutsideAJobThereIsNoFeed) {
+TEST_F(ControlSocket, OutsideAJobRankFeedIsNull) {
   const ScopedVariable job("TRIREME_JOB_FOLDER", std::nullopt);
   EXPECT_EQ(rank_feed(Deadline::after(1s)), nullptr);
 }

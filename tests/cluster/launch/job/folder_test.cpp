@@ -78,7 +78,7 @@ TEST_F(JobFolder, IsPrivateAndHasASecret) {
   other.remove();
 }
 
-TEST_F(JobFolder, ATakenNameIsRefused) {
+TEST_F(JobFolder, ANameInUseIsRefused) {
   const Folder folder = Folder::create(root(), "demo");
   try {
     Folder::create(root(), "demo");
@@ -91,7 +91,7 @@ TEST_F(JobFolder, ATakenNameIsRefused) {
   folder.remove();
 }
 
-TEST_F(JobFolder, LivesAsLongAsItsOwner) {
+TEST_F(JobFolder, IsAliveAsLongAsItsOwner) {
   EXPECT_TRUE(living(root()).empty());
   const pid_t owner = start_owner("demo");
   EXPECT_TRUE(is_alive(root() / "demo"));
@@ -104,7 +104,7 @@ TEST_F(JobFolder, LivesAsLongAsItsOwner) {
   EXPECT_FALSE(fs::exists(root() / "demo"));
 }
 
-TEST_F(JobFolder, OfAKilledJobMakesRoomForTheNext) {
+TEST_F(JobFolder, OfAKilledJobIsReplacedByTheNextJob) {
   kill_and_reap(start_owner("demo"));
   const Folder folder = Folder::create(root(), "demo");
   EXPECT_TRUE(is_alive(folder.path()));
@@ -112,7 +112,7 @@ TEST_F(JobFolder, OfAKilledJobMakesRoomForTheNext) {
 }
 
 // What may remain after a removing process was killed, or could not remove everything.
-TEST_F(JobFolder, IsSweptAlsoWhereItsRemoverWasKilled) {
+TEST_F(JobFolder, IsSweptAfterItsRemoverWasKilled) {
   for (const bool has_lock : {true, false}) {
     const fs::path left = root() / ".dead-0123456789abcdef";
     fs::create_directories(left / "deeper");
@@ -144,7 +144,7 @@ TEST_F(JobFolder, MayBeRemovedAndSweptAtTheSameTime) {
   }
 }
 
-TEST_F(JobFolder, ThatIsRemovedTwiceSparesTheNextJobOfTheName) {
+TEST_F(JobFolder, RemovingItTwiceKeepsTheNextJobOfTheSameName) {
   const Folder first = Folder::create(root(), "demo");
   first.remove();
   EXPECT_FALSE(fs::exists(root() / "demo"));
@@ -170,17 +170,17 @@ TEST_F(JobFolder, IsSharedByAForkedProcess) {
   EXPECT_FALSE(is_alive(root() / "demo"));
 }
 
-TEST_F(JobFolder, SweepingSparesAFolderWhoseLockSomebodyRemoved) {
+TEST_F(JobFolder, SweepingKeepsAFolderWithoutALockFile) {
   const Folder folder = Folder::create(root(), "demo");
   fs::remove(folder.path() / "lock");
   fs::create_directory(root() / "unborn");
   sweep(root());
-  EXPECT_TRUE(fs::exists(folder.path() / "secret")) << "its job may live";
-  EXPECT_FALSE(fs::exists(root() / "unborn")) << "its maker died at once";
+  EXPECT_TRUE(fs::exists(folder.path() / "secret")) << "the job may still run";
+  EXPECT_FALSE(fs::exists(root() / "unborn")) << "its creator died before it locked the folder";
   folder.remove();
 }
 
-TEST_F(JobFolder, SweepingEndsStrayProcessesOfTheDeadJob) {
+TEST_F(JobFolder, SweepingKillsRemainingProcessesOfTheDeadJob) {
   fs::create_directory(root() / "dead");
   std::ofstream(root() / "dead/lock").put('\n');  // and no process holds it
   const std::string sign = "TRIREME_STORE=unix:" + (root() / "dead/control.sock").string();
@@ -206,7 +206,7 @@ TEST_F(JobFolder, SweepingEndsStrayProcessesOfTheDeadJob) {
 }
 
 // A single pass over the process table misses processes that are started during the pass.
-TEST_F(JobFolder, SweepingEndsAlsoWhoIsStartedMeanwhile) {
+TEST_F(JobFolder, SweepingKillsProcessesStartedDuringThePass) {
   const std::string sign = "TRIREME_JOB_FOLDER=" + (root() / "dead").string();
   const auto strays = [&] {
     int count = 0;
@@ -225,7 +225,7 @@ TEST_F(JobFolder, SweepingEndsAlsoWhoIsStartedMeanwhile) {
     const Deadline deadline = Deadline::after(std::chrono::milliseconds(2500));
     int seen = 0;
     while ((seen = strays()) < 10 && !deadline.is_past()) usleep(1000);
-    ASSERT_GE(seen, 10) << "nobody starts others";
+    ASSERT_GE(seen, 10) << "a process that starts others is still alive";
     EXPECT_EQ(sweep(root()), 1);
     EXPECT_EQ(strays(), 0);
   }

@@ -10,14 +10,14 @@
 namespace trireme::cluster::launch::job {
 namespace {
 
-TEST(JobName, GoodOnes) {
+TEST(JobName, AcceptsValidNames) {
   const std::string longest(40, 'x');
   for (const std::string& name : {std::string("a"), std::string("run-7.B_c"), longest}) {
     EXPECT_EQ(mistake_in_name(name), "") << name;
   }
 }
 
-TEST(JobName, BadOnes) {
+TEST(JobName, RefusesInvalidNames) {
   for (const char* name : {"", ".", "..", "../x", "a/b", "-n", "_x", ".hidden", "two words", "a\n",
                            "ümlaut", "x1234567890123456789012345678901234567890"}) {
     EXPECT_NE(mistake_in_name(name), "") << name;
@@ -25,7 +25,7 @@ TEST(JobName, BadOnes) {
   EXPECT_NE(mistake_in_name(std::string_view("a\0b", 3)), "");
 }
 
-TEST(JobName, MadeOnesAreGoodAndDiffer) {
+TEST(JobName, GeneratedNamesAreValidAndDiffer) {
   std::set<std::string> names;
   for (int attempt = 0; attempt < 40; ++attempt) {
     const std::string name = make_name(attempt);

@@ -15,20 +15,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(OrphanWatch, TellsOnceNobodyWatches) {
+TEST(OrphanWatch, ReportsOnceThatNoProcessWatchesTheJob) {
   const TemporaryFolder root("orphan-test");
   auto folder = std::make_unique<Folder>(Folder::create(root.path(), "demo"));
   std::promise<void> told;
   auto heard = told.get_future();
   const OrphanWatch watch(folder->path(), 200ms, [&] { told.set_value(); });
-  EXPECT_EQ(heard.wait_for(500ms), std::future_status::timeout) << "somebody watches";
+  EXPECT_EQ(heard.wait_for(500ms), std::future_status::timeout)
+      << "this process still watches the job";
   const TimePoint dropped = steady_clock().now();
   folder.reset();
   ASSERT_EQ(heard.wait_for(60s), std::future_status::ready);
   EXPECT_GE(steady_clock().now() - dropped, 100ms);
 }
 
-TEST(OrphanWatch, IsForElasticJobsOnly) {
+TEST(OrphanWatch, DoesNothingForJobsOfFixedSize) {
   Environment environment;
   EXPECT_EQ(OrphanWatch::of(environment, [] {}), nullptr);
   environment.is_elastic = true;

@@ -38,7 +38,7 @@ class Roots : public ::testing::Test {
   trireme::testing::ScopedVariable variable_{"XDG_RUNTIME_DIR", std::nullopt};
 };
 
-TEST_F(Roots, AreMadePrivate) {
+TEST_F(Roots, AreCreatedPrivate) {
   const fs::path root = folder_.path() / "trireme";
   make_safe(root);
   make_safe(root);
@@ -61,7 +61,7 @@ TEST_F(Roots, LinksFilesAndOpenFoldersAreRefused) {
   EXPECT_THAT(refusal(real), HasSubstr("XDG_RUNTIME_DIR"));
 }
 
-TEST_F(Roots, AnothersFolderIsRefused) {
+TEST_F(Roots, AFolderOfAnotherUserIsRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to make a folder of another user";
   const fs::path root = folder_.path() / "theirs";
   make_safe(root);
@@ -69,13 +69,13 @@ TEST_F(Roots, AnothersFolderIsRefused) {
   EXPECT_THAT(refusal(root), HasSubstr("belongs to user 12345"));
 }
 
-TEST_F(Roots, TheRuntimeFolderIsUsedWhereItIsOurs) {
+TEST_F(Roots, XdgRuntimeDirIsUsedIfThisUserOwnsIt) {
   variable_.set(folder_.path());
   EXPECT_EQ(own_root(), folder_.path() / "trireme");
   EXPECT_EQ(known_roots().front(), folder_.path() / "trireme");
 }
 
-TEST_F(Roots, AWrongRuntimeFolderIsPassedOver) {
+TEST_F(Roots, AnInvalidXdgRuntimeDirIsSkipped) {
   const fs::path other = "/tmp/trireme-" + std::to_string(geteuid());
   for (const std::string& wrong : {std::string("relative"), std::string("/does/not/exist")}) {
     variable_.set(wrong);
@@ -85,21 +85,21 @@ TEST_F(Roots, AWrongRuntimeFolderIsPassedOver) {
   EXPECT_EQ(own_root(), other);
 }
 
-TEST_F(Roots, ALongRuntimeFolderIsUsed) {
+TEST_F(Roots, ALongXdgRuntimeDirIsUsed) {
   const fs::path deep = folder_.path() / std::string(120, 'x');
   fs::create_directory(deep);
   variable_.set(deep);
   EXPECT_EQ(own_root(), deep / "trireme");
 }
 
-TEST_F(Roots, UnsafeOnesAreNotLookedAt) {
+TEST_F(Roots, UnsafeRootsAreNotSearched) {
   variable_.set(folder_.path());
   const fs::path root = own_root();
   chmod(root.c_str(), 0777);
   EXPECT_THAT(known_roots(), Not(Contains(root)));
 }
 
-TEST_F(Roots, AreLockedByOneAtATime) {
+TEST_F(Roots, AreLockedByOneProcessAtATime) {
   make_safe(folder_.path());
   {
     const Descriptor lock = lock_root(folder_.path());

@@ -87,7 +87,7 @@ TEST_F(Service, EventsAndMetricsGoToTheirFiles) {
   EXPECT_EQ(file("metrics.jsonl"), "{\"loss\":1}\n");
 }
 
-TEST_F(Service, BadLinesAreRefusedAndCounted) {
+TEST_F(Service, InvalidLinesAreRefusedAndCounted) {
   report({{Channel::Events, "no json"},
           {Channel::Events, "{\n}"},
           {Channel::Events, ""},
@@ -96,7 +96,7 @@ TEST_F(Service, BadLinesAreRefusedAndCounted) {
   EXPECT_EQ(file("events.jsonl"), "");
 }
 
-TEST_F(Service, WatchersGetTheLastEventsThenAllTheRest) {
+TEST_F(Service, WatchersGetTheLastEventsAndThenAllNewOnes) {
   for (int i = 0; i < 5; ++i) {
     report({{Channel::Events, "{" + std::to_string(i) + "}"}, {Channel::Metrics, "{}"}});
   }
@@ -111,10 +111,10 @@ TEST_F(Service, WatchersGetTheLastEventsThenAllTheRest) {
   EXPECT_EQ(watcher->lines.back(), "{6}");
   service_.end();
   EXPECT_TRUE(watcher->is_ended);
-  EXPECT_FALSE(other->is_ended) << "it was dropped when it was gone";
+  EXPECT_FALSE(other->is_ended) << "the watcher that disconnected was removed";
 }
 
-TEST_F(Service, StopsArePassedOn) {
+TEST_F(Service, StopRequestsAreForwarded) {
   const std::byte ask_byte{0};
   const std::byte kill_byte{1};
   EXPECT_EQ(ask(kStopMethod, ByteView(&ask_byte, 1))->replies, 1);
@@ -128,7 +128,8 @@ TEST_F(Service, StopsArePassedOn) {
   EXPECT_EQ(wishes_[2].kind, ControlRequest::Kind::Scale);
   EXPECT_EQ(wishes_[2].count, 7);
   EXPECT_EQ(wishes_[3].kind, ControlRequest::Kind::Join);
-  EXPECT_EQ(scaler->replies + joiner->replies, 0) << "whoever grants them answers";
+  EXPECT_EQ(scaler->replies + joiner->replies, 0)
+      << "the launcher replies once it has granted the request";
   EXPECT_THROW(ask(kStopMethod), Error);
   EXPECT_THROW(ask(0x02ff), Error);
 }

@@ -12,7 +12,7 @@
 namespace trireme::cluster::launch::job {
 namespace {
 
-TEST(WorkerList, RoundTrip) {
+TEST(WorkerList, IsReadBackUnchanged) {
   const TemporaryFolder folder("crew-test");
   const auto path = folder.path() / "crew.json";
   const WorkerList worker_list{
@@ -35,7 +35,7 @@ TEST(WorkerList, RoundTrip) {
   EXPECT_FALSE(std::filesystem::exists(path.string() + ".new"));
 }
 
-TEST(WorkerList, RubbishIsNone) {
+TEST(WorkerList, MalformedFilesAreRefused) {
   const TemporaryFolder folder("crew-test");
   const auto path = folder.path() / "crew.json";
   EXPECT_FALSE(WorkerList::load(path));

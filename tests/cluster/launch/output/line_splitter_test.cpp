@@ -31,12 +31,12 @@ Lines split(const std::vector<std::string>& pieces, LineSplitter::Options option
   return lines;
 }
 
-TEST(LineSplitter, NothingIsNoLine) {
+TEST(LineSplitter, NoBytesGiveNoLine) {
   EXPECT_EQ(split({}), Lines{});
   EXPECT_EQ(split({""}), Lines{});
 }
 
-TEST(LineSplitter, LinesAreTheSameInEveryDivision) {
+TEST(LineSplitter, LinesDoNotDependOnHowBytesAreDivided) {
   const std::string text = "one\n\ntwo two\r\nthree\rmore\nlast";
   const Lines plain{"one", "", "two two\r", "three\rmore", "last"};
   const Lines redrawn{"one", "", "two two", "three", "more", "last"};
@@ -51,7 +51,7 @@ TEST(LineSplitter, LinesAreTheSameInEveryDivision) {
   EXPECT_EQ(split(bytes, {.redraw_period = 1s}), redrawn);
 }
 
-TEST(LineSplitter, EveryByteSurvives) {
+TEST(LineSplitter, EveryByteIsKept) {
   std::string text(256, '\0');
   std::iota(text.begin(), text.end(), '\0');
   std::string joined;
@@ -60,7 +60,7 @@ TEST(LineSplitter, EveryByteSurvives) {
   EXPECT_EQ(joined, text);
 }
 
-TEST(LineSplitter, LongLinesComeInPieces) {
+TEST(LineSplitter, LongLinesAreSplit) {
   const LineSplitter::Options options{.line_max = 4};
   EXPECT_EQ(split({"abcd\n"}, options), (Lines{"abcd"}));
   EXPECT_EQ(split({"abcde\n"}, options), (Lines{"abcd", "e"}));
@@ -74,7 +74,7 @@ TEST(LineSplitter, LongLinesComeInPieces) {
   }
 }
 
-TEST(LineSplitter, RedrawsAreShownAtMostOnceAPeriod) {
+TEST(LineSplitter, RedrawsAreShownAtMostOncePerPeriod) {
   LineSplitter splitter({.redraw_period = 500ms});
   Lines lines;
   splitter.feed("\r 1%", kStart, into(lines));

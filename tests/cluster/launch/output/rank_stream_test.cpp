@@ -52,7 +52,7 @@ std::string contents(const Descriptor& pipe) {
   return size > 0 ? std::string(buffer.data(), static_cast<std::size_t>(size)) : "";
 }
 
-TEST(RankStream, PrefixesWholeLinesAndKeepsTheTail) {
+TEST(RankStream, PrefixesCompleteLinesAndKeepsTheTail) {
   const TemporaryFolder folder("rank-stream-test");
   const auto log_path = folder.path() / "rank-2.log";
   const Descriptor log(open(log_path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -97,7 +97,7 @@ TEST(RankStream, FinishingEarlyFlushesAndIsIdempotent) {
   EXPECT_EQ(contents(screen.out), "[0] half\n");
 }
 
-TEST(RankStream, AFullDiskCostsTheLogOnly) {
+TEST(RankStream, OnAFullDiskOnlyTheLogIsLost) {
   const Descriptor full(open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(full);
   Pipe rank;
@@ -116,7 +116,7 @@ TEST(RankStream, AFullDiskCostsTheLogOnly) {
   EXPECT_EQ(stream.log_error(), ENOSPC);
 }
 
-TEST(RankStream, ColoursAreByRankAndOnlyForTerminals) {
+TEST(RankStream, ColoursDependOnTheRankAndAppearOnlyOnTerminals) {
   EXPECT_EQ(prefix_of(12, false), "[12] ");
   EXPECT_EQ(prefix_of(0, true), "\x1b[36m[0]\x1b[0m ");
   EXPECT_NE(prefix_of(0, true), prefix_of(1, true));

@@ -22,7 +22,7 @@ TEST(Tail, CutsLongLines) {
   EXPECT_EQ(tail.lines(), (std::deque<std::string>{"1234", "1234…"}));
 }
 
-TEST(Tail, OfNoLinesKeepsNone) {
+TEST(Tail, WithACapacityOfZeroKeepsNothing) {
   Tail tail(0);
   tail.add("x");
   EXPECT_TRUE(tail.lines().empty());

@@ -72,7 +72,7 @@ TEST_F(WriterPipe, WritesInOrder) {
   EXPECT_EQ(writer.error(), 0);
 }
 
-TEST_F(WriterPipe, ASlowReaderIsFeltAndLosesNothing) {
+TEST_F(WriterPipe, ASlowReaderBlocksTheWriterAndLosesNothing) {
   Writer writer(100'000);
   std::size_t pushed = 0;
   while (writer.has_room()) {
@@ -85,7 +85,7 @@ TEST_F(WriterPipe, ASlowReaderIsFeltAndLosesNothing) {
   EXPECT_TRUE(wait_for(writer, [&] { return writer.has_room() && writer.is_drained(); }));
 }
 
-TEST_F(WriterPipe, AReaderThatLeftIsNoticed) {
+TEST_F(WriterPipe, AClosedReaderIsNoticed) {
   Writer writer;
   out_.reset();
   writer.push(in_.get(), "lost\n");
@@ -95,7 +95,7 @@ TEST_F(WriterPipe, AReaderThatLeftIsNoticed) {
   EXPECT_TRUE(wait_for(writer, [&] { return writer.has_room() && writer.is_drained(); }));
 }
 
-TEST_F(WriterPipe, AFullDiskLeavesTheOtherDescriptor) {
+TEST_F(WriterPipe, AFullDiskDoesNotAffectTheOtherDescriptor) {
   const Descriptor full(open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(full);
   Writer writer;
@@ -106,7 +106,7 @@ TEST_F(WriterPipe, AFullDiskLeavesTheOtherDescriptor) {
   EXPECT_EQ(read_bytes(5), "kept\n");
 }
 
-TEST_F(WriterPipe, AReaderThatNeverReadsHoldsNobodyUp) {
+TEST_F(WriterPipe, AReaderThatNeverReadsDoesNotBlockTheLauncher) {
   {
     Writer writer;
     for (int i = 0; i < 20; ++i) writer.push(in_.get(), std::string(50'000, 'x'));
@@ -115,7 +115,7 @@ TEST_F(WriterPipe, AReaderThatNeverReadsHoldsNobodyUp) {
   [[maybe_unused]] const int lent = in_.release();
 }
 
-TEST_F(WriterPipe, ANonBlockingTerminalIsWaitedFor) {
+TEST_F(WriterPipe, WaitsForANonBlockingTerminal) {
   fcntl(in_.get(), F_SETFL, O_NONBLOCK);
   Writer writer;
   writer.push(in_.get(), std::string(300'000, 'x'));

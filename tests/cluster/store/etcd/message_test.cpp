@@ -9,10 +9,11 @@
 namespace trireme::cluster::etcd {
 namespace {
 
-TEST(EtcdMessage, APrefixEndsBehindItsLastKey) {
+TEST(EtcdMessage, ThePrefixRangeEndsAfterItsLastKey) {
   EXPECT_EQ(Keys::with_prefix("a/").end, "a0");
   EXPECT_EQ(Keys::with_prefix("a\xff").end, "b");
-  EXPECT_EQ(Keys::with_prefix("\xff\xff").end, std::string(1, '\0')) << "etcd's word for the end";
+  EXPECT_EQ(Keys::with_prefix("\xff\xff").end, std::string(1, '\0'))
+      << "etcd encodes an open end as a zero byte";
 }
 
 TEST(EtcdMessage, ReadsARange) {
@@ -61,7 +62,7 @@ TEST(EtcdMessage, ReadsLeasesAndWatches) {
   EXPECT_TRUE(read_watch(R"({"error":{"grpc_code":14,"message":"no leader"}})").is_ended);
 }
 
-TEST(EtcdMessage, TellsWhatPassesFromWhatDoesNot) {
+TEST(EtcdMessage, DistinguishesTemporaryFromPermanentErrors) {
   const auto refusal = [](int code, const std::string& message) {
     return read_refusal(500, R"({"error":")" + message + R"(","code":)" + std::to_string(code) +
                                  R"(,"message":")" + message + "\"}");
@@ -79,7 +80,7 @@ TEST(EtcdMessage, TellsWhatPassesFromWhatDoesNot) {
   EXPECT_TRUE(read_refusal(502, "<html>").is_passing);
 }
 
-TEST(EtcdMessage, RefusesWhatIsNoAnswer) {
+TEST(EtcdMessage, RefusesMalformedAnswers) {
   for (const char* text : {"", "[", "[]", R"({"kvs":3})", R"({"kvs":[{"key":"!"}]})",
                            R"({"header":{"revision":"x"}})", R"({"header":{"revision":[]}})"}) {
     EXPECT_THROW(read_range(text), Error) << text;

@@ -11,7 +11,7 @@
 namespace trireme::cluster::etcd {
 namespace {
 
-TEST(EtcdPlace, ComesBackAsItWasWritten) {
+TEST(EtcdPlace, IsParsedAsItWasFormatted) {
   for (const char* text : {"etcd://127.0.0.1:2379", "etcd://a:1,[::1]:2,c:65535", "etcd://a:1/j"}) {
     EXPECT_TRUE(Place::is_meant(text));
     EXPECT_EQ(Place::parse(text).to_text(), text);
@@ -23,7 +23,7 @@ TEST(EtcdPlace, ComesBackAsItWasWritten) {
   EXPECT_EQ((Place{.members = {}, .job = "torchrun-a/b"}).root(), "/trireme/torchrun-a_b/");
 }
 
-TEST(EtcdPlace, NamesWhatIsWrong) {
+TEST(EtcdPlace, ReportsTheCauseOfAnError) {
   for (const char* text : {"etcd:a:1", "etcd://", "etcd://a", "etcd://a:1,", "etcd://a:0",
                            "etcd://a:1/b/c", "etcd://u:p@a:1", "http://a:1"}) {
     try {
