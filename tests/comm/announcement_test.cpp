@@ -10,7 +10,7 @@
 namespace trireme::comm {
 namespace {
 
-TEST(Announcement, ALossIsOfTheSamePeer) {
+TEST(Announcement, ALossKeepsItsPeer) {
   const Error lost = Error(ErrorCode::PeerLost, "the connection to rank 1 broke").with_peer(1);
   const Error heard = Announcement::of(lost.with_rank(0), 0).to_error();
   EXPECT_EQ(heard.code(), ErrorCode::PeerLost);
@@ -18,14 +18,14 @@ TEST(Announcement, ALossIsOfTheSamePeer) {
   EXPECT_EQ(heard.message(), "rank 0 says: the connection to rank 1 broke");
 }
 
-TEST(Announcement, AMismatchStaysOne) {
+TEST(Announcement, AMismatchStaysAMismatch) {
   const Error heard =
       Announcement::of(Error(ErrorCode::Mismatch, "8 or 9").with_peer(5), 3).to_error();
   EXPECT_EQ(heard.code(), ErrorCode::Mismatch);
   EXPECT_EQ(heard.peer(), 3);
 }
 
-TEST(Announcement, AnythingElseIsTheFailureOfTheSpeaker) {
+TEST(Announcement, AnyOtherErrorIsAFailureOfTheReportingRank) {
   for (const ErrorCode code : {ErrorCode::Exhausted, ErrorCode::Corrupt, ErrorCode::Protocol}) {
     const Error heard = Announcement::of(Error(code, "no room").with_peer(5), 3).to_error();
     EXPECT_EQ(heard.code(), ErrorCode::RemoteFailure);
@@ -35,7 +35,7 @@ TEST(Announcement, AnythingElseIsTheFailureOfTheSpeaker) {
   }
 }
 
-TEST(Announcement, OthersAreNeverMade) {
+TEST(Announcement, KnowsOnlyCodesThatAreAnnounced) {
   EXPECT_TRUE(Announcement::is_known(ErrorCode::PeerLost));
   EXPECT_FALSE(Announcement::is_known(ErrorCode::Deadline));
   EXPECT_FALSE(Announcement::is_known(static_cast<ErrorCode>(4000)));

@@ -122,8 +122,9 @@ TEST(ArenaProcess, MemoryStaysReadableAfterItsWriterWasKilled) {
   EXPECT_STREQ(reinterpret_cast<char*>(arena->at(holder.place())), "from the first");
   const Piece mine = arena->allocate(1, 100);
   EXPECT_NE(mine.data(), arena->at(holder.place()));
-  EXPECT_EQ(Arena::open(holder.proof()), nullptr) << "the proof died with its maker";
-  EXPECT_NE(Arena::open(arena->proof()), nullptr) << "a survivor proves as well";
+  EXPECT_EQ(Arena::open(holder.proof()), nullptr)
+      << "a proof is invalid after its process has died";
+  EXPECT_NE(Arena::open(arena->proof()), nullptr) << "a surviving process can create a valid proof";
 }
 
 TEST(ArenaProcess, BlocksAreTheSameForAllProcesses) {
@@ -151,7 +152,7 @@ TEST(ArenaProcess, BlocksAreTheSameForAllProcesses) {
 }
 
 // The child is killed at a random point, so sometimes while it holds the directory's lock.
-TEST(ArenaProcess, TheDirectoryOutlivesWhoeverDiedAtIt) {
+TEST(ArenaProcess, TheDirectorySurvivesAProcessKilledWhileItHeldTheLock) {
   const auto arena = Arena::create({.members = 2});
   for (int round = 0; round < 20; ++round) {
     const pid_t child = start_child([&] {

@@ -52,7 +52,7 @@ std::size_t memory_of(const Arena& arena) {
   return static_cast<std::size_t>(status.st_blocks) * 512;
 }
 
-TEST(Arena, SaysWhatItIs) {
+TEST(Arena, ReportsItsProperties) {
   const auto arena = small_arena();
   EXPECT_EQ(arena->members(), 3);
   EXPECT_EQ(arena->kind(), MemoryKind::Host);
@@ -61,7 +61,7 @@ TEST(Arena, SaysWhatItIs) {
   EXPECT_EQ(code_of([] { Arena::create({.members = 100000}); }), ErrorCode::Misuse);
 }
 
-TEST(Arena, PiecesAreAlignedApartAndUsable) {
+TEST(Arena, PiecesAreAlignedDisjointAndUsable) {
   const auto arena = small_arena();
   std::vector<Piece> pieces;
   for (int member = 0; member < 3; ++member) {
@@ -82,7 +82,7 @@ TEST(Arena, PiecesAreAlignedApartAndUsable) {
   }
 }
 
-TEST(Arena, ContainsKnowsItsEdges) {
+TEST(Arena, ContainsIsExactAtTheEdges) {
   const auto arena = small_arena();
   const Piece piece = arena->allocate(0, kPage);
   EXPECT_EQ(arena->at(arena->offset_of(piece.data())), piece.data());
@@ -96,7 +96,7 @@ TEST(Arena, ContainsKnowsItsEdges) {
   EXPECT_FALSE(arena->contains(piece.data(), SIZE_MAX));
 }
 
-TEST(Arena, FreedPiecesAreJoinedAndUsedAgain) {
+TEST(Arena, FreedPiecesAreMergedAndReused) {
   const auto arena = small_arena(12);
   std::vector<Piece> pieces;
   for (int i = 0; i < 4; ++i) pieces.push_back(arena->allocate(1, 3 * kPage));
@@ -119,18 +119,19 @@ TEST(Arena, AHoleIsCutFromItsFront) {
   EXPECT_EQ(code_of([&] { (void)arena->allocate(0, 1); }), ErrorCode::Exhausted);
 }
 
-TEST(Arena, LargePiecesGiveTheirMemoryBack) {
+TEST(Arena, LargePiecesReturnTheirMemory) {
   const auto arena = Arena::create({.members = 1});
   const std::size_t before = memory_of(*arena);
   constexpr std::size_t kSize = std::size_t{8} << 20;
   {
     const Piece piece = arena->allocate(0, kSize);
-    EXPECT_GE(memory_of(*arena), before + kSize) << "taken at once, not at the first touch";
+    EXPECT_GE(memory_of(*arena), before + kSize)
+        << "memory is reserved at once, not at the first access";
   }
   EXPECT_LT(memory_of(*arena), before + kSize / 8);
 }
 
-TEST(Arena, WhatIsQuarantinedIsGivenBackWhenItsEpochIsOver) {
+TEST(Arena, QuarantinedMemoryIsFreedAfterItsEpoch) {
   const auto arena = Arena::create({.members = 2});
   constexpr std::size_t kSize = std::size_t{8} << 20;
   std::size_t after_one = 0;
@@ -144,7 +145,8 @@ TEST(Arena, WhatIsQuarantinedIsGivenBackWhenItsEpochIsOver) {
     freed = Piece();
     EXPECT_NE(arena->allocate(0, kSize).data(), first) << "a process may still write there";
     arena->end_quarantine(epoch);
-    EXPECT_NE(arena->allocate(0, kSize).data(), first) << "its epoch is not over";
+    EXPECT_NE(arena->allocate(0, kSize).data(), first)
+        << "the epoch of the quarantine has not ended";
     arena->end_quarantine(epoch + 1);
     EXPECT_EQ(arena->allocate(0, kSize).data(), first);
     kept = Piece();
@@ -161,7 +163,7 @@ TEST(Arena, WhatIsQuarantinedIsGivenBackWhenItsEpochIsOver) {
   EXPECT_NE(arena->allocate(1, kSize).data(), data);
 }
 
-TEST(Arena, AbsurdSizesAreExhaustedAndKeepNothing) {
+TEST(Arena, AbsurdSizesAreExhaustedAndKeepNoMemory) {
   const auto arena = Arena::create({.members = 2, .segment_size = 2 * absurd_size()});
   const std::size_t before = memory_of(*arena);
   for (const std::size_t size :
@@ -169,10 +171,10 @@ TEST(Arena, AbsurdSizesAreExhaustedAndKeepNothing) {
     EXPECT_EQ(code_of([&] { (void)arena->allocate(1, size); }), ErrorCode::Exhausted) << size;
   }
   EXPECT_EQ(memory_of(*arena), before);
-  EXPECT_NE(arena->allocate(1, kPage).data(), nullptr) << "still of use";
+  EXPECT_NE(arena->allocate(1, kPage).data(), nullptr) << "the arena can still be used";
 }
 
-TEST(Arena, AFailedReuseLeavesTheHoleWhole) {
+TEST(Arena, AFailedReuseKeepsTheHole) {
   const auto arena = Arena::create({.members = 1, .segment_size = absurd_size()});
   Piece small = arena->allocate(0, 4 * kPage);
   std::byte* const begin = small.data();
@@ -182,13 +184,13 @@ TEST(Arena, AFailedReuseLeavesTheHoleWhole) {
   EXPECT_EQ(arena->allocate(0, 4 * kPage).data(), begin);
 }
 
-TEST(Arena, MembersAreChecked) {
+TEST(Arena, InvalidMemberNumbersAreRefused) {
   const auto arena = small_arena();
   EXPECT_EQ(code_of([&] { (void)arena->allocate(3, 1); }), ErrorCode::Misuse);
   EXPECT_EQ(code_of([&] { (void)arena->allocate(-1, 1); }), ErrorCode::Misuse);
 }
 
-TEST(Arena, PiecesSurviveTheHandleThatMadeThem) {
+TEST(Arena, PiecesOutliveTheHandleThatAllocatedThem) {
   auto arena = small_arena();
   Piece piece = arena->allocate(2, 100);
   arena.reset();
@@ -210,27 +212,29 @@ TEST(Arena, SharedBlocksAreFoundByKey) {
   EXPECT_EQ(code_of([&] { arena->find_or_make(0, 100, 1, soon()); }), ErrorCode::Misuse);
 }
 
-TEST(Arena, ABlockGoesBackWhenTheLastOfItsUsersHasLeft) {
+TEST(Arena, ABlockIsFreedWhenItsLastUserReleasesIt) {
   const auto arena = small_arena();
   constexpr std::size_t kSize = std::size_t{4} << 20;
   const std::size_t before = memory_of(*arena);
   std::byte* const block = arena->find_or_make(7, kSize, 2, soon());
   std::memset(block, 1, kSize);
   EXPECT_FALSE(arena->release(7));
-  EXPECT_EQ(arena->find_or_make(7, kSize, 2, soon()), block) << "one user is still to come";
+  EXPECT_EQ(arena->find_or_make(7, kSize, 2, soon()), block)
+      << "the second user has not released it";
   EXPECT_EQ(block[kSize - 1], std::byte{1});
   EXPECT_TRUE(arena->release(7));
   EXPECT_LT(memory_of(*arena), before + kSize / 4);
-  EXPECT_EQ(arena->find_or_make(7, kSize, 2, soon())[kSize - 1], std::byte{0}) << "a new one";
-  EXPECT_FALSE(arena->release(8)) << "never made";
+  EXPECT_EQ(arena->find_or_make(7, kSize, 2, soon())[kSize - 1], std::byte{0})
+      << "a new block is zero";
+  EXPECT_FALSE(arena->release(8)) << "no block has this key";
 }
 
-TEST(Arena, AShortageOfSharedMemoryReachesEveryoneWhoAsks) {
+TEST(Arena, EveryCallerOfAnImpossibleBlockGetsExhausted) {
   const auto arena = small_arena();
   // Larger than the address space of the common part.
   constexpr std::size_t kAbsurd = std::size_t{65} << 30;
   // A Deadline error would mean that the second call waited for the first one's block.
-  for (int asker = 0; asker < 2; ++asker) {
+  for (int caller = 0; caller < 2; ++caller) {
     EXPECT_EQ(code_of([&] { arena->find_or_make(9, kAbsurd, 2, Deadline::after(20s)); }),
               ErrorCode::Exhausted);
     EXPECT_EQ(code_of([&] { arena->find_or_make(10, SIZE_MAX, 2, Deadline::after(20s)); }),
@@ -238,7 +242,7 @@ TEST(Arena, AShortageOfSharedMemoryReachesEveryoneWhoAsks) {
   }
 }
 
-TEST(Arena, ThreadsThatRaceForAKeyMeetInOneBlock) {
+TEST(Arena, ThreadsThatRaceForAKeyGetTheSameBlock) {
   const auto arena = small_arena();
   constexpr int kThreads = 4;
   for (std::uint64_t key = 100; key < 160; ++key) {
@@ -258,13 +262,13 @@ TEST(Arena, ThreadsThatRaceForAKeyMeetInOneBlock) {
   }
 }
 
-TEST(Arena, EntriesAndRoomOfBlocksAreUsedAgain) {
+TEST(Arena, EntriesAndSpaceOfBlocksAreReused) {
   const auto arena = small_arena();
   std::byte* const first = arena->find_or_make(1000, kPage, 1, soon());
   std::byte* const second = arena->find_or_make(1001, kPage, 1, soon());
   ASSERT_TRUE(arena->release(1000));
   for (std::uint64_t key = 2000; key < 30000; ++key) {
-    ASSERT_EQ(arena->find_or_make(key, kPage, 1, soon()), first) << "the gap is found again";
+    ASSERT_EQ(arena->find_or_make(key, kPage, 1, soon()), first) << "the gap is reused";
     ASSERT_TRUE(arena->release(key));
   }
   EXPECT_EQ(arena->usage(soon()).entries, 1u);
@@ -272,7 +276,7 @@ TEST(Arena, EntriesAndRoomOfBlocksAreUsedAgain) {
   EXPECT_EQ(arena->find_or_make(1001, kPage, 1, soon()), second);
 }
 
-TEST(Arena, AddressesAloneCostNoMemory) {
+TEST(Arena, ReservedAddressesUseNoMemory) {
   const auto arena = small_arena();
   const std::size_t before = memory_of(*arena);
   constexpr std::size_t kSize = std::size_t{64} << 20;
@@ -305,7 +309,7 @@ TEST(Arena, RegisteredMemoryIsFoundUntilItsRegistrationEnds) {
   EXPECT_EQ(arena->usage(soon()).entries, 0u);
 }
 
-TEST(Arena, EveryMemberHasADoorbellOfItsOwn) {
+TEST(Arena, EveryMemberHasItsOwnDoorbell) {
   const auto arena = small_arena();
   EXPECT_NE(&arena->doorbell(0), &arena->doorbell(1));
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&arena->doorbell(1)) % 64, 0u);

@@ -38,7 +38,7 @@ double sum_over(const Group& group, double mine) {
   return mine;
 }
 
-TEST(Assembly, GroupsFollowOneAnotherOverOneArena) {
+TEST(Assembly, GroupsOfSuccessiveEpochsUseOneArena) {
   cluster::LocalStore store;
   std::vector<std::unique_ptr<Assembly>> all;
   for (int worker = 0; worker < 5; ++worker) {
@@ -88,7 +88,7 @@ TEST(Assembly, GroupsFollowOneAnotherOverOneArena) {
   });
   in_epoch(epoch_of(4, {3}), {3}, [&](int, const Group& group) {
     EXPECT_EQ(group.size(), 1);
-    EXPECT_NE(group.arena(), nullptr) << "one that is alone keeps what was shared";
+    EXPECT_NE(group.arena(), nullptr) << "a worker that continues alone keeps the shared memory";
   });
 }
 
@@ -103,7 +103,7 @@ Epoch spread_epoch(std::uint64_t number, const std::vector<int>& workers) {
   return Epoch(number, std::move(seats));
 }
 
-TEST(Assembly, OverSeveralHostsGroupsFollowOneAnotherToo) {
+TEST(Assembly, GroupsOfSuccessiveEpochsSpanSeveralHosts) {
   cluster::LocalStore store;
   const auto secret = std::make_shared<net::SecretCredentials>(net::Secret::generate(), "worker");
   std::vector<std::unique_ptr<Assembly>> all;
@@ -214,7 +214,7 @@ TEST(Assembly, SharedMemoryDoesNotGrowWithDeaths) {
   }
 }
 
-TEST(Assembly, WhoDiesWhileHostsConnectIsNotWaitedFor) {
+TEST(Assembly, ADeathWhileHostsConnectEndsTheWait) {
   cluster::LocalStore store;
   const auto secret = std::make_shared<net::SecretCredentials>(net::Secret::generate(), "worker");
   for (const int me : {0, 2}) {
@@ -240,7 +240,7 @@ TEST(Assembly, WhoDiesWhileHostsConnectIsNotWaitedFor) {
 }
 
 // One worker waits for memory, the others for connections; none of them is notified of a death.
-TEST(Assembly, WhoeverIsLeftBehindInAnEpochDoesNotWaitForTheOthers) {
+TEST(Assembly, AWorkerInAnOutdatedEpochDoesNotWait) {
   const auto secret = std::make_shared<net::SecretCredentials>(net::Secret::generate(), "worker");
   for (const int me : {0, 1, 2}) {
     cluster::LocalStore store;
@@ -265,7 +265,7 @@ TEST(Assembly, WhoeverIsLeftBehindInAnEpochDoesNotWaitForTheOthers) {
 }
 
 // The worker that created the arena dies after one of two has opened it, and it is not known which.
-TEST(Assembly, WhatOneHasOfAnEpochThatNeverMetIsNotShared) {
+TEST(Assembly, MemoryOfAnIncompleteEpochIsNotReused) {
   for (const bool is_spread : {false, true}) {
     SCOPED_TRACE(is_spread ? "spread" : "one host");
     cluster::LocalStore store;
@@ -295,7 +295,7 @@ TEST(Assembly, WhatOneHasOfAnEpochThatNeverMetIsNotShared) {
 
 // A proof stays in the store after its worker has died and before any worker is notified of the
 // death.
-TEST(Assembly, MemoryOfOneThatHasDiedIsHadFromAnother) {
+TEST(Assembly, AJoiningWorkerOpensTheArenaThroughASurvivor) {
   const auto leave_proof = [](cluster::Store& store) {
     const auto arena = Arena::create(kSmallArena);
     ByteWriter out;
@@ -329,19 +329,19 @@ TEST(Assembly, MemoryOfOneThatHasDiedIsHadFromAnother) {
   EXPECT_EQ(code_of_joining(false), ErrorCode::Unsupported);
 }
 
-TEST(Assembly, WaitsForMemoryNoLongerThanItMay) {
+TEST(Assembly, WaitingForTheArenaEndsAtTheDeadlineOrAtALoss) {
   cluster::LocalStore store;
   Assembly late({.worker = 1, .store = &store});
   try {
     late.group_of(epoch_of(1, {0, 1}), {}, Deadline::after(20ms));
-    ADD_FAILURE() << "nobody made an arena";
+    ADD_FAILURE() << "returned although no worker created an arena";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::Deadline);
   }
   late.lose(0, "it died");
   try {
     late.group_of(epoch_of(1, {0, 1}), {}, Deadline::after(10s));
-    ADD_FAILURE() << "the one that makes it is dead";
+    ADD_FAILURE() << "returned although the creator of the arena is dead";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::PeerLost);
   }

@@ -27,7 +27,7 @@ Error error_of(const Group& group, const Call& call) {
   return Error(ErrorCode::Misuse, "nothing was thrown");
 }
 
-TEST(Call, SaysNothingByDefault) {
+TEST(Call, HasNoLabelPriorityOrDeadlineByDefault) {
   const Call call;
   EXPECT_TRUE(call.label.empty());
   EXPECT_EQ(call.priority, 0);
@@ -51,10 +51,10 @@ TEST(Call, AStreamIsRefusedForHostMemory) {
   const Error error = error_of(groups[0], {.stream = &stream});
   EXPECT_EQ(error.code(), ErrorCode::Misuse);
   EXPECT_NE(std::string(error.what()).find("stream"), std::string::npos) << error.what();
-  EXPECT_FALSE(groups[0].error().has_value()) << "the group lives";
+  EXPECT_FALSE(groups[0].error().has_value()) << "the group can still be used";
 }
 
-TEST(Call, TheGroupsTimeoutHoldsOtherwise) {
+TEST(Call, WithoutADeadlineTheGroupsTimeoutApplies) {
   const auto groups = connect_threads(2, {.timeout = 20ms});
   EXPECT_EQ(error_of(groups[1], {}).code(), ErrorCode::Deadline);
 }

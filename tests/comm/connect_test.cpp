@@ -73,28 +73,28 @@ TEST(Connect, TwiceInOneEpochGivesTwoGroups) {
             check_everything);
 }
 
-TEST(Connect, OneHostSharesMemory) {
+TEST(Connect, RanksOfOneHostShareMemory) {
   run_world({.hosts = {"", "", ""}, .expected = "shm"}, check_everything);
 }
 
-TEST(Connect, TcpByRequest) {
+TEST(Connect, UsesTcpOnRequest) {
   run_world({.hosts = {"", "", ""}, .transport = Transport::Tcp, .expected = "tcp"},
             check_everything);
 }
 
-TEST(Connect, EveryRankItsOwnHost) {
+TEST(Connect, ConnectsRanksThatAreAllOnDifferentHosts) {
   run_world({.hosts = {"a", "b", "c"}, .expected = "tcp"}, check_everything);
 }
 
-TEST(Connect, TwoHostsOfTwo) {
+TEST(Connect, ConnectsTwoHostsWithTwoRanksEach) {
   run_world({.hosts = {"a", "a", "b", "b"}, .expected = "hierarchical"}, check_everything);
 }
 
-TEST(Connect, UnevenHostsInterleaved) {
+TEST(Connect, ConnectsUnevenHostsWithInterleavedRanks) {
   run_world({.hosts = {"a", "b", "a", "a"}, .expected = "hierarchical"}, check_everything);
 }
 
-TEST(Connect, HostsOverHostsCompareRequests) {
+TEST(Connect, DifferentRequestsAreAMismatchAcrossHosts) {
   run_world({.hosts = {"a", "a", "b", "b"}, .expected = "hierarchical"}, [](const Group& group) {
     const Group doomed = group.subgroup(std::vector<int>{0, 1, 2, 3});
     std::vector<float> data(group.rank() == 3 ? 11 : 10, 1.0f);
@@ -115,7 +115,7 @@ TEST(Connect, TransportsHaveNames) {
   EXPECT_THROW(transport_named("smoke"), Error);
 }
 
-TEST(Connect, WithoutMpiItSaysSo) {
+TEST(Connect, WithoutMpiTheErrorStatesIt) {
   if (mpi::is_available()) GTEST_SKIP() << "this build has MPI";
   EXPECT_THROW(mpi::make_messenger(), Error);
 }

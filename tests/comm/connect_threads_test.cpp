@@ -25,7 +25,7 @@ class Refusal : public Faults {
   }
 };
 
-TEST(ConnectThreads, GivesEveryRankItsGroup) {
+TEST(ConnectThreads, ReturnsAGroupForEveryRank) {
   for (const int ranks : {1, 2, 7}) {
     const auto groups = connect_threads(ranks, {.epoch = 5});
     ASSERT_EQ(groups.size(), static_cast<std::size_t>(ranks));
@@ -81,7 +81,7 @@ TEST(ConnectThreads, PiecesOfTheArenaSurviveTheGroups) {
   }
 }
 
-TEST(ConnectThreads, PassesFaultsOn) {
+TEST(ConnectThreads, PassesFaultPointsToTheGroups) {
   Refusal faults;
   const auto groups = connect_threads(2, {.timeout = 30s}, &faults);
   Work first = groups[0].barrier();

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Departure, EndsGroupsThatItNeverMade) {
+TEST(Departure, EndsGroupsThatTheRankNeverCreated) {
   const TemporaryFolder folder("departure");
   testing::run_rank_threads(3, [&](int rank) {
     const std::map<std::string, std::string> variables{
@@ -58,7 +58,7 @@ cluster::Roster roster_of(int ranks) {
   return cluster::Roster(0, members);
 }
 
-TEST(HostSizes, AreBoundedByWhatCanShareMemory) {
+TEST(HostSizes, AHostWithTooManyRanksIsRefused) {
   check_host_sizes(roster_of(128));
   try {
     check_host_sizes(roster_of(129));

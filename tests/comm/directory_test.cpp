@@ -29,7 +29,7 @@ class DirectoryTest : public ::testing::Test {
   Directory directory_{file_, {.table = 64, .begin = head(), .size = kPages * kPage}};
 };
 
-TEST_F(DirectoryTest, TheFirstGapThatIsLargeEnoughIsTaken) {
+TEST_F(DirectoryTest, TheFirstGapThatIsLargeEnoughIsUsed) {
   EXPECT_EQ(make(1, 2), head());
   EXPECT_EQ(make(2, 3), head() + 2 * kPage);
   EXPECT_EQ(make(3, 1), head() + 5 * kPage);
@@ -38,25 +38,25 @@ TEST_F(DirectoryTest, TheFirstGapThatIsLargeEnoughIsTaken) {
   EXPECT_EQ(make(5, 1), head() + 2 * kPage);
   EXPECT_EQ(make(6, 2), head() + 3 * kPage);
   EXPECT_THROW(make(7, 1), Error) << "full";
-  EXPECT_EQ(make(1, 2), head()) << "found, not made";
+  EXPECT_EQ(make(1, 2), head()) << "an existing block is returned";
 }
 
-TEST_F(DirectoryTest, WhatTheDeadHeldIsGivenBack) {
+TEST_F(DirectoryTest, BlocksOfDeadMembersAreFreed) {
   const auto block = directory_.find_or_make(1, 2 * kPage, 3, true, /*epoch=*/6);
   ASSERT_TRUE(block);
   EXPECT_TRUE(directory_.add(4, {123, 45, 6, /*epoch=*/6}));
   make(3, 1);
   EXPECT_FALSE(directory_.release(1));
   directory_.forget(6);
-  EXPECT_EQ(directory_.usage()->entries, 3u) << "only earlier epochs are forgotten";
+  EXPECT_EQ(directory_.usage()->entries, 3u) << "only blocks of earlier epochs are freed";
   directory_.forget(7);
-  EXPECT_EQ(directory_.usage()->entries, 1u) << "what belongs to no epoch stays";
+  EXPECT_EQ(directory_.usage()->entries, 1u) << "blocks without an epoch are kept";
   EXPECT_EQ(directory_.usage()->bytes, kPage);
   EXPECT_FALSE(directory_.release(1));
   EXPECT_EQ(make(2, 1), block->offset);
 }
 
-TEST_F(DirectoryTest, ABlockThatComesBackIsZero) {
+TEST_F(DirectoryTest, AReusedBlockIsZero) {
   const std::uint64_t offset = make(1, 1);
   file_.data()[offset] = std::byte{9};
   EXPECT_TRUE(directory_.release(1));
@@ -75,10 +75,10 @@ TEST_F(DirectoryTest, TheTableHasABound) {
   EXPECT_TRUE(directory_.release(5));
   EXPECT_TRUE(directory_.add(count + 1, {1, 1, 0}));
   EXPECT_EQ(directory_.usage()->entries, 8192u);
-  EXPECT_EQ(directory_.usage()->bytes, 0u) << "names have no room of their own";
+  EXPECT_EQ(directory_.usage()->bytes, 0u) << "names use no block memory";
 }
 
-TEST_F(DirectoryTest, NamesKeepWhatTheyWereGiven) {
+TEST_F(DirectoryTest, NamesKeepTheirValues) {
   EXPECT_TRUE(directory_.add(8, {123, 45, 6}));
   EXPECT_EQ(directory_.find(8)->offset, 123u);
   EXPECT_EQ(directory_.find(8)->size, 45u);

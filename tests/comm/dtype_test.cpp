@@ -13,7 +13,7 @@
 namespace trireme::comm {
 namespace {
 
-TEST(DType, SizesAreThoseOfTheMachine) {
+TEST(DType, SizesMatchTheCppTypes) {
   EXPECT_EQ(size_of(DType::Float64), sizeof(double));
   EXPECT_EQ(size_of(DType::Float32), sizeof(float));
   EXPECT_EQ(size_of(DType::Float16), 2u);
@@ -24,7 +24,7 @@ TEST(DType, SizesAreThoseOfTheMachine) {
   EXPECT_EQ(size_of(DType::UInt8), 1u);
 }
 
-TEST(DType, TheCountIsTheNumberOfNames) {
+TEST(DType, EveryTypeHasItsOwnName) {
   std::set<std::string> names;
   for (int i = 0; i < kDTypeCount; ++i) names.emplace(name_of(static_cast<DType>(i)));
   EXPECT_EQ(names.size(), static_cast<std::size_t>(kDTypeCount));

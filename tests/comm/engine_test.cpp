@@ -143,7 +143,7 @@ TEST_F(EngineTest, AnAbortFromAnotherThreadEndsASleepAtOnce) {
   }
 }
 
-TEST_F(EngineTest, AnAbortJustBeforeTheSleepIsNotSleptThrough) {
+TEST_F(EngineTest, AnAbortJustBeforeTheSleepIsNotMissed) {
   // The worst moment: the waiting thread has checked the fate and is about to sleep.
   source_->on_prepare = [&] { fate_->seal(Error(ErrorCode::Aborted, "enough")); };
   const auto activity = start(wait_for(flag_));
@@ -151,7 +151,7 @@ TEST_F(EngineTest, AnAbortJustBeforeTheSleepIsNotSleptThrough) {
   EXPECT_EQ(source_->sleeps(), 0);
 }
 
-TEST_F(EngineTest, AnAbortEndsItsGroupAndNoOther) {
+TEST_F(EngineTest, AnAbortDoesNotEndOtherGroups) {
   const auto other_fate = std::make_shared<Fate>();
   const auto a = start(wait_for(flag_)), b = start(wait_for(flag_));
   const auto other = start(wait_for(flag_), 0, soon(), other_fate);
@@ -168,11 +168,11 @@ TEST_F(EngineTest, TheFirstErrorIsFinal) {
   engine_->abort(*fate_, Error(ErrorCode::Aborted, "first"));
   engine_->abort(*fate_, Error(ErrorCode::PeerLost, "second"));
   EXPECT_EQ(error_of(*a).message(), "first");
-  EXPECT_EQ(error_of(*a).message(), "first") << "every later wait repeats it";
+  EXPECT_EQ(error_of(*a).message(), "first") << "every later wait repeats the error";
   EXPECT_EQ(fate_->get()->message(), "first");
 }
 
-TEST_F(EngineTest, AtTheDeadlineTheBackendSaysWhoIsMissing) {
+TEST_F(EngineTest, ADeadlineErrorNamesTheMissingRank) {
   const auto late = start(wait_for(flag_), 0, Deadline::after(30ms));
   const auto other = start(wait_for(flag_));
   const TimePoint begun = steady_clock().now();
@@ -186,7 +186,7 @@ TEST_F(EngineTest, AtTheDeadlineTheBackendSaysWhoIsMissing) {
   EXPECT_EQ(error_of(*other).code(), ErrorCode::Deadline) << "the group has ended";
 }
 
-TEST_F(EngineTest, WhoeverOwnsItMayMakeALossOfADeadline) {
+TEST_F(EngineTest, TheOwnerMayReplaceADeadlineErrorByALoss) {
   const auto liveness = std::make_shared<Liveness>();
   bool was_waiting = false;
   engine_ = std::make_shared<Engine>(
@@ -205,16 +205,16 @@ TEST_F(EngineTest, WhoeverOwnsItMayMakeALossOfADeadline) {
   EXPECT_GT(liveness->report().waits, 0u);
 }
 
-TEST_F(EngineTest, ADeadlineHoldsForWhatNobodyWaitsFor) {
+TEST_F(EngineTest, ADeadlineAppliesToOperationsWithoutAWaiter) {
   const auto patient = start(wait_for(flag_));
   const auto urgent = start(wait_for(flag_), 0, Deadline::after(30ms));
   const Error error = error_of(*patient);
   EXPECT_EQ(error.code(), ErrorCode::Deadline);
-  EXPECT_EQ(error.operation(), "all_reduce #2 (bucket 2)") << "the one whose time was up";
+  EXPECT_EQ(error.operation(), "all_reduce #2 (bucket 2)") << "the operation whose deadline passed";
   EXPECT_TRUE(urgent->done);
 }
 
-TEST_F(EngineTest, TestingOneSeesTheDeadlineOfAnother) {
+TEST_F(EngineTest, TestingAnOperationEnforcesTheDeadlineOfAnother) {
   const auto patient = start(wait_for(flag_));
   const auto urgent = start(wait_for(flag_), 0, Deadline::after(1ms));
   const Deadline bound = soon();
@@ -223,7 +223,7 @@ TEST_F(EngineTest, TestingOneSeesTheDeadlineOfAnother) {
   EXPECT_TRUE(urgent->done);
 }
 
-TEST_F(EngineTest, ADeadlineOfOneGroupEndsNoOther) {
+TEST_F(EngineTest, ADeadlineDoesNotEndOtherGroups) {
   const auto other_fate = std::make_shared<Fate>();
   const auto patient = start(wait_for(flag_), 0, soon(), other_fate);
   const auto urgent = start(wait_for(flag_), 0, Deadline::after(1ms));
@@ -235,7 +235,7 @@ TEST_F(EngineTest, ADeadlineOfOneGroupEndsNoOther) {
   engine_->wait(*patient);
 }
 
-TEST_F(EngineTest, ADeadlineHoldsWhileOtherOperationsKeepMoving) {
+TEST_F(EngineTest, ADeadlineAppliesWhileOtherOperationsProgress) {
   const auto busy = [&]() -> Task {
     while (!flag_) co_await GiveWay{};
   };
@@ -248,7 +248,7 @@ TEST_F(EngineTest, ADeadlineHoldsWhileOtherOperationsKeepMoving) {
   engine_->wait(*endless);
 }
 
-TEST_F(EngineTest, WhatAnotherMemberAnnouncedEndsTheWait) {
+TEST_F(EngineTest, AnErrorThatAnotherMemberAnnouncedEndsTheWait) {
   const auto activity = start(wait_for(flag_));
   backend_->fail(Error(ErrorCode::RemoteFailure, "rank 0 failed: out of memory"));
   const Error error = error_of(*activity);
@@ -256,7 +256,7 @@ TEST_F(EngineTest, WhatAnotherMemberAnnouncedEndsTheWait) {
   EXPECT_EQ(error.message(), "rank 0 failed: out of memory");
 }
 
-TEST_F(EngineTest, WhatThisRankAloneSeesIsToldToTheOthersOnce) {
+TEST_F(EngineTest, ALossThatOnlyThisRankSeesIsAnnouncedOnce) {
   const auto a = start(wait_for(flag_)), b = start(wait_for(flag_));
   backend_->lose(Error(ErrorCode::PeerLost, "the connection to rank 2 broke").with_peer(2));
   EXPECT_EQ(error_of(*a).code(), ErrorCode::PeerLost);
@@ -266,7 +266,7 @@ TEST_F(EngineTest, WhatThisRankAloneSeesIsToldToTheOthersOnce) {
 }
 
 // The announcement of another rank came first and describes the cause better.
-TEST_F(EngineTest, WhatOthersSayOfALossIsHeardBeforeItIsTold) {
+TEST_F(EngineTest, AnAnnouncementOfAnotherRankReplacesALocalLoss) {
   source_->on_poll = [&] {
     if (backend_->loss()) backend_->fail(Error(ErrorCode::RemoteFailure, "rank 2 failed: why"));
     return false;
@@ -277,7 +277,7 @@ TEST_F(EngineTest, WhatOthersSayOfALossIsHeardBeforeItIsTold) {
   EXPECT_TRUE(backend_->announced().empty());
 }
 
-TEST_F(EngineTest, AnExceptionInsideIsNamedAndToldToTheOthers) {
+TEST_F(EngineTest, AnExceptionInAnOperationIsAnnounced) {
   const auto throwing = [](const std::atomic<bool>& flag) -> Task {
     co_await until([&] { return flag.load(); });
     throw std::runtime_error("no room");

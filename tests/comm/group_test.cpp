@@ -28,7 +28,7 @@ ErrorCode code_of(const std::function<void()>& body) {
   return ErrorCode::NotFound;  // no error
 }
 
-TEST(Group, OfOneDoesEverythingAtOnce) {
+TEST(Group, OfOneRankCompletesEverythingAtOnce) {
   const Group solo = Group::solo();
   EXPECT_EQ(solo.rank(), 0);
   EXPECT_EQ(solo.size(), 1);
@@ -57,18 +57,18 @@ TEST(Group, OfOneDoesEverythingAtOnce) {
   EXPECT_EQ(solo.subgroup(std::vector<int>{0}).size(), 1);
 }
 
-TEST(Group, AHandleIsCopiedNotTheGroup) {
+TEST(Group, CopiesShareTheGroup) {
   const auto groups = connect_threads(2);
   const Group copy = groups[0];
   copy.abort(Error(ErrorCode::Aborted, "enough"));
   ASSERT_TRUE(groups[0].error().has_value());
   EXPECT_EQ(groups[0].error()->code(), ErrorCode::Aborted);
-  EXPECT_FALSE(groups[1].error().has_value()) << "an abort is this rank's own";
+  EXPECT_FALSE(groups[1].error().has_value()) << "an abort affects only this rank";
 }
 
 TEST(Group, SubGroupsEndWithIt) {
   const auto groups = connect_threads(2);
-  groups[0].duplicate().abort(Error(ErrorCode::Aborted, "a part alone"));
+  groups[0].duplicate().abort(Error(ErrorCode::Aborted, "abort of the duplicate"));
   EXPECT_FALSE(groups[0].error().has_value());
   const Group direct = groups[1].duplicate();
   const Group below = direct.duplicate();
@@ -90,7 +90,7 @@ class Misused : public ::testing::Test {
   }
 };
 
-TEST_F(Misused, CountsMustFit) {
+TEST_F(Misused, CountsMustMatch) {
   const std::vector<std::size_t> one{4}, uneven{1, 3};
   expect_misuse([&] { return group_.reduce_scatter(span(three_), span(four_), ReduceOp::Sum); },
                 "reduce_scatter");
@@ -104,7 +104,7 @@ TEST_F(Misused, CountsMustFit) {
                 "the sum of counts");
 }
 
-TEST_F(Misused, TypesMustFit) {
+TEST_F(Misused, TypesMustMatch) {
   expect_misuse([&] { return group_.all_gather(span(ints_), span(two_)); }, "all_gather");
   expect_misuse([&] { return group_.reduce_scatter(span(two_), span(ints_), ReduceOp::Sum); },
                 "reduce_scatter");
@@ -134,7 +134,7 @@ TEST_F(Misused, OnlySumsAreOrdered) {
   expect_misuse([&] { return group_.ordered_sum(span(two_), {}, owners); }, "a missing share");
 }
 
-TEST_F(Misused, SubGroupsAreListsOfMembersOnce) {
+TEST_F(Misused, SubGroupsContainEachMemberOnce) {
   for (const std::vector<int>& ranks : {std::vector<int>{1}, {0, 2}, {-1, 0}, {0, 1, 0}, {}}) {
     EXPECT_EQ(code_of([&] { (void)group_.subgroup(ranks); }), ErrorCode::Misuse) << ranks.size();
   }
@@ -150,7 +150,7 @@ TEST_F(Misused, MisuseDoesNotEndTheGroup) {
   EXPECT_EQ(mine[2], 2.0f);
 }
 
-TEST(Group, EmptySpansAreFree) {
+TEST(Group, OperationsOnEmptySpansCompleteAtOnce) {
   const auto groups = connect_threads(2, {.timeout = 10s});
   const Group& group = groups[0];  // the other rank never enters
   const Span none;
@@ -178,7 +178,7 @@ TEST(Group, SubGroupsOfOneKeepTheEpoch) {
   EXPECT_EQ(alone.rank(), 0);
 }
 
-TEST(Guarded, PassesTheExceptionOnAndEndsTheGroup) {
+TEST(Guarded, RethrowsTheExceptionAndEndsTheGroup) {
   const auto groups = connect_threads(2, {.timeout = 10s});
   EXPECT_THROW(guarded(groups[0], [] { throw std::runtime_error("no data"); }), std::runtime_error);
   EXPECT_TRUE(groups[0].error().has_value());

@@ -8,7 +8,7 @@
 namespace trireme::comm {
 namespace {
 
-TEST(Operation, NamesKindNumberAndLabel) {
+TEST(Operation, NameContainsKindNumberAndLabel) {
   Operation op;
   op.request.kind = OpKind::AllReduce;
   op.sequence = 1842;
@@ -17,7 +17,7 @@ TEST(Operation, NamesKindNumberAndLabel) {
   EXPECT_EQ(op.name(), "all_reduce #1842 (bucket 2)");
 }
 
-TEST(Operation, SharesAreEqualUnlessCountsSayOtherwise) {
+TEST(Operation, SharesAreEqualWithoutCounts) {
   Operation op;
   op.request.type = DType::Int64;
   op.request.count = 5;

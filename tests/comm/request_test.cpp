@@ -17,7 +17,7 @@ Request all_reduce() {
   return {.kind = OpKind::AllReduce, .type = DType::Float32, .reduce = ReduceOp::Sum, .count = 9};
 }
 
-TEST(Request, DiffersInEveryPartByItself) {
+TEST(Request, AnyDifferentFieldMakesRequestsUnequal) {
   const Request same = all_reduce();
   std::vector<Request> others(7, same);
   others[0].kind = OpKind::Reduce;
@@ -31,7 +31,7 @@ TEST(Request, DiffersInEveryPartByItself) {
   for (const Request& other : others) EXPECT_FALSE(other == same) << other.to_text();
 }
 
-TEST(Request, SaysWhatItIs) {
+TEST(Request, IsDescribedInText) {
   EXPECT_EQ(all_reduce().to_text(), "all_reduce of 9 float32 (sum)");
   Request request{.kind = OpKind::Broadcast, .type = DType::BFloat16, .root = 0, .count = 1};
   EXPECT_EQ(request.to_text(), "broadcast of 1 bfloat16, root 0");
@@ -54,7 +54,7 @@ TEST(Request, EveryKindHasItsOwnName) {
   EXPECT_EQ(name_of(static_cast<OpKind>(count)), "?");
 }
 
-TEST(Request, TravelsAsPlainMemory) {
+TEST(Request, IsTriviallyCopyable) {
   const Request sent = all_reduce();
   unsigned char wire[sizeof(Request)];
   std::memcpy(wire, &sent, sizeof(sent));

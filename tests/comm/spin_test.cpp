@@ -10,7 +10,7 @@
 namespace trireme::comm {
 namespace {
 
-TEST(Spin, CrowdedRanksGiveTheCoreAwaySooner) {
+TEST(Spin, RanksThatShareCoresSpinForLess) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   EXPECT_FALSE(is_crowded(1));
   EXPECT_FALSE(is_crowded(cores));
@@ -19,7 +19,7 @@ TEST(Spin, CrowdedRanksGiveTheCoreAwaySooner) {
   EXPECT_GT(spin_for(cores + 10000).count(), 0);
 }
 
-TEST(Spin, NeverSpinsLongerThanASchedulersSlice) {
+TEST(Spin, NeverSpinsLongerThanASchedulerTimeSlice) {
   for (int ranks : {1, 2, 3, 7, 64, 100000}) {
     EXPECT_LE(spin_for(ranks), std::chrono::milliseconds(1)) << ranks;
   }

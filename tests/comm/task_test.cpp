@@ -53,14 +53,14 @@ Task throwing(Stage& stage, int depth) {
   ++stage.passed;
 }
 
-TEST(Task, DoesNotBeginBeforeItsFirstStep) {
+TEST(Task, DoesNotStartBeforeItsFirstStep) {
   Stage stage;
   Task task = wait_for(stage);
   EXPECT_EQ(stage.guests, 0);
   EXPECT_FALSE(task.is_done());
 }
 
-TEST(Task, WaitsForItsConditionAndNoLonger) {
+TEST(Task, ContinuesOnceItsConditionHolds) {
   Stage stage;
   Task task = wait_for(stage);
   EXPECT_EQ(task.step(), Task::Step::Moved);
@@ -75,7 +75,7 @@ TEST(Task, WaitsForItsConditionAndNoLonger) {
   EXPECT_EQ(stage.polls, polls) << "a finished task polls nothing";
 }
 
-TEST(Task, PassesAnOpenConditionWithoutAWait) {
+TEST(Task, DoesNotWaitForAConditionThatHolds) {
   Stage stage{.is_open = true};
   Task task = wait_for(stage);
   EXPECT_EQ(task.step(), Task::Step::Done);
@@ -88,14 +88,14 @@ TEST(Task, NestsAndPollsOnlyTheInnermostCondition) {
   task.step();
   EXPECT_EQ(stage.guests, 102);
   EXPECT_EQ(task.step(), Task::Step::Waiting);
-  EXPECT_EQ(stage.polls, 2) << "one poll a step, however deep";
+  EXPECT_EQ(stage.polls, 2) << "one poll per step at any depth";
   stage.is_open = true;
   EXPECT_EQ(task.step(), Task::Step::Done);
   EXPECT_EQ(stage.passed, 102);
   EXPECT_EQ(stage.guests, 0);
 }
 
-TEST(Task, AwaitsSeveralOneAfterTheOther) {
+TEST(Task, AwaitsSeveralTasksInOrder) {
   std::vector<Stage> stages(3);
   const auto all = [](std::vector<Stage>& each) -> Task {
     for (Stage& stage : each) co_await wait_for(stage);
@@ -112,7 +112,7 @@ TEST(Task, AwaitsSeveralOneAfterTheOther) {
   EXPECT_TRUE(task.is_done());
 }
 
-TEST(Task, ManyThatNeverWaitUseNoStack) {
+TEST(Task, ManyTasksThatNeverWaitUseNoStack) {
 #if defined(TRIREME_IS_SANITIZED) || !defined(__OPTIMIZE__)
   GTEST_SKIP() << "only optimized builds turn the hand-over between coroutines into a jump";
 #endif
@@ -136,7 +136,7 @@ TEST(Task, AnExceptionReachesTheOutermostStep) {
   EXPECT_EQ(task.step(), Task::Step::Done) << "thrown once";
 }
 
-TEST(Task, AnOuterTaskMayCatchAndGoOn) {
+TEST(Task, AnOuterTaskMayCatchAndContinue) {
   Stage first{.is_open = true}, second;
   const auto outer = [](Stage& a, Stage& b) -> Task {
     try {
@@ -154,7 +154,7 @@ TEST(Task, AnOuterTaskMayCatchAndGoOn) {
   EXPECT_EQ(task.step(), Task::Step::Done);
 }
 
-TEST(Task, DroppedHalfWayDestroysTheWholeChain) {
+TEST(Task, DroppingAnUnfinishedTaskDestroysTheWholeChain) {
   Stage stage;
   {
     Task task = nested(stage, 10);
@@ -169,7 +169,7 @@ TEST(Task, DroppedHalfWayDestroysTheWholeChain) {
   EXPECT_EQ(stage.guests, 0);
 }
 
-TEST(Task, MovesKeepItsPlace) {
+TEST(Task, MovingATaskKeepsItsState) {
   Stage stage, other;
   Task task = nested(stage, 3);
   task.step();
@@ -179,7 +179,7 @@ TEST(Task, MovesKeepItsPlace) {
   Task target = nested(other, 1);
   target.step();
   target = std::move(moved);
-  EXPECT_EQ(other.guests, 0) << "what it held before is gone";
+  EXPECT_EQ(other.guests, 0) << "the previous task was destroyed";
   stage.is_open = true;
   EXPECT_EQ(target.step(), Task::Step::Done);
 }
@@ -212,7 +212,7 @@ TEST(Task, GiveWaySuspendsExactlyOnce) {
   EXPECT_EQ(task.step(), Task::Step::Done);
 }
 
-TEST(Task, NoTaskIsDone) {
+TEST(Task, AnEmptyTaskIsDone) {
   Task none;
   EXPECT_TRUE(none.is_done());
   EXPECT_EQ(none.step(), Task::Step::Done);

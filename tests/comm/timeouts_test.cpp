@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Timeouts, AWaitIsLongerThanTheWaitsInsideIt) {
+TEST(Timeouts, AnOuterWaitIsLongerThanItsInnerWaits) {
   for (const Duration collective : {Duration(1s), Timeouts::kCollective}) {
     const Timeouts timeouts{collective};
     EXPECT_LT(timeouts.loader(), timeouts.collective);
@@ -25,7 +25,7 @@ TEST(Timeouts, AWaitIsLongerThanTheWaitsInsideIt) {
   }
 }
 
-TEST(Timeouts, AGroupScalesAllOfThem) {
+TEST(Timeouts, TheGroupsTimeoutScalesAllOfThem) {
   EXPECT_EQ(Group::solo().timeouts().collective, Timeouts::kCollective);
   const Group group = Group::solo(nullptr, 0, {.timeout = 2s});
   EXPECT_EQ(group.timeouts().loader(), 1600ms);

@@ -28,14 +28,14 @@ class WorkTest : public ::testing::Test {
   Work second() { return groups_[1].all_reduce(span(theirs_), ReduceOp::Sum); }
 };
 
-TEST_F(WorkTest, NoWorkIsDone) {
+TEST_F(WorkTest, AnEmptyWorkIsDone) {
   Work none;
   none.wait();
   EXPECT_TRUE(none.is_done());
   EXPECT_TRUE(Group::solo().barrier().is_done());
 }
 
-TEST_F(WorkTest, IsDoneOnceEverybodyCame) {
+TEST_F(WorkTest, IsDoneOnceEveryRankEntered) {
   Work mine = first();
   EXPECT_FALSE(mine.is_done());
   Work theirs = second();
@@ -44,7 +44,7 @@ TEST_F(WorkTest, IsDoneOnceEverybodyCame) {
   EXPECT_EQ(mine_[4], 3.0f);
   EXPECT_EQ(theirs_[4], 3.0f);
   mine.wait();
-  EXPECT_TRUE(mine.is_done()) << "again";
+  EXPECT_TRUE(mine.is_done()) << "is_done() can be called again";
 }
 
 TEST_F(WorkTest, MayBeWaitedForOnAnotherThread) {
@@ -100,7 +100,7 @@ TEST_F(WorkTest, IsAbandonedWhenAnExceptionPasses) {
   EXPECT_EQ(groups_[0].error()->code(), ErrorCode::Aborted);
 }
 
-TEST_F(WorkTest, StartedWhileAnExceptionPassesIsWaitedForAllTheSame) {
+TEST_F(WorkTest, WorkStartedDuringUnwindingIsWaitedFor) {
   const auto clean_up = [this](int*) {
     Work mine = first();
     Work theirs = second();
@@ -133,7 +133,7 @@ TEST_F(WorkTest, AllAreWaitedForBeforeTheFirstErrorIsThrown) {
   groups_[0].abort(Error(ErrorCode::Aborted, "enough"));
   Work theirs = others[1].all_reduce(span(their_more), ReduceOp::Sum);
   EXPECT_THROW(wait_all(works), Error);
-  EXPECT_EQ(more[0], 2.0f) << "the one behind the failed one";
+  EXPECT_EQ(more[0], 2.0f) << "the operation after the failed one";
   EXPECT_TRUE(works.empty());
   theirs.wait();
   wait_all(works);

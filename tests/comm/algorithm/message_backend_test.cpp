@@ -48,7 +48,7 @@ struct Case {
 
 class Algorithms : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Algorithms, SumRightly) {
+TEST_P(Algorithms, ComputeCorrectSums) {
   run_tcp_ranks({.count = GetParam().ranks, .backend = {.algorithm = GetParam().algorithm}},
                 [](const Group& group) {
                   // One chunk is 65,536 floats: less than one chunk, exactly one, and many.
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Every, Algorithms, ::testing::ValuesIn(cases()),
                                   std::to_string(param_info.param.ranks);
                          });
 
-TEST(MessageBackend, HalvesAreRoundedOnceWhateverTheAlgorithm) {
+TEST(MessageBackend, HalvesAreRoundedOnceByEveryAlgorithm) {
   run_tcp_ranks({.count = 3, .backend = {.algorithm = Algorithm::Ring}}, [](const Group& group) {
     // 256 + 1 + 1 = 258 is a bfloat16, but a partial sum 256 + 1 would be rounded to 256.
     std::vector<std::uint16_t> data(4096, narrow_bfloat16(group.rank() == 0 ? 256.0f : 1.0f));
@@ -86,7 +86,7 @@ TEST(MessageBackend, HalvesAreRoundedOnceWhateverTheAlgorithm) {
   });
 }
 
-TEST(MessageBackend, StreamsAndChecksumsChangeNothing) {
+TEST(MessageBackend, StreamsAndChecksumsDoNotChangeTheResult) {
   run_tcp_ranks({.count = 2, .streams = 3, .checksums = true}, [](const Group& group) {
     check_all_reduce<float>(group, 1000003, ReduceOp::Sum);
     std::vector<int> all(8), piece(4, group.rank());
@@ -95,7 +95,7 @@ TEST(MessageBackend, StreamsAndChecksumsChangeNothing) {
   });
 }
 
-TEST(MessageBackend, ManyInFlightOnSeveralGroupsInAnyOrder) {
+TEST(MessageBackend, ManyOperationsOfSeveralGroupsCompleteInAnyOrder) {
   run_tcp_ranks({.count = 3}, [](const Group& group) {
     const std::vector<int> reversed{2, 1, 0};
     const Group other = group.subgroup(reversed);
@@ -111,7 +111,7 @@ TEST(MessageBackend, ManyInFlightOnSeveralGroupsInAnyOrder) {
   });
 }
 
-TEST(MessageBackend, MembersThatDisagreeAreTold) {
+TEST(MessageBackend, DifferentRequestsAreAMismatch) {
   run_tcp_ranks({.count = 2}, [](const Group& group) {
     std::vector<float> data(group.rank() == 0 ? 10 : 11, 1.0f);
     try {
@@ -148,15 +148,16 @@ class MessageBackendAhead : public ::testing::Test {
   std::vector<Task> tasks_;
 };
 
-TEST_F(MessageBackendAhead, AnOperationWaitsForTheOldestOfSoMany) {
+TEST_F(MessageBackendAhead, AnOperationBeyondTheLimitWaitsForTheOldest) {
   for (int i = 0; i < 100; ++i) begin(OpKind::Barrier);
-  EXPECT_EQ(messenger_->sends, static_cast<int>(kAheadMax)) << "hellos that nobody asked for";
+  EXPECT_EQ(messenger_->sends, static_cast<int>(kAheadMax))
+      << "the number of unanswered messages is bounded";
   const Error error = backend_.stalled(ops_[99], std::chrono::seconds(1));
   EXPECT_NE(std::string(error.what()).find("waits behind operation #1"), std::string::npos)
       << error.what();
 }
 
-TEST_F(MessageBackendAhead, SoManyTaggedMessagesGoBeforeAnAcknowledgement) {
+TEST_F(MessageBackendAhead, TaggedMessagesBeyondTheLimitWaitForAnAcknowledgement) {
   for (int i = 0; i < 150; ++i) begin(OpKind::Send);
   EXPECT_EQ(messenger_->sends, static_cast<int>(kUnreadMax));
   EXPECT_EQ(messenger_->receives, 1) << "the acknowledgement";
@@ -165,7 +166,7 @@ TEST_F(MessageBackendAhead, SoManyTaggedMessagesGoBeforeAnAcknowledgement) {
   EXPECT_EQ(messenger_->sends, static_cast<int>(kUnreadMax + kAckEvery));
 }
 
-TEST(MessageBackend, TaggedMessagesArePickedInAnyOrderAndKeepTheirsWithinATag) {
+TEST(MessageBackend, TaggedMessagesKeepTheirOrderWithinATag) {
   run_tcp_ranks({.count = 2}, [](const Group& group) {
     constexpr int kMany = 1000;
     std::vector<std::int32_t> values(kMany);

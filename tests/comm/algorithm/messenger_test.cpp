@@ -11,7 +11,7 @@
 namespace trireme::comm {
 namespace {
 
-TEST(Messenger, AnUnfinishedTransferIsTakenBack) {
+TEST(Messenger, AnUnfinishedTransferIsCancelled) {
   FakeMessenger messenger;
   const Transfer* dropped = nullptr;
   {
@@ -25,7 +25,7 @@ TEST(Messenger, AnUnfinishedTransferIsTakenBack) {
   EXPECT_EQ(messenger.cancelled[0], dropped);
 }
 
-TEST(Messenger, TransfersAreDoneWhenAllAre) {
+TEST(Messenger, TransfersAreDoneWhenAllAreComplete) {
   FakeMessenger messenger;
   Transfers transfers(messenger);
   EXPECT_TRUE(transfers.all_done()) << "of none";
@@ -39,7 +39,7 @@ TEST(Messenger, TransfersAreDoneWhenAllAre) {
   EXPECT_TRUE(messenger.cancelled.empty());
 }
 
-TEST(Messenger, TransfersMayBeTakenOneByOne) {
+TEST(Messenger, TransfersMayBeAwaitedOneByOne) {
   FakeMessenger messenger;
   Transfers transfers(messenger);
   transfers.receive(1, {}, {});
@@ -48,7 +48,7 @@ TEST(Messenger, TransfersMayBeTakenOneByOne) {
   messenger.begun[0]->is_done = true;
   EXPECT_TRUE(transfers.first_done());
   transfers.drop_first();
-  EXPECT_FALSE(transfers.first_done()) << "now the second";
+  EXPECT_FALSE(transfers.first_done()) << "the second transfer is complete, too";
 }
 
 TEST(Messenger, IdsAreOrderedByGroupThenOperationThenChannel) {

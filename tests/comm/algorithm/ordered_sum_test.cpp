@@ -62,7 +62,7 @@ TEST(OrderedSum, PartialsAreTheLargestSubtreesOfOneOwner) {
   }
 }
 
-TEST(OrderedSum, NoSlotsHaveNoPartials) {
+TEST(OrderedSum, WithoutSlotsThereAreNoPartialSums) {
   EXPECT_TRUE(partials_of({}).empty());
 }
 
@@ -89,11 +89,11 @@ TEST_F(Shares, AreAcceptedInAnyOrder) {
   EXPECT_EQ(shares.data, (std::vector<const void*>{nullptr, data_.data(), nullptr, data_.data()}));
 }
 
-TEST_F(Shares, ThatDoNotFitAreMisuse) {
-  EXPECT_EQ(code_of({share(1)}, {0, 1, 2}), ErrorCode::NotFound) << "this one fits";
+TEST_F(Shares, ThatDoNotCoverAllSlotsAreMisuse) {
+  EXPECT_EQ(code_of({share(1)}, {0, 1, 2}), ErrorCode::NotFound) << "these shares are valid";
   EXPECT_EQ(code_of({}, {}), ErrorCode::Misuse) << "no slots";
   EXPECT_EQ(code_of({}, {0, 1}), ErrorCode::Misuse) << "slot 1 is missing";
-  EXPECT_EQ(code_of({share(0)}, {0, 1}), ErrorCode::Misuse) << "slot 0 is another's";
+  EXPECT_EQ(code_of({share(0)}, {0, 1}), ErrorCode::Misuse) << "slot 0 belongs to another rank";
   EXPECT_EQ(code_of({share(1), share(1)}, {0, 1}), ErrorCode::Misuse) << "twice";
   EXPECT_EQ(code_of({share(2)}, {0, 1}), ErrorCode::Misuse) << "no such slot";
   EXPECT_EQ(code_of({share(-1)}, {0, 1}), ErrorCode::Misuse) << "no such slot";
@@ -148,7 +148,7 @@ TEST(OrderedSum, OneRankAloneAddsAlongTheTree) {
 }
 
 // Rank 1 of three holds two slots that do not form a subtree; its sums and messages are long.
-TEST(OrderedSum, LongSumsGiveWay) {
+TEST(OrderedSum, LongSumsYieldBetweenStrides) {
   FakeBackend backend;
   backend.on_run = [](const Operation&) -> Task { co_return; };
   const std::size_t count = 30 * kStrideSize / sizeof(float);

@@ -53,7 +53,7 @@ TEST(PackedReduce, AFailedReductionChangesNoSpan) {
   EXPECT_EQ(a, (std::vector<std::int8_t>{1, 2}));
 }
 
-TEST(PackedReduce, LongCopiesGiveWay) {
+TEST(PackedReduce, LongCopiesYieldBetweenStrides) {
   FakeBackend backend;
   backend.on_run = [](const Operation&) -> Task { co_return; };
   std::vector<std::int8_t> a(5 * kStrideSize), b(3 * kStrideSize + 1);
@@ -62,7 +62,7 @@ TEST(PackedReduce, LongCopiesGiveWay) {
   Task task = packed_reduce(backend, op, {span(a), span(b)});
   int steps = 1;
   while (task.step() != Task::Step::Done) ++steps;
-  EXPECT_EQ(steps, 2 * (4 + 3) + 1) << "between two strides of each copy, there and back";
+  EXPECT_EQ(steps, 2 * (4 + 3) + 1) << "the task yields between strides of both copies";
 }
 
 }  // namespace

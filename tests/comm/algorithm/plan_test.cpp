@@ -44,7 +44,8 @@ Labels carry_out(const std::vector<Plan>& plans, int reader, std::size_t output_
       EXPECT_EQ(received.count, 0u);
       continue;
     }
-    EXPECT_LE(sent.first + sent.count, theirs.exposed(from)) << "reads what is not exposed";
+    EXPECT_LE(sent.first + sent.count, theirs.exposed(from))
+        << "the plan reads elements that are not exposed";
     for (std::size_t i = 0; i < sent.count; ++i) {
       Label& place = out.at(mine.target(from) + i);
       EXPECT_EQ(place, nobody) << "written twice";
@@ -130,7 +131,7 @@ TEST(Plan, ScatterCutsTheRootsInput) {
   }
 }
 
-TEST(Plan, BroadcastWritesEverybodyButTheRoot) {
+TEST(Plan, BroadcastWritesEveryMemberExceptTheRoot) {
   for (int size = 1; size <= 4; ++size) {
     for (std::size_t count = 0; count <= 3; ++count) {
       for (int root = 0; root < size; ++root) {
@@ -147,7 +148,7 @@ TEST(Plan, BroadcastWritesEverybodyButTheRoot) {
   }
 }
 
-TEST(Plan, ReduceScatterReadsOnesOwnBlockOfEverybody) {
+TEST(Plan, ReduceScatterReadsEachMembersBlockForTheReader) {
   for (int size = 1; size <= 4; ++size) {
     for_all_counts(size, [&](const auto& counts) {
       const Operation op = operation(OpKind::ReduceScatter, counts);

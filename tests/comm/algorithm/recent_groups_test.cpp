@@ -8,7 +8,7 @@
 namespace trireme::comm {
 namespace {
 
-TEST(RecentGroups, RemembersTheLastOnes) {
+TEST(RecentGroups, RemembersTheLatestGroups) {
   RecentGroups groups;
   EXPECT_FALSE(groups.contains(0));
   for (std::uint64_t group = 0; group < RecentGroups::kMax; ++group) {

@@ -19,7 +19,7 @@ int steps_of(Task task) {
   return steps;
 }
 
-TEST(Strides, ATaskGivesWayBetweenTwo) {
+TEST(Strides, ATaskYieldsBetweenTwoStrides) {
   const auto steps = [](std::size_t count) {
     return steps_of(in_strides(count, 2, [](std::size_t, std::size_t) {}));
   };
@@ -39,7 +39,7 @@ TEST(Strides, CoverEveryElementOnce) {
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), static_cast<std::ptrdiff_t>(seen.size()));
 }
 
-TEST(Strides, CombineAndCopyLikeInOneGo) {
+TEST(Strides, CombineAndCopyGiveTheSameResultAsOneCall) {
   std::vector<std::int32_t> a(2 * kStrideSize / sizeof(std::int32_t) + 5), b(a.size()), c(a.size());
   std::iota(a.begin(), a.end(), 0);
   std::iota(b.begin(), b.end(), 1000);

@@ -30,7 +30,7 @@ float sum(std::vector<float> values) {
   return combined(DType::Float32, ReduceOp::Sum, std::move(values));
 }
 
-TEST(CombineContract, TreeIsCutBehindTheLargestPowerOfTwo) {
+TEST(CombineContract, TheTreeIsSplitAfterTheLargestPowerOfTwo) {
   EXPECT_EQ(tree_middle(0, 2), 1u);
   EXPECT_EQ(tree_middle(0, 3), 2u);
   EXPECT_EQ(tree_middle(0, 4), 2u);
@@ -101,7 +101,7 @@ TEST(CombineContract, OneNanAnywhereMakesAMinimumNan) {
   }
 }
 
-TEST(CombineContract, NoSourceOrNoPlaceIsMisuse) {
+TEST(CombineContract, NoSourceOrNoDestinationIsMisuse) {
   float value = 1;
   const void* source = &value;
   void* place = &value;

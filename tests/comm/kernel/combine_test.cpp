@@ -186,7 +186,7 @@ void expect_combines(DType type, ReduceOp op, const std::vector<Bytes>& inputs, 
       ASSERT_EQ(copies[s], inputs[s]) << "source " << s << " was written";
     }
     for (std::size_t i = 0; i < element; ++i) {
-      ASSERT_EQ(apart[i], std::byte{0x5a}) << "written in front";
+      ASSERT_EQ(apart[i], std::byte{0x5a}) << "elements before the destination were written";
       ASSERT_EQ(apart[apart.size() - 1 - i], std::byte{0x5a}) << "written behind";
     }
   }
@@ -194,7 +194,7 @@ void expect_combines(DType type, ReduceOp op, const std::vector<Bytes>& inputs, 
 
 class Combine : public ::testing::TestWithParam<DType> {};
 
-TEST_P(Combine, EveryOperationSourceCountLengthAndAlias) {
+TEST_P(Combine, MatchesTheReferenceForEveryTypeCountAndAlias) {
   const DType type = GetParam();
   Random random(20260, static_cast<std::uint64_t>(type));
   for (std::size_t n = 1; n <= kSourcesMax; ++n) {

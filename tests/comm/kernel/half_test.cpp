@@ -105,10 +105,10 @@ void expect_narrows_to_nearest(const Format& format) {
   }
 }
 
-TEST(Half, EveryHalfWidensExactlyAndComesBack) {
+TEST(Half, EveryHalfWidensExactlyAndNarrowsBack) {
   expect_widens_exactly(kHalf);
 }
-TEST(Half, EveryBFloat16WidensExactlyAndComesBack) {
+TEST(Half, EveryBFloat16WidensExactlyAndNarrowsBack) {
   expect_widens_exactly(kBFloat16);
 }
 TEST(Half, FloatsNarrowToTheNearestHalf) {
@@ -118,14 +118,14 @@ TEST(Half, FloatsNarrowToTheNearestBFloat16) {
   expect_narrows_to_nearest(kBFloat16);
 }
 
-TEST(Half, WhatIsTooLargeBecomesInfinity) {
+TEST(Half, ValuesOutOfRangeBecomeInfinity) {
   EXPECT_EQ(narrow_half(65519.996f), 0x7bff);
   EXPECT_EQ(narrow_half(65520.0f), 0x7c00);
   EXPECT_EQ(narrow_half(-1e30f), 0xfc00);
   EXPECT_EQ(narrow_bfloat16(3.4e38f), 0x7f80);
 }
 
-TEST(Half, EveryNanStaysNanWhateverItsPayload) {
+TEST(Half, EveryNanStaysNan) {
   for (std::uint64_t payload = 1; payload < 0x800000u; payload += 4099) {
     for (const std::uint64_t sign : {0x7f800000u, 0xff800000u}) {
       const float nan = std::bit_cast<float>(static_cast<std::uint32_t>(sign | payload));

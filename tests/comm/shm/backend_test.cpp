@@ -44,13 +44,13 @@ TEST(DoorbellSource, ARingAfterThePreparationEndsTheSleepAtOnce) {
   source.wake();
   const TimePoint begun = steady_clock().now();
   source.sleep(60s);
-  EXPECT_LT(steady_clock().now() - begun, 60s) << "the ring was lost";
+  EXPECT_LT(steady_clock().now() - begun, 60s) << "the doorbell's ring was lost";
   source.finish_sleep();
   EXPECT_EQ(arena->doorbell(1).is_asleep, 0u);
   EXPECT_FALSE(source.poll());
 }
 
-TEST(DoorbellSource, SleepsNoLongerThanItIsTold) {
+TEST(DoorbellSource, SleepsNoLongerThanRequested) {
   const auto arena = Arena::create({.members = 1});
   DoorbellSource source(arena, 0);
   source.prepare_sleep();
@@ -66,11 +66,11 @@ TEST(DoorbellSource, IsWokenFromAnotherThread) {
   std::thread waker([&] { source.wake(); });
   const TimePoint begun = steady_clock().now();
   source.sleep(60s);
-  EXPECT_LT(steady_clock().now() - begun, 60s) << "the ring was lost";
+  EXPECT_LT(steady_clock().now() - begun, 60s) << "the doorbell's ring was lost";
   waker.join();
 }
 
-TEST(SharedBackend, PromisesEverything) {
+TEST(SharedBackend, SupportsEveryFeature) {
   const auto groups = connect_threads(2);
   const Capabilities can = groups[0].capabilities();
   EXPECT_EQ(can.name, "shm");
@@ -78,7 +78,7 @@ TEST(SharedBackend, PromisesEverything) {
   EXPECT_TRUE(can.rounds_once && can.shares_memory);
 }
 
-TEST(SharedBackend, EveryWayOfMovingDataPassesItsFaultPoints) {
+TEST(SharedBackend, EveryDataPathPassesItsFaultPoints) {
   Recorder recorder;
   const auto groups = connect_threads(2, {.timeout = 30s}, &recorder);
   const std::vector<std::string> whole{"shm.before_enter", "shm.entered", "shm.halfway",
@@ -132,7 +132,7 @@ void expect_rank_order(std::size_t count, bool is_direct) {
   });
 }
 
-TEST(SharedBackend, AddsInRankOrderAlongTheTreeHoweverDataMoves) {
+TEST(SharedBackend, AddsInRankOrderOnEveryDataPath) {
   expect_rank_order(3, false);
   expect_rank_order(70001, false);
   expect_rank_order(3, true);
@@ -167,7 +167,7 @@ class Sluggard : public Faults {
   bool is_helped_ = false;
 };
 
-TEST(SharedBackend, WhoIsThroughHelpsWhoIsBehind) {
+TEST(SharedBackend, AFinishedRankTakesOverStridesOfASlowRank) {
   constexpr std::size_t kStrides = 5;  // per rank; the last one is short
   constexpr std::size_t kCount = 2 * (kStrides * (std::size_t{128} << 10) - 16);
   Sluggard sluggard(2 * kStrides);
@@ -190,7 +190,7 @@ TEST(SharedBackend, WhoIsThroughHelpsWhoIsBehind) {
 }
 
 // Letters wrap around the mark words that a receiver scans.
-TEST(SharedBackend, MessagesOfOneTagKeepTheirOrderWhileTheyAreLookedFor) {
+TEST(SharedBackend, MessagesOfOneTagKeepTheirOrderDuringScans) {
   const auto groups = connect_threads(2, {.timeout = 30s});
   testing::run_rank_threads(2, [&](int rank) {
     const Group& group = groups[static_cast<std::size_t>(rank)];

@@ -74,7 +74,8 @@ void expect_memory_is_left_alone(const Begin& begin, FaultPoint point) {
     const Duration time = rank == 0 ? Duration(30s) : Duration(2s);
     Work work = begin(groups[r], data, out.data(), {.deadline = Deadline::after(time)});
     if (rank == 1) {
-      EXPECT_EQ(code_of_wait(work), ErrorCode::Deadline) << "a result of what it may not read";
+      EXPECT_EQ(code_of_wait(work), ErrorCode::Deadline)
+          << "the result contains data of released memory";
       return;
     }
     gate.await();
@@ -88,11 +89,11 @@ void expect_memory_is_left_alone(const Begin& begin, FaultPoint point) {
   EXPECT_EQ(std::count(data, data + kCount, 7.0f), static_cast<std::ptrdiff_t>(kCount));
 }
 
-TEST(Closing, NobodyWritesIntoTheMemoryOfAnAbandonedReduction) {
+TEST(Closing, NoRankWritesIntoTheMemoryOfAnAbandonedReduction) {
   expect_memory_is_left_alone(reduce_in_place, kHalfway);
 }
 
-TEST(Closing, NobodyTakesAResultFromTheMemoryOfAnAbandonedGather) {
+TEST(Closing, NoRankReadsTheMemoryOfAnAbandonedGather) {
   expect_memory_is_left_alone(gather_from_places, kEntered);
 }
 
@@ -121,7 +122,7 @@ TEST(Closing, MemoryThatAStuckRankMayStillWriteIsNotAllocatedAgain) {
 }
 
 // Eight ranks, each with many operations in flight in place; the last one never completes.
-TEST(Closing, ACrowdGivesUpTogether) {
+TEST(Closing, EightRanksAbandonTheirOperationsTogether) {
   constexpr int kRanks = 8;
   const auto groups = connect_threads(kRanks, {.timeout = 30s});
   std::atomic<int> waiting{0};

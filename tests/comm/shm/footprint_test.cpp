@@ -33,7 +33,7 @@ std::size_t memory_of(const Arena& arena) {
   return static_cast<std::size_t>(status.st_blocks) * 512;
 }
 
-TEST(Footprint, SixtyFourMembersCostWhatTheyUse) {
+TEST(Footprint, SixtyFourMembersUseMemoryOnlyForUsedFeatures) {
   const auto arena = Arena::create({.members = kMembers});
   const std::size_t empty = memory_of(*arena);
   std::vector<Lanes::Member> list;
@@ -41,7 +41,7 @@ TEST(Footprint, SixtyFourMembersCostWhatTheyUse) {
   std::vector<std::unique_ptr<Member>> members;
   for (int m = 0; m < kMembers; ++m) members.push_back(std::make_unique<Member>(arena, list, m));
   const std::size_t idle = memory_of(*arena) - empty;
-  EXPECT_LT(idle, 4 * kMebibyte) << "a group that has done nothing";
+  EXPECT_LT(idle, 4 * kMebibyte) << "an idle group";
 
   const std::byte data{1};
   for (int m = 0; m < kMembers; ++m) {
@@ -61,7 +61,7 @@ TEST(Footprint, SixtyFourMembersCostWhatTheyUse) {
   std::cout << "64 members: " << idle / 1024 << " KiB idle, " << sending / 1024
             << " KiB when all send, " << staging / 1024 << " KiB when all stage\n";
   members.clear();
-  EXPECT_EQ(memory_of(*arena), empty) << "all of it went back";
+  EXPECT_EQ(memory_of(*arena), empty) << "all memory was returned";
 }
 
 }  // namespace

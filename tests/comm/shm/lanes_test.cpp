@@ -45,7 +45,7 @@ class LanesTest : public ::testing::Test {
   std::vector<std::unique_ptr<Lanes>> lanes_;
 };
 
-TEST_F(LanesTest, MembersKnowThemselvesAndTheOthers) {
+TEST_F(LanesTest, MembersKnowTheirRanks) {
   EXPECT_EQ(lanes_[1]->me(), 1);
   EXPECT_EQ(lanes_[1]->size(), 3);
   EXPECT_EQ(lanes_[1]->job_rank(2), 12);
@@ -54,7 +54,7 @@ TEST_F(LanesTest, MembersKnowThemselvesAndTheOthers) {
 
 // A member is killed inside an operation while it accesses the memory of another. That memory is
 // used again when the epoch of the group is over.
-TEST_F(LanesTest, MemoryThatADeadMemberWasInComesBackWithTheNextEpoch) {
+TEST_F(LanesTest, MemoryThatADeadMemberAccessedIsFreedAfterTheEpoch) {
   const std::vector<Lanes::Member> members{{0, 10}, {1, 11}};
   Lanes survivor(arena_, members, 0, kKey + 1, Deadline::after(10s), /*epoch=*/4);
   const Lanes dead(arena_, members, 1, kKey + 1, Deadline::after(10s), /*epoch=*/4);
@@ -70,7 +70,7 @@ TEST_F(LanesTest, MemoryThatADeadMemberWasInComesBackWithTheNextEpoch) {
   EXPECT_EQ(arena_->allocate(0, 4096).data(), data);
 }
 
-TEST_F(LanesTest, NothingOverlaps) {
+TEST_F(LanesTest, LanesDoNotOverlap) {
   std::map<std::byte*, std::size_t> areas;
   Lanes& lanes = *lanes_[0];
   ASSERT_TRUE(lanes.open_windows());
@@ -91,7 +91,7 @@ TEST_F(LanesTest, NothingOverlaps) {
     end = begin + size;
     EXPECT_TRUE(arena_->contains(begin, size));
   }
-  EXPECT_EQ(lanes.eager(1, 3), lanes.eager(1, 3 + kInFlight)) << "slots are used in turn";
+  EXPECT_EQ(lanes.eager(1, 3), lanes.eager(1, 3 + kInFlight)) << "slots are used cyclically";
   EXPECT_EQ(lanes.staged(1, 0), lanes.staged(1, kWindows));
 }
 
@@ -102,11 +102,11 @@ TEST_F(LanesTest, AStageIsReachedWhenTheLastMemberReachesIt) {
   publish(1, &Slot::entered, 1, 1);
   for (const auto& lanes : lanes_) EXPECT_TRUE(lanes->everyone(&Slot::entered, 1, 1));
   EXPECT_FALSE(lanes_[0]->everyone(&Slot::entered, 1, 2));
-  EXPECT_FALSE(lanes_[0]->everyone(&Slot::finished, 1, 1)) << "stages are apart";
-  EXPECT_FALSE(lanes_[0]->everyone(&Slot::entered, 2, 1)) << "operations are apart";
+  EXPECT_FALSE(lanes_[0]->everyone(&Slot::finished, 1, 1)) << "stages are counted separately";
+  EXPECT_FALSE(lanes_[0]->everyone(&Slot::entered, 2, 1)) << "operations are counted separately";
 }
 
-TEST_F(LanesTest, TheLeastIsThatOfTheSlowest) {
+TEST_F(LanesTest, LeastReturnsTheProgressOfTheSlowestMember) {
   EXPECT_EQ(lanes_[0]->least(&Slot::produced, 4), 0u);
   publish(0, &Slot::produced, 4, 7);
   publish(1, &Slot::produced, 4, 3);
@@ -123,13 +123,13 @@ TEST_F(LanesTest, ALaterOperationInTheSameSlotCountsAsReached) {
   EXPECT_GT(lanes_[1]->least(&Slot::finished, 2), 0u);
 }
 
-TEST_F(LanesTest, WordsGrowOverYearsOfOperations) {
+TEST_F(LanesTest, WordsDoNotOverflowAfterManyOperations) {
   const std::uint64_t many = std::uint64_t{1} << 36;  // at one microsecond each: 19 hours
   EXPECT_GT(Lanes::stage_word(many, 0), Lanes::stage_word(many - 1, 1 << 20));
   EXPECT_GT(Lanes::stage_word(many, 1 << 20), Lanes::stage_word(many, 0));
 }
 
-TEST_F(LanesTest, PublishingWakesOnlySleepers) {
+TEST_F(LanesTest, PublishingWakesOnlySleepingMembers) {
   arena_->doorbell(1).is_asleep = 1;
   publish(0, &Slot::entered, 1, 1);
   EXPECT_EQ(arena_->doorbell(1).rings, 1u);
@@ -137,7 +137,7 @@ TEST_F(LanesTest, PublishingWakesOnlySleepers) {
   EXPECT_EQ(arena_->doorbell(0).rings, 0u) << "not oneself";
 }
 
-TEST_F(LanesTest, TheBoardSaysWhoNeverEntered) {
+TEST_F(LanesTest, TheBoardNamesARankThatNeverEntered) {
   const Operation op = operation(3, "bucket 2");
   publish(0, &Slot::entered, 3, 1);
   publish(2, &Slot::entered, 3, 1);
@@ -145,12 +145,12 @@ TEST_F(LanesTest, TheBoardSaysWhoNeverEntered) {
   const std::string text = lanes_[0]->describe_missing(op);
   EXPECT_NE(text.find("rank 11 never entered all_reduce #3 (bucket 2)"), std::string::npos) << text;
   EXPECT_NE(text.find("it is inside all_reduce #2 (bucket 1) since"), std::string::npos) << text;
-  EXPECT_TRUE(text.ends_with("; ranks 10, 12")) << "who waits: " << text;
-  EXPECT_EQ(text.find("rank 12 "), std::string::npos) << "it is not missing: " << text;
+  EXPECT_TRUE(text.ends_with("; ranks 10, 12")) << "the waiting ranks are named last: " << text;
+  EXPECT_EQ(text.find("rank 12 "), std::string::npos) << "rank 12 is not missing: " << text;
   EXPECT_EQ(lanes_[0]->first_absent(op), 11);
 }
 
-TEST_F(LanesTest, TheBoardTellsFinishedFromNeverBegun) {
+TEST_F(LanesTest, TheBoardDistinguishesFinishedFromNeverBegun) {
   lanes_[1]->note(operation(2), Phase::Entered);
   lanes_[1]->note(operation(2), Phase::Finished);
   const std::string text = lanes_[0]->describe_missing(operation(3));
@@ -160,7 +160,7 @@ TEST_F(LanesTest, TheBoardTellsFinishedFromNeverBegun) {
   EXPECT_NE(text.find("it has not begun any operation of this group"), std::string::npos) << text;
 }
 
-TEST_F(LanesTest, TheBoardNamesTheOperationThatFinishedAndNotTheLastThatEntered) {
+TEST_F(LanesTest, TheBoardNamesTheFinishedOperation) {
   lanes_[1]->note(operation(2, "bucket 1"), Phase::Entered);
   lanes_[1]->note(operation(3, "bucket 2"), Phase::Entered);
   lanes_[1]->note(operation(2, "bucket 1"), Phase::Finished);
@@ -168,7 +168,7 @@ TEST_F(LanesTest, TheBoardNamesTheOperationThatFinishedAndNotTheLastThatEntered)
   EXPECT_NE(text.find("it finished all_reduce #2 (bucket 1) "), std::string::npos) << text;
 }
 
-TEST_F(LanesTest, TheBoardTellsWhoMovesDataFromWhoWaits) {
+TEST_F(LanesTest, TheBoardDistinguishesMovingFromWaitingRanks) {
   publish(1, &Slot::entered, 3, 1);
   publish(2, &Slot::entered, 3, 1);
   lanes_[1]->note(operation(3), Phase::Moving);
@@ -180,10 +180,11 @@ TEST_F(LanesTest, TheBoardTellsWhoMovesDataFromWhoWaits) {
   EXPECT_NE(text.find("rank 12 entered all_reduce #3 and did not finish it (it is inside"),
             std::string::npos)
       << text;
-  EXPECT_FALSE(lanes_[0]->first_absent(operation(3))) << "each of them may be the one that waits";
+  EXPECT_FALSE(lanes_[0]->first_absent(operation(3)))
+      << "any of them may be waiting for the others";
 }
 
-TEST_F(LanesTest, WhoIsMissingInTheSecondHalfOfAnOrderedSumIsNamed) {
+TEST_F(LanesTest, ARankMissingInTheSecondHalfOfAnOrderedSumIsNamed) {
   Operation sum = operation(5, "loss");
   sum.request.kind = OpKind::OrderedSum;
   std::string text = lanes_[0]->describe_missing(sum);
@@ -203,12 +204,12 @@ TEST_F(LanesTest, LongLabelsAreCut) {
   EXPECT_NE(text.find("(" + std::string(39, 'x') + ")"), std::string::npos) << text;
 }
 
-TEST_F(LanesTest, NobodyMissingIsSaidToo) {
+TEST_F(LanesTest, TheBoardStatesThatEveryRankEntered) {
   for (int m = 0; m < kMembers; ++m) publish(m, &Slot::finished, 3, 1);
   EXPECT_EQ(lanes_[0]->describe_missing(operation(3)), "every rank entered all_reduce #3; rank 10");
 }
 
-TEST_F(LanesTest, TheFirstAnnouncementIsHeardByAll) {
+TEST_F(LanesTest, TheFirstAnnouncementReachesAllMembers) {
   EXPECT_FALSE(lanes_[0]->failure().has_value());
   arena_->doorbell(0).is_asleep = 1;
   lanes_[1]->announce(Error(ErrorCode::Exhausted, "out of memory"));
@@ -224,13 +225,13 @@ TEST_F(LanesTest, TheFirstAnnouncementIsHeardByAll) {
   EXPECT_EQ(arena_->doorbell(0).rings, 1u) << "sleepers are woken";
 }
 
-TEST_F(LanesTest, AnAnnouncedMismatchStaysOneAndLongTextsAreCut) {
+TEST_F(LanesTest, AnAnnouncedMismatchStaysAMismatchAndLongTextsAreCut) {
   lanes_[0]->announce(Error(ErrorCode::Mismatch, std::string(5000, 'm')));
   EXPECT_EQ(lanes_[1]->failure()->code(), ErrorCode::Mismatch);
   EXPECT_GT(lanes_[1]->failure()->message().size(), 400u);
 }
 
-TEST_F(LanesTest, TheBlockLivesAsLongAsOneMember) {
+TEST_F(LanesTest, TheBlockExistsAsLongAsOneMember) {
   publish(2, &Slot::entered, 1, 9);
   lanes_[0].reset();
   lanes_[2].reset();

@@ -56,7 +56,7 @@ void reduce_ones(const Group& group, std::size_t count) {
   EXPECT_EQ(std::count(data.begin(), data.end(), 2.0f), static_cast<std::ptrdiff_t>(count));
 }
 
-TEST(Leaving, EndsWhatItNeverEntered) {
+TEST(Leaving, EndsOperationsThatTheRankNeverEntered) {
   for (const std::size_t count : {std::size_t{3}, kStaged}) {
     for (const int rounds : {0, 1, 40}) {
       const auto work = [&](const Group& group) {
@@ -70,7 +70,7 @@ TEST(Leaving, EndsWhatItNeverEntered) {
   }
 }
 
-TEST(Leaving, EndsAllThatIsInFlight) {
+TEST(Leaving, EndsAllOperationsInFlight) {
   expect_told([](const Group& group) { reduce_ones(group, 3); },
               [](const Group& group) {
                 reduce_ones(group, 3);
@@ -84,7 +84,7 @@ TEST(Leaving, EndsAllThatIsInFlight) {
 }
 
 // Twenty messages of one tag are pending when their sender has left; a further one never arrives.
-TEST(Leaving, WhatWasSentBeforeIsStillReceived) {
+TEST(Leaving, MessagesSentBeforeAreStillReceived) {
   constexpr int kMessages = 20;
   expect_told(
       [](const Group& group) {
@@ -106,7 +106,7 @@ TEST(Leaving, WhatWasSentBeforeIsStillReceived) {
       });
 }
 
-TEST(Leaving, EndsALargeMessageThatNobodyTakes) {
+TEST(Leaving, EndsALargeMessageThatIsNeverReceived) {
   for (const bool is_shared : {false, true}) {
     expect_told([](const Group&) {},
                 [&](const Group& group) {
@@ -120,7 +120,7 @@ TEST(Leaving, EndsALargeMessageThatNobodyTakes) {
 
 // The error of the failed rank is the better one: the others receive it, or wait until their
 // deadline.
-TEST(Leaving, AFailedGroupIsNotLeftInOrder) {
+TEST(Leaving, AFailedGroupReportsNoNormalDeparture) {
   auto groups = connect_threads(2, {.timeout = 30s});
   testing::run_rank_threads(2, [&](int rank) {
     if (rank == 1) {
@@ -137,12 +137,12 @@ TEST(Leaving, AFailedGroupIsNotLeftInOrder) {
 }
 
 // The process reports it: the rank never created the group in which others wait for it.
-TEST(Leaving, OfAProcessIsNotedForItsMembersOnly) {
+TEST(Leaving, OfAProcessIsNotedOnlyForItsMembers) {
   const auto arena = Arena::create({.members = 2});
   Lanes lanes(arena, {{0, 4}, {1, 9}}, 0, 77, Deadline::after(30s));
   lanes.note_departure(5);
   lanes.note_departure(9);
-  EXPECT_FALSE(lanes.has_left(1)) << "what made it leave may be on its way";
+  EXPECT_FALSE(lanes.has_left(1)) << "the error that made it leave may still arrive";
   const Deadline soon = Deadline::after(30s);
   while (!lanes.has_left(1) && !soon.is_past()) std::this_thread::yield();
   EXPECT_TRUE(lanes.has_left(1));

@@ -67,7 +67,7 @@ class MailboxTest : public ::testing::Test {
   std::optional<Member> second_{std::in_place, arena_, 1, 5};
 };
 
-TEST_F(MailboxTest, ASmallMessageLeavesTheSenderAtOnce) {
+TEST_F(MailboxTest, ASmallMessageCompletesTheSendAtOnce) {
   for (const std::size_t size : {std::size_t{1}, std::size_t{3}, kWindow}) {
     std::vector<std::uint8_t> data = numbers(size), got(size);
     const auto sent = send(data.data(), size);
@@ -100,14 +100,14 @@ TEST_F(MailboxTest, LargeMessagesStreamThroughTwoWindows) {
   }
 }
 
-TEST_F(MailboxTest, FromTheArenaNothingIsCopiedTwice) {
+TEST_F(MailboxTest, FromTheArenaDataIsCopiedOnce) {
   const Piece piece = arena_->allocate(0, 3 * kWindow);
   const std::vector<std::uint8_t> data = numbers(3 * kWindow);
   std::memcpy(piece.data(), data.data(), data.size());
   std::vector<std::uint8_t> got(data.size());
   const auto sent = send(piece.data(), data.size());
   EXPECT_FALSE(sent->step()) << "the receiver reads it in place";
-  EXPECT_TRUE(receive(got.data(), got.size())->task.is_done()) << "in one go";
+  EXPECT_TRUE(receive(got.data(), got.size())->task.is_done()) << "in one step";
   EXPECT_TRUE(sent->step());
   EXPECT_EQ(got, data);
 }
@@ -126,7 +126,7 @@ TEST_F(MailboxTest, MessagesOfOneTagKeepTheirOrder) {
   }
 }
 
-TEST_F(MailboxTest, TagsArePickedInAnyOrder) {
+TEST_F(MailboxTest, TagsAreReceivedInAnyOrder) {
   for (std::uint8_t tag = 1; tag <= kFew; ++tag) send(&tag, 1, tag);
   std::uint8_t got = 0;
   for (const std::uint8_t tag : {3, 1, 4, 2}) {
@@ -157,7 +157,7 @@ TEST_F(MailboxTest, NoMessageWaitsBehindOneOfAnotherTag) {
   for (const auto& message : sent) EXPECT_TRUE(message->step());
 }
 
-TEST_F(MailboxTest, OneMoreThanTheUnreadWaits) {
+TEST_F(MailboxTest, ASendBeyondTheUnreadLimitWaits) {
   std::vector<std::uint8_t> data(kUnreadMax + 1);
   std::iota(data.begin(), data.end(), std::uint8_t{1});
   std::vector<std::unique_ptr<Message>> sent;
@@ -173,7 +173,7 @@ TEST_F(MailboxTest, OneMoreThanTheUnreadWaits) {
 }
 
 // The operation that waits first is served first, in whatever order pending operations are polled.
-TEST_F(MailboxTest, TheOrderOfWaitingDecidesAndNotThatOfLooking) {
+TEST_F(MailboxTest, ReceivesAreServedInTheOrderOfWaiting) {
   std::uint8_t got[2] = {};
   const auto first = receive(&got[0], 1), second = receive(&got[1], 1);
   for (const std::uint8_t data : {1, 2}) send(&data, 1);
@@ -190,7 +190,7 @@ TEST_F(MailboxTest, ASenderThatGaveUpIsNotReadAnyMore) {
   const auto sent = send(piece.data(), got.size());
   first_->lanes.close();
   const auto received = receive(got.data(), got.size());
-  EXPECT_FALSE(received->step()) << "took what may be anything";
+  EXPECT_FALSE(received->step()) << "received data that its sender may have changed";
 }
 
 TEST_F(MailboxTest, AMessageIsReadWhenItsSenderHasLeft) {
@@ -204,7 +204,7 @@ TEST_F(MailboxTest, AMessageIsReadWhenItsSenderHasLeft) {
   EXPECT_EQ(got, 42);
 }
 
-TEST_F(MailboxTest, BothDirectionsAreApart) {
+TEST_F(MailboxTest, BothDirectionsAreIndependent) {
   const std::uint8_t there = 1, back = 2;
   std::uint8_t got = 0;
   const auto sent = send(&there, 1);

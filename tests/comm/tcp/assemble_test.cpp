@@ -28,7 +28,7 @@ std::shared_ptr<net::SecretCredentials> credentials(const net::Secret& secret) {
   return std::make_shared<net::SecretCredentials>(secret, "a rank");
 }
 
-TEST(Assemble, StrangersDoNotHoldTheRanksUp) {
+TEST(Assemble, StrangersDoNotDelayTheRanks) {
   cluster::LocalStore store;
   const net::Secret secret = net::Secret::generate();
   std::atomic<int> knocks{0};
@@ -73,7 +73,7 @@ class Lines : public LogSink {
 };
 
 // Rank 0 of epoch 7 waits for two connections of worker 5, which has rank 1.
-TEST(Assemble, AStaleMemberDoesNotDisplaceTheRightOne) {
+TEST(Assemble, AMemberOfAnEarlierEpochDoesNotReplaceTheRightOne) {
   cluster::LocalStore store;
   const auto known = credentials(net::Secret::generate());
   const auto lines = std::make_shared<Lines>();
@@ -120,11 +120,12 @@ TEST(Assemble, AStaleMemberDoesNotDisplaceTheRightOne) {
   first.join();
   ASSERT_NE(mesh, nullptr);
   mesh.reset();
-  EXPECT_EQ(connection->hear().size(), sizeof(WireHeader)) << "it says goodbye to the right one";
+  EXPECT_EQ(connection->hear().size(), sizeof(WireHeader))
+      << "the goodbye is sent on the accepted connection";
 }
 
 // The address is in the store, but another process of the job now uses the port.
-TEST(Assemble, AnotherServerAtTheAddressIsNotTakenForThePeer) {
+TEST(Assemble, AnotherServerAtTheAddressIsNotAccepted) {
   cluster::LocalStore store;
   const auto known = credentials(net::Secret::generate());
   net::Server::Options options;
@@ -142,7 +143,7 @@ TEST(Assemble, AnotherServerAtTheAddressIsNotTakenForThePeer) {
   }
 }
 
-TEST(Assemble, RanksMeetOverIpv6) {
+TEST(Assemble, RanksConnectOverIpv6) {
   try {
     net::Listener probe(net::Address::tcp("::1", 0));
   } catch (const Error& error) {
@@ -155,7 +156,7 @@ TEST(Assemble, RanksMeetOverIpv6) {
   });
 }
 
-TEST(Assemble, NamesWhoDidNotCome) {
+TEST(Assemble, NamesTheRanksThatDidNotConnect) {
   cluster::LocalStore store;
   try {
     assemble({.rank = 0, .size = 3}, store, credentials(net::Secret::generate()),
@@ -167,7 +168,7 @@ TEST(Assemble, NamesWhoDidNotCome) {
   }
 }
 
-TEST(Assemble, NamesWhoseConnectionsAreIncomplete) {
+TEST(Assemble, NamesRanksWithMissingConnections) {
   cluster::LocalStore store;
   const net::Secret secret = net::Secret::generate();
   testing::run_rank_threads(2, [&](int rank) {

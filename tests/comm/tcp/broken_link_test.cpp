@@ -51,7 +51,7 @@ Outcome reduce_until_it_breaks(HandWired& ranks, std::size_t count,
   return outcome;
 }
 
-TEST(BrokenLink, ACutBetweenTwoReachesTheThird) {
+TEST(BrokenLink, ACutConnectionIsReportedToAThirdRank) {
   for (const std::size_t count : {std::size_t{3}, kLarge}) {
     HandWired ranks(kRanks, false);
     const Outcome outcome = reduce_until_it_breaks(ranks, count, [&] { ranks.cut(); });
@@ -65,7 +65,7 @@ TEST(BrokenLink, ACutBetweenTwoReachesTheThird) {
   }
 }
 
-TEST(BrokenLink, ADamagedPayloadIsNamedByWhoeverReadItAndKnownToAll) {
+TEST(BrokenLink, ADamagedPayloadIsReportedToEveryRank) {
   HandWired ranks(kRanks, true);
   const Outcome outcome =
       reduce_until_it_breaks(ranks, kLarge, [&] { ranks.flip_in_the_next(32768); });

@@ -96,7 +96,7 @@ Bytes as_sent(const MessageId& id, ByteView data) {
   return all;
 }
 
-TEST_F(LinkTest, WhatIsAskedForWhileItComesIsDelivered) {
+TEST_F(LinkTest, AReceiveDuringTheArrivalGetsTheMessage) {
   const Bytes data = to_bytes("slowly");
   const Bytes all = as_sent({1, 1, 1}, data);
   for (std::size_t first = 1; first < all.size(); ++first) {
@@ -111,7 +111,7 @@ TEST_F(LinkTest, WhatIsAskedForWhileItComesIsDelivered) {
     got.receive(7, {1, 1, 1}, into);
     ASSERT_EQ(net::send(raw, ByteView(all).subspan(first)).size, all.size() - first);
     reader.link.move();
-    EXPECT_TRUE(got.all_done()) << "asked after " << first << " bytes of " << all.size();
+    EXPECT_TRUE(got.all_done()) << "received after " << first << " bytes of " << all.size();
     EXPECT_EQ(into, data);
   }
 }
@@ -133,7 +133,7 @@ TEST_F(LinkTest, DeliversByIdInAnyOrder) {
   EXPECT_EQ(b, second);
 }
 
-TEST_F(LinkTest, ALargeMessageWaitsAtTheDoorUntilAskedFor) {
+TEST_F(LinkTest, ALargeMessageStaysInTheSocketUntilItIsReceived) {
   open(true);
   const Bytes large(1 << 20, std::byte{5});
   Transfers sent(*here), got(*there);
@@ -150,7 +150,7 @@ TEST_F(LinkTest, ALargeMessageWaitsAtTheDoorUntilAskedFor) {
   EXPECT_EQ(into, large);
 }
 
-TEST_F(LinkTest, AnAbandonedTransferKeepsTheStreamsPlace) {
+TEST_F(LinkTest, AnAbandonedTransferKeepsTheStreamInSync) {
   open(true);
   {
     // Both ends cancel in the middle of a message; its memory is released afterwards.
@@ -172,7 +172,7 @@ TEST_F(LinkTest, AnAbandonedTransferKeepsTheStreamsPlace) {
   EXPECT_EQ(into, small);
 }
 
-TEST_F(LinkTest, WhatComesForAForgottenGroupIsDroppedAndBlocksNobody) {
+TEST_F(LinkTest, MessagesOfAForgottenGroupAreDropped) {
   open(true);
   const Bytes large(1 << 20, std::byte{5}), small = to_bytes("small");
   Bytes into(5);
@@ -183,7 +183,7 @@ TEST_F(LinkTest, WhatComesForAForgottenGroupIsDroppedAndBlocksNobody) {
   settle();
   got.receive(7, {2, 1, 1}, into);
   settle();
-  EXPECT_FALSE(got.all_done()) << "the large one stands in front";
+  EXPECT_FALSE(got.all_done()) << "the large message is first in the stream";
   there->link.forget(1);
   settle();
   EXPECT_TRUE(got.all_done());
@@ -226,12 +226,12 @@ TEST_F(LinkTest, AbandonedMessagesAreNotSent) {
   Transfers early(*there);
   early.receive(7, {1, 2, 0}, into);
   settle();
-  EXPECT_FALSE(early.all_done()) << "it came all the same";
+  EXPECT_FALSE(early.all_done()) << "an abandoned message was sent";
 }
 
 // 64 MiB of small messages without a receive: the next one stays in the socket until one is
 // received.
-TEST_F(LinkTest, RoomForUnaskedMessagesComesBackWhenOneIsTaken) {
+TEST_F(LinkTest, ReceivingAMessageFreesBufferSpace) {
   open();
   const Bytes small(4096, std::byte{3});
   Transfers sent(*here), got(*there);
@@ -267,7 +267,7 @@ TEST_F(LinkTest, AClosedConnectionIsALossAndAGoodbyeIsNot) {
   EXPECT_EQ(here->link.loss()->peer(), 7);
 }
 
-TEST_F(LinkTest, DamagedHeadersAndPayloadsAreNamed) {
+TEST_F(LinkTest, DamagedHeadersAndPayloadsAreReported) {
   WireHeader header;
   header.size = 4;
   header.header_check = header_checksum(header) + 1;
@@ -285,7 +285,7 @@ TEST_F(LinkTest, DamagedHeadersAndPayloadsAreNamed) {
   EXPECT_EQ(here->link.loss()->code(), ErrorCode::Corrupt);
 }
 
-TEST_F(LinkTest, MoreThanWasAskedForIsRefused) {
+TEST_F(LinkTest, AMessageLargerThanTheReceiveIsRefused) {
   open();
   const Bytes five = to_bytes("12345");
   Bytes four(4);

@@ -9,7 +9,7 @@
 namespace trireme::comm::tcp {
 namespace {
 
-TEST(Preface, ArrivesAsItWasSaid) {
+TEST(Preface, IsReadAsItWasWritten) {
   const Preface said{.epoch = 1ull << 40, .mesh = 3, .worker = 17, .rank = 2, .stream = 1};
   const std::string bytes = said.to_bytes();
   EXPECT_LE(bytes.size(), 64u) << "more does not fit into a handshake";

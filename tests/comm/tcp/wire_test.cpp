@@ -10,7 +10,7 @@
 namespace trireme::comm::tcp {
 namespace {
 
-TEST(Wire, EveryBitOfTheHeaderCounts) {
+TEST(Wire, EveryBitOfTheHeaderChangesTheChecksum) {
   WireHeader header;
   header.group = 3;
   header.size = 100;
@@ -22,13 +22,13 @@ TEST(Wire, EveryBitOfTheHeaderCounts) {
   }
 }
 
-TEST(Wire, LengthsAndContentsDiffer) {
+TEST(Wire, LengthAndContentChangeTheChecksum) {
   std::set<std::uint32_t> seen;
   for (std::size_t size : {0, 1, 7, 8, 9, 4096}) {
     seen.insert(checksum(Bytes(size)));
     seen.insert(checksum(Bytes(size, std::byte{1})));
   }
-  EXPECT_EQ(seen.size(), 11u) << "no bytes are alike, whatever they would be";
+  EXPECT_EQ(seen.size(), 11u) << "only the two empty payloads have the same checksum";
 }
 
 }  // namespace
