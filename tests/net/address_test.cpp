@@ -17,7 +17,7 @@
 namespace trireme::net {
 namespace {
 
-TEST(Address, SurvivesTextBothWays) {
+TEST(Address, IsParsedAsItWasFormatted) {
   for (const char* text : {"tcp://127.0.0.1:4711", "tcp://[::1]:0", "tcp://node-7.rack_2:65535",
                            "unix:/run/user/0/trireme/j/ctl", "unix:relative"}) {
     EXPECT_EQ(Address::parse(text).to_text(), text);
@@ -29,7 +29,7 @@ TEST(Address, SurvivesTextBothWays) {
   EXPECT_NE(v6, Address::tcp("::1", 18));
 }
 
-TEST(Address, RefusesWhatIsNone) {
+TEST(Address, RefusesInvalidTexts) {
   for (const char* text :
        {"", "tcp://", "tcp://host", "tcp://host:", "tcp://:1", "tcp://host:65536", "tcp://host:-1",
         "tcp://host:1x", "tcp://::1:80", "tcp://[::1]", "tcp://[::1]80", "tcp://[::1:80",
@@ -44,7 +44,7 @@ TEST(Address, RefusesWhatIsNone) {
   }
 }
 
-TEST(Address, UnixPathsEndWhereTheKernelSays) {
+TEST(Address, UnixPathsAreBoundedAsInTheKernel) {
   EXPECT_EQ(Address::unix_socket(std::string(107, 'p')).path.size(), 107u);
   EXPECT_EQ(Address::unix_socket(std::string(4000, 'p') + "/name").path.size(), 4005u);
   for (const std::string& path : {std::string(108, 'p'), "/" + std::string(4095, 'p') + "/name"}) {
@@ -53,7 +53,7 @@ TEST(Address, UnixPathsEndWhereTheKernelSays) {
       FAIL() << "accepted " << path.size() << " bytes";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::InvalidInput);
-      EXPECT_NE(error.message().find("the kernel takes 4095 and 82"), std::string::npos)
+      EXPECT_NE(error.message().find("the kernel accepts 4095 and 82"), std::string::npos)
           << error.what();
     }
   }
@@ -63,7 +63,7 @@ TEST(Address, UnixPathsEndWhereTheKernelSays) {
   EXPECT_THROW(resolve(by_hand), Error);
 }
 
-TEST(Address, ResolvesNumbersOfBothFamilies) {
+TEST(Address, ResolvesNumericAddressesOfBothFamilies) {
   const auto v4 = resolve(Address::tcp("127.0.0.1", 80));
   ASSERT_EQ(v4.size(), 1u);
   EXPECT_EQ(host_of(v4[0]), "127.0.0.1");
@@ -81,7 +81,7 @@ TEST(Address, ResolvesNumbersOfBothFamilies) {
   EXPECT_EQ(port_of(local[0]), 0);
 }
 
-TEST(Address, NamesMayHaveTheLettersOfNumbers) {
+TEST(Address, HostNamesMayLookLikeHexadecimalNumbers) {
   for (const char* number :
        {"127.0.0.1", "0.0.0.0", "10.1", "::1", "::", "fd00::c01", "fe80::1%lo"}) {
     EXPECT_TRUE(is_number(number)) << number;
@@ -102,7 +102,7 @@ TEST(Address, NamesThatDoNotResolveAreUnreachable) {
 }
 
 // A resolver that waits for an unreachable server until the test releases it.
-TEST(Address, AResolverThatHangsIsLeftAtTheDeadline) {
+TEST(Address, AHangingResolverEndsAtTheDeadline) {
   auto gate = std::make_shared<std::promise<void>>();
   auto done = std::make_shared<std::promise<void>>();
   const Resolver hanging = [gate, done](const Address&) -> std::vector<SocketAddress> {
@@ -118,12 +118,12 @@ TEST(Address, AResolverThatHangsIsLeftAtTheDeadline) {
     EXPECT_NE(error.message().find("in time for the host name 'node7'"), std::string::npos);
   }
   EXPECT_EQ(resolve(Address::tcp("::1", 1), Deadline::after({}), hanging).size(), 1u)
-      << "a number asks nobody";
+      << "a numeric address needs no resolver";
   gate->set_value();
   done->get_future().wait();
 }
 
-TEST(Address, WhatTheResolverThrowsReachesTheCaller) {
+TEST(Address, AnExceptionOfTheResolverReachesTheCaller) {
   const Resolver failing = [](const Address&) -> std::vector<SocketAddress> {
     throw Error(ErrorCode::Io, "no sockets left");
   };
@@ -133,7 +133,7 @@ TEST(Address, WhatTheResolverThrowsReachesTheCaller) {
   }
 }
 
-TEST(HostAddress, AsksTheInterfaceNotTheHostName) {
+TEST(HostAddress, ComesFromTheInterfaceAndNotFromTheHostName) {
   EXPECT_EQ(host_address("lo"), "127.0.0.1");
   try {
     const std::string host = host_address();
@@ -147,7 +147,7 @@ TEST(HostAddress, AsksTheInterfaceNotTheHostName) {
   }
 }
 
-TEST(HostAddress, ListsTheInterfacesThereAre) {
+TEST(HostAddress, ListsTheExistingInterfaces) {
   try {
     host_address("no-such-interface");
     FAIL() << "found";
@@ -158,7 +158,7 @@ TEST(HostAddress, ListsTheInterfacesThereAre) {
   }
 }
 
-TEST(Address, OfThisHostOnTheWayToAnother) {
+TEST(Address, OfThisHostIsThatOfTheRouteToAnother) {
   EXPECT_EQ(address_towards("127.0.0.1"), "127.0.0.1");
   EXPECT_EQ(address_towards("127.0.0.2"), "127.0.0.1");
   EXPECT_THROW(address_towards("no-such-host.invalid"), Error);

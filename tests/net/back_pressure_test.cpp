@@ -28,7 +28,7 @@ Server::Options with_bound() {
   return options;
 }
 
-TEST(BackPressure, AStreamThatNobodyReadsIsCut) {
+TEST(BackPressure, AnUnreadStreamIsDisconnected) {
   Rig rig(with_bound());
   Client client = rig.join();
   Stream stream = client.open(kHold, {}, soon());
@@ -38,7 +38,7 @@ TEST(BackPressure, AStreamThatNobodyReadsIsCut) {
   const Bytes item(10'000);
   while (caller->send_item(item)) {
     accepted += item.size();
-    ASSERT_LT(accepted, kOutputMax + kKernelMax) << "the server keeps what nobody reads";
+    ASSERT_LT(accepted, kOutputMax + kKernelMax) << "the server buffers a stream that is not read";
   }
   EXPECT_TRUE(eventually([&] { return rig.server->counters().sessions_cut == 1; }));
   EXPECT_TRUE(eventually([&] { return rig.service->sessions_ended == 1; }));
@@ -51,7 +51,7 @@ TEST(BackPressure, AStreamThatNobodyReadsIsCut) {
   EXPECT_EQ(error.code(), ErrorCode::PeerLost);
 }
 
-TEST(BackPressure, AStreamThatIsReadIsNotCut) {
+TEST(BackPressure, AStreamThatIsReadIsNotDisconnected) {
   Rig rig(with_bound());
   Client client = rig.join();
   Stream stream = client.open(kHold, {}, soon());
@@ -76,7 +76,7 @@ TEST(BackPressure, AStreamThatIsReadIsNotCut) {
   EXPECT_EQ(rig.server->counters().sessions_cut, 0u);
 }
 
-TEST(BackPressure, AnswersThatNobodyReadsStopTheReadingOfRequests) {
+TEST(BackPressure, UnreadAnswersStopTheReadingOfRequests) {
   Rig rig(with_bound());
   RawPeer peer(rig.server->address());
   const auto handshake = rig.client_credentials.begin(Side::Client);
@@ -92,7 +92,7 @@ TEST(BackPressure, AnswersThatNobodyReadsStopTheReadingOfRequests) {
     if (moved.has_moved()) {
       sent += moved.size;
       rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(moved.size));
-      ASSERT_LT(sent, kOutputMax + 2 * kKernelMax) << "the server reads on";
+      ASSERT_LT(sent, kOutputMax + 2 * kKernelMax) << "the server still reads requests";
     } else if (!wait_ready(peer.socket(), POLLOUT, Deadline::after(100ms))) {
       break;
     }
@@ -100,7 +100,7 @@ TEST(BackPressure, AnswersThatNobodyReadsStopTheReadingOfRequests) {
   // Other clients are served in the meantime.
   Client neighbour = rig.join();
   neighbour.call(kEcho, Bytes(100), soon());
-  EXPECT_EQ(rig.server->counters().sessions_cut, 0u) << "slow is not wrong";
+  EXPECT_EQ(rig.server->counters().sessions_cut, 0u) << "a slow client must not be disconnected";
 
   // Once the client reads, it receives all answers.
   FrameReader reader;
@@ -113,7 +113,7 @@ TEST(BackPressure, AnswersThatNobodyReadsStopTheReadingOfRequests) {
   }
 }
 
-TEST(BackPressure, TooManyOpenRequestsFailByName) {
+TEST(BackPressure, TooManyOpenRequestsAreRefused) {
   Rig rig;
   Client client = rig.join();
   std::vector<Stream> streams;

@@ -19,7 +19,7 @@
 namespace trireme::net {
 namespace {
 
-TEST(ClientCore, WhoeverWaitsReadsForAll) {
+TEST(ClientCore, AWaitingThreadReadsForAllThreads) {
   Rig rig;
   Client client = rig.join();
   std::thread leader([&] { EXPECT_EQ(text_of(client.call(kHold, {}, soon())), "at last"); });
@@ -29,7 +29,7 @@ TEST(ClientCore, WhoeverWaitsReadsForAll) {
   leader.join();
 }
 
-TEST(ClientCore, TheReadingIsHandedOnAtADeadline) {
+TEST(ClientCore, AnotherThreadTakesOverReadingAtADeadline) {
   Rig rig;
   Client client = rig.join();
   std::thread first([&] {
@@ -47,7 +47,7 @@ TEST(ClientCore, TheReadingIsHandedOnAtADeadline) {
   for (auto& thread : others) thread.join();
 }
 
-TEST(ClientCore, AFullStreamHoldsTheConnectionAndSaysSo) {
+TEST(ClientCore, AFullStreamBlocksTheConnectionAndIsReported) {
   Rig rig;
   Client client = rig.join(3);
   Stream stream = client.open(kCount, Bytes(10), soon());
@@ -78,7 +78,7 @@ TEST(ClientCore, DroppingAFullStreamFreesTheOthers) {
   caller.join();
 }
 
-TEST(ClientCore, BothEndsFullDoNotWaitForEachOther) {
+TEST(ClientCore, FullBuffersOnBothEndsDoNotDeadlock) {
   Server::Options options;
   options.output_max = 64 << 10;
   Rig rig(options);
@@ -97,7 +97,7 @@ TEST(ClientCore, BothEndsFullDoNotWaitForEachOther) {
   EXPECT_EQ(good, 20);
 }
 
-TEST(ClientCore, ASlowServerSlowsThePoster) {
+TEST(ClientCore, PostsWaitForASlowServer) {
   Rig rig;
   Client client = rig.join();
   std::atomic<bool> go_on = false;
@@ -110,7 +110,7 @@ TEST(ClientCore, ASlowServerSlowsThePoster) {
   });
   EXPECT_EQ(error.code(), ErrorCode::Deadline) << "posting never waited for the server";
   go_on = true;
-  EXPECT_EQ(client.call(kEcho, Bytes(7), soon()).size(), 7u) << "the stream of bytes is whole";
+  EXPECT_EQ(client.call(kEcho, Bytes(7), soon()).size(), 7u) << "the byte stream stays valid";
 }
 
 // A server that completes the handshake and then sends arbitrary bytes.
@@ -148,7 +148,7 @@ TEST(ClientCore, BytesThatNoServerSendsAreAProtocolErrorForAll) {
   EXPECT_EQ(error_of([&] { client.post(kEcho, {}, soon()); }).code(), ErrorCode::Protocol);
 }
 
-TEST(ClientCore, AnErrorThatCannotBeReadFailsItsCallAlone) {
+TEST(ClientCore, AnUnreadableErrorFailsOnlyItsCall) {
   Bytes words = encode({FrameKind::Failure, kEcho, 1, to_bytes("no error")});
   const Bytes good = encode({FrameKind::Reply, kEcho, 2, to_bytes("fine")});
   words.insert(words.end(), good.begin(), good.end());

@@ -20,7 +20,7 @@
 namespace trireme::net {
 namespace {
 
-TEST(Client, CallsComeBackAtEverySize) {
+TEST(Client, CallsAreAnsweredAtEverySize) {
   Rig rig;
   Client client = rig.join();
   EXPECT_EQ(client.peer().name, "coordinator");
@@ -33,7 +33,7 @@ TEST(Client, CallsComeBackAtEverySize) {
   EXPECT_TRUE(client.is_open());
 }
 
-TEST(Client, TheServiceKnowsWhoAsks) {
+TEST(Client, TheServiceKnowsTheNameOfItsCaller) {
   Rig rig;
   Client client = rig.join();
   EXPECT_EQ(text_of(client.call(kWho, {}, soon())), "rank 1");
@@ -93,7 +93,7 @@ TEST(Client, StreamsEndInOrder) {
       ASSERT_EQ(text_of(*item), std::to_string(i));
     }
     EXPECT_FALSE(stream.next(soon()).has_value());
-    EXPECT_FALSE(stream.next(soon()).has_value()) << "the end repeats";
+    EXPECT_FALSE(stream.next(soon()).has_value()) << "the end of the stream is reported again";
   }
   Stream failing = client.open(kFail, {}, soon());
   for (int i = 0; i < 2; ++i) {
@@ -101,7 +101,7 @@ TEST(Client, StreamsEndInOrder) {
   }
 }
 
-TEST(Client, AnAnswerOfTheWrongShapeIsNamed) {
+TEST(Client, AnAnswerOfTheWrongKindIsReported) {
   Rig rig;
   Client client = rig.join();
   EXPECT_EQ(error_of([&] { client.call(kCount, Bytes(3), soon()); }).code(), ErrorCode::Protocol);
@@ -141,7 +141,7 @@ TEST(Client, ManyThreadsShareOneConnection) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Client, ADeadlineEndsOneCallAlone) {
+TEST(Client, ADeadlineEndsOnlyItsCall) {
   Rig rig;
   Client client = rig.join();
   std::thread neighbour([&] {
@@ -159,7 +159,7 @@ TEST(Client, ADeadlineEndsOneCallAlone) {
   EXPECT_EQ(text_of(client.call(kEcho, bytes_of("on"), soon())), "on");
 }
 
-TEST(Client, APastDeadlineStillTakesWhatIsThere) {
+TEST(Client, APastDeadlineStillReturnsReceivedItems) {
   Rig rig;
   Client client = rig.join();
   Stream stream = client.open(kCount, Bytes(2), soon());

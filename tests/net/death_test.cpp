@@ -51,7 +51,7 @@ Bytes half_of(const Frame& frame) {
   return out;
 }
 
-TEST(Death, TheServerNoticesAClientKilledInMidFrame) {
+TEST(Death, TheServerNoticesAClientKilledWithinAFrame) {
   Rig rig;
   RawPeer peer(rig.server->address());
   const auto handshake = rig.client_credentials.begin(Side::Client);
@@ -61,16 +61,17 @@ TEST(Death, TheServerNoticesAClientKilledInMidFrame) {
   const auto caller = rig.service->held().at(0);
   Child child(std::move(peer.socket()), half_of({FrameKind::Request, kEcho, 2, Bytes(10'000)}));
   std::this_thread::sleep_for(20ms);
-  EXPECT_TRUE(caller->send_item(bytes_of("alive"))) << "half a frame is no reason to give up";
+  EXPECT_TRUE(caller->send_item(bytes_of("alive")))
+      << "an incomplete frame must not end the session";
 
   child.kill();
   EXPECT_TRUE(eventually([&] { return rig.service->sessions_ended == 1; }));
   EXPECT_FALSE(caller->send_item(bytes_of("dead")));
-  EXPECT_EQ(rig.service->requests, 1) << "half a request was never served";
+  EXPECT_EQ(rig.service->requests, 1) << "an incomplete request must not be served";
   EXPECT_EQ(rig.server->counters().sessions_cut, 0u);
 }
 
-TEST(Death, TheClientNoticesAServerKilledInMidFrame) {
+TEST(Death, TheClientNoticesAServerKilledWithinAFrame) {
   const SecretCredentials credentials(Secret::generate(), "victim");
   Listener listener(Address::tcp("127.0.0.1", 0));
   Socket served;

@@ -73,7 +73,7 @@ TEST(Dial, AnAbsentServerIsUnreachableAtTheDeadline) {
   }
 }
 
-TEST(Dial, AServerThatComesLateIsFound) {
+TEST(Dial, AServerThatStartsLateIsFound) {
   const TemporaryFolder folder("dial-test");
   const Address address = Address::unix_socket((folder.path() / "late").string());
   Dialed dialed;
@@ -103,7 +103,7 @@ TEST(Dial, AForeignServerIsAProtocolErrorAtOnce) {
   EXPECT_LT(outcome.elapsed, 60s) << "its deadline: it is not tried again";
 }
 
-TEST(Dial, AnotherVersionIsNamed) {
+TEST(Dial, AnotherVersionIsReported) {
   Misbehaving newer([](RawPeer& peer) {
     peer.hear();
     peer.say(bytes_of(std::string_view("TRH\0\x07", 5)));
@@ -120,7 +120,7 @@ TEST(Dial, ASilentServerIsADeadline) {
   EXPECT_GE(outcome.elapsed, 150ms);
 }
 
-TEST(Dial, AServerThatHangsUpIsTriedAgain) {
+TEST(Dial, AServerThatHangsUpIsRetried) {
   Misbehaving busy([](RawPeer& peer) { peer.hear(); });
   const Outcome outcome = fail_to_dial(busy.address(), 200ms);
   // The deadline may also pass between two hang-ups, while a connection waits to be accepted.

@@ -44,7 +44,7 @@ TEST(ErrorCodec, EveryFieldArrives) {
   expect_equal(decode_error(encode_error(edge)), edge);
 }
 
-TEST(ErrorCodec, LongTextsAreCutWhereTheyAreWritten) {
+TEST(ErrorCodec, LongTextsAreTruncatedByTheWriter) {
   const Error longest(ErrorCode::Io, std::string(kErrorTextMax, 'x'));
   expect_equal(decode_error(encode_error(longest)), longest);
   const Error longer(ErrorCode::Io, std::string(kErrorTextMax + 1, 'x'));

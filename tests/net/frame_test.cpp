@@ -33,7 +33,7 @@ void append(Bytes& to, const Bytes& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-TEST(Frame, ComesBackAtEverySize) {
+TEST(Frame, IsDecodedAtEverySize) {
   for (std::size_t size : {0, 1, 3, 19, 20, 21, 4096, 4097, 65535, 65536, 3'000'017}) {
     const Frame frame = make_frame(FrameKind::Reply, size + 1, size);
     const Bytes wire = encode(frame);
@@ -48,7 +48,7 @@ TEST(Frame, ComesBackAtEverySize) {
   }
 }
 
-TEST(Frame, SurvivesEveryCutOfTheStream) {
+TEST(Frame, IsDecodedHoweverTheStreamIsSplit) {
   std::vector<Frame> frames;
   Bytes wire;
   for (int kind = 1; kind <= 7; ++kind) {
@@ -84,7 +84,7 @@ TEST(Frame, UnreadFramesStayInOrder) {
   EXPECT_EQ(taken, fed);
 }
 
-TEST(Frame, EachImpossibleFieldIsRefused) {
+TEST(Frame, EachInvalidFieldIsRefused) {
   struct Case {
     std::size_t at;
     std::uint8_t value;
@@ -109,7 +109,7 @@ TEST(Frame, EachImpossibleFieldIsRefused) {
   }
 }
 
-TEST(Frame, TheBoundIsInclusiveAndCostsNothingBefore) {
+TEST(Frame, TheSizeLimitIsInclusiveAndAllocatesNothingInAdvance) {
   FrameReader reader(4096);
   reader.feed(encode(make_frame(FrameKind::Post, 1, 4096)));
   EXPECT_TRUE(reader.next().has_value());
@@ -123,9 +123,9 @@ TEST(Frame, TheBoundIsInclusiveAndCostsNothingBefore) {
   EXPECT_EQ(wide.pending(), kFrameHeaderSize);
 }
 
-TEST(Frame, GoodFramesBeforeABadOneAreStillThere) {
+TEST(Frame, ValidFramesBeforeAnInvalidOneAreDelivered) {
   Bytes wire = encode(make_frame(FrameKind::Request, 1, 3));
-  append(wire, to_bytes("GET / HTTP/1.1\r\nHost: nobody\r\n\r\n"));
+  append(wire, to_bytes("GET / HTTP/1.1\r\nHost: example\r\n\r\n"));
   FrameReader reader;
   EXPECT_THROW(reader.feed(wire), Error);
   const auto frame = reader.next();

@@ -70,7 +70,7 @@ class FrameWriterTest : public ::testing::Test {
   FrameReader reader_;
 };
 
-TEST_F(FrameWriterTest, FramesOfSeveralThreadsStayWhole) {
+TEST_F(FrameWriterTest, FramesOfSeveralThreadsAreNotInterleaved) {
   std::vector<std::thread> threads;
   for (std::uint64_t t = 0; t < 4; ++t) {
     threads.emplace_back([this, t] {
@@ -83,7 +83,7 @@ TEST_F(FrameWriterTest, FramesOfSeveralThreadsStayWhole) {
   for (const auto& [id, size] : sizes) EXPECT_EQ(size, 1 + id % 50 * 997);
 }
 
-TEST_F(FrameWriterTest, ADeadlineInMidFrameKeepsTheStreamWhole) {
+TEST_F(FrameWriterTest, ADeadlineWithinAFrameKeepsTheStreamValid) {
   const TimePoint begun = steady_clock().now();
   EXPECT_EQ(code_of([&] { write(1, 5'000'000, Deadline::after(100ms)); }), ErrorCode::Deadline);
   EXPECT_GE(steady_clock().now() - begun, 100ms);
@@ -97,7 +97,7 @@ TEST_F(FrameWriterTest, ADeadlineInMidFrameKeepsTheStreamWhole) {
   EXPECT_EQ(sizes, (std::map<std::uint64_t, std::size_t>{{1, 5'000'000}, {3, 10}, {4, 0}}));
 }
 
-TEST_F(FrameWriterTest, WhoWaitsForAnotherWriterHasADeadlineToo) {
+TEST_F(FrameWriterTest, WaitingForAnotherWriterEndsAtTheDeadline) {
   std::thread first([&] {
     EXPECT_EQ(code_of([&] { write(1, 5'000'000, Deadline::after(300ms)); }), ErrorCode::Deadline);
   });

@@ -69,7 +69,7 @@ class ListenerAtPath : public ::testing::Test {
   }
 };
 
-TEST_F(ListenerAtPath, IsPrivateAndGoesWithItsOwner) {
+TEST_F(ListenerAtPath, IsPrivateAndRemovedWithItsOwner) {
   {
     Listener listener(address_);
     struct stat info{};
@@ -85,7 +85,7 @@ TEST_F(ListenerAtPath, ALongPathIsReachedThroughItsFolder) {
   const std::filesystem::path deep = folder_.path() / std::string(120, 'd') / std::string(200, 'e');
   const Address address = Address::unix_socket((deep / "ctl").string());
   EXPECT_EQ(code_of([&] { resolve(address); }), ErrorCode::Unreachable)
-      << "as one who dials sees it";
+      << "a client gets this error if the folder is missing";
   EXPECT_EQ(code_of([&] { Listener listener(address); }), ErrorCode::Io);
   std::filesystem::create_directories(deep);
   leave_dead_socket(address);
@@ -93,7 +93,8 @@ TEST_F(ListenerAtPath, ALongPathIsReachedThroughItsFolder) {
     Listener listener(address);
     EXPECT_EQ(listener.address(), address);
     EXPECT_TRUE(connect(resolve(address).front(), Deadline::after(10s)).is_open());
-    EXPECT_EQ(code_of([&] { Listener other(address); }), ErrorCode::Io) << "a living one is there";
+    EXPECT_EQ(code_of([&] { Listener other(address); }), ErrorCode::Io)
+        << "a live socket is at this path";
     EXPECT_TRUE(std::filesystem::is_socket(deep / "ctl"));
   }
   EXPECT_TRUE(std::filesystem::is_empty(deep));
@@ -107,19 +108,19 @@ TEST_F(ListenerAtPath, ReplacesADeadSocket) {
   EXPECT_TRUE(can_connect());
 }
 
-TEST_F(ListenerAtPath, LeavesALivingOneAlone) {
+TEST_F(ListenerAtPath, DoesNotReplaceALiveSocket) {
   Listener living(address_);
-  EXPECT_NE(refusal().find("a living process listens there"), std::string::npos);
+  EXPECT_NE(refusal().find("a live process listens there"), std::string::npos);
   EXPECT_TRUE(can_connect());
 }
 
-TEST_F(ListenerAtPath, LeavesAFileThatIsNoSocketAlone) {
+TEST_F(ListenerAtPath, DoesNotReplaceAFileThatIsNotASocket) {
   write_file_atomically(path_, "precious");
   EXPECT_NE(refusal().find("no socket"), std::string::npos);
   EXPECT_EQ(read_file(path_), "precious");
 }
 
-TEST_F(ListenerAtPath, DoesNotRemoveWhatSucceededIt) {
+TEST_F(ListenerAtPath, DoesNotRemoveItsSuccessorsSocket) {
   auto first = std::make_unique<Listener>(address_);
   ASSERT_EQ(unlink(path_.c_str()), 0);
   Listener second(address_);
@@ -127,7 +128,7 @@ TEST_F(ListenerAtPath, DoesNotRemoveWhatSucceededIt) {
   EXPECT_TRUE(can_connect());
 }
 
-TEST_F(ListenerAtPath, OfManyAtOnceExactlyOneWins) {
+TEST_F(ListenerAtPath, OfManyListenersExactlyOneSucceeds) {
   for (int round = 0; round < 20; ++round) {
     leave_dead_socket();
     std::atomic<int> ready = 0;
@@ -151,7 +152,7 @@ TEST_F(ListenerAtPath, OfManyAtOnceExactlyOneWins) {
   }
 }
 
-TEST_F(ListenerAtPath, AMissingFolderIsNamed) {
+TEST_F(ListenerAtPath, AMissingFolderIsReported) {
   const std::string path = (folder_.path() / "missing" / "ctl").string();
   try {
     Listener listener(Address::unix_socket(path));
@@ -222,7 +223,7 @@ bool forgo_ipv6() {
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-TEST(ListenerOnTcp, WithoutIpv6TheUnspecifiedAddressServesTheOtherFamily) {
+TEST(ListenerOnTcp, WithoutIpv6TheUnspecifiedAddressServesIpv4) {
   testing::RankProcesses ranks({.count = 1}, [](testing::RankChannel& channel) {
     if (!forgo_ipv6()) return channel.say("may not");
     const Listener listener(Address::tcp("::", 0));

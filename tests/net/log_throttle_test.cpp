@@ -32,7 +32,7 @@ class RememberingSink final : public LogSink {
   std::vector<std::string> lines;
 };
 
-TEST(LogThrottle, SaysHowManyItLeftOut) {
+TEST(LogThrottle, ReportsHowManyEventsWereLeftOut) {
   HandClock clock;
   const auto sink = std::make_shared<RememberingSink>();
   LogThrottle log(Log(sink, LogLevel::Debug), clock);

@@ -73,11 +73,11 @@ class OutboxTest : public ::testing::Test {
   FrameReader reader_;
 };
 
-TEST_F(OutboxTest, AnswersOnceAndOnlyWhatIsOpen) {
+TEST_F(OutboxTest, AnswersEachOpenRequestOnce) {
   EXPECT_EQ(outbox_->admit(1), Outbox::Admission::Admitted);
   EXPECT_EQ(outbox_->admit(1), Outbox::Admission::Repeated);
   EXPECT_TRUE(outbox_->send_item(1, 5, bytes_of("item")));
-  EXPECT_FALSE(outbox_->send_item(2, 5, bytes_of("nobody asked")));
+  EXPECT_FALSE(outbox_->send_item(2, 5, bytes_of("without a request")));
   outbox_->finish(1, FrameKind::End, 5, {});
   outbox_->finish(1, FrameKind::Reply, 5, bytes_of("too late"));
   EXPECT_FALSE(outbox_->send_item(1, 5, bytes_of("too late")));
@@ -104,7 +104,7 @@ TEST_F(OutboxTest, TooManyOpenRequestsAreRefused) {
   EXPECT_EQ(frames[1].id, 2u);
 }
 
-TEST_F(OutboxTest, GathersWhileCorked) {
+TEST_F(OutboxTest, BuffersWhileCorked) {
   outbox_->cork();
   for (std::uint64_t id : {1, 2, 3}) {
     outbox_->admit(id);
@@ -131,21 +131,21 @@ TEST_F(OutboxTest, KeepsWhatDoesNotFitAndSendsItLater) {
   }
   EXPECT_TRUE(is_ended);
   EXPECT_GT(count, 6u);
-  EXPECT_EQ(events(), 0u) << "nothing waits, so nobody is woken";
+  EXPECT_EQ(events(), 0u) << "an empty queue must not wake the loop";
 }
 
-TEST_F(OutboxTest, AStreamThatLagsIsCut) {
+TEST_F(OutboxTest, AStreamThatLagsIsDisconnected) {
   outbox_->admit(1);
   fill();
   int taken = 0;
   while (outbox_->send_item(1, 5, Bytes(kPayload))) ASSERT_LT(++taken, 15);
   EXPECT_GE(taken, 8) << "the bound is a mebibyte";
   EXPECT_NE(outbox_->cut_reason().find("too slowly"), std::string::npos);
-  EXPECT_NE(events() & EPOLLHUP, 0u) << "the loop must learn of it";
+  EXPECT_NE(events() & EPOLLHUP, 0u) << "the loop must be notified of the disconnect";
   EXPECT_FALSE(outbox_->send_item(1, 5, {}));
 }
 
-TEST_F(OutboxTest, RepliesGoBeyondTheBoundByOnePayload) {
+TEST_F(OutboxTest, RepliesMayExceedTheLimitByOnePayload) {
   outbox_->admit(1);
   outbox_->admit(2);
   fill();
@@ -161,13 +161,13 @@ TEST_F(OutboxTest, RepliesGoBeyondTheBoundByOnePayload) {
   EXPECT_FALSE(outbox_->cut_reason().empty());
 }
 
-TEST_F(OutboxTest, AnItemLargerThanTheBoundGoesWhenNothingWaits) {
+TEST_F(OutboxTest, AnItemLargerThanTheLimitIsSentWhenTheQueueIsEmpty) {
   outbox_->admit(1);
   EXPECT_TRUE(outbox_->send_item(1, 5, Bytes(4 * kOutputMax)));
   EXPECT_FALSE(outbox_->send_item(1, 5, {})) << "and the next one does not";
 }
 
-TEST_F(OutboxTest, PausedItWakesForRoomInsteadOfRequests) {
+TEST_F(OutboxTest, WhilePausedItWakesOnlyForWriting) {
   ASSERT_TRUE(send(far_, bytes_of("request")).has_moved());
   EXPECT_EQ(events(), std::uint32_t{EPOLLIN});
   outbox_->pause(true);
@@ -185,7 +185,7 @@ TEST_F(OutboxTest, APayloadBeyondTheFormatBecomesAFailure) {
   EXPECT_EQ(decode_error(frames[0].payload).code(), ErrorCode::Exhausted);
 }
 
-TEST_F(OutboxTest, AfterCloseEverythingDoesNothing) {
+TEST_F(OutboxTest, AfterCloseEveryCallDoesNothing) {
   outbox_->admit(1);
   outbox_->close();
   EXPECT_FALSE(outbox_->send_item(1, 5, {}));

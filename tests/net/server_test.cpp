@@ -26,13 +26,13 @@
 namespace trireme::net {
 namespace {
 
-TEST(Server, ListensOnLoopbackUnlessTold) {
+TEST(Server, ListensOnLoopbackByDefault) {
   Rig rig;
   EXPECT_EQ(rig.server->address().host, "127.0.0.1");
   EXPECT_NE(rig.server->address().port, 0);
 }
 
-TEST(Server, DestroyedWithCallsInFlightEveryCallerLearnsIt) {
+TEST(Server, EveryPendingCallFailsWhenTheServerIsDestroyed) {
   Rig rig;
   constexpr int kCallers = 12;
   std::vector<std::thread> threads;
@@ -64,7 +64,7 @@ TEST(Server, DestroyedWithCallsInFlightEveryCallerLearnsIt) {
   rig.service->release();
 }
 
-TEST(Server, RemovesItsSocketAndGivesEverythingBack) {
+TEST(Server, RemovesItsSocketAndReleasesAllResources) {
   const TemporaryFolder folder("server-test");
   const int before = open_descriptors();
   for (int i = 0; i < 10; ++i) {
@@ -89,7 +89,8 @@ TEST(Server, AClientDestroyedWithStreamsOpenEndsItsSession) {
   }
   EXPECT_TRUE(eventually([&] { return rig.service->sessions_ended == 1; }));
   for (const auto& caller : rig.service->held()) EXPECT_FALSE(caller->send_item(Bytes(3)));
-  EXPECT_EQ(rig.server->counters().sessions_cut, 0u) << "leaving is no offence";
+  EXPECT_EQ(rig.server->counters().sessions_cut, 0u)
+      << "a client that leaves is not counted as an error";
 }
 
 TEST(Server, AStreamKeepsTheConnectionAlive) {
@@ -102,7 +103,7 @@ TEST(Server, AStreamKeepsTheConnectionAlive) {
   EXPECT_EQ(text_of(stream.next(soon()).value()), "still");
 }
 
-TEST(Server, RunsPostedTasksInOrderOnOneThreadThatNoSignalInterrupts) {
+TEST(Server, RunsPostedTasksInOrderOnOneThreadWithoutSignals) {
   Rig rig;
   std::vector<int> seen;
   std::set<std::thread::id> threads;
@@ -111,7 +112,7 @@ TEST(Server, RunsPostedTasksInOrderOnOneThreadThatNoSignalInterrupts) {
     rig.server->post([&, i] {
       seen.push_back(i);
       threads.insert(std::this_thread::get_id());
-      if (i == 500) throw std::runtime_error("a task that fails harms no other");
+      if (i == 500) throw std::runtime_error("a failed task must not affect the others");
     });
   }
   rig.server->post([&] {
@@ -128,7 +129,7 @@ TEST(Server, RunsPostedTasksInOrderOnOneThreadThatNoSignalInterrupts) {
   EXPECT_FALSE(threads.contains(std::this_thread::get_id()));
 }
 
-TEST(Server, TasksThatNobodyRunsAreBounded) {
+TEST(Server, ThePostedTaskQueueIsBounded) {
   std::atomic<bool> go_on = false;  // outlives the task that reads it
   Rig rig;
   rig.server->post([&] {
@@ -141,7 +142,7 @@ TEST(Server, TasksThatNobodyRunsAreBounded) {
   EXPECT_EQ(error.code(), ErrorCode::Exhausted);
 }
 
-TEST(Server, MembersAreBounded) {
+TEST(Server, TheNumberOfMembersIsBounded) {
   Server::Options options;
   options.sessions_max = 2;
   Rig rig(options);
@@ -161,7 +162,7 @@ TEST(Server, MembersAreBounded) {
   fourth.join();
 }
 
-TEST(Server, WithoutDescriptorsItTurnsNewcomersAwayAndServesOn) {
+TEST(Server, WithoutDescriptorsRefusesNewConnectionsAndServesOthers) {
   Rig rig;
   Client member = rig.join();
   std::vector<Socket> sockets;

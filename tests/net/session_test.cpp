@@ -70,7 +70,7 @@ class SessionTest : public ::testing::Test {
   FrameReader reader_;
 };
 
-TEST_F(SessionTest, WhatCameWithTheHandshakeIsServedFirst) {
+TEST_F(SessionTest, BytesReceivedWithTheHandshakeAreServedFirst) {
   Bytes rest = encode({FrameKind::Request, kEcho, 1, to_bytes("a")});
   EXPECT_EQ(session_->start(rest), Session::State::Open);
   say({FrameKind::Request, kWho, 2, {}});
@@ -82,7 +82,7 @@ TEST_F(SessionTest, WhatCameWithTheHandshakeIsServedFirst) {
   EXPECT_EQ(frames[1].method, kWho);
 }
 
-TEST_F(SessionTest, FramesThatOnlyServersSendCutIt) {
+TEST_F(SessionTest, FramesThatOnlyServersSendCloseTheSession) {
   for (FrameKind kind : {FrameKind::Reply, FrameKind::Item, FrameKind::End, FrameKind::Failure}) {
     SCOPED_TRACE(static_cast<int>(kind));
     EXPECT_EQ(session_->start(encode({kind, kEcho, 1, {}})), Session::State::Cut);
@@ -90,7 +90,7 @@ TEST_F(SessionTest, FramesThatOnlyServersSendCutIt) {
   }
 }
 
-TEST_F(SessionTest, ARepeatedIdCutsIt) {
+TEST_F(SessionTest, ARepeatedIdClosesTheSession) {
   say({FrameKind::Request, kHold, 1, {}});
   EXPECT_EQ(turn(), Session::State::Open);
   say({FrameKind::Request, kHold, 1, {}});
@@ -98,13 +98,13 @@ TEST_F(SessionTest, ARepeatedIdCutsIt) {
   EXPECT_NE(session_->reason().find("is in use"), std::string::npos);
 }
 
-TEST_F(SessionTest, GarbageAndOversizedFramesCutIt) {
+TEST_F(SessionTest, GarbageAndOversizedFramesCloseTheSession) {
   EXPECT_EQ(session_->start(bytes_of("this is not a frame at all")), Session::State::Cut);
   ASSERT_TRUE(send(far_, encode_header(FrameKind::Request, 1, 1, 100'001)).has_moved());
   EXPECT_EQ(turn(), Session::State::Cut);
 }
 
-TEST_F(SessionTest, AFrameInHalvesIsServedWhenWhole) {
+TEST_F(SessionTest, AnIncompleteFrameIsServedOnceComplete) {
   const Bytes wire = encode({FrameKind::Request, kEcho, 1, Bytes(1000)});
   ASSERT_TRUE(send(far_, ByteView(wire).first(500)).has_moved());
   EXPECT_EQ(turn(), Session::State::Open);
@@ -114,14 +114,14 @@ TEST_F(SessionTest, AFrameInHalvesIsServedWhenWhole) {
   EXPECT_EQ(hear().size(), 1u);
 }
 
-TEST_F(SessionTest, AHangUpInMidFrameIsALeave) {
+TEST_F(SessionTest, AHangUpWithinAFrameIsADeparture) {
   ASSERT_TRUE(send(far_, encode_header(FrameKind::Request, 1, 1, 1000)).has_moved());
   far_.close();
   EXPECT_EQ(turn(), Session::State::Open) << "what came before the hang-up is read first";
   EXPECT_EQ(turn(), Session::State::Left);
 }
 
-TEST_F(SessionTest, ReadsNoFurtherThanItsAnswersAreRead) {
+TEST_F(SessionTest, StopsReadingWhileItsAnswersAreUnread) {
   // Sends requests until none are accepted: the other end never reads, so the session must stop
   // reading.
   std::uint64_t sent = 0;
@@ -139,7 +139,7 @@ TEST_F(SessionTest, ReadsNoFurtherThanItsAnswersAreRead) {
     while (turn().has_value()) {
       say_more();
       quiet = 0;
-      ASSERT_LT(sent, 200u) << "the server reads on although nobody reads its answers";
+      ASSERT_LT(sent, 200u) << "the server still reads although its answers are unread";
     }
   }
   const int served_before = service_->requests;
@@ -152,7 +152,7 @@ TEST_F(SessionTest, ReadsNoFurtherThanItsAnswersAreRead) {
     for (const Frame& frame : hear()) EXPECT_EQ(frame.id, ++answered);
     (void)turn();
   }
-  EXPECT_EQ(answered + 1, sent) << "the last one is still in the sender's hands";
+  EXPECT_EQ(answered + 1, sent) << "the last request was not sent completely";
 }
 
 TEST_F(SessionTest, HandlesOutliveTheSession) {

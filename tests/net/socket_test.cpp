@@ -38,7 +38,7 @@ Pair make_pair_at(const Address& address) {
   return out;
 }
 
-TEST(Socket, MovesBytesBothWays) {
+TEST(Socket, TransfersBytesInBothDirections) {
   const TemporaryFolder folder("socket-test");
   for (const Address& address :
        {Address::tcp("127.0.0.1", 0), Address::unix_socket((folder.path() / "s").string())}) {
@@ -78,7 +78,7 @@ TEST(Socket, AnEndIsReportedAndRaisesNoSignal) {
   }
 }
 
-TEST(Socket, IsPreparedForSmallMessagesAndExec) {
+TEST(Socket, DisablesNagleAndClosesOnExec) {
   const Pair pair = make_pair_at(Address::tcp("127.0.0.1", 0));
   for (const Socket* each : {&pair.left, &pair.right}) {
     int value = 0;
@@ -90,7 +90,7 @@ TEST(Socket, IsPreparedForSmallMessagesAndExec) {
   }
 }
 
-TEST(Socket, NamesBothEnds) {
+TEST(Socket, ReportsTheAddressesOfBothEnds) {
   const Pair pair = make_pair_at(Address::tcp("127.0.0.1", 0));
   const SocketAddress left = local_address(pair.left);
   EXPECT_EQ(host_of(left), "127.0.0.1");
@@ -98,7 +98,7 @@ TEST(Socket, NamesBothEnds) {
   EXPECT_EQ(peer_text(Socket()), "unknown");
 }
 
-TEST(Connect, SaysWhyItCouldNot) {
+TEST(Connect, ReportsWhyItFailed) {
   Address gone;
   {
     Listener listener(Address::tcp("127.0.0.1", 0));

@@ -160,7 +160,7 @@ class Member {
   std::thread thread_;
 };
 
-TEST(Strangers, ByTheThousandChangeNothing) {
+TEST(Strangers, ThousandsOfStrangersDoNotAffectMembers) {
   Server::Options options;
   options.handshake_timeout = 300ms;
   options.stranger_grace = 20ms;
@@ -217,7 +217,7 @@ TEST(Strangers, ByTheThousandChangeNothing) {
       << open_descriptors() << " descriptors, before " << descriptors_before;
   if (kSlowness == 1) {
     const long grown = (resident_pages() - pages_after_first) * sysconf(_SC_PAGESIZE);
-    EXPECT_LT(grown, 8 << 20) << "bytes of memory that the second crowd left behind";
+    EXPECT_LT(grown, 8 << 20) << "bytes of memory that remained after the second round";
   }
 }
 

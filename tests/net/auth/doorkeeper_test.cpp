@@ -65,7 +65,7 @@ class DoorkeeperTest : public ::testing::Test {
   bool has_room_ = true;
 };
 
-TEST_F(DoorkeeperTest, LetsAMemberInWithWhatItSaidFirst) {
+TEST_F(DoorkeeperTest, AdmitsAMemberWithItsFirstBytes) {
   open(10s, 1s, 8);
   RawPeer peer(keeper_->address());
   const auto handshake = SecretCredentials(kSecret, "rank 1").begin(Side::Client, "for a test");
@@ -92,7 +92,7 @@ TEST_F(DoorkeeperTest, LetsAMemberInWithWhatItSaidFirst) {
   EXPECT_TRUE(handshake->is_done());
 }
 
-TEST_F(DoorkeeperTest, WithoutRoomInsideAMemberIsNotToldThatItIsWelcome) {
+TEST_F(DoorkeeperTest, WithoutRoomAMemberIsNotAdmitted) {
   open(10s, 1s, 8);
   has_room_ = false;
   RawPeer peer(keeper_->address());
@@ -127,7 +127,7 @@ TEST_F(DoorkeeperTest, GarbageAndGoodbyesAreRefused) {
   EXPECT_EQ(counters().connections, 3u);
 }
 
-TEST_F(DoorkeeperTest, TheSlowRunOutOfTime) {
+TEST_F(DoorkeeperTest, SlowStrangersTimeOut) {
   open(100ms, 1s, 8);
   RawPeer silent(keeper_->address());
   RawPeer slow(keeper_->address());
@@ -143,7 +143,7 @@ TEST_F(DoorkeeperTest, TheSlowRunOutOfTime) {
   EXPECT_TRUE(slow.is_hung_up_by(Deadline::after(60s)));
 }
 
-TEST_F(DoorkeeperTest, TheEldestGiveWayButNotBeforeTheirGrace) {
+TEST_F(DoorkeeperTest, TheOldestStrangersAreClosedAfterTheirGraceTime) {
   open(10s, 200ms, 4);
   const TimePoint begun = steady_clock().now();
   std::vector<RawPeer> silent;
@@ -162,7 +162,7 @@ TEST_F(DoorkeeperTest, TheEldestGiveWayButNotBeforeTheirGrace) {
   EXPECT_EQ(counters().crowded_out, 2u);
 }
 
-TEST_F(DoorkeeperTest, AFreePlaceIsTakenAtOnce) {
+TEST_F(DoorkeeperTest, AFreePlaceIsReusedAtOnce) {
   open(10s, 10s, 2);
   std::vector<RawPeer> silent;
   for (int i = 0; i < 3; ++i) silent.emplace_back(keeper_->address());

@@ -52,7 +52,7 @@ struct CodedAllReduce {
   }
 };
 
-TEST(SecretCredentials, BothEndsLearnWhoTheOtherIs) {
+TEST(SecretCredentials, BothEndsLearnTheIdentityOfTheOther) {
   CodedAllReduce exchange;
   ASSERT_TRUE(exchange.client->is_done());
   ASSERT_TRUE(exchange.server->is_done());
@@ -66,7 +66,7 @@ TEST(SecretCredentials, BothEndsLearnWhoTheOtherIs) {
   EXPECT_EQ(exchange.welcome.size(), SecretCredentials::kWelcomeSize);
 }
 
-TEST(SecretCredentials, PiecesOfAnySizeAreFineAndTheRestIsLeft) {
+TEST(SecretCredentials, AcceptsPiecesOfAnySizeAndKeepsTheRest) {
   for (std::size_t step : {1, 2, 36, 37, 38, 161, 199}) {
     const auto client = kClientSide.begin(Side::Client);
     const auto server = kServerSide.begin(Side::Server);
@@ -106,7 +106,7 @@ TEST(SecretCredentials, IdentitiesOfEverySizeArrive) {
   EXPECT_THROW(kClientSide.begin(Side::Client, std::string(65, 'p')), Error);
 }
 
-TEST(SecretCredentials, AClientThatMeetsAnotherSecretRevealsNothing) {
+TEST(SecretCredentials, AClientRevealsNothingToAServerWithAnotherSecret) {
   const auto client = SecretCredentials(kOtherSecret, "rank 3").begin(Side::Client);
   const auto server = kServerSide.begin(Side::Server);
   const Bytes hello = client->take_output();
@@ -130,11 +130,11 @@ TEST(SecretCredentials, AServerRefusesAnAnswerMadeWithAnotherSecret) {
   client->feed(accomplice->take_output());
   EXPECT_EQ(outcome(*server, client->take_output()), ErrorCode::Unauthenticated);
   EXPECT_FALSE(server->is_done());
-  EXPECT_EQ(server->feed(bytes_of("more")), 0u) << "what failed stays failed";
+  EXPECT_EQ(server->feed(bytes_of("more")), 0u) << "a failed handshake stays failed";
   EXPECT_FALSE(server->is_done());
 }
 
-TEST(SecretCredentials, ARecordedClientIsWorthNothing) {
+TEST(SecretCredentials, ReplayedClientMessagesAreRefused) {
   CodedAllReduce recorded;
   const auto server = kServerSide.begin(Side::Server);
   EXPECT_EQ(outcome(*server, recorded.hello), std::nullopt);
@@ -142,14 +142,14 @@ TEST(SecretCredentials, ARecordedClientIsWorthNothing) {
   EXPECT_EQ(outcome(*server, recorded.answer), ErrorCode::Unauthenticated);
 }
 
-TEST(SecretCredentials, ARecordedServerIsWorthNothing) {
+TEST(SecretCredentials, ReplayedServerMessagesAreRefused) {
   CodedAllReduce recorded;
   const auto client = kClientSide.begin(Side::Client);
   EXPECT_NE(client->take_output(), recorded.hello);
   EXPECT_EQ(outcome(*client, recorded.proof), ErrorCode::Unauthenticated);
 }
 
-TEST(SecretCredentials, AReflectedMessageIsWorthNothing) {
+TEST(SecretCredentials, ReflectedMessagesAreRefused) {
   // The server receives its own proof, cut to the size of an answer, and the client its own hello.
   const auto client = kClientSide.begin(Side::Client);
   const auto server = kServerSide.begin(Side::Server);
@@ -164,7 +164,7 @@ TEST(SecretCredentials, AReflectedMessageIsWorthNothing) {
   EXPECT_EQ(outcome(*client, reflected), ErrorCode::Unauthenticated);
 }
 
-TEST(SecretCredentials, NoByteCanBeAltered) {
+TEST(SecretCredentials, EveryAlteredByteIsRefused) {
   CodedAllReduce honest;
   for (std::size_t at = 0; at < honest.proof.size(); ++at) {
     const auto client = kClientSide.begin(Side::Client);
@@ -201,7 +201,7 @@ TEST(SecretCredentials, GarbageIsRefusedAtItsFirstWrongByte) {
   }
 }
 
-TEST(SecretCredentials, AnotherVersionIsToldFromGarbage) {
+TEST(SecretCredentials, AnotherVersionIsDistinguishedFromGarbage) {
   CodedAllReduce honest;
   const auto server = kServerSide.begin(Side::Server);
   honest.hello[4] = std::byte{2};

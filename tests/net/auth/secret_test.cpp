@@ -47,14 +47,14 @@ bool equal(const Secret& a, const Secret& b) {
   return std::ranges::equal(a.bytes(), b.bytes());
 }
 
-TEST(Secret, SurvivesHexBothWaysAndIsFreshEachTime) {
+TEST(Secret, IsParsedFromHexAndGeneratedFresh) {
   const Secret made = Secret::generate();
   EXPECT_EQ(made.bytes().size(), Secret::kSize);
   EXPECT_TRUE(equal(Secret::from_hex(made.to_hex()), made));
   EXPECT_FALSE(equal(Secret::generate(), made));
 }
 
-TEST(Secret, WrongTextIsRefusedAndNotRepeated) {
+TEST(Secret, InvalidTextIsRefusedAndNotRepeated) {
   for (const std::string& text : {std::string(), kHex.substr(1), kHex + "00", kHex.substr(0, 62),
                                   "zz" + kHex.substr(2), std::string(64, ' ')}) {
     try {
@@ -76,7 +76,7 @@ TEST(Secret, IsWipedWhenItIsDestroyed) {
   for (std::size_t i = 0; i < sizeof(room); ++i) EXPECT_EQ(int(left[i]), 0);
 }
 
-TEST_F(SecretFile, SavedIsLoadedAndPrivate) {
+TEST_F(SecretFile, IsSavedPrivatelyAndLoaded) {
   const Secret made = Secret::generate();
   made.save(path_);
   struct stat info{};
@@ -85,12 +85,12 @@ TEST_F(SecretFile, SavedIsLoadedAndPrivate) {
   EXPECT_TRUE(equal(Secret::from_file(path_), made));
 }
 
-TEST_F(SecretFile, BlanksAroundAreFine) {
+TEST_F(SecretFile, SurroundingBlanksAreIgnored) {
   write("\n  " + kHex + " \r\n");
   EXPECT_TRUE(equal(Secret::from_file(path_), Secret::from_hex(kHex)));
 }
 
-TEST_F(SecretFile, OthersMustNotReadOrWriteIt) {
+TEST_F(SecretFile, AFileThatOthersCanReadOrWriteIsRefused) {
   for (mode_t mode : {0644, 0640, 0604, 0660, 0602, 0601, 0620}) {
     write(kHex, mode);
     const Error error = refusal();
@@ -110,7 +110,7 @@ TEST_F(SecretFile, AnotherUsersFileIsRefused) {
   EXPECT_NE(refusal().message().find("belongs to another user"), std::string::npos);
 }
 
-TEST_F(SecretFile, MissingEmptyOrForeignContentIsNamed) {
+TEST_F(SecretFile, MissingEmptyOrForeignContentIsReported) {
   EXPECT_EQ(refusal().code(), ErrorCode::NotFound);
   for (const std::string& content :
        {std::string(), std::string("password"), kHex + kHex, std::string(100'000, 'a')}) {

@@ -51,7 +51,7 @@ class HttpPeer : public ::testing::Test {
   Socket peer = accept();
 };
 
-TEST_F(HttpPeer, AsksAgainOnTheSameConnection) {
+TEST_F(HttpPeer, ReusesTheConnection) {
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(connection.can_go_on());
     auto reply = std::async(std::launch::async, [&] {
@@ -85,7 +85,7 @@ TEST_F(HttpPeer, AReplyWithoutEndIsReadInPieces) {
   EXPECT_TRUE(connection.can_go_on());
 }
 
-TEST_F(HttpPeer, EveryWayToFailHasItsName) {
+TEST_F(HttpPeer, EveryFailureHasItsOwnError) {
   const HttpConnection::Request request{.path = "/", .body = "{}", .fields = {}};
   EXPECT_EQ(code_of([&] { connection.post(request, Deadline::after(20ms)); }), ErrorCode::Deadline);
   EXPECT_FALSE(connection.can_go_on()) << "an answer may still come";

@@ -30,7 +30,7 @@ std::vector<Sample> samples() {
   };
 }
 
-TEST(HttpReply, IsTheSameHoweverItIsCut) {
+TEST(HttpReply, IsParsedHoweverItsBytesAreSplit) {
   for (const Sample& sample : samples()) {
     for (const std::size_t step : {std::size_t{1}, std::size_t{2}, sample.text.size()}) {
       HttpReply reply;
@@ -45,12 +45,12 @@ TEST(HttpReply, IsTheSameHoweverItIsCut) {
       EXPECT_EQ(reply.status(), sample.status);
       EXPECT_EQ(body, sample.body);
       EXPECT_EQ(reply.is_kept_alive(), sample.is_kept_alive) << sample.text;
-      EXPECT_EQ(reply.feed("more"), 0u) << "what follows is another's";
+      EXPECT_EQ(reply.feed("more"), 0u) << "the following bytes belong to the next reply";
     }
   }
 }
 
-TEST(HttpReply, EndsWithTheConnectionWhereNothingElseSaysSo) {
+TEST(HttpReply, WithoutALengthEndsWithTheConnection) {
   HttpReply reply;
   reply.feed("HTTP/1.1 200 OK\r\n\r\nhello");
   EXPECT_TRUE(reply.has_head());
@@ -63,7 +63,7 @@ TEST(HttpReply, EndsWithTheConnectionWhereNothingElseSaysSo) {
   EXPECT_THROW(cut.feed_end(), Error);
 }
 
-TEST(HttpReply, RefusesWhatIsNone) {
+TEST(HttpReply, RefusesMalformedReplies) {
   const std::string head = "HTTP/1.1 200 OK\r\n";
   const std::string chunked = head + "Transfer-Encoding: chunked\r\n\r\n";
   for (const std::string& text : {
