@@ -47,7 +47,7 @@ class BenchTest : public JobTest {
 // Long enough to be interrupted after its first case.
 const std::vector<std::string> kLong{"--sizes", "64,1K,2K,3K,4K,5K,6K,7K,8K", "--seconds", "0.5"};
 
-TEST_F(BenchTest, WritesALineASizeWithExactlyWhatIsPromised) {
+TEST_F(BenchTest, WritesOneLinePerSizeWithTheDocumentedFields) {
   const auto lines = measure({"--ranks", "2", "--backend", "shm", "--op", "all_reduce", "--sizes",
                               "64,4K,1M", "--symmetric"});
   ASSERT_EQ(lines.size(), 3u);
@@ -70,7 +70,7 @@ TEST_F(BenchTest, WritesALineASizeWithExactlyWhatIsPromised) {
   EXPECT_EQ(lines[2]["bytes"], 1 << 20);
 }
 
-TEST_F(BenchTest, EveryBackendIsMeasuredAndRight) {
+TEST_F(BenchTest, EveryBackendIsMeasuredAndVerified) {
   for (const char* backend : {"shm", "thread", "tcp", "auto"}) {
     const auto lines = measure({"--ranks", "3", "--backend", backend, "--sizes", "63,70000"});
     ASSERT_EQ(lines.size(), 2u) << backend;
@@ -78,7 +78,7 @@ TEST_F(BenchTest, EveryBackendIsMeasuredAndRight) {
   }
 }
 
-TEST_F(BenchTest, EveryOperationIsMeasuredOverSocketsToo) {
+TEST_F(BenchTest, EveryOperationIsMeasuredOverSockets) {
   for (const char* op : {"reduce_scatter", "all_gather", "broadcast", "reduce", "gather", "scatter",
                          "all_to_all", "ordered_sum", "barrier", "send"}) {
     const auto lines = measure({"--backend", "tcp", "--op", op, "--sizes", "4K"});
@@ -87,7 +87,7 @@ TEST_F(BenchTest, EveryOperationIsMeasuredOverSocketsToo) {
   }
 }
 
-TEST_F(BenchTest, TheTableSaysWhatEachCaseReached) {
+TEST_F(BenchTest, TheTableShowsTheShareOfTheBound) {
   Command run(bench({"--sizes", "4K", "--seconds", "0.001"}));
   EXPECT_EQ(run.wait_exit(soon()), 0);
   EXPECT_THAT(run.out(), HasSubstr("share of bound"));
@@ -95,7 +95,7 @@ TEST_F(BenchTest, TheTableSaysWhatEachCaseReached) {
   EXPECT_THAT(run.out(), Not(HasSubstr("[0]")));
 }
 
-TEST_F(BenchTest, MistakesCostNothing) {
+TEST_F(BenchTest, InvalidOptionsAreRefusedBeforeAnythingRuns) {
   Command unknown(bench({"--op", "allreduce"}));
   EXPECT_EQ(unknown.wait_exit(soon()), 2);
   EXPECT_THAT(unknown.error(), HasSubstr("did you mean all_reduce?"));
@@ -120,7 +120,7 @@ class WireTest : public BenchTest {
   }
 };
 
-TEST_F(WireTest, RanksOfTwoNamespacesMeetOverIt) {
+TEST_F(WireTest, RanksOfTwoNamespacesConnectOverTheWire) {
   Command run(over_wire({"--sizes", "64,1M", "--seconds", "0.01", "--wire", "1e9"}));
   const int code = run.wait_exit(Deadline::after(60s));
   if (code == 77) GTEST_SKIP() << run.error();

@@ -37,7 +37,7 @@ class BenchTrainTest : public JobTest {
   TemporaryFolder folder_{"bench-train-test"};
 };
 
-TEST_F(BenchTrainTest, WritesWhatIsPromised) {
+TEST_F(BenchTrainTest, WritesTheDocumentedFields) {
   const auto lines = measure({"--model", "gpt-nano", "--ranks", "1", "--threads", "1"});
   ASSERT_EQ(lines.size(), 1u);
   const auto& line = lines[0];
@@ -65,7 +65,7 @@ TEST_F(BenchTrainTest, OneRankTrainsTheOtherModels) {
   }
 }
 
-TEST_F(BenchTrainTest, TwoRanksAgreeInEveryWay) {
+TEST_F(BenchTrainTest, TwoRanksRunEverySynchronizationStrategy) {
   for (const char* sync : {"auto", "all_reduce", "zero1", "zero2", "zero3"}) {
     const auto lines =
         measure({"--model", "cnn", "--ranks", "2", "--threads", "1", "--sync", sync});
@@ -75,14 +75,14 @@ TEST_F(BenchTrainTest, TwoRanksAgreeInEveryWay) {
   }
 }
 
-TEST_F(BenchTrainTest, RanksMaySitApart) {
+TEST_F(BenchTrainTest, RanksMayBeOnDifferentHosts) {
   const auto lines = measure({"--model", "cnn", "--ranks", "2", "--threads", "1", "--apart"});
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0]["verified"], true);
   EXPECT_EQ(lines[0]["sync"], "all_reduce");
 }
 
-TEST_F(BenchTrainTest, RanksThatMayComeAndGoTakeTurnsWithThoseThatMayNot) {
+TEST_F(BenchTrainTest, ElasticAndFixedRunsAlternate) {
   const auto lines = measure({"--model", "gpt-nano", "--ranks", "2", "--threads", "1", "--sync",
                               "zero1", "--elastic", "--rounds", "1"});
   ASSERT_EQ(lines.size(), 2u);
@@ -91,7 +91,7 @@ TEST_F(BenchTrainTest, RanksThatMayComeAndGoTakeTurnsWithThoseThatMayNot) {
   EXPECT_EQ(lines[1]["elastic"], false);
 }
 
-TEST_F(BenchTrainTest, PyTorchTakesTurnsAndIsCompared) {
+TEST_F(BenchTrainTest, PyTorchRunsAlternateAndAreCompared) {
   if (!std::filesystem::exists(build_folder() + "/bench/peers/torch_train")) {
     GTEST_SKIP() << "SKIPPED: there is no Python with torch";
   }

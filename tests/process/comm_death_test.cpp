@@ -158,7 +158,7 @@ std::vector<std::vector<Verdict>> watch(RankProcesses& ranks) {
 
 class CommDeath : public ::testing::TestWithParam<Scene> {};
 
-TEST_P(CommDeath, InAnyOperationIsNamedBeforeTheDeadline) {
+TEST_P(CommDeath, SurvivorsNameTheFailedRankInEveryOperation) {
   const Scene& scene = GetParam();
   const auto body = [&](RankChannel& channel) { play(scene, channel); };
   RankProcesses::run_if_child(body);

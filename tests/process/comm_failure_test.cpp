@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(Everywhere, Killed,
 
 class Frozen : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Frozen, EndsAtTheDeadlineAndSaysWhoIsMissing) {
+TEST_P(Frozen, SurvivorsNameTheFrozenRankAtTheDeadline) {
   const double deadline = GetParam().deadline_ms * 1e-3;
   for (const Verdict& verdict : strike(GetParam())) {
     EXPECT_EQ(verdict.code, "Deadline") << verdict.text;
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(Everywhere, Frozen,
 
 class Thrown : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Thrown, ReachesTheOthersWithItsText) {
+TEST_P(Thrown, TheExceptionsTextReachesTheOtherRanks) {
   for (const Verdict& verdict : strike(GetParam())) {
     EXPECT_EQ(verdict.code, "RemoteFailure") << verdict.text;
     EXPECT_EQ(verdict.peer, kVictim);

@@ -102,7 +102,7 @@ std::vector<std::string> run(const std::string& how, bool has_own_hosts) {
 
 class Connecting : public ::testing::TestWithParam<bool> {};
 
-TEST_P(Connecting, WithOneThatDiesEndsAtOnce) {
+TEST_P(Connecting, EndsAtOnceWhenARankDies) {
   RankProcesses::run_if_child(rank_body);
   for (const std::string& said : run("dies", GetParam())) {
     EXPECT_THAT(said, ::testing::StartsWith("soon: "));
@@ -113,7 +113,7 @@ TEST_P(Connecting, WithOneThatDiesEndsAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Hosts, Connecting, ::testing::Bool());
 
-TEST(ConnectingApart, WithOneThatLeavesEndsSoon) {
+TEST(ConnectingApart, EndsSoonWhenARankLeaves) {
   RankProcesses::run_if_child(rank_body);
   const std::vector<std::string> said = run("leaves", false);
   for (const int rank : {0, 2}) {
@@ -123,7 +123,7 @@ TEST(ConnectingApart, WithOneThatLeavesEndsSoon) {
   }
 }
 
-TEST(ConnectingApart, WithOneThatCannotShareWarnsAndTakesTcp) {
+TEST(ConnectingApart, WarnsAndUsesTcpWhenARankCannotShareMemory) {
   RankProcesses::run_if_child(rank_body);
   for (const std::string& said : run("maps", false)) {
     EXPECT_THAT(said, ::testing::StartsWith("tcp ranks that say they are on one host share no"));

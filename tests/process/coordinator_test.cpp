@@ -61,7 +61,7 @@ class CoordinatorTest : public JobTest {
   launch::CoordinatorProcess coordinator_;
 };
 
-TEST_F(CoordinatorTest, NothingThatWasDoneIsLostWhenItIsKilledDuringCalls) {
+TEST_F(CoordinatorTest, ConfirmedChangesSurviveKillsDuringCalls) {
   constexpr int kKills = 10;
   std::atomic<bool> is_over = false;
   std::int64_t calls = 0;
@@ -82,7 +82,7 @@ TEST_F(CoordinatorTest, NothingThatWasDoneIsLostWhenItIsKilledDuringCalls) {
     other->wait("epoch/" + std::to_string(20 * i), soon());
     kill_now();
     coordinator_.start();
-    EXPECT_EQ(other->wait("mine", soon()), to_bytes("here")) << "its owner set it again";
+    EXPECT_EQ(other->wait("mine", soon()), to_bytes("here")) << "its owner restored the key";
   }
   is_over = true;
   caller.join();
@@ -90,10 +90,10 @@ TEST_F(CoordinatorTest, NothingThatWasDoneIsLostWhenItIsKilledDuringCalls) {
   for (const std::string& key : won) EXPECT_TRUE(store->get(key, soon())) << key;
   const std::int64_t sum = store->add("n", 0, soon());
   EXPECT_GE(sum, calls);
-  EXPECT_LE(sum, calls + kKills) << "at most one call a kill was repeated";
+  EXPECT_LE(sum, calls + kKills) << "at most one call per kill was repeated";
 }
 
-TEST_F(CoordinatorTest, ASecondOneTakesOverEvenFromAFrozenOne) {
+TEST_F(CoordinatorTest, ASecondCoordinatorTakesOverFromAFrozenOne) {
   for (const bool is_frozen : {false, true}) {
     const auto store = open();
     store->set("k", bytes_of(is_frozen ? "2" : "1"), soon());
@@ -106,7 +106,7 @@ TEST_F(CoordinatorTest, ASecondOneTakesOverEvenFromAFrozenOne) {
   }
 }
 
-TEST_F(CoordinatorTest, AFrozenOneIsNoticedAndEnded) {
+TEST_F(CoordinatorTest, AFrozenCoordinatorIsDetectedAndKilled) {
   open()->set("k", bytes_of("1"), soon());
   const launch::StoreLink link({.folder = folder_.path(), .silence_max = 1s});
   kill_one(coordinator_.pid(), SIGSTOP);
@@ -114,7 +114,7 @@ TEST_F(CoordinatorTest, AFrozenOneIsNoticedAndEnded) {
   coordinator_.forget();
 }
 
-TEST_F(CoordinatorTest, AResetForgetsEverything) {
+TEST_F(CoordinatorTest, AResetErasesAllKeys) {
   const auto store = open();
   store->set("k", bytes_of("1"), soon());
   const pid_t first = coordinator_.pid();

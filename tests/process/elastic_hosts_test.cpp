@@ -100,7 +100,7 @@ TEST_F(ElasticHostsTest, AKilledWorkerIsReplacedOnItsHost) {
   finish(running);
 }
 
-TEST_F(ElasticHostsTest, AHostThatIsLostComesBackAndItsWorkersToo) {
+TEST_F(ElasticHostsTest, ALostHostReturnsWithNewWorkers) {
   Command running(elastic());
   running.wait_for_output("begun", soon(), 4);
   const std::vector<pid_t> there = SshServer::of_host("127.0.0.2", state_.processes());
@@ -144,7 +144,7 @@ TEST_F(ElasticHostsTest, WorkersOutliveTheLauncherAndTheCoordinator) {
   EXPECT_THAT(running.out(), Not(HasSubstr("begun 6")));
 }
 
-TEST_F(ElasticHostsTest, WithNobodyToWatchItEndsByItselfEverywhere) {
+TEST_F(ElasticHostsTest, WithoutAWatchingProcessTheJobEndsOnAllHosts) {
   for (const bool is_launcher_killed : {false, true}) {
     Command running(elastic({"--orphan-timeout", "1"}, "localhost:1,127.0.0.2:1"));
     running.wait_for_output("begun", soon(), 2);
@@ -154,8 +154,8 @@ TEST_F(ElasticHostsTest, WithNobodyToWatchItEndsByItselfEverywhere) {
     if (is_launcher_killed) {
       kill_one(second, SIGKILL);
     } else {
-      running.wait_for_output("nobody watches the job any more: ending it", soon());
-      EXPECT_GT(std::chrono::steady_clock::now() - begin, 900ms) << "it was not to end at once";
+      running.wait_for_output("no process watches the job any more: ending it", soon());
+      EXPECT_GT(std::chrono::steady_clock::now() - begin, 900ms) << "the job ended too early";
     }
     EXPECT_TRUE(has_gone(running));
   }
@@ -177,7 +177,7 @@ TEST_F(ElasticHostsTest, GrowsAndShrinksOverHosts) {
   finish(running);
 }
 
-TEST_F(ElasticHostsTest, TheStoreMayBeAnEtcd) {
+TEST_F(ElasticHostsTest, RunsWithAStoreInEtcd) {
   if (!testing::EtcdServer::program()) GTEST_SKIP() << testing::EtcdServer::kMissing;
   const testing::EtcdServer etcd;
   Command running(elastic({"--store", etcd.url()}, "127.0.0.1:1,127.0.0.2:1"));
@@ -190,7 +190,7 @@ TEST_F(ElasticHostsTest, TheStoreMayBeAnEtcd) {
   EXPECT_EQ(running.wait_exit(soon()), 0) << running.error();
 }
 
-TEST_F(ElasticHostsTest, EndsEverywhereWhenAsked) {
+TEST_F(ElasticHostsTest, AStopEndsTheJobOnAllHosts) {
   Command running(elastic());
   running.wait_for_output("begun", soon(), 4);
   running.signal(SIGTERM);
@@ -198,7 +198,7 @@ TEST_F(ElasticHostsTest, EndsEverywhereWhenAsked) {
   EXPECT_TRUE(has_gone(running));
 }
 
-TEST_F(ElasticHostsTest, WithoutItsFrontItGoesOnReplacing) {
+TEST_F(ElasticHostsTest, WithoutItsFrontTheJobStillReplacesWorkers) {
   Command running(elastic({}, "localhost:1,127.0.0.2:1"));
   running.wait_for_output("begun", soon(), 2);
   kill_one(running.pid(), SIGKILL);

@@ -43,7 +43,7 @@ class ElasticTest : public JobTest {
   TemporaryFolder folder_{"elastic-test"};
 };
 
-TEST_F(ElasticTest, WhoeverIsKilledIsReplacedAndTheJobEndsWell) {
+TEST_F(ElasticTest, AKilledWorkerIsReplacedAndTheJobSucceeds) {
   const std::string kept = folder_.path() / "kept";
   Command job(elastic({"-n", "3", "--output", kept}, until_done()));
   job.wait_for_output("pid", soon(), 3);
@@ -68,7 +68,7 @@ TEST_F(ElasticTest, AWorkerKnowsThatItsJobIsElastic) {
   EXPECT_THAT(job.out(), HasSubstr("[1] 1/2 1 1 1 7.5"));
 }
 
-TEST_F(ElasticTest, WhenAllAreKilledAtOnceTheJobBeginsAnew) {
+TEST_F(ElasticTest, TheJobRestartsWhenAllWorkersAreKilled) {
   Command job(elastic({"-n", "3"}, until_done()));
   job.wait_for_output("pid", soon(), 3);
   for (int worker : {0, 1, 2}) kill_one(worker_of(job, worker), SIGSTOP);
@@ -80,7 +80,7 @@ TEST_F(ElasticTest, WhenAllAreKilledAtOnceTheJobBeginsAnew) {
   EXPECT_THAT(job.out(), HasSubstr("[5] worker 5 pid"));
 }
 
-TEST_F(ElasticTest, ACrashLoopEndsWithTheReasonAndTheLastWords) {
+TEST_F(ElasticTest, ACrashLoopEndsTheJobWithTheReasonAndTheLastOutput) {
   Command job(elastic({"-n", "2"},
                       "test $TRIREME_WORKER = 0 && exec sleep 1000; echo no such luck; exit 9"));
   EXPECT_EQ(job.wait_exit(soon()), 9);
@@ -100,7 +100,7 @@ TEST_F(ElasticTest, RestartsAreBounded) {
   EXPECT_THAT(job.error(), HasSubstr("restarts used up"));
 }
 
-TEST_F(ElasticTest, WorkersThatRefuseTheirInputAreNotTriedAgain) {
+TEST_F(ElasticTest, WorkersThatRefuseTheirInputAreNotReplaced) {
   Command job(elastic({"-n", "2"}, "echo 'trireme-failure: no such recipe' >&2; exit 2"));
   EXPECT_EQ(job.wait_exit(soon()), 2);
   EXPECT_THAT(job.error(),
@@ -133,7 +133,7 @@ TEST_F(ElasticTest, AWorkerThatTheOthersRefuseIsNotReplaced) {
   EXPECT_THAT(larger.error(), HasSubstr("a replacement would meet again"));
 }
 
-TEST_F(ElasticTest, StopsAsAnyJobDoes) {
+TEST_F(ElasticTest, StopsLikeAJobOfFixedSize) {
   Command job(elastic({"-n", "2"}, until_done()));
   job.wait_for_output("pid", soon(), 2);
   job.signal(SIGTERM);
@@ -143,7 +143,7 @@ TEST_F(ElasticTest, StopsAsAnyJobDoes) {
 
 // Worker 0 waits for the second worker, which never joins, and is asked to end: the training is not
 // done yet.
-TEST_F(ElasticTest, AWorkerThatIsAskedToEndWhileItWaitsToJoinIsReplaced) {
+TEST_F(ElasticTest, AWorkerStoppedWhileItWaitsToJoinIsReplaced) {
   const std::string recipe = folder_.path() / "tiny.toml";
   write_file_atomically(recipe, std::string_view(R"(
 [model]

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(HostsTest, RanksMeetAndAddUp) {
+TEST_F(HostsTest, RanksOfTwoHostsConnectAndReduce) {
   serve();
   const TemporaryFolder output("hosts-output");
   Command job(on_hosts(kTwoHosts, {"--output", output.path().string()},
@@ -41,7 +41,7 @@ TEST_F(HostsTest, RanksMeetAndAddUp) {
                 HasSubstr("and has 4 6 2"));
   }
   EXPECT_THAT(read_file(output.path() / "events.jsonl"), HasSubstr("\"host\":\"127.0.0.2\""));
-  EXPECT_TRUE(fs::is_empty(cache_.path())) << "the hosts had it all";
+  EXPECT_TRUE(fs::is_empty(cache_.path())) << "the hosts had all files";
 }
 
 TEST_F(HostsTest, ThisHostNeedsNoSsh) {
@@ -65,7 +65,7 @@ TEST_F(HostsTest, AHostThatCannotBeReachedIsNamedAndNothingStarts) {
   EXPECT_THAT(job.out(), Not(HasSubstr("started")));
 }
 
-TEST_F(HostsTest, AHostThatLacksAllIsGivenIt) {
+TEST_F(HostsTest, MissingFilesAreCopiedToTheHost) {
   if (geteuid() != 0) GTEST_SKIP() << "NOT TESTED: only root can hide a folder";
   serve({.hidden = {build_folder()}});
   const std::string example = build_folder() + "/examples/01_hello_ranks";
@@ -83,7 +83,7 @@ TEST_F(HostsTest, AHostThatLacksAllIsGivenIt) {
   EXPECT_TRUE(is_kept(example, "01_hello_ranks"));
 }
 
-TEST_F(HostsTest, NetworksOfTheirOwnAreHosts) {
+TEST_F(HostsTest, NetworkNamespacesActAsHosts) {
   const testing::WiredHosts hosts;
   if (!hosts.missing().empty()) GTEST_SKIP() << hosts.missing();
   serve({.addresses = {"0.0.0.0"}, .within = hosts.within()});
@@ -99,7 +99,7 @@ TEST_F(HostsTest, NetworksOfTheirOwnAreHosts) {
 }
 
 // ssh uses one network, and the ranks the other: the test counts packets on each.
-TEST_F(HostsTest, OfSeveralNetworksTheNamedOneIsTaken) {
+TEST_F(HostsTest, RanksUseTheNamedNetwork) {
   testing::WiredHosts hosts;
   if (!hosts.missing().empty()) GTEST_SKIP() << hosts.missing();
   hosts.connect("fast");

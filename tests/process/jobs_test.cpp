@@ -79,7 +79,7 @@ TEST_F(JobsTest, StepLossSpeedAndFolderAreShown) {
   EXPECT_EQ(watch.wait_exit(soon()), 0);
 }
 
-TEST_F(JobsTest, AStubbornOneIsKilled) {
+TEST_F(JobsTest, AJobThatIgnoresSignalsIsKilled) {
   Command job(script({"--name", "demo", "--grace", "1000"},
                      "trap '' TERM; echo up; while :; do sleep 0.05; done"));
   job.wait_for_output("] up", soon());
@@ -100,7 +100,7 @@ TEST_F(JobsTest, WrongNamesAreExplained) {
   EXPECT_EQ(job.wait_exit(soon()), 143);
 }
 
-TEST_F(JobsTest, ManyRunSideBySide) {
+TEST_F(JobsTest, ManyJobsRunSideBySide) {
   std::vector<std::unique_ptr<Command>> jobs;
   for (int i = 0; i < 8; ++i) {
     jobs.push_back(std::make_unique<Command>(script({"-n", "2"}, "echo up; sleep 0.2")));

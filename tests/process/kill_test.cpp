@@ -60,7 +60,7 @@ class KillTest : public JobTest {
   Job job_;
 };
 
-TEST_F(KillTest, ARank) {
+TEST_F(KillTest, NothingSurvivesTheKillOfARank) {
   const pid_t victim = pid_after(job_, "[1] rank ");
   kill_one(victim, SIGKILL);
   EXPECT_EQ(job_.wait_exit(soon()), 137);
@@ -70,7 +70,7 @@ TEST_F(KillTest, ARank) {
   expect_all_die();
 }
 
-TEST_F(KillTest, AllRanksAtOnce) {
+TEST_F(KillTest, NothingSurvivesTheKillOfAllRanks) {
   for (const char* rank : {"[0] rank ", "[1] rank ", "[2] rank "}) {
     kill_one(pid_after(job_, rank), SIGKILL);
   }
@@ -78,7 +78,7 @@ TEST_F(KillTest, AllRanksAtOnce) {
   expect_all_die();
 }
 
-TEST_F(KillTest, TheLauncher) {
+TEST_F(KillTest, NothingSurvivesTheKillOfTheLauncher) {
   kill_one(launcher_of(job_), SIGKILL);
   EXPECT_EQ(job_.wait_exit(soon()), 137);
   EXPECT_THAT(job_.error(), HasSubstr("the launcher was killed by signal 9; every process of the "
@@ -87,14 +87,14 @@ TEST_F(KillTest, TheLauncher) {
   expect_all_die();
 }
 
-TEST_F(KillTest, TheFront) {
+TEST_F(KillTest, NothingSurvivesTheKillOfTheFront) {
   job_.signal(SIGKILL);
   expect_all_die();
   EXPECT_EQ(job_.wait_exit(soon()), 137);
   EXPECT_THAT(job_.error(), HasSubstr("was killed; ending the job"));
 }
 
-TEST_F(JobTest, WhenTheFrontIsKilledNoRankIsToBlame) {
+TEST_F(JobTest, WhenTheFrontIsKilledNoRankIsBlamed) {
   const TemporaryFolder folder("kill-test");
   const std::string kept = folder.path() / "kept";
   Command job(script({"-n", "2", "--output", kept}, "echo up; exec sleep 1000"));
@@ -106,14 +106,14 @@ TEST_F(JobTest, WhenTheFrontIsKilledNoRankIsToBlame) {
   EXPECT_THAT(events, Not(HasSubstr("failed")));
 }
 
-TEST_F(KillTest, TheFrontsWholeGroup) {
+TEST_F(KillTest, NothingSurvivesTheKillOfTheFrontsGroup) {
   // Like `kill -9 %1` in a shell: the launcher has its own process group.
   kill_one(job_.pid(), SIGKILL);
   kill_one(pid_after(job_, "[0] rank "), SIGKILL);
   expect_all_die();
 }
 
-TEST_F(KillTest, TheWarden) {
+TEST_F(KillTest, NothingSurvivesTheKillOfTheWarden) {
   kill_one(warden_of(job_.pid()), SIGKILL);
   EXPECT_EQ(job_.wait_exit(soon()), 137);
   EXPECT_THAT(job_.error(), HasSubstr("the launcher's warden was killed by signal 9; every process "
@@ -122,7 +122,7 @@ TEST_F(KillTest, TheWarden) {
 }
 
 // Like `killall -9 trireme` and `pkill -9 -f trireme`, without another job that sweeps.
-TEST_F(KillTest, EveryProcessThatIsCalledTrireme) {
+TEST_F(KillTest, NothingSurvivesTheKillOfEveryTriremeProcess) {
   std::vector<pid_t> named;
   for (const pid_t pid : state_.processes()) {
     const std::string file = "/proc/" + std::to_string(pid);
@@ -139,12 +139,12 @@ TEST_F(KillTest, EveryProcessThatIsCalledTrireme) {
                                       "job was ended"));
 }
 
-TEST_F(KillTest, FrontAndWardenAtOnce) {
+TEST_F(KillTest, NothingSurvivesTheKillOfFrontAndWarden) {
   kill_at_once({warden_of(job_.pid()), job_.pid()});
   expect_all_die();
 }
 
-TEST_F(KillTest, WardenAndLauncherAtOnce) {
+TEST_F(KillTest, NothingSurvivesTheKillOfWardenAndLauncher) {
   kill_at_once({launcher_of(job_), warden_of(job_.pid())});
   EXPECT_EQ(job_.wait_exit(soon()), 137);
   EXPECT_THAT(job_.error(), HasSubstr("the launcher's warden was killed by signal 9; every process "
@@ -164,7 +164,7 @@ TEST_F(JobTest, TheDeathOfWardenLauncherAndRankAtOnceIsReported) {
                                      "of the job was ended"));
 }
 
-TEST_F(JobTest, ARankThatEndsWellTakesItsDaemonsAlong) {
+TEST_F(JobTest, DaemonsOfARankThatSucceedsAreKilled) {
   Command job(script({"-n", "2"}, "setsid sleep 1000 & (setsid sleep 1000 &); exit 0"));
   EXPECT_EQ(job.wait_exit(soon()), 0);
 }

@@ -81,7 +81,8 @@ struct Verdict {
 
 class Namespaces : public ::testing::Test {
  protected:
-  // False where this machine has no namespaces to give, or not the tools to wire them.
+  // False if this process may not create network namespaces, or the tools to connect them are
+  // missing.
   bool start() {
     if (::geteuid() != 0) return false;
     ranks_ = std::make_unique<RankProcesses>(
@@ -129,7 +130,7 @@ class Namespaces : public ::testing::Test {
   std::unique_ptr<RankProcesses> ranks_;
 };
 
-TEST_F(Namespaces, AKilledRankIsNamedAcross) {
+TEST_F(Namespaces, AKilledRankIsReportedInTheOtherNamespace) {
   RankProcesses::run_if_child(live_apart);
   if (!start()) GTEST_SKIP() << kMissing;
   const double blow = now_seconds();
@@ -141,7 +142,7 @@ TEST_F(Namespaces, AKilledRankIsNamedAcross) {
 
 // No packet reports it: the store receives no heartbeat, and on the side that has lost the store
 // the operation's own deadline applies.
-TEST_F(Namespaces, AWireThatGoesDownEndsBothSides) {
+TEST_F(Namespaces, ALinkThatGoesDownEndsBothSides) {
   RankProcesses::run_if_child(live_apart);
   if (!start()) GTEST_SKIP() << kMissing;
   ASSERT_TRUE(run_in(1, "ip link set wire1 down"));

@@ -12,7 +12,7 @@ namespace {
 
 using OomTest = JobTest;
 
-TEST_F(OomTest, TheKernelsKillIsNamed) {
+TEST_F(OomTest, AKillByTheKernelIsReported) {
   const MemoryGroup group("oom-test", 64 << 20);
   if (group.path().empty()) GTEST_SKIP() << MemoryGroup::kMissing;
   // The shell moves itself into the group, then executes the job.

@@ -36,7 +36,7 @@ class OutputTest : public JobTest {
   }
 };
 
-TEST_F(OutputTest, EightRanksWriteEveryLineWhole) {
+TEST_F(OutputTest, LinesOfEightRanksAreNeverMixed) {
   constexpr int kRanks = 8;
   constexpr int kLines = 100'000;
   Command job(flood({"-n", "8"}, "100000"));
@@ -67,7 +67,7 @@ TEST_F(OutputTest, AReaderThatLeavesEndsTheJob) {
   EXPECT_THAT(job.error(), Not(HasSubstr("failed")));
 }
 
-TEST_F(OutputTest, HeadGetsItsLinesAndTheShellItsPrompt) {
+TEST_F(OutputTest, HeadEndsTheJobAfterItsLines) {
   Command shell({.command = {"/bin/bash", "-c",
                              "set -o pipefail; " + build_folder() + "/trireme run -n 2 -- " +
                                  build_folder() + "/tests/flood forever | head -n 3"}});
@@ -75,7 +75,7 @@ TEST_F(OutputTest, HeadGetsItsLinesAndTheShellItsPrompt) {
   EXPECT_EQ(std::count(shell.out().begin(), shell.out().end(), '\n'), 3);
 }
 
-TEST_F(OutputTest, AReaderThatStopsSlowsTheRanksAndCostsNoMemory) {
+TEST_F(OutputTest, AReaderThatStopsBlocksTheRanksAndUsesNoMemory) {
   auto options = flood({"-n", "4", "--grace", "0.2"}, "forever");
   options.is_read = false;
   Command job(options);
@@ -103,7 +103,7 @@ TEST_F(OutputTest, AReaderThatStopsSlowsTheRanksAndCostsNoMemory) {
   EXPECT_EQ(job.wait_exit(soon()), 130);
 }
 
-TEST_F(OutputTest, OddBytesPartialAndLongLinesPass) {
+TEST_F(OutputTest, UnusualBytesPartialAndLongLinesAreForwarded) {
   Command job(script({}, "printf 'a\\000b\\377\\rc\\n'; printf '%070000d\\n' 7; printf end"));
   EXPECT_EQ(job.wait_exit(soon()), 0);
   const std::string& text = job.out();
@@ -113,7 +113,7 @@ TEST_F(OutputTest, OddBytesPartialAndLongLinesPass) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4) << "70000 bytes make two pieces";
 }
 
-TEST_F(OutputTest, ErrorsGoToErrors) {
+TEST_F(OutputTest, StandardErrorIsForwardedToStandardError) {
   Command job(script({"-n", "2"}, "echo out; echo error >&2"));
   EXPECT_EQ(job.wait_exit(soon()), 0);
   EXPECT_THAT(job.out(), HasSubstr("[1] out\n"));
@@ -121,7 +121,7 @@ TEST_F(OutputTest, ErrorsGoToErrors) {
   EXPECT_THAT(job.error(), HasSubstr("[1] error\n"));
 }
 
-TEST_F(OutputTest, ATerminalHasColoursUnlessAskedNotTo) {
+TEST_F(OutputTest, ATerminalGetsColoursUnlessDisabled) {
   auto options = script({}, "echo hi; printf '\\r10%%\\r20%%\\r100%%\\n'");
   options.is_terminal = true;
   options.environment = {{"TERM", "xterm"}, {"NO_COLOR", ""}};
@@ -129,7 +129,7 @@ TEST_F(OutputTest, ATerminalHasColoursUnlessAskedNotTo) {
   EXPECT_EQ(coloured.wait_exit(soon()), 0);
   EXPECT_THAT(coloured.out(), HasSubstr("\x1b[36m[0]\x1b[0m hi\r\n"));
   EXPECT_THAT(coloured.out(), HasSubstr("100%\r\n"));
-  EXPECT_THAT(coloured.out(), Not(HasSubstr("20%"))) << "redraws are thinned out";
+  EXPECT_THAT(coloured.out(), Not(HasSubstr("20%"))) << "only some redraws are shown";
   options.environment["NO_COLOR"] = "1";
   Command plain(options);
   EXPECT_EQ(plain.wait_exit(soon()), 0);
@@ -137,7 +137,7 @@ TEST_F(OutputTest, ATerminalHasColoursUnlessAskedNotTo) {
   EXPECT_THAT(plain.out(), Not(HasSubstr("\x1b[3")));
 }
 
-TEST_F(OutputTest, AFullDiskIsSaidAndEndsTheJob) {
+TEST_F(OutputTest, AFullDiskIsReportedAndEndsTheJob) {
   Command shell({.command = {"/bin/sh", "-c",
                              build_folder() + "/trireme run -n 2 -- " + build_folder() +
                                  "/tests/flood forever > /dev/full"}});
@@ -145,7 +145,7 @@ TEST_F(OutputTest, AFullDiskIsSaidAndEndsTheJob) {
   EXPECT_THAT(shell.error(), HasSubstr("the output cannot be written: No space left on device"));
 }
 
-TEST_F(OutputTest, ClosedStandardStreamsHarmNobody) {
+TEST_F(OutputTest, TheJobRunsWithClosedStandardStreams) {
   Command shell({.command = {"/bin/sh", "-c",
                              build_folder() + "/trireme run -n 2 -- sh -c 'echo hi' <&- >&- 2>&-; "
                                               "echo code $?"}});

@@ -23,7 +23,7 @@ namespace {
 
 using RunTest = JobTest;
 
-TEST_F(RunTest, EveryRankKnowsWhoItIs) {
+TEST_F(RunTest, EveryRankGetsItsRankAndSize) {
   Command job(
       script({"-n", "3", "--name", "demo"},
              "echo $TRIREME_RANK/$TRIREME_SIZE $TRIREME_LOCAL_RANK/$TRIREME_LOCAL_SIZE "
@@ -55,7 +55,7 @@ TEST_F(RunTest, TheExitCodeIsTheFirstFailingRanks) {
                                      "trireme: its last output:\n    last words\n"));
 }
 
-TEST_F(RunTest, SignalsAndExceptionsAreNamed) {
+TEST_F(RunTest, SignalsAndExceptionsAreReported) {
   Command segv(script({}, "kill -SEGV $$"));
   EXPECT_EQ(segv.wait_exit(soon()), 139);
   EXPECT_THAT(segv.error(), HasSubstr("rank 0 failed: killed by signal 11 (segmentation fault)"));
@@ -66,7 +66,7 @@ TEST_F(RunTest, SignalsAndExceptionsAreNamed) {
   EXPECT_THAT(thrown.error(), HasSubstr("\n      what():  the sky is falling"));
 }
 
-TEST_F(RunTest, WhatCannotRunIsSaidBeforeAnythingStarts) {
+TEST_F(RunTest, InvalidCommandsAreReportedBeforeAnythingStarts) {
   for (const Words& words : {Words{"-n", "2", "./no-such-program"}, Words{"-n", "2", "/etc/passwd"},
                              Words{"-n", "2", "/tmp"}, Words{"-n", "0", "true"}, Words{}}) {
     Words command{program(), "run"};
@@ -88,7 +88,7 @@ TEST_F(RunTest, AMissingInterpreterIsARanksFailure) {
   EXPECT_THAT(job.error(), HasSubstr("could not be started: execve"));
 }
 
-TEST_F(RunTest, TooFewDescriptorsAreSaid) {
+TEST_F(RunTest, TooFewDescriptorsAreReported) {
   Command job(
       {.command = {"/bin/sh", "-c", "ulimit -n 40; exec " + program() + " run -n 30 true"}});
   EXPECT_EQ(job.wait_exit(soon()), 2);
@@ -96,7 +96,7 @@ TEST_F(RunTest, TooFewDescriptorsAreSaid) {
               HasSubstr("open files, and 40 are allowed (ulimit -Hn): not even -n 1 fits here"));
 }
 
-TEST_F(RunTest, InputGoesToRankZero) {
+TEST_F(RunTest, StandardInputGoesToRankZero) {
   Command job(script({"-n", "2"}, "cat; echo done"));
   job.type("for rank zero\n");
   job.close_input();
@@ -105,7 +105,7 @@ TEST_F(RunTest, InputGoesToRankZero) {
   EXPECT_THAT(job.out(), Not(HasSubstr("[1] for")));
 }
 
-TEST_F(RunTest, TooManyRanksAreWarnedOf) {
+TEST_F(RunTest, WarnsAboutTooManyRanks) {
   const auto cores = std::thread::hardware_concurrency();
   Command job(script({"-n", std::to_string(cores + 1)}, "echo $OMP_NUM_THREADS $TRIREME_THREADS"));
   EXPECT_EQ(job.wait_exit(soon()), 0);
@@ -116,7 +116,7 @@ TEST_F(RunTest, TooManyRanksAreWarnedOf) {
   EXPECT_EQ(fitting.error(), "");
 }
 
-TEST_F(RunTest, CoresAreDealtAndThreadsKept) {
+TEST_F(RunTest, CoresAreDistributedAndTheUsersThreadCountIsKept) {
   const auto cores = std::thread::hardware_concurrency();
   if (cores < 2) GTEST_SKIP() << "needs two cores";
   auto options =
@@ -145,7 +145,7 @@ TEST_F(RunTest, AJobInsideAJobHasItsOwnWorld) {
   EXPECT_THAT(job.out(), HasSubstr("[1] [2] inner-1 2/3\n"));
 }
 
-TEST_F(RunTest, OutputIsKeptWhereAsked) {
+TEST_F(RunTest, OutputIsWrittenToTheRequestedFolder) {
   const TemporaryFolder folder("run-test");
   const auto kept = folder.path() / "a/b";
   Command job(script({"-n", "2", "--output", kept},
@@ -159,7 +159,7 @@ TEST_F(RunTest, OutputIsKeptWhereAsked) {
   EXPECT_TRUE(std::filesystem::exists(kept / "metrics.jsonl"));
 }
 
-TEST_F(RunTest, OutputIsPrivateAndFollowsNoLink) {
+TEST_F(RunTest, OutputFilesArePrivateAndFollowNoLink) {
   const TemporaryFolder folder("run-test");
   const auto kept = folder.path() / "kept";
   Command wrong(script({"-n", "0", "--output", kept}, "true"));
@@ -180,7 +180,7 @@ TEST_F(RunTest, OutputIsPrivateAndFollowsNoLink) {
   EXPECT_EQ(file.wait_exit(soon()), 2);
 }
 
-TEST_F(RunTest, IsALibraryCallToo) {
+TEST_F(RunTest, CanBeCalledAsALibrary) {
   const pid_t pid = fork();
   if (pid == 0) {
     _exit(cluster::launch::run_job({.command = {"sh", "-c", "exit 9"},

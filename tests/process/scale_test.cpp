@@ -42,7 +42,7 @@ class ScaleTest : public JobTest {
       const auto now = job::coordinator_of(folder());
       if (now && *now != before) return *now;
     }
-    throw Error(ErrorCode::Deadline, "no other coordinator came");
+    throw Error(ErrorCode::Deadline, "no new coordinator was started");
   }
   // From its card: after the first launcher the front has other children as well.
   pid_t launcher() const {
@@ -71,10 +71,10 @@ TEST_F(ScaleTest, GrowsAndShrinks) {
   running.wait_for_output("begun 6", soon());
   finish();
   EXPECT_EQ(running.wait_exit(soon()), 0) << running.error();
-  EXPECT_THAT(running.out(), Not(HasSubstr("begun 7"))) << "who left was not replaced";
+  EXPECT_THAT(running.out(), Not(HasSubstr("begun 7"))) << "a worker that left was replaced";
 }
 
-TEST_F(ScaleTest, WhoeverHasNobodyToJoinBeginsAnew) {
+TEST_F(ScaleTest, TheJobRestartsWhenNewWorkersHaveNoMembersToJoin) {
   Command running(elastic({"-n", "2"}));
   running.wait_for_output("begun 2", soon());
   kill_one(worker_of(running, 0), SIGKILL);
@@ -94,12 +94,12 @@ TEST_F(ScaleTest, OnlyElasticJobsScale) {
   plain.wait_for_output("up", soon());
   EXPECT_THAT(tell({"scale", "stiff", "2"}, 2), HasSubstr("job stiff is not elastic"));
   EXPECT_THAT(tell({"join", "stiff"}, 2), HasSubstr("job stiff is not elastic"));
-  EXPECT_THAT(tell({"scale", "nobody", "2"}, 2), HasSubstr("no job named 'nobody'"));
+  EXPECT_THAT(tell({"scale", "absent", "2"}, 2), HasSubstr("no job named 'absent'"));
   EXPECT_EQ(tell({"stop", "stiff"}), "");
   EXPECT_EQ(plain.wait_exit(soon()), 143);
 }
 
-TEST_F(ScaleTest, TheCoordinatorIsReplacedAndKnowsWhatItsForerunnerDid) {
+TEST_F(ScaleTest, AReplacedCoordinatorKeepsTheStore) {
   Command running(elastic({"-n", "2"}));
   running.wait_for_output("begun 2", soon());
   pid_t coordinator = coordinator_after(0);
@@ -109,12 +109,12 @@ TEST_F(ScaleTest, TheCoordinatorIsReplacedAndKnowsWhatItsForerunnerDid) {
   }
   EXPECT_THAT(tell({"join", "supple"}), HasSubstr("worker 2"));
   running.wait_for_output("worker 2 pid", soon());
-  EXPECT_THAT(running.out(), HasSubstr("begun 3")) << "it counts on from the log";
+  EXPECT_THAT(running.out(), HasSubstr("begun 3")) << "the counter continues from the log";
   finish();
   EXPECT_EQ(running.wait_exit(soon()), 0) << running.error();
 }
 
-TEST_F(ScaleTest, TheLauncherIsReplacedAndGoesOnReplacing) {
+TEST_F(ScaleTest, AReplacedLauncherKeepsReplacingWorkers) {
   Command running(elastic({"-n", "3"}));
   running.wait_for_output("begun 3", soon());
   for (int i = 0; i < 2; ++i) {
@@ -144,7 +144,7 @@ TEST_F(ScaleTest, AWorkerThatDiesWithItsLauncherIsReplacedByTheNext) {
   EXPECT_EQ(running.wait_exit(soon()), 0) << running.error();
 }
 
-TEST_F(ScaleTest, ASuccessorStopsTheJobAsTheFirstWould) {
+TEST_F(ScaleTest, AReplacedLauncherCanStopTheJob) {
   Command running(elastic({"-n", "2"}));
   running.wait_for_output("begun 2", soon());
   kill_one(launcher_of(running), SIGKILL);
@@ -155,7 +155,7 @@ TEST_F(ScaleTest, ASuccessorStopsTheJobAsTheFirstWould) {
 
 // Its launcher continues to replace workers, and notices the end of workers that it took over
 // although no process reports it.
-TEST_F(ScaleTest, WithoutItsFrontItGoesOnAndIsStoppedAsAnyJob) {
+TEST_F(ScaleTest, WithoutItsFrontTheJobContinuesAndCanBeStopped) {
   for (const bool is_taken_over : {false, true}) {
     Command running(elastic({"-n", "2"}));
     running.wait_for_output("begun 2", soon());
@@ -174,19 +174,19 @@ TEST_F(ScaleTest, WithoutItsFrontItGoesOnAndIsStoppedAsAnyJob) {
   }
 }
 
-TEST_F(ScaleTest, OutlivesTheFrontForAWhileAndThenEnds) {
+TEST_F(ScaleTest, EndsSomeTimeAfterItsFrontWasKilled) {
   Command running(elastic({"-n", "2", "--orphan-timeout", "1"}));
   running.wait_for_output("begun 2", soon());
   const auto begin = std::chrono::steady_clock::now();
   running.signal(SIGKILL);
   EXPECT_THAT(state_.leftovers(soon()), ::testing::IsEmpty());
-  EXPECT_GT(std::chrono::steady_clock::now() - begin, 900ms) << "it was not to end at once";
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, 900ms) << "the job ended too early";
   EXPECT_EQ(running.wait_exit(soon()), 137);
-  EXPECT_THAT(running.error(), HasSubstr("nobody watches the job any more: ending it"));
+  EXPECT_THAT(running.error(), HasSubstr("no process watches the job any more: ending it"));
 }
 
 // Paths of sockets in it are too long for an address.
-TEST_F(ScaleTest, LivesInALongRuntimeFolder) {
+TEST_F(ScaleTest, RunsInALongRuntimeFolder) {
   const std::filesystem::path deep = state_.runtime() / std::string(150, 'd');
   std::filesystem::create_directory(deep);
   const testing::ScopedVariable variable("XDG_RUNTIME_DIR", deep.string());
@@ -199,7 +199,7 @@ TEST_F(ScaleTest, LivesInALongRuntimeFolder) {
   std::filesystem::remove_all(deep);
 }
 
-TEST_F(ScaleTest, WhenNobodyWatchesTheJobEndsByItself) {
+TEST_F(ScaleTest, WithoutAWatchingProcessTheJobEndsByItself) {
   for (const bool is_coordinator_killed : {false, true}) {
     Command running(elastic({"-n", "2", "--orphan-timeout", "0.5"}));
     running.wait_for_output("begun 2", soon());
@@ -214,7 +214,7 @@ TEST_F(ScaleTest, WhenNobodyWatchesTheJobEndsByItself) {
       cluster::launch::host::reap_children([](pid_t, int) {});
     }
     const auto lived = std::chrono::steady_clock::now() - begin;
-    EXPECT_GT(lived, 250ms) << "workers outlive their watchers for a while";
+    EXPECT_GT(lived, 250ms) << "workers continue for a while without a watching process";
     // Without a coordinator the folder remains until the next job of this user.
     if (is_coordinator_killed) {
       EXPECT_EQ(Command(script({}, "true")).wait_exit(soon()), 0);

@@ -27,7 +27,7 @@ class SignalTest : public JobTest {
   }
 };
 
-TEST_F(SignalTest, CtrlCAsksEachRankOnce) {
+TEST_F(SignalTest, CtrlCSignalsEachRankOnce) {
   Command job(at_terminal(script({"-n", "3"},
                                  "trap 'echo interrupted; exit 0' INT; echo up; "
                                  "while :; do sleep 0.05; done")));
@@ -49,18 +49,18 @@ TEST_F(SignalTest, ASecondCtrlCKills) {
 }
 
 // timeout(1) signals the process and then its whole group.
-TEST_F(SignalTest, ASignalThatComesTwiceAtOnceIsOne) {
+TEST_F(SignalTest, ASignalThatArrivesTwiceAtOnceCountsOnce) {
   auto options = script({"-n", "2", "--grace", "100"},
                         "trap 'sleep 0.5; echo saved; exit 0' INT; echo up; "
                         "while :; do sleep 0.05; done");
   const std::vector<std::string> timeout{"timeout", "-s", "INT", "1"};
   options.command.insert(options.command.begin(), timeout.begin(), timeout.end());
   Command job(options);
-  EXPECT_EQ(job.wait_exit(soon()), 124) << "that of timeout";
+  EXPECT_EQ(job.wait_exit(soon()), 124) << "the exit code of timeout(1)";
   EXPECT_EQ(count(job.out(), "saved\n"), 2) << job.out() << job.error();
 }
 
-TEST_F(SignalTest, WhoDoesNotListenIsKilledAfterTheGrace) {
+TEST_F(SignalTest, ARankThatIgnoresSignalsIsKilledAfterTheGraceTime) {
   Command job(script({"-n", "2", "--grace", "0.3"},
                      "trap '' INT TERM; echo up; while :; do sleep 0.05; done"));
   job.wait_for_output("] up", soon(), 2);
@@ -71,7 +71,7 @@ TEST_F(SignalTest, WhoDoesNotListenIsKilledAfterTheGrace) {
   EXPECT_GE(took, 590ms) << "0.3 s for SIGINT and 0.3 s for SIGTERM";
 }
 
-TEST_F(SignalTest, ThoseWhoOnlyHearTermGetTheirChance) {
+TEST_F(SignalTest, ARankThatIgnoresInterruptGetsTermBeforeKill) {
   Command job(script({"--grace", "1.5"},
                      "trap '' INT; trap 'echo saved; exit 0' TERM; echo up; "
                      "while :; do sleep 0.05; done"));
@@ -81,7 +81,7 @@ TEST_F(SignalTest, ThoseWhoOnlyHearTermGetTheirChance) {
   EXPECT_THAT(job.out(), HasSubstr("[0] saved\n"));
 }
 
-TEST_F(SignalTest, EndingSignalsAreForwardedAndGiveTheCode) {
+TEST_F(SignalTest, EndingSignalsAreForwardedAndSetTheExitCode) {
   for (const auto& [number, name] :
        {std::pair{SIGTERM, "TERM"}, {SIGHUP, "HUP"}, {SIGQUIT, "QUIT"}}) {
     Command job(script({"-n", "2"}, std::string("trap 'echo bye; exit 0' ") + name +
@@ -135,7 +135,8 @@ TEST_F(SignalTest, CtrlZStopsRanksAndContinues) {
   shell.type("echo mark-$((40+2)); sleep 0.3; echo after-$((40+2))\n");
   shell.wait_for_output("after-42", soon());
   const std::size_t mark = shell.out().find("mark-42");
-  EXPECT_EQ(shell.out().find("tick", mark), std::string::npos) << "it ran while stopped";
+  EXPECT_EQ(shell.out().find("tick", mark), std::string::npos)
+      << "a rank ran while the job was stopped";
   shell.type("fg\n");
   const std::size_t begin = shell.out().size();
   const Deadline deadline = soon();

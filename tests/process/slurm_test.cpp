@@ -94,7 +94,7 @@ class SlurmTest : public JobTest {
   std::optional<SlurmCluster> slurm_;
 };
 
-TEST_F(SlurmTest, RunsJobsAndQueuesThemAgain) {
+TEST_F(SlurmTest, RunsAndRequeuesJobs) {
   // One rank per task, on one node.
   const Done direct = run({"/usr/bin/srun", "-N1", "-n4", "--overcommit", example_});
   EXPECT_EQ(direct.code, 0) << direct.error;

@@ -50,7 +50,7 @@ int work(const std::string& done) {
   const auto environment = cluster::Environment::read(cluster::process_environment);
   cluster::JobStore store(environment, cluster::process_environment, {}, Deadline::after(20s));
   const auto orphans = cluster::launch::job::OrphanWatch::of(environment, [] {
-    std::puts("nobody watches");
+    std::puts("no process watches");
     _exit(75);
   });
   const std::string key = "worker/" + std::to_string(environment.rank);

@@ -88,7 +88,7 @@ void Ending::on_time() {
   if (orphaned_until_.is_past()) {
     orphaned_until_ = Deadline::never();
     if (!has_begun()) {
-      tell(SIGTERM, "nobody watches the job any more: ending it", "`trireme run` was killed");
+      tell(SIGTERM, "no process watches the job any more: ending it", "`trireme run` was killed");
     }
   }
   if (const auto signal = escalation_.tick(steady_clock().now())) options_.send(*signal);
