@@ -260,9 +260,9 @@ class Scene {
   std::vector<std::unique_ptr<Rank>> ranks_;
 };
 
-TEST(RendezvousSimulation, AllRanksEndInTimeWithTheSameOutcomeUnderEverySeed) {
+TEST(RendezvousSimulation, EveryRankEndsInTimeWithTheSameOutcomeUnderEverySeed) {
   const int count = base::build_info().sanitizer == "OFF" ? 1000 : 200;
-  const auto failure = for_each_seed("RendezvousSimulation.Ends*", count,
+  const auto failure = for_each_seed("RendezvousSimulation.Every*", count,
                                      [](std::uint64_t seed) { return Scene(seed, false).run(); });
   EXPECT_FALSE(failure) << *failure;
 }

@@ -333,14 +333,14 @@ TEST(SuccessionSimulation, EveryNumberHasOneEpochUnderEverySeed) {
 
 TEST(SuccessionSimulation, DetectsAWorkerThatOverwritesEpochs) {
   const auto failure =
-      for_each_seed("SuccessionSimulation.AWorkerThatO*", 200,
+      for_each_seed("SuccessionSimulation.DetectsAWorkerThatO*", 200,
                     [](std::uint64_t seed) { return Scene(seed, Flaw::Blind).run(); });
   EXPECT_TRUE(failure) << "the simulation did not detect the deliberate bug";
 }
 
 TEST(SuccessionSimulation, DetectsAWorkerThatForgetsSteps) {
   const auto failure =
-      for_each_seed("SuccessionSimulation.AWorkerThatF*", 200,
+      for_each_seed("SuccessionSimulation.DetectsAWorkerThatF*", 200,
                     [](std::uint64_t seed) { return Scene(seed, Flaw::Forgetful).run(); });
   ASSERT_TRUE(failure) << "the simulation did not detect the deliberate bug";
   EXPECT_NE(failure->find("was made in epoch"), std::string::npos) << *failure;
