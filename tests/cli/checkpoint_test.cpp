@@ -95,7 +95,7 @@ TEST(CheckpointCommand, ReshardsAndCompares) {
   EXPECT_THAT(run({"inspect", path, "--json"}).out, HasSubstr("\"step\": 7"));
 }
 
-TEST(CheckpointCommand, SealsAndOpens) {
+TEST(CheckpointCommand, EncryptsAndDecrypts) {
   const TemporaryFolder folder("checkpoint-command");
   const std::string path = format::store_bytes(folder.path(), 7).string();
   const std::string key = (folder.path() / "key").string(), to = (folder.path() / "to").string();

@@ -56,7 +56,7 @@ class CommandLine : public ::testing::Test {
   int calls_ = 0;
 };
 
-TEST_F(CommandLine, OptionsInEverySpelling) {
+TEST_F(CommandLine, ParsesOptionsInEverySpelling) {
   for (const Words& words : {Words{"-n", "4"}, Words{"-n4"}, Words{"--ranks", "4"},
                              Words{"--ranks=4"}, Words{"-n", "3", "-n", "4"}}) {
     ranks_.clear();
@@ -68,7 +68,7 @@ TEST_F(CommandLine, OptionsInEverySpelling) {
   EXPECT_TRUE(is_quiet_);
 }
 
-TEST_F(CommandLine, EveryMistakeAtOnce) {
+TEST_F(CommandLine, ReportsEveryMistakeAtOnce) {
   EXPECT_EQ(run({"-n", "bad", "--nmae=x", "stray", "--verbosity"}), 2);
   EXPECT_THAT(error_, HasSubstr("-n bad: no"));
   EXPECT_THAT(error_, HasSubstr("unknown option --nmae; did you mean --name?"));
@@ -79,7 +79,7 @@ TEST_F(CommandLine, EveryMistakeAtOnce) {
   EXPECT_EQ(run({"--name"}), 2) << "a value is missing";
 }
 
-TEST_F(CommandLine, TheProgramsOwnOptionsAreNotOurs) {
+TEST_F(CommandLine, OptionsAfterTheProgramBelongToIt) {
   take_program();
   EXPECT_EQ(run({"-n", "4", "python", "x.py", "-n", "9", "--name", "--", "--help"}), 7) << error_;
   EXPECT_THAT(program_, ElementsAre("python", "x.py", "-n", "9", "--name", "--", "--help"));
@@ -92,7 +92,7 @@ TEST_F(CommandLine, TheProgramsOwnOptionsAreNotOurs) {
   EXPECT_THAT(error_, HasSubstr("PROGRAM is missing"));
 }
 
-TEST_F(CommandLine, ArgumentsHaveToBeThere) {
+TEST_F(CommandLine, MissingArgumentsAreReported) {
   std::string job;
   command_.argument("JOB", "which", set_text(job));
   EXPECT_EQ(run({}), 2);
@@ -102,7 +102,7 @@ TEST_F(CommandLine, ArgumentsHaveToBeThere) {
   EXPECT_EQ(run({"demo", "more"}), 2);
 }
 
-TEST_F(CommandLine, HelpSaysEverything) {
+TEST_F(CommandLine, HelpShowsEveryOption) {
   take_program();
   EXPECT_EQ(run({"-n", "4", "--help"}), 0);
   for (const char* text : {"Run it", "-n,--ranks N", "how many", "[--] PROGRAM", "trireme run x"}) {
@@ -121,7 +121,7 @@ TEST_F(CommandLine, ErrorsBecomeExitCodes) {
   EXPECT_EQ(run({}), 1);
 }
 
-TEST_F(CommandLine, NothingThrownEndsTheProgramOtherwise) {
+TEST_F(CommandLine, EveryExceptionBecomesAnExitCode) {
   command_.action([]() -> int {
     std::filesystem::create_directories("/dev/null/x");
     return 0;
@@ -133,7 +133,7 @@ TEST_F(CommandLine, NothingThrownEndsTheProgramOtherwise) {
   EXPECT_EQ(error_, "trireme: why\n");
 }
 
-TEST_F(CommandLine, SubcommandsAreFoundOrProposed) {
+TEST_F(CommandLine, SubcommandsAreFoundOrSuggested) {
   std::vector<Command> commands{command_};
   const auto run_all = [&](const Words& words) {
     ::testing::internal::CaptureStdout();
@@ -155,7 +155,7 @@ TEST_F(CommandLine, SubcommandsAreFoundOrProposed) {
   EXPECT_EQ(run_all({}), 2);
 }
 
-TEST(CommandNames, MayBeTwoWords) {
+TEST(CommandNames, MayHaveTwoWords) {
   std::vector<Command> commands;
   for (const char* name : {"show one", "show two"}) {
     commands.emplace_back(name, "", "");

@@ -32,7 +32,7 @@ Outcome run(Command command, const Words& words) {
   return result;
 }
 
-TEST(Commands, AllHelpWithAnExample) {
+TEST(Commands, AllHaveHelpWithAnExample) {
   for (Command (*make)() :
        {run_command, jobs_command, watch_command, stop_command, scale_command, join_command,
         coordinate_command, checkpoint_command, tokenizer_command, plot_command,
@@ -44,7 +44,7 @@ TEST(Commands, AllHelpWithAnExample) {
   }
 }
 
-TEST(Commands, BenchCodecChecksItsAnswers) {
+TEST(Commands, BenchCodecVerifiesItsResults) {
   const Outcome result = run(bench_codec_command(), {"--size", "64KiB", "--bucket", "16KiB",
                                                      "--seconds", "0", "--rank", "2"});
   EXPECT_EQ(result.code, 0) << result.out;
@@ -52,7 +52,7 @@ TEST(Commands, BenchCodecChecksItsAnswers) {
   EXPECT_THAT(result.out, HasSubstr("powersgd"));
 }
 
-TEST(Commands, VersionSaysWhatIsIn) {
+TEST(Commands, VersionListsTheFeatures) {
   const Outcome result = run(version_command(), {});
   EXPECT_EQ(result.code, 0);
   const base::BuildInfo& info = base::build_info();

@@ -19,7 +19,7 @@ cluster::launch::JobSpec applied(const ElasticWords& words, int ranks) {
   return spec;
 }
 
-TEST(ElasticOption, ChangesWhatWasSaid) {
+TEST(ElasticOption, ChangesOnlyTheGivenValues) {
   EXPECT_FALSE(applied({}, 4).elastic);
   const auto plain = applied({.is_on = true}, 4).elastic;
   ASSERT_TRUE(plain);
@@ -33,7 +33,7 @@ TEST(ElasticOption, ChangesWhatWasSaid) {
   EXPECT_EQ(said.elastic->orphan_timeout, 1500ms);
 }
 
-TEST(ElasticOption, RefusesWhatContradictsTheNumberOfRanks) {
+TEST(ElasticOption, RefusesLimitsThatContradictTheNumberOfRanks) {
   EXPECT_THROW(applied({.is_on = true, .least = 5}, 4), Error);
   EXPECT_THROW(applied({.is_on = true, .most = 3}, 4), Error);
   EXPECT_THROW(applied({.is_on = true}, 129), Error);

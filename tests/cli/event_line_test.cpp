@@ -8,7 +8,7 @@
 namespace trireme::cli {
 namespace {
 
-TEST(EventLine, NamesTheEventAndItsFields) {
+TEST(EventLine, ShowsTheEventAndItsFields) {
   EXPECT_EQ(event_line(R"({"from":"launcher","event":"rank started","rank":1,"pid":4711,)"
                        R"("processors":"0-3","bound":true})"),
             "rank started: rank 1, pid 4711, processors 0-3, bound true");
@@ -28,7 +28,7 @@ TEST(EventLine, BeginsWithTheTimeOfDay) {
   EXPECT_TRUE(line.ends_with(":20 job ended")) << line;
 }
 
-TEST(EventLine, WhatIsNoEventIsShownAsItIs) {
+TEST(EventLine, OtherLinesAreShownUnchanged) {
   EXPECT_EQ(event_line("hello"), "hello");
   EXPECT_EQ(event_line("[1]"), "[1]");
 }

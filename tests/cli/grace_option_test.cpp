@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(GraceOption, TakesSeconds) {
+TEST(GraceOption, AcceptsSeconds) {
   Duration grace = 5s;
   EXPECT_EQ(set_grace(grace, "590"), "");
   EXPECT_EQ(grace, Duration(590s));

@@ -38,7 +38,7 @@ class HostsOption : public ::testing::Test {
   cluster::launch::JobSpec spec_;
 };
 
-TEST_F(HostsOption, SpreadsAJob) {
+TEST_F(HostsOption, SetsTheHostsOfAJob) {
   EXPECT_EQ(read({}), "");
   EXPECT_FALSE(spec_.hosts.has_value());
   EXPECT_EQ(read({"--hosts", "a:2,b", "--ssh", "ssh -p  22", "--interface", "eth1"}), "");
@@ -47,7 +47,7 @@ TEST_F(HostsOption, SpreadsAJob) {
   EXPECT_EQ(spec_.hosts->interface, "eth1");
 }
 
-TEST_F(HostsOption, NamesContradictions) {
+TEST_F(HostsOption, ReportsContradictions) {
   EXPECT_THAT(read({"--ssh", "x"}), HasSubstr("add --hosts"));
   EXPECT_THAT(read({"--hosts", "a", "--hostfile", "f"}), HasSubstr("say one of them"));
   EXPECT_THAT(read({"--hosts", "a", "--ssh", " "}), HasSubstr("--ssh: a command"));

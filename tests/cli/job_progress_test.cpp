@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(JobProgress, IsTheLastWholeLineOfATraining) {
+TEST(JobProgress, IsTheLastCompleteTrainingLine) {
   const TemporaryFolder folder("job-progress");
   EXPECT_FALSE(JobProgress::latest(folder.path()));
   EXPECT_FALSE(JobProgress::latest({}));
@@ -37,7 +37,7 @@ TEST(JobProgress, IsTheLastWholeLineOfATraining) {
   EXPECT_THAT(found->to_json(), HasSubstr("\"output\":\"" + folder.path().string()));
 }
 
-TEST(JobProgress, OfARunThatWasResumedIsNotShown) {
+TEST(JobProgress, DoesNotShowLinesBeforeAResume) {
   const TemporaryFolder folder("job-progress");
   const auto file = folder.path() / "metrics.jsonl";
   const std::string old = "{\"step\":7,\"loss\":2.5,\"time\":100.0}\n";

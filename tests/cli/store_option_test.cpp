@@ -9,7 +9,7 @@
 namespace trireme::cli {
 namespace {
 
-TEST(StoreOption, TakesAnEtcdAndNothingElse) {
+TEST(StoreOption, AcceptsOnlyAnEtcdAddress) {
   std::string store;
   EXPECT_EQ(set_store(store, "etcd://a:1,[::1]:2"), "");
   EXPECT_EQ(store, "etcd://a:1,[::1]:2");
@@ -17,7 +17,7 @@ TEST(StoreOption, TakesAnEtcdAndNothingElse) {
   EXPECT_THAT(set_store(store, "etcd://a"), ::testing::HasSubstr("\"a\" is no HOST:PORT"));
   EXPECT_THAT(set_store(store, "etcd://a:1/mine"), ::testing::HasSubstr("added by itself"));
   EXPECT_THAT(set_store(store, "etcd://u:p@a:1"), ::testing::HasSubstr("password"));
-  EXPECT_EQ(store, "etcd://a:1,[::1]:2") << "a mistake changes nothing";
+  EXPECT_EQ(store, "etcd://a:1,[::1]:2") << "an invalid value changes nothing";
 }
 
 }  // namespace

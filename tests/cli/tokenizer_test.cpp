@@ -21,7 +21,7 @@ std::string told(const std::vector<std::string>& words, int code = 0) {
   return ::testing::internal::GetCapturedStdout() + error;
 }
 
-TEST(TokenizerCommand, LearnsEncodesAndDecodes) {
+TEST(TokenizerCommand, TrainsEncodesAndDecodes) {
   const TemporaryFolder folder("tokenizer-command");
   const std::string text = (folder.path() / "a.txt").string();
   const std::string bpe = (folder.path() / "bpe").string();
@@ -36,7 +36,7 @@ TEST(TokenizerCommand, LearnsEncodesAndDecodes) {
   EXPECT_EQ(told({"encode", bpe, "--text", "<|endoftext|>"}), "0\n");
 }
 
-TEST(TokenizerCommand, SaysWhatIsMissing) {
+TEST(TokenizerCommand, ReportsMissingArguments) {
   const TemporaryFolder folder("tokenizer-command");
   EXPECT_THAT(told({"learn", "x"}, 2), HasSubstr("none of train, encode, decode"));
   EXPECT_THAT(told({"train", "x"}, 2), HasSubstr("--to is missing"));

@@ -31,7 +31,7 @@ std::optional<bool> is_met(const Bar& asked, const std::vector<Series>& measured
   return judge(asked, measured).is_met;
 }
 
-TEST(Bars, WhatWasNotMeasuredIsOpen) {
+TEST(Bars, ABarWithoutAMeasurementIsOpen) {
   const Verdict verdict = judge(bar(Measure::Seconds, 1), {});
   EXPECT_FALSE(verdict.is_met.has_value());
   EXPECT_EQ(verdict.measured, "not measured");
@@ -41,27 +41,27 @@ TEST(Bars, WhatWasNotMeasuredIsOpen) {
   EXPECT_THAT(judge(bar(Measure::TimesPeer, 1, kGloo), ours).measured, HasSubstr("no gloo"));
 }
 
-TEST(Bars, WrongAnswersMeetNothing) {
+TEST(Bars, AnIncorrectResultMeetsNoBar) {
   Record wrong = sample(1e-9);
   wrong.is_verified = false;
   EXPECT_EQ(is_met(bar(Measure::Seconds, 1), {{kOurs, {wrong}}}), false);
 }
 
-TEST(Bars, TimesAPeer) {
+TEST(Bars, ComparesWithAMultipleOfAPeer) {
   const std::vector<Series> measured{{kOurs, {sample(1)}}, {kGloo, {sample(8)}}};
   EXPECT_EQ(is_met(bar(Measure::TimesPeer, 8, kGloo), measured), true);
   EXPECT_EQ(is_met(bar(Measure::TimesPeer, 8.1, kGloo), measured), false);
   EXPECT_EQ(judge(bar(Measure::TimesPeer, 8, kGloo), measured).measured, "8.00 x");
 }
 
-TEST(Bars, TheBestRoundsAreComparedWhereTheBarSaysSo) {
+TEST(Bars, ComparesTheBestRoundsIfTheBarRequiresIt) {
   const std::vector<Series> measured{{kOurs, {sample(9), sample(1), sample(9)}},
                                      {kOpenMpi, {sample(9), sample(4), sample(9)}}};
   EXPECT_EQ(is_met(bar(Measure::TimesPeerBest, 4, kOpenMpi), measured), true);
   EXPECT_EQ(is_met(bar(Measure::TimesPeer, 4, kOpenMpi), measured), false);
 }
 
-TEST(Bars, ShareOfTheBoundSecondsAndRate) {
+TEST(Bars, ChecksShareOfTheBoundSecondsAndRate) {
   Record record = sample(1);
   record.bounds = {{"memcpy", 0.85}};
   const std::vector<Series> measured{{kOurs, {record}}};
@@ -73,7 +73,7 @@ TEST(Bars, ShareOfTheBoundSecondsAndRate) {
   EXPECT_EQ(is_met(bar(Measure::BytesPerSecond, 1001), measured), false);
 }
 
-TEST(Bars, ShareOfFloat32) {
+TEST(Bars, ChecksTheShareOfFloat32) {
   Bar asked = bar(Measure::ShareOfFloat32, 0.7);
   asked.of.type = "int8";
   Record bytes = sample(1);
@@ -83,7 +83,7 @@ TEST(Bars, ShareOfFloat32) {
   EXPECT_FALSE(is_met(asked, {{kOurs, {bytes}}}).has_value());
 }
 
-TEST(Bars, TheWireIsAContenderOfItsOwn) {
+TEST(Bars, RunsOverAWireAreSeparateContenders) {
   Bar asked = bar(Measure::ShareOfBound, 0.9);
   asked.who = kWire;
   Record record = sample(1);
@@ -92,7 +92,7 @@ TEST(Bars, TheWireIsAContenderOfItsOwn) {
   EXPECT_EQ(is_met(asked, {{kWire, {record}}}), true);
 }
 
-TEST(Bars, TheTableHasALineForEachAndShoutsAboutTheMissed) {
+TEST(Bars, TheTableHasALinePerBarAndMarksMissedOnes) {
   const std::vector<Verdict> verdicts{{"a", ">= 1", "2", true},
                                       {"b", ">= 1", "0", false},
                                       {"c", ">= 1", "not measured", std::nullopt}};
@@ -103,7 +103,7 @@ TEST(Bars, TheTableHasALineForEachAndShoutsAboutTheMissed) {
   EXPECT_THAT(table, HasSubstr(" -\n"));
 }
 
-TEST(Bars, WhatRunsForThemCoversEveryBar) {
+TEST(Bars, TheStartedRunsCoverEveryBar) {
   const std::vector<Bar> bars = all_bars();
   std::vector<Series> all;
   for (const Options& run : our_runs_for(bars)) {

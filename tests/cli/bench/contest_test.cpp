@@ -44,7 +44,7 @@ Outcome run(Contest& contest, int rounds) {
   return outcome;
 }
 
-TEST(Contest, ContendersTakeTurns) {
+TEST(Contest, ContendersRunInTurns) {
   Contest contest;
   contest.add(contender(kOurs, printing("shm", "[0] ")));
   contest.add(contender(kGloo, printing("gloo")));
@@ -55,7 +55,7 @@ TEST(Contest, ContendersTakeTurns) {
   EXPECT_EQ(contest.series()[0].rounds.size(), 2u);
 }
 
-TEST(Contest, SomeRunInFewerRounds) {
+TEST(Contest, AContenderMayRunInFewerRounds) {
   Contest contest;
   contest.add(contender(kOurs, printing("shm")));
   Contender once = contender(kWire, printing("tcp"));
@@ -64,7 +64,7 @@ TEST(Contest, SomeRunInFewerRounds) {
   EXPECT_THAT(run(contest, 3).order, ElementsAre(kOurs, kWire, kOurs, kOurs));
 }
 
-TEST(Contest, APeerThatFailsIsSaidOnceAndLeftOut) {
+TEST(Contest, APeerThatFailsIsReportedOnceAndSkipped) {
   Contest contest;
   contest.add(contender(kGloo, "exit 4"));
   contest.add(contender(kOpenMpi, "echo no record"));
@@ -74,10 +74,10 @@ TEST(Contest, APeerThatFailsIsSaidOnceAndLeftOut) {
   EXPECT_THAT(outcome.order, ElementsAre(kOurs, kOurs, kOurs));
   EXPECT_THAT(outcome.error, HasSubstr("SKIPPED: gloo ended with exit code 4"));
   EXPECT_EQ(outcome.error.find("SKIPPED: gloo"), outcome.error.rfind("SKIPPED: gloo"));
-  EXPECT_THAT(outcome.error, HasSubstr("no record")) << "what is no record is shown";
+  EXPECT_THAT(outcome.error, HasSubstr("no record")) << "lines that are not records are shown";
 }
 
-TEST(Contest, OursMayNotFail) {
+TEST(Contest, AFailureOfTriremeEndsTheContest) {
   Contest contest;
   contest.add(contender(kOurs, "exit 4"));
   ::testing::internal::CaptureStderr();

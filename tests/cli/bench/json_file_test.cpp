@@ -11,7 +11,7 @@
 namespace trireme::cli::bench {
 namespace {
 
-TEST(JsonFile, IsOpenedOrRefused) {
+TEST(JsonFile, IsOpenedOrRefusedBeforeAnythingRuns) {
   const TemporaryFolder folder("json-file");
   const std::string path = (folder.path() / "out.json").string();
   EXPECT_EQ(open_json(""), nullptr);

@@ -34,7 +34,7 @@ Reading read(const Words& words) {
   return {code, *options, ::testing::internal::GetCapturedStderr()};
 }
 
-TEST(Options, SizesAreReadWithTheirUnits) {
+TEST(Options, SizesAreParsedWithTheirUnits) {
   EXPECT_THAT(parse_sizes("64,4K,64K,1M,16M,64M"),
               ElementsAre(64, 4096, 65536, 1 << 20, 16 << 20, 64 << 20));
   EXPECT_THAT(parse_sizes("0"), ElementsAre(0));
@@ -45,7 +45,7 @@ TEST(Options, SizesAreReadWithTheirUnits) {
   }
 }
 
-TEST(Options, DefaultsAreTheOnesThatHelpNames) {
+TEST(Options, DefaultsMatchTheHelp) {
   const Options defaults = read({}).options;
   EXPECT_EQ(defaults.ranks, 2);
   EXPECT_EQ(defaults.backend, "shm");
@@ -54,7 +54,7 @@ TEST(Options, DefaultsAreTheOnesThatHelpNames) {
   EXPECT_EQ(defaults.seconds, 3);
 }
 
-TEST(Options, EveryMistakeIsNamedWithWhatThereIs) {
+TEST(Options, InvalidValuesAreReportedWithTheValidOnes) {
   const Reading reading =
       read({"--ranks", "0", "--backend", "smh", "--op", "allreduce", "--sizes", "many", "--type",
             "float", "--algorithm", "rign", "--streams", "x", "--seconds", "-1"});
@@ -66,7 +66,7 @@ TEST(Options, EveryMistakeIsNamedWithWhatThereIs) {
   }
 }
 
-TEST(Options, WhatDoesNotGoTogetherIsRefused) {
+TEST(Options, InconsistentOptionsAreRefused) {
   EXPECT_EQ(read({"--symmetric", "--backend", "tcp"}).code, 2);
   EXPECT_EQ(read({"--symmetric", "--backend", "thread"}).code, 0);
   EXPECT_EQ(read({"--peers", "--op", "broadcast"}).code, 2);
@@ -76,7 +76,7 @@ TEST(Options, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_EQ(read({"--algorithm", "ring", "--backend", "tcp"}).code, 0);
 }
 
-TEST(Options, TheWorkerIsToldEverythingThatTheCaseNeeds) {
+TEST(Options, TheWorkersArgumentsDescribeTheWholeCase) {
   const Options asked = read({"--ranks", "3", "--backend", "tcp", "--op", "all_gather", "--sizes",
                               "7,64M", "--type", "int8", "--algorithm", "tree", "--streams", "2",
                               "--interface", "eth7", "--seconds", "0.25"})

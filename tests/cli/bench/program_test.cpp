@@ -32,35 +32,35 @@ Outcome run(const Program& program, Deadline deadline = Deadline::after(60s)) {
   return outcome;
 }
 
-TEST(Program, LinesArriveWholeAndTheLastNeedsNoNewline) {
+TEST(Program, LinesArriveCompleteAndTheLastNeedsNoNewline) {
   const Outcome outcome = run(shell("printf 'one\\n\\ntw'; printf 'o\\nthree'; exit 3"));
   EXPECT_THAT(outcome.lines, ElementsAre("one", "", "two", "three"));
   EXPECT_EQ(outcome.end.code, 3);
   EXPECT_FALSE(outcome.end.is_interrupted);
 }
 
-TEST(Program, ASignalIsACodeAbove128) {
+TEST(Program, ASignalGivesAnExitCodeAbove128) {
   EXPECT_EQ(run(shell("kill -9 $$")).end.code, 137);
 }
 
-TEST(Program, ReadsNothingFromUs) {
+TEST(Program, StandardInputIsEmpty) {
   EXPECT_THAT(run(shell("cat; echo done")).lines, ElementsAre("done"));
 }
 
-TEST(Program, OneThatDoesNotExistIsNamed) {
+TEST(Program, AMissingProgramIsReported) {
   EXPECT_THROW(run({{"/no/such/program"}}), Error);
 }
 
-TEST(Program, IsEndedWhenItTakesTooLong) {
+TEST(Program, IsKilledAfterItsDeadline) {
   try {
     run(shell("echo $$; sleep 1000"), Deadline::after(200ms));
-    FAIL() << "it ended by itself";
+    FAIL() << "the program ended by itself";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::Deadline);
   }
 }
 
-TEST(Program, IsToldWhatWeAreTold) {
+TEST(Program, SignalsAreForwarded) {
   // The script sends SIGTERM to its parent, which is this process; the parent forwards it.
   const std::string script = "trap 'echo told; exit 5' TERM; kill -TERM " +
                              std::to_string(getpid()) + "; while :; do sleep 0.01; done";
@@ -70,7 +70,7 @@ TEST(Program, IsToldWhatWeAreTold) {
   EXPECT_TRUE(outcome.end.is_interrupted);
 }
 
-TEST(Program, WhateverTheSinkThrowsLeavesNothingRunning) {
+TEST(Program, AnExceptionInTheSinkKillsTheProgram) {
   pid_t pid = 0;
   const auto throwing = [&](std::string_view line) {
     pid = std::stoi(std::string(line));

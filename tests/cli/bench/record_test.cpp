@@ -30,7 +30,7 @@ Record sample() {
   return record;
 }
 
-TEST(Record, ComesBackFromJsonAsItWas) {
+TEST(Record, IsReadBackFromJsonUnchanged) {
   const auto read = read_record(to_json(sample()));
   ASSERT_TRUE(read);
   EXPECT_TRUE(read->is_same_case(sample()));
@@ -42,7 +42,7 @@ TEST(Record, ComesBackFromJsonAsItWas) {
   EXPECT_EQ(read->bounds[0].seconds, 0.25e-3);
 }
 
-TEST(Record, ThePublicLineHoldsExactlyWhatIsPromised) {
+TEST(Record, ThePublicLineHasExactlyTheDocumentedFields) {
   const auto json = nlohmann::ordered_json::parse(to_public_json(sample()));
   std::vector<std::string> names;
   for (const auto& [name, value] : json.items()) names.push_back(name);
@@ -61,7 +61,7 @@ TEST(Record, ThePublicLineHoldsExactlyWhatIsPromised) {
   EXPECT_TRUE(json["wire"].is_null());
 }
 
-TEST(Record, ARunOverAWireIsToldFromOneWithout) {
+TEST(Record, ARunOverAWireDiffersFromOneWithout) {
   Record wired = sample();
   wired.wire = 1e9;
   EXPECT_EQ(nlohmann::json::parse(to_public_json(wired))["wire"], 1e9);
@@ -71,7 +71,7 @@ TEST(Record, ARunOverAWireIsToldFromOneWithout) {
   EXPECT_TRUE(nlohmann::json::parse(to_public_json(wired))["bound"].is_null());
 }
 
-TEST(Record, LinesThatAreNoneAreNone) {
+TEST(Record, OtherLinesAreNotRecords) {
   for (const char* line :
        {"", "{", "{}", "[0] {\"op\":1}", "{\"op\":", "{\"op\":1}", "{\"op\":\"all_reduce\"}",
         "rank 0 of 2", "{\"op\":\"x\",\"ranks\":\"y\"}"}) {
@@ -79,7 +79,7 @@ TEST(Record, LinesThatAreNoneAreNone) {
   }
 }
 
-TEST(Record, PeersMayLeaveOutWhatTheyDoNotKnow) {
+TEST(Record, PeersMayOmitFields) {
   const auto read =
       read_record(R"({"op":"all_reduce","backend":"gloo","ranks":2,"bytes":64,"symmetric":false,)"
                   R"("seconds":0.5,"bytes_per_second":128,"verified":true})");
@@ -90,7 +90,7 @@ TEST(Record, PeersMayLeaveOutWhatTheyDoNotKnow) {
   EXPECT_FALSE(read->share_of_bound());
 }
 
-TEST(Record, TheShareIsOfTheFirstBoundsRate) {
+TEST(Record, TheShareRefersToTheFirstBound) {
   EXPECT_DOUBLE_EQ(*sample().share_of_bound(), 0.5);
   Record none = sample();
   none.seconds = 0;
@@ -98,7 +98,7 @@ TEST(Record, TheShareIsOfTheFirstBoundsRate) {
   EXPECT_EQ(none.bytes_per_second(), 0);
 }
 
-TEST(Record, ALineSaysWhatWasRunHowFastAndOfWhat) {
+TEST(Record, ALineShowsTheCaseTheRateAndTheBound) {
   const std::string line = table_line(sample());
   for (const char* text : {"all_reduce", "shm", " 3 ", "1 MiB", "bfloat16", "yes", "500.00 us",
                            "750.00 us", "2.097", "0.50 of memcpy 4.19 GB/s"}) {
@@ -107,7 +107,7 @@ TEST(Record, ALineSaysWhatWasRunHowFastAndOfWhat) {
   EXPECT_THAT(line, Not(HasSubstr("WRONG")));
 }
 
-TEST(Record, AWrongAnswerIsLoud) {
+TEST(Record, AnIncorrectResultIsMarked) {
   Record wrong = sample();
   wrong.is_verified = false;
   EXPECT_THAT(table_line(wrong), HasSubstr("WRONG"));
@@ -116,7 +116,7 @@ TEST(Record, AWrongAnswerIsLoud) {
   EXPECT_THAT(to_public_json(wrong), HasSubstr("\"verified\":false"));
 }
 
-TEST(Record, EveryPartOfACaseTellsItFromOthers) {
+TEST(Record, EveryFieldOfACaseDistinguishesIt) {
   const auto differs = [](auto change) {
     Record other = sample();
     change(other);
@@ -131,7 +131,7 @@ TEST(Record, EveryPartOfACaseTellsItFromOthers) {
   EXPECT_FALSE(differs([](Record& r) { r.seconds = 9; }));
 }
 
-TEST(Record, TimesHaveTheUnitThatFits) {
+TEST(Record, TimesHaveAReadableUnit) {
   EXPECT_EQ(time_text(0), "0.00 us");
   EXPECT_EQ(time_text(1.234e-6), "1.23 us");
   EXPECT_EQ(time_text(0.0015), "1.50 ms");

@@ -20,7 +20,7 @@ Record record(double seconds, const std::string& backend = "shm") {
   return result;
 }
 
-TEST(Series, RecordsOfOneCaseAndContenderComeTogether) {
+TEST(Series, GroupsRecordsByCaseAndContender) {
   std::vector<Series> all;
   add(all, kOurs, record(3));
   add(all, kGloo, record(9, "gloo"));
@@ -36,14 +36,14 @@ TEST(Series, RecordsOfOneCaseAndContenderComeTogether) {
   EXPECT_EQ(all[0].best_seconds(), 1);
 }
 
-TEST(Series, OneWrongRoundMakesAllOfItWrong) {
+TEST(Series, OneIncorrectRoundMakesTheSeriesIncorrect) {
   Series series{kOurs, {record(1), record(1), record(1)}};
   EXPECT_TRUE(series.combined().is_verified);
   series.rounds[1].is_verified = false;
   EXPECT_FALSE(series.combined().is_verified);
 }
 
-TEST(Series, TheShareOfTheBoundIsTheMedianOfEachRoundsOwn) {
+TEST(Series, TheShareOfTheBoundIsTheMedianOverRounds) {
   Series series{kOurs, {record(1), record(10), record(2)}};
   // Shares 0.5, 0.9 and 0.7, from rounds whose speed differs tenfold.
   series.rounds[0].bounds = {{"memcpy", 0.5}};
@@ -52,7 +52,7 @@ TEST(Series, TheShareOfTheBoundIsTheMedianOfEachRoundsOwn) {
   EXPECT_DOUBLE_EQ(*series.combined().share_of_bound(), 0.7);
 }
 
-TEST(Series, APeersCaseIsFoundWhateverItsBackendIsCalled) {
+TEST(Series, APeersCaseIsFoundUnderItsOwnBackendName) {
   std::vector<Series> all;
   add(all, kGloo, record(9, "gloo"));
   add(all, kOurs, record(1, "tcp"));
@@ -65,7 +65,7 @@ TEST(Series, APeersCaseIsFoundWhateverItsBackendIsCalled) {
   EXPECT_EQ(find(all, kGloo, of), nullptr);
 }
 
-TEST(Series, RatiosAreOfRoundsThatRanSideBySide) {
+TEST(Series, RatiosCompareRoundsThatRanTogether) {
   // The machine was ten times slower in the second round; the ratio was 4 in all rounds.
   const Series ours{kOurs, {record(1), record(10), record(1)}};
   const Series theirs{kGloo, {record(4), record(40), record(4)}};

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Setters, NamesAreTakenOrProposed) {
+TEST(Setters, NamesAreAcceptedOrASuggestionIsMade) {
   std::string target = "before";
   const Setter set = one_of("--fruit", {"apple", "pear"}, target);
   EXPECT_EQ(set("pear"), "");
@@ -37,7 +37,7 @@ TEST(Setters, NumbersStayInTheirRange) {
   EXPECT_EQ(target, 10);
 }
 
-TEST(Setters, WhatAReaderThrowsIsTheMistake) {
+TEST(Setters, AnExceptionOfTheParserBecomesTheError) {
   std::string read;
   const Setter set = checked("--x", [&](const std::string& text) {
     if (text == "bad") throw Error(ErrorCode::InvalidInput, "no good");

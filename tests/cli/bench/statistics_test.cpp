@@ -18,7 +18,7 @@ TEST(Statistics, ThePercentileIsTheSmallestValueThatTheShareDoesNotExceed) {
   EXPECT_EQ(percentile(values, 1), 5);
 }
 
-TEST(Statistics, OfNothingIsNothing) {
+TEST(Statistics, EmptySetsGiveZero) {
   EXPECT_EQ(percentile({}, 0.5), 0);
   EXPECT_EQ(median({}), 0);
   EXPECT_EQ(least({}), 0);
@@ -41,7 +41,7 @@ TEST(Statistics, ThePercentileOfAHundredCountsFromOne) {
   EXPECT_EQ(least(values), 1);
 }
 
-TEST(Statistics, TheHarmonicMeanIsOneOverTheMeanRateOfThoseThatTookPart) {
+TEST(Statistics, TheHarmonicMeanSkipsMissingValues) {
   EXPECT_DOUBLE_EQ(harmonic_mean({2, 2}), 2);
   EXPECT_DOUBLE_EQ(harmonic_mean({1, 3}), 1.5);
   EXPECT_DOUBLE_EQ(harmonic_mean({0, 1, 3, 0}), 1.5);

@@ -36,7 +36,7 @@ Words first(const Words& words, std::size_t count) {
   return {words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-TEST(Tools, RanksAreStartedByTheSameLauncherAsAllOthers) {
+TEST(Tools, RanksAreStartedByTheUsualLauncher) {
   for (const char* backend : {"shm", "tcp", "auto"}) {
     const Program program = all().ours(options(backend));
     EXPECT_THAT(first(program.words, 6),
@@ -45,7 +45,7 @@ TEST(Tools, RanksAreStartedByTheSameLauncherAsAllOthers) {
   }
 }
 
-TEST(Tools, ThreadsNeedNoLauncherAndMpiItsOwn) {
+TEST(Tools, ThreadsNeedNoLauncherAndMpiUsesMpirun) {
   EXPECT_EQ(all().ours(options("thread")).words.front(), "/b/worker");
   EXPECT_THAT(first(all().ours(options("mpi")).words, 6),
               ElementsAre("/usr/bin/mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3",
@@ -63,7 +63,7 @@ TEST(Tools, PeersRunTheSameSizesForTheSameTime) {
   EXPECT_THAT(Words(mpi.end() - 3, mpi.end()), ElementsAre("/b/mpi", "64,4096", "0.5"));
 }
 
-TEST(Tools, TheWireIsMadeByTheScriptAndKilledWithUs) {
+TEST(Tools, TheWireScriptIsKilledWithTheProgram) {
   const Program program = all().over_wire(options("tcp"), 1e9);
   EXPECT_THAT(first(program.words, 3), ElementsAre("/b/ns.sh", "1000000000", "/b/worker"));
   EXPECT_THAT(Words(program.words.end() - 2, program.words.end()),
@@ -71,7 +71,7 @@ TEST(Tools, TheWireIsMadeByTheScriptAndKilledWithUs) {
   EXPECT_EQ(program.death_signal, SIGKILL);
 }
 
-TEST(Tools, WhatIsMissingSaysHowToGetIt) {
+TEST(Tools, TheErrorForAMissingProgramSaysHowToGetIt) {
   const Tools none;
   EXPECT_THAT(none.why_no_peer("gloo"), HasSubstr("torch"));
   EXPECT_THAT(none.why_no_peer("openmpi"), HasSubstr("libopenmpi-dev"));

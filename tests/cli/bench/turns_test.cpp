@@ -21,7 +21,7 @@ Contender contender(const std::string& who, const std::string& script, bool may_
 
 struct Outcome {
   bool is_whole = false;
-  std::vector<std::string> lines;  // "who: line", for the accepted lines
+  std::vector<std::string> lines;  // "contender: line", for the accepted lines
   std::string error;
 };
 
@@ -37,17 +37,17 @@ Outcome run(const Turns& turns, int rounds) {
   return outcome;
 }
 
-TEST(Turns, LinesComeInTurnsWithoutTheirRank) {
+TEST(Turns, LinesArriveInTurnsWithoutTheirRank) {
   Turns turns;
   turns.add(contender("a", "echo '[0] +1'; echo other"));
   turns.add(contender("b", "echo +2"));
   const Outcome outcome = run(turns, 2);
   EXPECT_TRUE(outcome.is_whole);
   EXPECT_THAT(outcome.lines, ElementsAre("a: +1", "b: +2", "a: +1", "b: +2"));
-  EXPECT_THAT(outcome.error, HasSubstr("other")) << "what nobody wanted is shown";
+  EXPECT_THAT(outcome.error, HasSubstr("other")) << "rejected lines are shown";
 }
 
-TEST(Turns, WhoMayFailIsLeftOutAfterwards) {
+TEST(Turns, AContenderThatMayFailIsSkippedAfterAFailure) {
   Turns turns;
   turns.add(contender("a", "echo +1; exit 3", true));
   turns.add(contender("b", "echo +2"));
@@ -56,7 +56,7 @@ TEST(Turns, WhoMayFailIsLeftOutAfterwards) {
   EXPECT_THAT(outcome.error, HasSubstr("SKIPPED: a ended with exit code 3 and 1 results"));
 }
 
-TEST(Turns, WhoMayNotFailEndsThem) {
+TEST(Turns, AFailureOfAnotherContenderEndsTheRun) {
   for (const char* script : {"echo +1; exit 3", "true"}) {
     Turns turns;
     turns.add(contender("a", script));
@@ -66,7 +66,7 @@ TEST(Turns, WhoMayNotFailEndsThem) {
   }
 }
 
-TEST(Turns, OnlyARanksNumberIsTakenOffALine) {
+TEST(Turns, OnlyTheRankPrefixIsRemovedFromALine) {
   EXPECT_EQ(without_rank("[0] x"), "x");
   EXPECT_EQ(without_rank("[12] [3] x"), "[3] x");
   for (const char* line : {"", "x", "[", "[]", "[] x", "[0]x", "[0", "[a] x", "[0] "}) {

@@ -51,7 +51,7 @@ class FoldsOfARecipe : public ::testing::Test {
   int code_ = 0;
 };
 
-TEST_F(FoldsOfARecipe, AreJobsOfTheirOwn) {
+TEST_F(FoldsOfARecipe, AreSeparateJobs) {
   std::filesystem::create_directories(folder_.path() / "fold-1");
   write_file_atomically(folder_.path() / "fold-1/config.toml", "");
   const auto folds = run({.folds = 3, .overrides = {"train.steps=4"}, .train_words = {"-n", "2"}});
@@ -70,7 +70,7 @@ TEST_F(FoldsOfARecipe, AreJobsOfTheirOwn) {
   EXPECT_NEAR(spreads.at("accuracy").deviation, 0.13228756555322954, 1e-12);
 }
 
-TEST_F(FoldsOfARecipe, MayFailOrSayNoNumber) {
+TEST_F(FoldsOfARecipe, FailuresAndMissingMetricsAreReported) {
   accuracies_[1] = "\"nan\"";
   const auto spreads = spread_of(run({.folds = 2, .worker = "own"}));
   EXPECT_TRUE(std::isnan(spreads.at("accuracy").mean));
@@ -88,7 +88,7 @@ TEST_F(FoldsOfARecipe, MayFailOrSayNoNumber) {
   EXPECT_TRUE(spread_of({}).empty());
 }
 
-TEST(CrossvalCommand, HelpsWithAnExample) {
+TEST(CrossvalCommand, HelpShowsAnExample) {
   ::testing::internal::CaptureStdout();
   EXPECT_EQ(crossval_command().run({"--help"}), 0);
   EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("trireme crossval recipes/"));

@@ -19,13 +19,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(ChartTicks, AreRound) {
+TEST(ChartTicks, AreRoundNumbers) {
   EXPECT_THAT(ticks(0, 10, 6), ElementsAre(0, 2, 4, 6, 8, 10));
   EXPECT_THAT(ticks(-1.5, 1.4, 4), ElementsAre(-1, 0, 1));
   EXPECT_THAT(ticks(300, 900, 8), ElementsAre(300, 400, 500, 600, 700, 800, 900));
 }
 
-TEST(Charts, ShowWhatIsFinite) {
+TEST(Charts, ShowFiniteValuesOnly) {
   EXPECT_EQ(curves_svg("x", {}), "");
   EXPECT_EQ(curves_svg("x", {{"a", {{1, std::nan("")}}}}), "");
   const std::string svg = curves_svg("a < b", {{"one", {{0, 0}, {1, INFINITY}, {2, 4}}}});
@@ -36,14 +36,14 @@ TEST(Charts, ShowWhatIsFinite) {
               AllOf(HasSubstr("fill-opacity=\"0.750\""), HasSubstr(">4</text>")));
 }
 
-TEST(Charts, GoByPowersOfTen) {
+TEST(Charts, SupportALogarithmicAxis) {
   const std::string svg = curves_svg("x", {{"one", {{10, 0}, {100, 1}, {1000, 2}, {0, 5}}}},
                                      {.name = "Mbit/s", .is_logarithmic = true});
   EXPECT_THAT(svg, AllOf(HasSubstr("80.0,375.0 390.0,207.5 700.0,40.0 "), HasSubstr(">1000</text>"),
                          HasSubstr("Mbit/s")));
 }
 
-TEST(PlotCommand, DrawsSpeedsByTheWire) {
+TEST(PlotCommand, PlotsSpeedsByBandwidth) {
   const TemporaryFolder folder("plot");
   bench::train::TrainRecord record;
   record.who = "trireme";
@@ -71,7 +71,7 @@ TEST(PlotCommand, DrawsSpeedsByTheWire) {
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("--wire"));
 }
 
-TEST(PlotCommand, WritesAPictureForWhatThereIs) {
+TEST(PlotCommand, WritesAnImageForEachExistingMetric) {
   const TemporaryFolder folder("plot");
   write_file_atomically(folder.path() / "metrics.jsonl",
                         "{\"step\": 1, \"loss\": 3.5}\n{\"step\": 2, \"eval_loss\": 3}\n"

@@ -27,7 +27,7 @@ std::string png_head() {
   return std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x64\0\0\0\x32", 24);
 }
 
-TEST(PicturesOfSamples, HaveANameForEachRow) {
+TEST(PicturesOfSamples, HaveALabelPerRow) {
   const std::string svg = picture_svg("Samples", bytes_of(png_head()), {"cats", "a < b"});
   EXPECT_THAT(svg,
               AllOf(HasSubstr("width=\"400\" height=\"200\""), HasSubstr("cats"),
@@ -61,14 +61,14 @@ class LatestPictures : public ::testing::Test {
   int code_ = 0;
 };
 
-TEST_F(LatestPictures, AreLeftOutOfAJobThatCannotBeRead) {
-  write_job("[model]\nkind = \"somebody's own\"\n[data]\nkind = \"idx\"\n");
+TEST_F(LatestPictures, AreOmittedForAnUnreadableJob) {
+  write_job("[model]\nkind = \"custom\"\n[data]\nkind = \"idx\"\n");
   ::testing::internal::CaptureStderr();
   EXPECT_THAT(asked(), IsEmpty());
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("curves alone"));
 }
 
-TEST_F(LatestPictures, AreMadeOnceACheckpoint) {
+TEST_F(LatestPictures, AreCreatedOncePerCheckpoint) {
   if (!has_worker()) GTEST_SKIP() << "NOT TESTED: this build has no worker";
   EXPECT_THAT(asked(), IsEmpty()) << "no job";
   write_job("[model]\nkind = \"mlp\"\n[data]\nkind = \"idx\"\n");
@@ -85,7 +85,7 @@ TEST_F(LatestPictures, AreMadeOnceACheckpoint) {
   EXPECT_THAT(asked(), IsEmpty()) << "texts have none";
 }
 
-TEST_F(LatestPictures, AreLeftOutWhereAnEvaluationFails) {
+TEST_F(LatestPictures, AreOmittedIfTheEvaluationFails) {
   if (!has_worker()) GTEST_SKIP() << "NOT TESTED: this build has no worker";
   write_job("[model]\nkind = \"mlp\"\n[data]\nkind = \"idx\"\n");
   code_ = 2;
@@ -95,7 +95,7 @@ TEST_F(LatestPictures, AreLeftOutWhereAnEvaluationFails) {
               HasSubstr("no picture of the confusion matrix: `trireme eval"));
 }
 
-TEST_F(LatestPictures, ShowSamplesByTheCommand) {
+TEST_F(LatestPictures, TheCommandShowsSamples) {
   write_file_atomically(job_.path() / "metrics.jsonl", "{\"step\": 1, \"loss\": 3.5}\n");
   write_file_atomically(job_.path() / "samples.png", png_head());
   write_file_atomically(job_.path() / "samples.json", "{\"step\": 7, \"classes\": [\"boots\"]}");

@@ -32,13 +32,13 @@ TEST(SoakDraw, IsAFunctionOfSeedAndJob) {
   EXPECT_NE(text_of(draw(options(3, 1))), text_of(draw(options(4, 1))));
 }
 
-TEST(SoakDraw, TakesKindsInTurn) {
+TEST(SoakDraw, CyclesThroughTheKinds) {
   EXPECT_EQ(draw(options(3, 0)).kind, "shared");
   EXPECT_EQ(draw(options(3, 1)).kind, "zero1");
   EXPECT_EQ(draw(options(3, 2)).kind, "shared");
 }
 
-TEST(SoakDraw, LeavesNothingOut) {
+TEST(SoakDraw, CoversEveryKindOfFault) {
   std::set<std::string_view> kinds;
   std::set<std::string> moments;
   for (int job = 0; job < 20; ++job) {

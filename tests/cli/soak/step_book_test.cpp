@@ -40,7 +40,7 @@ std::vector<std::string> mistakes_in(const std::vector<StepLine>& spoilt) {
   return book_of(spoilt).mistakes(3, kSampleCount, &right);
 }
 
-TEST(StepBook, FindsNothingWhereNothingIsWrong) {
+TEST(StepBook, AcceptsACorrectJob) {
   EXPECT_THAT(mistakes_in(lines()), IsEmpty());
   // Worker 1 joined later, and worker 0 left before the end.
   std::vector<StepLine> some = lines();
@@ -52,24 +52,24 @@ TEST(StepBook, FindsNothingWhereNothingIsWrong) {
   EXPECT_FALSE(book_of(some).has_begun(2));
 }
 
-TEST(StepBook, FindsAStepThatNobodyMade) {
+TEST(StepBook, FindsAMissingStep) {
   const std::vector<StepLine> all = lines();
   EXPECT_THAT(mistakes_in({all[1]}), ElementsAre(HasSubstr("nobody made step 2")));
 }
 
-TEST(StepBook, FindsAStepMadeTwice) {
+TEST(StepBook, FindsARepeatedStep) {
   std::vector<StepLine> all = lines();
   all.push_back(all.back());
   EXPECT_THAT(mistakes_in(all), ElementsAre(HasSubstr("made step 3 after step 3")));
 }
 
-TEST(StepBook, FindsThoseWhoDisagree) {
+TEST(StepBook, FindsWorkersWithDifferentResults) {
   std::vector<StepLine> all = lines();
   all.back().cursor = 8;
   EXPECT_THAT(mistakes_in(all), ElementsAre(HasSubstr("step 3 differs")));
 }
 
-TEST(StepBook, FindsSamplesThatWereLeftOut) {
+TEST(StepBook, FindsMissingSamples) {
   std::vector<StepLine> all = lines();
   for (StepLine& line : all) {
     if (line.step == 2) line.cursor = 17;
@@ -78,7 +78,7 @@ TEST(StepBook, FindsSamplesThatWereLeftOut) {
                                             HasSubstr("is not the undisturbed job's")));
 }
 
-TEST(StepBook, FindsOtherSamplesByTheirLoss) {
+TEST(StepBook, FindsReplacedSamplesByTheirLoss) {
   std::vector<StepLine> all = lines();
   for (StepLine& line : all) {
     if (line.step == 2) line.loss *= 1 + 1e-7;

@@ -30,7 +30,7 @@ BatchScript some_script() {
   return script;
 }
 
-TEST(BatchScriptText, SaysWhatWasAskedFor) {
+TEST(BatchScriptText, ContainsTheRequestedOptions) {
   BatchScript script = some_script();
   script.nodes = 2;
   script.ranks_each = 4;
@@ -51,7 +51,7 @@ TEST(BatchScriptText, SaysWhatWasAskedFor) {
   EXPECT_THAT(script.text(), Not(HasSubstr("scontrol")));
 }
 
-TEST(BatchScriptText, NamesMistakes) {
+TEST(BatchScriptText, ReportsMistakes) {
   BatchScript script = some_script();
   script.command = {};
   EXPECT_THAT(script.mistake(), HasSubstr("what to submit is missing"));
@@ -105,7 +105,7 @@ class BatchScriptRun : public ::testing::Test {
   BatchScript script_;
 };
 
-TEST_F(BatchScriptRun, PassesWordsOnAndEndsAsTheJobDid) {
+TEST_F(BatchScriptRun, PassesArgumentsAndTheExitCodeUnchanged) {
   const std::string program = "for word; do echo \"<$word>\"; done; exit 3\n";
   const auto first = start(program, "");
   EXPECT_EQ(first->wait_exit(soon()), 3) << first->error();
@@ -119,7 +119,7 @@ TEST_F(BatchScriptRun, PassesWordsOnAndEndsAsTheJobDid) {
               HasSubstr("<--slurm>\n<--resume=auto>\n<--grace>\n<50>\n<a recipe.toml>\n"));
 }
 
-TEST(BatchScriptText, RanksHaveTheTimeOfTheWarning) {
+TEST(BatchScriptText, TheGraceTimeFollowsTheWarningTime) {
   BatchScript script = some_script();
   const auto grace_with = [&](int warning) {
     script.warning = warning;
@@ -132,7 +132,7 @@ TEST(BatchScriptText, RanksHaveTheTimeOfTheWarning) {
   EXPECT_THAT(grace_with(600), Not(HasSubstr("590")));
 }
 
-TEST_F(BatchScriptRun, IsQueuedAgainWhenItsTimeIsUp) {
+TEST_F(BatchScriptRun, IsRequeuedWhenItsTimeIsUp) {
   const auto job = start(kSaving, "");
   job->wait_for_output("up\n", soon());
   job->signal(SIGUSR1);
@@ -140,7 +140,7 @@ TEST_F(BatchScriptRun, IsQueuedAgainWhenItsTimeIsUp) {
   EXPECT_EQ(job->out(), "up\nsaving\nscontrol requeue 42\n");
 }
 
-TEST_F(BatchScriptRun, IsNotQueuedAgainWhenItIsCancelled) {
+TEST_F(BatchScriptRun, IsNotRequeuedWhenItIsCancelled) {
   const auto job = start(kSaving, "");
   job->wait_for_output("up\n", soon());
   job->signal(SIGTERM);
@@ -149,7 +149,7 @@ TEST_F(BatchScriptRun, IsNotQueuedAgainWhenItIsCancelled) {
 }
 
 // Slurm sends the signal only to the ranks, so the script does not receive it.
-TEST_F(BatchScriptRun, IsQueuedAgainWhenItSavedBeforePreemptionKilledIt) {
+TEST_F(BatchScriptRun, IsRequeuedWhenItSavedBeforeItWasPreempted) {
   for (const bool is_of_this_turn : {true, false}) {
     answer_of_slurm(is_of_this_turn ? "PreemptTime=2026-03-01T10:00:00"
                                     : "PreemptTime=2026-03-01T09:59:59");
@@ -160,7 +160,7 @@ TEST_F(BatchScriptRun, IsQueuedAgainWhenItSavedBeforePreemptionKilledIt) {
   answer_of_slurm("PreemptTime=2026-03-01T10:30:00");
   const auto done = start("exit 0\n", "");
   EXPECT_EQ(done->wait_exit(soon()), 0);
-  EXPECT_EQ(done->out(), "") << "it had ended anyway";
+  EXPECT_EQ(done->out(), "") << "the job had ended before the preemption";
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ TEST(Continuation, KeepsEveryOptionAndSetting) {
                 "a:2,b:2 --output runs/a --resume");
 }
 
-TEST(Continuation, SaysWhereAndHowOnce) {
+TEST(Continuation, ContainsFolderAndResumeOnce) {
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"a.toml", "--output", "b", "--resume"},
         {"--resume=auto", "a.toml", "--output=b"},
@@ -42,7 +42,7 @@ TEST(Continuation, SaysWhereAndHowOnce) {
             std::string(kBegin) + "a.toml --output runs/a --resume=auto");
 }
 
-TEST(Continuation, QuotesWhatAShellWouldRead) {
+TEST(Continuation, QuotesSpecialCharactersForAShell) {
   EXPECT_EQ((Continuation{.program = "./my build/trireme",
                           .words = {"a.toml", "model.widths=[8, 8]"},
                           .folder = "/it's me",
@@ -52,7 +52,7 @@ TEST(Continuation, QuotesWhatAShellWouldRead) {
             "--output 'runs/a b' --resume=auto");
 }
 
-TEST(Continuation, ChangesReplaceSettingsAndAskForPermissionOnce) {
+TEST(Continuation, ChangesReplaceSettingsAndAllowThemOnce) {
   const std::vector<Continuation::Change> changes{
       {.key = "optim.learning_rate", .value = "0.09", .needs_permission = true},
       {.key = "optim.clip_norm", .value = "1", .needs_permission = true},

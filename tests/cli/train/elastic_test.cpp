@@ -30,7 +30,7 @@ config::Config read(const std::vector<std::string>& overrides, bool has_sync = f
   return config::read_config(schema, {.overrides = overrides});
 }
 
-TEST(RecipeElastic, IsReadWhereItIsEnabled) {
+TEST(RecipeElastic, IsReadIfItIsEnabled) {
   EXPECT_FALSE(elastic_of(read({})));
   EXPECT_FALSE(elastic_of(read({"elastic.min=2"})));
   const auto elastic = elastic_of(read({"elastic.enabled=true", "elastic.min=2", "elastic.max=6",
@@ -45,7 +45,7 @@ TEST(RecipeElastic, IsReadWhereItIsEnabled) {
   EXPECT_EQ(elastic_settings(read({"sync.timeout=2 s"}, true)).join_max, 16s);
 }
 
-TEST(RecipeElastic, WorkersAreToldWhatTheLauncherWasTold) {
+TEST(RecipeElastic, OptionsOfTheLauncherReachTheWorkers) {
   cluster::launch::JobSpec spec;
   spec.elastic = {.least = 2, .most = 5};
   std::vector<std::string> wanted{"elastic.enabled=true", "elastic.min=2", "elastic.max=5"};

@@ -76,7 +76,7 @@ TEST_F(WorkerProgram, DescribesItsSettings) {
   EXPECT_THAT(text, HasSubstr("model.x"));
 }
 
-TEST_F(WorkerProgram, AFileBesideItSpeaksForItUntilItIsBuiltAnew) {
+TEST_F(WorkerProgram, ADescriptionFileIsUsedUntilTheProgramIsRebuilt) {
   const std::string path = script("worker", "echo nothing\n");
   write_file_atomically(path + ".json", description());
   EXPECT_NE(Worker(path).schema().find("model"), nullptr);
@@ -84,13 +84,13 @@ TEST_F(WorkerProgram, AFileBesideItSpeaksForItUntilItIsBuiltAnew) {
   EXPECT_THAT(complaint([&] { Worker(path).schema(); }), HasSubstr("is no worker"));
 }
 
-TEST_F(WorkerProgram, WhatIsNoneIsSaidSo) {
+TEST_F(WorkerProgram, AProgramThatIsNoWorkerIsReported) {
   EXPECT_THAT(complaint([&] { Worker(script("mute", "exit 0\n")).schema(); }),
               HasSubstr("run_worker"));
   EXPECT_FALSE(complaint([&] { Worker((folder_.path() / "none").string()); }).empty());
 }
 
-TEST_F(WorkerProgram, AnswersGetTheirWordsAsTheyAre) {
+TEST_F(WorkerProgram, ArgumentsReachTheProgramUnchanged) {
   Command command("eval", "", "");
   const auto words = answer_words(command, "eval");
   command.option("--count", "N", "", hand_on(words, "--count"));

@@ -9,7 +9,7 @@
 namespace trireme::cli::bench::recovery {
 namespace {
 
-TEST(RecoveryBar, IsMissedByTheWorstToo) {
+TEST(RecoveryBar, CanBeMissedByTheWorstValue) {
   const Bar bar{.median_max = 0.05, .worst_max = 0.25};
   EXPECT_EQ(judge(bar, {0.01, 0.04, 0.2}).is_met, true);
   EXPECT_EQ(judge(bar, {0.01, 0.04, 0.3}).is_met, false);
@@ -18,7 +18,7 @@ TEST(RecoveryBar, IsMissedByTheWorstToo) {
   EXPECT_EQ(judge({.worst_max = 0.05}, {0.09}).text, "MISSED: worst <= 50 ms");
 }
 
-TEST(RecoveryBar, OfStepsThatAreNoisyAnywayTheEffectIsJudged) {
+TEST(RecoveryBar, NoiseWithoutAnIncidentDoesNotCount) {
   const Bar bar{.worst_max = 0.05};
   EXPECT_EQ(judge(bar, {0.01, 0.09}, {0.0, 0.06}).is_met, true);
   EXPECT_EQ(judge(bar, {0.01, 0.09}, {0.0, 0.01}).is_met, false);
@@ -27,7 +27,7 @@ TEST(RecoveryBar, OfStepsThatAreNoisyAnywayTheEffectIsJudged) {
   EXPECT_NEAR(effect_of({0.02}, {0.05}).median, -0.03, 1e-12);
 }
 
-TEST(RecoveryBar, WhatWasNotMeasuredIsNotMet) {
+TEST(RecoveryBar, ABarWithoutAMeasurementIsNotMet) {
   EXPECT_EQ(judge({.median_max = 1}, {}).is_met, std::nullopt);
   EXPECT_EQ(judge({.median_max = 1}, {}).text, "not measured: median <= 1000 ms");
   EXPECT_EQ(judge({}, {0.1}).text, "");

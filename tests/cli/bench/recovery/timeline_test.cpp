@@ -38,7 +38,7 @@ TEST(RecoveryTimeline, CountsFromTheDeathToTheLastSurvivorsStep) {
   EXPECT_EQ(timeline(6).lost(100 * kMs, 1, {0, 2}), std::nullopt);
 }
 
-TEST(RecoveryTimeline, TheLargestStepAfterAgainstTheLargestBefore) {
+TEST(RecoveryTimeline, ComparesTheLargestStepAfterWithTheLargestBefore) {
   EXPECT_EQ(timeline(2).jolt(100 * kMs, {0, 1}, 3), std::nullopt);
   EXPECT_NEAR(timeline(3).jolt(100 * kMs, {0, 1}, 3).value(), 0.052, 1e-9);
   EXPECT_NEAR(timeline(3).jolt(100 * kMs, {0}, 3).value(), 0.050, 1e-9);
@@ -50,7 +50,7 @@ TEST(RecoveryTimeline, AStepIsTheMedianOfAll) {
   EXPECT_EQ(timeline(30).median_step({7}), 0);
 }
 
-TEST(RecoveryTimeline, KnowsWhoIsThere) {
+TEST(RecoveryTimeline, CountsStepsPerEpochAndTheFirstStepPerWorker) {
   const Timeline all = timeline(4);
   EXPECT_EQ(all.epoch(), 2);
   EXPECT_EQ(all.steps_in_epoch(1), 4);

@@ -44,7 +44,7 @@ TEST(TrainBars, SpeedIsAtLeastAndMemoryAtMost) {
   }
 }
 
-TEST(TrainBars, WhatDidNotRunIsNeitherMetNorMissed) {
+TEST(TrainBars, ABarWithoutARunIsOpen) {
   const TrainBar bar = bar_of(TrainMeasure::Speed);
   auto series = measured(bar, 2);
   EXPECT_EQ(judge(bar, {}).is_met, std::nullopt);
@@ -53,7 +53,7 @@ TEST(TrainBars, WhatDidNotRunIsNeitherMetNorMissed) {
   EXPECT_THAT(judge(bar, series).measured, HasSubstr("no PyTorch"));
 }
 
-TEST(TrainBars, WithoutALimitTheRatioIsOnlyRead) {
+TEST(TrainBars, WithoutALimitTheRatioIsOnlyReported) {
   TrainBar bar = bar_of(TrainMeasure::Speed);
   bar.limit = 0;
   const Verdict verdict = judge(bar, measured(bar, 0.5));
@@ -61,7 +61,7 @@ TEST(TrainBars, WithoutALimitTheRatioIsOnlyRead) {
   EXPECT_THAT(verdict.measured, HasSubstr("0.50 x"));
 }
 
-TEST(TrainBars, WhatWentWrongMeetsNone) {
+TEST(TrainBars, AnIncorrectRunMeetsNoBar) {
   const TrainBar bar = bar_of(TrainMeasure::Speed);
   auto series = measured(bar, 9);
   series[0].rounds[0].is_verified = false;
@@ -81,7 +81,7 @@ TEST(TrainBars, CanBeChosenByModelAndRanks) {
   EXPECT_EQ(bars[0].other.options.seconds, 7);
 }
 
-TEST(TrainBars, EverybodyRunsOnceAndOursBeforeTheOther) {
+TEST(TrainBars, EveryEntrantRunsOnceAndTriremeRunsFirst) {
   const std::vector<TrainBar> bars = all_bars();
   const std::vector<Entrant> entrants = entrants_of(bars);
   for (const Entrant& entrant : entrants) {

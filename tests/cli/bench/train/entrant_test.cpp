@@ -21,7 +21,7 @@ TrainRecord record(double speed, std::int64_t peak = 100) {
   return result;
 }
 
-TEST(TrainSeries, TheFastestRoundCountsWithTheMedianOfMemory) {
+TEST(TrainSeries, UsesTheFastestRoundAndTheMedianOfMemory) {
   TrainSeries series{{}, {record(10, 300), record(30, 100), record(20, 200)}};
   EXPECT_EQ(series.combined().units_per_second, 30);
   EXPECT_EQ(series.combined().peak_bytes, 200);
@@ -39,7 +39,7 @@ TEST(TrainSeries, AreComparedBestAgainstBestAndRoundByRound) {
   EXPECT_EQ(times_as_fast(ours, {{}, {record(0)}}), 0);
 }
 
-TEST(Entrant, LabelsTellCasesApart) {
+TEST(Entrant, LabelsDistinguishCases) {
   Entrant plain;
   plain.options.model = "cnn";
   plain.options.ranks = 2;

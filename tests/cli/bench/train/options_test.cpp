@@ -32,7 +32,7 @@ Reading read(const Words& words) {
   return {code, *options};
 }
 
-TEST(TrainOptions, ARankReadsWhatTheProgramWrites) {
+TEST(TrainOptions, ARankParsesTheProgramsArguments) {
   TrainOptions options;
   options.model = "gpt-wide";
   options.ranks = 3;
@@ -61,7 +61,7 @@ TEST(TrainOptions, ARankReadsWhatTheProgramWrites) {
   EXPECT_TRUE(reading.options.prints_records);
 }
 
-TEST(TrainOptions, NonsenseIsRefused) {
+TEST(TrainOptions, InvalidValuesAreRefused) {
   for (const Words& words : {Words{"--model", "gpt"},
                              {"--ranks", "0"},
                              {"--threads", "0"},
@@ -75,7 +75,7 @@ TEST(TrainOptions, NonsenseIsRefused) {
   }
 }
 
-TEST(TrainOptions, WhatWasLeftOpenIsDecided) {
+TEST(TrainOptions, UnsetValuesGetDefaults) {
   const TrainOptions one = TrainOptions{}.whole();
   EXPECT_EQ(one.model, "cnn");
   EXPECT_EQ(one.ranks, 1);
@@ -87,7 +87,7 @@ TEST(TrainOptions, WhatWasLeftOpenIsDecided) {
   EXPECT_EQ(many.whole().threads, 5);
 }
 
-TEST(TrainOptions, WhatDoesNotGoTogetherIsRefused) {
+TEST(TrainOptions, InconsistentOptionsAreRefused) {
   EXPECT_NO_THROW(TrainOptions{}.check());
   TrainOptions alone;
   alone.ranks = 1;
@@ -112,7 +112,7 @@ TEST(TrainOptions, WhatDoesNotGoTogetherIsRefused) {
   TrainOptions rounds;
   rounds.ranks = 2;
   rounds.every = 100;
-  EXPECT_THROW(rounds.check(), Error) << "who agrees in every step has no rounds";
+  EXPECT_THROW(rounds.check(), Error) << "a strategy that synchronizes in every step has no rounds";
   rounds.sync = "diloco";
   rounds.codec = "int8";
   EXPECT_NO_THROW(rounds.check());
@@ -123,7 +123,7 @@ TEST(TrainOptions, WhatDoesNotGoTogetherIsRefused) {
   elastic.ranks = 2;
   EXPECT_NO_THROW(elastic.check());
   elastic.wire = 1e9;
-  EXPECT_THROW(elastic.check(), Error) << "a host with one rank has nothing to slice";
+  EXPECT_THROW(elastic.check(), Error) << "with one rank per host there is nothing to shard";
   elastic.ranks = 4;
   EXPECT_NO_THROW(elastic.check());
   elastic.has_peers = true;

@@ -37,7 +37,7 @@ TrainRecord sample() {
   return record;
 }
 
-TEST(TrainRecord, SurvivesItsWayAsJson) {
+TEST(TrainRecord, IsReadBackFromJsonUnchanged) {
   const auto back = read_record(to_json(sample()));
   ASSERT_TRUE(back);
   EXPECT_EQ(to_json(*back), to_json(sample()));
@@ -50,7 +50,7 @@ TEST(TrainRecord, SurvivesItsWayAsJson) {
   EXPECT_TRUE(back->is_elastic);
 }
 
-TEST(TrainRecord, APeerHasNoParts) {
+TEST(TrainRecord, ARecordOfAPeerHasNoParts) {
   TrainRecord record = sample();
   record.parts = {};
   EXPECT_THAT(to_json(record), Not(HasSubstr("parts")));
@@ -59,7 +59,7 @@ TEST(TrainRecord, APeerHasNoParts) {
   EXPECT_EQ(back->parts.total(), 0);
 }
 
-TEST(TrainRecord, WhatNobodyWaitsForIsHidden) {
+TEST(TrainRecord, CommunicationWithoutAWaitIsHidden) {
   TrainRecord record = sample();
   EXPECT_DOUBLE_EQ(hidden_share(record), 0.5);
   record.parts.wait = 0.1;
@@ -70,14 +70,14 @@ TEST(TrainRecord, WhatNobodyWaitsForIsHidden) {
   EXPECT_EQ(hidden_share(record), 1);
 }
 
-TEST(TrainRecord, OtherLinesHoldNone) {
+TEST(TrainRecord, OtherLinesAreNotRecords) {
   for (const char* line :
        {"", "warming up", "{\"model\":", "{\"model\": 3}", "{\"op\":\"send\"}"}) {
     EXPECT_FALSE(read_record(line)) << line;
   }
 }
 
-TEST(TrainRecord, ItsLineShowsShareOfParts) {
+TEST(TrainRecord, ItsLineShowsTheShareOfEachPart) {
   EXPECT_THAT(table_line(sample()), HasSubstr("4.0 36.0 40.0 8.0 12.0 %"));
   EXPECT_THAT(table_line(sample()), HasSubstr("5120 MiB"));
   EXPECT_THAT(table_line(sample()), Not(HasSubstr("WRONG")));

@@ -21,7 +21,7 @@ TrainRecord scaled(int ranks, double units, StepParts parts) {
   return record;
 }
 
-TEST(Scaling, SaysWhatIsMissingAndWhy) {
+TEST(Scaling, ShowsTheLostTimeAndItsParts) {
   const StepParts alone{.data = 0, .forward = 0.010, .backward = 0.020, .wait = 0, .update = 0.004};
   StepParts two = alone;
   two.backward = 0.0225;

@@ -33,14 +33,14 @@ TEST(TrainTools, OneRankNeedsNoLauncher) {
   EXPECT_EQ(kAll.program_of(entrant(kPyTorch, 1)).words[0], "/b/peer");
 }
 
-TEST(TrainTools, SeveralAreStartedByOurs) {
+TEST(TrainTools, SeveralRanksAreStartedByTriremeRun) {
   EXPECT_THAT(first(kAll.program_of(entrant(kOurs, 3)).words, 6),
               ElementsAre("/b/trireme", "run", "-n", "3", "--", "/b/rank"));
   EXPECT_THAT(first(kAll.program_of(entrant(kPyTorch, 3)).words, 8),
               ElementsAre("/b/trireme", "run", "-n", "3", "--bind", "none", "--", "/b/peer"));
 }
 
-TEST(TrainTools, TwoHaveAWireBetweenThem) {
+TEST(TrainTools, TwoRanksRunOverAWire) {
   for (const std::string who : {kOurs, kPyTorch}) {
     Entrant wired = entrant(who, 2);
     wired.options.wire = 1e9;
@@ -54,7 +54,7 @@ TEST(TrainTools, TwoHaveAWireBetweenThem) {
   }
 }
 
-TEST(TrainTools, WhatIsMissingSaysSo) {
+TEST(TrainTools, AMissingProgramIsReported) {
   const TrainTools none{"/b/trireme", "", "", "", false};
   EXPECT_THAT(none.why_not(entrant(kOurs, 1)), HasSubstr("/b/trireme"));
   EXPECT_THAT(none.why_not(entrant(kPyTorch, 1)), HasSubstr("make setup"));
