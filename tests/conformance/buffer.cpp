@@ -44,8 +44,9 @@ void Buffer::expect(const Cycle& cycle, const std::string& what, Report& report)
 void Buffer::expect_guards(const std::string& what, Report& report) const {
   const auto is_guard = [](std::byte byte) { return byte == kGuardByte; };
   const std::byte* end = data_ + count_ * size_of(type_);
-  report.expect(std::all_of(data_ - kGuard, data_, is_guard), what + ": written in front");
-  report.expect(std::all_of(end, end + kGuard, is_guard), what + ": written behind");
+  report.expect(std::all_of(data_ - kGuard, data_, is_guard),
+                what + ": memory before it was written");
+  report.expect(std::all_of(end, end + kGuard, is_guard), what + ": memory after it was written");
 }
 
 std::vector<Place> places(const Group& group) {

@@ -34,7 +34,7 @@ std::vector<Param> all_params() {
 
 class Conformance : public ::testing::TestWithParam<Param> {};
 
-TEST_P(Conformance, Holds) {
+TEST_P(Conformance, CasePasses) {
   const auto groups = connect_threads(GetParam().ranks, {.timeout = std::chrono::seconds(30)});
   std::mutex mutex;
   std::string complaints;

@@ -139,7 +139,7 @@ void expect_told(const Group& group, const std::function<void(const Group&)>& fa
     group.barrier().wait();
     if (group.rank() == 0) {
       fail(sub);
-      report.expect(sub.error().has_value(), "the rank that failed goes on");
+      report.expect(sub.error().has_value(), "the failed rank continued");
     } else {
       const auto error = error_of([&] { sub.all_reduce(data.span(), ReduceOp::Sum).wait(); });
       expect_end(sub, error, ErrorCode::RemoteFailure, {"rank 0", text}, text, report);
@@ -164,7 +164,7 @@ void announcement_to_a_part(const Group& group, Report& report) {
   group.barrier().wait();
   if (group.rank() == 0) {
     sub.announce(Error(ErrorCode::Exhausted, "the disk is full"));
-    report.expect(part.error().has_value(), "a part outlives its group");
+    report.expect(part.error().has_value(), "a sub-group outlived its group");
   } else {
     std::int32_t number = 1;
     const auto error = error_of([&] {
@@ -172,7 +172,7 @@ void announcement_to_a_part(const Group& group, Report& report) {
       part.all_reduce({&number, 1, DType::Int32}, ReduceOp::Sum, call).wait();
     });
     expect_end(part, error, ErrorCode::RemoteFailure, {"rank 0", "the disk is full"},
-               "an announcement to a part", report);
+               "an announcement to a sub-group", report);
   }
   group.barrier().wait();
 }
@@ -226,10 +226,10 @@ void nothing_after_the_end(const Group& group, Report& report) {
       [&] { return sub.receive(all, (sub.rank() + 1) % sub.size(), 1); }};
   for (const auto& call : calls) {
     const auto error = error_of([&] { call().wait(); });
-    report.expect(error && says(*error, "over"), "a group that has ended took a call");
+    report.expect(error && says(*error, "over"), "a group that has ended accepted a call");
   }
   group.all_reduce(all, ReduceOp::Sum).wait();
-  report.expect(data[0] == static_cast<float>(group.size()), "another group suffered");
+  report.expect(data[0] == static_cast<float>(group.size()), "another group was affected");
 }
 
 constexpr Case kCases[] = {{"a_rank_that_never_comes", a_rank_that_never_comes},

@@ -48,7 +48,7 @@ inline void expect_end(const Group& ruined, const std::optional<Error>& error, E
     report.expect(again && std::string(again->what()) == error->what(),
                   what + ": not repeated, but " + (again ? again->what() : "nothing"));
   }
-  report.expect(ruined.error().has_value(), what + ": the group does not know its end");
+  report.expect(ruined.error().has_value(), what + ": the group does not report its error");
 }
 
 }  // namespace trireme::comm::conformance

@@ -64,7 +64,7 @@ Outcome strike(FaultPoint point, std::size_t count, Place place) {
 
 class Fault : public ::testing::TestWithParam<FaultPoint> {};
 
-TEST_P(Fault, IsNamedByTheRankAndToldToTheOthers) {
+TEST_P(Fault, TheErrorReachesEveryRank) {
   const std::string text = "no memory at " + std::string(GetParam().name);
   for (const std::size_t count : {3u, 5000u, 300000u}) {
     for (const Place place : {Place::Ordinary, Place::Shared}) {

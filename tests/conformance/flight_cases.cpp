@@ -109,7 +109,7 @@ void polled(const Group& group, Report& report) {
   for (Flight& flight : flights) works.push_back(flight.start(group, 0));
   const Deadline deadline = Deadline::after(std::chrono::seconds(30));
   while (!std::all_of(works.begin(), works.end(), [](Work& work) { return work.is_done(); })) {
-    if (deadline.is_past()) throw Error(ErrorCode::Deadline, "polling does not get anywhere");
+    if (deadline.is_past()) throw Error(ErrorCode::Deadline, "polling makes no progress");
     std::this_thread::yield();
   }
   for (const Flight& flight : flights) flight.expect(group, report);

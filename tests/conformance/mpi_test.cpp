@@ -37,7 +37,7 @@ TEST_P(Mpi, Conforms) {
   testing::CommandProcess run(
       {.command = {kMpirun, "--allow-run-as-root", "--oversubscribe", "--mca",
                    "mpi_yield_when_idle", "1", "-n", std::to_string(GetParam()), this_binary(),
-                   "--gtest_filter=MpiRank.Sweeps", "--gtest_brief=1"},
+                   "--gtest_filter=MpiRank.RunsAllCases", "--gtest_brief=1"},
        .environment = {{"CONFORMANCE_MPI", "1"},
                        {"TRIREME_JOB", "mpi"},
                        {"TRIREME_STORE", "folder:" + folder.path().string()}}});
@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, Mpi,
                                                                : std::vector<int>{3}));
 
 // The job numbers the two ranks in the opposite order to mpirun.
-TEST(MpiNumbers, MustBeThoseOfTheJob) {
+TEST(MpiNumbers, RankNumbersMustMatchTheJobs) {
   if (!mpi::is_available()) GTEST_SKIP() << "this build has no MPI";
   if (::access(kMpirun, X_OK) != 0) GTEST_SKIP() << "no " << kMpirun << ": MPI was not tested";
   const TemporaryFolder folder("mpi");
@@ -85,7 +85,7 @@ TEST(MpiRank, IsRefused) {
   }
 }
 
-TEST(MpiRank, Sweeps) {
+TEST(MpiRank, RunsAllCases) {
   if (std::getenv("CONFORMANCE_MPI") == nullptr) GTEST_SKIP() << "only under mpirun";
   cluster::World world = cluster::World::join();
   const Group group =

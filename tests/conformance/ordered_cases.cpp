@@ -44,8 +44,8 @@ struct OrderedTrial {
   Place place;
 
   std::string name() const {
-    return "ordered_sum over " + std::to_string(slots) + " slots, dealt " + std::to_string(way) +
-           ", of " + Trial{type, count, place}.name();
+    return "ordered_sum over " + std::to_string(slots) + " slots, assignment " +
+           std::to_string(way) + ", of " + Trial{type, count, place}.name();
   }
 };
 
@@ -78,7 +78,7 @@ void run(const Group& group, const OrderedTrial& trial, Report& report) {
 
   work.wait();
   const bool is_same = std::memcmp(out.at(0), wanted.at(0), out.span().size()) == 0;
-  report.expect(is_same, trial.name() + ": not the bits of one rank alone");
+  report.expect(is_same, trial.name() + ": the bits differ from those of a single rank");
   out.expect_guards(trial.name(), report);
 }
 

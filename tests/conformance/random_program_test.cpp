@@ -17,9 +17,9 @@
 namespace trireme::comm::conformance {
 namespace {
 
-TEST(RandomProgram, RanksAgreeWithTheModel) {
+TEST(RandomProgram, ResultsMatchTheModel) {
   const auto failure = testing::for_each_seed(
-      "RandomProgram.RanksAgreeWithTheModel", 40,
+      "RandomProgram.ResultsMatchTheModel", 40,
       [](std::uint64_t seed) -> std::optional<std::string> {
         const Program program = make_program(seed);
         const auto groups = connect_threads(program.ranks, {.timeout = std::chrono::seconds(20)});
@@ -37,7 +37,7 @@ TEST(RandomProgram, RanksAgreeWithTheModel) {
   EXPECT_FALSE(failure.has_value()) << *failure;
 }
 
-TEST(RandomProgram, ASeedIsOneProgram) {
+TEST(RandomProgram, ASeedDeterminesTheProgram) {
   const Program a = make_program(7), b = make_program(7);
   ASSERT_EQ(a.steps.size(), b.steps.size());
   EXPECT_EQ(a.groups, b.groups);
@@ -55,7 +55,7 @@ TEST(RandomProgram, SeedsReachEveryKindAndType) {
       types.insert(step.type);
     }
   }
-  EXPECT_EQ(kinds.size(), 11u) << "all but the receive that every send has";
+  EXPECT_EQ(kinds.size(), 11u) << "every kind except receive, which is part of send";
   EXPECT_EQ(types.size(), static_cast<std::size_t>(kDTypeCount));
 }
 
