@@ -22,7 +22,7 @@ TEST(BuildInfo, IdIsSixteenHexadecimalDigits) {
   EXPECT_EQ(id.find_first_not_of("0123456789abcdef"), std::string_view::npos) << id;
 }
 
-TEST(BuildInfo, EveryPartSaysWhetherAndWhy) {
+TEST(BuildInfo, EveryPartStatesWhetherItIsBuiltAndWhy) {
   for (const BuildPart& part : build_info().parts) {
     EXPECT_TRUE(part.state.starts_with("on: ") || part.state.starts_with("off: ")) << part.name;
     EXPECT_EQ(part.is_on(), part.state.starts_with("on: ")) << part.name;

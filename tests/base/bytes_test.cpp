@@ -34,7 +34,7 @@ TEST(Hex, ReadsWhatItWrote) {
   EXPECT_EQ(from_hex("DeadBeef"), from_hex("deadbeef"));
 }
 
-TEST(Hex, RefusesWhatIsNone) {
+TEST(Hex, RefusesTextThatIsNotHexadecimal) {
   for (const char* text : {"0", "abc", "0g", "g0", "0 ", "-1", "0x"}) {
     EXPECT_EQ(code_of([&] { from_hex(text); }), ErrorCode::InvalidInput) << text;
   }
@@ -87,14 +87,14 @@ TEST(ByteReader, EveryTruncationIsAProtocolError) {
   }
 }
 
-TEST(ByteReader, BytesTooManyAreAProtocolError) {
+TEST(ByteReader, ExcessBytesAreAProtocolError) {
   Bytes message = example_message();
   message.push_back(std::byte{0});
   ByteReader reader(message);
   EXPECT_EQ(code_of([&] { read_example(reader); }), ErrorCode::Protocol);
 }
 
-TEST(ByteReader, ALengthThatLiesIsAProtocolError) {
+TEST(ByteReader, AWrongLengthIsAProtocolError) {
   ByteWriter writer;
   writer.put(std::numeric_limits<std::uint32_t>::max());
   ByteReader reader(writer.bytes());

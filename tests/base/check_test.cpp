@@ -24,13 +24,13 @@ std::string misuse_of(const std::function<void()>& action) {
   return "nothing was thrown";
 }
 
-TEST(Check, PassesWhatHolds) {
+TEST(Check, DoesNotThrowIfTheConditionHolds) {
   EXPECT_NO_THROW(TRIREME_CHECK(1 + 1 == 2));
   EXPECT_NO_THROW(TRIREME_CHECK(true, "never said"));
   EXPECT_NO_THROW(TRIREME_CHECK_EQ(2, 2));
 }
 
-TEST(Check, SaysExpressionMessageAndPlace) {
+TEST(Check, ReportsExpressionMessageAndLocation) {
   const int rank = 7;
   const int size = 4;
   const std::string text = misuse_of(
@@ -40,7 +40,7 @@ TEST(Check, SaysExpressionMessageAndPlace) {
   EXPECT_THAT(text, ::testing::ContainsRegex(" at check_test\\.cpp:[0-9]+$"));
 }
 
-TEST(Check, EqualitySaysBothValues) {
+TEST(Check, EqualityReportsBothValues) {
   const std::string text = misuse_of([] { TRIREME_CHECK_EQ(2 * 3, 7, "all_gather output"); });
   EXPECT_THAT(text, ::testing::HasSubstr("2 * 3 == 7"));
   EXPECT_THAT(text, ::testing::HasSubstr("all_gather output (6 against 7)"));

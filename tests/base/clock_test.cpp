@@ -26,7 +26,7 @@ TEST(Clock, NeverGoesBack) {
   }
 }
 
-TEST(Clock, IsTheMachinesSteadyClock) {
+TEST(Clock, IsTheSteadyClock) {
   const auto before = std::chrono::steady_clock::now();
   const TimePoint now = steady_clock().now();
   const auto after = std::chrono::steady_clock::now();
@@ -45,7 +45,7 @@ TEST(Clock, CanBeReplaced) {
   EXPECT_EQ(clock.now().time_since_epoch().count(), 42);
 }
 
-TEST(Clock, WallSecondsAreThoseOfTheCalendar) {
+TEST(Clock, WallSecondsMatchTheSystemClock) {
   EXPECT_NEAR(wall_seconds(), static_cast<double>(std::time(nullptr)), 2.0);
 }
 

@@ -21,7 +21,7 @@ TEST(Deadline, NeverIsNeverPast) {
   EXPECT_EQ(never.poll_timeout(), -1);
 }
 
-TEST(Deadline, ZeroAndLessArePastAtOnce) {
+TEST(Deadline, ZeroAndNegativeDurationsArePastAtOnce) {
   for (const Duration timeout : {Duration(0), Duration(-1), Duration::min()}) {
     const Deadline deadline = Deadline::after(timeout);
     EXPECT_TRUE(deadline.is_past()) << timeout.count();
@@ -38,7 +38,7 @@ TEST(Deadline, AnHourIsNotPast) {
   EXPECT_GT(deadline.remaining(), Duration(50min));
 }
 
-TEST(Deadline, SumsPastTheEndOfTimeMeanNever) {
+TEST(Deadline, OverflowMeansNever) {
   EXPECT_TRUE(Deadline::after(Duration::max()).is_never());
   EXPECT_TRUE(Deadline::after(Duration::max() - 1s).is_never());
 }
@@ -62,7 +62,7 @@ TEST(Deadline, PollRoundsUp) {
   }
 }
 
-TEST(Deadline, TheEarlierOfTwo) {
+TEST(Deadline, EarlierReturnsTheEarlierDeadline) {
   const Deadline soon = Deadline::after(1s);
   const Deadline late = Deadline::after(1h);
   EXPECT_EQ(min(soon, late).when(), soon.when());
@@ -71,7 +71,7 @@ TEST(Deadline, TheEarlierOfTwo) {
   EXPECT_TRUE(min(Deadline::never(), Deadline::never()).is_never());
 }
 
-TEST(Deadline, KeepsItsMoment) {
+TEST(Deadline, KeepsItsTimePoint) {
   const TimePoint moment(Duration(12345));
   EXPECT_EQ(Deadline::at(moment).when(), moment);
   EXPECT_TRUE(Deadline::at(moment).is_past());

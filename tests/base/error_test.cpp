@@ -12,7 +12,7 @@
 namespace trireme {
 namespace {
 
-TEST(Error, SaysOnlyWhatItWasTold) {
+TEST(Error, ReportsOnlyTheFieldsThatAreSet) {
   const Error error(ErrorCode::Io, "the disk refused");
   EXPECT_STREQ(error.what(), "the disk refused [Io]");
   EXPECT_EQ(error.message(), "the disk refused");
@@ -22,7 +22,7 @@ TEST(Error, SaysOnlyWhatItWasTold) {
   EXPECT_EQ(error.cause(), "");
 }
 
-TEST(Error, SaysRankOperationPeerAndCauseInThatOrder) {
+TEST(Error, ReportsRankOperationPeerAndCauseInThatOrder) {
   const Error error = Error(ErrorCode::PeerLost, "closed the connection")
                           .with_cause("out of memory")
                           .with_peer(3)
@@ -52,7 +52,7 @@ TEST(Error, IsCaughtAsAStandardException) {
   }
 }
 
-TEST(Error, EveryCodeHasANameOfItsOwnAndAConsequence) {
+TEST(Error, EveryCodeHasItsOwnNameAndAConsequence) {
   std::set<std::string_view> names;
   for (int i = 0; i < kErrorCodeCount; ++i) {
     const auto code = static_cast<ErrorCode>(i);
@@ -71,7 +71,7 @@ TEST(Error, ConsequencesFollowTheCode) {
   EXPECT_EQ(name_of(Consequence::Rebuild), "rebuild");
 }
 
-TEST(SystemError, TellsShortageFromRefusal) {
+TEST(SystemError, DistinguishesShortageFromRefusal) {
   for (int shortage : {ENOSPC, EDQUOT, ENOMEM, EMFILE, ENFILE}) {
     EXPECT_EQ(system_error("writing", shortage).code(), ErrorCode::Exhausted) << shortage;
   }

@@ -28,7 +28,7 @@ Error thrown_by(const std::function<void()>& body) {
   return Error(ErrorCode::Misuse, "nothing was thrown");
 }
 
-TEST(ExitStatus, APathThatCannotBeIsTheUsersMistake) {
+TEST(ExitStatus, AnImpossiblePathIsAUserError) {
   const Error below_a_file = thrown_by([] { fs::create_directories("/dev/null/x"); });
   EXPECT_EQ(below_a_file.code(), ErrorCode::InvalidInput);
   EXPECT_THAT(below_a_file.message(), HasSubstr("/dev/null"));
@@ -59,7 +59,7 @@ TEST(ExitStatus, OtherRefusalsKeepTheirCode) {
   EXPECT_EQ(as_error(Error(ErrorCode::Diverged, "x")).code(), ErrorCode::Diverged);
 }
 
-TEST(ExitStatus, IsTwoForInvalidInputAndNotFoundAlone) {
+TEST(ExitStatus, IsTwoOnlyForInvalidInputAndNotFound) {
   for (int i = 0; i < kErrorCodeCount; ++i) {
     const auto code = static_cast<ErrorCode>(i);
     const bool is_users = code == ErrorCode::InvalidInput || code == ErrorCode::NotFound;

@@ -46,7 +46,7 @@ TEST(Fault, MayThrowAnError) {
   EXPECT_EQ(recorder.seen.size(), 1u);
 }
 
-TEST(Fault, NobodyAttachedMeansNothingHappens) {
+TEST(Fault, WithoutFaultsPointsDoNothing) {
   EXPECT_NO_THROW(work(nullptr, 0));
 }
 

@@ -42,10 +42,11 @@ int fill_disk(const fs::path& folder) {
   }
   if (read_file(path) != "old") return failed("the old content is gone");
   if (std::distance(fs::directory_iterator(folder), fs::directory_iterator()) != 1) {
-    return failed("a temporary file stayed");
+    return failed("a temporary file was not removed");
   }
   write_file_atomically(path, std::string(16 * 1024, 'y'));
-  return read_file(path).size() == 16 * 1024 ? kPassed : failed("no room after the failure");
+  return read_file(path).size() == 16 * 1024 ? kPassed
+                                             : failed("no space was free after the failure");
 }
 
 TEST(FileOnAFullDisk, IsExhaustedAndKeepsTheOldFile) {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(InjectedFault, ReadsWhatPeopleWrite) {
+TEST(InjectedFault, ParsesValidTexts) {
   const auto all = parse_chaos(
       "kill rank=2 step=20; stop rank=1 step=30 for=2s at=update ;slow rank=0 factor=3;"
       "doubt rank=0 whom=3 step=4; hang rank=4 step=5 for=3s");
@@ -35,18 +35,18 @@ TEST(InjectedFault, ReadsWhatPeopleWrite) {
   EXPECT_EQ(all[4].length, 3s);
 }
 
-TEST(InjectedFault, NothingIsNothing) {
+TEST(InjectedFault, EmptyTextGivesNoFaults) {
   EXPECT_TRUE(parse_chaos("").empty());
   EXPECT_TRUE(parse_chaos(" ; ;").empty());
 }
 
-TEST(InjectedFault, KnowsEveryMoment) {
+TEST(InjectedFault, ParsesEveryFaultPoint) {
   for (const std::string_view moment : kMoments) {
     EXPECT_EQ(parse_chaos("kill rank=0 at=" + std::string(moment)).at(0).moment, moment);
   }
 }
 
-TEST(InjectedFault, RefusesTheRest) {
+TEST(InjectedFault, RefusesInvalidTexts) {
   for (const char* text :
        {"burn rank=1", "kill", "kill step=3", "kill rank", "kill rank=", "kill rank=x",
         "kill rank=-1", "kill rank=1 step=1.5", "kill rank=1 when=2", "kill rank=1 at=noon",

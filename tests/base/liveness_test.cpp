@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Liveness, BeginsInALongPhaseThatTheFirstStepEnds) {
+TEST(Liveness, StartsInALongPhaseThatTheFirstStepEnds) {
   Liveness liveness;
   EXPECT_TRUE(liveness.report().is_in_long_phase);
   liveness.end_step(1s);
@@ -29,7 +29,7 @@ TEST(Liveness, ReportsTheMedianOfTheLastSteps) {
   EXPECT_EQ(liveness.report().step, 7s);
 }
 
-TEST(Liveness, ScopesNestAndTheEndOfALongPhaseIsAMove) {
+TEST(Liveness, ScopesNestAndTheEndOfALongPhaseIsProgress) {
   Liveness liveness;
   liveness.end_step(1s);
   const std::uint64_t moves = liveness.report().moves;

@@ -40,7 +40,7 @@ TEST(LogConfig, DefaultsToTextAndInfo) {
   EXPECT_NE(text.find("info two\n"), std::string::npos) << text;
 }
 
-TEST(LogConfig, ChoosesLevelAndForm) {
+TEST(LogConfig, SelectsLevelAndFormat) {
   const std::string text = logged(read("[log]\nlevel = 'error'\nformat = 'json'\n"));
   EXPECT_EQ(text.find("two"), std::string::npos);
   EXPECT_NE(text.find(R"("level":"error","event":"three"})"), std::string::npos) << text;

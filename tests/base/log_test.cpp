@@ -53,7 +53,7 @@ struct Pipe {
   Descriptor in;
 };
 
-TEST(Log, TextLinesSayTimeLevelEventAndFields) {
+TEST(Log, TextLinesContainTimeLevelEventAndFields) {
   Pipe pipe;
   const Log log(text_log(pipe.in.get()), LogLevel::Debug);
   log.warn("cores oversubscribed", {{"ranks", 8}, {"cores", 2}});
@@ -63,7 +63,7 @@ TEST(Log, TextLinesSayTimeLevelEventAndFields) {
                                 "ranks=8 cores=2\n[0-9:.]{12} debug idle\n"));
 }
 
-TEST(Log, JsonLinesSayTheSame) {
+TEST(Log, JsonLinesContainTheSame) {
   Pipe pipe;
   const Log log(json_log(pipe.in.get()), LogLevel::Info);
   log.error("peer lost", {{"peer", 3}, {"level", "forged"}});
@@ -74,7 +74,7 @@ TEST(Log, JsonLinesSayTheSame) {
   EXPECT_NEAR(json["time"].get<double>(), wall_seconds(), 60.0);
 }
 
-TEST(Log, LevelsBelowTheLeastAreLeftOut) {
+TEST(Log, EventsBelowTheLevelAreOmitted) {
   Pipe pipe;
   const Log log(text_log(pipe.in.get()), LogLevel::Warn);
   log.debug("a");
@@ -99,7 +99,7 @@ TEST(Log, FieldsOfTheHandleComeFirst) {
 
 TEST(Log, WithoutASinkDiscards) {
   const Log log;
-  log.with({{"rank", 1}}).error("nobody hears");
+  log.with({{"rank", 1}}).error("discarded");
 }
 
 TEST(Log, LinesOfThreadsAreNeverMixed) {
@@ -142,7 +142,7 @@ TEST(Log, AClosedPipeNeitherKillsNorThrows) {
   Pipe pipe;
   const Log log(text_log(pipe.in.get()), LogLevel::Info);
   pipe.out.reset();
-  for (int i = 0; i < 3; ++i) log.info("nobody reads");
+  for (int i = 0; i < 3; ++i) log.info("not read");
 }
 
 TEST(Log, AFullDiskDropsTheLine) {
@@ -152,7 +152,7 @@ TEST(Log, AFullDiskDropsTheLine) {
   Log(text_log(-1), LogLevel::Info).info("no descriptor");
 }
 
-TEST(Log, AStalledReaderCostsOneWaitAndThenNone) {
+TEST(Log, AStalledReaderDelaysOnlyOneLine) {
   Pipe pipe;
   pipe.fill();
   const Log log(text_log(pipe.in.get()), LogLevel::Info);
@@ -166,7 +166,7 @@ TEST(Log, AStalledReaderCostsOneWaitAndThenNone) {
   EXPECT_EQ(text.find("dropped"), std::string::npos);
 }
 
-TEST(Log, HalfALineDoesNotSpoilTheNext) {
+TEST(Log, AnIncompleteLineDoesNotDamageTheNext) {
   Pipe pipe;
   const Log log(text_log(pipe.in.get()), LogLevel::Info);
   // Fills the pipe, so that the line is only partly written.

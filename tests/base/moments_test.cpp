@@ -8,7 +8,7 @@
 namespace trireme {
 namespace {
 
-TEST(Moments, AreThoseOfTwoPassesForAnyDivision) {
+TEST(Moments, MatchTwoPassesForAnySplit) {
   const auto number = [](int i) { return 1e8 + (i % 10) * 0.5; };  // mean 1e8 + 2.25
   for (const int parts : {1, 2, 7}) {
     Moments all;
@@ -23,7 +23,7 @@ TEST(Moments, AreThoseOfTwoPassesForAnyDivision) {
   }
 }
 
-TEST(Moments, OfNothingAreZero) {
+TEST(Moments, OfNoNumbersAreZero) {
   Moments none;
   EXPECT_EQ(none.variance(), 0);
   Moments one;

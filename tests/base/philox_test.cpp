@@ -11,7 +11,7 @@
 namespace trireme {
 namespace {
 
-TEST(Philox, KnownAnswersOfItsAuthors) {
+TEST(Philox, MatchesTheKnownAnswersOfItsAuthors) {
   EXPECT_EQ(philox({0, 0}, {0, 0, 0, 0}),
             (PhiloxBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(philox({0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}),

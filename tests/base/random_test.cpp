@@ -17,7 +17,7 @@
 namespace trireme {
 namespace {
 
-TEST(Random, IsThePureFunctionInOrder) {
+TEST(Random, MatchesThePureFunctionInOrder) {
   Random random(7, 3);
   for (std::uint64_t block = 0; block < 5; ++block) {
     const PhiloxBlock expected = philox(philox_key(7), philox_counter(block, 3));
@@ -85,7 +85,7 @@ TEST(Random, SmallBoundsAreReachedEvenly) {
   for (int count : counts) EXPECT_NEAR(count, 10'000, 450);
 }
 
-TEST(Random, NothingIsBelowZero) {
+TEST(Random, ABoundOfZeroIsMisuse) {
   Random random(3);
   try {
     random.below(0);
@@ -114,7 +114,7 @@ TEST(Random, NormalsHaveTheirMoments) {
   EXPECT_NEAR(static_cast<double>(within) / kCount, 0.6827, 0.005);
 }
 
-TEST(Random, ServesTheStandardAlgorithms) {
+TEST(Random, WorksWithTheStandardAlgorithms) {
   std::vector<int> items(100);
   std::iota(items.begin(), items.end(), 0);
   std::vector<int> shuffled = items;

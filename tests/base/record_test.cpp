@@ -25,7 +25,7 @@ TEST(Record, WritesTextInOrder) {
   EXPECT_EQ(Record().to_text(), "");
 }
 
-TEST(Record, TakesTheTypesThatPeopleHave) {
+TEST(Record, AcceptsTheCommonTypes) {
   const std::string text = "text";
   const std::string_view view = "view";
   const Record record{
@@ -34,7 +34,7 @@ TEST(Record, TakesTheTypesThatPeopleHave) {
   EXPECT_EQ(record.to_json(), R"({"a":255,"b":-5,"c":1.5,"d":"text","e":"view","f":7})");
 }
 
-TEST(Record, FindsTheFirstOfAName) {
+TEST(Record, FindsTheFirstFieldOfAName) {
   Record record{{"a", 1}};
   record.add({"b", 2}).add({"a", 3});
   ASSERT_NE(record.find("a"), nullptr);
@@ -45,7 +45,7 @@ TEST(Record, FindsTheFirstOfAName) {
   EXPECT_EQ(record.to_text(), "a=1 b=2 a=3");
 }
 
-TEST(Record, NumbersReadBackAsTheyWere) {
+TEST(Record, NumbersAreReadBackUnchanged) {
   const double values[] = {0.1, -0.0, 1.0, 1e300, 5e-324, 123456789.125, 1.0 / 3.0};
   for (double value : values) {
     const auto json = nlohmann::json::parse(Record{{"x", value}}.to_json());
@@ -56,13 +56,13 @@ TEST(Record, NumbersReadBackAsTheyWere) {
   EXPECT_EQ(nlohmann::json::parse(Record{{"x", least}}.to_json())["x"].get<std::int64_t>(), least);
 }
 
-TEST(Record, NumbersThatJsonHasNotAreStrings) {
+TEST(Record, NumbersThatJsonCannotRepresentAreStrings) {
   const double infinity = std::numeric_limits<double>::infinity();
   const Record record{{"a", infinity}, {"b", -infinity}, {"c", std::nan("")}};
   EXPECT_EQ(record.to_json(), R"({"a":"inf","b":"-inf","c":"nan"})");
 }
 
-TEST(Record, EveryByteSurvivesOrIsReplaced) {
+TEST(Record, EveryByteIsKeptOrReplaced) {
   for (int byte = 0; byte < 256; ++byte) {
     const std::string text = std::string("<") + static_cast<char>(byte) + ">";
     const Record record{{text, text}};

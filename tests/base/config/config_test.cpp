@@ -21,7 +21,7 @@ Config read(const std::string& text, const std::vector<std::string>& overrides =
   return read_config(sample_schema(), {.files = {{"job.toml", text}}, .overrides = overrides});
 }
 
-TEST(Config, GivesOutItsStructs) {
+TEST(Config, ReturnsItsStructs) {
   const Config config = read("[model]\nkind = 'gpt'\n");
   EXPECT_EQ(config.get<RunConfig>("run"), RunConfig{});
   EXPECT_EQ(config.kind("model"), "gpt");
@@ -32,7 +32,7 @@ TEST(Config, GivesOutItsStructs) {
   EXPECT_THROW(config.kind("run"), Error);
 }
 
-TEST(Config, RemembersWhereValuesCameFrom) {
+TEST(Config, RecordsTheOriginOfValues) {
   const Config config = read("seed = 5\n[run]\nranks = 3\n", {"run.rate=0.5", "model.kind=mlp"});
   EXPECT_EQ(config.setting("seed")->origin, "job.toml:1");
   EXPECT_EQ(config.setting("run.ranks")->origin, "job.toml:3");
@@ -47,7 +47,7 @@ TEST(Config, RemembersWhereValuesCameFrom) {
   EXPECT_EQ(config.setting("absent"), nullptr);
 }
 
-TEST(Config, Explains) {
+TEST(Config, ExplainsSettingsAndTheirOrigin) {
   const Config config = read("[run]\nranks = 3\n");
   EXPECT_EQ(config.explain("run.ranks"),
             "run.ranks = 3\n  from:    job.toml:2\n  default: 1\n  type:    integer, 1 to 4096\n"

@@ -17,7 +17,7 @@ TEST(DottedKey, TablesAreOutermostFirst) {
   EXPECT_EQ(tables_of("a..b"), (Names{"a", "a."}));
 }
 
-TEST(DottedKey, DotsInQuotationMarksSeparateNothing) {
+TEST(DottedKey, DotsInQuotationMarksDoNotSeparate) {
   EXPECT_EQ(tables_of("\"a.b\".c"), Names{"\"a.b\""});
   EXPECT_EQ(tables_of("a.\"b\\\".c\""), Names{"a"});
   EXPECT_EQ(leaf_of("a.\"b.c\""), "\"b.c\"");

@@ -28,7 +28,7 @@ TEST(ConfigField, SetsAndGetsItsMember) {
   EXPECT_EQ(sample.ranks, 8) << "a refused value leaves the member as it was";
 }
 
-TEST(ConfigField, SaysWhatWasDeclared) {
+TEST(ConfigField, ReportsItsDeclaration) {
   MemberField<Sample, int> field("ranks", &Sample::ranks);
   field.at_least(1).at_most(8).unit("processes").help("how many");
   const Field& erased = field;
@@ -40,7 +40,7 @@ TEST(ConfigField, SaysWhatWasDeclared) {
   EXPECT_FALSE(erased.shape().is_text);
 }
 
-TEST(ConfigField, ObeysAConditionOfItsOwn) {
+TEST(ConfigField, ChecksItsOwnCondition) {
   MemberField<Sample, std::string> field("name", &Sample::name);
   field.check([](const std::string& name) { return name == "root" ? "is taken" : ""; });
   Sample sample;

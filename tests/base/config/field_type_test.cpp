@@ -67,7 +67,7 @@ TEST(ConfigFieldType, EveryTypeReadsWhatItWrote) {
   expect_round_trip<std::vector<Colour>>({Colour::Red, Colour::Green}, rules);
 }
 
-TEST(ConfigFieldType, IntegersEndWhereTheirMemberDoes) {
+TEST(ConfigFieldType, IntegersAreBoundedByTheirMembersType) {
   EXPECT_EQ(complaint<std::int8_t>(integer(127)), "");
   EXPECT_EQ(complaint<std::int8_t>(integer(128)), "128 is more than 127, the most allowed");
   EXPECT_EQ(complaint<std::uint32_t>(integer(-1)), "-1 is less than 0, the least allowed");
@@ -77,7 +77,7 @@ TEST(ConfigFieldType, IntegersEndWhereTheirMemberDoes) {
   EXPECT_THROW(FieldType<std::uint64_t>::write(~std::uint64_t{0}, {}), Error);
 }
 
-TEST(ConfigFieldType, DurationsAreNotNegativeUnlessTheyMayBe) {
+TEST(ConfigFieldType, NegativeDurationsAreRefusedByDefault) {
   const Value negative{std::string("-5 s")};
   EXPECT_EQ(complaint<Duration>(negative), "\"-5 s\" is less than 0 s, the least allowed");
   EXPECT_EQ(complaint<Duration>(negative, {.least = -10s, .most = {}, .names = {}}), "");
@@ -89,7 +89,7 @@ TEST(ConfigFieldType, DurationsAreNeverRounded) {
   EXPECT_EQ(complaint<std::chrono::milliseconds>({std::string("5000 us")}), "");
 }
 
-TEST(ConfigFieldType, ItemsOfListsObeyTheRules) {
+TEST(ConfigFieldType, RulesApplyToItemsOfLists) {
   const Rules<int> rules{.least = 0, .most = 9, .names = {}};
   EXPECT_EQ(complaint<std::vector<int>>({List{integer(1), integer(9)}}, rules), "");
   EXPECT_THAT(complaint<std::vector<int>>({List{integer(1), integer(10)}}, rules),
@@ -99,7 +99,7 @@ TEST(ConfigFieldType, ItemsOfListsObeyTheRules) {
   EXPECT_THAT(complaint<std::optional<int>>(integer(10), rules), HasSubstr("10 is more than 9"));
 }
 
-TEST(ConfigFieldType, SaysItsNameAndShape) {
+TEST(ConfigFieldType, ReportsItsNameAndShape) {
   EXPECT_EQ(FieldType<int>::name({}), "integer");
   EXPECT_EQ(FieldType<std::optional<std::vector<Duration>>>::name({}), "optional list of duration");
   EXPECT_FALSE(FieldType<int>::kShape.is_text);

@@ -32,7 +32,7 @@ struct Outer {
   }
 };
 
-TEST(ConfigFields, AreInTheOrderOfTheirDeclaration) {
+TEST(ConfigFields, KeepTheOrderOfDeclaration) {
   Fields<Outer> fields;
   Outer::describe(fields);
   ASSERT_EQ(fields.all().size(), 3u);
@@ -57,7 +57,7 @@ TEST(ConfigFields, OfNestedStructsAreFieldsLikeOthers) {
   EXPECT_FALSE(most.shape().is_text);
 }
 
-TEST(ConfigFields, RequirementsReachInward) {
+TEST(ConfigFields, RequirementsOfNestedStructsAreChecked) {
   Fields<Outer> fields;
   Outer::describe(fields);
   ASSERT_EQ(fields.requirements().size(), 1u);
@@ -67,7 +67,7 @@ TEST(ConfigFields, RequirementsReachInward) {
   EXPECT_EQ(fields.requirements()[0](outer), "least is above most");
 }
 
-TEST(ConfigFields, NamesAreWords) {
+TEST(ConfigFields, NamesMustBeWords) {
   Fields<Outer> fields;
   for (const char* name : {"", "a.b", "A", "a b", "a-b", "ü"}) {
     EXPECT_THROW(fields.add(name, &Outer::name), Error) << name;

@@ -54,7 +54,7 @@ TEST(ConfigOverride, ListsNeedNoBrackets) {
   EXPECT_EQ(override_value("['a,b']", kTexts), Value{List{text("a,b")}});
 }
 
-TEST(ConfigOverride, NothingIsNothing) {
+TEST(ConfigOverride, EmptyTextIsAnEmptyValue) {
   for (Shape shape : {kPlain, kText, kList, kTexts}) EXPECT_EQ(override_value("", shape), Value{});
   EXPECT_EQ(override_value("\"\"", kText), text(""));
 }

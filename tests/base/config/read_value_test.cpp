@@ -28,7 +28,7 @@ std::string complaint(const std::function<void()>& action) {
   return "nothing was thrown";
 }
 
-TEST(ConfigReadValue, TakesItsOwnType) {
+TEST(ConfigReadValue, AcceptsItsOwnType) {
   EXPECT_TRUE(read_bool({true}));
   EXPECT_EQ(read_integer({std::int64_t{-3}}), -3);
   EXPECT_EQ(read_number({0.5}), 0.5);
@@ -43,7 +43,7 @@ TEST(ConfigReadValue, TakesItsOwnType) {
   EXPECT_TRUE(read_list({}).empty());
 }
 
-TEST(ConfigReadValue, SaysWhatItIsAndWhatIsNeeded) {
+TEST(ConfigReadValue, ReportsTheActualAndTheRequiredType) {
   const Value text{std::string("four")};
   EXPECT_EQ(complaint([&] { read_integer(text); }), "\"four\" is text; it needs an integer");
   EXPECT_EQ(complaint([&] { read_bool(text); }), "\"four\" is text; it needs true or false");
@@ -57,7 +57,7 @@ TEST(ConfigReadValue, SaysWhatItIsAndWhatIsNeeded) {
   EXPECT_EQ(complaint([] { read_integer({}); }), "has no value; it needs an integer");
 }
 
-TEST(ConfigReadValue, SaysHowAWholeNumberIsWritten) {
+TEST(ConfigReadValue, ExplainsHowAnIntegerIsWritten) {
   EXPECT_THAT(complaint([] { read_integer({1e6}); }), HasSubstr("an integer, 1000000"));
   EXPECT_THAT(complaint([] { read_integer({1.5}); }), ::testing::EndsWith("an integer"));
   EXPECT_THAT(complaint([] { read_integer({1e300}); }), ::testing::EndsWith("an integer"));
@@ -70,7 +70,7 @@ TEST(ConfigReadValue, RefusesNumbersThatNoRangeContains) {
   EXPECT_TRUE(std::isinf(read_float({std::numeric_limits<double>::infinity()})));
 }
 
-TEST(ConfigReadValue, RefusesTextThatIsNone) {
+TEST(ConfigReadValue, RefusesInvalidText) {
   EXPECT_THAT(complaint([] { read_text({std::string("\xff")}); }), HasSubstr("not UTF-8"));
 }
 

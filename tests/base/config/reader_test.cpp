@@ -29,7 +29,7 @@ std::string report_of(const Sources& sources) {
   return "no mistakes";
 }
 
-TEST(ConfigReader, DefaultsNeedNoSource) {
+TEST(ConfigReader, UsesDefaultsWithoutASource) {
   const Config config = read_config(sample_schema(), {});
   EXPECT_EQ(config.get<RunConfig>("run"), RunConfig{});
 }
@@ -64,7 +64,7 @@ TEST(ConfigReader, ReadsEveryType) {
   EXPECT_EQ(config.get<RunConfig>("run"), expected);
 }
 
-TEST(ConfigReader, TheLastToSpeakWins) {
+TEST(ConfigReader, TheLastSourceTakesPrecedence) {
   const Config config = read_config(
       sample_schema(), {.files = {{"a", "[run]\nranks = 2\nname = 'x'\n"}, {"b", "run.ranks = 3"}},
                         .overrides = {"run.ranks=4", "run.ranks=5", "run.name="}});
@@ -161,7 +161,7 @@ TEST(ConfigReader, SectionsAreNotSettings) {
   EXPECT_EQ(report_of({.files = {{"f", "run = {ranks = 2}\n[model]\n"}}}), "no mistakes");
 }
 
-TEST(ConfigReader, AFloodOfMistakesIsCutShort) {
+TEST(ConfigReader, TheNumberOfReportedMistakesIsBounded) {
   std::string text;
   for (int i = 0; i < 20'000; ++i) text += "key" + std::to_string(i) + " = 1\n";
   const std::string report = report_of({.files = {{"f", text}}});

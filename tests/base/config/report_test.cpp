@@ -16,7 +16,7 @@ TEST(ConfigReport, WithoutMistakesThrowsNothing) {
   EXPECT_NO_THROW(report.throw_if_any());
 }
 
-TEST(ConfigReport, SaysMistakesInTheOrderOfTheirPlaces) {
+TEST(ConfigReport, ListsMistakesInTheOrderOfTheirPlaces) {
   Report report;
   report.add({.place = {.source = 1, .name = "override x"}, .key = "x", .what = "third"});
   report.add({.place = {.source = 0, .name = "job.toml", .line = 9}, .key = "b", .what = "second"});
@@ -35,7 +35,7 @@ TEST(ConfigReport, SaysMistakesInTheOrderOfTheirPlaces) {
   }
 }
 
-TEST(ConfigReport, OneMistakeIsOneMistake) {
+TEST(ConfigReport, UsesTheSingularForOneMistake) {
   Report report;
   report.add({.place = {.name = "f"}, .key = "k", .what = "w"});
   EXPECT_EQ(report.to_text(), "1 mistake in the configuration:\n  f: k: w");

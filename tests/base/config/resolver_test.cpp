@@ -44,7 +44,7 @@ TEST(ConfigResolver, AppliesStatementsInOrder) {
   EXPECT_EQ(config.get<TopConfig>("").seed, 9);
 }
 
-TEST(ConfigResolver, AKindIsHeardBeforeItsSettings) {
+TEST(ConfigResolver, AKindIsAppliedBeforeItsSettings) {
   const Schema schema = sample_schema();
   Report report;
   Resolver resolver(schema, report);
@@ -54,7 +54,7 @@ TEST(ConfigResolver, AKindIsHeardBeforeItsSettings) {
   EXPECT_EQ(resolver.finish().get<GptConfig>("model").heads, 2);
 }
 
-TEST(ConfigResolver, GuessesWhatWasMeant) {
+TEST(ConfigResolver, SuggestsTheNearestName) {
   const Value one{std::int64_t{1}};
   EXPECT_EQ(mistake({said("run.rnaks", one)}),
             "run.rnaks: there is no such setting; did you mean run.ranks?");
@@ -70,29 +70,29 @@ TEST(ConfigResolver, GuessesWhatWasMeant) {
   EXPECT_EQ(mistake({said("run.kind", one)}), "run.kind: there is no such setting");
 }
 
-TEST(ConfigResolver, TellsSettingsFromSections) {
+TEST(ConfigResolver, DistinguishesSettingsFromSections) {
   EXPECT_THAT(mistake({said("run", {std::int64_t{1}})}), HasSubstr("is a section, not a setting"));
   EXPECT_THAT(mistake({said("run.ranks.x", {true})}), HasSubstr("is a setting, not a section"));
   EXPECT_THAT(mistake({said("\"run.ranks\"", {true})}), HasSubstr("no such setting"));
 }
 
-TEST(ConfigResolver, TellsSettingsOfOtherKinds) {
+TEST(ConfigResolver, ReportsSettingsOfOtherKinds) {
   EXPECT_EQ(mistake({said("model.heads", {std::int64_t{1}})}),
             "model.heads: belongs to the kind \"gpt\", and the kind here is \"mlp\" (default); "
             "set model.kind = \"gpt\"");
   EXPECT_THAT(mistake({said("model.kind", {std::string("gtp")}), said("model.heads", {true})}),
               HasSubstr("did you mean \"gpt\"?"))
-      << "while the kind is unknown, its settings are not judged";
+      << "settings of an unknown kind are not checked";
 }
 
-TEST(ConfigResolver, ChecksRequirementsWhereEachSettingIsRight) {
+TEST(ConfigResolver, ChecksRequirementsIfEachSettingIsValid) {
   EXPECT_EQ(mistake({said("run.backend", {std::string("tcp")})}),
-            "[run]: one rank has nobody to talk to by tcp");
+            "[run]: tcp requires at least two ranks");
   EXPECT_THAT(mistake({said("run.backend", {std::string("tcp")}), said("run.rate", {true})}),
               HasSubstr("run.rate"));
 }
 
-TEST(ConfigResolver, OpensUnknownTablesOnce) {
+TEST(ConfigResolver, ReportsUnknownTablesOnce) {
   const Schema schema = sample_schema();
   Report report;
   Resolver resolver(schema, report);

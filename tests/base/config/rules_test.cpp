@@ -34,14 +34,14 @@ TEST(ConfigRules, BothEndsAreAllowed) {
   EXPECT_EQ(complaint(-1000, {}), "");
 }
 
-TEST(ConfigRules, RangesAreSaidInTheUnitsOfTheSetting) {
+TEST(ConfigRules, RangesUseTheUnitsOfTheSetting) {
   EXPECT_EQ(range_text(Rules<int>{}), "");
   EXPECT_EQ(range_text(Rules<int>{.least = 1, .most = 4, .names = {}}), "1 to 4");
   EXPECT_EQ(range_text(Rules<Duration>{.least = 0s, .most = {}, .names = {}}), "at least 0 s");
   EXPECT_EQ(range_text(Rules<ByteSize>{.least = {}, .most = 2_GiB, .names = {}}), "at most 2 GiB");
 }
 
-TEST(ConfigRules, NamesKnowTheirValues) {
+TEST(ConfigRules, NamesMapToTheirValues) {
   const Rules<Colour> rules{
       .least = {}, .most = {}, .names = {{"red", Colour::Red}, {"green", Colour::Green}}};
   EXPECT_EQ(rules.name_of(Colour::Green), "green");

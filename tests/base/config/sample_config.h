@@ -53,8 +53,7 @@ struct RunConfig {
     f.add("verbose", &RunConfig::is_verbose).help("say more");
     f.nest("limit", &RunConfig::limit);
     f.require([](const RunConfig& c) {
-      return c.backend == Backend::Tcp && c.ranks == 1 ? "one rank has nobody to talk to by tcp"
-                                                       : "";
+      return c.backend == Backend::Tcp && c.ranks == 1 ? "tcp requires at least two ranks" : "";
     });
   }
 };

@@ -69,7 +69,7 @@ std::string outcome(const Schema& schema, const std::vector<std::string>& overri
   }
 }
 
-TEST(SchemaJson, TheDoubleSaysWhatTheOriginalSays) {
+TEST(SchemaJson, TheCopyBehavesLikeTheOriginal) {
   const Schema first = original();
   const Schema second = schema_from_json(schema_json(first));
   EXPECT_EQ(to_help(second), to_help(first));

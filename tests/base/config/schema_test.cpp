@@ -20,7 +20,7 @@ TEST(ConfigSchema, KeepsTheOrderOfDeclaration) {
   EXPECT_EQ(schema.sections()[2].name(), "run.limits");
 }
 
-TEST(ConfigSchema, ASectionIsMadeOnceAndStays) {
+TEST(ConfigSchema, ASectionIsCreatedOnce) {
   Schema schema;
   Section& first = schema.section("data");
   for (int i = 0; i < 100; ++i) schema.section("s" + std::to_string(i));
@@ -40,7 +40,7 @@ TEST(ConfigSchema, FindsByName) {
   EXPECT_EQ(schema.find("absent"), nullptr);
 }
 
-TEST(ConfigSchema, NamesAreWordsWithDots) {
+TEST(ConfigSchema, NamesMustBeWordsWithDots) {
   Schema schema;
   for (const char* name : {".", "a.", ".a", "a..b", "A", "a b"}) {
     EXPECT_THROW(schema.section(name), Error) << name;

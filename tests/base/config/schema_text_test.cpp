@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(SchemaText, HelpSaysDefaultTypeRangeAndMeaning) {
+TEST(SchemaText, HelpShowsDefaultTypeRangeAndMeaning) {
   const std::string help = to_help(sample_schema());
   EXPECT_THAT(help, HasSubstr("[run] How workers are started.\n"));
   EXPECT_THAT(help, HasSubstr("  ranks = 1                worker processes to start "
@@ -39,7 +39,7 @@ TEST(SchemaText, PageHasATableForEverySectionAndKind) {
   EXPECT_TRUE(page.ends_with("|\n"));
 }
 
-TEST(SchemaText, NamesEverySettingThatTheReaderKnows) {
+TEST(SchemaText, ContainsEverySettingOfTheReader) {
   const Schema schema = sample_schema();
   const std::string help = to_help(schema);
   const std::string page = to_markdown(schema);

@@ -78,7 +78,7 @@ TEST(ConfigSection, HasItsFieldsAndKinds) {
   EXPECT_EQ(Section("", "").key("width"), "width");
 }
 
-TEST(ConfigSection, MakesStructsWithTheirDefaultsAndAsksThem) {
+TEST(ConfigSection, CreatesStructsWithDefaultsAndChecksThem) {
   Section section("model", "");
   section.kind<Mlp>("mlp", "");
   const Part& part = section.parts()[0];
@@ -89,7 +89,7 @@ TEST(ConfigSection, MakesStructsWithTheirDefaultsAndAsksThem) {
   EXPECT_EQ(part.complaints(made.get()), std::vector<std::string>{"thirteen is unlucky"});
 }
 
-TEST(ConfigSection, RefusesDeclarationsThatCannotBeRight) {
+TEST(ConfigSection, RefusesInvalidDeclarations) {
   expect_misuse<Twice>();
   expect_misuse<OutOfRange>();
   expect_misuse<Nameless>();

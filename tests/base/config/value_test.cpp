@@ -46,7 +46,7 @@ TEST(ConfigValue, ReadsBackAsItWasWritten) {
   }
 }
 
-TEST(ConfigValue, HasTheFormsThatPeopleKnow) {
+TEST(ConfigValue, IsWrittenInTheUsualForm) {
   EXPECT_EQ(to_toml({1.0}), "1.0");
   EXPECT_EQ(to_toml({std::string("a\"b")}), R"("a\"b")");
   EXPECT_EQ(to_toml(list({{true}, {std::string("x")}})), R"([true, "x"])");
@@ -55,7 +55,7 @@ TEST(ConfigValue, HasTheFormsThatPeopleKnow) {
   EXPECT_EQ(to_plain({}), "not set");
 }
 
-TEST(ConfigValue, WhatNoFieldHoldsCannotBeWritten) {
+TEST(ConfigValue, ValuesThatNoFieldHoldsCannotBeWritten) {
   EXPECT_THROW(to_toml({}), Error);
   EXPECT_THROW(to_toml({Other{"table"}}), Error);
 }
@@ -80,11 +80,11 @@ TEST(ConfigValue, IsShownBriefly) {
   EXPECT_EQ(to_brief({text}).find("FFFD"), std::string::npos);
 }
 
-TEST(ConfigValue, BytesThatAreNoTextAreReplaced) {
+TEST(ConfigValue, InvalidUtf8IsReplaced) {
   EXPECT_EQ(quote_toml("a\xff"), "\"a\\uFFFD\"");
 }
 
-TEST(ConfigValue, KeysAreBareWhereTheyCanBe) {
+TEST(ConfigValue, KeysAreUnquotedIfPossible) {
   EXPECT_EQ(key_toml("a-Z_0"), "a-Z_0");
   EXPECT_EQ(key_toml("a.b"), "\"a.b\"");
   EXPECT_EQ(key_toml(""), "\"\"");

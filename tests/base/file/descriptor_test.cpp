@@ -43,7 +43,7 @@ TEST(Descriptor, MovesWithoutClosing) {
   EXPECT_TRUE(is_open(number));
 }
 
-TEST(Descriptor, GivesUpWhatItReleases) {
+TEST(Descriptor, ReleaseGivesUpOwnership) {
   Descriptor owner = open_null();
   const int number = owner.release();
   EXPECT_FALSE(owner);

@@ -77,18 +77,18 @@ TEST_F(WholeFile, ReadsWhatWasWritten) {
   }
 }
 
-TEST_F(WholeFile, ReadsFilesThatHideTheirSize) {
+TEST_F(WholeFile, ReadsFilesThatReportNoSize) {
   EXPECT_NE(read_file("/proc/self/status").find("Name:"), std::string::npos);
 }
 
-TEST_F(WholeFile, BoundsWhatItReads) {
+TEST_F(WholeFile, BoundsTheSizeThatItReads) {
   write_file_atomically(path_, std::string(10, 'x'));
   EXPECT_EQ(read_file(path_, 10).size(), 10u);
   EXPECT_EQ(code_of([&] { read_file(path_, 9); }), ErrorCode::Exhausted);
   EXPECT_EQ(code_of([&] { read_file("/proc/self/status", 9); }), ErrorCode::Exhausted);
 }
 
-TEST_F(WholeFile, NamesWhatCannotBeRead) {
+TEST_F(WholeFile, ReportsFilesThatCannotBeRead) {
   EXPECT_EQ(code_of([&] { read_file(path_); }), ErrorCode::NotFound);
   EXPECT_EQ(code_of([&] { read_file(folder_.path()); }), ErrorCode::InvalidInput);
   EXPECT_EQ(code_of([&] { read_file("/dev/zero"); }), ErrorCode::InvalidInput);
@@ -96,14 +96,14 @@ TEST_F(WholeFile, NamesWhatCannotBeRead) {
   EXPECT_EQ(code_of([&] { read_file(path_); }), ErrorCode::InvalidInput) << "a pipe would block";
 }
 
-TEST_F(WholeFile, NamesWhatCannotBeWritten) {
+TEST_F(WholeFile, ReportsFilesThatCannotBeWritten) {
   EXPECT_EQ(code_of([&] { write_file_atomically("/no/such/folder/x", "x"); }), ErrorCode::Io);
   EXPECT_EQ(code_of([&] { write_file_atomically(folder_.path() / "", "x"); }),
             ErrorCode::InvalidInput);
   // A folder exists at the path of the file: the rename fails after the content was written.
   fs::create_directory(path_);
   EXPECT_EQ(code_of([&] { write_file_atomically(path_, "x"); }), ErrorCode::Io);
-  EXPECT_EQ(files_in(folder_.path()), 1u) << "the temporary file stayed";
+  EXPECT_EQ(files_in(folder_.path()), 1u) << "the temporary file was not removed";
 }
 
 TEST_F(WholeFile, HasTheModeItWasGiven) {
@@ -141,7 +141,7 @@ class SweepAt : public Faults {
   fs::path folder_;
 };
 
-TEST_F(WholeFile, TheSweeperSparesLivingWritersAndOtherFiles) {
+TEST_F(WholeFile, SweepingKeepsFilesOfLiveWritersAndOtherFiles) {
   SweepAt sweep(folder_.path());
   write_file_atomically(path_, "x", {.faults = &sweep});
   write_file_atomically(folder_.path() / ".hidden", "x");
@@ -152,7 +152,7 @@ TEST_F(WholeFile, TheSweeperSparesLivingWritersAndOtherFiles) {
   EXPECT_EQ(sweep_temporary_files("/no/such/folder"), 0);
 }
 
-TEST_F(WholeFile, WritersSweepersAndReadersMeetInPeace) {
+TEST_F(WholeFile, WritersSweepersAndReadersDoNotDisturbEachOther) {
   write_file_atomically(path_, std::string(5000, 'a'));
   std::vector<std::jthread> threads;
   for (char letter : {'a', 'b'}) {

@@ -37,7 +37,7 @@ std::size_t memory_of(const MemoryFile& file) {
   return static_cast<std::size_t>(status.st_blocks) * 512;
 }
 
-TEST(MemoryFile, IsZeroButForItsNonce) {
+TEST(MemoryFile, IsZeroExceptForItsNonce) {
   const MemoryFile file = MemoryFile::create("test", 3 * kPage);
   EXPECT_EQ(file.size(), 3 * kPage);
   const MemoryFile::Proof proof = file.proof();
@@ -90,7 +90,7 @@ TEST(MemoryFile, ForgedProofsOpenNothing) {
   }
 }
 
-TEST(MemoryFile, DescriptorsOfOtherThingsAreNotEvenOpened) {
+TEST(MemoryFile, DescriptorsOfOtherFilesAreNotOpened) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const int stranger = ::memfd_create("somebody-else", MFD_CLOEXEC);
@@ -102,7 +102,7 @@ TEST(MemoryFile, DescriptorsOfOtherThingsAreNotEvenOpened) {
   for (const int descriptor : {ends[0], ends[1], stranger}) ::close(descriptor);
 }
 
-TEST(MemoryFile, AChildThatHasTheProofShares) {
+TEST(MemoryFile, AChildWithTheProofSharesTheMemory) {
   const MemoryFile file = MemoryFile::create("test", kPage);
   const MemoryFile::Proof proof = file.proof();
   const pid_t child = ::fork();
@@ -120,7 +120,7 @@ TEST(MemoryFile, AChildThatHasTheProofShares) {
   EXPECT_FALSE(MemoryFile::open(dead).has_value()) << "that process is gone";
 }
 
-TEST(MemoryFile, ProofsTravelAsBytes) {
+TEST(MemoryFile, ProofsAreDecodedAsTheyWereEncoded) {
   const MemoryFile file = MemoryFile::create("test", kPage);
   ByteWriter out;
   file.proof().write(out);
@@ -135,7 +135,7 @@ TEST(MemoryFile, ProofsTravelAsBytes) {
   EXPECT_THROW(MemoryFile::Proof::read(cut), Error);
 }
 
-TEST(MemoryFile, ReserveTakesMemoryAndReleaseGivesItBack) {
+TEST(MemoryFile, ReserveAllocatesMemoryAndReleaseFreesIt) {
   const MemoryFile file = MemoryFile::create("test", 1024 * kPage);
   const std::size_t before = memory_of(file);
   file.reserve(100, 0);
@@ -156,7 +156,7 @@ std::size_t absurd_size() {
   return 2 * static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * kPage;
 }
 
-TEST(MemoryFile, ShortageIsExhaustedAndKeepsNothing) {
+TEST(MemoryFile, ShortageIsExhaustedAndKeepsNoMemory) {
   const std::size_t absurd = absurd_size();
   const MemoryFile file = MemoryFile::create("test", absurd);
   const std::size_t before = memory_of(file);

@@ -35,7 +35,7 @@ class OwnFolder : public ::testing::Test {
   const TemporaryFolder parent_{"folder-test"};
 };
 
-TEST_F(OwnFolder, GoesWithItsOwnerAndItsContent) {
+TEST_F(OwnFolder, IsRemovedWithItsOwnerAndItsContent) {
   fs::path path;
   {
     const TemporaryFolder folder("x", parent_.path());
@@ -55,17 +55,17 @@ TEST_F(OwnFolder, MovesWithItsOwner) {
   first.reset();
   EXPECT_TRUE(fs::exists(second.path()));
   second = TemporaryFolder("y", parent_.path());
-  EXPECT_EQ(count(), 1u) << "what was assigned to lost its first folder";
+  EXPECT_EQ(count(), 1u) << "the previous folder was removed by the assignment";
 }
 
-TEST_F(OwnFolder, SiblingsLiveSideBySide) {
+TEST_F(OwnFolder, SeveralFoldersExistSideBySide) {
   const TemporaryFolder first("x", parent_.path());
   const TemporaryFolder second("x", parent_.path());
   EXPECT_NE(first.path(), second.path());
   EXPECT_TRUE(fs::exists(first.path()));
 }
 
-TEST_F(OwnFolder, TheNextOneRemovesWhatAKilledOwnerLeft) {
+TEST_F(OwnFolder, TheNextFolderRemovesThatOfAKilledOwner) {
   const pid_t child = ::fork();
   if (child == 0) {
     const TemporaryFolder folder("x", parent_.path());
@@ -78,13 +78,13 @@ TEST_F(OwnFolder, TheNextOneRemovesWhatAKilledOwnerLeft) {
   ASSERT_EQ(count(), 1u);
   {
     const TemporaryFolder other("y", parent_.path());
-    EXPECT_EQ(count(), 2u) << "another label is another's business";
+    EXPECT_EQ(count(), 2u) << "folders with another label are kept";
   }
   const TemporaryFolder next("x", parent_.path());
   EXPECT_EQ(count(), 1u);
 }
 
-TEST_F(OwnFolder, SweepsNothingButItsOwn) {
+TEST_F(OwnFolder, SweepsOnlyItsOwnFolders) {
   fs::create_directory(parent_.path() / "trireme-x-0123456789abcdeg");
   fs::create_directory(parent_.path() / "trireme-x-0123");
   std::ofstream(parent_.path() / "trireme-x-0123456789abcdef") << "a file";
@@ -92,7 +92,7 @@ TEST_F(OwnFolder, SweepsNothingButItsOwn) {
   EXPECT_EQ(count(), 3u);
 }
 
-TEST_F(OwnFolder, ParentsThatAreNotThereAreNamed) {
+TEST_F(OwnFolder, AMissingParentIsReported) {
   try {
     const TemporaryFolder folder("x", parent_.path() / "absent");
     FAIL() << folder.path();

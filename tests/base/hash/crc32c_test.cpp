@@ -8,7 +8,7 @@
 namespace trireme {
 namespace {
 
-TEST(Crc32c, KnownValues) {
+TEST(Crc32c, MatchesKnownValues) {
   EXPECT_EQ(crc32c({}), 0u);
   EXPECT_EQ(crc32c(bytes_of("123456789")), 0xE3069283u);
   EXPECT_EQ(crc32c(Bytes(32, std::byte{0})), 0x8A9136AAu);

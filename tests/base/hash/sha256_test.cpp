@@ -15,7 +15,7 @@ std::string sha256_hex(std::string_view text) {
   return to_hex(sha256(bytes_of(text)));
 }
 
-TEST(Sha256, AnswersOfTheStandard) {
+TEST(Sha256, MatchesTheStandard) {
   EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
@@ -25,13 +25,13 @@ TEST(Sha256, AnswersOfTheStandard) {
             "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
 }
 
-TEST(Sha256, AMillionTimesA) {
+TEST(Sha256, MatchesTheStandardForAMillionBytes) {
   EXPECT_EQ(sha256_hex(std::string(1'000'000, 'a')),
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 // NIST's additional vectors: zero bytes around the size at which the padding needs a second block.
-TEST(Sha256, AroundThePaddingBoundary) {
+TEST(Sha256, MatchesNistAroundThePaddingBoundary) {
   const auto zeros = [](std::size_t size) { return sha256_hex(std::string(size, '\0')); };
   EXPECT_EQ(zeros(55), "02779466cdec163811d078815c633f21901413081449002f24aa3e80f0b88ef7");
   EXPECT_EQ(zeros(56), "d4817aa5497628e7c77e6b606107042bbba3130888c5f47a375e6179be789fbb");
@@ -55,7 +55,7 @@ TEST(Sha256, EverySplitGivesTheSameDigest) {
   }
 }
 
-TEST(Sha256, GoesOnAfterADigest) {
+TEST(Sha256, ContinuesAfterADigest) {
   Sha256 hash;
   hash.update(bytes_of("a"));
   EXPECT_EQ(hash.digest(), sha256(bytes_of("a")));
@@ -70,7 +70,7 @@ struct HmacCase {
 
 class Hmac : public ::testing::TestWithParam<HmacCase> {};
 
-TEST_P(Hmac, AnswersOfRfc4231) {
+TEST_P(Hmac, MatchesRfc4231) {
   const HmacCase& c = GetParam();
   // The fifth case of the RFC gives only the first 128 bits.
   const std::string got = to_hex(hmac_sha256(bytes_of(c.key), bytes_of(c.data)));
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "data. The key needs to be hashed before being used by the HMAC algorithm.",
                  "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"}));
 
-TEST(Hmac, KeysAtTheBlockSizeStayThemselves) {
+TEST(Hmac, KeysUpToTheBlockSizeAreUsedUnchanged) {
   // A key of 64 bytes is used unchanged, one of 65 is hashed: the results must differ.
   const std::string key(64, 'k');
   EXPECT_NE(hmac_sha256(bytes_of(key), bytes_of("m")),

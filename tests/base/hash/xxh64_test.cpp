@@ -11,14 +11,14 @@
 namespace trireme {
 namespace {
 
-TEST(Xxh64, KnownDigests) {
+TEST(Xxh64, MatchesKnownDigests) {
   EXPECT_EQ(xxh64(bytes_of("")), 0xef46db3751d8e999ULL);
   EXPECT_EQ(xxh64(bytes_of("a")), 0xd24ec4f1a98c6e5bULL);
   EXPECT_EQ(xxh64(bytes_of("abc")), 0x44bc2cf5ad770999ULL);
   EXPECT_EQ(xxh64(bytes_of("Nobody inspects the spammish repetition")), 0xfbcea83c8a378bf1ULL);
 }
 
-TEST(Xxh64, AnyDivisionGivesTheSameDigest) {
+TEST(Xxh64, EverySplitGivesTheSameDigest) {
   std::string message;
   for (int i = 0; i < 101; ++i) message.push_back(static_cast<char>(i * 37));
   const std::uint64_t whole = xxh64(bytes_of(message), 7);

@@ -40,7 +40,7 @@ TEST_F(ControlGroupTree, AHostWithoutGroupsHasNone) {
   EXPECT_FALSE(ControlGroup::find("memory", folder_.path()));
 }
 
-TEST_F(ControlGroupTree, BothVersionsAtOnceAreKeptApart) {
+TEST_F(ControlGroupTree, BothVersionsAtOnceAreDistinguished) {
   write("proc/self/cgroup", "4:cpu,memory:/a\n1:cpuset:/other\n0::/user/job\n");
   write("proc/self/mountinfo",
         "30 23 0:26 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
@@ -53,13 +53,13 @@ TEST_F(ControlGroupTree, BothVersionsAtOnceAreKeptApart) {
   EXPECT_TRUE(upwards("cpuset").empty()) << "it is not mounted";
 }
 
-TEST_F(ControlGroupTree, InAContainerTheMountIsAPartOfTheTree) {
+TEST_F(ControlGroupTree, ReadsTheMountedSubtreeInAContainer) {
   write("proc/self/cgroup", "0::/docker/abc/inner\n");
   write("proc/self/mountinfo", "30 23 0:26 /docker/abc /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
   EXPECT_EQ(upwards(""), (std::vector<std::string>{"sys/fs/cgroup/inner", "sys/fs/cgroup"}));
 }
 
-TEST_F(ControlGroupTree, AGroupOutsideWhatIsMountedIsTheTop) {
+TEST_F(ControlGroupTree, AGroupOutsideTheMountIsTheRoot) {
   write("proc/self/cgroup", "0::/elsewhere\n");
   write("proc/self/mountinfo", "30 23 0:26 /docker/abc /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
   EXPECT_EQ(upwards(""), (std::vector<std::string>{"sys/fs/cgroup"}));

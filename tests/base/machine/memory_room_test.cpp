@@ -40,18 +40,18 @@ class MemoryRoomTree : public ::testing::Test {
   TemporaryFolder folder_{"memory-room-test"};
 };
 
-TEST_F(MemoryRoomTree, WithoutAnyWordThereIsNoBound) {
+TEST_F(MemoryRoomTree, WithoutReadableFilesThereIsNoLimit) {
   EXPECT_EQ(room(), UINT64_MAX);
 }
 
-TEST_F(MemoryRoomTree, WithoutLimitsItIsTheHosts) {
+TEST_F(MemoryRoomTree, WithoutLimitsTheHostsMemoryCounts) {
   make_version_2();
   write("cg/job/rank/memory.max", "max\n");
   write("cg/job/rank/memory.current", "123456\n");
   EXPECT_EQ(room(), 4000u * 1024);
 }
 
-TEST_F(MemoryRoomTree, AGroupAboveOursLimitsUs) {
+TEST_F(MemoryRoomTree, AParentGroupLimitsTheProcess) {
   make_version_2();
   write("cg/job/rank/memory.max", "3000000\n");
   write("cg/job/rank/memory.current", "1000000\n");
@@ -60,7 +60,7 @@ TEST_F(MemoryRoomTree, AGroupAboveOursLimitsUs) {
   EXPECT_EQ(room(), 300000u);
 }
 
-TEST_F(MemoryRoomTree, FilesThatCanBeDroppedAreRoom) {
+TEST_F(MemoryRoomTree, ReclaimableFilePagesAreAvailable) {
   make_version_2();
   write("cg/job/rank/memory.max", "3000000\n");
   write("cg/job/rank/memory.current", "3000000\n");
@@ -68,7 +68,7 @@ TEST_F(MemoryRoomTree, FilesThatCanBeDroppedAreRoom) {
   EXPECT_EQ(room(), 700000u);
 }
 
-TEST_F(MemoryRoomTree, Version1HasOtherNames) {
+TEST_F(MemoryRoomTree, ReadsTheFilesOfVersion1) {
   make_version_1();
   write("cg/job/rank/memory.limit_in_bytes", "9223372036854771712\n");
   write("cg/job/rank/memory.usage_in_bytes", "1000\n");
@@ -79,7 +79,7 @@ TEST_F(MemoryRoomTree, Version1HasOtherNames) {
   EXPECT_EQ(room(), 150000u);
 }
 
-TEST_F(MemoryRoomTree, AFullGroupHasNone) {
+TEST_F(MemoryRoomTree, AFullGroupHasNoMemoryAvailable) {
   make_version_1();
   write("cg/job/rank/memory.limit_in_bytes", "2000\n");
   write("cg/job/rank/memory.usage_in_bytes", "3000\n");

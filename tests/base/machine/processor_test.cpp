@@ -19,7 +19,7 @@ TEST(Processor, TilesWithoutASizeAreUnusable) {
       {.has_tiles = true, .highest_leaf = 0x20, .palettes = 1, .bytes_per_tile = 1024}));
 }
 
-TEST(Processor, OneDnnIsToldOnlyWhereItMustBe) {
+TEST(Processor, OneDnnIsRestrictedOnlyIfNecessary) {
   const char* const before = std::getenv("ONEDNN_MAX_CPU_ISA");
   const std::string kept = before == nullptr ? "" : before;
   ::unsetenv("ONEDNN_MAX_CPU_ISA");
@@ -27,7 +27,7 @@ TEST(Processor, OneDnnIsToldOnlyWhereItMustBe) {
   EXPECT_EQ(avoid_unusable_tiles(), is_needed);
   EXPECT_EQ(std::getenv("ONEDNN_MAX_CPU_ISA") != nullptr, is_needed);
   ::setenv("ONEDNN_MAX_CPU_ISA", "AVX2", 1);
-  EXPECT_FALSE(avoid_unusable_tiles()) << "what somebody has set stays";
+  EXPECT_FALSE(avoid_unusable_tiles()) << "the user's setting is kept";
   EXPECT_STREQ(std::getenv("ONEDNN_MAX_CPU_ISA"), "AVX2");
   if (kept.empty()) {
     ::unsetenv("ONEDNN_MAX_CPU_ISA");

@@ -10,7 +10,7 @@
 namespace trireme {
 namespace {
 
-TEST(Base64, WritesWhatTheStandardSays) {
+TEST(Base64, MatchesTheStandard) {
   const char* vectors[][2] = {{"", ""},
                               {"f", "Zg=="},
                               {"fo", "Zm8="},
@@ -24,7 +24,7 @@ TEST(Base64, WritesWhatTheStandardSays) {
   }
 }
 
-TEST(Base64, AnyBytesComeBack) {
+TEST(Base64, AnyBytesAreDecodedAsTheyWereEncoded) {
   Bytes bytes;
   for (int size = 0; size <= 257; ++size) {
     EXPECT_EQ(from_base64(to_base64(bytes)), bytes);
@@ -32,7 +32,7 @@ TEST(Base64, AnyBytesComeBack) {
   }
 }
 
-TEST(Base64, RefusesWhatIsNone) {
+TEST(Base64, RefusesInvalidText) {
   for (const char* text :
        {"A", "AAA", "Zg=A", "====", "Z===", "Zh==", "Zm9=", "Zm 9", "Zg==Zg=="}) {
     EXPECT_THROW(from_base64(text), Error) << text;

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-TEST(JsonText, ReadsWhatIsNestedModeratelyAndRefusesTheRest) {
+TEST(JsonText, ParsesModerateNestingAndRefusesDeepNesting) {
   EXPECT_EQ(parse_json<Json>(R"({"a": [1, "[[[", {"b": "\"]"}]})").at("a").at(0), 1);
   EXPECT_TRUE(parse_json<Json>("{\"a\": ").is_discarded());
   const auto nested = [](int depth) {

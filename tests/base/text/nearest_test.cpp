@@ -30,7 +30,7 @@ TEST(EditDistance, IsSymmetric) {
   }
 }
 
-TEST(Nearest, FindsWhatWasMeant) {
+TEST(Nearest, FindsTheIntendedName) {
   const std::vector<std::string> commands{"run", "jobs", "stop", "watch", "version"};
   EXPECT_EQ(nearest("rnu", commands), "run");
   EXPECT_EQ(nearest("job", commands), "jobs");
@@ -38,7 +38,7 @@ TEST(Nearest, FindsWhatWasMeant) {
   EXPECT_EQ(nearest("wach", commands), "watch");
 }
 
-TEST(Nearest, FindsNothingWhereNothingIsClose) {
+TEST(Nearest, FindsNothingIfNoNameIsClose) {
   const std::vector<std::string> commands{"run", "jobs", "stop", "watch", "version"};
   EXPECT_EQ(nearest("elephant", commands), std::nullopt);
   EXPECT_EQ(nearest("", commands), std::nullopt);

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(ParseDuration, ReadsWhatPeopleWrite) {
+TEST(ParseDuration, ParsesValidTexts) {
   EXPECT_EQ(parse_duration("5 s"), 5s);
   EXPECT_EQ(parse_duration("250ms"), 250ms);
   EXPECT_EQ(parse_duration("  2   min "), 2min);
@@ -30,7 +30,7 @@ TEST(ParseDuration, ReadsWhatPeopleWrite) {
   EXPECT_EQ(parse_duration("0001.500 s"), 1500ms);
 }
 
-TEST(ParseDuration, RefusesTheRest) {
+TEST(ParseDuration, RefusesInvalidTexts) {
   for (const char* text : {"",
                            " ",
                            "s",
@@ -88,7 +88,7 @@ TEST(DurationText, UsesTheLargestUnitWithoutAFraction) {
   EXPECT_EQ(to_text(Duration(-7ns)), "-7 ns");
 }
 
-TEST(ParseByteSize, ReadsWhatPeopleWrite) {
+TEST(ParseByteSize, ParsesValidTexts) {
   EXPECT_EQ(parse_byte_size("64 MiB"), 64_MiB);
   EXPECT_EQ(parse_byte_size("64M"), 64_MiB);
   EXPECT_EQ(parse_byte_size("4K"), 4_KiB);
@@ -101,7 +101,7 @@ TEST(ParseByteSize, ReadsWhatPeopleWrite) {
   EXPECT_EQ(parse_byte_size("9223372036854775807").count, 9223372036854775807u);
 }
 
-TEST(ParseByteSize, RefusesTheRest) {
+TEST(ParseByteSize, RefusesInvalidTexts) {
   for (const char* text : {"", "MiB", "-1 B", "1 b", "1 mib", "1.5 B", "0.3 KiB", "1 PiB",
                            "1 MiB x", "9223372036854775808", "8388608 TiB", "1,5 MiB"}) {
     EXPECT_THROW(parse_byte_size(text), Error) << text;

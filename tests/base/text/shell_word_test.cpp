@@ -8,7 +8,7 @@
 namespace trireme {
 namespace {
 
-TEST(ShellWord, QuotesOnlyWhatAShellWouldRead) {
+TEST(ShellWord, QuotesOnlyWordsWithSpecialCharacters) {
   EXPECT_EQ(shell_word("model.widths=[8, 8]"), "'model.widths=[8, 8]'");
   EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
   EXPECT_EQ(shell_word(""), "''");

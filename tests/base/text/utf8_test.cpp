@@ -27,7 +27,7 @@ TEST(Utf8, AcceptsEveryCharacterAndNoSurrogate) {
   }
 }
 
-TEST(Utf8, RefusesWhatIsCutShort) {
+TEST(Utf8, RefusesTruncatedSequences) {
   for (unsigned point : {0x80u, 0x7FFu, 0x800u, 0xFFFFu, 0x10000u, 0x10FFFFu}) {
     const std::string whole = encode(point);
     for (std::size_t size = 1; size < whole.size(); ++size) {
@@ -46,7 +46,7 @@ TEST(Utf8, RefusesOverlongAndTooLarge) {
   }
 }
 
-TEST(Utf8, WholeTexts) {
+TEST(Utf8, ValidatesWholeTexts) {
   EXPECT_TRUE(is_utf8(""));
   EXPECT_EQ(utf8_length(""), 0u);
   EXPECT_TRUE(is_utf8("plain"));

@@ -18,7 +18,7 @@ Number read_number(const char* text) {
   return whole_number<Number>(nlohmann::json::parse(text));
 }
 
-TEST(WholeNumber, IsTakenUpToTheEndsOfItsType) {
+TEST(WholeNumber, IsAcceptedWithinTheRangeOfItsType) {
   EXPECT_EQ(read_number<std::uint64_t>("18446744073709551615"), ~std::uint64_t{0});
   EXPECT_EQ(read_number<std::uint64_t>("0"), 0u);
   EXPECT_EQ(read_number<std::int64_t>("9223372036854775807"), INT64_MAX);
@@ -26,7 +26,7 @@ TEST(WholeNumber, IsTakenUpToTheEndsOfItsType) {
   EXPECT_EQ(read_number<int>("-2147483648"), INT32_MIN);
 }
 
-TEST(WholeNumber, IsRefusedOtherwise) {
+TEST(WholeNumber, IsRefusedOutsideOfIt) {
   for (const char* text : {"-1", "1.0", "1e300", "18446744073709551616", "null", "\"1\"", "[1]"}) {
     EXPECT_THROW(read_number<std::uint64_t>(text), Error) << text;
   }
@@ -35,7 +35,7 @@ TEST(WholeNumber, IsRefusedOtherwise) {
   EXPECT_THROW(read_number<int>("-2147483649"), Error);
 }
 
-TEST(WholeNumber, ListsAreOfSuch) {
+TEST(WholeNumber, ListsContainIntegersOnly) {
   EXPECT_EQ(whole_numbers<int>(nlohmann::json::parse("[3, 0, 7]")), (std::vector{3, 0, 7}));
   EXPECT_TRUE(whole_numbers<int>(nlohmann::json::parse("[]")).empty());
   EXPECT_THROW(whole_numbers<int>(nlohmann::json::parse("[3, 0.5]")), Error);
