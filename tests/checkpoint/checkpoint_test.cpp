@@ -13,7 +13,7 @@
 namespace trireme::checkpoint {
 namespace {
 
-TEST(Checkpoint, OfTwoTheWholeOneIsOpenedAndTheOtherNamed) {
+TEST(Checkpoint, OpensTheCompleteCheckpointAndNamesTheDamagedOne) {
   const TemporaryFolder folder("checkpoint");
   State state;
   state.add("w", torch::ones({100}));
@@ -36,7 +36,7 @@ TEST(Checkpoint, OfTwoTheWholeOneIsOpenedAndTheOtherNamed) {
   EXPECT_THROW(Checkpoint::open(folder.path() / "step-00000003"), Error);
 }
 
-TEST(Checkpoint, AFolderWithoutAnyHasNone) {
+TEST(Checkpoint, AFolderWithoutCheckpointsHasNone) {
   const TemporaryFolder folder("checkpoint");
   EXPECT_FALSE(Checkpoint::newest_whole(folder.path() / "none").checkpoint.has_value());
 }

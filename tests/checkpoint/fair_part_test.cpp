@@ -57,7 +57,7 @@ TEST(FairPart, CoversEverythingOnce) {
   }
 }
 
-TEST(FairPart, OfATensorOfAnyShapeIsFlat) {
+TEST(FairPart, SplitsTensorsOfAnyShapeAsFlat) {
   State state;
   state.add("w", torch::arange(35).view({5, 7}).t());
   const auto part = fair_part(state.pieces, 1, 2);

@@ -40,7 +40,7 @@ void save_and_die(testing::RankChannel& channel) {
   channel.say("survived");
 }
 
-TEST(CheckpointKilled, AtEveryPointTheNewestIsWhole) {
+TEST(CheckpointKilled, TheNewestCheckpointIsCompleteAfterAKillAtEveryPoint) {
   testing::RankProcesses::run_if_child(save_and_die);
   for (const FaultPoint point :
        {kSnapshotTaken, format::kPartHalfWritten, kPartWritten, kFileWritten, kFileRenamed,

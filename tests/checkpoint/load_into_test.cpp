@@ -35,7 +35,7 @@ TensorSource source_of(std::map<std::string, at::Tensor> tensors) {
   return source;
 }
 
-TEST(LoadInto, StrictListsEverythingAndTouchesNothing) {
+TEST(LoadInto, StrictListsAllMismatchesAndLoadsNothing) {
   auto module = linear();
   const at::Tensor before = module->named_parameters()["0.weight"].detach().clone();
   const auto source = source_of({{"0.weight", torch::ones({2, 3})}, {"extra", torch::ones({1})}});
@@ -50,7 +50,7 @@ TEST(LoadInto, StrictListsEverythingAndTouchesNothing) {
   EXPECT_TRUE(at::equal(module->named_parameters()["0.weight"], before));
 }
 
-TEST(LoadInto, OtherwiseWhatFitsIsLoadedAndTheRestReported) {
+TEST(LoadInto, NonStrictLoadsMatchingTensorsAndReportsTheRest) {
   auto module = linear();
   const auto source = source_of({{"0.weight", torch::ones({2, 3}, at::kDouble)},
                                  {"0.bias", torch::ones({5})},
@@ -63,7 +63,7 @@ TEST(LoadInto, OtherwiseWhatFitsIsLoadedAndTheRestReported) {
   EXPECT_TRUE(at::equal(module->named_parameters()["0.weight"], torch::ones({2, 3})));
 }
 
-TEST(LoadInto, RenamedTransposedAndUnderAPrefix) {
+TEST(LoadInto, LoadsRenamedTransposedAndPrefixedTensors) {
   auto module = linear();
   const at::Tensor weight = torch::randn({3, 2});
   const auto source = source_of(
@@ -73,7 +73,7 @@ TEST(LoadInto, RenamedTransposedAndUnderAPrefix) {
   EXPECT_TRUE(at::equal(module->named_parameters()["0.weight"], weight.t()));
 }
 
-TEST(LoadInto, ArchivesOfTorchSave) {
+TEST(LoadInto, LoadsArchivesOfTorchSave) {
   const TemporaryFolder folder("load");
   const std::string path = (folder.path() / "module.pt").string();
   torch::nn::ModuleList nested(linear(), torch::nn::BatchNorm1d(2));
@@ -88,7 +88,7 @@ TEST(LoadInto, ArchivesOfTorchSave) {
   EXPECT_THROW(open_tensors(folder.path() / "none.pt"), Error);
 }
 
-TEST(LoadInto, PythonReadsOursAndWeReadPythons) {
+TEST(LoadInto, PythonAndTriremeReadEachOthersFiles) {
   const TemporaryFolder folder("load");
   State state;
   const std::pair<const char*, at::ScalarType> types[] = {

@@ -73,7 +73,7 @@ class PublishedWeights : public ::testing::Test {
   NamedTensors theirs_, known_;
 };
 
-TEST_F(PublishedWeights, GoInFromEveryFormOfTheFile) {
+TEST_F(PublishedWeights, LoadFromEveryFormOfTheFile) {
   const auto whole = gpt();
   EXPECT_GT(distance(*whole), 0.01);
   EXPECT_TRUE(load_published(*whole, file(theirs_)).is_complete());
@@ -97,7 +97,7 @@ TEST_F(PublishedWeights, GoInFromEveryFormOfTheFile) {
   EXPECT_LT(distance(*renamed), 1e-5);
 }
 
-TEST_F(PublishedWeights, GoInFromOurCheckpointsAndArchives) {
+TEST_F(PublishedWeights, LoadFromCheckpointsAndArchives) {
   const auto model = gpt();
   load_published(*model, file(theirs_));
   State state;
@@ -154,7 +154,7 @@ TEST_F(PublishedWeights, AJobsFolderIsNeverReadAsAHuggingFaceFolder) {
   }
 }
 
-TEST_F(PublishedWeights, WhatDoesNotFitIsSaid) {
+TEST_F(PublishedWeights, MismatchesAreReported) {
   NamedTensors wrong = theirs_;
   // A separate output head, which a tied model does not have.
   wrong.emplace_back("lm_head.weight", torch::ones({23, 24}));
@@ -177,7 +177,7 @@ TEST_F(PublishedWeights, WhatDoesNotFitIsSaid) {
   }
 }
 
-TEST_F(PublishedWeights, ComeOutAsOthersReadThem) {
+TEST_F(PublishedWeights, AreExportedInAFormThatOtherProgramsRead) {
   const auto model = gpt();
   load_published(*model, file(theirs_));
   NamedTensors out = published_tensors(*model);

@@ -38,7 +38,7 @@ bool is_same(const at::Tensor& a, const at::Tensor& b) {
                    b.contiguous().view(-1).view(at::kByte));
 }
 
-TEST(CheckpointSaver, RoundTripOfEverySizeAndType) {
+TEST(CheckpointSaver, EverySizeAndTypeIsReadBackBitwiseIdentical) {
   const TemporaryFolder folder("saver");
   State state{.pieces = {}, .meta = R"({"step":3})"};
   std::vector<at::Tensor> tensors;
@@ -72,7 +72,7 @@ TEST(CheckpointSaver, RoundTripOfEverySizeAndType) {
   }
 }
 
-TEST(CheckpointSaver, PiecesInAnyLayoutOutInAnyOther) {
+TEST(CheckpointSaver, PiecesOfAnyLayoutAreReadInAnyOther) {
   const TemporaryFolder folder("saver");
   const at::Tensor whole = torch::randn({11, 17});
   State state;
@@ -104,7 +104,7 @@ TEST(CheckpointSaver, PiecesInAnyLayoutOutInAnyOther) {
   EXPECT_THROW(read.read_into("w", torch::zeros({3})), Error);
 }
 
-TEST(CheckpointSaver, TheSnapshotIsOfTheMomentOfSaving) {
+TEST(CheckpointSaver, LaterChangesDoNotAffectTheSnapshot) {
   const TemporaryFolder folder("saver");
   const at::Tensor weight = torch::ones({1'000'003});
   State state;
@@ -124,7 +124,7 @@ TEST(CheckpointSaver, TheSnapshotIsOfTheMomentOfSaving) {
   EXPECT_EQ(saver.figures().bytes, 3u * 4'000'012);
 }
 
-TEST(CheckpointSaver, LastAndBestAreKeptAlsoByTheNextSaver) {
+TEST(CheckpointSaver, TheNextSaverKeepsTheLastAndTheBest) {
   const TemporaryFolder folder("saver");
   State state;
   state.add("w", torch::ones({3}));
@@ -149,7 +149,7 @@ TEST(CheckpointSaver, LastAndBestAreKeptAlsoByTheNextSaver) {
 
 // A damaged checkpoint is never removed: neither when a job goes back nor by a new checkpoint of
 // its step.
-TEST(CheckpointSaver, WhatCannotBeReadIsSetAside) {
+TEST(CheckpointSaver, UnreadableCheckpointsAreSetAside) {
   const TemporaryFolder folder("saver");
   State state;
   state.add("w", torch::ones({3}));
@@ -201,7 +201,7 @@ class FailOnce : public Faults {
   bool has_failed_ = false;
 };
 
-TEST(CheckpointSaver, AFailureIsThrownOnceAndTheNextSaveTriesAnew) {
+TEST(CheckpointSaver, AFailureIsThrownOnceAndTheNextSaveSucceeds) {
   const TemporaryFolder folder("saver");
   FailOnce faults;
   State state;
@@ -216,7 +216,7 @@ TEST(CheckpointSaver, AFailureIsThrownOnceAndTheNextSaveTriesAnew) {
   EXPECT_THAT(steps_in(folder.path()), ElementsAre(2));
 }
 
-TEST(CheckpointSaver, WhatWasToldIsNotThrown) {
+TEST(CheckpointSaver, AFailureReturnedBySettleIsNotThrown) {
   const TemporaryFolder folder("saver");
   FailOnce faults;
   State state;

@@ -51,8 +51,8 @@ TEST(StateDict, ReadsTensorsByName) {
   EXPECT_THROW(dict.read("other"), Error);
 }
 
-// One element that stands for very many, as expand() makes it: whoever compares two of them would
-// never come to an end.
+// expand() creates tensors in which one stored element represents very many. Comparing two such
+// tensors would take practically forever.
 TEST(StateDict, RefusesTensorsOutOfProportionToTheFile) {
   const TemporaryFolder folder("state-dict");
   const auto path = folder.path() / "expanded.pt";
@@ -93,7 +93,7 @@ TEST(StateDict, RunsNoCodeOfAnArchive) {
   }
 }
 
-TEST(StateDict, RefusesWhatIsNone) {
+TEST(StateDict, RefusesFilesThatAreNoArchive) {
   const TemporaryFolder folder("state-dict");
   const auto path = folder.path() / "none.pt";
   write_file_atomically(path, "not an archive");

@@ -97,7 +97,7 @@ class WriterGroupTest : public ::testing::Test {
   Faults* faults_ = nullptr;
 };
 
-TEST_F(WriterGroupTest, AnyNumberOfRanksMakesOneCheckpoint) {
+TEST_F(WriterGroupTest, AnyNumberOfRanksWritesOneCheckpoint) {
   for (const int ranks : {1, 2, 3, 4, 7}) {
     Savers all = savers(ranks, "c" + std::to_string(ranks));
     for (int round = 0; round < 2; ++round) {
@@ -107,7 +107,7 @@ TEST_F(WriterGroupTest, AnyNumberOfRanksMakesOneCheckpoint) {
     }
     std::uint64_t bytes = 0;
     for (auto& saver : all) bytes += saver->figures().bytes;
-    EXPECT_EQ(bytes, 2u * ((1 + 13 + 4099 + 7) * 4 + 15 * 8)) << "something was written twice";
+    EXPECT_EQ(bytes, 2u * ((1 + 13 + 4099 + 7) * 4 + 15 * 8)) << "elements were written twice";
   }
   EXPECT_EQ(drafts(), 0u);
 }
@@ -150,7 +150,7 @@ TEST_F(WriterGroupTest, APartOfALostRankIsNotWaitedFor) {
   expect_whole(2, 1, 2);
 }
 
-TEST_F(WriterGroupTest, TheNextCrewGivesUpWhatMissesAPartAndKeepsWhatDoesNot) {
+TEST_F(WriterGroupTest, TheNextGroupKeepsOnlyCompleteSaves) {
   for (const bool is_part_there : {false, true}) {
     const std::int64_t step = is_part_there ? 2 : 1;
     const std::string old = "old" + std::to_string(step), young = "new" + std::to_string(step);
@@ -195,7 +195,7 @@ TEST_F(WriterGroupTest, ANewRankZeroTakesOver) {
 }
 
 // Two living ranks exchange their indices: the former rank 0 releases the folder.
-TEST_F(WriterGroupTest, ALeaderThatBecomesAnotherRankLetsGo) {
+TEST_F(WriterGroupTest, ALeaderThatBecomesAnotherRankReleasesTheFolder) {
   job_ = "job";
   Savers all = savers(2, "old");
   save_one(*all[0], 0, 2, 1, 1);  // rank 1's part never arrives
@@ -243,7 +243,7 @@ class FreezeAt : public Faults {
 
 // The other ranks continue in the next epoch and write the same step and the next one. When the
 // frozen rank 0 continues, it can neither replace their checkpoints nor apply its retention.
-TEST_F(WriterGroupTest, AFrozenRankZeroNeitherHoldsUpNorChangesALaterEpoch) {
+TEST_F(WriterGroupTest, AFrozenRankZeroDoesNotAffectALaterEpoch) {
   for (const FaultPoint point : {format::kPartHalfWritten, kPartsMet, format::kManifestWritten,
                                  format::kStaged, format::kPublished}) {
     SCOPED_TRACE(point.name);
@@ -293,7 +293,7 @@ class FailRankOne : public Faults {
   }
 };
 
-TEST_F(WriterGroupTest, AFailureOfAnyRankIsTheCheckpointsFailure) {
+TEST_F(WriterGroupTest, AFailureOfAnyRankFailsTheCheckpoint) {
   FailRankOne faults;
   faults_ = &faults;
   Savers all = savers(2, "a");

@@ -92,7 +92,7 @@ void kill_at(int victim, FaultPoint point) {
   EXPECT_THAT(format::drafts_in(folder.path()), IsEmpty());
 }
 
-TEST(CheckpointCrewKilled, RankZero) {
+TEST(CheckpointGroupKilled, CheckpointsAreCompleteAfterAKillOfRankZero) {
   testing::RankProcesses::run_if_child(save_in_group);
   for (const FaultPoint point :
        {format::kPartHalfWritten, kPartsMet, format::kStaged, format::kPublished}) {
@@ -100,7 +100,7 @@ TEST(CheckpointCrewKilled, RankZero) {
   }
 }
 
-TEST(CheckpointCrewKilled, AnotherRank) {
+TEST(CheckpointGroupKilled, CheckpointsAreCompleteAfterAKillOfAnotherRank) {
   testing::RankProcesses::run_if_child(save_in_group);
   for (const FaultPoint point : {format::kPartHalfWritten, kFileRenamed}) {
     kill_at(1, point);

@@ -47,7 +47,7 @@ class FolderLockTest : public ::testing::Test {
   fs::path folder_ = all_.path() / "deep" / "er";
 };
 
-TEST_F(FolderLockTest, AnotherJobIsRefusedWithTheFirstOnesProcess) {
+TEST_F(FolderLockTest, AnotherJobIsRefusedAndTheHolderIsNamed) {
   std::optional<FolderLock> first(std::in_place, folder_);
   for (const char* job : {"", "job"}) {
     const Error error = thrown_by([&] { lock_of(job, 9); });
@@ -70,7 +70,7 @@ class InBetween final : public Faults {
   std::function<void()> act_;
 };
 
-TEST_F(FolderLockTest, AJobThatComesWhileAnotherChangesItsLockIsNoticed) {
+TEST_F(FolderLockTest, AJobThatStartsDuringALockChangeIsDetected) {
   std::optional<FolderLock> other;
   InBetween takes([&] { other.emplace(lock_of("other", 0)); });
   const Error error = thrown_by([&] { FolderLock(folder_, {.job = "job"}, &takes); });
@@ -89,7 +89,7 @@ TEST_F(FolderLockTest, AJobThatComesWhileAnotherChangesItsLockIsNoticed) {
 }
 
 // The test itself is the frozen process of epoch 1, on another host.
-TEST_F(FolderLockTest, ALaterEpochContinuesWhileAnEarlierOneIsFrozenWithTheExclusiveLock) {
+TEST_F(FolderLockTest, ALaterEpochContinuesBesideAFrozenHolderOfTheLock) {
   lock_of("job", 1);
   const Descriptor frozen(::open((folder_ / ".lock").c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(::flock(frozen.get(), LOCK_EX | LOCK_NB), 0);
@@ -102,7 +102,7 @@ TEST_F(FolderLockTest, ALaterEpochContinuesWhileAnEarlierOneIsFrozenWithTheExclu
   EXPECT_NE(::flock(frozen.get(), LOCK_EX | LOCK_NB), 0);
 }
 
-TEST_F(FolderLockTest, AJobThatTookTheFolderMeanwhileIsNotDisturbed) {
+TEST_F(FolderLockTest, AJobThatTookOverTheFolderIsNotDisturbed) {
   lock_of("job", 1);
   Descriptor frozen(::open((folder_ / ".lock").c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(::flock(frozen.get(), LOCK_EX | LOCK_NB), 0);
@@ -114,7 +114,7 @@ TEST_F(FolderLockTest, AJobThatTookTheFolderMeanwhileIsNotDisturbed) {
   EXPECT_NO_THROW(other.expect_held());
 }
 
-TEST_F(FolderLockTest, ALaterEpochTakesItAndAnEarlierOneNeverGetsItBack) {
+TEST_F(FolderLockTest, ALaterEpochTakesTheLockForGood) {
   std::optional<FolderLock> first(lock_of("job", 3));
   fs::create_directory(folder_ / "one");
   EXPECT_TRUE(first->move(folder_ / "one", first->staged("one")));
@@ -141,7 +141,7 @@ TEST_F(FolderLockTest, ALaterEpochTakesItAndAnEarlierOneNeverGetsItBack) {
   EXPECT_FALSE(fs::exists(folder_ / "two"));
 }
 
-// Files that cannot grow beyond so many bytes, as on a full disk.
+// Limits the size of files in this process, like a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -159,8 +159,8 @@ class FileSizeLimit {
   void (*handler_)(int) = std::signal(SIGXFSZ, SIG_IGN);
 };
 
-// Else the next epoch of the job would be refused as another job.
-TEST_F(FolderLockTest, AHolderWhoseNameDoesNotFitOnTheDiskIsRefused) {
+// Otherwise the next epoch of the job would be refused as another job.
+TEST_F(FolderLockTest, AHolderWhoseNameCannotBeWrittenIsRefused) {
   lock_of("other", 0);
   for (const rlim_t bytes : {0, 5}) {
     std::optional<Error> error;
@@ -178,7 +178,7 @@ TEST_F(FolderLockTest, AHolderWhoseNameDoesNotFitOnTheDiskIsRefused) {
   EXPECT_NO_THROW(lock_of("job", 1));
 }
 
-TEST_F(FolderLockTest, WhatIsLeftInAStageIsDeletedOrReturned) {
+TEST_F(FolderLockTest, RemainingEntriesOfAStageAreDeletedOrReturned) {
   {
     const FolderLock killed = lock_of("old", 1);
     for (const char* name : {".step-00000001.a.gone", "step-00000002.damaged"}) {
@@ -193,7 +193,7 @@ TEST_F(FolderLockTest, WhatIsLeftInAStageIsDeletedOrReturned) {
   EXPECT_THAT(names_in(next.staged("")), IsEmpty());
 }
 
-TEST_F(FolderLockTest, AStageThatWasDeletedByHandIsNamed) {
+TEST_F(FolderLockTest, AManuallyDeletedStageIsReported) {
   const FolderLock lock = lock_of("job", 1);
   fs::remove(folder_ / ".writer.job.1");
   const Error error = thrown_by([&] { lock.move(folder_ / "one", lock.staged("one")); });

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::IsEmpty;
 
-TEST(CheckpointFolder, Names) {
+TEST(CheckpointFolder, NamesAreFormattedAndParsed) {
   EXPECT_EQ(folder_name(1234), "step-00001234");
   EXPECT_EQ(folder_name(123456789012), "step-123456789012");
   EXPECT_EQ(step_in("step-00001234"), 1234);
@@ -46,7 +46,7 @@ TEST(CheckpointFolder, DraftsAreNotListedAndAreSwept) {
   EXPECT_TRUE(fs::exists(folder.path() / ".mine.draft"));
 }
 
-TEST(CheckpointFolder, TheSameStepIsReplacedAndNothingStays) {
+TEST(CheckpointFolder, ACheckpointOfTheSameStepIsReplacedCompletely) {
   const TemporaryFolder folder("folder");
   const fs::path path = store_bytes(folder.path(), 5);
   fs::create_directory(path / "old");

@@ -100,7 +100,7 @@ class CheckpointForgery : public ::testing::Test {
   const std::string part_ = "part-00000.sealed";
 };
 
-TEST_F(CheckpointForgery, AnEditedManifestIsNotWrittenByAHolderOfTheKey) {
+TEST_F(CheckpointForgery, AnEditedManifestIsRefused) {
   for (const auto& [from, to] :
        std::vector<std::pair<std::string, std::string>>{{"\"step\":7", "\"step\":8"},
                                                         {"0.5", "0.1"},
@@ -121,7 +121,7 @@ TEST_F(CheckpointForgery, AnEditedManifestIsNotWrittenByAHolderOfTheKey) {
   EXPECT_THAT(newest.skipped, SizeIs(1));
 }
 
-TEST_F(CheckpointForgery, AWrongKeyAndAMissingKeyAreNamed) {
+TEST_F(CheckpointForgery, AWrongKeyAndAMissingKeyAreReported) {
   const fs::path path = store("keys", 7, {.key = key_});
   const net::Secret other = net::Secret::generate();
   expect_error([&] { read_all(path, {.key = other}); }, ErrorCode::InvalidInput,
@@ -156,7 +156,7 @@ TEST_F(CheckpointForgery, APlainPartUnderASignedManifestIsRefused) {
   expect_unreadable(path, ErrorCode::Corrupt, "is not encrypted with the key of the manifest");
 }
 
-TEST_F(CheckpointForgery, AStrippedSignatureIsNoticedWithAndWithoutTheKey) {
+TEST_F(CheckpointForgery, AStrippedSignatureIsDetectedWithAndWithoutTheKey) {
   const fs::path path = store("stripped", 7, {.key = key_});
   std::string text = read_file(path / kManifestName);
   text.resize(text.rfind(",\n\"key\":"));
@@ -170,7 +170,7 @@ TEST_F(CheckpointForgery, AStrippedSignatureIsNoticedWithAndWithoutTheKey) {
   }
 }
 
-TEST_F(CheckpointForgery, ExchangedPartsAreRefusedChecksumsOrNot) {
+TEST_F(CheckpointForgery, ExchangedPartsAreRefusedWithAndWithoutValidChecksums) {
   const fs::path a = store("one", 7, {.key = key_}), b = store("two", 7, {.key = key_});
   const std::string signed_text = read_file(a / kManifestName);
   fs::copy_file(b / part_, a / part_, fs::copy_options::overwrite_existing);
@@ -190,7 +190,7 @@ TEST_F(CheckpointForgery, ExchangedPartsAreRefusedChecksumsOrNot) {
   read_all(a, {.key = key_});
 }
 
-TEST_F(CheckpointForgery, APieceCannotStandForAnother) {
+TEST_F(CheckpointForgery, APieceCannotReplaceAnother) {
   const fs::path path = store("replay", 7, {.key = key_});
   Manifest manifest = Reader(path).manifest();
   std::swap(manifest.tensors[0].pieces, manifest.tensors[1].pieces);
@@ -198,7 +198,7 @@ TEST_F(CheckpointForgery, APieceCannotStandForAnother) {
   expect_unreadable(path, ErrorCode::Corrupt, "was not written there by a holder of its key");
 }
 
-TEST_F(CheckpointForgery, WhatWasCutIsRefused) {
+TEST_F(CheckpointForgery, TruncatedDataIsRefused) {
   const fs::path path = store("cut", 7, {.key = key_});
   const Manifest manifest = Reader(path).manifest();
   const std::uint64_t size = manifest.files[0].size;
@@ -216,7 +216,7 @@ TEST_F(CheckpointForgery, AnOldCheckpointUnderANewNameIsRefused) {
 }
 
 // The rank that signs the manifest thereby signs the contents of the records.
-TEST_F(CheckpointForgery, ARecordIsSignedForItsDraftAndIsNoManifest) {
+TEST_F(CheckpointForgery, ARecordIsValidOnlyInItsDraft) {
   const fs::path draft = make_draft(folder_.path(), 7, "test");
   const Bytes bytes(8, std::byte{1});
   const WrittenPart part =

@@ -42,7 +42,7 @@ Manifest sample() {
   return manifest;
 }
 
-TEST(Manifest, RoundTrip) {
+TEST(Manifest, IsReadBackUnchanged) {
   const std::string text = manifest_text(sample());
   const Manifest read = parse_manifest(text, "manifest.json");
   EXPECT_EQ(manifest_text(read), text);
@@ -55,7 +55,7 @@ TEST(Manifest, RoundTrip) {
   EXPECT_EQ(read.find("bias"), nullptr);
 }
 
-TEST(Manifest, EveryFlippedBitIsNoticed) {
+TEST(Manifest, EveryFlippedBitIsDetected) {
   const std::string text = manifest_text(sample());
   for (std::size_t bit = 0; bit < text.size() * 8; ++bit) {
     std::string damaged = text;
@@ -96,7 +96,7 @@ std::string forged(const std::string& from, const std::string& to) {
   return text + ",\n\"checksum\":\"" + checksum + "\"}\n";
 }
 
-TEST(Manifest, LiesAreCorruptWhateverTheyAre) {
+TEST(Manifest, FalseStatementsAreCorrupt) {
   const std::string huge = "9223372036854775807";
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
            {"\"trireme-checkpoint\"", "7"},

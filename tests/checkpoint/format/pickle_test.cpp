@@ -24,7 +24,7 @@ Bytes of_python() {
       "0000000001747105752e");
 }
 
-TEST(Pickle, ReadsWhatPythonWrote) {
+TEST(Pickle, ReadsPicklesOfPython) {
   const Pickle pickle(of_python());
   const PickleValue& root = pickle.root();
   ASSERT_TRUE(root.is_dict());
@@ -46,7 +46,7 @@ TEST(Pickle, ReadsWhatPythonWrote) {
   EXPECT_EQ(root.find("c"), nullptr);
 }
 
-TEST(Pickle, WhatIsCutShortIsCorrupt) {
+TEST(Pickle, TruncatedPicklesAreCorrupt) {
   const Bytes whole = of_python();
   for (std::size_t size = 0; size < whole.size(); ++size) {
     try {
@@ -58,7 +58,7 @@ TEST(Pickle, WhatIsCutShortIsCorrupt) {
   }
 }
 
-TEST(Pickle, DamageIsAnErrorOrAnotherValueAndNeverMore) {
+TEST(Pickle, DamagedPicklesAreAnErrorOrAnotherValue) {
   const Bytes whole = of_python();
   Random random(3);
   int refused = 0;

@@ -41,7 +41,7 @@ std::optional<PickledTensor> read(const std::string& value) {
   return pickled_tensor(pickle.root());
 }
 
-TEST(PickledTensor, SaysWhereATensorLies) {
+TEST(PickledTensor, LocatesATensor) {
   const auto found = read(tensor(2, {3, 4}, {4, 1}, "BFloat16"));
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->record, "data/3");
@@ -57,7 +57,7 @@ TEST(PickledTensor, SaysWhereATensorLies) {
 
 // A dict whose two-byte operations refer to one name of 100 kB and two tensors repeatedly. Copying
 // or comparing the name each time would take time that grows with the square of the size.
-TEST(PickledTensor, ANameThatIsUsedAgainAndAgainIsGivenOnce) {
+TEST(PickledTensor, ARepeatedNameIsReportedOnce) {
   const auto remembered = [](const std::string& value, char number) {
     return value + "q" + number + "0";
   };

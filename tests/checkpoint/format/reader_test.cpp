@@ -37,7 +37,7 @@ void flip(const fs::path& path, std::int64_t at) {
   file.put(static_cast<char>(was ^ 4));
 }
 
-TEST(StoredReader, RangesAcrossPiecesAndChunks) {
+TEST(StoredReader, ReadsRangesAcrossPiecesAndChunks) {
   const TemporaryFolder folder("reader");
   const Reader reader(store_bytes(folder.path(), 7));
   const Bytes a = bytes_a();
@@ -59,7 +59,7 @@ TEST(StoredReader, RangesAcrossPiecesAndChunks) {
   EXPECT_THAT(damage_in(reader.folder()), IsEmpty());
 }
 
-TEST(StoredReader, AFlippedBitIsNamedByFileTensorAndByte) {
+TEST(StoredReader, AFlippedBitIsReportedWithFileTensorAndByte) {
   const TemporaryFolder folder("reader");
   const fs::path path = store_bytes(folder.path(), 7);
   const Manifest manifest = Reader(path).manifest();
@@ -76,7 +76,7 @@ TEST(StoredReader, AFlippedBitIsNamedByFileTensorAndByte) {
   EXPECT_THROW(reader.read(reader.tensor("a"), kCountA - 1, 1, out.data()), Error);
 }
 
-TEST(StoredReader, CutAndMissingFilesAreNamed) {
+TEST(StoredReader, TruncatedAndMissingFilesAreReported) {
   const TemporaryFolder folder("reader");
   const fs::path path = store_bytes(folder.path(), 7);
   fs::resize_file(path / "part-00000.safetensors", 1000);
@@ -88,7 +88,7 @@ TEST(StoredReader, CutAndMissingFilesAreNamed) {
 }
 
 // Sizes that exceed the memory into which they are read, with a matching checksum.
-TEST(StoredReader, ACraftedCheckpointIsDamagedForEveryReader) {
+TEST(StoredReader, EveryReaderRefusesACraftedCheckpoint) {
   const TemporaryFolder folder("reader");
   const fs::path whole = store_bytes(folder.path(), 7), crafted = store_bytes(folder.path(), 8);
   Manifest manifest = Reader(crafted).manifest();
@@ -110,7 +110,7 @@ TEST(StoredReader, ACraftedCheckpointIsDamagedForEveryReader) {
 
 // Without free descriptors nothing is known about a checkpoint, so it must not be reported as
 // damaged.
-TEST(StoredReader, WhatSaysNothingAboutTheCheckpointIsThrown) {
+TEST(StoredReader, ErrorsOfTheSystemAreThrownAndNotReportedAsDamage) {
   const TemporaryFolder folder("reader");
   const fs::path path = store_bytes(folder.path(), 7);
   rlimit before{};
@@ -136,7 +136,7 @@ TEST(StoredReader, WhatSaysNothingAboutTheCheckpointIsThrown) {
   EXPECT_TRUE(is_damage(Error(ErrorCode::Corrupt, "a flipped bit")));
 }
 
-TEST(StoredReader, TheNewestWholeOneIsFoundAndTheSkippedAreNamed) {
+TEST(StoredReader, FindsTheNewestCompleteCheckpointAndNamesSkippedOnes) {
   const TemporaryFolder folder("reader");
   EXPECT_EQ(find_newest_whole(folder.path()).path, std::nullopt);
   const fs::path first = store_bytes(folder.path(), 9);
@@ -152,7 +152,7 @@ TEST(StoredReader, TheNewestWholeOneIsFoundAndTheSkippedAreNamed) {
 }
 
 // As a checkpoint that a running job removes after it was listed: its name is there, and no folder.
-TEST(StoredReader, ACheckpointThatIsRemovedMeanwhileIsAbsentAndNotDamaged) {
+TEST(StoredReader, ACheckpointRemovedDuringReadingIsAbsent) {
   const TemporaryFolder folder("reader");
   const fs::path whole = store_bytes(folder.path(), 9);
   fs::create_directory_symlink(folder.path() / "removed", folder.path() / folder_name(10));

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST(CheckpointReshard, AnyNumberOfPartsIsTheSame) {
+TEST(CheckpointReshard, AnyNumberOfPartsHasTheSameContent) {
   const TemporaryFolder folder("reshard"), other("reshard");
   const fs::path path = store_bytes(folder.path(), 5);
   for (const int parts : {1, 2, 3, 4, 7, 9}) {
@@ -43,7 +43,7 @@ TEST(CheckpointReshard, AnyNumberOfPartsIsTheSame) {
   EXPECT_THROW(reshard(Reader(path), {.folder = folder.path()}), Error);
 }
 
-TEST(CheckpointReshard, InItsPlace) {
+TEST(CheckpointReshard, ReshardsInPlace) {
   const TemporaryFolder folder("reshard");
   const fs::path path = store_bytes(folder.path(), 5);
   EXPECT_EQ(reshard(Reader(path), {.folder = folder.path(), .parts = 3}), path);
@@ -78,7 +78,7 @@ Difference difference_of(DType dtype, T from, T to) {
   return all.empty() ? Difference{} : all[0];
 }
 
-TEST(CheckpointDiff, SaysHowFarNumbersAreApart) {
+TEST(CheckpointDiff, ReportsTheLargestDifference) {
   const Difference f32 = difference_of<float>(DType::F32, 1.5f, -2.0f);
   EXPECT_EQ(f32.largest, 3.5);
   EXPECT_EQ(f32.largest_index, 2);
@@ -94,7 +94,7 @@ TEST(CheckpointDiff, SaysHowFarNumbersAreApart) {
   EXPECT_EQ(difference_of<float>(DType::F32, 0.0f, -0.0f).largest, 0);
 }
 
-TEST(CheckpointDiff, SaysWhatIsMissingOrOfAnotherForm) {
+TEST(CheckpointDiff, ReportsMissingTensorsAndOtherShapes) {
   const TemporaryFolder folder("diff");
   const Bytes bytes(8);
   const Reader a(store_one(folder.path() / "a", DType::F32, bytes));

@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 
 const std::vector<Scored> kHeld{{10, 3.0}, {20, 1.0}, {30, 2.0}, {40, std::nullopt}, {50, NAN}};
 
-TEST(Retention, LastAndBest) {
+TEST(Retention, KeepsTheLastAndTheBest) {
   EXPECT_THAT(steps_to_remove(kHeld, {.keep_last = 2, .keep_best = 0}), ElementsAre(10, 20, 30));
   EXPECT_THAT(steps_to_remove(kHeld, {.keep_last = 1, .keep_best = 1}), ElementsAre(10, 30, 40));
   EXPECT_THAT(steps_to_remove(kHeld, {.keep_last = 1, .keep_best = 2, .is_higher_better = true}),
@@ -29,7 +29,7 @@ TEST(Retention, ZeroKeepsAll) {
   EXPECT_THAT(steps_to_remove({}, {.keep_last = 1}), IsEmpty());
 }
 
-TEST(Retention, OfEqualScoresTheEarlierIsTheBest) {
+TEST(Retention, OfEqualScoresTheEarlierIsKept) {
   EXPECT_THAT(steps_to_remove({{1, 5.0}, {2, 5.0}, {3, 6.0}}, {.keep_last = 1, .keep_best = 1}),
               ElementsAre(2));
 }

@@ -58,7 +58,7 @@ TEST(SafetensorsHeader, WideTypesComeFirstAndEverythingIsAligned) {
   EXPECT_EQ(header.entries[3].begin, 22u);
 }
 
-TEST(SafetensorsHeader, MistakesAreNamed) {
+TEST(SafetensorsHeader, MistakesAreReported) {
   EXPECT_THAT(error_of("abc", 3), HasSubstr("Corrupt: x.safetensors is no whole safetensors"));
   EXPECT_THAT(error_of(with_length("{}"), 9), HasSubstr("a header of 2 bytes in a file of 9"));
   EXPECT_THAT(error_of(with_length("[]"), 10), HasSubstr("not a JSON object"));

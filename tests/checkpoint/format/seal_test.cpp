@@ -62,7 +62,7 @@ void flip_sealed(const fs::path& file, std::size_t at) {
   write_file_atomically(file, bytes);
 }
 
-TEST(CheckpointSeal, ComesBackBitForBit) {
+TEST(CheckpointSeal, IsReadBackBitwiseIdentical) {
   if (!can_seal()) GTEST_SKIP() << "built without zstd or OpenSSL";
   const net::Secret key = net::Secret::generate();
   std::int64_t step = 0;
@@ -84,7 +84,7 @@ TEST(CheckpointSeal, ComesBackBitForBit) {
   }
 }
 
-TEST(CheckpointSeal, KeysAreToldApart) {
+TEST(CheckpointSeal, DifferentKeysAreDistinguished) {
   if (!can_seal()) GTEST_SKIP() << "built without zstd or OpenSSL";
   const TemporaryFolder folder("seal");
   const net::Secret key = net::Secret::generate(), other = net::Secret::generate();
@@ -103,7 +103,7 @@ TEST(CheckpointSeal, KeysAreToldApart) {
   EXPECT_EQ(bytes.find(text_of(ByteView(clear).first(32))), std::string::npos);
 }
 
-TEST(CheckpointSeal, AChangedByteIsNamed) {
+TEST(CheckpointSeal, AChangedByteIsReported) {
   if (!can_seal()) GTEST_SKIP() << "built without zstd or OpenSSL";
   const TemporaryFolder folder("seal");
   const net::Secret key = net::Secret::generate();
@@ -115,7 +115,7 @@ TEST(CheckpointSeal, AChangedByteIsNamed) {
   EXPECT_THAT(damage_in(path), ::testing::SizeIs(1));  // found without the key
 }
 
-TEST(CheckpointSeal, ExpandRefusesWhatIsNone) {
+TEST(CheckpointSeal, ExpandRefusesInvalidData) {
   if (!can_seal()) GTEST_SKIP() << "built without zstd or OpenSSL";
   const Bytes raw(1000, std::byte{3});
   const Bytes small = zstd::squeeze(raw, 1);
