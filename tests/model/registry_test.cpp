@@ -75,9 +75,9 @@ TEST(ModelRegistry, RefusesDataOfAnotherKind) {
   EXPECT_NE(complaint(gpt + "\nvocabulary = 300\ncontext = 6", pictures()).find("rows of tokens"),
             std::string::npos);
   EXPECT_NE(complaint(gpt, numbers).find("rows of tokens"), std::string::npos);
-  EXPECT_NE(complaint("[model]\nkind = \"mlp\"", tokens).find("a mlp reads numbers"),
+  EXPECT_NE(complaint("[model]\nkind = \"mlp\"", tokens).find("a mlp requires numbers"),
             std::string::npos);
-  EXPECT_NE(complaint("[model]\nkind = \"cnn\"", tokens).find("a cnn reads numbers"),
+  EXPECT_NE(complaint("[model]\nkind = \"cnn\"", tokens).find("a cnn requires numbers"),
             std::string::npos);
 }
 

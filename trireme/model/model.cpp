@@ -9,7 +9,7 @@ namespace trireme::model {
 void Model::set_recompute(bool is_on) {
   if (is_on) {
     throw Error(ErrorCode::Unsupported,
-                "recomputation needs a model made of blocks (trireme/model/block_model.h)");
+                "recomputation requires a model made of blocks (trireme/model/block_model.h)");
   }
 }
 

@@ -18,16 +18,17 @@ struct ModelConfig {
 
   static void describe(config::Fields<ModelConfig>& f) {
     f.add("recompute", &ModelConfig::recompute)
-        .help("forget activations inside each block and compute them again in backward");
+        .help(
+            "activation checkpointing: discard activations inside each block and recompute them in "
+            "backward");
     f.add("load", &ModelConfig::load)
         .help(
-            "first weights: a Hugging Face folder, a .safetensors file, an archive of torch.save, "
-            "a "
-            "job or checkpoint");
+            "initial weights: a Hugging Face folder, a .safetensors file, an archive of "
+            "torch.save, a job or a checkpoint");
     f.add("load_strict", &ModelConfig::is_load_strict)
-        .help("refuse a file that lacks weights, or has others or of other sizes");
+        .help("refuse a file with missing or unknown weights or other sizes");
     f.add("load_renames", &ModelConfig::load_renames)
-        .help("\"theirs=ours\": what names in the file are read as; \"model.=\" drops a prefix");
+        .help("\"theirs=ours\": renames weights of the file; \"model.=\" removes a prefix");
   }
 };
 

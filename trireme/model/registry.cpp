@@ -32,7 +32,7 @@ std::vector<std::string> Registry::names() const {
 }
 
 void Registry::add_sections(config::Schema& schema) const {
-  config::Section& section = schema.section(kModelSection, "what is trained");
+  config::Section& section = schema.section(kModelSection, "the model to train");
   section.fields<ModelConfig>().fields<TransferConfig>();
   for (const Entry& entry : entries_) entry.declare(section);
 }
@@ -50,11 +50,11 @@ std::shared_ptr<Model> Registry::make(const config::Config& config, const Facts&
 }
 
 void add_models(Registry& registry) {
-  registry.add<MlpConfig>("mlp", "layers of neurons", [](const MlpConfig& c, const Facts& f) {
-    return std::make_shared<Mlp>(c, f.form);
-  });
+  registry.add<MlpConfig>(
+      "mlp", "a multilayer perceptron (fully connected layers)",
+      [](const MlpConfig& c, const Facts& f) { return std::make_shared<Mlp>(c, f.form); });
   registry.add<CnnConfig>(
-      "cnn", "convolutions for small images",
+      "cnn", "a convolutional network for small images",
       [](const CnnConfig& c, const Facts& f) { return std::make_shared<Cnn>(c, f.form); });
   registry.add<GptConfig>(
       "gpt", "a decoder-only transformer of the GPT-2 family",
@@ -65,11 +65,11 @@ void add_models(Registry& registry) {
   registry.add<ResnetConfig>(
       "resnet", "a residual network for images",
       [](const ResnetConfig& c, const Facts& f) { return std::make_shared<Resnet>(c, f.form); });
-  registry.add<VitConfig>(
-      "vit", "a transformer for images, cut into squares",
-      [](const VitConfig& c, const Facts& f) { return std::make_shared<Vit>(c, f.form); });
+  registry.add<VitConfig>("vit", "a vision transformer", [](const VitConfig& c, const Facts& f) {
+    return std::make_shared<Vit>(c, f.form);
+  });
   registry.add<LstmConfig>(
-      "lstm", "a recurrent model of texts",
+      "lstm", "a recurrent language model",
       [](const LstmConfig& c, const Facts& f) { return std::make_shared<Lstm>(c, f.form); });
   registry.add<LinearModelConfig>("linear", "linear regression",
                                   [](const LinearModelConfig& c, const Facts& f) {
@@ -79,18 +79,18 @@ void add_models(Registry& registry) {
                                [](const LogisticConfig& c, const Facts& f) {
                                  return std::make_shared<LinearModel>(c, f.form);
                                });
-  registry.add<AutoencoderConfig>("autoencoder", "a short code, and what it stands for",
-                                  [](const AutoencoderConfig& c, const Facts& f) {
-                                    return std::make_shared<Autoencoder>(c, f.form);
-                                  });
+  registry.add<AutoencoderConfig>(
+      "autoencoder", "an autoencoder: compresses samples to a code and reconstructs them",
+      [](const AutoencoderConfig& c, const Facts& f) {
+        return std::make_shared<Autoencoder>(c, f.form);
+      });
   registry.add<GanConfig>(
-      "gan", "pictures made up, by class, against a network that tells them from real ones",
+      "gan", "a class-conditional generative adversarial network for images",
       [](const GanConfig& c, const Facts& f) { return std::make_shared<Gan>(c, f.form); });
   registry.add<AudioConfig>(
-      "audio", "a small network that tells words from spectrograms",
+      "audio", "a small network that classifies spoken words from spectrograms",
       [](const AudioConfig& c, const Facts& f) { return std::make_shared<Audio>(c, f.form); });
-  registry.add<MultitaskConfig>("multitask",
-                                "one trunk, a head and a loss for each of several tasks",
+  registry.add<MultitaskConfig>("multitask", "a shared trunk with one head and one loss per task",
                                 [](const MultitaskConfig& c, const Facts& f) {
                                   return std::make_shared<Multitask>(c, f.form);
                                 });

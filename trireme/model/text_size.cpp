@@ -9,16 +9,16 @@ TextSize text_size(const std::string& model, TextSize wanted, const data::Form& 
   if (!form.input_sizes.empty() && (form.input_type != at::kLong || form.input_sizes.size() != 1)) {
     throw Error(ErrorCode::InvalidInput,
                 "a " + model +
-                    " reads texts: rows of tokens; these samples are something else. Take data of "
-                    "kind text or tokens, or another model.kind (cnn for images, mlp for numbers)");
+                    " requires texts (rows of tokens), and these samples are not. Use data of kind "
+                    "text or tokens, or another model.kind (cnn for images, mlp for numbers)");
   }
   if (wanted.vocabulary == 0) wanted.vocabulary = form.classes;
   if (wanted.context == 0 && !form.input_sizes.empty()) wanted.context = form.input_sizes[0];
   if (wanted.vocabulary < 1 || wanted.context < 1) {
     throw Error(ErrorCode::InvalidInput,
                 "a " + model +
-                    " needs a vocabulary and a context; the data are no texts and the recipe says "
-                    "neither model.vocabulary nor model.context");
+                    " requires a vocabulary size and a context; the data are not texts, so set "
+                    "model.vocabulary and model.context");
   }
   if (form.classes > wanted.vocabulary) {
     throw Error(ErrorCode::InvalidInput, "the data have " + std::to_string(form.classes) +

@@ -22,19 +22,18 @@ struct TransferConfig {
     using T = TransferConfig;
     f.add("load_fresh", &T::load_fresh)
         .help(
-            "names of weights that are not taken from load but begin anew, such as a head's; * "
-            "stands for anything");
-    f.add("freeze", &T::freeze)
-        .help("names of weights that are not trained; * stands for anything");
+            "names of weights that are not loaded but initialized, such as a head's; * matches "
+            "any text");
+    f.add("freeze", &T::freeze).help("names of frozen weights; * matches any text");
     f.add("lora_rank", &T::lora_rank)
         .range(0, 4096)
-        .help("learn a change of this rank to the weights of layers and leave the rest; 0: no");
+        .help("train LoRA adapters of this rank and freeze all other weights; 0: no LoRA");
     f.add("lora_alpha", &T::lora_alpha)
         .range(0.0, 1e6)
-        .help("the change counts alpha / rank times; 0: the rank, so once");
-    f.add("lora_layers", &T::lora_layers).help("names of the linear layers that are changed so");
+        .help("adapters are scaled by alpha / rank; 0: alpha is the rank, so the scale is 1");
+    f.add("lora_layers", &T::lora_layers).help("names of the linear layers with a LoRA adapter");
     f.add("lora_beside", &T::lora_beside)
-        .help("names of weights that are trained in full beside them, such as a new head's");
+        .help("names of weights that are trained in full in addition, such as a new head's");
   }
 };
 

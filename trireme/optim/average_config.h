@@ -17,11 +17,11 @@ struct EmaConfig {
   std::int64_t begin = 1;
 
   static void describe(config::Fields<EmaConfig>& f) {
-    f.add("decay", &EmaConfig::decay).range(0.0, 0.9999999).help("memory of the mean");
+    f.add("decay", &EmaConfig::decay).range(0.0, 0.9999999).help("decay of the moving average");
     f.add("begin", &EmaConfig::begin)
         .at_least(1)
         .unit("updates")
-        .help("the first that counts; the mean is the weights themselves until then");
+        .help("first update that is averaged; before it the average equals the weights");
   }
 };
 
@@ -33,11 +33,11 @@ struct SwaConfig {
     f.add("begin", &SwaConfig::begin)
         .at_least(1)
         .unit("updates")
-        .help("the first that counts; the mean is the weights themselves until then");
+        .help("first update that is averaged; before it the average equals the weights");
     f.add("every", &SwaConfig::every)
         .at_least(1)
         .unit("updates")
-        .help("between two that count, all of them alike");
+        .help("updates between two that are averaged with equal weight");
   }
 };
 

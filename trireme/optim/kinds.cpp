@@ -52,8 +52,8 @@ bool has_second(const config::Config& config) {
   const bool is_used = !config.get<SecondConfig>(kSecondSection).names.empty();
   if (is_there == is_used) return is_there;
   throw Error(ErrorCode::InvalidInput,
-              is_there ? "optim.second.names: say which weights the second rule updates"
-                       : "optim.second.kind: say by which rule optim.second.names are updated");
+              is_there ? "optim.second.names: name the weights that the second optimizer updates"
+                       : "optim.second.kind: choose the optimizer that updates optim.second.names");
 }
 
 std::unique_ptr<Optimizer> rule_of(const SgdConfig& c) {
@@ -90,39 +90,50 @@ std::unique_ptr<Optimizer> rule_of(const MuonConfig& c) {
 }  // namespace
 
 static void add_rules(config::Section& section) {
-  section.kind<AdamwConfig>("adamw", "Adam with weight decay apart from the gradient")
-      .kind<AdamConfig>("adam", "steps scaled by running means of gradients and their squares")
-      .kind<SgdConfig>("sgd", "gradient descent with momentum")
-      .kind<AdagradConfig>("adagrad", "steps that shrink with the sum of squared gradients")
-      .kind<RmspropConfig>("rmsprop", "steps over the root of a mean of squared gradients")
-      .kind<LionConfig>("lion", "steps by the sign of a mean of gradients")
-      .kind<LambConfig>("lamb", "Adam's steps, as long as their parameter is; large batches")
-      .kind<LarsConfig>("lars", "momentum with a rate for each parameter; large batches")
-      .kind<AdafactorConfig>("adafactor", "of a matrix's squares it keeps rows and columns only")
-      .kind<MuonConfig>("muon", "matrices move along their momentum made orthogonal");
+  section.kind<AdamwConfig>("adamw", "Adam with decoupled weight decay")
+      .kind<AdamConfig>("adam", "Adam; weight decay is added to the gradient")
+      .kind<SgdConfig>("sgd", "stochastic gradient descent with momentum")
+      .kind<AdagradConfig>("adagrad",
+                           "Adagrad: divides by the root of the sum of squared gradients")
+      .kind<RmspropConfig>("rmsprop",
+                           "RMSprop: divides by the root of a running mean of squared gradients")
+      .kind<LionConfig>("lion",
+                        "Lion: steps in the direction of the sign of a running mean of gradients")
+      .kind<LambConfig>("lamb", "LAMB: Adam scaled to each parameter's norm, for large batches")
+      .kind<LarsConfig>("lars",
+                        "LARS: momentum with a learning rate per parameter, for large batches")
+      .kind<AdafactorConfig>("adafactor",
+                             "Adafactor: stores only row and column means of squared gradients")
+      .kind<MuonConfig>("muon",
+                        "Muon: orthogonalized momentum for matrices, AdamW for other parameters");
 }
 
 void add_optim_sections(config::Schema& schema) {
-  add_rules(schema.section(kOptimSection, "how gradients change weights").fields<OptimConfig>());
-  add_rules(schema.section(kSecondSection, "another rule for some of the weights")
+  add_rules(schema.section(kOptimSection, "the optimizer").fields<OptimConfig>());
+  add_rules(schema.section(kSecondSection, "a second optimizer for some of the weights")
                 .fields<SecondConfig>()
-                .kind<NoSecondConfig>("none", "no other: optim.kind is for all"));
-  schema.section(kAverageSection, "the mean of the weights that evaluations and exports take")
-      .kind<NoAverageConfig>("none", "no mean: the weights as they are")
-      .kind<EmaConfig>("ema", "exponential, of all updates")
-      .kind<SwaConfig>("swa", "of equal parts, of some updates near the end");
-  schema.section(kScheduleSection, "how the learning rate changes while a job runs")
+                .kind<NoSecondConfig>("none", "no second optimizer: [optim] updates all weights"));
+  schema.section(kAverageSection, "the average of the weights that evaluations and exports use")
+      .kind<NoAverageConfig>("none", "no average: the current weights")
+      .kind<EmaConfig>("ema", "exponential moving average (EMA) of all updates")
+      .kind<SwaConfig>(
+          "swa", "stochastic weight averaging (SWA): equal weights for some updates near the end");
+  schema.section(kScheduleSection, "the learning-rate schedule")
       .fields<WarmUpConfig>()
-      .kind<ConstantScheduleConfig>("constant", "the same rate throughout")
-      .kind<StepScheduleConfig>("step", "drops at regular steps")
-      .kind<LinearScheduleConfig>("linear", "falls evenly to the job's end")
-      .kind<CosineScheduleConfig>("cosine", "falls along half a cosine to the job's end")
-      .kind<ExponentialScheduleConfig>("exponential", "falls by the same factor at each step")
-      .kind<PolynomialScheduleConfig>("polynomial", "falls with a power of the steps left")
-      .kind<InverseSqrtScheduleConfig>("inverse_sqrt", "falls with the root of the steps made")
-      .kind<OneCycleScheduleConfig>("one_cycle", "rises, then falls to the job's end")
-      .kind<WarmRestartsScheduleConfig>("warm_restarts", "falls along a cosine, again and again")
-      .kind<PlateauScheduleConfig>("reduce_on_plateau", "drops when evaluations get no better");
+      .kind<ConstantScheduleConfig>("constant", "constant learning rate")
+      .kind<StepScheduleConfig>("step", "multiplied by a factor at regular steps")
+      .kind<LinearScheduleConfig>("linear", "decreases linearly until the end of the job")
+      .kind<CosineScheduleConfig>("cosine",
+                                  "decreases along half a cosine until the end of the job")
+      .kind<ExponentialScheduleConfig>("exponential", "multiplied by a factor at each step")
+      .kind<PolynomialScheduleConfig>("polynomial", "decreases with a power of the remaining steps")
+      .kind<InverseSqrtScheduleConfig>("inverse_sqrt",
+                                       "decreases with the inverse square root of the step number")
+      .kind<OneCycleScheduleConfig>("one_cycle",
+                                    "increases, then decreases until the end of the job")
+      .kind<WarmRestartsScheduleConfig>("warm_restarts",
+                                        "decreases along a cosine, with warm restarts")
+      .kind<PlateauScheduleConfig>("reduce_on_plateau", "reduced when evaluations stop improving");
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const config::Config& config) {
@@ -157,8 +168,8 @@ std::optional<SecondRule> second_rule_of(const config::Config& config) {
   const double first = learning_rate_of(config);
   if (first <= 0) {
     throw Error(ErrorCode::InvalidInput,
-                "optim.learning_rate = 0 leaves optim.second without a schedule: model.freeze "
-                "keeps weights as they are");
+                "optim.learning_rate = 0 leaves optim.second without a schedule; use model.freeze "
+                "to keep weights unchanged");
   }
   return with_rule(
       config,

@@ -15,7 +15,9 @@ struct SecondConfig {
 
   static void describe(config::Fields<SecondConfig>& f) {
     f.add("names", &SecondConfig::names)
-        .help("of weights that this rule updates, such as discriminator.*; * stands for anything");
+        .help(
+            "names of the weights that this optimizer updates, such as discriminator.*; * matches "
+            "any text");
   }
 };
 

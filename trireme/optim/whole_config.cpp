@@ -8,7 +8,7 @@ namespace {
 template <class Config>
 void describe_adapt_all(config::Fields<Config>& f) {
   f.add("adapt_all", &Config::adapt_all)
-      .help("norms and biases (parameters of one dim) have rates of their own too");
+      .help("adapt the learning rate of norms and biases (parameters with one dim), too");
 }
 
 }  // namespace
@@ -21,10 +21,11 @@ void LambConfig::describe(config::Fields<LambConfig>& f) {
 
 void LarsConfig::describe(config::Fields<LarsConfig>& f) {
   describe_rate(f);
-  f.add("momentum", &LarsConfig::momentum).range(0.0, 0.999999).help("memory of past steps");
+  f.add("momentum", &LarsConfig::momentum).range(0.0, 0.999999).help("momentum");
   f.add("trust", &LarsConfig::trust)
       .range(0.0, 1e3)
-      .help("share of a parameter's length that a step at rate 1 may have");
+      .help(
+          "trust coefficient: norm of a step relative to the parameter's norm at learning rate 1");
   describe_adapt_all(f);
 }
 
@@ -32,29 +33,33 @@ void AdafactorConfig::describe(config::Fields<AdafactorConfig>& f) {
   describe_rate(f);
   f.add("beta2_decay", &AdafactorConfig::beta2_decay)
       .range(-10.0, 0.0)
-      .help("step n has n to this power as its share of the mean of squares");
+      .help(
+          "exponent of the decay of the running mean of squares: step n has weight n^beta2_decay");
   f.add("epsilon", &AdafactorConfig::epsilon)
       .range(0.0, 1.0)
-      .help("least size of a parameter that steps are in proportion to");
+      .help("lower bound of the parameter size to which steps are proportional");
   f.add("clip_threshold", &AdafactorConfig::clip_threshold)
       .range(1e-6, 1e6)
-      .help("steps whose root mean square is larger are shortened to it");
+      .help("maximum root mean square of a step");
 }
 
 void MuonConfig::describe(config::Fields<MuonConfig>& f) {
   describe_rate(f);
-  f.add("momentum", &MuonConfig::momentum).range(0.0, 0.999999).help("memory of past gradients");
-  f.add("nesterov", &MuonConfig::nesterov).help("look one step ahead along the momentum");
+  f.add("momentum", &MuonConfig::momentum).range(0.0, 0.999999).help("momentum");
+  f.add("nesterov", &MuonConfig::nesterov).help("use Nesterov momentum");
   f.add("match_adam", &MuonConfig::match_adam)
-      .help("matrices move as far as AdamW would at this rate; false: as Muon's first version");
+      .help(
+          "scale the steps of matrices to those of AdamW at this learning rate; false: as in the "
+          "original Muon");
   f.add("adam_beta1", &MuonConfig::adam_beta1)
       .range(0.0, 0.999999)
-      .help("AdamW's memory of gradients, for what is no matrix");
+      .help("beta1 of AdamW, which updates parameters that are not matrices");
   f.add("adam_beta2", &MuonConfig::adam_beta2)
       .range(0.0, 0.999999)
-      .help("AdamW's memory of their squares");
+      .help("beta2 of AdamW, which updates parameters that are not matrices");
   f.add("adam_names", &MuonConfig::adam_names)
-      .help("names of matrices that AdamW updates: tables, heads; * stands for anything");
+      .help(
+          "names of matrices that AdamW updates, such as embeddings and heads; * matches any text");
 }
 
 }  // namespace trireme::optim

@@ -109,10 +109,10 @@ Audio::Audio(const AudioConfig& config, const data::Form& form) {
   const FeatureSize in = image_size("audio", form);
   if (in.height < kBands || in.width < kTimes) {
     throw Error(ErrorCode::InvalidInput,
-                "audio looks at " + std::to_string(kBands) + " bands and " +
-                    std::to_string(kTimes) + " times at once, and these samples have " +
+                "audio requires at least " + std::to_string(kBands) + " bands and " +
+                    std::to_string(kTimes) + " frames, and these samples have " +
                     std::to_string(in.height) + " by " + std::to_string(in.width) +
-                    ": a smaller data.hop makes more times");
+                    "; a smaller data.hop gives more frames");
   }
   auto stem = std::make_shared<AudioStem>(in, config.width);
   const FeatureSize size = stem->out();

@@ -18,10 +18,10 @@ struct AudioConfig {
     f.add("width", &AudioConfig::width).range(1, 1 << 12).help("channels of every convolution");
     f.add("layers", &AudioConfig::layers)
         .range(0, 100)
-        .help("pairs of a convolution of each channel and one across them, after the first");
+        .help("number of depthwise-separable convolutions after the first convolution");
     f.add("dropout", &AudioConfig::dropout)
         .range(0.0, 0.99)
-        .help("share of the channels that training drops before the last layer");
+        .help("dropout probability before the last layer");
   }
 };
 

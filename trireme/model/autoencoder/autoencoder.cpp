@@ -41,7 +41,7 @@ Autoencoder::Autoencoder(const AutoencoderConfig& config, const data::Form& form
   require_numbers("autoencoder", form);
   if (form.classes != 0 || form.target_count() != form.input_count()) {
     throw Error(ErrorCode::InvalidInput,
-                "an autoencoder tells its samples again, and these targets are others: set "
+                "an autoencoder reconstructs its samples, and the targets are not the samples; set "
                 "data.target = \"input\"");
   }
   std::vector<std::int64_t> widths = config.widths;

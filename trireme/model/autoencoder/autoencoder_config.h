@@ -17,13 +17,13 @@ struct AutoencoderConfig {
   static void describe(config::Fields<AutoencoderConfig>& f) {
     f.add("widths", &AutoencoderConfig::widths)
         .range(1, 1 << 20)
-        .help("neurons of each layer before the code; those after it mirror them");
+        .help("hidden sizes of the encoder's layers; the decoder mirrors them");
     f.add("code", &AutoencoderConfig::code)
         .range(1, 1 << 20)
-        .help("numbers that a sample is told again from");
+        .help("size of the code from which a sample is reconstructed");
     f.add("dropout", &AutoencoderConfig::dropout)
         .range(0.0, 0.99)
-        .help("share of each layer but the code that training drops");
+        .help("dropout probability of each layer except the code");
   }
 };
 

@@ -46,7 +46,7 @@ Activations Dense::forward(Activations in, const Context& context) {
 std::int64_t pixels_left(const FeatureSize& size, std::size_t halvings) {
   const std::int64_t pixels = size.channels * size.height * size.width;
   if (pixels > 0) return pixels;
-  throw Error(ErrorCode::InvalidInput, "nothing is left of these images after " +
+  throw Error(ErrorCode::InvalidInput, "these images are too small for " +
                                            std::to_string(halvings) +
                                            " convolutions that halve them");
 }

@@ -24,14 +24,18 @@ struct CnnConfig {
     f.add("kernel", &CnnConfig::kernel)
         .range(1, 31)
         .check([](const std::int64_t& kernel) {
-          return kernel % 2 ? "" : "is even; the padding keeps the image's size for odd ones only";
+          return kernel % 2
+                     ? ""
+                     : "is even; use an odd kernel size, for which padding keeps the image size";
         })
         .unit("pixels")
-        .help("side of the convolutions");
-    f.add("hidden", &CnnConfig::hidden).range(1, 1 << 20).help("neurons of the hidden layer");
+        .help("kernel size of the convolutions");
+    f.add("hidden", &CnnConfig::hidden)
+        .range(1, 1 << 20)
+        .help("hidden size of the fully connected layer");
     f.add("dropout", &CnnConfig::dropout)
         .range(0.0, 0.99)
-        .help("share of the hidden layer that training drops");
+        .help("dropout probability of the hidden layer");
   }
 };
 

@@ -45,8 +45,8 @@ FeatureSize picture_of(const data::Form& form) {
     return size;
   }
   throw Error(ErrorCode::InvalidInput,
-              "a gan learns from pictures of one class each, whose sides 4 divides: data.resize "
-              "makes them so");
+              "a gan requires images of one class each with sides divisible by 4; use data.resize "
+              "to resize them");
 }
 
 // The summed loss of each sample's logit for its class, against the label `is_real`.
@@ -97,7 +97,7 @@ at::Tensor Gan::sample(const at::Tensor& labels, std::uint64_t seed) {
 }
 
 at::Tensor RealnessLoss::sum(const at::Tensor& output, const at::Tensor& target) const {
-  TRIREME_CHECK_EQ(output.size(0), target.numel(), "a judgement of each picture");
+  TRIREME_CHECK_EQ(output.size(0), target.numel(), "one output per image");
   return judged(output, target, true);
 }
 

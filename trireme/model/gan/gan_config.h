@@ -16,10 +16,12 @@ struct GanConfig {
   static void describe(config::Fields<GanConfig>& f) {
     f.add("latent", &GanConfig::latent)
         .range(1, 1 << 16)
-        .help("random numbers that a picture is made from");
+        .help("size of the random vector from which an image is generated");
     f.add("width", &GanConfig::width)
         .range(1, 1 << 14)
-        .help("channels of the layers next to the picture; those behind them have twice as many");
+        .help(
+            "channels of the layers next to the image; the layers behind them have twice this "
+            "number");
   }
 };
 

@@ -26,30 +26,30 @@ struct GptConfig {
     f.add("vocabulary", &GptConfig::vocabulary)
         .range(0, 1 << 24)
         .unit("tokens")
-        .help("distinct tokens; 0: as many as the data have");
+        .help("vocabulary size; 0: that of the data");
     f.add("context", &GptConfig::context)
         .range(0, 1 << 20)
         .unit("tokens")
-        .help("longest text it can look at; 0: as long as the data's samples");
-    f.add("width", &GptConfig::width).range(1, 1 << 16).help("values that stand for a token");
-    f.add("layers", &GptConfig::layers).range(1, 1024).help("pairs of attention and mlp");
-    f.add("heads", &GptConfig::heads).range(1, 1024).help("heads of each attention");
+        .help("maximum sequence length; 0: that of the data's samples");
+    f.add("width", &GptConfig::width).range(1, 1 << 16).help("embedding dimension");
+    f.add("layers", &GptConfig::layers).range(1, 1024).help("number of transformer layers");
+    f.add("heads", &GptConfig::heads).range(1, 1024).help("number of attention heads");
     f.add("dropout", &GptConfig::dropout)
         .range(0.0, 0.99)
-        .help("share that training drops of embeddings and of what each layer adds");
+        .help("dropout probability of embeddings and residual branches");
     f.add("attention_dropout", &GptConfig::attention_dropout)
         .range(0.0, 0.99)
-        .help("share that training drops of the weights with which tokens look at each other");
+        .help("dropout probability of attention weights");
     f.add("tied_head", &GptConfig::tied_head)
-        .help("the last layer uses the token table as its weight");
+        .help("tie the output layer's weight to the token embedding");
     f.add("bias", &GptConfig::bias).help("biases in linear layers and norms");
     f.add("norm_epsilon", &GptConfig::norm_epsilon)
         .range(0.0, 1.0)
-        .help("added to variances in layer norms, so that they are never zero");
+        .help("epsilon of the layer norms");
     f.require([](const GptConfig& c) {
       return c.width % c.heads == 0 ? std::string()
                                     : "width = " + std::to_string(c.width) +
-                                          " cannot be shared by heads = " + std::to_string(c.heads);
+                                          " is not divisible by heads = " + std::to_string(c.heads);
     });
   }
 };

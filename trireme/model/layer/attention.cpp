@@ -58,7 +58,8 @@ at::Tensor attend_dropping(const at::Tensor& queries, const at::Tensor& keys,
 at::Tensor attend(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
                   const AttendOptions& options, const Context& context) {
   const std::int64_t heads = queries.size(1);
-  TRIREME_CHECK(heads % keys.size(1) == 0, heads, " heads cannot share ", keys.size(1));
+  TRIREME_CHECK(heads % keys.size(1) == 0, heads,
+                " query heads are not divisible by the number of key/value heads, ", keys.size(1));
   const auto product = [&](const at::Tensor& k, const at::Tensor& v, const at::Tensor& mask,
                            bool is_causal) {
     return at::scaled_dot_product_attention(queries, spread(k, heads), spread(v, heads),
@@ -86,7 +87,7 @@ Attention::Attention(const Options& options)
     : torch::nn::Module("Attention"),
       how_{.layer = options.layer, .is_causal = options.is_causal, .dropout = options.dropout} {
   TRIREME_CHECK(options.heads > 0 && options.width % options.heads == 0, "a width of ",
-                options.width, " cannot be shared by ", options.heads, " heads");
+                options.width, " is not divisible by ", options.heads, " heads");
   head_width_ = options.width / options.heads;
   c_attn = register_module(
       "c_attn",

@@ -1,7 +1,7 @@
 // BatchNorm is batch normalization of image channels: with the mean and variance of the batch in
 // training, with running statistics over all batches otherwise.
 //
-// A batch is the samples of one micro-batch (slot) on one rank. Running statistics are updated once
+// A batch is the samples of one micro-batch on one rank. Running statistics are updated once
 // per pass that has a backward: the first pass of a recomputed block and passes without gradients
 // do not update them.
 //

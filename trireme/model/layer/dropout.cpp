@@ -141,9 +141,9 @@ void dropout_factors(const DropoutKey& key, double p, std::int64_t begin, std::i
 }
 
 at::Tensor dropout(const at::Tensor& x, double p, int layer, const Context& context) {
-  TRIREME_CHECK(p >= 0 && p < 1, "a dropout rate of ", p);
+  TRIREME_CHECK(p >= 0 && p < 1, "a dropout probability of ", p);
   if (!context.is_training || threshold_of(p) == 0 || x.numel() == 0) return x;
-  TRIREME_CHECK(threshold_of(p) < 65536, "a dropout rate of ", p, " keeps nothing");
+  TRIREME_CHECK(threshold_of(p) < 65536, "a dropout probability of ", p, " keeps nothing");
   if (context.places.defined()) {
     TRIREME_CHECK_EQ(context.places.numel(), x.size(0), "places of a batch");
   }

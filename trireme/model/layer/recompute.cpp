@@ -80,7 +80,7 @@ struct Layout {
   }
   static variable_list pack(const Activations& all) {
     variable_list list = all.tensors();
-    TRIREME_CHECK(list.size() <= kRecomputedTensorsMax, "recomputation takes ",
+    TRIREME_CHECK(list.size() <= kRecomputedTensorsMax, "recomputation supports ",
                   kRecomputedTensorsMax, " tensors at most, not ", list.size());
     return list;
   }

@@ -29,7 +29,7 @@ LinearModel::LinearModel(const LinearModelConfig& config, const data::Form& form
   require_numbers("linear", form);
   if (form.classes != 0) {
     throw Error(ErrorCode::InvalidInput,
-                "a linear model predicts numbers, and these targets are classes: take "
+                "a linear model predicts numbers, and these targets are classes; use "
                 "model.kind=logistic");
   }
   add_layer(form, config.bias);
@@ -39,7 +39,7 @@ LinearModel::LinearModel(const LogisticConfig& config, const data::Form& form) {
   require_numbers("logistic", form);
   if (form.classes == 0) {
     throw Error(ErrorCode::InvalidInput,
-                "a logistic model tells classes, and these targets are numbers: take "
+                "a logistic model predicts classes, and these targets are numbers; use "
                 "model.kind=linear");
   }
   add_layer(form, config.bias);

@@ -10,7 +10,7 @@ struct LinearModelConfig {
   bool bias = true;
 
   static void describe(config::Fields<LinearModelConfig>& f) {
-    f.add("bias", &LinearModelConfig::bias).help("a number of its own for each prediction");
+    f.add("bias", &LinearModelConfig::bias).help("add a bias to each prediction");
   }
 };
 
@@ -18,7 +18,7 @@ struct LogisticConfig {
   bool bias = true;
 
   static void describe(config::Fields<LogisticConfig>& f) {
-    f.add("bias", &LogisticConfig::bias).help("a number of its own for each class");
+    f.add("bias", &LogisticConfig::bias).help("add a bias to each class");
   }
 };
 

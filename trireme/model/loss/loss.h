@@ -1,5 +1,5 @@
 // Loss is what training minimizes. It is computed as a sum, never as a mean: the loss of a
-// micro-batch (slot) is its sum divided by the number of terms in the whole step. The gradients of
+// micro-batch is its sum divided by the number of terms in the whole step. The gradients of
 // all micro-batches therefore add up to the gradient of the mean over the global batch, whatever
 // their number and sizes.
 //

@@ -19,16 +19,16 @@ struct LstmConfig {
     f.add("vocabulary", &LstmConfig::vocabulary)
         .range(0, 1 << 24)
         .unit("tokens")
-        .help("distinct tokens; 0: as many as the data have");
+        .help("vocabulary size; 0: that of the data");
     f.add("width", &LstmConfig::width)
         .range(1, 1 << 16)
-        .help("values that stand for a token, and that each layer remembers");
-    f.add("layers", &LstmConfig::layers).range(1, 64).help("recurrent layers");
+        .help("embedding dimension and hidden size of each layer");
+    f.add("layers", &LstmConfig::layers).range(1, 64).help("number of recurrent layers");
     f.add("dropout", &LstmConfig::dropout)
         .range(0.0, 0.99)
-        .help("share that training drops of embeddings and of what each layer gives");
+        .help("dropout probability of embeddings and of the output of each layer");
     f.add("tied_head", &LstmConfig::tied_head)
-        .help("the last layer uses the token table as its weight");
+        .help("tie the output layer's weight to the token embedding");
   }
 };
 

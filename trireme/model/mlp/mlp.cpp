@@ -50,7 +50,7 @@ class MlpLayer final : public Block {
 std::int64_t outputs_for(const data::Form& form) {
   if (!form.tasks.empty()) {
     throw Error(ErrorCode::InvalidInput,
-                "several things are asked of each sample here: take model.kind=multitask");
+                "the data have several targets per sample; use model.kind=multitask");
   }
   const std::int64_t outputs = form.classes ? form.classes : form.target_count();
   if (outputs < 1) {
@@ -63,7 +63,7 @@ void require_numbers(const std::string& model, const data::Form& form) {
   if (at::isFloatingType(form.input_type)) return;
   throw Error(ErrorCode::InvalidInput,
               (model.starts_with('a') ? "an " : "a ") + model +
-                  " reads numbers, and these samples are tokens: take model.kind=gpt, or "
+                  " requires numbers, and these samples are tokens; use model.kind=gpt, or "
                   "data of another kind");
 }
 

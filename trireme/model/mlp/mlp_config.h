@@ -14,12 +14,10 @@ struct MlpConfig {
   double dropout = 0;
 
   static void describe(config::Fields<MlpConfig>& f) {
-    f.add("widths", &MlpConfig::widths)
-        .range(1, 1 << 20)
-        .help("neurons of each hidden layer, first to last");
+    f.add("widths", &MlpConfig::widths).range(1, 1 << 20).help("hidden sizes, first to last");
     f.add("dropout", &MlpConfig::dropout)
         .range(0.0, 0.99)
-        .help("share of hidden values that training drops");
+        .help("dropout probability of the hidden layers");
   }
 };
 

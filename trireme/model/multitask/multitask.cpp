@@ -56,11 +56,11 @@ Multitask::Multitask(const MultitaskConfig& config, const data::Form& form)
     : config_(config), tasks_(form.tasks) {
   require_numbers("multitask", form);
   if (tasks_.empty()) {
-    throw Error(
-        ErrorCode::InvalidInput,
-        "multitask learns several things of each sample, and these data ask for one: set "
-        "data.class_groups or data.input_mean, or of a table data.task = \"multitask\" and several "
-        "data.targets; or take another model");
+    throw Error(ErrorCode::InvalidInput,
+                "multitask requires several targets per sample, and these data have one; set "
+                "data.class_groups or data.input_mean, or for a table data.task = \"multitask\" "
+                "and several "
+                "data.targets; or use another model");
   }
   if (!config.weights.empty() && config.weights.size() != tasks_.size()) {
     throw Error(ErrorCode::InvalidInput,

@@ -26,29 +26,31 @@ struct MultitaskConfig {
     using T = MultitaskConfig;
     f.add("channels", &T::channels)
         .range(1, 1 << 16)
-        .help("of each convolution of the trunk, first to last; each halves the image");
+        .help("channels of each convolution of the trunk, first to last; each halves the image");
     f.add("kernel", &T::kernel)
         .range(1, 31)
         .check([](const std::int64_t& kernel) {
-          return kernel % 2 ? "" : "is even; the padding keeps the image's size for odd ones only";
+          return kernel % 2
+                     ? ""
+                     : "is even; use an odd kernel size, for which padding keeps the image size";
         })
         .unit("pixels")
-        .help("side of the convolutions");
+        .help("kernel size of the convolutions");
     f.add("widths", &T::widths)
         .range(1, 1 << 20)
-        .help("neurons of each layer of the trunk, after its convolutions");
-    f.add("dropout", &T::dropout)
-        .range(0.0, 0.99)
-        .help("share of these layers that training drops");
+        .help("hidden sizes of the trunk's fully connected layers, after its convolutions");
+    f.add("dropout", &T::dropout).range(0.0, 0.99).help("dropout probability of these layers");
     f.add("weighting", &T::weighting)
         .names({{"fixed", TaskWeighting::Fixed}, {"uncertainty", TaskWeighting::Uncertainty}})
-        .help("what each task's loss counts: weights, or what is learned, by how unsure it is");
+        .help(
+            "how task losses are weighted: fixed weights, or weights learned from each task's "
+            "uncertainty");
     f.add("weights", &T::weights)
         .at_least(0.0)
-        .help("what each task's loss counts where weighting is fixed; empty: 1");
+        .help("weight of each task's loss if weighting is fixed; empty: 1");
     f.require([](const T& c) {
       return c.weighting == TaskWeighting::Uncertainty && !c.weights.empty()
-                 ? std::string("weights are for weighting = \"fixed\"")
+                 ? std::string("weights require weighting = \"fixed\"")
                  : std::string();
     });
   }

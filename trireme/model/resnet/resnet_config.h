@@ -28,16 +28,19 @@ struct ResnetConfig {
                      : "is none of 14 (three stages, for small images), 18, 34 and 50";
         })
         .unit("layers")
-        .help("14, for small images, 18, 34 or 50");
+        .help("number of layers: 14 (for small images), 18, 34 or 50");
     f.add("width", &ResnetConfig::width)
         .range(0, 1 << 12)
-        .help("channels of the first stage, doubled at each other; 0: 32 for depth 14, else 64");
+        .help(
+            "channels of the first stage, doubled at each later one; 0: 32 for depth 14, otherwise "
+            "64");
     f.add("stem", &ResnetConfig::stem)
         .names({{"auto", ResnetStem::Auto},
                 {"small", ResnetStem::Small},
                 {"imagenet", ResnetStem::Large}})
         .help(
-            "first layers: small keeps the image's size, imagenet quarters it; auto: by its size");
+            "first layers: small keeps the image size, imagenet quarters it; auto: by the image "
+            "size");
   }
 
   std::int64_t first_channels() const noexcept { return width ? width : depth == 14 ? 32 : 64; }

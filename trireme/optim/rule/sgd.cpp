@@ -7,7 +7,8 @@
 namespace trireme::optim {
 
 Sgd::Sgd(const SgdConfig& config) : config_(config) {
-  TRIREME_CHECK(!config.nesterov || config.momentum > 0, "Nesterov looks along a momentum of 0");
+  TRIREME_CHECK(!config.nesterov || config.momentum > 0,
+                "Nesterov momentum requires a momentum above 0");
 }
 
 std::vector<std::string> Sgd::state_names() const {

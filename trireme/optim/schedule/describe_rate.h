@@ -12,23 +12,25 @@ template <class Config>
 void describe_rate(config::Fields<Config>& f) {
   f.add("learning_rate", &Config::learning_rate)
       .range(0.0, kRateMax)
-      .help("size of a step, after warm-up and before the schedule lowers it");
-  f.add("weight_decay", &Config::weight_decay)
-      .range(0.0, kRateMax)
-      .help("how strongly weights are drawn to zero");
+      .help("base learning rate, after warm-up and before the schedule reduces it");
+  f.add("weight_decay", &Config::weight_decay).range(0.0, kRateMax).help("weight decay");
 }
 
 template <class Config>
 void describe_betas(config::Fields<Config>& f) {
-  f.add("beta1", &Config::beta1).range(0.0, 0.999999).help("memory of the mean of gradients");
-  f.add("beta2", &Config::beta2).range(0.0, 0.999999).help("memory of the mean of their squares");
+  f.add("beta1", &Config::beta1)
+      .range(0.0, 0.999999)
+      .help("decay of the running mean of gradients");
+  f.add("beta2", &Config::beta2)
+      .range(0.0, 0.999999)
+      .help("decay of the running mean of squared gradients");
 }
 
 template <class Config>
 void describe_epsilon(config::Fields<Config>& f) {
   f.add("epsilon", &Config::epsilon)
       .range(0.0, 1.0)
-      .help("added to the divisor, so that it is never zero");
+      .help("added to the denominator for numerical stability");
 }
 
 template <class Config>

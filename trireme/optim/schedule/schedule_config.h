@@ -16,7 +16,7 @@ struct WarmUpConfig {
     f.add("warmup_steps", &WarmUpConfig::warmup_steps)
         .at_least(0)
         .unit("steps")
-        .help("the rate climbs from near zero over the first steps");
+        .help("steps of linear warm-up from near zero");
   }
 };
 
@@ -32,10 +32,10 @@ struct StepScheduleConfig {
     f.add("every", &StepScheduleConfig::every)
         .at_least(1)
         .unit("steps")
-        .help("steps between two drops");
+        .help("steps between two reductions");
     f.add("factor", &StepScheduleConfig::factor)
         .range(0.0, 1.0)
-        .help("what the rate is multiplied by at each");
+        .help("factor of the learning rate at each reduction");
   }
 };
 
@@ -45,7 +45,7 @@ struct LinearScheduleConfig {
   static void describe(config::Fields<LinearScheduleConfig>& f) {
     f.add("final_factor", &LinearScheduleConfig::final_factor)
         .range(0.0, 1.0)
-        .help("share of the rate that is left at the job's end");
+        .help("learning rate at the end of the job, relative to the base learning rate");
   }
 };
 
@@ -55,7 +55,7 @@ struct CosineScheduleConfig {
   static void describe(config::Fields<CosineScheduleConfig>& f) {
     f.add("final_factor", &CosineScheduleConfig::final_factor)
         .range(0.0, 1.0)
-        .help("share of the rate that is left at the job's end");
+        .help("learning rate at the end of the job, relative to the base learning rate");
   }
 };
 
@@ -65,7 +65,7 @@ struct ExponentialScheduleConfig {
   static void describe(config::Fields<ExponentialScheduleConfig>& f) {
     f.add("factor", &ExponentialScheduleConfig::factor)
         .range(0.0, 1.0)
-        .help("what the rate is multiplied by at each step");
+        .help("factor of the learning rate at each step");
   }
 };
 
@@ -76,10 +76,10 @@ struct PolynomialScheduleConfig {
   static void describe(config::Fields<PolynomialScheduleConfig>& f) {
     f.add("power", &PolynomialScheduleConfig::power)
         .range(0.0, 100.0)
-        .help("of the share of steps that are left");
+        .help("power of the fraction of remaining steps");
     f.add("final_factor", &PolynomialScheduleConfig::final_factor)
         .range(0.0, 1.0)
-        .help("share of the rate that is left at the job's end");
+        .help("learning rate at the end of the job, relative to the base learning rate");
   }
 };
 
@@ -95,13 +95,13 @@ struct OneCycleScheduleConfig {
   static void describe(config::Fields<OneCycleScheduleConfig>& f) {
     f.add("rise_share", &OneCycleScheduleConfig::rise_share)
         .range(0.0, 1.0)
-        .help("of the steps, until the full rate");
+        .help("fraction of the steps until the learning rate is highest");
     f.add("first_factor", &OneCycleScheduleConfig::first_factor)
         .range(0.0, 1.0)
-        .help("share of the rate that it begins with");
+        .help("initial learning rate, relative to the base learning rate");
     f.add("final_factor", &OneCycleScheduleConfig::final_factor)
         .range(0.0, 1.0)
-        .help("share of the rate that is left at the job's end");
+        .help("learning rate at the end of the job, relative to the base learning rate");
   }
 };
 
@@ -114,13 +114,13 @@ struct WarmRestartsScheduleConfig {
     f.add("every", &WarmRestartsScheduleConfig::every)
         .at_least(1)
         .unit("steps")
-        .help("of the first round");
+        .help("length of the first cycle");
     f.add("growth", &WarmRestartsScheduleConfig::growth)
         .range(1, 1000)
-        .help("how many times as long a round is as the one before it");
+        .help("length of a cycle relative to the previous one");
     f.add("final_factor", &WarmRestartsScheduleConfig::final_factor)
         .range(0.0, 1.0)
-        .help("share of the rate that is left at a round's end");
+        .help("learning rate at the end of a cycle, relative to the base learning rate");
   }
 };
 
@@ -134,21 +134,21 @@ struct PlateauScheduleConfig {
   static void describe(config::Fields<PlateauScheduleConfig>& f) {
     f.add("factor", &PlateauScheduleConfig::factor)
         .range(0.0, 1.0)
-        .help("what the rate is multiplied by at each drop");
+        .help("factor of the learning rate at each reduction");
     f.add("patience", &PlateauScheduleConfig::patience)
         .at_least(0)
         .unit("evaluations")
-        .help("without a better eval.metric before the rate drops");
+        .help("evaluations without improvement of eval.metric before a reduction");
     f.add("threshold", &PlateauScheduleConfig::threshold)
         .range(0.0, 1.0)
-        .help("share by which a metric must be better to count as such");
+        .help("relative improvement of the metric that counts");
     f.add("cooldown", &PlateauScheduleConfig::cooldown)
         .at_least(0)
         .unit("evaluations")
-        .help("after a drop in which nothing counts as bad");
+        .help("evaluations after a reduction that are not counted");
     f.add("final_factor", &PlateauScheduleConfig::final_factor)
         .range(0.0, 1.0)
-        .help("share of the rate below which it never drops");
+        .help("lowest learning rate, relative to the base learning rate");
   }
 };
 
