@@ -202,7 +202,7 @@ TEST_F(ElasticHostsTest, WithoutItsFrontTheJobStillReplacesWorkers) {
   Command running(elastic({}, "localhost:1,127.0.0.2:1"));
   running.wait_for_output("begun", soon(), 2);
   kill_one(running.pid(), SIGKILL);
-  running.wait_for_output("the job goes on for 60 s and then ends", soon());
+  running.wait_for_output("the job continues for 60 s and then ends", soon());
   kill_one(worker_of(running, 1), SIGKILL);
   running.wait_for_output("begun 3", soon());
   EXPECT_EQ(host_of(2), "127.0.0.2");

@@ -74,7 +74,7 @@ TEST_F(ElasticTest, TheJobRestartsWhenAllWorkersAreKilled) {
   for (int worker : {0, 1, 2}) kill_one(worker_of(job, worker), SIGSTOP);
   for (int worker : {0, 1, 2}) kill_one(worker_of(job, worker), SIGKILL);
   job.wait_for_output("pid", soon(), 6);
-  EXPECT_THAT(job.error(), HasSubstr("all workers are gone: beginning anew with 3"));
+  EXPECT_THAT(job.error(), HasSubstr("all workers are gone: restarting the job with 3"));
   finish();
   EXPECT_EQ(job.wait_exit(soon()), 0) << job.error();
   EXPECT_THAT(job.out(), HasSubstr("[5] worker 5 pid"));

@@ -82,7 +82,7 @@ TEST_F(ScaleTest, TheJobRestartsWhenNewWorkersHaveNoMembersToJoin) {
   kill_one(worker_of(running, 1), SIGKILL);
   // Worker 2 never was a member: it is killed, and the store has been emptied.
   running.wait_for_output("worker 4 pid", soon());
-  EXPECT_THAT(running.error(), HasSubstr("all workers are gone: beginning anew with 2"));
+  EXPECT_THAT(running.error(), HasSubstr("all workers are gone: restarting the job with 2"));
   EXPECT_EQ(kill(worker_of(running, 2), 0), -1);
   running.wait_for_output("begun 2", soon(), 2);
   finish();
@@ -119,7 +119,7 @@ TEST_F(ScaleTest, AReplacedLauncherKeepsReplacingWorkers) {
   running.wait_for_output("begun 3", soon());
   for (int i = 0; i < 2; ++i) {
     kill_one(launcher(), SIGKILL);
-    running.wait_for_output("another takes over", soon(), i + 1);
+    running.wait_for_output("another launcher takes over", soon(), i + 1);
     kill_one(worker_of(running, i), SIGKILL);
     running.wait_for_output("begun " + std::to_string(4 + i), soon());
   }
@@ -148,7 +148,7 @@ TEST_F(ScaleTest, AReplacedLauncherCanStopTheJob) {
   Command running(elastic({"-n", "2"}));
   running.wait_for_output("begun 2", soon());
   kill_one(launcher_of(running), SIGKILL);
-  running.wait_for_output("another takes over", soon());
+  running.wait_for_output("another launcher takes over", soon());
   EXPECT_EQ(tell({"stop", "supple"}), "");
   EXPECT_EQ(running.wait_exit(soon()), 143);
 }
@@ -161,11 +161,11 @@ TEST_F(ScaleTest, WithoutItsFrontTheJobContinuesAndCanBeStopped) {
     running.wait_for_output("begun 2", soon());
     if (is_taken_over) {
       kill_one(launcher(), SIGKILL);
-      running.wait_for_output("another takes over", soon());
+      running.wait_for_output("another launcher takes over", soon());
       EXPECT_THAT(tell({"jobs"}), HasSubstr("2/2"));
     }
     running.signal(SIGKILL);
-    running.wait_for_output("the job goes on for 60 s and then ends", soon());
+    running.wait_for_output("the job continues for 60 s and then ends", soon());
     kill_one(worker_of(running, 1), SIGKILL);
     running.wait_for_output("begun 3", soon());
     EXPECT_TRUE(std::filesystem::exists(folder()));

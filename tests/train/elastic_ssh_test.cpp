@@ -172,7 +172,7 @@ TEST_F(ElasticCutOff, ForAMomentItsWorkersEndAndOthersCome) {
   std::this_thread::sleep_for(2s);
   hosts_->mend(1);
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
-  EXPECT_THAT(process.out() + process.error(), HasSubstr("which was taken for dead"));
+  EXPECT_THAT(process.out() + process.error(), HasSubstr("which was declared dead"));
   EXPECT_THAT(events(), HasSubstr("waiting for workers"));
   expect_same_bits_as(undisturbed(kSteps, rare()));
 }

@@ -89,7 +89,7 @@ void Meeting::on_reply(const StoreReply& reply) {
       return collect(reply);
     case Step::Publish:
     case Step::Await:
-      if (!reply.value) throw Error(ErrorCode::Protocol, "the store lost a meeting's outcome");
+      if (!reply.value) throw Error(ErrorCode::Protocol, "the store lost the outcome of a meeting");
       return take_outcome(*reply.value);
   }
 }

@@ -88,7 +88,7 @@ std::string CoordinatorProcess::address(Deadline deadline) const {
   while (true) {
     if (const auto text = job::store_address_of(options_.folder)) return *text;
     if (deadline.is_past()) {
-      throw Error(ErrorCode::Deadline, "the coordinator does not come to listen" + last_words());
+      throw Error(ErrorCode::Deadline, "the coordinator does not start listening" + last_words());
     }
     poll(nullptr, 0, kPause);
   }

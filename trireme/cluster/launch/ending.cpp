@@ -65,7 +65,7 @@ void Ending::on_front_lost() {
   if (!options_.orphan_timeout) return abandon();
   if (has_begun()) return;
   orphaned_until_ = Deadline::after(*options_.orphan_timeout);
-  say("the process that was started as `trireme run` was killed; the job goes on for " +
+  say("the process that was started as `trireme run` was killed; the job continues for " +
       plain_number(std::chrono::duration<double>(*options_.orphan_timeout).count()) +
       " s and then ends; `trireme stop` ends it now");
 }

@@ -36,7 +36,7 @@ std::string EtcdShare::leave() const {
     etcd::remove_job(*place_, Deadline::after(kLeaveTime));
     return {};
   } catch (const Error& error) {
-    return "what is under " + place_->root() + " in etcd could not be removed: " + error.what();
+    return "the keys under " + place_->root() + " in etcd could not be removed: " + error.what();
   }
 }
 

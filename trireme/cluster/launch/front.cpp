@@ -228,7 +228,7 @@ int run_watched(const JobSpec& spec, const job::Folder& folder, host::SignalQueu
                             spec.elastic ? "the launcher" : "the launcher's warden");
     }
     say("the launcher was killed by signal " + std::to_string(WTERMSIG(status)) +
-        "; the workers go on, and another takes over");
+        "; the workers continue, and another launcher takes over");
   }
 }
 

@@ -118,7 +118,7 @@ class Launcher final : private Upkeep::Workers {
   void take_over() {
     const auto worker_list = job::WorkerList::load(worker_list_path());
     if (!worker_list)
-      throw Error(ErrorCode::Corrupt, "the launcher before left no list of its workers");
+      throw Error(ErrorCode::Corrupt, "the previous launcher left no list of its workers");
     upkeep_->take_over(*worker_list);
     ranks_.adopt(*worker_list);
     for (const job::WorkerEntry& member : worker_list->members) {
@@ -243,7 +243,7 @@ class Launcher final : private Upkeep::Workers {
     if (!request.caller) return;
     request.caller->fail(
         Error(ErrorCode::InvalidInput,
-              "job " + options_.folder->name() + " is not elastic: start it with --elastic"));
+              "job " + options_.folder->name() + " is not elastic; start it with --elastic"));
   }
 
   void warn_of_oversubscription() {

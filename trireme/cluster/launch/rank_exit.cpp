@@ -44,9 +44,9 @@ std::string describe_kill(host::OomKill oom) {
 std::string describe_code(int code, host::OomKill oom) {
   std::string text = "exit code " + std::to_string(code);
   if (code == kExitPeerLost) return text + " (it lost a peer)";
-  if (code == kExitDismissed) return "left, as it was asked to";
+  if (code == kExitDismissed) return "left on request";
   if (code == kExitDiverged) return text + " (its training diverged)";
-  if (code == kExitFinal) return text + " (for a reason that a replacement would meet again)";
+  if (code == kExitFinal) return text + " (for a reason that a replacement would meet, too)";
   if (oom != host::OomKill::No) {
     return text + " (the kernel's out-of-memory killer killed a process it had started)";
   }

@@ -105,7 +105,7 @@ void Supervision::note_joined(const std::set<int>& workers) {
   for (auto& [worker, who] : alive_) who.has_joined = who.has_joined || workers.contains(worker);
 }
 
-// While the store does not answer, it is unknown who has joined.
+// While the store does not answer, it is unknown which workers have joined.
 std::optional<Decision> Supervision::kill_late() {
   if (elastic_.join_max.count() == 0 || !announced_at_ || is_clearing_) return std::nullopt;
   Decision decision{.kind = Decision::Kind::Kill,

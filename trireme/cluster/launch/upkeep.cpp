@@ -138,7 +138,7 @@ void Upkeep::start(int count, const std::vector<std::string>& arguments) {
 
 // Epochs that the dead workers had agreed on are discarded.
 void Upkeep::begin_anew(int count) {
-  options_.ending->say("all workers are gone: beginning anew with " + std::to_string(count));
+  options_.ending->say("all workers are gone: restarting the job with " + std::to_string(count));
   options_.publish("job begins anew", {{"workers", count}});
   try {
     if (coordinator_) coordinator_->reset();

@@ -266,7 +266,7 @@ class FailureDetector::Watchman {
       const std::lock_guard lock(mutex_);
       if (is_over_) return;
     }
-    options_.log.warn("the store is gone; deaths on other hosts go unnoticed",
+    options_.log.warn("the store is gone; deaths on other hosts are no longer noticed",
                       {{"error", error.what()}});
     if (!options_.store_rank || *options_.store_rank == options_.rank) return;
     // After a rank has left in an orderly way, other ranks may run for longer than it keeps its

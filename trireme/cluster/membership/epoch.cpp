@@ -19,7 +19,8 @@ std::string fault_of(std::span<const Seat> seats, std::span<const int> dismissed
   std::set<std::pair<std::string, int>> places;
   for (const Seat& seat : seats) {
     const std::string who = "worker " + std::to_string(seat.worker);
-    if (seat.worker < 0 || seat.about.rank != seat.worker) return who + " is somebody else";
+    if (seat.worker < 0 || seat.about.rank != seat.worker)
+      return who + " is the record of another worker";
     if (!workers.insert(seat.worker).second) return who + " has two seats";
     if (seat.place < 0 || seat.place >= kPlacesMax) {
       return who + " has place " + std::to_string(seat.place);
@@ -30,7 +31,7 @@ std::string fault_of(std::span<const Seat> seats, std::span<const int> dismissed
   }
   for (const int worker : dismissed) {
     if (!workers.insert(worker).second)
-      return "worker " + std::to_string(worker) + " came and went";
+      return "worker " + std::to_string(worker) + " is both a member and dismissed";
   }
   return {};
 }
@@ -111,7 +112,7 @@ Epoch decode_epoch(ByteView bytes) {
     seat.worker = in.get<std::int32_t>();
     seat.place = in.get<std::int32_t>();
     const auto is_new = in.get<std::uint8_t>();
-    if (is_new > 1) throw Error(ErrorCode::Protocol, "epoch: a seat is neither new nor old");
+    if (is_new > 1) throw Error(ErrorCode::Protocol, "epoch: invalid flag for a new member");
     seat.is_new = is_new == 1;
     seat.about = decode_member(in.get_bytes());
     seats.push_back(std::move(seat));

@@ -147,7 +147,7 @@ class Membership::Part {
     while (!book_.has_lost()) {
       if (presence_->wait_until_wanted(min(deadline, Deadline::after(kSliceLast)))) return;
       if (!deadline.is_past()) continue;
-      throw Error(ErrorCode::Deadline, "nobody came to the " + std::to_string(epoch_.size()) +
+      throw Error(ErrorCode::Deadline, "no worker joined the " + std::to_string(epoch_.size()) +
                                            " workers of epoch " + std::to_string(epoch_.number()))
           .with_rank(options_.worker);
     }

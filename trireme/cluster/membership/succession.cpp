@@ -11,7 +11,7 @@ namespace trireme::cluster::membership {
 Succession::Succession(Input input) : input_(std::move(input)), dead_(input_.dead) {
   TRIREME_CHECK(input_.current.contains(input_.worker), "worker ", input_.worker,
                 " is not in epoch ", input_.current.number());
-  TRIREME_CHECK(!dead_.contains(input_.worker), "worker ", input_.worker, " thinks it is dead");
+  TRIREME_CHECK(!dead_.contains(input_.worker), "worker ", input_.worker, " considers itself dead");
   if (input_.is_join_complete) {
     for (const Seat& seat : input_.current.seats()) has_state_.insert(seat.worker);
   }
@@ -59,7 +59,7 @@ void Succession::propose_now() {
 }
 
 void Succession::on_reply(const StoreReply& reply) {
-  TRIREME_CHECK(!is_over(), "a reply to an agreement that is over");
+  TRIREME_CHECK(!is_over(), "a reply to a decision that is over");
   if (reply.error) {
     error_ = Error(*reply.error, reply.error_text);
     return;
@@ -122,7 +122,7 @@ void Succession::take(const StoreReply& reply) {
   if (!rank) {
     error_ = Error(ErrorCode::Aborted,
                    "epoch " + std::to_string(last.number()) + " goes on without worker " +
-                       std::to_string(input_.worker) + ", which was taken for dead");
+                       std::to_string(input_.worker) + ", which was declared dead");
     return;
   }
   const auto seats = last.seats();
@@ -205,7 +205,7 @@ void Succession::on_timeout() {
 }
 
 const Epoch& Succession::epoch() const {
-  TRIREME_CHECK(is_over(), "the next epoch is not agreed on yet");
+  TRIREME_CHECK(is_over(), "the next epoch is not decided yet");
   if (error_) throw error_->with_rank(input_.worker).with_operation("next epoch");
   return decided_.back();
 }

@@ -39,7 +39,7 @@ net::Secret secret_in(const Environment& environment, const Lookup& lookup) {
   }
   throw Error(ErrorCode::InvalidInput,
               "the store at " + environment.store.connect.to_text() +
-                  " asks for the job's secret: put one into a file that only you can read (umask "
+                  " requires the job's secret: put one into a file that only you can read (umask "
                   "077; openssl rand -hex 32 > secret) and set TRIREME_SECRET_FILE to its path on "
                   "every rank");
 }

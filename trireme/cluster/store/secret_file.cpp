@@ -108,7 +108,7 @@ SecretFile SecretFile::make(const std::string& socket, Deadline deadline) {
     const int error = errno;
     ::unlink(fresh.c_str());
     if (error != EEXIST) throw system_error("cannot make " + path, error);
-    throw Error(ErrorCode::InvalidInput, "another job of the same name runs already: " + path +
+    throw Error(ErrorCode::InvalidInput, "another job of the same name is running: " + path +
                                              " is held; set TRIREME_JOB to a name of its own");
   }
   ::unlink(fresh.c_str());
@@ -121,7 +121,7 @@ net::Secret SecretFile::find(const std::string& socket, Deadline deadline) {
     if (std::optional<net::Secret> secret = read_held(path)) return *std::move(secret);
     if (deadline.is_past()) {
       throw Error(ErrorCode::Deadline,
-                  "the rank that serves the store did not come: nobody made " + path);
+                  "the rank that serves the store did not start: no rank created " + path);
     }
     std::this_thread::sleep_for(kReadPause);
   }

@@ -64,7 +64,7 @@ StoreReply ask(Store& store, const StoreRequest& request, Deadline deadline) {
       }
       return reply;
     default:
-      TRIREME_CHECK(false, name_of(request.verb), " is no question to a store");
+      TRIREME_CHECK(false, name_of(request.verb), " is not a request to a store");
       return reply;
   }
 }

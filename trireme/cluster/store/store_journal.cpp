@@ -119,12 +119,12 @@ void StoreJournal::reopen() {
   if (!opened) throw system_error("cannot open " + path_, errno);
   const Bytes head = read_at(opened, kFileHead, 0, path_);
   if (head.size() != kFileHead || text_of(head).substr(0, kMagic.size()) != kMagic) {
-    throw Error(ErrorCode::Corrupt, path_ + " is no store: remove the folder and start again");
+    throw Error(ErrorCode::Corrupt, path_ + " is not a store; remove the folder and start again");
   }
   base_ = ByteReader(ByteView(head).subspan(kMagic.size())).get<std::uint64_t>();
   if (!is_first && base_ > revision_) {
-    throw Error(ErrorCode::PeerLost, "this process slept through changes of the store in " + path_ +
-                                         " that are no longer there to read");
+    throw Error(ErrorCode::PeerLost, "this process missed changes of the store in " + path_ +
+                                         " that can no longer be read");
   }
   file_ = std::move(opened);
   offset_ = kFileHead;

@@ -68,7 +68,7 @@ StoreMap::Plan StoreMap::plan(StoreSessionId session, const StoreRequest& reques
     case StoreVerb::Unwatch:
       break;
   }
-  TRIREME_CHECK(false, "the map knows no ", name_of(request.verb));
+  TRIREME_CHECK(false, "the map does not support ", name_of(request.verb));
   return plan;
 }
 
@@ -86,7 +86,8 @@ void StoreMap::plan_write(Plan& plan, StoreSessionId owner, const StoreRequest& 
     if (value->size() > bounds_.value_size_max) {
       return refuse(plan.reply, ErrorCode::Exhausted,
                     "the value of " + in_quotes(key) + " has " + std::to_string(value->size()) +
-                        " bytes; a store takes " + std::to_string(bounds_.value_size_max));
+                        " bytes; a store accepts at most " +
+                        std::to_string(bounds_.value_size_max));
     }
     if (!old && entries_.size() >= bounds_.keys_max) {
       return refuse(plan.reply, ErrorCode::Exhausted,
@@ -137,7 +138,7 @@ void StoreMap::plan_list(Plan& plan, const StoreRequest& request) const {
     if (size > bounds_.reply_size_max) {
       plan.reply.items.clear();
       return refuse(plan.reply, ErrorCode::Exhausted,
-                    "what lies under " + in_quotes(request.key) + " has over " +
+                    "the keys under " + in_quotes(request.key) + " has over " +
                         std::to_string(bounds_.reply_size_max) + " bytes; list a longer prefix");
     }
     plan.reply.items.push_back({it->first, it->second.value, it->second.revision});

@@ -32,7 +32,7 @@ StoreState::StoreState(const StoreBounds& bounds, Journal journal)
     : map_(bounds), journal_(std::move(journal)) {}
 
 void StoreState::open(StoreSessionId session) {
-  TRIREME_CHECK(session != StoreMap::kNobody, "session 0 is nobody");
+  TRIREME_CHECK(session != StoreMap::kNobody, "session 0 is reserved");
   TRIREME_CHECK(!is_open(session), "session ", session, " is open already");
   sessions_.try_emplace(session);
 }
@@ -126,7 +126,7 @@ void StoreState::change(StoreSessionId session, const StoreRequest& request) {
 void StoreState::wait(StoreSessionId session, const StoreRequest& request) {
   if (request.key.empty() || request.key.size() > map_.bounds().key_size_max) {
     return answer(session, refusal_of(request, ErrorCode::InvalidInput,
-                                      "nobody can set a key of " +
+                                      "no session can set a key of " +
                                           std::to_string(request.key.size()) + " bytes"));
   }
   StoreReply reply = reply_to(request);

@@ -96,9 +96,9 @@ TEST(HostLink, ReportsWhyAHostWasLost) {
 TEST(HostLink, DisconnectsAnAgentThatSendsInvalidFrames) {
   Heard heard;
   EXPECT_THAT(run("echo; echo @trireme here; echo hello world; exec sleep 1000", heard),
-              HasSubstr("no frame of another trireme's"));
+              HasSubstr("not a frame of this version of trireme"));
   EXPECT_THAT(run("echo; echo @trireme here; " + frame(FrameKind::Go) + "exec sleep 1000", heard),
-              HasSubstr("what only a launcher says"));
+              HasSubstr("a frame that only a launcher sends"));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // The descendants of this process, and how to end all of them.
 //
 // Method:        descendants are found by parent links in /proc, so a process that left its
-//                session, group or terminal still counts. Orphans are reparented to this process
-//                once it is a child subreaper (become_subreaper), so that a double fork does not
-//                hide a process.
+//                session, group or terminal still counts. A process whose parent has exited is
+//                reparented to this process once this is a child subreaper (become_subreaper), so
+//                that a double fork does not hide a process.
 // Errors:        kill_descendants returns how many processes it could not end, which only happens
 //                for processes of another user (set-uid) and for those stuck in the kernel.
 // Thread safety: only while no other thread of this process waits for children.

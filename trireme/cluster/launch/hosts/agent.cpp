@@ -419,7 +419,7 @@ int run_agent() {
   try {
     const Order order = intake.take();
     if (chdir(order.folder.c_str()) != 0) {
-      std::fprintf(stderr, "there is no %s here; ranks begin in the home folder\n",
+      std::fprintf(stderr, "%s does not exist here; ranks start in the home folder\n",
                    order.folder.c_str());
     }
     take_environment(order);

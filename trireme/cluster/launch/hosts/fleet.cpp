@@ -210,7 +210,7 @@ void Fleet::on_ended(Link& link, RankExit exit) {
   if (!hosted_ranks_.has(exit.rank, link.number())) {
     // The agent may repeat ends that were reported before a connection was lost.
     if (upkeep_ != nullptr) return;
-    throw Error(ErrorCode::Protocol, "the end of no rank of its own");
+    throw Error(ErrorCode::Protocol, "the agent reported the end of a rank that is not its own");
   }
   exit.host = link.host();
   // Another process asked its agent to end.
@@ -219,7 +219,7 @@ void Fleet::on_ended(Link& link, RankExit exit) {
 }
 
 void Fleet::on_aboard(Link& link, const std::vector<RankStart>& living) {
-  if (upkeep_ == nullptr) throw Error(ErrorCode::Protocol, "an agent of another kind of job");
+  if (upkeep_ == nullptr) throw Error(ErrorCode::Protocol, "an agent of another type of job");
   Host& host = hosts_[link.number()];
   host.is_up = true;
   host.adrift = Deadline::never();
@@ -247,7 +247,7 @@ void Fleet::on_words(Link& link, std::string_view line) {
 
 int Fleet::start_worker(const std::vector<std::string>& arguments) {
   const auto capacity = next_berth(upkeep_->supervision().wanted(), capacities());
-  if (!capacity) throw Error(ErrorCode::Unreachable, "no host is within reach");
+  if (!capacity) throw Error(ErrorCode::Unreachable, "no host is reachable");
   const int worker = next_++;
   hosted_ranks_.add(worker, *capacity);
   hosts_[*capacity].link->start_worker({.worker = worker, .size = size_, .arguments = arguments});

@@ -26,7 +26,8 @@ std::optional<Frame> FrameReader::next() {
   const bool is_known = kind >= static_cast<std::uint8_t>(FrameKind::Hello) &&
                         kind <= static_cast<std::uint8_t>(FrameKind::Kill);
   if (size > kFrameMax || !is_known) {
-    throw Error(ErrorCode::Protocol, "what came is no frame of another trireme's");
+    throw Error(ErrorCode::Protocol,
+                "the received bytes are not a frame of this version of trireme");
   }
   if (rest.size() < kHeadSize + size) return std::nullopt;
   Frame frame{.kind = static_cast<FrameKind>(kind),

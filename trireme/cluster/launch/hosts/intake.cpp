@@ -18,7 +18,7 @@ constexpr std::size_t kReadSize = std::size_t{64} << 10;
 void wait_for(int file, short events, Deadline deadline) {
   pollfd wait{.fd = file, .events = events, .revents = 0};
   while (poll(&wait, 1, deadline.poll_timeout()) == 0) {
-    if (deadline.is_past()) throw Error(ErrorCode::PeerLost, "the launcher says nothing more");
+    if (deadline.is_past()) throw Error(ErrorCode::PeerLost, "the launcher sends nothing any more");
   }
 }
 
@@ -63,7 +63,7 @@ Frame Intake::next() {
     if (size > 0) {
       frames_.feed({buffer.data(), static_cast<std::size_t>(size)});
     } else if (errno != EAGAIN && errno != EINTR) {
-      throw system_error("reading what the launcher says", errno);
+      throw system_error("reading from the launcher", errno);
     }
   }
 }
@@ -72,7 +72,7 @@ Order Intake::take() {
   say(FrameKind::Hello, bytes_of(base::build_info().build_id));
   const Frame first = next();
   if (first.kind != FrameKind::Order) {
-    throw Error(ErrorCode::Protocol, "an order was expected of the launcher");
+    throw Error(ErrorCode::Protocol, "expected an order from the launcher");
   }
   Order order = Order::decode(first.payload);
   std::map<std::string, std::filesystem::path> places;
@@ -124,7 +124,7 @@ void Intake::wait_go() {
     throw Error(ErrorCode::PeerLost, "the launcher ended the job before it began");
   }
   if (frame.kind != FrameKind::Go) {
-    throw Error(ErrorCode::Protocol, "the word to go was expected of the launcher");
+    throw Error(ErrorCode::Protocol, "expected a Go frame from the launcher");
   }
 }
 

@@ -66,7 +66,7 @@ fs::path Cache::own_root() {
   if (const char* root = said("TRIREME_CACHE")) return root;
   if (const char* cache = said("XDG_CACHE_HOME")) return fs::path(cache) / "trireme";
   if (const char* home = said("HOME")) return fs::path(home) / ".cache" / "trireme";
-  throw Error(ErrorCode::InvalidInput, "this host has no place for copies: set HOME");
+  throw Error(ErrorCode::InvalidInput, "this host has no folder for copies; set HOME");
 }
 
 fs::path Cache::place_of(const JobFile& job_file) const {

@@ -119,7 +119,7 @@ class Launcher {
     // alive.
     const auto worker_list = job::WorkerList::load(worker_list_path());
     if (!worker_list)
-      throw Error(ErrorCode::Corrupt, "the launcher before left no list of its workers");
+      throw Error(ErrorCode::Corrupt, "the previous launcher left no list of its workers");
     upkeep_->take_over(*worker_list);
     fleet_.take_over(*worker_list);
     publish("launcher replaced",
@@ -211,7 +211,7 @@ class Launcher {
     if (!request.caller) return;
     request.caller->fail(
         Error(ErrorCode::InvalidInput,
-              "job " + options_.folder->name() + " is not elastic: start it with --elastic"));
+              "job " + options_.folder->name() + " is not elastic; start it with --elastic"));
   }
 
   void announce_end(const std::string& why) {

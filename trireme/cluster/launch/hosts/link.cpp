@@ -169,7 +169,7 @@ bool Link::pump(TimePoint now, bool has_room) {
     quiet_ = Deadline::at(now + patience);
   } else if (has_room && quiet_.is_past() && !is_reaped_) {
     quiet_ = Deadline::never();
-    cut("it has said nothing for " + std::to_string(patience / 1s) + " s");
+    cut("it has sent nothing for " + std::to_string(patience / 1s) + " s");
   }
   if (is_reaped_ && closing_.is_past()) {
     output_.reset();
@@ -238,7 +238,7 @@ void Link::hear_shell() {
     send_file(options_.self, std::nullopt);
   }
   if (shell_.size() > kShellMax) {
-    throw Error(ErrorCode::Protocol, "its login shell writes without end");
+    throw Error(ErrorCode::Protocol, "its login shell writes too much output");
   }
 }
 
@@ -249,7 +249,7 @@ void Link::hear(const Frame& frame) {
     case FrameKind::Want:
       for (const std::uint32_t index : decode_indexes(frame.payload)) {
         if (index >= options_.order.job_file.size()) {
-          throw Error(ErrorCode::Protocol, "it wants a file that there is not");
+          throw Error(ErrorCode::Protocol, "it requested a file that does not exist");
         }
         send_file(options_.order.job_file[index], index);
       }
@@ -280,7 +280,7 @@ void Link::hear(const Frame& frame) {
     case FrameKind::Signal:
       break;
   }
-  throw Error(ErrorCode::Protocol, "an agent said what only a launcher says");
+  throw Error(ErrorCode::Protocol, "an agent sent a frame that only a launcher sends");
 }
 
 bool Link::pump_error(TimePoint now) {

@@ -78,7 +78,7 @@ class ReportRelay final : public net::Service {
 
   void on_request(const net::Request& request) override {
     if (request.method != kReportMethod) {
-      throw Error(ErrorCode::Unsupported, "only reports are taken here");
+      throw Error(ErrorCode::Unsupported, "only reports are accepted here");
     }
     for (Report& report : decode_reports(request.payload)) sink_->post(std::move(report));
   }
@@ -94,7 +94,7 @@ class Requests {
   void push(ControlRequest request) {
     const std::lock_guard lock(mutex_);
     if (queue_.size() >= Control::kRequestsMax) {
-      throw Error(ErrorCode::Exhausted, "too many people want something of this job");
+      throw Error(ErrorCode::Exhausted, "too many pending requests to this job");
     }
     queue_.push_back(std::move(request));
     event_.set();

@@ -117,7 +117,7 @@ Descriptor take_over(const fs::path& folder, Deadline deadline) {
     // A process that has just taken the lock may not have written its pid yet.
     if (const auto holder = read_holder(file)) kill_holder(*holder, deadline);
     if (deadline.is_past()) {
-      throw Error(ErrorCode::Deadline, "the coordinator before does not die");
+      throw Error(ErrorCode::Deadline, "the previous coordinator does not exit");
     }
     poll(nullptr, 0, kPause);
   }

@@ -92,7 +92,7 @@ std::int32_t ask_for_workers(const RunningJob& job, std::uint16_t method, ByteVi
                              Deadline deadline) {
   if (!job.card.is_elastic) {
     throw Error(ErrorCode::InvalidInput,
-                "job " + job.card.name + " is not elastic: start it with --elastic");
+                "job " + job.card.name + " is not elastic; start it with --elastic");
   }
   net::Client client =
       connect_to(job.folder, "scale", min(deadline, Deadline::after(kConnectTime)));

@@ -30,9 +30,9 @@ void check_bounds(std::string_view key, std::size_t value_size) {
                                              " bytes, not " + std::to_string(key.size()));
   }
   if (value_size > kBounds.value_size_max) {
-    throw Error(ErrorCode::Exhausted, "the value of " + quoted(key) + " has " +
-                                          std::to_string(value_size) + " bytes; a store takes " +
-                                          std::to_string(kBounds.value_size_max));
+    throw Error(ErrorCode::Exhausted,
+                "the value of " + quoted(key) + " has " + std::to_string(value_size) +
+                    " bytes; a store accepts at most " + std::to_string(kBounds.value_size_max));
   }
 }
 
@@ -128,7 +128,7 @@ Bytes EtcdStore::wait(std::string_view key, Deadline deadline) {
       const Deadline look = Deadline::after(kLookTime);
       Found found = find(key, deadline.when() < look.when() ? look : deadline);
       if (found.item) return std::move(found.item->value);
-      if (deadline.is_past()) throw Error(ErrorCode::Deadline, "nobody set it in time");
+      if (deadline.is_past()) throw Error(ErrorCode::Deadline, "it was not set in time");
       if (deadline.remaining() <= kPollMax) {
         std::this_thread::sleep_for(std::min(pause, deadline.remaining()));
         continue;

@@ -106,11 +106,11 @@ template <class Read>
 auto reading(const std::string& text, Read read) {
   try {
     const json reply = json::parse(text);
-    if (!reply.is_object()) throw Error(ErrorCode::Protocol, "etcd answered no object");
+    if (!reply.is_object()) throw Error(ErrorCode::Protocol, "etcd's answer is not a JSON object");
     return read(reply);
   } catch (const json::exception& error) {
     throw Error(ErrorCode::Protocol,
-                std::string("etcd answered what nobody asked: ") + error.what());
+                std::string("etcd sent an unexpected answer: ") + error.what());
   }
 }
 

@@ -40,7 +40,7 @@ Place Place::parse(std::string_view text) {
     place.job = rest.substr(slash + 1);
     rest = rest.substr(0, slash);
     if (place.job.find('/') != std::string::npos || place.job.size() > kJobSizeMax) {
-      refuse_place(text, "what follows the slash is no job's name");
+      refuse_place(text, "the text after the slash is not a valid job name");
     }
   }
   for (bool is_last = false; !is_last;) {
@@ -62,7 +62,7 @@ std::string Place::to_text() const {
 }
 
 std::string Place::root() const {
-  TRIREME_CHECK(!job.empty(), "an etcd of no job");
+  TRIREME_CHECK(!job.empty(), "an etcd address without a job");
   std::string name = job;
   std::replace(name.begin(), name.end(), '/', '_');
   return "/trireme/" + name + "/";

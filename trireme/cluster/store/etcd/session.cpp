@@ -64,7 +64,7 @@ Writer::Outcome Session::write(Mutation mutation, Lifetime lifetime, Deadline de
       renew(lease, deadline);
       if (!outcome.is_in_doubt) continue;
       throw Error(ErrorCode::PeerLost,
-                  "the session in etcd ran out while a change was made; maybe it was not");
+                  "the session in etcd expired during a change, which may not have been applied");
     }
     if (!outcome.is_made) return outcome;
     if (mutation.keeps_lease) {

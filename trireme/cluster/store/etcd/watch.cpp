@@ -104,7 +104,7 @@ void EtcdWatch::read(Deadline deadline) {
   if (piece.empty()) throw Error(ErrorCode::PeerLost, "etcd ended the watch");
   text_ += piece;
   if (text_.size() > net::HttpConnection::kBodyMax) {
-    throw Error(ErrorCode::Protocol, "etcd: a line without end");
+    throw Error(ErrorCode::Protocol, "etcd: a line is too long");
   }
   for (std::size_t end = 0; (end = text_.find('\n')) != std::string::npos;) {
     const std::string line = text_.substr(0, end);
@@ -116,7 +116,7 @@ void EtcdWatch::read(Deadline deadline) {
 void EtcdWatch::take_line(const std::string& line, Deadline deadline) {
   const WatchReply reply = read_watch(line);
   if (reply.compacted != 0) {
-    return begin_again("etcd has compacted what was before revision " +
+    return begin_again("etcd has compacted all changes before revision " +
                            std::to_string(reply.compacted) + " and this watch was at " +
                            std::to_string(next_revision_),
                        deadline);
@@ -137,7 +137,7 @@ void EtcdWatch::take_line(const std::string& line, Deadline deadline) {
 void EtcdWatch::begin_again(const std::string& why, Deadline deadline) {
   list(deadline);
   stream_.reset();
-  throw Error(ErrorCode::Exhausted, why + "; it begins again with what is there");
+  throw Error(ErrorCode::Exhausted, why + "; it restarts with the existing keys");
 }
 
 }  // namespace trireme::cluster::etcd
