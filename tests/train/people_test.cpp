@@ -303,7 +303,7 @@ TEST_F(TrainPeople, AFileThatNoWorkerCanReadEndsAnElasticJob) {
   EXPECT_THAT(ran.error, Not(HasSubstr("exit code")));
   EXPECT_EQ(count_of(".png: ", ran.out), 0) << "told twice: " << ran.out;
   EXPECT_EQ(count_of(".png: ", ran.error), 1 + count_of(" was lost: ", ran.error)) << ran.error;
-  EXPECT_THAT(ran.error, Not(HasSubstr("beginning anew")));
+  EXPECT_THAT(ran.error, Not(HasSubstr("restarting the job")));
   EXPECT_THAT(ran.error, Not(HasSubstr("crash loop")));
 }
 
