@@ -1,9 +1,10 @@
-// Autocast makes matrix products and the like run in 16 bits while it lives, as torch.autocast
-// does in Python: parameters stay float32 and are cast where they are used.
+// Autocast runs matrix products and similar operations in 16 bits during its lifetime, as
+// torch.autocast does in Python: parameters stay float32 and are cast where they are used. Backward
+// runs each operation in the type of its forward.
 //
-// Threads: of the thread that made it. Backward runs each operation in the type of its forward.
-// Weights: the casts of weights are kept while it lives and forgotten when it begins and ends,
-//          since an update changes weights behind autograd's back.
+// Lifetime:      casts of weights are cached during its lifetime. The cache is cleared at the
+//                beginning and at the end, because an update changes weights without autograd.
+// Thread safety: affects only the thread that created it.
 
 #pragma once
 
@@ -15,7 +16,7 @@
 
 namespace trireme::train {
 
-// That of products in this precision; nothing where it is the weights' own.
+// The type of matrix products in this precision; nullopt if it is the type of the weights.
 std::optional<c10::ScalarType> narrow_type(Precision precision);
 
 class Autocast {

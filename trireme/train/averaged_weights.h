@@ -1,8 +1,10 @@
-// AveragedWeights puts the mean of the weights, which [average] keeps as optimizer state, in the
-// place of the weights, and back: what evaluations look at and what is exported.
+// AveragedWeights temporarily replaces the weights by their average, which [average] keeps as
+// optimizer state, so that evaluations and exports use it.
 //
-// Threads: one.
-// Failure: what the agreement throws. Whoever does not come to put_back() has lost the weights.
+// Errors:        what the gradient synchronization throws. A rank that does not reach put_back()
+// has
+//                lost its weights.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -18,11 +20,11 @@ namespace trireme::train {
 
 class AveragedWeights {
  public:
-  // From here on the model's weights are the mean. A collective; it costs a copy of the values that
-  // this rank updates.
+  // Replaces the model's weights by their average. A collective. Needs memory for a copy of the
+  // values that this rank updates.
   explicit AveragedWeights(parallel::GradientSync& gradient_sync);
 
-  // The weights are as they were, to the bit. A collective.
+  // Restores the weights, bitwise. A collective.
   void put_back();
 
  private:
@@ -34,7 +36,8 @@ class AveragedWeights {
   std::vector<Kept> kept_;
 };
 
-// A model that was read from this checkpoint gets the mean that is there; what has none stays.
+// Replaces the weights of a model, which was read from this checkpoint, by the averages in the
+// checkpoint. Parameters without an average keep their weights.
 void read_average(model::Model& model, const checkpoint::Checkpoint& from);
 
 }  // namespace trireme::train

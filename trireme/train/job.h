@@ -1,8 +1,8 @@
-// Job is a recipe made real on this rank: data opened, model built and given its first weights,
-// loss, agreement and loader ready for the first step.
+// Job holds everything that a recipe needs on this rank: opened data, the model with its initial
+// weights, and loss, gradient synchronization and loader, ready for the first step.
 //
-// Threads: one.
-// Failure: what opening the data, sizing the model and connecting throw; nothing was written.
+// Errors:        what opening the data, building the model and connecting throw. No file was
+// written. Thread safety: one thread.
 
 #pragma once
 
@@ -27,7 +27,7 @@ struct Job {
   std::shared_ptr<model::Model> model{};
   std::shared_ptr<const model::Loss> loss{};
   std::unique_ptr<Step> step{};
-  std::int64_t steps = 0;  // to make in all
+  std::int64_t steps = 0;  // of the whole job
   std::int64_t steps_an_epoch = 0;
   double flops_a_sample = 0;
   std::string hash{};
@@ -37,25 +37,28 @@ struct Job {
   const CheckpointConfig& checkpoint() const { return config.get<CheckpointConfig>("checkpoint"); }
   data::Loader& loader() const { return *step->parts().loader; }
   parallel::GradientSync& gradient_sync() const { return *step->parts().gradient_sync; }
-  // From the next step on; the loader goes on where it is. Without weights slots are alike.
+  // Assigns micro-batches to ranks from the next step on; the loader keeps its position. `weights`
+  // are the relative sizes of the micro-batches; empty: all have the same size.
   void assign(std::vector<int> owners, std::vector<std::int64_t> weights = {});
-  // By slot, for the group as it is.
+  // By micro-batch: its owner, if the ranks of the current group share them evenly.
   std::vector<int> fair_owners() const;
-  // A slot's gradient is not that of its pieces: by rounding, or because a pass makes statistics.
+  // Micro-batches must not be split, because the gradients of the parts would not add up to the
+  // same result: they are rounded differently, or a pass computes statistics of its samples.
   bool has_fixed_micro_batches() const;
 };
 
 struct JobOptions {
-  // Ranks may come and go: nobody meets anybody here, and the agreement is ElasticSync.
+  // The ranks of an elastic job change. open_job() then runs no collectives, and the gradient
+  // synchronization is an ElasticSync.
   bool is_elastic = false;
   bool is_spread = false;  // over several hosts
-  // What the checkpoint that is resumed knows of its data; null: the job begins.
+  // The preprocessing in the checkpoint that is resumed; null: a new job.
   const data::Preprocessing* known = nullptr;
   Faults* faults = nullptr;
 };
 
-// The model alone, with its first weights, which are a function of train.seed: enough to evaluate
-// or generate. What model.load names is not read.
+// The model alone, with initial weights that are a function of train.seed. This suffices to
+// evaluate or generate. The weights that model.load names are not read.
 std::shared_ptr<model::Model> make_model(const config::Config& config, const Kinds& kinds,
                                          const data::Form& form);
 

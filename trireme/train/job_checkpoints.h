@@ -1,15 +1,18 @@
-// JobCheckpoints keeps a job's checkpoints: every rank writes its part in the background, rank 0
-// says what became of each, on the screen and in events.jsonl; all ranks read the same one back.
+// JobCheckpoints writes and reads a job's checkpoints. Every rank writes its part in the
+// background, rank 0 reports the result on the screen and in events.jsonl, and all ranks read the
+// same one back.
 //
-// Changes:   regroup() after a change of the ranks, whoever is rank 0 now. It waits for no write:
-//            what the ranks before had begun is finished where all parts came, else given up and
-//            said. A rank 0 that was frozen and wakes up later can change nothing.
-// Full disk: a checkpoint that could not be written is said at once, and training goes on: the next
-//            one tries anew. Where that fails too, and at the end, the failure is thrown.
-// Damage:    a checkpoint that is found damaged is named and set aside, never removed. Where none
-//            is whole nothing is touched, and reading throws InvalidInput on every rank.
-// Threads:   one a rank. Making one, regroup(), save() and newest() are collectives: every rank
-// calls them.
+// Elastic jobs:  call regroup() after the ranks have changed. It does not wait for writes: a
+//                checkpoint that the previous ranks began is finished if all parts exist, otherwise
+//                it is given up and reported. A previous rank 0 that was frozen and wakes up later
+//                cannot change anything.
+// Full disk:     a checkpoint that could not be written is reported at once, and training continues
+//                with a new attempt at the next checkpoint. If that fails too, or at the end of the
+//                job, the error is thrown.
+// Damage:        a damaged checkpoint is reported and set aside, never removed. If all checkpoints
+//                are damaged, no file is touched, and reading throws InvalidInput on every rank.
+// Thread safety: one thread per rank. The constructor, regroup(), save() and newest() are
+//                collectives: every rank calls them.
 
 #pragma once
 
@@ -34,11 +37,11 @@ class JobCheckpoints {
   struct Options {
     std::filesystem::path folder;
     checkpoint::format::Retention retention{};
-    std::string metric{};  // by which scores are; those of another one do not count
+    std::string metric{};  // of the scores; scores by another metric are ignored
     comm::Group group = comm::Group::solo();
-    std::int64_t epoch = 0;      // of the group; a later one takes the folder from an earlier one
+    std::int64_t epoch = 0;      // of the group; a later epoch takes the folder over
     std::vector<int> workers{};  // of an elastic job, by rank
-    std::string job{};           // see checkpoint::Saver::Options; empty: its ranks do not change
+    std::string job{};           // see checkpoint::Saver::Options; empty: the job is not elastic
     checkpoint::format::Sealing sealing{};
     Reporter* reporter = nullptr;
     Faults* faults = nullptr;
@@ -47,31 +50,31 @@ class JobCheckpoints {
 
   const std::filesystem::path& folder() const noexcept { return options_.folder; }
 
-  // Other ranks than before save together from here on, and read together.
+  // From now on the ranks of `group` save and read together.
   void regroup(comm::Group group, std::int64_t epoch, std::vector<int> workers = {});
 
-  // Copies this rank's pieces and returns, after the previous checkpoint is written on all ranks. A
-  // collective, of the same steps on every rank.
+  // Waits until all ranks have written the previous checkpoint, then copies this rank's pieces and
+  // returns. A collective, called for the same steps on every rank.
   void save(const checkpoint::State& state, std::int64_t step, std::optional<double> score);
 
-  // Says what has ended since the last look; cheap enough for every step.
+  // Reports the writes that have ended since the last call; cheap enough for every step.
   void look();
-  // Until all is on disk; throws where the last save failed, and PeerLost where it misses the part
-  // of a rank that was lost.
+  // Waits until everything is on disk. Throws if the last save failed, and PeerLost if the part of
+  // a failed rank is missing.
   void finish();
 
-  // The newest that is whole, all of it read and checked; nothing where there is none at all.
+  // The newest intact checkpoint, which was read and verified completely; nullopt if the folder has
+  // no checkpoint.
   std::optional<checkpoint::Checkpoint> newest();
 
-  // The step of the newest one whose step is at most `last`, whether it is whole or not. A
-  // collective.
+  // The step of the newest checkpoint whose step is at most `last`, intact or not. A collective.
   std::optional<std::int64_t> newest_step(std::int64_t last);
 
-  // A job that goes back to `step` has no later ones.
+  // Removes the checkpoints of steps after `step`, to which the job has returned.
   void remove_after(std::int64_t step);
 
  private:
-  // Of collectives in which ranks wait for files that others read or write; see comm::Timeouts.
+  // For collectives in which ranks wait for files that others read or write; see comm::Timeouts.
   Deadline files_deadline() const;
   checkpoint::WriterGroup writers_of(std::uint64_t nonce) const;
   void join(checkpoint::WriterGroup writers);
@@ -83,7 +86,7 @@ class JobCheckpoints {
 
   Options options_;
   std::unique_ptr<checkpoint::Saver> saver_;
-  std::exception_ptr failure_;  // of the last save that ended, on rank 0
+  std::exception_ptr failure_;  // of the last finished save, on rank 0
 };
 
 }  // namespace trireme::train

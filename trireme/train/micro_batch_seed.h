@@ -1,9 +1,9 @@
-// micro_batch_seed() is what torch's own generator is seeded with before a slot runs, so that
-// layers that draw from it (torch::dropout in a wrapped module) do so as a function of the seed,
-// the update and the slot: the same on every layout of ranks with the same slots, and after a
+// micro_batch_seed() is the seed of torch's own generator for one micro-batch. Layers that draw
+// from that generator (torch::dropout in a wrapped module) then depend only on the seed, the update
+// and the micro-batch: the same on any number of ranks with the same micro-batches, and after a
 // resume.
 //
-// Threads: pure.
+// Thread safety: a pure function.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace trireme::train {
 
 constexpr std::uint64_t micro_batch_seed(std::uint64_t seed, std::int64_t updates,
                                          int micro_batch) noexcept {
-  // Apart from the streams of parameters, dropout and data, which share the seed.
+  // Makes this stream differ from those of parameters, dropout and data, which use the same seed.
   constexpr std::uint64_t kPurpose = 0x736C6F7473656564;
   const PhiloxBlock block = philox(
       philox_key(seed ^ kPurpose),

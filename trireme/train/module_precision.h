@@ -1,11 +1,12 @@
-// What a recipe says of the precision of parts of a model: train.module_precision, a list of
-// "pattern=type" in which * stands for anything and the last that fits counts.
+// Sets the precision of parts of a model by train.module_precision, a list of "pattern=type" in
+// which * matches any text.
 //
-// Meaning: a block computes in the type of the last pattern that fits the name of any of its
-//          parameters; blocks that none fits compute as train.precision says.
-// Threads: the model is the caller's while this runs.
-// Failure: InvalidInput for a pattern that fits nothing, a model that is not made of blocks, or
-//          types of 16 bits that do not go together.
+// A block computes in the type of the last pattern that matches the name of any of its parameters.
+// Blocks that no pattern matches use train.precision.
+//
+// Errors:        InvalidInput for a pattern that matches nothing, for a model that is not made of
+//                blocks, and for bfloat16 together with float16.
+// Thread safety: no other thread uses the model during a call.
 
 #pragma once
 

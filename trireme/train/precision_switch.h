@@ -1,12 +1,14 @@
-// PrecisionSwitch says in which precision each step runs: float32 at first where the recipe wants
-// it, then the recipe's, and float32 again for a while after a step that went wrong.
+// PrecisionSwitch decides in which precision each step runs: float32 for the first
+// train.float32_steps, then train.precision, and float32 again for train.fallback_steps after a
+// step that failed in 16 bits.
 //
-// Meaning: a step in 16 bits went wrong where its loss is not finite, or its gradients are not (of
-//          float16 those overflow by design, and do not count), or where the loss is more than
-//          fallback_jump deviations above its running mean. All of it follows from losses that
-//          every rank knows, so that all switch together (a job refuses fallback_steps where ranks
-//          train replicas with losses of their own); and the state is saved with the job.
-// Threads: pure.
+// A step in 16 bits failed if its loss is not finite, if its gradients are not finite (except in
+// float16, where overflows are expected), or if the loss is more than fallback_jump standard
+// deviations above its running mean. All ranks know these losses and therefore switch in the same
+// step; a job refuses fallback_steps if ranks train replicas with different losses. The state is
+// saved in checkpoints.
+//
+// Thread safety: pure functions of their arguments.
 
 #pragma once
 
@@ -19,17 +21,17 @@ namespace trireme::train {
 class PrecisionSwitch {
  public:
   struct State {
-    double mean = 0;                 // of losses, a running one
-    double variance = 0;             // around it
-    std::int64_t seen = 0;           // losses
-    std::int64_t float32_until = 0;  // the step that is the first in 16 bits again
+    double mean = 0;                 // the running mean of losses
+    double variance = 0;             // around the mean
+    std::int64_t seen = 0;           // number of losses
+    std::int64_t float32_until = 0;  // the first step that runs in 16 bits again
   };
 
   explicit PrecisionSwitch(const TrainConfig& config) : config_(config) {}
 
-  // Of a step, from 0.
+  // The precision of a step, counted from 0.
   Precision at(const State& state, std::int64_t step) const noexcept;
-  // What a step has made of the state. `is_finite`: its gradients too.
+  // The state after a step. `is_finite`: loss and gradients are finite.
   State after(State state, std::int64_t step, double loss, bool is_finite) const;
 
  private:

@@ -1,7 +1,9 @@
-// Which of the pieces that ranks hold each of them saves. Ranks that hold the same pieces share the
-// work; what one alone holds it saves alone. So nothing is written twice, whatever the agreement.
+// saved_pieces() decides which of the pieces that it holds each rank saves. Ranks that hold the
+// same pieces share the work, and a piece that only one rank holds is saved by that rank. No
+// element is written twice, whatever the synchronization strategy.
 //
-// Threads: one a rank. A collective: every rank calls it at the same step.
+// Errors:        what Group throws.
+// Thread safety: one thread per rank. A collective: every rank calls it at the same step.
 
 #pragma once
 
@@ -12,8 +14,9 @@
 
 namespace trireme::train {
 
-// With all other ranks' every element is there once. REQUIRES: what two ranks hold of a tensor is
-// the same piece of it, or has nothing in common; who holds nothing gets nothing to save.
+// The pieces that this rank saves. Over all ranks, every element occurs exactly once. A rank that
+// holds nothing saves nothing. REQUIRES: the pieces that two ranks hold of a tensor are equal or do
+// not overlap.
 std::vector<checkpoint::Piece> saved_pieces(const std::vector<checkpoint::Piece>& held,
                                             const comm::Group& group);
 

@@ -1,13 +1,16 @@
-// Step makes one update of a model: batches in, new weights out. It reads the same whatever the
-// agreement: one rank or many, one copy or slices.
+// Step runs one training step: it reads batches, runs forward and backward, synchronizes gradients
+// and updates the weights. The code is the same for every synchronization strategy, for one rank or
+// many, for replicas or shards.
 //
-// A slot's loss is its sum divided by the number of terms in the whole global batch, so the
-// gradients of all slots add up to that of the mean, however unevenly the slots were dealt.
+// The loss of a micro-batch is its sum divided by the number of terms in the whole global batch.
+// The gradients of all micro-batches therefore add up to the gradient of the mean, however unevenly
+// micro-batches are assigned to ranks.
 //
-// Failure: what loader, model and agreement throw. A result that is not finite is no error here:
-//          the outcome says so, and the weights are as they were. With NonFinite::Stop only the
-//          loss is looked at: a gradient that is not finite beside a loss that is goes into the
-//          weights, and whoever saves them looks there.
+// Errors:        what loader, model and gradient synchronization throw. A result that is not finite
+//                is not an error here: the outcome reports it, and the weights do not change. With
+//                NonFinite::Stop only the loss is checked. A gradient that is not finite although
+//                the loss is finite reaches the weights; Trainer checks these before saving.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -31,7 +34,7 @@
 
 namespace trireme::train {
 
-// Where a step's time went, in seconds; they add up to the step.
+// Where a step's time went, in seconds. The parts add up to the duration of the step.
 struct StepTimes {
   double data = 0;  // waiting for batches
   double forward = 0;
@@ -50,7 +53,7 @@ struct StepTimes {
   }
 };
 
-// Of a regression's predictions: means over the global batch and all targets.
+// Errors of a regression's predictions: means over the global batch and all targets.
 struct PredictionErrors {
   double squared = 0;       // in the targets' original units
   double absolute = 0;      // likewise
@@ -62,32 +65,35 @@ struct Outcome {
   std::optional<PredictionErrors> errors{};  // of a regression
   double norm = 0;                           // of the gradient, where it was clipped
   double rate = 0;
-  std::int64_t samples = 0;       // of the global batch: those that were used
-  std::int64_t own_samples = 0;   // of them, those that this rank ran
-  std::int64_t skipped = 0;       // of the global batch: could not be read, and count for nothing
-  bool is_empty = false;          // all of them were skipped, and nothing was updated
-  bool is_finite = true;          // otherwise nothing was updated
-  bool is_stop_wanted = false;    // some rank was asked to end: all end after this step
-  bool is_change_wanted = false;  // some rank knows of others who wait to join, or are to leave
-  bool is_repeated = false;       // after a death: the times miss what the first attempt kept
-  std::vector<int> left_out{};    // ranks that the step went on without
+  std::int64_t samples = 0;       // of the global batch that were used
+  std::int64_t own_samples = 0;   // of these, the samples that this rank ran
+  std::int64_t skipped = 0;       // of the global batch that could not be read
+  bool is_empty = false;          // all samples were skipped, and nothing was updated
+  bool is_finite = true;          // false: nothing was updated
+  bool is_stop_wanted = false;    // some rank was asked to stop: all ranks stop after this step
+  bool is_change_wanted = false;  // some rank knows of workers that wait to join or have to leave
+  bool is_repeated = false;       // after a failure: `times` omits the work kept from the first try
+  std::vector<int> left_out{};    // ranks that the step excluded because they were late
   parallel::Traffic traffic{};    // of this rank's gradients, where a codec made them smaller
   StepTimes times{};
 };
 
-inline constexpr FaultPoint kForward{"step.forward"};    // of a slot begins
-inline constexpr FaultPoint kBackward{"step.backward"};  // of a slot begins
-inline constexpr FaultPoint kReduce{"step.reduce"};      // all slots of this rank are done
+inline constexpr FaultPoint kForward{"step.forward"};    // forward of a micro-batch begins
+inline constexpr FaultPoint kBackward{"step.backward"};  // backward of a micro-batch begins
+inline constexpr FaultPoint kReduce{"step.reduce"};      // this rank has run all its micro-batches
 
-// Which step it is.
+// Describes the step to run.
 struct Turn {
   std::int64_t step = 0;     // of the job, from 0
-  std::int64_t updates = 0;  // that were made before; fewer where some steps were dropped
+  std::int64_t updates = 0;  // made before this step; fewer than steps if some were dropped
   bool is_stop_wanted = false;
   bool is_change_wanted = false;
-  bool can_leave_out = true;          // slow ranks, where the job allows it: another step will come
-  bool is_repeated = false;           // a death cut the last attempt short
-  std::uint64_t kept_assignment = 0;  // of a repeated step: whose gradients stay; 0: of none
+  // The step may exclude late ranks, if the job allows it. False in the last step, because no later
+  // step could run their samples.
+  bool can_leave_out = true;
+  bool is_repeated = false;  // a rank died during the last attempt of this step
+  // Of a repeated step: the assignment whose gradients are reused; 0: none are.
+  std::uint64_t kept_assignment = 0;
 };
 
 class Step {
@@ -98,32 +104,33 @@ class Step {
     std::shared_ptr<data::Loader> loader;
     std::shared_ptr<parallel::GradientSync> gradient_sync;
     optim::Schedule schedule{1e-3};
-    double rate_factor = 1;  // of the schedule's rate: what evaluations have made of it
+    double rate_factor = 1;  // multiplies the schedule's learning rate; reduced on plateaus
     double clip_norm = 0;
     double clip_value = 0;
     TrainConfig config{};
-    std::vector<int> micro_batch_owners = {0};  // by slot: the rank that runs it
+    std::vector<int> micro_batch_owners = {0};  // by micro-batch: the rank that runs it
     int rank = 0;
     int ranks = 1;
-    int left_out_max = 0;  // ranks that a step may go on without
+    int left_out_max = 0;  // number of late ranks that a step may exclude
     Faults* faults = nullptr;
   };
   explicit Step(Parts parts);
 
   Outcome run(const Turn& turn);
-  // A number for the slots as they are dealt now: which samples each has.
+  // A hash of the current micro-batches: which samples each one has.
   std::uint64_t assignment() const;
   Outcome run(std::int64_t updates, bool is_stop_wanted = false) {
     return run({.step = updates, .updates = updates, .is_stop_wanted = is_stop_wanted});
   }
-  // The end of a step whose reduce() was cut short here, with what it gave elsewhere.
+  // Finishes a step whose reduce() was interrupted on this rank, with the result that other ranks
+  // received.
   Outcome finish(const parallel::Gradients& all);
 
-  // The path of the first block whose output is not finite, of the batches that ran last; ""
-  // where there is none or the model is not made of blocks. Runs them forward again.
+  // Runs the last batches forward again, and returns the path of the first block whose output is
+  // not finite; "" if there is none or the model is not made of blocks.
   std::string first_block_not_finite();
 
-  // Samples of ranks that were left out of the last step: the next one has them too.
+  // Samples of ranks that the last step excluded. The next step runs them in addition to its own.
   const std::vector<data::Returned>& returned() const noexcept { return returned_; }
   void set_returned(std::vector<data::Returned> samples);
 
@@ -131,10 +138,10 @@ class Step {
   Parts& parts() noexcept { return parts_; }
 
  private:
-  // What a slot adds to the step's sums.
+  // What a micro-batch adds to the step's sums.
   struct MicroBatchSums {
     double loss = 0;
-    // Sums of PredictionErrors, member by member, and how many samples were skipped.
+    // The sums of each member of PredictionErrors, then the number of skipped samples.
     parallel::ReportedSums reported{};
   };
 
@@ -156,12 +163,12 @@ class Step {
   Parts parts_;
   optim::LossScale loss_scale_;
   double terms_ = 1;                         // of the step's loss, over all ranks
-  const data::StepBatches* last_ = nullptr;  // the loader's, until its next
+  const data::StepBatches* last_ = nullptr;  // owned by the loader, valid until its next()
   std::vector<data::Returned> returned_;
   std::vector<bool> was_left_out_;  // by rank, of the last step
   data::StepBatches work_;          // of a step with returned samples
-  std::vector<int> owners_;         // by slot of the step that runs
-  // What ranks have in it beyond what is dealt.
+  std::vector<int> owners_;         // by micro-batch of the current step
+  // Returned samples that a rank runs in the current step in addition to its micro-batches.
   struct Beyond {
     int owner = 0;
     data::Returned samples;
@@ -169,14 +176,14 @@ class Step {
   std::vector<Beyond> beyond_;
   double own_terms_ = 0;
   Turn turn_;
-  int micro_batches_ = 1;                              // of the step that runs, on all ranks
+  int micro_batches_ = 1;                              // of the current step, over all ranks
   std::uint64_t assignment_ = 0;                       // likewise
   int kept_micro_batches_ = 0;                         // see StepPlan
-  Outcome outcome_;                                    // of the step that runs
-  MicroBatchSums current_;                             // of the slot that runs
-  std::map<int, MicroBatchSums> sums_of_micro_batch_;  // of the step that runs
+  Outcome outcome_;                                    // of the current step
+  MicroBatchSums current_;                             // of the current micro-batch
+  std::map<int, MicroBatchSums> sums_of_micro_batch_;  // of the current step
   Stopwatch watch_;
-  double waited_ = 0;  // inside passes, up to the last lap
+  double waited_ = 0;  // seconds that passes had waited for other ranks at the last lap
 };
 
 }  // namespace trireme::train

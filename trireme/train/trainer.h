@@ -1,17 +1,17 @@
-// Trainer runs a job from where it is to its end: steps, evaluations, checkpoints, and what people
-// see of them.
+// Trainer runs a job from its current step to its end: steps, evaluations, checkpoints and reports.
 //
-// Resumed equals uninterrupted: whatever is killed, a job that goes on from its last checkpoint
-// ends with the same bits, since everything random is a function of the seed and the position.
-//
-// With a crew, workers may die, leave and come on the way: see Recovery. A worker that is no longer
-// wanted ends with Ending::Dismissed.
-//
-// Stopping: when `is_stop_wanted` turns true the step that runs is finished, an evaluation given up
-//           between two batches, a checkpoint written, and run() returns Ending::Stopped.
-// Failure:  Diverged where a result was not finite and the recipe says to stop; else what its
-//           parts throw. The last checkpoint is whole in every case.
-// Threads:  one; `is_stop_wanted` may be set from any, or by a signal.
+// Resuming:      a job that was killed and is resumed from its last checkpoint ends with bitwise
+// the
+//                same weights as an uninterrupted job, because everything random is a function of
+//                the seed and the position.
+// Elastic jobs:  with an ElasticWorld, workers may die, leave and join during training: see
+//                Recovery. A worker that the job no longer wants ends with Ending::Dismissed.
+// Stopping:      when `is_stop_wanted` turns true, the current step is finished, an evaluation is
+//                given up between two batches, a checkpoint is written, and run() returns
+//                Ending::Stopped.
+// Errors:        Diverged if a result is not finite and the recipe says to stop; otherwise what the
+//                parts throw. The last checkpoint is intact in every case.
+// Thread safety: one thread; `is_stop_wanted` may be set by any thread or by a signal handler.
 
 #pragma once
 
@@ -40,20 +40,20 @@ class Trainer {
  public:
   struct Options {
     std::filesystem::path output{};  // the job's folder
-    // Goes on from the newest whole checkpoint there. Begins where there is none at all, and says
-    // so; Corrupt where there are some and none is whole.
+    // Continues from the newest intact checkpoint in `output`. Without any checkpoint the job
+    // begins at step 0, with a warning. Throws InvalidInput if all checkpoints are damaged.
     bool is_resumed = false;
-    // Settings that decide a result and may differ from those of the checkpoint all the same.
+    // Settings that affect the result and that may still differ from those of the checkpoint.
     std::vector<std::string> allowed_changes{};
-    // Keeps the recipe in the job's folder. Called on rank 0 when the job has begun or resumed and
-    // has steps to make: a finished job keeps the recipe that it was trained with.
+    // Saves the recipe in the job's folder. Called on rank 0 after the job began or was resumed, if
+    // steps remain: a finished job keeps the recipe that it was trained with.
     std::function<void()> keep_recipe{};
     const std::atomic<bool>* is_stop_wanted = nullptr;
     Reporter* reporter = nullptr;
     Faults* faults = nullptr;
-    ElasticWorld* world = nullptr;  // that has been joined; null: the ranks stay
+    ElasticWorld* world = nullptr;  // already joined; null: the job is not elastic
     std::function<void(std::int64_t step)> before_step{};
-    // A step counts from now on, here: it ended as steps do, or in a recovery.
+    // Called when this rank has finished a step, either normally or during a recovery.
     std::function<void(const Progress&, const Outcome&)> after_step{};
   };
 
@@ -74,7 +74,7 @@ class Trainer {
   void wait_for_workers();
   JobState job_state() const;
   void adopt(const JobState& job_state);
-  // The numbers of an elastic job's workers, by rank; empty elsewhere.
+  // By rank: the worker numbers of an elastic job; empty in other jobs.
   std::vector<int> workers() const;
   void regroup();
   void make_keeper();
@@ -102,35 +102,35 @@ class Trainer {
   bool is_over() const;
   const std::atomic<bool>& is_stop_wanted() const;
   bool has_patience() const;
-  // What this worker reports to the others of an elastic job; null elsewhere.
+  // What this worker of an elastic job reports to the others; null in other jobs.
   Liveness* liveness() const;
 
   Job& job_;
   Options options_;
   Progress progress_;
-  std::string data_json_;  // the preprocessing as every checkpoint has it, made once
+  std::string data_json_;  // the preprocessing, encoded once for all checkpoints
   std::optional<Scores> scores_;
-  std::optional<double> score_;  // by eval.metric, of the weights as they are
+  std::optional<double> score_;  // by eval.metric, of the current weights
   std::int64_t evaluated_at_ = -1;
   std::int64_t saved_at_ = -1;
   bool is_score_saved_ = false;
-  std::int64_t attended_at_ = 0;  // what follows this step is done
-  bool is_open_ = false;          // begun, or resumed
+  std::int64_t attended_at_ = 0;  // the last step whose evaluation and checkpoint are done
+  bool is_open_ = false;          // the job has begun or was resumed
   bool is_stopping_ = false;
   bool is_repeated_ = false;           // the next step was begun before
-  std::uint64_t kept_assignment_ = 0;  // what it had; see Turn
+  std::uint64_t kept_assignment_ = 0;  // of the earlier attempt; see Turn
   bool is_change_wanted_ = false;
-  bool is_ending_ = false;             // its part of the last checkpoint is written
-  bool is_finished_ = false;           // everybody's is
-  std::optional<double> broken_loss_;  // of a step that was not finite and is to be dealt with
-  int not_finite_ = 0;                 // in a row
+  bool is_ending_ = false;             // this rank's part of the last checkpoint is written
+  bool is_finished_ = false;           // the parts of all ranks are written
+  std::optional<double> broken_loss_;  // of a step that was not finite and is not yet handled
+  int not_finite_ = 0;                 // such steps in a row
   const std::atomic<bool> never_{false};
   std::unique_ptr<JobCheckpoints> keeper_;  // null without a folder
   std::optional<Recovery> recovery_;
   std::optional<optim::Plateau> plateau_;
   PrecisionSwitch precision_;
   Stopwatch watch_;                 // since progress_.seconds
-  std::int64_t fell_back_at_ = -1;  // the step that made float32 of it, when it was done
+  std::int64_t fell_back_at_ = -1;  // the last step after which training fell back to float32
   Balancer balancer_;
 };
 

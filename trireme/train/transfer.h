@@ -1,8 +1,8 @@
-// What a recipe says of weights that were trained before, done to a model: changes of low rank
-// attached, and what is not to be trained frozen.
+// Prepares a model for transfer learning as the recipe says: attaches low-rank adapters (LoRA) and
+// freezes the parameters that are not trained.
 //
-// Threads: the model is the caller's while this runs.
-// Failure: InvalidInput where a name fits nothing: it was meant to.
+// Errors:        InvalidInput if a pattern matches no name, since the user expected a match.
+// Thread safety: no other thread uses the model during a call.
 
 #pragma once
 
@@ -15,21 +15,21 @@
 
 namespace trireme::train {
 
-// Before any weights are loaded. What a change of low rank begins with is a function of the seed.
+// Called before weights are loaded. The initial values of adapters are a function of the seed.
 void prepare_transfer(model::Model& model, const model::TransferConfig& config, std::uint64_t seed);
 
-// Whether a name fits one of these patterns.
+// Whether a name matches one of the patterns.
 bool fits_any(const std::vector<std::string>& patterns, const std::string& name);
 
-// InvalidInput, with the setting's name, where one of the patterns fits no weight.
+// Throws InvalidInput, with the name of the setting, if one of the patterns matches no weight.
 void expect_fits(const model::Model& model, const std::vector<std::string>& patterns,
                  const char* setting);
 
-// How far from the input each parameter is: 0 next to it. Blocks of one path (attention and mlp of
-// a layer) are one level.
+// Levels gives the depth of each parameter: 0 for the blocks next to the input. Blocks with one
+// path (attention and MLP of a layer) are one level.
 class Levels {
  public:
-  // InvalidInput, with the setting's name, where the model is not made of blocks.
+  // Throws InvalidInput, with the name of the setting, if the model is not made of blocks.
   Levels(const model::Model& model, const std::string& setting);
 
   int count() const noexcept { return count_; }

@@ -1,5 +1,5 @@
-// run_worker() is the main() of a program that trains: `trireme` starts it, once a rank, and asks
-// it what it can do.
+// run_worker() is the main() of a program that trains. `trireme` starts one process per rank, and
+// asks the program which settings it has.
 //
 //   int main(int argc, char** argv) {
 //     trireme::train::Kinds kinds = trireme::train::built_in_kinds();
@@ -14,8 +14,8 @@
 //   worker predict --output DIR --input PATH [--format csv|jsonl] [--file FILE] [...]
 //   worker export --output DIR --file FILE [--checkpoint best|N] [--set key=value ...]
 //
-// Returns 0, 2 where the user got something wrong, 75 where another rank failed, 77 where training
-// diverged, otherwise 1. Errors are printed, never thrown.
+// Returns the exit status: 0 for success, 2 for an error of the user, 75 if another rank failed, 77
+// if training diverged, otherwise 1. Errors are printed, never thrown.
 
 #pragma once
 

@@ -1,10 +1,13 @@
-// Balance says which share of every step a rank gets.
+// Balance decides which share of every step each rank gets.
 //
-// Meaning:  with Proportional, shares change until all ranks work equally long, which they do when
-//           shares are as their speeds; with LeastLoaded, a unit moves from the rank that works
-//           longest to the one that works shortest, where that makes the longest shorter. No share
-//           becomes nothing: whoever has none cannot show that it is faster now.
-// Threads:  pure but for its own state; equal paces make equal shares on every rank.
+//   Proportional  changes shares until all ranks work equally long, which is the case when shares
+//                 are proportional to speeds
+//   LeastLoaded   moves a unit from the rank that works longest to the rank that works shortest, if
+//                 that shortens the longest time
+//
+// No share becomes 0, because a rank without work could not show that it has become faster.
+//
+// Thread safety: one thread per object. Equal paces give equal shares on every rank.
 
 #pragma once
 
@@ -22,12 +25,12 @@ class Balance {
   // REQUIRES: mistake_in(config, ranks) is empty.
   Balance(const BalanceSettings& config, int ranks);
 
-  // Why these settings do not fit so many ranks; empty: they do.
+  // Why these settings are invalid for this number of ranks; empty if they are valid.
   static std::string mistake_in(const BalanceSettings& config, int ranks);
 
   // By rank; they add up to 1.
   const std::vector<double>& shares() const noexcept { return shares_; }
-  // After a look at all ranks. Whether the shares are others now.
+  // Updates the shares from the paces of all ranks. Returns whether the shares have changed.
   bool follow(std::span<const Pace> paces);
 
  private:

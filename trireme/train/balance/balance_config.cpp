@@ -3,14 +3,14 @@
 namespace trireme::train {
 
 void add_balance_section(config::Schema& schema) {
-  schema.section(kBalanceSection, "how much of a step each rank gets")
+  schema.section(kBalanceSection, "which share of every step each rank gets")
       .fields<BalanceConfig>()
-      .kind<BalanceKindConfig<BalanceKind::Off>>("off", "all ranks alike")
-      .kind<StaticBalanceConfig>("static", "as weights says")
+      .kind<BalanceKindConfig<BalanceKind::Off>>("off", "the same share for every rank")
+      .kind<StaticBalanceConfig>("static", "shares given by weights")
       .kind<BalanceKindConfig<BalanceKind::Proportional>>("proportional",
-                                                          "as fast as each turns out to be")
+                                                          "shares proportional to measured speeds")
       .kind<BalanceKindConfig<BalanceKind::LeastLoaded>>(
-          "least_loaded", "a little from the slowest to the fastest, again and again");
+          "least_loaded", "work moves step by step from the slowest to the fastest rank");
 }
 
 BalanceSettings balance_of(const config::Config& config) {

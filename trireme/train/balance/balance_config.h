@@ -1,4 +1,5 @@
-// [balance]: how much of each step a rank gets, and how often that is looked at.
+// The settings of [balance]: how much of each step every rank gets, and how often ranks compare
+// their speeds.
 
 #pragma once
 
@@ -14,10 +15,10 @@ namespace trireme::train {
 inline constexpr const char* kBalanceSection = "balance";
 
 enum class BalanceKind {
-  Off,           // all ranks alike
-  Static,        // as the recipe says
-  Proportional,  // as fast as each turned out to be
-  LeastLoaded,   // a little from the slowest to the fastest, again and again
+  Off,           // the same share for every rank
+  Static,        // shares are given in the recipe
+  Proportional,  // shares are proportional to measured speeds
+  LeastLoaded,   // work moves step by step from the slowest to the fastest rank
 };
 
 struct BalanceConfig {
@@ -28,11 +29,11 @@ struct BalanceConfig {
     f.add("drop_slowest", &BalanceConfig::drop_slowest)
         .at_least(0)
         .unit("ranks")
-        .help("that a step goes on without where they are late; their samples come in the next");
+        .help("late ranks that a step may exclude; the next step runs their samples");
     f.add("every", &BalanceConfig::every)
         .at_least(0)
         .unit("steps")
-        .help("between two looks at the speed of all ranks; 0: never, and nobody slow is named");
+        .help("between two comparisons of all ranks' speeds; 0: never, and no straggler is named");
   }
 };
 
@@ -47,11 +48,11 @@ struct StaticBalanceConfig {
   static void describe(config::Fields<StaticBalanceConfig>& f) {
     f.add("weights", &StaticBalanceConfig::weights)
         .range(0.001, 1000.0)
-        .help("of the ranks, in their order");
+        .help("relative share of each rank, in rank order");
   }
 };
 
-// All of it, as a recipe has it.
+// The complete settings of a recipe.
 struct BalanceSettings {
   BalanceKind kind = BalanceKind::Off;
   std::vector<double> weights{};

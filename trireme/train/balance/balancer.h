@@ -1,12 +1,13 @@
-// Balancer keeps the ranks of a job equally busy: it measures this rank, looks at all of them every
-// so many steps, deals the next steps by what it saw, and names whoever stays slow.
+// Balancer keeps the ranks of a job equally busy. It measures this rank, compares all ranks every
+// balance.every steps, assigns the micro-batches of the next steps accordingly, and reports
+// stragglers.
 //
-// Where ranks agree less often than every step it deals nothing, looks at the ends of rounds and
-// names all the same. Where they never wait for each other (none, gossip), or the recipe says 0
-// looks, it does nothing.
+// With local-update methods it assigns nothing, and compares ranks only at the end of rounds to
+// report stragglers. It does nothing if ranks never wait for each other (none, gossip) or if
+// balance.every is 0.
 //
-// Failure: what the group throws; nothing is dealt then.
-// Threads: one; every rank calls with the same steps.
+// Errors:        what Group throws; the assignment is then unchanged.
+// Thread safety: one thread; every rank makes the same calls for the same steps.
 
 #pragma once
 
@@ -27,13 +28,13 @@ class Balancer {
  public:
   Balancer(Job& job, Reporter& reporter, bool is_elastic);
 
-  // Around a step.
+  // Called before and after every step.
   void begin_step();
   void end_step(const Outcome& outcome);
-  // Between two steps.
+  // Compares the ranks, if it is time for that. Called between two steps.
   void look(std::int64_t step);
-  // The ranks are others, and were dealt the same each. `workers`: the numbers of an elastic job's
-  // workers by rank, by which messages name them.
+  // Called when the ranks have changed and all have the same share. `workers`: by rank, the worker
+  // numbers of an elastic job, which messages use.
   void restart(std::vector<int> workers = {});
 
  private:
@@ -49,12 +50,12 @@ class Balancer {
   const cluster::launch::host::Cgroup cgroup_;
   bool is_on_ = false;
   bool can_reassign_ = true;
-  std::int64_t every_ = 0;  // steps, between two looks
+  std::int64_t every_ = 0;  // steps between two comparisons
   std::optional<Balance> balance_;
   Stragglers stragglers_;
   std::vector<int> workers_;
-  Pace since_;   // this rank's, since the last look
-  Pace before_;  // strain at the last look
+  Pace since_;   // of this rank, since the last comparison
+  Pace before_;  // strain() at the last comparison
   Stopwatch watch_;
 };
 

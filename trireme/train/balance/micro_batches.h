@@ -1,6 +1,6 @@
-// Who runs which slot: a list of ranks, one a slot.
+// Assigns micro-batches to ranks. An assignment is a list of ranks, one per micro-batch: its owner.
 //
-// Threads: pure.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -10,19 +10,20 @@
 
 namespace trireme::train {
 
-// Neighbouring slots to one rank, as evenly as they go.
+// Gives each rank consecutive micro-batches, as evenly as possible.
 std::vector<int> assign_micro_batches(int micro_batches, int ranks);
-// In the proportion of these shares, as nearly as whole slots go, and at least one to each rank.
-// REQUIRES: no fewer slots than ranks.
+// Gives each rank consecutive micro-batches, as close to its share as whole micro-batches allow,
+// and at least one. REQUIRES: at least one micro-batch per rank.
 std::vector<int> assign_micro_batches(int micro_batches, std::span<const double> shares);
-// By slot, for slots that may be of any size: a rank's share, divided among its own.
+// The relative sizes of micro-batches that may have any size: each rank's share, divided evenly
+// among its micro-batches.
 std::vector<std::int64_t> micro_batch_weights(std::span<const int> owners,
                                               std::span<const double> shares);
 
-// Those of one rank, ascending.
+// The micro-batches of one rank, ascending.
 std::vector<int> micro_batches_of(int rank, std::span<const int> owners);
 
-// Each slot in so many pieces: their owners, or their weights.
+// Splits each micro-batch into `pieces`. The argument lists the owners, or the weights.
 template <class T>
 std::vector<T> split_micro_batches(const std::vector<T>& micro_batches, int pieces) {
   std::vector<T> cut;
@@ -31,8 +32,9 @@ std::vector<T> split_micro_batches(const std::vector<T>& micro_batches, int piec
   return cut;
 }
 
-// After deaths: whoever lives keeps its slots, and those of the dead go, one by one, to whoever has
-// fewest. `before` and `now` say by rank who it was and is; `owners` are of those before.
+// The assignment after ranks have failed: surviving workers keep their micro-batches, and those of
+// failed workers go one by one to the rank with the fewest. `before` and `now` give the worker of
+// each rank in the last and in the current epoch; `owners` are ranks of the last epoch.
 std::vector<int> reassign_micro_batches(std::span<const int> owners, std::span<const int> before,
                                         std::span<const int> now);
 

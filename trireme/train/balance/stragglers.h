@@ -1,9 +1,10 @@
-// Stragglers names the rank that stays much slower than the others, with the likely cause.
+// Stragglers finds ranks that stay much slower than the others, and the likely cause.
 //
-// Meaning:  slow is who needs kRatio times as long for a sample as the middle one of all ranks (of
-//           two: as the other), in kLooks looks one after the other. Each is named once, and again
-//           after it was fast in between.
-// Threads:  pure but for its own state.
+// A rank is a straggler if it needs kRatio times the median time per sample of all ranks (of two
+// ranks: the time of the other one) in kLooks consecutive comparisons. Each straggler is reported
+// once, and again if it was fast in between.
+//
+// Thread safety: one thread per object.
 
 #pragma once
 
@@ -27,11 +28,11 @@ class Stragglers {
     long process = 0;
     std::string cause{};
   };
-  // The slowest of those who are to be named now.
+  // The slowest of the stragglers that have to be reported now.
   std::optional<Slow> look(std::span<const Pace> paces);
 
  private:
-  std::vector<int> looks_;  // by rank: in a row
+  std::vector<int> looks_;  // by rank: consecutive comparisons in which it was slow
 };
 
 // Why this rank may be slow.
