@@ -215,7 +215,8 @@ TEST_F(ElasticJob, LetsThoseWaitForWhomThereIsNoSlot) {
 TEST_F(ElasticJob, RefusesMoreWorkersThanSlots) {
   testing::CommandProcess process(job("", {"train.virtual_ranks=3"}));
   EXPECT_NE(process.wait_exit(Deadline::after(30s)), 0);
-  EXPECT_THAT(process.error(), HasSubstr("4 workers, where elastic.max and train.virtual_ranks"));
+  EXPECT_THAT(process.error(),
+              HasSubstr("4 workers were started, but elastic.max and train.virtual_ranks"));
 }
 
 TEST_F(ElasticJob, BeginsAnewFromItsCheckpointWhenAllDie) {

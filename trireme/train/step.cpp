@@ -52,7 +52,7 @@ void Step::set_returned(std::vector<data::Returned> samples) {
   was_left_out_.clear();
 }
 
-// The loader's, and what was returned.
+// The batches of the loader, together with the samples that earlier steps returned.
 const data::StepBatches& Step::take_work() {
   const data::StepBatches& given = parts_.loader->next();
   owners_ = parts_.micro_batch_owners;
@@ -63,8 +63,8 @@ const data::StepBatches& Step::take_work() {
   return work_;
 }
 
-// With the last slot of each rank that was not left out: a pass over a few samples alone would make
-// statistics of those few.
+// Appends returned samples to the last micro-batch of each rank that was not excluded in the last
+// step. A separate pass over a few samples would compute statistics (batch norm) of only those few.
 void Step::add_returned() {
   std::vector<int> ranks;
   for (int rank = 0; rank < parts_.ranks; ++rank) {
@@ -92,13 +92,13 @@ Step::MicroBatchSums Step::run_unless_late(const data::StepBatches& work) {
     return run_micro_batches(work);
   } catch (const parallel::Late&) {
     parts_.gradient_sync->leave_out();
-    // It took at least as long as this for what it had: whoever balances may take some of it away.
+    // The time so far is a lower bound for this rank's work; the balancer uses it to assign less.
     book(outcome_.times.backward);
     return {};
   }
 }
 
-// What they had comes again.
+// Returns the samples of excluded ranks, so that the next step runs them.
 void Step::leave_out(const parallel::Gradients& all) {
   was_left_out_ = all.is_left_out;
   for (std::size_t rank = 0; rank < all.is_left_out.size(); ++rank) {
@@ -123,7 +123,8 @@ std::uint64_t Step::assignment() const {
   return xxh64(std::as_bytes(std::span(all))) | 1;
 }
 
-// Sums of the last attempt, whose slots may be in pieces now: the first has it all.
+// Keeps the sums of the last attempt. If its micro-batches are split into pieces now, the first
+// piece has the whole sum.
 void Step::keep_micro_batches(const Turn& turn) {
   const auto micro_batches = static_cast<int>(parts_.micro_batch_owners.size());
   const int before = std::exchange(micro_batches_, micro_batches);
@@ -138,7 +139,7 @@ void Step::keep_micro_batches(const Turn& turn) {
   }
 }
 
-// Forward and backward of each; this rank's share of the sums.
+// Runs forward and backward of each micro-batch, and returns this rank's part of the sums.
 Step::MicroBatchSums Step::run_micro_batches(const data::StepBatches& work) {
   parallel::GradientSync& gradient_sync = *parts_.gradient_sync;
   MicroBatchSums share;
@@ -150,7 +151,7 @@ Step::MicroBatchSums Step::run_micro_batches(const data::StepBatches& work) {
       current_.reported[3] = static_cast<double>(work.batches[i].skipped);
       gradient_sync.begin_micro_batch(i);
       pass(kForward);
-      // A slot may have no samples where the last batch of an epoch is small.
+      // A micro-batch may have no samples if the last batch of an epoch is small.
       if (work.batches[i].count() > 0) {
         torch::manual_seed(micro_batch_seed(parts_.config.seed, turn_.updates, micro_batch));
         const at::Tensor sum = forward(work, i);
@@ -172,7 +173,7 @@ Step::MicroBatchSums Step::run_micro_batches(const data::StepBatches& work) {
   return share;
 }
 
-// A pass that waited for other ranks on its way has not computed meanwhile.
+// The time in which a pass waited for other ranks counts as waiting, not as computing.
 void Step::book(double& part) {
   const double now = parts_.gradient_sync->passes().waited;
   const double waiting = now - std::exchange(waited_, now);
@@ -186,13 +187,13 @@ Outcome Step::finish(const parallel::Gradients& all) {
   outcome_.is_change_wanted = all.is_change_wanted;
   outcome_.traffic = all.traffic;
   leave_out(all);
-  // The sums are of fewer terms than they were divided by.
+  // Without the excluded ranks, the sums have fewer terms than they were divided by.
   const double whole = 1 / all.share;
   outcome_.loss *= whole;
   outcome_.skipped = std::min<std::int64_t>(std::llround(all.reported[3]), outcome_.samples);
   outcome_.samples -= outcome_.skipped;
-  // Replicas with batches of their own stay in step: one without a sample updates by a gradient of
-  // zero.
+  // Replicas that train on their own batches make the same number of updates: a replica without
+  // samples updates with a zero gradient.
   outcome_.is_empty = outcome_.skipped > 0 && outcome_.samples == 0 &&
                       !parts_.gradient_sync->saved().has_replicas();
   const data::Form& form = parts_.loader->source().form();
@@ -225,14 +226,14 @@ parallel::StepPlan Step::plan(const data::StepBatches& work) const {
                           .micro_batch_count = static_cast<int>(owners_.size()),
                           .micro_batches = work.micro_batches,
                           .owners = owners_};
-  // What an epoch's last step left out would come in the next epoch.
+  // The samples that the last step of an epoch excludes would run in the next epoch.
   const bool can_leave_out = turn_.can_leave_out && !parts_.loader->is_epoch_over();
   plan.left_out_max = can_leave_out ? parts_.left_out_max : 0;
   plan.is_norm_wanted = parts_.clip_norm > 0;
   plan.is_checked = is_scaled() || parts_.config.non_finite != NonFinite::Stop ||
                     parts_.config.fallback_steps > 0;
   plan.clip_value = parts_.clip_value;
-  // Where samples may be skipped, there may be none left to update by.
+  // If samples may be skipped, a step may have no samples, and then makes no update.
   const bool can_be_empty = parts_.loader->source().form().are_bad_samples_skipped;
   if (!plan.is_norm_wanted && !plan.is_checked && plan.clip_value == 0 && !can_be_empty) {
     plan.early = parallel::Update{.number = turn_.updates + 1, .rate = outcome_.rate};
@@ -254,7 +255,7 @@ model::Context Step::context(const data::StepBatches& work, std::size_t index) c
       .interruption = passes.interruption};
 }
 
-// Of the whole global batch: of those samples that could be read.
+// The number of loss terms of the global batch, over the samples that could be read.
 double Step::terms_of(const data::StepBatches& work) {
   double mine = 0;
   std::int64_t samples = 0;
@@ -283,7 +284,7 @@ at::Tensor Step::forward(const data::StepBatches& work, std::size_t index) {
   return sum * (1.0 / terms_);
 }
 
-// Sums of a regression's.
+// Adds up the prediction errors of a regression.
 void Step::note_errors(const at::Tensor& output, const at::Tensor& target) {
   const data::Form& form = parts_.loader->source().form();
   if (!form.is_regression() || output.numel() != target.numel()) return;

@@ -25,7 +25,7 @@
 namespace trireme::train {
 namespace {
 
-// Where checkpoint.every is 0 and epochs are long.
+// Limits the work that can be lost if checkpoint.every is 0 and epochs are long.
 constexpr std::int64_t kStepsUnsavedMax = 1000;
 
 bool is_better(double score, double best, const std::string& metric) {
@@ -33,7 +33,7 @@ bool is_better(double score, double best, const std::string& metric) {
   return is_larger_better(metric) ? score > best : score < best;
 }
 
-// What belongs to the model and no agreement knows of: buffers and frozen parameters.
+// The tensors of the model that are not synchronized: buffers and frozen parameters.
 std::map<std::string, at::Tensor> untrained_of(const torch::nn::Module& model) {
   std::map<std::string, at::Tensor> all;
   for (const auto& buffer : model.named_buffers()) all[buffer.key()] = buffer.value().detach();
@@ -84,7 +84,7 @@ void Trainer::make_keeper() {
                               .faults = options_.faults});
 }
 
-// A death on the way makes all begin this again.
+// If a worker dies during this, all ranks call it again.
 void Trainer::open() {
   const Liveness::LongPhase reading(liveness());
   keeper_.reset();
@@ -111,7 +111,7 @@ Ending Trainer::run() {
         is_met = true;
         const Liveness::LongPhase beginning(liveness());
         tell(recovery_->begin());
-        // Those who took this one in may still be too few, and wait as well.
+        // With this worker the job may still have too few workers, and all of them wait.
         wait_for_workers();
       }
       if (!is_open_) open();
@@ -121,7 +121,7 @@ Ending Trainer::run() {
       const bool is_loss = Recovery::is_loss(error);
       if (is_loss && is_over()) return Ending::Done;
       if (options_.world != nullptr && options_.world->is_dismissed()) {
-        // The others have gone on: what was begun with them ends here, or would never.
+        // The other workers continue without this one, so its collectives would never end.
         job_.group.abort(Error(ErrorCode::Aborted, "this worker was dismissed"));
         return Ending::Dismissed;
       }
@@ -131,7 +131,7 @@ Ending Trainer::run() {
   }
 }
 
-// From where it is to the last step; what a death cut short is taken up again.
+// Trains from the current step to the last one, and repeats a step that a failure interrupted.
 Ending Trainer::train() {
   while (true) {
     if (!has_patience()) return Ending::NoBetter;
@@ -157,31 +157,31 @@ Ending Trainer::train() {
   }
 }
 
-// What follows a step, once.
+// Does everything that follows a step (checks, evaluation, checkpoint), once per step.
 Ending Trainer::attend() {
   if (attended_at_ == progress_.step) return Ending::Done;
-  // Somebody may die in it: it is then done again, by whoever lives.
+  // If a worker dies during this, the survivors do it again.
   if (broken_loss_) on_not_finite(*broken_loss_);
   broken_loss_.reset();
   compare_ranks();
   balancer_.look(progress_.step);
   if (keeper_) keeper_->look();
-  // Whoever asked may not wait for an evaluation.
+  // The process that asked the job to stop may not wait for an evaluation.
   if (is_stopping_) return Ending::Stopped;
   if (is_due(job_.eval().every)) {
     if (!evaluate()) return Ending::Stopped;
     if (!has_patience()) return Ending::NoBetter;
   }
-  // The last one is saved with its score, at the end.
+  // The last step is saved by finish(), with its score.
   if (progress_.step < job_.steps && is_save_due()) save();
   attended_at_ = progress_.step;
   if (is_change_wanted_ && progress_.step < job_.steps) {
     is_change_wanted_ = false;
-    // Somebody was lost before all had made ready for it: the next step asks again.
+    // A worker was lost before all ranks were ready for the change; the next step asks again.
     if (const std::optional<Error> error = job_.group.error()) throw *error;
     tell(recovery_->change());
     wait_for_workers();
-    // Where somebody was not through with this, all do it again.
+    // If some rank had not completed this function, all ranks do it again.
     return attend();
   }
   return Ending::Done;
@@ -199,7 +199,7 @@ Ending Trainer::finish(Ending ending) {
     is_ending_ = true;
     meet_after_files("the last checkpoint");
   }
-  // From here on nobody needs anybody.
+  // From here on no rank depends on another one.
   is_finished_ = true;
   count_time();
   options_.reporter->end(progress_, ending);
@@ -210,7 +210,7 @@ Ending Trainer::finish(Ending ending) {
   return ending;
 }
 
-// Whether everything is saved, by what this rank knows, or by what rank 0 has told.
+// Whether all ranks have saved everything, as this rank knows or as rank 0 has announced.
 bool Trainer::is_over() const {
   return is_finished_ || (is_ending_ && options_.world->is_end_announced());
 }
@@ -229,7 +229,7 @@ void Trainer::compare_ranks() {
     job_.gradient_sync().model().check();
 }
 
-// Every so many steps, or at the end of each epoch.
+// Whether the step is a multiple of `every`; 0 stands for the steps of an epoch.
 bool Trainer::is_due(std::int64_t every) const {
   return progress_.step % (every > 0 ? every : job_.steps_an_epoch) == 0;
 }
@@ -255,7 +255,7 @@ void Trainer::advance(const Outcome& outcome) {
   progress_.loss_scale = scale.scale;
   progress_.loss_scale_good_steps = scale.good_steps;
   if (outcome.is_finite) not_finite_ = 0;
-  // What fell back was not updated, and the next steps are in float32.
+  // A step after which training falls back to float32 needs no other reaction: it made no update.
   if (!outcome.is_finite && fell_back_at_ != progress_.step) {
     ++not_finite_;
     broken_loss_ = outcome.loss;
@@ -263,7 +263,7 @@ void Trainer::advance(const Outcome& outcome) {
   score_.reset();
   is_stopping_ = outcome.is_stop_wanted;
   is_change_wanted_ = outcome.is_change_wanted;
-  // MicroBatches that were dealt for one step alone.
+  // The assignment of a repeated step holds for that step only.
   if (std::exchange(is_repeated_, false)) job_.assign(job_.fair_owners());
   for (const int rank : outcome.left_out) {
     options_.reporter->event({{"event", "left out"}, {"step", progress_.step}, {"rank", rank}});
@@ -272,7 +272,7 @@ void Trainer::advance(const Outcome& outcome) {
   if (options_.after_step) options_.after_step(progress_, outcome);
 }
 
-// A step that went wrong in 16 bits is followed by some in 32.
+// After a step that failed in 16 bits, the next steps run in float32.
 void Trainer::follow_precision(const Outcome& outcome) {
   const std::int64_t before = progress_.precision.float32_until;
   progress_.precision =
@@ -300,7 +300,8 @@ void Trainer::on_not_finite(double loss) {
   const std::string what =
       "step " + std::to_string(progress_.step) + ": the " +
       (std::isfinite(loss) ? "gradient" : "loss") + " is not finite" +
-      (where.empty() ? std::string(", though all weights and blocks are") : "; first in " + where);
+      (where.empty() ? std::string(", although all weights and outputs of blocks are")
+                     : "; first in " + where);
   if (config.non_finite == NonFinite::Stop || not_finite_ > config.non_finite_max) {
     throw Error(ErrorCode::Diverged, what + ". " + advice());
   }
@@ -310,14 +311,15 @@ void Trainer::on_not_finite(double loss) {
                             {"why", what}});
 }
 
-// Float16 overflows now and then by design, and the scale has already answered. What overflows
-// again and again, or at the least scale, is not finite whatever the scale.
+// Occasional overflows are normal in float16, and the loss scale has already been reduced.
+// Gradients that overflow repeatedly, or at the smallest scale, are not finite at any scale.
 bool Trainer::is_overflow(double loss) const {
   return job_.step->parts().config.precision == Precision::Float16 && std::isfinite(loss) &&
          !job_.step->loss_scale().is_least() && not_finite_ <= job_.train().non_finite_max;
 }
 
-// Back to the weights of the last checkpoint, on to the samples after those that did it.
+// Restores the weights of the last checkpoint, and continues with the samples after those whose
+// loss was not finite.
 bool Trainer::roll_back() {
   const Liveness::LongPhase reading(liveness());
   const auto from = keeper_ ? keeper_->newest() : std::nullopt;
@@ -326,7 +328,7 @@ bool Trainer::roll_back() {
   try {
     restore(*from);
   } catch (...) {
-    progress_ = here;  // where somebody dies in it, all of them are still here
+    progress_ = here;  // if a worker died, all survivors must agree on the step
     throw;
   }
   progress_.step = here.step;
@@ -334,7 +336,7 @@ bool Trainer::roll_back() {
   progress_.returned = here.returned;
   job_.step->set_returned(here.returned);
   progress_.samples = here.samples;
-  // It went wrong again while it was in float32: that goes on.
+  // A fallback to float32 that was active before the rollback continues.
   auto& until = progress_.precision.float32_until;
   until = std::max(until, here.precision.float32_until);
   progress_.precision.seen = 0;
@@ -342,11 +344,12 @@ bool Trainer::roll_back() {
   return true;
 }
 
-// Whether it came to its end.
+// False if the evaluation was given up because the job has to stop.
 bool Trainer::evaluate() {
   if (!job_.sets.test || evaluated_at_ == progress_.step) return true;
   const Liveness::LongPhase evaluating(liveness());
-  // The first one may fail for what no step touches, such as its data or its memory.
+  // The first evaluation may fail for new reasons, such as its data or memory. A checkpoint before
+  // it preserves the training so far.
   if (evaluated_at_ < 0) save();
   auto scores = scores_of_weights();
   if (!scores) return false;
@@ -358,8 +361,8 @@ bool Trainer::evaluate() {
   return true;
 }
 
-// Of their mean where there is one. Workers that die while it is in the weights' place would take
-// these with them: where they may, the weights are looked at as they are.
+// Evaluates the averaged weights, if the job has them. Elastic jobs evaluate the weights
+// themselves: a worker that died while averages replace the weights would take the weights with it.
 std::optional<Scores> Trainer::scores_of_weights() {
   std::optional<AveragedWeights> average;
   if (optim::has_average(job_.config) && options_.world == nullptr) {
@@ -380,7 +383,8 @@ std::optional<Scores> Trainer::scores_of_weights() {
   return scores;
 }
 
-// The evaluation at a job's end is one more where the job goes on later: it must not count.
+// The evaluation at the end of a job does not count unless it is due: a job that is resumed with
+// more steps would otherwise have one evaluation more than an uninterrupted job.
 void Trainer::follow_plateau() {
   if (!plateau_ || !is_due(job_.eval().every)) return;
   progress_.plateau = plateau_->after(progress_.plateau, *score_);
@@ -403,9 +407,8 @@ bool Trainer::has_patience() const {
   return patience == 0 || progress_.evaluations_since_best < patience;
 }
 
-// A gradient can be not finite where the loss is. Nobody looks at each of them where the recipe
-// says to stop, so the weights are looked at before they take the place of good ones: by each rank
-// those that it saves.
+// A gradient can be not finite although the loss is finite. With non_finite = "stop" gradients are
+// not checked, so every rank checks the weights that it saves before they replace good ones.
 void Trainer::refuse_broken_weights(const std::vector<checkpoint::Piece>& saved) {
   if (job_.train().non_finite != NonFinite::Stop) return;
   const auto parameters = job_.model->named_parameters();
@@ -426,7 +429,7 @@ void Trainer::refuse_broken_weights(const std::vector<checkpoint::Piece>& saved)
   if (broken == static_cast<std::int64_t>(index.size())) return;
   throw Error(ErrorCode::Diverged, "step " + std::to_string(progress_.step) + ": " +
                                        parameters[static_cast<std::size_t>(broken)].key() +
-                                       " is not finite, and was not saved. " + advice());
+                                       " is not finite and was not saved. " + advice());
 }
 
 // A collective. The event tells the program that started the job where to continue.
@@ -442,7 +445,8 @@ std::string Trainer::advice() {
   return divergence.advice(job_.config);
 }
 
-// Of replicas that differ the first is saved. What nobody trains is rank 0's too.
+// Of replicas that differ, the first is saved as the model. Rank 0 also saves the tensors that are
+// not trained.
 std::vector<checkpoint::Piece> Trainer::pieces_to_save() {
   const bool is_first = job_.group.rank() == 0;
   std::vector<checkpoint::Piece> held = job_.gradient_sync().saved().pieces();
@@ -501,18 +505,19 @@ void Trainer::resume() {
   }
   keeper_->remove_after(progress_.step);
   saved_at_ = attended_at_ = progress_.step;
-  // What was evaluated before it was saved is not evaluated again.
+  // A checkpoint with a score was evaluated before it was saved, and is not evaluated again.
   is_score_saved_ = from->score().has_value() && progress_.best_step >= 0;
   if (is_score_saved_) evaluated_at_ = progress_.step;
   job_.loader().seek(progress_.position);
 }
 
-// What a changed number of steps means for whoever changed it.
+// Tells the user the consequences of a changed number of steps.
 void Trainer::tell_of_steps(std::int64_t planned) {
   if (progress_.step >= job_.steps) {
-    options_.reporter->warn("step " + std::to_string(progress_.step) + " is made, and train.steps" +
-                                " or train.epochs asks for " + std::to_string(job_.steps) +
-                                ": nothing is left to train; a larger one goes on",
+    options_.reporter->warn("the job has made " + std::to_string(progress_.step) +
+                                " steps, and train.steps or train.epochs asks for " +
+                                std::to_string(job_.steps) +
+                                ": nothing is left to train. Set a larger number to continue",
                             {{"event", "nothing left"}, {"step", progress_.step}});
     return;
   }
@@ -544,8 +549,8 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
     throw Error(
         ErrorCode::InvalidInput,
         from.path().string() +
-            " has samples that balance.drop_slowest put off, which an elastic job cannot "
-            "make up for: train on to the end of the epoch with elastic.enabled=false first");
+            " has samples that balance.drop_slowest postponed, which an elastic job cannot run. "
+            "First train to the end of the epoch with elastic.enabled=false");
   }
   if (!saved.metric.empty() && saved.metric != progress_.metric) saved.forget_best();
   saved.metric = progress_.metric;
@@ -567,7 +572,7 @@ std::int64_t Trainer::restore(const checkpoint::Checkpoint& from) {
   meet_after_files("checkpoint read");
   job_.gradient_sync().saved().restored();
   for (const auto& [name, tensor] : untrained_of(*job_.model)) from.read_into(name, tensor);
-  // Last: a replica's own take the place of the first one's.
+  // This comes last, because the values of this replica replace those of the first one.
   job_.gradient_sync().saved().restore_own(from);
   meet_after_files("checkpoint read");
   if (progress_.loss_scale > 0) {

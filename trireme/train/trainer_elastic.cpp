@@ -1,4 +1,4 @@
-// How a Trainer lives with a crew that changes.
+// The parts of Trainer for elastic jobs, whose workers change.
 
 #include <chrono>
 #include <string>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto kWaitSlice = std::chrono::seconds(1);
 
-// Why a worker failed is shown once, by the launcher: `is_brief` leaves it out.
+// The launcher already shows why a worker failed; `is_brief` omits the cause here.
 std::string list_of(const std::vector<cluster::membership::Gone>& gone, bool is_brief) {
   std::string text;
   for (const auto& one : gone) {
@@ -31,7 +31,7 @@ std::string numbers_of(const std::vector<int>& workers) {
 
 }  // namespace
 
-// What was saved of this step may miss a part: it is saved again, on every rank or on none.
+// The checkpoint of this step may lack the part of the lost worker, so all ranks save it again.
 void Trainer::survive() {
   is_ending_ = false;
   if (saved_at_ == progress_.step) saved_at_ = -1;
@@ -39,7 +39,7 @@ void Trainer::survive() {
   wait_for_workers();
 }
 
-// With too few workers nobody trains.
+// Waits while the job has fewer than elastic.min workers.
 void Trainer::wait_for_workers() {
   ElasticWorld& world = *options_.world;
   bool is_told = false;
@@ -57,7 +57,7 @@ void Trainer::wait_for_workers() {
       world.wait_for_more(Deadline::after(kWaitSlice));
     } catch (const Error& error) {
       if (error.code() != ErrorCode::Deadline) throw;
-      // The others may have gone on for what only they have heard of.
+      // The other members may know of a loss that this worker does not, and have left the group.
       if (const std::optional<Error> ended = world.group().look()) throw *ended;
       continue;
     }
@@ -80,10 +80,10 @@ JobState Trainer::job_state() const {
 }
 
 void Trainer::adopt(const JobState& job_state) {
-  // Some have heard of it and others not; the next step asks again.
+  // Only some ranks may know of a pending change; the next step asks all ranks again.
   is_change_wanted_ = false;
   is_open_ = job_state.is_open;
-  // What a newcomer did before it came is no time of the job's.
+  // The time before a worker joined does not count for the job.
   if (options_.world->is_new()) watch_ = {};
   progress_ = job_state.progress;
   job_.step->parts().rate_factor = progress_.plateau.factor;

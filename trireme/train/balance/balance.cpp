@@ -9,16 +9,16 @@
 namespace trireme::train {
 namespace {
 
-// How far a look moves the shares towards what it saw: speeds are measured with noise.
+// How far one comparison moves the shares towards the measured speeds, which are noisy.
 constexpr double kGain = 0.7;
-// By one look: one that did little says little of how fast it is.
+// Bounds for the change by one comparison: a rank that ran few samples has a less certain speed.
 constexpr double kFactorMin = 0.25;
 constexpr double kFactorMax = 2;
-// Changes of less than this part of a share are noise, too.
+// Changes by less than this fraction of a share are ignored as noise.
 constexpr double kNoise = 0.05;
-// The least that a rank gets, of a fair share.
+// The smallest share of a rank, as a fraction of an even share.
 constexpr double kLeast = 1.0 / 32;
-// What moves at once, of a fair share.
+// The unit that LeastLoaded moves, as a fraction of an even share.
 constexpr double kUnit = 1.0 / 16;
 
 void normalize(std::vector<double>& shares) {
@@ -31,7 +31,7 @@ void normalize(std::vector<double>& shares) {
 std::string Balance::mistake_in(const BalanceSettings& config, int ranks) {
   if (config.kind != BalanceKind::Static) return {};
   if (std::ssize(config.weights) == ranks) return {};
-  return "balance.weights has " + std::to_string(config.weights.size()) + " numbers, and there " +
+  return "balance.weights has " + std::to_string(config.weights.size()) + " numbers, but there " +
          (ranks == 1 ? "is 1 rank" : "are " + std::to_string(ranks) + " ranks");
 }
 
@@ -45,7 +45,7 @@ Balance::Balance(const BalanceSettings& config, int ranks)
 bool Balance::follow(std::span<const Pace> paces) {
   TRIREME_CHECK(paces.size() == shares_.size(), paces.size(), " paces of ", shares_.size());
   if (kind_ != BalanceKind::Proportional && kind_ != BalanceKind::LeastLoaded) return false;
-  // Nobody did anything since: all have just begun together.
+  // A rank without working time has only just begun, and its speed is unknown.
   const auto is_idle = [](const Pace& pace) { return pace.seconds <= 0; };
   if (std::any_of(paces.begin(), paces.end(), is_idle)) return false;
   std::vector<double> next =
@@ -59,7 +59,7 @@ bool Balance::follow(std::span<const Pace> paces) {
 }
 
 std::vector<double> Balance::proportional(std::span<const Pace> paces) const {
-  // Of those that had something to do; how long the others waited about says nothing.
+  // The mean is over ranks that ran samples, because the time of an idle rank means nothing.
   double sum = 0;
   int busy = 0;
   for (const Pace& pace : paces) {
@@ -72,8 +72,8 @@ std::vector<double> Balance::proportional(std::span<const Pace> paces) const {
   std::vector<double> next = shares_;
   const double least = kLeast / static_cast<double>(next.size());
   for (std::size_t i = 0; i < next.size(); ++i) {
-    // By how long it worked and not by its samples a second: what a step costs whatever its
-    // samples would look like slowness, the more the fewer they are.
+    // Uses the working time and not samples per second: the fixed cost of a step would make a rank
+    // look slower the fewer samples it has.
     const double factor =
         paces[i].samples > 0 ? std::pow(mean / paces[i].seconds, kGain) : kFactorMax;
     next[i] = std::max(least, shares_[i] * std::clamp(factor, kFactorMin, kFactorMax));

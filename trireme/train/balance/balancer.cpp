@@ -15,12 +15,12 @@
 namespace trireme::train {
 namespace {
 
-// Whether ranks never wait for each other, and so not for a look either.
+// Whether ranks never wait for each other. They must then not wait for a comparison either.
 bool is_free(parallel::SyncKind kind) {
   return kind == parallel::SyncKind::None || kind == parallel::SyncKind::Gossip;
 }
 
-// In which this thread could run and another did, since it began.
+// Seconds since this thread began in which it was runnable but another one used the core.
 double seconds_delayed() {
   std::ifstream file("/proc/thread-self/schedstat");
   double ran = 0;
@@ -38,21 +38,21 @@ Balancer::Balancer(Job& job, Reporter& reporter, bool is_elastic)
     is_on_ &= !is_free(stretch.kind);
     if (!parallel::strategy_of(stretch.kind).can.has_replicas) continue;
     can_reassign_ = false;
-    // Whoever may be ahead does not wait for a look at the others.
+    // Ranks that may run ahead of others must not wait for a comparison.
     is_on_ &= stretch.pace.slack == 0 && stretch.pace.overlap == 0;
-    // Where ranks meet anyway: whole rounds.
+    // Compares at the end of rounds, where ranks wait for each other anyway.
     const std::int64_t steps = stretch.pace.steps;
     every_ = std::max(every_, (config_.every + steps - 1) / steps * steps);
   }
   if (config_.kind != BalanceKind::Off && !can_reassign_) {
     throw Error(ErrorCode::InvalidInput,
-                "balance.kind is for ranks that agree in every step: take sync.kind=all_reduce, "
-                "shared or a zero, or balance.kind=off");
+                "balance.kind requires gradient synchronization in every step; use "
+                "sync.kind=all_reduce, shared, zero1, zero2 or zero3, or balance.kind=off");
   }
   if (config_.kind == BalanceKind::Static && is_elastic) {
     throw Error(ErrorCode::InvalidInput,
-                "balance.kind = \"static\" names ranks, and those of an elastic job change: take "
-                "balance.kind=proportional");
+                "balance.kind = \"static\" is not supported in elastic jobs, whose ranks change; "
+                "use balance.kind=proportional");
   }
   const int ranks = is_elastic ? 1 : job.group.size();
   if (const auto mistake = Balance::mistake_in(config_, ranks); !mistake.empty()) {
@@ -76,13 +76,13 @@ void Balancer::begin_step() {
 
 void Balancer::end_step(const Outcome& outcome) {
   since_.seconds += watch_.lap() - outcome.times.wait;
-  // At a round's end an update waits for the others' weights.
+  // At the end of a round the update includes waiting for the weights of other ranks.
   if (!can_reassign_) since_.seconds -= outcome.times.update;
   since_.samples += static_cast<double>(outcome.own_samples);
   since_.data += outcome.times.data;
 }
 
-// What the host has kept from this rank so far.
+// How long the host has kept this rank from running so far.
 Pace Balancer::strain() const {
   return {.throttled = cgroup_.throttled_seconds(),
           .delayed = seconds_delayed(),
@@ -118,7 +118,7 @@ std::vector<Pace> Balancer::all_paces() const {
   return paces;
 }
 
-// Whole slots where these are fixed, parts of the batch where they are not.
+// Assigns whole micro-batches if these are fixed, otherwise micro-batches of other sizes.
 void Balancer::assign() {
   const std::vector<double>& shares = balance_->shares();
   const int micro_batches = job_.train().virtual_ranks;
@@ -147,13 +147,13 @@ void Balancer::tell(const Stragglers::Slow& slow) const {
   const std::string name = workers_.empty() ? "rank " + std::to_string(slow.rank)
                                             : "worker " + std::to_string(workers_.at(rank));
   std::string text = name + " (process " + std::to_string(slow.process) + ") needs " + figures +
-                     " for a sample as the others do: " + slow.cause;
+                     " per sample as the other ranks: " + slow.cause;
   if (config_.kind == BalanceKind::Off && can_reassign_) {
-    text += "; balance.kind=proportional would give it less to do";
+    text += "; balance.kind=proportional would give it less work";
   }
   if (is_elastic_) {
     text += "; if it is killed (kill -9 " + std::to_string(slow.process) +
-            " on its host), another takes its place";
+            " on its host), another worker replaces it";
   }
   Record event{{"event", "slow rank"},
                {"rank", slow.rank},

@@ -18,10 +18,10 @@ std::vector<int> assign_micro_batches(int micro_batches, int ranks) {
 }
 
 std::vector<int> assign_micro_batches(int micro_batches, std::span<const double> shares) {
-  TRIREME_CHECK(micro_batches >= std::ssize(shares), micro_batches, " slots for ", shares.size(),
-                " ranks");
+  TRIREME_CHECK(micro_batches >= std::ssize(shares), micro_batches, " micro-batches for ",
+                shares.size(), " ranks");
   std::vector<int> counts(shares.size(), 1);
-  // One by one to whoever is furthest below its share.
+  // Assigns one micro-batch after the other to the rank that is furthest below its share.
   for (int assigned = static_cast<int>(shares.size()); assigned < micro_batches; ++assigned) {
     std::size_t poorest = 0;
     for (std::size_t rank = 1; rank < shares.size(); ++rank) {
@@ -61,17 +61,17 @@ std::vector<int> micro_batches_of(int rank, std::span<const int> owners) {
 
 std::vector<int> reassign_micro_batches(std::span<const int> owners, std::span<const int> before,
                                         std::span<const int> now) {
-  TRIREME_CHECK(!now.empty(), "slots for nobody");
-  constexpr int kNobody = -1;
+  TRIREME_CHECK(!now.empty(), "no rank is left to run micro-batches");
+  constexpr int kNoRank = -1;
   std::vector<int> assigned;
   std::vector<int> counts(now.size());
   for (const int owner : owners) {
     const auto at = std::find(now.begin(), now.end(), before[static_cast<std::size_t>(owner)]);
-    assigned.push_back(at == now.end() ? kNobody : static_cast<int>(at - now.begin()));
+    assigned.push_back(at == now.end() ? kNoRank : static_cast<int>(at - now.begin()));
     if (at != now.end()) ++counts[static_cast<std::size_t>(at - now.begin())];
   }
   for (int& owner : assigned) {
-    if (owner != kNobody) continue;
+    if (owner != kNoRank) continue;
     const auto idlest = std::min_element(counts.begin(), counts.end());
     ++*idlest;
     owner = static_cast<int>(idlest - counts.begin());

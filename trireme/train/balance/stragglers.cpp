@@ -5,10 +5,10 @@
 namespace trireme::train {
 namespace {
 
-// A part of its time that explains why a rank is slow.
+// The fraction of a rank's time above which a cause explains that it is slow.
 constexpr double kMuch = 0.2;
 
-// The middle of all, the faster one of two.
+// The median; the smaller of the two middle values if their number is even.
 double usual(std::vector<double> costs) {
   const auto middle = costs.begin() + (std::ssize(costs) - 1) / 2;
   std::nth_element(costs.begin(), middle, costs.end());
@@ -22,7 +22,7 @@ std::string cause_of(const Pace& pace) {
   if (pace.throttled > much) return "a CPU quota keeps it from running";
   if (pace.data > much) return "it waits for its data (data.threads, or a slow disk)";
   if (pace.delayed > much) return "other processes compete for its cores";
-  return "its cores are slower, or fewer, than the others'";
+  return "its cores are slower or fewer than those of the others";
 }
 
 std::optional<Stragglers::Slow> Stragglers::look(std::span<const Pace> paces) {

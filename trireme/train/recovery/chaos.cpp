@@ -24,7 +24,7 @@
 namespace trireme::train {
 namespace {
 
-// What a moment is called where it is passed; in shared memory and between hosts differently.
+// The fault points of a moment. Shared memory and connections between hosts have different ones.
 bool is_point_of(std::string_view moment, std::string_view point) {
   static const std::multimap<std::string_view, std::string_view> all{
       {"forward", kForward.name},
@@ -53,28 +53,28 @@ void sleep_through(Duration length) {
   ::nanosleep(&time, nullptr);
 }
 
-// Calls nothing that a child of a process with threads may not.
+// Calls only functions that are safe in the child of a process with threads.
 bool is_stopped(const char* stat_file) {
   char text[512];
   const int file = ::open(stat_file, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return true;  // there is nobody to wait for
+  if (file < 0) return true;  // the process no longer exists
   const ssize_t size = ::read(file, text, sizeof(text));
   ::close(file);
-  // "123 (name) T ...": a name may have any letters.
+  // The format is "123 (name) T ...", where the name may contain any characters.
   for (ssize_t i = size - 3; i > 0; --i) {
     if (text[i] == ')') return text[i + 2] == 'T';
   }
   return false;
 }
 
-// A stopped process cannot wake itself: a child does, and is gone. Not before it is stopped, or it
-// would never wake.
+// A stopped process cannot wake itself, so a child wakes it and exits. The child waits until the
+// process is stopped: a SIGCONT before that would have no effect, and the process would never wake.
 void stop_for(Duration length) {
   const pid_t self = ::getpid();
   const std::string stat_file = "/proc/" + std::to_string(self) + "/stat";
   const pid_t child = length.count() > 0 ? ::fork() : 0;
   if (length.count() > 0 && child == 0) {
-    constexpr int kLooksMax = 100'000;  // ten seconds, in case nobody ever stops it
+    constexpr int kLooksMax = 100'000;  // ten seconds, in case the process is never stopped
     for (int i = 0; i < kLooksMax && !is_stopped(stat_file.c_str()); ++i) {
       sleep_through(std::chrono::microseconds(100));
     }
@@ -86,7 +86,7 @@ void stop_for(Duration length) {
   if (child > 0) ::waitpid(child, nullptr, 0);
 }
 
-// The process lives, and so does its heartbeat; this thread does nothing any more.
+// Hangs this thread forever. The process stays alive and sends heartbeats.
 void hang_for(Duration length) {
   const bool is_for_ever = length.count() == 0;
   do {
@@ -115,8 +115,9 @@ void Chaos::begin_step(std::int64_t step) {
   began_ = seconds_worked();
 }
 
-// What this thread did for the step before is to have taken a few times as long. Waiting for others
-// does not count: two slow workers would slow each other down without end.
+// Waits until the work of this thread for the last step has taken a few times as long. Time spent
+// waiting for other ranks does not count, since two slow workers would slow each other down
+// endlessly.
 void Chaos::slow_down() {
   if (step_ < 0) return;
   for (const InjectedFault& one : mine_) {

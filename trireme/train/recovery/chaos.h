@@ -1,10 +1,11 @@
-// Chaos hurts this worker on purpose, at the step and the moment that was asked for: what
-// `trireme train --chaos` hands to every worker in TRIREME_CHAOS (see trireme/base/fault.h).
+// Chaos injects faults into this worker, at the requested step and point. `trireme train --chaos`
+// passes the faults to every worker in TRIREME_CHAOS (see trireme/base/fault.h).
 //
-// A moment that does not come in its step, such as a checkpoint, counts when it comes.
+// A fault whose point is not reached in the requested step, such as a checkpoint, is injected when
+// the point is next reached.
 //
-// Failure: InvalidInput where the variable holds nothing that can be read.
-// Threads: reached() on any; one at a time for the rest.
+// Errors:        InvalidInput if TRIREME_CHAOS cannot be parsed.
+// Thread safety: reached() from any thread; the other functions from one thread at a time.
 
 #pragma once
 
@@ -23,10 +24,10 @@ namespace trireme::train {
 class Chaos final : public Faults {
  public:
   Chaos(int worker, std::vector<InjectedFault> all);
-  // Null where TRIREME_CHAOS is not set.
+  // Null if TRIREME_CHAOS is not set.
   static std::unique_ptr<Chaos> from_environment();
 
-  // What makes this worker take another one for dead; set before it trains.
+  // Sets the function by which this worker declares another worker dead. Call it before training.
   void on_doubt(std::function<void(int worker)> doubt) { doubt_ = std::move(doubt); }
   void begin_step(std::int64_t step);
   void reached(FaultPoint point, int rank) override;
@@ -36,9 +37,9 @@ class Chaos final : public Faults {
 
   std::vector<InjectedFault> mine_;
   std::function<void(int worker)> doubt_;
-  std::mutex mutex_;                    // guards their steps
-  std::atomic<std::int64_t> step_{-1};  // that runs, or ran last
-  double began_ = 0;                    // seconds of this thread's work
+  std::mutex mutex_;                    // guards the steps of mine_
+  std::atomic<std::int64_t> step_{-1};  // the current or last step
+  double began_ = 0;                    // CPU seconds of this thread when the step began
 };
 
 }  // namespace trireme::train

@@ -1,6 +1,7 @@
-// ElasticConfig is [elastic]: jobs whose workers may die, leave and come while training goes on.
+// ElasticConfig has the settings of [elastic]: jobs whose workers may die, leave and join while
+// training continues.
 //
-// Most of it is the launcher's to obey; heartbeat and min are the workers' own.
+// The launcher uses most of the settings; workers use heartbeat and min.
 
 #pragma once
 
@@ -26,33 +27,32 @@ struct ElasticConfig {
 
   static void describe(config::Fields<ElasticConfig>& f) {
     using E = ElasticConfig;
-    f.add("enabled", &E::is_enabled).help("the job goes on when workers die, and takes in others");
-    f.add("min", &E::least).range(1, 128).unit("workers").help("with fewer, the job waits");
-    f.add("max", &E::most).range(1, 128).unit("workers").help("more are never taken in");
+    f.add("enabled", &E::is_enabled).help("continue when workers die, and let new workers join");
+    f.add("min", &E::least).range(1, 128).unit("workers").help("the job waits while it has fewer");
+    f.add("max", &E::most).range(1, 128).unit("workers").help("the job never has more");
     f.add("heartbeat", &E::heartbeat)
         .at_least(std::chrono::milliseconds(0))
-        .help("a worker silent for so long is killed and replaced; 0 s: never");
+        .help("a worker that sends no heartbeat for this long is killed and replaced; 0 s: never");
     f.add("stall_minimum", &E::stall_minimum)
         .at_least(std::chrono::milliseconds(0))
         .help(
-            "a worker that others wait for and that makes no progress for so long is killed and "
+            "a worker that others wait for and that makes no progress for this long is killed and "
             "replaced, also if it sends heartbeats; 0 s: never");
     f.add("stall_factor", &E::stall_factor)
         .at_least(1.0)
         .help("the same, in median step times of the other workers; the longer of the two counts");
     f.add("orphan_timeout", &E::orphan_timeout)
         .at_least(std::chrono::seconds(1))
-        .help("how long workers go on when nobody watches the job");
+        .help("how long workers continue after the launcher has died");
     f.add("restarts", &E::restarts)
         .at_least(0)
-        .help("workers replaced within ten minutes before the job ends");
+        .help("maximum number of workers replaced within ten minutes; after more, the job ends");
     f.add("spread", &E::is_spread)
         .help("workers may be on several hosts; each host then holds all weights and state");
     f.add("keep_gradients", &E::keeps_gradients)
         .help(
-            "after a death only the dead worker's slots are run again; false: all_reduce, zero2 "
-            "and "
-            "zero3 take less memory, and a step is run again as a whole");
+            "after a failure only the dead worker's micro-batches are run again; false: "
+            "all_reduce, zero2 and zero3 use less memory, and the whole step is run again");
   }
 };
 

@@ -23,7 +23,7 @@ using cluster::membership::Epoch;
 using cluster::membership::Seat;
 
 constexpr auto kStoreMax = std::chrono::seconds(60);
-constexpr auto kJoinMax = std::chrono::hours(24);  // a running job takes others in when it likes
+constexpr auto kJoinMax = std::chrono::hours(24);  // a running job may admit workers much later
 constexpr auto kGroupMax = std::chrono::seconds(60);
 
 constexpr auto kLookPeriod = std::chrono::milliseconds(50);
@@ -31,7 +31,7 @@ constexpr auto kLookMax = std::chrono::milliseconds(500);
 constexpr const char* kEndKey = "ended";
 constexpr const char* kJobIdKey = "job-id";
 
-// A store that does not answer says nothing.
+// False if the store does not answer.
 bool is_over(cluster::Store& store) {
   try {
     return store.get(kEndKey, Deadline::after(kLookMax)).has_value();
@@ -40,15 +40,17 @@ bool is_over(cluster::Store& store) {
   }
 }
 
-// More have nothing to do where the slots are fixed: they wait.
+// With train.virtual_ranks the number of micro-batches is fixed. Additional workers would have no
+// work and therefore wait.
 ElasticConfig limits_of(const config::Config& config, int first_size) {
   ElasticConfig limits = config.get<ElasticConfig>(kElasticSection);
   const int micro_batches = config.get<TrainConfig>("train").virtual_ranks;
   if (micro_batches > 0) limits.most = std::min(limits.most, micro_batches);
   if (first_size > limits.most) {
     throw Error(ErrorCode::InvalidInput,
-                std::to_string(first_size) + " workers, where elastic.max and train.virtual_ranks" +
-                    " allow " + std::to_string(limits.most) + ": start fewer, or raise them");
+                std::to_string(first_size) + " workers were started, but elastic.max and " +
+                    "train.virtual_ranks allow only " + std::to_string(limits.most) +
+                    ". Start fewer workers, or raise these settings");
   }
   return limits;
 }
@@ -63,7 +65,7 @@ Bytes encode(const parallel::StepStatus& step_status, std::uint64_t settled, boo
   return std::move(out).take();
 }
 
-// The first worker draws it.
+// The first worker that arrives draws the id, and the others read it.
 std::string job_id_in(cluster::Store& store) {
   const std::string drawn = secure_random_hex(8);
   const auto result =
@@ -72,7 +74,7 @@ std::string job_id_in(cluster::Store& store) {
 }
 
 std::string lease_over(const std::string& cause) {
-  return cause + ": this worker's lease is over, and others may have gone on without it";
+  return cause + ": this worker's lease has expired, and the other workers may have continued";
 }
 
 }  // namespace
@@ -128,7 +130,7 @@ ElasticWorld::ElasticWorld(const cluster::Environment& environment, const Elasti
                    .faults = faults,
                    .on_lease_over = [end](const std::string& cause) { end(lease_over(cause)); }}),
       orphan_watch_(cluster::launch::job::OrphanWatch::of(
-          environment, [end] { end("nobody watches this job any more"); })) {
+          environment, [end] { end("the launcher of this job is dead"); })) {
   membership_.on_death(
       [this](int worker, const std::string& cause) { assembly_.lose(worker, cause); });
 }
@@ -162,7 +164,7 @@ void ElasticWorld::join(const std::atomic<bool>& is_stop_wanted,
   watch.join();
   const Epoch& epoch = membership_.epoch();
   std::set<int> having;
-  // Those who took this one in have had the arena for long.
+  // The members that admitted this worker already have the arena.
   if (is_new()) {
     for (const Seat& seat : epoch.seats()) {
       if (!seat.is_new) having.insert(seat.worker);
@@ -172,12 +174,12 @@ void ElasticWorld::join(const std::atomic<bool>& is_stop_wanted,
     group_ = group_of(epoch, having);
     has_group_ = true;
   } catch (const Error& error) {
-    // Its members go on to the next epoch, and this one with them.
+    // The members of this epoch continue with the next one, and so does this worker.
     if (error.code() != ErrorCode::PeerLost) throw;
   }
 }
 
-// A member that does not come to it is lost, as in any collective.
+// A member that does not arrive before the deadline counts as lost, as in any collective.
 comm::Group ElasticWorld::group_of(const Epoch& epoch, const std::set<int>& having) {
   const Liveness::Waiting waiting(liveness());
   try {
@@ -190,11 +192,12 @@ comm::Group ElasticWorld::group_of(const Epoch& epoch, const std::set<int>& havi
   }
 }
 
-// Whoever reaches nobody that decides is no survivor: the others may have gone on without it.
+// A worker that cannot reach the members that decide on epochs must not continue as a survivor,
+// because the others may have continued without it.
 cluster::membership::Next ElasticWorld::agree_on_next(
     ByteView report, const cluster::membership::NextOptions& options) {
   try {
-    // A member may be writing a file, or the store away, when the others come here.
+    // A member may still be writing a file, or the store may be unavailable for some time.
     const Duration longest = std::max<Duration>(orphan_timeout_ + kStoreMax, timeouts_.files());
     while (true) {
       try {

@@ -1,20 +1,18 @@
-// ElasticWorld is who trains together: the workers of an elastic job, from epoch to epoch, and the
-// group that they have in each.
+// ElasticWorld is the membership of an elastic job as one worker sees it: the members of each
+// epoch, and the communication group of that epoch.
 //
-//   auto crew = ElasticWorld::of_environment(config, job_hash);      // null: the job is not
-//   elastic world->join(...);                                         // ready: taken in when
-//   others allow
-//                                                            // it
-//   ... work in world->group() until a member is lost ...
-//   ElasticWorld::Turnover change = world->next(standing, {...});     // who goes on, and where
-//   they stand
+//   auto world = ElasticWorld::of_environment(config, job_hash, ...);  // null: job is not elastic
+//   world->join(...);                       // this worker is ready; waits until it is a member
+//   ... use world->group() until a member is lost ...
+//   auto change = world->next(status, ...);  // the next epoch: its members and their step statuses
 //
-// Failure:  Aborted where the others go on without this worker; is_dismissed() says whether that
-//           was wanted. PeerLost from next() where another one dies while the group is made: next()
-//           again; after such a death join() returns, and has_group() is false until next().
-//           Deadline, and what the store throws. A collective of the group that comes to its
-//           deadline is the loss of the worker that did not arrive: it is killed, and PeerLost.
-// Threads:  one; deaths are heard of on others, and end the group.
+// Errors:        Aborted if the other members continue without this worker; is_dismissed() tells
+//                whether that was requested. next() throws PeerLost if another worker dies while
+//                the group is built: call next() again. After such a failure join() returns, and
+//                has_group() is false until next() succeeds. Deadline, and what the store throws.
+//                If a collective of the group reaches its deadline, the worker that did not arrive
+//                is killed, and the collective throws PeerLost.
+// Thread safety: one thread. Other threads detect failures and abort the group.
 
 #pragma once
 
@@ -40,7 +38,7 @@
 
 namespace trireme::train {
 
-// How the failure of a worker begins that its peers report.
+// The beginning of the cause that peers report for a worker that failed with an error.
 inline constexpr std::string_view kItFailed = "it failed";
 
 class ElasticWorld {
@@ -48,30 +46,31 @@ class ElasticWorld {
   using End = std::function<void(const std::string& why)>;
 
   struct Turnover {
-    std::map<int, parallel::StepStatus> statuses;  // by worker, of those who are not new
+    std::map<int, parallel::StepStatus> statuses;  // by worker; new workers have none
     std::vector<cluster::membership::Gone> gone;
   };
 
-  // As TRIREME_WORKER and the rest of the environment say. `end`: nobody watches any more, or
-  // nobody that decides can be reached; called on a thread of its own with the reason.
+  // Reads TRIREME_WORKER and other environment variables. Null if the job is not elastic. `end` is
+  // called with the reason, on a separate thread, when the launcher is dead or the members that
+  // decide on epochs cannot be reached.
   static std::unique_ptr<ElasticWorld> of_environment(const config::Config& config,
                                                       const std::string& job_hash, Faults* faults,
                                                       End end);
 
   ~ElasticWorld() { self_.reset(); }
 
-  // Where the job ends before this worker is taken in, or it is asked to stop: calls `give_up`, on
-  // a thread of its own, which must end the process.
+  // Waits until this worker is a member. If the job ends first, or this worker is asked to stop, it
+  // calls `give_up` on a separate thread, which must end the process.
   void join(const std::atomic<bool>& is_stop_wanted, const std::function<void()>& give_up);
-  // The training is done: whoever still waits need not.
+  // Announces that training is complete, so that workers that wait to join can exit.
   void announce_end();
-  // Whether it was announced; no where nobody answers.
+  // Whether the end was announced; false if the store does not answer.
   bool is_end_announced();
   Turnover next(const parallel::StepStatus& step_status,
                 const cluster::membership::NextOptions& options);
-  // Everything here works with the group of this epoch: no other is held any more.
+  // Declares that this worker uses only the group of the current epoch and none of earlier ones.
   void settle() noexcept { settled_ = epoch(); }
-  // Until others wait to join, or somebody is lost.
+  // Waits until other workers want to join, or a member is lost.
   void wait_for_more(Deadline deadline) {
     const Liveness::Waiting waiting(liveness());
     membership_.wait_for_more(deadline);
@@ -82,25 +81,26 @@ class ElasticWorld {
   // loss.
   void set_failure(std::string why) { membership_.set_failure(std::move(why)); }
   void leave() noexcept { membership_.leave(); }
-  // What this worker reports of its progress.
+  // The progress that this worker reports.
   Liveness* liveness() const noexcept { return liveness_.get(); }
-  // Takes a worker for dead, whatever it is; from any thread.
+  // Declares a worker dead, whether it is or not. Any thread may call it.
   void doubt(int worker);
 
   const comm::Group& group() const noexcept { return group_; }
   bool has_group() const noexcept { return has_group_; }
-  // In the epoch, whether or not its group was made.
+  // The rank in the current epoch, whether or not its group was built.
   int rank() const noexcept { return membership_.rank(); }
   std::uint64_t epoch() const noexcept { return membership_.epoch().number(); }
   int worker() const noexcept { return worker_; }
-  // Drawn once per job: the epochs of a job that had the same name before are not of this one.
+  // Drawn at random once per job. It distinguishes the epochs of this job from those of an earlier
+  // job with the same name.
   const std::string& job_id() const noexcept { return job_id_; }
   int least() const noexcept { return config_.least; }
   // By rank.
   std::vector<int> places() const;
   std::vector<int> workers() const;
   bool is_new() const;
-  // Nobody has the state: it comes from a checkpoint, or begins.
+  // No member has the training state: it comes from a checkpoint, or the job begins.
   bool is_all_new() const { return membership_.epoch().is_all_new(); }
 
  private:
@@ -117,7 +117,7 @@ class ElasticWorld {
   comm::Timeouts timeouts_;
   std::shared_ptr<Liveness> liveness_ = std::make_shared<Liveness>();
   std::shared_ptr<ElasticWorld*> self_ =
-      std::make_shared<ElasticWorld*>(this);  // for what may outlive it
+      std::make_shared<ElasticWorld*>(this);  // for callbacks that may outlive this object
   cluster::JobStore store_;
   comm::Assembly assembly_;
   cluster::membership::Membership membership_;
@@ -125,7 +125,7 @@ class ElasticWorld {
   comm::Group group_ = comm::Group::solo();
   bool has_group_ = false;
   std::string job_id_;
-  std::uint64_t settled_ = 0;  // the last epoch in which it was
+  std::uint64_t settled_ = 0;  // the epoch of the last call of settle()
 };
 
 }  // namespace trireme::train

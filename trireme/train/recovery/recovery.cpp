@@ -14,15 +14,16 @@ namespace {
 
 using parallel::StepStatus;
 
-// Deaths that follow each other in one step cut its slots ever finer.
+// Every failure within one step splits its micro-batches further.
 constexpr std::size_t kMicroBatchesMax = 1024;
 
-// Text of any length from one rank to all.
+// Sends a text of any length from one rank to all ranks.
 std::string broadcast_text(const comm::Group& group, std::string text, int root) {
   std::int64_t size = static_cast<std::int64_t>(text.size());
-  group.broadcast({&size, 1, comm::DType::Int64}, root, {.label = "course"}).wait();
+  group.broadcast({&size, 1, comm::DType::Int64}, root, {.label = "job state"}).wait();
   text.resize(static_cast<std::size_t>(size));
-  group.broadcast({text.data(), text.size(), comm::DType::UInt8}, root, {.label = "course"}).wait();
+  group.broadcast({text.data(), text.size(), comm::DType::UInt8}, root, {.label = "job state"})
+      .wait();
   return text;
 }
 
@@ -41,7 +42,7 @@ std::string JobState::to_json() const {
                         {"is_score_saved", is_score_saved},
                         {"is_open", is_open},
                         {"is_stopping", is_stopping},
-                        // A loss that is no number is none in JSON either.
+                        // JSON has no NaN and no infinity, so a flag tells whether there is a loss.
                         {"is_broken", broken_loss.has_value()},
                         {"broken_loss", broken_loss.value_or(0)},
                         {"not_finite", not_finite},
@@ -86,20 +87,21 @@ JobState JobState::from_json(const std::string& text) {
 
 void JobState::expect_steps_of(const JobState& all, std::int64_t source) const {
   if (!all.is_open || all.progress.step == progress.step) return;
-  throw Error(ErrorCode::Mismatch, "this worker has made " + std::to_string(progress.step) +
-                                       " steps and rank " + std::to_string(source) + " " +
+  throw Error(ErrorCode::Mismatch, "this worker is at step " + std::to_string(progress.step) +
+                                       ", but rank " + std::to_string(source) + " is at step " +
                                        std::to_string(all.progress.step));
 }
 
 parallel::ElasticSync& Recovery::elastic() const {
   auto* elastic = dynamic_cast<parallel::ElasticSync*>(&options_.job->gradient_sync());
-  TRIREME_CHECK(elastic != nullptr, "an agreement that cannot outlive its group");
+  TRIREME_CHECK(elastic != nullptr, "the gradient synchronization of this job is not elastic");
   return *elastic;
 }
 
 void Recovery::Incident::count(const JobState& all) {
   if (all.micro_batches == 0) return;
-  // Another death cuts them finer; what it takes along may have been lost before.
+  // Another failure splits micro-batches further. Some of the micro-batches that it lost may have
+  // been counted before, so the sum is an upper bound.
   if (micro_batches > 0) redone = redone * all.micro_batches / micro_batches;
   micro_batches = all.micro_batches;
   redone = std::min(redone + all.redone, micro_batches);
@@ -117,8 +119,8 @@ Recovery::Incident Recovery::change() {
   return turn_over(true, false);
 }
 
-// Until everybody who is there has come through; who dies on the way is left behind in the next
-// round.
+// Retries until every live member completes the round; a member that dies is excluded from the next
+// one.
 Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
   ElasticWorld& world = *options_.world;
   const TimePoint begin = steady_clock().now();
@@ -141,7 +143,8 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
         take_group();
         elastic().recall(-1, {});
       }
-      // Agreeing on the epoch is no long phase: a worker that hangs there is evicted.
+      // The long phase begins only after the epoch is decided, so that a worker that hangs while
+      // members agree on the epoch is evicted.
       const Liveness::LongPhase handing_over(world.liveness());
       if (incident.how != "rolled forward") incident.how = how;
       const JobState all = share_job_state(how == "run again");
@@ -160,15 +163,16 @@ Recovery::Incident Recovery::turn_over(bool takes_new, bool is_first) {
   }
 }
 
-// To the next epoch. What was begun with the last group ends, which the loss of one that it does
-// not wait for would not do. Whoever does not come has not heard of the loss, and is told.
+// Enters the next epoch. It aborts the collectives of the last group, because those that do not
+// wait for the lost worker would not end by themselves. While it waits for members that do not yet
+// know of the loss, it announces the loss to them.
 ElasticWorld::Turnover Recovery::go_on(bool takes_new) {
   const comm::Group last = options_.job->group;
   const std::optional<Error> ended = last.error();
   const Error loss = ended && is_loss(*ended)
                          ? *ended
-                         : Error(ErrorCode::PeerLost, "a worker of the last epoch is gone");
-  bool is_told = takes_new;  // all come by themselves
+                         : Error(ErrorCode::PeerLost, "a worker of the last epoch is lost");
+  bool is_told = takes_new;  // without a loss every member arrives by itself
   const auto tell = [&] {
     if (!std::exchange(is_told, true)) last.announce(loss);
     last.look();
@@ -209,27 +213,29 @@ std::string Recovery::resolve(const ElasticWorld::Turnover& change) {
   }
   const bool is_finished = mine.phase == StepStatus::Phase::Finished;
   if (is_new) {
-    // It has begun nothing.
+    // A new worker has not begun a step.
   } else if (!is_finished && (mine.step < furthest || is_forward)) {
-    TRIREME_CHECK(all, "step ", mine.step, " was prepared, and nothing of it is known here");
+    TRIREME_CHECK(all, "step ", mine.step, " was prepared, but its result is not known here");
     options_.advance(options_.job->step->finish(*all));
   } else if (mine.step < furthest || is_forward) {
-    // Other hosts may be in the next step already.
+    // Ranks of other hosts may already be in the next step.
     elastic().finish_failed_ranks();
   }
   if (!is_begun) return "between two steps";
   return is_forward ? "rolled forward" : "run again";
 }
 
-// Of the first rank that has the state: everybody goes on as it does.
+// Broadcasts the state of the lowest rank that has one, and all ranks adopt it.
 JobState Recovery::share_job_state(bool is_back) {
   const comm::Group& group = options_.world->group();
   const bool is_new = options_.world->is_new();
   JobState mine = options_.job_state();
   std::int64_t least[2] = {is_new ? group.size() : group.rank(), is_new || mine.is_open ? 1 : 0};
-  group.all_reduce({least, 2, comm::DType::Int64}, comm::ReduceOp::Min, {.label = "who leads"})
+  group
+      .all_reduce({least, 2, comm::DType::Int64}, comm::ReduceOp::Min,
+                  {.label = "job state source"})
       .wait();
-  // Where nobody has any state, all begin.
+  // If no rank has a state, the job begins with the state of rank 0.
   const std::int64_t source = least[0] == group.size() ? 0 : least[0];
   mine.is_open = least[1] != 0 && least[0] != group.size();
   mine.is_repeated = is_back;
@@ -250,7 +256,7 @@ JobState Recovery::share_job_state(bool is_back) {
   return all;
 }
 
-// The slots of those who are gone, or all where nothing of the step stays.
+// Counts the micro-batches of lost workers, or all micro-batches if no gradients are reused.
 void Recovery::count_redone(JobState& job_state) const {
   const std::vector<int> workers = options_.world->workers();
   const std::vector<int>& owners = options_.job->step->parts().micro_batch_owners;
@@ -262,8 +268,9 @@ void Recovery::count_redone(JobState& job_state) const {
   }));
 }
 
-// Whoever lives keeps its slots in a step that is run again, where their gradients stay; those of
-// the dead are dealt out, in pieces where slots need not be the same for ever.
+// Assigns the micro-batches of a step that is run again. If gradients are reused, survivors keep
+// their micro-batches. Those of failed workers are distributed, split into pieces unless
+// micro-batches are fixed.
 void Recovery::reassign(JobState& job_state) const {
   const Job& job = *options_.job;
   const std::vector<int> workers = options_.world->workers();

@@ -1,18 +1,18 @@
-// Recovery brings a job through deaths, joins and changes of its size: whoever lives agrees on who
-// goes on, the step that was cut short ends for all of them or is run again, and everybody has the
-// same state when it returns.
+// Recovery continues an elastic job after workers failed, joined or left. The live workers agree on
+// the members of the next epoch, the interrupted step is finished or run again on all of them, and
+// all members have the same state when it returns.
 //
-// Nothing is read from disk, and no process starts again that did not die.
+// Nothing is read from disk, and only failed processes are started again.
 //
-//   forward  some rank had prepared the step: every rank's gradients were summed up, and those who
-//            live make the update, that of the dead one included
-//   back     nobody had: the step is run again. Gradients of finished slots stay where they can
-//   (see
-//            ElasticSync::keeps_micro_batches()), and those who live share what the dead one had to
-//            do
+//   forward  some rank had prepared the step, so the gradients of every rank were summed. The
+//            survivors make the update, including the part of the failed rank.
+//   back     no rank had prepared it, so the step is run again. Gradients of finished micro-batches
+//            are reused if possible (see ElasticSync::keeps_micro_batches()), and the survivors
+//            share the micro-batches of the failed rank.
 //
-// Failure: Aborted where this worker is to go (see ElasticWorld); what cannot be got over is thrown
-// on. Threads: one.
+// Errors:        Aborted if this worker has to leave (see ElasticWorld). Errors other than the loss
+//                of a worker are passed on.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -28,31 +28,32 @@
 
 namespace trireme::train {
 
-// What all ranks of a job hold alike between two steps, beside tensors.
+// The state that is equal on all ranks between two steps, without tensors.
 struct JobState {
   Progress progress;
   std::int64_t attended_at = 0;  // the last step whose evaluation and checkpoint are done
   std::int64_t evaluated_at = -1;
   std::int64_t saved_at = -1;
-  std::optional<double> score{};  // of the weights as they are
+  std::optional<double> score{};  // of the current weights
   bool is_score_saved = false;
-  bool is_open = false;  // on all of them: begun, or read from a checkpoint
+  bool is_open = false;  // all ranks have begun the job, or have read its checkpoint
   bool is_stopping = false;
-  std::optional<double> broken_loss{};  // of the last step, where it was not finite
+  std::optional<double> broken_loss{};  // of the last step, if it was not finite
   int not_finite = 0;                   // such steps in a row
   bool is_repeated = false;             // the next step was begun before
-  std::uint64_t assignment = 0;         // whose gradients stay: see Turn
-  int micro_batches = 0;                // of the next step, as it was begun
-  int redone = 0;                       // of them, those whose work is lost
-  std::vector<int> owners{};            // by slot, of the next step
-  std::vector<std::int64_t> weights{};  // of the slots; empty: all alike
-  double peak_flops = 0;                // of a rank, as it was measured
-  DataDigest data{};                    // that it is trained on
+  std::uint64_t assignment = 0;         // whose gradients are reused; see Turn
+  int micro_batches = 0;                // of the next step when it was first begun
+  int redone = 0;                       // the micro-batches whose gradients are lost
+  std::vector<int> owners{};            // by micro-batch of the next step
+  std::vector<std::int64_t> weights{};  // of the micro-batches; empty: all have the same size
+  double peak_flops = 0;                // of one rank, as measured
+  DataDigest data{};                    // of the training data
 
   std::string to_json() const;
   static JobState from_json(const std::string& json);
-  // Mismatch where `all`, the course of rank `source`, has come to another step than this one. A
-  // job that is not open has come to none: a death may find some ranks resumed and others not.
+  // Throws Mismatch if `all`, the state of rank `source`, is at another step than this state. The
+  // steps are not compared if `all` is not open: when a worker fails during a resume, some ranks
+  // have read the checkpoint and others have not.
   void expect_steps_of(const JobState& all, std::int64_t source) const;
 };
 
@@ -61,35 +62,35 @@ class Recovery {
   struct Options {
     ElasticWorld* world = nullptr;
     Job* job = nullptr;
-    std::function<JobState()> job_state;          // as it is here
-    std::function<void(const Outcome&)> advance;  // a step ended after all
-    std::function<void(const JobState&)> adopt;   // what all go on with
-    // With the group as it is now: a collective that others hold, too, such as their checkpoints'.
+    std::function<JobState()> job_state;          // the state of this rank
+    std::function<void(const Outcome&)> advance;  // an interrupted step was finished
+    std::function<void(const JobState&)> adopt;   // replaces the state by the common one
+    // Lets other users of the group, such as checkpoints, switch to the new group. A collective.
     std::function<void()> regroup;
   };
   explicit Recovery(Options options) : options_(std::move(options)) {}
 
-  // What happened, for whoever tells people.
+  // Describes a recovery, for reports.
   struct Incident {
     std::vector<cluster::membership::Gone> gone;
     std::string how;  // "rolled forward", "run again", "between two steps"
     double seconds = 0;
     int workers = 0;            // now
     std::vector<int> joined{};  // their numbers
-    int micro_batches = 0;      // of the step that was begun
-    int redone = 0;  // of them, those that are run again; at most, where one dies after another
+    int micro_batches = 0;      // of the interrupted step
+    int redone = 0;  // the micro-batches that are run again; an upper bound after several failures
 
     void count(const JobState& all);
   };
 
-  // The worker has joined: everybody in its epoch calls this.
+  // Called by every member of the epoch in which this worker joined.
   Incident begin();
-  // A member is lost.
+  // Called after a member was lost.
   Incident survive();
-  // Between two steps: takes in who waits, lets go who is not wanted.
+  // Called between two steps: admits workers that wait, and dismisses workers that must leave.
   Incident change();
 
-  // Whether others can go on after this error.
+  // Whether the other workers can continue after this error.
   static bool is_loss(const Error& error) { return error.code() == ErrorCode::PeerLost; }
 
  private:
@@ -103,8 +104,8 @@ class Recovery {
   parallel::ElasticSync& elastic() const;
 
   Options options_;
-  std::vector<int> assigned_to_;   // by rank: the workers to whom slots are dealt
-  bool is_join_complete_ = false;  // whoever is new in this epoch has the state
+  std::vector<int> assigned_to_;   // by rank: its worker when micro-batches were last assigned
+  bool is_join_complete_ = false;  // the new workers of this epoch have the state
 };
 
 }  // namespace trireme::train
