@@ -187,7 +187,7 @@ TEST_F(TrainPeople, WithoutAWholeCheckpointNothingIsContinued) {
     all.insert(all.end(), {"train.steps=4", "checkpoint.keep=1"});
     const Ran refused = train("job", all);
     EXPECT_EQ(refused.code, 2) << refused.error;
-    EXPECT_THAT(refused.error, HasSubstr("begin anew with another --output"));
+    EXPECT_THAT(refused.error, HasSubstr("To begin a new job, use another --output"));
     EXPECT_THAT(refused.error, Not(HasSubstr("continue with")));
   }
 }

@@ -95,7 +95,7 @@ TEST_F(ResumedData, GoesOnWithTheNextEpochWhereSamplesAreGone) {
   EXPECT_EQ(resumed.code, 0) << resumed.out << resumed.error;
   EXPECT_THAT(resumed.out,
               HasSubstr("the training data have 10 samples now, and 12 of epoch 0 were "
-                        "used already: going on with epoch 1"));
+                        "used already: continuing with epoch 1"));
   EXPECT_EQ(position(), (data::Position{.epoch = 1, .cursor = 6}));
 }
 

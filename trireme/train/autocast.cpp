@@ -15,7 +15,7 @@ Autocast::Autocast(Precision precision) : is_on_(precision != Precision::Float32
   type_before_ = at::autocast::get_autocast_dtype(at::kCPU);
   at::autocast::set_autocast_dtype(at::kCPU, *narrow_type(precision));
   at::autocast::set_autocast_enabled(at::kCPU, true);
-  // What somebody else left behind may be of weights that have changed since.
+  // The cache may hold casts of weights that have changed since.
   if (!was_on_) at::autocast::clear_cache();
 }
 

@@ -14,7 +14,7 @@ AveragedWeights::AveragedWeights(parallel::GradientSync& gradient_sync)
     : gradient_sync_(gradient_sync) {
   const c10::NoGradGuard no_grad;
   const std::vector<checkpoint::Piece> pieces = gradient_sync.saved().pieces();
-  // Others may still look at the weights.
+  // Waits until no other rank reads the weights any more.
   gradient_sync.total(0);
   std::map<std::pair<std::string, std::int64_t>, at::Tensor> by_place;
   for (const checkpoint::Piece& piece : pieces) {
@@ -33,7 +33,7 @@ AveragedWeights::AveragedWeights(parallel::GradientSync& gradient_sync)
 
 void AveragedWeights::put_back() {
   const c10::NoGradGuard no_grad;
-  // Others may still look at the mean.
+  // Waits until no other rank reads the averages any more.
   gradient_sync_.total(0);
   for (const Kept& kept : kept_) kept.place.copy_(kept.values);
   kept_.clear();

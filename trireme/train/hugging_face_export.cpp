@@ -29,7 +29,7 @@ std::optional<std::int64_t> first_named(const tokens::Tokenizer& tokenizer,
   return std::nullopt;
 }
 
-// By the names under which published tokenizers have them.
+// Finds special tokens by the names that published tokenizers use.
 model::HuggingFaceTokens special_tokens(const data::Form& form) {
   if (!form.tokenizer) return {};
   const tokens::TokenizerParts& parts = form.tokenizer->parts();
@@ -46,7 +46,7 @@ bool are_bytes(const std::vector<std::string>& names) {
          std::ranges::all_of(names, [](const std::string& name) { return name.size() == 1; });
 }
 
-// Characters, each a token, whatever stands beside it.
+// A tokenizer in which every character is one token.
 std::string character_tokenizer(const std::vector<std::string>& names) {
   Json vocabulary = Json::object();
   for (std::size_t i = 0; i < names.size(); ++i) vocabulary[names[i]] = i;
@@ -72,7 +72,7 @@ std::string character_tokenizer(const std::vector<std::string>& names) {
       .dump();
 }
 
-// Empty where tokens have no texts.
+// Empty if tokens have no texts.
 std::string tokenizer_json(const data::Form& form) {
   if (form.tokenizer) return tokens::write_tokenizer_json(*form.tokenizer);
   if (form.class_names.empty()) return {};
@@ -110,7 +110,8 @@ void add_missing_biases(checkpoint::NamedTensors& tensors) {
     const bool has_bias = name.find(".h.") != std::string::npos || name.ends_with(".ln_f.weight");
     if (!has_bias || !name.ends_with(end)) continue;
     const std::string bias = name.substr(0, name.size() - end.size()) + ".bias";
-    // Both of a norm and of a matrix as GPT-2 stores it, the last size is that of the output.
+    // The last dimension is the size of the output, both for norms and for matrices as GPT-2 stores
+    // them.
     if (!names.contains(bias)) {
       zeros.emplace_back(bias, at::zeros({tensor.size(-1)}, tensor.options()));
     }
@@ -127,8 +128,8 @@ void export_hugging_face(const fs::path& folder, const TrainedModel& trained,
   const auto config = model::hugging_face_config_of(*trained.model, special);
   if (!config) {
     throw Error(ErrorCode::Unsupported,
-                "only a gpt or a llama is exported as a Hugging Face folder; name a .safetensors "
-                "file for the weights alone");
+                "only a gpt or a llama can be exported as a Hugging Face folder; name a "
+                ".safetensors file to export only the weights");
   }
   if (dynamic_cast<const model::Gpt*>(trained.model.get()) != nullptr) add_missing_biases(tensors);
   fs::create_directories(folder);

@@ -35,7 +35,7 @@
 namespace trireme::train {
 namespace {
 
-// With virtual ranks the number of threads is part of what decides the bits.
+// With train.virtual_ranks results are bitwise reproducible only with a fixed number of threads.
 void set_threads(const TrainConfig& config) {
   const int threads = config.threads > 0 ? config.threads : config.virtual_ranks > 0 ? 1 : 0;
   if (threads > 0) at::set_num_threads(threads);
@@ -45,8 +45,8 @@ int micro_batch_count(const TrainConfig& config, int ranks) {
   if (config.virtual_ranks > 0 && config.virtual_ranks < ranks) {
     throw Error(ErrorCode::InvalidInput,
                 "train.virtual_ranks = " + std::to_string(config.virtual_ranks) +
-                    " leaves nothing to do for some of " + std::to_string(ranks) +
-                    " ranks: take a larger one, or fewer ranks");
+                    " is less than the number of ranks, " + std::to_string(ranks) +
+                    "; use a larger value or fewer ranks");
   }
   return config.virtual_ranks > 0 ? config.virtual_ranks : ranks * config.accumulate;
 }
@@ -56,45 +56,46 @@ std::int64_t steps_of(const TrainConfig& config, std::int64_t steps_an_epoch) {
   return static_cast<std::int64_t>(std::ceil(config.epochs * static_cast<double>(steps_an_epoch)));
 }
 
-// The best by a number that is always 0 would be the first, and nobody would know.
+// A metric that the data do not have would always be 0, and the first evaluation would silently
+// count as the best.
 void check_metric(const std::string& metric, const data::Form& form) {
   const bool is_of_numbers = metric == "mae" || metric == "r2";
   const bool is_of_classes = metric != "loss" && !is_of_numbers;
   if (!form.tasks.empty() && metric != "loss") {
     throw Error(ErrorCode::InvalidInput, "eval.metric = \"" + metric +
-                                             "\" is of one thing that is asked, and several are "
-                                             "here: take eval.metric = \"loss\"");
+                                             "\" is not supported with several tasks; use "
+                                             "eval.metric = \"loss\"");
   }
   if (is_of_classes && form.classes == 0) {
     throw Error(ErrorCode::InvalidInput, "eval.metric = \"" + metric +
-                                             "\" needs data with classes, and the targets here "
-                                             "are numbers: take eval.metric = \"loss\"");
+                                             "\" requires targets that are classes, but these are "
+                                             "numbers; use eval.metric = \"loss\"");
   }
   if (is_of_numbers && form.classes > 0) {
     throw Error(ErrorCode::InvalidInput, "eval.metric = \"" + metric +
-                                             "\" is of numbers, and the targets here are classes: "
-                                             "take accuracy or loss");
+                                             "\" requires targets that are numbers, but these are "
+                                             "classes; use accuracy or loss");
   }
   if (const auto k = top_of(metric); k && form.classes <= *k) {
     throw Error(ErrorCode::InvalidInput, "eval.metric = \"" + metric + "\" is always 1 with " +
                                              std::to_string(form.classes) +
-                                             " classes: take accuracy or loss");
+                                             " classes; use accuracy or loss");
   }
   const bool is_plain = metric == "accuracy" || metric == "perplexity";
   if (is_of_classes && !is_plain && form.classes > Scores::kMatrixClassesMax) {
     throw Error(ErrorCode::InvalidInput,
-                "eval.metric = \"" + metric + "\" is counted for at most " +
-                    std::to_string(Scores::kMatrixClassesMax) + " classes, and the data has " +
-                    std::to_string(form.classes) + ": take accuracy or loss");
+                "eval.metric = \"" + metric + "\" supports at most " +
+                    std::to_string(Scores::kMatrixClassesMax) + " classes, but the data have " +
+                    std::to_string(form.classes) + "; use accuracy or loss");
   }
 }
 
 void check_ranking(const std::string& metric, const data::Sets& sets) {
   if (metric != "roc_auc" || !sets.test || can_rank(*sets.test)) return;
   throw Error(ErrorCode::InvalidInput,
-              "eval.metric = \"roc_auc\" is for samples of one class each, and " +
-                  std::to_string(Ranking::kCellsMax) +
-                  " samples times classes at most: take accuracy or loss");
+              "eval.metric = \"roc_auc\" requires one class per sample, and a product of samples "
+              "and classes of at most " +
+                  std::to_string(Ranking::kCellsMax) + "; use accuracy or loss");
 }
 
 void check_plateau(const config::Config& config, const data::Sets& sets) {
@@ -102,11 +103,11 @@ void check_plateau(const config::Config& config, const data::Sets& sets) {
     return;
   }
   throw Error(ErrorCode::InvalidInput,
-              "schedule.kind = \"reduce_on_plateau\" follows evaluations, and there are no test "
-              "data to evaluate on: give some, or take another schedule");
+              "schedule.kind = \"reduce_on_plateau\" requires evaluations, but there are no test "
+              "data; set data.test, or use another schedule");
 }
 
-// What stays from one step to the next would be scaled by another step's scale.
+// Gradients that are kept from one step to the next would have been scaled by another loss scale.
 void check_scaled(const config::Config& config, const std::vector<parallel::Stretch>& stretches) {
   const auto& codec = config.get<parallel::SyncConfig>(parallel::kSyncSection).codec;
   const bool is_fed = codec.kind != codec::CodecKind::None && codec.has_error_feedback;
@@ -116,20 +117,20 @@ void check_scaled(const config::Config& config, const std::vector<parallel::Stre
   if (config.get<TrainConfig>("train").precision != Precision::Float16) return;
   if (!is_fed && !is_late) return;
   throw Error(ErrorCode::InvalidInput,
-              "train.precision = \"float16\" scales gradients by a number that changes, and " +
+              "train.precision = \"float16\" uses a loss scale that changes, and " +
                   std::string(is_late ? "sync.kind = \"delayed\"" : "sync.codec.error_feedback") +
-                  " keeps some of them from step to step: take train.precision=bfloat16, or " +
+                  " keeps scaled gradients from step to step; use train.precision=bfloat16, or " +
                   (is_late ? "sync.kind=all_reduce" : "sync.codec.error_feedback=false"));
 }
 
 void check_left_out(int most, const comm::Group& group, const JobOptions& options) {
   if (most == 0 || most < group.size() || options.is_elastic || group.size() == 1) return;
   throw Error(ErrorCode::InvalidInput,
-              "balance.drop_slowest = " + std::to_string(most) + " would leave nobody of " +
-                  std::to_string(group.size()) + " ranks: take a smaller one, or more ranks");
+              "balance.drop_slowest = " + std::to_string(most) + " would exclude all of the " +
+                  std::to_string(group.size()) + " ranks; use a smaller value or more ranks");
 }
 
-// What rules say of names, and of how deep a parameter lies.
+// The settings of the optimizer for a parameter, by its name and depth.
 parallel::Treat treatment_of(const config::Config& config, const model::Model& model) {
   const auto& rule = config.get<optim::OptimConfig>(optim::kOptimSection);
   if (const auto second = optim::second_rule_of(config)) {
@@ -185,11 +186,13 @@ void load_first_weights(const config::Config& config, model::Model& model, bool 
     if (error.code() != ErrorCode::Mismatch) throw;
     throw Error(ErrorCode::InvalidInput,
                 "model.load: " + error.message() +
-                    "model.load_renames reads other names, and model.load_strict=false what fits");
+                    "Set model.load_renames to map names, or model.load_strict=false to load only "
+                    "the tensors that match");
   }
   if (!report.is_complete() && is_first_rank) {
-    std::fprintf(stderr, "trireme: %s does not fit the model in all; the rest begins anew\n%s",
-                 wanted.load.c_str(), report.text().c_str());
+    std::fprintf(
+        stderr, "trireme: %s does not match the whole model; the other weights are initialized\n%s",
+        wanted.load.c_str(), report.text().c_str());
   }
 }
 
@@ -248,8 +251,8 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
   });
   job.flops_a_sample = job.model->flops_a_sample(form);
 
-  // What is not trained must be the same everywhere, too. Those who may come later cannot be asked
-  // now: it follows from the recipe.
+  // Frozen parameters must be equal on all ranks, too. In an elastic job, whose workers may join
+  // later, they follow from the recipe instead.
   for (const at::Tensor& parameter : job.model->parameters()) {
     if (parameter.requires_grad() || options.is_elastic) continue;
     comm::broadcast(group, parameter.detach(), 0, {.label = "frozen weights"}).wait();
@@ -310,9 +313,10 @@ Job open_job(const config::Config& config, const Kinds& kinds, const comm::Group
       .left_out_max = left_out_max,
       .faults = options.faults});
   if (train.fallback_steps > 0 && job.gradient_sync().saved().has_replicas()) {
-    throw Error(ErrorCode::InvalidInput,
-                "train.fallback_steps follows losses, and with this sync.kind each rank has its "
-                "own: take another sync.kind, or train.fallback_steps=0");
+    throw Error(
+        ErrorCode::InvalidInput,
+        "train.fallback_steps requires a loss that all ranks share, but with this sync.kind "
+        "each rank has its own; use another sync.kind, or train.fallback_steps=0");
   }
   return job;
 }

@@ -30,7 +30,8 @@ JobCheckpoints::JobCheckpoints(Options options) : options_(std::move(options)) {
   regroup(options_.group, options_.epoch, options_.workers);
 }
 
-// Rank 0 takes the new tag before others can know it, so that it never sweeps what they write.
+// Rank 0 adopts the new tag before it sends the tag to the other ranks, so that it never deletes
+// files that they have written under it.
 void JobCheckpoints::regroup(comm::Group group, std::int64_t epoch, std::vector<int> workers) {
   options_.group = std::move(group);
   options_.epoch = epoch;
@@ -40,14 +41,13 @@ void JobCheckpoints::regroup(comm::Group group, std::int64_t epoch, std::vector<
   if (options_.group.rank() == 0) join(writers_of(nonce));
   options_.group
       .broadcast({&nonce, 1, comm::DType::Int64}, 0,
-                 {.label = "who saves", .deadline = files_deadline()})
+                 {.label = "checkpoint writers", .deadline = files_deadline()})
       .wait();
   if (options_.group.rank() == 0) return;
   if (!fs::exists(options_.folder)) {
     throw Error(ErrorCode::InvalidInput,
-                "rank 0 has a folder " + options_.folder.string() +
-                    " and this rank does not see it: --output must be on a file system that all "
-                    "hosts share");
+                "this rank does not see the folder " + options_.folder.string() +
+                    ", which rank 0 uses: --output must be on a file system that all hosts share");
   }
   join(writers_of(nonce));
 }
@@ -103,18 +103,18 @@ void JobCheckpoints::finish() {
   heed(ended, /*is_last=*/true);
   if (ended && ended->is_given_up) {
     throw options_.group.error().value_or(
-        Error(ErrorCode::PeerLost, "a rank was lost before its part of the last checkpoint came"));
+        Error(ErrorCode::PeerLost, "a rank was lost before it wrote its part of the checkpoint"));
   }
   if (failure_) std::rethrow_exception(failure_);
 }
 
-// The part of a rank that is lost never comes.
+// Waits for the parts of all ranks, unless a rank is lost, whose part will never be written.
 std::optional<checkpoint::Saver::Ended> JobCheckpoints::settle() {
   return saver_->settle(Deadline::after(options_.group.timeouts().writer()),
                         [this] { return options_.group.look().has_value(); });
 }
 
-// What other ranks failed at is rank 0's to say, and to end the job for.
+// Rank 0 reports the failed writes of all ranks, and ends the job if it has to.
 void JobCheckpoints::heed(const std::optional<checkpoint::Saver::Ended>& ended, bool is_last) {
   for (const std::int64_t step : saver_->swept()) give_up(step, "its writers are gone");
   if (!ended || options_.group.rank() != 0) return;
@@ -132,12 +132,12 @@ void JobCheckpoints::heed(const std::optional<checkpoint::Saver::Ended>& ended, 
         "the checkpoint of step " + std::to_string(ended->step) + " was not written: " + why,
         event);
   }
-  // The job ends by it, and whoever ends it says why.
+  // The exception ends the job, and its message is shown at the end; here it is only recorded.
   options_.reporter->event(event);
   std::rethrow_exception(failure);
 }
 
-// Says what to do where a file could not be written.
+// Adds advice to the error if a file could not be written.
 std::exception_ptr JobCheckpoints::with_advice(const std::exception_ptr& failure) const {
   try {
     std::rethrow_exception(failure);
@@ -160,15 +160,15 @@ void JobCheckpoints::give_up(std::int64_t step, const std::string& why) {
       {{"event", "checkpoint given up"}, {"step", step}, {"why", why}});
 }
 
-// The step of the newest whole one. What is damaged is set aside only where there is a whole one
-// to go on from: else people may want to mend what they have.
+// The step of the newest intact checkpoint. Damaged checkpoints are set aside only if there is an
+// intact one to continue from; otherwise the user may want to repair them.
 std::int64_t JobCheckpoints::find_newest() {
   heed(settle());
   const auto found = checkpoint::Checkpoint::newest_whole(
       options_.folder, options_.sealing.reading(), check_job_meta);
   for (const auto& skipped : found.skipped) {
     const auto step = checkpoint::format::step_in(skipped.path.filename().string());
-    options_.reporter->warn("passing over a damaged checkpoint: " + skipped.reason,
+    options_.reporter->warn("skipping a damaged checkpoint: " + skipped.reason,
                             {{"event", "checkpoint passed over"},
                              {"step", step.value_or(0)},
                              {"path", skipped.path.string()},
@@ -186,11 +186,11 @@ std::optional<checkpoint::Checkpoint> JobCheckpoints::newest() {
                  {.label = "checkpoint to read", .deadline = files_deadline()})
       .wait();
   if (step == kNoneWhole) {
-    // The same command would fail again: what it names cannot be used.
+    // InvalidInput, because the same command would fail again.
     throw Error(ErrorCode::InvalidInput,
-                "no checkpoint in " + options_.folder.string() +
-                    " is whole, and none was touched: `trireme checkpoint verify` says what is "
-                    "damaged; begin anew with another --output");
+                "all checkpoints in " + options_.folder.string() +
+                    " are damaged; none was changed. `trireme checkpoint verify` shows the damage. "
+                    "To begin a new job, use another --output");
   }
   if (step < 0) return std::nullopt;
   return checkpoint::Checkpoint::open(options_.folder / checkpoint::format::folder_name(step),

@@ -1,4 +1,4 @@
-// The built-in worker: what trains when a recipe names nothing that is not Trireme's own.
+// The built-in worker, which trains recipes that use only Trireme's own models and data.
 
 #include "trireme/train/worker.h"
 

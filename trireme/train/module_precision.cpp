@@ -22,19 +22,20 @@ std::vector<PrecisionRule> rules_of(const TrainConfig& config) {
     const bool is_narrow = text.substr(equals + 1) == "bfloat16";
     if (is_narrow && config.precision == Precision::Float16) {
       throw Error(ErrorCode::InvalidInput,
-                  "train.module_precision: bfloat16 and float16 do not go together in one model");
+                  "train.module_precision: bfloat16 is not supported together with float16");
     }
     if (is_narrow && (config.float32_steps > 0 || config.fallback_steps > 0)) {
       throw Error(ErrorCode::InvalidInput,
-                  "train.module_precision: what is bfloat16 by its name stays so in float32_steps "
-                  "and fallback_steps; take train.precision=bfloat16 and name what is float32");
+                  "train.module_precision: blocks that are bfloat16 by name would stay bfloat16 in "
+                  "float32_steps and fallback_steps; use train.precision=bfloat16 and name the "
+                  "blocks that are float32");
     }
     rules.push_back({text.substr(0, equals), is_narrow ? at::kBFloat16 : at::kFloat});
   }
   return rules;
 }
 
-// Of the last rule that fits one of the block's parameters.
+// The type in the last rule that matches one of the block's parameters.
 std::optional<at::ScalarType> type_of(const model::Block& block, const std::string& path,
                                       std::vector<PrecisionRule>& rules) {
   const std::string prefix = path.empty() ? "" : path + ".";
@@ -56,7 +57,7 @@ void set_module_precisions(model::Model& model, const TrainConfig& config) {
   auto* const blocks = dynamic_cast<model::BlockModel*>(&model);
   if (blocks == nullptr) {
     throw Error(ErrorCode::InvalidInput,
-                "train.module_precision is for models of blocks, and this one is not");
+                "train.module_precision requires a model that is made of blocks");
   }
   std::vector<PrecisionRule> rules = rules_of(config);
   std::vector<std::optional<at::ScalarType>> types;
@@ -67,7 +68,7 @@ void set_module_precisions(model::Model& model, const TrainConfig& config) {
   for (const PrecisionRule& rule : rules) {
     if (rule.is_used) continue;
     throw Error(ErrorCode::InvalidInput,
-                "train.module_precision: " + rule.pattern + " fits no parameter of the model");
+                "train.module_precision: " + rule.pattern + " matches no parameter of the model");
   }
   blocks->set_precisions(std::move(types));
 }

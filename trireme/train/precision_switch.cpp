@@ -6,8 +6,8 @@
 namespace trireme::train {
 namespace {
 
-constexpr double kKept = 0.98;            // of the mean, by each loss
-constexpr std::int64_t kSeenBefore = 20;  // losses before one can be a jump
+constexpr double kKept = 0.98;            // the weight of the old mean when a loss is added
+constexpr std::int64_t kSeenBefore = 20;  // losses before a loss can count as a jump
 
 }  // namespace
 
@@ -29,13 +29,13 @@ PrecisionSwitch::State PrecisionSwitch::after(State state, std::int64_t step, do
   const bool is_wrong = went_wrong(state, loss, is_finite);
   if (is_wrong && at(state, step) != Precision::Float32) {
     state.float32_until = step + 1 + config_.fallback_steps;
-    // What comes after it has another level; the old one would call all of it a jump.
+    // Later losses may be at another level, and compared with the old mean all would be jumps.
     state.seen = 0;
     return state;
   }
   if (!std::isfinite(loss)) return state;
   const double off = state.seen == 0 ? 0 : loss - state.mean;
-  // Plain at first, so that the first loss does not count for longer than it should.
+  // A plain mean at first, so that the first loss does not have too much weight.
   const double kept =
       std::min(kKept, static_cast<double>(state.seen) / static_cast<double>(state.seen + 1));
   state.mean = state.seen == 0 ? loss : state.mean + (1 - kept) * off;

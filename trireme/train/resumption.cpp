@@ -45,7 +45,7 @@ std::optional<JobRecord> find_record(const std::filesystem::path& job,
                        .progress = progress_in(from),
                        .data = preprocessing_in(from.meta())};
     } catch (const Error& error) {
-      // Whoever reads the tensors names damaged checkpoints and sets them aside.
+      // JobCheckpoints reports damaged checkpoints and sets them aside when it reads the tensors.
       if (error.code() != ErrorCode::Corrupt && error.code() != ErrorCode::NotFound) throw;
     }
   }
@@ -86,9 +86,9 @@ std::string accept_changes(const std::filesystem::path& checkpoint, const Progre
   throw Error(ErrorCode::InvalidInput,
               checkpoint.string() + " was written with other settings: " + to_text(all) + ". " +
                   (fixed.empty() ? "To resume with the new ones add --allow-changes " + refused +
-                                       "; otherwise give those of the checkpoint"
+                                       "; otherwise use those of the checkpoint"
                                  : "A job cannot be resumed with another " + to_text(fixed) +
-                                       ": give what the checkpoint has") +
+                                       ": use the value of the checkpoint") +
                   ", or begin a new job with another --output");
 }
 
@@ -100,7 +100,7 @@ std::string skip_missing_samples(Progress& progress, std::int64_t count) {
   const std::string used = std::to_string(at.cursor) + " of epoch " + std::to_string(at.epoch);
   at = {.epoch = at.epoch + 1, .cursor = 0};
   return "the training data have " + std::to_string(count) + " samples now, and " + used +
-         " were used already: going on with epoch " + std::to_string(at.epoch);
+         " were used already: continuing with epoch " + std::to_string(at.epoch);
 }
 
 void refuse_other_data(const checkpoint::Checkpoint& from, const data::Preprocessing& now) {

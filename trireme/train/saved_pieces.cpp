@@ -10,7 +10,7 @@
 namespace trireme::train {
 namespace {
 
-// The same for the same places, whatever the values.
+// A hash of the names and ranges of the pieces, without their values.
 std::uint64_t places_of(const std::vector<checkpoint::Piece>& pieces) {
   ByteWriter writer;
   for (const checkpoint::Piece& piece : pieces) {
@@ -28,7 +28,7 @@ std::vector<checkpoint::Piece> saved_pieces(const std::vector<checkpoint::Piece>
   std::vector<std::uint64_t> all(static_cast<std::size_t>(group.size()));
   group
       .all_gather({all.data(), all.size(), comm::DType::Int64}, {&mine, 1, comm::DType::Int64},
-                  {.label = "who saves what"})
+                  {.label = "pieces of all ranks"})
       .wait();
   const auto here = all.begin() + group.rank();
   const auto before = std::count(all.begin(), here, mine);

@@ -20,8 +20,7 @@ void attach(model::Model& model, const model::TransferConfig& config, std::uint6
                                                  return fits_any(config.lora_layers, layer);
                                                }});
   if (count > 0) return;
-  throw Error(ErrorCode::InvalidInput,
-              "model.lora_layers: no linear layer of this model has such a name");
+  throw Error(ErrorCode::InvalidInput, "model.lora_layers matches no linear layer of this model");
 }
 
 }  // namespace
@@ -32,8 +31,9 @@ void expect_fits(const model::Model& model, const std::vector<std::string>& patt
   for (const std::string& pattern : patterns) {
     const auto is_of = [&](const auto& item) { return optim::is_match(pattern, item.key()); };
     if (std::any_of(parameters.begin(), parameters.end(), is_of)) continue;
-    throw Error(ErrorCode::InvalidInput, std::string(setting) + ": no weight is called \"" +
-                                             pattern + "\"; one is " + parameters.front().key());
+    throw Error(ErrorCode::InvalidInput, std::string(setting) + ": \"" + pattern +
+                                             "\" matches no weight; the first weight is " +
+                                             parameters.front().key());
   }
 }
 
@@ -65,8 +65,7 @@ void prepare_transfer(model::Model& model, const model::TransferConfig& config,
 Levels::Levels(const model::Model& model, const std::string& setting) {
   const auto* blocks = dynamic_cast<const model::BlockModel*>(&model);
   if (blocks == nullptr) {
-    throw Error(ErrorCode::InvalidInput,
-                setting + " needs a model of blocks, and this one is of another kind");
+    throw Error(ErrorCode::InvalidInput, setting + " requires a model that is made of blocks");
   }
   for (std::size_t i = 0; i < blocks->paths().size(); ++i) {
     const std::string& path = blocks->paths()[i];
@@ -75,14 +74,15 @@ Levels::Levels(const model::Model& model, const std::string& setting) {
       levels_.emplace_back(path.empty() ? item.key() : path + "." + item.key(), count_ - 1);
     }
   }
-  // A tied parameter is at its first place.
+  // The stable sort keeps the first level of a tied parameter in front.
   std::ranges::stable_sort(levels_, {}, &std::pair<std::string, int>::first);
 }
 
 int Levels::of(const std::string& parameter) const {
   const auto found =
       std::ranges::lower_bound(levels_, parameter, {}, &std::pair<std::string, int>::first);
-  TRIREME_CHECK(found != levels_.end() && found->first == parameter, "no block has ", parameter);
+  TRIREME_CHECK(found != levels_.end() && found->first == parameter, "no block has the parameter ",
+                parameter);
   return found->second;
 }
 

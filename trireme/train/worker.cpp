@@ -46,7 +46,7 @@ namespace fs = std::filesystem;
 
 constexpr auto kRecipeTime = std::chrono::minutes(1);
 
-// A signal can reach nothing but a global; only this process's main thread looks at it.
+// A signal handler can only access global variables. The main thread reads this one.
 std::atomic<bool> g_is_stop_wanted{false};
 
 void ask_to_stop(int) {
@@ -56,22 +56,22 @@ void ask_to_stop(int) {
 void listen_for_stop() {
   struct sigaction action{};
   action.sa_handler = ask_to_stop;
-  // Who ends a service sends it more than once, to the launcher and to its children: all of them
-  // are the one request. Who has no more patience kills.
+  // A service manager may send SIGTERM several times, to the launcher and to its children. All of
+  // them are one request to stop; SIGKILL ends the process at once.
   action.sa_flags = SA_RESTART;
   sigaction(SIGTERM, &action, nullptr);
-  // From a keyboard once is a request. A second one ends the process as it would any other.
+  // The first Ctrl-C is a request to stop. The second one ends the process.
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   sigaction(SIGINT, &action, nullptr);
 }
 
-// Where the user looks: what goes through the launcher comes in lines.
+// The user's terminal. Output through the launcher is line by line and cannot show a live view.
 std::string terminal_in_environment() {
   const char* terminal = std::getenv("TRIREME_TERMINAL");
   return terminal == nullptr ? "" : terminal;
 }
 
-// Settings in which ranks differ would make them ask each other for different things.
+// Ranks with different settings would issue different collectives.
 void expect_recipe_of_first_rank(cluster::World& world, const config::Config& config) {
   const char* const key = "recipe";
   const Deadline deadline = Deadline::after(kRecipeTime);
@@ -81,12 +81,12 @@ void expect_recipe_of_first_rank(cluster::World& world, const config::Config& co
       to_text(all_differences(std::string(trireme::text_of(first)), config));
   if (different.empty()) return;
   throw Error(ErrorCode::Mismatch, "the recipe of rank " + std::to_string(world.rank()) +
-                                       " is not that of rank 0: " + different +
-                                       "; give all ranks the same")
+                                       " differs from that of rank 0: " + different +
+                                       "; use the same recipe on all ranks")
       .with_rank(world.rank());
 }
 
-// A job of one needs nobody to meet.
+// Nullopt for a job with one rank.
 std::optional<cluster::World> join_others(const config::Config& config) {
   const char* size = std::getenv("TRIREME_SIZE");
   if (size != nullptr && std::string(size) == "1") return std::nullopt;
@@ -95,19 +95,20 @@ std::optional<cluster::World> join_others(const config::Config& config) {
   return world;
 }
 
-// Nothing is left to save that others could not.
+// Exits at once. The other workers can save everything that this one could.
 void end_orphaned(const std::string& why) {
   std::fprintf(stderr, "trireme: %s; ending\n", why.c_str());
   std::_Exit(kExitFailure);
 }
 
-// What the job has learned from its data already; nothing where it begins.
+// The preprocessing in the job's checkpoint; nullopt for a new job.
 std::optional<data::Preprocessing> known_data(const WorkerWords& words,
                                               const config::Config& config) {
   std::optional<JobRecord> record = find_record(words.text("--output"), config);
   if (!record) return std::nullopt;
   if (words.has("--resume")) {
-    // Before the data are opened, whose contradictions may follow from other settings.
+    // Changed settings are reported before the data are opened, since opening may fail because of
+    // them.
     accept_changes(record->path, record->progress, config,
                    allowed_changes(words.text("--allow-changes", ""), config));
   } else if (record->progress.job_hash != job_hash(config)) {
@@ -116,15 +117,16 @@ std::optional<data::Preprocessing> known_data(const WorkerWords& words,
   return std::move(record->data);
 }
 
-// A worker of a job whose others may die, leave and come.
+// Runs a worker of an elastic job.
 int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Config& config) {
   const fs::path output = words.text("--output");
   const std::unique_ptr<Chaos> chaos = Chaos::from_environment();
   const std::unique_ptr<StepLog> log = StepLog::from_environment(chaos.get());
   Faults* const faults = log ? static_cast<Faults*>(log.get()) : chaos.get();
-  // Ready before it is taken in, so that nobody waits for it.
+  // The job is opened before the worker joins, so that the other workers do not wait for it.
   const bool is_spread = config.get<ElasticConfig>(kElasticSection).is_spread;
-  // A worker that replaces another finds what the job has saved since it began.
+  // A worker that replaces another one may find a checkpoint that the job has written since it
+  // began.
   const std::optional<data::Preprocessing> known = known_data(words, config);
   Job job = open_job(config, kinds, comm::Group::solo(),
                      {.is_elastic = true,
@@ -134,12 +136,13 @@ int train_elastic(const WorkerWords& words, const Kinds& kinds, const config::Co
   const std::shared_ptr<ElasticWorld> world =
       ElasticWorld::of_environment(config, recipe_hash(config), faults, end_orphaned);
   if (chaos) {
-    // The crew ends before the job, in which something may still be moving.
+    // A weak pointer, because the world is destroyed before the job, which may still reach fault
+    // points.
     chaos->on_doubt([watched = std::weak_ptr(world)](int worker) {
       if (const auto living = watched.lock()) living->doubt(worker);
     });
   }
-  // Zero says that the training is done, and then nobody is replaced any more.
+  // Exit status 0 means that training is complete; the launcher then replaces no worker.
   world->join(g_is_stop_wanted,
               [&] { std::_Exit(world->is_end_announced() ? 0 : cluster::launch::kExitDismissed); });
   const bool is_first = world->rank() == 0;
@@ -217,7 +220,7 @@ int train(const WorkerWords& words, const Kinds& kinds) {
   return 0;
 }
 
-// To the launcher, which shows it; to the user where there is none.
+// Reports a failure to the launcher, which shows it, or without a launcher to the user.
 void tell_failure(const std::string& why) {
   const bool is_launched = std::getenv("TRIREME_JOB_FOLDER") != nullptr;
   std::istringstream lines(why);
@@ -228,16 +231,17 @@ void tell_failure(const std::string& why) {
   std::fputs(text.c_str(), stderr);
 }
 
-// What another rank began is not this one's failure. In an elastic job, a failure that every worker
-// would meet must not be answered with replacements.
+// The exit status distinguishes failures of other ranks from those of this one. In an elastic job
+// it also marks failures that every replacement would meet, so that the launcher does not replace
+// the worker.
 int status_of(const Error& error) {
   switch (error.code()) {
     case ErrorCode::PeerLost:
     case ErrorCode::Aborted:
       return cluster::launch::kExitPeerLost;
     case ErrorCode::RemoteFailure:
-      // A peer that announced its failure ends by it; one that could not write its part of a
-      // checkpoint leaves that to the rank which waits for it.
+      // A peer that announced its failure ends with its own exit status. If a peer could not write
+      // its part of a checkpoint, the rank that waits for it reports the failure.
       if (error.peer()) return cluster::launch::kExitPeerLost;
       return is_elastic() ? cluster::launch::kExitFinal : kExitFailure;
     case ErrorCode::Diverged:
@@ -266,9 +270,10 @@ int dispatch(const WorkerWords& words, const Kinds& kinds) {
   if (words.command() == "generate") return answer_generate(words, kinds);
   if (words.command() == "predict") return answer_predict(words, kinds);
   if (words.command() == "export") return answer_export(words, kinds);
-  throw Error(ErrorCode::InvalidInput,
-              "this is a worker: `trireme train RECIPE --worker` starts it; by hand it takes "
-              "describe, train, eval, generate, predict or export");
+  throw Error(
+      ErrorCode::InvalidInput,
+      "this program is a worker, which `trireme train RECIPE --worker` starts; its commands "
+      "are describe, train, eval, generate, predict and export");
 }
 
 }  // namespace
