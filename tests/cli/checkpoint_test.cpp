@@ -66,7 +66,7 @@ TEST(CheckpointCommand, AJobsImpossibleProgressIsDamage) {
     write_file_atomically(manifest_path, format::manifest_text(manifest));
     const Outcome verified = run({"verify", path.string()});
     EXPECT_EQ(verified.code, step == 7 ? 0 : 1);
-    EXPECT_THAT(verified.out, HasSubstr(step == 7 ? "whole" : "its progress is that of step 8"));
+    EXPECT_THAT(verified.out, HasSubstr(step == 7 ? "whole" : "its progress is of step 8"));
   }
 }
 

@@ -223,7 +223,7 @@ TEST_F(ElasticJob, BeginsAnewFromItsCheckpointWhenAllDie) {
   testing::CommandProcess process(
       job("kill rank=0 step=22; kill rank=1 step=22; kill rank=2 step=22; kill rank=3 step=22"));
   EXPECT_EQ(process.wait_exit(Deadline::after(90s)), 0) << process.out() << process.error();
-  EXPECT_THAT(process.out(), HasSubstr("going on from step"));
+  EXPECT_THAT(process.out(), HasSubstr("continuing from step"));
   expect_same_bits_as(undisturbed());
 }
 

@@ -167,7 +167,7 @@ TEST_F(KeeperTest, DamagedOnesAreSaidAndSetAside) {
       EXPECT_TRUE(checkpoint::format::damage_in(checkpoint_at(folder, step)).empty());
     }
     EXPECT_THAT(said(folder, "screen"), HasSubstr("damaged checkpoint: " + at(folder).string()));
-    EXPECT_THAT(said(folder, "screen"), HasSubstr("going on from step 8"));
+    EXPECT_THAT(said(folder, "screen"), HasSubstr("continuing from step 8"));
     EXPECT_THAT(said(folder, "events.jsonl"), HasSubstr("checkpoint passed over"));
   }
 }
@@ -201,7 +201,7 @@ TEST_F(KeeperTest, ACheckpointWithAnImpossibleMetaIsPassedOver) {
   run("hurt", words_, true);
   expect_same_end("whole", "hurt");
   EXPECT_THAT(said("hurt", "screen"), HasSubstr("cannot have cursor = -5"));
-  EXPECT_THAT(said("hurt", "screen"), HasSubstr("going on from step 12"));
+  EXPECT_THAT(said("hurt", "screen"), HasSubstr("continuing from step 12"));
 }
 
 TEST_F(KeeperTest, WhereNoneIsWholeNothingBegins) {

@@ -161,7 +161,7 @@ TEST_F(TrainPeople, ADivergenceRightAfterACheckpointAdvisesAnotherStart) {
                                 " with a lower learning rate and clipped gradients: ");
   const Ran resumed = run_in_shell(earlier + " train.steps=12");
   EXPECT_EQ(resumed.code, 0) << earlier << resumed.out << resumed.error;
-  EXPECT_THAT(resumed.out, HasSubstr("going on from step " + step));
+  EXPECT_THAT(resumed.out, HasSubstr("continuing from step " + step));
 
   Line one = words;
   one.emplace_back("checkpoint.keep=1");

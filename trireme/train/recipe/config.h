@@ -1,5 +1,6 @@
-// The settings of [train], [eval] and [checkpoint]: how long, how much at once, how exactly, and
-// what is looked at and kept on the way.
+// The settings of [train], [eval] and [checkpoint].
+//
+// Thread safety: values.
 
 #pragma once
 
@@ -17,11 +18,11 @@ namespace trireme::train {
 
 enum class Precision { Float32, BFloat16, Float16 };
 
-// What happens where a loss or a gradient is not a number, or infinite.
+// What happens if a loss or a gradient is NaN or infinite.
 enum class NonFinite {
-  Stop,      // the job ends and names the layer; the last checkpoint is untouched
-  Skip,      // the step's gradients are thrown away
-  Rollback,  // back to the last checkpoint, past the samples that did it
+  Stop,      // the job ends and names the layer; the last checkpoint does not change
+  Skip,      // the step makes no update
+  Rollback,  // restores the last checkpoint, and continues after the samples of the step
 };
 
 struct TrainConfig {
@@ -67,12 +68,12 @@ struct CheckpointConfig {
   static void describe(config::Fields<CheckpointConfig>& f);
 };
 
-// How the job's checkpoints are written and what is required of those that are read; reads the
-// key's file where there is one. allow_unauthenticated counts only where the user gives it as an
-// override: the config.toml of a job's folder is not signed and could say anything.
+// How the job's checkpoints are written, and which checkpoints may be read. Reads the key file if
+// there is one. allow_unauthenticated counts only if the user gives it as an override, because the
+// config.toml in a job's folder is not signed.
 checkpoint::format::Sealing sealing_of(const config::Config& config);
 
-// Whether more of it is better.
+// Whether larger values of the metric are better.
 bool is_larger_better(const std::string& metric);
 
 }  // namespace trireme::train

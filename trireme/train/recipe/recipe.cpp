@@ -29,17 +29,17 @@ struct AutoLossConfig {
   static void describe(config::Fields<AutoLossConfig>&) {}
 };
 
-// What every loss of classes has.
+// The settings of every loss for classes.
 template <class Config>
 void describe_weights(config::Fields<Config>& f) {
   f.add("class_weights", &Config::class_weights)
       .at_least(0.0)
-      .help("what a sample of each class counts; empty: 1");
+      .help("weight of the samples of each class; empty: 1");
   f.add("balanced", &Config::is_balanced)
-      .help("class_weights by which all classes of the training data count the same");
+      .help("choose class_weights so that all classes of the training data have the same weight");
   f.require([](const Config& c) {
     return c.is_balanced && !c.class_weights.empty()
-               ? std::string("balanced and class_weights exclude each other")
+               ? std::string("balanced is not supported with class_weights")
                : std::string();
   });
 }
@@ -52,7 +52,7 @@ struct CrossEntropyConfig {
   static void describe(config::Fields<CrossEntropyConfig>& f) {
     f.add("label_smoothing", &CrossEntropyConfig::label_smoothing)
         .range(0.0, 1.0)
-        .help("share of the target that is spread over all classes");
+        .help("fraction of the target probability that is spread over all classes");
     describe_weights(f);
   }
 };
@@ -65,7 +65,7 @@ struct FocalConfig {
   static void describe(config::Fields<FocalConfig>& f) {
     f.add("gamma", &FocalConfig::gamma)
         .range(1e-3, 100.0)
-        .help("how much less a sample counts that is known already: (1 - p)^gamma");
+        .help("exponent of the weight (1 - p)^gamma of a sample whose class has probability p");
     describe_weights(f);
   }
 };
@@ -78,7 +78,8 @@ template <class Config>
 std::vector<double> weights_of(const Config& config, const data::Form& form,
                                const CountClasses& count) {
   if (config.is_balanced) {
-    TRIREME_CHECK(count != nullptr, "balanced weights follow from the training data");
+    TRIREME_CHECK(count != nullptr,
+                  "balanced weights require the class counts of the training data");
     return data::balanced_weights(count());
   }
   if (config.class_weights.empty() || std::ssize(config.class_weights) == form.classes) {
@@ -86,11 +87,11 @@ std::vector<double> weights_of(const Config& config, const data::Form& form,
   }
   throw Error(ErrorCode::InvalidInput,
               "loss.class_weights has " + std::to_string(config.class_weights.size()) +
-                  " numbers, and the data have " + std::to_string(form.classes) + " classes");
+                  " numbers, but the data have " + std::to_string(form.classes) + " classes");
 }
 
-// Settings that change how long or how visibly a job runs, not what it computes.
-// Where first weights came from is over once there is a checkpoint.
+// Settings that do not change the result of a job: its duration and its reports, and the source of
+// initial weights, which no longer matters once there is a checkpoint.
 constexpr std::array<std::string_view, 17> kFree = {"sync.",
                                                     "elastic.",
                                                     "balance.",
@@ -109,8 +110,8 @@ constexpr std::array<std::string_view, 17> kFree = {"sync.",
                                                     "model.load_strict",
                                                     "model.load_renames"};
 
-// Settings that decide a result and still leave a checkpoint's weights, optimizer state and place
-// in the data their meaning.
+// Settings that affect the result, but with which a checkpoint's weights, optimizer state and
+// position in the data keep their meaning.
 constexpr std::array<std::string_view, 37> kChangeable = {"optim.learning_rate",
                                                           "optim.weight_decay",
                                                           "optim.beta1",
@@ -159,10 +160,10 @@ bool may_differ(const std::string& key) {
   return is_among(kFree, key);
 }
 
-// A tokenizer may be in another place: its content is compared when the data are opened.
+// The path of a tokenizer may change. Its content is compared when the data are opened.
 constexpr const char* kTokenizer = "data.tokenizer";
 
-// The settings of a resolved recipe, which has one a line, as they are written.
+// The settings of a resolved recipe, which has one setting per line, as TOML text.
 std::map<std::string, std::string> settings_in(const std::string& resolved) {
   std::map<std::string, std::string> settings;
   std::istringstream lines(resolved);
@@ -222,18 +223,21 @@ config::Schema recipe_schema(const Kinds& kinds) {
   config::Schema schema;
   kinds.models.add_sections(schema);
   kinds.data.add_sections(schema);
-  schema.section("train", "how long, how much at once, how exactly").fields<TrainConfig>();
-  schema.section(kLossSection, "what training makes small")
+  schema.section("train", "duration, batch size, precision and reproducibility of training")
+      .fields<TrainConfig>();
+  schema.section(kLossSection, "the loss function")
       .kind<AutoLossConfig>("auto", "cross entropy for classes, mse for numbers")
-      .kind<CrossEntropyConfig>("cross_entropy", "of the right class")
-      .kind<FocalConfig>("focal", "cross entropy that looks at what is not known yet")
+      .kind<CrossEntropyConfig>("cross_entropy", "cross entropy of the correct class")
+      .kind<FocalConfig>(
+          "focal", "cross entropy with more weight on samples that the model does not predict well")
       .kind<MseConfig>("mse", "mean squared error");
   optim::add_optim_sections(schema);
   parallel::add_sync_section(schema);
-  schema.section(kElasticSection, "workers that die, leave and come").fields<ElasticConfig>();
+  schema.section(kElasticSection, "jobs whose workers may die, leave and join during training")
+      .fields<ElasticConfig>();
   add_balance_section(schema);
-  schema.section("eval", "what is looked at on the way").fields<EvalConfig>();
-  schema.section("checkpoint", "what is kept on the way").fields<CheckpointConfig>();
+  schema.section("eval", "evaluations during training").fields<EvalConfig>();
+  schema.section("checkpoint", "checkpoints during training").fields<CheckpointConfig>();
   return schema;
 }
 
@@ -250,7 +254,7 @@ std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const
   if (const auto* focal = config.find<FocalConfig>(kLossSection)) {
     if (form.classes > 0 && form.target_type != at::kLong) {
       throw Error(ErrorCode::InvalidInput,
-                  "loss.kind = \"focal\" does not go with data.mixup or cutmix");
+                  "loss.kind = \"focal\" is not supported with data.mixup or data.cutmix");
     }
     return model::cross_entropy(
         {.class_weights = weights_of(*focal, form, count), .focus = focal->gamma});
@@ -265,7 +269,7 @@ std::shared_ptr<const model::Loss> loss_of(const config::Config& config, const m
   if (!own) return make_loss(config, form, count);
   if (config.find<AutoLossConfig>(kLossSection) == nullptr) {
     throw Error(ErrorCode::InvalidInput, "model.kind = \"" + config.kind(model::kModelSection) +
-                                             "\" brings a loss of its own: leave loss.kind out");
+                                             "\" has its own loss; remove loss.kind");
   }
   return own;
 }

@@ -15,7 +15,7 @@ constexpr const char* kDataKey = "data";
 
 std::string meta_of(const Progress& progress, const std::string& preprocessing) {
   std::string meta = progress.to_json();
-  TRIREME_CHECK(meta.ends_with('}'), "a progress is a JSON object");
+  TRIREME_CHECK(meta.ends_with('}'), "the progress must be a JSON object");
   meta.pop_back();
   return meta + ",\"" + kDataKey + "\":" + preprocessing + "}";
 }

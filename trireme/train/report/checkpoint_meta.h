@@ -1,9 +1,10 @@
-// The meta of a training job's checkpoint: a Progress, and beside it what the model needs to know
-// of its data.
+// The metadata of a training job's checkpoint: a Progress, and the preprocessing of the data that
+// the model was trained on.
 //
-// Threads: pure.
-// Errors:  reading throws Corrupt for a meta that no job can have written; a checkpoint with such a
-//          meta counts as damaged.
+// Errors:        reading throws Corrupt for metadata that no job can have written; a checkpoint
+// with
+//                such metadata counts as damaged.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -18,12 +19,13 @@ namespace trireme::train {
 
 std::string meta_of(const Progress& progress, const std::string& preprocessing);
 
-// Nothing where the checkpoint's writer did not save it.
+// Nullopt if the program that wrote the checkpoint did not save it.
 std::optional<data::Preprocessing> preprocessing_in(const std::string& meta);
 
 Progress progress_in(const checkpoint::Checkpoint& from);
 
-// For checkpoint::Checkpoint::newest_whole() and its like: everything in the meta can be read.
+// Throws if the metadata cannot be read. For checkpoint::Checkpoint::newest_whole() and similar
+// functions.
 void check_job_meta(const std::string& meta, std::int64_t step);
 
 }  // namespace trireme::train

@@ -1,4 +1,4 @@
-// Pace is what one rank did between two looks at everybody's speed.
+// Pace measures the work of one rank between two comparisons of all ranks' speeds.
 
 #pragma once
 
@@ -7,12 +7,12 @@
 namespace trireme::train {
 
 struct Pace {
-  double seconds = 0;    // of work: whatever was not waiting for other ranks
-  double samples = 0;    // run here
-  double data = 0;       // seconds of them in which it waited for batches
-  double throttled = 0;  // seconds in which a quota kept its processes from running
-  double delayed = 0;    // seconds in which its thread could run and another did
-  double process = 0;    // its number on its host
+  double seconds = 0;    // of work: all time except waiting for other ranks
+  double samples = 0;    // run by this rank
+  double data = 0;       // the part of `seconds` in which the rank waited for batches
+  double throttled = 0;  // seconds in which a CPU quota kept its processes from running
+  double delayed = 0;    // seconds in which its thread was runnable but another one ran
+  double process = 0;    // process id on its host
 
   static constexpr std::size_t kSize = 6;
   std::array<double, kSize> to_array() const {

@@ -9,18 +9,19 @@
 namespace trireme::train {
 namespace {
 
-// Sums and products of a few counts, and of epochs and samples, stay far from overflow.
+// With this limit, sums and products of a few counts, and of epochs and samples, cannot overflow.
 constexpr std::int64_t kCountMax = std::int64_t{1} << 60;
 constexpr std::int64_t kEpochsMax = std::int64_t{1} << 40;
 
 [[noreturn]] void refuse(const std::string& name, const nlohmann::json& value) {
   throw Error(ErrorCode::Corrupt,
-              "the progress of a training cannot have " + name + " = " + value.dump());
+              "the progress of a job cannot have " + name + " = " + value.dump());
 }
 
 std::int64_t count_of(const nlohmann::json& value, const char* name,
                       std::int64_t most = kCountMax) {
-  const bool is_count = value.is_number_unsigned();  // the library's name for what is not negative
+  const bool is_count =
+      value.is_number_unsigned();  // the JSON library's type of numbers that are not negative
   if (!is_count || value.get<std::uint64_t>() > static_cast<std::uint64_t>(most)) {
     refuse(name, value);
   }
@@ -31,7 +32,7 @@ std::int64_t count_in(const nlohmann::json& json, const char* name, std::int64_t
   return count_of(json.at(name), name, most);
 }
 
-// -1: there is no best one.
+// -1 if there is no best step.
 std::int64_t best_step_in(const nlohmann::json& json, std::int64_t step) {
   return json.at("best_step") == -1 ? -1 : count_in(json, "best_step", step);
 }
@@ -127,9 +128,10 @@ std::string Progress::to_json() const {
 }
 
 Progress Progress::from_json(const std::string& text) {
-  constexpr const char* kNone = "the checkpoint says nothing about a training: ";
+  constexpr const char* kNone = "the checkpoint has no valid training progress: ";
   const auto json = parse_json<nlohmann::json>(text);
-  if (!json.is_object()) throw Error(ErrorCode::Corrupt, std::string(kNone) + "no JSON object");
+  if (!json.is_object())
+    throw Error(ErrorCode::Corrupt, std::string(kNone) + "it is not a JSON object");
   try {
     Progress read;
     read.step = count_in(json, "step");
@@ -161,8 +163,8 @@ Progress Progress::from_json(const std::string& text) {
 Progress Progress::from_meta(const std::string& meta, std::int64_t step) {
   Progress read = from_json(meta);
   if (read.step == step) return read;
-  throw Error(ErrorCode::Corrupt, "its progress is that of step " + std::to_string(read.step) +
-                                      ", and the checkpoint is of step " + std::to_string(step));
+  throw Error(ErrorCode::Corrupt, "its progress is of step " + std::to_string(read.step) +
+                                      ", but the checkpoint is of step " + std::to_string(step));
 }
 
 }  // namespace trireme::train

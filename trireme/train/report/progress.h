@@ -1,11 +1,13 @@
-// Progress is how far a job has come: everything beside the tensors that a resumed job needs to go
-// on as if nothing had happened. It travels in a checkpoint's meta as JSON.
+// Progress is the state that a resumed job needs in addition to its tensors, to continue as if it
+// had not been interrupted. It is stored as JSON in a checkpoint's metadata.
 //
-// Randomness needs no state of its own: it is a function of the seed and these numbers.
+// Random number generators have no state here: randomness is a function of the seed and these
+// numbers. This file does not need torch, so that `trireme checkpoint verify` can use it.
 //
-// Failure: reading throws Corrupt for text that is not a progress, and for numbers that no job can
-//          reach: negative counts, more updates than steps, a best step that is still to come.
-// Torch:   not needed, so that `trireme checkpoint verify` can read it too.
+// Errors:        reading throws Corrupt for text that is not a progress, and for numbers that no
+// job
+//                can reach: negative counts, more updates than steps, a best step in the future.
+// Thread safety: a value.
 
 #pragma once
 
@@ -23,30 +25,30 @@ namespace trireme::train {
 
 struct Progress {
   std::int64_t step = 0;     // batches used
-  std::int64_t updates = 0;  // made; fewer than steps where some were skipped
+  std::int64_t updates = 0;  // made; fewer than steps if some were skipped
   data::Position position{};
-  std::vector<data::Returned> returned{};  // dealt before it, and not used yet
+  std::vector<data::Returned> returned{};  // samples before the position that were not yet used
   std::int64_t samples = 0;
-  double seconds = 0;        // spent on the whole job up to here, by all attempts
-  std::int64_t planned = 0;  // steps of the whole job, which some learning rates follow; 0: unknown
+  double seconds = 0;        // of the whole job so far, over all runs
+  std::int64_t planned = 0;  // steps of the whole job, for learning rate schedules; 0: unknown
   double loss_scale = 0;     // float16 only; 0: none yet
   std::int64_t loss_scale_good_steps = 0;
-  std::string metric{};  // eval.metric, by which the best is known
+  std::string metric{};  // eval.metric, which decides on the best evaluation
   double best = std::numeric_limits<double>::quiet_NaN();
   std::int64_t best_step = -1;
   int evaluations_since_best = 0;
-  optim::Plateau::State plateau{};  // where the rate drops on plateaus
+  optim::Plateau::State plateau{};  // of schedule.kind = "reduce_on_plateau"
   PrecisionSwitch::State precision{};
   std::string job_id{};    // see job_id.h
   std::string recipe{};    // the resolved configuration
-  std::string job_hash{};  // of what a resumed job must have in common
+  std::string job_hash{};  // of the settings that a resumed job must have in common
 
-  // As if nothing had been evaluated: bests by different metrics cannot be compared.
+  // Forgets all evaluations, because scores by different metrics cannot be compared.
   void forget_best();
 
   std::string to_json() const;
   static Progress from_json(const std::string& json);
-  // As from_json(). Corrupt where it is of another step than the checkpoint.
+  // Like from_json(), but throws Corrupt if the step is not that of the checkpoint.
   static Progress from_meta(const std::string& meta, std::int64_t step);
 };
 

@@ -25,9 +25,10 @@ namespace {
 
 constexpr double kSecondsBetweenMetrics = 0.5;
 constexpr std::int64_t kFirstMetrics = 10;
-// A share of the peak over less than this is mostly noise.
+// Model FLOPs utilization over a shorter time is mostly noise.
 constexpr double kSecondsOfMfu = 0.5;
-// When a job begins, its ranks and their libraries start beside the first measurement.
+// The first measurement is disturbed by other ranks and libraries that are starting, and is
+// repeated after this time.
 constexpr double kSecondsToRemeasure = 10;
 
 double seconds_since(TimePoint then) {
@@ -56,7 +57,7 @@ std::string text_of(const Scores& scores, bool is_text) {
   return all;
 }
 
-// Which checkpoint is the best and how it is used; empty where none was evaluated.
+// Tells which checkpoint is the best and how to use it; empty if no checkpoint was evaluated.
 std::string best_text(const Progress& progress, const std::filesystem::path& folder) {
   if (progress.best_step < 0) return {};
   const std::string best = "best by " + progress.metric + ": step " +
@@ -66,14 +67,14 @@ std::string best_text(const Progress& progress, const std::filesystem::path& fol
   if (!std::filesystem::exists(folder / "checkpoints" / name)) {
     return best + ", whose checkpoint was not kept (checkpoint.keep_best)";
   }
-  // As the user called the program that started the job, which a shell may not find by its name.
+  // The path by which the user called `trireme`, which may not be in the shell's PATH.
   const char* program = std::getenv("TRIREME_PROGRAM");
   return best + "; eval, generate, predict and checkpoint export use it with --checkpoint best: " +
          shell_word(program == nullptr ? "trireme" : program) + " eval " +
          shell_word(folder.string()) + " --checkpoint best";
 }
 
-// The fastest type that a job's matrix products have.
+// The fastest type that the matrix products of a job use.
 Precision fastest_precision(const TrainConfig& config) {
   const auto is_narrow = [](const std::string& text) { return text.ends_with("=bfloat16"); };
   const bool has_narrow = std::ranges::any_of(config.module_precision, is_narrow);
@@ -95,13 +96,13 @@ struct Reporter::State {
   std::int64_t first_step = 0;
   std::int64_t steps_an_epoch = 1;
   std::int64_t log_every = 0;
-  std::int64_t units_a_sample = 1;  // tokens of a text
+  std::int64_t units_a_sample = 1;  // the number of tokens if samples are texts
   double flops_a_sample = 0;
   Precision precision = Precision::Float32;  // see fastest_precision()
   int ranks = 1;
   bool is_remeasured = false;
-  bool is_excess_told = false;  // that the peak is exceeded
-  bool is_successor = false;    // of one that reported before
+  bool is_excess_told = false;  // the warning about an exceeded peak was shown
+  bool is_successor = false;    // another rank reported before
   bool has_standards = false;   // targets are standardized
   bool has_spreads = false;     // the variance of targets is known
   TimePoint begin = steady_clock().now();
@@ -178,7 +179,7 @@ void Reporter::begin(const Job& job, const Progress& progress) {
   s.has_standards = !form.target_standards.empty();
   s.has_spreads = !form.target_spreads.empty();
   if (is_resumed && !s.is_successor)
-    s.view->note("going on from step " + std::to_string(progress.step));
+    s.view->note("continuing from step " + std::to_string(progress.step));
   event({{"event", s.is_successor ? "took over"
                    : is_resumed   ? "resumed"
                                   : "began"},
@@ -190,7 +191,7 @@ void Reporter::step(const Progress& progress, const Outcome& outcome) {
   if (!state_) return;
   State& s = *state_;
   s.step = progress.step;
-  // What a repeated step kept of its first attempt would look like speed.
+  // A repeated step reuses work of its first attempt, which would make it look faster.
   if (!outcome.is_repeated) {
     s.samples += outcome.samples;
     s.times += outcome.times;
@@ -198,7 +199,7 @@ void Reporter::step(const Progress& progress, const Outcome& outcome) {
     ++s.steps;
     update_mfu(outcome);
   } else if (s.is_successor && progress.step == s.first_step + 1) {
-    // The first step that it sees was begun before: its speed and time would be wrong.
+    // The first step after a takeover began earlier, so its speed and time would be wrong.
     s.begin = steady_clock().now();
     s.first_step = progress.step;
   }
@@ -298,7 +299,7 @@ void Reporter::write_metrics(const Progress& progress, const Outcome& outcome) {
     record.add({"bytes_sent_per_step", static_cast<double>(s.traffic.sent) / s.steps});
   }
   if (s.shown.mfu) record.add({"mfu", *s.shown.mfu});
-  // Tells the lines of this run from those of the run that it resumed.
+  // Distinguishes the lines of this run from those of the run that it resumed.
   Record timed = record;
   timed.add({"time", wall_seconds()});
   s.metrics->write(progress.step, timed);
@@ -345,7 +346,7 @@ void Reporter::evaluated(const Progress& progress, const Scores& scores) {
 void Reporter::saved(std::int64_t step, const checkpoint::Saver::Figures& figures) {
   if (!state_) return;
   state_->shown.checkpoint_step = step;
-  // Whoever is killed after this goes on from here, and finds its curves up to here.
+  // A job that is killed later resumes from this checkpoint, and its curves must reach this step.
   if (state_->board) state_->board->flush();
   event({{"event", "checkpoint"},
          {"step", step},
@@ -373,9 +374,10 @@ void Reporter::warn(const std::string& text, const Record& what) {
 void Reporter::end(const Progress& progress, Ending ending) {
   if (!state_) return;
   State& s = *state_;
-  const char* how = ending == Ending::Done      ? "done"
-                    : ending == Ending::Stopped ? "stopped"
-                                                : "ended early: no better for a while";
+  const char* how = ending == Ending::Done ? "done"
+                    : ending == Ending::Stopped
+                        ? "stopped"
+                        : "ended early: no better evaluation for eval.patience";
   event({{"event", "ended"}, {"how", how}, {"seconds", progress.seconds}});
   s.board->flush();
   s.view->finish();

@@ -1,11 +1,12 @@
-// Reporter is what people see of a job: a view on the terminal or plain lines, metrics.jsonl,
-// events.jsonl and TensorBoard's curves in the job's folder.
+// Reporter shows a job to its users: a live view or plain lines on the terminal, and metrics.jsonl,
+// events.jsonl and TensorBoard curves in the job's folder.
 //
-// Of several ranks the first reports; the others have a Reporter without a folder, which is silent.
+// Rank 0 reports. The other ranks have a Reporter without a folder, which reports nothing.
 //
-// Resume:  metrics.jsonl is cut back to the step, events.jsonl never: it tells of every attempt.
-// Failure: opening the folder's files throws; later nothing here ends a training.
-// Threads: one.
+// Resuming:      metrics.jsonl is truncated to the step of the checkpoint; events.jsonl is never
+//                truncated, because it records every run.
+// Errors:        opening the files throws. Later errors do not end the training.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -28,29 +29,29 @@ enum class Ending;
 class Reporter {
  public:
   struct Options {
-    std::filesystem::path folder{};  // empty: says and writes nothing
-    std::string terminal{};          // where a live view is drawn; empty: plain lines
-    bool is_silent = false;          // until it takes over
+    std::filesystem::path folder{};  // empty: shows and writes nothing
+    std::string terminal{};          // the device for the live view; empty: plain lines
+    bool is_silent = false;          // shows nothing until take_over()
     PeakFlops::Measure measure_peak = measure_peak_flops;
   };
   explicit Reporter(Options options);
   ~Reporter();
 
   void begin(const Job& job, const Progress& progress);
-  // The rank that reported is gone, and this one goes on. Nothing where it reports already.
+  // Continues the reports of a rank that failed or left. Does nothing if this rank already reports.
   void take_over(const Job& job, const Progress& progress);
-  // Of one rank, as far as this job has seen; 0: unknown.
+  // The highest measured peak of one rank; 0: unknown.
   double peak_flops() const noexcept { return peak_.value(); }
   void raise_peak_flops(double peak) noexcept { peak_.raise(peak); }
-  // The ranks of an elastic job change. Speeds from here on are those of so many.
+  // Called when the number of ranks of an elastic job changes, which reported speeds depend on.
   void set_ranks(int ranks);
   void step(const Progress& progress, const Outcome& outcome);
   void evaluated(const Progress& progress, const Scores& scores);
-  // When it is on disk.
+  // Called when a checkpoint is on disk.
   void saved(std::int64_t step, const checkpoint::Saver::Figures& figures);
-  // At the last step that was reported, unless the record has a "step" of its own.
+  // Writes an event. Its step is the last reported one, unless the record has a "step".
   void event(const Record& what);
-  // On the screen, and as an event.
+  // Shows a text on the screen, and writes an event.
   void warn(const std::string& text, const Record& what);
   void end(const Progress& progress, Ending ending);
 

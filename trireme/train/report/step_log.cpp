@@ -43,7 +43,7 @@ void StepLog::append(monitor::StepLine line) const {
   line.worker = worker_;
   line.nanoseconds = std::chrono::nanoseconds(steady_clock().now().time_since_epoch()).count();
   const std::string text = line.to_text();
-  // Nobody's training ends because somebody's log is full.
+  // Training must not end because the disk of the log is full.
   if (::write(file_.get(), text.data(), text.size()) < 0) return;
 }
 

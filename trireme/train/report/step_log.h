@@ -1,11 +1,11 @@
 // StepLog appends a line to the file that TRIREME_STEP_LOG names when this worker begins its first
-// slot and whenever a step ended here: see trireme/monitor/step_line.h.
+// micro-batch and whenever it finishes a step: see trireme/monitor/step_line.h.
 //
-// All workers of a job write to one file: a line is one write, and lines are never torn apart.
-// Passes every point on to `next`, which may be null.
+// All workers of a job write to one file. A line is a single write, so lines are never interleaved.
+// Every fault point is passed on to `next`, which may be null.
 //
-// Failure: NotFound or Io where the file cannot be opened; what cannot be written is lost.
-// Threads: reached() on any; write() on one.
+// Errors:        NotFound or Io if the file cannot be opened. Later write errors are ignored.
+// Thread safety: reached() from any thread; write() from one thread.
 
 #pragma once
 
@@ -24,7 +24,7 @@ namespace trireme::train {
 class StepLog final : public Faults {
  public:
   StepLog(const std::string& path, int worker, Faults* next);
-  // Null where the variable is not set.
+  // Null if TRIREME_STEP_LOG is not set.
   static std::unique_ptr<StepLog> from_environment(Faults* next);
 
   void write(std::uint64_t epoch, const Progress& progress, const Outcome& outcome);

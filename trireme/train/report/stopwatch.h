@@ -1,4 +1,4 @@
-// Stopwatch cuts a stretch of time into laps without gaps, so that they add up to the whole.
+// Stopwatch divides time into laps without gaps, so that the laps add up to the whole.
 
 #pragma once
 
@@ -11,7 +11,7 @@ namespace trireme::train {
 
 class Stopwatch {
  public:
-  // Seconds since the last lap, or since it was made.
+  // Seconds since the last lap, or since construction.
   double lap() {
     const TimePoint now = steady_clock().now();
     return std::chrono::duration<double>(now - std::exchange(last_, now)).count();

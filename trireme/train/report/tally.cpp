@@ -32,7 +32,7 @@ void count_answers(Scores& scores, const at::Tensor& output, const at::Tensor& t
     scores.add_confidence(confidence[i], truth[i] == answer[i]);
   }
   const std::int64_t most = std::min<std::int64_t>(kTopMax, rows.size(1));
-  // How many truths were the likeliest, the second, and so on.
+  // How often the correct class was the most likely one, the second most likely, and so on.
   const at::Tensor places =
       std::get<1>(rows.topk(most, -1)).eq(truths.unsqueeze(1)).sum(0).contiguous();
   std::int64_t among = 0;
@@ -42,7 +42,7 @@ void count_answers(Scores& scores, const at::Tensor& output, const at::Tensor& t
   }
 }
 
-// Columns of targets lie side by side.
+// Targets with several columns have these next to each other.
 void count_numbers(Scores& scores, const at::Tensor& output, const at::Tensor& target,
                    std::int64_t columns) {
   const at::Tensor answers = output.reshape({-1}).to(at::kDouble);
@@ -54,7 +54,7 @@ void count_numbers(Scores& scores, const at::Tensor& output, const at::Tensor& t
   }
 }
 
-// Of a picture that is to be predicted all numbers are one.
+// If the target is an image, all its numbers count as one column.
 std::int64_t columns_of(const data::Form& form) {
   return form.is_regression() ? form.target_count() : 1;
 }
@@ -70,7 +70,7 @@ void rank_samples(Ranking& ranking, std::int64_t first, const at::Tensor& output
   }
 }
 
-// Each by its own head.
+// Counts each task by the outputs of its own head.
 void count_tasks(Scores& scores, const data::Form& form, const at::Tensor& output,
                  const at::Tensor& target) {
   const std::vector<data::TaskForm>& tasks = form.tasks;
@@ -114,7 +114,7 @@ void Tally::add(std::int64_t first, const at::Tensor& output, const data::Batch&
   scores_.add_skipped(batch.skipped);
   const data::Form& form = options_.source->form();
   at::Tensor said = output, truth = batch.target;
-  // The loss of several tasks is in no unit.
+  // The sum of the losses of several tasks has no unit.
   if (form.tasks.empty() && !form.target_standards.empty()) {
     truth = data::restored(truth, form.target_standards);
     said = data::restored(said.reshape(truth.sizes()), form.target_standards);

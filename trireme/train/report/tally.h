@@ -1,7 +1,7 @@
-// Tally counts what a model answered, batch by batch, into Scores.
+// Tally adds up the results of an evaluation, batch by batch, as Scores.
 //
-// Threads: one.
-// Failure: what the loss and the group throw; see finish().
+// Errors:        what the loss and the group throw; see finish().
+// Thread safety: one thread.
 
 #pragma once
 
@@ -24,15 +24,16 @@ class Tally {
   struct Options {
     const data::Source* source = nullptr;
     const model::Loss* loss = nullptr;
-    bool is_ranked = false;  // for the area under the curve: keeps a row a sample
+    bool is_ranked = false;  // keeps a row per sample, for the area under the ROC curve
   };
   explicit Tally(const Options& options);
 
-  // Samples of a batch that has no others.
+  // Counts the samples of a batch of which none could be read.
   void add_skipped(std::int64_t count) { scores_.add_skipped(count); }
-  // The answers, float32, to samples of which batch.places count from `first`.
+  // Adds the outputs of the model, float32, for a batch whose batch.places count from `first`.
   void add(std::int64_t first, const at::Tensor& output, const data::Batch& batch);
-  // All ranks' counts together. InvalidInput where no sample could be read: there is no score.
+  // Adds up the counts of all ranks. Throws InvalidInput if no sample could be read, since there is
+  // no score then.
   Scores finish(const comm::Group& group = comm::Group::solo());
 
  private:
@@ -41,7 +42,8 @@ class Tally {
   std::optional<Ranking> ranking_;
 };
 
-// Whether samples can be ranked: of one class each, not too many of them.
+// Whether the area under the ROC curve can be computed: each sample has one class, and there are
+// not too many samples.
 bool can_rank(const data::Source& source);
 
 }  // namespace trireme::train
