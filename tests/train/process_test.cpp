@@ -187,7 +187,7 @@ TEST_F(TrainProcess, AnswersAboutWhatWasTrained) {
   const std::int64_t best = Progress::from_json(newest("job").meta()).best_step;
   EXPECT_THAT(step_of("best").out, HasSubstr("\"step\":" + std::to_string(best) + ","));
   EXPECT_THAT(step_of("59").out, HasSubstr("\"step\":59,"));
-  EXPECT_THAT(step_of("3").error, HasSubstr("there are those of steps"));
+  EXPECT_THAT(step_of("3").error, HasSubstr("it has those of steps"));
   EXPECT_THAT(step_of("worst").error, HasSubstr("use best, or the step"));
   // The newest one is damaged: whoever asks hears which, why, and what is used instead.
   const fs::path part = newest("job").path() / "part-00000.safetensors";

@@ -152,7 +152,7 @@ TEST_F(DrawnSamples, OfAnAutoencoderAreOfTheirClass) {
   EXPECT_THAT(generate("coder", {"--only", "3", "--to", at("few").string()}),
               HasSubstr("--only 3: no such class"));
   EXPECT_THAT(generate("coder", {"--to", at("few").string(), "--set", "data.standardize=true"}),
-              HasSubstr("lost their scale"));
+              HasSubstr("images whose scale is known"));
 }
 
 TEST_F(DrawnSamples, AreTrainedOnBesideTheOthers) {

@@ -60,7 +60,7 @@ TEST_F(TrainedModelTest, SettingsAreThoseOfTheCheckpoint) {
   EXPECT_EQ(opened.heads, "2");
   EXPECT_THAT(opened.said,
               AllOf(HasSubstr("config.toml differs"), HasSubstr("model.heads (2, now 4)"),
-                    HasSubstr("give others as key=value")));
+                    HasSubstr("override them with key=value")));
   EXPECT_EQ(open("edited", {.folder = {}, .overrides = {"model.heads=4"}}).heads, "4");
 }
 

@@ -118,7 +118,7 @@ TEST_F(JobIdTest, ACheckpointOfAnotherJobIsRefusedThoughTheIdWasEditedOrDeleted)
   fs::remove(at("a") / "job_id");
   EXPECT_THAT(refusal("a", with_key(), true),
               HasSubstr(checkpoint_at("a", 3).string() + " and " + checkpoint_at("a", 5).string() +
-                        " are of two jobs"));
+                        " belong to two jobs"));
   // As the message says.
   fs::remove_all(checkpoint_at("a", 3));
   EXPECT_EQ(run("a", with_key(), true).progress.step, 7);

@@ -18,7 +18,7 @@
 namespace trireme::train {
 namespace {
 
-// In quotation marks where a table would not show it.
+// Quotes a name that would be invisible in a table.
 std::string class_name(const data::Form& form, std::size_t index) {
   if (index >= form.class_names.size()) return std::to_string(index);
   const std::string& name = form.class_names[index];
@@ -43,7 +43,8 @@ void print_classes(const Scores& scores, const data::Form& form) {
   std::printf("\n%s", confusion_table(names, scores.matrix()).c_str());
 }
 
-// What `trireme plot` draws the matrix from; of numbers and of too many classes there is none.
+// Writes the confusion matrix for `trireme plot`. There is none for numbers and for too many
+// classes.
 void save_evaluation(const TrainedModel& trained, const Scores& scores, const data::Form& form) {
   std::vector<std::string> names;
   if (!scores.matrix().empty()) {
@@ -52,13 +53,13 @@ void save_evaluation(const TrainedModel& trained, const Scores& scores, const da
     }
   }
   const nlohmann::json all{{"step", trained.step}, {"classes", names}, {"matrix", scores.matrix()}};
-  // A folder's name, which a class may have, need not be UTF-8.
+  // Class names may be names of folders, which need not be valid UTF-8.
   using Handler = nlohmann::json::error_handler_t;
   write_file_atomically(trained.folder / "evaluation.json",
                         all.dump(-1, ' ', false, Handler::replace) + "\n");
 }
 
-// Those that the data have.
+// Adds the metrics that exist for these data.
 void add_metrics(Record& record, const Scores& scores, const data::Form& form) {
   record.add({"loss", scores.loss()});
   if (scores.answers() > 0) {
@@ -91,11 +92,11 @@ const TrainedModel& expect_test(const TrainedModel& trained) {
   throw Error(
       ErrorCode::InvalidInput,
       trained.folder.string() +
-          ": this recipe's data have no part to evaluate on; set data.test=PATH, where the kind "
-          "of data has it");
+          ": the recipe has no test data to evaluate on; set data.test=PATH, if this kind of data "
+          "supports it");
 }
 
-// Training samples of each class.
+// The number of training samples of each class.
 std::vector<std::int64_t> counts_of(const TrainedModel& trained, const Kinds& kinds) {
   if (!trained.data.class_counts.empty()) return trained.data.class_counts;
   return class_counts_of(*kinds.data.open(trained.config).train);
@@ -105,7 +106,7 @@ Blend blend_of(const std::string& name) {
   if (name == "average") return Blend::Average;
   if (name == "vote") return Blend::Vote;
   if (name == "stack") return Blend::Stack;
-  throw Error(ErrorCode::InvalidInput, "--ensemble " + name + ": average, vote or stack");
+  throw Error(ErrorCode::InvalidInput, "--ensemble " + name + ": use average, vote or stack");
 }
 
 std::vector<std::string> listed_in(std::string_view names) {
@@ -225,15 +226,15 @@ int print_one(const WorkerWords& words, const TrainedModel& trained, const Panel
 
 void refuse_mixed_words(const WorkerWords& words, bool is_ensemble) {
   const auto refuse = [](const std::string& why) { throw Error(ErrorCode::InvalidInput, why); };
-  if (words.has("--against") && is_ensemble) refuse("--against compares one job with one other");
+  if (words.has("--against") && is_ensemble) refuse("--against is not supported with an ensemble");
   if (words.has("--snapshots") && words.has("--checkpoint")) {
-    refuse("--snapshots takes the last checkpoints, and --checkpoint names one");
+    refuse("--snapshots, which uses the last checkpoints, is not supported with --checkpoint");
   }
   if (words.has("--ensemble") && !is_ensemble) {
-    refuse("--ensemble is of several: name others --with, or take --snapshots");
+    refuse("--ensemble requires several models; use --with or --snapshots");
   }
   if ((words.has("--save") || words.has("--bleu")) && (is_ensemble || words.has("--against"))) {
-    refuse("--save and --bleu are of one job");
+    refuse("--save and --bleu are supported only for one job");
   }
 }
 

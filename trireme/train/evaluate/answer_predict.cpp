@@ -25,7 +25,7 @@ void refuse_unpredictable(const TrainedModel& trained) {
       "an autoencoder");
 }
 
-// A prediction may take hours, and all of it would be lost.
+// Checks the output file first, because a prediction may take hours and would be lost.
 void require_writable(const fs::path& file) {
   if (file.empty()) return;
   const fs::path folder = fs::absolute(file).parent_path();
@@ -58,7 +58,7 @@ int answer_predict(const WorkerWords& words, const Kinds& kinds) {
   if (trained.data.form.is_text()) {
     if (fs::is_directory(input)) {
       throw Error(ErrorCode::InvalidInput,
-                  input.string() + " is a folder, and this model reads texts: name a text file");
+                  input.string() + " is a folder, but this model reads texts; use a text file");
     }
     predict_lines(trained, input, writer);
   } else {

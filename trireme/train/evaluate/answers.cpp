@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Bytes as they are: a text may hold a zero.
+// Prints all bytes, since a text may contain zeros.
 void print(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
@@ -42,14 +42,14 @@ int answer_generate(const WorkerWords& words, const Kinds& kinds) {
   const data::Form& form = trained.data.form;
   if (form.classes == 0 || form.input_type != at::kLong) {
     throw Error(ErrorCode::InvalidInput,
-                "only a model of texts, a gan or an autoencoder generates; this is none of them");
+                "generate requires a language model, a gan or an autoencoder");
   }
   const Vocabulary vocabulary(form);
   const std::string prompt = words.text("--prompt", "");
   std::vector<std::int64_t> begin = vocabulary.encode(prompt);
   if (begin.empty()) begin = vocabulary.beginning();
   print(prompt);
-  // Numbers have blanks between them.
+  // Token ids are separated by blanks.
   bool is_parted = !vocabulary.is_text() && !prompt.empty();
   generate(*trained.model,
            {.prompt = std::move(begin),
@@ -69,15 +69,16 @@ int answer_generate(const WorkerWords& words, const Kinds& kinds) {
   return 0;
 }
 
-// Before anything large is read.
+// Called before large files are read.
 static void refuse_to_overwrite(fs::path file, bool is_forced) {
   if (!file.has_filename()) file = file.parent_path();  // "folder/"
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   if (!fs::is_directory(folder)) {
-    throw Error(ErrorCode::InvalidInput, file.string() + ": there is no folder " + folder.string());
+    throw Error(ErrorCode::InvalidInput,
+                file.string() + ": the folder " + folder.string() + " does not exist");
   }
   if (fs::exists(file) && !is_forced) {
-    throw Error(ErrorCode::InvalidInput, file.string() + " exists; --force overwrites it");
+    throw Error(ErrorCode::InvalidInput, file.string() + " exists; use --force to overwrite it");
   }
 }
 
@@ -85,7 +86,7 @@ int answer_export(const WorkerWords& words, const Kinds& kinds) {
   const fs::path file = words.text("--file");
   refuse_to_overwrite(file, words.has("--force"));
   const TrainedModel trained = open_trained(wanted_model(words), kinds);
-  // A model of the same kind without them reads it.
+  // A model of the same kind without adapters can read merged weights.
   model::merge_lora(*trained.model);
   checkpoint::NamedTensors all = checkpoint::published_tensors(*trained.model);
   std::erase_if(all, [](const auto& item) { return model::is_lora(item.first); });

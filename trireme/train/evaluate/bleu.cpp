@@ -21,7 +21,7 @@ Runs runs_of(const Sentence& words, std::size_t length) {
   return all;
 }
 
-// How often each run occurs in the reference that has it most.
+// How often each n-gram occurs in the reference that contains it most often.
 Runs most_of(std::span<const Sentence> references, std::size_t length) {
   Runs most;
   for (const Sentence& reference : references) {
@@ -58,7 +58,7 @@ Sentence split_words(std::string_view text) {
 }
 
 void Bleu::add(const Sentence& written, std::span<const Sentence> references) {
-  TRIREME_CHECK(!references.empty(), "a text is scored against at least one other");
+  TRIREME_CHECK(!references.empty(), "BLEU requires at least one reference");
   for (std::size_t length = 1; length <= kLongest; ++length) {
     const Runs most = most_of(references, length);
     for (const auto& [run, count] : runs_of(written, length)) {
@@ -72,7 +72,7 @@ void Bleu::add(const Sentence& written, std::span<const Sentence> references) {
 }
 
 double Bleu::precision(std::size_t length) const {
-  TRIREME_CHECK(length >= 1 && length <= kLongest, "runs of ", length, " words");
+  TRIREME_CHECK(length >= 1 && length <= kLongest, "n-grams of ", length, " words");
   const auto total = static_cast<double>(totals_[length - 1]);
   return total == 0 ? 0 : static_cast<double>(matches_[length - 1]) / total;
 }

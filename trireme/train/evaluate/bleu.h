@@ -1,12 +1,13 @@
-// Bleu scores texts that a model wrote against what people wrote (Papineni et al. 2002): which
-// share of its words, pairs, threes and fours of words are theirs, over a whole corpus.
+// Bleu computes the BLEU score of generated texts against reference texts (Papineni et al. 2002),
+// from the precision of n-grams of 1 to 4 words over a whole corpus.
 //
-// Meaning: a run of words counts at most as often as it occurs in the reference that has it most;
-//          the score is the geometric mean of the four shares, times exp(1 - r / h) where the
-//          references are longer (r words in all, of each the one nearest in length; the shorter
-//          of two as near) than what was written (h words). Nothing is smoothed: without a single
-//          run of four in common it is 0.
-// Threads: a value.
+// An n-gram counts at most as often as it occurs in the reference that contains it most often. The
+// score is the geometric mean of the four precisions, times the brevity penalty exp(1 - r / h) if
+// the references are longer (r words in total) than the generated texts (h words). Of several
+// references, r counts the one nearest in length; of two equally near ones the shorter. There is no
+// smoothing: without a common 4-gram the score is 0.
+//
+// Thread safety: a value.
 
 #pragma once
 
@@ -21,7 +22,7 @@ namespace trireme::train {
 
 using Sentence = std::vector<std::string>;
 
-// What blanks part.
+// Splits a text at blanks.
 Sentence split_words(std::string_view text);
 
 class Bleu {
@@ -33,9 +34,10 @@ class Bleu {
 
   // 0 to 1.
   double score() const;
-  // The share of runs of `length` words, 1 to 4, that occur in a reference; 0 where there are none.
+  // The fraction of n-grams of `length` words, 1 to 4, that occur in a reference; 0 if there are no
+  // n-grams.
   double precision(std::size_t length) const;
-  // 1 where nothing is missing.
+  // 1 if the generated texts are not shorter than the references.
   double brevity_penalty() const;
 
  private:

@@ -19,7 +19,7 @@
 namespace trireme::train {
 namespace {
 
-// Sets these draws apart from all others that a seed is used for.
+// Makes these random numbers differ from all others that use the same seed.
 constexpr std::uint64_t kCodePurpose = 0x434F4445;
 
 class GanSampler final : public ClassSampler {
@@ -39,7 +39,7 @@ class GanSampler final : public ClassSampler {
   std::vector<std::string> names_;
 };
 
-// Samples of a source one after the other, (N) and the sizes of one.
+// Reads samples of a source into a tensor (N, sizes of a sample).
 at::Tensor read_all(const data::Source& source, const std::vector<std::int64_t>& samples) {
   const data::Form& form = source.form();
   std::vector<std::int64_t> sizes = form.input_sizes;
@@ -67,7 +67,7 @@ class AutoencoderSampler final : public ClassSampler {
     const c10::InferenceMode guard;
     for (auto members : data::members_of(labels, has_classes ? source.form().classes : 1)) {
       if (members.empty()) {
-        // A class without samples is drawn as all of them lie.
+        // A class without samples uses the distribution of all samples.
         members.resize(static_cast<std::size_t>(source.count()));
         std::iota(members.begin(), members.end(), 0);
       }
@@ -99,7 +99,7 @@ class AutoencoderSampler final : public ClassSampler {
   std::vector<Normal> codes_;  // by class
 };
 
-// The same data with the classes that an autoencoder is not given.
+// The training data with class labels, which an autoencoder does not get in training.
 data::Sets labelled_sets(const TrainedModel& trained, const Kinds& kinds) {
   const config::Config config = config::read_config(
       recipe_schema(kinds),
@@ -112,7 +112,7 @@ data::Sets labelled_sets(const TrainedModel& trained, const Kinds& kinds) {
 Normal::Normal(const at::Tensor& rows) {
   const at::Tensor all = rows.to(at::kDouble).contiguous();
   const std::int64_t count = all.size(0), dims = all.size(1);
-  TRIREME_CHECK(count > 0, "a distribution of nothing");
+  TRIREME_CHECK(count > 0, "a normal distribution requires at least one row");
   const at::Tensor mean = all.mean(0);
   const at::Tensor apart = all - mean;
   const at::Tensor covariance =
@@ -124,7 +124,7 @@ Normal::Normal(const at::Tensor& rows) {
   const auto root = [&](std::int64_t i, std::int64_t j) -> double& {
     return root_[static_cast<std::size_t>(i * dims + j)];
   };
-  // Cholesky. Where fewer rows than dimensions leave a direction without width, it stays so.
+  // Cholesky decomposition. With fewer rows than dimensions, the variance of some directions is 0.
   for (std::int64_t j = 0; j < dims; ++j) {
     double left = cell[j][j];
     for (std::int64_t k = 0; k < j; ++k) left -= root(j, k) * root(j, k);
@@ -164,8 +164,8 @@ std::unique_ptr<ClassSampler> class_sampler(const TrainedModel& trained, const K
     } catch (const Error& error) {
       if (error.code() != ErrorCode::NotFound) throw;
       throw Error(ErrorCode::NotFound,
-                  "an autoencoder draws like the samples that it was trained on, and these are not "
-                  "there: " +
+                  "an autoencoder requires its training data to generate samples, and these cannot "
+                  "be opened: " +
                       error.message());
     }
   }

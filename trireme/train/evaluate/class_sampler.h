@@ -1,14 +1,15 @@
-// ClassSampler makes samples of a class with a trained model: a gan's generator, or what an
-// autoencoder tells of codes that are drawn as those of the class lie.
+// ClassSampler generates samples of a class with a trained model: with the generator of a gan, or
+// with the decoder of an autoencoder from random codes.
 //
-// Codes:   of each class a normal distribution with the mean and covariance of its training
-// samples'
-//          codes, of kFitted at most. Where samples have no class, all are of one; a class without
-//          samples is drawn as all of them lie.
-// Random:  a function of the seed and of a sample's place among those that are asked for.
-// Threads: one.
-// Failure: InvalidInput where the data do not say of what class a sample is (mixed ones); what
-//          reading them throws.
+// Codes:         for each class, drawn from a normal distribution with the mean and covariance of
+//                the codes of its training samples (of at most kFitted). If samples have no
+//                classes, all belong to one. A class without samples uses the distribution of all
+//                samples.
+// Randomness:    a function of the seed and of the index of the generated sample.
+// Errors:        InvalidInput if samples have no single class (mixup, cutmix); what reading the
+// data
+//                throws.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -29,20 +30,20 @@ class ClassSampler {
 
   virtual ~ClassSampler() = default;
   virtual std::int64_t classes() const = 0;
-  // What they are called; empty where nobody said.
+  // Empty if the classes have no names.
   virtual const std::vector<std::string>& class_names() const = 0;
-  // Samples of these classes, int64 (N), of the sizes and on the scale that the model was trained
-  // with. REQUIRES: 0 <= label < classes().
+  // Samples of these classes, int64 (N), with the sizes and the scale of the training data.
+  // REQUIRES: 0 <= label < classes().
   virtual at::Tensor sample(const at::Tensor& labels, std::uint64_t seed) = 0;
 };
 
-// Null where the model makes none.
+// Null if the model cannot generate samples of a class.
 std::unique_ptr<ClassSampler> class_sampler(const TrainedModel& trained, const Kinds& kinds);
 
 // A normal distribution in several dimensions.
 class Normal {
  public:
-  // That of these rows, (N, D): of one, a distribution of no width.
+  // Fits the rows, (N, D). The variance is 0 if there is only one row.
   explicit Normal(const at::Tensor& rows);
 
   // (D), float32.

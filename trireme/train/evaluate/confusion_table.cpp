@@ -8,7 +8,7 @@
 namespace trireme::train {
 namespace {
 
-// Bytes of the character there; what is no UTF-8 is a byte a character.
+// The number of bytes of the character at this position; a byte of invalid UTF-8 is one character.
 std::size_t character_size(const std::string& text, std::size_t at) {
   return std::max<std::size_t>(1, utf8_length(std::string_view(text).substr(at)));
 }

@@ -1,8 +1,7 @@
-// The table of a confusion matrix, for people: a row per actual class, a column per predicted one,
-// with headings, all of them aligned.
+// Formats a confusion matrix as an aligned text table, with a row per actual class, a column per
+// predicted class, and headings. Names are cut to kNameMax characters, in headings to kHeadingMax.
 //
-// Meaning: a name longer than kNameMax characters is cut, in a heading longer than kHeadingMax.
-// Threads: pure.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -16,11 +15,11 @@ namespace trireme::train {
 inline constexpr std::size_t kNameMax = 20;
 inline constexpr std::size_t kHeadingMax = 10;
 
-// REQUIRES: as many counts as the square of the number of names, row by row.
+// REQUIRES: `counts` has one count per pair of names, row by row.
 std::string confusion_table(const std::vector<std::string>& names,
                             const std::vector<std::int64_t>& counts);
 
-// A name cut to at most `width` characters, and filled up with blanks to that many: on the right,
+// Cuts a name to at most `width` characters, and pads it with blanks to that width: on the right,
 // or on the left.
 std::string left_aligned(const std::string& name, std::size_t width);
 std::string right_aligned(const std::string& name, std::size_t width);

@@ -26,7 +26,7 @@ double bleu_of_continuations(model::Model& model, const data::Source& source,
                              std::int64_t windows) {
   const data::Form& form = source.form();
   if (!form.is_text() || form.input_sizes[0] < 2) {
-    throw Error(ErrorCode::InvalidInput, "--bleu is of texts, and these data are none");
+    throw Error(ErrorCode::InvalidInput, "--bleu requires text data");
   }
   const std::int64_t length = form.input_sizes[0];
   const std::int64_t half = length / 2;

@@ -1,12 +1,12 @@
-// How well a model of texts goes on with texts that it has not seen, in words: BLEU.
+// The BLEU score of continuations that a language model generates.
 //
-// Meaning: of each of so many windows of a source, evenly spread over it, the first half is read
-//          and the second half written, always the likeliest token; it is scored against the
-//          window's own second half, as words that blanks part, or as numbers where tokens have no
-//          text.
-// Threads: one.
-// Failure: InvalidInput where the samples are no texts of at least two tokens; what the model
-//          throws.
+// `windows` windows are spread evenly over a source. The model reads the first half of each and
+// generates the second half, always with the most likely token. The result is scored against the
+// window's own second half, as words separated by blanks, or as numbers if tokens have no text.
+//
+// Errors:        InvalidInput if the samples are not texts of at least two tokens; what the model
+//                throws.
+// Thread safety: one thread.
 
 #pragma once
 

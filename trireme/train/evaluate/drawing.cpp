@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Drawn at once: what a generator computes on the way is larger than its pictures.
+// Images per batch. It is limited because the activations of a generator are larger than its
+// images.
 constexpr std::int64_t kAtOnce = 512;
 
 const data::transform::TransformConfig& changes_of(const TrainedModel& trained) {
@@ -40,7 +41,8 @@ std::int64_t class_called(const std::string& text, std::int64_t classes,
   const auto read = std::from_chars(text.data(), end, number);
   if (read.ec == std::errc() && read.ptr == end && number >= 0 && number < classes) return number;
   throw Error(ErrorCode::InvalidInput, "--only " + text + ": no such class; there are " +
-                                           std::to_string(classes) + ", by name or from 0");
+                                           std::to_string(classes) +
+                                           ", by name or numbered from 0");
 }
 
 std::vector<std::int64_t> wanted_classes(const WorkerWords& words, std::int64_t classes,
@@ -65,12 +67,12 @@ at::Tensor draw(const TrainedModel& trained, ClassSampler& sampler, const at::Te
   std::vector<at::Tensor> all;
   for (std::int64_t begin = 0; begin < labels.numel(); begin += kAtOnce) {
     const std::int64_t count = std::min(kAtOnce, labels.numel() - begin);
-    // Each lot has a seed of its own; the first, the one that was asked for.
+    // Each batch has its own seed; the first one has the seed that the user gave.
     const std::uint64_t lot = seed + static_cast<std::uint64_t>(begin) * 0x9E3779B97F4A7C15;
     const at::Tensor samples = sampler.sample(labels.narrow(0, begin, count), lot);
     if (samples.dim() != 4 || (samples.size(1) != 1 && samples.size(1) != 3)) {
       throw Error(ErrorCode::InvalidInput,
-                  "this model's samples are no pictures of one or three channels");
+                  "the samples of this model are not images with one or three channels");
     }
     all.push_back(to_pixels(samples, changes_of(trained)));
   }
@@ -81,8 +83,8 @@ void write_idx(const fs::path& folder, const TrainedModel& trained, const at::Te
                const at::Tensor& labels) {
   if (changes_of(trained).is_standardized || trained.config.kind("data") == "audio") {
     throw Error(ErrorCode::InvalidInput,
-                "--to writes pictures, and what this model makes has lost their scale: train it "
-                "on pictures without data.standardize");
+                "--to requires images whose scale is known; train the model without "
+                "data.standardize");
   }
   const at::Tensor bytes = (pixels * 255).round().to(at::kByte).permute({0, 2, 3, 1}).contiguous();
   const at::Tensor classes = labels.to(at::kByte);
@@ -93,7 +95,7 @@ void write_idx(const fs::path& folder, const TrainedModel& trained, const at::Te
                                      .labels = {label, label + classes.numel()}});
 }
 
-// What the rows of samples.png are, for `trireme plot`.
+// Writes the classes of the rows of samples.png, for `trireme plot`.
 void save_legend(const TrainedModel& trained, const std::vector<std::int64_t>& classes,
                  const std::vector<std::string>& names) {
   std::vector<std::string> rows;
@@ -114,7 +116,8 @@ int answer_draw(const WorkerWords& words, const TrainedModel& trained, ClassSamp
   const std::vector<std::int64_t> classes =
       wanted_classes(words, sampler.classes(), sampler.class_names());
   if (words.has("--to") && sampler.classes() > 256) {
-    throw Error(ErrorCode::InvalidInput, "--to writes IDX files, which have 256 classes at most");
+    throw Error(ErrorCode::InvalidInput,
+                "--to writes IDX files, which support at most 256 classes");
   }
   const at::Tensor labels = at::tensor(classes, at::kLong).repeat_interleave(columns);
   const at::Tensor pixels =

@@ -1,15 +1,14 @@
-// What `trireme generate` does with a model that makes pictures: a row for each class into
-// samples.png in the job's folder (and what the rows are, samples.json), or as IDX files that other
-// jobs train on.
+// `trireme generate` for a model that generates images. It writes samples.png to the job's folder,
+// with a row per class (samples.json names the rows), or IDX files on which other jobs can train.
 //
-//   --count N       of each class: 8 by default
-//   --only A,B      these classes alone, by name or number
-//   --to DIR        IDX files there, as data.extra reads them, and no samples.png
+//   --count N       images per class; 8 by default
+//   --only A,B      only these classes, by name or number
+//   --to DIR        writes IDX files there, as data.extra reads them, instead of samples.png
 //   --seed S
 //
-// Threads: one.
-// Failure: InvalidInput for a class that there is not, samples that are no pictures, and with --to
-//          for those whose scale cannot be undone; what writing throws.
+// Errors:        InvalidInput for an unknown class, for samples that are not images, and with --to
+//                for images whose scale cannot be restored; what writing throws.
+// Thread safety: one thread.
 
 #pragma once
 

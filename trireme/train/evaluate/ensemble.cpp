@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kHalfKey = 0x454E53454D424C45;
 constexpr int kNewtonSteps = 50;
-constexpr double kEnough = 1e-9;  // of the objective, which is of the size of the sample's count
+constexpr double kEnough = 1e-9;  // relative to the objective, which grows with the sample count
 
 at::Tensor mean_share(std::span<const at::Tensor> outputs) {
   at::Tensor sum;
@@ -39,7 +39,7 @@ at::Tensor features_of(std::span<const at::Tensor> outputs) {
   return at::stack(all, -1);
 }
 
-// What is to be made small, at theta = weights, then offsets.
+// The objective that is minimized over theta, which holds the weights and then the offsets.
 struct Fit {
   at::Tensor x{};      // (N, C, M)
   at::Tensor hot{};    // (N, C)
@@ -54,7 +54,7 @@ struct Fit {
     const at::Tensor off = theta - prior;
     return (-(hot * logits(theta).log_softmax(-1)).sum() + off.square().sum() / 2).item<double>();
   }
-  // Newton's step from there.
+  // The Newton step at theta.
   at::Tensor step(const at::Tensor& theta) const {
     const std::int64_t classes = hot.size(1);
     const at::Tensor p = logits(theta).softmax(-1);
@@ -62,7 +62,7 @@ struct Fit {
     const at::Tensor slope =
         at::cat({x.mul(over.unsqueeze(-1)).sum(at::IntArrayRef{0, 1}), over.sum(0)}) + theta -
         prior;
-    // Rows of the features' change with theta: (N, C, M + C).
+    // The derivative of the logits with respect to theta: (N, C, M + C).
     const at::Tensor rows =
         at::cat({x, at::eye(classes, x.options()).expand({x.size(0), classes, classes})}, -1);
     const at::Tensor weighted = rows * p.unsqueeze(-1);
@@ -76,7 +76,8 @@ struct Fit {
 }  // namespace
 
 at::Tensor average_classes(std::span<const at::Tensor> outputs) {
-  // Not the logarithm of mean_share(): what all members find next to impossible would be nothing.
+  // Not the logarithm of mean_share(), which would be -inf if all members give a class a tiny
+  // probability.
   std::vector<at::Tensor> logs;
   for (const at::Tensor& output : outputs) logs.push_back(output.log_softmax(-1));
   return at::stack(logs).logsumexp(0) - std::log(static_cast<double>(outputs.size()));
@@ -98,7 +99,7 @@ at::Tensor vote(std::span<const at::Tensor> outputs) {
 }
 
 Stack Stack::fit(std::span<const at::Tensor> outputs, const at::Tensor& truth) {
-  TRIREME_CHECK(!outputs.empty(), "an ensemble of nobody");
+  TRIREME_CHECK(!outputs.empty(), "an ensemble requires at least one member");
   Fit fit{.x = features_of(outputs), .members = std::ssize(outputs)};
   const std::int64_t classes = fit.x.size(1);
   fit.hot = at::one_hot(truth, classes).to(at::kDouble);
@@ -109,7 +110,7 @@ Stack Stack::fit(std::span<const at::Tensor> outputs, const at::Tensor& truth) {
   for (int i = 0; i < kNewtonSteps; ++i) {
     at::Tensor step = fit.step(theta);
     double next = fit.value(theta - step);
-    // Far from the end a whole step may go too far; the way down it is always.
+    // Far from the minimum a whole Newton step may be too long, but its direction always descends.
     for (int halved = 0; !(next <= value) && halved < 30; ++halved) {
       step = step / 2;
       next = fit.value(theta - step);

@@ -10,7 +10,8 @@
 namespace trireme::train {
 namespace {
 
-// Also asks a group of one rank: each collective counts as progress of an elastic worker.
+// Also runs the collective in a group of one rank, because it counts as progress of an elastic
+// worker.
 bool is_wanted_by_any(const std::atomic<bool>& flag, const comm::Group& group) {
   std::int64_t wanted = flag.load() ? 1 : 0;
   group
@@ -20,7 +21,7 @@ bool is_wanted_by_any(const std::atomic<bool>& flag, const comm::Group& group) {
   return wanted != 0;
 }
 
-// Back to training whatever happens.
+// Puts the model into evaluation mode, and back into training mode even after an exception.
 class Evaluating {
  public:
   explicit Evaluating(model::Model& model) : model_(model) { model_.eval(); }
@@ -32,7 +33,7 @@ class Evaluating {
   model::Model& model_;
 };
 
-// Where there is a flag, all ranks look at it before each batch.
+// If there is a flag, all ranks check it before each batch.
 std::optional<Scores> run(model::Model& model, const EvaluationOptions& options,
                           const std::atomic<bool>* is_stop_wanted) {
   const c10::InferenceMode guard;

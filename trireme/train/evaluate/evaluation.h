@@ -1,8 +1,8 @@
-// evaluate() runs a model over a whole data set and counts: every sample exactly once, whatever
-// the batch, the remainder and the number of ranks.
+// evaluate() runs a model over a whole data set. Every sample counts exactly once, for any batch
+// size, remainder and number of ranks.
 //
-// Threads: one.
-// Failure: what the source, the model and the group throw.
+// Errors:        what the source, the model and the group throw.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -25,16 +25,16 @@ struct EvaluationOptions {
   std::int64_t batch = 256;
   int threads = 1;  // that read data
   Precision precision = Precision::Float32;
-  bool is_ranked = false;  // for the area under the curve: keeps a row a sample
-  // Ranks share the batches; all get the same scores. Its timeouts hold for the data as well.
+  bool is_ranked = false;  // keeps a row per sample, for the area under the ROC curve
+  // Ranks share the batches, and all get the same scores. Its timeouts also apply to the data.
   comm::Group group = comm::Group::solo();
 };
 
 // Leaves the model in training mode.
 Scores evaluate(model::Model& model, const EvaluationOptions& options);
 
-// Nothing where the flag of any rank turned true before the last batch: all ranks then give up
-// after the same one. Ranks agree before each batch, with one small reduction.
+// Nullopt if the flag of any rank turned true before the last batch; all ranks then stop after the
+// same batch. Ranks exchange the flag before each batch, with one small all-reduce.
 std::optional<Scores> evaluate_unless(model::Model& model, const EvaluationOptions& options,
                                       const std::atomic<bool>& is_stop_wanted);
 

@@ -25,7 +25,7 @@ at::Tensor row_of(std::span<const std::int64_t> tokens) {
 
 void generate(model::Model& model, const GenerationOptions& options,
               const std::function<bool(std::int64_t)>& take) {
-  TRIREME_CHECK(!options.prompt.empty(), "generation needs a token to begin with");
+  TRIREME_CHECK(!options.prompt.empty(), "generation requires a prompt of at least one token");
   const c10::InferenceMode guard;
   model.eval();
   Sampler sampler(options.sampling);
@@ -68,8 +68,8 @@ std::vector<std::int64_t> Vocabulary::numbered(const std::string& text) const {
     const auto read = std::from_chars(word.data(), end, token);
     if (read.ec != std::errc() || read.ptr != end || token < 0 || token >= classes_) {
       throw Error(ErrorCode::InvalidInput,
-                  "'" + word + "' is no token: these data are numbers from 0 to " +
-                      std::to_string(classes_ - 1) + ", with blanks between them");
+                  "'" + word + "' is not a token: the tokens of these data are numbers from 0 to " +
+                      std::to_string(classes_ - 1) + ", separated by blanks");
     }
     tokens.push_back(token);
   }
@@ -79,7 +79,7 @@ std::vector<std::int64_t> Vocabulary::numbered(const std::string& text) const {
 std::vector<std::int64_t> Vocabulary::named(const std::string& text) const {
   std::vector<std::int64_t> tokens;
   for (std::size_t at = 0; at < text.size();) {
-    // Names may have several bytes: of those that fit here, the longest.
+    // Names may have several bytes; the longest one that matches here is used.
     std::size_t best = names_.size();
     for (std::size_t i = 0; i < names_.size(); ++i) {
       const std::string& name = names_[i];
@@ -103,7 +103,7 @@ std::vector<std::int64_t> Vocabulary::named(const std::string& text) const {
   return tokens;
 }
 
-// A line's end where the data have any: a text goes on with the beginning of a line.
+// The end of a line, if the data have one, so that the text begins with a new line.
 std::vector<std::int64_t> Vocabulary::beginning() const {
   const auto found = std::find(names_.begin(), names_.end(), "\n");
   return {found == names_.end() ? 0 : found - names_.begin()};

@@ -1,10 +1,8 @@
-// generate() lets a language model go on with a text, one token at a time, keeping what attention
-// has already computed.
+// generate() continues a text with a language model, one token at a time, with a key/value cache.
+// When the text becomes longer than the model's context, its older half is dropped.
 //
-// When the text outgrows the model's context, its older half is forgotten.
-//
-// Threads: one.
-// Failure: Diverged where the model's outputs are not finite; what the model throws.
+// Errors:        Diverged if the model's outputs are not finite; what the model throws.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -22,27 +20,28 @@ namespace trireme::train {
 struct GenerationOptions {
   std::vector<std::int64_t> prompt;  // at least one token
   std::int64_t count = 200;
-  std::int64_t context = 0;  // tokens that the model can look at
-  int layers = 0;            // that keep keys and values, at most
+  std::int64_t context = 0;  // maximum number of tokens that the model can read
+  int layers = 0;            // upper bound for the number of layers with a key/value cache
   SamplerOptions sampling;
 };
 
-// Each token as it comes; generation ends early when `take` returns false.
+// Calls `take` with each new token; generation ends early if it returns false.
 void generate(model::Model& model, const GenerationOptions& options,
               const std::function<bool(std::int64_t)>& take);
 
-// Tokens of a text, and the text of a token, by the names that the data gave its classes; without
-// names a token is its number.
+// Converts between text and tokens with the class names of the data. Without names, the text of a
+// token is its number.
 class Vocabulary {
  public:
   explicit Vocabulary(const data::Form& form)
       : names_(form.class_names), classes_(form.classes), tokenizer_(form.tokenizer) {}
 
-  // Whether tokens are pieces of a text, and not numbers that blanks part.
+  // Whether tokens are parts of a text, not numbers separated by blanks.
   bool is_text() const noexcept { return !names_.empty(); }
-  // Throws InvalidInput for a character that the data never had, or a number that is no token.
+  // Throws InvalidInput for a character that is not in the vocabulary, or a number that is no
+  // token.
   std::vector<std::int64_t> encode(const std::string& text) const;
-  // What to go on with where nobody said anything.
+  // The prompt if the user gave none.
   std::vector<std::int64_t> beginning() const;
   std::string decode(std::int64_t token) const;
 
@@ -52,7 +51,8 @@ class Vocabulary {
 
   std::vector<std::string> names_;
   std::int64_t classes_;
-  std::shared_ptr<const data::tokenizer::Tokenizer> tokenizer_;  // null: names alone tell
+  std::shared_ptr<const data::tokenizer::Tokenizer>
+      tokenizer_;  // null: tokens are found by their names
 };
 
 }  // namespace trireme::train

@@ -16,7 +16,7 @@ namespace trireme::train {
 namespace {
 
 [[noreturn]] void refuse(const std::string& why) {
-  throw Error(ErrorCode::InvalidInput, "these jobs do not answer the same questions: " + why);
+  throw Error(ErrorCode::InvalidInput, "these jobs have different test data: " + why);
 }
 
 bool has_same_tasks(const data::Form& left, const data::Form& right) {
@@ -31,17 +31,17 @@ void require_same_form(const PanelMember& one, const PanelMember& other) {
   if (one.source->count() != other.source->count() || left.classes != right.classes ||
       left.target_sizes != right.target_sizes || left.target_type != right.target_type) {
     refuse(std::to_string(one.source->count()) + " samples of " + std::to_string(left.classes) +
-           " classes for the one, " + std::to_string(other.source->count()) + " of " +
+           " classes for one job, " + std::to_string(other.source->count()) + " of " +
            std::to_string(right.classes) + " for the other");
   }
-  if (!has_same_tasks(left, right)) refuse("their targets have other names or classes");
+  if (!has_same_tasks(left, right)) refuse("their targets have different names or classes");
   const bool has_names = !left.class_names.empty() && !right.class_names.empty();
   if (has_names && left.class_names != right.class_names) {
-    refuse("their classes have other names, or another order");
+    refuse("their classes have different names or another order");
   }
 }
 
-// Where the numbers of a form are among the columns of targets, and of a model's outputs.
+// The columns of a numeric target in the targets of a batch and in a model's outputs.
 struct NumberColumn {
   std::int64_t target = 0;
   std::int64_t output = 0;
@@ -69,7 +69,7 @@ std::vector<NumberColumn> number_columns(const data::Form& form) {
   return all;
 }
 
-// (B, columns) of outputs, standardized as the first member does it.
+// Converts outputs (B, columns) to the standardization of the first member.
 at::Tensor as_first(const at::Tensor& outputs, const std::vector<NumberColumn>& first,
                     const std::vector<NumberColumn>& own) {
   const at::Tensor all = outputs.clone(at::MemoryFormat::Contiguous);
@@ -82,8 +82,8 @@ at::Tensor as_first(const at::Tensor& outputs, const std::vector<NumberColumn>& 
   return all;
 }
 
-// Of one column in original units. Each reader has rounded the same number to a float32 of its own
-// units.
+// Compares one column in original units. Each source has rounded the same number to a float32 in
+// its own units, so small differences are allowed.
 at::Tensor is_same_number(const at::Tensor& one, const data::Standard& first,
                           const at::Tensor& other, const data::Standard& own) {
   constexpr double kRounding = 2 * std::numeric_limits<float>::epsilon();
@@ -147,7 +147,7 @@ void ask_panel(const std::vector<PanelMember>& members, const PanelReading& read
       }
       const data::Form& form = members[i].source->form();
       require_same_targets(answers.batch, first_form, read, form, work.at.cursor);
-      if (read.count() == 0) continue;  // none of them could be read
+      if (read.count() == 0) continue;  // no sample of the batch could be read
       const model::Context context{.places = read.places,
                                    .documents = model::documents_in(read.input, form)};
       const at::Tensor output = members[i].model->forward(read.input, context).to(at::kFloat);

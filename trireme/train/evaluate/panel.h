@@ -1,11 +1,13 @@
-// A panel is several trained models that are asked about the same samples, a batch at a time.
+// A panel runs several trained models on the same samples, batch by batch.
 //
-// Meaning: each reads the data as its own recipe says (its normalization may differ, and how its
-//          targets are standardized); the answers are to the same questions: as many samples, with
-//          the same classes, tasks and targets. Numbers are compared in their original units.
-// Threads: one.
-// Failure: InvalidInput where the questions are not the same, naming the first sample; what sources
-//          and models throw.
+// Each model reads the data as its own recipe says; the normalization of inputs and the
+// standardization of targets may differ. The data must have the same number of samples, and the
+// same classes, tasks and targets. Numbers are compared in their original units.
+//
+// Errors:        InvalidInput, with the first sample that differs, if the data are not the same;
+// what
+//                sources and models throw.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -30,8 +32,8 @@ struct PanelMember {
 
 struct PanelAnswers {
   std::int64_t first = 0;  // sample of the batch
-  // Of each member, float32, standardized as the first's targets; none where no sample of the batch
-  // could be read.
+  // By member, float32, standardized like the targets of the first member; empty if no sample of
+  // the batch could be read.
   std::vector<at::Tensor> outputs;
   data::Batch batch;  // as the first member reads it
 };

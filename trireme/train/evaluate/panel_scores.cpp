@@ -14,7 +14,7 @@
 namespace trireme::train {
 namespace {
 
-// A stack's fit costs the cube of them.
+// The cost of fitting a stack grows with the cube of the number of classes.
 constexpr std::int64_t kStackedClassesMax = 100;
 
 std::vector<PanelMember> with_half(std::vector<PanelMember> members, Half half) {
@@ -45,20 +45,21 @@ void check_blend(Blend blend, const data::Source& source) {
   const data::Form& form = source.form();
   if (!form.tasks.empty()) {
     throw Error(ErrorCode::InvalidInput,
-                "models of which several things are asked do not answer together");
+                "ensembles of models with several tasks are not supported");
   }
   if (blend == Blend::Average) return;
   if (form.classes == 0) {
     throw Error(ErrorCode::InvalidInput,
-                "--ensemble vote and stack are of classes, and these targets are numbers");
+                "--ensemble vote and stack require classes, but these targets are numbers; use "
+                "average");
   }
   if (blend == Blend::Vote) return;
   const bool is_too_few = half_of(source.count(), Half::Fitted).empty() ||
                           half_of(source.count(), Half::Reported).empty();
   if (!form.target_sizes.empty() || form.classes > kStackedClassesMax || is_too_few) {
     throw Error(ErrorCode::InvalidInput,
-                "--ensemble stack is for several samples of one class each, of at most " +
-                    std::to_string(kStackedClassesMax) + " classes: take average or vote");
+                "--ensemble stack requires several samples of one class each, and at most " +
+                    std::to_string(kStackedClassesMax) + " classes; use average or vote");
   }
 }
 
@@ -69,7 +70,8 @@ at::Tensor blended(const PanelAnswers& answers, Blend blend, const std::optional
   return has_classes ? average_classes(answers.outputs) : average_numbers(answers.outputs);
 }
 
-// What each sample of a batch adds to the loss, a mean over its terms; of none where it has none.
+// Appends the loss of each sample of a batch, a mean over its terms; a sample without terms has
+// none.
 void add_losses(std::vector<double>& all, const at::Tensor& output, const at::Tensor& target,
                 const model::Loss& loss) {
   for (std::int64_t i = 0; i < target.size(0); ++i) {
@@ -125,7 +127,7 @@ Difference compare_models(const PanelMember& first, const PanelMember& second,
   const bool is_of_classes = source.form().classes > 0 && source.form().target_sizes.empty() &&
                              source.form().target_type == at::kLong;
   std::vector<Tally> tallies(2, Tally(how));
-  // The loss of several tasks is in no unit.
+  // The sum of the losses of several tasks has no unit.
   const std::vector<data::Standard> units =
       source.form().tasks.empty() ? source.form().target_standards : std::vector<data::Standard>{};
   std::vector<double> losses[2];

@@ -1,9 +1,10 @@
-// How good several models are together, and whether two of them differ by more than chance.
+// Scores an ensemble of several models, and compares two models with tests of significance.
 //
-// Meaning: every loss is that of the first model's recipe, so that figures can be compared. A stack
-//          is fitted on one half of the samples and all figures are of the other: see half_of().
-// Threads: one.
-// Failure: InvalidInput for a blend that these data do not allow; what ask_panel() throws.
+// Every loss is that of the first model's recipe, so that losses are comparable. A stack is fitted
+// on one half of the samples, and all scores are those of the other half: see half_of().
+//
+// Errors:        InvalidInput for a blend that these data do not support; what ask_panel() throws.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -23,8 +24,8 @@ enum class Blend { Average, Vote, Stack };
 struct PanelScores {
   std::vector<Scores> members;
   Scores ensemble;
-  std::vector<double> weights;  // of a stack's members
-  std::int64_t samples = 0;     // that were reported on
+  std::vector<double> weights;  // of the members, if the ensemble is a stack
+  std::int64_t samples = 0;     // on which the scores are based
 };
 
 struct PanelOptions {
@@ -38,8 +39,8 @@ PanelScores score_panel(std::vector<PanelMember> members, Blend blend, const Pan
 struct Difference {
   Scores first;
   Scores second;
-  std::optional<McNemar> answers;  // of samples of one class each
-  Interval loss;                   // of a sample, first - second
+  std::optional<McNemar> answers;  // if samples have one class each
+  Interval loss;                   // per sample, first - second
 };
 
 Difference compare_models(const PanelMember& first, const PanelMember& second,

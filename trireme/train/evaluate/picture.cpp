@@ -8,9 +8,11 @@
 namespace trireme::train {
 
 data::image::Pixels picture_grid(const at::Tensor& pictures, std::int64_t columns) {
-  TRIREME_CHECK(pictures.dim() == 4 && columns > 0, "pictures (N, C, H, W) in rows");
+  TRIREME_CHECK(pictures.dim() == 4 && columns > 0,
+                "a grid requires images (N, C, H, W) and at least one column");
   const std::int64_t channels = pictures.size(1);
-  TRIREME_CHECK(channels == 1 || channels == 3, "pictures of ", channels, " channels");
+  TRIREME_CHECK(channels == 1 || channels == 3, "images with ", channels,
+                " channels are not supported");
   const std::int64_t height = pictures.size(2), width = pictures.size(3);
   const std::int64_t rows = (pictures.size(0) + columns - 1) / columns;
   at::Tensor grid =

@@ -1,6 +1,6 @@
-// Pictures side by side as one: what a model made, for people.
+// Combines generated images into one.
 //
-// Threads: pure.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace trireme::train {
 
-// (N, C, H, W) of values from -1 to 1, so many in a row, a line of black pixels between them.
-// REQUIRES: 1 or 3 channels.
+// A grid of images (N, C, H, W) with values from -1 to 1, with `columns` images per row, separated
+// by lines of black pixels. REQUIRES: 1 or 3 channels.
 data::image::Pixels picture_grid(const at::Tensor& pictures, std::int64_t columns);
 
-// Samples (N, C, H, W) as a model is given them, as values from 0 to 1 again: what the settings did
-// to pictures' scale undone. One that each picture had of its own (standardize) is gone, and each
-// is stretched from its least to its most instead.
+// Converts samples (N, C, H, W) in the scale of a model's input to values from 0 to 1, by inverting
+// the scaling of the settings. Per-image scaling (standardize) cannot be inverted; such images are
+// stretched from their smallest to their largest value instead.
 at::Tensor to_pixels(const at::Tensor& samples, const data::transform::TransformConfig& changes);
 
 }  // namespace trireme::train

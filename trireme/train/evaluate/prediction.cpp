@@ -28,7 +28,7 @@ std::string name_at(const Names& names, std::int64_t index) {
   return at < names.size() ? names[at] : std::to_string(index);
 }
 
-// A row of probabilities, float32 (classes).
+// Adds the cells of a class prediction. `shares`: probabilities, float32 (classes).
 void add_class(PredictionRow& row, const at::Tensor& shares, const Names& names,
                const std::string& suffix = "") {
   const std::int64_t best = shares.argmax().item<std::int64_t>();
@@ -43,8 +43,8 @@ void add_class_columns(PredictionRow& row, const at::Tensor& shares, const Names
   }
 }
 
-// A number in original units is as exact as the float32 that the model computed. Where the mean is
-// so large that a float32 would round that away, it stays a double.
+// A number in original units is as exact as the float32 that the model computed. It stays a double
+// if the mean is so large that a float32 would lose that precision.
 PredictionCell number_cell(std::string column, double value, double deviation) {
   constexpr double kRounding = 1e-6;  // of a standard deviation
   const auto narrow = static_cast<float>(value);
@@ -52,7 +52,7 @@ PredictionCell number_cell(std::string column, double value, double deviation) {
   return {std::move(column), narrow};
 }
 
-// Class names of each target of a table; empty where targets are numbers or have no names.
+// Class names of each target of a table; empty if targets are numbers or have no names.
 Names target_classes(const data::Preprocessing& known, std::size_t target) {
   if (!known.table) return target == 0 ? known.source.class_names : Names();
   const auto& classes = known.table->targets.at(target).classes;
@@ -61,7 +61,7 @@ Names target_classes(const data::Preprocessing& known, std::size_t target) {
   return names;
 }
 
-// What a model says of a batch, ready to be written.
+// The outputs of a model for a batch, as rows that can be written.
 class Answers {
  public:
   Answers(const data::Preprocessing& known, const at::Tensor& output) : known_(known) {
@@ -130,13 +130,13 @@ PredictionCell name_cell(const data::Inputs& inputs, const std::string& name) {
   return {inputs.named_by, name};
 }
 
-// Rows for samples of the input in their order, those that are left out included.
+// Writes rows in the order of the input, including empty rows for samples that are left out.
 class InputOrder {
  public:
   InputOrder(const data::Inputs& inputs, PredictionWriter& writer)
       : inputs_(inputs), writer_(writer) {}
 
-  // Writes empty rows for all that come before this sample of the source.
+  // Writes empty rows for all samples that come before this sample of the source.
   void skip_to(std::int64_t sample) {
     for (; next_ < sample; ++next_) {
       skip_left_out();
@@ -162,14 +162,14 @@ class InputOrder {
   std::size_t left_out_ = 0;
 };
 
-// The log-probabilities of what follows each of these tokens: (T, V).
+// The log-probabilities of the token that follows each of these tokens: (T, V).
 at::Tensor logs_of(const TrainedModel& trained, const at::Tensor& tokens) {
   const at::Tensor input = tokens.unsqueeze(0);
   const model::Context context{.documents = model::documents_in(input, trained.data.form)};
   return trained.model->forward(input, context).to(at::kFloat)[0].log_softmax(-1);
 }
 
-// The next token after a line, and how well the model foresaw its own.
+// The row of a line: its most likely next token, and the loss of its own tokens.
 PredictionRow line_row(const TrainedModel& trained, const Vocabulary& vocabulary,
                        const std::vector<std::int64_t>& line) {
   const at::Tensor tokens = at::tensor(line, at::kLong);
@@ -215,7 +215,7 @@ std::vector<std::string> lines_of(const std::string& content) {
 void predict(const TrainedModel& trained, const data::Inputs& inputs, PredictionWriter& writer) {
   if (inputs.source->form().input_sizes != trained.data.form.input_sizes) {
     throw Error(ErrorCode::InvalidInput,
-                "the samples have other sizes than those that the model was trained on");
+                "the samples have other sizes than the training data of the model");
   }
   const c10::InferenceMode guard;
   trained.model->eval();
@@ -228,7 +228,7 @@ void predict(const TrainedModel& trained, const data::Inputs& inputs, Prediction
   for (std::int64_t step = 0; step < loader.steps_an_epoch(); ++step) {
     const data::StepBatches& work = loader.next();
     const data::Batch& batch = work.batches[0];
-    if (batch.count() == 0) continue;  // all of them could not be read
+    if (batch.count() == 0) continue;  // no sample of the batch could be read
     const auto places = batch.places.accessor<std::int64_t, 1>();
     const model::Context context{.places = batch.places};
     const Answers answers(trained.data,

@@ -1,18 +1,19 @@
-// Prediction is what a trained model says of samples whose targets nobody knows.
+// Writes the predictions of a trained model for samples without targets.
 //
-// Columns: what identifies the sample (`line` or `file`); of classes `predicted`, `probability`
-// and,
-//          for at most kClassColumnsMax of them, `p_NAME` for each; of numbers `predicted`, in the
-//          units of the training data. Where there are several targets, `predicted_TARGET` for each
-//          and `probability_TARGET` for those of classes.
-// Texts:   of each line the token that is likeliest to come next and its probability; `loss` is the
-//          mean of -log p over the line's own tokens but the first, empty where it has only one. A
-//          line longer than the model's context is read in windows that overlap by half, and the
-//          next token follows from the last window.
-// Order:   that of the input. A sample that is left out (a missing value with data.missing =
-//          "drop", a damaged file with data.bad_samples = "skip") has a row without a prediction.
-// Errors:  what reading the samples throws, which names the file and the line.
-// Threads: one.
+// Columns:       first `line` or `file`, which identifies the sample. For classes `predicted`,
+//                `probability` and, if there are at most kClassColumnsMax classes, `p_NAME` for
+//                each class. For numbers `predicted`, in the units of the training data. With
+//                several targets, `predicted_TARGET` for each and `probability_TARGET` for classes.
+// Texts:         for each line the most likely next token and its probability. `loss` is the mean
+// of
+//                -log p over the tokens of the line except the first, and is empty if there is only
+//                one. A line longer than the model's context is read in windows that overlap by
+//                half, and the next token follows from the last window.
+// Order:         that of the input. A sample that is left out (a missing value with data.missing =
+//                "drop", a damaged file with data.bad_samples = "skip") has a row without
+//                prediction.
+// Errors:        what reading the samples throws, with the file and the line.
+// Thread safety: one thread.
 
 #pragma once
 

@@ -24,7 +24,7 @@ bool is_nothing(const Value& value) {
          (wide != nullptr && !std::isfinite(*wide));
 }
 
-// The shortest text that is read back as the same number.
+// The shortest text that can be read back as the same number.
 template <class Number>
 std::string shortest(Number number) {
   char text[40];

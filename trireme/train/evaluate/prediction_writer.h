@@ -1,10 +1,10 @@
 // PredictionWriter writes predictions as CSV or JSON lines, a row per sample: every row has the
 // same columns, which CSV names in its first line and JSON lines in each object.
 //
-// Output: standard output as the rows come, or a file. The file is written when finish() is called;
-//         until then, and after an error, a file that was there before stays as it was.
-// Errors: Io or Exhausted; InvalidInput where no sample at all has a prediction.
-// Threads: one.
+// Output:        standard output, row by row, or a file. The file is written by finish(); until
+//                then, and after an error, an existing file does not change.
+// Errors:        Io or Exhausted; InvalidInput if no sample has a prediction.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -18,13 +18,13 @@ namespace trireme::train {
 
 enum class PredictionFormat { Csv, JsonLines };
 
-// By what --format calls it: csv or jsonl. InvalidInput for another name.
+// The format by its name in --format: csv or jsonl. Throws InvalidInput for another name.
 PredictionFormat prediction_format(const std::string& name);
 
 struct PredictionCell {
   std::string column;
-  // Numbers are written with the fewest digits that give the same float or double back. One that is
-  // not finite, or nothing, is an empty field of CSV and null in JSON.
+  // Numbers are written with the fewest digits that are read back as the same float or double. A
+  // number that is not finite, or no value, is an empty field in CSV and null in JSON.
   std::variant<std::monostate, std::string, std::int64_t, float, double> value = {};
 };
 using PredictionRow = std::vector<PredictionCell>;
@@ -38,10 +38,10 @@ class PredictionWriter {
 
   explicit PredictionWriter(Options options) : options_(std::move(options)) {}
 
-  // REQUIRES: the columns of the first row.
+  // REQUIRES: the same columns as in the first row.
   void write(const PredictionRow& row);
-  // A sample without a prediction: the columns that other rows have are empty. Rows before the
-  // first prediction wait for it.
+  // Writes a row for a sample without a prediction, with empty columns. Rows before the first
+  // prediction wait for it, because the columns are not known before.
   void write_empty(PredictionCell name);
   void finish();
 

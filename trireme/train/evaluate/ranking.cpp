@@ -10,7 +10,8 @@
 namespace trireme::train {
 
 double area_under_curve(std::span<const float> scores, std::span<const std::uint8_t> is_positive) {
-  TRIREME_CHECK_EQ(scores.size(), is_positive.size(), "scores of these samples");
+  TRIREME_CHECK_EQ(scores.size(), is_positive.size(),
+                   "the number of scores differs from the number of samples");
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto score_of = [&](std::size_t i) {
@@ -24,7 +25,7 @@ double area_under_curve(std::span<const float> scores, std::span<const std::uint
     while (end < order.size() && score_of(order[end]) == score_of(order[begin])) {
       here += is_positive[order[end++]] != 0 ? 1 : 0;
     }
-    // Those that tie share the mean of their ranks, which count from 1.
+    // Tied samples share the mean of their ranks, which count from 1.
     ranks += here * (static_cast<double>(begin + end) + 1) / 2;
     positive += here;
     begin = end;

@@ -1,11 +1,12 @@
-// Ranking is what the area under the ROC curve is made of: the probability that a model gave each
-// class, for every sample of an evaluation.
+// Ranking computes the area under the ROC curve from the predicted probabilities of every sample of
+// an evaluation.
 //
-// Meaning: the area is how often a sample of a class got more than one of another, ties half; of
-//          two classes that of the second, of more the mean over those that occur, each against
-//          the rest. What is no number counts as less than any. Ranks write their own samples into
-//          a table of zeros, and the sum is the whole.
-// Threads: a value.
+// The area is the probability that a sample of a class gets a higher score than a sample of another
+// class; ties count half. With two classes it is the area of the second one, with more classes the
+// mean of one-versus-rest over the classes that occur. NaN counts as smaller than any number. Each
+// rank writes its own samples into a table of zeros, and the sum over ranks is the whole table.
+//
+// Thread safety: a value.
 
 #pragma once
 
@@ -15,7 +16,7 @@
 
 namespace trireme::train {
 
-// `scores` of samples, and which of them are of the class. 0 where all or none are.
+// `is_positive`: which samples belong to the class. 0 if all or none do.
 double area_under_curve(std::span<const float> scores, std::span<const std::uint8_t> is_positive);
 
 class Ranking {
@@ -25,7 +26,7 @@ class Ranking {
   Ranking(std::int64_t samples, std::int64_t classes);
 
   void set(std::int64_t sample, std::int64_t label, std::span<const float> probabilities);
-  // A row a sample: the probabilities, then its class; to be added up over ranks.
+  // One row per sample: the probabilities, then its class. Callers sum it over ranks.
   std::span<float> table() noexcept { return table_; }
   double roc_auc() const;
 

@@ -12,18 +12,18 @@ namespace trireme::train {
 
 namespace {
 
-// A token may be forbidden by an infinite logit below zero, as long as another is left.
+// A logit of -inf excludes its token, as long as another token remains.
 void refuse_broken(std::span<const float> logits) {
   bool has_any = false;
   for (const float logit : logits) {
     if (std::isnan(logit) || logit == INFINITY) {
       throw Error(ErrorCode::Diverged,
                   "the model's outputs are not finite: its weights diverged in training, or "
-                  "overflow; an earlier --checkpoint may be whole");
+                  "overflow; try an earlier --checkpoint");
     }
     has_any = has_any || std::isfinite(logit);
   }
-  if (!has_any) throw Error(ErrorCode::Diverged, "the model forbids every token");
+  if (!has_any) throw Error(ErrorCode::Diverged, "all logits of the model are -inf");
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ std::int64_t Sampler::draw(std::span<const float> logits) {
     weights.push_back(std::exp((logit - most) / options_.temperature));
     whole += weights.back();
   }
-  // The nucleus: the first token stays whatever its share.
+  // Top-p: the first token is kept, whatever its probability.
   double kept = 0;
   std::size_t count = 0;
   while (count < tokens.size() && (count == 0 || kept < options_.top_p * whole)) {

@@ -1,10 +1,11 @@
-// Sampler draws the next token from a model's logits: the likeliest ones, at a temperature.
+// Sampler draws the next token from a model's logits, with temperature, top-k and top-p.
 //
-// Meaning: logits are divided by `temperature` (0: always the likeliest token); of the tokens only
-//          the `top_k` likeliest stay, and of those only the fewest whose probabilities reach
-//          `top_p` together. The same seed gives the same tokens.
-// Failure: Diverged where a logit is NaN or infinitely large; one infinitely small forbids its
-// token. Threads: one.
+// Logits are divided by `temperature` (0: always the most likely token). Only the `top_k` most
+// likely tokens are kept, and of these the fewest whose probabilities add up to `top_p`. The same
+// seed gives the same tokens.
+//
+// Errors:        Diverged if a logit is NaN or +inf; -inf excludes its token.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -24,7 +25,7 @@ struct SamplerOptions {
 
 class Sampler {
  public:
-  // REQUIRES: a finite temperature and a top_k that are not negative, a top_p from 0 to 1.
+  // REQUIRES: a finite temperature >= 0, top_k >= 0, and top_p from 0 to 1.
   explicit Sampler(const SamplerOptions& options);
 
   // REQUIRES: at least one logit.

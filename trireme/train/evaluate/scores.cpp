@@ -42,7 +42,7 @@ void Scores::add_answer(std::int64_t truth, std::int64_t answer) {
   add_answers(truth == answer ? 1 : 0, 1);
   if (matrix_.empty()) return;
   TRIREME_CHECK(truth >= 0 && truth < classes_, "class ", truth, " of ", classes_);
-  // A model may have more outputs than the data have classes, and take a sample for one of those.
+  // A model may have more outputs than the data have classes, and predict one of the others.
   if (answer < 0 || answer >= classes_) {
     ++strange_[static_cast<std::size_t>(truth)];
   } else {
@@ -51,10 +51,10 @@ void Scores::add_answer(std::int64_t truth, std::int64_t answer) {
 }
 
 void Scores::add_confidence(double said, bool is_right) {
-  // A model that has diverged is sure of nothing.
+  // The outputs of a diverged model are NaN, which counts as no confidence.
   const double confidence = std::isnan(said) ? 0 : std::clamp(said, 0.0, 1.0);
   const auto at = static_cast<std::size_t>(confidence * double{kBins});
-  // A bin has its upper edge: 0.2 is in the third of fifteen, 1 in the last.
+  // A bin includes its upper edge: 0.2 is in the third of fifteen bins, 1 in the last.
   const bool is_edge = at > 0 && confidence * double{kBins} == static_cast<double>(at);
   Bin& bin = bins_[std::min(is_edge ? at - 1 : at, kBins - 1)];
   bin.count += 1;

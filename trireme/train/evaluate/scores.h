@@ -1,7 +1,7 @@
-// Scores are what an evaluation counts, and the figures that follow from the counts: pure
-// arithmetic, so that counts of many ranks add up to those of one.
+// Scores holds the counts of an evaluation, and computes metrics from them. The counts of several
+// ranks add up to those of one rank with all samples.
 //
-// Threads: a value.
+// Thread safety: a value.
 
 #pragma once
 
@@ -20,37 +20,37 @@ struct ClassScore {
   double precision = 0;
   double recall = 0;
   double f1 = 0;
-  std::int64_t count = 0;  // of samples that are of this class
+  std::int64_t count = 0;  // samples of this class
 };
 
-// How many of the likeliest may be asked for.
+// The largest k of top-k accuracy.
 inline constexpr int kTopMax = 10;
 
-// The k of a metric "top2" to "top10"; nothing of another.
+// The k of a metric "top2" to "top10"; nullopt for other metrics.
 std::optional<int> top_of(const std::string& metric);
 
 class Scores {
  public:
   Scores() : Scores(0) {}
-  // 0 classes where targets are numbers, of so many columns each of which counts the same in r2.
-  // Of many classes (a vocabulary) no matrix is kept.
+  // `classes` is 0 if targets are numbers; these have `columns`, each with the same weight in r2.
+  // With many classes (a vocabulary) no confusion matrix is kept.
   explicit Scores(std::int64_t classes, std::int64_t columns = 1);
   static constexpr std::int64_t kMatrixClassesMax = 1000;
 
   void add_loss(double sum, std::int64_t terms);
   void add_answers(std::int64_t right, std::int64_t all);
-  // Samples that could not be read, and count for nothing else.
+  // Samples that could not be read; no other score counts them.
   void add_skipped(std::int64_t count) { skipped_ += static_cast<double>(count); }
-  // An answer that is none of the classes is wrong, and in no column of the matrix.
-  // REQUIRES: 0 <= truth < classes, where a matrix is kept.
+  // An answer that is not one of the classes is wrong, and is in no column of the matrix.
+  // REQUIRES: 0 <= truth < classes, if a matrix is kept.
   void add_answer(std::int64_t truth, std::int64_t answer);
-  // How sure an answer was, 0 to 1, and whether it was right.
+  // The probability of a predicted class, and whether it was correct.
   void add_confidence(double confidence, bool is_right);
-  // Answers of which the truth is among the k likeliest. REQUIRES: 1 <= k <= kTopMax.
+  // Answers whose correct class is among the k most likely. REQUIRES: 1 <= k <= kTopMax.
   void add_top(int k, std::int64_t right);
-  // A number that was to be predicted, and the prediction. REQUIRES: 0 <= column < columns.
+  // A target number and its prediction. REQUIRES: 0 <= column < columns.
   void add_number(double truth, double answer, std::int64_t column = 0);
-  // Not a count: what a Ranking of all ranks' answers gave.
+  // Not a count: the result of a Ranking over all ranks.
   void set_roc_auc(double area) { roc_auc_ = area; }
 
   std::int64_t skipped() const noexcept { return static_cast<std::int64_t>(skipped_); }
@@ -60,38 +60,38 @@ class Scores {
   double accuracy() const noexcept;
   double perplexity() const noexcept;
   double top(int k) const;
-  // The mean recall of classes that occur: what accuracy would be if all were as frequent.
+  // The mean recall over the classes that occur.
   double balanced_accuracy() const;
-  // How far confidence is from accuracy, in 15 bins of equal width (Guo et al. 2017).
+  // The expected calibration error with 15 bins of equal width (Guo et al. 2017).
   double calibration_error() const noexcept;
   double mean_absolute_error() const noexcept;
-  // The share of the variance that is explained: the mean over columns, without those that have no
-  // variance to explain; 0 where none has.
+  // The coefficient of determination: the mean over all columns with a variance; 0 if no column has
+  // one.
   double r2() const noexcept;
   std::optional<double> roc_auc() const noexcept { return roc_auc_; }
-  // The mean over classes that occur, each counting the same.
+  // Macro F1: the mean over the classes that occur.
   double f1() const noexcept;
   std::vector<ClassScore> classes() const;
-  // Row: what it is; column: what it was taken for. Empty where none is kept.
+  // Rows are actual classes, columns predicted classes. Empty if no matrix is kept.
   const std::vector<std::int64_t>& matrix() const noexcept { return matrix_; }
   std::int64_t class_count() const noexcept { return classes_; }
   std::int64_t answers() const noexcept { return answers_; }
   bool has_numbers() const noexcept { return numbers_.front().truth.count > 0; }
 
-  // Where several things are asked of each sample: what each of them counts by itself.
+  // The scores of each task, if samples have several tasks.
   void add_task(const std::string& name, Scores scores);
   Scores& task(std::size_t index) { return tasks_[index]; }
-  // "class_accuracy", "mean_mae" and so on, for people.
+  // Named figures of the tasks for reports: "class_accuracy", "mean_mae" and so on.
   std::vector<std::pair<std::string, double>> task_figures() const;
 
-  // By the names of the metrics. REQUIRES: there is one of that name.
+  // The value of a metric by its name. REQUIRES: the metric exists.
   double value_of(const std::string& metric) const;
 
-  // All counts in a row, to be added to those of other ranks and put back.
+  // All counts in one vector, to be summed over ranks and set again.
   std::vector<double> counts() const;
   void set_counts(const std::vector<double>& counts);
-  // Moments of numbers cannot be added: those of all ranks, one rank's after the other's, are
-  // merged in this order.
+  // Moments of numbers cannot be summed. Those of all ranks are concatenated and merged in rank
+  // order.
   std::vector<double> moments() const;
   void set_moments(const std::vector<double>& of_ranks);
 
@@ -111,7 +111,7 @@ class Scores {
 
   // Everything that is a plain sum, for counts() and set_counts().
   std::vector<double*> sums();
-  // Of this and of all tasks.
+  // The moments of this object and of all tasks.
   std::vector<Moments*> all_moments();
 
   std::int64_t classes_ = 0;
@@ -121,7 +121,7 @@ class Scores {
   std::int64_t answers_ = 0;
   double skipped_ = 0;
   std::vector<std::int64_t> matrix_;
-  std::vector<std::int64_t> strange_;   // by what it is: taken for none of the classes
+  std::vector<std::int64_t> strange_;   // by actual class: answers that are not a class
   std::array<double, kTopMax> tops_{};  // at k - 1
   std::array<Bin, kBins> bins_{};
   std::vector<Numbers> numbers_;  // by column

@@ -12,10 +12,10 @@
 namespace trireme::train {
 namespace {
 
-// Sets these draws apart from all others that a seed is used for.
+// Makes these random numbers differ from all others that use the same seed.
 constexpr std::uint64_t kBootstrapPurpose = 0x424F4F5453545241;
 
-// At most `least` heads of `all` tosses.
+// The probability of at most `least` heads in `all` tosses of a fair coin.
 double tail_of_tosses(std::int64_t least, std::int64_t all) {
   const auto n = static_cast<double>(all);
   double sum = 0;
@@ -27,7 +27,7 @@ double tail_of_tosses(std::int64_t least, std::int64_t all) {
   return sum;
 }
 
-// Between two of them where it falls between.
+// Interpolates linearly between two neighbouring values.
 double quantile(const std::vector<double>& sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
@@ -38,7 +38,8 @@ double quantile(const std::vector<double>& sorted, double share) {
 }  // namespace
 
 McNemar mcnemar(std::span<const std::uint8_t> first, std::span<const std::uint8_t> second) {
-  TRIREME_CHECK_EQ(first.size(), second.size(), "answers to the same samples");
+  TRIREME_CHECK_EQ(first.size(), second.size(),
+                   "the models have answered different numbers of samples");
   McNemar test;
   for (std::size_t i = 0; i < first.size(); ++i) {
     if (first[i] != 0 && second[i] == 0) ++test.only_first;
@@ -51,8 +52,10 @@ McNemar mcnemar(std::span<const std::uint8_t> first, std::span<const std::uint8_
 
 Interval paired_bootstrap(std::span<const double> first, std::span<const double> second,
                           const BootstrapOptions& options) {
-  TRIREME_CHECK_EQ(first.size(), second.size(), "losses of the same samples");
-  TRIREME_CHECK(!first.empty() && options.resamples > 0, "nothing to draw from");
+  TRIREME_CHECK_EQ(first.size(), second.size(),
+                   "the models have losses of different numbers of samples");
+  TRIREME_CHECK(!first.empty() && options.resamples > 0,
+                "the bootstrap requires samples and resamples");
   std::vector<double> gaps;
   double sum = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {

@@ -1,7 +1,7 @@
-// Whether two models that answered the same samples differ by more than chance: pure arithmetic
-// over what each did with every sample.
+// Tests whether two models differ significantly, from their results for the same samples.
 //
-// Threads: pure; the same seed gives the same interval on every machine.
+// Errors:        paired_bootstrap() throws InvalidInput for a loss that is not finite.
+// Thread safety: pure functions. The same seed gives the same interval on every machine.
 
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace trireme::train {
 
-// McNemar's test in its exact form: of the samples that only one of two models got right, were it
-// a coin's toss which one, how often would they be shared out as unevenly or worse.
+// McNemar's exact test on the samples that only one of the two models predicted correctly: the
+// probability of an equally or more uneven split if both models were equally good.
 struct McNemar {
   std::int64_t only_first = 0;
   std::int64_t only_second = 0;
-  double p = 1;  // of both sides; 1 where no sample tells them apart
+  double p = 1;  // two-sided; 1 if no sample distinguishes the models
 };
 
-// REQUIRES: as many of both.
+// REQUIRES: the same number of both.
 McNemar mcnemar(std::span<const std::uint8_t> first, std::span<const std::uint8_t> second);
 
 struct Interval {
@@ -33,9 +33,9 @@ struct BootstrapOptions {
   std::uint64_t seed = 1;
 };
 
-// The mean of first - second over samples, and where the means of so many draws of as many samples
-// lie (with replacement, pairs stay together): between the quantiles that leave out as much below
-// as above. REQUIRES: as many of both, at least one.
+// The mean of first - second over samples, and its confidence interval by a paired bootstrap: the
+// central quantiles of the means of `resamples` draws with replacement. REQUIRES: the same number
+// of both, at least one.
 Interval paired_bootstrap(std::span<const double> first, std::span<const double> second,
                           const BootstrapOptions& options = {});
 

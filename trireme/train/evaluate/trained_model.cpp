@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
   throw Error(ErrorCode::NotFound,
               folder.string() + " has no checkpoint of step " + std::to_string(step) +
                   (steps.empty() ? ", nor any other"
-                                 : "; there are those of steps " + steps +
-                                       " (checkpoint.keep and keep_best decide which stay)"));
+                                 : "; it has those of steps " + steps +
+                                       " (checkpoint.keep and keep_best decide which are kept)"));
 }
 
 void tell(const std::string& note) {
@@ -41,7 +41,7 @@ checkpoint::Checkpoint newest_in(const fs::path& folder,
   const auto newest = checkpoint::Checkpoint::newest_whole(folder, reading, check_job_meta);
   for (const std::string& note : newest.notes()) tell(note);
   if (newest.checkpoint) return *newest.checkpoint;
-  throw Error(ErrorCode::NotFound, folder.string() + " holds no whole checkpoint");
+  throw Error(ErrorCode::NotFound, folder.string() + " has no intact checkpoint");
 }
 
 // The newest checkpoint knows which one was the best when it was saved.
@@ -50,17 +50,17 @@ std::int64_t best_step_of(const checkpoint::Checkpoint& newest) {
   if (progress.best_step >= 0) return progress.best_step;
   throw Error(ErrorCode::NotFound,
               newest.path().string() +
-                  ": no evaluation says which checkpoint is the best; use --checkpoint N, or train "
-                  "with test data and eval.every");
+                  ": the job has no evaluations and therefore no best checkpoint; use --checkpoint "
+                  "N, or train with test data and eval.every");
 }
 
-// A checkpoint that the user names is read or refused, all of it: no other one takes its place.
+// A checkpoint that the user names is read completely or refused; no other one replaces it.
 void expect_whole(const fs::path& path, const checkpoint::format::ReadOptions& reading) {
   const auto damage = checkpoint::format::damage_in(path, reading, check_job_meta);
   if (damage.empty()) return;
   throw Error(ErrorCode::Corrupt, path.string() + " is damaged: " + damage.front() +
                                       ". Name another step with --checkpoint N, or leave "
-                                      "--checkpoint out to use the newest whole checkpoint");
+                                      "--checkpoint out to use the newest intact checkpoint");
 }
 
 checkpoint::Checkpoint checkpoint_of(const TrainedModelOptions& options,
@@ -74,7 +74,7 @@ checkpoint::Checkpoint checkpoint_of(const TrainedModelOptions& options,
   return checkpoint::Checkpoint::open(path, reading);
 }
 
-// People who edited config.toml expect that it counts.
+// An edited config.toml has no effect, which the user may not expect.
 void tell_of_edits(const config::Schema& schema, const config::ConfigText& file,
                    const checkpoint::Checkpoint& from, const Progress& saved) {
   auto edits = differences(saved.recipe, config::read_config(schema, {.files = {file}}));
@@ -84,7 +84,7 @@ void tell_of_edits(const config::Schema& schema, const config::ConfigText& file,
   });
   if (edits.empty()) return;
   tell(file.name + " differs from what " + from.path().string() + " was trained with: " +
-       to_text(edits) + ". The checkpoint's settings are used; give others as key=value");
+       to_text(edits) + ". The checkpoint's settings are used; override them with key=value");
 }
 
 void open_data(TrainedModel& trained, const std::string& meta, const Kinds& kinds, bool has_test) {
@@ -93,7 +93,7 @@ void open_data(TrainedModel& trained, const std::string& meta, const Kinds& kind
     if (has_test) trained.test = kinds.data.open_test(trained.config, trained.data);
     return;
   }
-  // Written by a version that did not save it.
+  // The checkpoint was written by a version that did not save the preprocessing.
   data::Sets sets = kinds.data.open(trained.config);
   trained.data = std::move(sets.preprocessing);
   if (has_test) trained.test = std::move(sets.test);
@@ -128,13 +128,13 @@ TrainedModel open_trained(const TrainedModelOptions& options, const Kinds& kinds
   try {
     checkpoint::load_into(*trained.model, checkpoint::open_tensors(from),
                           {.is_rest_ignored = true});
-    // With average.kind=none among the words, the weights as they were trained.
+    // The override average.kind=none selects the weights instead of their averages.
     if (optim::has_average(trained.config)) read_average(*trained.model, from);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::Mismatch) throw;
     throw Error(
         ErrorCode::InvalidInput,
-        error.message() + "Give the settings of [model] and [data] that it was trained with");
+        error.message() + "Use the settings of [model] and [data] with which it was trained");
   }
   return trained;
 }
@@ -142,10 +142,10 @@ TrainedModel open_trained(const TrainedModelOptions& options, const Kinds& kinds
 std::vector<std::int64_t> last_steps(const fs::path& job, std::int64_t count) {
   const auto all = checkpoint::format::list_checkpoints(job / "checkpoints");
   if (std::ssize(all) < count) {
-    throw Error(ErrorCode::NotFound, (job / "checkpoints").string() + " holds " +
-                                         std::to_string(all.size()) + " checkpoints, and " +
+    throw Error(ErrorCode::NotFound, (job / "checkpoints").string() + " has " +
+                                         std::to_string(all.size()) + " checkpoints, but " +
                                          std::to_string(count) +
-                                         " are wanted: train with a larger checkpoint.keep");
+                                         " are required; train with a larger checkpoint.keep");
   }
   std::vector<std::int64_t> steps;
   for (auto listed = all.rbegin(); std::ssize(steps) < count; ++listed) {

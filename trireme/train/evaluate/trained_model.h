@@ -1,13 +1,13 @@
-// TrainedModel is a job that was trained, opened again: its recipe, its weights, and what it knows
-// of the data that it was trained on. These data need not be there any more.
+// TrainedModel is a trained job that was opened again: its recipe, its weights, and the
+// preprocessing of its training data. The training data themselves need not exist any more.
 //
-// Settings: those of the checkpoint's meta, which a key signs, and the user's overrides. The
-//          config.toml of the job's folder only says where the key is; where it differs, that is
-//          said on standard error.
-// Failure: NotFound where there is no checkpoint; Corrupt where the one that was named is damaged;
-//          InvalidInput where it does not fit the model in
-//          every name and size; what reading throws.
-// Threads: one.
+// Settings:      those in the checkpoint's metadata, which a key signs, and the user's overrides.
+//                Only the path of the key comes from the config.toml in the job's folder; other
+//                settings in which it differs are reported on standard error.
+// Errors:        NotFound if there is no checkpoint; Corrupt if the requested one is damaged;
+//                InvalidInput if it does not match the model in every name and size; what reading
+//                throws.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -30,7 +30,7 @@ struct TrainedModel {
   std::filesystem::path folder;  // the job's
   config::Config config;
   data::Preprocessing data{};
-  std::shared_ptr<const data::Source> test{};  // what is evaluated on, where that was asked for
+  std::shared_ptr<const data::Source> test{};  // the test data, if `has_test` was set
   std::shared_ptr<model::Model> model{};
   std::int64_t step = 0;
 
@@ -39,17 +39,17 @@ struct TrainedModel {
 
 struct TrainedModelOptions {
   std::filesystem::path folder;  // the job's
-  // Which checkpoint; neither of them: the newest whole one. Damaged ones that are skipped are
-  // named on standard error.
+  // Which checkpoint to open; by default the newest intact one. Damaged checkpoints that are
+  // skipped are reported on standard error.
   std::optional<std::int64_t> step = {};
-  bool is_best = false;                     // by eval.metric, as the job evaluated it
-  std::vector<std::string> overrides = {};  // settings that change the recipe's
-  bool has_test = false;                    // open what is evaluated on as well
+  bool is_best = false;                     // the best one by eval.metric in the job's evaluations
+  std::vector<std::string> overrides = {};  // settings that replace those of the recipe
+  bool has_test = false;                    // also open the test data
 };
 
 TrainedModel open_trained(const TrainedModelOptions& options, const Kinds& kinds);
 
-// The steps of a job's last `count` checkpoints, the newest first. NotFound where there are fewer.
+// The steps of a job's last `count` checkpoints, newest first. Throws NotFound if there are fewer.
 std::vector<std::int64_t> last_steps(const std::filesystem::path& job, std::int64_t count);
 
 }  // namespace trireme::train

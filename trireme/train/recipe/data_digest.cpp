@@ -17,7 +17,7 @@ std::string with_count(const std::string& who, const DataDigest& digest) {
   throw Error(
       ErrorCode::Mismatch,
       "the training data of " + who + " differ from those of " + expected +
-          " in their number or in what was learned from them. Give all hosts the same files");
+          " in the number of samples or in the preprocessing. Use the same files on all hosts");
 }
 
 }  // namespace

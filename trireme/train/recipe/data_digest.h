@@ -1,9 +1,9 @@
-// DataDigest is what ranks compare of their training data: how many samples there are, and a hash
-// of everything that was learned from them. Ranks whose copies of the data differ would standardize
-// by different numbers and take different samples for the same.
+// DataDigest is what ranks compare of their training data: the number of samples, and a hash of the
+// preprocessing that was learned from them. Ranks with different copies of the data would
+// standardize differently, and the same index would mean different samples.
 //
-// Threads: values.
-// Errors:  expect_same_data() and expect_data_of() throw Mismatch.
+// Errors:        expect_same_data() and expect_data_of() throw Mismatch.
+// Thread safety: a value.
 
 #pragma once
 
@@ -20,14 +20,15 @@ struct DataDigest {
   std::uint64_t learned = 0;  // XXH64 of Preprocessing::to_json()
 
   static DataDigest of(const data::Sets& sets);
-  // `who` has this digest, and `other` has the expected one: "rank 1", "rank 0".
+  // For the message: the name of the rank or worker with this digest, and of the one with the
+  // expected digest, for example "rank 1" and "rank 0".
   void expect_data_of(const DataDigest& expected, const std::string& who,
                       const std::string& other) const;
   friend bool operator==(const DataDigest&, const DataDigest&) = default;
 };
 
-// A collective, with the time that opening data may take. Fails on every rank, and names each that
-// differs from rank 0.
+// A collective. Its deadline allows for the time that opening data may take. Throws on every rank,
+// with the names of all ranks that differ from rank 0.
 void expect_same_data(const comm::Group& group, const DataDigest& mine);
 
 }  // namespace trireme::train

@@ -17,13 +17,13 @@ namespace fs = std::filesystem;
 constexpr const char* kFile = checkpoint::format::kJobIdName;
 constexpr std::size_t kDigits = 16;
 
-// Empty where it carries none.
+// The id in a checkpoint's metadata; empty if there is none.
 std::string id_in(const checkpoint::Checkpoint& from) {
   const auto meta = nlohmann::json::parse(from.meta(), nullptr, /*allow_exceptions=*/false);
   return meta.is_object() ? meta.value("job_id", "") : "";
 }
 
-// Nothing for what the caller does not use: a checkpoint that is damaged, removed or not signed.
+// Nullopt for a checkpoint that is damaged, removed or not signed, which the caller ignores.
 std::optional<checkpoint::Checkpoint> open_if_whole(
     const fs::path& path, const checkpoint::format::ReadOptions& reading) {
   try {
@@ -43,8 +43,8 @@ std::string read_job_id(const fs::path& job) {
   if (text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == std::string::npos) {
     return text;
   }
-  throw Error(ErrorCode::Corrupt, file.string() + " holds no id of a job: it has 16 hexadecimal " +
-                                      "digits. Delete it to take the id of the checkpoints");
+  throw Error(ErrorCode::Corrupt, file.string() + " is not a job id, which has 16 hexadecimal " +
+                                      "digits. Delete it to use the id of the checkpoints");
 }
 
 void write_job_id(const fs::path& job, const std::string& id) {
@@ -64,9 +64,9 @@ std::string authenticated_job_id(const fs::path& job,
     if (!own.empty()) expect_checkpoint_of(own, job, *opened);
     if (!id.empty()) {
       throw Error(ErrorCode::InvalidInput,
-                  first.string() + " and " + listed.path.string() + " are of two jobs (" + id +
+                  first.string() + " and " + listed.path.string() + " belong to two jobs (" + id +
                       " and " + other + "), and " + (job / kFile).string() +
-                      " is missing. Remove the checkpoints that are not of this job");
+                      " is missing. Remove the checkpoints of the other job");
     }
     id = other;
     first = listed.path;

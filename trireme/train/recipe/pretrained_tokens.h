@@ -1,8 +1,8 @@
 // A pretrained language model knows what each token id means: training it on other tokens discards
 // what it has learned, without any error.
 //
-// Threads: pure, except for reading files.
-// Errors:  expect_pretrained_tokens() throws InvalidInput.
+// Errors:        expect_pretrained_tokens() throws InvalidInput.
+// Thread safety: any thread; it only reads files.
 
 #pragma once
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of a path or a list of paths.
+// Makes a path or a list of paths absolute.
 config::Value absolute(const config::Value& value) {
   if (const auto* text = std::get_if<std::string>(&value.content)) {
     if (text->empty()) return value;
@@ -38,8 +38,8 @@ void add_absolute_paths(const config::Config& config, std::vector<std::string>& 
   overrides.push_back("data.folder=" + config::quote_toml(fs::absolute(found).string()));
 }
 
-// What the job's newest checkpoint says of the model: the config.json that gave these settings may
-// be gone.
+// The settings of the model in the job's newest checkpoint, because the config.json from which they
+// came may no longer exist.
 std::vector<config::GivenSetting> saved_settings(const fs::path& job, const config::Schema& schema,
                                                  const config::Sources& sources) {
   if (job.empty()) return {};

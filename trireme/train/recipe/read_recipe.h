@@ -1,15 +1,16 @@
-// read_recipe() reads the recipe of a job that is to be trained, and settles what depends on where
-// that happens, so that the saved config.toml says everything:
+// read_recipe() reads the recipe of a job, and resolves the settings that depend on the machine, so
+// that the saved config.toml is complete:
 //
-//   paths         are absolute: the job can be used from any folder. A data set that was found in
-//                 one of its usual folders is named by that.
+//   paths         become absolute, so that the job can be used from any folder. The folder of a
+//   data
+//                 set that was found in one of its default folders is set explicitly.
 //   model.load    settings that the recipe omits come from the config.json of pretrained weights
 //                 (trireme/model/hugging_face/pretrained.h) or, if a job is resumed and that file
 //                 is gone, from the job's checkpoint.
 //
-// Errors:  what reading throws; InvalidInput where the recipe contradicts a config.json, with every
-//          setting that does.
-// Threads: one.
+// Errors:        what reading throws; InvalidInput, with all settings concerned, if the recipe
+//                contradicts a config.json.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -22,7 +23,7 @@
 
 namespace trireme::train {
 
-// `resumed` is the folder of the job that is resumed; empty: a job begins.
+// `resumed` is the folder of the job that is resumed; empty: a new job.
 config::Config read_recipe(const std::filesystem::path& file,
                            const std::vector<std::string>& overrides, const Kinds& kinds,
                            const std::filesystem::path& resumed = {});

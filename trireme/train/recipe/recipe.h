@@ -1,7 +1,8 @@
-// A recipe is a whole job in one TOML file. Kinds is what a worker can make of it: its models and
-// its data, to which a program adds its own.
+// A recipe describes a whole job in one TOML file. Kinds lists the models and the data formats that
+// a worker supports; a program can add its own.
 //
-// Threads: pure.
+// Errors:        InvalidInput for settings that contradict each other or the data.
+// Thread safety: pure functions.
 
 #pragma once
 
@@ -24,46 +25,47 @@ struct Kinds {
   data::Registry data;
 };
 
-// All that Trireme brings.
+// All models and data formats of Trireme.
 Kinds built_in_kinds();
 
-// Every section of a recipe, in the order in which people read them.
+// All sections of a recipe, in the order of the documentation.
 config::Schema recipe_schema(const Kinds& kinds);
 
-// Says how many training samples each class has.
+// Returns the number of training samples of each class.
 using CountClasses = std::function<std::vector<std::int64_t>()>;
-// By reading the targets of all samples.
+// Counts the classes by reading the targets of all samples.
 std::vector<std::int64_t> class_counts_of(const data::Source& train);
 
-// The loss that [loss] names; by default what fits the data. `count` is called where weights follow
-// from how often classes occur.
+// The loss that [loss] names; by default the usual one for the data. `count` is called if class
+// weights depend on the frequency of classes.
 std::shared_ptr<const model::Loss> make_loss(const config::Config& config, const data::Form& form,
                                              const CountClasses& count = {});
 
-// The model's own where it brings one, else make_loss(). InvalidInput where [loss] names another.
+// The model's own loss if it has one, otherwise make_loss(). Throws InvalidInput if the model has
+// its own loss and [loss] names another.
 std::shared_ptr<const model::Loss> loss_of(const config::Config& config, const model::Model& model,
                                            const data::Form& form, const CountClasses& count = {});
 
-// Of everything that decides a result: equal hashes may resume each other's checkpoints. How long
-// to train, what to look at and how ranks agree do not count.
+// A hash of the settings that affect the result. Jobs with equal hashes may resume each other's
+// checkpoints. The duration, evaluations and the synchronization strategy are not part of it.
 std::string job_hash(const config::Config& config);
-// Of every setting: those who train together have the same.
+// A hash of every setting, which must be equal on all ranks of a job.
 std::string recipe_hash(const config::Config& config);
 
 // A setting in which a resolved recipe differs from a configuration.
 struct SettingChange {
   std::string key;
-  std::string text;  // for people: "train.batch (10, now 11)"
+  std::string text;  // for messages: "train.batch (10, now 11)"
 };
-// Of the settings that decide a result.
+// The differences in settings that affect the result.
 std::vector<SettingChange> differences(const std::string& resolved, const config::Config& config);
-// Of all settings.
+// The differences in all settings.
 std::vector<SettingChange> all_differences(const std::string& resolved,
                                            const config::Config& config);
-// Their texts, parted by commas.
+// The texts of the changes, separated by commas.
 std::string to_text(const std::vector<SettingChange>& changes);
-// Whether a job may be resumed with another value of a setting that decides its result, where the
-// user says so: what a checkpoint holds keeps its meaning. docs/training.md lists these settings.
+// Whether a job may be resumed with another value of a setting that affects its result, if the user
+// allows it. The content of a checkpoint keeps its meaning. docs/training.md lists these settings.
 bool can_change(const std::string& key);
 
 }  // namespace trireme::train

@@ -43,10 +43,11 @@ WorkerWords::WorkerWords(int argc, char** argv) {
       values_[word] = "";
       continue;
     }
-    if (!contains(kOptions, word)) throw Error(ErrorCode::InvalidInput, "unknown word " + word);
-    // A value is whatever comes next but a word of ours: a prompt may begin with dashes.
+    if (!contains(kOptions, word)) throw Error(ErrorCode::InvalidInput, "unknown argument " + word);
+    // The next argument is the value, unless it is one of our options: a prompt may begin with
+    // dashes.
     if (i + 1 == argc || contains(kFlags, argv[i + 1]) || contains(kOptions, argv[i + 1])) {
-      throw Error(ErrorCode::InvalidInput, word + " lacks its value");
+      throw Error(ErrorCode::InvalidInput, word + " requires a value");
     }
     if (word == "--set") {
       overrides_.emplace_back(argv[++i]);
@@ -74,7 +75,7 @@ double WorkerWords::number(const std::string& option, double otherwise, double l
   const auto found = values_.find(option);
   if (found == values_.end()) return otherwise;
   const auto value = whole_text_as<double>(found->second);
-  // Said this way round, since a NaN is neither.
+  // This form of the condition also rejects NaN.
   if (value && *value >= least && *value <= most) return *value;
   char range[64];
   std::snprintf(range, sizeof(range), "a number from %g to %g", least, most);
@@ -87,9 +88,8 @@ std::int64_t WorkerWords::integer(const std::string& option, std::int64_t otherw
   if (found == values_.end()) return otherwise;
   const auto value = whole_text_as<std::int64_t>(found->second);
   if (value && *value >= least) return *value;
-  throw Error(
-      ErrorCode::InvalidInput,
-      option + " " + found->second + ": not a whole number of at least " + std::to_string(least));
+  throw Error(ErrorCode::InvalidInput, option + " " + found->second +
+                                           ": not an integer of at least " + std::to_string(least));
 }
 
 }  // namespace trireme::train

@@ -1,7 +1,9 @@
 // WorkerWords is a worker's command line: a command, options with values, and flags.
 //
-// Failure: InvalidInput for a word that no command has, an option without its value, or a number
-//          that is none or outside its range.
+// Errors:        InvalidInput for an unknown argument, an option without a value, and a value that
+// is
+//                not a number or out of range.
+// Thread safety: one thread.
 
 #pragma once
 
@@ -18,15 +20,15 @@ class WorkerWords {
 
   const std::string& command() const noexcept { return command_; }
   bool has(const std::string& flag) const { return values_.contains(flag); }
-  // REQUIRES a value unless there is a default.
+  // Throws InvalidInput if the option is missing and has no default.
   std::string text(const std::string& option) const;
   std::string text(const std::string& option, const std::string& otherwise) const;
   // A finite number from `least` to `most`.
   double number(const std::string& option, double otherwise, double least, double most) const;
-  // A whole one of at least `least`.
+  // An integer of at least `least`.
   std::int64_t integer(const std::string& option, std::int64_t otherwise,
                        std::int64_t least = 0) const;
-  // Every --set.
+  // The values of all --set options.
   const std::vector<std::string>& overrides() const noexcept { return overrides_; }
 
  private:
